@@ -33,21 +33,33 @@ test("a report contains the figures of a game", () => {
   ]);
   assert.deepEqual([report.positions, report.known, report.phases], [5, 5, { middlegame: null, endgame: null }]);
   const { accuracy, ...white } = report.white;
-  assert.deepEqual(white, { moves: 2, judged: 2, withheld: 0, inaccuracies: 0, mistakes: 1, blunders: 1, averageCentipawnLoss: 515 });
+  assert.deepEqual(white, { moves: 2, judged: 2, provisional: 0, inaccuracies: 0, mistakes: 1, blunders: 1, averageCentipawnLoss: 515 });
   assert.ok(accuracy && accuracy > 20 && accuracy < 40);
 });
 
 test("an unknown figure is null", () => {
   const { moves, white } = analysis.report({ moves: ["e2e4", "e7e5"], evaluations: [null, undefined, null] });
-  const nothing = { loss: null, centipawns: null, accuracy: null, judgment: null, withheld: false, best: null };
+  const nothing = { loss: null, centipawns: null, accuracy: null, judgment: null, settled: false, best: null };
   assert.deepEqual(moves, [{ ply: 1, san: "e4", ...nothing }, { ply: 2, san: "e5", ...nothing }]);
   assert.deepEqual([white.judged, white.accuracy, white.averageCentipawnLoss], [0, null, null]);
 });
 
-test("contradictory evaluations withhold the judgment", () => {
+test("the best move of an evaluation is not judged by it", () => {
   const line = ["e2e4", "e7e5"];
   const { moves } = analysis.report({ moves: ["e2e4"], evaluations: [{ cp: 200, depth: 20, line }, { cp: 0, depth: 20 }] });
-  assert.deepEqual([moves[0]?.withheld, moves[0]?.judgment, moves[0]?.loss], [true, null, null]);
+  assert.deepEqual([moves[0]?.settled, moves[0]?.judgment, moves[0]?.loss], [true, null, 0]);
+});
+
+test("evaluations that are not comparable give a provisional judgment", () => {
+  const deep = { cp: 60, depth: 30, knodes: 5_000 };
+  for (const other of [{ cp: -10, depth: 9, knodes: 3 }, { cp: -10, depth: 30, from: /** @type {const} */ ("engine") }]) {
+    const { moves, white, settled } = analysis.report({ moves: ["e2e4"], evaluations: [deep, other] });
+    assert.deepEqual([moves[0]?.settled, moves[0]?.judgment, moves[0]?.loss, settled], [false, "inaccuracy", null, false]);
+    assert.deepEqual([white.provisional, white.inaccuracies, white.judged, white.accuracy], [1, 0, 0, null]);
+  }
+  // No difference between two searches explains eight pawns.
+  const { moves } = analysis.report({ moves: ["e2e4"], evaluations: [deep, { cp: -800, depth: 9, knodes: 3 }] });
+  assert.deepEqual([moves[0]?.settled, moves[0]?.judgment], [true, "blunder"]);
 });
 
 test("an annotated PGN keeps its comments", () => {

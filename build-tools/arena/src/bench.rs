@@ -89,5 +89,8 @@ mod tests {
     fn the_moves_of_the_engine_have_not_changed() {
         let Bench { nodes, signature } = bench(6).unwrap();
         assert_eq!((nodes, signature.as_str()), (30_538, "93272ae61221"));
+        // Browsers store results under the signature.
+        let package = include_str!("../../../crate/js/engine/engine.ts");
+        assert!(package.contains(&format!("const SIGNATURE = \"{signature}\";")));
     }
 }

@@ -5,7 +5,8 @@ use shakmaty::{Chess, Position as _};
 
 use crate::known::KnownEval;
 use crate::pgn::{Line, Note, PgnGame, Step, evaluation};
-use crate::report::{Report, ReportError, report};
+use crate::report::{Report, ReportError};
+use crate::review::{Review, ReviewOptions};
 
 /// Maximum number of moves of a better line.
 const MAX_LINE: usize = 12;
@@ -32,7 +33,22 @@ const MOVE_GLYPHS: core::ops::RangeInclusive<u8> = 1..=6;
 ///
 /// The errors of [`report()`].
 pub fn annotate(game: &mut PgnGame, known: &[Option<KnownEval>]) -> Result<Report, ReportError> {
-    let report = report(&game.game, known)?;
+    let mut review = Review::new(game.game.clone(), ReviewOptions::default());
+    review.give(known)?;
+    annotate_review(game, &review)
+}
+
+/// Writes the evaluations and the settled judgments of a review into its game, as [`annotate`] does.
+///
+/// # Errors
+///
+/// The game has another number of moves than the game of the review.
+pub fn annotate_review(game: &mut PgnGame, review: &Review) -> Result<Report, ReportError> {
+    let (report, known) = (review.report(), review.evaluations());
+    let (expected, found) = (game.game.moves().len() + 1, known.len());
+    if expected != found {
+        return Err(ReportError::Count { expected, found });
+    }
     let positions: Vec<Chess> = game.game.positions().collect();
     if let Some(Some(known)) = known.first() {
         evaluate(&mut game.line.notes, &positions[0], known);
@@ -41,7 +57,7 @@ pub fn annotate(game: &mut PgnGame, known: &[Option<KnownEval>]) -> Result<Repor
         if let Some(known) = &known[n + 1] {
             evaluate(&mut step.notes, &positions[n + 1], known);
         }
-        let Some(judgment) = move_report.judgment else { continue };
+        let Some(judgment) = move_report.judgment.filter(|_| move_report.settled) else { continue };
         let has_glyph = step.notes.iter().any(|note| matches!(note, Note::Nag(nag) if MOVE_GLYPHS.contains(nag)));
         if !has_glyph {
             step.notes.insert(0, Note::Nag(judgment.nag()));

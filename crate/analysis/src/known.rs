@@ -1,10 +1,33 @@
 //! Evaluations of positions.
 
+use serde::Serialize;
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Color, Position as _};
 use shelfish::eval::Score;
 
 use crate::chances::{CEILING, winning_chances};
+use crate::ending;
+
+/// Origin of an evaluation.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// A database.
+    #[default]
+    Database,
+    /// A comment of a PGN.
+    Pgn,
+    /// The engine of Shelfish.
+    Engine,
+    /// Another engine, such as Stockfish.
+    Uci,
+}
+
+/// Depth in plies below which a search is shallow.
+pub const MIN_DEPTH: u16 = 16;
+
+/// Thousands of nodes below which a search is shallow.
+pub const MIN_KNODES: u64 = 100;
 
 /// The evaluation of a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,19 +36,40 @@ pub struct KnownEval {
     pub score: Score,
     /// Depth of the search in plies, if it is known.
     pub depth: Option<u16>,
-    /// KnownEval part of the best line. Castling may be written either way.
+    /// Thousands of nodes of the search, if they are known.
+    pub knodes: Option<u64>,
+    /// Known part of the best line. Castling may be written either way.
     pub line: Vec<UciMove>,
+    /// Origin of the evaluation.
+    pub origin: Origin,
 }
 
 impl KnownEval {
+    /// Returns an evaluation of a database, without nodes and without a line.
+    pub fn new(score: Score, depth: Option<u16>) -> KnownEval {
+        KnownEval { score, depth, knodes: None, line: Vec::new(), origin: Origin::Database }
+    }
+
     /// Returns an evaluation in centipawns, without a line.
     pub fn cp(cp: i32, depth: u16) -> KnownEval {
-        KnownEval { score: Score::Cp(cp), depth: Some(depth), line: Vec::new() }
+        KnownEval::new(Score::Cp(cp), Some(depth))
     }
 
     /// Returns an evaluation of a mate in `moves` moves, without a line. Negative numbers are mates by Black.
     pub fn mate(moves: i32, depth: u16) -> KnownEval {
-        KnownEval { score: Score::Mate(moves), depth: Some(depth), line: Vec::new() }
+        KnownEval::new(Score::Mate(moves), Some(depth))
+    }
+
+    /// Returns whether this evaluation of a position counts, and not another evaluation: a deep search counts over a shallow
+    /// search, then more nodes, then more depth. The origin does not matter.
+    pub fn counts_over(&self, other: &KnownEval) -> bool {
+        let rank = |known: &KnownEval| (!known.is_shallow(), known.knodes, known.depth);
+        rank(self) > rank(other)
+    }
+
+    /// Returns whether the search was so short that the score is only a hint. Unknown depths and nodes are not short.
+    pub fn is_shallow(&self) -> bool {
+        self.depth.is_some_and(|depth| depth < MIN_DEPTH) || self.knodes.is_some_and(|knodes| knodes < MIN_KNODES)
     }
 }
 
@@ -48,6 +92,12 @@ impl Value {
         } else {
             position.is_game_over().then_some(Value::Cp(0))
         }
+    }
+
+    /// Returns the value of a position by its evaluation. A drawn ending counts as 0, unless the score is clearly won: see
+    /// [`ending`].
+    pub fn evaluated(position: &Chess, score: Score) -> Value {
+        if ending::is_drawn(position.board(), score) { Value::Cp(0) } else { score.into() }
     }
 
     /// Returns centipawns from White's point of view, limited to ±[`CEILING`]. A mate counts as the limit.

@@ -7,7 +7,8 @@
 //!
 //! The formulas are those that Lichess publishes, each with its source. Evaluations are from White's point of view. Missing
 //! evaluations are not estimated: every figure comes with the number of moves that it includes. A move between two
-//! contradictory evaluations is not judged (see [`contradiction`]).
+//! evaluations that are not comparable is provisional (see [`comparison`]). A [`Review`] requests searches of an engine until
+//! all moves are settled.
 //!
 //! ```
 //! use shelfish_analysis::{Game, Judgment, KnownEval, report};
@@ -25,18 +26,21 @@
 pub mod accuracy;
 mod annotate;
 pub mod chances;
-pub mod contradiction;
+pub mod comparison;
+pub mod ending;
 mod game;
 mod judgment;
 mod known;
 pub mod pgn;
 mod phases;
 mod report;
+mod review;
 
-pub use annotate::annotate;
+pub use annotate::{annotate, annotate_review};
 pub use game::{Game, GameError, LastMove};
 pub use judgment::{Judgment, judge};
-pub use known::{KnownEval, Value};
+pub use known::{KnownEval, MIN_DEPTH, MIN_KNODES, Origin, Value};
 pub use phases::Phases;
-pub use report::{MoveReport, Report, ReportError, SideReport, report};
+pub use report::{MIN_SETTLED, MoveReport, Report, ReportError, SideReport, report};
+pub use review::{DEFAULT_NODES, Review, ReviewOptions, Sequence};
 pub use shelfish::eval::Score;

@@ -1,6 +1,6 @@
 // Types of reports and games.
 
-import type { Wasm } from "../shared/types.js";
+import type { Evaluation, PositionEval, Wasm } from "../shared/types.js";
 
 /** A known evaluation of a position. It has either `cp` or `mate`, from White's point of view. */
 export interface KnownEval {
@@ -10,12 +10,12 @@ export interface KnownEval {
   mate?: number | undefined;
   /** Search depth in plies, if it is known. */
   depth?: number | undefined;
-  /** Nodes searched, in thousands. Not used. */
+  /** Nodes searched, in thousands. A search of fewer than 100 is only a hint. */
   knodes?: number | undefined;
   /** The best line in UCI. Castling may have either notation. */
   line?: readonly string[] | undefined;
-  /** Origin of the evaluation. Not used. */
-  from?: "database" | "pgn" | "engine" | "stockfish" | undefined;
+  /** Origin of the evaluation. `uci` is an engine other than the engine of this package. Default `database`. */
+  from?: "database" | "pgn" | "engine" | "stockfish" | "uci" | undefined;
 }
 
 /** A game to report on. */
@@ -32,8 +32,7 @@ export interface Game {
 export type Judgment = "inaccuracy" | "mistake" | "blunder";
 
 /**
- * The report on a move. Figures are `null` if the position before or after the move is unknown, or if the two evaluations
- * contradict each other.
+ * The report on a move. Figures are `null` if the position before or after the move is unknown, or if the move is not settled.
  */
 export interface MoveReport {
   /** Number of the move, from 1, and index of the evaluation after the move. */
@@ -46,10 +45,10 @@ export interface MoveReport {
   centipawns: number | null;
   /** Accuracy of the move, in percent. */
   accuracy: number | null;
-  /** Judgment, if the move was bad. */
+  /** Judgment, if the move was bad. It is provisional if the move is not settled. */
   judgment: Judgment | null;
-  /** Whether the judgment is withheld because evaluations contradict each other. */
-  withheld: boolean;
+  /** Whether the figures are final. Evaluations of different origins, or of short searches, do not settle a move. */
+  settled: boolean;
   /** Best move in UCI, if the move was not the best. */
   best: string | null;
 }
@@ -58,19 +57,19 @@ export interface MoveReport {
 export interface SideReport {
   /** Number of moves. */
   moves: number;
-  /** Number of moves on which the figures are based. */
+  /** Number of settled moves, on which the figures are based. */
   judged: number;
-  /** Number of moves whose judgment is withheld. */
-  withheld: number;
+  /** Number of provisional judgments, which count in no figure. */
+  provisional: number;
   /** `?!` */
   inaccuracies: number;
   /** `?` */
   mistakes: number;
   /** `??` */
   blunders: number;
-  /** Mean of the centipawns that the moves lost. */
+  /** Mean of the centipawns that the moves lost. `null` if less than 75 % of the moves are settled. */
   averageCentipawnLoss: number | null;
-  /** Accuracy, in percent. */
+  /** Accuracy, in percent. `null` if less than 75 % of the moves are settled. */
   accuracy: number | null;
 }
 
@@ -86,6 +85,82 @@ export interface Report {
   positions: number;
   /** Number of known positions: evaluated, over by the rules, or the starting position. */
   known: number;
+  /** Whether every move is settled, so that the report is final. */
+  settled: boolean;
+}
+
+/** The part of a database that the analysis of a game needs. */
+export interface GameDatabase {
+  lookupMany(
+    fens: string[],
+    options: { signal?: AbortSignal | undefined; castling: "chess960" },
+  ): Promise<ReadonlyArray<PositionEval | null | Error>>;
+}
+
+/** The part of an engine that the analysis of a game needs. The engine of `shelfish/engine` has it. */
+export interface GameEngine {
+  /** Name and version, under which results are stored. */
+  readonly name: string;
+  /** Searches positions one after the other, and forgets earlier searches first. */
+  analyseSequence(
+    fens: string[],
+    options: {
+      nodes: number;
+      signal?: AbortSignal | undefined;
+      castling: "chess960";
+      onAnswer?: ((index: number, found: GameEngineResult) => void) | undefined;
+    },
+  ): Promise<readonly GameEngineResult[]>;
+}
+
+/** A result of an engine. */
+export type GameEngineResult = Pick<Evaluation, "depth" | "knodes" | "pvs"> & { from?: "engine" | "stockfish" | "database" | undefined };
+
+/** Options of `analyseGame`. */
+export interface AnalyseGameOptions {
+  /** A database, whose deep evaluations replace searches. */
+  database?: GameDatabase | null | undefined;
+  /** An engine. Without an engine, moves between unlike evaluations remain provisional. */
+  engine?: GameEngine | PromiseLike<GameEngine> | (() => GameEngine | PromiseLike<GameEngine>) | null | undefined;
+  /**
+   * Nodes for each position of a move that is near an inaccuracy or worse. Twelve times as many settle a doubt at most. Default
+   * 400,000.
+   */
+  nodes?: number | undefined;
+  /** Whether to use evaluations in the comments of the PGN. Default `false`. */
+  usePgnEvals?: boolean | undefined;
+  /** Stores the results of the engine in IndexedDB, if the host has it. Default `true`. */
+  indexedDB?: boolean | { name?: string | undefined; sequences?: number | undefined } | undefined;
+  /** Is called with a preliminary report after the lookup of the database, and after each answer of the engine. */
+  onProgress?: ((progress: GameProgress) => void) | undefined;
+  /** Stops the analysis, which rejects with code `aborted`. With a store, a later call continues. */
+  signal?: AbortSignal | undefined;
+}
+
+/** The state of an analysis. */
+export interface GameProgress {
+  /** Pass of the engine, from 1 to 4; 0 before the first pass. */
+  pass: number;
+  /** Searches of the pass that ended. */
+  done: number;
+  /** Searches of the pass. */
+  of: number;
+  /** Returns the report so far. */
+  report(): Report;
+  /** Returns the evaluations so far. */
+  evaluations(): (KnownEval | null)[];
+}
+
+/** The analysis of a game. */
+export interface GameAnalysis {
+  /** The report. It is the same in each run with the same database, engine and nodes. */
+  report: Report;
+  /** The evaluations that count, one for each position; `null` if unknown. */
+  evaluations: (KnownEval | null)[];
+  /** The game with evaluations, glyphs of settled judgments, and better lines. */
+  pgn: string;
+  /** The error of the database, if positions could not be looked up. */
+  databaseError?: Error | undefined;
 }
 
 /** A game of a PGN. */
@@ -124,6 +199,15 @@ export interface Analysis {
    * Throws a {@link ShelfishError} with code `pgn`.
    */
   read(pgn: string): PgnGame;
+
+  /**
+   * Analyses the first game of a PGN until its report is final: looks its positions up, and searches the other positions.
+   * Moves whose loss is near or above an inaccuracy are searched again with more nodes, before and after the move, until two
+   * passes agree.
+   *
+   * Rejects with a {@link ShelfishError}: `pgn`, `usage`, `aborted`, and the codes of the engine.
+   */
+  analyseGame(pgn: string, options?: AnalyseGameOptions): Promise<GameAnalysis>;
 }
 
 /** Options of `openAnalysis`. */

@@ -6,13 +6,16 @@ import { enter, type ErrorCode, ShelfishError } from "../shared/errors.js";
 import { compiled } from "../shared/load.js";
 import { checked, fenList, fenText, joinMoves, type Kinds, limit, limits } from "../shared/options.js";
 import type { EngineEvaluation, EngineWorker, FromWorker, Search, ToWorker } from "./messages.js";
-import type { AnalyseManyOptions, AnalyseOptions, EngineOptions } from "./types.js";
+import type { AnalyseManyOptions, AnalyseOptions, AnalyseSequenceOptions, EngineOptions } from "./types.js";
 import { workers } from "./workers.js";
 
 export { type ErrorCode, type ErrorFields, ShelfishError } from "../shared/errors.js";
 export type { Evaluation, PositionEval, Pv, Score, Wasm } from "../shared/types.js";
 export type { EngineEvaluation, EngineWorker } from "./messages.js";
 export type * from "./types.js";
+
+/** The signature that `arena bench` prints. It changes with the moves of the engine. */
+const SIGNATURE = "93272ae61221";
 
 const MODULE = { entry: "shelfish/engine", file: "shelfish_engine_bg.wasm", call: "openEngine({ wasm })" };
 
@@ -26,13 +29,26 @@ const MANY: Kinds<AnalyseManyOptions> = {
 const { onAnswer: _, ...COMMON } = MANY;
 const ONE: Kinds<AnalyseOptions> = { ...COMMON, moves: "other", searchMoves: "other", elo: "other", seed: "other", onInfo: "function" };
 
-/** A search that waits or runs. */
+const SEQUENCE: Kinds<AnalyseSequenceOptions> = {
+  ...{ depth: "other", nodes: "other", signal: "signal", castling: "castling", san: "flag" },
+  onAnswer: "function",
+};
+
+/** Searches of a Worker that wait or run, in order. */
 interface Job {
-  search: Search;
-  resolve: (value: EngineEvaluation) => void;
+  /** The running search, and the searches after it. */
+  searches: Search[];
+  /** Whether the Worker forgets earlier searches first. */
+  isFresh: boolean;
+  found: EngineEvaluation[];
+  resolve: (found: EngineEvaluation[]) => void;
   reject: (error: ShelfishError) => void;
   onInfo: ((found: EngineEvaluation) => void) | undefined;
+  onAnswer: ((index: number, found: EngineEvaluation) => void) | undefined;
 }
+
+/** Options of {@link Engine.analyse} that concern the whole job. */
+type Run = Pick<AnalyseOptions, "signal" | "onInfo"> & Partial<Pick<Job, "onAnswer">> & { isFirst: boolean; isFresh: boolean };
 
 interface Slot {
   worker: EngineWorker;
@@ -41,6 +57,8 @@ interface Slot {
 
 /** An engine. {@link openEngine} returns it. */
 export class Engine {
+  /** Name and version of the engine. Results of another version may differ. */
+  readonly name = `Shelfish ${SIGNATURE}`;
   #options: EngineOptions;
   /** Undefined until it is loaded. */
   #module: WebAssembly.Module | undefined;
@@ -109,6 +127,25 @@ export class Engine {
   }
 
   /**
+   * Searches positions one after the other in a Worker that forgets earlier searches first. The results depend on the positions
+   * and the limit, and not on earlier calls. Neighbouring positions of a game share the transposition table. Several sequences
+   * run in parallel. The default limit is a depth of 12.
+   *
+   * Rejects with a {@link ShelfishError} if a position fails.
+   */
+  analyseSequence<San extends boolean = boolean>(
+    fens: Iterable<string>,
+    options?: AnalyseSequenceOptions<San>,
+  ): Promise<EngineEvaluation<San>[]> {
+    return enter(() => {
+      const { onAnswer, ...rest } = checked("analyseSequence", options, SEQUENCE);
+      const call = { ...rest, ...limits(rest, 12) };
+      const searches = fenList("analyseSequence", fens).map((fen) => this.#search("analyseSequence", fen, call));
+      return this.#run(searches, { ...call, isFirst: false, isFresh: true, onAnswer }) as Promise<EngineEvaluation<San>[]>;
+    });
+  }
+
+  /**
    * Clears the transposition tables, so that the next searches find the same as a new engine. A running search continues.
    */
   async clear(): Promise<void> {
@@ -132,40 +169,53 @@ export class Engine {
   }
 
   async #ask(call: string, fen: string, options: AnalyseOptions, isFirst: boolean): Promise<EngineEvaluation> {
-    if (!this.#isOpen) throw failed("closed", "the engine was closed");
-    const { signal, onInfo, castling, san } = options;
+    const [found] = await this.#run([this.#search(call, fen, options)], { ...options, isFirst, isFresh: false });
+    return found!;
+  }
+
+  /** Returns a checked search. */
+  #search(call: string, fen: string, options: AnalyseOptions): Search {
     const { depth = 0, nodes = 0, movetime = 0 } = limits(options);
-    const search: Search = {
+    return {
       id: ++this.#last,
       fen: fenText(call, fen),
       moves: joinMoves("moves", options.moves ?? []),
       searchMoves: joinMoves("searchMoves", options.searchMoves ?? []),
       ...{ depth, nodes, movetime },
       multiPv: limit("multiPv", options.multiPv, 256) ?? 1,
-      chess960: castling === "chess960",
-      san: san === true,
+      chess960: options.castling === "chess960",
+      san: options.san === true,
       elo: limit("elo", options.elo, 9999) ?? 0,
       seed: limit("seed", options.seed, 2 ** 53 - 1, 0) ?? Math.floor(Math.random() * 2 ** 53),
-      reports: !!onInfo,
+      reports: !!options.onInfo,
     };
+  }
+
+  /** Runs searches one after the other in the next free Worker. */
+  async #run(searches: Search[], { signal, onInfo, onAnswer, isFirst, isFresh }: Run): Promise<EngineEvaluation[]> {
+    if (!this.#isOpen) throw failed("closed", "the engine was closed");
+    const [search] = searches;
+    if (!search) return [];
     // An abort is the only end of a search without limits, and loses nothing.
-    const isEndless = !(depth || nodes || movetime || search.elo);
+    const isEndless = !(search.depth || search.nodes || search.movetime || search.elo);
     throwIfAborted(signal, "the search");
-    const searching = new Promise<EngineEvaluation>((resolve, reject) => {
-      const job = { search, resolve, reject, onInfo };
+    let job!: Job;
+    const searching = new Promise<EngineEvaluation[]>((resolve, reject) => {
+      job = { searches, isFresh, found: [], resolve, reject, onInfo, onAnswer };
       if (isFirst) this.#queue.unshift(job);
       else this.#queue.push(job);
     });
     const stop = () => {
-      const slot = this.#slots.find((slot) => slot.job?.search === search);
-      if (slot?.job) {
-        slot.worker.postMessage({ stop: search.id } satisfies ToWorker);
-        slot.job.onInfo = undefined;
-      } else if (isEndless) {
+      const slot = this.#slots.find((slot) => slot.job === job);
+      if (slot) {
+        slot.worker.postMessage({ stop: job.searches[0]!.id } satisfies ToWorker);
+        job.searches.length = 1;
+        job.onInfo = job.onAnswer = undefined;
+      } else if (isEndless && this.#queue.includes(job)) {
         // No Worker was free.
-        this.#queue.find((job) => job.search === search)?.reject(failed("aborted", "the search was aborted", signal?.reason));
+        job.reject(failed("aborted", "the search was aborted", signal?.reason));
       }
-      this.#queue = this.#queue.filter((job) => job.search !== search);
+      this.#queue = this.#queue.filter((other) => other !== job);
     };
     const remove = signal && onAbort(signal, stop);
     this.#next();
@@ -178,8 +228,10 @@ export class Engine {
       const workers = limit("workers", this.#options.workers, 64) ?? 1;
       const slot = this.#slots.find((slot) => !slot.job) ?? (this.#slots.length < workers ? this.#start() : undefined);
       if (!slot) return;
-      slot.job = this.#queue.shift();
-      slot.worker.postMessage(slot.job!.search satisfies ToWorker);
+      const job = this.#queue.shift()!;
+      slot.job = job;
+      if (job.isFresh) slot.worker.postMessage({ clear: true } satisfies ToWorker);
+      slot.worker.postMessage(job.searches[0]! satisfies ToWorker);
     }
   }
 
@@ -197,12 +249,18 @@ export class Engine {
     this.#slots.push(slot);
     worker.addEventListener("message", ({ data: { id, value, error, isOver } }: { data: FromWorker }) => {
       const { job } = slot;
-      if (job && job.search.id === id && !isOver && value) return job.onInfo?.(value);
+      const isCurrent = job?.searches[0]?.id === id;
+      if (isCurrent && !isOver && value) return job.onInfo?.(value);
       if (error?.isFatal) this.#drop(slot, new ShelfishError(error));
-      else if (isOver && job?.search.id === id) {
+      else if (isOver && isCurrent) {
+        if (value && !error) {
+          job.onAnswer?.(job.found.push(value) - 1, value);
+          job.searches.shift();
+          if (job.searches[0]) return worker.postMessage(job.searches[0] satisfies ToWorker);
+        }
         slot.job = undefined;
         if (error) job.reject(new ShelfishError(error));
-        else if (value) job.resolve(value);
+        else if (value) job.resolve(job.found);
         else job.reject(failed("engine", "the engine found no line"));
       }
       this.#next();

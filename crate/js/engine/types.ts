@@ -61,3 +61,10 @@ export interface AnalyseManyOptions<San extends boolean = boolean> extends Omit<
   /** Is called after each position, with its index in the list. */
   onAnswer?: ((index: number, answer: EngineEvaluation<San> | ShelfishError) => void) | undefined;
 }
+
+/** Options of a sequence of searches. */
+export interface AnalyseSequenceOptions<San extends boolean = boolean>
+  extends Omit<AnalyseOptions<San>, "moves" | "searchMoves" | "elo" | "seed" | "onInfo" | "movetime" | "multiPv"> {
+  /** Is called after each position, with its index in the list. */
+  onAnswer?: ((index: number, answer: EngineEvaluation<San>) => void) | undefined;
+}

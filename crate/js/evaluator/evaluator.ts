@@ -4,7 +4,7 @@ import { deeperResult, needsEngine, type PositionEvals } from "../score/best.js"
 import { enter, enterSync, ShelfishError } from "../shared/errors.js";
 import { checked, fenList, fenText, type Kinds, limit, limits, type Limits } from "../shared/options.js";
 import type { PositionEval } from "../shared/types.js";
-import { type EvaluationStore, openEvaluationStore } from "./store.js";
+import { openResultStore, type ResultStore } from "../storage/results.js";
 import type { Evaluated, EvaluateManyOptions, EvaluateOptions, EvaluatorEngine, EvaluatorOptions } from "./types.js";
 import { trusted, Uci } from "./uci.js";
 
@@ -40,14 +40,14 @@ export class Evaluator {
   #options: EvaluatorOptions;
   #engine: Promise<EvaluatorEngine> | undefined;
   #stockfish: Promise<Uci> | undefined;
-  #store: EvaluationStore | undefined;
+  #store: ResultStore<Evaluated> | undefined;
   #isOpen = true;
 
   private constructor(options: EvaluatorOptions) {
     this.#options = options;
     const { indexedDB: store } = options;
     const { name = "shelfish-engine", positions = 20_000 } = typeof store === "object" ? store : {};
-    if (store) this.#store = openEvaluationStore(name, positions);
+    if (store) this.#store = openResultStore(name, positions);
   }
 
   /** @internal */

@@ -87,8 +87,8 @@ export class ReportPanel {
 
 /** Says how many moves the report is based on. */
 function rests({ white, black, positions, known }: Report): string {
-  const withheld = white.withheld + black.withheld;
+  const provisional = white.provisional + black.provisional;
   const parts = [`Based on ${white.judged + black.judged} of ${plural(white.moves + black.moves, "move")}; ${known} of ${plural(positions, "position")} are known.`];
-  if (withheld > 0) parts.push(`${plural(withheld, "move")} ${withheld === 1 ? "is" : "are"} not judged because the evaluations contradict each other.`);
+  if (provisional > 0) parts.push(`${plural(provisional, "judgment")} ${provisional === 1 ? "is" : "are"} provisional and not counted.`);
   return parts.join(" ");
 }

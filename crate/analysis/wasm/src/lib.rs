@@ -7,7 +7,7 @@ use serde::Serialize;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess};
 use shelfish_analysis::pgn::{self, Note, PgnGame, Splitter};
-use shelfish_analysis::{Game, GameError, KnownEval, ReportError, Score};
+use shelfish_analysis::{Game, GameError, KnownEval, Origin, ReportError, Review, ReviewOptions, Score, Sequence};
 use shelfish_wasm_shared::{WasmError, to_js};
 use wasm_bindgen::prelude::*;
 
@@ -20,15 +20,19 @@ fn report_error(error: ReportError) -> WasmError {
     WasmError::usage(error.to_string())
 }
 
-/// Numbers of an evaluation: centipawns, moves to mate and depth. A missing number is NaN.
-const NUMBERS: usize = 3;
+/// Numbers of an evaluation: centipawns, moves to mate, depth, thousands of nodes, and the index of its origin. A missing number
+/// is NaN.
+const NUMBERS: usize = 5;
+
+/// Origins by their index.
+const ORIGINS: [Origin; 4] = [Origin::Database, Origin::Pgn, Origin::Engine, Origin::Uci];
 
 /// Decodes evaluations from their numbers and from lines of moves in UCI.
 fn evaluations(numbers: &[f64], lines: &str) -> Result<Vec<Option<KnownEval>>, WasmError> {
     let mut lines = lines.split('\n');
     let known = |(index, numbers): (usize, &[f64])| {
         let line = lines.next().unwrap_or_default();
-        let [cp, mate, depth] = numbers else { return Ok(None) };
+        let [cp, mate, depth, knodes, origin] = numbers else { return Ok(None) };
         let score = match (cp.is_nan(), mate.is_nan()) {
             (true, true) => return Ok(None),
             (false, _) => Score::Cp(*cp as i32),
@@ -43,7 +47,14 @@ fn evaluations(numbers: &[f64], lines: &str) -> Result<Vec<Option<KnownEval>>, W
         let line = line.split(' ').filter(|text| !text.is_empty()).map(uci).collect::<Result<_, _>>();
         let line = line
             .map_err(|_| WasmError::usage(format!("evaluations[{index}].line: expected moves in UCI such as e2e4")))?;
-        Ok(Some(KnownEval { score, depth: (!depth.is_nan()).then_some(*depth as u16), line }))
+        let number = |number: &f64| (!number.is_nan()).then_some(*number);
+        Ok(Some(KnownEval {
+            score,
+            depth: number(depth).map(|depth| depth as u16),
+            knodes: number(knodes).map(|knodes| knodes as u64),
+            line,
+            origin: ORIGINS.get(*origin as usize).copied().unwrap_or_default(),
+        }))
     };
     numbers.chunks(NUMBERS).enumerate().map(known).collect()
 }
@@ -70,25 +81,106 @@ pub fn annotate(text: &str, numbers: &[f64], lines: &str) -> Result<String, JsVa
     Ok(work()?)
 }
 
+/// A review of a game, which decides what an engine searches.
+#[wasm_bindgen]
+pub struct GameReview {
+    review: Review,
+}
+
+/// Positions to search one after the other.
+#[derive(Serialize)]
+struct Searches {
+    /// Indices of the positions.
+    positions: Vec<usize>,
+    fens: Vec<String>,
+    nodes: u64,
+}
+
+#[wasm_bindgen]
+impl GameReview {
+    /// Creates a review of the first game of a PGN. With `nodes` 0, the number of nodes is the default.
+    #[wasm_bindgen(constructor)]
+    pub fn new(text: &str, nodes: f64) -> Result<GameReview, JsValue> {
+        let mut options = ReviewOptions::default();
+        if nodes > 0.0 {
+            options.nodes = nodes as u64;
+        }
+        Ok(GameReview { review: Review::new(first_game(text)?.game, options) })
+    }
+
+    /// Adds evaluations of a database or a PGN, one for each position of the game.
+    pub fn give(&mut self, numbers: &[f64], lines: &str) -> Result<(), JsValue> {
+        Ok(self.review.give(&evaluations(numbers, lines)?).map_err(report_error)?)
+    }
+
+    /// Returns the searches of the next pass, or an empty list after the last pass.
+    pub fn next_pass(&mut self) -> JsValue {
+        let sequences = self.review.next_pass().into_iter();
+        let searches = sequences.map(|Sequence { positions, nodes }| Searches {
+            fens: positions.iter().map(|index| self.review.positions()[*index].to_string()).collect(),
+            positions,
+            nodes,
+        });
+        to_js(&searches.collect::<Vec<_>>())
+    }
+
+    /// Adds the result of a search.
+    pub fn answer(&mut self, index: usize, numbers: &[f64], line: &str) -> Result<(), JsValue> {
+        match evaluations(numbers, line)?.pop().flatten() {
+            Some(found) => Ok(self.review.answer(index, found).map_err(report_error)?),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the report by the evaluations so far.
+    pub fn report(&self) -> JsValue {
+        to_js(&self.review.report())
+    }
+
+    /// Returns the evaluations that count, one for each position of the game.
+    pub fn evaluations(&self) -> JsValue {
+        to_js(&self.review.evaluations().iter().map(|known| known.as_ref().map(Known::new)).collect::<Vec<_>>())
+    }
+
+    /// Annotates the first game of a PGN, which must be the game of the review.
+    pub fn annotate(&self, text: &str) -> Result<String, JsValue> {
+        let mut game = first_game(text)?;
+        shelfish_analysis::annotate_review(&mut game, &self.review).map_err(report_error)?;
+        Ok(game.to_string())
+    }
+}
+
 /// A game of a PGN.
 #[derive(Serialize)]
 struct Read {
     tags: Vec<(String, String)>,
     moves: Vec<String>,
     positions: Vec<String>,
-    evaluations: Vec<Option<Given>>,
+    evaluations: Vec<Option<Known>>,
 }
 
-/// An evaluation from a comment.
+/// An evaluation.
 #[derive(Serialize)]
-struct Given {
+struct Known {
     #[serde(skip_serializing_if = "Option::is_none")]
     cp: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     mate: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     depth: Option<u16>,
-    from: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    knodes: Option<u64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    line: Vec<String>,
+    from: Origin,
+}
+
+impl Known {
+    fn new(known: &KnownEval) -> Known {
+        let (cp, mate) = known.score.cp_and_mate();
+        let KnownEval { depth, knodes, origin, .. } = *known;
+        Known { cp, mate, depth, knodes, line: known.line.iter().map(ToString::to_string).collect(), from: origin }
+    }
 }
 
 /// Reads the first game of a PGN.
@@ -109,11 +201,10 @@ fn fen(position: &Chess) -> String {
     shakmaty::fen::Epd::from_position(position, shakmaty::EnPassantMode::Legal).to_string()
 }
 
-fn given(notes: &[Note]) -> Option<Given> {
+fn given(notes: &[Note]) -> Option<Known> {
     let comment = |note: &Note| if let Note::Comment(text) = note { pgn::evaluation(text) } else { None };
     let (score, depth) = notes.iter().find_map(comment)?;
-    let (cp, mate) = score.cp_and_mate();
-    Some(Given { cp, mate, depth, from: "pgn" })
+    Some(Known::new(&KnownEval { origin: Origin::Pgn, ..KnownEval::new(score, depth) }))
 }
 
 fn first_game(text: &str) -> Result<PgnGame, WasmError> {

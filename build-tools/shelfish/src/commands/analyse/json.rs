@@ -5,9 +5,9 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 use shakmaty::CastlingMode;
-use shelfish_analysis::{KnownEval, MoveReport, Phases, Report, SideReport};
+use shelfish_analysis::{KnownEval, MoveReport, Origin, Phases, Report, SideReport};
 
-use super::{Analysed, Origin};
+use super::Analysed;
 use crate::terminal::shown::json;
 
 #[derive(Serialize)]
@@ -21,6 +21,7 @@ struct Game<'a> {
     black: SideReport,
     positions: usize,
     known: usize,
+    settled: bool,
     evaluations: Vec<Option<Evaluation>>,
 }
 
@@ -39,24 +40,24 @@ struct Evaluation {
     mate: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     depth: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    knodes: Option<u64>,
     line: String,
     source: Origin,
 }
 
 impl Evaluation {
-    fn new(known: &KnownEval, source: Origin) -> Evaluation {
+    fn new(known: &KnownEval) -> Evaluation {
         let (cp, mate) = known.score.cp_and_mate();
         let line = known.line.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-        Evaluation { cp, mate, depth: known.depth, line, source }
+        Evaluation { cp, mate, depth: known.depth, knodes: known.knodes, line, source: known.origin }
     }
 }
 
 /// Writes the report of a game.
 pub fn write(out: &mut impl Write, analysed: &Analysed, report: &Report) -> io::Result<()> {
-    let Analysed { number, line, game, known, origins } = analysed;
+    let Analysed { number, line, game, known } = analysed;
     let played = game.game.moves().iter().map(|m| m.to_uci(CastlingMode::Chess960).to_string());
-    let evaluations =
-        known.iter().zip(origins).map(|(known, origin)| Some(Evaluation::new(known.as_ref()?, (*origin)?)));
     let game = Game {
         game: *number,
         line: *line,
@@ -67,7 +68,8 @@ pub fn write(out: &mut impl Write, analysed: &Analysed, report: &Report) -> io::
         black: report.black,
         positions: report.positions,
         known: report.known,
-        evaluations: evaluations.collect(),
+        settled: report.settled,
+        evaluations: known.iter().map(|known| known.as_ref().map(Evaluation::new)).collect(),
     };
     writeln!(out, "{}", json(&game)?)
 }

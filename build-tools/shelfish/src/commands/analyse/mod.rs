@@ -11,13 +11,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
-use serde::Serialize;
 use shakmaty::CastlingMode;
 use shelfish::eval::PositionEval;
 use shelfish::position::Position;
 use shelfish::reader::Reader;
 use shelfish_analysis::pgn::{Note, PgnGame, evaluation};
-use shelfish_analysis::{KnownEval, annotate, report};
+use shelfish_analysis::{KnownEval, Origin, annotate, report};
 use tokio::runtime::Runtime;
 
 use self::games::{Entry, Games};
@@ -41,12 +40,12 @@ const BATCH: usize = 16;
   curl -L https://lichess.org/game/export/q7ZvsdUF | shelfish analyse - -d db --use-pgn-evals
 
 Inaccuracies (?!), mistakes (?), blunders (??), accuracy and average centipawn loss follow the formulas that Lichess
-publishes. The report says how many moves have evaluations and contribute to each figure. A move between two evaluations that
-contradict each other is not judged.
+publishes. The report says how many moves contribute to each figure. A judgment by two evaluations that are not comparable is
+provisional and contributes to no figure.
 
 --json prints one object per game: \"game\" (its number), \"line\", \"tags\", \"moves\" (\"ply\", \"san\", \"uci\", \"loss\" of winning
-chances from 0 to 2, \"centipawns\", \"accuracy\" in percent, \"judgment\", \"withheld\", \"best\"), \"phases\", \"white\" and \"black\"
-(\"moves\", \"judged\", \"withheld\", \"inaccuracies\", \"mistakes\", \"blunders\", \"averageCentipawnLoss\", \"accuracy\"), \"positions\",
+chances from 0 to 2, \"centipawns\", \"accuracy\" in percent, \"judgment\", \"settled\", \"best\"), \"phases\", \"white\" and \"black\"
+(\"moves\", \"judged\", \"provisional\", \"inaccuracies\", \"mistakes\", \"blunders\", \"averageCentipawnLoss\", \"accuracy\"), \"positions\",
 \"known\", and \"evaluations\", one more than moves (\"cp\" or \"mate\" from White's point of view, \"depth\", \"line\", \"source\").
 For a game that cannot be read, the object contains \"game\", \"line\" and \"error\".
 
@@ -77,14 +76,6 @@ pub struct Args {
     quiet: bool,
 }
 
-/// Origin of an evaluation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Origin {
-    Database,
-    Pgn,
-}
-
 /// Game with the evaluations of its positions.
 struct Analysed {
     /// Number of the game in the file, from 1.
@@ -93,7 +84,6 @@ struct Analysed {
     line: u64,
     game: PgnGame,
     known: Vec<Option<KnownEval>>,
-    origins: Vec<Option<Origin>>,
 }
 
 /// Counts for the final message.
@@ -222,15 +212,12 @@ async fn analyse_batch(
             let count = failed.len();
             eprintln!("shelfish: {source}, game {number}: {count} positions could not be looked up: {}", shown(error));
         }
-        let mut origins: Vec<_> = known.iter().map(|known| known.as_ref().map(|_| Origin::Database)).collect();
         if args.use_pgn_evals {
-            for ((known, origin), given) in known.iter_mut().zip(&mut origins).zip(given(&game)) {
-                if known.is_none() && given.is_some() {
-                    (*known, *origin) = (given, Some(Origin::Pgn));
-                }
+            for (known, given) in known.iter_mut().zip(given(&game)) {
+                *known = known.take().or(given);
             }
         }
-        let mut analysed = Analysed { number, line, game, known, origins };
+        let mut analysed = Analysed { number, line, game, known };
         let report = if args.pgn {
             let report = annotate(&mut analysed.game, &analysed.known)?;
             writeln!(out, "{}", analysed.game)?;
@@ -255,7 +242,8 @@ fn best(eval: &PositionEval) -> Option<KnownEval> {
     let evaluation = eval.best()?;
     let pv = evaluation.pvs.first()?;
     let line = pv.line.iter().map(|m| m.to_uci(CastlingMode::Chess960)).collect();
-    Some(KnownEval { score: pv.score, depth: Some(evaluation.depth), line })
+    let known = KnownEval::new(pv.score, Some(evaluation.depth));
+    Some(KnownEval { knodes: Some(evaluation.knodes), line, ..known })
 }
 
 /// Returns the evaluations in the comments of a game, one for each position.
@@ -264,7 +252,7 @@ fn given(game: &PgnGame) -> impl Iterator<Item = Option<KnownEval>> {
     notes.map(|notes| {
         let comment = |note: &Note| if let Note::Comment(text) = note { evaluation(text) } else { None };
         let (score, depth) = notes.iter().find_map(comment)?;
-        Some(KnownEval { score, depth, line: Vec::new() })
+        Some(KnownEval { origin: Origin::Pgn, ..KnownEval::new(score, depth) })
     })
 }
 

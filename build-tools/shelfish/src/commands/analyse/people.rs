@@ -37,10 +37,11 @@ pub fn write(out: &mut impl Write, analysed: &Analysed, report: &Report) -> io::
     for (name, side) in [("White", &report.white), ("Black", &report.black)] {
         writeln!(out, "   {name}  {}", Side(side))?;
     }
-    let withheld = report.white.withheld + report.black.withheld;
-    if withheld > 0 {
-        let (is, plural) = if withheld == 1 { ("is", "") } else { ("are", "s") };
-        writeln!(out, "   {withheld} move{plural} {is} not judged: evaluations contradict each other there")?;
+    let provisional = report.white.provisional + report.black.provisional;
+    if provisional > 0 {
+        let (is, plural) = if provisional == 1 { ("is", "") } else { ("are", "s") };
+        let remark = "evaluations there are not comparable";
+        writeln!(out, "   {provisional} judgment{plural} {is} provisional and not counted: {remark}")?;
     }
 
     let places = game.game.positions().zip(known.windows(2)).zip(&report.moves).enumerate();
@@ -73,7 +74,8 @@ fn mistake(
     let scores = format!("{before} to {}", after.as_deref().unwrap_or("a draw"));
     let better = known[0].as_ref().filter(|_| report.best.is_some()).map(|known| line(ply, position, known));
     let better = better.map_or_else(String::new, |better| format!("; better {better}"));
-    format!("{played:<14} {scores}{better}")
+    let provisional = if report.settled { "" } else { " (provisional)" };
+    format!("{played:<14} {scores}{provisional}{better}")
 }
 
 fn number(ply: usize) -> String {

@@ -1,32 +1,31 @@
 // Stores the results of engines in IndexedDB. If the store fails, the engine is asked.
 
-import { eachEntry, openStorage, requestResult } from "../storage/indexed-db.js";
-import type { Evaluated } from "./types.js";
+import { eachEntry, openStorage, requestResult } from "./indexed-db.js";
 
-/** A store of evaluations. */
-export interface EvaluationStore {
-  get(key: string): Promise<Evaluated | undefined>;
-  put(key: string, found: Evaluated): void;
+/** A store of results. */
+export interface ResultStore<Result> {
+  get(key: string): Promise<Result | undefined>;
+  put(key: string, found: Result): void;
   clear(): Promise<void>;
   close(): void;
 }
 
 const NAME = "evaluations";
 
-/** Opens a store with a maximum number of positions. It removes the oldest positions first. */
-export function openEvaluationStore(name: string, positions: number): EvaluationStore | undefined {
+/** Opens a store with a maximum number of results. It removes the oldest results first. */
+export function openResultStore<Result>(name: string, maximum: number): ResultStore<Result> | undefined {
   if (typeof indexedDB === "undefined") return undefined;
   const opening = openStorage(name, 1, (database) => database.createObjectStore(NAME, { keyPath: "key" }).createIndex("at", "at"));
   opening.catch(() => {});
   const store = async (mode: IDBTransactionMode) => (await opening).transaction(NAME, mode).objectStore(NAME);
 
-  async function put(key: string, found: Evaluated): Promise<void> {
+  async function put(key: string, found: Result): Promise<void> {
     const entries = await store("readwrite");
     entries.put({ key, at: Date.now(), found });
     const count = await requestResult(entries.count());
-    if (count <= positions) return;
+    if (count <= maximum) return;
     // Removes a tenth, so that few calls remove entries.
-    let excess = count - Math.floor(positions * 0.9);
+    let excess = count - Math.floor(maximum * 0.9);
     await eachEntry(entries.index("at").openCursor(), (cursor) => {
       cursor.delete();
       return --excess > 0;

@@ -1,0 +1,142 @@
+//! Compares the positions before and after a move by evaluations that are comparable.
+//!
+//! Two evaluations are comparable if they have the same origin, and neither is [shallow](crate::KnownEval::is_shallow), or if an
+//! engine searched both positions with the same number of nodes. A value by the rules is comparable with every evaluation.
+//!
+//! A comparison is settled if its figures do not change any more. The comparison of an engine's pass is settled if the loss is
+//! far below an inaccuracy, if the two last passes agree, or after the last pass. A comparison of evaluations that are not
+//! comparable is provisional, unless the loss is beyond doubt.
+
+use shakmaty::{Color, Move};
+
+use crate::judgment::{Judgment, judge};
+use crate::known::{Origin, Value};
+
+/// Number of passes of an engine.
+pub const PASSES: usize = 4;
+
+/// Pass whose small losses are settled. The nodes of the pass before are too few.
+const FIRST_RELIABLE: usize = 1;
+
+/// Loss of winning chances below which no deeper search is necessary: half an inaccuracy.
+const NEAR: f64 = 0.05;
+
+/// Loss of winning chances that no difference between two searches explains: twice a blunder.
+const BEYOND_DOUBT: f64 = 0.6;
+
+/// Value of a position by an evaluation, and the best move of the evaluation.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct Searched {
+    /// Value of the position.
+    pub value: Value,
+    /// First move of the best line.
+    pub best: Option<Move>,
+}
+
+/// Values of a position.
+#[derive(Clone, Debug, Default)]
+pub struct Evidence {
+    /// Value by the rules, if the game is over.
+    pub exact: Option<Value>,
+    /// Evaluation of a database or a PGN, with its origin, and whether it is shallow.
+    pub given: Option<(Searched, Origin, bool)>,
+    /// Results of an engine, by pass.
+    pub passes: [Option<Searched>; PASSES],
+    /// Value by convention, if nothing else is known.
+    pub convention: Option<Value>,
+}
+
+/// Values before and after a move.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// Value of the position before the move.
+    pub before: Value,
+    /// Value of the position after the move.
+    pub after: Value,
+    /// Judgment of the move.
+    pub judgment: Option<Judgment>,
+    /// Whether the figures are final.
+    pub is_settled: bool,
+}
+
+impl Evidence {
+    /// Returns the value that counts for this position alone: by the rules, a deep evaluation, the last pass of the engine, a
+    /// shallow evaluation, or by convention.
+    pub fn value(&self) -> Option<Value> {
+        let given = |is_shallow: bool| {
+            self.given.filter(|(_, _, shallow)| *shallow == is_shallow).map(|(searched, ..)| searched.value)
+        };
+        let engine = || self.passes.iter().rev().flatten().next().map(|searched| searched.value);
+        self.exact.or_else(|| given(false)).or_else(engine).or_else(|| given(true)).or(self.convention)
+    }
+
+    fn reliable(&self) -> Option<(Searched, Origin)> {
+        self.given.and_then(|(searched, origin, is_shallow)| (!is_shallow).then_some((searched, origin)))
+    }
+}
+
+impl Comparison {
+    fn new(before: Searched, after: Value, played: Move, mover: Color) -> Comparison {
+        // The best move of a search loses nothing by this search.
+        let (before, judgment) =
+            if before.best == Some(played) { (after, None) } else { (before.value, judge(before.value, after, mover)) };
+        Comparison { before, after, judgment, is_settled: true }
+    }
+
+    /// Returns the winning chances that the move lost, from 0 to 2.
+    pub fn loss(&self, mover: Color) -> f64 {
+        let (before, after) = (self.before.chances(), self.after.chances());
+        mover.fold_wb(before - after, after - before).max(0.0)
+    }
+}
+
+/// Compares the positions before and after a move. Returns `None` if a position has no value.
+pub fn compare(before: &Evidence, after: &Evidence, played: Move, mover: Color) -> Option<Comparison> {
+    given(before, after, played, mover)
+        .or_else(|| searched(before, after, played, mover))
+        .or_else(|| provisional(before, after, mover))
+}
+
+/// Compares deep evaluations of one origin.
+fn given(before: &Evidence, after: &Evidence, played: Move, mover: Color) -> Option<Comparison> {
+    let conventional = |value: Value| Searched { value, best: None };
+    let (first, second) = (before.reliable(), after.reliable());
+    let (first, second) = match (first, second, before.convention, after.exact) {
+        (Some((first, _)), _, _, Some(exact)) => (first, exact),
+        (Some((first, origin)), Some((second, other)), ..) if origin == other => (first, second.value),
+        (None, Some((second, _)), Some(value), _) if before.passes.iter().all(Option::is_none) => {
+            (conventional(value), second.value)
+        }
+        _ => return None,
+    };
+    Some(Comparison::new(first, second, played, mover))
+}
+
+/// Compares the results of an engine's last pass that contains both positions.
+fn searched(before: &Evidence, after: &Evidence, played: Move, mover: Color) -> Option<Comparison> {
+    let reliable = before.reliable().and_then(|(searched, _)| searched.best);
+    let of_pass = |pass: usize| {
+        let mut first = before.passes[pass]?;
+        // A deep evaluation knows the best move better.
+        if reliable == Some(played) {
+            first.best = reliable;
+        }
+        let second = after.exact.or(after.passes[pass].map(|searched| searched.value))?;
+        Some(Comparison::new(first, second, played, mover))
+    };
+    let last = (0..PASSES).rev().find(|&pass| of_pass(pass).is_some())?;
+    let comparison = of_pass(last)?;
+    let earlier = (FIRST_RELIABLE..last).rev().find_map(of_pass);
+    let is_small = comparison.judgment.is_none() && comparison.loss(mover) < NEAR;
+    let is_settled = last == PASSES - 1
+        || last == FIRST_RELIABLE && is_small
+        || last > FIRST_RELIABLE && earlier.is_none_or(|earlier| earlier.judgment == comparison.judgment);
+    Some(Comparison { is_settled, ..comparison })
+}
+
+/// Compares evaluations that are not comparable.
+fn provisional(before: &Evidence, after: &Evidence, mover: Color) -> Option<Comparison> {
+    let (before, after) = (before.value()?, after.value()?);
+    let comparison = Comparison { before, after, judgment: judge(before, after, mover), is_settled: false };
+    Some(Comparison { is_settled: comparison.loss(mover) >= BEYOND_DOUBT, ..comparison })
+}

@@ -1,0 +1,250 @@
+//! Review of a game: decides which positions an engine searches, and when the report is final.
+//!
+//! A review begins with the evaluations of a database or a PGN. Its passes request searches of an engine:
+//!
+//! 1. a draft of the positions of all moves that have no comparable evaluations,
+//! 2. the same positions with more nodes,
+//! 3. the positions before and after each move whose loss is near or above an inaccuracy,
+//! 4. with still more nodes, the moves whose judgments in the passes 2 and 3 differ.
+//!
+//! The positions of a [`Sequence`] are neighbours, searched from the end of the game to its beginning by an engine whose
+//! transposition table was cleared before. The limit is a number of nodes. The report therefore depends neither on time nor on
+//! the number of engines.
+
+use std::collections::HashMap;
+
+use shakmaty::{Chess, Move, Position as _};
+use shelfish::position::Position;
+
+use crate::chances::INITIAL;
+use crate::comparison::{Comparison, Evidence, PASSES, Searched, compare};
+use crate::game::Game;
+use crate::known::{KnownEval, Value};
+use crate::report::{Report, ReportError};
+
+/// Default of [`ReviewOptions::nodes`].
+pub const DEFAULT_NODES: u64 = 400_000;
+
+/// Nodes of each pass, as a fraction of [`ReviewOptions::nodes`].
+const FRACTIONS: [(u64, u64); PASSES] = [(1, 40), (1, 4), (1, 1), (3, 1)];
+
+/// Maximum number of positions of a sequence. Longer sequences share more of the table, shorter sequences keep more engines
+/// busy.
+const MAX_SEQUENCE: usize = 10;
+
+/// Options of a review.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReviewOptions {
+    /// Number of nodes of the third pass. The other passes use a fraction or a multiple of this number.
+    pub nodes: u64,
+}
+
+impl Default for ReviewOptions {
+    fn default() -> ReviewOptions {
+        ReviewOptions { nodes: DEFAULT_NODES }
+    }
+}
+
+/// Positions that an engine searches one after the other. The engine forgets earlier searches before the first position.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sequence {
+    /// Indices of the positions in [`Review::positions`], in the order of the searches.
+    pub positions: Vec<usize>,
+    /// Number of nodes for each position.
+    pub nodes: u64,
+}
+
+/// Review of a game.
+///
+/// ```
+/// use shelfish_analysis::{Game, KnownEval, Origin, Review, ReviewOptions, Score};
+/// let game = Game::from_uci(None, ["f2f3", "e7e5", "g2g4", "d8h4"])?;
+/// let mut review = Review::new(game, ReviewOptions::default());
+/// while let sequences @ [_, ..] = &review.next_pass()[..] {
+///     for index in sequences.iter().flat_map(|sequence| &sequence.positions) {
+///         // An engine searches `review.positions()[*index]`. Before the mate, Black wins.
+///         let score = if *index < 3 { Score::Cp(-20) } else { Score::Mate(-1) };
+///         review.answer(*index, KnownEval { origin: Origin::Engine, ..KnownEval::new(score, Some(12)) })?;
+///     }
+/// }
+/// let report = review.report();
+/// assert!(report.settled);
+/// assert_eq!(report.white.blunders, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Review {
+    game: Game,
+    /// The distinct positions of the game, in the order of their first occurrence.
+    positions: Vec<Position>,
+    /// Index of the position before each move, and of the last position.
+    indices: Vec<usize>,
+    given: Vec<Option<KnownEval>>,
+    found: Vec<[Option<KnownEval>; PASSES]>,
+    /// Number of passes that were requested.
+    passes: usize,
+    nodes: u64,
+}
+
+impl Review {
+    /// Creates a review of a game.
+    pub fn new(game: Game, options: ReviewOptions) -> Review {
+        let mut seen: HashMap<Position, usize> = HashMap::new();
+        let mut positions = Vec::new();
+        let mut indices = Vec::with_capacity(game.moves().len() + 1);
+        for chess in game.positions() {
+            let position = Position::from_chess(&chess);
+            let index = *seen.entry(position.clone()).or_insert(positions.len());
+            if index == positions.len() {
+                positions.push(position);
+            }
+            indices.push(index);
+        }
+        let (given, found) = (vec![None; positions.len()], vec![[const { None }; PASSES]; positions.len()]);
+        Review { game, positions, indices, given, found, passes: 0, nodes: options.nodes.max(1) }
+    }
+
+    /// Adds evaluations of a database or a PGN: `known[0]` is that of the first position, `known[n]` that after move n. Of
+    /// several evaluations of a position, the evaluation that [`counts`](KnownEval::counts_over) remains.
+    ///
+    /// # Errors
+    ///
+    /// The number of evaluations is not the number of positions, or an evaluation belongs to a different position.
+    pub fn give(&mut self, known: &[Option<KnownEval>]) -> Result<(), ReportError> {
+        let expected = self.indices.len();
+        if known.len() != expected {
+            return Err(ReportError::Count { expected, found: known.len() });
+        }
+        for (n, (&index, known)) in self.indices.iter().zip(known).enumerate() {
+            let Some(known) = known else { continue };
+            check(self.positions[index].chess(), known, n)?;
+            if self.given[index].as_ref().is_none_or(|given| known.counts_over(given)) {
+                self.given[index] = Some(known.clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the game.
+    pub fn game(&self) -> &Game {
+        &self.game
+    }
+
+    /// Returns the distinct positions of the game, in the order of their first occurrence.
+    pub fn positions(&self) -> &[Position] {
+        &self.positions
+    }
+
+    /// Returns the searches of the next pass. Returns an empty list after the last pass.
+    pub fn next_pass(&mut self) -> Vec<Sequence> {
+        while self.passes < PASSES {
+            let (numerator, denominator) = FRACTIONS[self.passes];
+            let nodes = (self.nodes.saturating_mul(numerator) / denominator).max(1);
+            let wanted = self.unsettled();
+            self.passes += 1;
+            let sequences = sequences(&wanted, nodes);
+            if !sequences.is_empty() {
+                return sequences;
+            }
+        }
+        Vec::new()
+    }
+
+    /// Returns the number of passes that were requested.
+    pub fn passes(&self) -> usize {
+        self.passes
+    }
+
+    /// Adds the result of a search of the current pass.
+    ///
+    /// # Errors
+    ///
+    /// The best line begins with an illegal move. The error contains the index of the position.
+    pub fn answer(&mut self, index: usize, found: KnownEval) -> Result<(), ReportError> {
+        if let (Some(position), Some(pass)) = (self.positions.get(index), self.passes.checked_sub(1)) {
+            check(position.chess(), &found, index)?;
+            self.found[index][pass] = Some(found);
+        }
+        Ok(())
+    }
+
+    /// Returns the report by the evaluations so far.
+    pub fn report(&self) -> Report {
+        let evidence: Vec<Evidence> = (0..self.positions.len()).map(|index| self.evidence(index)).collect();
+        let values: Vec<Option<Value>> = self.indices.iter().map(|index| evidence[*index].value()).collect();
+        let comparisons = self.comparisons(&evidence);
+        let best: Vec<Option<Move>> = self.indices.iter().map(|index| self.best(*index)).collect();
+        Report::new(&self.game, &values, &comparisons, &best)
+    }
+
+    /// Returns the evaluation that counts for each position of the game: a deep evaluation that was given, the last result of
+    /// the engine, or a shallow evaluation.
+    pub fn evaluations(&self) -> Vec<Option<KnownEval>> {
+        self.indices.iter().map(|index| self.evaluation(*index).cloned()).collect()
+    }
+
+    fn evaluation(&self, index: usize) -> Option<&KnownEval> {
+        let given = self.given[index].as_ref();
+        let engine = self.found[index].iter().rev().flatten().next();
+        given.filter(|given| !given.is_shallow()).or(engine).or(given)
+    }
+
+    fn best(&self, index: usize) -> Option<Move> {
+        let first = self.evaluation(index)?.line.first()?;
+        first.to_move(self.positions[index].chess()).ok()
+    }
+
+    fn evidence(&self, index: usize) -> Evidence {
+        let position = self.positions[index].chess();
+        let searched = |known: &KnownEval| Searched {
+            value: Value::evaluated(position, known.score),
+            best: known.line.first().and_then(|first| first.to_move(position).ok()),
+        };
+        Evidence {
+            exact: Value::by_the_rules(position),
+            given: self.given[index].as_ref().map(|known| (searched(known), known.origin, known.is_shallow())),
+            passes: self.found[index].each_ref().map(|found| found.as_ref().map(searched)),
+            convention: (*position == Chess::default()).then_some(Value::Cp(INITIAL)),
+        }
+    }
+
+    fn comparisons(&self, evidence: &[Evidence]) -> Vec<Option<Comparison>> {
+        let moves = self.game.moves().iter().zip(self.indices.windows(2));
+        moves
+            .map(|(played, pair)| {
+                let [before, after] = [pair[0], pair[1]];
+                compare(&evidence[before], &evidence[after], *played, self.positions[before].chess().turn())
+            })
+            .collect()
+    }
+
+    /// Returns the indices of the positions before and after the moves that are not settled, in order.
+    fn unsettled(&self) -> Vec<usize> {
+        let evidence: Vec<Evidence> = (0..self.positions.len()).map(|index| self.evidence(index)).collect();
+        let comparisons = self.comparisons(&evidence);
+        let is_open = |comparison: &Option<Comparison>| comparison.is_none_or(|comparison| !comparison.is_settled);
+        let pairs = self.indices.windows(2).zip(&comparisons).filter(|(_, comparison)| is_open(comparison));
+        let mut wanted: Vec<usize> = pairs.flat_map(|(pair, _)| pair.iter().copied()).collect();
+        wanted.retain(|index| evidence[*index].exact.is_none());
+        wanted.sort_unstable();
+        wanted.dedup();
+        wanted
+    }
+}
+
+/// Returns an error if the line of an evaluation is not a line of a position.
+fn check(position: &Chess, known: &KnownEval, index: usize) -> Result<(), ReportError> {
+    match known.line.first() {
+        Some(first) if first.to_move(position).is_err() => Err(ReportError::Line { index, found: *first }),
+        _ => Ok(()),
+    }
+}
+
+/// Divides positions into sequences of neighbours, each in descending order.
+fn sequences(wanted: &[usize], nodes: u64) -> Vec<Sequence> {
+    let runs = wanted.chunk_by(|before, after| before + 1 == *after);
+    runs.flat_map(|run| run.chunks(MAX_SEQUENCE))
+        .map(|chunk| Sequence { positions: chunk.iter().rev().copied().collect(), nodes })
+        .collect()
+}

@@ -1,0 +1,33 @@
+// Evaluations as numbers and text, for the module.
+
+import { ShelfishError } from "../shared/errors.js";
+import { joinMoves } from "../shared/options.js";
+import type { KnownEval } from "./types.js";
+
+/** Numbers of an evaluation: centipawns, moves to mate, depth, thousands of nodes, and the index of the origin. */
+const NUMBERS = 5;
+
+const ORIGINS: string[] = ["database", "pgn", "engine", "uci"];
+
+const usage = (message: string) => new ShelfishError({ code: "usage", message });
+
+/** Encodes evaluations for the module: five numbers for each evaluation, and the lines as text. */
+export function encode(evaluations: unknown): [numbers: Float64Array, lines: string] {
+  if (!Array.isArray(evaluations)) throw usage(`evaluations: expected a list, found ${typeof evaluations}`);
+  const numbers = new Float64Array(NUMBERS * evaluations.length).fill(NaN);
+  const lines = evaluations.map((entry: unknown, n) => {
+    if (entry === null || entry === undefined) return "";
+    const { cp, mate, depth, knodes, line, from } = entry as KnownEval;
+    const score = cp ?? mate;
+    if ((cp ?? mate) !== (mate ?? cp) || !Number.isInteger(score) || Math.abs(score!) > 0x7fffffff) {
+      throw usage(`evaluations[${n}]: expected a whole number as either cp or mate`);
+    }
+    if (depth !== undefined && !(depth >= 0)) throw usage(`evaluations[${n}].depth: expected plies, found ${String(depth)}`);
+    if (knodes !== undefined && !(knodes >= 0)) throw usage(`evaluations[${n}].knodes: expected thousands of nodes, found ${String(knodes)}`);
+    const origin = ORIGINS.indexOf(from === "stockfish" ? "uci" : (from ?? "database"));
+    if (origin < 0) throw usage(`evaluations[${n}].from: expected ${ORIGINS.join(", ")}, found ${String(from)}`);
+    numbers.set([cp ?? NaN, cp === undefined || cp === null ? score! : NaN, depth ?? NaN, knodes ?? NaN, origin], NUMBERS * n);
+    return line ? joinMoves(`evaluations[${n}].line`, line) : "";
+  });
+  return [numbers, lines.join("\n")];
+}

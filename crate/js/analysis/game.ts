@@ -1,0 +1,114 @@
+// The analysis of a game by a database and an engine. The module decides what the engine searches.
+
+import { onAbort, throwIfAborted } from "../shared/abort.js";
+import { ShelfishError } from "../shared/errors.js";
+import { checked, type Kinds, limit } from "../shared/options.js";
+import type { PositionEval } from "../shared/types.js";
+import { GameReview, read } from "../shelfish_analysis.js";
+import { openResultStore, type ResultStore } from "../storage/results.js";
+import { encode } from "./encode.js";
+import type { AnalyseGameOptions, GameAnalysis, GameEngine, GameEngineResult, GameProgress, KnownEval, PgnGame } from "./types.js";
+
+const OPTIONS: Kinds<AnalyseGameOptions> = {
+  ...{ database: "other", engine: "other", nodes: "other", usePgnEvals: "flag", indexedDB: "cache" },
+  ...{ onProgress: "function", signal: "signal" },
+};
+
+/** Positions that the engine searches one after the other. */
+interface Sequence {
+  positions: number[];
+  fens: string[];
+  nodes: number;
+}
+
+type Store = ResultStore<readonly KnownEval[]> | undefined;
+
+/** Converts an answer of a database. Returns `null` if the database has no answer. */
+export function knownEval(answer: PositionEval | null | undefined | Error): KnownEval | null {
+  return answer && "best" in answer ? known(answer.best, "database") : null;
+}
+
+const known = ({ depth, knodes, pvs: [{ cp, mate, uci }] }: GameEngineResult, from: KnownEval["from"]): KnownEval => ({ cp, mate, depth, knodes, line: uci, from });
+
+/** Analyses the first game of a PGN. */
+export async function analyseGame(pgn: string, options: AnalyseGameOptions | undefined): Promise<GameAnalysis> {
+  const { database, engine, nodes, usePgnEvals, indexedDB = true, onProgress, signal } = checked("analyseGame", options, OPTIONS);
+  throwIfAborted(signal, "the analysis");
+  const game: PgnGame = read(pgn);
+  const review = new GameReview(pgn, limit("nodes", nodes, 2 ** 40) ?? 0);
+  // Ends the searches after an abort, and after an error of another search.
+  const abort = new AbortController();
+  const remove = signal && onAbort(signal, () => abort.abort(signal.reason));
+  let store: Store;
+  try {
+    const databaseError = database ? await give(review, game.positions, database, signal) : undefined;
+    if (usePgnEvals) review.give(...encode(game.evaluations));
+    const progress = { pass: 0, done: 0, of: 0, report: () => review.report(), evaluations: () => review.evaluations() };
+    onProgress?.(progress);
+    if (engine) {
+      const { name = "shelfish-analysis", sequences = 5_000 } = typeof indexedDB === "object" ? indexedDB : {};
+      if (indexedDB) store = openResultStore(name, sequences);
+      await search(review, engine, { progress, onProgress, signal: abort.signal, store });
+    }
+    return { report: review.report(), evaluations: review.evaluations(), pgn: review.annotate(pgn), databaseError };
+  } finally {
+    remove?.();
+    abort.abort();
+    store?.close();
+    review.free();
+  }
+}
+
+/** Adds the answers of a database. Returns the first error of the database. */
+async function give(review: GameReview, fens: string[], database: NonNullable<AnalyseGameOptions["database"]>, signal: AbortSignal | undefined): Promise<Error | undefined> {
+  try {
+    const answers = await database.lookupMany(fens, { signal, castling: "chess960" });
+    review.give(...encode(answers.map(knownEval)));
+    return answers.find((answer) => answer instanceof Error);
+  } catch (error) {
+    throwIfAborted(signal, "the analysis");
+    if (error instanceof ShelfishError && error.code === "usage") throw error;
+    return error as Error;
+  }
+}
+
+interface Search {
+  progress: { -readonly [Name in keyof GameProgress]: GameProgress[Name] };
+  onProgress: AnalyseGameOptions["onProgress"];
+  signal: AbortSignal;
+  store: Store;
+}
+
+/** Searches the positions that the review requests, pass by pass. */
+async function search(review: GameReview, given: NonNullable<AnalyseGameOptions["engine"]>, { progress, onProgress, signal, store }: Search): Promise<void> {
+  let engine: GameEngine | undefined;
+  for (let sequences: Sequence[] = review.next_pass(); sequences.length > 0; sequences = review.next_pass()) {
+    engine ??= await (typeof given === "function" ? given() : given);
+    const { name } = engine;
+    progress.pass++;
+    [progress.done, progress.of] = [0, sequences.reduce((sum, { fens }) => sum + fens.length, 0)];
+    const answer = (position: number | undefined, found: KnownEval | undefined) => {
+      if (position === undefined || !found || signal.aborted) return;
+      const [numbers, line] = encode([found]);
+      review.answer(position, numbers, line);
+      progress.done++;
+      onProgress?.(progress);
+    };
+    const run = async ({ positions, fens, nodes }: Sequence) => {
+      const key = [name, nodes, ...fens].join("|");
+      const stored = await store?.get(key);
+      if (stored?.length === fens.length) return stored.forEach((found, index) => answer(positions[index], found));
+      const results: KnownEval[] = [];
+      await engine!.analyseSequence(fens, {
+        ...{ nodes, signal, castling: "chess960" },
+        onAnswer: (index, result) => {
+          results[index] = known(result, result.from ?? "engine");
+          answer(positions[index], results[index]);
+        },
+      });
+      store?.put(key, results);
+    };
+    await Promise.all(sequences.map(run));
+    throwIfAborted(signal, "the analysis");
+  }
+}
