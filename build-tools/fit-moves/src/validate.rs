@@ -65,7 +65,7 @@ pub(crate) fn validate(records: &[Record]) -> Validation {
         for record in block {
             let lines: Vec<_> = record.lines.iter().map(|(info, line)| (*info, line.as_slice())).collect();
             // Records beyond the limits of the format are ignored.
-            moves += encode(&record.position, &lines, &mut out).unwrap_or_default();
+            moves += encode(&record.position, &lines, None, &mut out).unwrap_or_default();
         }
         for (i, column) in out.columns.iter().enumerate() {
             blocks[i] += entropy(column) / n;

@@ -11,6 +11,8 @@ use shakmaty::{Color, Square};
 use super::{Evaluation, PositionEval, Pv, Score};
 use crate::moves::{self, Cursors, LineError, LineInfo};
 use crate::position::Position;
+#[cfg(feature = "write")]
+use crate::table::StoredRecord;
 use crate::table::{Bits, ColumnError, Columns, MAX_TOTAL, Octaves, Record, Sealed, Values, unzigzag};
 
 /// The code of numbers with a predictable order of magnitude only.
@@ -185,6 +187,28 @@ impl BlockColumns {
         &self.evaluations[self.records[n]..self.records[n + 1]]
     }
 
+    /// Collects the PV numbers and depths of the lines of record `n`, and returns the cursors at these lines.
+    fn cursors<'a>(
+        &self,
+        columns: &'a Columns,
+        first: usize,
+        n: usize,
+        line_infos: &mut Vec<LineInfo>,
+    ) -> Result<Cursors<'a>, String> {
+        let left = self.entries.get(n / STRIDE).ok_or("no such record")?;
+        let mut ends = lines(columns, first);
+        for (column, left) in ends.iter_mut().zip(left) {
+            *column = &column[column.len() - left..];
+        }
+        let mut cursors = Cursors::new(ends);
+        for before in n - n % STRIDE..n {
+            self.line_infos(before, line_infos);
+            cursors.skip(line_infos).map_err(|error| error.to_string())?;
+        }
+        self.line_infos(n, line_infos);
+        Ok(cursors)
+    }
+
     /// Collects the PV numbers and depths of the lines of record `n`.
     fn line_infos(&self, n: usize, out: &mut Vec<LineInfo>) {
         out.clear();
@@ -236,6 +260,7 @@ impl Record for PositionEval {
     #[cfg(feature = "write")]
     fn encode(
         records: &[&PositionEval],
+        stored: &[Option<&StoredRecord<'_, PositionEval>>],
         parents: &[Option<u32>],
         _: &dyn Fn(usize) -> (Square, Square),
         columns: &mut [Vec<u8>],
@@ -247,7 +272,8 @@ impl Record for PositionEval {
         encode_numbers(records, parents, columns);
         let mut out = moves::LineColumns::default();
         let mut plies = 0;
-        for record in records {
+        let mut infos = Vec::new();
+        for (record, stored) in records.iter().zip(stored) {
             let lines: Vec<(LineInfo, &[shakmaty::Move])> = record
                 .evaluations
                 .iter()
@@ -257,7 +283,12 @@ impl Record for PositionEval {
                     })
                 })
                 .collect();
-            let encoded = moves::encode(record.position.chess(), &lines, &mut out);
+            let coded = stored.and_then(|StoredRecord { decoded, columns, n }| {
+                let cursors = decoded.cursors(columns, first, *n, &mut infos).ok()?;
+                let is_same = lines.iter().enumerate().all(|(i, (info, _))| infos.get(i) == Some(info));
+                is_same.then_some(cursors)
+            });
+            let encoded = moves::encode(record.position.chess(), &lines, coded, &mut out);
             plies += encoded.map_err(|error| column_error(first, error))?;
         }
         if plies > MAX_BLOCK_PLIES {
@@ -320,18 +351,8 @@ impl Record for PositionEval {
         position: Position,
         _: &dyn Fn(usize) -> (Square, Square),
     ) -> Result<PositionEval, String> {
-        let left = decoded.entries.get(n / STRIDE).ok_or("no such record")?;
-        let mut ends = lines(columns, first);
-        for (column, left) in ends.iter_mut().zip(left) {
-            *column = &column[column.len() - left..];
-        }
-        let mut cursors = Cursors::new(ends);
         let mut line_infos = Vec::new();
-        for before in n - n % STRIDE..n {
-            decoded.line_infos(before, &mut line_infos);
-            cursors.skip(&line_infos).map_err(|error| error.to_string())?;
-        }
-        decoded.line_infos(n, &mut line_infos);
+        let mut cursors = decoded.cursors(columns, first, n, &mut line_infos)?;
         let lines = cursors.decode(position.chess(), &line_infos).map_err(|error| error.to_string())?;
         let mut lines = lines.into_iter();
         let evaluations = decoded.evaluations(n).iter().map(|numbers| Evaluation {

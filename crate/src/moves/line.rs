@@ -164,6 +164,9 @@ fn length_column(info: LineInfo) -> usize {
 /// Appends the lines of one record: those of its best evaluation first, each evaluation's best first. Returns how many
 /// moves they have.
 ///
+/// `coded` is at a decoded record that began with these lines, in the columns of another block. Its ranks are copied as far
+/// as its lines have the same codes.
+///
 /// # Errors
 ///
 /// The record is beyond the limits of the format: [`LineError::Plies`], [`LineError::Cost`]. A move is illegal:
@@ -172,6 +175,7 @@ fn length_column(info: LineInfo) -> usize {
 pub(crate) fn encode(
     position: &Chess,
     lines: &[(LineInfo, &[Move])],
+    mut coded: Option<Cursors<'_>>,
     out: &mut LineColumns,
 ) -> Result<usize, LineError> {
     let plies = lines.iter().map(|(_, line)| line.len()).sum();
@@ -191,20 +195,32 @@ pub(crate) fn encode(
             out.put(SOURCE, tree.first_line(node));
         }
         out.put(length_column(info), line.len());
-        let mut replay = Replay::new(position, &line[..shared]);
-        let mut barred = tree.children(node);
-        for (ply, m) in line.iter().enumerate().skip(shared) {
-            let order = replay.order(&history, &barred);
-            spent += cost(order.len());
-            if spent > MAX_COST {
-                return Err(LineError::Cost { found: spent });
+        let header = coded.as_mut().and_then(|coded| coded.header(i, info).ok());
+        if header.is_none_or(|header| (header.shared, header.length) != (shared, line.len())) {
+            // The ranks of the later lines depend on the moves of this line.
+            coded = None;
+        }
+        if let Some(coded) = &mut coded {
+            // Decoding has checked the moves and their cost.
+            for _ in shared..line.len() {
+                out.put(RANK, coded.take(RANK)?);
             }
-            let Some(rank) = order.rank(*m) else {
-                return Err(LineError::Rank { ply, rank: order.len(), legal: order.len() });
-            };
-            out.put(RANK, rank);
-            replay.play(*m);
-            barred.clear();
+        } else {
+            let mut replay = Replay::new(position, &line[..shared]);
+            let mut barred = tree.children(node);
+            for (ply, m) in line.iter().enumerate().skip(shared) {
+                let order = replay.order(&history, &barred);
+                spent += cost(order.len());
+                if spent > MAX_COST {
+                    return Err(LineError::Cost { found: spent });
+                }
+                let Some(rank) = order.rank(*m) else {
+                    return Err(LineError::Rank { ply, rank: order.len(), legal: order.len() });
+                };
+                out.put(RANK, rank);
+                replay.play(*m);
+                barred.clear();
+            }
         }
         if i + 1 < lines.len() {
             history.add(position.turn(), line);

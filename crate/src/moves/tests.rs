@@ -33,11 +33,18 @@ fn line(position: &Chess, words: &str) -> Vec<Move> {
     line
 }
 
+/// Encodes lines with the codes of a decoded record that began with these lines.
+fn encoded_again(position: &Chess, lines: &[(LineInfo, &[Move])], coded: &LineColumns) -> LineColumns {
+    let mut out = LineColumns::default();
+    encode(position, lines, Some(cursors(coded)), &mut out).expect("a decoded record");
+    out
+}
+
 fn encoded(records: &[Record]) -> LineColumns {
     let mut out = LineColumns::default();
     for (position, lines) in records {
         let lines: Vec<_> = lines.iter().map(|(info, line)| (*info, line.as_slice())).collect();
-        encode(position, &lines, &mut out).expect("no more than a record holds");
+        encode(position, &lines, None, &mut out).expect("no more than a record holds");
     }
     out
 }
@@ -127,6 +134,33 @@ proptest! {
     }
 
     #[test]
+    fn codes_of_a_decoded_record_are_those_of_its_moves(
+        record in record(),
+        flips in prop::collection::vec((0..COLUMNS, any::<u16>(), 0..40u8), 0..3),
+        (count, length) in (0..8usize, 0..30usize),
+    ) {
+        let mut columns = encoded(std::slice::from_ref(&record));
+        for (column, at, value) in flips {
+            let column = &mut columns.columns[column];
+            if !column.is_empty() {
+                let at = usize::from(at) % column.len();
+                column[at] = value;
+            }
+        }
+        let infos = line_infos(&record);
+        if let Ok(lines) = cursors(&columns).decode(&record.0, &infos) {
+            let lines = infos.into_iter().zip(lines).take(count).map(|(info, mut line)| {
+                line.truncate(length);
+                (info, line)
+            });
+            let lines: Vec<_> = lines.collect();
+            let of_moves = encoded(&[(record.0.clone(), lines.clone())]);
+            let lines: Vec<_> = lines.iter().map(|(info, line)| (*info, line.as_slice())).collect();
+            prop_assert_eq!(encoded_again(&record.0, &lines, &columns), of_moves);
+        }
+    }
+
+    #[test]
     fn corrupt_columns_are_no_panic(record in record(), flips in prop::collection::vec((0..COLUMNS, any::<u16>(), any::<u8>()), 1..6), cut in 0..COLUMNS) {
         let mut columns = encoded(std::slice::from_ref(&record));
         for (column, at, value) in flips {
@@ -159,6 +193,25 @@ fn a_line_of_a_thousand_moves_and_a_crowd_of_queens_survive() {
     for record in &records {
         assert_eq!(cursors.decode(&record.0, &line_infos(record)), Ok(lines(record)));
     }
+}
+
+#[test]
+fn codes_that_no_encoder_writes_are_not_copied() {
+    let start = position(STARTS[0]);
+    // The second line and the third line repeat e2e4 of the first line instead of sharing it. Its rank is then the last.
+    let infos = [LEAD, NEXT, LEAD];
+    let first = encoded(&[(start.clone(), vec![(LEAD, line(&start, "e2e4 c7c5 g1f3"))])]);
+    let mut columns = first.clone();
+    for (column, codes) in [&[0][..], &[0], &[], &[2], &[3], &[19, 3, 19, 0, 0], &[]].into_iter().enumerate() {
+        columns.columns[column].extend_from_slice(codes);
+    }
+    let lines = cursors(&columns).decode(&start, &infos).expect("legal moves");
+    assert!(lines.iter().all(|other| other.first() == lines[0].first()), "{lines:?}");
+    let lines: Vec<_> = infos.into_iter().zip(lines).collect();
+    let of_moves = encoded(&[(start.clone(), lines.clone())]);
+    assert_ne!(columns, of_moves);
+    let lines: Vec<_> = lines.iter().map(|(info, line)| (*info, line.as_slice())).collect();
+    assert_eq!(encoded_again(&start, &lines, &columns), of_moves);
 }
 
 #[test]

@@ -13,6 +13,8 @@ use super::played_moves::{Played, PlayedMove};
 use super::traversal::Traversal;
 use crate::moves::Ranking;
 use crate::position::Position;
+#[cfg(feature = "write")]
+use crate::table::StoredRecord;
 use crate::table::{ColumnError, Columns, Record, Sealed};
 
 impl Sealed for Played {}
@@ -36,6 +38,7 @@ impl Record for Played {
     #[cfg(feature = "write")]
     fn encode(
         records: &[&Played],
+        _: &[Option<&StoredRecord<'_, Played>>],
         parents: &[Option<u32>],
         step: &dyn Fn(usize) -> (Square, Square),
         columns: &mut [Vec<u8>],

@@ -20,6 +20,15 @@ pub struct RecordWeight {
     pub n: usize,
 }
 
+/// The codes of a record in a block, which an encoder of this record copies.
+#[cfg(feature = "write")]
+#[derive(Debug)]
+pub struct StoredRecord<'a, R: Record> {
+    pub(crate) decoded: &'a R::BlockColumns,
+    pub(crate) columns: &'a Columns,
+    pub(crate) n: usize,
+}
+
 /// A decompressed block. Positions and numbers of all records are decoded at once, the rest of a record on request.
 #[derive(Debug)]
 pub struct Block<R: Record> {
@@ -108,6 +117,12 @@ impl<R: Record> Block<R> {
     #[cfg(feature = "write")]
     pub fn get(&self, n: usize) -> Result<R, TableError> {
         self.record(n, self.position(n)?)
+    }
+
+    /// Returns the codes of the record of stored number `n`, not checked.
+    #[cfg(feature = "write")]
+    pub fn stored(&self, n: usize) -> StoredRecord<'_, R> {
+        StoredRecord { decoded: &self.decoded, columns: &self.columns, n }
     }
 
     /// The key of every position, in stored order, not checked.

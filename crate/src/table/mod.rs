@@ -30,7 +30,7 @@ pub(crate) use block::MAX_TOTAL;
 // Items of the writer that only the program `shelfish` uses. They are not part of the public API.
 #[cfg(feature = "write")]
 #[doc(hidden)]
-pub use block::RecordWeight;
+pub use block::{RecordWeight, StoredRecord};
 #[cfg(feature = "write")]
 #[doc(hidden)]
 pub use chunk::seal;

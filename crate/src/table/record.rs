@@ -1,5 +1,7 @@
 //! The kind of record that a table holds.
 
+#[cfg(feature = "write")]
+use super::StoredRecord;
 use super::{ColumnError, Columns};
 use crate::position::Position;
 use shakmaty::{Color, Square};
@@ -35,7 +37,8 @@ pub trait Record: sealed::Sealed + Sized + Send + Sync + 'static {
     }
 
     /// Writes the records of a block, in stored order, with the stored index of each record's parent. `step` returns
-    /// the origin and the target of the step from a record's parent (the rook's square for castling).
+    /// the origin and the target of the step from a record's parent (the rook's square for castling). The
+    /// codes of a `stored` record may be copied.
     ///
     /// # Errors
     ///
@@ -43,6 +46,7 @@ pub trait Record: sealed::Sealed + Sized + Send + Sync + 'static {
     #[cfg(feature = "write")]
     fn encode(
         records: &[&Self],
+        stored: &[Option<&StoredRecord<'_, Self>>],
         parents: &[Option<u32>],
         step: &dyn Fn(usize) -> (Square, Square),
         columns: &mut [Vec<u8>],

@@ -176,6 +176,34 @@ proptest! {
     }
 
     #[test]
+    fn records_of_other_blocks_give_the_bytes_of_new_records(
+        records in records(),
+        chosen in proptest::collection::vec((any::<bool>(), 0..3u8), 1..20),
+        is_best_only in any::<bool>(),
+    ) {
+        let (encoded, at) = encoded(&records);
+        let block = Block::<PositionEval>::open(&encoded.bytes, &at).expect("a whole block");
+        let stored = block.record_weights().expect("whole columns");
+        let (mut kept, mut codes) = (Vec::new(), Vec::new());
+        for (record, (is_new, choice)) in stored.iter().zip(chosen.iter().cycle()) {
+            let mut eval = block.get(record.n).expect("a whole record");
+            if is_best_only {
+                eval.evaluations.truncate(1);
+                eval.evaluations[0].pvs.truncate(2);
+                eval.evaluations[0].pvs.iter_mut().for_each(|pv| pv.line.truncate(9));
+            }
+            if *choice > 0 {
+                kept.push(eval);
+                codes.push((!is_new).then(|| block.stored(record.n)));
+            }
+        }
+        prop_assume!(!kept.is_empty());
+        let keys: Vec<_> = kept.iter().map(|eval| eval.position.key()).collect();
+        let copied = encode_block_of(&kept, &keys, &codes).expect("records in order");
+        prop_assert_eq!(copied.bytes, encode_block(&kept).expect("records in order").bytes);
+    }
+
+    #[test]
     fn any_record_is_refused_or_read_back_as_it_was(
         evaluations in proptest::collection::vec(any_evaluation(), 0..4),
         choices in proptest::collection::vec(any::<Index>(), 0..3),

@@ -1,7 +1,8 @@
 //! Base of a build: an existing database as an additional sorted run, which is read in place.
 //!
 //! Workers check and open its blocks, but do not decode the lines: the cutter needs only keys and weights. A block that
-//! is unchanged is copied. A record is decoded only if its block changes.
+//! is unchanged is copied. A record is decoded only if its block changes. An unchanged record of such a block keeps the codes of
+//! its moves.
 
 use std::fmt;
 use std::io;
@@ -10,7 +11,7 @@ use std::sync::Arc;
 
 use shelfish::played::Played;
 use shelfish::position::Key;
-use shelfish::table::{Block, Chunk, EncodedBlock, Manifest, Record, RecordWeight, TableError};
+use shelfish::table::{Block, Chunk, EncodedBlock, Manifest, Record, RecordWeight, StoredRecord, TableError};
 
 use crate::database::columns::column_bytes;
 use crate::database::scan::{RawBlock, Scan, ScanError};
@@ -256,6 +257,14 @@ impl<R: Record + Clone> BaseRecord<R> {
         match &self.block.content {
             Content::Whole(block, _) => block.get(n).map_err(|error| self.block.error(BaseFault::Table(error))),
             Content::Narrowed(records) => Ok(records[n].clone()),
+        }
+    }
+
+    /// Returns the codes of the record, if the base contains it unchanged.
+    pub fn stored(&self) -> Option<StoredRecord<'_, R>> {
+        match &self.block.content {
+            Content::Whole(block, _) => Some(block.stored(self.block.record_weights[self.n].n)),
+            Content::Narrowed(_) => None,
         }
     }
 

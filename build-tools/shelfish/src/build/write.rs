@@ -273,6 +273,7 @@ fn encode<K: Kind>(drafts: &[Draft<K>], kind: &K) -> Result<Encoded<K::Surplus>,
     let records: Vec<K::Record> = drafts.iter().map(decode).collect::<Result<_, _>>().map_err(EncodeError::Join)?;
     // Decoding checked that each key is that of its position.
     let keys: Option<Vec<Key>> = drafts.iter().map(|draft| Key::of_bytes(draft.key())).collect();
-    let block = encode_block_of(&records, &keys.unwrap_or_default()).map_err(EncodeError::Write)?;
+    let stored: Vec<_> = drafts.iter().map(|draft| draft.based().and_then(BaseRecord::stored)).collect();
+    let block = encode_block_of(&records, &keys.unwrap_or_default(), &stored).map_err(EncodeError::Write)?;
     Ok(Encoded { block, from: None, is_kept: false, surplus, rows })
 }

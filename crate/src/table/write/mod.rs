@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use super::columns::{ColumnError, compress};
 use super::forest::{self, Node, Written};
-use super::{Block, MAX_TOTAL, Record};
+use super::{Block, MAX_TOTAL, Record, StoredRecord};
 use crate::position::Key;
 
 /// Why a table cannot be written.
@@ -117,15 +117,22 @@ const LEVEL: i32 = 19;
 /// deeper than the first, a score out of range, or an illegal move.
 pub fn encode_block<R: Record>(records: &[R]) -> Result<EncodedBlock, WriteError> {
     let keys: Vec<Key> = records.iter().map(|record| record.position().key()).collect();
-    encode_block_of(records, &keys)
+    encode_block_of(records, &keys, &[])
 }
 
 /// Encodes records like [`encode_block`], with the known keys of their positions. The keys are not checked.
 ///
+/// `stored` may contain the [`StoredRecord`] of a record that [`Block::get`] returned, at the same index. The moves of that
+/// record are not ranked again. Only the last evaluations, PVs and moves may have been removed from it.
+///
 /// # Errors
 ///
 /// See [`encode_block`].
-pub fn encode_block_of<R: Record>(records: &[R], keys: &[Key]) -> Result<EncodedBlock, WriteError> {
+pub fn encode_block_of<R: Record>(
+    records: &[R],
+    keys: &[Key],
+    stored: &[Option<StoredRecord<'_, R>>],
+) -> Result<EncodedBlock, WriteError> {
     let (&first, &last) = keys.first().zip(keys.last()).ok_or(WriteError::Order)?;
     if keys.len() != records.len() || !keys.is_sorted_by(|a, b| a < b) {
         return Err(WriteError::Order);
@@ -134,22 +141,23 @@ pub fn encode_block_of<R: Record>(records: &[R], keys: &[Key]) -> Result<Encoded
     let mut columns = vec![Vec::new(); forest::COLUMNS.len() + R::COLUMNS.len()];
     let is_preferred = |n: usize, from, to| records[n].has_step(from, to);
     let Written { order, parents, steps } = forest::encode(&nodes, &is_preferred, &mut columns);
-    let stored: Vec<&R> = order.iter().map(|&n| &records[n as usize]).collect();
-    let fault = |error| {
+    let in_order: Vec<&R> = order.iter().map(|&n| &records[n as usize]).collect();
+    let stored: Vec<_> = order.iter().map(|&n| stored.get(n as usize).and_then(Option::as_ref)).collect();
+    let error_of = |error| {
         let fen = |record: Option<&R>| record.map_or_else(String::new, |record| record.position().to_string());
         WriteError::Block { first: fen(records.first()), last: fen(records.last()), error }
     };
-    R::encode(&stored, &parents, &|n| steps[n], &mut columns[forest::COLUMNS.len()..]).map_err(fault)?;
+    R::encode(&in_order, &stored, &parents, &|n| steps[n], &mut columns[forest::COLUMNS.len()..]).map_err(error_of)?;
     let least = columns.len() - R::OPTIONAL_COLUMNS;
     if columns[least..].iter().all(Vec::is_empty) {
         columns.truncate(least);
     }
-    let (bytes, columns) = compress(&columns, LEVEL).map_err(fault)?;
+    let (bytes, columns) = compress(&columns, LEVEL).map_err(error_of)?;
     let mut totals = vec![0; R::TOTALS.len()];
     records.iter().for_each(|record| record.count(&mut totals));
     let too_many = records.len() > forest::MAX_POSITIONS || totals.iter().any(|&total| total > MAX_TOTAL as u64);
     if too_many || bytes.len() > Block::<R>::MAX_BYTES {
-        return Err(fault(ColumnError::TooLarge { found: bytes.len() as u64 }));
+        return Err(error_of(ColumnError::TooLarge { found: bytes.len() as u64 }));
     }
     Ok(EncodedBlock { bytes, positions: records.len() as u64, totals, columns, first, last })
 }
