@@ -14,11 +14,12 @@ use std::{
 
 use shakmaty::{Color, Position};
 
+use shelfish_uci::{Engine, Error, Setup, UciScore};
+
 use crate::{
     game::{Adjudication, Game, Outcome},
     openings,
     stats::{Pairs, Sprt},
-    uci::{Engine, Error, Setup, UciScore},
 };
 
 /// Options of `arena match`.

@@ -10,4 +10,3 @@ pub mod results;
 pub mod selfplay;
 pub mod stats;
 pub mod suite;
-pub mod uci;

@@ -5,12 +5,13 @@ use std::{
     time::{Duration, Instant},
 };
 
+use shelfish_uci::Setup;
+
 use crate::{
     bench,
     contest::{self, Rules},
     results::{self, Results},
     stats::{Elo, Pairs},
-    uci::Setup,
 };
 
 /// Options of `arena rate`.

@@ -13,7 +13,9 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
-use crate::{contest::Pair, game::Outcome, stats::Pairs, uci::Setup};
+use shelfish_uci::Setup;
+
+use crate::{contest::Pair, game::Outcome, stats::Pairs};
 
 /// Returns the key of the results of a match: a hash of the engines, their options and the conditions. An engine counts by
 /// its signature, or by the bytes of its program if it has no signature.

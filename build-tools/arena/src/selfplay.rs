@@ -9,10 +9,9 @@ use std::{io::Write, time::Duration};
 
 use shakmaty::{Color, Position};
 
-use crate::{
-    game::{Adjudication, Game},
-    uci::{Engine, Error, Setup, UciScore},
-};
+use shelfish_uci::{Engine, Error, Setup, UciScore};
+
+use crate::game::{Adjudication, Game};
 
 /// Options of `arena selfplay`.
 #[derive(clap::Args)]

@@ -10,7 +10,7 @@ use std::{
 
 use shakmaty::{CastlingMode, Chess, Move, Position, fen::Fen, san::San};
 
-use crate::uci::{Engine, Error, Setup};
+use shelfish_uci::{Engine, Error, Setup};
 
 /// Options of `arena suite`.
 #[derive(clap::Args)]

@@ -67,8 +67,12 @@ impl KnownEval {
         rank(self) > rank(other)
     }
 
-    /// Returns whether the search was so short that the score is only a hint. Unknown depths and nodes are not short.
+    /// Returns whether the search was so short that the score is only a hint. Unknown depths and nodes are not short, and a
+    /// mate is no hint.
     pub fn is_shallow(&self) -> bool {
+        if matches!(self.score, Score::Mate(_)) {
+            return false;
+        }
         self.depth.is_some_and(|depth| depth < MIN_DEPTH) || self.knodes.is_some_and(|knodes| knodes < MIN_KNODES)
     }
 }

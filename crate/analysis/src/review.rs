@@ -28,6 +28,9 @@ pub const DEFAULT_NODES: u64 = 400_000;
 /// Nodes of each pass, as a fraction of [`ReviewOptions::nodes`].
 const FRACTIONS: [(u64, u64); PASSES] = [(1, 40), (1, 4), (1, 1), (3, 1)];
 
+/// Minimum number of nodes of a search. An engine needs some nodes for a first iteration.
+const MIN_NODES: u64 = 1_000;
+
 /// Maximum number of positions of a sequence. Longer sequences share more of the table, shorter sequences keep more engines
 /// busy.
 const MAX_SEQUENCE: usize = 10;
@@ -102,7 +105,7 @@ impl Review {
             indices.push(index);
         }
         let (given, found) = (vec![None; positions.len()], vec![[const { None }; PASSES]; positions.len()]);
-        Review { game, positions, indices, given, found, passes: 0, nodes: options.nodes.max(1) }
+        Review { game, positions, indices, given, found, passes: 0, nodes: options.nodes }
     }
 
     /// Adds evaluations of a database or a PGN: `known[0]` is that of the first position, `known[n]` that after move n. Of
@@ -140,7 +143,7 @@ impl Review {
     pub fn next_pass(&mut self) -> Vec<Sequence> {
         while self.passes < PASSES {
             let (numerator, denominator) = FRACTIONS[self.passes];
-            let nodes = (self.nodes.saturating_mul(numerator) / denominator).max(1);
+            let nodes = (self.nodes.saturating_mul(numerator) / denominator).max(MIN_NODES);
             let wanted = self.unsettled();
             self.passes += 1;
             let sequences = sequences(&wanted, nodes);

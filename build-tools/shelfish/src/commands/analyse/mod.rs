@@ -3,6 +3,7 @@
 pub(crate) mod games;
 mod json;
 mod people;
+mod search;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
@@ -16,12 +17,13 @@ use shelfish::eval::PositionEval;
 use shelfish::position::Position;
 use shelfish::reader::Reader;
 use shelfish_analysis::pgn::{Note, PgnGame, evaluation};
-use shelfish_analysis::{KnownEval, Origin, annotate, report};
+use shelfish_analysis::{KnownEval, Origin, Review, ReviewOptions, annotate_review};
 use tokio::runtime::Runtime;
 
 use self::games::{Entry, Games};
-use crate::database::cache::{self, DiskCache};
-use crate::database::{self, DatabaseSource, OpenError};
+use self::search::Engines;
+use crate::database::cache;
+use crate::database::{self, OpenError};
 use crate::input::{Dump, DumpOptions, Input};
 use crate::system::output;
 use crate::terminal::progress::{Progress, Work};
@@ -36,12 +38,19 @@ const BATCH: usize = 16;
 #[command(after_help = "Examples:
   shelfish analyse game.pgn -d db
   shelfish analyse games.pgn.zst -d https://example.org/evals --json > reports.jsonl
+  shelfish analyse game.pgn -d db --engine
+  shelfish analyse game.pgn --uci \"stockfish Hash=64\" --nodes 1000000 --threads 4
   shelfish analyse games.pgn -d db --pgn -o annotated.pgn
   curl -L https://lichess.org/game/export/q7ZvsdUF | shelfish analyse - -d db --use-pgn-evals
 
 Inaccuracies (?!), mistakes (?), blunders (??), accuracy and average centipawn loss follow the formulas that Lichess
 publishes. The report says how many moves contribute to each figure. A judgment by two evaluations that are not comparable is
 provisional and contributes to no figure.
+
+With --engine, the report is final. An engine searches all positions whose evaluations are missing, shallow or not comparable:
+first with an eighth of a million nodes or less, then again with more nodes before and after each move that is near an
+inaccuracy or worse, until two searches agree. The limit is a number of nodes, so that the report of a game is the same in each
+run, with any number of threads, and on the page.
 
 --json prints one object per game: \"game\" (its number), \"line\", \"tags\", \"moves\" (\"ply\", \"san\", \"uci\", \"loss\" of winning
 chances from 0 to 2, \"centipawns\", \"accuracy\" in percent, \"judgment\", \"settled\", \"best\"), \"phases\", \"white\" and \"black\"
@@ -53,9 +62,11 @@ Exit codes: 0 if every game could be read and looked up; 1 otherwise (the other 
 wrong.")]
 pub struct Args {
     #[command(flatten)]
-    database: database::Args,
+    database: Option<database::Args>,
     #[command(flatten)]
     cache: cache::Args,
+    #[command(flatten)]
+    search: search::Args,
     /// PGN file, plain or compressed with zstd, gzip or bzip2; `-` reads standard input
     #[arg(required = true, value_name = "GAMES")]
     games: Vec<PathBuf>,
@@ -85,6 +96,9 @@ struct Analysed {
     game: PgnGame,
     known: Vec<Option<KnownEval>>,
 }
+
+/// Answer of a database.
+type Answer = Result<Option<PositionEval>, shelfish::reader::ReadError>;
 
 /// Counts for the final message.
 #[derive(Default)]
@@ -129,9 +143,15 @@ fn write(runtime: &Runtime, args: &Args) -> Result<Totals, BoxError> {
 
 fn analyse(runtime: &Runtime, args: &Args, out: &mut impl Write, is_terminal: bool) -> Result<Totals, BoxError> {
     let started = Instant::now();
-    let database = args.database.source()?;
-    let cache = args.cache.open(&database)?;
-    let reader = runtime.block_on(Reader::builder(database).cache(cache).open()).map_err(OpenError::from)?;
+    let reader = match &args.database {
+        Some(database) => {
+            let database = database.source()?;
+            let cache = args.cache.open(&database)?;
+            Some(runtime.block_on(Reader::builder(database).cache(cache).open()).map_err(OpenError::from)?)
+        }
+        None => None,
+    };
+    let mut engines = args.search.start(args.quiet)?;
     let (read, positions) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let sources: Vec<Input> = args.games.iter().map(|path| Input::from(path.as_path())).collect();
     let sizes = sources.iter().map(|source| std::fs::metadata(source.path()?).ok().map(|metadata| metadata.len()));
@@ -143,7 +163,7 @@ fn analyse(runtime: &Runtime, args: &Args, out: &mut impl Write, is_terminal: bo
         positions: Some(positions.clone()),
     };
     // On a terminal, the reports show the progress, and a bar would interrupt them.
-    let progress = Progress::start(work, args.quiet || is_terminal);
+    let progress = Progress::start(work, args.quiet || is_terminal || engines.is_some());
     let mut totals = Totals::default();
     for source in &sources {
         let named = |error: io::Error| io::Error::new(error.kind(), format!("{source}: {error}"));
@@ -154,7 +174,11 @@ fn analyse(runtime: &Runtime, args: &Args, out: &mut impl Write, is_terminal: bo
             if batch.is_empty() {
                 break;
             }
-            runtime.block_on(analyse_batch(args, &reader, source, batch, &mut totals, out))?;
+            let answers = match &reader {
+                Some(reader) => runtime.block_on(reader.lookup_many(&positions_of(&batch))),
+                None => Vec::new(),
+            };
+            analyse_batch(args, answers, engines.as_mut(), source, batch, &mut totals, out)?;
             positions.store(totals.positions, Relaxed);
             if is_terminal {
                 out.flush()?;
@@ -169,22 +193,24 @@ fn analyse(runtime: &Runtime, args: &Args, out: &mut impl Write, is_terminal: bo
     Ok(totals)
 }
 
-/// Looks up the positions of some games and writes a report of each game.
-async fn analyse_batch(
+/// Returns the positions of all moves of some games.
+fn positions_of(batch: &[Entry]) -> Vec<Position> {
+    let games = batch.iter().filter_map(|entry| entry.game.as_ref().ok());
+    games.flat_map(|game| game.game.positions()).map(|chess| Position::from_chess(&chess)).collect()
+}
+
+/// Writes a report of each game. `answers` are those of a database for the positions of the games, or empty.
+fn analyse_batch(
     args: &Args,
-    reader: &Reader<DatabaseSource, PositionEval, Option<DiskCache>>,
+    answers: Vec<Answer>,
+    mut engines: Option<&mut Engines>,
     source: &Input,
     batch: Vec<Entry>,
     totals: &mut Totals,
     out: &mut impl Write,
 ) -> Result<(), BoxError> {
-    let positions = |entry: &Entry| {
-        let game = entry.game.as_ref().ok();
-        game.map_or_else(Vec::new, |game| game.game.positions().map(|chess| Position::from_chess(&chess)).collect())
-    };
-    let counts: Vec<usize> = batch.iter().map(|entry| positions(entry).len()).collect();
-    let mut answers = reader.lookup_many(&batch.iter().flat_map(positions).collect::<Vec<_>>()).await.into_iter();
-    for (Entry { number, line, game }, count) in batch.into_iter().zip(counts) {
+    let mut answers = answers.into_iter();
+    for Entry { number, line, game } in batch {
         totals.games += 1;
         let game = match game {
             Ok(game) => game,
@@ -197,14 +223,13 @@ async fn analyse_batch(
                 continue;
             }
         };
-        let (mut known, mut failed) = (Vec::with_capacity(count), Vec::new());
-        for answer in answers.by_ref().take(count) {
+        let count = game.game.moves().len() + 1;
+        let mut failed = Vec::new();
+        let mut known: Vec<Option<KnownEval>> = vec![None; count];
+        for (known, answer) in known.iter_mut().zip(answers.by_ref().take(count)) {
             match answer {
-                Ok(eval) => known.push(eval.as_ref().and_then(best)),
-                Err(error) => {
-                    known.push(None);
-                    failed.push(error.to_string());
-                }
+                Ok(eval) => *known = eval.as_ref().and_then(best),
+                Err(error) => failed.push(error.to_string()),
             }
         }
         if let Some(error) = failed.first() {
@@ -212,18 +237,22 @@ async fn analyse_batch(
             let count = failed.len();
             eprintln!("shelfish: {source}, game {number}: {count} positions could not be looked up: {}", shown(error));
         }
+        let options = engines.as_ref().map_or_else(ReviewOptions::default, |engines| engines.options());
+        let mut review = Review::new(game.game.clone(), options);
+        review.give(&known)?;
         if args.use_pgn_evals {
-            for (known, given) in known.iter_mut().zip(given(&game)) {
-                *known = known.take().or(given);
-            }
+            review.give(&given(&game).collect::<Vec<_>>())?;
         }
-        let mut analysed = Analysed { number, line, game, known };
+        if let Some(engines) = &mut engines {
+            engines.settle(&mut review)?;
+        }
+        let mut analysed = Analysed { number, line, game, known: review.evaluations() };
         let report = if args.pgn {
-            let report = annotate(&mut analysed.game, &analysed.known)?;
+            let report = annotate_review(&mut analysed.game, &review)?;
             writeln!(out, "{}", analysed.game)?;
             report
         } else {
-            let report = report(&analysed.game.game, &analysed.known)?;
+            let report = review.report();
             if args.json {
                 json::write(out, &analysed, &report)?
             } else {

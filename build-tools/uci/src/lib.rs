@@ -1,4 +1,4 @@
-//! UCI engine in a separate process.
+//! UCI engines in separate processes.
 
 use std::{
     fmt,
@@ -29,9 +29,9 @@ impl Setup {
     /// for a space, except in names that begin with `UCI_`.
     ///
     /// ```
-    /// let setup = shelfish_arena::uci::Setup::parse("stockfish Skill_Level=5").unwrap();
+    /// let setup = shelfish_uci::Setup::parse("stockfish Skill_Level=5").unwrap();
     /// assert_eq!(setup.options, [("Skill Level".to_owned(), "5".to_owned())]);
-    /// let setup = shelfish_arena::uci::Setup::parse("engine UCI_Elo=900");
+    /// let setup = shelfish_uci::Setup::parse("engine UCI_Elo=900");
     /// assert_eq!(setup.unwrap().options[0].0, "UCI_Elo");
     /// ```
     pub fn parse(text: &str) -> Result<Setup, String> {
@@ -104,6 +104,8 @@ pub struct Answer {
     pub depth: u32,
     /// Last number of nodes.
     pub nodes: u64,
+    /// Best line in UCI notation, of the last score.
+    pub line: Vec<String>,
     /// Duration of the search.
     pub time: Duration,
 }
@@ -154,7 +156,8 @@ impl Engine {
     pub fn search(&mut self, position: &str, go: &str, timeout: Duration) -> Result<Answer, Error> {
         let start = Instant::now();
         self.send(&format!("position {position}\ngo {go}"))?;
-        let mut answer = Answer { best: String::new(), score: None, depth: 0, nodes: 0, time: Duration::ZERO };
+        let mut answer =
+            Answer { best: String::new(), score: None, depth: 0, nodes: 0, line: Vec::new(), time: Duration::ZERO };
         loop {
             let line = self.line(start, timeout)?;
             let mut words = line.split_whitespace();
@@ -222,6 +225,7 @@ fn read_info<'a>(mut words: impl Iterator<Item = &'a str>, answer: &mut Answer) 
     }
     if first && !bound && score.is_some() {
         answer.score = score;
+        answer.line = words.map(str::to_owned).collect();
     }
 }
 
@@ -231,7 +235,8 @@ mod tests {
     use super::*;
 
     fn answer_of(lines: &[&str]) -> Answer {
-        let mut answer = Answer { best: String::new(), score: None, depth: 0, nodes: 0, time: Duration::ZERO };
+        let mut answer =
+            Answer { best: String::new(), score: None, depth: 0, nodes: 0, line: Vec::new(), time: Duration::ZERO };
         lines.iter().for_each(|line| read_info(line.split_whitespace(), &mut answer));
         answer
     }
@@ -244,6 +249,7 @@ mod tests {
             "depth 8 multipv 1 score mate -3 nodes 600 pv e2e4 cp",
         ]);
         assert_eq!((answer.score, answer.depth, answer.nodes), (Some(UciScore::Mate(-3)), 8, 600));
+        assert_eq!(answer.line, ["e2e4", "cp"]);
     }
 
     #[test]

@@ -1,0 +1,229 @@
+//! Searches of a review, by the engine of this project or by a UCI engine.
+
+use std::fmt;
+use std::num::NonZero;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use shakmaty::uci::UciMove;
+use shakmaty::{CastlingMode, Color, Position as _};
+use shelfish::position::Position;
+use shelfish_analysis::{DEFAULT_NODES, KnownEval, Origin, Review, ReviewOptions, Score, Sequence};
+use shelfish_engine::{Bound, Game, Histories, Limits, Line, Silent, Table, UciScore, search};
+use shelfish_uci::{Engine, Setup};
+
+use crate::BoxError;
+use crate::terminal::progress::{Progress, Work};
+
+/// Size of a transposition table in bytes. The npm package has the same default, so that both find the same.
+const TABLE: usize = 16 << 20;
+
+/// Names of the passes.
+const PASSES: [&str; 4] = ["Pass 1 of 4", "Pass 2 of 4", "Pass 3 of 4", "Pass 4 of 4"];
+
+/// Options of the engine.
+#[derive(clap::Args, Debug)]
+#[group(id = "search_args")]
+pub struct Args {
+    /// Search positions that the database lacks, and settle every judgment
+    #[arg(long, group = "engines")]
+    engine: bool,
+    /// Search with this UCI engine: a program, its arguments, and options such as Hash=64
+    #[arg(long, value_name = "PROGRAM", group = "engines", value_parser = setup)]
+    uci: Option<Setup>,
+    /// Number of searches at the same time [default: number of processors]
+    #[arg(long, value_name = "N", requires = "engines")]
+    threads: Option<NonZero<usize>>,
+    /// Nodes for each position of a doubtful move; a doubt takes up to three times as many
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_NODES, requires = "engines", value_parser = clap::value_parser!(u64).range(1..))]
+    nodes: u64,
+}
+
+fn setup(text: &str) -> Result<Setup, String> {
+    Setup::parse(text)
+}
+
+/// Error of an engine.
+#[derive(Debug)]
+struct SearchError {
+    /// FEN of the position.
+    fen: String,
+    source: shelfish_uci::Error,
+}
+
+impl fmt::Display for SearchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "--uci: {} at {}", self.source, self.fen)
+    }
+}
+
+impl std::error::Error for SearchError {}
+
+/// An engine that searches one position at a time.
+enum Searcher {
+    Own { table: Table, histories: Box<Histories> },
+    Uci(Engine),
+}
+
+/// Engines that search in parallel.
+pub struct Engines {
+    searchers: Vec<Searcher>,
+    nodes: u64,
+    quiet: bool,
+}
+
+impl Args {
+    /// Returns whether an engine searches.
+    pub fn is_on(&self) -> bool {
+        self.engine || self.uci.is_some()
+    }
+
+    /// Starts the engines. Returns `None` if no engine searches.
+    pub fn start(&self, quiet: bool) -> Result<Option<Engines>, BoxError> {
+        if !self.is_on() {
+            return Ok(None);
+        }
+        let threads = self.threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZero::get);
+        let start = || -> Result<Searcher, BoxError> {
+            let Some(setup) = &self.uci else {
+                return Ok(Searcher::Own { table: Table::new(TABLE), histories: Box::default() });
+            };
+            let mut setup = setup.clone();
+            // Lines then have one notation of castling in all games.
+            setup.options.push(("UCI_Chess960".to_owned(), "true".to_owned()));
+            Ok(Searcher::Uci(Engine::start(&setup).map_err(|error| format!("--uci: {error}"))?))
+        };
+        let searchers = (0..threads).map(|_| start()).collect::<Result<_, _>>()?;
+        Ok(Some(Engines { searchers, nodes: self.nodes, quiet }))
+    }
+}
+
+impl Engines {
+    /// Returns the options of a review.
+    pub fn options(&self) -> ReviewOptions {
+        let mut options = ReviewOptions::default();
+        options.nodes = self.nodes;
+        options
+    }
+
+    /// Searches until the review is settled.
+    pub fn settle(&mut self, review: &mut Review) -> Result<(), BoxError> {
+        loop {
+            let sequences = review.next_pass();
+            if sequences.is_empty() {
+                return Ok(());
+            }
+            let total = sequences.iter().map(|sequence| sequence.positions.len() as u64).sum();
+            let done = Arc::new(AtomicU64::new(0));
+            let phase = PASSES.get(review.passes() - 1).copied().unwrap_or("Searching");
+            let progress = Progress::start(Work::positions(phase, &done, Some(total)), self.quiet);
+            let positions = review.positions().to_vec();
+            let (sender, answers) = mpsc::channel();
+            let next = AtomicUsize::new(0);
+            thread::scope(|scope| {
+                for searcher in &mut self.searchers {
+                    let (sender, next, sequences, positions) = (sender.clone(), &next, &sequences, &positions);
+                    scope.spawn(move || {
+                        while let Some(sequence) = sequences.get(next.fetch_add(1, Relaxed)) {
+                            let is_received = searcher.run(sequence, positions, |answer| sender.send(answer).is_ok());
+                            if !is_received {
+                                break;
+                            }
+                        }
+                    });
+                }
+                drop(sender);
+                for answer in answers {
+                    let (index, found) = answer?;
+                    review.answer(index, found)?;
+                    done.fetch_add(1, Relaxed);
+                }
+                Ok::<(), BoxError>(())
+            })?;
+            drop(progress);
+        }
+    }
+}
+
+type Answer = Result<(usize, KnownEval), SearchError>;
+
+impl Searcher {
+    /// Searches the positions of a sequence in order, until `send` returns `false`. Returns whether all results were sent.
+    fn run(&mut self, sequence: &Sequence, positions: &[Position], send: impl Fn(Answer) -> bool) -> bool {
+        let nodes = sequence.nodes;
+        let failed = |index: usize, source| SearchError { fen: positions[index].to_string(), source };
+        match self {
+            Searcher::Own { table, histories } => {
+                table.clear();
+                **histories = Histories::default();
+            }
+            Searcher::Uci(engine) => {
+                if let Err(error) = engine.new_game() {
+                    return sequence.positions.first().is_some_and(|index| send(Err(failed(*index, error)))) && false;
+                }
+            }
+        }
+        sequence.positions.iter().all(|&index| {
+            let position = &positions[index];
+            let found = match self {
+                Searcher::Own { table, histories } => Ok(own(position, nodes, table, histories)),
+                Searcher::Uci(engine) => uci(position, nodes, engine).map_err(|error| failed(index, error)),
+            };
+            match found {
+                Ok(Some(known)) => send(Ok((index, known))),
+                Ok(None) => true,
+                Err(error) => {
+                    send(Err(error));
+                    false
+                }
+            }
+        })
+    }
+}
+
+/// Searches a position with the engine of this project.
+fn own(position: &Position, nodes: u64, table: &Table, histories: &mut Histories) -> Option<KnownEval> {
+    let game = Game::new(position.to_string().parse().ok()?);
+    let lines = search(&game, table, histories, &Limits::to_nodes(nodes), &mut Silent);
+    let Line { depth, score, bound, nodes, moves, .. } = lines.into_iter().next().filter(|line| line.depth > 0)?;
+    // An incomplete iteration has the previous depth.
+    let depth = depth - usize::from(bound != Bound::Exact);
+    let score = match score {
+        UciScore::Cp(cp) => Score::Cp(cp),
+        UciScore::Mate(moves) => Score::Mate(moves),
+    };
+    let line = moves.iter().map(|m| m.to_uci(CastlingMode::Chess960)).collect();
+    known(position, score, (depth as u16, nodes), line, Origin::Engine)
+}
+
+/// Searches a position with a UCI engine.
+fn uci(position: &Position, nodes: u64, engine: &mut Engine) -> Result<Option<KnownEval>, shelfish_uci::Error> {
+    let timeout = Duration::from_secs(60) + Duration::from_millis(nodes / 10);
+    let answer = engine.search(&format!("fen {position} 0 1"), &format!("nodes {nodes}"), timeout)?;
+    let score = answer.score.map(|score| match score {
+        shelfish_uci::UciScore::Cp(cp) => Score::Cp(cp),
+        shelfish_uci::UciScore::Mate(moves) => Score::Mate(moves),
+    });
+    let line: Vec<UciMove> = answer.line.iter().map_while(|m| m.parse().ok()).collect();
+    let size = (answer.depth as u16, answer.nodes);
+    Ok(score.and_then(|score| known(position, score, size, line, Origin::Uci)))
+}
+
+/// Returns an evaluation of a score for the side to move. `size` is the depth in plies and the number of nodes.
+fn known(
+    position: &Position,
+    score: Score,
+    (depth, nodes): (u16, u64),
+    line: Vec<UciMove>,
+    origin: Origin,
+) -> Option<KnownEval> {
+    let sign = if position.chess().turn() == Color::White { 1 } else { -1 };
+    let score = match score {
+        Score::Cp(cp) => Score::Cp(sign * cp),
+        Score::Mate(moves) => Score::Mate(sign * moves),
+    };
+    let knodes = Some((nodes + 500) / 1_000);
+    score.is_in_range().then(|| KnownEval { knodes, line, origin, ..KnownEval::new(score, Some(depth)) })
+}
