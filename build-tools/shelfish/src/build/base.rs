@@ -24,12 +24,12 @@ pub struct BaseError {
     /// Address of the base.
     pub base: Arc<str>,
     /// Problem of the base.
-    pub fault: Box<BaseFault>,
+    pub kind: Box<BaseErrorKind>,
 }
 
 /// Problems of a base.
 #[derive(Debug)]
-pub enum BaseFault {
+pub enum BaseErrorKind {
     /// The system cannot create a client for the host.
     Client(DatabaseSourceError),
     /// The manifest is missing or unreadable.
@@ -56,38 +56,40 @@ pub enum BaseFault {
 impl fmt::Display for BaseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "cannot build on {}: ", self.base)?;
-        match &*self.fault {
-            BaseFault::Client(error) => error.fmt(f),
-            BaseFault::Manifest(OpenError::Kind { found, expected, .. }) => {
+        match &*self.kind {
+            BaseErrorKind::Client(error) => error.fmt(f),
+            BaseErrorKind::Manifest(OpenError::Kind { found, expected, .. }) => {
                 let command = if found == Played::KIND { "shelfish book build" } else { "shelfish build" };
                 write!(f, "it contains {found:?}, expected {expected:?}: use `{command}`")
             }
-            BaseFault::Manifest(error) => error.fmt(f),
-            BaseFault::Selection { name, value } => write!(
+            BaseErrorKind::Manifest(error) => error.fmt(f),
+            BaseErrorKind::Selection { name, value } => write!(
                 f,
                 "its manifest says {name} = {value:?}, which this shelfish does not know: \
                  use a newer one, or build of its export"
             ),
-            BaseFault::Unlike(why) => f.write_str(why),
-            BaseFault::Scan(error) => error.fmt(f),
-            BaseFault::Table(error) => error.fmt(f),
-            BaseFault::Order(chunk) => write!(f, "{chunk}: the positions are not above those of the previous block"),
-            BaseFault::Io(error) => error.fmt(f),
+            BaseErrorKind::Unlike(why) => f.write_str(why),
+            BaseErrorKind::Scan(error) => error.fmt(f),
+            BaseErrorKind::Table(error) => error.fmt(f),
+            BaseErrorKind::Order(chunk) => {
+                write!(f, "{chunk}: the positions are not above those of the previous block")
+            }
+            BaseErrorKind::Io(error) => error.fmt(f),
         }
     }
 }
 
 impl std::error::Error for BaseError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &*self.fault {
-            BaseFault::Client(error) => Some(error),
+        match &*self.kind {
+            BaseErrorKind::Client(error) => Some(error),
             _ => None,
         }
     }
 }
 
 /// Function that reduces a record of a base and returns its new weight, or `None` if nothing remains.
-pub type Narrow<R> = Box<dyn Fn(R) -> Result<Option<(R, usize)>, BaseFault> + Send + Sync>;
+pub type Narrow<R> = Box<dyn Fn(R) -> Result<Option<(R, usize)>, BaseErrorKind> + Send + Sync>;
 
 /// Base with its manifest.
 #[derive(Clone)]
@@ -103,12 +105,12 @@ impl<R: Record + Clone> Base<R> {
     pub fn open(at: &database::Args) -> Result<Base<R>, BaseError> {
         let name: Arc<str> = at.database.as_str().into();
         let open = || {
-            let source = at.source().map_err(BaseFault::Client)?;
-            let manifest = database::wait(database::manifest::<R>(&source)).map_err(BaseFault::Io)?;
-            let manifest = Arc::new(manifest.map_err(BaseFault::Manifest)?);
+            let source = at.source().map_err(BaseErrorKind::Client)?;
+            let manifest = database::wait(database::manifest::<R>(&source)).map_err(BaseErrorKind::Io)?;
+            let manifest = Arc::new(manifest.map_err(BaseErrorKind::Manifest)?);
             Ok(Base { name: name.clone(), source, manifest, kind: PhantomData })
         };
-        open().map_err(|fault| BaseError { base: name.clone(), fault: Box::new(fault) })
+        open().map_err(|kind| BaseError { base: name.clone(), kind: Box::new(kind) })
     }
 
     /// Returns the number of positions.
@@ -122,15 +124,15 @@ impl<R: Record + Clone> Base<R> {
     }
 
     /// Creates an error of this base.
-    pub fn error(&self, fault: BaseFault) -> BaseError {
-        BaseError { base: self.name.clone(), fault: Box::new(fault) }
+    pub fn error(&self, kind: BaseErrorKind) -> BaseError {
+        BaseError { base: self.name.clone(), kind: Box::new(kind) }
     }
 
     /// Starts to read, at the first record that remains after `narrow`.
     pub fn read(self, narrow: Option<Narrow<R>>, threads: usize) -> Result<BaseReader<R>, BaseError> {
         let base = self.name.clone();
         let scan = Scan::new(self.source, self.manifest)
-            .map_err(|error| BaseError { base: base.clone(), fault: Box::new(BaseFault::Io(error)) })?;
+            .map_err(|error| BaseError { base: base.clone(), kind: Box::new(BaseErrorKind::Io(error)) })?;
         let open: Open<R> = Box::new(move |raw| OpenBlock::open(&base, raw, narrow.as_ref()));
         let mut reader = BaseReader { blocks: ordered(scan, threads, open), block: None, next: 0 };
         reader.fill()?;
@@ -168,7 +170,7 @@ impl<R: Record + Clone> BaseReader<R> {
             let Some(block) = self.blocks.next().transpose()? else { break };
             let last = self.block.as_ref().and_then(|block| block.record_weights.last());
             if last.zip(block.record_weights.first()).is_some_and(|(last, first)| last.key >= first.key) {
-                return Err(block.error(BaseFault::Order(block.chunk.clone())));
+                return Err(block.error(BaseErrorKind::Order(block.chunk.clone())));
             }
             // A block without remaining records is skipped, but its order is still checked.
             if !block.record_weights.is_empty() {
@@ -198,20 +200,20 @@ enum Content<R: Record> {
 impl<R: Record + Clone> OpenBlock<R> {
     fn open(base: &Arc<str>, raw: Result<RawBlock, ScanError>, narrow: Option<&Narrow<R>>) -> Opened<R> {
         let open = || {
-            let RawBlock { at, bytes } = raw.map_err(BaseFault::Scan)?;
-            let block = Block::<R>::open(&bytes, &at).map_err(BaseFault::Table)?;
-            let mut record_weights = block.record_weights().map_err(BaseFault::Table)?;
+            let RawBlock { at, bytes } = raw.map_err(BaseErrorKind::Scan)?;
+            let block = Block::<R>::open(&bytes, &at).map_err(BaseErrorKind::Table)?;
+            let mut record_weights = block.record_weights().map_err(BaseErrorKind::Table)?;
             let content = match narrow {
                 None => Content::Whole(Box::new(block), bytes),
                 Some(narrow) => Content::Narrowed(narrowed(&block, &mut record_weights, narrow)?),
             };
             Ok(OpenBlock { base: base.clone(), chunk: at, record_weights, content })
         };
-        open().map_err(|fault| BaseError { base: base.clone(), fault: Box::new(fault) })
+        open().map_err(|kind| BaseError { base: base.clone(), kind: Box::new(kind) })
     }
 
-    fn error(&self, fault: BaseFault) -> BaseError {
-        BaseError { base: self.base.clone(), fault: Box::new(fault) }
+    fn error(&self, kind: BaseErrorKind) -> BaseError {
+        BaseError { base: self.base.clone(), kind: Box::new(kind) }
     }
 }
 
@@ -220,10 +222,10 @@ fn narrowed<R: Record>(
     block: &Block<R>,
     record_weights: &mut Vec<RecordWeight>,
     narrow: &Narrow<R>,
-) -> Result<Vec<R>, BaseFault> {
+) -> Result<Vec<R>, BaseErrorKind> {
     let mut records = Vec::new();
     for mut entry in std::mem::take(record_weights) {
-        let record = block.get(entry.n).map_err(BaseFault::Table)?;
+        let record = block.get(entry.n).map_err(BaseErrorKind::Table)?;
         let Some((record, weight)) = narrow(record)? else { continue };
         entry.weight = weight;
         entry.n = records.len();
@@ -255,7 +257,7 @@ impl<R: Record + Clone> BaseRecord<R> {
     pub fn record(&self) -> Result<R, BaseError> {
         let n = self.block.record_weights[self.n].n;
         match &self.block.content {
-            Content::Whole(block, _) => block.get(n).map_err(|error| self.block.error(BaseFault::Table(error))),
+            Content::Whole(block, _) => block.get(n).map_err(|error| self.block.error(BaseErrorKind::Table(error))),
             Content::Narrowed(records) => Ok(records[n].clone()),
         }
     }
@@ -286,9 +288,9 @@ impl<R: Record + Clone> BaseRecord<R> {
         }
         match &block.content {
             Content::Whole(whole, bytes) if count == block.record_weights.len() => {
-                let mut copy = whole.reuse(bytes.clone()).map_err(|error| block.error(BaseFault::Table(error)))?;
+                let mut copy = whole.reuse(bytes.clone()).map_err(|error| block.error(BaseErrorKind::Table(error)))?;
                 let columns = column_bytes(bytes, Block::<R>::column_names().count())
-                    .map_err(|error| block.error(BaseFault::Io(error)))?;
+                    .map_err(|error| block.error(BaseErrorKind::Io(error)))?;
                 copy.columns = columns.iter().map(|&bytes| bytes as usize).collect();
                 Ok(Some(copy))
             }

@@ -11,7 +11,7 @@ use super::payload::{self, EvaluationSize, Surplus};
 use super::record::{Record, Reject, parse, parse_rows};
 use super::share::Share;
 use super::{Counts, OverLimit, Selection};
-use crate::build::base::{Base, BaseError, BaseFault, Narrow};
+use crate::build::base::{Base, BaseError, BaseErrorKind, Narrow};
 use crate::build::gather::Parse;
 use crate::build::kind::Kind;
 use crate::build::rejects;
@@ -49,7 +49,7 @@ impl Evaluations {
         let kind = self.clone();
         Some(Box::new(move |mut eval: PositionEval| {
             kind.selection.narrow(&eval.position, &mut eval.evaluations);
-            let weight = kind.weight(&kind.payload(&eval)).map_err(|error| BaseFault::Io(error.into()))?;
+            let weight = kind.weight(&kind.payload(&eval)).map_err(|error| BaseErrorKind::Io(error.into()))?;
             Ok(weight.filter(|_| !eval.evaluations.is_empty()).map(|weight| (eval, weight)))
         }))
     }
@@ -70,8 +70,9 @@ impl Evaluations {
 
 /// Returns what was left out of a base.
 pub fn selection_of(base: &Base<PositionEval>) -> Result<Selection, BaseError> {
-    Selection::parse(base.info())
-        .map_err(|(name, value)| base.error(BaseFault::Selection { name: name.to_owned(), value: value.to_owned() }))
+    Selection::parse(base.info()).map_err(|(name, value)| {
+        base.error(BaseErrorKind::Selection { name: name.to_owned(), value: value.to_owned() })
+    })
 }
 
 impl Kind for Evaluations {

@@ -17,7 +17,7 @@ use serde::Serialize;
 use shelfish::played::{Details, GameId, GameRef, Played};
 use shelfish::table::WriteError;
 
-use crate::build::base::{Base, BaseError, BaseFault, Narrow};
+use crate::build::base::{Base, BaseError, BaseErrorKind, Narrow};
 use crate::build::disk::Disk;
 use crate::build::gather::gather;
 use crate::build::write::{Content, Sizes, write};
@@ -200,7 +200,7 @@ impl KnownGames {
         described: &BTreeMap<String, String>,
         again: bool,
     ) -> Result<(), BaseError> {
-        let unlike = |why: String| base.error(BaseFault::Unlike(why));
+        let unlike = |why: String| base.error(BaseErrorKind::Unlike(why));
         let mut wanted = described.clone();
         if let Some((_, least)) = base.info().iter().find(|(name, _)| name == "min_games") {
             let why = format!(
