@@ -194,7 +194,7 @@ test("without an engine, gaps are null, and a database that cannot be reached is
   const other = openEvaluator({ database: broken, engine: () => openEngine() });
   t.after(() => other.close());
   const [found] = await other.evaluateMany([LOST], { depth: 3 });
-  assert.ok(found && "pvs" in found && found.from === "engine" && found.fault === down);
+  assert.ok(found && "pvs" in found && found.from === "engine" && found.databaseError === down);
 });
 
 test("a known evaluation is returned if it reaches the limits, and only deeper iterations are reported", async (t) => {

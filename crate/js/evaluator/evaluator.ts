@@ -74,12 +74,12 @@ export class Evaluator {
     const fields = fenText("evaluate", fen).trim().split(/\s+/);
     const position = fields.join(" ");
     const answer = await this.#lookup(position, options);
-    const fault = answer instanceof ShelfishError ? answer : undefined;
+    const databaseError = answer instanceof ShelfishError ? answer : undefined;
     if (!(answer instanceof ShelfishError) && !needsEngine(evalsOf(answer))) return evaluated(answer);
     const { stockfish = false, known, onInfo } = options;
     if (stockfish && !this.#options.stockfish) throw failed("usage", "stockfish: openEvaluator({ stockfish }) has no Stockfish");
     if (!this.#options.engine) {
-      if (fault) throw fault;
+      if (databaseError) throw databaseError;
       if (!stockfish) return null;
       if (!this.#options.database) throw failed("usage", "openEvaluator({ stockfish }) needs a database or an engine, which check positions");
     }
@@ -87,14 +87,14 @@ export class Evaluator {
     // Lines of Stockfish have no SAN.
     const isUsable = known?.from === from && (stockfish || hasSan(known, search));
     const base = isUsable ? known : undefined;
-    if (base && suffices(base, search)) return { ...base, fault };
+    if (base && suffices(base, search)) return { ...base, databaseError };
     const key = keyOf(from, fields, search);
     const stored = await this.#store?.get(key);
-    if (stored && suffices(stored, search)) return { ...stored, fault };
-    const report = onInfo && ((found: Evaluated) => deeperResult(base, found) === found && onInfo({ ...found, fault }));
+    if (stored && suffices(stored, search)) return { ...stored, databaseError };
+    const report = onInfo && ((found: Evaluated) => deeperResult(base, found) === found && onInfo({ ...found, databaseError }));
     const found = await (stockfish ? this.#askStockfish(fields, search, report) : (await this.#openEngine()).analyse(position, { ...search, onInfo: report }));
     this.#store?.put(key, found);
-    return { ...deeperResult(base, found), fault };
+    return { ...deeperResult(base, found), databaseError };
   }
 
   /**
@@ -120,16 +120,16 @@ export class Evaluator {
       options.onAnswer?.(index, found);
     };
     const lookups = await this.#lookupMany(positions, options);
-    const gaps: { index: number; fault: ShelfishError | undefined }[] = [];
+    const gaps: { index: number; databaseError: ShelfishError | undefined }[] = [];
     for (const [index, lookup] of lookups.entries()) {
       const isGap = this.#options.engine && needsEngine(evalsOf(lookup));
-      if (isGap) gaps.push({ index, fault: lookup instanceof ShelfishError ? lookup : undefined });
+      if (isGap) gaps.push({ index, databaseError: lookup instanceof ShelfishError ? lookup : undefined });
       else answer(index, lookup instanceof ShelfishError ? lookup : evaluated(lookup));
     }
     const unknown: typeof gaps = [];
     for (const gap of gaps) {
       const stored = await this.#store?.get(keyOf("engine", positions[gap.index]!.split(" "), search));
-      if (stored && suffices(stored, search)) answer(gap.index, { ...stored, fault: gap.fault });
+      if (stored && suffices(stored, search)) answer(gap.index, { ...stored, databaseError: gap.databaseError });
       else unknown.push(gap);
     }
     if (unknown.length === 0) return answers;
@@ -137,10 +137,10 @@ export class Evaluator {
     await engine.analyseMany(unknown.map(({ index }) => positions[index]!), {
       ...search,
       onAnswer: (n, found) => {
-        const { index, fault } = unknown[n]!;
+        const { index, databaseError } = unknown[n]!;
         if (found instanceof ShelfishError) return answer(index, found);
         this.#store?.put(keyOf("engine", positions[index]!.split(" "), search), found);
-        answer(index, { ...found, fault });
+        answer(index, { ...found, databaseError });
       },
     });
     return answers;

@@ -14,7 +14,7 @@ export interface Evaluated<San extends boolean = boolean> extends Evaluation<San
   /** Duration of the search of an engine. */
   milliseconds?: number | undefined;
   /** The error of the database, if the database failed and an engine answered. */
-  fault?: ShelfishError | undefined;
+  databaseError?: ShelfishError | undefined;
 }
 
 /** Options of `openEvaluator`. */

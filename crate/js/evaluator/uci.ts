@@ -28,7 +28,7 @@ export class Uci {
   #receive: (line: string) => void = () => {};
   /** Rejects the current question. */
   #fail: (error: ShelfishError) => void = () => {};
-  #fault: ShelfishError | undefined;
+  #error: ShelfishError | undefined;
   #ready: Promise<void>;
   #last: Promise<unknown>;
 
@@ -61,13 +61,13 @@ export class Uci {
   }
 
   #end(error: ShelfishError): void {
-    this.#fault ??= error;
-    this.#fail(this.#fault);
+    this.#error ??= error;
+    this.#fail(this.#error);
     this.#worker.terminate();
   }
 
   #break(error: ShelfishError): void {
-    if (this.#fault) return;
+    if (this.#error) return;
     this.#end(error);
     this.#onFault();
   }
@@ -75,7 +75,7 @@ export class Uci {
   /** Sends lines, and waits for a line that starts with `word`. */
   #until(word: string, ...lines: string[]): Promise<void> {
     return new Promise((resolve, reject) => {
-      if (this.#fault) return reject(this.#fault);
+      if (this.#error) return reject(this.#error);
       const timer = setTimeout(() => this.#break(failed(`Stockfish did not answer ${word}`)), TIMEOUT);
       const settle = (work: () => void) => (clearTimeout(timer), work());
       this.#fail = (error) => settle(() => reject(error));
@@ -99,7 +99,7 @@ export class Uci {
     const fields = fen.split(" ").slice(0, 4);
     const sign = fields[1] === "b" ? -1 : 1;
     return new Promise<Evaluated>((resolve, reject) => {
-      if (this.#fault) return reject(this.#fault);
+      if (this.#error) return reject(this.#error);
       let lines: Pv[] = [];
       let found: Evaluated | undefined;
       const stop = () => this.#worker.postMessage("stop");
