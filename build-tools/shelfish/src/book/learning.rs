@@ -218,7 +218,7 @@ impl Learning {
     }
 
     fn connect(path: &Path, flags: OpenFlags) -> Result<Learning, LearningError> {
-        let describe = |error| fault(path, error);
+        let describe = |error| sqlite_error(path, error);
         let connection =
             Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(describe)?;
         connection.busy_timeout(BUSY).map_err(describe)?;
@@ -230,11 +230,13 @@ impl Learning {
     /// Checks that the file is a learning book.
     fn check(&self) -> Result<(), LearningError> {
         let number = |pragma: &str| -> Result<i32, LearningError> {
-            self.connection.pragma_query_value(None, pragma, |row| row.get(0)).map_err(|error| fault(&self.path, error))
+            self.connection
+                .pragma_query_value(None, pragma, |row| row.get(0))
+                .map_err(|error| sqlite_error(&self.path, error))
         };
         let tables = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('moves', 'games')";
         let tables: i64 =
-            self.connection.query_row(tables, [], |row| row.get(0)).map_err(|error| fault(&self.path, error))?;
+            self.connection.query_row(tables, [], |row| row.get(0)).map_err(|error| sqlite_error(&self.path, error))?;
         if number("application_id")? != APPLICATION || tables != 2 {
             return Err(LearningError::NotABook(self.path.clone()));
         }
@@ -252,7 +254,7 @@ impl Learning {
             transaction.commit()?;
             Ok(done)
         };
-        whole().map_err(|error| fault(&self.path, error))
+        whole().map_err(|error| sqlite_error(&self.path, error))
     }
 
     /// Learns games that are not known yet.
@@ -299,7 +301,7 @@ impl Learning {
             let rows = query.query_map([position.to_string()], row)?;
             rows.collect::<rusqlite::Result<Vec<Row>>>()
         };
-        let rows = rows().map_err(|error| fault(&self.path, error))?;
+        let rows = rows().map_err(|error| sqlite_error(&self.path, error))?;
         let candidate = |Row { m, frequency, wins, draws, losses, .. }: Row| {
             let m = m.parse::<UciMove>().ok()?.to_move(position.chess()).ok()?;
             Some(Candidate { m, frequency, wins, draws, losses })
@@ -311,7 +313,7 @@ impl Learning {
     pub fn counts(&self) -> Result<[u64; 3], LearningError> {
         let query = "SELECT (SELECT count(DISTINCT position) FROM moves), (SELECT count(*) FROM moves), (SELECT count(*) FROM games)";
         let counts = |row: &rusqlite::Row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]);
-        self.connection.query_row(query, [], counts).map_err(|error| fault(&self.path, error))
+        self.connection.query_row(query, [], counts).map_err(|error| sqlite_error(&self.path, error))
     }
 
     /// Returns at most `max` rows after the given row, in the order of positions and moves.
@@ -324,7 +326,7 @@ impl Learning {
             let rows = query.query_map(params![position, m, max as u64], row)?;
             rows.collect::<rusqlite::Result<Vec<Row>>>()
         };
-        rows().map_err(|error| fault(&self.path, error))
+        rows().map_err(|error| sqlite_error(&self.path, error))
     }
 }
 
@@ -339,7 +341,7 @@ fn row(row: &rusqlite::Row) -> rusqlite::Result<Row> {
     })
 }
 
-fn fault(path: &Path, error: rusqlite::Error) -> LearningError {
+fn sqlite_error(path: &Path, error: rusqlite::Error) -> LearningError {
     let path = path.to_owned();
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy) => LearningError::Busy(path),

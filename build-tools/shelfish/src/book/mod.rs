@@ -12,11 +12,11 @@ use shelfish::played::Played;
 use shelfish::polyglot;
 use shelfish::position::Position;
 
-use crate::database::blocking::{Database, Deadline};
+use crate::database::blocking::{BlockingError, Database, Deadline};
 use crate::input::BookFile;
 use crate::system::url::scheme;
 use choice::Candidate;
-use learning::Learning;
+use learning::{Learning, LearningError};
 
 /// Maximum size of a Polyglot book, which is loaded into memory: 67 million entries.
 pub const MAX_POLYGLOT: u64 = 1 << 30;
@@ -57,6 +57,66 @@ pub fn polyglot(path: &Path) -> Result<polyglot::PolyglotBook<Vec<u8>>, Polyglot
     polyglot::PolyglotBook::open(bytes).map_err(PolyglotFileError::Content)
 }
 
+/// Reasons why a book cannot be opened.
+#[derive(Debug)]
+pub enum BookError {
+    /// The file cannot be read.
+    Read(String, io::Error),
+    /// The file is not a usable Polyglot book.
+    Polyglot(String, PolyglotFileError),
+    /// The file is not a usable learning book.
+    Learning(String, LearningError),
+    /// The database cannot be opened.
+    Static(BlockingError),
+}
+
+impl fmt::Display for BookError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BookError::Read(name, error) => write!(f, "{name}: {error}"),
+            BookError::Polyglot(name, error) => write!(f, "{name}: {error}"),
+            BookError::Learning(name, error) => write!(f, "{name}: {error}"),
+            BookError::Static(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for BookError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            BookError::Static(error) => std::error::Error::source(error),
+            _ => None,
+        }
+    }
+}
+
+/// Reasons why the moves of a position cannot be read from a book.
+#[derive(Debug)]
+pub enum CandidatesError {
+    /// The learning book cannot be read.
+    Learning(LearningError),
+    /// The database cannot be read.
+    Static(BlockingError),
+}
+
+impl fmt::Display for CandidatesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CandidatesError::Learning(error) => error.fmt(f),
+            CandidatesError::Static(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for CandidatesError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            CandidatesError::Static(error) => std::error::Error::source(error),
+            CandidatesError::Learning(_) => None,
+        }
+    }
+}
+
 /// Book to play from.
 pub enum Book {
     /// Polyglot book.
@@ -69,37 +129,38 @@ pub enum Book {
 
 impl Book {
     /// Opens a Polyglot or learning book, or a database in a directory or at a URL.
-    pub fn open(name: &str) -> Result<Book, String> {
+    pub fn open(name: &str) -> Result<Book, BookError> {
         Book::open_with(name, Database::open)
     }
 
     /// Opens a Polyglot or learning book, or a database with `open`.
-    pub fn open_with(name: &str, open: fn(&str) -> Result<Database<Played>, String>) -> Result<Book, String> {
+    pub fn open_with(name: &str, open: fn(&str) -> Result<Database<Played>, BlockingError>) -> Result<Book, BookError> {
         let path = Path::new(name);
         let is_manifest = path.file_name().is_some_and(|name| name == shelfish::table::Manifest::FILE);
         if scheme(name).is_some() || path.is_dir() || is_manifest {
-            return open(name).map(|database| Book::Static(Box::new(database)));
+            return open(name).map(|database| Book::Static(Box::new(database))).map_err(BookError::Static);
         }
-        let describe = |error: &dyn fmt::Display| format!("{name}: {error}");
-        match BookFile::of(path).map_err(|error| describe(&error))? {
+        let name = || name.to_owned();
+        match BookFile::of(path).map_err(|error| BookError::Read(name(), error))? {
             Some(BookFile::Learning(path)) => {
-                Learning::open(&path).map(Book::Learning).map_err(|error| describe(&error))
+                Learning::open(&path).map(Book::Learning).map_err(|error| BookError::Learning(name(), error))
             }
-            _ => polyglot(path).map(Book::Polyglot).map_err(|error| describe(&error)),
+            _ => polyglot(path).map(Book::Polyglot).map_err(|error| BookError::Polyglot(name(), error)),
         }
     }
 
     /// Returns the moves of a position in no particular order.
-    pub fn candidates(&self, chess: &Chess, deadline: &Deadline) -> Result<Vec<Candidate>, String> {
+    pub fn candidates(&self, chess: &Chess, deadline: &Deadline) -> Result<Vec<Candidate>, CandidatesError> {
         match self {
             Book::Polyglot(book) => {
                 let of_weight =
                     |(m, weight): (_, u32)| Candidate { m, frequency: weight.into(), wins: 0, draws: 0, losses: 0 };
                 Ok(book.moves(chess).into_iter().map(of_weight).collect())
             }
-            Book::Learning(book) => book.moves(&Position::from_chess(chess)).map_err(|error| error.to_string()),
+            Book::Learning(book) => book.moves(&Position::from_chess(chess)).map_err(CandidatesError::Learning),
             Book::Static(book) => {
-                let played = book.lookup(chess, deadline)?.map(|played| played.moves).unwrap_or_default();
+                let found = book.lookup(chess, deadline).map_err(CandidatesError::Static)?;
+                let played = found.map(|played| played.moves).unwrap_or_default();
                 Ok(played.into_iter().map(|played| candidate(chess, played)).collect())
             }
         }

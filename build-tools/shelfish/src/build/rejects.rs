@@ -35,8 +35,8 @@ impl RejectFile {
             file.write_all(b"source\tline\treason\tfact\tbeginning\n")?;
             Ok(Mutex::new(State { file, next: 0, waiting: BTreeMap::new() }))
         };
-        let fault = |error| BuildError::Rejects { path: path.to_owned(), error };
-        Ok(RejectFile { path: path.to_owned(), state: create().map_err(fault)? })
+        let rejects_error = |error| BuildError::Rejects { path: path.to_owned(), error };
+        Ok(RejectFile { path: path.to_owned(), state: create().map_err(rejects_error)? })
     }
 
     /// Adds the rows of chunk number `chunk`. Each chunk must be added once, also without rows.
@@ -76,8 +76,8 @@ impl RejectFile {
 
     fn with<T>(&self, write: impl FnOnce(&mut State) -> io::Result<T>) -> Result<T, BuildError> {
         let state = self.state.lock().map_err(|_| io::Error::other("a worker died"));
-        let fault = |error| BuildError::Rejects { path: self.path.clone(), error };
-        state.and_then(|mut state| write(&mut state)).map_err(fault)
+        let rejects_error = |error| BuildError::Rejects { path: self.path.clone(), error };
+        state.and_then(|mut state| write(&mut state)).map_err(rejects_error)
     }
 }
 

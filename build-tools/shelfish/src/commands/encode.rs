@@ -178,11 +178,11 @@ impl Target {
             let store = Store::open(address, Settings::default())?;
             return Ok(Target::Bucket { store: Box::new(store), scratch: tempfile::tempdir()? });
         };
-        let fault = |error: io::Error| format!("{}: {error}", dir.display());
+        let at_dir = |error: io::Error| format!("{}: {error}", dir.display());
         let folder = dir.join(plan.folder());
-        fs::create_dir_all(&folder).map_err(fault)?;
+        fs::create_dir_all(&folder).map_err(at_dir)?;
         let scratch = tempfile::Builder::new().prefix(&format!("{part:05}-")).suffix(".tmp").tempdir_in(&folder);
-        Ok(Target::Folder { dir: dir.to_owned(), scratch: scratch.map_err(fault)? })
+        Ok(Target::Folder { dir: dir.to_owned(), scratch: scratch.map_err(at_dir)? })
     }
 
     fn scratch(&self) -> &Path {
@@ -195,10 +195,10 @@ impl Target {
     fn put(&self, shards: &[&str], name: &str, fragment: &[u8]) -> Result<(), BoxError> {
         match self {
             Target::Folder { dir, scratch } => {
-                let fault = |path: &Path, error: io::Error| format!("{}: {error}", path.display());
+                let at_path = |path: &Path, error: io::Error| format!("{}: {error}", path.display());
                 for shard in shards {
                     let path = dir.join(shard);
-                    fs::rename(scratch.path().join(shard), &path).map_err(|error| fault(&path, error))?;
+                    fs::rename(scratch.path().join(shard), &path).map_err(|error| at_path(&path, error))?;
                 }
                 let (path, new) = (dir.join(name), scratch.path().join("fragment.json"));
                 let write = || {
@@ -206,7 +206,7 @@ impl Target {
                     File::open(&new)?.sync_all()?;
                     fs::rename(&new, &path)
                 };
-                write().map_err(|error| fault(&path, error))?;
+                write().map_err(|error| at_path(&path, error))?;
                 Ok(())
             }
             Target::Bucket { store, scratch } => Ok(database::wait(async {

@@ -296,8 +296,8 @@ fn check<R: Checked>(RawBlock { at, bytes }: RawBlock, facts: &R::Facts) -> Chec
             if !is_in_place {
                 return Err(problem(&at, &format!("no lookup can find {} at this source", record.position())));
             }
-            if let Some(fault) = record.problem(facts) {
-                return Err(problem(&at, &format!("{}: {fault}", record.position())));
+            if let Some(contradiction) = record.problem(facts) {
+                return Err(problem(&at, &format!("{}: {contradiction}", record.position())));
             }
             checked.first.get_or_insert(key);
             checked.last = Some(key);

@@ -1,5 +1,7 @@
 //! Blocking lookups with a deadline.
 
+use std::fmt;
+use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -7,15 +9,70 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use shakmaty::Chess;
 use shelfish::position::Position;
-use shelfish::reader::{Options, REVALIDATION_INTERVAL, Reader};
+use shelfish::reader::{Options, REVALIDATION_INTERVAL, ReadError, Reader};
 use shelfish::table::Record;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 
-use super::{Args, DatabaseSource, OpenError, address};
+use super::{Args, DatabaseSource, DatabaseSourceError, OpenError, address};
 
 /// Timeout if no other limit applies.
 pub const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Error of a blocking lookup, or of the opening before it.
+#[derive(Clone, Debug)]
+pub enum BlockingError {
+    /// The address is invalid, or its source cannot be created.
+    Source(Arc<DatabaseSourceError>),
+    /// The system cannot start the runtime.
+    Runtime(Arc<io::Error>),
+    /// The manifest is missing or unreadable.
+    Open(OpenError),
+    /// The host did not send the manifest in time.
+    OpenTimeout {
+        /// Address of the database.
+        database: String,
+        /// Time that the host had.
+        limit: Duration,
+    },
+    /// The position could not be looked up.
+    Read(ReadError),
+    /// The lookup exceeded its deadline.
+    Timeout(Duration),
+}
+
+impl fmt::Display for BlockingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BlockingError::Source(error) => error.fmt(f),
+            BlockingError::Runtime(error) => write!(f, "the threads of the lookups cannot start: {error}"),
+            BlockingError::Open(error) => error.fmt(f),
+            BlockingError::OpenTimeout { database, limit } => {
+                write!(f, "{database}: no answer within {} s", limit.as_secs())
+            }
+            BlockingError::Read(error) => error.fmt(f),
+            BlockingError::Timeout(limit) => {
+                write!(f, "the database did not answer within {} ms", limit.as_millis())
+            }
+        }
+    }
+}
+
+impl std::error::Error for BlockingError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            // Its own text is the text of this error.
+            BlockingError::Source(error) => std::error::Error::source(&**error),
+            _ => None,
+        }
+    }
+}
+
+impl From<DatabaseSourceError> for BlockingError {
+    fn from(error: DatabaseSourceError) -> BlockingError {
+        BlockingError::Source(Arc::new(error))
+    }
+}
 
 /// Common deadline of several lookups.
 pub struct Deadline {
@@ -36,7 +93,10 @@ impl Deadline {
     }
 
     /// Waits for an answer. Returns an error after the deadline, and `None` after the signal.
-    async fn wait<T>(&self, answer: impl Future<Output = Result<Option<T>, String>>) -> Result<Option<T>, String> {
+    async fn wait<T>(
+        &self,
+        answer: impl Future<Output = Result<Option<T>, BlockingError>>,
+    ) -> Result<Option<T>, BlockingError> {
         let stopped = async {
             match self.stopped.clone() {
                 Some(mut stopped) => drop(stopped.wait_for(|is_stopped| *is_stopped).await),
@@ -47,15 +107,13 @@ impl Deadline {
             biased;
             answer = answer => answer,
             () = stopped => Ok(None),
-            () = tokio::time::sleep_until(self.until.into()) => {
-                Err(format!("the database did not answer within {} ms", self.time.as_millis()))
-            }
+            () = tokio::time::sleep_until(self.until.into()) => Err(BlockingError::Timeout(self.time)),
         }
     }
 }
 
 /// Reader that may still be opening, or the reason why it cannot be opened.
-type Opening<R> = Shared<BoxFuture<'static, Result<Arc<Reader<DatabaseSource, R>>, String>>>;
+type Opening<R> = Shared<BoxFuture<'static, Result<Arc<Reader<DatabaseSource, R>>, BlockingError>>>;
 
 /// Database that is open or opening.
 pub struct Database<R: Record> {
@@ -67,7 +125,7 @@ pub struct Database<R: Record> {
 
 impl<R: Record> Database<R> {
     /// Opens a database in a directory or at a URL, and waits for the result.
-    pub fn open(name: &str) -> Result<Database<R>, String> {
+    pub fn open(name: &str) -> Result<Database<R>, BlockingError> {
         let database = Database::begin(name)?;
         database.runtime.block_on(database.reader.clone())?;
         Ok(database)
@@ -76,16 +134,16 @@ impl<R: Record> Database<R> {
     /// Starts to open a URL, so that only the first lookup waits. Opens a directory at once.
     ///
     /// Lookups return the errors of a host.
-    pub fn begin(name: &str) -> Result<Database<R>, String> {
-        let name = address(name).map_err(|error| error.to_string())?;
-        let source = Args::of(&name).source().map_err(|error| error.to_string())?;
+    pub fn begin(name: &str) -> Result<Database<R>, BlockingError> {
+        let database = address(name)?;
+        let source = Args::of(&database).source()?;
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
-        let runtime = runtime.map_err(|error| error.to_string())?;
+        let runtime = runtime.map_err(|error| BlockingError::Runtime(Arc::new(error)))?;
         let is_near = source.is_directory();
         let reader = async move {
             match tokio::time::timeout(TIMEOUT, Reader::open(source, Options::default())).await {
-                Ok(reader) => reader.map(Arc::new).map_err(|error| OpenError::from(error).to_string()),
-                Err(_) => Err(format!("{name}: no answer within {} s", TIMEOUT.as_secs())),
+                Ok(reader) => reader.map(Arc::new).map_err(|error| BlockingError::Open(error.into())),
+                Err(_) => Err(BlockingError::OpenTimeout { database, limit: TIMEOUT }),
             }
         };
         let reader = reader.boxed().shared();
@@ -98,7 +156,7 @@ impl<R: Record> Database<R> {
     }
 
     /// Looks up a position. Returns `None` if the database lacks the position, or after the signal of the deadline.
-    pub fn lookup(&self, chess: &Chess, deadline: &Deadline) -> Result<Option<R>, String> {
+    pub fn lookup(&self, chess: &Chess, deadline: &Deadline) -> Result<Option<R>, BlockingError> {
         let position = Position::from_chess(chess);
         let lookup = async {
             let reader = self.reader.clone().await?;
@@ -107,7 +165,7 @@ impl<R: Record> Database<R> {
                 // The lookup does not wait for the manifest. After an error, the old database stays in use.
                 drop(self.runtime.spawn(async move { reader.revalidate().await }));
             }
-            reader.lookup(&position).await.map_err(|error| error.to_string())
+            reader.lookup(&position).await.map_err(BlockingError::Read)
         };
         self.runtime.block_on(deadline.wait(lookup))
     }
@@ -153,7 +211,7 @@ mod tests {
         database.interval = Duration::ZERO;
         let depth = |database: &Database<PositionEval>| {
             let found = database.lookup(&Chess::default(), &Deadline::new(Duration::from_secs(120)))?;
-            Ok::<_, String>(found.map(|record| record.evaluations[0].depth))
+            Ok::<_, BlockingError>(found.map(|record| record.evaluations[0].depth))
         };
         assert_eq!([depth(&database)?, depth(&long)?], [Some(20); 2]);
         write(dir.path(), 30)?;

@@ -10,7 +10,7 @@ use shelfish::source::{SourceError, SourceErrorKind};
 use shelfish::table::{Manifest, Record as _, TableError};
 
 /// An error that prevents a database from being opened.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum OpenError {
     /// The folder has no manifest.
     Missing {

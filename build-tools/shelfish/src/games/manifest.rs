@@ -87,10 +87,10 @@ mod tests {
         let games: Vec<GameRef> = [0, 1].into_iter().filter_map(of).collect();
         let rated = Bucket { ratings: Ratings { games: 1, sum: 2000 }, ..Bucket::default() };
         let (known, unknown) = games.split_at(1);
-        let fault = |buckets: &[Bucket], games: &[GameRef]| {
+        let contradiction = |buckets: &[Bucket], games: &[GameRef]| {
             facts.contradiction(&Details { buckets: buckets.to_vec(), games: games.to_vec() })
         };
-        assert_eq!(fault(&[Bucket::default(); 2], known), None);
+        assert_eq!(contradiction(&[Bucket::default(); 2], known), None);
         for (buckets, games, why) in [
             (&[Bucket::default(); 3][..], known, "other buckets"),
             (&[], known, "other buckets"),
@@ -98,7 +98,7 @@ mod tests {
             (&[Bucket::default(); 2], &games[..], "more references"),
             (&[Bucket::default(); 2], unknown, "does not name"),
         ] {
-            assert!(fault(buckets, games).is_some_and(|fault| fault.contains(why)), "{why}");
+            assert!(contradiction(buckets, games).is_some_and(|text| text.contains(why)), "{why}");
         }
     }
 }

@@ -58,7 +58,7 @@ pub struct Counts {
 pub const ERRORS: [&str; 6] =
     ["not a move", "illegal move", "broken tag", "broken comment or variation", "malformed FEN", "too long"];
 
-fn fault_number(kind: &PgnErrorKind) -> usize {
+fn error_number(kind: &PgnErrorKind) -> usize {
     match kind {
         PgnErrorKind::Move { .. } => 1,
         PgnErrorKind::Tag(_) => 2,
@@ -165,13 +165,13 @@ impl Games {
 
     /// Returns the result of a game, or `None` if the game is not used. Counts the game.
     fn use_of(&self, game: &MainLine, is_whole: bool, counts: &mut Counts) -> Option<Results> {
-        let fault = game.error.as_ref().map(|error| &error.kind);
-        if let Some(PgnErrorKind::Variant(_)) = fault {
+        let error = game.error.as_ref().map(|error| &error.kind);
+        if let Some(PgnErrorKind::Variant(_)) = error {
             counts.other_variants += 1;
             return None;
         }
-        if let Some(fault) = fault {
-            counts.faults[fault_number(fault)] += 1;
+        if let Some(kind) = error {
+            counts.faults[error_number(kind)] += 1;
             if game.game.moves().is_empty() {
                 return None;
             }
@@ -187,7 +187,7 @@ impl Games {
             return None;
         }
         counts.games += 1;
-        counts.cut += u64::from(fault.is_some());
+        counts.cut += u64::from(error.is_some());
         Some(results)
     }
 }

@@ -73,12 +73,12 @@ impl FromStr for Range<u32> {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Range<u32>, String> {
-        let fault = || "expected two ratings such as 1600-2200, 2000- or -1500".to_owned();
-        let (least, most) = text.split_once('-').ok_or_else(fault)?;
-        let end = |text: &str| (!text.is_empty()).then(|| text.parse().map_err(|_| fault())).transpose();
+        let expected_ratings = || "expected two ratings such as 1600-2200, 2000- or -1500".to_owned();
+        let (least, most) = text.split_once('-').ok_or_else(expected_ratings)?;
+        let end = |text: &str| (!text.is_empty()).then(|| text.parse().map_err(|_| expected_ratings())).transpose();
         let range = Range { least: end(least)?, most: end(most)? };
         if range.least.zip(range.most).is_some_and(|(least, most)| least > most) || text == "-" {
-            return Err(fault());
+            return Err(expected_ratings());
         }
         Ok(range)
     }

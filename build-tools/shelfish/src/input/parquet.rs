@@ -39,7 +39,7 @@ pub const SCHEMA: &str = "message schema {
     optional int32 mate;
 }";
 
-fn fault(text: String) -> io::Error {
+fn invalid_data(text: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, text)
 }
 
@@ -57,13 +57,14 @@ impl Table {
         if !ends_with_mark(&file)? {
             return Err(CutOff { why: "Parquet without its end".to_owned() }.into());
         }
-        let reader = guarded(|| SerializedFileReader::new(file)).map_err(|error| fault(format!("Parquet: {error}")))?;
+        let reader =
+            guarded(|| SerializedFileReader::new(file)).map_err(|error| invalid_data(format!("Parquet: {error}")))?;
         let schema = reader.metadata().file_metadata().schema_descr();
         let mut places = [0; COLUMNS.len()];
         for (place, name) in places.iter_mut().zip(COLUMNS) {
             *place = schema.columns().iter().position(|column| column.path().string() == name).ok_or_else(|| {
                 let found: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
-                fault(format!(
+                invalid_data(format!(
                     "Parquet without column {name}, it has {}: expected {}, one row a PV, as Lichess publishes it",
                     found.join(", "),
                     COLUMNS.join(", ")
@@ -74,7 +75,7 @@ impl Table {
                 match group.column(*place).compression() {
                     Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::ZSTD(_) | Compression::GZIP(_) => {}
                     other => {
-                        return Err(fault(format!(
+                        return Err(invalid_data(format!(
                             "Parquet column {name}: compressed with {other}, which is not read here; expected Snappy, zstd, \
                              gzip or none: write the file anew"
                         )));
@@ -124,7 +125,7 @@ fn check(name: &str, column: &ColumnDescriptor) -> io::Result<()> {
     let expected = if is_text { "strings (BYTE_ARRAY)" } else { "whole numbers (INT32 or INT64)" };
     let list = if column.max_rep_level() > 0 { " in lists" } else { "" };
     let found = column.physical_type();
-    Err(fault(format!(
+    Err(invalid_data(format!(
         "Parquet column {name}: expected {expected}, found {found}{list}; cast it and write the file anew"
     )))
 }
@@ -247,7 +248,7 @@ impl Chunks {
         let at = |column: usize| {
             move |what: String| {
                 let rows = format!("rows {first} to {}", first + count - 1);
-                fault(format!("Parquet row group {group}, {rows}, column {}: {what}", COLUMNS[column]))
+                invalid_data(format!("Parquet row group {group}, {rows}, column {}: {what}", COLUMNS[column]))
             }
         };
         let [fen, line, depth, knodes, cp, mate] = columns;
@@ -281,7 +282,7 @@ impl Chunks {
             let columns = columns.try_into().map_err(|_| ParquetError::General("too few columns".to_owned()))?;
             Ok((columns, rows.metadata().num_rows() as usize))
         };
-        guarded(open).map_err(|error| fault(format!("Parquet row group {group}: {error}")))
+        guarded(open).map_err(|error| invalid_data(format!("Parquet row group {group}: {error}")))
     }
 }
 

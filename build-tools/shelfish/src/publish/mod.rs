@@ -256,7 +256,7 @@ pub fn publish(options: &Options) -> Result<Report, PublishError> {
             tokio::select! {
                 signal = &mut signal, if caught.is_none() => caught = Some(signal),
                 done = &mut work => break match (done, caught) {
-                    (Err(PublishError::Store(StoreError { fault: StoreErrorKind::Stopped, .. })), Some(signal)) => {
+                    (Err(PublishError::Store(StoreError { kind: StoreErrorKind::Stopped, .. })), Some(signal)) => {
                         Err(PublishError::Interrupted(signal))
                     }
                     (done, _) => done,
@@ -307,7 +307,7 @@ async fn run(options: &Options, stop: watch::Receiver<bool>) -> Result<Report, P
         && changed
         && *expected != before.as_ref().map(Current::integrity)
     {
-        return Err(StoreError { at: store.locate(Manifest::FILE), fault: StoreErrorKind::Conflict }.into());
+        return Err(StoreError { at: store.locate(Manifest::FILE), kind: StoreErrorKind::Conflict }.into());
     }
     let mut report = Report {
         dry_run: options.dry_run,

@@ -33,7 +33,7 @@ impl Local {
     /// Reads the manifest and checks that all shards exist.
     pub(super) fn read(dir: &Path) -> Result<Local, PublishError> {
         let path = dir.join(Manifest::FILE);
-        let fault = |why: String| PublishError::Local { path: path.clone(), why };
+        let local_error = |why: String| PublishError::Local { path: path.clone(), why };
         let mut bytes = Vec::new();
         let read = open(&path).and_then(|file| file.take(Manifest::MAX_BYTES as u64 + 1).read_to_end(&mut bytes));
         read.map_err(|error| match error.kind() {
@@ -41,15 +41,15 @@ impl Local {
                 let folder = dir.display().to_string();
                 PublishError::Open(Box::new(OpenError::Missing { folder, status: None }))
             }
-            _ => fault(error.to_string()),
+            _ => local_error(error.to_string()),
         })?;
-        let (manifest, _) = parse_manifest(&bytes).map_err(|error| fault(error.to_string()))?;
+        let (manifest, _) = parse_manifest(&bytes).map_err(|error| local_error(error.to_string()))?;
         for shard in manifest.shards() {
             let path = dir.join(&shard.file);
-            let fault = |why: String| PublishError::Local { path: path.clone(), why };
-            let found = fs::metadata(&path).map_err(|error| fault(error.to_string()))?.len();
+            let local_error = |why: String| PublishError::Local { path: path.clone(), why };
+            let found = fs::metadata(&path).map_err(|error| local_error(error.to_string()))?.len();
             if found != shard.bytes {
-                return Err(fault(format!("it has {found} bytes, expected {} by the manifest", shard.bytes)));
+                return Err(local_error(format!("it has {found} bytes, expected {} by the manifest", shard.bytes)));
             }
         }
         Ok(Local { manifest, bytes })

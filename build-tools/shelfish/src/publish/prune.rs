@@ -80,7 +80,7 @@ pub(super) async fn remove(store: &Store, removal: &Removal, manifest: &[u8], jo
     }
     let now = store.read(Manifest::FILE).await?;
     if now.is_none_or(|now| now.bytes != manifest) {
-        return Err(StoreError { at: store.locate(Manifest::FILE), fault: StoreErrorKind::Conflict }.into());
+        return Err(StoreError { at: store.locate(Manifest::FILE), kind: StoreErrorKind::Conflict }.into());
     }
     // Manifests are removed last, because they name the shards of an interrupted removal.
     let shards: Vec<String> = removal.shards.iter().map(|entry| entry.name.clone()).collect();

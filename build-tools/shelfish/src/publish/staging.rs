@@ -73,7 +73,7 @@ impl fmt::Display for NotPublished {
         let NotPublished { dir, to, error } = self;
         let dir = dir.display();
         match &**error {
-            PublishError::Store(StoreError { at, fault: StoreErrorKind::Conflict }) => {
+            PublishError::Store(StoreError { at, kind: StoreErrorKind::Conflict }) => {
                 return write!(
                     f,
                     "{at}: somebody else published in the meantime; the new database does not contain that, and is kept in \
@@ -140,8 +140,8 @@ mod tests {
 
     #[test]
     fn the_error_of_a_conflict_advises_to_build_again() {
-        let message = |fault| {
-            let error = Box::new(PublishError::Store(StoreError { at: "s3://b/x/manifest.json".to_owned(), fault }));
+        let message = |kind| {
+            let error = Box::new(PublishError::Store(StoreError { at: "s3://b/x/manifest.json".to_owned(), kind }));
             NotPublished { dir: "here".into(), to: "s3://b/x".to_owned(), error }.to_string()
         };
         let conflict = message(StoreErrorKind::Conflict);

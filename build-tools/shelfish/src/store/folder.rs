@@ -21,9 +21,9 @@ pub(super) struct Folder {
 
 impl Folder {
     pub(super) fn open(dir: &Path) -> Result<Folder, StoreError> {
-        let fault =
-            |error| StoreError { at: dir.display().to_string(), fault: StoreErrorKind::Folder(Box::new(error)) };
-        let workspace = Workspace::open_any(dir).map_err(fault)?;
+        let error_of =
+            |error| StoreError { at: dir.display().to_string(), kind: StoreErrorKind::Folder(Box::new(error)) };
+        let workspace = Workspace::open_any(dir).map_err(error_of)?;
         Ok(Folder { dir: dir.to_owned(), workspace })
     }
 
@@ -31,24 +31,24 @@ impl Folder {
         self.dir.join(name).display().to_string()
     }
 
-    fn fault(&self, name: &str) -> impl Fn(io::Error) -> StoreError + use<> {
+    fn error(&self, name: &str) -> impl Fn(io::Error) -> StoreError + use<> {
         let at = self.locate(name);
-        move |error| StoreError { at: at.clone(), fault: StoreErrorKind::Io(error) }
+        move |error| StoreError { at: at.clone(), kind: StoreErrorKind::Io(error) }
     }
 
     pub(super) fn list(&self, folder: &str) -> Result<Vec<Entry>, StoreError> {
-        let fault = self.fault(folder);
-        self.check_within(folder).map_err(&fault)?;
+        let error_of = self.error(folder);
+        self.check_within(folder).map_err(&error_of)?;
         let entries = match fs::read_dir(self.dir.join(folder)) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries.map_err(&fault)?,
+            entries => entries.map_err(&error_of)?,
         };
         let mut found = Vec::new();
         for entry in entries {
-            let entry = entry.map_err(&fault)?;
-            let metadata = fs::symlink_metadata(entry.path()).map_err(&fault)?;
+            let entry = entry.map_err(&error_of)?;
+            let metadata = fs::symlink_metadata(entry.path()).map_err(&error_of)?;
             if let (true, Ok(name)) = (metadata.is_file(), entry.file_name().into_string()) {
-                let modified = metadata.modified().map_err(&fault)?;
+                let modified = metadata.modified().map_err(&error_of)?;
                 found.push(Entry { name, bytes: metadata.len(), modified });
             }
         }
@@ -70,7 +70,7 @@ impl Folder {
         let mut bytes = Vec::new();
         match open(&path).and_then(|file| file.take(Manifest::MAX_BYTES as u64 + 1).read_to_end(&mut bytes)) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(self.fault(name)(error)),
+            Err(error) => Err(self.error(name)(error)),
             Ok(_) => Ok(Some(Current { bytes, version: object_store::UpdateVersion { e_tag: None, version: None } })),
         }
     }
@@ -78,7 +78,7 @@ impl Folder {
     pub(super) fn holds(&self, shard: &str) -> Result<bool, StoreError> {
         let mut hash = Sha256::new();
         let copied = open(&self.dir.join(shard)).and_then(|mut file| io::copy(&mut file, &mut HashOnly(&mut hash)));
-        copied.map_err(self.fault(shard))?;
+        copied.map_err(self.error(shard))?;
         Ok(name_of(hash) == shard)
     }
 
@@ -89,27 +89,27 @@ impl Folder {
         sent: &AtomicU64,
         stop: &watch::Receiver<bool>,
     ) -> Result<(), StoreError> {
-        let here = |error| StoreError { at: from.display().to_string(), fault: StoreErrorKind::Io(error) };
+        let here = |error| StoreError { at: from.display().to_string(), kind: StoreErrorKind::Io(error) };
         let scratch = self.workspace.dir().join(shard);
-        let (mut file, mut out) = (open(from).map_err(here)?, File::create(&scratch).map_err(self.fault(shard))?);
+        let (mut file, mut out) = (open(from).map_err(here)?, File::create(&scratch).map_err(self.error(shard))?);
         let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 20]);
         loop {
             if *stop.borrow() {
-                return Err(StoreError { at: self.locate(shard), fault: StoreErrorKind::Stopped });
+                return Err(StoreError { at: self.locate(shard), kind: StoreErrorKind::Stopped });
             }
             let length = file.read(&mut buffer).map_err(here)?;
             if length == 0 {
                 break;
             }
             hash.update(&buffer[..length]);
-            out.write_all(&buffer[..length]).map_err(self.fault(shard))?;
+            out.write_all(&buffer[..length]).map_err(self.error(shard))?;
             sent.fetch_add(length as u64, Ordering::Relaxed);
         }
         let found = name_of(hash);
         if found != shard {
-            return Err(StoreError { at: from.display().to_string(), fault: StoreErrorKind::Content { found } });
+            return Err(StoreError { at: from.display().to_string(), kind: StoreErrorKind::Content { found } });
         }
-        out.sync_all().map_err(self.fault(shard))?;
+        out.sync_all().map_err(self.error(shard))?;
         self.place(&scratch, shard)
     }
 
@@ -117,7 +117,7 @@ impl Folder {
         // The workspace cleans up files with the name of a manifest.
         let scratch = self.workspace.dir().join(Manifest::FILE);
         let written = File::create(&scratch).and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()));
-        written.map_err(self.fault(name))?;
+        written.map_err(self.error(name))?;
         self.place(&scratch, name)
     }
 
@@ -143,13 +143,13 @@ impl Folder {
             fs::rename(scratch, &path)?;
             if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
         };
-        move_there().map_err(self.fault(name))
+        move_there().map_err(self.error(name))
     }
 
     pub(super) fn remove(&self, name: &str) -> Result<(), StoreError> {
         match fs::remove_file(self.dir.join(name)) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-            removed => removed.map_err(self.fault(name)),
+            removed => removed.map_err(self.error(name)),
         }
     }
 }

@@ -78,7 +78,7 @@ pub struct StoreError {
     /// URL or path of the file.
     pub at: String,
     /// Kind of the error.
-    pub fault: StoreErrorKind,
+    pub kind: StoreErrorKind,
 }
 
 /// Kinds of errors of a store.
@@ -152,7 +152,7 @@ impl fmt::Display for ListingError {
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let at = &self.at;
-        match &self.fault {
+        match &self.kind {
             StoreErrorKind::Missing => write!(f, "{at}: there is no such file or bucket"),
             StoreErrorKind::Denied(error) => write!(f, "{at}: {}", Denied(error)),
             StoreErrorKind::NoCredentials(missing) => write!(f, "{at}: {missing}"),
@@ -182,7 +182,7 @@ impl fmt::Display for StoreError {
 
 impl std::error::Error for StoreError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.fault {
+        match &self.kind {
             StoreErrorKind::Variable(error) => Some(&**error),
             _ => None,
         }

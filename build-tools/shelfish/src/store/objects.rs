@@ -99,7 +99,7 @@ impl Objects {
             .with_timeout_disabled()
             .with_connect_timeout(settings.timeout.unwrap_or(Duration::from_secs(10)))
             .with_user_agent(object_store::HeaderValue::from_static(concat!("shelfish/", env!("CARGO_PKG_VERSION"))));
-        let at = |kind| StoreError { at: address.locate(""), fault: kind };
+        let at = |kind| StoreError { at: address.locate(""), kind };
         let variable = |error| at(StoreErrorKind::Variable(Box::new(error)));
         let environment = Environment::read(address.kind).map_err(variable)?;
         let bucket = &address.bucket;
@@ -225,7 +225,7 @@ impl Objects {
 
     /// Converts an error to an error of readers.
     fn source_error(&self, name: &str, error: Error) -> SourceError {
-        let fault = match &error {
+        let kind = match &error {
             error if let Some(kind) = source_kind(error) => kind.clone(),
             Error::NotFound { .. } => {
                 SourceErrorKind::Io(ErrorKind::NotFound, "there is no such file or bucket".to_owned())
@@ -241,18 +241,18 @@ impl Objects {
             error if is_unreachable(error) => SourceErrorKind::Network(brief(error)),
             error => SourceErrorKind::Io(ErrorKind::Other, brief(error)),
         };
-        SourceError::new(self.locate(name), fault)
+        SourceError::new(self.locate(name), kind)
     }
 
     fn path(&self, name: &str) -> Path {
         Path::from_iter(self.address.prefix.split('/').chain(name.split('/')).filter(|part| !part.is_empty()))
     }
 
-    fn fault(&self, name: &str) -> impl Fn(Error) -> StoreError + use<> {
+    fn error(&self, name: &str) -> impl Fn(Error) -> StoreError + use<> {
         let at = self.locate(name);
         move |error| {
             let missing = no_credentials(&error).cloned();
-            let fault = match error {
+            let kind = match error {
                 _ if let Some(missing) = missing => StoreErrorKind::NoCredentials(Box::new(missing)),
                 Error::NotFound { .. } => StoreErrorKind::Missing,
                 Error::Generic { .. } if is_no_bucket(&error) => StoreErrorKind::Missing,
@@ -265,7 +265,7 @@ impl Objects {
                 Error::NotImplemented { .. } | Error::NotSupported { .. } => StoreErrorKind::Unconditional,
                 error => StoreErrorKind::Other(Box::new(error)),
             };
-            StoreError { at: at.clone(), fault }
+            StoreError { at: at.clone(), kind }
         }
     }
 
@@ -285,13 +285,13 @@ impl Objects {
 
     pub(super) async fn list(&self, folder: &str) -> Result<Vec<Entry>, StoreError> {
         self.pages.list(&self.path(folder)).await.map_err(|error| match error {
-            PageError::Store(error) => self.fault(folder)(error),
-            PageError::Listing(error) => StoreError { at: self.locate(folder), fault: StoreErrorKind::Listing(error) },
+            PageError::Store(error) => self.error(folder)(error),
+            PageError::Listing(error) => StoreError { at: self.locate(folder), kind: StoreErrorKind::Listing(error) },
         })
     }
 
     pub(super) async fn read(&self, name: &str) -> Result<Option<Current>, StoreError> {
-        let fault = self.fault(name);
+        let error_of = self.error(name);
         let whole = async {
             let found = self.request(name, Ask::Whole { cap: Manifest::MAX_BYTES as u64 }, None).await?;
             let version =
@@ -304,8 +304,8 @@ impl Objects {
                 let version = object_store::UpdateVersion { e_tag: None, version: None };
                 Ok(Some(Current { bytes: Vec::new(), version }))
             }
-            Err(error) => match fault(error) {
-                StoreError { fault: StoreErrorKind::Missing, .. } => Ok(None),
+            Err(error) => match error_of(error) {
+                StoreError { kind: StoreErrorKind::Missing, .. } => Ok(None),
                 error => Err(error),
             },
             Ok(current) => Ok(Some(current)),
@@ -314,7 +314,7 @@ impl Objects {
 
     pub(super) async fn holds(&self, shard: &str) -> Result<bool, StoreError> {
         let head = GetOptions::new().with_head(true);
-        let found = self.store.get_opts(&self.path(shard), head).await.map_err(self.fault(shard))?;
+        let found = self.store.get_opts(&self.path(shard), head).await.map_err(self.error(shard))?;
         let sent_hash = found.attributes.get(&Attribute::Metadata(SHA256.into()));
         Ok(sent_hash.is_some_and(|hash| shard.strip_suffix(shelfish::table::SHARD_ENDING) == Some(hash.as_ref())))
     }
@@ -326,9 +326,9 @@ impl Objects {
         sent: &AtomicU64,
         mut stop: watch::Receiver<bool>,
     ) -> Result<(), StoreError> {
-        let here = |error| StoreError { at: from.display().to_string(), fault: StoreErrorKind::Io(error) };
-        let stopped = || StoreError { at: self.locate(shard), fault: StoreErrorKind::Stopped };
-        let wrong = |found| StoreError { at: from.display().to_string(), fault: StoreErrorKind::Content { found } };
+        let here = |error| StoreError { at: from.display().to_string(), kind: StoreErrorKind::Io(error) };
+        let stopped = || StoreError { at: self.locate(shard), kind: StoreErrorKind::Stopped };
+        let wrong = |found| StoreError { at: from.display().to_string(), kind: StoreErrorKind::Content { found } };
         let mut file = open(from).map_err(here)?;
         let bytes = file.metadata().map_err(here)?.len();
         let mut attributes = attributes(Role::Shard);
@@ -349,12 +349,12 @@ impl Objects {
                 put = put => put,
                 _ = stop.wait_for(|stop| *stop) => return Err(stopped()),
             };
-            put.map_err(self.fault(shard))?;
+            put.map_err(self.error(shard))?;
             sent.fetch_add(bytes, Ordering::Relaxed);
             return Ok(());
         }
         let options = PutMultipartOptions { attributes, ..Default::default() };
-        let mut upload = self.store.put_multipart_opts(&self.path(shard), options).await.map_err(self.fault(shard))?;
+        let mut upload = self.store.put_multipart_opts(&self.path(shard), options).await.map_err(self.error(shard))?;
         let mut under_way = FuturesUnordered::new();
         let all = async {
             loop {
@@ -366,7 +366,7 @@ impl Objects {
                 }
                 while under_way.len() >= PARTS_AT_ONCE || (is_over && !under_way.is_empty()) {
                     if let Some(done) = under_way.next().await {
-                        sent.fetch_add(done.map_err(self.fault(shard))?, Ordering::Relaxed);
+                        sent.fetch_add(done.map_err(self.error(shard))?, Ordering::Relaxed);
                     }
                 }
                 if is_over {
@@ -381,7 +381,7 @@ impl Objects {
         };
         drop(under_way);
         let done = match done {
-            Ok(()) => upload.complete().await.map(drop).map_err(self.fault(shard)),
+            Ok(()) => upload.complete().await.map(drop).map_err(self.error(shard)),
             error => error,
         };
         if done.is_err() {
@@ -407,12 +407,12 @@ impl Objects {
     async fn put(&self, name: &str, bytes: &[u8], mode: PutMode) -> Result<(), StoreError> {
         let options = PutOptions { mode, attributes: attributes(Role::Manifest), ..Default::default() };
         let put = self.store.put_opts(&self.path(name), bytes.to_vec().into(), options).await;
-        put.map(drop).map_err(self.fault(name))
+        put.map(drop).map_err(self.error(name))
     }
 
     pub(super) async fn remove(&self, name: &str) -> Result<(), StoreError> {
-        match self.store.delete(&self.path(name)).await.map_err(self.fault(name)) {
-            Err(StoreError { fault: StoreErrorKind::Missing, .. }) => Ok(()),
+        match self.store.delete(&self.path(name)).await.map_err(self.error(name)) {
+            Err(StoreError { kind: StoreErrorKind::Missing, .. }) => Ok(()),
             removed => removed,
         }
     }
@@ -430,13 +430,13 @@ impl Source for Objects {
     }
 
     async fn whole_unless(&self, file: &str, cap: u64, etag: Option<&str>) -> Result<Option<Whole>, SourceError> {
-        let fault = |error| self.source_error(file, error);
+        let error_of = |error| self.source_error(file, error);
         let found = match self.request(file, Ask::Whole { cap }, etag).await {
             Err(Error::NotModified { .. }) if etag.is_some() => return Ok(None),
-            found => found.map_err(fault)?,
+            found => found.map_err(error_of)?,
         };
         let (expected, etag) = (found.meta.size, found.meta.e_tag.clone());
-        let bytes: Vec<u8> = found.bytes().await.map_err(fault)?.into();
+        let bytes: Vec<u8> = found.bytes().await.map_err(error_of)?.into();
         match bytes.len() as u64 {
             found if found < expected => {
                 Err(SourceError::new(self.locate(file), SourceErrorKind::Short { expected, found }))

@@ -1,6 +1,6 @@
 //! UCI options of the engine.
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 use shelfish_engine::{STRONGEST, WEAKEST};
 
@@ -61,6 +61,47 @@ pub enum Change {
     Value,
 }
 
+/// Error of a `setoption` command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OptionError {
+    /// No option has this name.
+    Unknown(String),
+    /// The value is not a number in the range of the option.
+    Number {
+        /// Name of the option.
+        name: String,
+        /// Value of the command.
+        found: String,
+        /// Smallest valid number.
+        min: u64,
+        /// Largest valid number.
+        max: u64,
+    },
+    /// The value is neither true nor false.
+    Check {
+        /// Name of the option.
+        name: String,
+        /// Value of the command.
+        found: String,
+    },
+}
+
+impl fmt::Display for OptionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OptionError::Unknown(name) => write!(f, "there is no option \"{name}\"; `uci` lists them"),
+            OptionError::Number { name, found, min, max } => {
+                write!(f, "option {name}: expected a number from {min} to {max}, found \"{found}\"")
+            }
+            OptionError::Check { name, found } => {
+                write!(f, "option {name}: expected true or false, found \"{found}\"")
+            }
+        }
+    }
+}
+
+impl std::error::Error for OptionError {}
+
 const MAX_HASH: usize = 65_536;
 const MAX_THREADS: usize = 256;
 const MAX_LINES: usize = 256;
@@ -90,15 +131,22 @@ impl Options {
     }
 
     /// Sets an option.
-    pub fn set(&mut self, name: &str, value: &str) -> Result<Change, String> {
+    pub fn set(&mut self, name: &str, value: &str) -> Result<Change, OptionError> {
+        let owned = || (name.to_owned(), value.to_owned());
         let spin = |min: u64, max: u64| {
             let number = value.parse::<u64>().ok().filter(|number| (min..=max).contains(number));
-            number.ok_or_else(|| format!("option {name}: expected a number from {min} to {max}, found \"{value}\""))
+            number.ok_or_else(|| {
+                let (name, found) = owned();
+                OptionError::Number { name, found, min, max }
+            })
         };
         let check = || match value.to_ascii_lowercase().as_str() {
             "true" => Ok(true),
             "false" => Ok(false),
-            _ => Err(format!("option {name}: expected true or false, found \"{value}\"")),
+            _ => {
+                let (name, found) = owned();
+                Err(OptionError::Check { name, found })
+            }
         };
         let text = || if value == "<empty>" { String::new() } else { value.to_owned() };
         match name.to_ascii_lowercase().as_str() {
@@ -124,7 +172,7 @@ impl Options {
             "uci_chess960" => self.chess960 = check()?,
             // The engine ponders without preparation.
             "ponder" => drop(check()?),
-            _ => return Err(format!("there is no option \"{name}\"; `uci` lists them")),
+            _ => return Err(OptionError::Unknown(name.to_owned())),
         }
         Ok(Change::Value)
     }
@@ -154,10 +202,10 @@ mod tests {
             ("Ponder", ""),
             ("UCI_Elo", "700"),
         ] {
-            let error = options.set(name, value).unwrap_err();
+            let error = options.set(name, value).unwrap_err().to_string();
             assert!(error.contains(name) && error.contains("expected"), "{error}");
         }
-        assert!(options.set("Contempt", "1").unwrap_err().contains("no option"));
+        assert!(options.set("Contempt", "1").unwrap_err().to_string().contains("no option"));
         assert_eq!(options, Options::default());
     }
 }

@@ -1,12 +1,13 @@
 //! State of the engine between commands.
 
+use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use shakmaty::EnPassantMode;
 use shakmaty::fen::Fen;
 use shelfish::eval::PositionEval;
-use shelfish_engine::{Game, Histories, Level, Limits, Position, Remaining, Table};
+use shelfish_engine::{FenError, Game, Histories, Level, Limits, Position, Remaining, Table};
 
 use super::command::{Command, Go};
 use super::options::{Change, Options};
@@ -71,7 +72,7 @@ impl Session {
                         if !self.options.database.is_empty() {
                             match Database::begin(&self.options.database) {
                                 Ok(database) => self.database = Some(Arc::new(database)),
-                                Err(error) => self.report_error(&format!("EvalDatabase: {error}")),
+                                Err(error) => self.report_error(&format_args!("EvalDatabase: {error}")),
                             }
                         }
                     }
@@ -80,7 +81,7 @@ impl Session {
                         if !self.options.book.is_empty() {
                             match Book::open_with(&self.options.book, Database::begin) {
                                 Ok(book) => self.book = Some(Arc::new(Mutex::new(book))),
-                                Err(error) => self.report_error(&format!("BookFile: {error}")),
+                                Err(error) => self.report_error(&format_args!("BookFile: {error}")),
                             }
                         }
                     }
@@ -123,7 +124,7 @@ impl Session {
         let moves = go.search_moves.iter().filter_map(|text| {
             let legal = position.legal_move(text);
             if legal.is_none() {
-                self.report_error(&format!("searchmoves: expected a legal move, found \"{text}\""));
+                self.report_error(&format_args!("searchmoves: expected a legal move, found \"{text}\""));
             }
             legal
         });
@@ -165,19 +166,46 @@ impl Session {
         }
     }
 
-    fn report_error(&self, error: &str) {
-        print(&self.out, &format!("info string {}\n", crate::terminal::shown::shown(error)));
+    fn report_error(&self, error: &dyn fmt::Display) {
+        print(&self.out, &format!("info string {}\n", crate::terminal::shown::shown(&error.to_string())));
     }
 }
 
+/// Error of a `position` command.
+#[derive(Debug)]
+enum PositionError {
+    /// The FEN is invalid.
+    Fen(FenError),
+    /// A move is illegal.
+    Illegal {
+        /// Text of the move.
+        found: String,
+        /// FEN of the position before the move.
+        position: Fen,
+    },
+}
+
+impl fmt::Display for PositionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PositionError::Fen(error) => write!(f, "position: {error}"),
+            PositionError::Illegal { found, position } => {
+                write!(f, "position: expected a legal move, found \"{found}\" in {position}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for PositionError {}
+
 /// Builds the game of a `position` command.
-fn game(fen: Option<&str>, moves: &[String]) -> Result<Game, String> {
+fn game(fen: Option<&str>, moves: &[String]) -> Result<Game, PositionError> {
     let start = fen.map_or_else(|| Ok(Position::default()), str::parse);
-    let mut game = Game::new(start.map_err(|error| format!("position: {error}"))?);
+    let mut game = Game::new(start.map_err(PositionError::Fen)?);
     for text in moves {
-        let m = game.position().legal_move(text).ok_or_else(|| {
-            let fen = Fen::from_position(game.position().chess(), EnPassantMode::Legal);
-            format!("position: expected a legal move, found \"{text}\" in {fen}")
+        let m = game.position().legal_move(text).ok_or_else(|| PositionError::Illegal {
+            found: text.clone(),
+            position: Fen::from_position(game.position().chess(), EnPassantMode::Legal),
         })?;
         game.play(m);
     }

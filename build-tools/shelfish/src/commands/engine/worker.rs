@@ -172,7 +172,7 @@ fn from_book(task: &Task, deadline: &Deadline, out: &Output) -> Option<Move> {
             Some(chosen.m)
         }
         Err(error) => {
-            print(out, &format!("info string BookFile: {}\n", crate::terminal::shown::shown(&error)));
+            print(out, &format!("info string BookFile: {}\n", crate::terminal::shown::shown(&error.to_string())));
             None
         }
     }
@@ -209,7 +209,7 @@ fn from_database(task: &Task, deadline: &Deadline, out: &Output) -> Option<Vec<M
             (!task.hold && lines.len() >= limits.lines).then_some(first)
         }
         Err(error) => {
-            print(out, &format!("info string {}\n", crate::terminal::shown::shown(&error)));
+            print(out, &format!("info string {}\n", crate::terminal::shown::shown(&error.to_string())));
             None
         }
     }

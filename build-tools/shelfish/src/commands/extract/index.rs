@@ -197,7 +197,7 @@ impl<R: Record> Index<R> {
             Err(error) => Err(Box::new((at, error))),
         };
         for opened in ordered(read.into_iter(), cores(), open) {
-            let (positions, bytes, chunk) = opened.map_err(|fault| self.error(&fault.0, fault.1))?;
+            let (positions, bytes, chunk) = opened.map_err(|failed| self.error(&failed.0, failed.1))?;
             self.kept.write_all(&bytes)?;
             let plies = vec![NEVER; positions.len()].into();
             let indexed = IndexedBlock { at: self.kept_bytes, positions, plies, chunk };
@@ -258,7 +258,9 @@ impl<R: Record> Index<R> {
         let found = ordered(wanted, cores(), open).flat_map(move |opened| {
             let opened = opened.map_err(|error| match error {
                 OpenError::Kept(error) => error.into(),
-                OpenError::Block(fault) => ReadError::Table { at: source.locate(&fault.0.file), error: fault.1 }.into(),
+                OpenError::Block(failed) => {
+                    ReadError::Table { at: source.locate(&failed.0.file), error: failed.1 }.into()
+                }
             });
             let (found, error): (Vec<_>, Option<BoxError>) =
                 opened.map_or_else(|error| (Vec::new(), Some(error)), |found| (found, None));

@@ -329,21 +329,21 @@ fn recipe(config: &Config, build: &BuildArgs) -> Result<Recipe, RefreshError> {
 
 impl State {
     fn read(path: &Path) -> Result<Option<State>, RefreshError> {
-        let fault = |why: String| RefreshError::State(path.to_owned(), why);
+        let state_error = |why: String| RefreshError::State(path.to_owned(), why);
         match fs::read(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(fault(error.to_string())),
-            Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| fault(error.to_string())),
+            Err(error) => Err(state_error(error.to_string())),
+            Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| state_error(error.to_string())),
         }
     }
 
     /// Writes the state atomically.
     fn write(&self, path: &Path) -> Result<(), RefreshError> {
-        let fault = |error: io::Error| RefreshError::Unwritten(path.to_owned(), error);
+        let unwritten = |error: io::Error| RefreshError::Unwritten(path.to_owned(), error);
         let mut file = State::file(path)?;
-        let json = serde_json::to_vec_pretty(self).map_err(|error| fault(error.into()))?;
-        file.write_all(&json).and_then(|()| file.write_all(b"\n")).map_err(fault)?;
-        file.persist(path).map(drop).map_err(|error| fault(error.error))
+        let json = serde_json::to_vec_pretty(self).map_err(|error| unwritten(error.into()))?;
+        file.write_all(&json).and_then(|()| file.write_all(b"\n")).map_err(unwritten)?;
+        file.persist(path).map(drop).map_err(|error| unwritten(error.error))
     }
 
     /// Creates the temporary file for a new state.

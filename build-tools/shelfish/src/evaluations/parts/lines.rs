@@ -174,9 +174,9 @@ impl<R: BufRead, M: Merging> Lines<R, M> {
         let name = &self.name;
         let read = read.map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))?;
         let line = self.line + 1;
-        let fault = |error| io::Error::new(io::ErrorKind::InvalidData, format!("{name}, line {line}: {error}"));
+        let line_error = |error| io::Error::new(io::ErrorKind::InvalidData, format!("{name}, line {line}: {error}"));
         if self.ended && read == 0 {
-            return Err(fault(LineError::BrokenOff));
+            return Err(line_error(LineError::BrokenOff));
         }
         if read == 0 || self.ended && self.text == b"\n" {
             return Ok(None);
@@ -184,17 +184,17 @@ impl<R: BufRead, M: Merging> Lines<R, M> {
         self.line = line;
         self.read.fetch_add(1, Relaxed);
         if self.text.len() > MAX_LINE {
-            return Err(fault(LineError::TooLong));
+            return Err(line_error(LineError::TooLong));
         }
-        let (part, key, payload) = parse(self.text.strip_suffix(b"\n").unwrap_or(&self.text)).map_err(fault)?;
+        let (part, key, payload) = parse(self.text.strip_suffix(b"\n").unwrap_or(&self.text)).map_err(line_error)?;
         if part != self.part {
-            return Err(fault(LineError::Part { expected: self.part, found: part }));
+            return Err(line_error(LineError::Part { expected: self.part, found: part }));
         }
         if !self.keys.contains(&key) {
-            return Err(fault(LineError::Key));
+            return Err(line_error(LineError::Key));
         }
         // The checksum detects accidental changes only.
-        payload::check(&payload).map_err(|error| fault(LineError::Record(error)))?;
+        payload::check(&payload).map_err(|error| line_error(LineError::Record(error)))?;
         Ok(Some((key, payload)))
     }
 }

@@ -43,7 +43,7 @@ pub struct PlanError {
     /// Path of the plan.
     pub path: PathBuf,
     /// Problem of the plan.
-    pub fault: PlanErrorKind,
+    pub kind: PlanErrorKind,
 }
 
 /// Problems of a plan.
@@ -64,7 +64,7 @@ pub enum PlanErrorKind {
 impl fmt::Display for PlanError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.path.display())?;
-        match &self.fault {
+        match &self.kind {
             PlanErrorKind::Io(error) => error.fmt(f),
             PlanErrorKind::Json(error) => write!(f, "expected a plan from `shelfish plan`: {error}"),
             PlanErrorKind::Format(found) => {
@@ -103,7 +103,7 @@ impl Plan {
             File::open(path)?.take(MAX_BYTES).read_to_end(&mut bytes).map(|_| bytes)
         };
         let plan = read().map_err(PlanErrorKind::Io).and_then(|bytes| Plan::parse(&bytes));
-        plan.map_err(|fault| PlanError { path: path.to_owned(), fault })
+        plan.map_err(|kind| PlanError { path: path.to_owned(), kind })
     }
 
     /// Parses a plan.
@@ -274,7 +274,7 @@ mod tests {
     fn a_plan_survives_its_file_and_its_id_depends_on_its_contents() -> Result<(), Box<dyn std::error::Error>> {
         let one = plan(&[b"b", b"\xff\x00"]);
         let text = serde_json::to_string_pretty(&one)?;
-        let again = Plan::parse(text.as_bytes()).map_err(|fault| format!("{fault:?}"))?;
+        let again = Plan::parse(text.as_bytes()).map_err(|kind| format!("{kind:?}"))?;
         assert_eq!((&again, again.id()), (&one, one.id()));
         assert_ne!(plan(&[b"b", b"c"]).id(), one.id());
         Ok(())
