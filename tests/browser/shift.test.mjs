@@ -60,23 +60,42 @@ for (const name of readdirSync(SITE).filter((name) => name.endsWith(".html"))) {
             shifts.push(`${value.toFixed(4)} at ${Math.round(startTime)} ms: ${sources.map((/** @type {any} */ { node, previousRect, currentRect }) => `${named(node)} from ${box(previousRect)} to ${box(currentRect)}`).join("; ")}`);
         }).observe({ type: "layout-shift", buffered: true });
       });
-      /** Requests without an answer. @type {Set<import("playwright-core").Request>} */
-      const open = new Set();
-      page.on("request", (request) => open.add(request));
+      /** Requests that have not ended, with the time of the request and the status of the response. @type {Map<import("playwright-core").Request, { start: number, status?: number }>} */
+      const open = new Map();
+      /** Failed requests and lines of the console. @type {string[]} */
+      const remarks = [];
       let lastEnd = Date.now();
       const ended = (/** @type {import("playwright-core").Request} */ request) => {
         open.delete(request);
         lastEnd = Date.now();
       };
+      page.on("request", (request) => open.set(request, { start: Date.now() }));
+      page.on("response", (response) => Object.assign(open.get(response.request()) ?? {}, { status: response.status() }));
       page.on("requestfinished", ended);
-      page.on("requestfailed", ended);
-      // Not until the event of the load: the last wait names the request that prevents it.
-      await page.goto(new URL(name, server.url).href, { waitUntil: "commit" });
-      await page.locator(/** @type {Record<string, string>} */ (READY)[name] ?? "h1").first().waitFor({ state: "attached" });
+      page.on("requestfailed", (request) => {
+        ended(request);
+        remarks.push(`${request.url()} failed: ${request.failure()?.errorText}`);
+      });
+      page.on("console", (message) => remarks.push(message.text()));
+      page.on("pageerror", (error) => remarks.push(error.message));
+      page.on("crash", () => remarks.push("the page crashed"));
+      const pending = () => [...open].map(([request, { start, status }]) => `${request.url()} (${status ?? "no response"} after ${Date.now() - start} ms)`);
+      const situation = async () => JSON.stringify({ pending: pending(), remarks, served: (await server.requests()).map(({ status, path }) => `${status} ${path}`) });
+      const named = (/** @type {string} */ wait) => async (/** @type {unknown} */ cause) => {
+        throw new Error(`${wait}: ${await situation()}`, { cause });
+      };
+      // Drops the requests of the page before.
+      await server.requests();
+
+      // Not until the event of the load: a failed wait names the requests that prevent it.
+      await page.goto(new URL(name, server.url).href, { waitUntil: "commit" }).catch(named("the navigation"));
+      const ready = /** @type {Record<string, string>} */ (READY)[name] ?? "h1";
+      await page.locator(ready).first().waitFor({ state: "attached" }).catch(named(`the element ${ready}`));
       // Another request may follow an answer.
-      await until(() => open.size === 0 && Date.now() - lastEnd > 500, () => `all requests end: ${[...open].map((request) => request.url())}`);
-      // The browser reports entries in a task after their frame.
-      await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))));
+      await until(() => open.size === 0 && Date.now() - lastEnd > 500, async () => `all requests end: ${await situation()}`);
+      // The browser reports entries in a task after their frame. An evaluation has no time limit, a wait for a function has.
+      const frames = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0, true))));
+      await page.waitForFunction(frames).catch(named("two frames"));
       assert.deepEqual(await page.evaluate(() => /** @type {any} */ (globalThis).shifts), []);
     });
   }
