@@ -35,7 +35,7 @@ try {
       await page.waitForFunction(() => /^\d+ of \d+ positions/.test(document.querySelector("#coverage")?.textContent ?? ""));
       const size = `${width} × ${height}, ${moves} moves`;
       console.log(`${size}, while the engine works: ${await steps(page)}`);
-      await page.waitForFunction(() => document.querySelector("#report table") && !document.querySelector("[data-testid=filling]"), undefined, { timeout: 120_000 });
+      await page.waitForFunction(() => document.querySelector("#report table") && /Complete/.test(document.querySelector("[data-testid=filling]")?.textContent ?? ""), undefined, { timeout: 300_000 });
       await page.keyboard.press("Home");
       console.log(`${size}, analysed: ${await steps(page)}`);
       await context.close();

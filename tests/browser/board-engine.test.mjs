@@ -19,6 +19,9 @@ const SIZES = [
   { width: 1366, height: 768, touch: false },
 ];
 
+/** The passes of the analysis need little time. */
+const fewNodes = () => localStorage.getItem("settings") ?? localStorage.setItem("settings", '{"nodes":4000}');
+
 const at = (/** @type {Page} */ page, /** @type {string} */ id) => page.getByTestId(id);
 
 async function paste(/** @type {Page} */ page, /** @type {string} */ text) {
@@ -48,13 +51,14 @@ for (const { width, height, touch } of SIZES) {
   });
 
   test(`the engine evaluates unknown positions of a game, and graph and report mark them, at ${width} by ${height}`, async (t) => {
-    const page = await shelf.page(t, { path: "site/", context });
+    const page = await shelf.page(t, { path: "site/", context, before: fewNodes });
     await paste(page, UNSEEN);
-    await reads(page, "coverage", /from the engine/);
+    await reads(page, "coverage", /by the engine/);
     await until(() => page.evaluate(() => document.querySelectorAll("#graph .gap").length === 0));
     await reads(page, "report-share", /positions were evaluated by the engine/);
     await reads(page, "report-share", /17 of 17 positions are known/);
-    assert.equal(await at(page, "filling").count(), 0);
+    await reads(page, "filling", /Complete/);
+    assert.equal((await at(page, "coverage").textContent())?.match(/\d+(?= by the engine)/)?.[0], (await at(page, "report-share").textContent())?.match(/\d+(?= positions were evaluated by the engine)/)?.[0]);
     assert.match((await page.getByRole("slider").getAttribute("aria-valuemax")) ?? "", /^16$/);
     await page.keyboard.press("End");
     await reads(page, "facts", /^Engine, depth \d+/);
@@ -62,44 +66,117 @@ for (const { width, height, touch } of SIZES) {
   });
 }
 
-test("the page shows the progress of the engine, which can be stopped, and the engine evaluates the next game", async (t) => {
-  const page = await shelf.page(t, { path: "site/" });
+test("the page shows the progress of the analysis, which can be stopped and resumed, and the next game is analysed too", async (t) => {
+  const page = await shelf.page(t, { path: "site/", before: fewNodes });
   const long = Array.from({ length: 60 }, (_, n) => `${n + 4}. ${["Rb3 Rb6", "Rc3 Rc6", "Rd3 Rd6", "Ra3 Ra6"][n % 4]}`).join(" ");
+  await page.evaluate(() => localStorage.setItem("settings", '{"nodes":40000000}'));
+  await page.reload();
   // The first moves are not in the database, so all later positions are new.
   await paste(page, `1. a4 a5 2. h4 h5 3. Ra3 Ra6 ${long} *`);
   const stop = await at(page, "stop-engine").elementHandle();
+  await reads(page, "filling", /Pass 1 of 4: \d+ of \d+ positions/);
   await stop?.focus();
-  const told = String(await at(page, "filling").textContent());
-  await until(() => page.evaluate((told) => document.querySelector("[data-testid=filling]")?.textContent !== told, told));
-  assert.ok(await stop?.evaluate((stop) => stop === document.activeElement), "its progress leaves the focus alone");
-  await stop?.click();
-  await until(() => page.evaluate(() => !document.querySelector("[data-testid=filling]")));
-  assert.equal(await page.evaluate(() => document.activeElement?.textContent), "Report");
+  await stop?.press("Enter");
+  await reads(page, "filling", /Stopped in pass 1 of 4/);
+  assert.ok(await stop?.evaluate((stop) => stop === document.activeElement), "the button keeps the focus");
   await page.keyboard.press("ArrowRight");
-  assert.equal(await at(page, "filling").count(), 0, "it is not begun again");
+  await reads(page, "filling", /Stopped in pass 1 of 4/);
+  await at(page, "resume-engine").press("Enter");
+  await reads(page, "filling", /Pass 1 of 4: \d+ of \d+ positions/);
+  await at(page, "stop-engine").press("Enter");
+  await at(page, "analysis-depth").selectOption({ label: "Quick" });
+  await reads(page, "filling", /Pass \d of 4/);
+  await page.evaluate(() => localStorage.setItem("settings", '{"nodes":4000}'));
+  await page.reload();
   await paste(page, UNSEEN);
+  await reads(page, "filling", /Complete/);
   await reads(page, "report-share", /17 of 17 positions are known/);
 });
 
-test("an engine that cannot be loaded is requested once per game", async (t) => {
+test("an analysis whose engine cannot be loaded ends, and does not begin again", async (t) => {
   const context = { serviceWorkers: /** @type {const} */ ("block") };
-  const page = await shelf.page(t, { allow: /Failed to load|The engine:|registration blocked by Playwright/, context });
+  const page = await shelf.page(t, { allow: /Failed to load|The engine:|The analysis:|registration blocked by Playwright/, context });
   await page.route(/engine-worker/, (route) => route.fulfill({ status: 404 }));
   await page.clock.install();
   await page.goto(new URL("site/", shelf.server.url).href);
   await reads(page, "facts", /^Depth/);
-  await page.getByTestId("report").locator("h2").waitFor({ state: "attached" });
-  await page.evaluate(() => {
-    document.body.dataset.begun = "0";
-    new MutationObserver((changes) => {
-      const count = changes.flatMap(({ addedNodes }) => [...addedNodes]).filter((node) => node instanceof Element && node.className === "filling").length;
-      document.body.dataset.begun = String(Number(document.body.dataset.begun) + count);
-    }).observe(document.querySelector("#report") ?? document.body, { childList: true });
-  });
   await paste(page, UNSEEN);
-  await until(() => page.evaluate(() => document.body.dataset.begun !== "0" && !document.querySelector("[data-testid=filling]")));
+  await reads(page, "filling", /Stopped/);
   for (let times = 0; times < 10; times++) await page.clock.runFor(100);
-  assert.equal(await page.evaluate(() => document.body.dataset.begun), "1");
+  await reads(page, "filling", /Stopped/);
+  assert.equal(page.console.filter((line) => /The analysis:/.test(line)).length, 1);
+});
+
+test("a game that is opened again shows its settled report without a search, and the report is the same", async (t) => {
+  const page = await shelf.page(t, { path: "site/", before: fewNodes });
+  await paste(page, UNSEEN);
+  await reads(page, "filling", /Complete/);
+  const report = () => page.evaluate(() => [...document.querySelectorAll("#report td, #report .share, #moves .glyph")].map(({ textContent }) => textContent));
+  const first = await report();
+  /** @type {string[]} */
+  const workers = [];
+  page.on("worker", (worker) => workers.push(worker.url()));
+  await page.reload();
+  await reads(page, "filling", /Complete/);
+  assert.deepEqual(await report(), first);
+  assert.deepEqual(workers.filter((url) => /engine/.test(url)), []);
+});
+
+test("a deeper analysis replaces a settled report only when it is complete", async (t) => {
+  const page = await shelf.page(t, { path: "site/", before: fewNodes });
+  await paste(page, UNSEEN);
+  await reads(page, "filling", /Complete/);
+  await page.evaluate(() => {
+    const share = () => document.querySelector("[data-testid=report-share]")?.textContent ?? "";
+    document.body.dataset.partial = "no";
+    new MutationObserver(() => /Based on 16 of 16/.test(share()) || (document.body.dataset.partial = share())).observe(document.querySelector("#report") ?? document.body, { subtree: true, childList: true, characterData: true });
+  });
+  await at(page, "analysis-depth").selectOption({ label: "Quick" });
+  await reads(page, "filling", /Pass \d of 4: /);
+  await reads(page, "filling", /Complete/);
+  assert.equal(await page.evaluate(() => document.body.dataset.partial), "no");
+  assert.equal(await page.evaluate(() => JSON.parse(localStorage.getItem("settings") ?? "{}").nodes), 100_000);
+});
+
+test("judgments that are not settled are hollow, are called provisional, and count nowhere", async (t) => {
+  const page = await shelf.page(t, { path: "site/", before: () => localStorage.setItem("settings", '{"engine":false}'), context: { viewport: { width: 1366, height: 768 } } });
+  // A shallow evaluation is only a hint.
+  await paste(page, "1. a4 { [%eval 0.0] } a5 { [%eval 0.1] } 2. h4 { [%eval 0.0] } h5 { [%eval 0.1] } 3. Rh3 { [%eval -1.4,8] } *");
+  await reads(page, "report-share", /1 judgment is provisional and not counted/);
+  assert.equal(await page.locator("#report .count").count(), 0);
+  assert.equal(await page.locator("#graph .bad.mistake.provisional").count(), 1);
+  await page.keyboard.press("End");
+  await reads(page, "judgment", /^Mistake \(provisional\)\./);
+  assert.equal(await page.locator("#moves [aria-current] .glyph.provisional").textContent(), "?");
+  await page.keyboard.press("Home");
+  await page.keyboard.press("m");
+  await page.locator("#moves [aria-current][data-testid=start]").waitFor({ state: "attached" });
+});
+
+test("the report and the graph count known positions alike, and a partial report has no accuracy", async (t) => {
+  const page = await shelf.page(t, { path: "site/", before: () => localStorage.setItem("settings", '{"engine":false}') });
+  await paste(page, "1. e4 e5 2. Nf3 Nc6 3. a3 a6 4. Ra2 Ra7 5. Ra1 Ra8 6. h3 h6 *");
+  await reads(page, "report-share", /Based on \d+ of 12 moves/);
+  const [, known] = /(\d+) of 13 positions are known/.exec(String(await at(page, "report-share").textContent())) ?? [];
+  await reads(page, "coverage", new RegExp(`^${known} of 13 positions known`));
+  assert.equal(await page.locator("#report tbody tr:first-child td").first().textContent(), "–");
+  assert.match(String(await page.locator("#report tbody tr:first-child td span").first().getAttribute("title")), /^Only \d of 6 moves are final/);
+});
+
+test("the position on the board is searched deeper on request, with as many lines as are chosen, until it is stopped", async (t) => {
+  const page = await shelf.page(t, { path: "site/", context: { viewport: { width: 1366, height: 768 } } });
+  await reads(page, "facts", /^Depth/);
+  const deeper = page.getByRole("button", { name: "Go deeper" });
+  await page.getByRole("combobox", { name: "Number of lines of the engine" }).selectOption({ label: "3 lines" });
+  await deeper.press("Enter");
+  await reads(page, "evaluation", /Engine, depth \d+/);
+  assert.equal(await at(page, "go-deeper").getAttribute("aria-pressed"), "true");
+  await at(page, "go-deeper").press("Enter");
+  assert.equal(await at(page, "go-deeper").getAttribute("aria-pressed"), "false");
+  assert.equal(await page.evaluate(() => JSON.parse(localStorage.getItem("settings") ?? "{}").lines), 3);
+  await page.goto(new URL(ABSENT, shelf.server.url).href);
+  await page.reload();
+  await until(() => page.evaluate(() => document.querySelectorAll("#lines ol > li").length === 3));
 });
 
 test("a focused move of a line keeps the focus while the engine searches deeper", async (t) => {

@@ -164,10 +164,13 @@ test("the list of continuations is sorted by score, and a click plays a continua
   await at(page, "continuation").first().waitFor();
   const scores = await page.locator("#continuations .move-score").allTextContents();
   assert.ok(scores.length > 1);
-  const sorted = [...scores].sort((a, b) => Number(b) - Number(a));
-  assert.deepEqual(scores, sorted);
+  // The best move of the position's own evaluation is the first, then other moves by score, then moves with shallow evaluations.
+  const rows = await page.locator("#continuations li").evaluateAll((rows) => rows.map((row) => ({ score: Number(row.querySelector(".move-score")?.textContent), isShallow: /shallow/.test(row.textContent ?? "") })));
+  const others = rows.slice(1);
+  assert.deepEqual(others, [...others].sort((a, b) => Number(a.isShallow) - Number(b.isShallow) || b.score - a.score));
   await reads(page, "continuations", new RegExp(`${scores.length} of 20 legal moves`));
   const san = await page.locator("#continuations .san").first().textContent();
+  assert.equal(san, await page.locator("#lines ol > li .line button").first().textContent(), "the headline has the same best move");
   await at(page, "continuation").first().hover();
   await at(page, "preview").waitFor();
   await at(page, "continuation").first().click();

@@ -1,12 +1,13 @@
 // Scores of `shelfish/score`: as text, as winning chances, and the best known score of a position.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { PACKAGE } from "../browser/support/paths.mjs";
+import { PACKAGE, ROOT } from "../browser/support/paths.mjs";
 
 /** @type {typeof import("shelfish/score")} */
-const { bestScore, compareScores, deeperResult, isShallow, needsEngine, ownScore, scoreAfter, scoreText, winningChances } = await import(
+const { bestScore, compareScores, countsOver, deeperResult, isShallow, needsEngine, ownScore, scoreAfter, scoreText, winningChances } = await import(
   pathToFileURL(join(PACKAGE, "score.js")).href
 );
 
@@ -41,12 +42,37 @@ test("the plies of a line shorten its mate", () => {
   assert.deepEqual([1, 2, 3].map((plies) => scoreAfter({ mate: -3 }, plies, "white").mate), [-3, -2, -2]);
 });
 
-test("rules count before a database, a database before a PGN, and a PGN before an engine", () => {
+test("an evaluation counts by its depth and nodes, as in the analysis of games", () => {
+  const rows = readFileSync(join(ROOT, "crate/analysis/tests/counts.tsv"), "utf8").trim().split("\n").filter((row) => !row.startsWith("#"));
+  assert.ok(rows.length > 20);
+  for (const row of rows) {
+    const [depth, knodes, otherDepth, otherKnodes, shallow, counts] = row.split("\t");
+    const number = (/** @type {string | undefined} */ text) => (text === "-" ? undefined : Number(text));
+    const one = { depth: number(depth), knodes: number(knodes) };
+    const other = { depth: number(otherDepth), knodes: number(otherKnodes) };
+    assert.deepEqual([isShallow(one), countsOver(one, other)], [shallow === "yes", counts === "yes"], row);
+  }
+});
+
+test("a shallow answer of a database is a hint: the engine searches, and its result counts after more nodes", () => {
+  const hint = answer({ depth: 9, knodes: 3, pvs: [{ cp: 10, score: "", uci: ["e2e4"] }] });
+  const engine = (/** @type {number} */ depth, /** @type {number} */ knodes) => ({ ...evaluation(depth, { cp: 30 }, ["d2d4"]), knodes });
+  assert.equal(bestScore({ database: hint })?.origin, "database");
+  assert.equal(bestScore({ database: hint, engine: engine(6, 2) })?.origin, "database");
+  assert.equal(bestScore({ database: hint, engine: engine(8, 4) })?.origin, "engine");
+  assert.equal(bestScore({ database: null, pgn: { cp: 5, depth: 12 }, engine: engine(20, 300) })?.origin, "engine");
+  assert.equal(bestScore({ database: null, pgn: { cp: 5, depth: 30 }, engine: engine(12, 50) })?.origin, "pgn");
+  const deep = answer(evaluation(20, { cp: 10 }, ["e2e4"]));
+  assert.equal(bestScore({ database: deep, pgn: { cp: 5, depth: 12 } })?.origin, "database");
+  assert.equal(bestScore({ database: deep, engine: engine(30, 4_000) })?.origin, "engine", "a search that goes deeper");
+});
+
+test("rules count before a database, and known nodes before unknown nodes", () => {
   const evals = {
     ending: { result: "1-0", winner: /** @type {const} */ ("white") },
     database: answer(evaluation(20, { cp: 10 }, ["e2e4"])),
     pgn: { cp: 20, depth: 30 },
-    engine: evaluation(40, { cp: 30 }, ["d2d4"]),
+    engine: evaluation(14, { cp: 30 }, ["d2d4"]),
   };
   assert.deepEqual(bestScore(evals), { origin: "rules", text: "1-0", chances: 1, line: [] });
   const { ending: _, ...others } = evals;
@@ -58,7 +84,8 @@ test("rules count before a database, a database before a PGN, and a PGN before a
 });
 
 test("an engine searches what the rules, a database, a PGN and a deeper line do not evaluate", () => {
-  const found = answer(evaluation(9, { cp: 10 }, ["e2e4"]));
+  const found = answer(evaluation(16, { cp: 10 }, ["e2e4"]));
+  const hint = answer(evaluation(9, { cp: 10 }, ["e2e4"]));
   const earlier = [{ uci: "e2e4", turn: /** @type {const} */ ("white"), database: answer(evaluation(30, { cp: 10 }, ["e2e4", "e7e5"])) }];
   /** @type {[import("shelfish/score").PositionEvals, boolean][]} */
   const cases = [
@@ -68,7 +95,11 @@ test("an engine searches what the rules, a database, a PGN and a deeper line do 
     [{ isUnreachable: false }, false],
     [{ database: found }, false],
     [{ database: found, isUnreachable: true }, false],
+    [{ database: hint }, true],
+    [{ database: hint, isUnreachable: true }, true],
+    [{ database: hint, earlier }, false],
     [{ database: null, pgn: { cp: 3 } }, false],
+    [{ database: null, pgn: { cp: 3, depth: 12 } }, true],
     [{ database: null, ending: { result: "1-0" } }, false],
     [{ database: null, engine: evaluation(20, { cp: 1 }, ["e7e5"]) }, true],
     [{ database: null, earlier }, false],

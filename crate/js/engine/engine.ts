@@ -17,6 +17,9 @@ export type * from "./types.js";
 /** The signature that `arena bench` prints. It changes with the moves of the engine. */
 const SIGNATURE = "93272ae61221";
 
+/** Name and version of the engine, {@link Engine.name}, before an engine is opened. */
+export const engineName = `Shelfish ${SIGNATURE}`;
+
 const MODULE = { entry: "shelfish/engine", file: "shelfish_engine_bg.wasm", call: "openEngine({ wasm })" };
 
 const failed = (code: ErrorCode, message: string, cause?: unknown) => new ShelfishError({ code, message }, cause);
@@ -58,7 +61,7 @@ interface Slot {
 /** An engine. {@link openEngine} returns it. */
 export class Engine {
   /** Name and version of the engine. Results of another version may differ. */
-  readonly name = `Shelfish ${SIGNATURE}`;
+  readonly name = engineName;
   #options: EngineOptions;
   /** Undefined until it is loaded. */
   #module: WebAssembly.Module | undefined;

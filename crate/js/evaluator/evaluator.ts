@@ -1,6 +1,6 @@
 // Evaluations from the best origin: a database, then an engine, or Stockfish on request.
 
-import { deeperResult, needsEngine, type PositionEvals } from "../score/best.js";
+import { countsOver, deeperResult, needsEngine, type PositionEvals } from "../score/best.js";
 import { enter, enterSync, ShelfishError } from "../shared/errors.js";
 import { checked, fenList, fenText, type Kinds, limit, limits, type Limits } from "../shared/options.js";
 import type { PositionEval } from "../shared/types.js";
@@ -56,8 +56,9 @@ export class Evaluator {
   }
 
   /**
-   * Evaluates a position: by the database if it contains the position, else by the engine. Returns `null` if there is no
-   * engine.
+   * Evaluates a position: by the database if it contains a deep evaluation, else by the engine. A database's evaluation of fewer
+   * than 16 plies or 100,000 nodes is only a hint, which is returned if there is no engine, or if the engine's search is shorter.
+   * Returns `null` if there is neither a hint nor an engine.
    *
    * Rejects with a {@link ShelfishError}, like `lookup` of databases and `analyse` of engines.
    */
@@ -78,23 +79,24 @@ export class Evaluator {
     if (!(answer instanceof ShelfishError) && !needsEngine(evalsOf(answer))) return evaluated(answer);
     const { stockfish = false, known, onInfo } = options;
     if (stockfish && !this.#options.stockfish) throw failed("usage", "stockfish: openEvaluator({ stockfish }) has no Stockfish");
+    const hint = answer instanceof ShelfishError ? null : evaluated(answer);
     if (!this.#options.engine) {
       if (databaseError) throw databaseError;
-      if (!stockfish) return null;
+      if (!stockfish) return hint;
       if (!this.#options.database) throw failed("usage", "openEvaluator({ stockfish }) needs a database or an engine, which check positions");
     }
     const from = stockfish ? "stockfish" : "engine";
     // Lines of Stockfish have no SAN.
     const isUsable = known?.from === from && (stockfish || hasSan(known, search));
     const base = isUsable ? known : undefined;
-    if (base && suffices(base, search)) return { ...base, databaseError };
+    if (base && suffices(base, search)) return counted(hint, { ...base, databaseError });
     const key = keyOf(from, fields, search);
     const stored = await this.#store?.get(key);
-    if (stored && suffices(stored, search)) return { ...stored, databaseError };
-    const report = onInfo && ((found: Evaluated) => deeperResult(base, found) === found && onInfo({ ...found, databaseError }));
+    if (stored && suffices(stored, search)) return counted(hint, { ...stored, databaseError });
+    const report = onInfo && ((found: Evaluated) => deeperResult(base, found) === found && counted(hint, found) === found && onInfo({ ...found, databaseError }));
     const found = await (stockfish ? this.#askStockfish(fields, search, report) : (await this.#openEngine()).analyse(position, { ...search, onInfo: report }));
     this.#store?.put(key, found);
-    return { ...deeperResult(base, found), databaseError };
+    return counted(hint, { ...deeperResult(base, found), databaseError });
   }
 
   /**
@@ -120,16 +122,17 @@ export class Evaluator {
       options.onAnswer?.(index, found);
     };
     const lookups = await this.#lookupMany(positions, options);
-    const gaps: { index: number; databaseError: ShelfishError | undefined }[] = [];
+    const gaps: { index: number; databaseError: ShelfishError | undefined; hint: Evaluated | null }[] = [];
     for (const [index, lookup] of lookups.entries()) {
       const isGap = this.#options.engine && needsEngine(evalsOf(lookup));
-      if (isGap) gaps.push({ index, databaseError: lookup instanceof ShelfishError ? lookup : undefined });
+      const [hint, databaseError] = lookup instanceof ShelfishError ? [null, lookup] : [evaluated(lookup), undefined];
+      if (isGap) gaps.push({ index, databaseError, hint });
       else answer(index, lookup instanceof ShelfishError ? lookup : evaluated(lookup));
     }
     const unknown: typeof gaps = [];
     for (const gap of gaps) {
       const stored = await this.#store?.get(keyOf("engine", positions[gap.index]!.split(" "), search));
-      if (stored && suffices(stored, search)) answer(gap.index, { ...stored, databaseError: gap.databaseError });
+      if (stored && suffices(stored, search)) answer(gap.index, counted(gap.hint, { ...stored, databaseError: gap.databaseError }));
       else unknown.push(gap);
     }
     if (unknown.length === 0) return answers;
@@ -137,10 +140,10 @@ export class Evaluator {
     await engine.analyseMany(unknown.map(({ index }) => positions[index]!), {
       ...search,
       onAnswer: (n, found) => {
-        const { index, databaseError } = unknown[n]!;
+        const { index, databaseError, hint } = unknown[n]!;
         if (found instanceof ShelfishError) return answer(index, found);
         this.#store?.put(keyOf("engine", positions[index]!.split(" "), search), found);
-        answer(index, { ...found, databaseError });
+        answer(index, counted(hint, { ...found, databaseError }));
       },
     });
     return answers;
@@ -241,6 +244,9 @@ function evalsOf(answer: PositionEval | null | ShelfishError): PositionEvals {
 function evaluated(answer: PositionEval | null): Evaluated | null {
   return answer && { ...answer.best, from: "database", fen: answer.fen };
 }
+
+/** Returns the result of an engine, unless the shallow answer of the database counts over it. */
+const counted = (hint: Evaluated | null, found: Evaluated): Evaluated => (hint && countsOver(hint, found) ? hint : found);
 
 function searchOf(options: Omit<EvaluateOptions, "stockfish" | "known" | "onInfo">, defaultDepth: number): Search {
   const { castling, san, signal } = options;

@@ -47,24 +47,55 @@ export interface EarlierPosition {
   database?: PositionEval | null | undefined;
 }
 
-/** Returns the best known score: by the rules, a database, a PGN, or the deeper of an engine and an earlier line. */
+/** Depth and thousands of nodes of a search, if they are known. */
+export type Effort = Pick<KnownScore, "depth" | "knodes">;
+
+/**
+ * Returns the best known score: by the rules, or the evaluation that {@link countsOver} the others. The line of an earlier
+ * position counts if it is deeper, except over a database or a PGN that is not shallow.
+ */
 export function bestScore(evals: PositionEvals): KnownScore | undefined {
-  return exactScore(evals) ?? deeper(fromEngine(evals), fromLine(evals));
+  const own = ownScore(evals);
+  const line = own && isFinal(own) ? undefined : fromLine(evals);
+  return own && line ? ((line.depth ?? 0) > (own.depth ?? 0) ? line : own) : (own ?? line);
 }
 
-/** Returns the best known score of the position itself, without lines of earlier positions that are deeper. */
-export function ownScore(evals: PositionEvals): KnownScore | undefined {
-  const best = bestScore(evals);
-  return best?.origin === "line" ? fromEngine(evals) : best;
+/** Returns the best known score of the position itself, without lines of earlier positions. */
+export function ownScore({ ending, database, pgn, engine }: PositionEvals): KnownScore | undefined {
+  if (ending) {
+    const chances = ending.winner === "white" ? 1 : ending.winner === "black" ? -1 : 0;
+    return { origin: "rules", text: ending.result, chances, line: [] };
+  }
+  const known = [
+    fromEvaluation("database", database?.best),
+    pgn && { ...scored(pgn), origin: "pgn" as const, depth: pgn.depth, line: [] },
+    fromEvaluation(engine?.from ?? "engine", engine),
+  ];
+  return known.reduce((best, other) => (best && !(other && countsOver(other, best)) ? best : other), undefined);
 }
 
 /**
- * Whether an engine is to search the position. The database does not contain the position, or failed. Neither the rules nor a PGN
- * evaluate it, and no line of an earlier position is deeper than the engine. Without `earlier`, such lines do not count.
+ * Whether an engine is to search the position. The database does not contain the position, has only a shallow evaluation, or
+ * failed. Neither the rules nor a PGN evaluate it, and no line of an earlier position is deeper than the engine. Without
+ * `earlier`, such lines do not count.
  */
 export function needsEngine(evals: PositionEvals): boolean {
   const isAnswered = evals.database !== undefined || evals.isUnreachable === true;
-  return isAnswered && !exactScore(evals) && bestScore(evals)?.origin !== "line";
+  const own = ownScore({ ...evals, engine: undefined });
+  if (!isAnswered || (own && isFinal(own))) return false;
+  const best = bestScore(evals);
+  return best?.origin !== "line" || isShallow(best);
+}
+
+/**
+ * Whether an evaluation of a position counts, and not another evaluation: a deep search counts over a shallow search, then more
+ * nodes, then more depth. The origin does not matter. The analysis of games has the same rule.
+ */
+export function countsOver(one: Effort, other: Effort): boolean {
+  const rank = (known: Effort) => [isShallow(known) ? 0 : 1, known.knodes ?? -1, known.depth ?? -1];
+  const [first, second] = [rank(one), rank(other)];
+  const difference = first.map((value, index) => value - second[index]!).find((difference) => difference !== 0);
+  return difference !== undefined && difference > 0;
 }
 
 /** Returns the result of an engine that counts: the deeper result, then the result with more lines, then the newer result. */
@@ -73,28 +104,25 @@ export function deeperResult<E extends Evaluation>(known: E | undefined, found: 
   return known && gain < 0 ? known : found;
 }
 
-/** Whether the search was so short that the score may be wrong. */
-export const isShallow = ({ origin, depth, knodes }: Pick<KnownScore, "origin" | "depth" | "knodes">): boolean =>
-  origin !== "rules" && ((depth !== undefined && depth < 16) || (knodes !== undefined && knodes < 100));
+/** Depth in plies below which a search is shallow. */
+const MIN_DEPTH = 16;
+
+/** Thousands of nodes below which a search is shallow. */
+const MIN_KNODES = 100;
+
+/** Whether the search was so short that the score is only a hint. Unknown depths and nodes are not short. */
+export const isShallow = ({ origin, depth = MIN_DEPTH, knodes = MIN_KNODES }: Effort & { origin?: Origin | undefined }): boolean =>
+  origin !== "rules" && (depth < MIN_DEPTH || knodes < MIN_KNODES);
+
+/** Whether no engine needs to search the position again. */
+const isFinal = (own: KnownScore): boolean =>
+  own.origin === "rules" || ((own.origin === "database" || own.origin === "pgn") && !isShallow(own));
 
 /** Compares scores: from Black's best to White's best, by the result of the game, then mates by length, then centipawns. */
 export function compareScores(a: KnownScore, b: KnownScore): number {
   const rank = ({ cp, mate, chances }: KnownScore) => (mate === undefined ? (cp ?? chances * 2e6) : mate > 0 ? 1e6 - mate : -1e6 - mate);
   return rank(a) - rank(b);
 }
-
-function exactScore({ ending, database, pgn }: PositionEvals): KnownScore | undefined {
-  if (ending) {
-    const chances = ending.winner === "white" ? 1 : ending.winner === "black" ? -1 : 0;
-    return { origin: "rules", text: ending.result, chances, line: [] };
-  }
-  return fromEvaluation("database", database?.best) ?? (pgn && { ...scored(pgn), origin: "pgn", depth: pgn.depth, line: [] });
-}
-
-const deeper = (engine: KnownScore | undefined, line: KnownScore | undefined) =>
-  engine && line ? ((line.depth ?? 0) > (engine.depth ?? 0) ? line : engine) : (engine ?? line);
-
-const fromEngine = ({ engine }: PositionEvals) => fromEvaluation(engine?.from ?? "engine", engine);
 
 function fromEvaluation(origin: Origin, evaluation: Evaluation | undefined): KnownScore | undefined {
   const pv = evaluation?.pvs[0];

@@ -28,7 +28,7 @@ import { restrictConnections } from "../shell/policy";
 import { Preview } from "../board/preview";
 import { Reporter } from "../report/reporter";
 import { Session } from "../games/session";
-import { applyAppearance, load } from "../settings/settings";
+import { applyAppearance, change, load } from "../settings/settings";
 import { State } from "../state/state";
 import { bindTheme } from "../shell/theme";
 import { bindTyped } from "../moves/move-field";
@@ -53,7 +53,11 @@ new EvaluationPanel(state, {
   arrows: (first) => board.arrows(first, state.node.position),
   retry: () => lookups.retry(),
   positions: () => client.manifest?.positions,
-});
+  lines: (lines) => {
+    change({ lines });
+    engineSearch.set({ lines });
+  },
+}, settings);
 const sides = new Players(state);
 new MoveList(state, () => session.menu.offers());
 new Graph(state);
@@ -64,12 +68,12 @@ state.on(({ game, node }) => {
   if (node) controls(state.node);
 });
 const lookups = new Lookups(state, client);
-const engineSearch = new EngineSearch(state, settings.engine);
-const reporter = new Reporter(state);
+const engineSearch = new EngineSearch(state, settings);
+const reporter = new Reporter(state, lookups, settings);
 // These parts load after the first evaluation.
 const loadPanels = loadOnce(async () => {
   const [{ ReportPanel }, { Continuations }] = await Promise.all([import("../report/report-panel"), import("../evaluation/continuations")]);
-  new ReportPanel(state);
+  new ReportPanel(state, reporter, load());
   new Continuations(state, client, preview.show);
 });
 state.on(({ known, status }) => {
@@ -108,7 +112,11 @@ for (const [id, action] of Object.entries({ first, previous, next, last, flip, s
 const onDemand = (work: () => Promise<unknown>) => () => void reportInputError(work, notice);
 const help = onDemand(async () => (await loadPart(import("../shell/help-dialog"))).showHelp());
 const share = onDemand(async () => (await loadPart(import("../games/share-dialog"))).showShare(state, () => location.href, (pgn) => reporter.annotated(pgn)));
-const settingsDialog = onDemand(async () => (await loadPart(import("../settings/settings-dialog"))).showSettings(client, (isOn) => engineSearch.enable(isOn)));
+const settingsDialog = onDemand(async () => (await loadPart(import("../settings/settings-dialog"))).showSettings(client, (isOn) => enableEngine(isOn)));
+const enableEngine = (engine: boolean) => {
+  engineSearch.set({ engine });
+  reporter.set({ engine });
+};
 for (const [id, action] of Object.entries({ help, share, settings: settingsDialog })) byId(id).addEventListener("click", action);
 state.on(({ node, game }) => {
   if (node && !game && state.node.san && load().sounds) void import("../board/sounds").then(({ play }) => play(state.node.san), () => {});

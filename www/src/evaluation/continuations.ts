@@ -1,8 +1,8 @@
-/** The legal moves that lead to positions of the database, the best for the side to move first. */
+/** The legal moves that lead to known positions: the best move of the position's own evaluation, other deep evaluations, then shallow evaluations. */
 import type { DatabaseClient } from "../database/client";
-import { Game, type Node, type Step, uci } from "../game/game";
+import { Game, type Node, type Step, steps, uci } from "../game/game";
 import { legalMoves } from "../game/legal-moves";
-import { bestScore, compareScores } from "../score/known-score";
+import { bestScore, compareScores, isShallow, type KnownScore } from "../score/known-score";
 import { byId, make } from "../shell/dom";
 import type { State } from "../state/state";
 import { plural } from "../text/units";
@@ -23,6 +23,10 @@ export class Continuations {
   #isVisible = false;
   #timer = 0;
   #abort = new AbortController();
+  /** The legal moves of the position that is drawn. */
+  #drawn: { node: Node; continuations: readonly Continuation[] } | undefined;
+  /** Best move of the evaluation of the position, when the list was drawn. */
+  #best: string | undefined;
 
   constructor(
     private readonly state: State,
@@ -34,8 +38,11 @@ export class Continuations {
       if (this.#isVisible) this.#schedule();
     }).observe(this.#root);
     this.#root.addEventListener("pointerleave", () => preview(undefined));
-    state.on(({ node }) => {
+    state.on(({ node, known }) => {
+      // Another evaluation of the position may have another best move.
+      if (!node && known && this.#drawn?.node === state.node && this.#bestMove() !== this.#best) this.#draw(this.#drawn);
       if (!node) return;
+      this.#drawn = undefined;
       this.#root.classList.add("stale");
       this.#schedule();
     });
@@ -58,29 +65,42 @@ export class Continuations {
         if (signal.aborted) return;
         this.state.addDatabaseEvals(answers);
       }
-      this.#draw(node, continuations);
+      this.#drawn = { node, continuations };
+      this.#draw(this.#drawn);
     } catch {
       // The lookup of the position on the board fails too and reports the error.
     }
   }
 
-  #draw(node: Node, continuations: readonly Continuation[]): void {
+  /** Returns the best move in SAN of the evaluation of the position. */
+  #bestMove(): string | undefined {
+    const { node } = this.state;
+    return steps(node.position, bestScore(node, this.state)?.line.slice(0, 1) ?? [])[0]?.san;
+  }
+
+  #draw({ node, continuations }: { node: Node; continuations: readonly Continuation[] }): void {
     const sign = node.position.turn === "white" ? 1 : -1;
+    this.#best = this.#bestMove();
+    const own = bestScore(node, this.state);
+    const rank = ({ step, score }: { step: Step; score: KnownScore }) => (step.san === this.#best ? 0 : isShallow(score) ? 2 : 1);
+    const isKnown = (score: KnownScore | undefined) => score?.origin === "database" || score?.origin === "rules";
     const known = continuations
       .flatMap(({ step, after }) => {
         const score = bestScore(after, this.state);
-        return score && (score.origin === "database" || score.origin === "rules") ? [{ step, score }] : [];
+        // The best move has the score of its line if the position after it is not known, or only by a shallow search.
+        const isOfLine = step.san === this.#best && own && (!score || !isKnown(score) || (isShallow(score) && !isShallow(own)));
+        return isOfLine ? [{ step, score: own }] : score && isKnown(score) ? [{ step, score }] : [];
       })
-      .sort((a, b) => sign * compareScores(b.score, a.score));
+      .sort((a, b) => rank(a) - rank(b) || sign * compareScores(b.score, a.score));
     const rows = known.map(({ step, score }) => {
-      const depth = score.depth === undefined ? "" : `d${score.depth}`;
-      const parts = [make("span", { className: "san" }, step.san), make("span", { className: "move-score" }, score.text), make("span", { className: "depth" }, depth)];
+      const depth = score.depth === undefined ? "" : `d${score.depth}${isShallow(score) ? " shallow" : ""}`;
+      const parts = [make("span", { className: "san" }, step.san), make("span", { className: "move-score" }, score.text), make("span", { className: isShallow(score) ? "depth shallow" : "depth" }, depth)];
       const button = make("button", { type: "button", "data-testid": "continuation" }, ...parts);
       button.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && this.preview(button, step, node.position));
       button.addEventListener("click", () => this.state.play(node, step.move));
       return make("li", {}, button);
     });
-    const share = `${known.length} of ${plural(continuations.length, "legal move")} lead to known positions`;
+    const share = `${known.length} of ${plural(continuations.length, "legal move")} ${known.length === 1 ? "has" : "have"} an evaluation`;
     this.#root.replaceChildren(make("h2", {}, "Moves from here"), make("p", { className: "share" }, share), make("ul", {}, ...rows));
     this.#root.classList.remove("stale");
   }

@@ -2,12 +2,13 @@
 import type { Evaluation, PositionEval } from "shelfish";
 import { plural } from "../text/units";
 import type { Explanation } from "../database/client";
-import { byId, make, redraw } from "../shell/dom";
+import { byId, disable, make, redraw } from "../shell/dom";
 import { ending, moveNumber, type Node, path, type Step, steps } from "../game/game";
-import { bestScore, isShallow, type KnownScore } from "../score/known-score";
+import { bestScore, engineEval, isShallow, type KnownScore } from "../score/known-score";
 import { type LineActions, lineItem } from "./lines";
 import { scoreText, winningChances } from "shelfish/score";
 import { nodesText, scoreInWords } from "../score/score";
+import { LINES, type Settings } from "../settings/settings";
 import type { State } from "../state/state";
 
 export interface PanelActions {
@@ -17,6 +18,8 @@ export interface PanelActions {
   retry(): void;
   /** Returns the number of positions in the database, once the manifest is loaded. */
   positions(): number | undefined;
+  /** Changes the number of lines of the engine. */
+  lines(count: Settings["lines"]): void;
 }
 
 export class EvaluationPanel {
@@ -44,7 +47,9 @@ export class EvaluationPanel {
   constructor(
     private readonly state: State,
     private readonly actions: PanelActions,
+    { lines }: Pick<Settings, "lines">,
   ) {
+    this.#bindSearch(lines);
     this.#lines.addEventListener("scroll", () => (this.#scrolled = true), { passive: true });
     const unfold = byId("unfold");
     unfold.addEventListener("click", () => unfold.setAttribute("aria-expanded", String(this.#panel.classList.toggle("unfolded"))));
@@ -60,6 +65,22 @@ export class EvaluationPanel {
       if (isKnown && !node && this.#isPressed) this.#isDue = true;
       else if (node || isKnown) this.#show();
     });
+  }
+
+  /** Binds the controls of the search of the position on the board. */
+  #bindSearch(lines: number): void {
+    const { state } = this;
+    const [deeper, count] = [byId("deeper"), byId<HTMLSelectElement>("line-count")];
+    deeper.addEventListener("click", () => state.setDeep(!state.isDeep));
+    count.append(...LINES.map((value) => make("option", { value: String(value), selected: value === lines }, plural(value, "line"))));
+    count.addEventListener("change", () => this.actions.lines(LINES[count.selectedIndex] ?? 2));
+    const show = () => {
+      deeper.setAttribute("aria-pressed", String(state.isDeep));
+      deeper.textContent = state.isDeep ? "Stop" : "Go deeper";
+      disable(deeper, !state.node.position.hasDests(), count);
+    };
+    state.on(({ node, search }) => (node || search) && show());
+    show();
   }
 
   #show(): void {
@@ -112,6 +133,10 @@ export class EvaluationPanel {
       }),
     );
     this.#list(node, pvs.map((pv) => ({ score: pv.score, line: steps(node.position, pv.uci) })));
+    // A search that was requested is shown although it does not count.
+    const found = this.state.engineEvals.get(node.fen);
+    const [first] = found ? steps(node.position, found.pvs[0].uci.slice(0, 1)) : [];
+    if (found && first) this.#lines.append(quiet(`Engine, depth ${found.depth}: ${scoreText(found.pvs[0])} ${first.san}`));
   }
 
   /** Shows a score that is not the database's own score of this position. */
@@ -124,15 +149,18 @@ export class EvaluationPanel {
       this.#announce(node, end?.title ?? "");
     } else {
       const depth = known.depth === undefined ? "" : `, depth ${known.depth}`;
-      const from = known.origin === "engine" ? `Engine${depth}` : `From the ${known.origin === "pgn" ? "PGN" : known.origin}${depth}`;
+      const origins: Partial<Record<KnownScore["origin"], string>> = { engine: "Engine", stockfish: "Stockfish", pgn: "From the PGN" };
+      const from = `${origins[known.origin] ?? `From the ${known.origin}`}${depth}${known.origin !== "engine" && isShallow(known) ? " · shallow" : ""}`;
       this.#say(scoreText(known), from, isShallow(known), true);
       const line = steps(node.position, known.line);
-      const pvs = known.origin === "engine" ? this.state.engineEvals.get(node.fen)?.pvs : undefined;
+      const pvs = known.origin === "engine" ? engineEval(node.fen, this.state)?.pvs : undefined;
       const lines = pvs?.map((pv) => ({ score: scoreText(pv), line: steps(node.position, pv.uci) })) ?? [{ score: scoreText(known), line }];
       const { fault } = this.state.status;
       const above = fault ? this.#explained(fault) : [];
       this.#list(node, lines.filter(({ line }) => line.length > 0), above);
-      const asked = this.state.databaseEvals.has(node.fen) ? "The database does not have this position." : "The database is being asked…";
+      const answer = this.state.databaseEvals.get(node.fen);
+      const hint = answer && `The database has ${answer.best.pvs[0].score} at depth ${answer.best.depth}, ${nodesText(answer.best.knodes)}.`;
+      const asked = hint ?? (answer === null ? "The database does not have this position." : "The database is being asked…");
       const remark = quiet(fault ? `${from}: ${scoreText(known)}. The database could not be asked.` : asked);
       if (fault) above.at(-1)?.after(remark);
       else this.#lines.append(remark);

@@ -1,6 +1,8 @@
 /** Looks positions up in the database: the main line of a game with one call, and the position on the board. */
 import { summary } from "../database/cost";
 import { type DatabaseClient, explain } from "../database/client";
+import type { PositionEval } from "shelfish";
+import type { Node } from "../game/game";
 import type { State } from "../state/state";
 import { plural } from "../text/units";
 
@@ -12,6 +14,8 @@ export class Lookups {
   /** The lookup of the position on the board; a step cancels it. */
   #boardLookup = new AbortController();
   #gameLookup: { done: Promise<void>; abort: AbortController } | undefined;
+  /** Whether the last lookup of a whole game failed. */
+  #isFailed = false;
 
   constructor(
     private readonly state: State,
@@ -29,10 +33,30 @@ export class Lookups {
     void this.#lookUpBoard();
   }
 
+  /**
+   * Returns the answers of the database for the positions of a line, after the running lookups. Only positions without an answer are looked up. They
+   * are `undefined` if the database fails.
+   */
+  async answers(line: readonly Node[], signal: AbortSignal): Promise<(PositionEval | null | undefined)[]> {
+    const { state } = this;
+    await Promise.race([this.#gameLookup?.done, aborted(signal)]);
+    const isOpen = ({ fen, position }: Node) => position.hasDests() && !state.databaseEvals.has(fen);
+    const fens = [...new Set(line.filter(isOpen).map(({ fen }) => fen))];
+    if (fens.length > 0 && !this.#isFailed && !signal.aborted) {
+      try {
+        state.addDatabaseEvals((await this.client.lookupMany(fens, signal)).answers);
+      } catch {
+        // The lookup of the position on the board fails too and reports the error.
+      }
+    }
+    return line.map(({ fen }) => state.databaseEvals.get(fen));
+  }
+
   /** Looks up the whole main line, so that steps need no request. */
   #lookUpGame(): void {
     this.#gameLookup?.abort.abort();
     this.#gameLookup = undefined;
+    this.#isFailed = false;
     const line = this.state.game.mainline();
     if (line.length < 2) return;
     const abort = new AbortController();
@@ -45,6 +69,7 @@ export class Lookups {
         this.state.addDatabaseEvals(answers);
       } catch {
         // The lookup of the position on the board fails too and reports the error.
+        this.#isFailed ||= !abort.signal.aborted;
       } finally {
         if (this.#gameLookup?.abort === abort) this.#gameLookup = undefined;
       }

@@ -80,11 +80,12 @@ export class MoveList {
 
   #fill(node: Node, { button, glyph, score }: Entry): void {
     if (!node.parent) return;
-    const { text: sign, kind, byAuthor } = glyphOf(node, this.state);
-    if (glyph.textContent !== sign) {
+    const { text: sign, kind, byAuthor, isProvisional } = glyphOf(node, this.state);
+    const name = `glyph ${kind ?? ""}${isProvisional ? " provisional" : ""}`;
+    if (glyph.textContent !== sign || glyph.className !== name) {
       glyph.textContent = sign;
-      glyph.className = `glyph ${kind ?? ""}`;
-      glyph.title = sign && byAuthor ? "As the PGN has it" : "";
+      glyph.className = name;
+      glyph.title = sign && byAuthor ? "As the PGN has it" : isProvisional ? "Provisional" : "";
     }
     if (!score) return;
     const known = bestScore(node, this.state);

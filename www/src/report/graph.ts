@@ -2,6 +2,7 @@
 import { byId, make } from "../shell/dom";
 import { moveNumber, type Node } from "../game/game";
 import { glyphOf } from "./judgment";
+import { countOrigins } from "./origins";
 import { bestScore, type KnownScore, type Origin } from "../score/known-score";
 import type { State } from "../state/state";
 
@@ -103,9 +104,9 @@ export class Graph {
       }),
       ...this.#line.flatMap((node, ply) => {
         const known = this.#known[ply];
-        const { kind } = ply > 0 ? glyphOf(node, this.state) : {};
+        const { kind, isProvisional = false } = ply > 0 ? glyphOf(node, this.state) : {};
         if (!kind || !known) return [];
-        const mark = at(make("i", { className: `bad ${kind}` }), ply);
+        const mark = at(make("i", { className: `bad ${kind}${isProvisional ? " provisional" : ""}` }), ply);
         mark.style.top = `${y(known)}%`;
         return [mark];
       }),
@@ -127,12 +128,12 @@ export class Graph {
 
   /** Says how many positions are known, by source. */
   #describe(): void {
-    const own = this.#known.filter((known) => known && isOwn(known)).length;
+    const { assessment } = this.state;
     const count = (origin: Origin) => this.#known.filter((known) => known?.origin === origin).length;
-    const parts = [`${own} of ${this.#line.length} positions known`];
-    if (count("pgn") > 0) parts.push(`${count("pgn")} from the PGN`);
-    if (count("engine") > 0) parts.push(`${count("engine")} from the engine`);
-    if (count("line") > 0) parts.push(`${count("line")} from lines`);
+    const parts = [`${assessment?.report.known ?? this.#line.length - count("line") - this.#known.filter((known) => !known).length} of ${this.#line.length} positions known`];
+    const counts = assessment ? countOrigins(assessment) : { pgn: count("pgn"), engine: count("engine") + count("stockfish") };
+    if (counts.pgn > 0) parts.push(`${counts.pgn} from the PGN`);
+    if (counts.engine > 0) parts.push(`${counts.engine} by the engine`);
     this.#coverage.textContent = this.#line.length > 1 ? parts.join(" · ") : "The evaluations of a game are drawn here.";
   }
 
@@ -163,8 +164,8 @@ export class Graph {
     const move = node.parent ? `${moveNumber(node.parent.position)} ${node.san}` : "Start";
     const froms: Partial<Record<Origin, string>> = { line: " from a line", pgn: " from the PGN", engine: ` by the engine, depth ${known?.depth}` };
     const from = (known && froms[known.origin]) ?? "";
-    const kind = node.parent && glyphOf(node, this.state).kind;
-    return `${move}${kind ? `, ${kind}` : ""}, ${known ? known.text + from : "not known"}`;
+    const { kind, isProvisional = false } = node.parent ? glyphOf(node, this.state) : {};
+    return `${move}${kind ? `, ${kind}${isProvisional ? " (provisional)" : ""}` : ""}, ${known ? known.text + from : "not known"}`;
   }
 
   #x(ply: number): number {

@@ -17,23 +17,42 @@ const GLYPHS = ["", "!", "?", "!!", "??", "!?", "?!"];
 const SIGNS: Record<Kind, string> = { inaccuracy: "?!", mistake: "?", blunder: "??" };
 const BY_SIGN: Record<string, Kind> = { "?!": "inaccuracy", "?": "mistake", "??": "blunder" };
 
-/** Returns the glyph of a move and the kind of bad move. */
-export function glyphOf(node: Node, state: State): { text: string; kind?: Kind; byAuthor: boolean } {
-  const nag = node.notes.nags.find((nag) => nag >= 1 && nag <= 6);
-  if (nag !== undefined) return { text: GLYPHS[nag] ?? "", kind: BY_SIGN[GLYPHS[nag] ?? ""], byAuthor: true };
-  const kind = state.assessment?.moves.get(node)?.judgment ?? undefined;
-  return { text: kind ? SIGNS[kind] : "", kind, byAuthor: false };
+/** The glyph of a move. */
+export interface Glyph {
+  text: string;
+  /** The kind of bad move. */
+  kind?: Kind;
+  byAuthor: boolean;
+  /** Whether deeper searches may change the judgment. */
+  isProvisional: boolean;
 }
+
+/** Returns the glyph of a move. */
+export function glyphOf(node: Node, state: State): Glyph {
+  const nag = node.notes.nags.find((nag) => nag >= 1 && nag <= 6);
+  if (nag !== undefined) return { text: GLYPHS[nag] ?? "", kind: BY_SIGN[GLYPHS[nag] ?? ""], byAuthor: true, isProvisional: false };
+  const move = state.assessment?.moves.get(node);
+  const kind = move?.judgment ?? undefined;
+  return { text: kind ? SIGNS[kind] : "", kind, byAuthor: false, isProvisional: kind !== undefined && !move?.settled };
+}
+
+/** Says whether the engine checks a provisional judgment. */
+export const provisional = ({ progress }: State): string => (progress?.isRunning ? "checking…" : "provisional");
 
 /** The row below the moves that judges the last move and shows a better line. */
 export class JudgmentRow {
   readonly #root = byId("judgment");
+  #words = "";
 
   constructor(
     private readonly state: State,
     private readonly preview: LineActions["preview"],
   ) {
-    state.on(({ node, report }) => (node || report) && this.#draw());
+    state.on(({ node, report, progress }) => {
+      const words = provisional(state);
+      if (node || report || (progress && words !== this.#words)) this.#draw();
+      this.#words = words;
+    });
   }
 
   /** Returns buttons that promote or delete the current variation. */
@@ -55,16 +74,18 @@ export class JudgmentRow {
     const { node, assessment } = this.state;
     const { parent } = node;
     const move = assessment?.moves.get(node);
-    this.#root.className = `judgment ${move?.judgment ?? ""}`;
+    this.#root.className = `judgment ${move?.judgment ?? ""} ${move?.settled ? "" : "provisional"}`;
     if (!move?.judgment || !parent) {
       this.#root.replaceChildren(...this.#variation(variationOf(node)));
       return;
     }
     const name = move.judgment.charAt(0).toUpperCase() + move.judgment.slice(1);
     const best = move.best ? steps(parent.position, [move.best])[0] : undefined;
-    const known = bestScore(parent, this.state);
-    const line = best && known?.line[0] === move.best ? steps(parent.position, known.line) : best ? [best] : [];
-    const words = best ? `${name}. Best was ` : `${name}.`;
+    const known = steps(parent.position, bestScore(parent, this.state)?.line ?? []);
+    // Castling has two notations in UCI, and one in SAN.
+    const line = best && known[0]?.san === best.san ? known : best ? [best] : [];
+    const remark = move.settled ? "" : ` (${provisional(this.state)})`;
+    const words = best ? `${name}${remark}. Best was ` : `${name}${remark}.`;
     const actions: LineActions = { preview: this.preview, play: (line) => this.state.play(parent, ...line.map(({ move }) => move)) };
     this.#root.replaceChildren(make("strong", {}, words), ...(line.length > 0 ? [lineMoves(parent.position, line, actions)] : []));
   }
@@ -76,7 +97,8 @@ export function nextOf(state: State, kind: Kind, by: 1 | -1 = 1, color?: "white"
   let here = line.indexOf(state.node);
   // In a variation the search begins at the move of the main line that it leaves.
   for (let at = state.node.parent; here === -1 && at; at = at.parent) here = line.indexOf(at);
-  const isOne = (node: Node | undefined) => node?.parent && glyphOf(node, state).kind === kind && (!color || node.parent.position.turn === color);
+  const isCounted = (glyph: Glyph) => glyph.kind === kind && !glyph.isProvisional;
+  const isOne = (node: Node | undefined) => node?.parent && isCounted(glyphOf(node, state)) && (!color || node.parent.position.turn === color);
   for (let i = 1; i <= line.length; i++) {
     const node = line[(here + by * i + line.length * 2) % line.length];
     if (isOne(node)) return node;

@@ -1,58 +1,90 @@
-/** The report of the game: accuracy, average loss and bad moves of each player, and how much of the game is known. */
+/** The report of the game: accuracy, average loss and bad moves of each player, and the progress of its analysis. */
 import { plural } from "../text/units";
 import { byId, make, redraw } from "../shell/dom";
 import { type Kind, KINDS, MANY, nextOf } from "./judgment";
-import { ownScore } from "../score/known-score";
+import { countOrigins } from "./origins";
+import type { Reporter } from "./reporter";
 import { surname } from "../game/player-names";
+import { change, NODES, type Settings } from "../settings/settings";
 import type { Report } from "shelfish/analysis";
-import type { State } from "../state/state";
+import type { Assessment, State } from "../state/state";
+
+/** Number of passes of an analysis. */
+const PASSES = 4;
 
 export class ReportPanel {
   readonly #root = byId("report");
-  readonly #title = make("h2", { tabIndex: -1 }, "Report");
-  /** The progress of the engine. Its elements stay, so that a press of Stop is not lost during an update. */
-  readonly #filled = document.createTextNode("");
-  readonly #bar = make("progress", { "aria-label": "Positions that the engine looks at" });
-  readonly #stop = make("button", { type: "button", "data-testid": "stop-engine" }, "Stop");
-  readonly #filling = make("p", { className: "filling", "data-testid": "filling" }, this.#filled, this.#bar, this.#stop);
+  readonly #title = make("h2", {}, "Report");
+  /** The controls of the analysis. They stay, so that a press is not lost during an update. */
+  readonly #words = make("span", { className: "pass" });
+  readonly #bar = make("progress", { "aria-label": "Positions that the engine searches" });
+  readonly #toggle = make("button", { type: "button" });
+  readonly #depth = make("select", { "data-testid": "analysis-depth", "aria-label": "Depth of the analysis" });
+  readonly #filling = make("div", { className: "filling", "data-testid": "filling" }, this.#depth, this.#words, this.#bar, this.#toggle);
   readonly #body = make("div");
 
-  constructor(private readonly state: State) {
-    this.#stop.addEventListener("click", () => state.progress?.stop());
-    this.#root.replaceChildren(this.#title, this.#body);
-    state.on(({ report, game, progress }) => {
-      if (progress) this.#fill();
-      if (report || game) this.#draw();
+  constructor(
+    private readonly state: State,
+    private readonly reporter: Pick<Reporter, "set" | "stop" | "resume" | "isEnabled">,
+    { nodes }: Pick<Settings, "nodes">,
+  ) {
+    this.#toggle.addEventListener("click", () => (state.progress?.isRunning ? reporter.stop() : reporter.resume()));
+    this.#choices(nodes);
+    this.#root.replaceChildren(this.#title, this.#filling, this.#body);
+    state.on(({ report, game, tree, progress }) => {
+      if (progress || report || tree) this.#fill();
+      if (report || game || tree) this.#draw();
     });
     this.#fill();
     this.#draw();
   }
 
+  /** Fills the select of the depth. */
+  #choices(nodes: number): void {
+    const usual: Record<string, number> = Object.values<number>(NODES).includes(nodes) ? NODES : { ...NODES, Other: nodes };
+    const options = Object.entries(usual).map(([name, value]) =>
+      make("option", { value: String(value), selected: value === nodes, title: `${value.toLocaleString("en")} nodes for each position of a doubtful move` }, name === "Normal" ? "Normal depth" : name),
+    );
+    this.#depth.replaceChildren(...options);
+    this.#depth.title = "Analyse deeper: nodes for each position of a doubtful move";
+    this.#depth.addEventListener("change", () => {
+      const nodes = Number(this.#depth.value);
+      change({ nodes });
+      this.reporter.set({ nodes });
+    });
+  }
+
+  /** Shows the progress. The row keeps its height. */
   #fill(): void {
-    const { progress } = this.state;
-    if (!progress) {
-      if (this.#filling.contains(document.activeElement)) this.#title.focus({ preventScroll: true });
-      return this.#filling.remove();
-    }
-    const { done, of } = progress;
-    this.#filled.data = `Engine: ${done} of ${plural(of, "gap")} `;
-    this.#bar.max = of;
+    const { progress, assessment } = this.state;
+    this.#filling.hidden = !this.reporter.isEnabled || this.state.game.mainline().length < 2;
+    const { pass = 0, done = 0, of = 0, isRunning = false } = progress ?? {};
+    const hadFocus = document.activeElement === this.#toggle;
+    this.#toggle.hidden = !progress;
+    // The button keeps the focus of the keyboard in its row.
+    if (hadFocus && !progress) this.#depth.focus({ preventScroll: true });
+    this.#toggle.textContent = isRunning ? "Stop" : "Resume";
+    this.#toggle.dataset.testid = isRunning ? "stop-engine" : "resume-engine";
+    this.#bar.hidden = !isRunning || of === 0;
+    this.#bar.max = Math.max(1, of);
     this.#bar.value = done;
-    if (!this.#filling.isConnected) this.#title.after(this.#filling);
+    const where = `Pass ${pass} of ${PASSES}`;
+    const words = !progress ? (assessment?.report.settled ? "Complete" : "") : pass === 0 ? (isRunning ? "Looking up…" : "Stopped") : isRunning ? `${where}: ${done} of ${plural(of, "position")}` : `Stopped in pass ${pass} of ${PASSES}`;
+    if (this.#words.textContent !== words) this.#words.textContent = words;
   }
 
   #draw(): void {
-    const report = this.state.assessment?.report;
-    if (!report) {
+    const { assessment } = this.state;
+    if (!assessment) {
       const line = this.state.game.mainline().length;
       this.#body.replaceChildren(make("p", { className: "quiet" }, line > 1 ? "The report appears as soon as enough positions of the game are known." : "Open a game to see the accuracy, mistakes and blunders of both players."));
       return;
     }
+    const { report } = assessment;
     const { headers } = this.state.game;
     const name = (side: "White" | "Black") => surname(headers.get(side) ?? side);
     const row = (label: string, of: (side: "white" | "black") => HTMLElement | string) =>
       make("tr", {}, make("th", { scope: "row" }, label), make("td", {}, of("white")), make("td", {}, of("black")));
-    const figure = (value: number | null, digits: number, unit = "") => (value === null ? "–" : `${value.toFixed(digits)}${unit}`);
     const table = make(
       "table",
       {},
@@ -60,19 +92,13 @@ export class ReportPanel {
       make(
         "tbody",
         {},
-        row("Accuracy", (side) => figure(report[side].accuracy, 1, " %")),
-        row("Average loss", (side) => figure(report[side].averageCentipawnLoss, 0)),
+        row("Accuracy", (side) => figure(report[side], report[side].accuracy, 1, " %")),
+        row("Average loss", (side) => figure(report[side], report[side].averageCentipawnLoss, 0)),
         ...KINDS.map((kind) => row(MANY[kind].charAt(0).toUpperCase() + MANY[kind].slice(1), (side) => this.#count(report, side, kind))),
       ),
     );
-    const share = make("p", { className: "share", "data-testid": "report-share" }, [rests(report), this.#engines()].join(" ").trim());
-    redraw(this.#body, table, share);
-  }
-
-  /** Says how many positions were evaluated by the engine. */
-  #engines(): string {
-    const count = this.state.game.mainline().filter((node) => ownScore(node, this.state)?.origin === "engine").length;
-    return count > 0 ? `${plural(count, "position")} ${count === 1 ? "was" : "were"} evaluated by the engine.` : "";
+    const share = make("p", { className: "share", "data-testid": "report-share" }, covers(assessment));
+    redraw(this.#body, share, table);
   }
 
   /** Returns the number of bad moves of a kind, as a button that goes to the next of them. */
@@ -85,10 +111,19 @@ export class ReportPanel {
   }
 }
 
-/** Says how many moves the report is based on. */
-function rests({ white, black, positions, known }: Report): string {
+/** Returns a figure of a side, or a dash with the reason. */
+function figure({ judged, moves }: Report["white"], value: number | null, digits: number, unit = ""): HTMLElement | string {
+  if (value !== null) return `${value.toFixed(digits)}${unit}`;
+  return make("span", { title: moves === 0 ? "No moves" : `Only ${judged} of ${plural(moves, "move")} are final; 75 % are needed` }, "–");
+}
+
+/** Says how much of the game the report covers, and how many positions the engine evaluated. */
+function covers({ report, evaluations }: Assessment): string {
+  const { white, black, positions, known } = report;
   const provisional = white.provisional + black.provisional;
+  const { engine } = countOrigins({ evaluations });
   const parts = [`Based on ${white.judged + black.judged} of ${plural(white.moves + black.moves, "move")}; ${known} of ${plural(positions, "position")} are known.`];
   if (provisional > 0) parts.push(`${plural(provisional, "judgment")} ${provisional === 1 ? "is" : "are"} provisional and not counted.`);
+  if (engine > 0) parts.push(`${plural(engine, "position")} ${engine === 1 ? "was" : "were"} evaluated by the engine.`);
   return parts.join(" ");
 }

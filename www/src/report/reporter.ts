@@ -1,57 +1,200 @@
-/** Creates the report of the game. The module is loaded when a game is known. */
-import type { KnownEval, Report } from "shelfish/analysis";
-import { type Node, uci } from "../game/game";
-import { ownScore } from "../score/known-score";
+/** Runs the analysis of the game. The module is loaded after the lookup of the game, the engine for its first search. */
+import type { Analysis, AnalyseGameOptions, GameEngine, GameEngineResult, GameProgress, KnownEval, Report } from "shelfish/analysis";
+import type { Engine } from "shelfish/engine";
+import type { Evaluated } from "shelfish/evaluator";
+import { scoreText } from "shelfish/score";
+import type { Lookups } from "../evaluation/lookups";
+import type { Node } from "../game/game";
 import { loadOnce } from "../loading/load-once";
 import { loadPart } from "../loading/page-part";
+import { throttle } from "../loading/throttle";
 import type { Assessment, State } from "../state/state";
 
-/** Milliseconds without new evaluations before a report is created. */
+/** Milliseconds without a change of the main line before its analysis begins. */
 const REST = 60;
+/** Minimum number of milliseconds between two preliminary reports. */
+const SHOW_INTERVAL = 150;
 
-/** Updates the state's report when evaluations of the main line arrive. */
+/** The settings of the analysis. */
+export interface ReporterSettings {
+  /** Whether the engine is enabled. */
+  engine: boolean;
+  /** Nodes of the engine for each position of a doubtful move. */
+  nodes: number;
+}
+
+/** Updates the state's report. A new main line begins a new analysis. */
 export class Reporter {
   readonly #load = loadOnce(async () => (await loadPart(import("shelfish/analysis"))).openAnalysis());
+  #settings: ReporterSettings;
   #timer = 0;
+  #abort = new AbortController();
+  /** The main line that is analysed, as a PGN. */
+  #pgn = "";
+  /** Positions that the database has not answered. If it answers later, the analysis begins again. */
+  #unanswered: ReadonlySet<string> = new Set();
+  #engine: Promise<Engine> | undefined;
+  /** Results of the engine for this game. Stopped analyses continue without storage too. */
+  readonly #found = new Map<string, readonly GameEngineResult[]>();
 
-  constructor(private readonly state: State) {
-    state.on(({ tree, known }) => {
-      const isOfGame = known && state.game.mainline().some(({ fen }) => known.has(fen));
-      if (!tree && !isOfGame) return;
-      if (tree) state.setAssessment(undefined);
-      window.clearTimeout(this.#timer);
-      this.#timer = window.setTimeout(() => this.#report().catch(() => {}), REST);
+  constructor(
+    private readonly state: State,
+    private readonly lookups: Pick<Lookups, "answers">,
+    { engine, nodes }: ReporterSettings,
+  ) {
+    this.#settings = { engine, nodes };
+    state.on(({ game, tree, known }) => {
+      if (tree) this.#change(game === true);
+      else if (known && [...known].some((fen) => this.#unanswered.has(fen) && state.databaseEvals.get(fen))) this.#begin();
     });
   }
 
-  /** Returns the PGN with the evaluations, judgments and better lines. */
+  /** Whether the engine is enabled. */
+  get isEnabled(): boolean {
+    return this.#settings.engine;
+  }
+
+  /** Changes the settings. The present report stays until the new report is complete. */
+  set(settings: Partial<ReporterSettings>): void {
+    this.#settings = { ...this.#settings, ...settings };
+    if (settings.engine === false) {
+      this.stop();
+      this.state.setProgress(undefined);
+      void this.#engine?.then((engine) => engine.close(), () => {});
+      this.#engine = undefined;
+    } else if (this.state.game.mainline().length > 1) this.#begin();
+  }
+
+  /** Stops the analysis. */
+  stop(): void {
+    window.clearTimeout(this.#timer);
+    this.#abort.abort();
+    const { progress } = this.state;
+    if (progress) this.state.setProgress({ ...progress, isRunning: false });
+  }
+
+  /** Continues the analysis. Results that are known are not searched again. */
+  resume(): void {
+    this.#begin();
+  }
+
+  /** Returns a PGN of the game with the evaluations, judgments and better lines. */
   async annotated(pgn: string): Promise<string> {
-    return (await this.#load()).annotate(pgn, this.#evaluations(this.state.game.mainline()));
+    const analysis = await this.#load();
+    const { assessment } = this.state;
+    const line = this.state.game.mainline();
+    if (!assessment?.report.settled) return analysis.annotate(pgn, assessment?.evaluations ?? line.map(() => null));
+    // All results of the engine are known.
+    return (await analysis.analyseGame(pgn, this.#options(line, new AbortController().signal))).pgn;
   }
 
-  async #report(): Promise<void> {
-    const { game } = this.state;
-    const line = game.mainline();
-    const evaluations = this.#evaluations(line);
-    if (evaluations.filter(Boolean).length < 2) return;
-    const module = await this.#load();
-    // If the game has changed, another report follows.
-    if (this.state.game !== game || game.mainline().length !== line.length) return;
-    const moves = line.flatMap(({ move }) => (move ? [uci(move)] : []));
-    this.state.setAssessment(judged(line, module.report({ fen: game.root.fen, moves, evaluations })));
+  /** Begins the analysis of another main line. Changes of variations do not affect it. */
+  #change(isOther: boolean): void {
+    const line = this.state.game.mainline();
+    const pgn = pgnOf(line);
+    if (!isOther && pgn === this.#pgn) return;
+    if (isOther) this.#found.clear();
+    this.#pgn = pgn;
+    window.clearTimeout(this.#timer);
+    this.#abort.abort();
+    this.#unanswered = new Set();
+    this.state.setAssessment(undefined);
+    this.state.setProgress(undefined);
+    if (line.length > 1) this.#begin();
   }
 
-  /** Returns the positions' own evaluations: the score of an earlier line adds no information. */
-  #evaluations(line: readonly Node[]): (KnownEval | null)[] {
-    return line.map((node) => {
-      const known = ownScore(node, this.state);
-      if (!known || known.origin === "rules" || known.origin === "line") return null;
-      const { cp, mate, depth, knodes, line, origin } = known;
-      return { cp, mate, depth, knodes, line, from: origin };
+  #begin(): void {
+    window.clearTimeout(this.#timer);
+    this.#abort.abort();
+    const { signal } = (this.#abort = new AbortController());
+    if (this.#settings.engine) this.state.setProgress({ pass: 0, done: 0, of: 0, isRunning: true });
+    this.#timer = window.setTimeout(() => void this.#run(signal), REST);
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    const { state } = this;
+    const line = state.game.mainline();
+    const before = state.assessment?.report;
+    // An analysis that begins again does not replace a report of more moves.
+    const isMore = ({ white, black, known }: Report) => !before || (white.judged + black.judged >= before.white.judged + before.black.judged && known >= before.known);
+    const show = throttle(SHOW_INTERVAL, (progress: GameProgress) => {
+      if (signal.aborted) return;
+      const report = progress.report();
+      if (isMore(report)) this.#show(line, report, progress.evaluations());
+      const { pass, done, of } = progress;
+      if (this.#settings.engine) state.setProgress({ pass, done, of, isRunning: true });
     });
+    try {
+      await this.lookups.answers(line, signal);
+      const analysis: Analysis = await this.#load();
+      const { report, evaluations } = await analysis.analyseGame(this.#pgn, { ...this.#options(line, signal), onProgress: show });
+      if (signal.aborted) return;
+      // Ends the updates of the progress.
+      this.#abort.abort();
+      this.#show(line, report, evaluations);
+      state.setProgress(undefined);
+    } catch (error) {
+      if (signal.aborted) return;
+      console.warn("The analysis:", error);
+      this.stop();
+    }
+  }
+
+  #options(line: readonly Node[], signal: AbortSignal): AnalyseGameOptions {
+    const lookupMany = async () => {
+      const answers = await this.lookups.answers(line, signal);
+      this.#unanswered = new Set(line.flatMap(({ fen }, index) => (answers[index] === undefined ? [fen] : [])));
+      return answers.map((answer) => answer ?? null);
+    };
+    const { engine, nodes } = this.#settings;
+    return { database: { lookupMany }, engine: engine ? () => this.#searcher() : null, nodes, usePgnEvals: true, signal };
+  }
+
+  /** Returns the engine of the analysis. Its Workers start when a result is not known. */
+  async #searcher(): Promise<GameEngine> {
+    const { engineName, openEngine } = await import("shelfish/engine");
+    const workers = Math.max(2, Math.min(4, (navigator.hardwareConcurrency || 2) - 1));
+    return {
+      name: engineName,
+      analyseSequence: async (fens, options) => {
+        const key = [options.nodes, ...fens].join("|");
+        const known = this.#found.get(key);
+        known?.forEach((found, index) => options.onAnswer?.(index, found));
+        if (known) return known;
+        this.#engine ??= openEngine({ workers });
+        // The next search tries again.
+        this.#engine.catch(() => (this.#engine = undefined));
+        const results = await (await this.#engine).analyseSequence(fens, options);
+        this.#found.set(key, results);
+        return results;
+      },
+    };
+  }
+
+  #show(line: readonly Node[], report: Report, evaluations: readonly (KnownEval | null)[]): void {
+    // The report of two positions is the first that says anything.
+    if (evaluations.filter(Boolean).length < 2) return;
+    const moves: Assessment["moves"] = new Map(report.moves.flatMap((move) => (line[move.ply] ? [[line[move.ply] as Node, move]] : [])));
+    const found = line.flatMap(({ fen }, index) => evaluated(fen, evaluations[index]));
+    this.state.setAssessment({ report, evaluations, moves }, found);
   }
 }
 
-function judged(line: readonly Node[], report: Report): Assessment {
-  return { report, moves: new Map(report.moves.flatMap((move) => (line[move.ply] ? [[line[move.ply] as Node, move]] : []))) };
+/** Converts an evaluation by an engine. The state has the other evaluations. */
+function evaluated(fen: string, known: KnownEval | null | undefined): Evaluated[] {
+  if (known?.from !== "engine" && known?.from !== "uci") return [];
+  const { cp, mate, depth = 0, knodes = 0, line = [], from } = known;
+  const score = mate === undefined ? { cp: cp ?? 0 } : { mate };
+  return [{ fen, from: from === "uci" ? "stockfish" : "engine", depth, knodes, pvs: [{ ...score, score: scoreText(score), uci: [...line] }] }];
+}
+
+/** Writes the moves of a line and the evaluations of their PGN. */
+function pgnOf([root, ...line]: readonly Node[]): string {
+  const evaluation = ({ notes: { given } }: Node) => {
+    if (!given) return "";
+    const score = given.mate === undefined ? ((given.cp ?? 0) / 100).toFixed(2) : `#${given.mate}`;
+    return ` { [%eval ${score}${given.depth === undefined ? "" : `,${given.depth}`}] }`;
+  };
+  const start = root ? `[SetUp "1"]\n[FEN "${root.fen}"]\n\n${evaluation(root)}` : "";
+  return `${start} ${line.map((node) => `${node.san}${evaluation(node)}`).join(" ")} *`;
 }

@@ -4,12 +4,15 @@ import type { Evaluated } from "shelfish/evaluator";
 import * as score from "shelfish/score";
 import { ending, type Node, uci } from "../game/game";
 
-export { compareScores, isShallow, type KnownScore, type Origin } from "shelfish/score";
+export { compareScores, countsOver, isShallow, type KnownScore, type Origin } from "shelfish/score";
 
 /** Evaluations by FEN, and whether the database fails. */
 export interface KnownEvals {
   readonly databaseEvals: ReadonlyMap<string, PositionEval | null>;
+  /** Evaluations by the search of the position on the board. */
   readonly engineEvals: ReadonlyMap<string, Evaluated>;
+  /** Evaluations by the engine in the analysis of the game. */
+  readonly gameEvals: ReadonlyMap<string, Evaluated>;
   readonly status: { readonly fault?: unknown };
 }
 
@@ -22,16 +25,20 @@ export const ownScore = (node: Node, evals: KnownEvals): score.KnownScore | unde
 /** Whether the engine is to search a position that is on the board. There a line of an earlier position suffices if it is deeper. */
 export const needsEngine = (node: Node, evals: KnownEvals): boolean => score.needsEngine(evalsOf(node, evals));
 
-/** Whether the engine is to search a position for its own evaluation, for example for the report. */
-export const needsOwnScore = (node: Node, evals: KnownEvals): boolean => score.needsEngine({ ...evalsOf(node, evals), earlier: undefined });
+/** Returns the engine's evaluation of a position that counts: by the search of the board, or by the analysis of the game. */
+export function engineEval(fen: string, { engineEvals, gameEvals }: KnownEvals): Evaluated | undefined {
+  const [found, ofGame] = [engineEvals.get(fen), gameEvals.get(fen)];
+  return found && ofGame ? (score.countsOver(ofGame, found) ? ofGame : found) : (found ?? ofGame);
+}
 
-function evalsOf(node: Node, { databaseEvals, engineEvals, status }: KnownEvals): score.PositionEvals {
+function evalsOf(node: Node, evals: KnownEvals): score.PositionEvals {
+  const { databaseEvals, status } = evals;
   return {
     ending: node.children.length > 0 ? undefined : ending(node.position),
     database: databaseEvals.get(node.fen),
     isUnreachable: status.fault !== undefined,
     pgn: node.notes.given,
-    engine: engineEvals.get(node.fen),
+    engine: engineEval(node.fen, evals),
     earlier: earlier(node, databaseEvals),
   };
 }

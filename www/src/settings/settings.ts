@@ -6,6 +6,11 @@ export const PIECES = ["cburnett", "letters"] as const;
 /** Sizes of the cache in IndexedDB in MiB; 0 disables the cache. */
 export const CACHES = [0, 16, 64, 256, 1024] as const;
 
+/** Nodes of the engine for each position of a doubtful move, in the analysis of a game. */
+export const NODES = { Quick: 100_000, Normal: 400_000, Deep: 1_600_000 } as const;
+/** Numbers of lines of the engine. */
+export const LINES = [1, 2, 3, 4, 5] as const;
+
 /** All settings except the theme. */
 export interface Settings {
   board: (typeof BOARDS)[number];
@@ -13,6 +18,9 @@ export interface Settings {
   sounds: boolean;
   /** Whether the engine searches positions that the database does not have. */
   engine: boolean;
+  /** One of {@link NODES}, or another number of nodes. */
+  nodes: number;
+  lines: (typeof LINES)[number];
   cache: (typeof CACHES)[number];
   /** Manifest of the database if the address names none; undefined for the site's own database. */
   database?: string;
@@ -32,10 +40,15 @@ export function load(): Settings {
     pieces: one(PIECES, stored.pieces, "cburnett"),
     sounds: stored.sounds === true,
     engine: stored.engine !== false,
+    nodes: Number.isSafeInteger(stored.nodes) && Number(stored.nodes) > 0 ? Number(stored.nodes) : NODES.Normal,
+    lines: one(LINES, stored.lines, 2),
     cache: one(CACHES, stored.cache, 64),
     ...(typeof stored.database === "string" && stored.database ? { database: stored.database } : {}),
   };
 }
+
+/** Changes some settings. */
+export const change = (part: Partial<Settings>): void => save({ ...load(), ...part });
 
 /** Stores the settings and applies the appearance. */
 export function save(settings: Settings): void {

@@ -1,6 +1,6 @@
 /** State of a page with a board: the game, the position on the board and its evaluations. Views listen to the changes. */
 import type { PositionEval } from "shelfish";
-import type { Report } from "shelfish/analysis";
+import type { KnownEval, Report } from "shelfish/analysis";
 import type { Evaluated } from "shelfish/evaluator";
 import { deeperResult } from "shelfish/score";
 import type { Explanation } from "../database/client";
@@ -22,17 +22,22 @@ export interface Changes {
   report?: true;
   /** Status of the lookup of the position on the board. */
   status?: true;
-  /** Progress of the engine with the missing evaluations of the game. */
+  /** Progress of the analysis of the game. */
   progress?: true;
+  /** The search of the position on the board began, ended, or has other limits. */
+  search?: true;
 }
 
-/** Progress of the engine with the positions of a game that have no evaluation. */
-export interface EngineProgress {
-  /** Number of positions that are searched. */
+/** Progress of the engine in the analysis of the game. */
+export interface AnalysisProgress {
+  /** Pass of the engine, from 1; 0 before its first search. */
+  pass: number;
+  /** Number of searches of the pass that ended. */
   done: number;
-  /** Number of positions to search. */
+  /** Number of searches of the pass. */
   of: number;
-  stop(): void;
+  /** Whether the analysis runs. An analysis that was stopped can be resumed. */
+  isRunning: boolean;
 }
 
 /** Status of the lookup of the position on the board. */
@@ -48,6 +53,8 @@ export interface Status {
 /** A report, with the nodes of its moves. */
 export interface Assessment {
   report: Report;
+  /** The evaluations that count, for each position of the main line. */
+  evaluations: readonly (KnownEval | null)[];
   moves: ReadonlyMap<Node, Report["moves"][number]>;
 }
 
@@ -58,9 +65,11 @@ export class State {
   #choice: Node | undefined;
   #assessment: Assessment | undefined;
   #status: Status = {};
-  #progress: EngineProgress | undefined;
+  #progress: AnalysisProgress | undefined;
+  #isDeep = false;
   readonly #databaseEvals = new Map<string, PositionEval | null>();
   readonly #engineEvals = new Map<string, Evaluated>();
+  readonly #gameEvals = new Map<string, Evaluated>();
   readonly #listeners: ((changes: Changes) => void)[] = [];
 
   get game(): Game {
@@ -91,14 +100,24 @@ export class State {
     return this.#databaseEvals;
   }
 
-  /** Evaluations by the engine, by FEN. */
+  /** Evaluations by the search of the position on the board, by FEN. */
   get engineEvals(): ReadonlyMap<string, Evaluated> {
     return this.#engineEvals;
   }
 
-  /** Progress of the engine with the missing evaluations of the game; `undefined` if it does not search them. */
-  get progress(): EngineProgress | undefined {
+  /** Evaluations by the engine in the analysis of the game, by FEN. */
+  get gameEvals(): ReadonlyMap<string, Evaluated> {
+    return this.#gameEvals;
+  }
+
+  /** Progress of the analysis of the game; `undefined` before it begins and after it is complete. */
+  get progress(): AnalysisProgress | undefined {
     return this.#progress;
+  }
+
+  /** Whether the engine searches the position on the board without a limit. */
+  get isDeep(): boolean {
+    return this.#isDeep;
   }
 
   /** Adds a listener. Listeners are called after each change, in the order in which they were added. */
@@ -109,6 +128,7 @@ export class State {
   enter(game: Game, node: Node = game.root): void {
     this.#game = game;
     this.#node = node;
+    this.#isDeep = false;
     this.#status = {};
     this.#notify({ game: true, tree: true, node: true });
   }
@@ -162,15 +182,34 @@ export class State {
     this.#notify({ known: new Set([fen]) });
   }
 
-  setProgress(progress: EngineProgress | undefined): void {
+  /** Removes the evaluation of a position by the search of the board, for a search of more lines. */
+  removeEngineEval(fen: string): void {
+    if (this.#engineEvals.delete(fen)) this.#notify({ known: new Set([fen]) });
+  }
+
+  setProgress(progress: AnalysisProgress | undefined): void {
     this.#progress = progress;
     this.#notify({ progress: true });
   }
 
-  setAssessment(assessment: Assessment | undefined): void {
+  /** Searches the position on the board without a limit, until the search is stopped or another position is shown. */
+  setDeep(isDeep: boolean): void {
+    if (isDeep === this.#isDeep) return;
+    this.#isDeep = isDeep;
+    this.#notify({ search: true });
+  }
+
+  /** Sets the report of the game, and adds the engine's evaluations by FEN. */
+  setAssessment(assessment: Assessment | undefined, evaluations: readonly Evaluated[] = []): void {
     if (assessment === this.#assessment) return;
     this.#assessment = assessment;
-    this.#notify({ report: true });
+    const isNew = ({ fen, depth, knodes, pvs: [pv] }: Evaluated) => {
+      const known = this.#gameEvals.get(fen);
+      return !known || known.depth !== depth || known.knodes !== knodes || known.pvs[0].score !== pv.score;
+    };
+    const changed = evaluations.filter(isNew);
+    for (const evaluation of changed) this.#gameEvals.set(evaluation.fen, evaluation);
+    this.#notify({ report: true, ...(changed.length > 0 ? { known: new Set(changed.map(({ fen }) => fen)) } : {}) });
   }
 
   setStatus(status: Status): void {
@@ -181,6 +220,7 @@ export class State {
   /** Shows another position of the game. The status of its lookup is not known yet. */
   #step(node: Node): void {
     this.#node = node;
+    this.#isDeep = false;
     this.#status = { cost: this.#status.cost };
   }
 
