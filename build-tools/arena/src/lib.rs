@@ -4,6 +4,7 @@ pub mod bench;
 pub mod contest;
 pub mod engine;
 pub mod game;
+pub mod judgments;
 pub mod openings;
 pub mod rating;
 pub mod results;

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use shelfish_arena::{bench, contest, engine, rating, selfplay, suite};
+use shelfish_arena::{bench, contest, engine, judgments, rating, selfplay, suite};
 
 /// Play matches of UCI engines, and games for the training of the network.
 #[derive(Parser)]
@@ -35,6 +35,8 @@ enum Command {
     Suite(suite::Args),
     /// Search fixed positions with this project's engine and print nodes, signature and speed
     Bench(bench::Args),
+    /// Compare the judgments of `shelfish analyse --engine` with a reference engine
+    Judgments(judgments::Args),
 }
 
 fn main() -> ExitCode {
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         Command::Engine(args) => engine::run(&args),
         Command::Suite(args) => suite::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Judgments(args) => judgments::run(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

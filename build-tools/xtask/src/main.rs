@@ -5,6 +5,7 @@ mod check;
 mod demo;
 mod elo;
 mod fuzz;
+mod judgments;
 mod npm;
 mod pictures;
 mod release;
@@ -69,6 +70,8 @@ enum Task {
     BenchPage(bench::PageArgs),
     /// Measure the strength of the engine against Stockfish at several skill levels
     Elo(elo::Args),
+    /// Compare the reports of games with Stockfish
+    Judgments(judgments::Args),
     /// Train the engine's network again, or another network
     TrainNet(train_net::Args),
     /// Compare this product with its peers in a headless Chromium over an emulated network
@@ -93,6 +96,7 @@ fn main() -> ExitCode {
         Task::BenchWeb(args) => bench::web(&args),
         Task::BenchPage(args) => bench::page(&args),
         Task::Elo(args) => elo::run(&args),
+        Task::Judgments(args) => judgments::run(&args),
         Task::TrainNet(args) => train_net::run(&args),
         Task::BenchPeers(args) => bench::peers::run(&args),
     };
