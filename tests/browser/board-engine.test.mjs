@@ -160,6 +160,7 @@ test("the report and the graph count known positions alike, and a partial report
   const [, known] = /(\d+) of 13 positions are known/.exec(String(await at(page, "report-share").textContent())) ?? [];
   await reads(page, "coverage", new RegExp(`^${known} of 13 positions known`));
   assert.equal(await page.locator("#report tbody tr:first-child td").first().textContent(), "–");
+  assert.match(String(await at(page, "report-basis").textContent()), /^ based on \d+ of 12 moves$/);
   assert.match(String(await page.locator("#report tbody tr:first-child td span").first().getAttribute("title")), /^Only \d of 6 moves are final/);
 });
 

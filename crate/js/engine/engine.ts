@@ -257,7 +257,8 @@ export class Engine {
       if (error?.isFatal) this.#drop(slot, new ShelfishError(error));
       else if (isOver && isCurrent) {
         if (value && !error) {
-          job.onAnswer?.(job.found.push(value) - 1, value);
+          const index = job.found.push(value) - 1;
+          job.onAnswer?.(index, value);
           job.searches.shift();
           if (job.searches[0]) return worker.postMessage(job.searches[0] satisfies ToWorker);
         }

@@ -74,8 +74,14 @@ export class MoveList {
     if (at.top < box.top + margin || at.bottom > box.bottom - margin) this.#root.scrollTop += at.top - box.top - (box.height - at.height) / 2;
   }
 
+  /** Updates glyphs and scores. The current move stays in view if glyphs move it. */
   #refresh(): void {
+    const button = this.#current?.button;
+    const [box, at] = [this.#root.getBoundingClientRect(), button?.getBoundingClientRect()];
     for (const [node, entry] of this.#entries) this.#fill(node, entry);
+    if (!button || !at || at.bottom < box.top || at.top > box.bottom) return;
+    cancelAnimationFrame(this.#frame);
+    this.#frame = requestAnimationFrame(() => this.#current && this.#reveal(this.#current.button));
   }
 
   #fill(node: Node, { button, glyph, score }: Entry): void {

@@ -20,7 +20,7 @@ export class ReportPanel {
   readonly #bar = make("progress", { "aria-label": "Positions that the engine searches" });
   readonly #toggle = make("button", { type: "button" });
   readonly #depth = make("select", { "data-testid": "analysis-depth", "aria-label": "Depth of the analysis" });
-  readonly #filling = make("div", { className: "filling", "data-testid": "filling" }, this.#depth, this.#words, this.#bar, this.#toggle);
+  readonly #filling = make("div", { className: "filling", "data-testid": "filling" }, this.#depth, this.#words, this.#toggle, this.#bar);
   readonly #body = make("div");
 
   constructor(
@@ -83,8 +83,11 @@ export class ReportPanel {
     const { report } = assessment;
     const { headers } = this.state.game;
     const name = (side: "White" | "Black") => surname(headers.get(side) ?? side);
-    const row = (label: string, of: (side: "white" | "black") => HTMLElement | string) =>
-      make("tr", {}, make("th", { scope: "row" }, label), make("td", {}, of("white")), make("td", {}, of("black")));
+    const row = (label: string, of: (side: "white" | "black") => HTMLElement | string, ...remark: HTMLElement[]) =>
+      make("tr", {}, make("th", { scope: "row" }, label, ...remark), make("td", {}, of("white")), make("td", {}, of("black")));
+    const { white, black } = report;
+    const [judged, moves] = [white.judged + black.judged, white.moves + black.moves];
+    const basis = judged < moves ? [make("small", { "data-testid": "report-basis" }, ` based on ${judged} of ${plural(moves, "move")}`)] : [];
     const table = make(
       "table",
       {},
@@ -92,13 +95,13 @@ export class ReportPanel {
       make(
         "tbody",
         {},
-        row("Accuracy", (side) => figure(report[side], report[side].accuracy, 1, " %")),
+        row("Accuracy", (side) => figure(report[side], report[side].accuracy, 1, " %"), ...basis),
         row("Average loss", (side) => figure(report[side], report[side].averageCentipawnLoss, 0)),
         ...KINDS.map((kind) => row(MANY[kind].charAt(0).toUpperCase() + MANY[kind].slice(1), (side) => this.#count(report, side, kind))),
       ),
     );
     const share = make("p", { className: "share", "data-testid": "report-share" }, covers(assessment));
-    redraw(this.#body, share, table);
+    redraw(this.#body, table, share);
   }
 
   /** Returns the number of bad moves of a kind, as a button that goes to the next of them. */
