@@ -4,8 +4,8 @@
 //! engine searched both positions with the same number of nodes. A value by the rules is comparable with every evaluation.
 //!
 //! A comparison is settled if its figures do not change any more. The comparison of an engine's pass is settled if the loss is
-//! far below an inaccuracy, if the two last passes agree, or after the last pass. A comparison of evaluations that are not
-//! comparable is provisional, unless the loss is beyond doubt.
+//! far below an inaccuracy, if two passes agree on a large loss, if a deeper pass finds no inaccuracy, or after the last pass. A
+//! comparison of evaluations that are not comparable is provisional, unless the loss is beyond doubt.
 
 use shakmaty::{Color, Move};
 
@@ -20,6 +20,9 @@ const FIRST_RELIABLE: usize = 1;
 
 /// Loss of winning chances below which no deeper search is necessary: half an inaccuracy.
 const NEAR: f64 = 0.05;
+
+/// Loss of winning chances that two passes do not find by chance: a mistake.
+const CLEAR: f64 = 0.2;
 
 /// Loss of winning chances that no difference between two searches explains: twice a blunder.
 const BEYOND_DOUBT: f64 = 0.6;
@@ -112,7 +115,8 @@ fn given(before: &Evidence, after: &Evidence, played: Move, mover: Color) -> Opt
     Some(Comparison::new(first, second, played, mover))
 }
 
-/// Compares the results of an engine's last pass that contains both positions.
+/// Compares the results of the engine's last passes that contain both positions. Of two passes, the milder judgment counts: a
+/// deeper search often finds that a loss was none, so two searches have to agree on a judgment.
 fn searched(before: &Evidence, after: &Evidence, played: Move, mover: Color) -> Option<Comparison> {
     let reliable = before.reliable().and_then(|(searched, _)| searched.best);
     let of_pass = |pass: usize| {
@@ -124,14 +128,23 @@ fn searched(before: &Evidence, after: &Evidence, played: Move, mover: Color) -> 
         let second = after.exact.or(after.passes[pass].map(|searched| searched.value))?;
         Some(Comparison::new(first, second, played, mover))
     };
-    let last = (0..PASSES).rev().find(|&pass| of_pass(pass).is_some())?;
-    let comparison = of_pass(last)?;
-    let earlier = (FIRST_RELIABLE..last).rev().find_map(of_pass);
-    let is_small = comparison.judgment.is_none() && comparison.loss(mover) < NEAR;
-    let is_settled = last == PASSES - 1
-        || last == FIRST_RELIABLE && is_small
-        || last > FIRST_RELIABLE && earlier.is_none_or(|earlier| earlier.judgment == comparison.judgment);
-    Some(Comparison { is_settled, ..comparison })
+    let mut passes = (0..PASSES).rev().filter_map(|pass| Some((pass, of_pass(pass)?)));
+    let (last, comparison) = passes.next()?;
+    let earlier = passes.next().filter(|(pass, _)| *pass >= FIRST_RELIABLE).map(|(_, earlier)| earlier);
+    let milder = match earlier {
+        Some(earlier) if earlier.judgment < comparison.judgment => earlier,
+        _ => comparison,
+    };
+    let least = earlier.map_or(0.0, |earlier| earlier.loss(mover)).min(comparison.loss(mover));
+    let is_settled = match (last, comparison.judgment) {
+        (0, _) => false,
+        (FIRST_RELIABLE, judgment) => judgment.is_none() && comparison.loss(mover) < NEAR,
+        (_, None) => true,
+        (last, judgment) => {
+            last == PASSES - 1 || least >= CLEAR && earlier.is_some_and(|earlier| earlier.judgment == judgment)
+        }
+    };
+    Some(Comparison { is_settled, ..milder })
 }
 
 /// Compares evaluations that are not comparable.

@@ -5,7 +5,7 @@
 //! 1. a draft of the positions of all moves that have no comparable evaluations,
 //! 2. the same positions with more nodes,
 //! 3. the positions before and after each move whose loss is near or above an inaccuracy,
-//! 4. with still more nodes, the moves whose judgments in the passes 2 and 3 differ.
+//! 4. with still more nodes, the moves that pass 3 still judges, unless both passes agree on a large loss.
 //!
 //! The positions of a [`Sequence`] are neighbours, searched from the end of the game to its beginning by an engine whose
 //! transposition table was cleared before. The limit is a number of nodes. The report therefore depends neither on time nor on
@@ -19,14 +19,15 @@ use shelfish::position::Position;
 use crate::chances::INITIAL;
 use crate::comparison::{Comparison, Evidence, PASSES, Searched, compare};
 use crate::game::Game;
-use crate::known::{KnownEval, Value};
+use crate::known::{KnownEval, Origin, Value};
 use crate::report::{Report, ReportError};
+use crate::scale;
 
 /// Default of [`ReviewOptions::nodes`].
 pub const DEFAULT_NODES: u64 = 400_000;
 
 /// Nodes of each pass, as a fraction of [`ReviewOptions::nodes`].
-const FRACTIONS: [(u64, u64); PASSES] = [(1, 40), (1, 4), (1, 1), (3, 1)];
+const FRACTIONS: [(u64, u64); PASSES] = [(1, 40), (3, 8), (1, 1), (3, 1)];
 
 /// Minimum number of nodes of a search. An engine needs some nodes for a first iteration.
 const MIN_NODES: u64 = 1_000;
@@ -159,12 +160,16 @@ impl Review {
         self.passes
     }
 
-    /// Adds the result of a search of the current pass.
+    /// Adds the result of a search of the current pass. Scores of the engine of this project are converted to the scale of
+    /// Stockfish, on which the thresholds of judgments are defined.
     ///
     /// # Errors
     ///
     /// The best line begins with an illegal move. The error contains the index of the position.
-    pub fn answer(&mut self, index: usize, found: KnownEval) -> Result<(), ReportError> {
+    pub fn answer(&mut self, index: usize, mut found: KnownEval) -> Result<(), ReportError> {
+        if found.origin == Origin::Engine {
+            found.score = scale::of_stockfish(found.score);
+        }
         if let (Some(position), Some(pass)) = (self.positions.get(index), self.passes.checked_sub(1)) {
             check(position.chess(), &found, index)?;
             self.found[index][pass] = Some(found);
