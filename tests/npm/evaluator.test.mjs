@@ -240,3 +240,24 @@ test("with minPvs the engine answers if the database has too few variations, and
   await assert.rejects(judge.evaluate(/** @type {any} */ (undefined)), { code: "usage", message: /^evaluate: expected a FEN as text/ });
   assert.throws(() => openEvaluator(/** @type {any} */ ({ database, cache: true })), { code: "usage" });
 });
+
+test("a shallow answer of a database is a hint: the engine searches, and the search of more nodes counts", async (t) => {
+  const hint = (/** @type {number} */ knodes) => {
+    /** @type {import("shelfish").Evaluation} */
+    const best = { depth: 9, knodes, pvs: [{ cp: 7, score: "+0.07", uci: ["e1g1"] }] };
+    /** @type {import("shelfish").PositionEval} */
+    const answer = { fen: MIDDLE, best, evaluations: [best] };
+    return { lookup: async () => answer, lookupMany: async (/** @type {string[]} */ fens) => fens.map(() => answer) };
+  };
+  /** Where the answers of `evaluate` and `evaluateMany` come from. */
+  const origins = async (/** @type {import("shelfish/evaluator").EvaluatorOptions} */ options, /** @type {number} */ nodes) => {
+    const judge = openEvaluator(options);
+    t.after(() => judge.close());
+    const answers = [await judge.evaluate(MIDDLE, { nodes }), ...(await judge.evaluateMany([MIDDLE], { nodes }))];
+    return answers.map((answer) => answer && "pvs" in answer && answer.from);
+  };
+  const engine = () => openEngine();
+  assert.deepEqual(await origins({ database: hint(3), engine }, 20_000), ["engine", "engine"]);
+  assert.deepEqual(await origins({ database: hint(90), engine }, 20_000), ["database", "database"]);
+  assert.deepEqual(await origins({ database: hint(3) }, 20_000), ["database", "database"]);
+});
