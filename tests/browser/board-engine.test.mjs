@@ -164,6 +164,28 @@ test("the report and the graph count known positions alike, and a partial report
   assert.match(String(await page.locator("#report tbody tr:first-child td span").first().getAttribute("title")), /^Only \d of 6 moves are final/);
 });
 
+test("a shallow answer of the database is shown as a hint, and the engine searches the position", async (t) => {
+  const hint = "site/#fen=rnbqkbnr/pppppppp/8/8/P7/8/1PPPPPPP/RNBQKBNR_b_KQkq_-_0_1";
+  const quiet = await shelf.page(t, { path: hint, before: () => localStorage.setItem("settings", '{"engine":false}') });
+  await reads(quiet, "facts", /^Depth \d+ · shallow/);
+  const page = await shelf.page(t, { path: hint, context: { viewport: { width: 1366, height: 768 } } });
+  await reads(page, "facts", /^Engine, depth \d+/);
+  await reads(page, "lines", /The database has [+-]\d\.\d\d at depth \d+, \d+ kn\./);
+});
+
+test("the search of a position of the game waits for the first passes of the analysis", async (t) => {
+  const page = await shelf.page(t, { path: "site/", context: { viewport: { width: 1366, height: 768 } }, before: () => localStorage.setItem("settings", '{"nodes":40000000}') });
+  await reads(page, "facts", /^Depth/);
+  await paste(page, UNSEEN);
+  await reads(page, "filling", /Pass 1 of 4: /);
+  const deeper = () => page.evaluate(() => document.querySelectorAll("#lines ol > li").length > 1 && /^Engine/.test(document.querySelector("#facts")?.textContent ?? ""));
+  await page.keyboard.press("End");
+  await reads(page, "filling", /Pass 1 of 4: [2-9]/);
+  assert.equal(await deeper(), false, "the analysis searches one line only");
+  await at(page, "stop-engine").click();
+  await until(deeper);
+});
+
 test("the position on the board is searched deeper on request, with as many lines as are chosen, until it is stopped", async (t) => {
   const page = await shelf.page(t, { path: "site/", context: { viewport: { width: 1366, height: 768 } } });
   await reads(page, "facts", /^Depth/);

@@ -18,7 +18,8 @@ let shelf;
 before(async () => void (shelf = await lab()));
 after(() => shelf.close());
 
-const SITE = { path: "site/" };
+/** The site without the engine: the tests compare the page with the database. */
+const SITE = { path: "site/", before: () => localStorage.setItem("settings", '{"engine":false}') };
 const source = truth(...DUMPS);
 
 /** Returns the expected score and depth of a position. */

@@ -46,10 +46,11 @@ test("an evaluation counts by its depth and nodes, as in the analysis of games",
   const rows = readFileSync(join(ROOT, "crate/analysis/tests/counts.tsv"), "utf8").trim().split("\n").filter((row) => !row.startsWith("#"));
   assert.ok(rows.length > 20);
   for (const row of rows) {
-    const [depth, knodes, otherDepth, otherKnodes, shallow, counts] = row.split("\t");
+    const fields = row.split("\t");
+    const [shallow, counts] = fields.splice(6);
     const number = (/** @type {string | undefined} */ text) => (text === "-" ? undefined : Number(text));
-    const one = { depth: number(depth), knodes: number(knodes) };
-    const other = { depth: number(otherDepth), knodes: number(otherKnodes) };
+    const known = ([score = "", depth = "", knodes = ""]) => ({ mate: score.startsWith("#") ? Number(score.slice(1)) : undefined, depth: number(depth), knodes: number(knodes) });
+    const [one, other] = [known(fields.slice(0, 3)), known(fields.slice(3))];
     assert.deepEqual([isShallow(one), countsOver(one, other)], [shallow === "yes", counts === "yes"], row);
   }
 });

@@ -47,8 +47,8 @@ export interface EarlierPosition {
   database?: PositionEval | null | undefined;
 }
 
-/** Depth and thousands of nodes of a search, if they are known. */
-export type Effort = Pick<KnownScore, "depth" | "knodes">;
+/** Depth and thousands of nodes of a search, if they are known, and whether it found a mate. */
+export type Effort = Pick<KnownScore, "depth" | "knodes" | "mate">;
 
 /**
  * Returns the best known score: by the rules, or the evaluation that {@link countsOver} the others. The line of an earlier
@@ -91,8 +91,12 @@ export function needsEngine(evals: PositionEvals): boolean {
  * Whether an evaluation of a position counts, and not another evaluation: a deep search counts over a shallow search, then more
  * nodes, then more depth. The origin does not matter. The analysis of games has the same rule.
  */
-export function countsOver(one: Effort, other: Effort): boolean {
-  const rank = (known: Effort) => [isShallow(known) ? 0 : 1, known.knodes ?? -1, known.depth ?? -1];
+export function countsOver(one: Effort | Evaluation, other: Effort | Evaluation): boolean {
+  const rank = (known: Effort | Evaluation) => {
+    const { depth, knodes } = known;
+    const { mate } = "pvs" in known ? known.pvs[0] : known;
+    return [isShallow({ depth, knodes, mate }) ? 0 : 1, knodes ?? -1, depth ?? -1];
+  };
   const [first, second] = [rank(one), rank(other)];
   const difference = first.map((value, index) => value - second[index]!).find((difference) => difference !== 0);
   return difference !== undefined && difference > 0;
@@ -110,9 +114,9 @@ const MIN_DEPTH = 16;
 /** Thousands of nodes below which a search is shallow. */
 const MIN_KNODES = 100;
 
-/** Whether the search was so short that the score is only a hint. Unknown depths and nodes are not short. */
-export const isShallow = ({ origin, depth = MIN_DEPTH, knodes = MIN_KNODES }: Effort & { origin?: Origin | undefined }): boolean =>
-  origin !== "rules" && (depth < MIN_DEPTH || knodes < MIN_KNODES);
+/** Whether the search was so short that the score is only a hint. Unknown depths and nodes are not short, and a mate is no hint. */
+export const isShallow = ({ origin, mate, depth = MIN_DEPTH, knodes = MIN_KNODES }: Effort & { origin?: Origin | undefined }): boolean =>
+  origin !== "rules" && mate === undefined && (depth < MIN_DEPTH || knodes < MIN_KNODES);
 
 /** Whether no engine needs to search the position again. */
 const isFinal = (own: KnownScore): boolean =>

@@ -72,7 +72,7 @@ export class EvaluationPanel {
     const { state } = this;
     const [deeper, count] = [byId("deeper"), byId<HTMLSelectElement>("line-count")];
     deeper.addEventListener("click", () => state.setDeep(!state.isDeep));
-    count.append(...LINES.map((value) => make("option", { value: String(value), selected: value === lines }, plural(value, "line"))));
+    count.selectedIndex = LINES.findIndex((value) => value === lines);
     count.addEventListener("change", () => this.actions.lines(LINES[count.selectedIndex] ?? 2));
     const show = () => {
       deeper.setAttribute("aria-pressed", String(state.isDeep));
@@ -116,7 +116,7 @@ export class EvaluationPanel {
   #choose(node: Node, answer: PositionEval, chosen: Evaluation): void {
     const { depth, knodes, pvs } = chosen;
     const [best] = pvs;
-    const shallow = isShallow({ origin: "database", depth, knodes });
+    const shallow = isShallow({ origin: "database", depth, knodes, mate: best.mate });
     this.#say(best.score, `Depth ${depth}${shallow ? " · shallow" : ""} · ${nodesText(knodes)}`, shallow);
     this.#bar(winningChances(best));
     this.#announce(node, `${scoreInWords(best)}, depth ${depth}${shallow ? ", shallow" : ""}`);
