@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
+use clap::error::ErrorKind;
 use shakmaty::CastlingMode;
 use shelfish::eval::PositionEval;
 use shelfish::position::Position;
@@ -35,6 +36,7 @@ const BATCH: usize = 16;
 
 /// Report mistakes, accuracy and average centipawn loss of games.
 #[derive(clap::Args, Debug)]
+#[command(mut_arg("database", |arg| arg.required(false).default_value("").hide_default_value(true)))]
 #[command(after_help = "Examples:
   shelfish analyse game.pgn -d db
   shelfish analyse games.pgn.zst -d https://example.org/evals --json > reports.jsonl
@@ -62,7 +64,7 @@ Exit codes: 0 if every game could be read and looked up; 1 otherwise (the other 
 wrong.")]
 pub struct Args {
     #[command(flatten)]
-    database: Option<database::Args>,
+    database: database::Args,
     #[command(flatten)]
     cache: cache::Args,
     #[command(flatten)]
@@ -85,6 +87,13 @@ pub struct Args {
     /// Print only errors
     #[arg(short, long)]
     quiet: bool,
+}
+
+impl Args {
+    /// Returns whether a database is given. An engine and the evaluations of a PGN need no database.
+    fn has_database(&self) -> bool {
+        !self.database.database.is_empty()
+    }
 }
 
 /// Game with the evaluations of its positions.
@@ -112,6 +121,10 @@ struct Totals {
 
 /// Analyses games and prints the reports.
 pub fn run(args: Args) -> Outcome {
+    if !args.has_database() && !args.search.is_on() && !args.use_pgn_evals {
+        let why = "expected a database (-d), an engine (--engine or --uci), or --use-pgn-evals\n";
+        clap::Command::new("shelfish analyse").error(ErrorKind::MissingRequiredArgument, why).exit();
+    }
     // Downloads of games have their own runtime, so only the lookups run in this one.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let totals = write(&runtime, &args);
@@ -143,13 +156,12 @@ fn write(runtime: &Runtime, args: &Args) -> Result<Totals, BoxError> {
 
 fn analyse(runtime: &Runtime, args: &Args, out: &mut impl Write, is_terminal: bool) -> Result<Totals, BoxError> {
     let started = Instant::now();
-    let reader = match &args.database {
-        Some(database) => {
-            let database = database.source()?;
-            let cache = args.cache.open(&database)?;
-            Some(runtime.block_on(Reader::builder(database).cache(cache).open()).map_err(OpenError::from)?)
-        }
-        None => None,
+    let reader = if args.has_database() {
+        let database = args.database.source()?;
+        let cache = args.cache.open(&database)?;
+        Some(runtime.block_on(Reader::builder(database).cache(cache).open()).map_err(OpenError::from)?)
+    } else {
+        None
     };
     let mut engines = args.search.start(args.quiet)?;
     let (read, positions) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
