@@ -9,6 +9,7 @@ import { loadOnce } from "../loading/load-once";
 import { loadPart } from "../loading/page-part";
 import { throttle } from "../loading/throttle";
 import type { Assessment, State } from "../state/state";
+import { InputError } from "../text/input-error";
 
 /** Milliseconds without a change of the main line before its analysis begins. */
 const REST = 60;
@@ -135,7 +136,8 @@ export class Reporter {
       state.setProgress(undefined);
     } catch (error) {
       if (signal.aborted) return;
-      console.warn("The analysis:", error);
+      // Without a connection the module may be missing. Resume tries again.
+      if (!(error instanceof InputError)) console.warn("The analysis:", error);
       this.stop();
     }
   }
