@@ -177,6 +177,16 @@ test("the list of continuations is sorted by score, and a click plays a continua
   assert.equal(await current(page), san);
 });
 
+test("on a phone a tap shows all lines and the controls of the engine, and another tap hides them", async (t) => {
+  const page = await shelf.page(t, { path: "site/", before: withoutEngine, context: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true } });
+  await reads(page, "facts", /^Depth/);
+  for (const expanded of ["true", "false"]) {
+    await at(page, "unfold").tap();
+    assert.equal(await at(page, "unfold").getAttribute("aria-expanded"), expanded);
+    assert.equal(await page.evaluate(() => document.elementFromPoint(300, 530)?.closest(".tools") !== null), expanded === "true");
+  }
+});
+
 test("names, ratings, clocks and the result are next to the board and turn with it", async (t) => {
   const page = await shelf.page(t, { path: "site/" });
   await paste(page, '[White "Ann"]\n[Black "Bob"]\n[WhiteElo "2000"]\n[Result "0-1"]\n\n1. e4 { [%clk 0:03:00] } e5 { [%clk 0:02:58] } 2. Nf3 { [%clk 1:02:09] } 0-1');
