@@ -49,7 +49,7 @@ test("an evaluation counts by its depth and nodes, as in the analysis of games",
     const fields = row.split("\t");
     const [shallow, counts] = fields.splice(6);
     const number = (/** @type {string | undefined} */ text) => (text === "-" ? undefined : Number(text));
-    const known = ([score = "", depth = "", knodes = ""]) => ({ mate: score.startsWith("#") ? Number(score.slice(1)) : undefined, depth: number(depth), knodes: number(knodes) });
+    const known = (/** @type {string[]} */ [score = "", depth = "", knodes = ""]) => ({ mate: score.startsWith("#") ? Number(score.slice(1)) : undefined, depth: number(depth), knodes: number(knodes) });
     const [one, other] = [known(fields.slice(0, 3)), known(fields.slice(3))];
     assert.deepEqual([isShallow(one), countsOver(one, other)], [shallow === "yes", counts === "yes"], row);
   }

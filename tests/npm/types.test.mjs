@@ -191,13 +191,13 @@ test("every entry exports only what it documents", async () => {
     "book.js": ["Book", "ShelfishError", "openBook"],
     "book-node.js": ["Book", "ShelfishError", "openBook"],
     "analysis.js": ["ShelfishError", "knownEval", "openAnalysis"],
-    "engine.js": ["Engine", "ShelfishError", "openEngine"],
-    "engine-inline.js": ["Engine", "ShelfishError", "openEngine"],
+    "engine.js": ["Engine", "ShelfishError", "engineName", "openEngine"],
+    "engine-inline.js": ["Engine", "ShelfishError", "engineName", "openEngine"],
     "evaluator.js": ["Evaluator", "ShelfishError", "openEvaluator"],
     "worker.js": ["ShelfishError", "connect", "serve"],
     "openings.js": ["openingOf", "openingPlies"],
     "storage.js": ["eachEntry", "openStorage", "requestResult", "transactionEnd"],
-    "score.js": ["bestScore", "compareScores", "deeperResult", "isShallow", "needsEngine", "ownScore", "scoreAfter", "scoreText", "winningChances"],
+    "score.js": ["bestScore", "compareScores", "countsOver", "deeperResult", "isShallow", "needsEngine", "ownScore", "scoreAfter", "scoreText", "winningChances"],
     "game.js": ["ShelfishGame"],
   };
   for (const [file, list] of Object.entries(expected)) assert.deepEqual(await names(file), list, file);
