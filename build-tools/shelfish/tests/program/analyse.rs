@@ -31,7 +31,7 @@ fn a_report_for_people_counts_the_moves_that_it_judges() {
     for line in [
         "1. A - B 0-1",
         "   2 moves, 4 of 5 positions known",
-        "   White     64.4 %              110    0    1    0  1 of 2",
+        "   White          -                -    0    1    0  1 of 2",
         "   Black          -                -    0    0    0  1 of 2",
         "   1. f3?         +0.20 to -0.90; better 1. e4 e5",
     ] {
@@ -49,7 +49,7 @@ fn evaluations_of_the_game_are_used_on_request() {
     let with = report(&["--json", "--use-pgn-evals"]);
     assert_eq!(with["known"], 5);
     assert_eq!(with["evaluations"][2], serde_json::json!({ "cp": -80, "depth": 18, "line": "", "source": "pgn" }));
-    let first = serde_json::json!({ "cp": 20, "depth": 30, "line": "e2e4 e7e5", "source": "database" });
+    let first = serde_json::json!({ "cp": 20, "depth": 30, "knodes": 100, "line": "e2e4 e7e5", "source": "database" });
     assert_eq!(with["evaluations"][0], first);
     assert_eq!(with["moves"][2]["judgment"], "blunder");
     assert_eq!(
@@ -139,4 +139,57 @@ fn a_signal_removes_an_incomplete_file() {
     assert_eq!(child.wait().unwrap().code(), Some(130));
     drop(games);
     assert!(!is_begun() && !out.exists());
+}
+
+/// Lines in which a piece is left hanging at the end of an opening. The move has the glyph `$4`, which is also the judgment of
+/// Stockfish. The openings are those of lichess-org/chess-openings.
+const HANGING: &str = include_str!("../../../../tests/data/hanging.pgn");
+
+#[test]
+fn every_piece_that_is_left_hanging_at_the_end_of_an_opening_is_a_blunder() {
+    let run = shelfish_with(["analyse", "-", "--engine", "--nodes", "50000", "--json"], HANGING.as_bytes());
+    let reports = run.succeeds();
+    let mut count = 0;
+    for (report, game) in reports.lines().zip(HANGING.split("[Event ").skip(1)) {
+        let report: Value = serde_json::from_str(report).unwrap();
+        let words: Vec<&str> = game.split_whitespace().collect();
+        let blunder = words.iter().position(|word| *word == "$4").map(|n| words[n - 1]).unwrap();
+        let moves = report["moves"].as_array().unwrap();
+        let hanging = &moves[moves.len() - 5];
+        assert_eq!(hanging["san"], blunder, "{game}");
+        assert_eq!((&hanging["judgment"], &hanging["settled"]), (&"blunder".into(), &true.into()), "{game}{hanging}");
+        assert_eq!(report["settled"], true, "{game}");
+        count += 1;
+    }
+    assert_eq!(count, 21);
+}
+
+#[test]
+fn the_report_of_an_engine_is_the_same_with_any_number_of_threads() {
+    let fixture = fixture();
+    let db = fixture.path("db");
+    let args = ["analyse", "-", "-d", db.to_str().unwrap(), "--nodes", "3000", "--json", "--engine", "--threads"];
+    let reports = ["1", "2", "5"].map(|threads| {
+        let games = format!("{GAME}\n{}", HANGING.split("\n\n[Event").next().unwrap());
+        shelfish_with([&args[..], &[threads]].concat(), games.as_bytes()).succeeds()
+    });
+    assert_eq!(reports[0], reports[1]);
+    assert_eq!(reports[0], reports[2]);
+    let report: Value = serde_json::from_str(reports[0].lines().next().unwrap()).unwrap();
+    assert_eq!((&report["known"], &report["settled"]), (&5.into(), &true.into()));
+    assert_eq!(report["evaluations"][2]["source"], "engine");
+}
+
+#[test]
+fn a_uci_engine_searches_instead_and_a_missing_program_is_named() {
+    let program = format!("{} engine", env!("CARGO_BIN_EXE_shelfish"));
+    let args = ["analyse", "-", "--json", "--threads", "2", "--nodes", "2000", "--uci"];
+    let report = shelfish_with([&args[..], &[&program]].concat(), GAME.as_bytes()).succeeds();
+    let report: Value = serde_json::from_str(&report).unwrap();
+    assert_eq!((&report["settled"], &report["evaluations"][1]["source"]), (&true.into(), &"uci".into()));
+    assert_eq!(report["moves"][2]["judgment"], "blunder");
+    shelfish_with([&args[..], &["./no-such-engine"]].concat(), GAME.as_bytes()).fails(&["--uci", "no-such-engine"]);
+    // Without an engine or a database, the program has nothing to report.
+    assert_eq!(shelfish_with(["analyse", "-"], GAME.as_bytes()).code, 2);
+    assert_eq!(shelfish_with(["analyse", "-", "--use-pgn-evals", "--nodes", "5"], GAME.as_bytes()).code, 2);
 }
