@@ -43,7 +43,7 @@ export class ReportPanel {
   #choices(nodes: number): void {
     const usual: Record<string, number> = Object.values<number>(NODES).includes(nodes) ? NODES : { ...NODES, Other: nodes };
     const options = Object.entries(usual).map(([name, value]) =>
-      make("option", { value: String(value), selected: value === nodes, title: `${value.toLocaleString("en")} nodes for each position of a doubtful move` }, name === "Normal" ? "Normal depth" : name),
+      make("option", { value: String(value), selected: value === nodes, title: `${value.toLocaleString("en")} nodes for each position of a doubtful move` }, name),
     );
     this.#depth.replaceChildren(...options);
     this.#depth.title = "Analyse deeper: nodes for each position of a doubtful move";
