@@ -86,6 +86,8 @@ pub struct Review {
     indices: Vec<usize>,
     given: Vec<Option<KnownEval>>,
     found: Vec<[Option<KnownEval>; PASSES]>,
+    /// Comparisons that were settled before the current pass. Later passes may search the same positions for other moves.
+    settled: Vec<Option<Comparison>>,
     /// Number of passes that were requested.
     passes: usize,
     nodes: u64,
@@ -106,7 +108,8 @@ impl Review {
             indices.push(index);
         }
         let (given, found) = (vec![None; positions.len()], vec![[const { None }; PASSES]; positions.len()]);
-        Review { game, positions, indices, given, found, passes: 0, nodes: options.nodes }
+        let settled = vec![None; game.moves().len()];
+        Review { game, positions, indices, given, found, settled, passes: 0, nodes: options.nodes }
     }
 
     /// Adds evaluations of a database or a PGN: `known[0]` is that of the first position, `known[n]` that after move n. Of
@@ -145,7 +148,7 @@ impl Review {
         while self.passes < PASSES {
             let (numerator, denominator) = FRACTIONS[self.passes];
             let nodes = (self.nodes.saturating_mul(numerator) / denominator).max(MIN_NODES);
-            let wanted = self.unsettled();
+            let wanted = self.settle();
             self.passes += 1;
             let sequences = sequences(&wanted, nodes);
             if !sequences.is_empty() {
@@ -217,23 +220,26 @@ impl Review {
         }
     }
 
+    /// Returns the comparison of each move, if its positions have values.
     fn comparisons(&self, evidence: &[Evidence]) -> Vec<Option<Comparison>> {
-        let moves = self.game.moves().iter().zip(self.indices.windows(2));
+        let moves = self.game.moves().iter().zip(self.indices.windows(2)).zip(&self.settled);
         moves
-            .map(|(played, pair)| {
+            .map(|((played, pair), settled)| {
                 let [before, after] = [pair[0], pair[1]];
-                compare(&evidence[before], &evidence[after], *played, self.positions[before].chess().turn())
+                let compared =
+                    || compare(&evidence[before], &evidence[after], *played, self.positions[before].chess().turn());
+                settled.or_else(compared)
             })
             .collect()
     }
 
-    /// Returns the indices of the positions before and after the moves that are not settled, in order.
-    fn unsettled(&self) -> Vec<usize> {
+    /// Settles the moves whose figures are final. Returns the positions before and after the other moves, in order.
+    fn settle(&mut self) -> Vec<usize> {
         let evidence: Vec<Evidence> = (0..self.positions.len()).map(|index| self.evidence(index)).collect();
         let comparisons = self.comparisons(&evidence);
-        let is_open = |comparison: &Option<Comparison>| comparison.is_none_or(|comparison| !comparison.is_settled);
-        let pairs = self.indices.windows(2).zip(&comparisons).filter(|(_, comparison)| is_open(comparison));
-        let mut wanted: Vec<usize> = pairs.flat_map(|(pair, _)| pair.iter().copied()).collect();
+        self.settled = comparisons.into_iter().map(|found| found.filter(|comparison| comparison.is_settled)).collect();
+        let open = self.indices.windows(2).zip(&self.settled).filter(|(_, settled)| settled.is_none());
+        let mut wanted: Vec<usize> = open.flat_map(|(pair, _)| pair.iter().copied()).collect();
         wanted.retain(|index| evidence[*index].exact.is_none());
         wanted.sort_unstable();
         wanted.dedup();

@@ -1,0 +1,94 @@
+//! Reviews of games with random results of an engine: they end, and settled moves do not change.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::HashMap;
+
+use proptest::prelude::*;
+use shelfish_analysis::{Game, Judgment, KnownEval, Origin, Review, ReviewOptions, Score};
+
+/// A game with a repetition and a mate.
+const GAME: &str = "g1f3 g8f6 f3g1 f6g8 e2e4 e7e5 g1f3 g8f6 f3g1 f6g8 d1h5 b8c6 f1c4 g8f6 h5f7";
+
+fn game() -> Game {
+    Game::from_uci(None, GAME.split(' ')).unwrap()
+}
+
+fn score() -> impl Strategy<Value = Score> {
+    prop_oneof![6 => (-900..900).prop_map(Score::Cp), 1 => (1..9).prop_map(Score::Mate), 1 => (-9..-1).prop_map(Score::Mate)]
+}
+
+fn known(origin: Origin) -> impl Strategy<Value = Option<KnownEval>> {
+    prop::option::of((score(), 5..40_u16, 1..5_000_u64).prop_map(move |(score, depth, knodes)| KnownEval {
+        knodes: Some(knodes),
+        origin,
+        ..KnownEval::new(score, Some(depth))
+    }))
+}
+
+proptest! {
+    #[test]
+    fn a_review_ends_and_its_settled_moves_do_not_change(
+        given in prop::collection::vec(known(Origin::Database), 16),
+        scores in prop::collection::vec(score(), 200),
+    ) {
+        let mut review = Review::new(game(), ReviewOptions::default());
+        review.give(&given).unwrap();
+        let mut scores = scores.into_iter().cycle();
+        let mut settled = HashMap::new();
+        for pass in 0.. {
+            for m in review.report().moves.into_iter().filter(|m| m.settled) {
+                let before = settled.insert(m.ply, m.clone());
+                prop_assert!(before.is_none_or(|before| before.judgment == m.judgment && before.loss == m.loss));
+            }
+            let sequences = review.next_pass();
+            if sequences.is_empty() {
+                break;
+            }
+            prop_assert!(pass < 4);
+            for sequence in sequences {
+                prop_assert!(sequence.positions.len() <= 10);
+                prop_assert!(sequence.positions.windows(2).all(|pair| pair[0] == pair[1] + 1));
+                for index in sequence.positions {
+                    let score = scores.next().unwrap();
+                    let found = KnownEval { origin: Origin::Engine, ..KnownEval::new(score, Some(12)) };
+                    review.answer(index, found).unwrap();
+                }
+            }
+        }
+        let report = review.report();
+        prop_assert!(report.settled && report.white.judged == 8 && report.black.judged == 7);
+        prop_assert_eq!(report.white.provisional + report.black.provisional, 0);
+    }
+}
+
+#[test]
+fn repeated_positions_are_searched_once() {
+    let mut review = Review::new(game(), ReviewOptions::default());
+    let first: Vec<usize> = review.next_pass().into_iter().flat_map(|sequence| sequence.positions).collect();
+    // Of 16 positions, the fifth and the eleventh are repeated, and the last is mate.
+    assert_eq!(review.positions().len(), 14);
+    assert_eq!(first.len(), 13);
+}
+
+#[test]
+fn a_jump_of_eight_pawns_is_a_blunder_whatever_the_source() {
+    let game = Game::from_uci(None, ["e2e4", "e7e5"]).unwrap();
+    let mut review = Review::new(game, ReviewOptions::default());
+    let shallow = |cp| Some(KnownEval { knodes: Some(3), ..KnownEval::cp(cp, 9) });
+    review.give(&[Some(KnownEval::cp(20, 40)), Some(KnownEval::cp(19, 40)), shallow(812)]).unwrap();
+    let report = review.report();
+    assert_eq!((report.moves[1].judgment, report.moves[1].settled), (Some(Judgment::Blunder), true));
+    assert_eq!(report.black.blunders, 1);
+}
+
+#[test]
+fn the_deeper_of_two_evaluations_counts_whatever_its_origin() {
+    let game = Game::from_uci(None, ["e2e4"]).unwrap();
+    let mut review = Review::new(game, ReviewOptions::default());
+    let database = KnownEval { knodes: Some(3), ..KnownEval::cp(90, 9) };
+    let pgn = KnownEval { origin: Origin::Pgn, ..KnownEval::new(Score::Cp(10), None) };
+    review.give(&[Some(database.clone()), None]).unwrap();
+    review.give(&[Some(pgn.clone()), None]).unwrap();
+    review.give(&[Some(database), None]).unwrap();
+    assert_eq!(review.evaluations(), [Some(pgn), None]);
+}
