@@ -26,7 +26,8 @@ pub enum Origin {
 /// Depth in plies below which a search is shallow.
 pub const MIN_DEPTH: u16 = 16;
 
-/// Thousands of nodes below which a search is shallow.
+/// Thousands of nodes below which a search is shallow. Stockfish has a mean error of winning chances of 0.037 at 100,000 nodes
+/// (median depth 15), and of 0.060 at 10,000, against its own million. The engine of a review has 0.053 at 400,000 nodes.
 pub const MIN_KNODES: u64 = 100;
 
 /// The evaluation of a position.
