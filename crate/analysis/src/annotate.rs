@@ -16,7 +16,7 @@ const MOVE_GLYPHS: core::ops::RangeInclusive<u8> = 1..=6;
 
 /// Writes evaluations into a game as `[%eval score,depth]`, judgments as glyphs, and better lines as variations. Earlier
 /// evaluations are replaced, and all other annotations are kept. A move that has a glyph keeps the glyph. Takes the same
-/// evaluations as [`report()`], and returns the same report.
+/// evaluations as [`report()`](crate::report()), and returns the same report.
 ///
 /// ```
 /// use shelfish_analysis::{KnownEval, annotate, pgn};
@@ -31,7 +31,7 @@ const MOVE_GLYPHS: core::ops::RangeInclusive<u8> = 1..=6;
 ///
 /// # Errors
 ///
-/// The errors of [`report()`].
+/// The errors of [`report()`](crate::report()).
 pub fn annotate(game: &mut PgnGame, known: &[Option<KnownEval>]) -> Result<Report, ReportError> {
     let mut review = Review::new(game.game.clone(), ReviewOptions::default());
     review.give(known)?;

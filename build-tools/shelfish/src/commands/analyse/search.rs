@@ -160,8 +160,9 @@ impl Searcher {
                 **histories = Histories::default();
             }
             Searcher::Uci(engine) => {
-                if let Err(error) = engine.new_game() {
-                    return sequence.positions.first().is_some_and(|index| send(Err(failed(*index, error)))) && false;
+                if let (Err(error), Some(&index)) = (engine.new_game(), sequence.positions.first()) {
+                    send(Err(failed(index, error)));
+                    return false;
                 }
             }
         }

@@ -181,7 +181,7 @@ enum PositionError {
         /// Text of the move.
         found: String,
         /// FEN of the position before the move.
-        position: Fen,
+        position: Box<Fen>,
     },
 }
 
@@ -205,7 +205,7 @@ fn game(fen: Option<&str>, moves: &[String]) -> Result<Game, PositionError> {
     for text in moves {
         let m = game.position().legal_move(text).ok_or_else(|| PositionError::Illegal {
             found: text.clone(),
-            position: Fen::from_position(game.position().chess(), EnPassantMode::Legal),
+            position: Box::new(Fen::from_position(game.position().chess(), EnPassantMode::Legal)),
         })?;
         game.play(m);
     }
