@@ -30,13 +30,14 @@ pub struct Args {
 
 /// Analyses games and prints a table in Markdown.
 pub fn run(args: &Args) -> Result<()> {
-    let (_, version) = tools::stockfish()?;
+    let (stockfish, version) = tools::stockfish()?;
     if !version.starts_with("Stockfish 15.1") {
         say(format!("The scores in {REFERENCE} are of Stockfish 15.1, but the installed version is {version}"));
     }
     programs(&["shelfish-cli", "shelfish-arena"])?;
     let mut arena = command(program("arena"));
     arena.arg("judgments").arg("--program").arg(program("shelfish")).args(["--reference", REFERENCE]);
+    arena.args(["--engine", &format!("{} Hash=64", stockfish.display())]);
     arena.args(args.games.iter().flat_map(|games| ["--games", games]));
     arena.args(["--count", &args.count.to_string(), "--offset", &args.offset.to_string()]);
     if let Some(minutes) = args.minutes {
