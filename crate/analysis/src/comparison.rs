@@ -3,9 +3,13 @@
 //! Two evaluations are comparable if they have the same origin, and neither is [shallow](crate::KnownEval::is_shallow), or if an
 //! engine searched both positions with the same number of nodes. A value by the rules is comparable with every evaluation.
 //!
-//! A comparison is settled if its figures do not change any more. The comparison of an engine's pass is settled if the loss is
-//! far below an inaccuracy, if two passes agree on a large loss, if a deeper pass finds no inaccuracy, or after the last pass. A
-//! comparison of evaluations that are not comparable is provisional, unless the loss is beyond doubt.
+//! A comparison is settled if its figures do not change any more. Evaluations that are not comparable settle a move only if the
+//! loss is beyond doubt. The passes of an engine settle a move in four cases:
+//!
+//! - The loss is far below an inaccuracy.
+//! - Two passes agree on a large loss.
+//! - A deeper pass finds no inaccuracy.
+//! - No further pass follows.
 
 use shakmaty::{Color, Move};
 
@@ -115,8 +119,8 @@ fn given(before: &Evidence, after: &Evidence, played: Move, mover: Color) -> Opt
     Some(Comparison::new(first, second, played, mover))
 }
 
-/// Compares the results of the engine's last passes that contain both positions. Of two passes, the milder judgment counts: a
-/// deeper search often finds that a loss was none, so two searches have to agree on a judgment.
+/// Compares the results of the engine's last passes that contain both positions. The milder judgment of two passes
+/// counts, because a deeper search often finds that a move loses nothing.
 fn searched(before: &Evidence, after: &Evidence, played: Move, mover: Color) -> Option<Comparison> {
     let reliable = before.reliable().and_then(|(searched, _)| searched.best);
     let of_pass = |pass: usize| {
