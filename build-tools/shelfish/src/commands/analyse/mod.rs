@@ -50,7 +50,7 @@ publishes. The report says how many moves contribute to each figure. A judgment 
 provisional and contributes to no figure.
 
 With --engine, the report is final. An engine searches all positions whose evaluations are missing, shallow or not comparable:
-first with an eighth of a million nodes or less, then again with more nodes before and after each move that is near an
+first with few nodes, then again with more nodes before and after each move that is near an
 inaccuracy or worse, until two searches agree. The limit is a number of nodes, so that the report of a game is the same in each
 run, with any number of threads, and on the page.
 
