@@ -179,6 +179,8 @@ test("offline, a game of Lichess is an error in the dialog and by link", async (
   // The first opened game loads the code that opens games.
   await open(page, PGN);
   await moves(page, "e4 e5 Nf3 Nc6 Bc4");
+  // An analysis that runs reports that it cannot load its parts.
+  await until(async () => /Complete/.test((await at(page, "filling").textContent()) ?? ""));
   await page.context().setOffline(true);
   await open(page, "q7ZvsdUF");
   await says(page, "open-error", /offline|cannot be reached/);

@@ -241,7 +241,8 @@ fn silent_host(manifest: Option<Vec<u8>>) -> (String, Receiver<String>) {
         let mut unanswered = Vec::new();
         for mut client in listener.incoming().map_while(Result::ok) {
             let head = BufReader::new(&client).lines().map_while(Result::ok).take_while(|line| !line.is_empty());
-            let request = head.collect::<Vec<_>>().swap_remove(0);
+            // A client may close a connection without a request.
+            let Some(request) = head.collect::<Vec<_>>().into_iter().next() else { continue };
             match &manifest {
                 Some(manifest) if request.contains("manifest.json") => {
                     let head = format!("content-length: {}\r\nconnection: close\r\n\r\n", manifest.len());
