@@ -177,15 +177,28 @@ test("the list of continuations is sorted by score, and a click plays a continua
   assert.equal(await current(page), san);
 });
 
-test("on a phone a tap shows all lines and the controls of the engine, and another tap hides them", async (t) => {
-  const page = await shelf.page(t, { path: "site/", before: withoutEngine, context: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true } });
-  await reads(page, "facts", /^Depth/);
-  for (const expanded of ["true", "false"]) {
-    await at(page, "unfold").tap();
-    assert.equal(await at(page, "unfold").getAttribute("aria-expanded"), expanded);
-    assert.equal(await page.evaluate(() => document.elementFromPoint(300, 530)?.closest(".tools") !== null), expanded === "true");
-  }
-});
+for (const [width, height] of /** @type {const} */ ([[360, 640], [390, 844], [430, 932], [844, 390]])) {
+  test(`a tap shows all lines and the controls of the engine at ${width} by ${height}, a move of the second line can be tapped, and another tap hides them`, async (t) => {
+    const context = { viewport: { width, height }, hasTouch: true, isMobile: true };
+    // The database has three lines of this position.
+    const page = await shelf.page(t, { path: "site/#moves=f2f3,e7e5&ply=2", before: withoutEngine, context });
+    await reads(page, "facts", /^Depth/);
+    // Playwright taps only an element that no other element covers.
+    const second = page.locator("#lines li:nth-child(2) button").first();
+    for (const expanded of [true, false, true]) {
+      await at(page, "unfold").tap();
+      assert.equal(await at(page, "unfold").getAttribute("aria-expanded"), String(expanded));
+      assert.equal(await second.isVisible(), expanded);
+      assert.equal(await at(page, "go-deeper").evaluate((button) => {
+        const { x, y, width, height } = button.getBoundingClientRect();
+        return button.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+      }), expanded);
+    }
+    const san = await second.textContent();
+    await second.tap();
+    await until(async () => (await current(page)) === san);
+  });
+}
 
 test("names, ratings, clocks and the result are next to the board and turn with it", async (t) => {
   const page = await shelf.page(t, { path: "site/" });
