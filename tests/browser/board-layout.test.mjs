@@ -73,3 +73,31 @@ for (const size of SIZES) {
     assert.deepEqual(await page.evaluate(() => /** @type {any} */ (globalThis).shifts), []);
   });
 }
+
+/** Names as long as chess.com allows, and longer, without a space. */
+const LONG = `[White "TheVeryLongUserName_OfChessCom"]
+[Black "${"AnotherLongNameWithoutSpaces".repeat(3)}"]
+[Result "1-0"]
+
+1. e4 e5 2. Nf3 Nc6 3. Bc4 Nd4 4. Nxe5 Qg5 1-0`;
+
+for (const size of SIZES) {
+  const { width, height } = size;
+
+  test(`the report shows both columns of players with long names at ${width} by ${height}, and the page does not scroll sideways`, async (t) => {
+    const page = await open(t, size, `site/#pgn=${encodeURIComponent(LONG)}`);
+    await page.locator("#report tbody tr").nth(4).waitFor();
+    const found = await page.evaluate((width) => {
+      // The window of a phone grows with its content.
+      const panel = document.querySelector("#report")?.getBoundingClientRect();
+      const cells = [...document.querySelectorAll("#report :is(thead th, tbody td)")].map((cell) => cell.getBoundingClientRect());
+      const isOutside = (/** @type {DOMRect} */ { left, right }) => !panel || left < panel.left || right > panel.right;
+      return {
+        cells: cells.length,
+        outside: cells.filter(isOutside).length,
+        scrolls: document.documentElement.scrollWidth > width,
+      };
+    }, width);
+    assert.deepEqual(found, { cells: 12, outside: 0, scrolls: false });
+  });
+}
