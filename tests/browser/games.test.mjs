@@ -216,6 +216,15 @@ test("a link contains the game with its names and the ply, and back and forward 
   await moves(old, "e4 e5");
 });
 
+test("a name without a comma stays whole, and the menu and the report show it", async (t) => {
+  const page = await shelf.page(t, SITE);
+  await open(page, '[White "Bu Xiangzhi"]\n[Black "Carlsen, Magnus"]\n[Date "2017.09.12"]\n\n1. e4 e5 2. Bc4 Nf6 3. d3 Nc6 4. Nf3 Be7 1-0');
+  await until(async () => (await page.title()).startsWith("Bu Xiangzhi – Carlsen, 2017"));
+  await until(async () => (await opened(page))[0] === "Bu Xiangzhi – Carlsen, 2017");
+  await page.locator("#report thead th").nth(1).waitFor();
+  assert.deepEqual(await page.locator("#report thead th").allTextContents(), ["Bu Xiangzhi", "Carlsen"]);
+});
+
 test("the first fifty games of a link are kept in order", async (t) => {
   const page = await shelf.page(t);
   const pgns = Array.from({ length: 60 }, (_, n) => `[White "Player${n + 1}"]\n\n1. e4 e5 2. Nf3 Nc6 *`).join("\n\n");

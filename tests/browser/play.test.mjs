@@ -160,6 +160,25 @@ test("moves can be typed, illegal moves are reported, and earlier positions can 
   await reads(page, "status", /^1\. \S+ Your move/);
 });
 
+test("the analysis of a game shows the board from the user's side, and names the engine", async (t) => {
+  for (const side of ["black", "white"]) {
+    const page = await shelf.page(t, { path: "site/play.html" });
+    await at(page, `side-${side}`).check();
+    await at(page, "start").click();
+    await reads(page, "status", /Your move/);
+    await type(page, side === "black" ? "a6" : "a3");
+    await until(async () => (await page.locator("#sheet button").count()) >= 2);
+    await at(page, "resign").click();
+    await at(page, "resign").click();
+    await at(page, "analyse").click();
+    await reads(page, "player-below", /^You/);
+    await page.locator(`#board.orientation-${side}`).waitFor();
+    const expected = side === "black" ? /^Shelfish – You, 20\d\d · / : /^You – Shelfish, 20\d\d · /;
+    await until(async () => expected.test(await page.title()), () => page.title());
+    assert.match((await at(page, "player-above").textContent()) ?? "", /^Shelfish \(Casual player, 1200\)/);
+  }
+});
+
 test("a game continues after a reload", async (t) => {
   const page = await shelf.page(t, { path: "site/play.html" });
   await at(page, "control").selectOption({ label: "3 + 2" });

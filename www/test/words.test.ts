@@ -52,14 +52,32 @@ describe("a cost", () => {
 
 describe("a name", () => {
   it("is shortened", () => {
-    expect(["Kasparov, Gary", "Aronian,L", "Paul Morphy", "Comp Deep Blue", "", "Von Bardeleben, K"].map(surname)).toEqual([
-      "Kasparov",
-      "Aronian",
-      "Morphy",
-      "Deep Blue",
-      "?",
-      "Bardeleben",
-    ]);
+    const names = {
+      "Kasparov, Gary": "Kasparov",
+      "Aronian,L": "Aronian",
+      "Carlsen, Magnus (NOR)": "Carlsen",
+      "Comp Deep Blue": "Deep Blue",
+      "Von Bardeleben, K": "Bardeleben",
+      "": "?",
+      "?": "?",
+      ", Anna": "?",
+    };
+    expect(Object.keys(names).map(surname)).toEqual(Object.values(names));
+  });
+
+  it("without a comma stays whole, and a level in brackets is not a part of it", () => {
+    const names = {
+      "Bu Xiangzhi": "Bu Xiangzhi",
+      "Paul Morphy": "Paul Morphy",
+      "Shelfish (Casual player, 1200)": "Shelfish",
+      "Stockfish 17 (3200)": "Stockfish 17",
+      "(unknown)": "(unknown)",
+    };
+    expect(Object.keys(names).map(surname)).toEqual(Object.values(names));
+    expect(slug(new Map([["White", "Bu Xiangzhi"], ["Black", "Carlsen, M"]]))).toBe("bu-xiangzhi-carlsen-");
+  });
+
+  it("is a part of links and of the names of games", () => {
     const headers = new Map([["White", "Réti, Richard"], ["Black", "Alekhine, A"], ["Date", "1925.??.??"]]);
     expect(players(headers)).toBe("Réti – Alekhine, 1925");
     expect(slug(headers)).toBe("reti-alekhine-1925");

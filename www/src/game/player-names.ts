@@ -1,12 +1,16 @@
 /** Short forms of the names in PGN headers. */
 
-/** Returns Kasparov, Aronian and Morphy for "Kasparov, Gary", "Aronian,L" and "Paul Morphy". */
+/**
+ * Returns Kasparov, Aronian and Shelfish for "Kasparov, Gary", "Aronian,L" and "Shelfish (Club player, 1600)". A name without a comma is returned
+ * whole: nothing says whether the family name is its first or its last word ("Bu Xiangzhi", "Magnus Carlsen").
+ */
 export function surname(name: string): string {
-  const before = name.split(",")[0]?.trim() ?? "";
-  if (name.includes(",")) return before.replace(/^Von /, "") || "?";
+  // Brackets at the end contain a level, a country or a rating.
+  const person = name.replace(/\s*\([^()]*\)\s*$/, "").trim() || name.trim();
+  const [family = "", ...given] = person.split(",");
+  if (given.length > 0) return family.trim().replace(/^Von /, "") || "?";
   // Old databases mark computers with "Comp". The rest is the complete name.
-  if (before.startsWith("Comp ")) return before.slice(5);
-  return before.split(/\s+/).at(-1) || "?";
+  return person.replace(/^Comp /, "") || "?";
 }
 
 /** Returns the year of a PGN date; empty if unknown. */
@@ -20,11 +24,13 @@ export function players(headers: ReadonlyMap<string, string>): string {
   return `${surname(white ?? "?")} – ${surname(black ?? "?")}${when && `, ${when}`}`;
 }
 
-/** Returns a name for links: "morphy-isouard-1858". */
+/** Returns a name for links and files: "morphy-isouard-1858". */
 export function slug(headers: ReadonlyMap<string, string>): string {
   return [surname(headers.get("White") ?? ""), surname(headers.get("Black") ?? ""), year(headers.get("Date"))]
     .join("-")
     .normalize("NFKD")
     .toLowerCase()
-    .replace(/[^a-z0-9-]/g, "");
+    .replace(/\s+/g, "-")
+    .replace(/[^a-z0-9-]/g, "")
+    .replace(/-{2,}/g, "-");
 }

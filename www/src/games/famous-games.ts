@@ -29,6 +29,12 @@ const TITLES: Record<string, string> = {
   "topalov-shirov-1998": "Shirov’s bishop to h3",
 };
 
+/** Links have other names for these games than `slug` returns. */
+const LINKED: Record<string, string> = {
+  "deep-blue-kasparov-1997": "deepblue-kasparov-1997",
+  "paul-morphy-duke-karl-count-isouard-1858": "morphy-isouard-1858",
+};
+
 /** A famous game. Its PGN is read when the game is opened. */
 export interface Famous {
   slug: string;
@@ -41,7 +47,8 @@ export interface Famous {
 /** The games, oldest first. */
 export const famous: readonly Famous[] = [...split(pgn)]
   .map((text) => {
-    const id = slug(text.headers);
+    const name = slug(text.headers);
+    const id = LINKED[name] ?? name;
     return {
       slug: id,
       title: TITLES[id] ?? text.headers.get("Event") ?? "",

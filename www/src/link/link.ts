@@ -1,6 +1,7 @@
 /**
  * Links to a position of a game, in the URL's fragment. The game is `#game=SLUG` (famous), `#lichess=ID`, `#pgn=…` (URL-encoded), `#pgnz=…`
  * (deflated, base64url), or `#fen=…&moves=e2e4,e7e5`. `&ply=12` is the position; `&line=…` are moves that leave the game's main line there.
+ * `&side=black` turns the board.
  */
 import { makeUci, parseUci } from "chessops/util";
 import { clip, InputError } from "../text/input-error";
@@ -87,6 +88,7 @@ export async function parseLink(fragment: string, sources: Sources): Promise<Lin
   const linked = game ?? played(fields.get("fen"), fields.get("moves"));
   if (pgn || folded) names.set(linked, `${folded ? "pgnz" : "pgn"}=${folded ?? encodeURIComponent(spaced(pgn ?? ""))}${fields.has("abridged") ? "&abridged=1" : ""}`);
   const main = linked.mainline();
+  const side = source?.side ?? fields.get("side");
   const wanted = Math.trunc(Number(fields.get("ply") ?? 0)) || 0;
   const at = main[Math.max(0, Math.min(wanted, main.length - 1))] ?? linked.root;
   return {
@@ -95,7 +97,7 @@ export async function parseLink(fragment: string, sources: Sources): Promise<Lin
     abridged: fields.has("abridged"),
     others,
     refused,
-    ...(source?.side ? { side: source.side } : {}),
+    ...(side === "white" || side === "black" ? { side } : {}),
   };
 }
 

@@ -79,7 +79,7 @@ function updateControls(): void {
   for (const id of ["back", "undo"]) disable(byId(id), !match.canTakeBack, byId(id === "back" ? "flip" : "again"));
   disable(byId("hint"), !match.isMine, byId("flip"));
   byId("resign").textContent = "Resign";
-  if (isOver) byId<HTMLAnchorElement>("analyse").href = `./#pgn=${encodeURIComponent(toPgn(match.game, "compact"))}`;
+  if (isOver) byId<HTMLAnchorElement>("analyse").href = `./#pgn=${encodeURIComponent(toPgn(match.game, "compact"))}&side=${match.terms.side}`;
 }
 
 function clocks(): void {
