@@ -216,6 +216,121 @@ test("a link contains the game with its names and the ply, and back and forward 
   await moves(old, "e4 e5");
 });
 
+/** Plays a move by its name. */
+async function play(/** @type {Page} */ page, /** @type {string} */ san) {
+  await at(page, "move-input").fill(san);
+  await at(page, "move-input").press("Enter");
+  await until(async () => (await at(page, "move-input").inputValue()) === "");
+  await at(page, "move-input").blur();
+}
+
+/** Returns the moves of the variations in the list of moves. */
+const variations = (/** @type {Page} */ page) => page.locator("[data-testid=variation-move] .san").allTextContents();
+
+/** Waits until the store of games has a text that matches. */
+const stores = (/** @type {Page} */ page, /** @type {RegExp} */ pattern) =>
+  until(async () => {
+    const texts = await page.evaluate(async () => {
+      const done = (/** @type {IDBRequest} */ request) => new Promise((resolve) => (request.onsuccess = () => resolve(request.result)));
+      const database = await done(indexedDB.open("shelfish-games"));
+      const texts = database.objectStoreNames.contains("texts") ? await done(database.transaction("texts").objectStore("texts").getAll()) : [];
+      database.close();
+      return texts;
+    });
+    return texts.some((/** @type {string} */ text) => pattern.test(text));
+  }, `the store has ${pattern}`);
+
+/** The games whose links name them in different ways. */
+const NAMED = {
+  "a famous game": { path: "site/#game=morphy-isouard-1858&ply=4", link: /#game=morphy-isouard-1858&/, isStored: true },
+  "a game of Lichess": { path: "site/#lichess=q7ZvsdUF&ply=4", link: /#lichess=q7ZvsdUF&/, isStored: true },
+  "a game of a link": { path: `site/#pgn=${encodeURIComponent(PGN)}&ply=4`, link: /#pgn/, isStored: true },
+  "a game of the board": { path: "site/#moves=e2e4,e7e5,g1f3,b8c6,f1c4&ply=4", link: /#pgn/, isStored: false },
+};
+
+for (const [name, { path, link, isStored }] of Object.entries(NAMED)) {
+  test(`the variations of ${name} survive a reload and a visit of another game`, async (t) => {
+    const page = await shelf.page(t, { path });
+    await until(async () => (await page.locator("[data-testid=move]").count()) > 4);
+    await play(page, "h3");
+    await page.keyboard.press("ArrowLeft");
+    await play(page, "a3");
+    await play(page, "a6");
+    assert.deepEqual(await variations(page), ["h3", "a3", "a6"]);
+    if (isStored) await stores(page, /\( ?3\. a3[^)]* a6/);
+    await page.keyboard.press("Home");
+    await until(() => link.test(`${page.url()}&`) && !/ply=|line=/.test(page.url()), () => page.url());
+    for (const again of [1, 2]) {
+      await page.reload();
+      await until(async () => JSON.stringify(await variations(page)) === '["h3","a3","a6"]', async () => `${again}: ${await variations(page)}`);
+    }
+    const { hash } = new URL(page.url());
+    await page.goto(new URL("site/#game=tal-botvinnik-1960", shelf.server.url).href);
+    await until(async () => (await page.title()).startsWith("Tal – Botvinnik"));
+    await page.goto(new URL(`site/${hash}`, shelf.server.url).href);
+    await until(async () => (await variations(page)).length === 3);
+  });
+
+  test(`after a variation of ${name} is made the main line, the link and a reload show the same position`, async (t) => {
+    const page = await shelf.page(t, { path, context: { permissions: ["clipboard-read", "clipboard-write"] } });
+    await until(async () => (await page.locator("[data-testid=move]").count()) > 4);
+    const main = await page.locator("[data-testid=move] .san").allTextContents();
+    await play(page, "a3");
+    await play(page, "a6");
+    await at(page, "promote").click();
+    await moves(page, `${main.slice(0, 4).join(" ")} a3 a6`);
+    const position = await at(page, "position-text").textContent();
+    await until(() => /^#pgnz?=.*&ply=6$/.test(new URL(page.url()).hash), () => page.url());
+    await at(page, "share").click();
+    await at(page, "copy-link").click();
+    const copied = await until(() => page.evaluate(() => navigator.clipboard.readText()));
+    for (const open of [() => page.reload(), () => page.goto("about:blank").then(() => page.goto(copied))]) {
+      await open();
+      await moves(page, `${main.slice(0, 4).join(" ")} a3 a6`);
+      await until(async () => (await at(page, "position-text").textContent()) === position);
+      assert.deepEqual(await variations(page), main.slice(4));
+    }
+    // Another browser has no list of games.
+    const other = await shelf.page(t, { path: `site/${new URL(copied).hash}` });
+    await until(async () => (await at(other, "position-text").textContent()) === position);
+  });
+}
+
+test("a deleted variation stays deleted after a reload, and Undo restores it", async (t) => {
+  const page = await shelf.page(t, { path: `site/#pgn=${encodeURIComponent(PGN.replace("3. Bc4", "3. Bc4 (3. Bb5 a6 4. Ba4) (3. d4)"))}` });
+  const all = ["Bb5", "a6", "Ba4", "d4"];
+  const list = async (/** @type {string[]} */ expected) => until(async () => (await variations(page)).join() === expected.join(), async () => `${await variations(page)}`);
+  await list(all);
+  await page.locator("[data-testid=variation-move]", { hasText: "a6" }).click();
+  await at(page, "remove").click();
+  await list(["d4"]);
+  await says(page, "notice", /The variation was deleted\.\s*Undo/);
+  await at(page, "notice-action").click();
+  await list(all);
+  await page.locator("#moves [aria-current] .san", { hasText: "a6" }).waitFor();
+  // The same by keys, with a promotion before it.
+  await at(page, "promote").click();
+  await moves(page, "e4 e5 Nf3 Nc6 Bb5 a6 Ba4");
+  await page.locator("[data-testid=variation-move]", { hasText: "d4" }).click();
+  await at(page, "remove").click();
+  await list(["Bc4"]);
+  await page.keyboard.press("Control+z");
+  await list(["Bc4", "d4"]);
+  await page.keyboard.press("Control+z");
+  await list(all);
+  await moves(page, "e4 e5 Nf3 Nc6 Bc4");
+  assert.ok(await at(page, "notice").isHidden());
+  await page.locator("[data-testid=variation-move]", { hasText: "Ba4" }).click();
+  await at(page, "remove").click();
+  await list(["d4"]);
+  await until(() => /^#pgnz?=[^&]+&ply=4$/.test(new URL(page.url()).hash), () => page.url());
+  await page.reload();
+  await list(["d4"]);
+  // The list has one copy of the game.
+  await until(async () => (await opened(page)).length > 0);
+  assert.deepEqual(await opened(page), ["Anna – Bert, 2024"]);
+});
+
 test("a name without a comma stays whole, and the menu and the report show it", async (t) => {
   const page = await shelf.page(t, SITE);
   await open(page, '[White "Bu Xiangzhi"]\n[Black "Carlsen, Magnus"]\n[Date "2017.09.12"]\n\n1. e4 e5 2. Bc4 Nf6 3. d3 Nc6 4. Nf3 Be7 1-0');

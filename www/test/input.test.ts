@@ -105,7 +105,7 @@ describe("annotations of a PGN", () => {
     const all = (node: Node): unknown[] => [node.fen, node.notes, ...node.children.map(all)];
     expect(all(again!.root)).toEqual(all(game!.root));
     expect(again!.headers.get("White")).toBe('A "B" C');
-    expect(fileName(game!)).toBe("c.pgn");
+    expect(fileName(game!)).toBe("a-b-c.pgn");
   });
 
   it("allow to open the valid games of a text and to list the invalid games", () => {

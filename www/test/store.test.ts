@@ -15,10 +15,10 @@ describe("the games that were opened", () => {
     await store.keep([game("a", 1, "1. e4 {long} *"), game("b", 2)]);
     await store.keep([game("a", 3)]);
     expect(await ids(store)).toEqual(["a", "b"]);
-    expect(await store.text("a")).toBe("1. e4 {long} *");
+    expect((await store.find("a"))?.text).toBe("1. e4 {long} *");
     await store.keep([game("b", 4, "1. e4 {longer still} *", "lichess:q7ZvsdUF")]);
     expect(await ids(store)).toEqual(["b", "a"]);
-    expect(await store.text("lichess:q7ZvsdUF")).toBe("1. e4 {longer still} *");
+    expect((await store.find("lichess:q7ZvsdUF"))?.text).toBe("1. e4 {longer still} *");
   });
 
   it("are removed, oldest first, if they exceed the limits", async () => {
@@ -33,7 +33,7 @@ describe("the games that were opened", () => {
     const store = await openStore();
     await store.keep([game("a", 1), game("b", 2)]);
     await store.remove("a");
-    expect([await ids(store), await store.text("a")]).toEqual([["b"], undefined]);
+    expect([await ids(store), (await store.find("a"))?.text]).toEqual([["b"], undefined]);
     await store.clear();
     expect(await ids(store)).toEqual([]);
   });

@@ -63,9 +63,10 @@ new MoveList(state, () => session.menu.offers());
 new Graph(state);
 nameOpenings(state);
 new JudgmentRow(state, preview.show);
-state.on(({ game, node }) => {
+state.on(({ game, node, edited }) => {
   if (game) title(state.game);
   if (node) controls(state.node);
+  if (edited) offerUndo();
 });
 const lookups = new Lookups(state, client);
 const engineSearch = new EngineSearch(state, settings);
@@ -96,6 +97,12 @@ function title(game: Game): void {
 function controls(node: Node): void {
   updateStepButtons(node);
   byId<HTMLAnchorElement>("play").href = `./play.html#fen=${node.fen.replaceAll(" ", "_")}`;
+}
+
+/** Shows the last change of the variations with a button that undoes it. */
+function offerUndo(): void {
+  const words = state.lastEdit;
+  notice(words ?? "", [], words === undefined ? undefined : { label: "Undo", does: () => state.undo() });
 }
 
 const steps = navigation(state);
@@ -139,6 +146,7 @@ bindKeys({
   g: stored,
   c: () => void copy(state.node.fen).then((done) => done && notice("FEN copied.")),
   p: onDemand(async () => (await copy((await loadPart(import("../pgn/write-game"))).toPgn(state.game))) && notice("PGN copied.")),
+  "Ctrl+z": () => state.undo(),
   "?": help,
 });
 

@@ -52,13 +52,15 @@ export class Game {
   site?: GameSite;
   /** Key in the list of stored games. */
   id?: string;
+  /** Key in the list before the main line was changed. */
+  formerId?: string;
 
   constructor(
     start: Position = Chess.default(),
     /** PGN headers; empty for a game that is played on the board. */
     readonly headers: ReadonlyMap<string, string> = new Map(),
     /** Name in the menu of famous games and in links. */
-    public slug?: string,
+    public slug?: string | undefined,
   ) {
     this.root = { ply: 0, san: "", position: start, fen: makeFen(start.toSetup()), children: [], notes: { nags: [] } };
   }

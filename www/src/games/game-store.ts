@@ -21,7 +21,7 @@ export interface Entry {
   readonly opened: number;
   /** Length of the text in characters. */
   readonly size: number;
-  /** Source of a fetched game: "lichess:ID". */
+  /** Source of the game: "lichess:ID", or "famous:NAME" for a famous game with moves of the reader. */
   readonly source?: string;
 }
 
@@ -35,10 +35,12 @@ export interface GameStore {
   readonly isLasting: boolean;
   /** Returns the games, the last opened first; at most `count`. */
   list(count?: number): Promise<Entry[]>;
-  /** Returns the text of a game, by its id or source. */
-  text(key: string): Promise<string | undefined>;
+  /** Returns a game, by its id or source. */
+  find(key: string): Promise<Stored | undefined>;
   /** Stores games; of two copies of a game the longer text is kept. Returns how many old games were removed. */
   keep(games: readonly Stored[]): Promise<number>;
+  /** Replaces the text of a game, and removes its entry under its former id. */
+  replace(game: Stored, formerId?: string): Promise<void>;
   remove(id: string): Promise<void>;
   clear(): Promise<void>;
 }
@@ -78,10 +80,11 @@ class DatabaseStore implements GameStore {
     return entries;
   }
 
-  async text(key: string): Promise<string | undefined> {
+  async find(key: string): Promise<Stored | undefined> {
     const { list, texts } = this.#begin("readonly");
-    const id = key.includes(":") ? await requestResult(list.index("source").getKey(key)) : key;
-    return id === undefined ? undefined : requestResult<string | undefined>(texts.get(id));
+    const entry = await requestResult<Entry | undefined>(key.includes(":") ? list.index("source").get(key) : list.get(key));
+    const text = entry && (await requestResult<string | undefined>(texts.get(entry.id)));
+    return entry && text !== undefined ? { ...entry, text } : undefined;
   }
 
   async keep(games: readonly Stored[]): Promise<number> {
@@ -102,6 +105,17 @@ class DatabaseStore implements GameStore {
     }
     await done;
     return old.length;
+  }
+
+  async replace({ text, ...entry }: Stored, formerId?: string): Promise<void> {
+    const { list, texts, done } = this.#begin("readwrite");
+    if (formerId !== undefined) {
+      list.delete(formerId);
+      texts.delete(formerId);
+    }
+    list.put(entry);
+    texts.put(text, entry.id);
+    await done;
   }
 
   async remove(id: string): Promise<void> {
@@ -137,8 +151,8 @@ class MemoryStore implements GameStore {
     return [...this.#games.values()].sort((a, b) => b.opened - a.opened).slice(0, count);
   }
 
-  async text(key: string): Promise<string | undefined> {
-    return (this.#games.get(key) ?? [...this.#games.values()].find(({ source }) => source === key))?.text;
+  async find(key: string): Promise<Stored | undefined> {
+    return this.#games.get(key) ?? [...this.#games.values()].find(({ source }) => source === key);
   }
 
   async keep(games: readonly Stored[]): Promise<number> {
@@ -149,6 +163,11 @@ class MemoryStore implements GameStore {
     const old = excess(await this.list(), this.limits);
     for (const { id } of old) this.#games.delete(id);
     return old.length;
+  }
+
+  async replace(game: Stored, formerId?: string): Promise<void> {
+    if (formerId !== undefined) this.#games.delete(formerId);
+    this.#games.set(game.id, game);
   }
 
   async remove(id: string): Promise<void> {

@@ -24,6 +24,8 @@ export class Library {
   readonly #loaded = new Map<string, Game>();
   readonly #famousIds = new Map<string, string>();
   #store: Promise<GameStore> | undefined;
+  /** Ends when the last changes are stored. */
+  #saving: Promise<void> = Promise.resolve();
 
   /** `changed` is called after each change of `recent` or `offered`. */
   constructor(private readonly changed: () => void) {}
@@ -35,10 +37,16 @@ export class Library {
     return famous;
   });
 
-  /** Returns the famous game with this name. */
+  /** Returns the famous game with this name, with the moves that were added to it. */
   async famous(slug: string): Promise<Game | undefined> {
-    const game = this.#loaded.get(slug) ?? (await this.offer()).find((each) => each.slug === slug)?.load();
-    if (!game) return undefined;
+    const loaded = this.#loaded.get(slug);
+    if (loaded?.slug === slug) return loaded;
+    const [offered, stored] = await Promise.all([this.offer(), this.#stored(`famous:${slug}`)]);
+    const original = offered.find((each) => each.slug === slug)?.load();
+    const game = stored ?? original;
+    if (!game || !original) return undefined;
+    game.slug = slug;
+    game.sourcePlies = original.sourcePlies;
     this.#loaded.set(slug, game);
     if (game.id) this.#famousIds.set(game.id, slug);
     return game;
@@ -49,7 +57,8 @@ export class Library {
     if (!game.id) return game;
     const slug = this.#famousIds.get(game.id);
     const known = this.#loaded.get(slug ?? game.id);
-    if (known && (slug || contentSize(known) >= contentSize(game))) {
+    // A game whose main line was changed has another id.
+    if (known?.id === game.id && (slug || contentSize(known) >= contentSize(game))) {
       if (game.site?.id) known.site = game.site;
       return known;
     }
@@ -60,14 +69,25 @@ export class Library {
   /** Returns a stored game by its id, or by its source such as "lichess:q7ZvsdUF". */
   async stored(key: string): Promise<Game | undefined> {
     const loaded = this.#loaded.get(key);
-    if (loaded) return loaded;
-    const text = await (await this.store()).text(key).catch(() => undefined);
-    if (text === undefined) return undefined;
-    const { read } = await loadPart(import("../pgn/read-text"));
-    const [game] = read(text).games;
-    const [name, id] = key.split(":");
-    if (game && name && id) game.site = { ...game.site, name, id };
+    if (loaded?.id === key) return loaded;
+    const [name = "", id] = key.split(":");
+    if (name === "famous" && id) return this.famous(id);
+    const game = await this.#stored(key);
+    if (game && id) game.site = { ...game.site, name, id };
     return game && this.same(game);
+  }
+
+  /** Reads a game from the store, by its id or source. */
+  async #stored(key: string): Promise<Game | undefined> {
+    const stored = await this.store().then((store) => store.find(key)).catch(() => undefined);
+    if (!stored) return undefined;
+    const { read } = await loadPart(import("../pgn/read-text"));
+    const [game] = read(stored.text).games;
+    if (!game) return undefined;
+    // The text contains moves that were added after the game's own moves.
+    game.id = stored.id;
+    game.sourcePlies = Math.min(stored.plies, game.sourcePlies);
+    return game;
   }
 
   /** Stores games that were checked but not built; the first game becomes the newest. */
@@ -86,6 +106,27 @@ export class Library {
       const { ofBoard } = await import("./stored-game");
       return own.map(([game, id], index) => ofBoard(game, id, now - index / FRACTION));
     });
+  }
+
+  /** Stores the changes of a game of the list, or of a game with players. Later calls wait for earlier calls. */
+  save(game: Game): Promise<void> {
+    // The id may change again before the game is stored.
+    const { id, formerId } = game;
+    return (this.#saving = this.#saving.then(() => (id ? this.#save(game, id, formerId) : undefined)));
+  }
+
+  async #save(game: Game, id: string, formerId: string | undefined): Promise<void> {
+    try {
+      const store = await this.store();
+      const isListed = async (key: string | undefined) => key !== undefined && (await store.find(key)) !== undefined;
+      if (game.headers.size === 0 && !(await isListed(id)) && !(await isListed(formerId))) return;
+      const { ofBoard } = await import("./stored-game");
+      await store.replace(ofBoard(game, id, Date.now()), formerId);
+      this.#loaded.set(id, game);
+    } catch {
+      this.remark = "This browser has no room for more games: they are not stored.";
+    }
+    await this.refresh().catch(() => this.changed());
   }
 
   /** Returns the store, which the first call opens. */

@@ -1,7 +1,7 @@
 /** The game on the board, opened from a text, a file, an address, a link or the list. Updates the address bar and the list. */
 import { Game, type Node, path } from "../game/game";
 import { followAddress, writeAddress } from "../link/address-bar";
-import { formatLink, parseLink, shortenLink } from "../link/link";
+import { formatLink, outdatesLink, parseLink, shareLink, shortenLink } from "../link/link";
 import { loadOnce } from "../loading/load-once";
 import { loadPart, reportInputError } from "../loading/page-part";
 import type { State } from "../state/state";
@@ -30,8 +30,9 @@ export class Session {
     private readonly state: State,
     readonly page: Page,
   ) {
-    state.on(({ game, node }) => {
-      if (game) this.menu.show(state.game);
+    state.on(({ game, node, tree, edited }) => {
+      if (game || edited) this.menu.show(state.game);
+      if (tree && !game) this.#changed(edited === true);
       // `pick` writes the address of a new game.
       if (node && !game) writeAddress(formatLink(state.game, state.node));
     });
@@ -102,9 +103,11 @@ export class Session {
         lichess: async (id) => (await this.library.stored(`lichess:${id}`)) ?? fetchLichessGame(id, signal),
       });
       if (signal.aborted) return;
-      const whole = linked.abridged && linked.game.id ? await this.library.stored(linked.game.id) : undefined;
+      // The list may have a copy with more moves.
+      if (linked.game.id && !linked.game.slug && !linked.game.site?.id) await this.library.stored(linked.game.id).catch(() => {});
       if (signal.aborted) return;
-      const game = whole ?? this.library.same(linked.game);
+      const game = this.library.same(linked.game);
+      shareLink(linked.game, game);
       this.page.notice("");
       this.state.enter(game, game === linked.game ? linked.node : samePosition(game, linked.node));
       if (linked.side) this.page.turn(linked.side);
@@ -123,8 +126,20 @@ export class Session {
     this.page.notice("");
     this.state.enter(game, node);
     writeAddress(formatLink(game, node), true);
-    const rewrite = (isShorter: boolean) => isShorter && this.state.game === game && writeAddress(formatLink(game, this.state.node));
+    this.#shorten(game);
+  }
+
+  /** Computes the shortest link to a game, and writes it to the address. */
+  #shorten(game: Game): void {
+    const rewrite = (isChanged: boolean) => isChanged && this.state.game === game && writeAddress(formatLink(game, this.state.node));
     shortenLink(game).then(rewrite, () => {});
+  }
+
+  /** Keeps changes of the game's tree, in its link or in the list of games. */
+  #changed(isEdited: boolean): void {
+    const { game } = this.state;
+    if (outdatesLink(game, isEdited)) this.#shorten(game);
+    void this.library.save(game);
   }
 
   /** Stores a game at the top of the list, with other games below it. Shows a message if they cannot be stored. */

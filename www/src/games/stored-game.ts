@@ -12,7 +12,8 @@ export function ofText({ headers, result, id, plies, text }: PgnText & Checked, 
 
 export function ofBoard(game: Game, id: string, opened: number): Stored {
   const text = toPgn(game);
-  const source = game.site?.id ? { source: `${game.site.name}:${game.site.id}` } : {};
+  const name = game.slug ? `famous:${game.slug}` : game.site?.id ? `${game.site.name}:${game.site.id}` : undefined;
+  const source = name ? { source: name } : {};
   return { ...described(game.headers), id, plies: game.sourcePlies, text, size: text.length, opened, ...source };
 }
 

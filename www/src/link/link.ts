@@ -7,6 +7,7 @@ import { makeUci, parseUci } from "chessops/util";
 import { clip, InputError } from "../text/input-error";
 import { decodeUri } from "../text/uri";
 import { positionOf } from "../game/fen";
+import { identify } from "../game/edit";
 import { Game, lineFrom, MAX_MOVES, type Node, path, uci } from "../game/game";
 import type { Refused } from "../pgn/read-text";
 import { isEmpty } from "../game/notes";
@@ -37,6 +38,9 @@ const MAX_LINK = 8_000;
 /** The part of the link that identifies a game, if it was computed. */
 const names = new WeakMap<Game, string>();
 
+/** The games whose links contain all their moves, variations and notes, with the number of their last change. */
+const own = new WeakMap<Game, number>();
+
 /** Returns the fragment of a position of a game, without "#"; empty for the starting position of an empty board. */
 export function formatLink(game: Game, node: Node): string {
   const name = nameOf(game);
@@ -58,7 +62,8 @@ export function formatLink(game: Game, node: Node): string {
 /** Computes the shortest link part for a game that must be contained in its links. Returns true if it has changed; `formatLink` then uses it. */
 export async function shortenLink(game: Game): Promise<boolean> {
   const known = nameOf(game);
-  if (known ? !known.startsWith("pgn=") : !hasDetails(game)) return false;
+  const version = own.get(game);
+  if (known ? !known.startsWith("pgn=") : version === undefined && !hasDetails(game)) return false;
   const { toPgn } = await import("../pgn/write-game");
   const [compact, moves] = [toPgn(game, "compact"), toPgn(game, "moves")];
   const plain = (text: string) => Promise.resolve(`pgn=${encodeURIComponent(text)}`);
@@ -69,9 +74,32 @@ export async function shortenLink(game: Game): Promise<boolean> {
   const long = known ?? (await within(4 * MAX_LINK, plain));
   // If compression fails, the longer link is kept.
   const folded = await within(MAX_LINK, async (text) => `pgnz=${await (await import("../text/deflate")).deflate(text)}`).catch(() => long);
+  // The game has changed again, and another call computes its link.
+  if (own.get(game) !== version) return false;
   const name = folded.length < long.length ? folded : long;
   names.set(game, name);
   return name !== known;
+}
+
+/**
+ * Returns whether the link part of a game must be computed again after a change of its tree: if variations were promoted or deleted, and for games
+ * without players, which the list need not have. In other games, moves that are played on the board follow the link part.
+ */
+export function outdatesLink(game: Game, isEdited: boolean): boolean {
+  if (game.slug || game.site?.id) return false;
+  const line = lineFrom(game.root);
+  const isOwn = isEdited || own.has(game) || (game.headers.size === 0 && line.some(({ children }) => children.length > 1));
+  if (!isOwn) return false;
+  own.set(game, (own.get(game) ?? 0) + 1);
+  names.delete(game);
+  identify(game, line.slice(1));
+  return true;
+}
+
+/** Gives a copy of a game the link part of the other copy, unless it has its own. */
+export function shareLink(from: Game, to: Game): void {
+  const name = names.get(from);
+  if (name !== undefined && !nameOf(to)) names.set(to, name);
 }
 
 /** Reads a fragment. Throws an `InputError` if it is invalid. */

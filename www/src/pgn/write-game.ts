@@ -31,7 +31,7 @@ export function toPgn(game: Game, extent: Extent = "file"): string {
 
 /** Returns a file name: "morphy-isouard-1858.pgn". */
 export function fileName(game: Game): string {
-  const name = game.headers.has("White") || game.headers.has("Black") ? slug(game.headers).replace(/^-+|-+$/g, "") : "";
+  const name = game.slug ?? (game.headers.has("White") || game.headers.has("Black") ? slug(game.headers).replace(/^-+|-+$/g, "") : "");
   return `${name || "game"}.pgn`;
 }
 

@@ -56,18 +56,15 @@ export class JudgmentRow {
   }
 
   /** Returns buttons that promote or delete the current variation. */
-  #variation(first: Node | undefined): HTMLElement[] {
-    const siblings = first?.parent?.children;
-    if (!first || !siblings) return [];
-    const action = (id: string, label: string, change: () => Node) => {
+  #variation(): HTMLElement[] {
+    const { state } = this;
+    if (!variationOf(state.node)) return [];
+    const action = (id: string, label: string, change: () => void) => {
       const button = make("button", { type: "button", "data-testid": id }, label);
-      button.addEventListener("click", () => this.state.edit(change));
+      button.addEventListener("click", change);
       return button;
     };
-    const take = () => siblings.splice(siblings.indexOf(first), 1);
-    const promote = action("promote", "Make it the main line", () => (siblings.unshift(...take()), this.state.node));
-    const remove = action("remove", "Delete the variation", () => (take(), first.parent ?? first));
-    return [promote, remove];
+    return [action("promote", "Make it the main line", () => state.promote()), action("remove", "Delete the variation", () => state.remove())];
   }
 
   #draw(): void {
@@ -76,7 +73,7 @@ export class JudgmentRow {
     const move = assessment?.moves.get(node);
     this.#root.className = `judgment ${move?.judgment ?? ""} ${move?.settled ? "" : "provisional"}`;
     if (!move?.judgment || !parent) {
-      this.#root.replaceChildren(...this.#variation(variationOf(node)));
+      this.#root.replaceChildren(...this.#variation());
       return;
     }
     const name = move.judgment.charAt(0).toUpperCase() + move.judgment.slice(1);

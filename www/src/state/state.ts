@@ -4,7 +4,8 @@ import type { KnownEval, Report } from "shelfish/analysis";
 import type { Evaluated } from "shelfish/evaluator";
 import { deeperResult } from "shelfish/score";
 import type { Explanation } from "../database/client";
-import { Game, type Node, type Step } from "../game/game";
+import { arrange } from "../game/edit";
+import { Game, type Node, type Step, variationOf } from "../game/game";
 
 /** The parts of the state that have changed. */
 export interface Changes {
@@ -12,6 +13,8 @@ export interface Changes {
   game?: true;
   /** Moves were added to the game or removed from it. */
   tree?: true;
+  /** Variations were promoted or deleted, or that was undone. */
+  edited?: true;
   /** Another position is on the board. */
   node?: true;
   /** FENs of the positions with new evaluations. */
@@ -70,6 +73,8 @@ export class State {
   readonly #databaseEvals = new Map<string, PositionEval | null>();
   readonly #engineEvals = new Map<string, Evaluated>();
   readonly #gameEvals = new Map<string, Evaluated>();
+  /** The changes of the game that can be undone, and the positions that were on the board before. */
+  #undos: { words: string; undo(): Node }[] = [];
   readonly #listeners: ((changes: Changes) => void)[] = [];
 
   get game(): Game {
@@ -130,6 +135,7 @@ export class State {
     this.#node = node;
     this.#isDeep = false;
     this.#status = {};
+    this.#undos = [];
     this.#notify({ game: true, tree: true, node: true });
   }
 
@@ -160,10 +166,37 @@ export class State {
     this.#notify(grown ? { tree: true, node: true } : { node: true });
   }
 
-  /** Changes the tree of moves; `change` returns the node to show. */
-  edit(change: () => Node): void {
-    this.#step(change());
-    this.#notify({ tree: true, node: true });
+  /** Makes the current variation the first choice at its start. */
+  promote(): void {
+    const first = variationOf(this.#node);
+    if (first?.parent) this.#edit("The variation was moved up.", first.parent, [first, ...first.parent.children.filter((each) => each !== first)], this.#node);
+  }
+
+  /** Deletes the current variation and shows the position before it. */
+  remove(): void {
+    const first = variationOf(this.#node);
+    if (first?.parent) this.#edit("The variation was deleted.", first.parent, first.parent.children.filter((each) => each !== first), first.parent);
+  }
+
+  /** Says which change `undo` undoes; `undefined` if there is none. */
+  get lastEdit(): string | undefined {
+    return this.#undos.at(-1)?.words;
+  }
+
+  /** Undoes the last promotion or deletion, and shows the position that was on the board before it. */
+  undo(): void {
+    const last = this.#undos.pop();
+    if (!last) return;
+    this.#step(last.undo());
+    this.#notify({ tree: true, node: true, edited: true });
+  }
+
+  #edit(words: string, parent: Node, children: readonly Node[], node: Node): void {
+    const before = this.#node;
+    const edit = arrange(this.#game, parent, children);
+    this.#undos.push({ words, undo: () => (edit.undo(), before) });
+    this.#step(node);
+    this.#notify({ tree: true, node: true, edited: true });
   }
 
   addDatabaseEvals(answers: Iterable<readonly [fen: string, answer: PositionEval | null]>): void {
