@@ -179,6 +179,43 @@ test("the analysis of a game shows the board from the user's side, and names the
   }
 });
 
+test("from a position with Black to move the user has Black, unless another colour was chosen", async (t) => {
+  const page = await shelf.page(t, { path: "site/play.html#fen=6k1/5ppp/8/8/8/8/5PPP/R5K1_b_-_-_0_1" });
+  assert.ok(await at(page, "side-black").isChecked());
+  await at(page, "fen").fill("");
+  assert.ok(await at(page, "side-white").isChecked());
+  await at(page, "fen").fill("6k1/5ppp/8/8/8/8/5PPP/R5K1 b - - 0 1");
+  assert.ok(await at(page, "side-black").isChecked());
+  await at(page, "start").click();
+  await reads(page, "status", /^Your move/);
+  await page.locator("#board.orientation-black").waitFor();
+  await at(page, "resign").click();
+  await at(page, "resign").click();
+  await at(page, "new").click();
+  await at(page, "side-any").check();
+  await at(page, "fen").fill("6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1");
+  assert.ok(await at(page, "side-any").isChecked());
+});
+
+for (const [end, { fen, side, move, expected }] of Object.entries({
+  "a win": { fen: MATE_IN_ONE, side: "white", move: "Ra8", expected: /^You wonCheckmate after 1 move\. You had White against Shelfish \(Casual player, 1200\)\.$/ },
+  "a draw": { fen: "7k/8/5K2/6Q1/8/8/8/8_w_-_-_0_1", side: "white", move: "Qg6", expected: /^A drawStalemate after 1 move\. You had White/ },
+  "a loss": { fen: "6k1/5ppp/8/8/8/8/5PPP/R5K1_b_-_-_0_1", side: "black", move: undefined, expected: /^You lostYou resigned after 0 moves\. You had Black/ },
+})) {
+  test(`the end of a game has a verdict: ${end}`, async (t) => {
+    const page = await shelf.page(t, { path: `site/play.html#fen=${fen}` });
+    await at(page, `side-${side}`).check();
+    await at(page, "start").click();
+    await reads(page, "status", /^Your move/);
+    assert.ok(await at(page, "verdict").isHidden());
+    if (move) await type(page, move);
+    else for (const _ of [1, 2]) await at(page, "resign").click();
+    await reads(page, "verdict", expected);
+    assert.ok(await at(page, "verdict").isVisible());
+    assert.deepEqual(await findings(page), []);
+  });
+}
+
 test("a game continues after a reload", async (t) => {
   const page = await shelf.page(t, { path: "site/play.html" });
   await at(page, "control").selectOption({ label: "3 + 2" });

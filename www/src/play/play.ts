@@ -1,7 +1,7 @@
 /** The page "Play": connects board, opponent, clock and moves. */
 import type { NormalMove } from "chessops/types";
 import { Board } from "../board/board";
-import { byId, disable } from "../shell/dom";
+import { byId, disable, make } from "../shell/dom";
 import { positionOf } from "../game/fen";
 import { Game, lineFrom, moveNumber, type Node } from "../game/game";
 import { bindKeys } from "../shell/keyboard";
@@ -16,6 +16,7 @@ import { Opponent } from "./opponent";
 import * as setup from "./setup";
 import * as sheet from "./sheet";
 import { restore, store } from "./stored";
+import { verdict } from "./verdict";
 import { decodeUri } from "../text/uri";
 import { levelName, type Terms } from "./terms";
 
@@ -79,7 +80,10 @@ function updateControls(): void {
   for (const id of ["back", "undo"]) disable(byId(id), !match.canTakeBack, byId(id === "back" ? "flip" : "again"));
   disable(byId("hint"), !match.isMine, byId("flip"));
   byId("resign").textContent = "Resign";
-  if (isOver) byId<HTMLAnchorElement>("analyse").href = `./#pgn=${encodeURIComponent(toPgn(match.game, "compact"))}&side=${match.terms.side}`;
+  if (!isOver) return;
+  const { title, text } = verdict(match);
+  byId("verdict").replaceChildren(make("strong", {}, title), make("span", {}, text));
+  byId<HTMLAnchorElement>("analyse").href = `./#pgn=${encodeURIComponent(toPgn(match.game, "compact"))}&side=${match.terms.side}`;
 }
 
 function clocks(): void {

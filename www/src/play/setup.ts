@@ -2,6 +2,7 @@
 import { byId } from "../shell/dom";
 import { InputError } from "../text/input-error";
 import { positionOf } from "../game/fen";
+import type { Side } from "./clock";
 import { CONTROLS, controlName, LEVELS, levelName, type Terms } from "./terms";
 
 const form = byId<HTMLFormElement>("setup");
@@ -10,6 +11,9 @@ const control = byId<HTMLSelectElement>("control");
 const fen = byId<HTMLInputElement>("fen");
 const fault = byId("fen-error");
 const book = byId<HTMLInputElement>("book");
+
+/** Whether the user has chosen a colour. Until then it is the side to move. */
+let isChosen = false;
 
 /** The level at the first visit. */
 const FIRST = 1200;
@@ -28,9 +32,12 @@ function check(): string | undefined {
   const text = fen.value.replaceAll("_", " ").trim();
   fault.textContent = "";
   fen.removeAttribute("aria-invalid");
-  if (!text) return undefined;
+  if (!text) {
+    suggest("white");
+    return undefined;
+  }
   try {
-    positionOf(text);
+    suggest(positionOf(text).turn);
     return text;
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
@@ -40,9 +47,15 @@ function check(): string | undefined {
   }
 }
 
+function suggest(side: Side): void {
+  const choice = form.querySelector<HTMLInputElement>(`[name=side][value=${side}]`);
+  if (choice && !isChosen) choice.checked = true;
+}
+
 /** Calls `start` with the chosen terms, and `show` with the position while the form is edited. */
 export function bind(start: (terms: Terms) => void, show: (fen: string | undefined) => void): void {
   fen.addEventListener("input", () => show(check()));
+  form.addEventListener("change", ({ target }) => (isChosen ||= target instanceof HTMLInputElement && target.name === "side"));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const position = check();
