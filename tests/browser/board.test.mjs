@@ -172,7 +172,7 @@ test("the list of continuations is sorted by score, and a click plays a continua
   const san = await page.locator("#continuations .san").first().textContent();
   assert.equal(san, await page.locator("#lines ol > li .line button").first().textContent(), "the headline has the same best move");
   await at(page, "continuation").first().hover();
-  await at(page, "preview").waitFor();
+  await page.locator("#board .cg-shapes line").waitFor({ state: "attached" });
   await at(page, "continuation").first().click();
   assert.equal(await current(page), san);
 });

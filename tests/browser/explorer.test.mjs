@@ -71,7 +71,7 @@ test("the board and the keys play moves too", async (t) => {
   await page.keyboard.press("ArrowDown");
   const second = (await rows(page))[1]?.[0];
   assert.equal(await page.evaluate(() => document.activeElement?.textContent), second);
-  await page.getByTestId("preview").waitFor();
+  await page.locator("#board .cg-shapes line").waitFor({ state: "attached" });
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: `1. ${second}`, exact: true }).waitFor();
   await page.keyboard.press("ArrowLeft");
@@ -85,6 +85,28 @@ test("the board and the keys play moves too", async (t) => {
   await until(() => page.evaluate(() => document.querySelectorAll("#line button").length === 3));
   await page.keyboard.press("Home");
   await shows(page, START);
+});
+
+test("a move under the mouse is an arrow on the board, which covers no row, and a click leaves no arrow", async (t) => {
+  const page = await explorer(t, "", { viewport: { width: 1366, height: 768 } });
+  await shows(page, START);
+  const arrows = page.locator("#board .cg-shapes line");
+  await page.locator("#moves tr").nth(1).hover();
+  await arrows.waitFor({ state: "attached" });
+  const covered = () => page.$$eval("#moves tr", (all) => all.filter((row) => {
+    const { x, y, width, height } = row.getBoundingClientRect();
+    return y + height < innerHeight && !row.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+  }).length);
+  assert.equal(await covered(), 0);
+  await page.locator("#moves tr", { has: page.getByText("e4", { exact: true }) }).click();
+  await shows(page, AFTER_E4);
+  assert.equal(await covered(), 0);
+  assert.equal(await arrows.count(), 0, "the row that is now under the pointer is not shown");
+  await page.mouse.move(2, 2);
+  await page.locator("#moves tr").first().hover();
+  await arrows.waitFor({ state: "attached" });
+  await page.mouse.move(2, 2);
+  await arrows.waitFor({ state: "detached" });
 });
 
 test("buckets can be chosen, moves have ratings, games are links", async (t) => {

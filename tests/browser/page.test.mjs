@@ -128,16 +128,43 @@ test("pieces move by clicks and by drags, and each position is looked up", async
   await shows(page, "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -");
 });
 
-test("a line of the evaluation is shown on a small board while the mouse is on it, and played by a click", async (t) => {
+test("a move of a line is shown on the board while the mouse is on it, nothing moves, and a click plays it", async (t) => {
   const page = await shelf.page(t, SITE);
   await shows(page, START);
+  const picture = () => page.$$eval("#board piece", (all) => all.map((each) => `${each.className} ${/** @type {HTMLElement} */ (each).style.transform}`).sort().join());
+  const arrows = () => page.locator("#board .cg-shapes line").count();
+  const boxes = () => page.$$eval("#lines li, #lines button, #moves, #graph", (all) => all.map((each) => JSON.stringify(each.getBoundingClientRect())));
+  const [before, placed] = [await boxes(), await picture()];
+  await at(page, "line-move").nth(0).hover();
+  await until(async () => (await arrows()) === 1);
+  assert.equal(await picture(), placed, "the first move is an arrow");
   await at(page, "line-move").nth(1).hover();
-  await at(page, "preview").waitFor();
-  assert.equal(await page.locator(".preview piece").count(), 32);
+  await page.locator(".board.previewing").waitFor();
+  assert.equal(await arrows(), 1, "the second move is an arrow after the first move");
+  assert.notEqual(await picture(), placed);
+  assert.deepEqual(await boxes(), before, "nothing moves");
+  assert.equal(await page.evaluate(() => {
+    const { x, y } = /** @type {Element} */ (document.querySelector("#lines button:nth-child(1)")).getBoundingClientRect();
+    return document.elementFromPoint(x + 2, y + 4)?.closest("#lines") !== null;
+  }), true, "nothing covers the line");
   await page.mouse.move(1, 1);
-  await at(page, "preview").waitFor({ state: "hidden" });
+  await until(async () => (await page.locator(".board.previewing").count()) === 0 && (await picture()) === placed);
+  // After the click the pointer rests on a move of the next line, which must not appear on the board.
+  await at(page, "line-move").nth(1).click();
+  await until(() => page.evaluate(() => document.querySelectorAll("[data-testid=move]").length === 2));
+  assert.equal(await page.locator(".board.previewing").count(), 0);
+  await page.keyboard.press("Home");
   await at(page, "line-move").first().click();
-  await until(() => page.evaluate(() => document.querySelectorAll("[data-testid=move]").length === 1));
+  await until(() => page.evaluate(() => document.querySelector("[data-testid=move][aria-current]")?.textContent === document.querySelector("[data-testid=move]")?.textContent));
+});
+
+test("a button shows the lines with all moves", async (t) => {
+  const page = await shelf.page(t, { ...SITE, path: "site/#game=kasparov-topalov-1999&ply=6", context: { viewport: { width: 1366, height: 768 } } });
+  await at(page, "line-move").first().waitFor();
+  const hidden = () => page.$$eval("#lines .line", (all) => all.filter((each) => each.scrollWidth > each.clientWidth + 1).length);
+  assert.ok((await hidden()) > 0, "a line is longer than its row");
+  await at(page, "unfold").click();
+  assert.equal(await hidden(), 0);
 });
 
 test("a FEN can be pasted, and a bad one is refused with a reason", async (t) => {

@@ -119,7 +119,7 @@ test("a game can be played by keys alone", async (t) => {
   const page = await shelf.page(t, { path: TINY });
   await shows(page, ["d4 12", "e4 4"]);
   await page.keyboard.press("ArrowUp");
-  await page.getByTestId("preview").waitFor();
+  await page.locator("#board .cg-shapes line").waitFor({ state: "attached" });
   await page.keyboard.press("Enter");
   await shows(page, ["Bb5 3", "Bc4 1"]);
   await page.keyboard.press("2");

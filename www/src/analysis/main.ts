@@ -7,6 +7,7 @@ import { bindPanelTabs } from "../shell/panel-tabs";
 import { byId } from "../shell/dom";
 import { EvaluationPanel } from "../evaluation/evaluation-panel";
 import type { Game, Node } from "../game/game";
+import type { LineActions } from "../evaluation/lines";
 import { EngineSearch } from "../evaluation/engine-search";
 import { Graph } from "../report/graph";
 import { mountInspector } from "../inspector/mount";
@@ -25,7 +26,6 @@ import { nameOpenings } from "../moves/opening-label";
 import { loadPart, reportInputError } from "../loading/page-part";
 import { Players } from "../board/players";
 import { restrictConnections } from "../shell/policy";
-import { Preview } from "../board/preview";
 import { Reporter } from "../report/reporter";
 import { Session } from "../games/session";
 import { applyAppearance, change, load } from "../settings/settings";
@@ -46,10 +46,10 @@ const session = new Session(state, { notice, turn: (side) => side !== board.orie
 
 // Views draw in this order.
 const board = new Board((move) => state.play(state.node, move));
-const preview = new Preview(() => board.orientation);
+const preview: LineActions["preview"] = (step, before) => board.preview(step, before);
 state.on(({ node }) => node && board.show(state.node));
 new EvaluationPanel(state, {
-  preview: preview.show,
+  preview,
   arrows: (first) => board.arrows(first, state.node.position),
   retry: () => lookups.retry(),
   positions: () => client.manifest?.positions,
@@ -62,7 +62,7 @@ const sides = new Players(state);
 new MoveList(state, () => session.menu.offers());
 new Graph(state);
 nameOpenings(state);
-new JudgmentRow(state, preview.show);
+new JudgmentRow(state, preview);
 state.on(({ game, node, edited }) => {
   if (game) title(state.game);
   if (node) controls(state.node);
@@ -75,7 +75,7 @@ const reporter = new Reporter(state, lookups, settings);
 const loadPanels = loadOnce(async () => {
   const [{ ReportPanel }, { Continuations }] = await Promise.all([import("../report/report-panel"), import("../evaluation/continuations")]);
   new ReportPanel(state, reporter, load());
-  new Continuations(state, client, preview.show);
+  new Continuations(state, client, preview);
 });
 state.on(({ known, status }) => {
   if (known) {

@@ -31,6 +31,9 @@ export class Board {
   #lines: DrawShape[] = [];
   #drawn: DrawShape[] = [];
   #allowed: Allowed | undefined;
+  #isMovable = true;
+  /** The move that is shown instead of the lines. */
+  #previewed: { before: Position; arrow: DrawShape } | undefined;
 
   /** `onMove` is called with each legal move of the user, `onSelect` with the square of the selected piece or `undefined`. */
   constructor(private readonly onMove: (move: NormalMove) => void, onSelect?: (key: Key | undefined) => void) {
@@ -58,15 +61,43 @@ export class Board {
   show(node: Node, isMovable = true, allowed?: Allowed): void {
     this.#node = node;
     this.#allowed = allowed;
+    this.#isMovable = isMovable;
+    this.preview();
     this.#promotion.close();
-    this.#ground.set({
-      ...picture(node.position, node.parent && node.move ? squares(node.parent.position, node.move) : undefined),
-      movable: { color: isMovable ? node.position.turn : undefined, dests: allowed?.dests ?? chessgroundDests(node.position) },
-    });
+    this.#place(node);
     const drawn = (node.notes.shapes ?? []).map(drawing);
     if (drawn.length > 0 || this.#drawn.length > 0) this.#draw(this.#lines, drawn);
     byId("board").setAttribute("aria-label", describe(node));
     byId("position-text").textContent = pieces(node.position);
+  }
+
+  /**
+   * Shows a move: an arrow, on the position before the move if that is another position. Without a move, shows the position and the lines again. The
+   * user can play moves only in the board's own position.
+   */
+  preview(step?: Step, before?: Position): void {
+    const node = this.#node;
+    const last = this.#previewed;
+    if (!node || (!step && !last)) return;
+    const [orig, dest] = step && before ? (squares(before, step.move) as Key[]) : [];
+    this.#previewed = before && orig && dest ? { before, arrow: { orig, dest, brush: "best" } } : undefined;
+    const [from, to] = [last?.before ?? node.position, this.#previewed?.before ?? node.position];
+    if (from !== to) {
+      byId("board").parentElement?.classList.toggle("previewing", to !== node.position);
+      this.#ground.set({ animation: { enabled: false } });
+      if (to === node.position) this.#place(node);
+      else this.#ground.set({ ...picture(to, undefined), movable: { color: undefined } });
+      this.#ground.set({ animation: { enabled: !calm() } });
+    }
+    this.#drawShapes();
+  }
+
+  /** Shows the pieces of a position and allows its moves. */
+  #place(node: Node): void {
+    this.#ground.set({
+      ...picture(node.position, node.parent && node.move ? squares(node.parent.position, node.move) : undefined),
+      movable: { color: this.#isMovable ? node.position.turn : undefined, dests: this.#allowed?.dests ?? chessgroundDests(node.position) },
+    });
   }
 
   /** Draws the first moves of the lines, the best line strongest. */
@@ -94,7 +125,15 @@ export class Board {
 
   #draw(lines: DrawShape[], drawn: DrawShape[]): void {
     [this.#lines, this.#drawn] = [lines, drawn];
-    this.#ground.setAutoShapes([...lines, ...drawn]);
+    this.#drawShapes();
+  }
+
+  #drawShapes(): void {
+    const previewed = this.#previewed;
+    const own = !previewed || previewed.before === this.#node?.position;
+    // Labels of squares have no target square.
+    const lines = previewed ? this.#lines.filter(({ dest }) => own && !dest) : this.#lines;
+    this.#ground.setAutoShapes([...lines, ...(previewed ? [previewed.arrow] : []), ...(own ? this.#drawn : [])]);
   }
 
   /** Side at the bottom. */

@@ -1,4 +1,5 @@
 /** The legal moves that lead to known positions: the best move of the position's own evaluation, other deep evaluations, then shallow evaluations. */
+import { bindPreview, bindPreviewEnd } from "../board/preview";
 import type { DatabaseClient } from "../database/client";
 import { Game, type Node, type Step, steps, uci } from "../game/game";
 import { legalMoves } from "../game/legal-moves";
@@ -37,7 +38,7 @@ export class Continuations {
       this.#isVisible = entries.some(({ isIntersecting }) => isIntersecting);
       if (this.#isVisible) this.#schedule();
     }).observe(this.#root);
-    this.#root.addEventListener("pointerleave", () => preview(undefined));
+    bindPreviewEnd(this.#root, () => preview());
     state.on(({ node, known }) => {
       // Another evaluation of the position may have another best move.
       if (!node && known && this.#drawn?.node === state.node && this.#bestMove() !== this.#best) this.#draw(this.#drawn);
@@ -96,7 +97,7 @@ export class Continuations {
       const depth = score.depth === undefined ? "" : `d${score.depth}${isShallow(score) ? " shallow" : ""}`;
       const parts = [make("span", { className: "san" }, step.san), make("span", { className: "move-score" }, score.text), make("span", { className: isShallow(score) ? "depth shallow" : "depth" }, depth)];
       const button = make("button", { type: "button", "data-testid": "continuation" }, ...parts);
-      button.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && this.preview(button, step, node.position));
+      bindPreview(button, button, () => this.preview(step, node.position));
       button.addEventListener("click", () => this.state.play(node, step.move));
       return make("li", {}, button);
     });

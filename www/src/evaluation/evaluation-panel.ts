@@ -2,6 +2,7 @@
 import type { Evaluation, PositionEval } from "shelfish";
 import { plural } from "../text/units";
 import type { Explanation } from "../database/client";
+import { bindPreviewEnd } from "../board/preview";
 import { byId, disable, make, redraw } from "../shell/dom";
 import { ending, moveNumber, type Node, path, type Step, steps } from "../game/game";
 import { bestScore, engineEval, isShallow, type KnownScore } from "../score/known-score";
@@ -50,6 +51,8 @@ export class EvaluationPanel {
     { lines }: Pick<Settings, "lines">,
   ) {
     this.#bindSearch(lines);
+    // New lines replace the line under the pointer, which is not left then.
+    bindPreviewEnd(this.#lines, () => actions.preview());
     this.#lines.addEventListener("scroll", () => (this.#scrolled = true), { passive: true });
     const unfold = byId("unfold");
     unfold.addEventListener("click", () => unfold.setAttribute("aria-expanded", String(this.#panel.classList.toggle("unfolded"))));
@@ -86,7 +89,6 @@ export class EvaluationPanel {
   #show(): void {
     this.#isDue = false;
     const { node, databaseEvals } = this.state;
-    this.actions.preview(undefined);
     const answer = databaseEvals.get(node.fen);
     const known = bestScore(node, this.state);
     const isOpen = answer === undefined && (!known || known.origin === "line");
@@ -224,7 +226,6 @@ export class EvaluationPanel {
   }
 
   #say(score: string, facts: string, shallow = false, borrowed = false): void {
-    this.actions.preview(undefined);
     this.#score.textContent = score;
     this.#facts.textContent = facts;
     this.#facts.title = facts;

@@ -1,11 +1,12 @@
-/** Lines of an evaluation as buttons. A hover previews the position of a move, a click plays the line up to it. */
+/** Lines of an evaluation as buttons. A hover shows the move on the board, a click plays the line up to it. */
 import type { Position } from "chessops/chess";
+import { bindPreview, bindPreviewEnd } from "../board/preview";
 import { make } from "../shell/dom";
 import { moveNumber, type Step } from "../game/game";
 
 export interface LineActions {
-  /** Shows the position after a step near the element; hides it if `near` is undefined. */
-  preview(near: Element | undefined, step?: Step, before?: Position): void;
+  /** Shows a step on the board; without a step, shows the position of the board again. */
+  preview(step?: Step, before?: Position): void;
   /** Plays these steps from the line's first position. */
   play(line: readonly Step[]): void;
 }
@@ -21,11 +22,8 @@ export function lineMoves(start: Position, line: readonly Step[], actions: LineA
   const words = make("span", { className: "line", role: "toolbar", "aria-label": "Moves of the line" });
   const before = (index: number) => line[index - 1]?.position ?? start;
   const buttons = line.map((step, index) => {
-    const show = () => actions.preview(button, step, before(index));
     const button = make("button", { type: "button", tabIndex: index === 0 ? 0 : -1, "aria-label": `${step.number} ${step.san}`, "data-testid": "line-move" }, step.san);
-    // A touch plays the move and needs no preview.
-    button.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && show());
-    button.addEventListener("focus", () => button.matches(":focus-visible") && show());
+    bindPreview(button, button, () => actions.preview(step, before(index)));
     button.addEventListener("click", () => actions.play(line.slice(0, index + 1)));
     return button;
   });
@@ -33,8 +31,9 @@ export function lineMoves(start: Position, line: readonly Step[], actions: LineA
     const number = index === 0 || before(index).turn === "white" ? [make("span", { className: "number" }, moveNumber(before(index)))] : [];
     words.append(make("span", { className: "ply" }, ...number, button), " ");
   });
-  words.addEventListener("pointerleave", () => actions.preview(undefined));
-  words.addEventListener("focusout", () => actions.preview(undefined));
+  bindPreviewEnd(words, () => actions.preview());
+  // The next reader sees the first move.
+  words.addEventListener("focusout", ({ relatedTarget }) => words.contains(relatedTarget as Element | null) || (words.scrollLeft = 0));
   words.addEventListener("keydown", (event) => {
     const at = buttons.indexOf(document.activeElement as HTMLButtonElement);
     const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: buttons.length - 1 }[event.key];

@@ -5,7 +5,7 @@ import { nextTask } from "../loading/next-task";
 import { plural, size } from "../text/units";
 import { DatabaseClient } from "../database/client";
 import { byId, make, redraw } from "../shell/dom";
-import { moveNumber, path } from "../game/game";
+import { moveNumber, path, type Step } from "../game/game";
 import { bindKeys } from "../shell/keyboard";
 import { bookUrl, manifestUrl } from "../settings/data-urls";
 import { updateStepButtons, navigation } from "../state/navigation";
@@ -13,7 +13,7 @@ import { keepForOffline } from "../shell/offline";
 import { showOpening } from "../moves/opening-label";
 import { loadOpenings } from "../game/opening-names";
 import { restrictConnections } from "../shell/policy";
-import { Preview } from "../board/preview";
+import { bindPreviewEnd } from "../board/preview";
 import { applyAppearance, load } from "../settings/settings";
 import { State } from "../state/state";
 import { bindTheme } from "../shell/theme";
@@ -39,7 +39,6 @@ book.open().catch(() => {});
 const state = new State();
 const status = new StatusLine(state);
 const board = new Board((move) => state.play(state.node, move));
-const preview = new Preview(() => board.orientation);
 const { first, previous, next, last } = navigation(state);
 const flip = () => void board.flip();
 for (const [id, action] of Object.entries({ first, previous, next, last, flip })) byId(id).addEventListener("click", action);
@@ -54,7 +53,7 @@ async function ask(): Promise<void> {
   const { signal } = (asking = new AbortController());
   const { node } = state;
   const play = (step: { move: Parameters<State["play"]>[1] }) => state.play(node, step.move);
-  const show = (near?: Element, step?: Parameters<Preview["show"]>[1]) => preview.show(near, step, node.position);
+  const show = (step: Step) => board.preview(step, node.position);
   byId("played").classList.add("stale");
   try {
     const buckets = choice.chosen;
@@ -121,7 +120,6 @@ function describe(): void {
 
 state.on(({ node }) => {
   if (!node) return;
-  preview.show(undefined);
   board.show(state.node);
   updateStepButtons(state.node);
   line();
@@ -130,6 +128,7 @@ state.on(({ node }) => {
   void ask();
 });
 
+bindPreviewEnd(byId("moves"), () => board.preview());
 status.followLinks();
 
 bindKeys({

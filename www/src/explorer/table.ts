@@ -10,8 +10,8 @@ import { scoreInWords } from "../score/score";
 
 export interface Actions {
   play(step: Step): void;
-  /** Shows the position after a move; without an element, hides it. */
-  show(near: Element | undefined, step?: Step): void;
+  /** Shows a move on the board. */
+  show(step: Step): void;
 }
 
 const number = (count: number): string => count.toLocaleString("en");
@@ -57,7 +57,7 @@ function row(step: Step, move: PlayedMove, all: number, actions: Actions): HTMLT
     make("td", { className: "score" }),
   );
   line.addEventListener("click", () => actions.play(step));
-  bindPreview(line, button, (near) => actions.show(near, step));
+  bindPreview(line, button, () => actions.show(step));
   return line;
 }
 

@@ -8,8 +8,8 @@ import type { Choice } from "./rules";
 
 export interface Actions {
   play(step: Step): void;
-  /** Shows the position after a move; without an element, hides it. */
-  show(near?: Element, step?: Step): void;
+  /** Shows a move on the board. */
+  show(step: Step): void;
 }
 
 /** Draws the moves of a position with their shares of all games. */
@@ -28,7 +28,7 @@ export function draw(all: readonly Choice[], actions: Actions): void {
       );
     }
     button.addEventListener("click", () => actions.play(step));
-    bindPreview(button, button, (near) => actions.show(near, step));
+    bindPreview(button, button, () => actions.show(step));
     return make("li", {}, button);
   });
   byId("moves").replaceChildren(...rows);

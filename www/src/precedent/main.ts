@@ -19,7 +19,7 @@ import { keepForOffline } from "../shell/offline";
 import { showOpening } from "../moves/opening-label";
 import { loadOpenings } from "../game/opening-names";
 import { restrictConnections } from "../shell/policy";
-import { Preview } from "../board/preview";
+import { bindPreviewEnd } from "../board/preview";
 import { applyAppearance, load, save } from "../settings/settings";
 import { State } from "../state/state";
 import { bindTheme } from "../shell/theme";
@@ -49,7 +49,6 @@ const play = (from: Node, step: Pick<Step, "move">) => {
   if (settings.sounds) void import("../board/sounds").then(({ play }) => play(state.node.san), () => {});
 };
 const board = new Board((move) => play(state.node, { move }), (key) => mark(key));
-const preview = new Preview(() => board.orientation);
 
 let mode: Mode = new URLSearchParams(location.search).has("unprecedented") ? "unprecedented" : "precedent";
 let asking = new AbortController();
@@ -87,7 +86,7 @@ function show(node: Node, played: Played, before: Played | undefined): void {
   available = choices(node.position, played, mode);
   board.show(node, available.length > 0, allowed(node.position, available));
   mark(undefined);
-  draw(available, { play: (step) => play(node, step), show: (near, step) => preview.show(near, step, node.position) });
+  draw(available, { play: (step) => play(node, step), show: (step) => board.preview(step, node.position) });
   byId("moves").classList.remove("stale");
   byId("panel").ariaBusy = "false";
   roll(byId("odometer"), games(played));
@@ -152,7 +151,6 @@ function line(): void {
 
 state.on(({ node }) => {
   if (!node) return;
-  preview.show(undefined);
   for (const id of ["back", "new"]) disable(byId(id), !state.node.parent, byId("flip"));
   line();
   showOpening(state);
@@ -178,6 +176,7 @@ byId<HTMLInputElement>(mode).checked = true;
 sound(settings.sounds);
 for (const [id, action] of Object.entries({ back, new: restart, flip, sound: () => sound(), "end-back": back, "end-new": restart })) byId(id).addEventListener("click", () => void action());
 
+bindPreviewEnd(byId("moves"), () => board.preview());
 status.followLinks();
 
 bindKeys({

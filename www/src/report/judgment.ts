@@ -1,4 +1,5 @@
 /** Judgments of moves: glyphs and words. The author's glyphs take precedence over the page's. */
+import { bindPreviewEnd } from "../board/preview";
 import { byId, make } from "../shell/dom";
 import { type Node, steps, variationOf } from "../game/game";
 import { bestScore } from "../score/known-score";
@@ -48,6 +49,7 @@ export class JudgmentRow {
     private readonly state: State,
     private readonly preview: LineActions["preview"],
   ) {
+    bindPreviewEnd(this.#root, () => preview());
     state.on(({ node, report, progress }) => {
       const words = provisional(state);
       if (node || report || (progress && words !== this.#words)) this.#draw();
