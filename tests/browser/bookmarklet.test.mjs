@@ -223,7 +223,7 @@ for (const [size, viewport, hasTouch] of /** @type {const} */ ([["a phone", { wi
       await page.getByTestId("paste-go").click();
       await page.getByTestId("bookmarklet").click();
       assert.deepEqual(await findings(page), []);
-      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), viewport.width);
+      assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= viewport.width);
       const [paste, drag] = await Promise.all([".paste", ".drag"].map(async (name) => (await page.locator(name).boundingBox())?.y ?? 0));
       assert.equal(Number(paste) < Number(drag), hasTouch, "where one cannot drag, pasting comes first");
     });

@@ -109,6 +109,16 @@ test("a move under the mouse is an arrow on the board, which covers no row, and 
   await arrows.waitFor({ state: "detached" });
 });
 
+test("a share that is not nothing is not 0 %, and a share below a thousandth is not 0.1 %", async (t) => {
+  for (const [path, share] of [["explorer.html", ".share"], ["precedent.html", ".share"]]) {
+    const page = await shelf.page(t, { path: `site/${path}` });
+    await page.locator("#moves .games").nth(19).waitFor();
+    const rows = await page.$$eval("#moves .games", (all, share) => all.map((each) => [each.firstChild?.textContent, (each.querySelector(share) ?? each.parentElement?.querySelector(share))?.textContent]), String(share));
+    assert.deepEqual(rows.find(([games]) => games === "1"), ["1", "<0.1 %"]);
+    assert.deepEqual(rows.find(([games]) => games === "1,596"), ["1,596", "0.6 %"]);
+  }
+});
+
 test("buckets can be chosen, moves have ratings, games are links", async (t) => {
   cpSync(join(ROOT, "tests/data/book-details/db"), join(shelf.root, "details"), { recursive: true });
   const page = await explorer(t, "?book=../details/manifest.json");
@@ -128,14 +138,14 @@ test("buckets can be chosen, moves have ratings, games are links", async (t) => 
   await page.keyboard.press("Space");
   await shows([["e4", "2"]]);
   for (const name of ["Blitz", "Correspondence", "No time control"]) await page.getByRole("button", { name }).click();
-  await until(() => page.evaluate(() => document.querySelector("#status")?.textContent === "No game of the selected groups reached this position."));
+  await until(() => page.evaluate(() => document.querySelector("#status")?.textContent === "This position has no game of the selected groups in this book."));
   await page.getByRole("button", { name: "Blitz" }).click();
   await shows([["e4", "1"]]);
 });
 
-test("a position that no game of the book reached and a finished game are reported", async (t) => {
+test("a position that is not in the book, with the limits of the book, and a finished game are reported", async (t) => {
   const page = await explorer(t, "#fen=8/8/8/3k4/8/8/3K4/N7_w_-_-_0_1");
-  await until(() => page.evaluate(() => /^No game of the book/.test(document.querySelector("#status")?.textContent ?? "")));
+  await until(() => page.evaluate(() => /^This position is not in the book, which has the first 24 half-moves of each game and only positions that at least 5 games reached\.$/.test(document.querySelector("#status")?.textContent ?? "")));
   assert.equal(await page.getByTestId("played").isVisible(), false);
   await page.goto(new URL("site/explorer.html?2#moves=f2f3,e7e5,g2g4,d8h4&ply=4", shelf.server.url).href);
   await until(() => page.evaluate(() => document.querySelector("#status")?.textContent === "Checkmate."));

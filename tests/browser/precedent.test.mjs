@@ -1,4 +1,4 @@
-// Precedent: a game of moves that were played before, or never before, by mouse, touch and keys, online and offline.
+// Precedent: a game of moves that were played before, or of moves that are not in the book, by mouse, touch and keys, online and offline.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -138,19 +138,31 @@ test("a game can be played by keys alone", async (t) => {
   assert.equal(await page.getByTestId("sound").getAttribute("aria-pressed"), "true");
 });
 
-test("without precedent every other move is allowed", async (t) => {
+test("Unprecedented allows every move that is not in the book", async (t) => {
   const page = await shelf.page(t, { path: TINY });
   await shows(page, ["d4 12", "e4 4"]);
   await page.getByTestId("unprecedented").check();
-  await until(() => page.evaluate(() => /^White to move: 18 of 20 moves were never played\.$/.test(document.querySelector("#status")?.textContent ?? "")));
+  await until(() => page.evaluate(() => /^White to move: 18 of 20 moves are not in this book\.$/.test(document.querySelector("#status")?.textContent ?? "")));
   const moves = await list(page);
   assert.ok(!moves.includes("e4") && !moves.includes("d4") && moves.includes("Nf3"), moves.join());
   await page.mouse.click(...(await square(page, "f2")));
   await page.mouse.click(...(await square(page, "f3")));
   for (const move of ["e5", "g4", "Qh4#"]) await page.getByTestId("choice").filter({ hasText: new RegExp(`^${move}$`) }).click();
-  await ends(page, /Checkmate\.\s*No game of the book reached this position\./);
+  await ends(page, /Checkmate\.\s*This position is not in the book/);
   await page.getByTestId("precedent").check();
   assert.equal(await shows(page, ["d4 12", "e4 4"]), "16 games");
+});
+
+test("a book with limits claims nothing about positions that it does not have", async (t) => {
+  const page = await shelf.page(t, { path: "site/precedent.html?unprecedented#moves=f2f3,e7e5,g2g4&ply=3" });
+  const limits = "This position is not in the book, which has the first 24 half-moves of each game and only positions that at least 5 games reached.";
+  await until(async () => (await page.getByTestId("status").innerText()) === `Black to move. ${limits}`);
+  await page.getByTestId("choice").filter({ hasText: /^Qh4#$/ }).click();
+  await ends(page, /Checkmate\.\s*This position is not in the book, which has /);
+  await page.getByTestId("precedent").check();
+  await page.goto(new URL("site/precedent.html?3#fen=8/8/8/3k4/8/8/3K4/N7_w_-_-_0_1", shelf.server.url).href);
+  await ends(page, /No precedent in this book\.\s*This position is not in the book, which has /);
+  assert.doesNotMatch(await page.locator("body").innerText(), /never|no game/i);
 });
 
 for (const [name, viewport] of Object.entries({ "a phone": { width: 390, height: 844 }, "a desk": { width: 1366, height: 768 } })) {

@@ -1,4 +1,4 @@
-/** Parts that several pages share: the header with its links, and the controls of a board. */
+/** Parts that several pages share: the header, the links to the pages, and the controls of a board. */
 import { basename } from "node:path";
 import type { Plugin } from "vite";
 
@@ -12,8 +12,25 @@ const PAGES = [
   ["./embed.html", "Embed"],
 ] as const;
 
+/** The file of the analysis board. Its header also has the games and the tools of the board. */
+const BOARD = "index.html";
+
+/** The links to all pages. On the board, the link to itself is only in the menu of small screens. */
 const links = (page: string) =>
-  PAGES.map(([href, name]) => `<a href="${href}"${href === `./${page}` ? ' aria-current="page"' : ""}>${name}</a>`).join("\n        ");
+  PAGES.map(([href, name]) => {
+    const isCurrent = href === `./${page}` || (page === BOARD && href === "./");
+    const own = isCurrent ? ` aria-current="page"${page === BOARD ? ' class="only-narrow"' : ""}` : "";
+    return `<a href="${href}"${own}${page === BOARD && name === "Play" ? ' id="play" title="Play from here against the engine"' : ""}>${name}</a>`;
+  }).join("\n        ");
+
+/** The button that opens the links on small screens. */
+const MENU = `<button type="button" class="icon only-narrow" id="menu" popovertarget="nav" data-testid="menu" aria-label="Menu">
+        <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M4 7h16M4 12h16M4 17h16" /></svg>
+      </button>`;
+
+const THEME = `<button type="button" id="theme" data-testid="theme" title="Light or dark">
+          <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M12 4a8 8 0 1 0 0 16Z" class="solid" /><circle cx="12" cy="12" r="8" /></svg><span>Light or dark</span>
+        </button>`;
 
 const header = (page: string) => `<header class="site-head">
       <a class="home" href="./">
@@ -22,11 +39,10 @@ const header = (page: string) => `<header class="site-head">
         </svg>
         Shelfish
       </a>
-      <nav aria-label="Site">
+      ${MENU}
+      <nav id="nav" class="nav" popover aria-label="Site">
         ${links(page)}
-        <button type="button" class="icon" id="theme" data-testid="theme" title="Light or dark">
-          <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M12 4a8 8 0 1 0 0 16Z" class="solid" /><circle cx="12" cy="12" r="8" /></svg><span class="hidden">Light or dark</span>
-        </button>
+        ${THEME}
       </nav>
     </header>`;
 
@@ -56,7 +72,10 @@ const controls = (key: string) => `<div class="controls" role="group" aria-label
         </div>
       </div>`;
 
-/** Replaces `<!-- masthead -->` with the header, and `<!-- controls: KEY -->` with the controls. */
+/**
+ * Replaces `<!-- masthead -->` with the header, and `<!-- controls: KEY -->` with the controls. The header of the board contains `<!-- menu -->`,
+ * `<!-- links -->` and `<!-- theme -->`.
+ */
 export const sharedHtml: Plugin = {
   name: "shelfish-shared-html",
   transformIndexHtml: {
@@ -64,6 +83,9 @@ export const sharedHtml: Plugin = {
     handler: (html, { path }) =>
       html
         .replace("<!-- masthead -->", header(basename(path)))
+        .replace("<!-- menu -->", MENU)
+        .replace("<!-- links -->", links(basename(path)))
+        .replace("<!-- theme -->", THEME)
         .replace(/<!-- controls: (\w+) -->/, (_, key: string) => controls(key)),
   },
 };

@@ -4,7 +4,8 @@ import { makeUci } from "chessops/util";
 import type { Played, PlayedMove } from "shelfish/book";
 import { describe, expect, it } from "vitest";
 import { Game, type Node, steps } from "../src/game/game";
-import { allowed, choices, count, legal, type Limits, marks, gameEnd } from "../src/precedent/rules";
+import type { Limits } from "../src/book/limits";
+import { allowed, choices, count, legal, marks, gameEnd } from "../src/precedent/rules";
 
 const position = (fen: string) => Chess.fromSetup(parseFen(fen).unwrap()).unwrap();
 const results = (white = 0, draws = 0, black = 0) => ({ white, draws, black });
@@ -92,9 +93,9 @@ describe("the end of a game", () => {
     const whole = { ...limits, max_plies: "1", whole_games: "4" };
     expect(tell("e2e4", played({}, results(9)), undefined, whole)).toBe("The book ends here. 9 games came this far; the book has the first 1 half-moves of each.");
     expect(tell("e2e4 e7e5", played({}, results(1)), undefined, whole)).toBe("You replayed this game. 1 game came this far; the book goes no further.");
-    expect(tell("e2e4", played({}), played({ e2e4: 3 }), limits)).toBe("The book ends here. 3 games played e4. The book has only positions that at least 5 games reached.");
-    expect(tell("e2e4", played({}), played({ e2e4: 1 }), limits)).toMatch(/^You replayed this game\. Only one game played e4 here\./);
-    expect(tell("", played({}))).toBe("No precedent. No game of the book reached this position.");
+    expect(tell("e2e4", played({}), played({ e2e4: 3 }), limits)).toBe("The book ends here. 3 games of the book played e4. The book has only positions that at least 5 games reached.");
+    expect(tell("e2e4", played({}), played({ e2e4: 1 }), limits)).toMatch(/^You replayed this game\. Only one game of the book played e4 here\./);
+    expect(tell("", played({}))).toBe("No precedent in this book. This position is not in the book.");
   });
 
   it("names the games of the book that ended the same way", () => {
@@ -109,6 +110,6 @@ describe("the end of a game", () => {
 
   it("differs without precedents", () => {
     const tell = (moves: string) => gameEnd(node(moves), played({}), undefined, "unprecedented", {});
-    expect(tell("f2f3 e7e5 g2g4 d8h4")).toEqual({ title: "Checkmate.", text: "No game of the book reached this position.", games: [] });
+    expect(tell("f2f3 e7e5 g2g4 d8h4")).toEqual({ title: "Checkmate.", text: "This position is not in the book.", games: [] });
   });
 });

@@ -20,6 +20,7 @@ import { bindTheme } from "../shell/theme";
 import { bindTyped } from "../moves/move-field";
 import { BookClient } from "../book/client";
 import { moveKeys } from "../book/move-keys";
+import { absentText } from "../book/limits";
 import { games } from "../book/results";
 import { StatusLine } from "../book/status-line";
 import { writeLinks } from "../link/position-links";
@@ -84,13 +85,9 @@ async function ask(): Promise<void> {
 
 function noMovesText(hasEnds: boolean): string {
   if (!state.node.position.hasDests()) return state.node.position.isCheck() ? "Checkmate." : "Stalemate.";
-  if (choice.chosen) return "No game of the selected groups reached this position.";
+  if (choice.chosen) return "This position has no game of the selected groups in this book.";
   if (hasEnds) return "All games of the book that reached this position end here.";
-  const info = book.manifest?.info ?? {};
-  const least = Number(info.min_games ?? 1);
-  const limits = [info.max_plies ? `the first ${info.max_plies} half-moves` : "", least > 1 ? `positions of at least ${least} games` : ""];
-  const limited = limits.filter(Boolean).join(" and ");
-  return `No game of the book reached this position${limited ? ` (it has ${limited})` : ""}.`;
+  return absentText(book.manifest?.info ?? {});
 }
 
 /** Draws the moves that led to the position, as buttons that go back. */

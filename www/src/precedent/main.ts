@@ -1,9 +1,8 @@
-/** Precedent: a game against oneself that allows only moves that were played before, or only new moves. */
+/** Precedent: a game against oneself that allows only moves that were played before, or only moves that are not in the book. */
 import "./precedent.css";
 import type { Key } from "@lichess-org/chessground/types";
 import type { Played } from "shelfish/book";
 import { Board } from "../board/board";
-import { plural } from "../text/units";
 import { DatabaseClient } from "../database/client";
 import { byId, disable, make } from "../shell/dom";
 import { BookClient } from "../book/client";
@@ -25,7 +24,7 @@ import { State } from "../state/state";
 import { bindTheme } from "../shell/theme";
 import { draw } from "./list";
 import { roll } from "./odometer";
-import { allowed, type Choice, choices, legal, marks, type Mode, gameEnd } from "./rules";
+import { allowed, type Choice, choices, marks, type Mode, gameEnd, turnText } from "./rules";
 
 /** Milliseconds before an only move is played automatically. */
 const AUTOPLAY_DELAY = 900;
@@ -92,13 +91,10 @@ function show(node: Node, played: Played, before: Played | undefined): void {
   roll(byId("odometer"), games(played));
   if (available.length === 0) return end(node, played, before);
   const [only] = available;
-  const turn = node.position.turn === "white" ? "White" : "Black";
-  if (mode === "unprecedented")
-    status.show(only?.games ? `${turn} to move: every move was played before; these are the rarest.` : `${turn} to move: ${available.length} of ${legal(node.position).length} moves were never played.`);
-  else if (only && available.length === 1) {
+  if (only && available.length === 1 && mode === "precedent") {
     status.show(`${only.step.san} is the only move with a precedent: it plays itself.`);
     autoplay = window.setTimeout(() => play(node, only.step), AUTOPLAY_DELAY);
-  } else status.show(`${turn} to move: ${plural(available.length, "move")} with a precedent.`);
+  } else status.show(turnText(node.position, played, available, mode, book.manifest?.info ?? {}));
 }
 
 function end(node: Node, played: Played, before: Played | undefined): void {
@@ -146,7 +142,7 @@ function line(): void {
     const before = node.parent?.position;
     return before && (at === 0 || before.turn === "white") ? `${moveNumber(before)} ${node.san}` : node.san;
   });
-  byId("line").textContent = moves.join(" ") || "A new game.";
+  byId("line").textContent = moves.join(" ") || (state.game.startsAsUsual ? "A new game." : "A game from this position.");
 }
 
 state.on(({ node }) => {

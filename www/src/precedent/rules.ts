@@ -1,10 +1,11 @@
-/** The rules of Precedent: only moves that were played before, or only new moves. */
+/** The rules of Precedent: only moves that were played before, or only moves that are not in the book. */
 import type { Key } from "@lichess-org/chessground/types";
 import type { Position } from "chessops/chess";
 import type { Role } from "chessops/types";
 import { makeSquare, makeUci } from "chessops/util";
 import type { GameReference, Played, PlayedMove, Results } from "shelfish/book";
 import type { Allowed } from "../board/board";
+import { absentText, type Limits } from "../book/limits";
 import { games } from "../book/results";
 import { plural } from "../text/units";
 import { ending, type Node, type Step, squares, steps } from "../game/game";
@@ -13,7 +14,7 @@ import { legalMoves } from "../game/legal-moves";
 /** Number of rare moves that are allowed if every move was played before. */
 const RAREST = 5;
 
-/** Whether moves need a precedent or must have none. */
+/** Whether moves must be in the book or must not be in the book. */
 export type Mode = "precedent" | "unprecedented";
 
 export interface Choice {
@@ -35,6 +36,15 @@ export function choices(position: Position, played: Played, mode: Mode): Choice[
   const fresh = legal(position).filter((step) => !taken.has(makeUci(step.move)));
   if (fresh.length === 0) return known.reverse().slice(0, RAREST);
   return fresh.map((step) => ({ step, games: 0 })).sort((a, b) => (a.step.san < b.step.san ? -1 : 1));
+}
+
+/** Says how many moves may be played. A book with limits does not know which of the other moves were played. */
+export function turnText(position: Position, played: Played, available: readonly Choice[], mode: Mode, limits: Limits): string {
+  const turn = `${position.turn === "white" ? "White" : "Black"} to move`;
+  if (mode === "precedent") return `${turn}: ${plural(available.length, "move")} with a precedent.`;
+  if (games(played) === 0) return `${turn}. ${absentText(limits)}`;
+  if (available.some(({ games }) => games > 0)) return `${turn}: every move is in this book; these are the rarest.`;
+  return `${turn}: ${available.length} of ${plural(legal(position).length, "move")} ${available.length === 1 ? "is" : "are"} not in this book.`;
 }
 
 /** Returns the legal moves of a position. */
@@ -70,13 +80,6 @@ export function count(games: number): string {
   return String(games);
 }
 
-/** Limits of a book, from its manifest. */
-export interface Limits {
-  max_plies?: string;
-  min_games?: string;
-  whole_games?: string;
-}
-
 /** The end of a game in words. */
 export interface GameEnd {
   title: string;
@@ -96,17 +99,17 @@ function endText(node: Node, played: Played, move: PlayedMove | undefined, mode:
   const over = ending(node.position);
   const [all, ended] = [games(played), games(played.ended)];
   if (mode === "unprecedented") {
-    const text = all === 0 ? "No game of the book reached this position." : `${plural(all, "game")} reached this position before.`;
+    const text = all === 0 ? absentText(limits) : `${plural(all, "game")} of the book reached this position.`;
     return { title: over ? `${over.title}.` : "The end.", text };
   }
   if (all === 0) {
     const least = Number(limits.min_games ?? 1);
     const rest = least > 1 ? ` The book has only positions that at least ${least} games reached.` : "";
-    if (!move) return { title: over ? `${over.title}.` : "No precedent.", text: `No game of the book reached this position.${rest}` };
+    if (!move) return { title: over ? `${over.title}.` : "No precedent in this book.", text: absentText(limits) };
     const count = games(move);
     return count === 1
-      ? { title: "You replayed this game.", text: `Only one game played ${node.san} here.${rest}` }
-      : { title: over ? `${over.title}.` : "The book ends here.", text: `${plural(count, "game")} played ${node.san}.${rest}` };
+      ? { title: "You replayed this game.", text: `Only one game of the book played ${node.san} here.${rest}` }
+      : { title: over ? `${over.title}.` : "The book ends here.", text: `${plural(count, "game")} of the book played ${node.san}.${rest}` };
   }
   const exactly = `${plural(ended, "game")} ended exactly here.`;
   const most = Number(limits.max_plies ?? Number.POSITIVE_INFINITY);
