@@ -95,9 +95,9 @@ test("the correct games of a file open, the others are listed with their faults,
   const chooser = page.waitForEvent("filechooser");
   await at(page, "open-pick").click();
   await (await chooser).setFiles({ name: "mixed.pgn", mimeType: "application/x-chess-pgn", buffer: Buffer.from(`\uFEFF${MIXED.replaceAll("\n", "\r\n")}\r\n${PGN.replaceAll("\n", "\r\n")}`) });
-  await says(page, "notice", /5 games opened/);
+  await says(page, "notice", /5 of 11 games opened/);
   await moves(page, "e4 e5");
-  await says(page, "refused", /6 games could not be opened/);
+  await says(page, "refused", /6 games were not opened/);
   await at(page, "refused").locator("summary").click();
   const reasons = await at(page, "refused").locator("li").allInnerTexts();
   assert.equal(reasons.length, 6);
@@ -116,6 +116,30 @@ test("the correct games of a file open, the others are listed with their faults,
   await until(() => page.evaluate(() => document.querySelector("[data-testid=move][aria-current=true]")?.textContent?.startsWith("e5")));
   await until(() => page.evaluate(() => document.querySelectorAll('#games optgroup[label="Opened"] option').length === 6));
   assert.deepEqual((await opened(page)).sort(), labels.sort());
+});
+
+test("a missing game of a file is named: a game without moves and a game that is in the file twice", async (t) => {
+  const page = await shelf.page(t, SITE);
+  const games = Array.from({ length: 50 }, (_, n) => `[Event "Open"]\n[Round "${n + 1}"]\n[White "White${n + 1}"]\n[Black "Black${n + 1}"]\n\n1. e4 e5 2. Nf3 Nc6 ${n % 2 ? "3. Bb5" : "3. Bc4"} *\n`);
+  for (const [index, text, said] of /** @type {const} */ ([
+    [16, '[Event "Open"]\n[White "White17"]\n[Black "Black17"]\n', "Game 17 (White17 – Black17): The game has no moves."],
+    [48, games[3], "Game 49 (White4 – Black4): It is the same game as game 4."],
+  ])) {
+    await open(page, games.map((game, at) => (at === index ? text : game)).join("\n"));
+    await says(page, "notice", /49 of 50 games opened: the menu has them\./);
+    assert.deepEqual(await at(page, "refused").locator("li").allInnerTexts(), [said]);
+  }
+});
+
+test("a position from a FEN is not called the starting position", async (t) => {
+  const page = await shelf.page(t, SITE);
+  const selected = () => at(page, "games").evaluate((menu) => menu instanceof HTMLSelectElement && menu.selectedOptions[0]?.text);
+  assert.equal(await selected(), "Starting position");
+  await open(page, "8/8/8/3k4/8/8/8/Q3K3 w - - 0 1");
+  await until(async () => (await selected()) === "Position from a FEN");
+  await at(page, "games").selectOption({ label: "Starting position" });
+  await until(() => page.evaluate(() => document.querySelectorAll("#board piece").length >= 32));
+  assert.equal(await selected(), "Starting position");
 });
 
 test("a file can be dropped anywhere, and a pasted text opens", async (t) => {

@@ -84,12 +84,14 @@ describe("a file of games", () => {
     expect(remark).toBe("One variation was cut at an illegal move.");
   });
 
-  it("is checked in slices if it is large, without losing or changing a game", { timeout: 60_000 }, async () => {
+  it("is checked in slices if it is large, and each game is opened once", { timeout: 60_000 }, async () => {
     const text = Array.from({ length: 40 }, () => famous).join("\n") + mixed;
     const seen: number[] = [];
     const { games, refused } = await survey(text, new AbortController().signal, (_, share) => seen.push(share));
-    expect(games).toHaveLength(40 * read(famous).games.length + 4);
-    expect(refused).toHaveLength(6);
+    const once = read(famous).games.length;
+    expect(games).toHaveLength(once + 4);
+    expect(refused).toHaveLength(39 * once + 6);
+    expect(refused[0]?.reason).toBe("It is the same game as game 1.");
     expect(seen.length).toBeGreaterThan(2);
     expect(new Set(games.map((game) => game.id)).size).toBe(read(famous).games.length + 4);
     await expect(survey(text, AbortSignal.abort(), () => {})).rejects.toThrow(/abort/);

@@ -102,7 +102,8 @@ export class EvaluationPanel {
 
   #showStatus(): void {
     const { waiting, fault, cost } = this.state.status;
-    this.#cost.textContent = cost ?? "";
+    // Parts that do not fit are hidden as a whole.
+    this.#cost.replaceChildren(...(cost ?? "").split(/(?= · )/).map((part) => make("span", {}, part)));
     this.#cost.title = cost ?? "";
     this.#panel.classList.toggle("failed", fault !== undefined);
     if (fault && bestScore(this.state.node, this.state)) this.#show();

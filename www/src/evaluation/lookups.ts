@@ -65,7 +65,7 @@ export class Lookups {
       try {
         const { answers, cost } = await this.client.lookupMany(fens, abort.signal);
         if (abort.signal.aborted) return;
-        this.state.setStatus({ cost: `Whole game, ${plural(fens.length, "position")}: ${summary(cost)}` });
+        this.state.setStatus({ cost: `${plural(fens.length, "position")}: ${summary(cost)}` });
         this.state.addDatabaseEvals(answers);
       } catch {
         // The lookup of the position on the board fails too and reports the error.

@@ -26,8 +26,8 @@ export class GameMenu {
       const entry = library.recent.find(({ id }) => value === `stored-${id}`);
       if (value === "all") choices.all();
       else if (entry) choices.stored(entry);
-      else if (value) choices.famous(value);
-      else choices.fresh();
+      else if (value === "" || value === "start") choices.fresh();
+      else choices.famous(value);
       // After a choice by mouse the arrow keys step through the game, not through the menu.
       if (!this.#menu.matches(":focus-visible")) this.#menu.blur();
     });
@@ -41,7 +41,8 @@ export class GameMenu {
     const group = (label: string, options: HTMLElement[]) => (options.length > 0 ? [make("optgroup", { label }, ...options)] : []);
     const isListed = selected === "" || current.slug !== undefined || recent.some(({ id }) => id === current.id);
     this.#menu.replaceChildren(
-      option("", "Starting position"),
+      option(current.startsAsUsual ? "" : "start", "Starting position"),
+      ...(current.startsAsUsual || selected !== "" ? [] : [option("", "Position from a FEN")]),
       ...(isListed ? [] : [option(selected, players(current.headers) || "This game")]),
       ...group("Famous games", offered.map((each) => option(each.slug, `${each.title} · ${each.players}`))),
       ...group("Opened", [...recent.map((entry) => option(`stored-${entry.id}`, nameOf(entry))), ...(recent.length > 0 ? [option("all", "All opened games…")] : [])]),

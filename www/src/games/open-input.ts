@@ -6,9 +6,9 @@ import { readGame } from "../pgn/read-game";
 import { decode, survey } from "../pgn/read-text";
 import type { PgnText } from "../pgn/split";
 import { InputError } from "../text/input-error";
-import { plural } from "../text/units";
 import type { Library } from "./library";
 import { fetchGame } from "./lichess";
+import { openedText } from "./notice";
 import type { Page } from "./page";
 
 /** Maximum size of a file, in bytes. */
@@ -64,7 +64,7 @@ async function openGames(target: Target, text: string, signal: AbortSignal): Pro
       show(games[0]);
       await target.library.keep(games);
       if (signal.aborted) return;
-      const count = games.length > 1 ? `${plural(games.length, "game")} opened: the menu has them.` : "";
+      const count = games.length > 1 ? openedText(games.length, games.length + refused.length) : "";
       target.page.notice([count, remark, target.library.remark].filter(Boolean).join(" "), refused);
     };
     run().catch((error: unknown) => {

@@ -6,10 +6,10 @@ import { loadOnce } from "../loading/load-once";
 import { loadPart, reportInputError } from "../loading/page-part";
 import type { State } from "../state/state";
 import { InputError } from "../text/input-error";
-import { plural } from "../text/units";
 import { GameMenu } from "./game-menu";
 import type { Entry } from "./game-store";
 import { Library } from "./library";
+import { openedText } from "./notice";
 import type { Page } from "./page";
 
 /** Maximum number of games of a link that are stored: a link must not push out the reader's own games. */
@@ -112,7 +112,10 @@ export class Session {
       this.state.enter(game, game === linked.game ? linked.node : samePosition(game, linked.node));
       if (linked.side) this.page.turn(linked.side);
       const { others, refused } = linked;
-      if (others.length > 0 || refused.length > 0) this.page.notice(others.length > 0 ? openedText(others.length + 1) : "", refused);
+      if (others.length > 0 || refused.length > 0) {
+        const count = others.length + 1;
+        this.page.notice(others.length > 0 ? openedText(count, count + refused.length, Math.min(count, MAX_LINKED)) : "", refused);
+      }
       if (game.headers.size > 0 || others.length > 0) void this.keep(game, ...others.slice(0, MAX_LINKED - 1));
     } catch (error) {
       if (signal.aborted) return;
@@ -153,11 +156,6 @@ export class Session {
     this.#opening = new AbortController();
     return this.#opening.signal;
   }
-}
-
-/** Says how many games a link had and how many of them are stored. */
-function openedText(count: number): string {
-  return `${plural(count, "game")} opened: the menu has ${count > MAX_LINKED ? `the first ${MAX_LINKED}` : "them"}.`;
 }
 
 /** Returns the same position in another copy of the game. */

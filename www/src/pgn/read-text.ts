@@ -9,7 +9,7 @@ import { type PgnText, split } from "./split";
 export { InputError } from "../text/input-error";
 export { looksLikeFen } from "../game/fen";
 
-/** A game that could not be opened. */
+/** A game that was not opened. */
 export interface Refused {
   /** Number of the game in the text, from 1. */
   index: number;
@@ -20,7 +20,7 @@ export interface Refused {
   line?: number;
 }
 
-/** The games of a text, the games that could not be opened, and a remark if something was left out. */
+/** The games of a text, the games that were not opened, and a remark if something was left out. */
 export interface Opened {
   games: Game[];
   refused: Refused[];
@@ -95,9 +95,11 @@ export function decode(bytes: Uint8Array): string {
   }
 }
 
-/** Collects the games that can be opened and those that cannot. */
-class Tally<T> {
+/** Collects the games that can be opened, each once, and the other games. */
+class Tally<T extends { id?: string }> {
   readonly games: T[] = [];
+  /** Numbers of the games in the text, by id. */
+  readonly #numbers = new Map<string, number>();
   readonly #refused: Refused[] = [];
   #total = 0;
   #cuts = 0;
@@ -107,6 +109,9 @@ class Tally<T> {
     if (this.games.length + this.#refused.length >= MAX_GAMES) return;
     try {
       const { value, cuts } = open();
+      const same = value.id === undefined ? undefined : this.#numbers.get(value.id);
+      if (same !== undefined) throw new InputError(`It is the same game as game ${same}.`, source.line);
+      if (value.id !== undefined) this.#numbers.set(value.id, source.index);
       this.games.push(value);
       this.#cuts += cuts;
     } catch (error) {

@@ -27,11 +27,11 @@ const RESULT = /(?:1[-–—]0|0[-–—]1|1\/2(?:[-–—]1\/2)?|½(?:[-–—]
 /** Returns the games of a text in their order. A text without headers and moves has no games. */
 export function* split(text: string): Generator<PgnText> {
   let index = 0;
-  let game: { start: number; line: number; headers: Map<string, string>; moves?: number; fault?: InputError } | undefined;
+  let game: { start: number; line: number; headers: Map<string, string>; names: Set<string>; moves?: number; fault?: InputError } | undefined;
   const finish = (end: number): PgnText | undefined => {
     const done = game;
     game = undefined;
-    if (!done || (done.moves === undefined && done.headers.size === 0)) return undefined;
+    if (!done || (done.moves === undefined && done.names.size === 0)) return undefined;
     const { start, line, headers, moves, fault } = done;
     return { index: ++index, text: text.slice(start, end), line, headers, moves: (moves ?? end) - start, ...(fault ? { fault } : {}) };
   };
@@ -61,13 +61,16 @@ export function* split(text: string): Generator<PgnText> {
     const tags = isTag(line) ? [...tagsOf(line)] : [];
     const decisive = tags.length === 0 && DECISIVE.test(line);
     const begins = tags.length > 0 || decisive || (depth === 0 && (afterBlank || afterResult) && FIRST_MOVE.test(line));
-    if (begins && game?.moves !== undefined) {
+    // A game without moves and without a result ends before the first header of the next game.
+    const isNext = afterBlank && tags.some(({ name }) => name === "Event" && game?.names.has(name));
+    if (begins && (game?.moves !== undefined || isNext)) {
       const source = finish(at);
       if (source) yield source;
       depth = 0;
     }
-    game ??= { start: at, line: number, headers: new Map() };
+    game ??= { start: at, line: number, headers: new Map(), names: new Set() };
     for (const { name, value, end } of tags) {
+      game.names.add(name);
       if (value !== "" && !/^[?.*]+$/.test(value)) game.headers.set(name, value);
       rest = at + end;
     }
