@@ -94,6 +94,63 @@ test("the focus moves on when a button becomes disabled", async (t) => {
   assert.equal(await page.evaluate(() => document.activeElement?.textContent), "Start");
 });
 
+for (const by of ["mouse", "keys"]) {
+  test(`after a dialog that was opened by ${by}, the keys of the board do not open it again`, async (t) => {
+    const page = await shelf.page(t, { path: "site/", before: withoutEngine });
+    await reads(page, "facts", /^Depth/);
+    const isClosed = async () => assert.equal(await page.locator("dialog[open]").count(), 0);
+    const press = (/** @type {string} */ id) => (by === "mouse" ? at(page, id).click() : at(page, id).press("Enter"));
+    await press("open");
+    await at(page, "open-text").fill("1. e4 *");
+    await press("open-submit");
+    await at(page, "open-dialog").waitFor({ state: "hidden" });
+    // Space plays the best move.
+    await reads(page, "facts", /^Depth/);
+    await page.keyboard.press("Space");
+    await until(async () => (await current(page)) === "e4");
+    await isClosed();
+    await page.keyboard.press("Enter");
+    assert.equal(await page.evaluate(() => document.activeElement?.id), "move");
+    await page.keyboard.press("Escape");
+    await press("stored");
+    await press("stored-game");
+    await at(page, "games-dialog").waitFor({ state: "hidden" });
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("Space");
+    await isClosed();
+    // A dialog that changed nothing leaves the focus of the keyboard where it was.
+    for (const id of ["open", "settings", "help"]) {
+      await press(id);
+      await page.locator("dialog[open]").waitFor();
+      await page.keyboard.press("Escape");
+      await page.locator("dialog[open]").waitFor({ state: "detached" });
+      await until(async () => (await page.evaluate(() => document.activeElement?.id)) === (by === "keys" ? id : ""));
+      if (by === "keys") continue;
+      await page.keyboard.press("Space");
+      await isClosed();
+    }
+  });
+}
+
+for (const [width, height] of /** @type {const} */ ([[1366, 768], [390, 844], [844, 390]])) {
+  test(`help begins with its title at ${width} by ${height}`, async (t) => {
+    const page = await shelf.page(t, { path: "site/", context: { viewport: { width, height } } });
+    await reads(page, "facts", /^Depth/);
+    await page.keyboard.press("?");
+    await at(page, "help-dialog").waitFor();
+    const found = await at(page, "help-dialog").evaluate((dialog) => {
+      const isSeen = (/** @type {Element | null} */ element) => {
+        const { top = -1, bottom = Infinity } = element?.getBoundingClientRect() ?? {};
+        return top >= 0 && bottom <= innerHeight;
+      };
+      return { top: dialog.scrollTop, title: isSeen(dialog.querySelector("h2")), focus: dialog.contains(document.activeElement) && isSeen(document.activeElement) };
+    });
+    assert.deepEqual(found, { top: 0, title: true, focus: true });
+    await page.keyboard.press("Escape");
+    await at(page, "help-dialog").waitFor({ state: "detached" });
+  });
+}
+
 test("variations are chosen, entered and left by keys", async (t) => {
   const page = await shelf.page(t, { path: "site/" });
   await paste(page, "1. e4 e5 (1... c5 2. Nf3) (1... e6 2. d4) 2. Nf3 Nc6 *");

@@ -1,7 +1,7 @@
 /** The list of all opened games, with a search. Loaded when it is first opened. */
-import "../style/dialogs.css";
 import "../style/games.css";
 import { plural } from "../text/units";
+import { closeDone, showModal } from "../shell/dialog";
 import { make } from "../shell/dom";
 import type { Library } from "./library";
 import { nameOf } from "./game-menu";
@@ -72,7 +72,7 @@ class GamesDialog {
     this.#search.value = "";
     this.#shown = PAGE;
     await this.#load();
-    if (!this.#dialog.open) this.#dialog.showModal();
+    showModal(this.#dialog);
     this.#search.focus();
   }
 
@@ -112,7 +112,7 @@ class GamesDialog {
       make("span", { className: "stored-about" }, about),
     );
     button.addEventListener("click", () => {
-      this.#dialog.close();
+      closeDone(this.#dialog);
       this.open(entry);
     });
     const remove = make("button", { type: "button", className: "stored-remove", "aria-label": `Remove ${name}`, title: "Remove (Delete)", "data-testid": "remove-game" }, "×");

@@ -1,5 +1,5 @@
 /** The dialog that opens a text, an address or a file. Loaded when it is first needed. */
-import "../style/dialogs.css";
+import { closeDone, showModal } from "../shell/dialog";
 import { make } from "../shell/dom";
 import { InputError } from "../text/input-error";
 
@@ -42,7 +42,7 @@ export function openDialog(open: (input: string | File) => Promise<void>): OpenD
   };
   const ask = () => {
     complain();
-    if (!dialog.open) dialog.showModal();
+    showModal(dialog);
     text.focus();
     text.select();
   };
@@ -54,7 +54,7 @@ export function openDialog(open: (input: string | File) => Promise<void>): OpenD
     try {
       await open(input);
       if (mine !== attempts) return;
-      dialog.close();
+      closeDone(dialog);
       text.value = "";
     } catch (error) {
       if (!(error instanceof InputError)) throw error;

@@ -1,16 +1,46 @@
-/** Dialogs that are created when they open and removed when they close. */
+/** Dialogs: their focus, and dialogs that are created when they open and removed when they close. */
 import "../style/dialogs.css";
 import { make } from "./dom";
+
+/** The return value of a dialog that has changed the page. */
+const DONE = "done";
+
+/**
+ * Shows a dialog. When it closes, the browser focuses the element that had the focus before: keys of the board would press that button again. The
+ * focus goes to the page instead, unless the button was reached by keys and the dialog has changed nothing.
+ */
+export function showModal(dialog: HTMLDialogElement): void {
+  if (dialog.open) return;
+  const isByKey = document.activeElement?.matches(":focus-visible");
+  dialog.returnValue = "";
+  dialog.showModal();
+  const focusPage = () => {
+    const main = document.querySelector("main");
+    if (!main || (isByKey && dialog.returnValue !== DONE)) return;
+    main.tabIndex = -1;
+    main.focus({ preventScroll: true });
+  };
+  dialog.addEventListener("close", focusPage, { once: true });
+}
+
+/** Closes a dialog that has changed the page. */
+export const closeDone = (dialog: HTMLDialogElement): void => dialog.close(DONE);
 
 /** Shows a dialog with a title, content and a Close button. */
 export function showDialog(id: string, title: string, ...content: (Node | string)[]): HTMLDialogElement {
   const close = make("button", { type: "submit", className: "primary", "data-testid": `${id}-close` }, "Close");
-  const form = make("form", { method: "dialog" }, make("h2", { id: `${id}-title` }, title), ...content, make("div", { className: "actions" }, close));
+  const heading = make("h2", { id: `${id}-title`, tabIndex: -1 }, title);
+  const form = make("form", { method: "dialog" }, heading, ...content, make("div", { className: "actions" }, close));
   const dialog = make("dialog", { "data-testid": id, "aria-labelledby": `${id}-title` }, form);
   // A click on the backdrop closes the dialog.
   dialog.addEventListener("click", ({ target }) => target === dialog && dialog.close());
   dialog.addEventListener("close", () => dialog.remove());
   document.body.append(dialog);
-  dialog.showModal();
+  showModal(dialog);
+  // A long dialog would be scrolled to the button at its end.
+  if (document.activeElement === close && dialog.scrollTop > 0) {
+    heading.focus();
+    dialog.scrollTop = 0;
+  }
   return dialog;
 }
