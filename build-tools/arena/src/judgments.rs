@@ -44,7 +44,7 @@ pub struct Args {
     #[arg(long, default_value = "--engine", allow_hyphen_values = true)]
     options: String,
     /// Reference engine
-    #[arg(long, default_value = "stockfish Hash=64", value_parser = |text: &str| Setup::parse(text))]
+    #[arg(long, default_value = "stockfish Hash=64", value_parser = Setup::parse)]
     engine: Setup,
     /// Nodes of the reference for each position
     #[arg(long, default_value_t = 1_000_000)]

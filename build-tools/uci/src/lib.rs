@@ -24,6 +24,20 @@ pub struct Setup {
     pub options: Vec<(String, String)>,
 }
 
+/// Error of a [`Setup`] without a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetupError {
+    found: String,
+}
+
+impl fmt::Display for SetupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "expected a program, for example \"stockfish Hash=16\", found \"{}\"", self.found)
+    }
+}
+
+impl std::error::Error for SetupError {}
+
 impl Setup {
     /// Parses `PROGRAM ARGUMENT… [Name=Value…]`. Words with an equals sign are UCI options. In their names, `_` stands
     /// for a space, except in names that begin with `UCI_`.
@@ -34,10 +48,14 @@ impl Setup {
     /// let setup = shelfish_uci::Setup::parse("engine UCI_Elo=900");
     /// assert_eq!(setup.unwrap().options[0].0, "UCI_Elo");
     /// ```
-    pub fn parse(text: &str) -> Result<Setup, String> {
+    ///
+    /// # Errors
+    ///
+    /// The text contains no program.
+    pub fn parse(text: &str) -> Result<Setup, SetupError> {
         let (options, command): (Vec<&str>, Vec<&str>) = text.split_whitespace().partition(|word| word.contains('='));
         if command.is_empty() {
-            return Err(format!("expected a program, for example \"stockfish Hash=16\", found \"{text}\""));
+            return Err(SetupError { found: text.to_owned() });
         }
         let spaced = |name: &str| if name.starts_with("UCI_") { name.to_owned() } else { name.replace('_', " ") };
         let option = |word: &str| word.split_once('=').map(|(name, value)| (spaced(name), value.to_owned()));

@@ -31,7 +31,7 @@ pub struct Args {
     #[arg(long, group = "engines")]
     engine: bool,
     /// Search with this UCI engine: a program, its arguments, and options such as Hash=64
-    #[arg(long, value_name = "PROGRAM", group = "engines", value_parser = setup)]
+    #[arg(long, value_name = "PROGRAM", group = "engines", value_parser = Setup::parse)]
     uci: Option<Setup>,
     /// Number of searches at the same time [default: number of processors]
     #[arg(long, value_name = "N", requires = "engines")]
@@ -39,10 +39,6 @@ pub struct Args {
     /// Nodes for each position of a doubtful move; a doubt takes up to three times as many
     #[arg(long, value_name = "N", default_value_t = DEFAULT_NODES, requires = "engines", value_parser = clap::value_parser!(u64).range(1..))]
     nodes: u64,
-}
-
-fn setup(text: &str) -> Result<Setup, String> {
-    Setup::parse(text)
 }
 
 /// Error of an engine.
