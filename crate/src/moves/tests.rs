@@ -49,6 +49,17 @@ fn encoded(records: &[Record]) -> LineColumns {
     out
 }
 
+/// Overwrites bytes of columns: a column, an index modulo its length, and the new byte.
+fn overwrite(columns: &mut LineColumns, bytes: Vec<(usize, u16, u8)>) {
+    for (column, index, value) in bytes {
+        let column = &mut columns.columns[column];
+        if !column.is_empty() {
+            let index = usize::from(index) % column.len();
+            column[index] = value;
+        }
+    }
+}
+
 fn cursors(columns: &LineColumns) -> Cursors<'_> {
     Cursors::new(columns.columns.each_ref().map(Vec::as_slice))
 }
@@ -140,13 +151,7 @@ proptest! {
         (count, length) in (0..8usize, 0..30usize),
     ) {
         let mut columns = encoded(std::slice::from_ref(&record));
-        for (column, at, value) in flips {
-            let column = &mut columns.columns[column];
-            if !column.is_empty() {
-                let at = usize::from(at) % column.len();
-                column[at] = value;
-            }
-        }
+        overwrite(&mut columns, flips);
         let infos = line_infos(&record);
         if let Ok(lines) = cursors(&columns).decode(&record.0, &infos) {
             let lines = infos.into_iter().zip(lines).take(count).map(|(info, mut line)| {
@@ -163,13 +168,7 @@ proptest! {
     #[test]
     fn corrupt_columns_are_no_panic(record in record(), flips in prop::collection::vec((0..COLUMNS, any::<u16>(), any::<u8>()), 1..6), cut in 0..COLUMNS) {
         let mut columns = encoded(std::slice::from_ref(&record));
-        for (column, at, value) in flips {
-            let column = &mut columns.columns[column];
-            if !column.is_empty() {
-                let at = usize::from(at) % column.len();
-                column[at] = value;
-            }
-        }
+        overwrite(&mut columns, flips);
         let _ = cursors(&columns).skip(&line_infos(&record));
         let _ = cursors(&columns).decode(&record.0, &line_infos(&record));
         columns.columns[cut].pop();
