@@ -49,8 +49,10 @@ pub struct Evidence {
     pub given: Option<(Searched, Origin, bool)>,
     /// Results of an engine, by pass.
     pub passes: [Option<Searched>; PASSES],
-    /// Value by convention, if nothing else is known.
+    /// Value by convention.
     pub convention: Option<Value>,
+    /// Value that counts for this position alone: by the rules, by the evaluation that counts, or by convention.
+    pub value: Option<Value>,
 }
 
 /// Values before and after a move.
@@ -67,16 +69,6 @@ pub struct Comparison {
 }
 
 impl Evidence {
-    /// Returns the value that counts for this position alone: by the rules, a deep evaluation, the last pass of the engine, a
-    /// shallow evaluation, or by convention.
-    pub fn value(&self) -> Option<Value> {
-        let given = |is_shallow: bool| {
-            self.given.filter(|(_, _, shallow)| *shallow == is_shallow).map(|(searched, ..)| searched.value)
-        };
-        let engine = || self.passes.iter().rev().flatten().next().map(|searched| searched.value);
-        self.exact.or_else(|| given(false)).or_else(engine).or_else(|| given(true)).or(self.convention)
-    }
-
     fn reliable(&self) -> Option<(Searched, Origin)> {
         self.given.and_then(|(searched, origin, is_shallow)| (!is_shallow).then_some((searched, origin)))
     }
@@ -153,7 +145,7 @@ fn searched(before: &Evidence, after: &Evidence, played: Move, mover: Color) -> 
 
 /// Compares evaluations that are not comparable.
 fn provisional(before: &Evidence, after: &Evidence, mover: Color) -> Option<Comparison> {
-    let (before, after) = (before.value()?, after.value()?);
+    let (before, after) = (before.value?, after.value?);
     let comparison = Comparison { before, after, judgment: judge(before, after, mover), is_settled: false };
     Some(Comparison { is_settled: comparison.loss(mover) >= BEYOND_DOUBT, ..comparison })
 }

@@ -182,23 +182,23 @@ impl Review {
 
     /// Returns the report by the evaluations so far.
     pub fn report(&self) -> Report {
-        let evidence: Vec<Evidence> = (0..self.positions.len()).map(|index| self.evidence(index)).collect();
-        let values: Vec<Option<Value>> = self.indices.iter().map(|index| evidence[*index].value()).collect();
+        let evidence = self.evidence();
+        let values: Vec<Option<Value>> = self.indices.iter().map(|index| evidence[*index].value).collect();
         let comparisons = self.comparisons(&evidence);
         let best: Vec<Option<Move>> = self.indices.iter().map(|index| self.best(*index)).collect();
         Report::new(&self.game, &values, &comparisons, &best)
     }
 
-    /// Returns the evaluation that counts for each position of the game: a deep evaluation that was given, the last result of
-    /// the engine, or a shallow evaluation.
+    /// Returns the evaluation that [`counts`](KnownEval::counts_over) for each position of the game: the evaluation that was given,
+    /// or the last result of the engine.
     pub fn evaluations(&self) -> Vec<Option<KnownEval>> {
         self.indices.iter().map(|index| self.evaluation(*index).cloned()).collect()
     }
 
     fn evaluation(&self, index: usize) -> Option<&KnownEval> {
-        let given = self.given[index].as_ref();
         let engine = self.found[index].iter().rev().flatten().next();
-        given.filter(|given| !given.is_shallow()).or(engine).or(given)
+        let given = self.given[index].as_ref();
+        given.filter(|given| engine.is_none_or(|engine| !engine.counts_over(given))).or(engine)
     }
 
     fn best(&self, index: usize) -> Option<Move> {
@@ -206,17 +206,26 @@ impl Review {
         first.to_move(self.positions[index].chess()).ok()
     }
 
-    fn evidence(&self, index: usize) -> Evidence {
+    /// Returns the values of each position.
+    fn evidence(&self) -> Vec<Evidence> {
+        (0..self.positions.len()).map(|index| self.evidence_of(index)).collect()
+    }
+
+    fn evidence_of(&self, index: usize) -> Evidence {
         let position = self.positions[index].chess();
         let searched = |known: &KnownEval| Searched {
             value: Value::evaluated(position, known.score),
             best: known.line.first().and_then(|first| first.to_move(position).ok()),
         };
+        let exact = Value::by_the_rules(position);
+        let convention = (*position == Chess::default()).then_some(Value::Cp(INITIAL));
+        let evaluated = || self.evaluation(index).map(|known| searched(known).value);
         Evidence {
-            exact: Value::by_the_rules(position),
+            exact,
+            value: exact.or_else(evaluated).or(convention),
             given: self.given[index].as_ref().map(|known| (searched(known), known.origin, known.is_shallow())),
             passes: self.found[index].each_ref().map(|found| found.as_ref().map(searched)),
-            convention: (*position == Chess::default()).then_some(Value::Cp(INITIAL)),
+            convention,
         }
     }
 
@@ -235,7 +244,7 @@ impl Review {
 
     /// Settles the moves whose figures are final. Returns the positions before and after the other moves, in order.
     fn settle(&mut self) -> Vec<usize> {
-        let evidence: Vec<Evidence> = (0..self.positions.len()).map(|index| self.evidence(index)).collect();
+        let evidence = self.evidence();
         let comparisons = self.comparisons(&evidence);
         self.settled = comparisons.into_iter().map(|found| found.filter(|comparison| comparison.is_settled)).collect();
         let open = self.indices.windows(2).zip(&self.settled).filter(|(_, settled)| settled.is_none());
