@@ -22,7 +22,7 @@ pub use split::Splitter;
 use shakmaty::Chess;
 use shakmaty::san::SanPlus;
 
-use crate::Game;
+use crate::{Game, KnownEval, Origin};
 
 /// Maximum length of a game's text, in bytes.
 pub const MAX_BYTES: usize = 4 << 20;
@@ -55,6 +55,17 @@ impl PgnGame {
     /// Returns the position before the first move.
     pub fn start(&self) -> &Chess {
         self.game.start()
+    }
+
+    /// Returns the evaluations in the comments of the main line: before the first move and after each move.
+    pub fn evaluations(&self) -> Vec<Option<KnownEval>> {
+        let notes = std::iter::once(&self.line.notes).chain(self.line.moves.iter().map(|step| &step.notes));
+        let of_comment = |note: &Note| if let Note::Comment(text) = note { evaluation(text) } else { None };
+        let of_position = |notes: &Vec<Note>| {
+            let (score, depth) = notes.iter().find_map(of_comment)?;
+            Some(KnownEval { origin: Origin::Pgn, ..KnownEval::new(score, depth) })
+        };
+        notes.map(of_position).collect()
     }
 }
 

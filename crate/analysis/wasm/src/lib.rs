@@ -6,7 +6,7 @@
 use serde::Serialize;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess};
-use shelfish_analysis::pgn::{self, Note, PgnGame, Splitter};
+use shelfish_analysis::pgn::{self, PgnGame, Splitter};
 use shelfish_analysis::{Game, GameError, KnownEval, Origin, ReportError, Review, ReviewOptions, Score, Sequence};
 use shelfish_wasm_shared::{WasmError, to_js};
 use wasm_bindgen::prelude::*;
@@ -47,13 +47,16 @@ fn evaluations(numbers: &[f64], lines: &str) -> Result<Vec<Option<KnownEval>>, W
         let line = line.split(' ').filter(|text| !text.is_empty()).map(uci).collect::<Result<_, _>>();
         let line = line
             .map_err(|_| WasmError::usage(format!("evaluations[{index}].line: expected moves in UCI such as e2e4")))?;
+        let Some(origin) = ORIGINS.get(*origin as usize).filter(|_| !origin.is_nan()) else {
+            return Err(WasmError::usage(format!("evaluations[{index}].from: expected the index of an origin")));
+        };
         let number = |number: &f64| (!number.is_nan()).then_some(*number);
         Ok(Some(KnownEval {
             score,
             depth: number(depth).map(|depth| depth as u16),
             knodes: number(knodes).map(|knodes| knodes as u64),
             line,
-            origin: ORIGINS.get(*origin as usize).copied().unwrap_or_default(),
+            origin: *origin,
         }))
     };
     numbers.chunks(NUMBERS).enumerate().map(known).collect()
@@ -188,23 +191,16 @@ impl Known {
 pub fn read(text: &str) -> Result<JsValue, JsValue> {
     let game = first_game(text)?;
     let positions: Vec<Chess> = game.game.positions().collect();
-    let notes = core::iter::once(&game.line.notes).chain(game.line.moves.iter().map(|step| &step.notes));
     Ok(to_js(&Read {
         moves: game.game.moves().iter().map(|m| m.to_uci(CastlingMode::Chess960).to_string()).collect(),
         positions: positions.iter().map(fen).collect(),
-        evaluations: notes.map(|notes| given(notes)).collect(),
+        evaluations: game.evaluations().iter().map(|known| known.as_ref().map(Known::new)).collect(),
         tags: game.tags,
     }))
 }
 
 fn fen(position: &Chess) -> String {
     shakmaty::fen::Epd::from_position(position, shakmaty::EnPassantMode::Legal).to_string()
-}
-
-fn given(notes: &[Note]) -> Option<Known> {
-    let comment = |note: &Note| if let Note::Comment(text) = note { pgn::evaluation(text) } else { None };
-    let (score, depth) = notes.iter().find_map(comment)?;
-    Some(Known::new(&KnownEval { origin: Origin::Pgn, ..KnownEval::new(score, depth) }))
 }
 
 fn first_game(text: &str) -> Result<PgnGame, WasmError> {

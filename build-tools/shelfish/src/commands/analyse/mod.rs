@@ -17,8 +17,8 @@ use shakmaty::CastlingMode;
 use shelfish::eval::PositionEval;
 use shelfish::position::Position;
 use shelfish::reader::Reader;
-use shelfish_analysis::pgn::{Note, PgnGame, evaluation};
-use shelfish_analysis::{KnownEval, Origin, Review, ReviewOptions, annotate_review};
+use shelfish_analysis::pgn::PgnGame;
+use shelfish_analysis::{KnownEval, Review, ReviewOptions, annotate_review};
 use tokio::runtime::Runtime;
 
 use self::games::{Entry, Games};
@@ -253,7 +253,7 @@ fn analyse_batch(
         let mut review = Review::new(game.game.clone(), options);
         review.give(&known)?;
         if args.use_pgn_evals {
-            review.give(&given(&game).collect::<Vec<_>>())?;
+            review.give(&game.evaluations())?;
         }
         if let Some(engines) = &mut engines {
             engines.settle(&mut review)?;
@@ -285,16 +285,6 @@ fn best(eval: &PositionEval) -> Option<KnownEval> {
     let line = pv.line.iter().map(|m| m.to_uci(CastlingMode::Chess960)).collect();
     let known = KnownEval::new(pv.score, Some(evaluation.depth));
     Some(KnownEval { knodes: Some(evaluation.knodes), line, ..known })
-}
-
-/// Returns the evaluations in the comments of a game, one for each position.
-fn given(game: &PgnGame) -> impl Iterator<Item = Option<KnownEval>> {
-    let notes = std::iter::once(&game.line.notes).chain(game.line.moves.iter().map(|step| &step.notes));
-    notes.map(|notes| {
-        let comment = |note: &Note| if let Note::Comment(text) = note { evaluation(text) } else { None };
-        let (score, depth) = notes.iter().find_map(comment)?;
-        Some(KnownEval { origin: Origin::Pgn, ..KnownEval::new(score, depth) })
-    })
 }
 
 impl std::fmt::Display for Totals {
