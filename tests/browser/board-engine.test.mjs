@@ -122,6 +122,26 @@ test("a game that is opened again shows its settled report without a search, and
   assert.deepEqual(workers.filter((url) => /engine/.test(url)), []);
 });
 
+test("one click checks the report with Stockfish, whose size and time are shown first", async (t) => {
+  const page = await shelf.page(t, { path: "site/", before: fewNodes });
+  /** @type {string[]} */
+  const requested = [];
+  page.on("request", (request) => requested.push(request.url()));
+  await paste(page, UNSEEN);
+  await reads(page, "filling", /Complete/);
+  await reads(page, "check-stockfish", /^Check with Stockfish 10 \(140 kB, about \d+ s\)$/);
+  assert.deepEqual(requested.filter((url) => /stockfish/.test(url)), [], "nothing of Stockfish loads before the click");
+  await at(page, "check-stockfish").press("Enter");
+  await reads(page, "filling", /Complete/);
+  await reads(page, "report-share", /17 of 17 positions are known.* positions were evaluated by Stockfish 10\.$/);
+  await reads(page, "coverage", /by Stockfish/);
+  assert.ok(await at(page, "check-stockfish").isHidden());
+  assert.ok(requested.some((url) => /stockfish-.*\.wasm$/.test(url)));
+  // Another game begins with the engine of the site.
+  await paste(page, "1. e4 e5 2. Ke2 Ke7 *");
+  await reads(page, "report-share", /^Based on 4 of 4 moves; 5 of 5 positions are known\.( \d+ positions? (was|were) evaluated by the engine\.)?$/);
+});
+
 test("a deeper analysis replaces a settled report only when it is complete", async (t) => {
   const page = await shelf.page(t, { path: "site/", before: fewNodes });
   await paste(page, UNSEEN);

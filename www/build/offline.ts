@@ -5,7 +5,7 @@ import { join, relative, resolve, sep } from "node:path";
 import type { Plugin } from "vite";
 
 /** Files that no page needs: pictures for other sites, source maps, and files for old browsers. */
-const LEFT_OUT = /(\.map|^card\.png|^sw\.js|^404\.html|^icon-\d+(-maskable)?\.png|^assets\/shelfish_engine_scalar.*)$/;
+const LEFT_OUT = /(\.map|^card\.png|^sw\.js|^404\.html|^icon-\d+(-maskable)?\.png|^assets\/stockfish-.*|^assets\/shelfish_engine_scalar.*)$/;
 
 const sha256 = (bytes: string | Buffer) => createHash("sha256").update(bytes).digest("base64");
 

@@ -12,6 +12,7 @@ export type { EngineWorker } from "../engine/messages.js";
 export { type ErrorCode, type ErrorFields, ShelfishError } from "../shared/errors.js";
 export type { Evaluation, PositionEval, Pv, Score } from "../shared/types.js";
 export type * from "./types.js";
+export { openUciEngine, type UciEngine } from "./uci-engine.js";
 
 /** Errors of a database after which the engine is asked. */
 const UNREACHABLE = new Set(["network", "timeout", "status", "missing", "range", "corrupt", "stale"]);

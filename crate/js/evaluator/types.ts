@@ -76,3 +76,25 @@ export interface EvaluateManyOptions<San extends boolean = boolean> extends Omit
   /** Is called after each position, with its index in the list. */
   onAnswer?: ((index: number, answer: Evaluated<San> | null | ShelfishError) => void) | undefined;
 }
+
+/** Options of `openUciEngine`. */
+export interface UciEngineOptions {
+  /** Starts a Worker that speaks UCI. */
+  worker: () => EngineWorker | Promise<EngineWorker>;
+  /** Name and version of the engine, under which `analyseGame` stores its results. */
+  name: string;
+  /** Number of Workers. Default 1. */
+  workers?: number | undefined;
+  /** UCI options by name, such as `{ Hash: 32 }`. */
+  options?: Readonly<Record<string, string | number | boolean>> | undefined;
+}
+
+/** Options of `analyseSequence`. */
+export interface UciSequenceOptions extends Limits {
+  /** Aborts the searches. */
+  signal?: AbortSignal | undefined;
+  /** Notation of castling in `uci`: `"standard"` (`e1g1`, default) or `"chess960"` (`e1h1`). */
+  castling?: "standard" | "chess960" | undefined;
+  /** Is called after each position, with its index in the list. */
+  onAnswer?: ((index: number, found: Evaluated) => void) | undefined;
+}

@@ -15,10 +15,17 @@ interface Question extends Limits {
   onInfo?: ((found: Evaluated) => unknown) | undefined;
 }
 
+interface OnAnswer {
+  onAnswer?: ((index: number, found: Evaluated) => unknown) | undefined;
+}
+
 /** Milliseconds until an engine that does not answer counts as failed. */
 const TIMEOUT = 60_000;
 
 const failed = (message: string, cause?: unknown) => new ShelfishError({ code: "engine", message }, cause);
+
+/** Names and values of UCI options. */
+export type UciOptions = Readonly<Record<string, string | number | boolean>>;
 
 /** An engine that speaks UCI. It answers questions in order. After a failure it is closed. */
 export class Uci {
@@ -32,7 +39,7 @@ export class Uci {
   #ready: Promise<void>;
   #last: Promise<unknown>;
 
-  constructor(worker: EngineWorker, onFault: () => void) {
+  constructor(worker: EngineWorker, onFault: () => void, options: UciOptions = {}) {
     this.#worker = worker;
     this.#onFault = onFault;
     worker.addEventListener("message", ({ data }: { data: unknown }) => {
@@ -42,17 +49,37 @@ export class Uci {
       event.preventDefault?.();
       this.#break(failed(`Stockfish's Worker failed: ${event.message || "there is no such script"}`));
     });
-    this.#ready = this.#until("uciok", "uci");
+    const lines = Object.entries(options).map(([name, value]) => `setoption name ${name} value ${value}`);
+    this.#ready = this.#until("uciok", "uci").then(() => this.#until("readyok", ...lines, "isready"));
     this.#last = this.#ready.catch(() => {});
   }
 
   /** Searches a legal position in canonical FEN. */
   async analyse(fen: string, question: Question): Promise<Evaluated> {
-    const { signal } = question;
+    return this.#queue(() => this.#search(fen, question), question.signal);
+  }
+
+  /** Searches legal positions one after the other, and forgets earlier searches first. */
+  async analyseSequence(fens: readonly string[], { onAnswer, ...question }: Question & OnAnswer): Promise<Evaluated[]> {
+    const search = async () => {
+      await this.#until("readyok", "ucinewgame", "isready");
+      const results: Evaluated[] = [];
+      for (const [index, fen] of fens.entries()) {
+        const found = await this.#search(fen, question);
+        results.push(found);
+        onAnswer?.(index, found);
+      }
+      return results;
+    };
+    return this.#queue(search, question.signal);
+  }
+
+  /** Runs `search` after the earlier searches. */
+  async #queue<T>(search: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
     throwIfAborted(signal, "the search");
-    const search = this.#last.then(() => this.#ready).then(() => this.#search(fen, question));
-    this.#last = search.catch(() => {});
-    return unlessAborted(search, signal, "the search");
+    const result = this.#last.then(() => this.#ready).then(search);
+    this.#last = result.catch(() => {});
+    return unlessAborted(result, signal, "the search");
   }
 
   /** Ends the Worker. Questions reject with code `closed`. */
@@ -130,12 +157,13 @@ function parseInfo(line: string, sign: 1 | -1): { rank: number; depth: number; k
   if (!line.startsWith("info ") || / (lower|upper)bound /.test(line)) return undefined;
   const word = (name: string) => new RegExp(` ${name} (-?\\d+)`).exec(line)?.[1];
   const [, kind, number] = / score (cp|mate) (-?\d+)/.exec(line) ?? [];
-  const [, moves] = / pv (.+)$/.exec(line) ?? [];
+  // Some engines add other words after the moves.
+  const [, moves] = / pv((?: [a-h][1-8][a-h][1-8][qrbn]?)+)(?: |$)/.exec(line) ?? [];
   if (!kind || !moves || !word("depth")) return undefined;
   // Adds 0, because -1 * 0 is -0.
   const value = sign * Number(number) + 0;
   const score = kind === "mate" ? { mate: value } : { cp: value };
-  const pv: Pv = { ...score, score: scoreText(score), uci: moves.split(" ") };
+  const pv: Pv = { ...score, score: scoreText(score), uci: moves.trim().split(" ") };
   const knodes = Math.round(Number(word("nodes") ?? 0) / 1000);
   return { rank: Number(word("multipv") ?? 1), depth: Number(word("depth")), knodes, pv };
 }

@@ -131,9 +131,10 @@ export class Graph {
     const { assessment } = this.state;
     const count = (origin: Origin) => this.#known.filter((known) => known?.origin === origin).length;
     const parts = [`${assessment?.report.known ?? this.#line.length - count("line") - this.#known.filter((known) => !known).length} of ${this.#line.length} positions known`];
-    const counts = assessment ? countOrigins(assessment) : { pgn: count("pgn"), engine: count("engine") + count("stockfish") };
+    const counts = assessment ? countOrigins(assessment) : { pgn: count("pgn"), engine: count("engine"), stockfish: count("stockfish") };
     if (counts.pgn > 0) parts.push(`${counts.pgn} from the PGN`);
     if (counts.engine > 0) parts.push(`${counts.engine} by the engine`);
+    if (counts.stockfish > 0) parts.push(`${counts.stockfish} by Stockfish`);
     this.#coverage.textContent = this.#line.length > 1 ? parts.join(" · ") : "The evaluations of a game are drawn here.";
   }
 
@@ -162,7 +163,7 @@ export class Graph {
   /** Describes a position: "12. Nf3, +0.35". */
   #words(node: Node, known: KnownScore | undefined): string {
     const move = node.parent ? `${moveNumber(node.parent.position)} ${node.san}` : "Start";
-    const froms: Partial<Record<Origin, string>> = { line: " from a line", pgn: " from the PGN", engine: ` by the engine, depth ${known?.depth}` };
+    const froms: Partial<Record<Origin, string>> = { line: " from a line", pgn: " from the PGN", engine: ` by the engine, depth ${known?.depth}`, stockfish: ` by Stockfish, depth ${known?.depth}` };
     const from = (known && froms[known.origin]) ?? "";
     const { kind, isProvisional = false } = node.parent ? glyphOf(node, this.state) : {};
     return `${move}${kind ? `, ${kind}${isProvisional ? " (provisional)" : ""}` : ""}, ${known ? known.text + from : "not known"}`;

@@ -3,9 +3,10 @@ import { plural } from "../text/units";
 import { byId, make, redraw } from "../shell/dom";
 import { type Kind, KINDS, MANY, nextOf } from "./judgment";
 import { countOrigins } from "./origins";
-import type { Reporter } from "./reporter";
+import { type Reporter, workerCount } from "./reporter";
 import { surname } from "../game/player-names";
-import { change, NODES, type Settings } from "../settings/settings";
+import { change, load, NODES, type Settings } from "../settings/settings";
+import { STOCKFISH, STOCKFISH_SIZE, stockfishSeconds } from "./stockfish-facts";
 import type { Report } from "shelfish/analysis";
 import type { Assessment, State } from "../state/state";
 
@@ -22,15 +23,20 @@ export class ReportPanel {
   readonly #depth = make("select", { "data-testid": "analysis-depth", "aria-label": "Depth of the analysis" });
   readonly #filling = make("div", { className: "filling", "data-testid": "filling" }, this.#depth, this.#words, this.#toggle, this.#bar);
   readonly #body = make("div");
+  readonly #check = make("button", { type: "button", className: "check", hidden: true, "data-testid": "check-stockfish" });
 
   constructor(
     private readonly state: State,
-    private readonly reporter: Pick<Reporter, "set" | "stop" | "resume" | "isEnabled">,
+    private readonly reporter: Pick<Reporter, "set" | "stop" | "resume" | "isEnabled" | "checkWithStockfish" | "usesStockfish">,
     { nodes }: Pick<Settings, "nodes">,
   ) {
     this.#toggle.addEventListener("click", () => (state.progress?.isRunning ? reporter.stop() : reporter.resume()));
     this.#choices(nodes);
-    this.#root.replaceChildren(this.#title, this.#filling, this.#body);
+    this.#check.addEventListener("click", () => {
+      reporter.checkWithStockfish();
+      this.#toggle.focus({ preventScroll: true });
+    });
+    this.#root.replaceChildren(this.#title, this.#filling, this.#body, this.#check);
     state.on(({ report, game, tree, progress }) => {
       if (progress || report || tree) this.#fill();
       if (report || game || tree) this.#draw();
@@ -71,6 +77,17 @@ export class ReportPanel {
     const where = `Pass ${pass} of ${PASSES}`;
     const words = !progress ? (assessment?.report.settled ? "Complete" : "") : pass === 0 ? (isRunning ? "Looking up…" : "Stopped") : isRunning ? `${where}: ${done} of ${plural(of, "position")}` : `Stopped in pass ${pass} of ${PASSES}`;
     if (this.#words.textContent !== words) this.#words.textContent = words;
+    this.#offerCheck();
+  }
+
+  /** Offers the check by Stockfish after a settled report, with its size and time. */
+  #offerCheck(): void {
+    const { progress, assessment, game } = this.state;
+    const { isEnabled, usesStockfish } = this.reporter;
+    this.#check.hidden = !isEnabled || usesStockfish || progress !== undefined || !assessment?.report.settled || countOrigins(assessment).engine === 0;
+    if (this.#check.hidden) return;
+    const seconds = stockfishSeconds(game.mainline().length, load().nodes, workerCount());
+    this.#check.textContent = `Check with ${STOCKFISH} (${STOCKFISH_SIZE} kB, about ${approximateTime(seconds)})`;
   }
 
   #draw(): void {
@@ -120,13 +137,18 @@ function figure({ judged, moves }: Report["white"], value: number | null, digits
   return make("span", { title: moves === 0 ? "No moves" : `Only ${judged} of ${plural(moves, "move")} are final; 75 % are needed` }, "–");
 }
 
+/** Describes a duration. */
+const approximateTime = (seconds: number) => (seconds < 90 ? `${Math.max(5, 5 * Math.round(seconds / 5))} s` : plural(Math.round(seconds / 60), "minute"));
+
 /** Says how much of the game the report covers, and how many positions the engine evaluated. */
 function covers({ report, evaluations }: Assessment): string {
   const { white, black, positions, known } = report;
   const provisional = white.provisional + black.provisional;
-  const { engine } = countOrigins({ evaluations });
+  const { engine, stockfish } = countOrigins({ evaluations });
   const parts = [`Based on ${white.judged + black.judged} of ${plural(white.moves + black.moves, "move")}; ${known} of ${plural(positions, "position")} are known.`];
   if (provisional > 0) parts.push(`${plural(provisional, "judgment")} ${provisional === 1 ? "is" : "are"} provisional and not counted.`);
-  if (engine > 0) parts.push(`${plural(engine, "position")} ${engine === 1 ? "was" : "were"} evaluated by the engine.`);
+  const evaluated = (count: number, by: string) => count > 0 && parts.push(`${plural(count, "position")} ${count === 1 ? "was" : "were"} evaluated by ${by}.`);
+  evaluated(engine, "the engine");
+  evaluated(stockfish, STOCKFISH);
   return parts.join(" ");
 }

@@ -1,6 +1,5 @@
 /** Runs the analysis of the game. The module is loaded after the lookup of the game, the engine for its first search. */
 import type { Analysis, AnalyseGameOptions, GameEngine, GameEngineResult, GameProgress, KnownEval, Report } from "shelfish/analysis";
-import type { Engine } from "shelfish/engine";
 import type { Evaluated } from "shelfish/evaluator";
 import { scoreText } from "shelfish/score";
 import type { Lookups } from "../evaluation/lookups";
@@ -10,6 +9,8 @@ import { loadPart } from "../loading/page-part";
 import { throttle } from "../loading/throttle";
 import type { Assessment, State } from "../state/state";
 import { InputError } from "../text/input-error";
+import type { ClosableEngine } from "./stockfish";
+import { STOCKFISH } from "./stockfish-facts";
 
 /** Milliseconds without a change of the main line before its analysis begins. */
 const REST = 60;
@@ -34,7 +35,9 @@ export class Reporter {
   #pgn = "";
   /** Positions that the database has not answered. If it answers later, the analysis begins again. */
   #unanswered: ReadonlySet<string> = new Set();
-  #engine: Promise<Engine> | undefined;
+  /** Whether Stockfish analyses this game instead of the engine of the package. */
+  #usesStockfish = false;
+  #engine: Promise<ClosableEngine> | undefined;
   /** Results of the engine for this game. Stopped analyses continue without storage too. */
   readonly #found = new Map<string, readonly GameEngineResult[]>();
 
@@ -61,9 +64,19 @@ export class Reporter {
     if (settings.engine === false) {
       this.stop();
       this.state.setProgress(undefined);
-      void this.#engine?.then((engine) => engine.close(), () => {});
-      this.#engine = undefined;
+      this.#close();
     } else if (this.state.game.mainline().length > 1) this.#begin();
+  }
+
+  /** Whether Stockfish analyses this game, or has analysed it. */
+  get usesStockfish(): boolean {
+    return this.#usesStockfish;
+  }
+
+  /** Repeats the analysis of this game with Stockfish. The present report stays until the new report is complete. */
+  checkWithStockfish(): void {
+    this.#choose(true);
+    this.#begin();
   }
 
   /** Stops the analysis. */
@@ -94,7 +107,10 @@ export class Reporter {
     const line = this.state.game.mainline();
     const pgn = pgnOf(line);
     if (!isOther && pgn === this.#pgn) return;
-    if (isOther) this.#found.clear();
+    if (isOther) {
+      this.#found.clear();
+      this.#choose(false);
+    }
     this.#pgn = pgn;
     window.clearTimeout(this.#timer);
     this.#abort.abort();
@@ -152,18 +168,28 @@ export class Reporter {
     return { database: { lookupMany }, engine: engine ? () => this.#searcher() : null, nodes, usePgnEvals: true, signal };
   }
 
+  /** Chooses the engine of the next searches. */
+  #choose(stockfish: boolean): void {
+    if (this.#usesStockfish !== stockfish) this.#close();
+    this.#usesStockfish = stockfish;
+  }
+
+  #close(): void {
+    void this.#engine?.then((engine) => engine.close(), () => {});
+    this.#engine = undefined;
+  }
+
   /** Returns the engine of the analysis. Its Workers start when a result is not known. */
   async #searcher(): Promise<GameEngine> {
-    const { engineName, openEngine } = await import("shelfish/engine");
-    const workers = Math.max(2, Math.min(4, (navigator.hardwareConcurrency || 2) - 1));
+    const [name, open] = await (this.#usesStockfish ? stockfish() : ownEngine());
     return {
-      name: engineName,
+      name,
       analyseSequence: async (fens, options) => {
-        const key = [options.nodes, ...fens].join("|");
+        const key = [name, options.nodes, ...fens].join("|");
         const known = this.#found.get(key);
         known?.forEach((found, index) => options.onAnswer?.(index, found));
         if (known) return known;
-        this.#engine ??= openEngine({ workers });
+        this.#engine ??= open();
         // The next search tries again.
         this.#engine.catch(() => (this.#engine = undefined));
         const results = await (await this.#engine).analyseSequence(fens, options);
@@ -180,6 +206,19 @@ export class Reporter {
     const found = line.flatMap(({ fen }, index) => evaluated(fen, evaluations[index]));
     this.state.setAssessment({ report, evaluations, moves }, found);
   }
+}
+
+/** Returns the number of Workers of an analysis. */
+export const workerCount = (): number => Math.max(2, Math.min(4, (navigator.hardwareConcurrency || 2) - 1));
+
+async function ownEngine(): Promise<[name: string, open: () => Promise<ClosableEngine>]> {
+  const { engineName, openEngine } = await import("shelfish/engine");
+  return [engineName, () => openEngine({ workers: workerCount() })];
+}
+
+async function stockfish(): Promise<[name: string, open: () => Promise<ClosableEngine>]> {
+  const { openStockfish } = await import("./stockfish");
+  return [STOCKFISH, () => openStockfish(workerCount())];
 }
 
 /** Converts an evaluation by an engine. The state has the other evaluations. */
