@@ -35,7 +35,6 @@ pub mod pgn;
 mod phases;
 mod report;
 mod review;
-mod scale;
 
 pub use annotate::{annotate, annotate_review};
 pub use game::{Game, GameError, LastMove};

@@ -13,6 +13,7 @@ mod packed;
 pub mod parts;
 mod position;
 mod reduction;
+mod scale;
 mod score;
 mod search;
 mod see;
