@@ -1,8 +1,12 @@
 /** The analysis board (index.html): creates its parts and connects them. */
+import type { Key } from "@lichess-org/chessground/types";
+import type { NormalMove } from "chessops/types";
 import { Board } from "../board/board";
 import { copy } from "../shell/clipboard";
 import { plural, size } from "../text/units";
 import { DatabaseClient } from "../database/client";
+import type { Learn } from "../learn/learn";
+import type { Side } from "../learn/questions";
 import { bindPanelTabs } from "../shell/panel-tabs";
 import { byId } from "../shell/dom";
 import { EvaluationPanel } from "../evaluation/evaluation-panel";
@@ -45,12 +49,17 @@ const state = new State();
 const session = new Session(state, { notice, turn: (side) => side !== board.orientation && flip() });
 
 // Views draw in this order.
-const board = new Board((move) => state.play(state.node, move));
+/** Asks questions about the mistakes of the game, once its part of the page is loaded. */
+let learn: Learn | undefined;
+const play = (node: Node, move: NormalMove) => {
+  if (node !== state.node || !learn?.take(move)) state.play(node, move);
+};
+const board = new Board((move) => play(state.node, move));
 const preview: LineActions["preview"] = (step, before) => board.preview(step, before);
 state.on(({ node }) => node && board.show(state.node));
 new EvaluationPanel(state, {
   preview,
-  arrows: (first) => board.arrows(first, state.node.position),
+  arrows: (first) => learn?.isAsking || board.arrows(first, state.node.position),
   retry: () => lookups.retry(),
   positions: () => client.manifest?.positions,
   lines: (lines) => {
@@ -73,9 +82,20 @@ const engineSearch = new EngineSearch(state, settings);
 const reporter = new Reporter(state, lookups, settings);
 // These parts load after the first evaluation.
 const loadPanels = loadOnce(async () => {
-  const [{ ReportPanel }, { Continuations }] = await Promise.all([import("../report/report-panel"), import("../evaluation/continuations")]);
+  const parts = [import("../report/report-panel"), import("../evaluation/continuations"), import("../learn/learn"), import("../learn/answer")] as const;
+  const [{ ReportPanel }, { Continuations }, { Learn }, { Answers }] = await Promise.all(parts);
   new ReportPanel(state, reporter, load());
   new Continuations(state, client, preview);
+  const ofPage = {
+    get side() {
+      return board.orientation;
+    },
+    turn: (side: Side) => side !== board.orientation && flip(),
+    reset: () => board.show(state.node),
+    circle: (squares: readonly Key[]) => board.circle(squares),
+    preview,
+  };
+  learn = new Learn(state, ofPage, new Answers(state, client));
 });
 state.on(({ known, status }) => {
   if (known) {
@@ -138,10 +158,10 @@ bindKeys({
   "Shift+ArrowRight": steps.enter,
   Home: first,
   End: last,
-  " ": () => document.querySelector<HTMLElement>("#lines .line button")?.click(),
+  " ": () => learn?.isAsking || document.querySelector<HTMLElement>("#lines .line button")?.click(),
   ...judgmentKeys(),
   f: flip,
-  Enter: bindTyped(state),
+  Enter: bindTyped(state, play),
   o: open,
   g: stored,
   c: () => void copy(state.node.fen).then((done) => done && notice("FEN copied.")),

@@ -123,6 +123,11 @@ export class Board {
     this.#draw(shapes, this.#drawn);
   }
 
+  /** Shows circles around squares instead of arrows. */
+  circle(squares: readonly Key[]): void {
+    this.#draw(squares.map((orig) => ({ orig, brush: "best" })), this.#drawn);
+  }
+
   #draw(lines: DrawShape[], drawn: DrawShape[]): void {
     [this.#lines, this.#drawn] = [lines, drawn];
     this.#drawShapes();

@@ -1,12 +1,13 @@
 /** The field for typed moves, with a message for illegal moves. */
+import type { NormalMove } from "chessops/types";
 import { byId } from "../shell/dom";
 import { InputError } from "../text/input-error";
-import { moveNumber } from "../game/game";
+import { moveNumber, type Node } from "../game/game";
 import { loadPart } from "../loading/page-part";
 import type { State } from "../state/state";
 
-/** Binds the field and returns the function that focuses it. */
-export function bindTyped(state: State): () => void {
+/** Binds the field and returns the function that focuses it. `play` plays a move from a position. */
+export function bindTyped(state: State, play: (node: Node, move: NormalMove) => void = (node, move) => state.play(node, move)): () => void {
   const field = byId<HTMLInputElement>("move");
   const fault = byId("move-error");
   const showMessage = (text: string) => {
@@ -25,7 +26,7 @@ export function bindTyped(state: State): () => void {
       if (!move) throw new InputError(`${text.trim().slice(0, 12)} is not legal at ${moveNumber(node.position)}`);
       if (field.value === text) field.value = "";
       showMessage("");
-      state.play(node, move);
+      play(node, move);
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
       showMessage(error.message);

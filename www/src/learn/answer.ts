@@ -1,0 +1,85 @@
+/** Checks answers: by the known best move and the known lines, otherwise by the database and the engine. */
+import type { Evaluated, Evaluator } from "shelfish/evaluator";
+import { type ScoreLike, scoreText, winningChances } from "shelfish/score";
+import type { DatabaseClient } from "../database/client";
+import { Game, type Step, steps, uci } from "../game/game";
+import { bestScore } from "../score/known-score";
+import { load } from "../settings/settings";
+import type { State } from "../state/state";
+import type { Question } from "./questions";
+
+/** Winning chances, from −1 to 1, whose loss makes a move an inaccuracy. A move that loses less is a good answer. */
+const INACCURACY = 0.1;
+/** Evaluations of the database below these limits are hints only. */
+const MIN_DEPTH = 16;
+const MIN_KNODES = 100;
+/** Milliseconds of a search. */
+const MOVETIME = 4_000;
+
+export interface Verdict {
+  isGood: boolean;
+  /** Score after the move; `undefined` for the best move and the move of the game. */
+  score?: string;
+  /** The best line after the move. */
+  line: readonly Step[];
+}
+
+/** Opens the engine when the first answer needs a search. */
+export class Answers {
+  #evaluator: Promise<Evaluator> | undefined;
+
+  constructor(
+    private readonly state: State,
+    private readonly client: Pick<DatabaseClient, "lookup">,
+  ) {}
+
+  /** Returns the verdict on a move; `undefined` if neither the database nor the engine can evaluate it. */
+  async check({ before, mistake, best }: Question, step: Step, signal: AbortSignal): Promise<Verdict | undefined> {
+    if (step.san === best.san || step.position.isCheckmate()) return { isGood: true, line: [] };
+    if (step.san === mistake.san) return { isGood: false, line: steps(mistake.position, bestScore(mistake, this.state)?.line ?? []) };
+    const known = bestScore(before, this.state);
+    if (!known) return undefined;
+    const found = this.#listed(before.fen, step) ?? (step.position.hasDests() ? await this.#evaluate(step, signal) : { cp: 0, line: [] });
+    if (!found) return undefined;
+    const sign = before.position.turn === "white" ? 1 : -1;
+    const loss = sign * (known.chances - winningChances(found));
+    return { isGood: loss < INACCURACY, score: scoreText(found), line: steps(step.position, found.line) };
+  }
+
+  /** Closes the engine. */
+  close(): void {
+    void this.#evaluator?.then((evaluator) => evaluator.close(), () => {});
+    this.#evaluator = undefined;
+  }
+
+  /** Returns the score of a move that is the first move of a line of the database. */
+  #listed(fen: string, { move }: Step): (ScoreLike & { line: readonly string[] }) | undefined {
+    const { best } = this.state.databaseEvals.get(fen) ?? {};
+    const pv = best?.pvs.find(({ uci: [first] }) => first === uci(move));
+    return pv && { ...pv, line: pv.uci.slice(1) };
+  }
+
+  async #evaluate({ position }: Step, signal: AbortSignal): Promise<(ScoreLike & { line: readonly string[] }) | undefined> {
+    const { fen } = new Game(position).root;
+    try {
+      const limits = { nodes: load().nodes, movetime: MOVETIME, minDepth: MIN_DEPTH, minKnodes: MIN_KNODES };
+      const found: Evaluated | null = await (await this.#open()).evaluate(fen, { ...limits, signal, castling: "chess960" });
+      return found ? { ...found.pvs[0], line: found.pvs[0].uci } : undefined;
+    } catch (error) {
+      signal.throwIfAborted();
+      // The question remains open without a verdict.
+      console.warn("The check of the answer:", error);
+      return undefined;
+    }
+  }
+
+  #open(): Promise<Evaluator> {
+    const database = { lookup: async (fen: string, { signal = new AbortController().signal }: { signal?: AbortSignal } = {}) => (await this.client.lookup(fen, signal)).answer };
+    this.#evaluator ??= import("shelfish/evaluator").then(({ openEvaluator }) =>
+      openEvaluator({ database, engine: load().engine ? async () => (await import("shelfish/engine")).openEngine() : null }),
+    );
+    // The next answer tries again.
+    this.#evaluator.catch(() => (this.#evaluator = undefined));
+    return this.#evaluator;
+  }
+}
