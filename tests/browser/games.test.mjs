@@ -355,6 +355,32 @@ test("a deleted variation stays deleted after a reload, and Undo restores it", a
   assert.deepEqual(await opened(page), ["Anna – Bert, 2024"]);
 });
 
+test("the field of the first page opens pasted and typed texts, and the dialog shows what cannot be opened", async (t) => {
+  const page = await shelf.page(t, { ...SITE, context: { permissions: ["clipboard-read", "clipboard-write"] } });
+  const field = at(page, "quick-text");
+  await until(() => page.evaluate(() => document.querySelector("#facts")?.textContent?.startsWith("Depth")));
+  await page.evaluate((text) => navigator.clipboard.writeText(text), PGN.replace("2. Nf3", "\n2. Nf3"));
+  await field.focus();
+  await page.keyboard.press("Control+v");
+  await moves(page, "e4 e5 Nf3 Nc6 Bc4");
+  await until(async () => (await page.title()).startsWith("Anna – Bert"));
+  await at(page, "games").selectOption("");
+  await field.fill("1. d4 d5");
+  await field.press("Enter");
+  await moves(page, "d4 d5");
+  await at(page, "games").selectOption("");
+  await field.fill("1. e5");
+  await at(page, "quick-submit").click();
+  await says(page, "open-error", /1\. e5 is not a legal move/);
+  assert.equal(await at(page, "open-text").inputValue(), "1. e5");
+  await page.keyboard.press("Escape");
+  await at(page, "open-dialog").waitFor({ state: "hidden" });
+  assert.equal(await field.inputValue(), "");
+  // An empty field opens the dialog.
+  await at(page, "quick-submit").click();
+  await at(page, "open-dialog").waitFor();
+});
+
 test("a name without a comma stays whole, and the menu and the report show it", async (t) => {
   const page = await shelf.page(t, SITE);
   await open(page, '[White "Bu Xiangzhi"]\n[Black "Carlsen, Magnus"]\n[Date "2017.09.12"]\n\n1. e4 e5 2. Bc4 Nf6 3. d3 Nc6 4. Nf3 Be7 1-0');

@@ -3,8 +3,10 @@ import assert from "node:assert/strict";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { findings } from "./support/axe.mjs";
 import { lab } from "./support/lab.mjs";
-import { until } from "./support/until.mjs";
+import { SIZES } from "./support/sizes.mjs";
+import { reads, until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -17,7 +19,7 @@ const SITE = { path: "site/", context: { viewport: { width: 1200, height: 900 } 
 
 /** Shows the panel, which loads after the first evaluation. */
 async function panel(/** @type {Page} */ page) {
-  await page.locator("[data-shows=traffic]").click();
+  await page.getByTestId("inspect").click();
   await page.getByTestId("traffic-totals").waitFor();
 }
 
@@ -62,6 +64,31 @@ test("the panel shows the byte ranges that the host has sent", async (t) => {
   });
   assert.ok(colours >= 2, String(colours));
 });
+
+for (const { width, height, touch } of SIZES) {
+  test(`a line with the totals stays, and shows and hides the panel, at ${width} by ${height}`, async (t) => {
+    const page = await shelf.page(t, { path: "site/", context: { viewport: { width, height }, hasTouch: touch, isMobile: touch } });
+    const line = page.getByTestId("inspect");
+    const press = () => (touch ? line.tap() : line.click());
+    await reads(page, "inspect-totals", /^\d+\.\d kB, \d+ requests?, no server$/);
+    assert.ok(await page.getByTestId("traffic").isHidden());
+    await press();
+    assert.equal(await line.getAttribute("aria-expanded"), "true");
+    await page.getByTestId("traffic-totals").waitFor();
+    await reads(page, "traffic-totals", /kB of 1\.0 MB, \d+ requests?, no server$/);
+    // The panel is inside the window, or the page was scrolled to it.
+    await until(() => page.getByTestId("traffic-totals").evaluate((totals) => {
+      const { top, bottom } = totals.getBoundingClientRect();
+      return top >= 0 && bottom <= innerHeight;
+    }));
+    assert.ok(await page.evaluate((width) => document.documentElement.scrollWidth <= width, width));
+    assert.deepEqual(await findings(page), []);
+    await press();
+    assert.equal(await line.getAttribute("aria-expanded"), "false");
+    assert.ok(await page.getByTestId("traffic").isHidden());
+    assert.ok(await line.isVisible());
+  });
+}
 
 test("after a reload the blocks come from IndexedDB, and the panel shows it", async (t) => {
   const page = await shelf.page(t, SITE);

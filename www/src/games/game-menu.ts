@@ -16,6 +16,8 @@ export interface Choices {
 export class GameMenu {
   readonly #menu = byId<HTMLSelectElement>("games");
   readonly #offers = make("ul", { className: "offers" });
+  /** The sentence and the field of the first page. */
+  readonly #intro = byId("intro");
 
   constructor(
     private readonly library: Library,
@@ -52,7 +54,7 @@ export class GameMenu {
 
   /** Returns the famous games as buttons, for a board without moves. */
   offers(): HTMLElement {
-    return make("div", {}, make("p", { className: "quiet" }, "Play a move, or step through a famous game:"), this.#offers);
+    return make("div", {}, this.#intro, make("p", { className: "quiet" }, "Play a move, or step through a famous game:"), this.#offers);
   }
 
   #buttons(): HTMLElement[] {

@@ -13,6 +13,7 @@ export function bindOpen(open: (input: string | File) => Promise<void>, showMess
   const give = (input: string | File) => use((dialog) => void dialog.attempt(input));
 
   byId("open").addEventListener("click", ask);
+  bindQuick(give, ask);
   document.addEventListener("paste", (event) => {
     const pasted = event.clipboardData?.files[0] ?? event.clipboardData?.getData("text/plain");
     if (!pasted || isField(event.target)) return;
@@ -34,4 +35,29 @@ export function bindOpen(open: (input: string | File) => Promise<void>, showMess
     if (dropped) give(dropped);
   });
   return ask;
+}
+
+/** Binds the field of the first page. A pasted text is opened at once. If it cannot be opened, the dialog shows it with the reason. */
+function bindQuick(open: (input: string | File) => void, ask: () => void): void {
+  const [form, field] = [byId<HTMLFormElement>("quick"), byId<HTMLTextAreaElement>("quick-text")];
+  const take = (input: string | File | undefined) => {
+    field.value = "";
+    if (input instanceof File || input?.trim()) open(input);
+    else ask();
+  };
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    take(field.value);
+  });
+  field.addEventListener("paste", (event) => {
+    const pasted = event.clipboardData?.files[0] ?? event.clipboardData?.getData("text/plain");
+    if (!pasted || field.value !== "") return;
+    event.preventDefault();
+    take(pasted);
+  });
+  field.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    form.requestSubmit();
+  });
 }

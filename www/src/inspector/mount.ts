@@ -1,22 +1,46 @@
-/** Loads the inspector after the first evaluation. Earlier reads are recorded until then. */
-import type { FetchedRange } from "shelfish";
+/** The inspector of the board: a line with totals, and the panel that the line opens. */
+import type { FetchedRange, Stats } from "shelfish";
 import type { DatabaseClient } from "../database/client";
 import { whenIdle } from "../loading/idle";
+import { byId } from "../shell/dom";
+import { plural, size } from "../text/units";
 
-/** Shows the reads of a client's database in `host`. */
+/** Binds the line, which shows and hides the panel. Returns the function that shows totals in the line. */
+function bindLine(host: HTMLElement): (stats: Stats) => void {
+  const [line, totals] = [byId("inspect"), byId("inspect-totals")];
+  line.addEventListener("click", () => {
+    host.hidden = !host.hidden;
+    line.setAttribute("aria-expanded", String(!host.hidden));
+    if (!host.hidden) host.scrollIntoView({ block: "nearest" });
+  });
+  return ({ bytes, requests }) => {
+    const text = `${size(bytes)}, ${plural(requests, "request")}, no server`;
+    if (totals.textContent !== text) totals.textContent = text;
+  };
+}
+
+/**
+ * Shows the reads of a client's database in `host`, and their totals in a line above it. The panel loads after the first evaluation; earlier reads are
+ * recorded until then.
+ */
 export function mountInspector(host: HTMLElement, client: DatabaseClient): void {
   const waiting: FetchedRange[] = [];
+  const count = bindLine(host);
   client.onRequest = (request) => void waiting.push(request);
   client.onAnswer = (stats, manifest) => {
     // The inspector starts with the newest counters.
-    client.onAnswer = (later) => void (stats = later);
+    client.onAnswer = (later) => count((stats = later));
+    count(stats);
     const load = async () => {
       const { Inspector } = await import("./inspector");
       const inspector = new Inspector(host);
       inspector.open(manifest);
       waiting.forEach((request) => inspector.request(request));
       client.onRequest = (request) => inspector.request(request);
-      client.onAnswer = (stats) => inspector.count(stats);
+      client.onAnswer = (stats) => {
+        count(stats);
+        inspector.count(stats);
+      };
       inspector.count(stats);
     };
     // The page works without the inspector.
