@@ -115,9 +115,10 @@ for (const size of SIZES) {
       return {
         cells: cells.length,
         outside: cells.filter(isOutside).length,
+        names: [...document.querySelectorAll("#report thead th")].map((name) => name.getAttribute("title")),
         scrolls: document.documentElement.scrollWidth > width,
       };
     }, width);
-    assert.deepEqual(found, { cells: 12, outside: 0, scrolls: false });
+    assert.deepEqual(found, { cells: 12, outside: 0, names: [...LONG.matchAll(/(?:White|Black) "(.*)"/g)].map(([, name]) => name), scrolls: false });
   });
 }

@@ -99,7 +99,10 @@ export class ReportPanel {
     }
     const { report } = assessment;
     const { headers } = this.state.game;
-    const name = (side: "White" | "Black") => surname(headers.get(side) ?? side);
+    const name = (side: "White" | "Black") => {
+      const whole = headers.get(side) ?? side;
+      return make("th", { scope: "col", title: whole }, make("span", { className: "who" }, surname(whole)));
+    };
     const row = (label: string, of: (side: "white" | "black") => HTMLElement | string, ...remark: HTMLElement[]) =>
       make("tr", {}, make("th", { scope: "row" }, label, ...remark), make("td", {}, of("white")), make("td", {}, of("black")));
     const { white, black } = report;
@@ -108,7 +111,7 @@ export class ReportPanel {
     const table = make(
       "table",
       {},
-      make("thead", {}, make("tr", {}, make("td", {}), make("th", { scope: "col" }, name("White")), make("th", { scope: "col" }, name("Black")))),
+      make("thead", {}, make("tr", {}, make("td", {}), name("White"), name("Black"))),
       make(
         "tbody",
         {},

@@ -7,6 +7,7 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ["Home End", "first and last position"],
   ["↑ ↓", "select one of several next moves; otherwise first and last position"],
   ["Shift+← Shift+→", "leave or enter a variation"],
+  ["Ctrl+Z", "undo the last deletion or promotion of a variation"],
   ["Space", "play the best move"],
   ["i m b", "next inaccuracy, mistake or blunder; with Shift the previous one"],
   ["f", "flip the board"],
