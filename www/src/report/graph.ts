@@ -95,7 +95,11 @@ export class Graph {
       return mark;
     };
     this.#marks.replaceChildren(
-      ...this.#phases().map(({ name, ply }) => at(make("span", { className: ply > 0 ? "phase begins" : "phase" }, name), ply)),
+      ...this.#phases().map(({ name, ply }, index, { [index + 1]: next }) => {
+        const mark = at(make("span", { className: ply > 0 ? "phase begins" : "phase" }, make("b", { className: name.toLowerCase() }, name)), ply);
+        mark.style.width = `${(this.#x(next?.ply ?? last) - this.#x(ply)) / 10}%`;
+        return mark;
+      }),
       ...gaps.map(([from, to]) => place("gap", this.#x(from), this.#x(to) - this.#x(from))),
       ...lone.map(({ known, ply }) => {
         const mark = at(make("i", { className: isOwn(known) ? "lone" : "lone borrowed" }), ply);

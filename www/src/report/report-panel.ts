@@ -75,7 +75,7 @@ export class ReportPanel {
     this.#bar.max = Math.max(1, of);
     this.#bar.value = done;
     const where = `Pass ${pass} of ${PASSES}`;
-    const words = !progress ? (assessment?.report.settled ? "Complete" : "") : pass === 0 ? (isRunning ? "Looking up…" : "Stopped") : isRunning ? `${where}: ${done} of ${plural(of, "position")}` : `Stopped in pass ${pass} of ${PASSES}`;
+    const words = !progress ? (assessment?.report.settled ? "Complete" : "") : pass === 0 ? (isRunning ? "Looking up…" : "Stopped") : isRunning ? `${where}: ${done} of ${of}` : `Stopped in pass ${pass} of ${PASSES}`;
     if (this.#words.textContent !== words) this.#words.textContent = words;
     this.#offerCheck();
   }
