@@ -35,6 +35,7 @@ pub mod pgn;
 mod phases;
 mod report;
 mod review;
+mod scale;
 
 pub use annotate::{annotate, annotate_review};
 pub use game::{Game, GameError, LastMove};

@@ -19,8 +19,9 @@ use shelfish::position::Position;
 use crate::chances::INITIAL;
 use crate::comparison::{Comparison, Evidence, PASSES, Searched, compare};
 use crate::game::Game;
-use crate::known::{KnownEval, Value};
+use crate::known::{KnownEval, Origin, Value};
 use crate::report::{Report, ReportError};
+use crate::scale;
 
 /// Default of [`ReviewOptions::nodes`].
 pub const DEFAULT_NODES: u64 = 400_000;
@@ -162,12 +163,16 @@ impl Review {
         self.passes
     }
 
-    /// Adds the result of a search of the current pass. The thresholds of judgments are defined on the scale of Stockfish.
+    /// Adds the result of a search of the current pass. Scores of the engine of this project are converted to the scale of
+    /// Stockfish, on which the thresholds of judgments are defined.
     ///
     /// # Errors
     ///
     /// The best line begins with an illegal move. The error contains the index of the position.
-    pub fn answer(&mut self, index: usize, found: KnownEval) -> Result<(), ReportError> {
+    pub fn answer(&mut self, index: usize, mut found: KnownEval) -> Result<(), ReportError> {
+        if found.origin == Origin::Engine {
+            found.score = scale::of_stockfish(found.score);
+        }
         if let (Some(position), Some(pass)) = (self.positions.get(index), self.passes.checked_sub(1)) {
             check(position.chess(), &found, index)?;
             self.found[index][pass] = Some(found);

@@ -5,7 +5,6 @@ use crate::{
     Game, Histories,
     deepening::{Line, search},
     limits::{Control, Limits},
-    scale::from_stockfish,
     score::UciScore,
     tt::Table,
     zobrist::split_mix,
@@ -91,13 +90,10 @@ impl Level {
     }
 }
 
-/// Returns the value of a score for a player. A centipawn of the search counts less the more decided the game is.
+/// Returns the value of a score for a player. A centipawn counts less the more decided the game is.
 fn value(score: UciScore) -> i32 {
     match score {
-        UciScore::Cp(cp) => {
-            let cp = from_stockfish(cp);
-            cp * 1_000 / (1_000 + cp.abs())
-        }
+        UciScore::Cp(cp) => cp * 1_000 / (1_000 + cp.abs()),
         UciScore::Mate(moves) if moves > 0 => 1_200 - moves.min(100),
         UciScore::Mate(moves) => -1_200 - moves.max(-100),
     }
@@ -150,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_move_with_the_halving_loss_is_played_half_as_often() {
-        let counts = choices(Level { nodes: 1, half: 50 }, &[0, -53, -400].map(UciScore::from_search));
+        let counts = choices(Level { nodes: 1, half: 50 }, &[UciScore::Cp(0), UciScore::Cp(-53), UciScore::Cp(-400)]);
         assert!((6_500..6_850).contains(&counts[0]) && counts[2] == 0, "{counts:?}");
     }
 

@@ -13,7 +13,6 @@ mod packed;
 pub mod parts;
 mod position;
 mod reduction;
-mod scale;
 mod score;
 mod search;
 mod see;

@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use crate::scale;
-
 /// Maximum ply of a search.
 pub const MAX_PLY: usize = 128;
 /// Score of a mate on the board, for the winner.
@@ -42,7 +40,7 @@ pub fn from_table(score: i32, ply: usize) -> i32 {
 /// A score as in UCI, from the point of view of the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UciScore {
-    /// Centipawns, on the scale of Stockfish 15.1.
+    /// Centipawns.
     Cp(i32),
     /// Moves to mate: negative if the side to move is mated, zero if the mate is on the board.
     Mate(i32),
@@ -54,7 +52,7 @@ impl UciScore {
         match score {
             _ if score >= MATED_WITHIN => UciScore::Mate((MATE - score + 1) / 2),
             _ if score <= -MATED_WITHIN => UciScore::Mate(-(MATE + score) / 2),
-            _ => UciScore::Cp(scale::to_stockfish(score)),
+            _ => UciScore::Cp(score),
         }
     }
 }
@@ -79,7 +77,7 @@ mod tests {
         assert_eq!(UciScore::from_search(MATE - 3), UciScore::Mate(2));
         assert_eq!(UciScore::from_search(mated_in(2)), UciScore::Mate(-1));
         assert_eq!(UciScore::from_search(mated_in(0)), UciScore::Mate(0));
-        assert_eq!(UciScore::from_search(MAX_EVAL), UciScore::Cp(8_500));
+        assert_eq!(UciScore::from_search(MAX_EVAL), UciScore::Cp(MAX_EVAL));
     }
 
     #[test]
