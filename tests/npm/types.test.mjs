@@ -193,7 +193,7 @@ test("every entry exports only what it documents", async () => {
     "analysis.js": ["ShelfishError", "knownEval", "openAnalysis"],
     "engine.js": ["Engine", "ShelfishError", "engineName", "openEngine"],
     "engine-inline.js": ["Engine", "ShelfishError", "engineName", "openEngine"],
-    "evaluator.js": ["Evaluator", "ShelfishError", "openEvaluator"],
+    "evaluator.js": ["Evaluator", "ShelfishError", "openEvaluator", "openUciEngine"],
     "worker.js": ["ShelfishError", "connect", "serve"],
     "openings.js": ["openingOf", "openingPlies"],
     "storage.js": ["eachEntry", "openStorage", "requestResult", "transactionEnd"],
