@@ -421,7 +421,7 @@ test("the list of games is searched, walked through and cleared by keyboard; it 
   await until(() => page.evaluate(() => /Kasparov – Topalov/.test(document.title)));
   await page.keyboard.press("g");
   await at(page, "games-dialog").waitFor();
-  assert.match(await at(page, "stored-game").first().innerText(), /Kasparov/, "the newest comes first");
+  await until(async () => /Kasparov/.test(await at(page, "stored-game").first().innerText()), "the newest comes first");
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Delete");

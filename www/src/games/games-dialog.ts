@@ -66,6 +66,8 @@ class GamesDialog {
     this.#clear.addEventListener("click", () => void this.#removeAll());
     this.#clear.addEventListener("blur", () => this.#ask(false));
     this.#list.addEventListener("keydown", (event) => this.#key(event));
+    // A game that was just opened is stored while the list is shown.
+    library.addEventListener("change", () => this.#dialog.open && void this.#load());
   }
 
   async show(): Promise<void> {
@@ -78,15 +80,19 @@ class GamesDialog {
 
   async #load(): Promise<void> {
     const store = await this.library.store();
+    const count = this.#entries.length;
     this.#entries = await store.list();
     this.#remark.textContent = store.isLasting
       ? "The games are stored only in this browser."
       : "This browser does not store data for this page: the list is lost when you close it.";
-    this.#ask(false);
+    if (this.#entries.length !== count) this.#ask(false);
     this.#draw();
   }
 
+  /** Draws the list. The focus stays on its game, or moves to the next game if that game was removed. */
   #draw(): void {
+    const focused = [...this.#list.children].findIndex((row) => row.contains(document.activeElement));
+    const game = this.#list.children[focused]?.getAttribute("data-id");
     const words = folded(this.#search.value).split(/\s+/).filter(Boolean);
     const found = this.#entries.filter((entry) => {
       const text = searchable(entry);
@@ -98,6 +104,9 @@ class GamesDialog {
     this.#list.replaceChildren(...found.slice(0, this.#shown).map((entry) => this.#row(entry)));
     this.#more.hidden = found.length <= this.#shown;
     this.#clear.hidden = this.#entries.length === 0;
+    if (focused < 0) return;
+    const rows = this.#rows();
+    (rows.find((row) => row.closest("li")?.dataset.id === game) ?? rows[Math.min(focused, rows.length - 1)] ?? this.#search).focus();
   }
 
   #row(entry: Entry): HTMLElement {
@@ -139,12 +148,7 @@ class GamesDialog {
   }
 
   async #remove(entry: Entry): Promise<void> {
-    const at = [...this.#list.children].findIndex((row) => row instanceof HTMLElement && row.dataset.id === entry.id);
     await (await this.library.store()).remove(entry.id);
-    this.#entries = this.#entries.filter(({ id }) => id !== entry.id);
-    this.#draw();
-    const rows = this.#rows();
-    (rows[Math.min(at, rows.length - 1)] ?? this.#search).focus();
     await this.library.refresh();
   }
 
@@ -155,7 +159,6 @@ class GamesDialog {
       return;
     }
     await (await this.library.store()).clear();
-    await this.#load();
     this.#search.focus();
     await this.library.refresh();
   }

@@ -14,7 +14,8 @@ const BATCH = 500;
 /** Games of a file get times that differ by this part of a millisecond, which keeps their order. */
 const FRACTION = 1_000;
 
-export class Library {
+/** Dispatches "change" after each change of `recent` or `offered`. */
+export class Library extends EventTarget {
   recent: readonly Entry[] = [];
   /** The famous games, once they are loaded. */
   offered: readonly Famous[] = [];
@@ -27,13 +28,10 @@ export class Library {
   /** Ends when the last changes are stored. */
   #saving: Promise<void> = Promise.resolve();
 
-  /** `changed` is called after each change of `recent` or `offered`. */
-  constructor(private readonly changed: () => void) {}
-
   readonly offer = loadOnce(async () => {
     const { famous } = await loadPart(import("./famous-games"));
     this.offered = famous;
-    this.changed();
+    this.#changed();
     return famous;
   });
 
@@ -126,7 +124,7 @@ export class Library {
     } catch {
       this.remark = "This browser has no room for more games: they are not stored.";
     }
-    await this.refresh().catch(() => this.changed());
+    await this.refresh().catch(() => this.#changed());
   }
 
   /** Returns the store, which the first call opens. */
@@ -139,7 +137,11 @@ export class Library {
     const store = await this.store();
     this.recent = await store.list(RECENT);
     if (!store.isLasting) this.remark = "This browser does not store data for this page: the games that you open are lost when you close it.";
-    this.changed();
+    this.#changed();
+  }
+
+  #changed(): void {
+    this.dispatchEvent(new Event("change"));
   }
 
   async #put(load: (now: number) => Promise<Stored[]>): Promise<void> {
@@ -154,7 +156,7 @@ export class Library {
     } catch {
       this.remark = "This browser has no room for more games: they are not stored.";
     }
-    await this.refresh().catch(() => this.changed());
+    await this.refresh().catch(() => this.#changed());
   }
 }
 

@@ -16,7 +16,7 @@ import type { Page } from "./page";
 const MAX_LINKED = 50;
 
 export class Session {
-  readonly library = new Library(() => this.menu.show(this.state.game));
+  readonly library = new Library();
   readonly menu = new GameMenu(this.library, {
     fresh: () => this.pick(new Game()),
     famous: (slug) => void this.#famous(slug),
@@ -30,6 +30,7 @@ export class Session {
     private readonly state: State,
     readonly page: Page,
   ) {
+    this.library.addEventListener("change", () => this.menu.show(state.game));
     state.on(({ game, node, tree, edited }) => {
       if (game || edited) this.menu.show(state.game);
       if (tree && !game) this.#changed(edited === true);
