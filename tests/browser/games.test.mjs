@@ -183,11 +183,11 @@ test("a game of Lichess is fetched by its address, once, and names itself in the
 for (const [id, reason] of /** @type {const} */ ([
   ["running1", /still being played/],
   ["Unclear1", /does not say whether this game is over/],
-  ["Missing1", /has no game of this id/],
+  ["lichess.org/Missing1", /has no game of this id/],
   ["Busy1234", /too many requests.*Wait a minute/],
   ["Broken12", /status 500/],
   ["Atomic12", /variant “Atomic”/],
-  ["https://lichess.org/study/abcdefgh", /download or copy the PGN/],
+  ["https://lichess.org/study/abcdefgh", /no public study/],
   ["https://www.chess.com/game/live/145591166861", /Share, then PGN/],
 ])) {
   test(`a game that a site does not deliver is reported: ${id}`, async (t) => {

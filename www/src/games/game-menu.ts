@@ -1,6 +1,8 @@
 /** The menu of games: famous games, the last opened games, and the list of all opened games. */
 import type { Game } from "../game/game";
 import { players, surname, year } from "../game/player-names";
+import { lastPlayer } from "../players/last-player";
+import type { Player } from "../players/player";
 import { byId, make } from "../shell/dom";
 import { plural } from "../text/units";
 import type { Entry } from "./game-store";
@@ -10,6 +12,7 @@ export interface Choices {
   fresh(): void;
   famous(slug: string): void;
   stored(entry: Entry): void;
+  player(player: Player): void;
   all(): void;
 }
 
@@ -18,11 +21,17 @@ export class GameMenu {
   readonly #offers = make("ul", { className: "offers" });
   /** The sentence and the field of the first page. */
   readonly #intro = byId("intro");
+  readonly #lastPlayer = make("button", { type: "button", className: "last-player", "data-testid": "last-player" });
 
   constructor(
     private readonly library: Library,
     private readonly choices: Choices,
   ) {
+    this.#intro.append(this.#lastPlayer);
+    this.#lastPlayer.addEventListener("click", () => {
+      const player = lastPlayer();
+      if (player) choices.player(player);
+    });
     this.#menu.addEventListener("change", () => {
       const { value } = this.#menu;
       const entry = library.recent.find(({ id }) => value === `stored-${id}`);
@@ -54,6 +63,9 @@ export class GameMenu {
 
   /** Returns the famous games as buttons, for a board without moves. */
   offers(): HTMLElement {
+    const player = lastPlayer();
+    this.#lastPlayer.hidden = !player;
+    this.#lastPlayer.textContent = player ? `New games of ${player.name}` : "";
     return make("div", {}, this.#intro, make("p", { className: "quiet" }, "Play a move, or step through a famous game:"), this.#offers);
   }
 

@@ -1,13 +1,16 @@
 /** Opens what a person enters: a pasted text, an address or a file. Loaded when it is first needed. */
 import { positionOf, looksLikeFen } from "../game/fen";
 import { Game, type Node } from "../game/game";
-import { siteAddress } from "../link/sites";
+import { siteAddress, studyPath } from "../link/sites";
 import { readGame } from "../pgn/read-game";
-import { decode, survey } from "../pgn/read-text";
+import { decode, read, survey } from "../pgn/read-text";
 import type { PgnText } from "../pgn/split";
+import { type NamedPlayer, playerAddress, playerName } from "../players/player";
+import { fetchGame, fetchStudy } from "../sites/lichess";
+import type { PlayedGame } from "../sites/played-game";
+import { MissingError } from "../sites/request";
 import { InputError } from "../text/input-error";
 import type { Library } from "./library";
-import { fetchGame } from "./lichess";
 import { openedText } from "./notice";
 import type { Page } from "./page";
 
@@ -25,21 +28,50 @@ export interface Target {
   pick(game: Game, node?: Node): void;
   /** Adds a game to the list of opened games. */
   keep(game: Game): Promise<void>;
+  showPlayer(player: NamedPlayer): Promise<void>;
 }
+
+/** Maximum length of an address. */
+const MAX_ADDRESS = 500;
 
 /** Opens the input. Throws an `InputError` if nothing can be opened, and the signal's reason. */
 export async function openInput(target: Target, input: string | File, signal: AbortSignal): Promise<void> {
   const text = typeof input === "string" ? input : await contents(input);
   signal.throwIfAborted();
-  const address = text.length < 500 ? siteAddress(text) : undefined;
+  if (text.length > MAX_ADDRESS) return openGames(target, text, signal);
+  const player = playerAddress(text);
+  const study = studyPath(text);
+  if (player) return target.showPlayer(player);
+  if (study) return openGames(target, await fetchStudy(study, signal), signal);
+  const name = playerName(text);
+  const address = siteAddress(text);
   if (address?.kind === "lichess") {
-    const game = target.library.same(await fetchGame(address.id, signal));
-    target.pick(game, game.mainline()[address.ply ?? 0]);
-    if (address.side) target.page.turn(address.side);
-    void target.keep(game);
-  } else if (address || looksLikeFen(text.trim())) {
-    target.pick(new Game(positionOf(address ? address.fen : text.trim())));
-  } else await openGames(target, text, signal);
+    try {
+      const game = target.library.same(await fetchGame(address.id, signal));
+      show(target, game, address.side, game.mainline()[address.ply ?? 0]);
+    } catch (error) {
+      // A user name can look like the id of a game.
+      if (!(error instanceof MissingError && name)) throw error;
+      await target.showPlayer(name);
+    }
+  } else if (address || looksLikeFen(text.trim())) target.pick(new Game(positionOf(address ? address.fen : text.trim())));
+  else if (name) await target.showPlayer(name);
+  else await openGames(target, text, signal);
+}
+
+/** Opens a game of a player, whose side is at the bottom. Throws an `InputError` if the game cannot be read. */
+export function openPlayed(target: Target, { id, url, pgn }: PlayedGame, side: "white" | "black"): void {
+  const [game] = read(pgn).games;
+  if (!game) throw new InputError("This game cannot be read.");
+  game.site = id === url ? { name: "chess.com", url } : { name: "lichess", url, id };
+  show(target, target.library.same(game), side);
+}
+
+/** Shows a fetched game and adds it to the list. */
+function show(target: Target, game: Game, side?: "white" | "black", node?: Node): void {
+  target.pick(game, node);
+  if (side) target.page.turn(side);
+  void target.keep(game);
 }
 
 /** Resolves when the first game is on the board. All games are then checked and stored. */

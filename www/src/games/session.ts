@@ -4,6 +4,8 @@ import { followAddress, writeAddress } from "../link/address-bar";
 import { formatLink, outdatesLink, parseLink, shareLink, shortenLink } from "../link/link";
 import { loadOnce } from "../loading/load-once";
 import { loadPart, reportInputError } from "../loading/page-part";
+import type { NamedPlayer } from "../players/player";
+import type { PlayedGame } from "../sites/played-game";
 import type { State } from "../state/state";
 import { InputError } from "../text/input-error";
 import { GameMenu } from "./game-menu";
@@ -21,6 +23,7 @@ export class Session {
     fresh: () => this.pick(new Game()),
     famous: (slug) => void this.#famous(slug),
     stored: (entry) => void this.openStored(entry),
+    player: (player) => void reportInputError(() => this.showPlayer(player), (message) => this.page.notice(message)),
     all: () => void this.list(),
   });
   /** Aborted when something else is opened. */
@@ -60,7 +63,7 @@ export class Session {
   /** Fills the menu and loads the modules that open games, so that they are available offline. */
   readonly #prepare = loadOnce(async () => {
     this.library.refresh().catch(() => {});
-    await Promise.all([this.library.offer(), import("../pgn/read-text"), import("./lichess"), import("./open-input"), import("./open-dialog")]);
+    await Promise.all([this.library.offer(), import("../pgn/read-text"), import("../sites/lichess"), import("./open-input"), import("./open-dialog")]);
   });
 
   async #famous(slug: string): Promise<void> {
@@ -84,6 +87,23 @@ export class Session {
       void this.keep(game);
     };
     await reportInputError(open, (message) => signal.aborted || this.page.notice(message));
+  }
+
+  /** Shows the games of a player. */
+  async showPlayer(player: NamedPlayer): Promise<void> {
+    const { showPlayer } = await loadPart(import("./player-dialog"));
+    await showPlayer(player, (game, side) => void this.#openPlayed(game, side));
+  }
+
+  async #openPlayed(played: PlayedGame, side: "white" | "black"): Promise<void> {
+    const signal = this.#begin();
+    await reportInputError(
+      async () => {
+        const { openPlayed } = await loadPart(import("./open-input"));
+        if (!signal.aborted) openPlayed(this, played, side);
+      },
+      (message) => signal.aborted || this.page.notice(message),
+    );
   }
 
   async list(): Promise<void> {
@@ -165,6 +185,6 @@ function samePosition(game: Game, node: Node): Node {
 }
 
 async function fetchLichessGame(id: string, signal: AbortSignal): Promise<Game> {
-  const { fetchGame } = await loadPart(import("./lichess"));
+  const { fetchGame } = await loadPart(import("../sites/lichess"));
   return fetchGame(id, signal);
 }

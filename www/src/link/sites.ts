@@ -28,6 +28,9 @@ export function siteAddress(text: string): SiteAddress | undefined {
   return url.hostname === "chess.com" ? chessCom(url) : lichessOrg(url);
 }
 
+/** Reads the address of a study of Lichess, or of a chapter of a study. Returns the path "STUDY" or "STUDY/CHAPTER", or `undefined`. */
+export const studyPath = (text: string): string | undefined => /^(?:https?:\/\/)?(?:www\.)?lichess\.org\/study\/(\w{8}(?:\/\w{8})?)\/?(?:[?#]\S*)?$/i.exec(text.trim())?.[1];
+
 function lichessOrg({ pathname, hash }: URL): SiteAddress {
   const fen = /^\/(?:analysis|editor)\/(?:standard\/|chess960\/|fromPosition\/)?((?:[^/]+\/){7}[^/]+)$/.exec(pathname)?.[1];
   if (fen) return { kind: "fen", fen: decodeUri(fen).replaceAll("_", " ") };

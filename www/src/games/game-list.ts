@@ -1,0 +1,133 @@
+/** A list of games with a search. Arrow keys move between its rows. */
+import "../style/games.css";
+import { make } from "../shell/dom";
+import { folded } from "../text/folded";
+import { plural } from "../text/units";
+
+/** Number of rows that are drawn at once. */
+const PAGE = 200;
+
+export interface GameRow {
+  content: Node[];
+  /** Elements after the row's button. */
+  after?: HTMLElement[];
+}
+
+export interface GameListOptions<T> {
+  /** Text of the empty search field. */
+  placeholder: string;
+  /** Text instead of the number of games if there are no games. */
+  empty: string;
+  /** Identifier of a game in the list. */
+  id(entry: T): string;
+  /** Text in which the search looks for words. */
+  text(entry: T): string;
+  row(entry: T): GameRow;
+  open(entry: T): void;
+  remove?(entry: T): void;
+}
+
+export class GameList<T extends object> {
+  readonly search: HTMLInputElement;
+  readonly #count = make("p", { className: "stored-count", role: "status", "data-testid": "games-count" });
+  readonly #list = make("ul", { className: "stored-games", "aria-label": "Games", "data-testid": "games-list" });
+  readonly #more = make("button", { type: "button" }, "Show more");
+  readonly #texts = new WeakMap<T, string>();
+  #entries: readonly T[] = [];
+  #shown = PAGE;
+
+  constructor(private readonly options: GameListOptions<T>) {
+    const { placeholder } = options;
+    this.search = make("input", { type: "search", placeholder, "aria-label": "Search the games", "data-testid": "games-search", autocomplete: "off" });
+    this.search.addEventListener("input", () => {
+      this.#shown = PAGE;
+      this.#draw();
+    });
+    this.search.addEventListener("keydown", (event) => {
+      if (event.key !== "ArrowDown") return;
+      event.preventDefault();
+      this.#rows()[0]?.focus();
+    });
+    this.#more.addEventListener("click", () => {
+      const before = this.#shown;
+      this.#shown += PAGE;
+      this.#draw();
+      this.#rows()[before]?.focus();
+    });
+    this.#list.addEventListener("keydown", (event) => this.#key(event));
+  }
+
+  /** The field, the number of games, the rows, and the button for more rows. */
+  elements(): HTMLElement[] {
+    return [this.search, this.#count, this.#list, this.#more];
+  }
+
+  get size(): number {
+    return this.#entries.length;
+  }
+
+  /** Clears the search. */
+  reset(): void {
+    this.search.value = "";
+    this.#shown = PAGE;
+  }
+
+  /** Replaces the games. */
+  set(entries: readonly T[]): void {
+    this.#entries = entries;
+    this.#draw();
+  }
+
+  /** Draws the list. The focus stays on its game, or moves to the next game if that game was removed. */
+  #draw(): void {
+    const focused = [...this.#list.children].findIndex((row) => row.contains(document.activeElement));
+    const game = this.#list.children[focused]?.getAttribute("data-id");
+    const words = folded(this.search.value).split(/\s+/).filter(Boolean);
+    const found = this.#entries.filter((entry) => words.every((word) => this.#text(entry).includes(word)));
+    const all = plural(this.#entries.length, "game");
+    this.#count.textContent = this.#entries.length === 0 ? this.options.empty : words.length > 0 ? `${found.length.toLocaleString("en")} of ${all}` : all;
+    this.#list.replaceChildren(...found.slice(0, this.#shown).map((entry) => this.#row(entry)));
+    this.#more.hidden = found.length <= this.#shown;
+    if (focused < 0) return;
+    const rows = this.#rows();
+    (rows.find((row) => row.closest("li")?.dataset.id === game) ?? rows[Math.min(focused, rows.length - 1)] ?? this.search).focus();
+  }
+
+  #row(entry: T): HTMLElement {
+    const { content, after = [] } = this.options.row(entry);
+    const button = make("button", { type: "button", className: "stored-game", "data-testid": "stored-game" }, ...content);
+    button.addEventListener("click", () => this.options.open(entry));
+    return make("li", { "data-id": this.options.id(entry) }, button, ...after);
+  }
+
+  #text(entry: T): string {
+    let text = this.#texts.get(entry);
+    if (text === undefined) {
+      text = folded(this.options.text(entry));
+      this.#texts.set(entry, text);
+    }
+    return text;
+  }
+
+  /** Handles keys: arrows move between rows, Delete removes the focused row. */
+  #key(event: KeyboardEvent): void {
+    const row = (event.target as HTMLElement).closest("li");
+    if (!row) return;
+    const rows = this.#rows();
+    const at = [...this.#list.children].indexOf(row);
+    if (event.key === "Delete") {
+      const entry = this.#entries.find((entry) => this.options.id(entry) === row.dataset.id);
+      if (entry) this.options.remove?.(entry);
+    } else {
+      const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -rows.length, End: rows.length }[event.key];
+      if (step === undefined) return;
+      if (step === -1 && at === 0) this.search.focus();
+      else rows[Math.max(0, Math.min(rows.length - 1, at + step))]?.focus();
+    }
+    event.preventDefault();
+  }
+
+  #rows(): HTMLElement[] {
+    return [...this.#list.querySelectorAll<HTMLElement>("button.stored-game")];
+  }
+}

@@ -1,0 +1,176 @@
+/** The games of a player of Lichess or Chess.com. Loaded when it is first opened. */
+import { loadOnce } from "../loading/load-once";
+import { lastPlayer, rememberPlayer } from "../players/last-player";
+import { type NamedPlayer, type Player, playerAddress, playerName, pointsOf, sideOf, SITES } from "../players/player";
+import { PlayerGames } from "../players/player-games";
+import { openPlayerStore } from "../players/player-store";
+import { closeDone, showModal } from "../shell/dialog";
+import { make } from "../shell/dom";
+import type { Participant, PlayedGame } from "../sites/played-game";
+import { MissingError } from "../sites/request";
+import { InputError } from "../text/input-error";
+import { plural } from "../text/units";
+import { GameList, type GameRow } from "./game-list";
+
+type Side = "white" | "black";
+type Open = (game: PlayedGame, side: Side) => void;
+
+let dialog: PlayerDialog | undefined;
+
+/** Shows the games of a player. `open` is called with the selected game and the player's side. */
+export async function showPlayer(player: NamedPlayer, open: Open): Promise<void> {
+  dialog ??= new PlayerDialog(open);
+  await dialog.show(player);
+}
+
+class PlayerDialog {
+  readonly #list = new GameList<PlayedGame>({
+    placeholder: "Opponent, opening, date, won, lost…",
+    empty: "",
+    id: ({ id }) => id,
+    text: (game) => this.#words(game).join(" "),
+    row: (game) => this.#row(game),
+    open: (game) => {
+      closeDone(this.#dialog);
+      this.open(game, this.#side(game));
+    },
+  });
+  readonly #name = make("input", { type: "text", "aria-label": "User name", "data-testid": "player-name", autocomplete: "off", autocapitalize: "off", spellcheck: false, maxLength: 100 });
+  readonly #sites = Object.entries(SITES).map(([site, name]) => [site as Player["site"], make("input", { type: "radio", name: "site", value: site, "data-testid": `player-site-${site}` }), name] as const);
+  readonly #status = make("p", { className: "quiet", role: "status", "data-testid": "player-status" });
+  readonly #fault = make("p", { className: "fault", role: "alert", "data-testid": "player-error" });
+  readonly #older = make("button", { type: "button", hidden: true, "data-testid": "player-older" }, "Older games");
+  readonly #dialog: HTMLDialogElement;
+  readonly #store = loadOnce(openPlayerStore);
+  #player: Player = { site: "lichess", name: "" };
+  #games: PlayerGames | undefined;
+  /** Aborted when another player is shown, and when the dialog closes. */
+  #fetching = new AbortController();
+
+  constructor(private readonly open: Open) {
+    const close = make("button", { type: "button", className: "primary", "data-testid": "player-close" }, "Close");
+    const form = make(
+      "form",
+      { className: "player-form" },
+      this.#name,
+      make("fieldset", {}, make("legend", { className: "hidden" }, "Site"), ...this.#sites.map(([, input, name]) => make("label", {}, input, name))),
+      make("button", { type: "submit", "data-testid": "player-submit" }, "Show"),
+    );
+    this.#dialog = make(
+      "dialog",
+      { className: "games", "data-testid": "player-dialog", "aria-labelledby": "player-title" },
+      make("h2", { id: "player-title" }, "Games of a player"),
+      form,
+      ...this.#list.elements(),
+      this.#fault,
+      make("div", { className: "actions" }, this.#older, this.#status, close),
+    );
+    document.body.append(this.#dialog);
+    close.addEventListener("click", () => this.#dialog.close());
+    this.#dialog.addEventListener("click", (event) => event.target === this.#dialog && this.#dialog.close());
+    this.#dialog.addEventListener("close", () => this.#fetching.abort());
+    this.#older.addEventListener("click", () => void this.#fetch((games, progress, signal) => games.older(progress, signal)));
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const named = playerAddress(this.#name.value) ?? playerName(this.#name.value);
+      if (named) void this.#choose({ site: this.#chosenSite(), ...named });
+      else this.#complain("A user name has 2 to 30 letters, digits, hyphens or underscores.");
+    });
+    for (const [, input] of this.#sites) input.addEventListener("change", () => form.requestSubmit());
+  }
+
+  async show({ site, name }: NamedPlayer): Promise<void> {
+    const last = lastPlayer();
+    showModal(this.#dialog);
+    this.#list.search.focus();
+    if (site) await this.#choose({ site, name });
+    else if (last?.name.toLowerCase() === name.toLowerCase()) await this.#choose(last);
+    else await this.#choose({ site: "lichess", name }, "chess.com");
+  }
+
+  /** Shows the stored games of a player, and fetches newer games. If the player is missing there, tries the other site. */
+  async #choose(player: Player, other?: Player["site"]): Promise<void> {
+    this.#fetching.abort();
+    const signal = (this.#fetching = new AbortController()).signal;
+    this.#player = player;
+    this.#name.value = player.name;
+    for (const [site, input] of this.#sites) input.checked = site === player.site;
+    this.#list.reset();
+    const games = await PlayerGames.open(player, await this.#store());
+    if (signal.aborted) return;
+    this.#games = games;
+    this.#draw();
+    const isFound = await this.#fetch((games, progress, signal) => games.update(progress, signal), other !== undefined);
+    if (isFound === false && other) await this.#choose({ ...player, site: other });
+  }
+
+  /** Runs a request with progress. Returns whether the player exists; `undefined` if that is unknown. */
+  async #fetch(work: (games: PlayerGames, progress: (count: number) => void, signal: AbortSignal) => Promise<void>, hasOther = false): Promise<boolean | undefined> {
+    const games = this.#games;
+    if (!games) return undefined;
+    this.#fetching.abort();
+    const signal = (this.#fetching = new AbortController()).signal;
+    const site = SITES[this.#player.site];
+    this.#complain("");
+    this.#older.hidden = true;
+    this.#status.textContent = `Asking ${site}…`;
+    try {
+      await work(games, (count) => (this.#status.textContent = `${plural(count, "game")} from ${site}…`), signal);
+      this.#status.textContent = "Stored only in this browser.";
+      rememberPlayer(this.#player);
+      return true;
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      if (!(error instanceof InputError)) throw error;
+      this.#status.textContent = "";
+      const isMissing = error instanceof MissingError;
+      if (!isMissing || !hasOther) this.#complain(error.message);
+      return isMissing ? false : undefined;
+    } finally {
+      if (games === this.#games && !signal.aborted) this.#draw();
+    }
+  }
+
+  #draw(): void {
+    const { games, isComplete } = this.#games?.known ?? { games: [], isComplete: false };
+    this.#list.set(games);
+    this.#older.hidden = isComplete || games.length === 0;
+  }
+
+  #complain(message: string): void {
+    this.#fault.textContent = message;
+    this.#fault.hidden = message === "";
+  }
+
+  #chosenSite(): Player["site"] {
+    return this.#sites.find(([, input]) => input.checked)?.[0] ?? "lichess";
+  }
+
+  #side(game: PlayedGame): Side {
+    return sideOf(this.#player, game) ?? "white";
+  }
+
+  /** Returns the facts of a game: the outcome, the opponent, and the second line. */
+  #words(game: PlayedGame): [outcome: string, opponent: string, about: string] {
+    const side = this.#side(game);
+    const points = pointsOf(game, side);
+    const outcome = points === 1 ? "Won" : points === 0 ? "Lost" : "Drew";
+    const opponent = `${rated(game[side === "white" ? "black" : "white"])}`;
+    const date = new Date(game.time).toISOString().slice(0, 10);
+    const own = game[side].rating;
+    const about = [side === "white" ? "White" : "Black", ...(own ? [String(own)] : []), `${game.speed}${game.isRated ? "" : ", casual"}`, date, game.opening];
+    return [outcome, opponent, about.filter(Boolean).join(" · ")];
+  }
+
+  #row(game: PlayedGame): GameRow {
+    const [outcome, opponent, about] = this.#words(game);
+    return {
+      content: [
+        make("span", { className: "stored-title" }, make("span", { className: `outcome ${outcome.toLowerCase()}` }, outcome), ` against ${opponent}`),
+        make("span", { className: "stored-about" }, about),
+      ],
+    };
+  }
+}
+
+const rated = ({ name, rating }: Participant): string => `${name || "?"}${rating ? ` (${rating})` : ""}`;

@@ -1,0 +1,58 @@
+/** Fetches the games of a player that are not stored yet. */
+import type { PlayedGame } from "../sites/played-game";
+import { fetchPlayed, type Player } from "./player";
+import type { PlayerStore, StoredGames } from "./player-store";
+
+/** Number of games of the first visit, and of each request for older games. */
+const PAGE = 100;
+
+/** Maximum number of new games since the last visit. */
+const MAX_NEW = 3_000;
+
+export class PlayerGames {
+  constructor(
+    private readonly player: Player,
+    private readonly store: PlayerStore,
+    /** The stored games. */
+    public known: StoredGames,
+  ) {}
+
+  static async open(player: Player, store: PlayerStore): Promise<PlayerGames> {
+    return new PlayerGames(player, store, await store.read(player));
+  }
+
+  /** Fetches the games after the last stored game. `progress` receives the number of fetched games. Throws like `fetchPlayed`. */
+  async update(progress: (count: number) => void, signal: AbortSignal): Promise<void> {
+    const since = this.known.games[0]?.time;
+    if (since === undefined) return this.older(progress, signal);
+    const games: PlayedGame[] = [];
+    for await (const game of fetchPlayed(this.player, { since, count: MAX_NEW }, signal)) progress(games.push(game));
+    // Games may be missing between the stored games and a list of maximum length.
+    if (games.length === MAX_NEW) {
+      await this.store.remove(this.player).catch(() => {});
+      this.known = { games: [], isComplete: false };
+    }
+    await this.#add(games, this.known.isComplete);
+  }
+
+  /** Fetches the games before the first stored game. Keeps the games before an error. Throws like `fetchPlayed`. */
+  async older(progress: (count: number) => void, signal: AbortSignal): Promise<void> {
+    const until = this.known.games.at(-1)?.time;
+    const games: PlayedGame[] = [];
+    let isEnd = false;
+    try {
+      for await (const game of fetchPlayed(this.player, { ...(until === undefined ? {} : { until }), count: PAGE }, signal)) progress(games.push(game));
+      // The sites leave out games of other variants, so that a shorter list is not the end.
+      isEnd = games.length === 0;
+    } finally {
+      await this.#add(games, isEnd);
+    }
+  }
+
+  async #add(games: readonly PlayedGame[], isComplete: boolean): Promise<void> {
+    // A full disk loses only the store: the list has the games of this visit.
+    await this.store.add(this.player, games, isComplete).catch(() => {});
+    const known = new Map([...this.known.games, ...games].map((game) => [game.id, game]));
+    this.known = { games: [...known.values()].sort((a, b) => b.time - a.time), isComplete };
+  }
+}

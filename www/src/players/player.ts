@@ -1,0 +1,51 @@
+/** Players of Lichess and Chess.com. */
+import type { PlayedGame, Range } from "../sites/played-game";
+
+/** Sites with games by player, and their names. */
+export const SITES = { lichess: "Lichess", "chess.com": "Chess.com" } as const;
+
+export interface Player {
+  site: keyof typeof SITES;
+  name: string;
+}
+
+/** A name of a player, and the site if the text names a site. */
+export interface NamedPlayer {
+  site?: Player["site"];
+  name: string;
+}
+
+/** A user name of either site. */
+const NAME = /^[A-Za-z0-9][\w-]{1,29}$/;
+
+/** A move such as "Nf6", which is no name. */
+const MOVE = /^(?:[KQRBN]?[a-h]?[1-8]?x?[a-h][1-8](?:=?[QRBN])?|[O0]-[O0](?:-[O0])?)[+#]?$/;
+
+/** Reads a user name such as "@anna". Returns `undefined` for any other text. */
+export function playerName(text: string): NamedPlayer | undefined {
+  const name = text.trim().replace(/^@/, "");
+  return NAME.test(name) && (text.includes("@") || !MOVE.test(name)) ? { name } : undefined;
+}
+
+/** Reads the address of a player's page. Returns `undefined` for any other text. */
+export function playerAddress(text: string): NamedPlayer | undefined {
+  const [, site = "", path = "", name = ""] = /^(?:https?:\/\/)?(?:www\.)?(lichess\.org|chess\.com)\/(@|member|games\/archive)\/([\w-]+)(?:[/?#]\S*)?$/i.exec(text.trim()) ?? [];
+  if (!NAME.test(name) || (path === "@") !== (site.toLowerCase() === "lichess.org")) return undefined;
+  return { site: path === "@" ? "lichess" : "chess.com", name };
+}
+
+/** Yields the games of a player in a range, the last game first. Throws an `InputError`, or the signal's reason if the signal is aborted. */
+export async function* fetchPlayed({ site, name }: Player, range: Range, signal: AbortSignal): AsyncGenerator<PlayedGame> {
+  if (site === "lichess") yield* (await import("../sites/lichess")).fetchLichessGames(name, range, signal);
+  else yield* (await import("../sites/chess-com")).fetchChessComGames(name, range, signal);
+}
+
+/** Returns the side of a player in a game; `undefined` if the player has another name. */
+export function sideOf({ name }: Pick<Player, "name">, { white, black }: PlayedGame): "white" | "black" | undefined {
+  const own = name.toLowerCase();
+  return white.name.toLowerCase() === own ? "white" : black.name.toLowerCase() === own ? "black" : undefined;
+}
+
+/** Returns the points of a side. */
+export const pointsOf = ({ result }: Pick<PlayedGame, "result">, side: "white" | "black"): number =>
+  result === "1/2-1/2" ? 0.5 : Number((result === "1-0") === (side === "white"));
