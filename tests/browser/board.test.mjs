@@ -328,7 +328,7 @@ test("settings are kept: colours, pieces, the database", async (t) => {
   await at(page, "use-database").click();
   await page.waitForURL(/famous%2Fmanifest\.json|famous\/manifest\.json/);
   await reads(page, "database", /^1,\d\d\d positions/);
-  assert.deepEqual(await page.evaluate(() => ({ ...document.documentElement.dataset })), { board: "green", pieces: "letters" });
+  assert.deepEqual(await page.evaluate(() => ({ ...document.documentElement.dataset })), { board: "green", evaluations: "shown", pieces: "letters" });
   await at(page, "settings").click();
   await at(page, "clear-cache").click();
   await reads(page, "cache-use", /^Cleared/);

@@ -7,6 +7,7 @@ import { ENGINES } from "./support/engines.mjs";
 import { lab } from "./support/lab.mjs";
 import { lichess } from "./support/lichess.mjs";
 import { ROOT } from "./support/paths.mjs";
+import { stores } from "./support/stored-games.mjs";
 import { until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
@@ -250,19 +251,6 @@ async function play(/** @type {Page} */ page, /** @type {string} */ san) {
 
 /** Returns the moves of the variations in the list of moves. */
 const variations = (/** @type {Page} */ page) => page.locator("[data-testid=variation-move] .san").allTextContents();
-
-/** Waits until the store of games has a text that matches. */
-const stores = (/** @type {Page} */ page, /** @type {RegExp} */ pattern) =>
-  until(async () => {
-    const texts = await page.evaluate(async () => {
-      const done = (/** @type {IDBRequest} */ request) => new Promise((resolve) => (request.onsuccess = () => resolve(request.result)));
-      const database = await done(indexedDB.open("shelfish-games"));
-      const texts = database.objectStoreNames.contains("texts") ? await done(database.transaction("texts").objectStore("texts").getAll()) : [];
-      database.close();
-      return texts;
-    });
-    return texts.some((/** @type {string} */ text) => pattern.test(text));
-  }, `the store has ${pattern}`);
 
 /** The games whose links name them in different ways. */
 const NAMED = {

@@ -12,6 +12,7 @@ import { byId } from "../shell/dom";
 import { EvaluationPanel } from "../evaluation/evaluation-panel";
 import type { Game, Node } from "../game/game";
 import type { LineActions } from "../evaluation/lines";
+import type { Threat } from "../evaluation/threat";
 import { EngineSearch } from "../evaluation/engine-search";
 import { Graph } from "../report/graph";
 import { mountInspector } from "../inspector/mount";
@@ -56,6 +57,7 @@ const play = (node: Node, move: NormalMove) => {
 };
 const board = new Board((move) => play(state.node, move));
 const preview: LineActions["preview"] = (step, before) => board.preview(step, before);
+board.showsLines = settings.evaluations;
 state.on(({ node }) => node && board.show(state.node));
 new EvaluationPanel(state, {
   preview,
@@ -144,7 +146,26 @@ const enableEngine = (engine: boolean) => {
   engineSearch.set({ engine });
   reporter.set({ engine });
 };
-for (const [id, action] of Object.entries({ help, share, settings: settingsDialog })) byId(id).addEventListener("click", action);
+const annotate = onDemand(async () => (await loadPart(import("../moves/annotate-dialog"))).showAnnotate(state));
+let threat: Threat | undefined;
+const toggleThreat = onDemand(async () => {
+  const { Threat } = await loadPart(import("../evaluation/threat"));
+  threat ??= new Threat(state, { draw: (step, before) => board.threat(step, before), say: notice });
+  threat.toggle();
+});
+const toggleEvaluations = () => {
+  const { evaluations } = load();
+  change({ evaluations: !evaluations });
+  board.showsLines = !evaluations;
+};
+const tools = onDemand(async () =>
+  (await loadPart(import("../shell/tools-dialog"))).showTools([
+    { id: "annotate", label: "Comment and glyph of this move", key: "e", use: annotate },
+    { id: "threat", label: "Threat of the other side", key: "x", isOn: threat?.isOn ?? false, use: toggleThreat },
+    { id: "evaluations", label: "Evaluations and arrows", key: "h", isOn: load().evaluations, use: toggleEvaluations },
+  ]),
+);
+for (const [id, action] of Object.entries({ help, tools, share, settings: settingsDialog })) byId(id).addEventListener("click", action);
 state.on(({ node, game }) => {
   if (node && !game && state.node.san && load().sounds) void import("../board/sounds").then(({ play }) => play(state.node.san), () => {});
 });
@@ -160,6 +181,9 @@ bindKeys({
   End: last,
   " ": () => learn?.isAsking || document.querySelector<HTMLElement>("#lines .line button")?.click(),
   ...judgmentKeys(),
+  e: annotate,
+  x: toggleThreat,
+  h: toggleEvaluations,
   f: flip,
   Enter: bindTyped(state, play),
   o: open,

@@ -30,6 +30,8 @@ export class Board {
   #node: Node | undefined;
   #lines: DrawShape[] = [];
   #drawn: DrawShape[] = [];
+  #threat: DrawShape[] = [];
+  #showsLines = true;
   #allowed: Allowed | undefined;
   #isMovable = true;
   /** The move that is shown instead of the lines. */
@@ -113,6 +115,19 @@ export class Board {
     this.#draw(shapes.reverse(), this.#drawn);
   }
 
+  /** Shows or hides the arrows of lines. */
+  set showsLines(shows: boolean) {
+    this.#showsLines = shows;
+    this.#drawShapes();
+  }
+
+  /** Draws a move that the other side threatens, or removes it. */
+  threat(step: Step | undefined, before: Position | undefined): void {
+    const [orig, dest] = step && before ? (squares(before, step.move) as Key[]) : [];
+    this.#threat = orig && dest ? [{ orig, dest, brush: "red" }] : [];
+    this.#drawShapes();
+  }
+
   /** Shows labels on squares instead of arrows. */
   mark(words: ReadonlyMap<Key, string>): void {
     const shapes = [...words].map(([orig, word]): DrawShape => {
@@ -137,8 +152,8 @@ export class Board {
     const previewed = this.#previewed;
     const own = !previewed || previewed.before === this.#node?.position;
     // Labels of squares have no target square.
-    const lines = previewed ? this.#lines.filter(({ dest }) => own && !dest) : this.#lines;
-    this.#ground.setAutoShapes([...lines, ...(previewed ? [previewed.arrow] : []), ...(own ? this.#drawn : [])]);
+    const lines = this.#lines.filter(({ dest }) => (dest ? this.#showsLines && !previewed : own));
+    this.#ground.setAutoShapes([...lines, ...(own ? this.#threat : []), ...(previewed ? [previewed.arrow] : []), ...(own ? this.#drawn : [])]);
   }
 
   /** Side at the bottom. */

@@ -166,7 +166,7 @@ class PlayerDialog {
     const [outcome, opponent, about] = this.#words(game);
     return {
       content: [
-        make("span", { className: "stored-title" }, make("span", { className: `outcome ${outcome.toLowerCase()}` }, outcome), ` against ${opponent}`),
+        make("span", { className: "stored-title" }, make("span", { className: `game-outcome ${outcome.toLowerCase()}` }, outcome), ` against ${opponent}`),
         make("span", { className: "stored-about" }, about),
       ],
     };

@@ -10,6 +10,8 @@ interface Entry {
   button: HTMLButtonElement;
   glyph: HTMLElement;
   score: HTMLElement | undefined;
+  /** Whether the move belongs to the main line. */
+  isMain: boolean;
 }
 
 /** The list. It is redrawn when the tree changes; other changes update its elements. */
@@ -34,8 +36,8 @@ export class MoveList {
     state.on(({ tree, node, known, choice, report }) => {
       if (tree) this.#draw(state.game);
       else if (report || (known && [...this.#entries.keys()].some(({ fen }) => known.has(fen)))) this.#refresh();
-      if (node) this.#mark();
-      if (node || choice) this.#point();
+      if (node || tree) this.#mark();
+      if (node || tree || choice) this.#point();
     });
   }
 
@@ -84,10 +86,10 @@ export class MoveList {
     this.#frame = requestAnimationFrame(() => this.#current && this.#reveal(this.#current.button));
   }
 
-  #fill(node: Node, { button, glyph, score }: Entry): void {
+  #fill(node: Node, { button, glyph, score, isMain }: Entry): void {
     if (!node.parent) return;
     const { text: sign, kind, byAuthor, isProvisional } = glyphOf(node, this.state);
-    const name = `glyph ${kind ?? ""}${isProvisional ? " provisional" : ""}`;
+    const name = `glyph ${kind ?? ""}${isProvisional ? " provisional" : ""}${byAuthor ? " by-author" : ""}`;
     if (glyph.textContent !== sign || glyph.className !== name) {
       glyph.textContent = sign;
       glyph.className = name;
@@ -95,7 +97,8 @@ export class MoveList {
     }
     if (!score) return;
     const known = bestScore(node, this.state);
-    const text = known && known.origin !== "rules" ? known.text : "";
+    // In variations, scores of lines would repeat the score of the line's first position.
+    const text = known && known.origin !== "rules" && (isMain || known.origin !== "line") ? known.text : "";
     if (score.textContent !== text) score.textContent = text;
     button.classList.toggle("borrowed", known?.origin === "line" || known?.origin === "pgn" || known?.origin === "engine");
   }
@@ -110,7 +113,7 @@ export class MoveList {
     }
     const list = make("div", { className: "list", role: "group", "aria-label": "Moves of the game" });
     const start = make("button", { type: "button", className: "start", tabIndex: -1, "data-testid": "start" }, "Start");
-    this.#enlist(game.root, { button: start, glyph: start, score: undefined });
+    this.#enlist(game.root, { button: start, glyph: start, score: undefined, isMain: true });
     list.append(start, ...this.#aside(game.root.notes.comment));
     let row: HTMLElement | undefined;
     for (const node of main) {
@@ -160,10 +163,9 @@ export class MoveList {
 
   #move(node: Node, main: boolean): HTMLButtonElement {
     const glyph = make("span", { className: "glyph" });
-    const score = main ? make("span", { className: "move-score" }) : undefined;
-    const button = make("button", { type: "button", tabIndex: -1, "data-testid": main ? "move" : "variation-move" }, make("span", { className: "san" }, node.san), glyph);
-    if (score) button.append(score);
-    const entry = { button, glyph, score };
+    const score = make("span", { className: "move-score" });
+    const button = make("button", { type: "button", tabIndex: -1, "data-testid": main ? "move" : "variation-move" }, make("span", { className: "san" }, node.san), glyph, score);
+    const entry = { button, glyph, score, isMain: main };
     this.#enlist(node, entry);
     this.#fill(node, entry);
     return button;

@@ -16,6 +16,8 @@ export interface Settings {
   board: (typeof BOARDS)[number];
   pieces: (typeof PIECES)[number];
   sounds: boolean;
+  /** Whether evaluations and arrows are shown. */
+  evaluations: boolean;
   /** Whether the engine searches positions that the database does not have. */
   engine: boolean;
   /** One of {@link NODES}, or another number of nodes. */
@@ -39,6 +41,7 @@ export function load(): Settings {
     board: one(BOARDS, stored.board, "brown"),
     pieces: one(PIECES, stored.pieces, "cburnett"),
     sounds: stored.sounds === true,
+    evaluations: stored.evaluations !== false,
     engine: stored.engine !== false,
     nodes: Number.isSafeInteger(stored.nodes) && Number(stored.nodes) > 0 ? Number(stored.nodes) : NODES.Normal,
     lines: one(LINES, stored.lines, 2),
@@ -57,8 +60,9 @@ export function save(settings: Settings): void {
   applyAppearance(settings);
 }
 
-/** Applies the styles of board and pieces. */
-export function applyAppearance({ board, pieces }: Settings): void {
+/** Applies the styles of board and pieces, and shows or hides the evaluations. */
+export function applyAppearance({ board, pieces, evaluations }: Settings): void {
   document.documentElement.dataset.board = board;
   document.documentElement.dataset.pieces = pieces;
+  document.documentElement.dataset.evaluations = evaluations ? "shown" : "hidden";
 }

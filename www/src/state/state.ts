@@ -13,7 +13,7 @@ export interface Changes {
   game?: true;
   /** Moves were added to the game or removed from it. */
   tree?: true;
-  /** Variations were promoted or deleted, or that was undone. */
+  /** Variations were promoted or deleted, a comment or a glyph was changed, or that was undone. */
   edited?: true;
   /** Another position is on the board. */
   node?: true;
@@ -178,12 +178,28 @@ export class State {
     if (first?.parent) this.#edit("The variation was deleted.", first.parent, first.parent.children.filter((each) => each !== first), first.parent);
   }
 
+  /** Replaces the comment of a move and its glyph, a number of PGN from 1 to 6; 0 for no glyph. */
+  annotate(node: Node, comment: string, glyph: number): void {
+    const { notes } = node;
+    const before = { comment: notes.comment, nags: notes.nags };
+    const nags = [...(glyph > 0 ? [glyph] : []), ...notes.nags.filter((nag) => nag > 6)];
+    if (comment === (notes.comment ?? "") && nags.join() === notes.nags.join()) return;
+    const set = (comment: string | undefined, nags: number[]) => {
+      notes.nags = nags;
+      if (comment) notes.comment = comment;
+      else delete notes.comment;
+    };
+    set(comment, nags);
+    this.#undos.push({ words: "The comment was changed.", undo: () => (set(before.comment, before.nags), node) });
+    this.#notify({ tree: true, edited: true });
+  }
+
   /** Says which change `undo` undoes; `undefined` if there is none. */
   get lastEdit(): string | undefined {
     return this.#undos.at(-1)?.words;
   }
 
-  /** Undoes the last promotion or deletion, and shows the position that was on the board before it. */
+  /** Undoes the last promotion, deletion or comment, and shows the position that was on the board before it. */
   undo(): void {
     const last = this.#undos.pop();
     if (!last) return;
