@@ -123,22 +123,85 @@ test("moves of a variation have the scores of their own evaluations", async (t) 
   await until(async () => /^[+−-]\d/.test((await page.locator("[data-testid=variation-move]", { hasText: "f6" }).locator(".move-score").textContent()) ?? ""));
 });
 
+/** Clicks a square of the editor's board, which shows White at the bottom. */
+async function square(/** @type {Page} */ page, /** @type {string} */ name) {
+  const box = await page.locator(".editor-board > .cg-wrap").boundingBox();
+  assert.ok(box);
+  const [file, rank] = [name.charCodeAt(0) - 97, Number(name[1]) - 1];
+  await page.mouse.click(box.x + ((file + 0.5) * box.width) / 8, box.y + ((7.5 - rank) * box.height) / 8);
+}
+
+test("a position is set up by pieces, and errors name the reason", async (t) => {
+  const page = await shelf.page(t, { path: "site/" });
+  const fen = () => at(page, "editor-fen").inputValue();
+  await page.locator("body").press("s");
+  await at(page, "editor-clear").click();
+  await says(page, "editor-fault", /board is empty/);
+  assert.ok(await at(page, "editor-use").isDisabled());
+  for (const [piece, ...squares] of [["white-king", "e1"], ["white-rook", "h1", "a1"], ["black-king", "e8"], ["black-pawn", "a2"]]) {
+    await at(page, `editor-${piece}`).click();
+    for (const each of squares) await square(page, each);
+  }
+  await until(async () => (await fen()) === "4k3/8/8/8/8/8/p7/R3K2R w - - 0 1", fen);
+  // A second click removes the piece.
+  await square(page, "a2");
+  await until(async () => (await fen()) === "4k3/8/8/8/8/8/8/R3K2R w - - 0 1", fen);
+  await at(page, "editor-castling-K").check();
+  await at(page, "editor-turn-black").check();
+  await at(page, "editor-remove-pieces").click();
+  await square(page, "a1");
+  await until(async () => (await fen()) === "4k3/8/8/8/8/8/8/4K2R b K - 0 1", fen);
+  await at(page, "editor-use").click();
+  await at(page, "editor-dialog").waitFor({ state: "detached" });
+  await until(() => page.evaluate(() => decodeURIComponent(location.hash).replaceAll("_", " ").includes("4k3/8/8/8/8/8/8/4K2R b K - 0 1")));
+  await until(async () => /King|king/.test((await at(page, "position-text").textContent()) ?? "") && /White: king e1, rook h1\. Black: king e8\./.test((await at(page, "position-text").textContent()) ?? ""));
+});
+
+test("in the editor a piece is dragged to another square and off the board, and a typed FEN is shown", async (t) => {
+  const page = await shelf.page(t, { path: "site/" });
+  const fen = () => at(page, "editor-fen").inputValue();
+  await page.locator("body").press("s");
+  assert.equal(await fen(), "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1");
+  const box = await page.locator(".editor-board > .cg-wrap").boundingBox();
+  assert.ok(box);
+  const middle = (/** @type {number} */ file, /** @type {number} */ rank) => /** @type {const} */ ([box.x + ((file + 0.5) * box.width) / 8, box.y + ((7.5 - rank) * box.height) / 8]);
+  const drag = async (/** @type {readonly [number, number]} */ from, /** @type {readonly [number, number]} */ to) => {
+    await page.mouse.move(...from);
+    await page.mouse.down();
+    await page.mouse.move(...to, { steps: 4 });
+    await page.mouse.up();
+  };
+  await drag(middle(4, 1), middle(4, 3));
+  // The piece is dropped outside of the dialog, which stays open.
+  await drag(middle(3, 6), [box.x - 60, box.y + 100]);
+  await until(async () => (await fen()) === "rnbqkbnr/ppp1pppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 1", fen);
+  await at(page, "editor-fen").fill("8/8/8/8/8/8/4P3/4K2k b - - 0 1");
+  assert.ok(await at(page, "editor-turn-black").isChecked());
+  await until(() => page.evaluate(() => document.querySelectorAll(".editor-board > .cg-wrap piece:not(.ghost)").length === 3));
+  await at(page, "editor-fen").fill("8/8/8/8/8/8/4P3/4K2kk b - - 0 1");
+  await says(page, "editor-fault", /rank 1/);
+  assert.ok(await at(page, "editor-use").isDisabled());
+});
+
 for (const [width, height, colorScheme] of /** @type {const} */ ([
   [390, 844, "dark"],
   [844, 390, "light"],
   [1366, 768, "light"],
 ])) {
-  test(`the tools and the comment dialog fit ${width}×${height} without faults of accessibility`, async (t) => {
+  test(`the tools, the comment and the editor fit ${width}×${height} without faults of accessibility`, async (t) => {
     const page = await shelf.page(t, { path: GAMES["a famous game"], context: { viewport: { width, height }, colorScheme } });
     await page.locator("[data-testid=move]").first().waitFor({ state: "attached" });
     if (await at(page, "menu").isVisible()) await at(page, "menu").click();
     await at(page, "tools").click();
-    for (const id of ["tools-dialog", "annotate-dialog"]) {
+    for (const id of ["tools-dialog", "annotate-dialog", "editor-dialog"]) {
       await at(page, id).waitFor();
       const box = await at(page, id).boundingBox();
       assert.ok(box && box.x >= 0 && box.y >= 0 && box.x + box.width <= width && box.y + box.height <= height, `${id} ${JSON.stringify(box)}`);
       assert.deepEqual(await findings(page), [], id);
       if (id === "tools-dialog") await at(page, "tool-annotate").click();
+      if (id !== "annotate-dialog") continue;
+      await page.keyboard.press("Escape");
+      await page.locator("body").press("s");
     }
   });
 }

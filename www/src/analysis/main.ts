@@ -147,6 +147,7 @@ const enableEngine = (engine: boolean) => {
   reporter.set({ engine });
 };
 const annotate = onDemand(async () => (await loadPart(import("../moves/annotate-dialog"))).showAnnotate(state));
+const setUp = onDemand(async () => (await loadPart(import("../board/editor-dialog"))).showEditor(state.node.fen, board.orientation, (fen) => void reportInputError(() => session.open(fen), notice)));
 let threat: Threat | undefined;
 const toggleThreat = onDemand(async () => {
   const { Threat } = await loadPart(import("../evaluation/threat"));
@@ -161,6 +162,7 @@ const toggleEvaluations = () => {
 const tools = onDemand(async () =>
   (await loadPart(import("../shell/tools-dialog"))).showTools([
     { id: "annotate", label: "Comment and glyph of this move", key: "e", use: annotate },
+    { id: "editor", label: "Set up a position", key: "s", use: setUp },
     { id: "threat", label: "Threat of the other side", key: "x", isOn: threat?.isOn ?? false, use: toggleThreat },
     { id: "evaluations", label: "Evaluations and arrows", key: "h", isOn: load().evaluations, use: toggleEvaluations },
   ]),
@@ -182,6 +184,7 @@ bindKeys({
   " ": () => learn?.isAsking || document.querySelector<HTMLElement>("#lines .line button")?.click(),
   ...judgmentKeys(),
   e: annotate,
+  s: setUp,
   x: toggleThreat,
   h: toggleEvaluations,
   f: flip,

@@ -32,8 +32,10 @@ export function showDialog(id: string, title: string, ...content: (Node | string
   const heading = make("h2", { id: `${id}-title`, tabIndex: -1 }, title);
   const form = make("form", { method: "dialog" }, heading, ...content, make("div", { className: "actions" }, close));
   const dialog = make("dialog", { "data-testid": id, "aria-labelledby": `${id}-title` }, form);
-  // A click on the backdrop closes the dialog.
-  dialog.addEventListener("click", ({ target }) => target === dialog && dialog.close());
+  // A click on the backdrop closes the dialog, but a drag from the dialog to the backdrop is no such click.
+  let isOnBackdrop = false;
+  dialog.addEventListener("pointerdown", ({ target }) => (isOnBackdrop = target === dialog));
+  dialog.addEventListener("click", ({ target }) => target === dialog && isOnBackdrop && dialog.close());
   dialog.addEventListener("close", () => dialog.remove());
   document.body.append(dialog);
   showModal(dialog);

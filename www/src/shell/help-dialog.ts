@@ -11,6 +11,7 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ["Space", "play the best move"],
   ["i m b", "next inaccuracy, mistake or blunder; with Shift the previous one"],
   ["e", "edit the comment and the glyph of the move"],
+  ["s", "set up a position"],
   ["x", "show the threat of the side that is not to move"],
   ["h", "hide or show evaluations and arrows"],
   ["f", "flip the board"],
