@@ -11,12 +11,17 @@ function bindLine(host: HTMLElement): (stats: Stats) => void {
   line.addEventListener("click", () => {
     host.hidden = !host.hidden;
     line.setAttribute("aria-expanded", String(!host.hidden));
-    if (!host.hidden) host.scrollIntoView({ block: "nearest" });
+    reveal(host);
   });
   return ({ bytes, requests }) => {
     const text = `${size(bytes)}, ${plural(requests, "request")}, no server`;
     if (totals.textContent !== text) totals.textContent = text;
   };
+}
+
+/** Scrolls to the panel if it is shown. */
+function reveal(host: HTMLElement): void {
+  if (!host.hidden) host.scrollIntoView({ block: "nearest" });
 }
 
 /**
@@ -42,6 +47,8 @@ export function mountInspector(host: HTMLElement, client: DatabaseClient): void 
         inspector.count(stats);
       };
       inspector.count(stats);
+      // The panel was empty if the line was pressed before.
+      reveal(host);
     };
     // The page works without the inspector.
     whenIdle(() => void load().catch(() => {}));
