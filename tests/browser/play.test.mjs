@@ -179,6 +179,20 @@ test("the analysis of a game shows the board from the user's side, and names the
   }
 });
 
+test("the confirmation to resign remains when the engine moves", async (t) => {
+  const page = await shelf.page(t, { path: "site/play.html" });
+  await at(page, "side-white").check();
+  await at(page, "start").click();
+  await reads(page, "status", /Your move/);
+  await type(page, "a3");
+  await at(page, "resign").click();
+  await until(async () => (await page.locator("#sheet button").count()) >= 2);
+  await reads(page, "status", /Your move/);
+  assert.equal(await at(page, "resign").textContent(), "Really resign?");
+  await at(page, "resign").click();
+  await at(page, "analyse").waitFor();
+});
+
 test("from a position with Black to move the user has Black, unless another colour was chosen", async (t) => {
   const page = await shelf.page(t, { path: "site/play.html#fen=6k1/5ppp/8/8/8/8/5PPP/R5K1_b_-_-_0_1" });
   assert.ok(await at(page, "side-black").isChecked());

@@ -79,8 +79,9 @@ function updateControls(): void {
   if (!match) return;
   for (const id of ["back", "undo"]) disable(byId(id), !match.canTakeBack, byId(id === "back" ? "flip" : "again"));
   disable(byId("hint"), !match.isMine, byId("flip"));
-  byId("resign").textContent = "Resign";
+  // A move of the engine must not take back the first press of a player who resigns.
   if (!isOver) return;
+  byId("resign").textContent = "Resign";
   const { title, text } = verdict(match);
   byId("verdict").replaceChildren(make("strong", {}, title), make("span", {}, text));
   byId<HTMLAnchorElement>("analyse").href = `./#pgn=${encodeURIComponent(toPgn(match.game, "compact"))}&side=${match.terms.side}`;
