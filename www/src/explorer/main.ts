@@ -4,13 +4,14 @@ import { Board } from "../board/board";
 import { nextTask } from "../loading/next-task";
 import { plural, size } from "../text/units";
 import { DatabaseClient } from "../database/client";
-import { byId, make, redraw } from "../shell/dom";
-import { moveNumber, path, type Step } from "../game/game";
+import { byId } from "../shell/dom";
+import type { Step } from "../game/game";
 import { bindKeys } from "../shell/keyboard";
 import { bookUrl, manifestUrl } from "../settings/data-urls";
 import { updateStepButtons, navigation } from "../state/navigation";
 import { keepForOffline } from "../shell/offline";
 import { showOpening } from "../moves/opening-label";
+import { drawPath } from "../moves/path";
 import { loadOpenings } from "../game/opening-names";
 import { restrictConnections } from "../shell/policy";
 import { bindPreviewEnd } from "../board/preview";
@@ -90,22 +91,6 @@ function noMovesText(hasEnds: boolean): string {
   return absentText(book.manifest?.info ?? {});
 }
 
-/** Draws the moves that led to the position, as buttons that go back. */
-function line(): void {
-  const nodes = path(state.node).slice(1);
-  // A disabled button would lose the focus after it was pressed.
-  const start = make("button", { type: "button", "aria-disabled": nodes.length === 0 }, "Start");
-  start.addEventListener("click", first);
-  const moves = nodes.flatMap((node, at) => {
-    const before = node.parent?.position;
-    const number = before && (at === 0 || before.turn === "white") ? `${moveNumber(before)} ` : "";
-    const button = make("button", { type: "button", "aria-current": node === state.node ? "true" : undefined }, number + node.san);
-    button.addEventListener("click", () => state.go(node));
-    return [" ", button];
-  });
-  redraw(byId("line"), start, ...moves);
-}
-
 function describe(): void {
   if (!book.manifest) return;
   choice.draw(book.manifest.buckets);
@@ -119,7 +104,7 @@ state.on(({ node }) => {
   if (!node) return;
   board.show(state.node);
   updateStepButtons(state.node);
-  line();
+  drawPath(state);
   showOpening(state);
   writeLinks(state);
   void ask();

@@ -2,6 +2,7 @@
 import type { ExploredMove, Played, PlayedMove, Results } from "shelfish/book";
 import { bindPreview } from "../board/preview";
 import { games, percent } from "../book/results";
+import { resultsBar } from "../book/results-bar";
 import { plural } from "../text/units";
 import { byId, make, redraw } from "../shell/dom";
 import { type Node, type Step, steps } from "../game/game";
@@ -52,26 +53,13 @@ function row(step: Step, move: PlayedMove, all: number, actions: Actions): HTMLT
     { "data-uci": move.uci },
     make("th", { scope: "row" }, button),
     make("td", { className: "games" }, number(count), make("span", { className: "share" }, percent(count, all))),
-    make("td", {}, bar(move)),
+    make("td", {}, resultsBar(move)),
     make("td", { className: "rating" }, move.averageRating === undefined ? "" : String(Math.round(move.averageRating))),
     make("td", { className: "score" }),
   );
   line.addEventListener("click", () => actions.play(step));
   bindPreview(line, button, () => actions.show(step));
   return line;
-}
-
-/** Returns a bar of the results. Parts that are wide enough show their share. */
-function bar(results: Results): HTMLElement {
-  const count = games(results);
-  const parts = (["white", "draws", "black"] as const).map((kind) => {
-    const share = (100 * results[kind]) / count;
-    const part = make("span", { className: kind }, share >= 26 ? percent(results[kind], count) : "");
-    part.style.width = `${share}%`;
-    return part;
-  });
-  const words = `White ${percent(results.white, count)}, draws ${percent(results.draws, count)}, Black ${percent(results.black, count)}`;
-  return make("div", { className: "results", role: "img", "aria-label": words, title: words }, ...parts);
 }
 
 function evaluation({ error, evaluation }: ExploredMove): HTMLElement[] {
