@@ -1,7 +1,9 @@
 /** Access to a book of played moves and the evaluations of its moves. Both are opened when first needed, and again after a failure. */
+import { ShelfishError } from "shelfish";
 import { type Book, type Explored, openBook, type Played } from "shelfish/book";
 import type { DatabaseClient, Explanation } from "../database/client";
 import { explain as explainDatabase } from "../database/client";
+import { type Cost, spent } from "../database/cost";
 import { fetchEarly } from "../loading/early-fetch";
 import { loadOnce } from "../loading/load-once";
 import { MEBIBYTE } from "../text/units";
@@ -27,6 +29,15 @@ export class BookClient {
   /** Returns the moves that were played from a position. */
   async moves(fen: string, signal: AbortSignal, buckets?: string[]): Promise<Played> {
     return (await this.open()).moves(fen, { signal, buckets, castling: "chess960" });
+  }
+
+  /** Returns the moves that were played from many positions, with one call. Positions whose lookup failed are left out. */
+  async movesMany(fens: readonly string[], signal: AbortSignal): Promise<{ answers: (readonly [fen: string, played: Played])[]; cost: Cost }> {
+    const book = await this.open();
+    const [before, start] = [book.stats(), performance.now()];
+    const results = await book.movesMany(fens, { signal, castling: "chess960" });
+    const answers = results.flatMap((result, index) => (result instanceof ShelfishError ? [] : [[fens[index] ?? "", result] as const]));
+    return { answers, cost: spent(before, book.stats(), performance.now() - start) };
   }
 
   /** Returns the played moves with evaluations. */

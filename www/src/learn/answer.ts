@@ -4,12 +4,11 @@ import { type ScoreLike, scoreText, winningChances } from "shelfish/score";
 import type { DatabaseClient } from "../database/client";
 import { Game, type Step, steps, uci } from "../game/game";
 import { bestScore } from "../score/known-score";
+import { INACCURACY } from "../score/score";
 import { load } from "../settings/settings";
 import type { State } from "../state/state";
 import type { Question } from "./questions";
 
-/** Winning chances, from −1 to 1, whose loss makes a move an inaccuracy. A move that loses less is a good answer. */
-const INACCURACY = 0.1;
 /** Evaluations of the database below these limits are hints only. */
 const MIN_DEPTH = 16;
 const MIN_KNODES = 100;
@@ -34,7 +33,7 @@ export class Answers {
   ) {}
 
   /** Returns the verdict on a move; `undefined` if neither the database nor the engine can evaluate it. */
-  async check({ before, mistake, best }: Question, step: Step, signal: AbortSignal): Promise<Verdict | undefined> {
+  async check({ before, mistake, best }: Pick<Question, "before" | "mistake" | "best">, step: Step, signal: AbortSignal): Promise<Verdict | undefined> {
     if (step.san === best.san || step.position.isCheckmate()) return { isGood: true, line: [] };
     if (step.san === mistake.san) return { isGood: false, line: steps(mistake.position, bestScore(mistake, this.state)?.line ?? []) };
     const known = bestScore(before, this.state);

@@ -1,10 +1,10 @@
 /** Reads a game of a PGN file into a tree of positions. */
 import { Chess, type Position } from "chessops/chess";
 import { parseVariant } from "chessops/pgn";
-import { makeUci } from "chessops/util";
+import type { NormalMove } from "chessops/types";
 import { clip, InputError } from "../text/input-error";
 import { positionOf } from "../game/fen";
-import { Game, type Node } from "../game/game";
+import { Game, type Node, uci } from "../game/game";
 import { gameId } from "../game/game-id";
 import { addBefore, addComment, addNag } from "./comments";
 import { gameSite } from "../game/game-site";
@@ -30,7 +30,7 @@ export interface Checked {
 /** Checks a game. Throws the `InputError` that `readGame` would throw. */
 export function checkGame(source: PgnText): Checked {
   const { start, root, read, result } = understand(source);
-  const moves = mainline(root, read);
+  const moves = mainline(root, read).map(uci);
   return { id: gameId(start, moves, source.headers), plies: moves.length, cuts: read.cuts.length, result };
 }
 
@@ -44,10 +44,16 @@ export function readGame(source: PgnText): Read {
   for (const comment of root.after) addComment(game.root.notes, comment);
   graft(game, root, read);
   game.sourcePlies = game.mainline().length - 1;
-  game.id = gameId(start, mainline(root, read), headers);
+  game.id = gameId(start, mainline(root, read).map(uci), headers);
   const site = gameSite(headers);
   if (site) game.site = site;
   return { game, cuts: read.cuts };
+}
+
+/** Reads the moves of a game without its variations and comments. Throws like `readGame`. */
+export function readMoves(source: PgnText): { start: Position; moves: readonly NormalMove[] } {
+  const { start, root, read } = understand(source);
+  return { start, moves: mainline(root, read) };
 }
 
 function understand(source: PgnText): { start: Position; root: MoveToken; read: ResolvedMoves; result: string | undefined } {
@@ -74,12 +80,12 @@ function startOf({ headers, line }: PgnText): Position {
   }
 }
 
-function mainline(root: MoveToken, { moves }: ResolvedMoves): string[] {
-  const line: string[] = [];
+function mainline(root: MoveToken, { moves }: ResolvedMoves): NormalMove[] {
+  const line: NormalMove[] = [];
   for (let at = root.next[0]; at; at = at.next[0]) {
     const move = moves.get(at);
     if (!move) break;
-    line.push(makeUci(move));
+    line.push(move);
   }
   return line;
 }

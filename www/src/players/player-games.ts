@@ -35,18 +35,25 @@ export class PlayerGames {
     await this.#add(games, this.known.isComplete);
   }
 
-  /** Fetches the games before the first stored game. Keeps the games before an error. Throws like `fetchPlayed`. */
-  async older(progress: (count: number) => void, signal: AbortSignal): Promise<void> {
+  /** Fetches at most `count` games before the first stored game. Keeps the games before an error. Throws like `fetchPlayed`. */
+  async older(progress: (count: number) => void, signal: AbortSignal, count = PAGE): Promise<void> {
     const until = this.known.games.at(-1)?.time;
     const games: PlayedGame[] = [];
     let isEnd = false;
     try {
-      for await (const game of fetchPlayed(this.player, { ...(until === undefined ? {} : { until }), count: PAGE }, signal)) progress(games.push(game));
+      for await (const game of fetchPlayed(this.player, { ...(until === undefined ? {} : { until }), count }, signal)) progress(games.push(game));
       // The sites leave out games of other variants, so that a shorter list is not the end.
       isEnd = games.length === 0;
     } finally {
       await this.#add(games, isEnd);
     }
+  }
+
+  /** Fetches the newer games, and older games until `count` games are stored. Throws like `fetchPlayed`. */
+  async fetch(count: number, progress: (count: number) => void, signal: AbortSignal): Promise<void> {
+    if (this.known.games.length > 0) await this.update(progress, signal);
+    const { games, isComplete } = this.known;
+    if (!isComplete && games.length < count) await this.older((older) => progress(games.length + older), signal, count - games.length);
   }
 
   async #add(games: readonly PlayedGame[], isComplete: boolean): Promise<void> {

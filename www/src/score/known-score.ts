@@ -22,6 +22,9 @@ export const bestScore = (node: Node, evals: KnownEvals): score.KnownScore | und
 /** Returns the best known score of the position itself, without the lines of earlier positions. */
 export const ownScore = (node: Node, evals: KnownEvals): score.KnownScore | undefined => score.ownScore(evalsOf(node, evals));
 
+/** Returns the score of an answer of the database; `undefined` if the database does not have the position. */
+export const scoreOfAnswer = (database: PositionEval | null): score.KnownScore | undefined => score.ownScore({ database });
+
 /** Whether the engine is to search a position that is on the board. There a line of an earlier position suffices if it is deeper. */
 export const needsEngine = (node: Node, evals: KnownEvals): boolean => score.needsEngine(evalsOf(node, evals));
 

@@ -1,6 +1,9 @@
 /** Scores and numbers of nodes as text. */
 import type { ScoreLike } from "shelfish/score";
 
+/** Winning chances, from −1 to 1, whose loss makes a move an inaccuracy. A move that loses less is a good answer to a question. */
+export const INACCURACY = 0.1;
+
 /** Returns a score in words, for screen readers. */
 export function scoreInWords({ cp = 0, mate }: ScoreLike): string {
   if (mate !== undefined) return `${mate > 0 ? "White" : "Black"} mates in ${Math.abs(mate)}`;
