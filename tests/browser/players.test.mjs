@@ -1,12 +1,12 @@
 // Games of a player at Lichess and Chess.com, and studies of Lichess.
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { findings } from "./support/axe.mjs";
 import { chessCom } from "./support/chess-com.mjs";
 import { lab } from "./support/lab.mjs";
 import { lichess } from "./support/lichess.mjs";
+import { useSites } from "./support/sites.mjs";
 import { equals, until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
@@ -95,13 +95,7 @@ before(async () => {
   shelf = await lab({ own: true });
   server = await lichess({}, { players, studies: { abcdefgh: STUDY, "abcdefgh/qrstuvwx": STUDY.slice(STUDY.indexOf("\n\n\n") + 3) } });
   other = await chessCom({ carla: months, empty: {} });
-  const page = join(shelf.root, "site", "index.html");
-  let html = readFileSync(page, "utf8");
-  for (const [host, url] of [["https://lichess.org", server.url], ["https://api.chess.com", other.url]]) {
-    assert.ok(html.includes(`content="${host}"`));
-    html = html.replace(`content="${host}"`, `content="${url}"`);
-  }
-  writeFileSync(page, html);
+  useSites(join(shelf.root, "site", "index.html"), { lichess: server.url, "chess.com": other.url });
 });
 after(async () => {
   await server.close();
