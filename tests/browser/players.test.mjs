@@ -124,6 +124,7 @@ test("a user name of Lichess lists the last games, and a click opens a game from
   await says(page, "games-count", /^100 games$/);
   assert.equal(server.asked.length, 1);
   assert.match(String(server.asked[0]), /^\/api\/games\/user\/Anna\?.*max=100/);
+  assert.equal(await at(page, "player-openings").getAttribute("href"), "./openings.html#lichess=Anna");
   const first = await at(page, "stored-game").first().innerText();
   assert.match(first, /^Drew against Opponent149 \(1849\)\s+Black · 1949 · blitz · 2026-08-28 · D02 Queen's Pawn Game$/);
   // The colours of the outcome follow from the player's side.
@@ -281,7 +282,7 @@ for (const [width, height, colorScheme] of /** @type {const} */ ([
     await fetched(page);
     const box = await at(page, "player-dialog").boundingBox();
     assert.ok(box && box.x >= 0 && box.y >= 0 && box.x + box.width <= width && box.y + box.height <= height, JSON.stringify(box));
-    for (const id of ["player-close", "player-older", "player-submit", "player-site-chess.com"]) {
+    for (const id of ["player-close", "player-older", "player-openings", "player-submit", "player-site-chess.com"]) {
       const control = await at(page, id).boundingBox();
       assert.ok(control && control.x >= 0 && control.x + control.width <= width && control.y + control.height <= height, `${id} ${JSON.stringify(control)}`);
     }

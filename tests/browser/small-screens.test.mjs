@@ -11,8 +11,8 @@ let shelf;
 before(async () => void (shelf = await lab()));
 after(() => shelf.close());
 
-const PAGES = ["", "play.html", "explorer.html", "precedent.html", "how.html", "bookmarklet.html", "embed.html"];
-const NAMES = ["Board", "Play", "Explorer", "Precedent", "How it works", "Bookmarklet", "Embed"];
+const PAGES = ["", "play.html", "explorer.html", "openings.html", "precedent.html", "how.html", "bookmarklet.html", "embed.html"];
+const NAMES = ["Board", "Play", "Explorer", "My openings", "Precedent", "How it works", "Bookmarklet", "Embed"];
 
 /** Landscape phones, and desks of 1366 by 768 and 1920 by 1080 at a zoom of 200 %. */
 const LOW = { "844 by 390": [844, 390, 1], "683 by 384 at 200 %": [683, 384, 2], "740 by 360": [740, 360, 1], "568 by 320": [568, 320, 1], "960 by 540 at 200 %": [960, 540, 2] };

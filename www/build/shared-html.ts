@@ -6,6 +6,7 @@ const PAGES = [
   ["./", "Board"],
   ["./play.html", "Play"],
   ["./explorer.html", "Explorer"],
+  ["./openings.html", "My openings"],
   ["./precedent.html", "Precedent"],
   ["./how.html", "How it works"],
   ["./bookmarklet.html", "Bookmarklet"],

@@ -39,6 +39,7 @@ class PlayerDialog {
   readonly #sites = Object.entries(SITES).map(([site, name]) => [site as Player["site"], make("input", { type: "radio", name: "site", value: site, "data-testid": `player-site-${site}` }), name] as const);
   readonly #status = make("p", { className: "quiet", role: "status", "data-testid": "player-status" });
   readonly #fault = make("p", { className: "fault", role: "alert", "data-testid": "player-error" });
+  readonly #openings = make("a", { className: "at-start", "data-testid": "player-openings" }, "Openings");
   readonly #older = make("button", { type: "button", hidden: true, "data-testid": "player-older" }, "Older games");
   readonly #dialog: HTMLDialogElement;
   readonly #store = loadOnce(openPlayerStore);
@@ -63,7 +64,7 @@ class PlayerDialog {
       form,
       ...this.#list.elements(),
       this.#fault,
-      make("div", { className: "actions" }, this.#older, this.#status, close),
+      make("div", { className: "actions" }, this.#openings, this.#older, this.#status, close),
     );
     document.body.append(this.#dialog);
     close.addEventListener("click", () => this.#dialog.close());
@@ -94,6 +95,7 @@ class PlayerDialog {
     const signal = (this.#fetching = new AbortController()).signal;
     this.#player = player;
     this.#name.value = player.name;
+    this.#openings.href = `./openings.html#${player.site}=${player.name}`;
     for (const [site, input] of this.#sites) input.checked = site === player.site;
     this.#list.reset();
     const games = await PlayerGames.open(player, await this.#store());

@@ -1,0 +1,324 @@
+/** My openings: the positions of a player's games next to a book, with evaluations, repeated mistakes and training. */
+import "./openings.css";
+import type { Played } from "shelfish/book";
+import { Board } from "../board/board";
+import { bindPreviewEnd } from "../board/preview";
+import { BookClient } from "../book/client";
+import { moveKeys } from "../book/move-keys";
+import { DatabaseClient } from "../database/client";
+import { Game, path, positionKey, type Step, steps, uci } from "../game/game";
+import { loadOpenings } from "../game/opening-names";
+import { Answers } from "../learn/answer";
+import { followAddress, writeAddress } from "../link/address-bar";
+import { formatLink } from "../link/link";
+import { loadOnce } from "../loading/load-once";
+import { throttle } from "../loading/throttle";
+import { bindTyped } from "../moves/move-field";
+import { showOpening } from "../moves/opening-label";
+import { drawPath } from "../moves/path";
+import { lastPlayer, rememberPlayer } from "../players/last-player";
+import { type Player, playerAddress, playerName } from "../players/player";
+import { openPlayerStore } from "../players/player-store";
+import { bookUrl, manifestUrl } from "../settings/data-urls";
+import { applyAppearance, load } from "../settings/settings";
+import { byId, make } from "../shell/dom";
+import { bindKeys } from "../shell/keyboard";
+import { keepForOffline } from "../shell/offline";
+import { restrictConnections } from "../shell/policy";
+import { bindTheme } from "../shell/theme";
+import { navigation, updateStepButtons } from "../state/navigation";
+import { State } from "../state/state";
+import { InputError } from "../text/input-error";
+import { plural } from "../text/units";
+import { COUNTS, formatPlace, parsePlace, type Place, USUAL_COUNT } from "./address";
+import { drawDepartures, drawMistakes } from "./lists";
+import { lookUp } from "./look-up";
+import { prepare, type Prepared } from "./preparation";
+import { repeatedMistakes, type RepeatedMistake } from "./repeated-mistakes";
+import { lineTo, type Repertoire, type Side } from "./repertoire";
+import { draw, fill } from "./table";
+import { dueMistakes, nextDue, Trainer } from "./trainer";
+import { TrainingStore } from "./training-store";
+
+const settings = load();
+applyAppearance(settings);
+const database = new DatabaseClient(manifestUrl(settings.database), settings.cache);
+const book = new BookClient(bookUrl(), database, settings.cache);
+restrictConnections(database.url, book.url);
+bindTheme();
+
+const state = new State();
+const training = new TrainingStore();
+const players = loadOnce(openPlayerStore);
+const board = new Board((move) => play({ move }));
+const trainer = new Trainer(state, database, new Answers(state, database), training, () => board.show(state.node), drawTrain);
+const { first, previous, next, last } = navigation(state);
+const flip = () => void board.flip();
+for (const [id, action] of Object.entries({ first, previous, next, last, flip })) byId(id).addEventListener("click", action);
+
+const name = byId<HTMLInputElement>("name");
+const site = byId<HTMLSelectElement>("site");
+const count = byId<HTMLSelectElement>("count");
+count.append(...COUNTS.map((each) => make("option", { value: String(each), selected: each === USUAL_COUNT }, plural(each, "game"))));
+
+let side: Side = "white";
+let prepared: Prepared | undefined;
+let mistakes: readonly RepeatedMistake[] = [];
+/** The player of the address, and the number of games. */
+let asked: { player: Player; count: number } | undefined;
+/** Aborted by Cancel and when another player is shown. */
+let preparing = new AbortController();
+/** Aborted by the next step. */
+let looking = new AbortController();
+
+const repertoire = (): Repertoire | undefined => prepared?.repertoires[side];
+
+/** Plays a move on the board, or takes it as the answer to a question. */
+function play({ move }: Pick<Step, "move">): void {
+  if (!trainer.take(move)) state.play(state.node, move);
+}
+
+/** Shows the position with a key. */
+function show(key: string): void {
+  const shown = repertoire();
+  if (shown) state.play(state.game.root, ...steps(state.game.root.position, lineTo(shown, key)).map(({ move }) => move));
+  byId("board").scrollIntoView({ block: "nearest" });
+}
+
+/** Fetches and reads the games of a player, and looks their positions up. */
+async function showPlayer(player: Player, games: number): Promise<void> {
+  preparing.abort();
+  const { signal } = (preparing = new AbortController());
+  asked = { player, count: games };
+  prepared = undefined;
+  mistakes = [];
+  trainer.close();
+  byId("result").hidden = true;
+  byId("panel").ariaBusy = "true";
+  complain("");
+  running(true);
+  const changed = throttle(400, (grown: Prepared) => !signal.aborted && drawPrepared(grown));
+  // Screen readers announce each text.
+  const progress = throttle(1_000, ([words, share]: [string, number | undefined]) => !signal.aborted && drawProgress(words, share));
+  try {
+    const sentence = await prepare(player, games, await players(), database, book, {
+      progress: (words, share) => progress([words, share]),
+      fail: (message) => complain(`${byId("fault").textContent} ${message}`),
+      changed: (grown) => changed(grown, grown.isComplete || prepared === undefined),
+    }, signal);
+    progress(["", undefined], true);
+    byId("status").textContent = sentence;
+    rememberPlayer(player);
+    keepForOffline();
+  } catch (error) {
+    if (preparing.signal !== signal) return;
+    if (signal.aborted) return void (byId("status").textContent = "Cancelled. Show continues with the stored games.");
+    progress(["", undefined], true);
+    complain(error instanceof InputError ? error.message : `The games cannot be read. ${error instanceof Error ? error.message : ""}`);
+    if (!(error instanceof InputError)) console.error(error);
+  } finally {
+    if (preparing.signal === signal) running(false);
+  }
+}
+
+/** Switches between Show and Cancel. */
+function running(isRunning: boolean): void {
+  const hadFocus = document.activeElement === byId("show") || document.activeElement === byId("cancel");
+  byId("show").hidden = isRunning;
+  byId("cancel").hidden = !isRunning;
+  byId("progress").hidden = !isRunning;
+  if (hadFocus) byId(isRunning ? "cancel" : "show").focus();
+  if (!isRunning) byId("panel").ariaBusy = "false";
+}
+
+function drawProgress(words: string, share: number | undefined): void {
+  byId("status").textContent = words;
+  const bar = byId<HTMLProgressElement>("progress");
+  if (share === undefined) bar.removeAttribute("value");
+  else bar.value = share;
+}
+
+function complain(message: string): void {
+  byId("fault").textContent = message.trim();
+  byId("fault").hidden = message === "";
+}
+
+/** Shows new data of the player. */
+function drawPrepared(grown: Prepared): void {
+  const isNew = prepared === undefined;
+  prepared = grown;
+  byId("result").hidden = false;
+  if (isNew) {
+    const { white, black } = grown.repertoires;
+    // A player may have games with one colour only.
+    if (grown.repertoires[side].count === 0) side = white.count > 0 ? "white" : "black";
+    for (const { side, count } of [white, black]) byId(side).textContent = `${side === "white" ? "White" : "Black"}: ${plural(count, "game")}`;
+    turn();
+  } else {
+    mistakes = repeatedMistakes(grown.repertoires[side], grown.evaluations);
+    drawLists();
+    drawScores();
+  }
+}
+
+/** Shows the repertoire of the side, and turns the board to it. */
+function turn(): void {
+  const shown = repertoire();
+  if (!shown || !prepared) return;
+  for (const each of ["white", "black"] as const) byId(each).setAttribute("aria-pressed", String(each === side));
+  if (board.orientation !== side) board.flip();
+  mistakes = repeatedMistakes(shown, prepared.evaluations);
+  drawLists();
+  void drawPosition();
+  write();
+}
+
+function drawLists(): void {
+  const shown = repertoire();
+  if (!shown || !prepared) return;
+  drawMistakes(prepared, shown, mistakes, show);
+  const deep = [...prepared.evaluations.values()].filter((each) => each !== undefined).length;
+  byId("mistakes-note").textContent = mistakes.length > 0 ? "" : prepared.isComplete ? `No move that was played at least twice loses much. The database has ${plural(deep, "position")} of ${prepared.evaluations.size.toLocaleString("en")}; shallow evaluations do not count.` : "The positions are being looked up…";
+  const left = prepared.departures[side];
+  drawDepartures(prepared, shown, left ?? [], show);
+  byId("departures-note").textContent = (left?.length ?? 0) > 0 ? "" : left ? "No move that was played at least twice leaves the book first." : prepared.isComplete ? "The book cannot be read." : "The positions are being looked up…";
+  drawTrain();
+}
+
+/** Offers the questions that are due, or says when the next question is due. */
+function drawTrain(): void {
+  const button = byId("train");
+  button.hidden = mistakes.length === 0 || trainer.isRunning;
+  if (mistakes.length === 0) return;
+  const due = dueMistakes(mistakes, training, Date.now());
+  button.textContent = due.length > 0 ? `Train ${plural(due.length, "question")}` : `Train again from ${new Date(nextDue(mistakes, training)).toISOString().slice(0, 10)}`;
+  button.setAttribute("aria-disabled", String(due.length === 0));
+}
+
+/** Draws the table of the position on the board: the own games first, then the book, then the evaluations. */
+async function drawPosition(): Promise<void> {
+  looking.abort();
+  const { signal } = (looking = new AbortController());
+  const shown = repertoire();
+  if (!shown || !prepared) return;
+  const { evaluations } = prepared;
+  const { node } = state;
+  const key = positionKey(node);
+  const actions = { play, show: (step: Step) => board.preview(step, node.position) };
+  const redrawTable = (answer: Played | undefined) => {
+    draw(node, key, shown, answer, actions);
+    byId("empty").textContent = byId("played").hidden ? "No game of the player and of the book has a move from this position." : "";
+    drawScores();
+  };
+  redrawTable(undefined);
+  let answer: Played | undefined;
+  try {
+    answer = await book.moves(node.fen, signal);
+    if (signal.aborted) return;
+    redrawTable(answer);
+  } catch {
+    // The comparison with the book reports the error.
+    if (signal.aborted) return;
+  }
+  const keys = [...byId("moves").querySelectorAll<HTMLElement>("[data-uci]")].flatMap(({ dataset }) => nextKey(dataset.uci ?? "") ?? []);
+  try {
+    for await (const { scores } of lookUp(database, keys.filter((each) => !evaluations.has(each)), signal)) for (const [each, score] of scores) evaluations.set(each, score);
+    if (!signal.aborted) drawScores();
+  } catch {
+    // The lookup of all positions reports the error.
+  }
+}
+
+/** Returns the key of the position after a move from the position on the board. */
+function nextKey(move: string): string | undefined {
+  const [step] = steps(state.node.position, [move]);
+  return step && positionKey(new Game(step.position).root);
+}
+
+function drawScores(): void {
+  const key = positionKey(state.node);
+  fill((move) => prepared?.evaluations.get(nextKey(move) ?? ""), mistakes.filter((each) => each.key === key));
+}
+
+/** Writes the player and the position to the address, and the position to the link to the analysis board. */
+function write(): void {
+  const line = path(state.node).flatMap(({ move }) => (move ? [uci(move)] : []));
+  if (asked) writeAddress(formatPlace({ ...asked, side, line }));
+  const fragment = formatLink(state.game, state.node);
+  byId<HTMLAnchorElement>("analyse").href = `./${fragment && `#${fragment}`}`;
+}
+
+/** Shows the place of the address. */
+function restore(fragment: string): void {
+  const place: Place = parsePlace(fragment);
+  side = place.side;
+  const { player } = place;
+  if (player) {
+    name.value = player.name;
+    site.value = player.site;
+    count.value = String(place.count);
+  }
+  const isSame = player && asked?.player.site === player.site && asked.player.name.toLowerCase() === player.name.toLowerCase() && asked.count === place.count;
+  if (player && !isSame) asked = { player, count: place.count };
+  const game = new Game();
+  let node = game.root;
+  for (const { move } of steps(game.root.position, place.line)) node = game.play(node, move);
+  state.enter(game, node);
+  if (isSame) turn();
+  else if (player) void showPlayer(player, place.count);
+}
+
+byId("form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const named = playerAddress(name.value) ?? playerName(`@${name.value.trim().replace(/^@/, "")}`);
+  if (!named) return complain("A user name has 2 to 30 letters, digits, hyphens or underscores.");
+  const chosen = "site" in named && named.site ? named.site : (site.value as Player["site"]);
+  [name.value, site.value] = [named.name, chosen];
+  asked = { player: { site: chosen, name: named.name }, count: Number(count.value) };
+  writeAddress(formatPlace({ ...asked, side, line: [] }), true);
+  state.enter(new Game());
+  void showPlayer(asked.player, asked.count);
+});
+byId("cancel").addEventListener("click", () => preparing.abort());
+for (const each of ["white", "black"] as const) {
+  byId(each).addEventListener("click", () => {
+    if (side === each) return;
+    trainer.close();
+    side = each;
+    state.go(state.game.root);
+    turn();
+  });
+}
+byId("train").addEventListener("click", () => {
+  const shown = repertoire();
+  const due = dueMistakes(mistakes, training, Date.now());
+  if (shown && due.length > 0) trainer.start(shown, due);
+});
+
+state.on(({ node }) => {
+  if (!node) return;
+  board.show(state.node);
+  updateStepButtons(state.node);
+  drawPath(state);
+  showOpening(state);
+  write();
+  void drawPosition();
+});
+loadOpenings().then(() => showOpening(state), () => {});
+void training.loaded.then(drawTrain);
+
+bindPreviewEnd(byId("moves"), () => board.preview());
+bindKeys({
+  ArrowLeft: previous,
+  ArrowRight: next,
+  Home: first,
+  End: last,
+  f: flip,
+  m: bindTyped(state, (_, move) => play({ move })),
+  // While a question is asked, the list of moves is hidden.
+  ...Object.fromEntries(Object.entries(moveKeys).map(([key, does]) => [key, () => void (trainer.isAsking || does())])),
+});
+
+const known = lastPlayer();
+if (known) [name.value, site.value] = [known.name, known.site];
+followAddress(restore);

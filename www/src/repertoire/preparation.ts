@@ -1,0 +1,126 @@
+/** Prepares the page of a player: fetches and reads the games, and looks their positions up in the evaluation database and in the book. */
+import { type BookClient, explain as explainBook } from "../book/client";
+import { type DatabaseClient, explain } from "../database/client";
+import { type Player, sideOf, SITES } from "../players/player";
+import { PlayerGames } from "../players/player-games";
+import type { PlayerStore } from "../players/player-store";
+import type { KnownScore } from "../score/known-score";
+import type { PlayedGame } from "../sites/played-game";
+import { InputError } from "../text/input-error";
+import { plural, size } from "../text/units";
+import { type Departure, departures } from "./departures";
+import { lookUp, type Spent } from "./look-up";
+import { readGames, type Repertoires } from "./read-games";
+import { keysToLookUp } from "./repeated-mistakes";
+import type { Side } from "./repertoire";
+
+/** Maximum number of positions that are looked up: the most played positions. */
+const MAX_POSITIONS = 12_000;
+
+/** The data of a player, which grow while the positions are looked up. */
+export interface Prepared {
+  player: Player;
+  /** The games, the last game first. Games are named by their number in this list. */
+  games: readonly PlayedGame[];
+  repertoires: Repertoires;
+  /** Scores by key of the position; `undefined` if the database does not have the position. */
+  evaluations: Map<string, KnownScore | undefined>;
+  /** `undefined` until the book has answered, and if it cannot be read. */
+  departures: Partial<Record<Side, readonly Departure[]>>;
+  /** Whether all positions were looked up. */
+  isComplete: boolean;
+}
+
+export interface Listener {
+  /** Reports the work. `share` is the finished part, from 0 to 1, if it is known. */
+  progress(words: string, share?: number): void;
+  /** Reports a failure that does not end the preparation. */
+  fail(message: string): void;
+  /** The data have grown. */
+  changed(prepared: Prepared): void;
+}
+
+/** Returns the sentence about the finished work. Throws an `InputError` if there is no game, or the signal's reason if the signal is aborted. */
+export async function prepare(player: Player, count: number, store: PlayerStore, database: DatabaseClient, book: BookClient, listener: Listener, signal: AbortSignal): Promise<string> {
+  const games = await gamesOf(player, count, store, listener, signal);
+  const sided = games.flatMap((game) => {
+    const side = sideOf(player, game);
+    return side ? [{ game, side }] : [];
+  });
+  if (sided.length === 0) throw new InputError(`${SITES[player.site]} has no finished game of ${player.name} that can be read.`);
+  const all = plural(sided.length, "game");
+  listener.progress(`Reading ${all}…`, 0);
+  const toRead = sided.map(({ game: { pgn, result }, side }) => ({ pgn, result, side }));
+  const repertoires = await readGames(toRead, (done) => listener.progress(`Reading ${done.toLocaleString("en")} of ${all}…`, done / sided.length), signal);
+  const prepared: Prepared = { player, games: sided.map(({ game }) => game), repertoires, evaluations: new Map(), departures: {}, isComplete: false };
+  listener.changed(prepared);
+
+  const spent = { requests: 0, bytes: 0 };
+  const lookedUp = await evaluate(prepared, database, spent, listener, signal);
+  await compare(prepared, book, spent, listener, signal);
+  prepared.isComplete = true;
+  listener.changed(prepared);
+  const { leftOut } = repertoires;
+  const remark = leftOut > 0 ? ` ${plural(leftOut, "game")} with other start positions or unreadable moves ${leftOut === 1 ? "is" : "are"} left out.` : "";
+  return `${all}, ${plural(lookedUp, "position")} looked up, ${plural(spent.requests, "request")}, ${size(spent.bytes)}.${remark}`;
+}
+
+/** Returns the last games of a player. If the site fails, returns the stored games and reports the failure. */
+async function gamesOf(player: Player, count: number, store: PlayerStore, listener: Listener, signal: AbortSignal): Promise<readonly PlayedGame[]> {
+  const site = SITES[player.site];
+  const games = await PlayerGames.open(player, store);
+  signal.throwIfAborted();
+  listener.progress(`Asking ${site}…`);
+  try {
+    await games.fetch(count, (done) => listener.progress(`${plural(done, "game")} from ${site}…`, Math.min(1, done / count)), signal);
+  } catch (error) {
+    if (!(error instanceof InputError) || games.known.games.length === 0) throw error;
+    listener.fail(`${error.message} The page shows the stored games.`);
+  }
+  return games.known.games.slice(0, count);
+}
+
+/** Looks up the positions before and after repeated moves. Returns their number. */
+async function evaluate(prepared: Prepared, database: DatabaseClient, spent: Spent, listener: Listener, signal: AbortSignal): Promise<number> {
+  const { repertoires, evaluations } = prepared;
+  const keys = keysToLookUp([repertoires.white, repertoires.black], MAX_POSITIONS);
+  const show = (done: number) => listener.progress(`Looking up ${done.toLocaleString("en")} of ${plural(keys.length, "position")}…`, done / Math.max(1, keys.length));
+  let done = 0;
+  show(done);
+  try {
+    for await (const { scores, count, cost } of lookUp(database, keys, signal)) {
+      for (const [key, score] of scores) evaluations.set(key, score);
+      done += count;
+      add(spent, cost);
+      listener.changed(prepared);
+      show(done);
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    const { title, advice } = explain(error);
+    listener.fail(`${title} ${advice}`);
+  }
+  return done;
+}
+
+/** Finds the moves that leave the book. */
+async function compare(prepared: Prepared, book: BookClient, spent: Spent, listener: Listener, signal: AbortSignal): Promise<void> {
+  listener.progress("Comparing the moves with the book…");
+  const ask = async (keys: readonly string[]) => {
+    const { answers, cost } = await book.movesMany(keys, signal);
+    add(spent, cost);
+    return new Map(answers);
+  };
+  try {
+    for (const side of ["white", "black"] as const) prepared.departures[side] = await departures(prepared.repertoires[side], ask);
+  } catch (error) {
+    signal.throwIfAborted();
+    const { title, advice } = explainBook(error);
+    listener.fail(`${title} ${advice}`);
+  }
+}
+
+function add(spent: Spent, { requests, bytes }: Spent): void {
+  spent.requests += requests;
+  spent.bytes += bytes;
+}

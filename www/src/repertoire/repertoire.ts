@@ -1,0 +1,106 @@
+/** A repertoire: the positions of a player's games with one colour, and the moves that were played from them. */
+import { makeFen } from "chessops/fen";
+import { Chess, type Position } from "chessops/chess";
+import type { NormalMove } from "chessops/types";
+import type { Results } from "shelfish/book";
+import { uci } from "../game/game";
+import type { PlayedGame } from "../sites/played-game";
+
+export type Side = "white" | "black";
+
+export interface RepertoireMove extends Results {
+  uci: string;
+  /** Key of the position after the move. */
+  next: string;
+  /** Numbers of the games that played the move. */
+  games: number[];
+}
+
+export interface RepertoirePosition {
+  /** Number of plies from the start, in the first game that reached the position. */
+  ply: number;
+  /** The move that led to the position in the first game; `undefined` for the start. */
+  from?: { key: string; uci: string };
+  /** The moves from the position, in the order of their first game. */
+  moves: RepertoireMove[];
+}
+
+export interface Repertoire {
+  side: Side;
+  /** Number of games. */
+  count: number;
+  /** Positions by key: the first four fields of the FEN. */
+  positions: Map<string, RepertoirePosition>;
+}
+
+/** Number of plies of each game that belong to a repertoire. */
+export const PLIES = 30;
+
+/** Number of games from which a move is looked up in the databases. */
+export const REPEATED = 2;
+
+const keyOf = (position: Position): string => makeFen(position.toSetup(), { epd: true });
+
+/** Key of the position from which all repertoires start. */
+export const START = keyOf(Chess.default());
+
+const KINDS = { "1-0": "white", "0-1": "black", "1/2-1/2": "draws" } as const;
+
+const emptyRepertoire = (side: Side): Repertoire => ({ side, count: 0, positions: new Map([[START, { ply: 0, moves: [] }]]) });
+
+/** Collects games into a repertoire for each colour. */
+export class RepertoireBuilder {
+  readonly white = emptyRepertoire("white");
+  readonly black = emptyRepertoire("black");
+
+  /**
+   * Adds the game with a number. A game counts once for a position, with the last move that it played from the position. Returns false for a game
+   * with another start position, which has no place in the repertoire.
+   */
+  add(number: number, side: Side, result: PlayedGame["result"], start: Position, moves: readonly NormalMove[]): boolean {
+    if (keyOf(start) !== START) return false;
+    const repertoire = this[side];
+    repertoire.count++;
+    const position = start.clone();
+    const played = new Map<string, { uci: string; next: string }>();
+    let key = START;
+    for (const [ply, move] of moves.slice(0, PLIES).entries()) {
+      position.play(move);
+      const step = { uci: uci(move), next: keyOf(position) };
+      if (!repertoire.positions.has(step.next)) repertoire.positions.set(step.next, { ply: ply + 1, from: { key, uci: step.uci }, moves: [] });
+      played.set(key, step);
+      key = step.next;
+    }
+    for (const [from, step] of played) {
+      const known = repertoire.positions.get(from)?.moves ?? [];
+      let move = known.find(({ uci }) => uci === step.uci);
+      if (!move) known.push((move = { ...step, white: 0, draws: 0, black: 0, games: [] }));
+      move[KINDS[result]]++;
+      move.games.push(number);
+    }
+    return true;
+  }
+}
+
+/** Whether the player of the repertoire moves in the position with this key. */
+export const isOwnTurn = (key: string, side: Side): boolean => key.split(" ", 2)[1] === (side === "white" ? "w" : "b");
+
+/** Yields the own moves that were played at least `REPEATED` times, with the keys of their positions. */
+export function* repeatedMoves({ side, positions }: Repertoire): Generator<readonly [key: string, move: RepertoireMove]> {
+  for (const [key, { moves }] of positions) {
+    if (!isOwnTurn(key, side)) continue;
+    for (const move of moves) if (move.games.length >= REPEATED) yield [key, move];
+  }
+}
+
+/** Returns the moves in UCI that led to a position in the first game that reached it. */
+export function lineTo({ positions }: Repertoire, key: string): string[] {
+  const line: string[] = [];
+  for (let from = positions.get(key)?.from; from; from = positions.get(from.key)?.from) line.unshift(from.uci);
+  return line;
+}
+
+/** Returns the points per game of a side, from 0 to 1. */
+export function scoreOf({ white, draws, black }: Results, side: Side): number {
+  return ((side === "white" ? white : black) + draws / 2) / (white + draws + black);
+}
