@@ -53,7 +53,7 @@ function redrawList<T>(id: string, all: readonly T[], draw: (each: T) => HTMLEle
 
 /** Returns an entry with a button that shows all entries. */
 function more<T>(list: HTMLElement, all: readonly T[], draw: (each: T) => HTMLElement): HTMLElement {
-  const button = make("button", { type: "button", className: "more", "data-testid": "more" }, `Show ${Math.min(all.length, MAX_ENTRIES)} of ${all.length.toLocaleString("en")}`);
+  const button = make("button", { type: "button", className: "more", "data-testid": "more" }, all.length > MAX_ENTRIES ? `Show ${MAX_ENTRIES} of ${all.length.toLocaleString("en")}` : `Show all ${all.length}`);
   button.addEventListener("click", () => {
     list.dataset.all = "true";
     redrawList(list.id, all, draw);
