@@ -3,13 +3,15 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { By, Key } from "selenium-webdriver";
 import { findings } from "./support/axe.mjs";
 import { chessCom } from "./support/chess-com.mjs";
+import { suiteIn } from "./support/engines.mjs";
 import { lab } from "./support/lab.mjs";
 import { lichess } from "./support/lichess.mjs";
 import { SHELFISH } from "./support/paths.mjs";
 import { useSites } from "./support/sites.mjs";
-import { equals, reads, until } from "./support/until.mjs";
+import { equals, reads, readsIn, until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 /** @typedef {import("./support/lichess.mjs").Listed} Listed */
@@ -311,3 +313,21 @@ for (const [width, height, colorScheme] of /** @type {const} */ ([[390, 844, "li
     assert.ok(box && box.y >= 0 && box.y + box.height <= height, JSON.stringify(box));
   });
 }
+
+suiteIn(["Firefox"], (session) => {
+  test("a repeated mistake is found and trained", async () => {
+    const { driver } = session;
+    const find = (/** @type {string} */ id) => driver.findElement(By.css(`[data-testid=${id}]`));
+    await driver.get(`${shelf.server.url}site/openings.html#lichess=anna`);
+    await driver.executeScript('addEventListener("error", ({ message }) => (document.documentElement.dataset.fault = message));');
+    await readsIn(driver, "status", /positions looked up/);
+    await readsIn(driver, "mistake", /^Played 2\. f4 in 14 games/);
+    await find("train").click();
+    await find("move-input").sendKeys(evaluated(GAMBIT[0]).san, Key.ENTER);
+    await readsIn(driver, "training-words", /is right.*asked again in 3 days/);
+    await find("training-next").click();
+    await find("training-close").click();
+    await readsIn(driver, "train", /^Train again from/);
+    assert.equal(await driver.executeScript("return document.documentElement.dataset.fault ?? null"), null);
+  });
+});

@@ -101,11 +101,13 @@ async function showPlayer(player: Player, games: number): Promise<void> {
   // Screen readers announce each text.
   const progress = throttle(1_000, ([words, share]: [string, number | undefined]) => !signal.aborted && drawProgress(words, share));
   try {
-    const sentence = await prepare(player, games, await players(), database, book, {
-      progress: (words, share) => progress([words, share]),
-      fail: (message) => complain(`${byId("fault").textContent} ${message}`),
-      changed: (grown) => changed(grown, grown.isComplete || prepared === undefined),
-    }, signal);
+    const listener = {
+      progress: (words: string, share?: number) => progress([words, share]),
+      fail: (message: string) => complain(`${byId("fault").textContent} ${message}`),
+      changed: (grown: Prepared) => changed(grown, grown.isComplete || prepared === undefined),
+    };
+    const sentence = await prepare(player, games, { store: await players(), database, book }, listener, signal);
+    signal.throwIfAborted();
     progress(["", undefined], true);
     byId("status").textContent = sentence;
     rememberPlayer(player);

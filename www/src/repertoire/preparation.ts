@@ -31,6 +31,13 @@ export interface Prepared {
   isComplete: boolean;
 }
 
+/** The sources of games, evaluations and moves. */
+export interface Sources {
+  store: PlayerStore;
+  database: DatabaseClient;
+  book: BookClient;
+}
+
 export interface Listener {
   /** Reports the work. `share` is the finished part, from 0 to 1, if it is known. */
   progress(words: string, share?: number): void;
@@ -40,8 +47,8 @@ export interface Listener {
   changed(prepared: Prepared): void;
 }
 
-/** Returns the sentence about the finished work. Throws an `InputError` if there is no game, or the signal's reason if the signal is aborted. */
-export async function prepare(player: Player, count: number, store: PlayerStore, database: DatabaseClient, book: BookClient, listener: Listener, signal: AbortSignal): Promise<string> {
+/** Prepares the page with the last `count` games of a player. Returns a sentence about the finished work. Throws an `InputError` if there is no game, or the signal's reason if the signal is aborted. */
+export async function prepare(player: Player, count: number, { store, database, book }: Sources, listener: Listener, signal: AbortSignal): Promise<string> {
   const games = await gamesOf(player, count, store, listener, signal);
   const sided = games.flatMap((game) => {
     const side = sideOf(player, game);
