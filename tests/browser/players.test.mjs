@@ -150,6 +150,7 @@ test("older games follow on request, and the next visit fetches only newer games
   await says(page, "games-count", /^150 games$/);
   assert.deepEqual(server.asked.map((path) => /until=(\d+)/.exec(path)?.[1]), [String(START + 50 * DAY - 1)]);
   await at(page, "player-older").click();
+  await fetched(page);
   await at(page, "player-older").waitFor({ state: "hidden" });
   await page.reload();
   const added = listed("Anna", 150);
