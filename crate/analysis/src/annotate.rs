@@ -14,9 +14,9 @@ const MAX_LINE: usize = 12;
 /// Glyphs that judge a move: `!`, `?`, `!!`, `??`, `!?` and `?!`.
 const MOVE_GLYPHS: core::ops::RangeInclusive<u8> = 1..=6;
 
-/// Writes evaluations into a game as `[%eval score,depth]`, judgments as glyphs, and better lines as variations. Earlier
-/// evaluations are replaced, and all other annotations are kept. A move that has a glyph keeps the glyph. Takes the same
-/// evaluations as [`report()`](crate::report()), and returns the same report.
+/// Writes evaluations into a game as `[%eval score,depth]`, judgments as glyphs, explanations as comments, and better lines as
+/// variations. Earlier evaluations are replaced, and all other annotations are kept. A move that has a glyph keeps the glyph.
+/// Takes the same evaluations as [`report()`](crate::report()), and returns the same report.
 ///
 /// ```
 /// use shelfish_analysis::{KnownEval, annotate, pgn};
@@ -24,7 +24,7 @@ const MOVE_GLYPHS: core::ops::RangeInclusive<u8> = 1..=6;
 /// let known = [KnownEval::cp(-90, 30), KnownEval::cp(-80, 30), KnownEval::mate(-1, 30)].map(Some);
 /// annotate(&mut game, &[&[None], &known[..], &[None]].concat())?;
 /// let expected = "1. f3 $6 { [%eval -0.90,30] A bad start.} 1... e5 { [%eval -0.80,30] } 2. g4 $4 { [%eval #-1,30] } \
-///     2... Qh4# 0-1\n";
+///     { Allows mate in 1. } 2... Qh4# 0-1\n";
 /// assert_eq!(game.to_string(), expected);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -50,6 +50,7 @@ pub fn annotate_review(game: &mut PgnGame, review: &Review) -> Result<Report, Re
         return Err(ReportError::Count { expected, found });
     }
     let positions: Vec<Chess> = game.game.positions().collect();
+    let first_ply = game.first_ply();
     if let Some(Some(known)) = known.first() {
         evaluate(&mut game.line.notes, &positions[0], known);
     }
@@ -61,6 +62,9 @@ pub fn annotate_review(game: &mut PgnGame, review: &Review) -> Result<Report, Re
         let has_glyph = step.notes.iter().any(|note| matches!(note, Note::Nag(nag) if MOVE_GLYPHS.contains(nag)));
         if !has_glyph {
             step.notes.insert(0, Note::Nag(judgment.nag()));
+        }
+        if let Some(explanation) = &move_report.explanation {
+            explain(&mut step.notes, &explanation.sentence(first_ply + n));
         }
         if move_report.best.is_some()
             && let Some(known) = &known[n]
@@ -91,6 +95,15 @@ fn evaluate(notes: &mut Vec<Note>, position: &Chess, known: &KnownEval) {
             let after_glyphs = notes.iter().take_while(|note| matches!(note, Note::Nag(_))).count();
             notes.insert(after_glyphs, Note::Comment(crate::pgn::with_evaluation("", &value)));
         }
+    }
+}
+
+/// Writes an explanation as a comment before the variations, unless it is there.
+fn explain(notes: &mut Vec<Note>, sentence: &str) {
+    let is_there = |note: &Note| matches!(note, Note::Comment(text) if text.contains(sentence));
+    if !notes.iter().any(is_there) {
+        let end = notes.iter().position(|note| matches!(note, Note::Variation(_))).unwrap_or(notes.len());
+        notes.insert(end, Note::Comment(format!(" {sentence} ")));
     }
 }
 

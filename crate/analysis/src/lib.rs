@@ -28,6 +28,7 @@ mod annotate;
 pub mod chances;
 pub mod comparison;
 pub mod ending;
+pub mod explanation;
 mod game;
 mod judgment;
 mod known;
@@ -38,6 +39,7 @@ mod review;
 mod scale;
 
 pub use annotate::{annotate, annotate_review};
+pub use explanation::Explanation;
 pub use game::{Game, GameError, LastMove};
 pub use judgment::{Judgment, judge};
 pub use known::{KnownEval, MIN_DEPTH, MIN_KNODES, Origin, Value};

@@ -5,11 +5,12 @@ use core::fmt;
 use serde::Serialize;
 use shakmaty::san::SanPlus;
 use shakmaty::uci::UciMove;
-use shakmaty::{CastlingMode, Chess, Color, Move, Position as _};
+use shakmaty::{CastlingMode, Chess, Color, Position as _};
 use shelfish::position::uci;
 
 use crate::accuracy;
 use crate::comparison::Comparison;
+use crate::explanation::{Explanation, explain};
 use crate::game::Game;
 use crate::judgment::Judgment;
 use crate::known::{KnownEval, Value};
@@ -55,6 +56,8 @@ pub struct MoveReport {
     /// Best move of the evaluation before it in UCI, if a different move was played. Castling is `e1g1` if the king stands on
     /// the e-file and the rook in the corner, else from the king to the rook, such as `b1a1`.
     pub best: Option<String>,
+    /// Explanation of a settled judgment, if a claim is proven: see [`explanation`](crate::explanation).
+    pub explanation: Option<Explanation>,
 }
 
 /// Summary of the moves of a side.
@@ -133,18 +136,20 @@ pub fn report(game: &Game, known: &[Option<KnownEval>]) -> Result<Report, Report
 }
 
 impl Report {
-    /// Returns the report of a game by the values of its positions and the comparisons of its moves. `best` are the best moves.
+    /// Returns the report of a game by the values and evaluations of its positions and the comparisons of its moves.
     pub(crate) fn new(
         game: &Game,
         values: &[Option<Value>],
         comparisons: &[Option<Comparison>],
-        best: &[Option<Move>],
+        known: &[Option<&KnownEval>],
     ) -> Report {
         let positions: Vec<Chess> = game.positions().collect();
-        let moves = game.moves().iter().zip(&positions).zip(comparisons.iter().zip(best)).enumerate();
+        let moves = game.moves().iter().zip(&positions).zip(comparisons.iter().zip(known.windows(2))).enumerate();
         let moves: Vec<MoveReport> = moves
-            .map(|(n, ((played, position), (comparison, best)))| {
+            .map(|(n, ((played, position), (comparison, known)))| {
+                let best = known[0].and_then(|known| known.line.first()?.to_move(position).ok());
                 let best = best.filter(|best| best != played);
+                let is_explained = comparison.is_some_and(|found| found.is_settled && found.judgment.is_some());
                 let report = MoveReport {
                     ply: n + 1,
                     san: SanPlus::from_move(position.clone(), *played).to_string(),
@@ -154,6 +159,7 @@ impl Report {
                     judgment: None,
                     settled: false,
                     best: best.map(|m| uci(m, CastlingMode::Standard).to_string()),
+                    explanation: is_explained.then(|| explain(position, *played, known[0], known[1])).flatten(),
                 };
                 comparison.map_or(report.clone(), |comparison| report.with(comparison, position.turn()))
             })

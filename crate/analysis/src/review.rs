@@ -13,7 +13,7 @@
 
 use std::collections::HashMap;
 
-use shakmaty::{Chess, Move, Position as _};
+use shakmaty::{Chess, Position as _};
 use shelfish::position::Position;
 
 use crate::chances::INITIAL;
@@ -185,8 +185,8 @@ impl Review {
         let evidence = self.evidence();
         let values: Vec<Option<Value>> = self.indices.iter().map(|index| evidence[*index].value).collect();
         let comparisons = self.comparisons(&evidence);
-        let best: Vec<Option<Move>> = self.indices.iter().map(|index| self.best(*index)).collect();
-        Report::new(&self.game, &values, &comparisons, &best)
+        let known: Vec<Option<&KnownEval>> = self.indices.iter().map(|index| self.evaluation(*index)).collect();
+        Report::new(&self.game, &values, &comparisons, &known)
     }
 
     /// Returns the evaluation that [`counts`](KnownEval::counts_over) for each position of the game: the evaluation that was given,
@@ -199,11 +199,6 @@ impl Review {
         let engine = self.found[index].iter().rev().flatten().next();
         let given = self.given[index].as_ref();
         given.filter(|given| engine.is_none_or(|engine| !engine.counts_over(given))).or(engine)
-    }
-
-    fn best(&self, index: usize) -> Option<Move> {
-        let first = self.evaluation(index)?.line.first()?;
-        first.to_move(self.positions[index].chess()).ok()
     }
 
     /// Returns the values of each position.

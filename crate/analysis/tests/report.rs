@@ -1,13 +1,15 @@
 //! Reports of games: missing evaluations, ends, castling, and games that Lichess has judged.
 #![allow(clippy::unwrap_used)]
 
+mod support;
+
 use std::collections::HashMap;
 
-use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Color};
 use shelfish::position::Position;
-use shelfish_analysis::pgn::{Note, PgnGame, Splitter, evaluation, read};
+use shelfish_analysis::pgn::{Note, PgnGame, evaluation};
 use shelfish_analysis::{Game, Judgment, KnownEval, Origin, Report, ReportError, Score, judge, report};
+use support::{evaluations, games, shared};
 
 fn game(fen: Option<&str>, moves: &str) -> Game {
     Game::from_uci(fen, moves.split_whitespace()).unwrap()
@@ -116,25 +118,6 @@ fn black_may_begin() {
     assert_eq!(report.white.accuracy, Some(100.0));
 }
 
-/// Returns the decompressed text of a file of the shared data sets, if the file exists.
-fn shared(name: &str) -> Option<Vec<u8>> {
-    let path = format!("{}/../../../shared/data/{name}", env!("CARGO_MANIFEST_DIR"));
-    let bytes = std::fs::read(&path).inspect_err(|_| eprintln!("SKIPPED: {path} is not there")).ok()?;
-    Some(if name.ends_with(".zst") { zstd::decode_all(&bytes[..]).unwrap() } else { bytes })
-}
-
-fn games(text: &str) -> Vec<PgnGame> {
-    let mut splitter = Splitter::default();
-    let mut texts: Vec<String> = Vec::new();
-    for line in text.split_inclusive('\n') {
-        if splitter.begins_game(line.as_bytes()) {
-            texts.push(String::new());
-        }
-        texts.last_mut().unwrap().push_str(line);
-    }
-    texts.iter().filter_map(|text| read(text, 1).ok()).collect()
-}
-
 /// Returns the evaluations in the comments of a game.
 fn given(game: &PgnGame) -> Vec<Option<KnownEval>> {
     let notes = std::iter::once(&game.line.notes).chain(game.line.moves.iter().map(|step| &step.notes));
@@ -205,25 +188,6 @@ fn moves_are_judged_as_lichess_did() {
     println!("{same_grade} of {glyphs} have the same grade by winning chances as by centipawns");
     assert!(count >= 30 && glyphs >= 450);
     assert!(others.len() <= 2, "{others:#?}");
-}
-
-/// Reads the deepest evaluation of each position from a file, as Lichess recommends.
-fn evaluations(text: &[u8]) -> HashMap<Position, KnownEval> {
-    let parse = |line: &str| {
-        let record: serde_json::Value = serde_json::from_str(line).unwrap();
-        let position: Position = record["fen"].as_str().unwrap().parse().unwrap();
-        let evaluation =
-            record["evals"].as_array().unwrap().iter().max_by_key(|evaluation| evaluation["depth"].as_u64()).unwrap();
-        let pv = &evaluation["pvs"][0];
-        let score = match pv["cp"].as_i64() {
-            Some(cp) => Score::Cp(cp as i32),
-            None => Score::Mate(pv["mate"].as_i64().unwrap() as i32),
-        };
-        let line = pv["line"].as_str().unwrap().split(' ').map(|m| m.parse::<UciMove>().unwrap()).collect();
-        let depth = evaluation["depth"].as_u64().map(|depth| depth as u16);
-        (position, KnownEval { line, ..KnownEval::new(score, depth) })
-    };
-    std::str::from_utf8(text).unwrap().lines().map(parse).collect()
 }
 
 fn reports(games: &[PgnGame], known: &HashMap<Position, KnownEval>) -> Vec<Report> {

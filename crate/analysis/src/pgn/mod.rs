@@ -19,8 +19,8 @@ pub use error::{PgnError, PgnErrorKind};
 pub use read::{MainLine, is_chess, read, read_main_line, result};
 pub use split::Splitter;
 
-use shakmaty::Chess;
 use shakmaty::san::SanPlus;
+use shakmaty::{Chess, Position as _};
 
 use crate::{Game, KnownEval, Origin};
 
@@ -55,6 +55,11 @@ impl PgnGame {
     /// Returns the position before the first move.
     pub fn start(&self) -> &Chess {
         self.game.start()
+    }
+
+    /// Returns the number of plies before the first move.
+    pub fn first_ply(&self) -> usize {
+        2 * (self.fullmoves as usize - 1) + self.start().turn().fold_wb(0, 1)
     }
 
     /// Returns the evaluations in the comments of the main line: before the first move and after each move.

@@ -22,10 +22,8 @@ impl fmt::Display for PgnGame {
         if !self.tags.is_empty() {
             f.write_str("\n")?;
         }
-        let turn = shakmaty::Position::turn(self.start());
-        let ply = 2 * (self.fullmoves as usize - 1) + turn.fold_wb(0, 1);
         let mut text = String::new();
-        push(&mut text, &self.line, ply);
+        push(&mut text, &self.line, self.first_ply());
         text.push_str(self.result.unwrap_or("*"));
         writeln!(f, "{text}")
     }

@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 
+use shakmaty::Chess;
 use shakmaty::san::SanPlus;
-use shakmaty::{Chess, Position as _};
 use shelfish::eval::Score;
 use shelfish_analysis::chances::INITIAL;
+use shelfish_analysis::explanation::number;
 use shelfish_analysis::{Judgment, KnownEval, MoveReport, Report, SideReport};
 
 use super::Analysed;
@@ -26,7 +27,7 @@ pub fn write(out: &mut impl Write, analysed: &Analysed, report: &Report) -> io::
 
     let Report { positions, known: count, phases, .. } = report;
     write!(out, "   {} moves, {count} of {positions} positions known", report.moves.len().div_ceil(2))?;
-    let ply = first_ply(analysed);
+    let ply = game.first_ply();
     for (name, begins) in [("middlegame", phases.middlegame), ("endgame", phases.endgame)] {
         if let Some(begins) = begins {
             write!(out, ", {name} from move {}", (ply + begins) / 2 + 1)?;
@@ -48,14 +49,12 @@ pub fn write(out: &mut impl Write, analysed: &Analysed, report: &Report) -> io::
     for (n, ((position, known), played)) in places {
         if let Some(judgment) = played.judgment {
             writeln!(out, "   {}", mistake(ply + n, &position, known, played, judgment))?;
+            if let Some(explanation) = &played.explanation {
+                writeln!(out, "{:18}{}", "", explanation.with_line(ply + n))?;
+            }
         }
     }
     writeln!(out)
-}
-
-/// Returns the number of plies before the first move.
-fn first_ply(analysed: &Analysed) -> usize {
-    2 * (analysed.game.fullmoves as usize - 1) + analysed.game.start().turn().fold_wb(0, 1)
 }
 
 /// Formats a mistake, for example `12... Qe7??  +0.20 to +3.10; better 12... Nf6 13. Bg5`.
@@ -76,10 +75,6 @@ fn mistake(
     let better = better.map_or_else(String::new, |better| format!("; better {better}"));
     let provisional = if report.settled { "" } else { " (provisional)" };
     format!("{played:<14} {scores}{provisional}{better}")
-}
-
-fn number(ply: usize) -> String {
-    format!("{}{} ", ply / 2 + 1, if ply.is_multiple_of(2) { "." } else { "..." })
 }
 
 /// Formats the first moves of a line with their numbers.

@@ -1,0 +1,112 @@
+//! Material and exchange values.
+
+use shakmaty::{Board, Chess, Color, Move, MoveList, Position as _, Role};
+
+/// Maximum number of positions of the searches of captures for an explanation.
+const MAX_NODES: u32 = 2_000;
+
+/// Material that no side can win, for a checkmate.
+pub const MATE: i32 = 1_000;
+
+/// Returns the value of a role in pawns.
+pub fn value(role: Role) -> i32 {
+    [1, 3, 3, 5, 9, 0][role as usize - 1]
+}
+
+/// Returns the material of a side minus the material of its opponent.
+pub fn balance(board: &Board, side: Color) -> i32 {
+    let of = |color: Color| -> i32 {
+        Role::ALL.iter().map(|role| value(*role) * (board.by_role(*role) & board.by_color(color)).count() as i32).sum()
+    };
+    of(side) - of(side.other())
+}
+
+/// A search of captures and promotions. Unlike a static exchange evaluation, it plays legal moves: a pinned piece does not
+/// recapture, and captures on several squares count.
+#[derive(Debug)]
+pub struct Exchanges {
+    nodes: u32,
+}
+
+impl Exchanges {
+    pub fn new() -> Exchanges {
+        Exchanges { nodes: MAX_NODES }
+    }
+
+    /// Returns the balance of the side to move after the best captures of both sides. A side may stop to capture at any time,
+    /// but must leave a check. Returns `None` if the position has too many captures.
+    pub fn resolve(&mut self, position: &Chess) -> Option<i32> {
+        self.search(position, -MATE, MATE)
+    }
+
+    fn search(&mut self, position: &Chess, mut least: i32, most: i32) -> Option<i32> {
+        self.nodes = self.nodes.checked_sub(1)?;
+        let moves = if position.is_check() {
+            let evasions = position.legal_moves();
+            if evasions.is_empty() {
+                return Some(-MATE);
+            }
+            evasions
+        } else {
+            least = least.max(balance(position.board(), position.turn()));
+            forcing(position)
+        };
+        for m in sorted(moves) {
+            if least >= most {
+                break;
+            }
+            let mut next = position.clone();
+            next.play_unchecked(m);
+            least = least.max(-self.search(&next, -most, -least)?);
+        }
+        Some(least)
+    }
+}
+
+/// Returns captures, and promotions to a queen or with a capture.
+fn forcing(position: &Chess) -> MoveList {
+    let mut moves = position.capture_moves();
+    let quiet =
+        position.promotion_moves().into_iter().filter(|m| !m.is_capture() && m.promotion() == Some(Role::Queen));
+    moves.extend(quiet);
+    moves
+}
+
+/// Sorts moves: the largest gain first, then the least valuable piece.
+fn sorted(mut moves: MoveList) -> MoveList {
+    let gain = |m: &Move| m.capture().map_or(0, value) + m.promotion().map_or(0, value);
+    moves.sort_unstable_by_key(|m| (-gain(m), value(m.role())));
+    moves
+}
+
+#[cfg(test)]
+mod tests {
+    use shelfish::position::Position;
+
+    use super::*;
+
+    #[test]
+    fn captures_are_resolved_by_legal_moves() {
+        for (fen, expected, why) in [
+            ("4k3/8/8/3p4/4P3/8/8/4K3 w - -", 1, "a pawn is taken"),
+            ("4k3/8/2p5/3p4/4P3/8/8/4K3 w - -", -1, "an exchange of pawns"),
+            ("4k3/8/2p5/3p4/8/4N3/8/4K3 w - -", 1, "a defended pawn is not taken by a knight"),
+            ("4r1k1/8/4p3/3n4/4B3/8/8/4K3 w - -", -6, "the bishop is pinned and takes nothing"),
+            ("2k5/8/4p3/3b4/8/5N2/8/3RK2q w - -", -8, "White leaves the check"),
+            ("8/P6k/8/8/8/8/8/K7 w - -", 9, "a pawn promotes"),
+            ("1r5k/P7/8/8/8/8/8/K7 w - -", 9, "a pawn takes and promotes"),
+            ("8/8/8/3pP2k/8/8/8/K7 w - d6", 1, "en passant"),
+            ("6rk/6pp/8/4q3/8/8/8/K3R3 w - -", 5 - 7, "the queen is taken"),
+        ] {
+            let position: Position = fen.parse().expect("a FEN");
+            assert_eq!(Exchanges::new().resolve(position.chess()), Some(expected), "{why}: {fen}");
+        }
+    }
+
+    #[test]
+    fn a_position_with_very_many_captures_has_no_result() {
+        let fen = "qqqqkqqq/qqqqqqqq/8/8/8/8/QQQQQQQQ/QQQQKQQQ w - -";
+        let position: Position = fen.parse().expect("a FEN");
+        assert_eq!(Exchanges::new().resolve(position.chess()), None);
+    }
+}

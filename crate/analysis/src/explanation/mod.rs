@@ -1,0 +1,488 @@
+//! Explains bad moves by facts that follow from lines, exchange values and the rules.
+//!
+//! An explanation is a claim with the moves that prove it. Material is lost if a line wins it and the rest of the line does not
+//! win it back. Captures that are possible at the end of the line count too. The scores must agree: they differ by at least
+//! half of the material. A line is a proof only as far as its moves are the best moves. If no claim is proven, a move has no
+//! explanation.
+
+mod capture;
+mod material;
+
+use core::fmt;
+
+use serde::Serialize;
+use shakmaty::san::SanPlus;
+use shakmaty::uci::UciMove;
+use shakmaty::{CastlingMode, Chess, Color, Move, Position as _, Role, Square};
+use shelfish::eval::Score;
+use shelfish::position::uci;
+
+use self::capture::{Gain, gain};
+use self::material::{Exchanges, balance, value};
+use crate::known::KnownEval;
+
+/// Maximum number of moves of a line that are read.
+const MAX_LINE: usize = 24;
+
+/// Maximum number of moves of a line that proves a claim.
+const MAX_PROOF: usize = 9;
+
+/// Maximum number of moves of a line that is not complete.
+const MAX_CUT: usize = 5;
+
+/// Centipawns that a mate counts in the comparison of scores.
+const MATE_CP: i32 = 10_000;
+
+/// Centipawns by which the scores must differ for each pawn of material.
+const CP_OF_A_PAWN: i32 = 50;
+
+/// Maximum of the centipawns that the material before a line counts.
+const MAX_BALANCE_CP: i32 = 300;
+
+/// Explanation of a bad move.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation {
+    /// The claim.
+    pub fact: Fact,
+    /// The moves that prove the claim, in UCI. Castling is written as in [`MoveReport::best`](crate::MoveReport::best).
+    pub line: Vec<UciMove>,
+    /// The same moves in SAN.
+    pub san: Vec<String>,
+}
+
+/// Position in which a line begins.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Begins {
+    /// The position before the explained move.
+    Before,
+    /// The position after the explained move.
+    After,
+}
+
+impl Serialize for Explanation {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Fields<'a> {
+            kind: &'static str,
+            text: String,
+            mate: Option<u32>,
+            role: Option<&'static str>,
+            square: Option<String>,
+            begins: Begins,
+            line: Vec<String>,
+            san: &'a [String],
+        }
+        let piece = self.fact.piece();
+        Fields {
+            kind: self.fact.kind(),
+            text: self.fact.to_string(),
+            mate: self.fact.mate(),
+            role: piece.map(|piece| name(piece.role)),
+            square: piece.and_then(|piece| piece.square).map(|square| square.to_string()),
+            begins: self.fact.begins(),
+            line: self.line.iter().map(UciMove::to_string).collect(),
+            san: &self.san,
+        }
+        .serialize(serializer)
+    }
+}
+
+/// A claim about a bad move.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fact {
+    /// The move ends the game with a draw, or the line ends so.
+    Draws(Draw),
+    /// The opponent mates.
+    AllowsMate {
+        /// Number of moves of the opponent.
+        moves: u32,
+    },
+    /// The best move mates, the played move does not.
+    MissesMate {
+        /// Number of moves with the best line.
+        moves: u32,
+    },
+    /// The opponent wins material.
+    Loses(Material),
+    /// The best line wins material.
+    Misses(Material),
+}
+
+/// A draw by the rules.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Draw {
+    /// The side to move has no legal move and is not in check.
+    Stalemate,
+    /// No side has enough pieces for a mate.
+    InsufficientMaterial,
+}
+
+/// Material that a line wins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Material {
+    /// A piece that the first move takes, and no piece can take back.
+    Hanging(Piece),
+    /// A piece that the line wins, for pieces of less value.
+    Piece {
+        /// The piece that is won.
+        piece: Piece,
+        /// Pieces that its side wins for it.
+        price: Vec<Role>,
+    },
+    /// The first move attacks several pieces and then takes one of them.
+    Fork {
+        /// The piece that is taken.
+        piece: Piece,
+        /// The pieces that are attacked.
+        targets: Vec<Piece>,
+    },
+    /// A pawn promotes and is not taken.
+    Promotion {
+        /// Square of the pawn before the line.
+        pawn: Square,
+    },
+}
+
+/// A piece on the board before the line.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Role of the piece.
+    pub role: Role,
+    /// Square of the piece. `None` if exchanges leave open which of several pieces is lost.
+    pub square: Option<Square>,
+}
+
+impl Fact {
+    /// Returns the position in which the line begins.
+    pub fn begins(&self) -> Begins {
+        match self {
+            Fact::MissesMate { .. } | Fact::Misses(_) => Begins::Before,
+            _ => Begins::After,
+        }
+    }
+
+    /// Returns the number of moves to mate.
+    pub fn mate(&self) -> Option<u32> {
+        match self {
+            Fact::AllowsMate { moves } | Fact::MissesMate { moves } => Some(*moves),
+            _ => None,
+        }
+    }
+
+    /// Returns the piece that is won, or the pawn that promotes.
+    pub fn piece(&self) -> Option<Piece> {
+        let (Fact::Loses(material) | Fact::Misses(material)) = self else { return None };
+        Some(match material {
+            Material::Hanging(piece) | Material::Piece { piece, .. } | Material::Fork { piece, .. } => *piece,
+            Material::Promotion { pawn } => Piece { role: Role::Pawn, square: Some(*pawn) },
+        })
+    }
+
+    /// Returns the name of the kind in JSON.
+    fn kind(&self) -> &'static str {
+        match self {
+            Fact::Draws(_) => "draws",
+            Fact::AllowsMate { .. } => "allowsMate",
+            Fact::MissesMate { .. } => "missesMate",
+            Fact::Loses(Material::Promotion { .. }) => "allowsPromotion",
+            Fact::Loses(Material::Fork { .. }) => "allowsFork",
+            Fact::Loses(_) => "loses",
+            Fact::Misses(Material::Promotion { .. }) => "missesPromotion",
+            Fact::Misses(Material::Fork { .. }) => "missesFork",
+            Fact::Misses(_) => "misses",
+        }
+    }
+}
+
+impl Explanation {
+    /// Returns the claim with its line as a sentence, such as `Allows mate in 1: 2... Qh4#.`
+    pub fn sentence(&self, ply: usize) -> String {
+        let text = self.with_line(ply);
+        let (first, rest) = text.split_at_checked(1).unwrap_or_default();
+        [&first.to_ascii_uppercase(), rest, "."].concat()
+    }
+
+    /// Returns the claim with its line, such as `loses the knight on f6: 12. Bxf6 Qxf6 13. Nd5`. `ply` is the number of plies of
+    /// the game before the move.
+    pub fn with_line(&self, ply: usize) -> String {
+        let mut text = self.fact.to_string();
+        let first = ply + usize::from(self.fact.begins() == Begins::After);
+        for (n, (ply, san)) in (first..).zip(&self.san).enumerate() {
+            text.push_str(if n == 0 { ": " } else { " " });
+            if n == 0 || ply.is_multiple_of(2) {
+                text.push_str(&number(ply));
+            }
+            text.push_str(san);
+        }
+        // The line of a long mate is cut.
+        if !self.san.is_empty() && self.fact.mate().is_some_and(|moves| self.san.len() + 1 < 2 * moves as usize) {
+            text.push_str(" …");
+        }
+        text
+    }
+}
+
+/// Returns the number of a move and a blank, such as `12. ` or `12... `. `ply` is the number of plies before the move.
+pub fn number(ply: usize) -> String {
+    format!("{}{} ", ply / 2 + 1, if ply.is_multiple_of(2) { "." } else { "..." })
+}
+
+/// Explains a bad move by the evaluations before and after the move. Returns `None` if no claim is proven.
+///
+/// ```
+/// use shakmaty::{Chess, Move, Position, Role, Square};
+/// use shelfish_analysis::{Game, KnownEval, explanation::explain};
+///
+/// let game = Game::from_uci(None, ["e2e4", "e7e5", "d1h5", "g8f6", "h5h7"])?;
+/// let before = game.positions().nth(4).ok_or("no position")?;
+/// let mut after = KnownEval::cp(-700, 30);
+/// after.line = vec!["h8h7".parse()?, "b1c3".parse()?];
+/// let found = explain(&before, game.moves()[4], Some(&KnownEval::cp(20, 30)), Some(&after)).ok_or("no explanation")?;
+/// assert_eq!(found.with_line(4), "loses the queen on h7 for a pawn: 3... Rxh7");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn explain(
+    before: &Chess,
+    played: Move,
+    known_before: Option<&KnownEval>,
+    known_after: Option<&KnownEval>,
+) -> Option<Explanation> {
+    let mut after = before.clone();
+    after.play_unchecked(played);
+    let claim = Claim {
+        before,
+        after: &after,
+        mover: before.turn(),
+        best: known_before.map(|known| legal(before, known)).unwrap_or_default(),
+        refutation: known_after.map(|known| legal(&after, known)).unwrap_or_default(),
+        played,
+        scores: (known_before.map(|known| known.score), known_after.map(|known| known.score)),
+    };
+    if after.is_game_over() {
+        return claim.draws_now();
+    }
+    claim.allows_mate().or_else(|| claim.draws()).or_else(|| claim.misses_mate()).or_else(|| claim.material())
+}
+
+/// Returns the legal moves at the beginning of a line.
+fn legal(position: &Chess, known: &KnownEval) -> Vec<Move> {
+    let mut position = position.clone();
+    let play = |m: &UciMove| {
+        let m = m.to_move(&position).ok()?;
+        position.play_unchecked(m);
+        Some(m)
+    };
+    known.line.iter().take(MAX_LINE).map_while(play).collect()
+}
+
+/// What is known of a bad move.
+struct Claim<'a> {
+    before: &'a Chess,
+    after: &'a Chess,
+    mover: Color,
+    played: Move,
+    /// The best line before the move.
+    best: Vec<Move>,
+    /// The best line after the move.
+    refutation: Vec<Move>,
+    /// Scores before and after the move, from White's point of view.
+    scores: (Option<Score>, Option<Score>),
+}
+
+impl Claim<'_> {
+    fn explanation(&self, fact: Fact, moves: &[Move]) -> Explanation {
+        let mut position = if fact.begins() == Begins::Before { self.before } else { self.after }.clone();
+        let mut explanation = Explanation { fact, line: Vec::new(), san: Vec::new() };
+        for m in moves {
+            explanation.line.push(uci(*m, CastlingMode::Standard));
+            explanation.san.push(SanPlus::from_move_and_play_unchecked(&mut position, *m).to_string());
+        }
+        explanation
+    }
+
+    /// Returns the number of moves in which a score mates for a side.
+    fn mate(score: Option<Score>, side: Color) -> Option<u32> {
+        match score? {
+            Score::Mate(moves) if (moves > 0) == side.is_white() => Some(moves.unsigned_abs()),
+            _ => None,
+        }
+    }
+
+    fn draws_now(&self) -> Option<Explanation> {
+        Some(self.explanation(Fact::Draws(draw(self.after)?), &[]))
+    }
+
+    /// The refutation ends in a draw by the rules, and the score agrees.
+    fn draws(&self) -> Option<Explanation> {
+        let mut end = self.after.clone();
+        self.refutation.iter().for_each(|m| end.play_unchecked(*m));
+        let draw = draw(&end)?;
+        let was_better = self.scores.0.is_some_and(|score| centipawns(score, self.mover) > 0);
+        let is_short = self.refutation.len() <= MAX_PROOF;
+        (was_better && is_short && self.scores.1 == Some(Score::Cp(0)))
+            .then(|| self.explanation(Fact::Draws(draw), &self.refutation))
+    }
+
+    fn allows_mate(&self) -> Option<Explanation> {
+        let opponent = self.mover.other();
+        let moves = Claim::mate(self.scores.1, opponent)?;
+        if Claim::mate(self.scores.0, opponent).is_some() {
+            return None;
+        }
+        let line = mating(self.after, &self.refutation, moves)?;
+        Some(self.explanation(Fact::AllowsMate { moves }, line))
+    }
+
+    fn misses_mate(&self) -> Option<Explanation> {
+        let moves = Claim::mate(self.scores.0, self.mover)?;
+        if self.scores.1.is_none()
+            || Claim::mate(self.scores.1, self.mover).is_some()
+            || self.best.first() == Some(&self.played)
+        {
+            return None;
+        }
+        let line = mating(self.before, &self.best, moves)?;
+        Some(self.explanation(Fact::MissesMate { moves }, line))
+    }
+
+    /// The larger of a loss and a missed gain.
+    fn material(&self) -> Option<Explanation> {
+        let (Some(before), Some(after)) = self.scores else { return None };
+        let (mover, opponent) = (self.mover, self.mover.other());
+        let drop = centipawns(before, mover) - centipawns(after, mover);
+        let mut exchanges = Exchanges::new();
+        let played: Vec<Move> = core::iter::once(self.played).chain(self.refutation.iter().copied()).collect();
+        // A loss or a gain that both lines contain explains nothing.
+        let by_played = self.outcome(&played, &mut exchanges)?;
+        let by_best = self.outcome(&self.best, &mut exchanges)?;
+        let explains = |gain: &Gain, start: &Chess, winner: Color, score: Score, by_other: i32| {
+            // The winner has no full compensation for the material.
+            let material = (100 * balance(start.board(), winner)).min(MAX_BALANCE_CP);
+            let support = CP_OF_A_PAWN * gain.pawns;
+            drop >= support
+                && centipawns(score, winner) >= material + support
+                && 2 * (gain.pawns - by_other) >= gain.pawns
+        };
+        // If both moves take the same piece, the loss begins after that.
+        let same = self.best.first().filter(|best| best.is_capture() && best.to() == self.played.to());
+        let loss = match same.and(self.played.capture()) {
+            Some(taken) => gain(self.after, &self.refutation, 0, opponent, &mut exchanges)
+                .filter(|loss| explains(loss, self.after, opponent, after, value(taken) - by_best)),
+            None => gain(self.before, &played, 1, opponent, &mut exchanges)
+                .filter(|loss| explains(loss, self.before, opponent, after, -by_best)),
+        };
+        let missed = gain(self.before, &self.best, 0, mover, &mut exchanges)
+            .filter(|_| !self.refutation.is_empty() && same.is_none() && self.best.first() != Some(&self.played))
+            .filter(|missed| explains(missed, self.before, mover, before, by_played));
+        let is_larger = |missed: &Gain| loss.as_ref().is_none_or(|loss| missed.pawns > loss.pawns);
+        match missed.filter(is_larger) {
+            Some(Gain { material, line, .. }) => Some(self.explanation(Fact::Misses(material), &line)),
+            None => loss.map(|Gain { material, line, .. }| self.explanation(Fact::Loses(material), &line)),
+        }
+    }
+
+    /// Returns the material that the mover wins with a line, after the captures at its end.
+    fn outcome(&self, line: &[Move], exchanges: &mut Exchanges) -> Option<i32> {
+        let mut end = self.before.clone();
+        line.iter().for_each(|m| end.play_unchecked(*m));
+        let sign = if end.turn() == self.mover { 1 } else { -1 };
+        Some(sign * exchanges.resolve(&end)? - balance(self.before.board(), self.mover))
+    }
+}
+
+fn centipawns(score: Score, side: Color) -> i32 {
+    let cp = match score {
+        Score::Cp(cp) => cp.clamp(-MATE_CP, MATE_CP),
+        Score::Mate(moves) => MATE_CP * moves.signum(),
+    };
+    side.fold_wb(cp, -cp)
+}
+
+fn draw(position: &Chess) -> Option<Draw> {
+    if position.is_stalemate() {
+        Some(Draw::Stalemate)
+    } else {
+        position.is_insufficient_material().then_some(Draw::InsufficientMaterial)
+    }
+}
+
+/// Returns the beginning of a line that mates in `moves` moves. Returns `None` if the line contradicts the mate.
+fn mating<'a>(position: &Chess, line: &'a [Move], moves: u32) -> Option<&'a [Move]> {
+    let plies = (2 * moves as usize).checked_sub(1)?;
+    let mut position = position.clone();
+    for (n, m) in line.iter().enumerate() {
+        position.play_unchecked(*m);
+        if position.is_game_over() || n + 1 == plies {
+            let is_mate = position.is_checkmate() && n + 1 == plies;
+            return is_mate.then(|| &line[..if plies > MAX_PROOF { MAX_CUT } else { plies }]);
+        }
+    }
+    Some(&line[..line.len().min(MAX_CUT)])
+}
+
+impl fmt::Display for Fact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fact::Draws(Draw::Stalemate) => f.write_str("draws by stalemate"),
+            Fact::Draws(Draw::InsufficientMaterial) => f.write_str("draws, as no side can mate"),
+            Fact::AllowsMate { moves } => write!(f, "allows mate in {moves}"),
+            Fact::MissesMate { moves } => write!(f, "misses mate in {moves}"),
+            Fact::Loses(Material::Hanging(piece)) => write!(f, "leaves {piece} hanging"),
+            Fact::Misses(Material::Hanging(piece)) => write!(f, "does not take {piece}"),
+            Fact::Loses(Material::Piece { piece, price }) => write!(f, "loses {piece}{}", Price(price)),
+            Fact::Misses(Material::Piece { piece, price }) => write!(f, "misses the win of {piece}{}", Price(price)),
+            Fact::Loses(Material::Fork { targets, .. }) => write!(f, "allows a fork of {}", List(targets)),
+            Fact::Misses(Material::Fork { targets, .. }) => write!(f, "misses a fork of {}", List(targets)),
+            Fact::Loses(Material::Promotion { pawn }) => write!(f, "allows the pawn on {pawn} to promote"),
+            Fact::Misses(Material::Promotion { pawn }) => write!(f, "misses the promotion of the pawn on {pawn}"),
+        }
+    }
+}
+
+impl fmt::Display for Piece {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let role = name(self.role);
+        match self.square {
+            Some(square) if self.role != Role::King => write!(f, "the {role} on {square}"),
+            Some(_) => write!(f, "the {role}"),
+            None => write!(f, "a {role}"),
+        }
+    }
+}
+
+/// Pieces that a side wins for a lost piece.
+struct Price<'a>(&'a [Role]);
+
+impl fmt::Display for Price<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            [] => Ok(()),
+            [first] => write!(f, " for a {}", name(*first)),
+            [first, second, ..] if first == second => write!(f, " for two {}s", name(*first)),
+            [first, second, ..] => write!(f, " for a {} and a {}", name(*first), name(*second)),
+        }
+    }
+}
+
+struct List<'a>(&'a [Piece]);
+
+impl fmt::Display for List<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (n, piece) in self.0.iter().enumerate() {
+            let before = match n {
+                0 => "",
+                n if n + 1 == self.0.len() => " and ",
+                _ => ", ",
+            };
+            write!(f, "{before}{piece}")?;
+        }
+        Ok(())
+    }
+}
+
+fn name(role: Role) -> &'static str {
+    ["pawn", "knight", "bishop", "rook", "queen", "king"][role as usize - 1]
+}
