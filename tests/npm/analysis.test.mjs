@@ -37,9 +37,29 @@ test("a report contains the figures of a game", () => {
   assert.ok(accuracy && accuracy > 20 && accuracy < 40);
 });
 
+test("a settled bad move is explained if a line proves the reason", () => {
+  const before = { cp: 20, depth: 30, line: ["g1f3", "b8c6"] };
+  const moves = ["e2e4", "e7e5", "d1h5", "g8f6", "h5h7"];
+  const report = (/** @type {import("shelfish/analysis").KnownEval} */ after) => analysis.report({ moves, evaluations: [null, null, null, null, before, after] }).moves[4];
+  const lost = { cp: -700, depth: 30, line: ["h8h7", "b1c3"] };
+  assert.deepEqual(report(lost)?.explanation, {
+    kind: "loses",
+    text: "loses the queen on h7 for a pawn",
+    mate: null,
+    role: "queen",
+    square: "h7",
+    begins: "after",
+    line: ["h8h7"],
+    san: ["Rxh7"],
+  });
+  // A line of another move, and an evaluation that does not settle the move.
+  assert.equal(report({ ...lost, line: ["f6e4"] })?.explanation, null);
+  assert.deepEqual([report({ ...lost, cp: -150, from: "engine" })?.judgment, report({ ...lost, cp: -150, from: "engine" })?.explanation], ["mistake", null]);
+});
+
 test("an unknown figure is null", () => {
   const { moves, white } = analysis.report({ moves: ["e2e4", "e7e5"], evaluations: [null, undefined, null] });
-  const nothing = { loss: null, centipawns: null, accuracy: null, judgment: null, settled: false, best: null };
+  const nothing = { loss: null, centipawns: null, accuracy: null, judgment: null, settled: false, best: null, explanation: null };
   assert.deepEqual(moves, [{ ply: 1, san: "e4", ...nothing }, { ply: 2, san: "e5", ...nothing }]);
   assert.deepEqual([white.judged, white.accuracy, white.averageCentipawnLoss], [0, null, null]);
 });
@@ -66,7 +86,7 @@ test("an annotated PGN keeps its comments", () => {
   const annotated = analysis.annotate(MATE, EVALUATIONS);
   const expected =
     "{ [%eval 0.20,30] } 1. f3 $2 { [%eval -0.90,28] Hm. [%clk 0:03:00] } ( 1. e4 e5 ) 1... e5 { [%eval -0.80,28] } " +
-    "2. g4 $4 { [%eval #-1,99] } ( 2. e4 { better } ) ( 2. d4 exd4 ) 2... Qh4# 0-1\n";
+    "2. g4 $4 { [%eval #-1,99] } { Allows mate in 1. } ( 2. e4 { better } ) ( 2. d4 exd4 ) 2... Qh4# 0-1\n";
   assert.equal(annotated, expected);
   assert.equal(analysis.annotate(annotated, EVALUATIONS), expected);
   assert.deepEqual(analysis.read(annotated).evaluations.slice(1, 4), [

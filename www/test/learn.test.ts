@@ -11,7 +11,7 @@ function assessed(reports: Record<number, Partial<Move>>): { moves: Map<Node, Mo
   let node = game.root;
   for (const { move } of steps(node.position, ["e2e4", "e7e5", "e1e2", "e8e7"])) node = game.play(node, move);
   const line = game.mainline();
-  return { moves: new Map(Object.entries(reports).map(([ply, report]) => [line[Number(ply)]!, { judgment: null, settled: true, best: null, ...report } as Move])) };
+  return { moves: new Map(Object.entries(reports).map(([ply, report]) => [line[Number(ply)]!, { judgment: null, settled: true, best: null, explanation: null, ...report } as Move])) };
 }
 
 const words = (moves: Map<Node, Move>, side: "white" | "black") => questionsOf({ moves }, side).map(({ mistake, before, kind, best }) => `${before.ply} ${mistake.san} ${kind} ${best.san}`);

@@ -100,7 +100,7 @@ fn evaluate(notes: &mut Vec<Note>, position: &Chess, known: &KnownEval) {
 
 /// Writes an explanation as a comment before the variations, unless it is there.
 fn explain(notes: &mut Vec<Note>, sentence: &str) {
-    let is_there = |note: &Note| matches!(note, Note::Comment(text) if text.contains(sentence));
+    let is_there = |note: &Note| matches!(note, Note::Comment(text) if text.trim() == sentence);
     if !notes.iter().any(is_there) {
         let end = notes.iter().position(|note| matches!(note, Note::Variation(_))).unwrap_or(notes.len());
         notes.insert(end, Note::Comment(format!(" {sentence} ")));

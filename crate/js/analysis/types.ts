@@ -32,6 +32,29 @@ export interface Game {
 export type Judgment = "inaccuracy" | "mistake" | "blunder";
 
 /**
+ * An explanation of a bad move: a claim that lines, exchange values or the rules prove. `loses` and `misses` are about a piece, a
+ * fork begins with a move that attacks several pieces, and `draws` is a stalemate or too little material.
+ */
+export interface Explanation {
+  /** Kind of the claim. */
+  kind: "loses" | "allowsFork" | "allowsPromotion" | "allowsMate" | "misses" | "missesFork" | "missesPromotion" | "missesMate" | "draws";
+  /** The claim without the move, such as `loses the knight on f6`. */
+  text: string;
+  /** Moves to mate. */
+  mate: number | null;
+  /** The piece that is won, or the pawn that promotes. */
+  role: "pawn" | "knight" | "bishop" | "rook" | "queen" | null;
+  /** Square of the piece before `line`. `null` if exchanges leave open which of several pieces is lost. */
+  square: string | null;
+  /** Whether `line` begins before or after the explained move. */
+  begins: "before" | "after";
+  /** The moves that prove the claim, in UCI. Only the beginning of a long mate is given. */
+  line: string[];
+  /** The same moves in SAN. */
+  san: string[];
+}
+
+/**
  * The report on a move. Figures are `null` if the position before or after the move is unknown, or if the move is not settled.
  */
 export interface MoveReport {
@@ -51,6 +74,8 @@ export interface MoveReport {
   settled: boolean;
   /** Best move in UCI, if the move was not the best. */
   best: string | null;
+  /** Explanation of a settled judgment. `null` if no claim is proven. */
+  explanation: Explanation | null;
 }
 
 /** The report on the moves of a side. */
@@ -157,7 +182,7 @@ export interface GameAnalysis {
   report: Report;
   /** The evaluations that count, one for each position; `null` if unknown. */
   evaluations: (KnownEval | null)[];
-  /** The game with evaluations, glyphs of settled judgments, and better lines. */
+  /** The game with evaluations, glyphs and explanations of settled judgments, and better lines. */
   pgn: string;
   /** The error of the database, if positions could not be looked up. */
   databaseError?: Error | undefined;
@@ -186,8 +211,8 @@ export interface Analysis {
   report(game: Game): Report;
 
   /**
-   * Returns the first game of a PGN with evaluations as `[%eval score,depth]`, glyphs for bad moves, and better lines as
-   * variations. Replaces other evaluations and keeps the rest of the text. `evaluations` are as for `report`.
+   * Returns the first game of a PGN with evaluations as `[%eval score,depth]`, glyphs for bad moves, explanations as comments, and
+   * better lines as variations. Replaces other evaluations and keeps the rest of the text. `evaluations` are as for `report`.
    *
    * Throws a {@link ShelfishError} with code `pgn` or `usage`.
    */

@@ -154,7 +154,10 @@ export class Learn {
       this.board.reset();
       if (!verdict) this.#say(`${step.san} cannot be checked: the database does not have it, and there is no engine.`);
       else {
-        const same = step.san === question.mistake.san ? `${step.san} is the move of the game.` : `${step.san} gives away too much (${verdict.score}).`;
+        // The reason of a missed chance would give the answer away.
+        const { mistake, explanation } = question;
+        const reason = explanation?.begins === "after" ? `: it ${explanation.text}` : "";
+        const same = step.san === mistake.san ? `${step.san} is the move of the game${reason}.` : `${step.san} gives away too much (${verdict.score}).`;
         this.#say(`${same} Try again.${verdict.line.length > 0 ? " The answer to it is " : ""}`, this.#line(step.position, verdict.line, [step]));
       }
       this.#offerHelp();
@@ -163,27 +166,45 @@ export class Learn {
     }
   }
 
-  #solve({ before, best }: Question, step: Step, score: string | undefined): void {
+  #solve(question: Question, step: Step, score: string | undefined): void {
+    const { before, best } = question;
     this.#solved++;
     this.#isOpen = false;
     this.board.reset();
     this.#hide();
     const isBest = step.san === best.san || score === undefined;
-    this.#say(isBest ? `${step.san} is right. The line: ` : `${step.san} is good too (${score}). The best line: `, this.#best(before, best));
+    this.#say(isBest ? `${step.san} is right. The line: ` : `${step.san} is good too (${score}). The best line: `, this.#best(before, best), ...this.#reason(question));
     this.#offerNext();
   }
 
   /** Shows the best line and the refutation of the move of the game. */
-  #show({ before, mistake, best }: Question): void {
+  #show(question: Question): void {
+    const { before, mistake, best } = question;
     this.#abort.abort();
     this.#isOpen = false;
     this.board.reset();
     this.#hide();
     const refutation = steps(mistake.position, bestScore(mistake, this.state)?.line ?? []);
-    const played = steps(before.position, [mistake.move ? uci(mistake.move) : ""]);
-    const parts = refutation.length > 0 ? [make("span", {}, `. The answer to ${mistake.san} was `), this.#line(mistake.position, refutation, played)] : [];
-    this.#say("The best line: ", this.#best(before, best), ...parts);
+    const parts = refutation.length > 0 ? [`. The answer to ${mistake.san} was `, this.#line(mistake.position, refutation, this.#played(question))] : [];
+    // The line of a loss is the beginning of the answer.
+    const isAnswer = question.explanation?.begins === "after" && question.explanation.line.length > 0;
+    this.#say("The best line: ", this.#best(before, best), ...this.#reason(question), ...(isAnswer ? [] : parts));
     this.#offerNext();
+  }
+
+  /** Returns the reason why the move of the game is bad, with the line that proves it. */
+  #reason(question: Question): (string | HTMLElement)[] {
+    const { before, mistake, explanation } = question;
+    if (!explanation) return [];
+    const [start, lead] = explanation.begins === "before" ? [before.position, []] : [mistake.position, this.#played(question)];
+    const line = steps(start, explanation.line);
+    const text = `. ${mistake.san} ${explanation.text}`;
+    return line.length > 0 ? [`${text}: `, this.#line(start, line, lead)] : [text];
+  }
+
+  /** Returns the move of the game. */
+  #played({ before, mistake }: Question): Step[] {
+    return steps(before.position, [mistake.move ? uci(mistake.move) : ""]);
   }
 
   /** Names the piece of the best move, then the square that it goes to. */
@@ -239,7 +260,7 @@ export class Learn {
     return [["learn-close", "Close", () => this.close()]];
   }
 
-  #say(text: string, ...more: Node[]): void {
+  #say(text: string, ...more: (string | HTMLElement)[]): void {
     this.#words.replaceChildren(text, ...more);
   }
 

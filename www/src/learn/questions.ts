@@ -1,4 +1,5 @@
 /** The questions of a game: the position before each bad move of a side. */
+import type { Explanation } from "shelfish/analysis";
 import { type Node, type Step, steps } from "../game/game";
 import type { Kind } from "../report/judgment";
 import type { Assessment } from "../state/state";
@@ -12,14 +13,16 @@ export interface Question {
   before: Node;
   kind: Kind;
   best: Step;
+  /** Reason why the move is bad, if it is proven. */
+  explanation: Explanation | null;
 }
 
 /** Returns the questions of a side in the order of the game. A judgment that may still change is no question. */
 export function questionsOf({ moves }: Pick<Assessment, "moves">, side: Side): Question[] {
-  return [...moves].flatMap(([mistake, { judgment, settled, best: uci }]) => {
+  return [...moves].flatMap(([mistake, { judgment, settled, best: uci, explanation }]) => {
     const before = mistake.parent;
     if (!before || before.position.turn !== side || !judgment || !settled || !uci) return [];
     const [best] = steps(before.position, [uci]);
-    return best ? [{ mistake, before, kind: judgment, best }] : [];
+    return best ? [{ mistake, before, kind: judgment, best, explanation }] : [];
   });
 }

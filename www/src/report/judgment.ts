@@ -84,7 +84,8 @@ export class JudgmentRow {
     // Castling has two notations in UCI, and one in SAN.
     const line = best && known[0]?.san === best.san ? known : best ? [best] : [];
     const remark = move.settled ? "" : ` (${provisional(this.state)})`;
-    const words = best ? `${name}${remark}. Best was ` : `${name}${remark}.`;
+    const reason = move.explanation ? `: ${move.explanation.text}` : "";
+    const words = `${name}${remark}${reason}.${best ? " Best was " : ""}`;
     const actions: LineActions = { preview: this.preview, play: (line) => this.state.play(parent, ...line.map(({ move }) => move)) };
     this.#root.replaceChildren(make("strong", {}, words), ...(line.length > 0 ? [lineMoves(parent.position, line, actions)] : []));
   }

@@ -56,6 +56,14 @@ fn evaluations_of_the_game_are_used_on_request() {
         (&with["moves"][0]["best"], &with["moves"][0]["uci"], &with["moves"][0]["ply"]),
         (&"e2e4".into(), &"f2f3".into(), &1.into())
     );
+    let explanation = serde_json::json!({ "kind": "allowsMate", "text": "allows mate in 1", "mate": 1, "role": null, "square": null,
+        "begins": "after", "line": ["d8h4"], "san": ["Qh4#"] });
+    assert_eq!(with["moves"][2]["explanation"], explanation);
+    assert_eq!(with["moves"][0]["explanation"], Value::Null);
+    let report = analyse(&fixture, GAME, &["--use-pgn-evals"]).succeeds();
+    assert!(report.contains("\n                  allows mate in 1: 2... Qh4#\n"), "{report}");
+    let annotated = analyse(&fixture, GAME, &["--use-pgn-evals", "--pgn"]).succeeds();
+    assert!(annotated.contains("2. g4 $4 { [%eval #-1,99] } { Allows mate in 1: 2... Qh4#. } ( 2. e4"), "{annotated}");
     // 1... e5 is a move from an evaluation of the database to an evaluation of the PGN, and not settled.
     assert_eq!(
         (&with["white"]["mistakes"], &with["white"]["blunders"], &with["black"]["judged"]),
@@ -150,7 +158,7 @@ const HANGING: &str = include_str!("../../../../tests/data/hanging.pgn");
 fn every_piece_that_is_left_hanging_at_the_end_of_an_opening_is_a_blunder() {
     let run = shelfish_with(["analyse", "-", "--engine", "--nodes", "50000", "--json"], HANGING.as_bytes());
     let reports = run.succeeds();
-    let mut count = 0;
+    let (mut count, mut explained) = (0, 0);
     for (report, game) in reports.lines().zip(HANGING.split("[Event ").skip(1)) {
         let report: Value = serde_json::from_str(report).unwrap();
         let words: Vec<&str> = game.split_whitespace().collect();
@@ -159,10 +167,12 @@ fn every_piece_that_is_left_hanging_at_the_end_of_an_opening_is_a_blunder() {
         let hanging = &moves[moves.len() - 5];
         assert_eq!(hanging["san"], blunder, "{game}");
         assert_eq!((&hanging["judgment"], &hanging["settled"]), (&"blunder".into(), &true.into()), "{game}{hanging}");
+        explained += usize::from(hanging["explanation"]["kind"] == "loses");
         assert_eq!(report["settled"], true, "{game}");
         count += 1;
     }
     assert_eq!(count, 21);
+    assert!(explained >= 15, "{explained} of {count} blunders are explained by the piece that hangs");
 }
 
 #[test]

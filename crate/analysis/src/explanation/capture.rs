@@ -62,14 +62,13 @@ pub fn gain(start: &Chess, moves: &[Move], lead: usize, winner: Color, exchanges
         }
         kept[ply] = least;
     }
-    let ends = (lead + 1..=moves.len().min(lead + MAX_PROOF))
-        .filter(|ply| raw(*ply) > 0 && raw(*ply) == certain[*ply] && 3 * kept[*ply] >= 2 * raw(*ply));
-    let gains: Vec<Gain> = ends
-        .filter_map(|end| {
-            let (material, pawns) = describe(&positions[..=end], &moves[..end], lead, winner)?;
-            Some(Gain { material, pawns, line: moves[lead..end].to_vec() })
-        })
-        .collect();
+    let mut gains: Vec<Gain> = Vec::new();
+    for end in lead + 1..=moves.len().min(lead + MAX_PROOF) {
+        let is_certain = raw(end) > 0 && raw(end) == certain[end] && 3 * kept[end] >= 2 * raw(end);
+        if is_certain && let Some((material, pawns)) = describe(&positions[..=end], &moves[..end], lead, winner) {
+            gains.push(Gain { material, pawns, line: moves[lead..end].to_vec() });
+        }
+    }
     // The first gain that is most of the largest gain.
     let most = gains.iter().map(|gain| gain.pawns).max()?;
     gains.into_iter().find(|gain| 3 * gain.pawns >= 2 * most)
@@ -100,7 +99,7 @@ fn describe(positions: &[Chess], moves: &[Move], lead: usize, winner: Color) -> 
     let piece = Piece { role: capture.role, square: (is_there && !open.contains(&worth)).then_some(capture.origin) };
     let end = &positions[positions.len() - 1];
     let taker = moves[moves.len() - 1].to();
-    let is_recaptured = || end.capture_moves().iter().any(|m| m.to() == taker);
+    let is_recaptured = || end.legal_moves().iter().any(|m| m.to() == taker);
     let material = if moves.len() == lead + 1 && price.is_empty() && !is_recaptured() {
         Material::Hanging(piece)
     } else if let Some(targets) = fork(positions, moves, lead, capture) {
@@ -120,16 +119,17 @@ fn fork(positions: &[Chess], moves: &[Move], lead: usize, capture: Capture) -> O
     }
     let position = &positions[lead + 1];
     let (board, loser, attacker) = (position.board(), position.turn(), first.role());
-    let target = |square: Square| {
-        let role = board.role_at(square)?;
+    let is_target = |role: Role, square: Square| {
         let is_defended = board.attacks_to(square, loser, board.occupied()).any();
         let is_worth_more = attacker != Role::King && value(role) > value(attacker);
-        let is_target = role == Role::King || role != Role::Pawn && (is_worth_more || !is_defended);
-        is_target.then_some(Piece { role, square: Some(square) })
+        role == Role::King || is_worth_more || !is_defended
     };
     let attacked = board.attacks_from(first.to()) & board.by_color(loser);
-    let mut targets: Vec<Piece> = attacked.into_iter().filter_map(target).collect();
-    targets.sort_by_key(|piece| (piece.role != Role::King, -value(piece.role)));
+    let mut targets = Vec::new();
+    for role in [Role::King, Role::Queen, Role::Rook, Role::Bishop, Role::Knight] {
+        let squares = (attacked & board.by_role(role)).into_iter().filter(|square| is_target(role, *square));
+        targets.extend(squares.map(|square| Piece { role, square: Some(square) }));
+    }
     let is_won = targets.iter().any(|piece| piece.square == Some(capture.square));
     (targets.len() > 1 && is_won).then_some(targets)
 }
@@ -178,7 +178,7 @@ impl Ledger {
     }
 
     /// Removes pairs of captures. Returns their values.
-    fn cancel(&mut self, is_exchange: impl Fn(&Capture, &Capture) -> bool) -> Vec<i32> {
+    fn cancel(&mut self, is_exchange: fn(&Capture, &Capture) -> bool) -> Vec<i32> {
         let (lost, mut values) = (&mut self.lost, Vec::new());
         self.taken.retain(|taken| {
             let Some(pair) = lost.iter().position(|lost| is_exchange(taken, lost)) else { return true };

@@ -1,6 +1,6 @@
 //! Material and exchange values.
 
-use shakmaty::{Board, Chess, Color, Move, MoveList, Position as _, Role};
+use shakmaty::{Board, Chess, Color, Move, Position as _, Role};
 
 /// Maximum number of positions of the searches of captures for an explanation.
 const MAX_NODES: u32 = 2_000;
@@ -41,42 +41,22 @@ impl Exchanges {
 
     fn search(&mut self, position: &Chess, mut least: i32, most: i32) -> Option<i32> {
         self.nodes = self.nodes.checked_sub(1)?;
-        let moves = if position.is_check() {
-            let evasions = position.legal_moves();
-            if evasions.is_empty() {
-                return Some(-MATE);
-            }
-            evasions
-        } else {
+        let mut moves = position.legal_moves();
+        if !position.is_check() {
             least = least.max(balance(position.board(), position.turn()));
-            forcing(position)
-        };
-        for m in sorted(moves) {
-            if least >= most {
-                break;
-            }
-            let mut next = position.clone();
-            next.play_unchecked(m);
-            least = least.max(-self.search(&next, -most, -least)?);
+            moves.retain(|m| m.is_capture() || m.promotion() == Some(Role::Queen));
+        }
+        // The largest gain first, then the least valuable piece. The module does not contain the sorts of the standard library.
+        let gain = |m: &Move| 10 * (m.capture().map_or(0, value) + m.promotion().map_or(0, value)) - value(m.role());
+        while least < most
+            && let Some(next) = (0..moves.len()).max_by_key(|next| gain(&moves[*next]))
+        {
+            let mut after = position.clone();
+            after.play_unchecked(moves.swap_remove(next));
+            least = least.max(-self.search(&after, -most, -least)?);
         }
         Some(least)
     }
-}
-
-/// Returns captures, and promotions to a queen or with a capture.
-fn forcing(position: &Chess) -> MoveList {
-    let mut moves = position.capture_moves();
-    let quiet =
-        position.promotion_moves().into_iter().filter(|m| !m.is_capture() && m.promotion() == Some(Role::Queen));
-    moves.extend(quiet);
-    moves
-}
-
-/// Sorts moves: the largest gain first, then the least valuable piece.
-fn sorted(mut moves: MoveList) -> MoveList {
-    let gain = |m: &Move| m.capture().map_or(0, value) + m.promotion().map_or(0, value);
-    moves.sort_unstable_by_key(|m| (-gain(m), value(m.role())));
-    moves
 }
 
 #[cfg(test)]

@@ -36,6 +36,9 @@ const MATE_CP: i32 = 10_000;
 /// Centipawns by which the scores must differ for each pawn of material.
 const CP_OF_A_PAWN: i32 = 50;
 
+/// Maximum centipawns by which the scores may differ if a pawn is lost. A pawn is not the reason of a larger loss.
+const MAX_DROP_FOR_A_PAWN: i32 = 200;
+
 /// Maximum of the centipawns that the material before a line counts.
 const MAX_BALANCE_CP: i32 = 300;
 
@@ -362,9 +365,8 @@ impl Claim<'_> {
             // The winner has no full compensation for the material.
             let material = (100 * balance(start.board(), winner)).min(MAX_BALANCE_CP);
             let support = CP_OF_A_PAWN * gain.pawns;
-            drop >= support
-                && centipawns(score, winner) >= material + support
-                && 2 * (gain.pawns - by_other) >= gain.pawns
+            let is_reason = drop >= support && (gain.pawns > 1 || drop <= MAX_DROP_FOR_A_PAWN);
+            is_reason && centipawns(score, winner) >= material + support && 2 * (gain.pawns - by_other) >= gain.pawns
         };
         // If both moves take the same piece, the loss begins after that.
         let same = self.best.first().filter(|best| best.is_capture() && best.to() == self.played.to());

@@ -47,7 +47,7 @@ const BATCH: usize = 16;
 
 Inaccuracies (?!), mistakes (?), blunders (??), accuracy and average centipawn loss follow the formulas that Lichess
 publishes. The report says how many moves contribute to each figure. A judgment by two evaluations that are not comparable is
-provisional and contributes to no figure.
+provisional and contributes to no figure. A bad move is explained if its line proves a reason, such as a lost piece or a mate.
 
 With --engine, the report is final. An engine searches all positions whose evaluations are missing, shallow or not comparable:
 first with few nodes, then again with more nodes before and after each move that is near an
@@ -55,7 +55,8 @@ inaccuracy or worse, until two searches agree. The limit is a number of nodes, s
 run, with any number of threads, and on the page.
 
 --json prints one object per game: \"game\" (its number), \"line\", \"tags\", \"moves\" (\"ply\", \"san\", \"uci\", \"loss\" of winning
-chances from 0 to 2, \"centipawns\", \"accuracy\" in percent, \"judgment\", \"settled\", \"best\"), \"phases\", \"white\" and \"black\"
+chances from 0 to 2, \"centipawns\", \"accuracy\" in percent, \"judgment\", \"settled\", \"best\", \"explanation\": \"kind\", \"text\", and
+the \"line\" that proves the text), \"phases\", \"white\" and \"black\"
 (\"moves\", \"judged\", \"provisional\", \"inaccuracies\", \"mistakes\", \"blunders\", \"averageCentipawnLoss\", \"accuracy\"), \"positions\",
 \"known\", and \"evaluations\", one more than moves (\"cp\" or \"mate\" from White's point of view, \"depth\", \"line\", \"source\").
 For a game that cannot be read, the object contains \"game\", \"line\" and \"error\".
@@ -75,7 +76,7 @@ pub struct Args {
     /// Print one JSON object per game
     #[arg(long)]
     json: bool,
-    /// Print the games as PGN with [%eval], glyphs, and better lines as variations; comments and variations are kept
+    /// Print the games as PGN with [%eval], glyphs, explanations, and better lines; comments and variations are kept
     #[arg(long, conflicts_with = "json")]
     pgn: bool,
     /// Use evaluations in the comments of the games ([%eval 0.17]) for positions that the database lacks
