@@ -74,6 +74,21 @@ test("each settled mistake is a question: a hint, the move of the game, the answ
   assert.ok(await at(page, "score").isVisible());
 });
 
+test("the answer and the row of the judgment say why the move of the game was bad, and the line is played from the answer", async (t) => {
+  const page = await shelf.page(t, { ...FAMOUS, path: "site/#game=anderssen-kieseritzky-1851" });
+  await page.keyboard.press("f");
+  await at(page, "learn-start").click();
+  while (!/20… Na6 was a blunder/.test((await at(page, "learn-words").textContent()) ?? "")) await at(page, "learn-next").click();
+  await answer(page, "Na6");
+  await reads(page, "learn-words", /^Na6 is the move of the game: it allows mate in 3\. Try again\./);
+  await at(page, "learn-show").click();
+  await reads(page, "learn-words", /^The best line: .*\. Na6 allows mate in 3: 21\. ?Nxg7\+ .*Be7#/);
+  await at(page, "learn-words").getByRole("button", { name: "23. Be7#" }).click();
+  assert.equal(await page.locator("#moves [aria-current] .san").textContent(), "Be7#");
+  await page.locator("#moves .san", { hasText: "Na6" }).first().click();
+  await reads(page, "judgment", /^Blunder: allows mate in 3\. Best was 20/);
+});
+
 test("the engine checks moves that the database does not have: a move that keeps the result counts, another is refuted", async (t) => {
   const settings = () => localStorage.setItem("settings", '{"nodes":20000}');
   const page = await shelf.page(t, { path: `site/#pgn=${encodeURIComponent("1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7#")}`, before: settings });

@@ -54,7 +54,8 @@ test("a settled bad move is explained if a line proves the reason", () => {
   });
   // A line of another move, and an evaluation that does not settle the move.
   assert.equal(report({ ...lost, line: ["f6e4"] })?.explanation, null);
-  assert.deepEqual([report({ ...lost, cp: -150, from: "engine" })?.judgment, report({ ...lost, cp: -150, from: "engine" })?.explanation], ["mistake", null]);
+  const open = report({ ...lost, cp: -150, from: "engine" });
+  assert.deepEqual([open?.settled, open?.judgment, open?.explanation], [false, "blunder", null]);
 });
 
 test("an unknown figure is null", () => {

@@ -149,10 +149,12 @@ impl Report {
             .map(|(n, ((played, position), (comparison, known)))| {
                 let best = known[0].and_then(|known| known.line.first()?.to_move(position).ok());
                 let best = best.filter(|best| best != played);
+                let mut san = String::new();
+                SanPlus::from_move(position.clone(), *played).append_to_string(&mut san);
                 let is_explained = comparison.is_some_and(|found| found.is_settled && found.judgment.is_some());
                 let report = MoveReport {
                     ply: n + 1,
-                    san: SanPlus::from_move(position.clone(), *played).to_string(),
+                    san,
                     loss: None,
                     centipawns: None,
                     accuracy: None,

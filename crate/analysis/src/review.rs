@@ -243,11 +243,9 @@ impl Review {
         let comparisons = self.comparisons(&evidence);
         self.settled = comparisons.into_iter().map(|found| found.filter(|comparison| comparison.is_settled)).collect();
         let open = self.indices.windows(2).zip(&self.settled).filter(|(_, settled)| settled.is_none());
-        let mut wanted: Vec<usize> = open.flat_map(|(pair, _)| pair.iter().copied()).collect();
-        wanted.retain(|index| evidence[*index].exact.is_none());
-        wanted.sort_unstable();
-        wanted.dedup();
-        wanted
+        let mut is_wanted = vec![false; self.positions.len()];
+        open.for_each(|(pair, _)| pair.iter().for_each(|index| is_wanted[*index] = evidence[*index].exact.is_none()));
+        (0..is_wanted.len()).filter(|index| is_wanted[*index]).collect()
     }
 }
 

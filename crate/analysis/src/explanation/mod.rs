@@ -184,6 +184,10 @@ impl Fact {
         })
     }
 
+    fn piece_text(&self) -> String {
+        self.piece().map(|piece| piece.text()).unwrap_or_default()
+    }
+
     /// Returns the name of the kind in JSON.
     fn kind(&self) -> &'static str {
         match self {
@@ -301,7 +305,9 @@ impl Claim<'_> {
         let mut explanation = Explanation { fact, line: Vec::new(), san: Vec::new() };
         for m in moves {
             explanation.line.push(uci(*m, CastlingMode::Standard));
-            explanation.san.push(SanPlus::from_move_and_play_unchecked(&mut position, *m).to_string());
+            let mut san = String::new();
+            SanPlus::from_move_and_play_unchecked(&mut position, *m).append_to_string(&mut san);
+            explanation.san.push(san);
         }
         explanation
     }
@@ -427,62 +433,64 @@ fn mating<'a>(position: &Chess, line: &'a [Move], moves: u32) -> Option<&'a [Mov
 
 impl fmt::Display for Fact {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Fact::Draws(Draw::Stalemate) => f.write_str("draws by stalemate"),
-            Fact::Draws(Draw::InsufficientMaterial) => f.write_str("draws, as no side can mate"),
-            Fact::AllowsMate { moves } => write!(f, "allows mate in {moves}"),
-            Fact::MissesMate { moves } => write!(f, "misses mate in {moves}"),
-            Fact::Loses(Material::Hanging(piece)) => write!(f, "leaves {piece} hanging"),
-            Fact::Misses(Material::Hanging(piece)) => write!(f, "does not take {piece}"),
-            Fact::Loses(Material::Piece { piece, price }) => write!(f, "loses {piece}{}", Price(price)),
-            Fact::Misses(Material::Piece { piece, price }) => write!(f, "misses the win of {piece}{}", Price(price)),
-            Fact::Loses(Material::Fork { targets, .. }) => write!(f, "allows a fork of {}", List(targets)),
-            Fact::Misses(Material::Fork { targets, .. }) => write!(f, "misses a fork of {}", List(targets)),
-            Fact::Loses(Material::Promotion { pawn }) => write!(f, "allows the pawn on {pawn} to promote"),
-            Fact::Misses(Material::Promotion { pawn }) => write!(f, "misses the promotion of the pawn on {pawn}"),
-        }
+        // Joined text takes less of the module than formatted text.
+        let text = match self {
+            Fact::Draws(Draw::Stalemate) => "draws by stalemate".to_owned(),
+            Fact::Draws(Draw::InsufficientMaterial) => "draws, as no side can mate".to_owned(),
+            Fact::AllowsMate { moves } => ["allows mate in ", &moves.to_string()].concat(),
+            Fact::MissesMate { moves } => ["misses mate in ", &moves.to_string()].concat(),
+            Fact::Loses(material) => match material {
+                Material::Hanging(piece) => ["leaves ", &piece.text(), " hanging"].concat(),
+                Material::Piece { piece, price } => ["loses ", &piece.text(), &price_text(price)].concat(),
+                Material::Fork { targets, .. } => ["allows a fork of ", &list_text(targets)].concat(),
+                Material::Promotion { .. } => ["allows ", &self.piece_text(), " to promote"].concat(),
+            },
+            Fact::Misses(material) => match material {
+                Material::Hanging(piece) => ["does not take ", &piece.text()].concat(),
+                Material::Piece { piece, price } => ["misses the win of ", &piece.text(), &price_text(price)].concat(),
+                Material::Fork { targets, .. } => ["misses a fork of ", &list_text(targets)].concat(),
+                Material::Promotion { .. } => ["misses the promotion of ", &self.piece_text()].concat(),
+            },
+        };
+        f.write_str(&text)
     }
 }
 
-impl fmt::Display for Piece {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Piece {
+    fn text(&self) -> String {
         let role = name(self.role);
         match self.square {
-            Some(square) if self.role != Role::King => write!(f, "the {role} on {square}"),
-            Some(_) => write!(f, "the {role}"),
-            None => write!(f, "a {role}"),
+            Some(square) if self.role != Role::King => ["the ", role, " on ", &square.to_string()].concat(),
+            Some(_) => ["the ", role].concat(),
+            None => ["a ", role].concat(),
         }
     }
 }
 
-/// Pieces that a side wins for a lost piece.
-struct Price<'a>(&'a [Role]);
-
-impl fmt::Display for Price<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            [] => Ok(()),
-            [first] => write!(f, " for a {}", name(*first)),
-            [first, second, ..] if first == second => write!(f, " for two {}s", name(*first)),
-            [first, second, ..] => write!(f, " for a {} and a {}", name(*first), name(*second)),
-        }
+/// Names the pieces that a side wins for a lost piece.
+fn price_text(price: &[Role]) -> String {
+    match price {
+        [] => String::new(),
+        [first, second, ..] if first == second => [" for two ", name(*first), "s"].concat(),
+        [first, second, ..] => [" for a ", name(*first), " and a ", name(*second)].concat(),
+        [first] => [" for a ", name(*first)].concat(),
     }
 }
 
-struct List<'a>(&'a [Piece]);
-
-impl fmt::Display for List<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (n, piece) in self.0.iter().enumerate() {
-            let before = match n {
-                0 => "",
-                n if n + 1 == self.0.len() => " and ",
-                _ => ", ",
-            };
-            write!(f, "{before}{piece}")?;
-        }
-        Ok(())
+fn list_text(pieces: &[Piece]) -> String {
+    let mut text = String::new();
+    for (n, piece) in pieces.iter().enumerate() {
+        let is_last = n + 1 == pieces.len();
+        text.push_str(if n == 0 {
+            ""
+        } else if is_last {
+            " and "
+        } else {
+            ", "
+        });
+        text.push_str(&piece.text());
     }
+    text
 }
 
 fn name(role: Role) -> &'static str {
