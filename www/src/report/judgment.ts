@@ -85,9 +85,9 @@ export class JudgmentRow {
     const line = best && known[0]?.san === best.san ? known : best ? [best] : [];
     const remark = move.settled ? "" : ` (${provisional(this.state)})`;
     const reason = move.explanation ? `: ${move.explanation.text}` : "";
-    const words = `${name}${remark}${reason}.${best ? " Best was " : ""}`;
+    const words = best ? " Best was " : "";
     const actions: LineActions = { preview: this.preview, play: (line) => this.state.play(parent, ...line.map(({ move }) => move)) };
-    this.#root.replaceChildren(make("strong", {}, words), ...(line.length > 0 ? [lineMoves(parent.position, line, actions)] : []));
+    this.#root.replaceChildren(make("strong", {}, `${name}${remark}`), `${reason}.${words}`, ...(line.length > 0 ? [lineMoves(parent.position, line, actions)] : []));
   }
 }
 
