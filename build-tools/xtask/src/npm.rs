@@ -89,6 +89,7 @@ const MODULES: [Wasm; 5] = [
         name: "shelfish_analysis",
         file: "shelfish_analysis_bg.wasm",
         text: Some("analysis-wasm.js"),
+        profile: "wasm-analysis",
         ..READER
     },
     ENGINE,

@@ -3,15 +3,15 @@
 use shakmaty::{Chess, Color, Move, Position as _, Role, Square};
 
 use super::material::{Exchanges, balance, value};
-use super::{MAX_PROOF, Material, Piece, draw};
+use super::{Line, MAX_PROOF, Material, Piece, draw};
 
 /// Material that a side wins with a line.
 pub struct Gain {
     pub material: Material,
     /// Pawns that the material is worth.
     pub pawns: i32,
-    /// The shortest beginning of the line that proves the gain.
-    pub line: Vec<Move>,
+    /// Number of moves that prove the gain.
+    pub count: usize,
 }
 
 /// Maximum number of moves of a line that proves the gain of a pawn. A pawn that is lost later explains little.
@@ -32,14 +32,9 @@ struct Capture {
 }
 
 /// Returns the material that a side wins with a line. The line has `lead` moves before the first move that counts as proof.
-pub fn gain(start: &Chess, moves: &[Move], lead: usize, winner: Color, exchanges: &mut Exchanges) -> Option<Gain> {
-    let mut positions = vec![start.clone()];
-    for m in moves {
-        let mut next = positions[positions.len() - 1].clone();
-        next.play_unchecked(*m);
-        positions.push(next);
-    }
-    let before = balance(start.board(), winner);
+pub fn gain(line: &Line, lead: usize, winner: Color, exchanges: &mut Exchanges) -> Option<Gain> {
+    let Line { positions, moves } = line;
+    let before = balance(positions[0].board(), winner);
     let raw = |ply: usize| balance(positions[ply].board(), winner) - before;
     // The gain that is certain after each ply, and the least certain gain from each ply on.
     let mut certain: Vec<i32> = (0..=moves.len()).map(raw).collect();
@@ -66,7 +61,7 @@ pub fn gain(start: &Chess, moves: &[Move], lead: usize, winner: Color, exchanges
     for end in lead + 1..=moves.len().min(lead + MAX_PROOF) {
         let is_certain = raw(end) > 0 && raw(end) == certain[end] && 3 * kept[end] >= 2 * raw(end);
         if is_certain && let Some((material, pawns)) = describe(&positions[..=end], &moves[..end], lead, winner) {
-            gains.push(Gain { material, pawns, line: moves[lead..end].to_vec() });
+            gains.push(Gain { material, pawns, count: end - lead });
         }
     }
     // The first gain that is most of the largest gain.

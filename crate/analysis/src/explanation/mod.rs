@@ -260,53 +260,69 @@ pub fn explain(
     let mut after = before.clone();
     after.play_unchecked(played);
     let claim = Claim {
-        before,
-        after: &after,
         mover: before.turn(),
-        best: known_before.map(|known| legal(before, known)).unwrap_or_default(),
-        refutation: known_after.map(|known| legal(&after, known)).unwrap_or_default(),
         played,
+        best: Line::new(before.clone(), known_before),
+        refutation: Line::new(after, known_after),
         scores: (known_before.map(|known| known.score), known_after.map(|known| known.score)),
     };
-    if after.is_game_over() {
+    if claim.refutation.positions[0].is_game_over() {
         return claim.draws_now();
     }
     claim.allows_mate().or_else(|| claim.draws()).or_else(|| claim.misses_mate()).or_else(|| claim.material())
 }
 
-/// Returns the legal moves at the beginning of a line.
-fn legal(position: &Chess, known: &KnownEval) -> Vec<Move> {
-    let mut position = position.clone();
-    let play = |m: &UciMove| {
-        let m = m.to_move(&position).ok()?;
-        position.play_unchecked(m);
-        Some(m)
-    };
-    known.line.iter().take(MAX_LINE).map_while(play).collect()
+/// A line of legal moves.
+struct Line {
+    /// The positions before the first move and after each move.
+    positions: Vec<Chess>,
+    moves: Vec<Move>,
 }
 
-/// What is known of a bad move.
-struct Claim<'a> {
-    before: &'a Chess,
-    after: &'a Chess,
+impl Line {
+    /// Returns the legal beginning of the line of an evaluation.
+    fn new(start: Chess, known: Option<&KnownEval>) -> Line {
+        let mut line = Line { positions: vec![start], moves: Vec::new() };
+        for m in known.map(|known| &known.line[..]).unwrap_or_default().iter().take(MAX_LINE) {
+            let Ok(m) = m.to_move(line.end()) else { break };
+            line.push(m);
+        }
+        line
+    }
+
+    fn push(&mut self, m: Move) {
+        let mut next = self.end().clone();
+        next.play_unchecked(m);
+        self.positions.push(next);
+        self.moves.push(m);
+    }
+
+    fn end(&self) -> &Chess {
+        &self.positions[self.moves.len()]
+    }
+}
+
+/// Facts about a bad move.
+struct Claim {
     mover: Color,
     played: Move,
     /// The best line before the move.
-    best: Vec<Move>,
+    best: Line,
     /// The best line after the move.
-    refutation: Vec<Move>,
+    refutation: Line,
     /// Scores before and after the move, from White's point of view.
     scores: (Option<Score>, Option<Score>),
 }
 
-impl Claim<'_> {
-    fn explanation(&self, fact: Fact, moves: &[Move]) -> Explanation {
-        let mut position = if fact.begins() == Begins::Before { self.before } else { self.after }.clone();
+impl Claim {
+    /// Explains the move by a fact and the first moves of its line.
+    fn explanation(&self, fact: Fact, count: usize) -> Explanation {
+        let line = if fact.begins() == Begins::Before { &self.best } else { &self.refutation };
         let mut explanation = Explanation { fact, line: Vec::new(), san: Vec::new() };
-        for m in moves {
+        for (m, position) in line.moves.iter().zip(&line.positions).take(count) {
             explanation.line.push(uci(*m, CastlingMode::Standard));
             let mut san = String::new();
-            SanPlus::from_move_and_play_unchecked(&mut position, *m).append_to_string(&mut san);
+            SanPlus::from_move(position.clone(), *m).append_to_string(&mut san);
             explanation.san.push(san);
         }
         explanation
@@ -321,18 +337,15 @@ impl Claim<'_> {
     }
 
     fn draws_now(&self) -> Option<Explanation> {
-        Some(self.explanation(Fact::Draws(draw(self.after)?), &[]))
+        Some(self.explanation(Fact::Draws(draw(&self.refutation.positions[0])?), 0))
     }
 
     /// The refutation ends in a draw by the rules, and the score agrees.
     fn draws(&self) -> Option<Explanation> {
-        let mut end = self.after.clone();
-        self.refutation.iter().for_each(|m| end.play_unchecked(*m));
-        let draw = draw(&end)?;
+        let (draw, count) = (draw(self.refutation.end())?, self.refutation.moves.len());
         let was_better = self.scores.0.is_some_and(|score| centipawns(score, self.mover) > 0);
-        let is_short = self.refutation.len() <= MAX_PROOF;
-        (was_better && is_short && self.scores.1 == Some(Score::Cp(0)))
-            .then(|| self.explanation(Fact::Draws(draw), &self.refutation))
+        (was_better && count <= MAX_PROOF && self.scores.1 == Some(Score::Cp(0)))
+            .then(|| self.explanation(Fact::Draws(draw), count))
     }
 
     fn allows_mate(&self) -> Option<Explanation> {
@@ -341,20 +354,19 @@ impl Claim<'_> {
         if Claim::mate(self.scores.0, opponent).is_some() {
             return None;
         }
-        let line = mating(self.after, &self.refutation, moves)?;
-        Some(self.explanation(Fact::AllowsMate { moves }, line))
+        Some(self.explanation(Fact::AllowsMate { moves }, mating(&self.refutation, moves)?))
     }
 
     fn misses_mate(&self) -> Option<Explanation> {
         let moves = Claim::mate(self.scores.0, self.mover)?;
-        if self.scores.1.is_none()
-            || Claim::mate(self.scores.1, self.mover).is_some()
-            || self.best.first() == Some(&self.played)
-        {
+        if self.scores.1.is_none() || Claim::mate(self.scores.1, self.mover).is_some() || self.is_best() {
             return None;
         }
-        let line = mating(self.before, &self.best, moves)?;
-        Some(self.explanation(Fact::MissesMate { moves }, line))
+        Some(self.explanation(Fact::MissesMate { moves }, mating(&self.best, moves)?))
+    }
+
+    fn is_best(&self) -> bool {
+        self.best.moves.first() == Some(&self.played)
     }
 
     /// The larger of a loss and a missed gain.
@@ -363,10 +375,14 @@ impl Claim<'_> {
         let (mover, opponent) = (self.mover, self.mover.other());
         let drop = centipawns(before, mover) - centipawns(after, mover);
         let mut exchanges = Exchanges::new();
-        let played: Vec<Move> = core::iter::once(self.played).chain(self.refutation.iter().copied()).collect();
+        let Claim { best, refutation, .. } = self;
         // A loss or a gain that both lines contain explains nothing.
-        let by_played = self.outcome(&played, &mut exchanges)?;
-        let by_best = self.outcome(&self.best, &mut exchanges)?;
+        let start = balance(best.positions[0].board(), mover);
+        let mut outcome = |end: &Chess| {
+            let sign = if end.turn() == mover { 1 } else { -1 };
+            Some(sign * exchanges.resolve(end)? - start)
+        };
+        let (by_best, by_played) = (outcome(best.end())?, outcome(refutation.end())?);
         let explains = |gain: &Gain, start: &Chess, winner: Color, score: Score, by_other: i32| {
             // The winner has no full compensation for the material.
             let material = (100 * balance(start.board(), winner)).min(MAX_BALANCE_CP);
@@ -375,29 +391,25 @@ impl Claim<'_> {
             is_reason && centipawns(score, winner) >= material + support && 2 * (gain.pawns - by_other) >= gain.pawns
         };
         // If both moves take the same piece, the loss begins after that.
-        let same = self.best.first().filter(|best| best.is_capture() && best.to() == self.played.to());
-        let loss = match same.and(self.played.capture()) {
-            Some(taken) => gain(self.after, &self.refutation, 0, opponent, &mut exchanges)
-                .filter(|loss| explains(loss, self.after, opponent, after, value(taken) - by_best)),
-            None => gain(self.before, &played, 1, opponent, &mut exchanges)
-                .filter(|loss| explains(loss, self.before, opponent, after, -by_best)),
+        let same = best.moves.first().filter(|best| best.is_capture() && best.to() == self.played.to());
+        let same = same.and(self.played.capture());
+        let mut played = Line { positions: vec![best.positions[0].clone()], moves: Vec::new() };
+        played.push(self.played);
+        refutation.moves.iter().for_each(|m| played.push(*m));
+        let (line, lead, by_other) = match same {
+            Some(taken) => (refutation, 0, value(taken) - by_best),
+            None => (&played, 1, -by_best),
         };
-        let missed = gain(self.before, &self.best, 0, mover, &mut exchanges)
-            .filter(|_| !self.refutation.is_empty() && same.is_none() && self.best.first() != Some(&self.played))
-            .filter(|missed| explains(missed, self.before, mover, before, by_played));
+        let loss = gain(line, lead, opponent, &mut exchanges)
+            .filter(|loss| explains(loss, &line.positions[0], opponent, after, by_other));
+        let missed = gain(best, 0, mover, &mut exchanges)
+            .filter(|_| !refutation.moves.is_empty() && same.is_none() && !self.is_best())
+            .filter(|missed| explains(missed, &best.positions[0], mover, before, by_played));
         let is_larger = |missed: &Gain| loss.as_ref().is_none_or(|loss| missed.pawns > loss.pawns);
         match missed.filter(is_larger) {
-            Some(Gain { material, line, .. }) => Some(self.explanation(Fact::Misses(material), &line)),
-            None => loss.map(|Gain { material, line, .. }| self.explanation(Fact::Loses(material), &line)),
+            Some(Gain { material, count, .. }) => Some(self.explanation(Fact::Misses(material), count)),
+            None => loss.map(|Gain { material, count, .. }| self.explanation(Fact::Loses(material), count)),
         }
-    }
-
-    /// Returns the material that the mover wins with a line, after the captures at its end.
-    fn outcome(&self, line: &[Move], exchanges: &mut Exchanges) -> Option<i32> {
-        let mut end = self.before.clone();
-        line.iter().for_each(|m| end.play_unchecked(*m));
-        let sign = if end.turn() == self.mover { 1 } else { -1 };
-        Some(sign * exchanges.resolve(&end)? - balance(self.before.board(), self.mover))
     }
 }
 
@@ -417,18 +429,12 @@ fn draw(position: &Chess) -> Option<Draw> {
     }
 }
 
-/// Returns the beginning of a line that mates in `moves` moves. Returns `None` if the line contradicts the mate.
-fn mating<'a>(position: &Chess, line: &'a [Move], moves: u32) -> Option<&'a [Move]> {
-    let plies = (2 * moves as usize).checked_sub(1)?;
-    let mut position = position.clone();
-    for (n, m) in line.iter().enumerate() {
-        position.play_unchecked(*m);
-        if position.is_game_over() || n + 1 == plies {
-            let is_mate = position.is_checkmate() && n + 1 == plies;
-            return is_mate.then(|| &line[..if plies > MAX_PROOF { MAX_CUT } else { plies }]);
-        }
-    }
-    Some(&line[..line.len().min(MAX_CUT)])
+/// Returns the number of moves that show a mate in `moves` moves. Returns `None` if the line contradicts the mate.
+fn mating(line: &Line, moves: u32) -> Option<usize> {
+    let (plies, count) = ((2 * moves as usize).checked_sub(1)?, line.moves.len());
+    let is_complete = count >= plies;
+    let agrees = if is_complete { line.positions[plies].is_checkmate() } else { !line.end().is_game_over() };
+    agrees.then(|| if is_complete && plies <= MAX_PROOF { plies } else { count.min(MAX_CUT) })
 }
 
 impl fmt::Display for Fact {
