@@ -5,6 +5,7 @@ mod support;
 
 use std::collections::HashMap;
 
+use proptest::prelude::*;
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Color, Move, Position as _, Role, Square};
 use shelfish::position::Position;
@@ -206,5 +207,56 @@ fn claims_about_many_games_are_true() {
         let [bad, explained] = explain_all(&games(&text), &known);
         println!("{name}: {explained} of {bad} bad moves are explained");
         assert!(bad > 500 && explained > 100, "{name}: {explained} of {bad}");
+    }
+}
+
+/// Plays random moves. Half of them are captures, if there are captures.
+fn walk(position: &mut Chess, choices: &[(usize, bool)]) -> Vec<UciMove> {
+    let mut line = Vec::new();
+    for (choice, captures) in choices {
+        let mut moves = position.legal_moves();
+        if *captures && moves.iter().any(|m| m.is_capture()) {
+            moves.retain(|m| m.is_capture());
+        }
+        if moves.is_empty() {
+            break;
+        }
+        let m = moves[choice % moves.len()];
+        line.push(m.to_uci(shakmaty::CastlingMode::Chess960));
+        position.play_unchecked(m);
+    }
+    line
+}
+
+fn choices(length: usize) -> impl Strategy<Value = Vec<(usize, bool)>> {
+    prop::collection::vec((any::<usize>(), any::<bool>()), 0..length)
+}
+
+fn score() -> impl Strategy<Value = Score> {
+    prop_oneof![8 => (-1500..1500).prop_map(Score::Cp), 1 => (1..9).prop_map(Score::Mate), 1 => (-9..-1).prop_map(Score::Mate)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn claims_about_random_lines_are_true(
+        game in choices(80), played in any::<usize>(), best in choices(14), refutation in choices(14), scores in (score(), score()),
+    ) {
+        let mut before = Chess::default();
+        walk(&mut before, &game);
+        let moves = before.legal_moves();
+        prop_assume!(!moves.is_empty());
+        let played = moves[played % moves.len()];
+        let mut after = before.clone();
+        after.play_unchecked(played);
+        let known = |mut position: Chess, choices: &[(usize, bool)], score: Score| KnownEval {
+            line: walk(&mut position, choices),
+            ..KnownEval::new(score, Some(30))
+        };
+        let known = [known(before.clone(), &best, scores.0), known(after, &refutation, scores.1)];
+        if let Some(found) = explain(&before, played, Some(&known[0]), Some(&known[1])) {
+            check(&before, played, [&known[0], &known[1]], &found);
+        }
     }
 }
