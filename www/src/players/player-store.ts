@@ -3,7 +3,7 @@ import { openStorage, requestResult, transactionEnd } from "shelfish/storage";
 import type { PlayedGame } from "../sites/played-game";
 import type { Player } from "./player";
 
-/** The stored games of a player. No game between two of them is missing. */
+/** The stored games of a player: all games between the first and the last stored game. */
 export interface StoredGames {
   /** The games, the last game first. */
   games: PlayedGame[];

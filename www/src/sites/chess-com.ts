@@ -13,7 +13,7 @@ const MAX = { months: 1_000_000, month: 32_000_000 };
 const VARIANTS = ["chess", "chess960"];
 
 /**
- * Yields the games of a player, the last game first. Requests a month after the other: Chess.com limits parallel requests only. Throws an
+ * Yields the games of a player, the last game first. The requests are not parallel, because Chess.com limits parallel requests only. Throws an
  * `InputError`, or the signal's reason if the signal is aborted.
  */
 export async function* fetchChessComGames(name: string, { since = 0, until = Infinity, count }: Range, signal: AbortSignal): AsyncGenerator<PlayedGame> {
