@@ -27,7 +27,7 @@ const SHARED = new RegExp(String.raw`/node_modules/(chessops/(?!.*/(pgn|variant)
 
 /** Modules that the pages with a board share in addition. */
 const BOARD_MODULES = [
-  "board/(board|preview|promotion)",
+  "board/(board|material|preview|promotion)",
   "game/(edit|game-id|legal-moves|opening-names)",
   "link/(address-bar|link)",
   "moves/(move-field|opening-label)",

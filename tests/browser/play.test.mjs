@@ -193,6 +193,39 @@ test("the confirmation to resign remains when the engine moves", async (t) => {
   await at(page, "analyse").waitFor();
 });
 
+test("a game has own times, which survive a reload", async (t) => {
+  const page = await shelf.page(t, { path: "site/play.html" });
+  assert.ok(await at(page, "minutes").isHidden());
+  await at(page, "side-white").check();
+  await at(page, "control").selectOption({ label: "Own times…" });
+  await at(page, "minutes").fill("500");
+  await at(page, "start").click();
+  // The browser names the limit, and no game begins.
+  assert.equal(await at(page, "minutes").evaluate((field) => field instanceof HTMLInputElement && field.validity.rangeOverflow), true);
+  assert.ok(await at(page, "start").isVisible());
+  await at(page, "minutes").fill("7.5");
+  await at(page, "increment").fill("4");
+  await at(page, "start").click();
+  await reads(page, "below", /7:30/);
+  await type(page, "a3");
+  await until(async () => (await page.locator("#sheet button").count()) >= 2);
+  await page.reload();
+  await reads(page, "below", /7:\d\d/);
+  await at(page, "resign").click();
+  await at(page, "resign").click();
+  await at(page, "analyse").waitFor();
+  assert.match(decodeURIComponent((await at(page, "analyse").getAttribute("href")) ?? ""), /\[TimeControl "450\+4"\]/);
+});
+
+test("the strips show the material that a side has more", async (t) => {
+  const page = await shelf.page(t, { path: "site/play.html#fen=6k1/5ppp/8/8/8/8/5PPP/R5K1_b_-_-_0_1" });
+  await at(page, "start").click();
+  await reads(page, "status", /^Your move/);
+  assert.equal(await at(page, "above").locator(".material").innerText(), "♜+5");
+  assert.equal(await at(page, "above").getByRole("img").getAttribute("aria-label"), "1 rook more");
+  assert.ok(await at(page, "below").locator(".material").isHidden());
+});
+
 test("from a position with Black to move the user has Black, unless another colour was chosen", async (t) => {
   const page = await shelf.page(t, { path: "site/play.html#fen=6k1/5ppp/8/8/8/8/5PPP/R5K1_b_-_-_0_1" });
   assert.ok(await at(page, "side-black").isChecked());

@@ -1,10 +1,12 @@
 import { parseUci } from "chessops/util";
 import { isNormal } from "chessops/types";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { materialOf } from "../src/board/material";
+import { positionOf } from "../src/game/fen";
 import { Clock, shown } from "../src/play/clock";
 import { Match } from "../src/play/match";
 import { restore, store } from "../src/play/stored";
-import type { Terms } from "../src/play/terms";
+import { ownControl, type Terms } from "../src/play/terms";
 import { toPgn } from "../src/pgn/write-game";
 
 const DATE = "2026.01.01";
@@ -20,6 +22,23 @@ function play(at: Match, moves: string, now = 0): Match {
 }
 
 afterEach(() => vi.unstubAllGlobals());
+
+describe("material", () => {
+  const material = (fen: string) => (["white", "black"] as const).map((side) => materialOf(positionOf(fen), side));
+
+  it("is the difference of the pieces, with the lead in pawns", () => {
+    expect(material("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")).toEqual([{ text: "", words: "" }, { text: "", words: "" }]);
+    expect(material("4k3/ppp5/8/8/8/8/8/R3K3 w - - 0 1")).toEqual([{ text: "♜+2", words: "1 rook more" }, { text: "♟♟♟", words: "3 pawns more" }]);
+    expect(material("3qk3/8/8/8/8/8/8/2BNKNB1 w - - 0 1")).toEqual([{ text: "♝♝♞♞+3", words: "2 bishops, 2 knights more" }, { text: "♛", words: "1 queen more" }]);
+  });
+});
+
+describe("own times", () => {
+  it("have limits", () => {
+    expect(ownControl(7.5, 0)).toEqual({ minutes: 7.5, increment: 0 });
+    for (const [minutes, increment] of [[0, 5], [181, 0], [5, 61], [5, -1], [Number.NaN, 0], ["5", 0], [undefined, undefined]]) expect(ownControl(minutes, increment)).toBeUndefined();
+  });
+});
 
 describe("a clock", () => {
   it("takes the time of the side to move, and adds the increment after its move", () => {

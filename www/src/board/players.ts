@@ -1,12 +1,14 @@
-/** The names, ratings, clocks and points of the players, above and below the board. */
+/** The names, ratings, material, clocks and points of the players, above and below the board. */
 import { byId, make } from "../shell/dom";
 import { ending, type Node } from "../game/game";
 import { clockText } from "../text/units";
 import type { State } from "../state/state";
+import { drawMaterial } from "./material";
 
 type Color = "white" | "black";
 
 export class Players {
+  readonly #material = { white: make("span", { className: "material", role: "img", hidden: true }), black: make("span", { className: "material", role: "img", hidden: true }) };
   readonly #clocks = { white: make("span", { className: "clock" }), black: make("span", { className: "clock" }) };
   #below: Color = "white";
 
@@ -32,7 +34,7 @@ export class Players {
       const parts = [make("i", { className: `colour ${color}`, "aria-hidden": "true" }), ...(title ? [make("span", { className: "title" }, title)] : []), name];
       const rating = headers.get(`${side}Elo`);
       if (rating) parts.push(make("span", { className: "rating" }, rating));
-      parts.push(this.#clocks[color], make("span", { className: "points" }, points(this.#result(), color)));
+      parts.push(this.#material[color], this.#clocks[color], make("span", { className: "points" }, points(this.#result(), color)));
       byId(color === this.#below ? "player-below" : "player-above").replaceChildren(...parts);
     }
   }
@@ -51,6 +53,7 @@ export class Players {
       const slot = this.#clocks[color];
       if (slot.textContent !== text) slot.textContent = text;
       slot.classList.toggle("running", text !== "" && node.position.turn === color);
+      drawMaterial(this.#material[color], node.position, color);
     }
   }
 }

@@ -38,7 +38,7 @@ export class Match {
       ["White", white],
       ["Black", black],
       ["Result", "*"],
-      ...(control ? [["TimeControl", `${control.minutes * 60}+${control.increment}`] as const] : []),
+      ...(control ? [["TimeControl", `${Math.round(control.minutes * 60)}+${control.increment}`] as const] : []),
     ]);
     this.game = new Game(terms.fen === undefined ? undefined : positionOf(terms.fen), this.#headers);
     this.clock = control && new Clock(control, kept?.left);

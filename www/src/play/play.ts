@@ -10,6 +10,7 @@ import { toPgn } from "../pgn/write-game";
 import { applyAppearance, load } from "../settings/settings";
 import { bindTheme } from "../shell/theme";
 import { parseMove } from "../pgn/typed-move";
+import { drawMaterial } from "../board/material";
 import { other, shown as time } from "./clock";
 import { Match } from "./match";
 import { Opponent } from "./opponent";
@@ -93,7 +94,8 @@ function clocks(): void {
     const strip = byId(id);
     const isPerson = side === (match?.terms.side ?? below);
     const name = isPerson ? "You" : match ? `Shelfish · ${levelName(match.terms.elo)}` : "Shelfish";
-    const [label, clock] = strip.children as unknown as [HTMLElement, HTMLElement];
+    const [label, material, clock] = strip.children as unknown as [HTMLElement, HTMLElement, HTMLElement];
+    drawMaterial(material, shown.position, side);
     if (label.textContent !== name) label.textContent = name;
     clock.hidden = !match?.clock;
     if (!match?.clock) continue;

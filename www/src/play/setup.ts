@@ -2,12 +2,13 @@
 import { byId } from "../shell/dom";
 import { InputError } from "../text/input-error";
 import { positionOf } from "../game/fen";
-import type { Side } from "./clock";
-import { CONTROLS, controlName, LEVELS, levelName, type Terms } from "./terms";
+import type { Control, Side } from "./clock";
+import { CONTROLS, controlName, LEVELS, levelName, ownControl, type Terms } from "./terms";
 
 const form = byId<HTMLFormElement>("setup");
 const level = byId<HTMLSelectElement>("level");
 const control = byId<HTMLSelectElement>("control");
+const [minutes, increment] = [byId<HTMLInputElement>("minutes"), byId<HTMLInputElement>("increment")];
 const fen = byId<HTMLInputElement>("fen");
 const fault = byId("fen-error");
 const book = byId<HTMLInputElement>("book");
@@ -15,17 +16,33 @@ const book = byId<HTMLInputElement>("book");
 /** Whether the user has chosen a colour. Until then it is the side to move. */
 let isChosen = false;
 
+/** Value of the choice of own times. */
+const OWN = "own";
+
 /** The level at the first visit. */
 const FIRST = 1200;
 
 /** Fills the form with the previous choices. */
 export function fill(terms: Terms | undefined, start: string): void {
   level.replaceChildren(...LEVELS.map(([elo], index) => new Option(levelName(elo), String(index), false, elo === (terms ? terms.elo : FIRST))));
-  control.replaceChildren(...CONTROLS.map((each, index) => new Option(controlName(each), String(index), false, each === terms?.control)));
+  const listed = CONTROLS.findIndex((each) => each?.minutes === terms?.control?.minutes && each?.increment === terms?.control?.increment);
+  control.replaceChildren(...CONTROLS.map((each, index) => new Option(controlName(each), String(index), false, index === listed)), new Option("Own times…", OWN, false, listed === -1));
+  minutes.value = String(terms?.control?.minutes ?? 20);
+  increment.value = String(terms?.control?.increment ?? 5);
+  showOwn();
   fen.value = start;
   book.checked = terms?.book !== false;
   check();
 }
+
+/** Shows the fields of own times if they are chosen. Fields that are hidden are not checked. */
+function showOwn(): void {
+  const isOwn = control.value === OWN;
+  byId("own-control").hidden = !isOwn;
+  for (const field of [minutes, increment]) field.disabled = !isOwn;
+}
+
+const chosenControl = (): Control | undefined => (control.value === OWN ? ownControl(minutes.valueAsNumber, increment.valueAsNumber) : CONTROLS[Number(control.value)]);
 
 /** Returns the position of the form; `undefined` if it is the standard position or invalid. Shows the error of an invalid FEN. */
 function check(): string | undefined {
@@ -55,6 +72,7 @@ function suggest(side: Side): void {
 /** Calls `start` with the chosen terms, and `show` with the position while the form is edited. */
 export function bind(start: (terms: Terms) => void, show: (fen: string | undefined) => void): void {
   fen.addEventListener("input", () => show(check()));
+  control.addEventListener("change", showOwn);
   form.addEventListener("change", ({ target }) => (isChosen ||= target instanceof HTMLInputElement && target.name === "side"));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -64,7 +82,7 @@ export function bind(start: (terms: Terms) => void, show: (fen: string | undefin
     start({
       side: side === "white" || side === "black" ? side : Math.random() < 0.5 ? "white" : "black",
       elo: LEVELS[Number(level.value)]?.[0],
-      control: CONTROLS[Number(control.value)],
+      control: chosenControl(),
       ...(position === undefined ? {} : { fen: position }),
       book: book.checked,
     });

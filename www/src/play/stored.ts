@@ -2,7 +2,7 @@
 import { Match } from "./match";
 import type { Left } from "./clock";
 import { readObject, writeString } from "../storage/local-storage";
-import { CONTROLS, LEVELS, type Terms } from "./terms";
+import { LEVELS, ownControl, type Terms } from "./terms";
 
 const KEY = "play";
 /** Maximum number of plies, more than in any game. */
@@ -39,7 +39,7 @@ function checked(terms: Partial<Terms> | undefined): Terms | undefined {
   return {
     side: terms.side,
     elo: LEVELS.find(([elo]) => elo === terms.elo)?.[0],
-    control: CONTROLS.find((each) => each?.minutes === control?.minutes && each?.increment === control?.increment),
+    control: ownControl(control?.minutes, control?.increment),
     ...(typeof terms.fen === "string" ? { fen: terms.fen } : {}),
     ...(typeof terms.book === "boolean" ? { book: terms.book } : {}),
   };

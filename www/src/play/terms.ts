@@ -45,5 +45,11 @@ export const CONTROLS: readonly (Control | undefined)[] = [
   { minutes: 30, increment: 0 },
 ];
 
+/** Returns a control with other times than the available clocks, or `undefined` if the times are outside of the limits. */
+export function ownControl(minutes: unknown, increment: unknown): Control | undefined {
+  const isTime = (value: unknown, most: number): value is number => typeof value === "number" && Number.isFinite(value) && value >= 0 && value <= most;
+  return isTime(minutes, 180) && minutes >= 0.5 && isTime(increment, 60) ? { minutes, increment } : undefined;
+}
+
 /** "5 + 3", "No clock" */
 export const controlName = (control: Control | undefined): string => (control ? `${control.minutes} + ${control.increment}` : "No clock");
