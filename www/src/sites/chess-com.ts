@@ -13,8 +13,8 @@ const MAX = { months: 1_000_000, month: 32_000_000 };
 const VARIANTS = ["chess", "chess960"];
 
 /**
- * Yields the games of a player, the last game first. The requests are not parallel, because Chess.com limits parallel requests only. Throws an
- * `InputError`, or the signal's reason if the signal is aborted.
+ * Yields the games of a player, the last game first. All games that end in the same second are in the same list, which may exceed `count`. The
+ * requests are not parallel, because Chess.com limits parallel requests only. Throws an `InputError`, or the signal's reason if the signal is aborted.
  */
 export async function* fetchChessComGames(name: string, { since = 0, until = Infinity, count }: Range, signal: AbortSignal): AsyncGenerator<PlayedGame> {
   const player = `pub/player/${encodeURIComponent(name.toLowerCase())}/games/`;
@@ -24,7 +24,7 @@ export async function* fetchChessComGames(name: string, { since = 0, until = Inf
   if (!Array.isArray(archives)) throw new InputError("The answer of Chess.com has no list of months.");
   // Only the month is read: the addresses could name another host.
   const months = archives.flatMap((each) => /\/(\d{4}\/\d{2})$/.exec(short(each))?.[1] ?? []).sort().reverse();
-  let left = count;
+  let [left, last] = [count, NaN];
   for (const month of months) {
     const [year = 0, number = 0] = month.split("/").map(Number);
     if (Date.UTC(year, number) <= since || Date.UTC(year, number - 1) >= until) continue;
@@ -32,7 +32,9 @@ export async function* fetchChessComGames(name: string, { since = 0, until = Inf
     if (!Array.isArray(games)) throw new InputError(`The answer of Chess.com for the month ${month} has no games.`);
     const found = games.flatMap((each) => playedGame(each) ?? []).filter(({ time }) => time > since && time < until);
     for (const game of found.sort((a, b) => b.time - a.time)) {
-      if (left-- <= 0) return;
+      // The next request excludes the time of the last game, and several games may end in the same second.
+      if (left-- <= 0 && game.time !== last) return;
+      last = game.time;
       yield game;
     }
   }
