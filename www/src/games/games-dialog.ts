@@ -1,6 +1,6 @@
 /** The list of all opened games, with a search. Loaded when it is first opened. */
 import { plural } from "../text/units";
-import { closeDone, showModal } from "../shell/dialog";
+import { closeDone, closeOnBackdrop, showModal } from "../shell/dialog";
 import { make } from "../shell/dom";
 import type { Library } from "./library";
 import { GameList, type GameRow } from "./game-list";
@@ -47,7 +47,7 @@ class GamesDialog {
     );
     document.body.append(this.#dialog);
     close.addEventListener("click", () => this.#dialog.close());
-    this.#dialog.addEventListener("click", (event) => event.target === this.#dialog && this.#dialog.close());
+    closeOnBackdrop(this.#dialog);
     this.#clear.addEventListener("click", () => void this.#removeAll());
     this.#clear.addEventListener("blur", () => this.#ask(false));
     // A game that was just opened is stored while the list is shown.

@@ -1,5 +1,5 @@
 /** The dialog that opens a text, an address or a file. Loaded when it is first needed. */
-import { closeDone, showModal } from "../shell/dialog";
+import { closeDone, closeOnBackdrop, showModal } from "../shell/dialog";
 import { make } from "../shell/dom";
 import { InputError } from "../text/input-error";
 
@@ -69,8 +69,7 @@ export function openDialog(open: (input: string | File) => Promise<void>): OpenD
     }
   };
 
-  // A click on the backdrop closes the dialog.
-  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+  closeOnBackdrop(dialog);
   cancel.addEventListener("click", () => dialog.close());
   form.addEventListener("submit", (event) => {
     event.preventDefault();

@@ -4,7 +4,7 @@ import { lastPlayer, rememberPlayer } from "../players/last-player";
 import { type NamedPlayer, type Player, playerAddress, playerName, pointsOf, sideOf, SITES } from "../players/player";
 import { PlayerGames } from "../players/player-games";
 import { openPlayerStore } from "../players/player-store";
-import { closeDone, showModal } from "../shell/dialog";
+import { closeDone, closeOnBackdrop, showModal } from "../shell/dialog";
 import { make } from "../shell/dom";
 import type { Participant, PlayedGame } from "../sites/played-game";
 import { MissingError } from "../sites/request";
@@ -68,7 +68,7 @@ class PlayerDialog {
     );
     document.body.append(this.#dialog);
     close.addEventListener("click", () => this.#dialog.close());
-    this.#dialog.addEventListener("click", (event) => event.target === this.#dialog && this.#dialog.close());
+    closeOnBackdrop(this.#dialog);
     this.#dialog.addEventListener("close", () => this.#fetching.abort());
     this.#older.addEventListener("click", () => void this.#fetch((games, progress, signal) => games.older(progress, signal)));
     form.addEventListener("submit", (event) => {
