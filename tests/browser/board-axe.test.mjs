@@ -1,4 +1,4 @@
-// Accessibility: axe finds no fault on any page in both colour schemes, nor on the board in its states.
+// Accessibility: axe finds no violation on any page in both colour schemes, nor on the board in its states.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { findings } from "./support/axe.mjs";
@@ -41,7 +41,7 @@ const PAGES = {
 for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
   for (const [width, height] of /** @type {const} */ ([[1366, 768], [360, 740]])) {
     for (const [state, { hash, act }] of Object.entries(STATES)) {
-      test(`axe finds no fault at ${state}, ${colorScheme}, ${width} by ${height}`, async (t) => {
+      test(`axe finds no violation at ${state}, ${colorScheme}, ${width} by ${height}`, async (t) => {
         const page = await shelf.page(t, { path: `site/${hash}`, context: { viewport: { width, height }, colorScheme, reducedMotion: "reduce" } });
         if (act) await act(page);
         else await known(page);
@@ -49,7 +49,7 @@ for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
       });
     }
     for (const [name, ready] of Object.entries(PAGES)) {
-      test(`axe finds no fault on ${name}, ${colorScheme}, ${width} by ${height}`, async (t) => {
+      test(`axe finds no violation on ${name}, ${colorScheme}, ${width} by ${height}`, async (t) => {
         const page = await shelf.page(t, { path: `site/${name}`, context: { viewport: { width, height }, colorScheme, reducedMotion: "reduce" } });
         await until(() => page.evaluate(ready));
         assert.deepEqual(await findings(page), []);

@@ -32,7 +32,7 @@ suiteIn(["Firefox"], (session) => {
       await session.driver.manage().window().setRect({ width: 2 * width - inner.width, height: 2 * height - inner.height });
       await ground.server.requests();
       await session.driver.get(`${ground.server.url}site/?${width}#game=morphy-isouard-1858`);
-      await evaluate(() => addEventListener("error", ({ message }) => (document.documentElement.dataset.fault = message)));
+      await evaluate(() => addEventListener("error", ({ message }) => (document.documentElement.dataset.error = message)));
       await reads("coverage", /^\d+ of 34 positions known/);
       const asked = (await ground.server.requests()).filter(({ path }) => path.startsWith("/site/db/"));
       assert.equal(asked.filter(({ path }) => path.endsWith("manifest.json")).length, 1, "the manifest is asked for once");
@@ -60,7 +60,7 @@ suiteIn(["Firefox"], (session) => {
       await find("move-input").clear();
       await find("move-input").sendKeys("d4", Key.ENTER);
       await reads("moves", /d4/);
-      assert.equal(await evaluate(() => document.documentElement.dataset.fault ?? null), null);
+      assert.equal(await evaluate(() => document.documentElement.dataset.error ?? null), null);
     });
   }
 });

@@ -217,7 +217,7 @@ const PAGE = "site/bookmarklet.html";
 
 for (const [size, viewport, hasTouch] of /** @type {const} */ ([["a phone", { width: 360, height: 740 }, true], ["a desk", { width: 1280, height: 800 }, false]])) {
   for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
-    test(`axe finds no fault on the page that installs it, on ${size}, ${colorScheme}, and nothing is cut off`, async (t) => {
+    test(`axe finds no violation on the page that installs it, on ${size}, ${colorScheme}, and nothing is cut off`, async (t) => {
       const page = await shelf.page(t, { path: PAGE, context: { viewport, colorScheme, hasTouch, isMobile: hasTouch } });
       await page.click("summary");
       await page.getByTestId("paste-go").click();
@@ -266,16 +266,16 @@ test("the link names the database of the page's address", async (t) => {
   assert.ok(href.endsWith(`("${board}?db=https%3A%2F%2Fexample.org%2Fd%2Fmanifest.json")`), href.slice(-120));
 });
 
-test("a pasted text is opened, or its fault is reported", async (t) => {
+test("a pasted text is opened, or its error is reported", async (t) => {
   // Other tests cover the board that the link opens.
   const page = await shelf.page(t, { path: PAGE, allow: /./ });
   const field = page.getByTestId("pasted");
   await field.fill("https://www.chess.com/game/live/123");
   await field.press("Enter");
-  assert.match(String(await page.getByTestId("paste-fault").textContent()), /copy the PGN/);
+  assert.match(String(await page.getByTestId("paste-error").textContent()), /copy the PGN/);
   assert.equal(await field.getAttribute("aria-invalid"), "true");
   await field.fill("8/8/8/4k3/8/4K3/4P3/8 w - - 0 1");
-  assert.equal(await page.getByTestId("paste-fault").textContent(), "");
+  assert.equal(await page.getByTestId("paste-error").textContent(), "");
   await field.press("Enter");
   await page.waitForURL(/#fen=/);
   holds(page.url(), { url: "", fen: "8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1" }, board);

@@ -151,7 +151,7 @@ test("a position that is not in the book, with the limits of the book, and a fin
   await until(() => page.evaluate(() => document.querySelector("#status")?.textContent === "Checkmate."));
 });
 
-test("the fault of an unreadable book names a remedy, and a button tries again", async (t) => {
+test("the error of an unreadable book names a remedy, and a button tries again", async (t) => {
   const page = await shelf.page(t, { path: "site/explorer.html?book=db/manifest.json", allow: /./ });
   await page.getByTestId("retry").waitFor();
   assert.match(await page.getByTestId("status").innerText(), /no readable book[^]*database of evaluations[^]*shelfish book build GAMES\.pgn/);

@@ -231,8 +231,8 @@ for (const [what, attributes, plies, words] of /** @type {const} */ ([
 ])) {
   test(`${what} is named, and what is good is shown`, async (t) => {
     const page = await show(t, [attributes], { allow: /404/ });
-    await page.locator("shelfish-game .fault:not([hidden])").waitFor();
-    assert.match(await page.locator("shelfish-game .fault").innerText(), words);
+    await page.locator("shelfish-game .error:not([hidden])").waitFor();
+    assert.match(await page.locator("shelfish-game .error").innerText(), words);
     assert.equal(await page.evaluate(() => document.querySelector("shelfish-game")?.plies), plies);
     // The same game on another element, whose event is heard.
     const heard = page.evaluate(
@@ -240,7 +240,7 @@ for (const [what, attributes, plies, words] of /** @type {const} */ ([
         new Promise((resolve) => {
           const game = document.createElement("shelfish-game");
           for (const [name, value] of Object.entries(attributes)) game.setAttribute(name, value);
-          game.addEventListener("fault", ({ detail }) => resolve(detail));
+          game.addEventListener("error", ({ detail }) => resolve(detail));
           document.body.prepend(game);
         }),
       attributes,
@@ -249,11 +249,11 @@ for (const [what, attributes, plies, words] of /** @type {const} */ ([
   });
 }
 
-test("signs of annotators, figures of moves, and castling with zeros are no faults", async (t) => {
+test("signs of annotators, figures of moves, and castling with zeros are no errors", async (t) => {
   const pgn = "1.e4 e5 2.Nf3 Nc6 +- 3. Bb5 a6 = 4. Ba4 Nf6 N 5. 0-0 Be7 $14 ⩲ (5... hello) 6. Re1 b5 7. Bb3 d6 8. c3 0-0 1/2";
   const page = await show(t, [{ pgn }]);
   assert.equal(await page.evaluate(() => document.querySelector("shelfish-game")?.plies), 16);
-  assert.equal(await page.locator("shelfish-game .fault").isHidden(), true);
+  assert.equal(await page.locator("shelfish-game .error").isHidden(), true);
 });
 
 test("an endless PGN is read up to a limit", async (t) => {
@@ -269,8 +269,8 @@ test("an endless PGN is read up to a limit", async (t) => {
   t.after(() => void server.close().closeAllConnections());
   const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
   const page = await show(t, [{ src: `http://127.0.0.1:${port}/` }]);
-  await page.locator("shelfish-game .fault:not([hidden])").waitFor();
-  assert.match(await page.locator("shelfish-game .fault").innerText(), /has more than 1048576 characters/);
+  await page.locator("shelfish-game .error:not([hidden])").waitFor();
+  assert.match(await page.locator("shelfish-game .error").innerText(), /has more than 1048576 characters/);
 });
 
 test("it fits the available width", async (t) => {

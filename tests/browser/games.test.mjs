@@ -81,7 +81,7 @@ test("letters of other languages and figurines are read correctly, or the error 
   await moves(page, "e4 e5 Nf3");
   await open(page, "1. e4 e5\n2. Sf6 d6");
   await says(page, "open-error", /2\. Sf6 is not a legal move; the letters look German/);
-  // The faulty line is marked.
+  // The line of the error is marked.
   assert.equal(await at(page, "open-text").evaluate((field) => field instanceof HTMLTextAreaElement && field.value.slice(field.selectionStart, field.selectionEnd)), "2. Sf6 d6");
   await moves(page, "e4 e5 Nf3");
   await page.keyboard.press("Escape");
@@ -90,7 +90,7 @@ test("letters of other languages and figurines are read correctly, or the error 
   await at(page, "variation-move").filter({ hasText: "Nf3" }).waitFor();
 });
 
-test("the correct games of a file open, the others are listed with their faults, and a reload keeps all", async (t) => {
+test("the correct games of a file open, the others are listed with their errors, and a reload keeps all", async (t) => {
   const page = await shelf.page(t, SITE);
   await at(page, "open").click();
   const chooser = page.waitForEvent("filechooser");

@@ -119,7 +119,7 @@ test("six fields, any order of castling letters and a dead en-passant square are
   assert.equal(dead?.fen, AFTER_E4);
 });
 
-test("the error of a malformed FEN names the fault, and other positions are answered", async (t) => {
+test("the error of a malformed FEN names the part, and other positions are answered", async (t) => {
   const page = await shelf.page(t);
   await open(page);
   const bad = ["", "x", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP w KQkq -", "8/8/8/8/8/8/8/8 w - -", "♔", "8".repeat(10_000)];

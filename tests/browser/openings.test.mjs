@@ -265,11 +265,11 @@ test("errors of a site, a wrong name and a player without games are reported", a
     await at(page, "name").press("Enter");
   };
   await show("not a name");
-  await reads(page, "fault", /2 to 30 letters/);
+  await reads(page, "error", /2 to 30 letters/);
   await show("missing");
-  await reads(page, "fault", /^Lichess has no player missing\.$/);
+  await reads(page, "error", /^Lichess has no player missing\.$/);
   await show("busy");
-  await reads(page, "fault", /too many requests.*Wait a minute/);
+  await reads(page, "error", /too many requests.*Wait a minute/);
   assert.ok(await at(page, "white").isHidden());
   await at(page, "site").selectOption("chess.com");
   await show("Carla");
@@ -284,12 +284,12 @@ test("a database that cannot be read is reported, and the tree of own games work
   await page.route("**/db/**", (route) => route.fulfill({ status: 404, body: "" }));
   await at(page, "name").fill("Anna");
   await at(page, "show").click();
-  await reads(page, "fault", /no readable database/);
+  await reads(page, "error", /no readable database/);
   await reads(page, "reached", /^19 games with a move by the player/);
 });
 
 for (const [width, height, colorScheme] of /** @type {const} */ ([[390, 844, "light"], [844, 390, "dark"], [1366, 768, "light"], [1366, 768, "dark"]])) {
-  test(`the page fits ${width}×${height} without faults of accessibility, ${colorScheme}`, async (t) => {
+  test(`the page fits ${width}×${height} without violations of accessibility, ${colorScheme}`, async (t) => {
     const page = await openings(t, "lichess=anna", { context: { viewport: { width, height }, colorScheme, hasTouch: width < 1000, reducedMotion: "reduce" } });
     await ready(page);
     await page.locator("#moves .score span").first().waitFor();
@@ -319,7 +319,7 @@ suiteIn(["Firefox"], (session) => {
     const { driver } = session;
     const find = (/** @type {string} */ id) => driver.findElement(By.css(`[data-testid=${id}]`));
     await driver.get(`${shelf.server.url}site/openings.html#lichess=anna`);
-    await driver.executeScript('addEventListener("error", ({ message }) => (document.documentElement.dataset.fault = message));');
+    await driver.executeScript('addEventListener("error", ({ message }) => (document.documentElement.dataset.error = message));');
     await readsIn(driver, "status", /positions looked up/);
     await readsIn(driver, "mistake", /^Played 2\. f4 in 14 games/);
     await find("train").click();
@@ -328,6 +328,6 @@ suiteIn(["Firefox"], (session) => {
     await find("training-next").click();
     await find("training-close").click();
     await readsIn(driver, "train", /^Train again from/);
-    assert.equal(await driver.executeScript("return document.documentElement.dataset.fault ?? null"), null);
+    assert.equal(await driver.executeScript("return document.documentElement.dataset.error ?? null"), null);
   });
 });

@@ -17,7 +17,7 @@ suiteIn(["Firefox"], (session) => {
     const find = (/** @type {string} */ id) => driver.findElement(By.css(`[data-testid=${id}]`));
     const reads = (/** @type {string} */ id, /** @type {RegExp} */ pattern) => readsIn(driver, id, pattern);
     await driver.get(`${ground.server.url}site/play.html`);
-    await driver.executeScript('addEventListener("error", ({ message }) => (document.documentElement.dataset.fault = message));');
+    await driver.executeScript('addEventListener("error", ({ message }) => (document.documentElement.dataset.error = message));');
     await find("start").click();
     await reads("status", /^Your move/);
     const board = await driver.findElement(By.css("#board cg-board"));
@@ -30,6 +30,6 @@ suiteIn(["Firefox"], (session) => {
     await reads("status", /^1… \S+ Your move/);
     await find("move-input").sendKeys("d3", Key.ENTER);
     await reads("status", /^2… \S+ Your move/);
-    assert.equal(await driver.executeScript("return document.documentElement.dataset.fault ?? null"), null);
+    assert.equal(await driver.executeScript("return document.documentElement.dataset.error ?? null"), null);
   });
 });

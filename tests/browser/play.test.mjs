@@ -311,7 +311,7 @@ test("a wrong FEN and a failed load of the engine are reported, and a button tri
   await reads(page, "fen-error", /^$/);
   await page.route(/shelfish_engine.*\.wasm/, (route) => route.abort());
   await at(page, "start").click();
-  await reads(page, "fault", /could not be loaded: .+Try again/);
+  await reads(page, "error", /could not be loaded: .+Try again/);
   await page.unroute(/shelfish_engine.*\.wasm/);
   await at(page, "retry").click();
   await type(page, "e4");

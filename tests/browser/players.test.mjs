@@ -278,7 +278,7 @@ for (const [width, height, colorScheme] of /** @type {const} */ ([
   [844, 390, "dark"],
   [1366, 768, "light"],
 ])) {
-  test(`the games of a player fit ${width}×${height} without faults of accessibility`, async (t) => {
+  test(`the games of a player fit ${width}×${height} without violations of accessibility`, async (t) => {
     const page = await shelf.page(t, { ...SITE, context: { viewport: { width, height }, colorScheme } });
     await enter(page, "Anna");
     await fetched(page);

@@ -52,7 +52,7 @@ const USES = {
     game.database = database;
     const found = new Promise((resolve, reject) => {
       game.addEventListener("ply", ({ detail: { score } }) => score && resolve(score));
-      game.addEventListener("fault", ({ detail }) => reject(new Error(detail)));
+      game.addEventListener("error", ({ detail }) => reject(new Error(detail)));
     });
     document.body.append(game);
     return found;

@@ -203,7 +203,7 @@ test("visited positions can be played offline", async (t) => {
   await shows(page, ["Bb5 3", "Bc4 1"]);
 });
 
-test("the fault of an unreadable book names a remedy", async (t) => {
+test("the error of an unreadable book names a remedy", async (t) => {
   const page = await shelf.page(t, { path: "site/precedent.html?book=db/manifest.json", allow: /./ });
   await page.getByTestId("retry").waitFor();
   assert.match(await page.getByTestId("status").innerText(), /no readable book[^]*shelfish book build GAMES\.pgn/);

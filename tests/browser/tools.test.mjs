@@ -136,7 +136,7 @@ test("a position is set up by pieces, and errors name the reason", async (t) => 
   const fen = () => at(page, "editor-fen").inputValue();
   await page.locator("body").press("s");
   await at(page, "editor-clear").click();
-  await says(page, "editor-fault", /board is empty/);
+  await says(page, "editor-error", /board is empty/);
   assert.ok(await at(page, "editor-use").isDisabled());
   for (const [piece, ...squares] of [["white-king", "e1"], ["white-rook", "h1", "a1"], ["black-king", "e8"], ["black-pawn", "a2"]]) {
     await at(page, `editor-${piece}`).click();
@@ -179,7 +179,7 @@ test("in the editor a piece is dragged to another square and off the board, and 
   assert.ok(await at(page, "editor-turn-black").isChecked());
   await until(() => page.evaluate(() => document.querySelectorAll(".editor-board > .cg-wrap piece:not(.ghost)").length === 3));
   await at(page, "editor-fen").fill("8/8/8/8/8/8/4P3/4K2kk b - - 0 1");
-  await says(page, "editor-fault", /rank 1/);
+  await says(page, "editor-error", /rank 1/);
   assert.ok(await at(page, "editor-use").isDisabled());
 });
 
@@ -188,7 +188,7 @@ for (const [width, height, colorScheme] of /** @type {const} */ ([
   [844, 390, "light"],
   [1366, 768, "light"],
 ])) {
-  test(`the tools, the comment and the editor fit ${width}×${height} without faults of accessibility`, async (t) => {
+  test(`the tools, the comment and the editor fit ${width}×${height} without violations of accessibility`, async (t) => {
     const page = await shelf.page(t, { path: GAMES["a famous game"], context: { viewport: { width, height }, colorScheme } });
     await page.locator("[data-testid=move]").first().waitFor({ state: "attached" });
     if (await at(page, "menu").isVisible()) await at(page, "menu").click();

@@ -92,7 +92,7 @@ test("a second visit of the web app in Rust reads the block from IndexedDB", asy
   assert.deepEqual(await requests(), ["manifest"]);
 });
 
-test("the web app in Rust describes the fault of a FEN, and sends no request", async (t) => {
+test("the web app in Rust describes the error of a FEN, and sends no request", async (t) => {
   const page = await shelf.page(t, APP);
   await ask(page, "nonsense", "That failed: FEN has 1 field, expected 4 or 6");
   await ask(page, "8/8/8/8/8/8/8/8 w - -", "position without legal play: the board is empty");
@@ -101,7 +101,7 @@ test("the web app in Rust describes the fault of a FEN, and sends no request", a
   assert.deepEqual(await items(page), expected());
 });
 
-test("the web app in Rust describes the fault of a URL, and accepts another URL", async (t) => {
+test("the web app in Rust describes the error of a URL, and accepts another URL", async (t) => {
   // Chromium reports the status in the console.
   const page = await shelf.page(t, { ...APP, allow: /^error: Failed to load resource: .* 404/ });
   const database = field(page, "Database (URL of its manifest)");

@@ -3,7 +3,7 @@ import type { Node } from "../src/game/game";
 import { read } from "../src/pgn/read-text";
 import { fileName, toPgn } from "../src/pgn/write-game";
 
-const fault = (text: string): string => {
+const errorOf = (text: string): string => {
   try {
     read(text);
   } catch (error) {
@@ -62,16 +62,16 @@ describe("pasted text", () => {
     ["8/8/8/8/8/8/8/KK5k w - -", /exactly one king/],
     ["P7/8/8/8/8/8/8/K6k w - -", /pawn on the first or the last rank/],
     ["7k/8/8/8/8/8/8/K6R w - -", /other king is in check/],
-  ])("%j is refused with its fault", (text, message) => {
-    expect(fault(text)).toMatch(message);
+  ])("%j is refused with its error", (text, message) => {
+    expect(errorOf(text)).toMatch(message);
   });
 
   it("survives ten thousand random characters", () => {
-    expect(fault("♔".repeat(10_000))).toMatch(/Neither/);
-    expect(fault("////".repeat(2_500)).length).toBeLessThan(200);
-    expect(fault("(".repeat(10_000))).toMatch(/Neither/);
-    expect(fault(`1. e4 ${"(".repeat(10_000)}`)).toMatch(/variation begins here before/);
-    expect(fault(`1. e4 ${"(1. d4 ".repeat(10_000)}`)).toMatch(/more than 50 deep/);
+    expect(errorOf("♔".repeat(10_000))).toMatch(/Neither/);
+    expect(errorOf("////".repeat(2_500)).length).toBeLessThan(200);
+    expect(errorOf("(".repeat(10_000))).toMatch(/Neither/);
+    expect(errorOf(`1. e4 ${"(".repeat(10_000)}`)).toMatch(/variation begins here before/);
+    expect(errorOf(`1. e4 ${"(1. d4 ".repeat(10_000)}`)).toMatch(/more than 50 deep/);
   });
 });
 

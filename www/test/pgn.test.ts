@@ -10,7 +10,7 @@ import mixed from "./data/mixed.pgn?raw";
 import movetext from "./data/movetext.tsv?raw";
 
 const sans = (game: Game | undefined) => game?.mainline().map((node) => node.san).join(" ").trim();
-const fault = (text: string): string => {
+const errorOf = (text: string): string => {
   try {
     return `opened as ${read(text).games.map(sans).join("; ")}`;
   } catch (error) {
@@ -21,7 +21,7 @@ const fault = (text: string): string => {
 describe("movetext", () => {
   const cases = movetext.split("\n").filter((line) => line && !line.startsWith("#"));
   it.each(cases.map((line) => line.split("\t") as [string, string]))("%s", (text, expected) => {
-    if (expected.startsWith("!")) expect(fault(text)).toMatch(new RegExp(expected.slice(1), "i"));
+    if (expected.startsWith("!")) expect(errorOf(text)).toMatch(new RegExp(expected.slice(1), "i"));
     else expect(sans(read(text).games[0])).toBe(expected);
   });
 
@@ -42,7 +42,7 @@ describe("movetext", () => {
         for (const letter of a.pieces) expect(b.pieces.includes(letter) ? b.pieces.indexOf(letter) : a.pieces.indexOf(letter)).toBe(a.pieces.indexOf(letter));
     // R is a rook in English and a king in French; without a letter that is not English it is a rook or nothing.
     expect(sans(read('[FEN "7k/8/8/8/8/8/8/RK6 w - - 0 1"]\n\n1. Ra2 *').games[0])).toBe("Ra2");
-    expect(fault('[FEN "7k/8/8/8/8/8/R7/RK6 w - - 0 1"]\n\n1. Rc1 *')).toMatch(/1\. Rc1 is not a legal move/);
+    expect(errorOf('[FEN "7k/8/8/8/8/8/R7/RK6 w - - 0 1"]\n\n1. Rc1 *')).toMatch(/1\. Rc1 is not a legal move/);
   });
 });
 

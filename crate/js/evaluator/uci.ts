@@ -30,7 +30,7 @@ export type UciOptions = Readonly<Record<string, string | number | boolean>>;
 /** An engine that speaks UCI. It answers questions in order. After a failure it is closed. */
 export class Uci {
   #worker: EngineWorker;
-  #onFault: () => void;
+  #onError: () => void;
   /** Receives lines of the engine. */
   #receive: (line: string) => void = () => {};
   /** Rejects the current question. */
@@ -39,9 +39,9 @@ export class Uci {
   #ready: Promise<void>;
   #last: Promise<unknown>;
 
-  constructor(worker: EngineWorker, onFault: () => void, options: UciOptions = {}) {
+  constructor(worker: EngineWorker, onError: () => void, options: UciOptions = {}) {
     this.#worker = worker;
-    this.#onFault = onFault;
+    this.#onError = onError;
     worker.addEventListener("message", ({ data }: { data: unknown }) => {
       for (const line of String(data).split("\n")) this.#receive(line.trim());
     });
@@ -96,7 +96,7 @@ export class Uci {
   #break(error: ShelfishError): void {
     if (this.#error) return;
     this.#end(error);
-    this.#onFault();
+    this.#onError();
   }
 
   /** Sends lines, and waits for a line that starts with `word`. */

@@ -35,7 +35,7 @@ let sheet: CSSStyleSheet | undefined;
  * `<shelfish-game>`: a board, the moves, and the evaluations of a database.
  *
  * The attributes are those of {@link ShelfishGameAttributes}. Events, which cannot be cancelled: `ply` (a `CustomEvent` with
- * {@link PlyDetail}) if another position is shown, `fault` (with a `string`) if something cannot be read. Parts: `game`,
+ * {@link PlyDetail}) if another position is shown, `error` (with a `string`) if something cannot be read. Parts: `game`,
  * `board`, `bar`, `score`, `facts`, `graph`, `moves`, `move`, `comment`, `controls`, `player`. Custom properties:
  * `--shelfish-` with `accent`, `wash`, `paper`, `raised`, `edge`, `ink`, `soft`, `light-square`, `dark-square`, `font`,
  * `radius`.
@@ -47,7 +47,7 @@ export class ShelfishGame extends Base {
   static readonly observedAttributes = ["pgn", "src", "fen", "database", "ply", "orientation"];
 
   #view: View | undefined;
-  #shown: Shown = { line: { plies: [], headers: new Map() }, scores: [], ply: 0, isFlipped: false, lookup: "none", fault: "" };
+  #shown: Shown = { line: { plies: [], headers: new Map() }, scores: [], ply: 0, isFlipped: false, lookup: "none", error: "" };
   #isVisible = false;
   #loading = new AbortController();
   #disconnect = () => {};
@@ -174,8 +174,8 @@ export class ShelfishGame extends Base {
 
   #setLine(line: Line): void {
     const scores = line.plies.map(({ given }) => given);
-    this.#shown = { ...this.#shown, line, scores, ply: -1, lookup: "none", fault: "" };
-    if (line.fault) this.#fail(line.fault);
+    this.#shown = { ...this.#shown, line, scores, ply: -1, lookup: "none", error: "" };
+    if (line.error) this.#fail(line.error);
     this.#view?.list(this.#shown);
     this.#go(Number(this.getAttribute("ply")) || 0, true);
   }
@@ -216,8 +216,8 @@ export class ShelfishGame extends Base {
   }
 
   #fail(message: string): void {
-    this.#shown.fault = message;
-    this.dispatchEvent(new CustomEvent("fault", { detail: message, bubbles: true, composed: true }));
+    this.#shown.error = message;
+    this.dispatchEvent(new CustomEvent("error", { detail: message }));
   }
 
   #go(ply: number, isNew = false): void {

@@ -44,7 +44,7 @@ export interface Line {
   plies: Ply[];
   headers: ReadonlyMap<string, string>;
   /** The error after the last legal ply. */
-  fault?: string | undefined;
+  error?: string | undefined;
 }
 
 /** Reads a position in FEN. */
@@ -54,7 +54,7 @@ export function fromFen(fen: string): Line {
     const setup = parseFen(fen.trim()).unwrap();
     return { plies: [ply(Chess.fromSetup(setup).unwrap())], headers };
   } catch (cause) {
-    return { plies: [ply(Chess.default())], headers, fault: `fen: ${(cause as Error).message}, found ${fen.slice(0, 100)}` };
+    return { plies: [ply(Chess.default())], headers, error: `fen: ${(cause as Error).message}, found ${fen.slice(0, 100)}` };
   }
 }
 
@@ -65,16 +65,16 @@ export function fromPgn(pgn: string): Line {
   const start = startingPosition(headers);
   if (!game || start.isErr) {
     const variant = headers.get("Variant");
-    const fault = !game ? "it contains no game" : variant && !/^(standard|chess\s?960|from position)$/i.test(variant) ? `the variant ${variant} is not shown` : "its starting position is not legal";
-    return { plies: [ply(Chess.default())], headers, fault: `pgn: ${fault}` };
+    const error = !game ? "it contains no game" : variant && !/^(standard|chess\s?960|from position)$/i.test(variant) ? `the variant ${variant} is not shown` : "its starting position is not legal";
+    return { plies: [ply(Chess.default())], headers, error: `pgn: ${error}` };
   }
   const position = start.value;
-  if (position.rules !== "chess") return { plies: [ply(Chess.default())], headers, fault: `pgn: the variant ${headers.get("Variant")} is not shown` };
+  if (position.rules !== "chess") return { plies: [ply(Chess.default())], headers, error: `pgn: the variant ${headers.get("Variant")} is not shown` };
   const plies = [{ ...ply(position), comment: game.comments.map((text) => parseComment(text).text).join(" ") }];
   for (const data of game.moves) {
     const move = parseSan(position, data.san);
     const number = `${position.fullmoves}${position.turn === "white" ? "." : "…"}`;
-    if (!move || !isNormal(move)) return { plies, headers, fault: `pgn: move ${number} ${data.san.slice(0, 12)} is not legal` };
+    if (!move || !isNormal(move)) return { plies, headers, error: `pgn: move ${number} ${data.san.slice(0, 12)} is not legal` };
     const squares = markedSquares(position, move);
     const uci = makeUci(move);
     const san = makeSanAndPlay(position, move);

@@ -78,9 +78,9 @@ button:hover { background: var(--_raised); }
 button:disabled { opacity: 0.35; cursor: default; }
 .moves button[aria-current] { background: var(--_wash); font-weight: 650; }
 .moves button[aria-current] small { color: var(--_ink); font-weight: 400; }
-.comment, .fault { grid-column: 1 / -1; margin: 0; padding: 6px 14px; font-size: 14px; overflow-wrap: anywhere; }
+.comment, .error { grid-column: 1 / -1; margin: 0; padding: 6px 14px; font-size: 14px; overflow-wrap: anywhere; }
 .comment { color: var(--_soft); height: 58px; overflow-y: auto; }
-.fault { background: light-dark(#f8e6e1, #3d2723); color: light-dark(#8d2a1d, #f0a090); }
+.error { background: light-dark(#f8e6e1, #3d2723); color: light-dark(#8d2a1d, #f0a090); }
 .controls { grid-area: controls; border-top: 1px solid var(--_edge); }
 .buttons { display: flex; justify-content: center; gap: 4px; padding: 4px 8px; }
 .buttons button { display: grid; place-items: center; flex: 0 1 56px; height: 38px; }

@@ -56,9 +56,9 @@ export interface ShelfishGameAttributes extends CommonAttributes {
 }
 
 /** Events of the element by name. */
-export interface ShelfishGameEventMap extends HTMLElementEventMap {
+export interface ShelfishGameEventMap extends Omit<HTMLElementEventMap, "error"> {
   /** Another position is shown, or its score is new. */
   ply: CustomEvent<PlyDetail>;
-  /** Something cannot be read. The detail is the reason. */
-  fault: CustomEvent<string>;
+  /** Something cannot be read. The detail is the reason. The event does not bubble. */
+  error: CustomEvent<string>;
 }

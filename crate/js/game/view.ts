@@ -16,7 +16,7 @@ export interface Shown {
   /** State of the lookup in the database. */
   lookup: "none" | "waiting" | "answered";
   /** The last error, or an empty text. */
-  fault: string;
+  error: string;
 }
 
 /** A command of the buttons and keys. */
@@ -47,7 +47,7 @@ export class View {
   readonly #facts = make("span", { class: "facts", part: "facts" });
   readonly #moves = make("div", { class: "moves", part: "moves", role: "group", "aria-label": "Moves" });
   readonly #comment = make("p", { class: "comment", part: "comment", hidden: "" });
-  readonly #fault = make("p", { class: "fault", role: "alert", hidden: "" });
+  readonly #errorText = make("p", { class: "error", role: "alert", hidden: "" });
   readonly #status = make("p", { class: "said", role: "status" });
   readonly #players = ["above", "below"].map((place) => make("p", { class: `player ${place}`, part: "player" }));
   readonly #buttons: ReadonlyMap<Action, HTMLButtonElement>;
@@ -71,7 +71,7 @@ export class View {
       make("div", { class: "verdict" }, this.#score, this.#facts),
       this.#graph.element,
       this.#moves,
-      make("div", { class: "controls", part: "controls" }, this.#comment, this.#fault, make("div", { class: "buttons" }, ...this.#buttons.values())),
+      make("div", { class: "controls", part: "controls" }, this.#comment, this.#errorText, make("div", { class: "buttons" }, ...this.#buttons.values())),
       this.#status,
     );
     this.element.addEventListener("keydown", (event) => {
@@ -103,7 +103,7 @@ export class View {
 
   /** Shows the position. */
   show(shown: Shown): void {
-    const { line, scores, ply, isFlipped, fault } = shown;
+    const { line, scores, ply, isFlipped, error } = shown;
     const at = line.plies[ply];
     if (!at) return;
     const score = scores[ply];
@@ -121,8 +121,8 @@ export class View {
     this.#graph.point(ply, describeMove(at, text));
     this.#comment.hidden = !line.plies.some(({ comment }) => comment);
     this.#comment.textContent = at.comment;
-    this.#fault.hidden = !fault;
-    this.#fault.textContent = fault;
+    this.#errorText.hidden = !error;
+    this.#errorText.textContent = error;
     for (const name of ["first", "previous"] as const) this.#disable(name, ply === 0);
     for (const name of ["next", "last"] as const) this.#disable(name, ply === Math.max(0, line.plies.length - 1));
     this.#showPlayers(line, isFlipped);

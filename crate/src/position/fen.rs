@@ -96,7 +96,7 @@ pub(super) fn parse(fen: &str) -> Result<Position, FenError> {
         return Err(FenError::Counter((*found).to_string()));
     }
     let mut setup = Setup::empty();
-    setup.board = Board::from_ascii_board_fen(board.as_bytes()).map_err(|_| FenError::Board(board_fault(board)))?;
+    setup.board = Board::from_ascii_board_fen(board.as_bytes()).map_err(|_| FenError::Board(board_error(board)))?;
     setup.turn = match turn {
         "w" => Color::White,
         "b" => Color::Black,
@@ -135,7 +135,7 @@ fn castling_rights(board: &Board, field: &str) -> Option<Bitboard> {
 }
 
 /// Describes the error of a board field.
-fn board_fault(board: &str) -> String {
+fn board_error(board: &str) -> String {
     let ranks: Vec<&str> = board.split('/').collect();
     if ranks.len() != 8 {
         return format!("expected 8 ranks, found {}", ranks.len());

@@ -104,7 +104,7 @@ state.on(({ known, status }) => {
     describeDatabase();
     keepForOffline();
   }
-  if (known || (status && state.status.fault)) loadPanels().catch(() => {});
+  if (known || (status && state.status.error)) loadPanels().catch(() => {});
 });
 
 const open = bindOpen((input) => session.open(input), notice);

@@ -23,8 +23,8 @@ type Tool = Piece | "move" | "remove";
 /** Shows the dialog with a position. `use` is called with the FEN of a legal position. */
 export function showEditor(start: string, orientation: "white" | "black", use: (fen: string) => void): void {
   const board = make("div", { className: "cg-wrap" });
-  const field = make("input", { type: "text", spellcheck: false, autocomplete: "off", "aria-label": "FEN", "aria-describedby": "editor-fault", "data-testid": "editor-fen" });
-  const fault = make("p", { id: "editor-fault", className: "fault", role: "alert", "data-testid": "editor-fault" });
+  const field = make("input", { type: "text", spellcheck: false, autocomplete: "off", "aria-label": "FEN", "aria-describedby": "editor-error", "data-testid": "editor-fen" });
+  const errorText = make("p", { id: "editor-error", className: "error", role: "alert", "data-testid": "editor-error" });
   const submit = make("button", { type: "button", className: "primary", "data-testid": "editor-use" }, "Use this position");
   const turns = SIDES.map((side) => make("input", { type: "radio", name: "turn", value: side, "data-testid": `editor-turn-${side}` }));
   const rights = CASTLING.map(([letter]) => make("input", { type: "checkbox", value: letter, "data-testid": `editor-castling-${letter}` }));
@@ -68,7 +68,7 @@ export function showEditor(start: string, orientation: "white" | "black", use: (
         make("fieldset", {}, make("legend", {}, "Castling"), ...rights.map((input, index) => make("label", {}, input, CASTLING[index]?.[1] ?? ""))),
         make("div", { className: "choices" }, action("start", "Start position", () => read(START)), action("clear", "Empty board", () => read(EMPTY)), action("flip", "Flip", () => ground.toggleOrientation())),
         field,
-        fault,
+        errorText,
         submit,
       ),
     ),
@@ -123,7 +123,7 @@ export function showEditor(start: string, orientation: "white" | "black", use: (
       if (!(error instanceof InputError)) throw error;
       message = error.message;
     }
-    fault.textContent = message;
+    errorText.textContent = message;
     field.toggleAttribute("aria-invalid", message !== "");
     submit.disabled = message !== "";
     return legal;

@@ -36,7 +36,7 @@ byId("copy").addEventListener("click", () => {
 });
 
 const text = byId<HTMLTextAreaElement>("pasted");
-const fault = byId("paste-fault");
+const errorText = byId("paste-error");
 const form = byId<HTMLFormElement>("paste");
 form.addEventListener("submit", (event) => {
   event.preventDefault();
@@ -44,13 +44,13 @@ form.addEventListener("submit", (event) => {
     const fragment = pastedFragment(text.value);
     location.assign(`${board}#${fragment}`);
   } catch (error) {
-    fault.textContent = error instanceof Error ? error.message : String(error);
+    errorText.textContent = error instanceof Error ? error.message : String(error);
     text.setAttribute("aria-invalid", "true");
     text.focus();
   }
 });
 text.addEventListener("input", () => {
-  fault.textContent = "";
+  errorText.textContent = "";
   text.removeAttribute("aria-invalid");
 });
 text.addEventListener("keydown", (event) => {

@@ -41,7 +41,7 @@ export class EngineSearch {
     state.on(({ node, known, status, tree, progress, search }) => {
       if (node || search) this.#stop();
       const isAnswered = known && [...known].some((fen) => state.databaseEvals.has(fen));
-      if (node || tree || isAnswered || search || progress || (status && state.status.fault)) this.#schedule();
+      if (node || tree || isAnswered || search || progress || (status && state.status.error)) this.#schedule();
     });
   }
 

@@ -43,7 +43,7 @@ export class EvaluationPanel {
   #heard: Node | undefined;
 
   /** The explanation that was last shown, with its elements. */
-  #explanation: { fault: Explanation; parts: HTMLElement[] } | undefined;
+  #explanation: { error: Explanation; parts: HTMLElement[] } | undefined;
 
   constructor(
     private readonly state: State,
@@ -101,13 +101,13 @@ export class EvaluationPanel {
   }
 
   #showStatus(): void {
-    const { waiting, fault, cost } = this.state.status;
+    const { waiting, error, cost } = this.state.status;
     // Parts that do not fit are hidden as a whole.
     this.#cost.replaceChildren(...(cost ?? "").split(/(?= · )/).map((part) => make("span", {}, part)));
     this.#cost.title = cost ?? "";
-    this.#panel.classList.toggle("failed", fault !== undefined);
-    if (fault && bestScore(this.state.node, this.state)) this.#show();
-    else if (fault) this.#failed(fault);
+    this.#panel.classList.toggle("failed", error !== undefined);
+    if (error && bestScore(this.state.node, this.state)) this.#show();
+    else if (error) this.#failed(error);
     else if (waiting && this.#panel.classList.contains("stale")) {
       this.#say("", "Looking it up…");
       this.actions.arrows([]);
@@ -158,14 +158,14 @@ export class EvaluationPanel {
       const line = steps(node.position, known.line);
       const pvs = known.origin === "engine" ? engineEval(node.fen, this.state)?.pvs : undefined;
       const lines = pvs?.map((pv) => ({ score: scoreText(pv), line: steps(node.position, pv.uci) })) ?? [{ score: scoreText(known), line }];
-      const { fault } = this.state.status;
-      const above = fault ? this.#explained(fault) : [];
+      const { error } = this.state.status;
+      const above = error ? this.#explained(error) : [];
       this.#list(node, lines.filter(({ line }) => line.length > 0), above);
       const answer = this.state.databaseEvals.get(node.fen);
       const hint = answer && `The database has ${answer.best.pvs[0].score} at depth ${answer.best.depth}, ${nodesText(answer.best.knodes)}.`;
       const asked = hint ?? (answer === null ? "The database does not have this position." : "The database is being asked…");
-      const remark = quiet(fault ? `${from}: ${scoreText(known)}. The database could not be asked.` : asked);
-      if (fault) above.at(-1)?.after(remark);
+      const remark = quiet(error ? `${from}: ${scoreText(known)}. The database could not be asked.` : asked);
+      if (error) above.at(-1)?.after(remark);
       else this.#lines.append(remark);
       // The engine's first score is announced, deeper scores are not.
       if (known.origin !== "engine" || this.#heard !== node) this.#announce(node, `${scoreInWords(known)}, ${from.toLowerCase()}`);
@@ -186,7 +186,7 @@ export class EvaluationPanel {
   }
 
   /** Says that the database failed. */
-  #failed(fault: Explanation): void {
+  #failed(error: Explanation): void {
     this.#say("", "");
     this.#bar(undefined);
     this.actions.arrows([]);
@@ -194,18 +194,18 @@ export class EvaluationPanel {
     // The alert is announced by its role.
     window.clearTimeout(this.#speaking);
     this.#live.textContent = "";
-    this.#lines.replaceChildren(...this.#explained(fault));
+    this.#lines.replaceChildren(...this.#explained(error));
   }
 
   /** Returns the explanation of a failure, with a button to try again. */
-  #explained(fault: Explanation): HTMLElement[] {
+  #explained(error: Explanation): HTMLElement[] {
     // Unchanged elements keep the focus and are not announced again with each iteration of the engine.
-    if (this.#explanation?.fault === fault) return this.#explanation.parts;
-    const { title, advice } = fault;
+    if (this.#explanation?.error === error) return this.#explanation.parts;
+    const { title, advice } = error;
     const retry = make("button", { type: "button", className: "primary", "data-testid": "retry" }, "Try again");
     retry.addEventListener("click", () => this.actions.retry());
-    const alert = make("div", { className: "fault", role: "alert", "data-testid": "error" }, make("strong", {}, title), make("p", {}, advice));
-    this.#explanation = { fault, parts: [alert, retry] };
+    const alert = make("div", { className: "error", role: "alert", "data-testid": "error" }, make("strong", {}, title), make("p", {}, advice));
+    this.#explanation = { error, parts: [alert, retry] };
     return this.#explanation.parts;
   }
 

@@ -94,7 +94,7 @@ export class Lookups {
       state.setStatus({ cost: summary(cost) });
       state.addDatabaseEvals([[fen, answer]]);
     } catch (error) {
-      if (!signal.aborted) state.setStatus({ fault: explain(error) });
+      if (!signal.aborted) state.setStatus({ error: explain(error) });
     } finally {
       window.clearTimeout(slow);
     }

@@ -12,14 +12,14 @@ export function looksLikeFen(text: string): boolean {
 /** Returns the position of a FEN. Throws an `InputError`. */
 export function positionOf(fen: string): Position {
   const setup = parseFen(fen);
-  if (setup.isErr) throw new InputError(fenFault(setup.error.message, fen));
+  if (setup.isErr) throw new InputError(fenError(setup.error.message, fen));
   if (setup.value.pockets || setup.value.remainingChecks) throw new InputError("This FEN is of a chess variant; only standard chess and Chess960 are known here.");
   const position = Chess.fromSetup(setup.value);
-  if (position.isErr) throw new InputError(positionFault(position.error.message, setup.value.turn));
+  if (position.isErr) throw new InputError(positionError(position.error.message, setup.value.turn));
   return position.value;
 }
 
-function fenFault(code: string, fen: string): string {
+function fenError(code: string, fen: string): string {
   const [board = "", turn, castling, enPassant, halfmoves, fullmoves] = fen.split(/[\s_]+/);
   switch (code) {
     case InvalidFen.Turn:
@@ -34,13 +34,13 @@ function fenFault(code: string, fen: string): string {
       return `FEN, move number: “${clip(fullmoves)}” should be a number.`;
     case InvalidFen.Board:
     case InvalidFen.Pockets:
-      return `FEN, board: ${boardFault(board)}.`;
+      return `FEN, board: ${boardError(board)}.`;
     default:
       return "FEN: there is more text than its six fields.";
   }
 }
 
-function boardFault(board: string): string {
+function boardError(board: string): string {
   const ranks = board.split("/");
   const alien = [...board].find((letter) => !/[pnbrqkPNBRQK1-8/]/.test(letter));
   if (alien) return `“${alien}” is neither a piece (pnbrqk PNBRQK) nor a number of empty squares (1 to 8)`;
@@ -52,7 +52,7 @@ function boardFault(board: string): string {
   return "it cannot be read";
 }
 
-function positionFault(code: string, turn: string): string {
+function positionError(code: string, turn: string): string {
   const side = turn === "white" ? "White" : "Black";
   switch (code) {
     case IllegalSetup.Empty:

@@ -6,7 +6,7 @@ import type { OpenDialog } from "./open-dialog";
 import { loadPart } from "../loading/page-part";
 
 /** Binds the controls and returns the function that shows the dialog. `showMessage` reports errors if the dialog cannot be loaded. */
-export function bindOpen(open: (input: string | File) => Promise<void>, showMessage: (fault: string) => void): () => void {
+export function bindOpen(open: (input: string | File) => Promise<void>, showMessage: (error: string) => void): () => void {
   const dialog = loadOnce(async () => (await loadPart(import("./open-dialog"))).openDialog(open));
   const use = (what: (dialog: OpenDialog) => void) => void dialog().then(what, (error: InputError) => showMessage(error.message));
   const ask = () => use((dialog) => dialog.ask());

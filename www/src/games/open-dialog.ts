@@ -12,7 +12,7 @@ export interface OpenDialog {
 /** Creates the dialog. `open` opens the input; if it throws an `InputError`, the dialog stays open and shows the message. */
 export function openDialog(open: (input: string | File) => Promise<void>): OpenDialog {
   const text = make("textarea", { rows: 8, spellcheck: false, autocomplete: "off", "aria-label": "PGN, FEN, address or user name", "aria-describedby": "open-error", "data-testid": "open-text" });
-  const fault = make("p", { id: "open-error", className: "fault", role: "alert", "data-testid": "open-error" });
+  const errorText = make("p", { id: "open-error", className: "error", role: "alert", "data-testid": "open-error" });
   const file = make("input", { type: "file", accept: ".pgn,.txt,.fen,application/x-chess-pgn,text/plain", hidden: true, "data-testid": "open-file" });
   const pick = make("button", { type: "button", className: "at-start", "data-testid": "open-pick" }, "Choose a file…");
   const cancel = make("button", { type: "button" }, "Cancel");
@@ -23,7 +23,7 @@ export function openDialog(open: (input: string | File) => Promise<void>): OpenD
     make("h2", { id: "open-title" }, "Open a position or a game"),
     make("p", {}, "Paste a PGN, a FEN, the address of a game or a study at Lichess, or enter the user name of a player at Lichess or Chess.com. You can also paste anywhere on the page, or drop a file on it."),
     text,
-    fault,
+    errorText,
     make("div", { className: "actions" }, pick, file, cancel, submit),
   );
   const dialog = make("dialog", { "aria-labelledby": "open-title", "data-testid": "open-dialog" }, form);
@@ -31,7 +31,7 @@ export function openDialog(open: (input: string | File) => Promise<void>): OpenD
   let attempts = 0;
 
   const complain = (error?: InputError) => {
-    fault.textContent = error?.message ?? "";
+    errorText.textContent = error?.message ?? "";
     if (!error) {
       text.removeAttribute("aria-invalid");
       return;

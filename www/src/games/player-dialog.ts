@@ -38,7 +38,7 @@ class PlayerDialog {
   readonly #name = make("input", { type: "text", "aria-label": "User name", "data-testid": "player-name", autocomplete: "off", autocapitalize: "off", spellcheck: false, maxLength: 100 });
   readonly #sites = Object.entries(SITES).map(([site, name]) => [site as Player["site"], make("input", { type: "radio", name: "site", value: site, "data-testid": `player-site-${site}` }), name] as const);
   readonly #status = make("p", { className: "quiet", role: "status", "data-testid": "player-status" });
-  readonly #fault = make("p", { className: "fault", role: "alert", "data-testid": "player-error" });
+  readonly #errorText = make("p", { className: "error", role: "alert", "data-testid": "player-error" });
   readonly #openings = make("a", { className: "at-start", "data-testid": "player-openings" }, "Openings");
   readonly #older = make("button", { type: "button", hidden: true, "data-testid": "player-older" }, "Older games");
   readonly #dialog: HTMLDialogElement;
@@ -63,7 +63,7 @@ class PlayerDialog {
       make("h2", { id: "player-title" }, "Games of a player"),
       form,
       ...this.#list.elements(),
-      this.#fault,
+      this.#errorText,
       make("div", { className: "actions" }, this.#openings, this.#older, this.#status, close),
     );
     document.body.append(this.#dialog);
@@ -140,8 +140,8 @@ class PlayerDialog {
   }
 
   #complain(message: string): void {
-    this.#fault.textContent = message;
-    this.#fault.hidden = message === "";
+    this.#errorText.textContent = message;
+    this.#errorText.hidden = message === "";
   }
 
   #chosenSite(): Player["site"] {

@@ -40,7 +40,7 @@ export class Session {
       // `pick` writes the address of a new game.
       if (node && !game) writeAddress(formatLink(state.game, state.node));
     });
-    state.on(({ known, status }) => (known || (status && state.status.fault)) && this.#prepare().catch(() => {}));
+    state.on(({ known, status }) => (known || (status && state.status.error)) && this.#prepare().catch(() => {}));
   }
 
   /** Opens the game of the address bar, now and after each change of the address. */

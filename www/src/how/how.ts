@@ -27,7 +27,7 @@ const examples = byId("examples").querySelectorAll("button");
 
 function fail(where: HTMLElement, error: unknown): void {
   const { title, advice } = explain(error);
-  where.replaceChildren(make("p", { className: "fault", role: "alert" }, make("strong", {}, title), ` ${advice}`));
+  where.replaceChildren(make("p", { className: "error", role: "alert" }, make("strong", {}, title), ` ${advice}`));
 }
 
 /** Runs one lookup at a time, so that each request belongs to one lookup. */

@@ -7,7 +7,7 @@ import { formatLink, parseLink } from "./link";
 import type { State } from "../state/state";
 
 /** Shows the position of the address. If the address is invalid, shows the starting position and the message. */
-export function followLinks(state: State, showMessage: (fault: string) => void): void {
+export function followLinks(state: State, showMessage: (error: string) => void): void {
   let latest = 0;
   followAddress(async (fragment) => {
     const asked = ++latest;

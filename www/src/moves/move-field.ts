@@ -9,9 +9,9 @@ import type { State } from "../state/state";
 /** Binds the field and returns the function that focuses it. `play` plays a move from a position. */
 export function bindTyped(state: State, play: (node: Node, move: NormalMove) => void = (node, move) => state.play(node, move)): () => void {
   const field = byId<HTMLInputElement>("move");
-  const fault = byId("move-error");
+  const errorText = byId("move-error");
   const showMessage = (text: string) => {
-    fault.textContent = text;
+    errorText.textContent = text;
     if (text) field.setAttribute("aria-invalid", "true");
     else field.removeAttribute("aria-invalid");
   };

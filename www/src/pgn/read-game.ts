@@ -57,7 +57,7 @@ export function readMoves(source: PgnText): { start: Position; moves: readonly N
 }
 
 function understand(source: PgnText): { start: Position; root: MoveToken; read: ResolvedMoves; result: string | undefined } {
-  if (source.fault) throw source.fault;
+  if (source.error) throw source.error;
   const start = startOf(source);
   const { root, result } = movetext(source);
   if (root.next.length === 0 && !source.headers.has("FEN")) throw new InputError("The game has no moves.", source.line);

@@ -23,7 +23,7 @@ export interface ResolvedMoves {
 
 interface Attempt extends ResolvedMoves {
   /** Why the main line cannot be read, and the number of its moves that can. */
-  readonly fault?: Cut;
+  readonly error?: Cut;
   readonly reached: number;
 }
 
@@ -33,11 +33,11 @@ interface Attempt extends ResolvedMoves {
  */
 export function resolveMoves(source: PgnText, root: MoveToken, start: Position): ResolvedMoves {
   const english = attempt(root, start, ENGLISH);
-  if (!english.fault && english.cuts.length === 0) return english;
+  if (!english.error && english.cuts.length === 0) return english;
   const letters = foreignLetters(root);
   // If all letters are English, other languages are not tried.
   const others = letters.length === 0 ? [] : FOREIGN.map((language) => attempt(root, start, language));
-  const legal = [english, ...others].filter((each) => !each.fault);
+  const legal = [english, ...others].filter((each) => !each.error);
   const least = Math.min(...legal.map((each) => each.cuts.length));
   const best = legal.find((each) => each.cuts.length === least);
   if (best) return best;
@@ -45,13 +45,13 @@ export function resolveMoves(source: PgnText, root: MoveToken, start: Position):
 }
 
 function refusal(source: PgnText, english: Attempt, others: Attempt[], letters: string[]): InputError {
-  const fault = english.fault as Cut;
+  const error = english.error as Cut;
   const farthest = others.filter((each) => letters.every((letter) => each.letters.pieces.includes(letter))).sort((a, b) => b.reached - a.reached)[0];
   if (!farthest || farthest.reached <= english.reached) {
     const hint = farthest ? `; the letters look ${farthest.letters.language}, and it is not legal in that language either` : "";
-    return errorAt(source, fault.at.at, fault.reason + hint);
+    return errorAt(source, error.at.at, error.reason + hint);
   }
-  const { at, reason } = farthest.fault as Cut;
+  const { at, reason } = farthest.error as Cut;
   return errorAt(source, at.at, `${reason}; the letters look ${farthest.letters.language}, and the moves before it were read so`);
 }
 
@@ -59,7 +59,7 @@ function refusal(source: PgnText, english: Attempt, others: Attempt[], letters: 
 function attempt(root: MoveToken, start: Position, letters: Letters): Attempt {
   const moves = new Map<MoveToken, NormalMove>();
   const cuts: Cut[] = [];
-  let fault: Cut | undefined;
+  let error: Cut | undefined;
   let reached = 0;
   // A game with its own start position may have other move numbers.
   let offset = start.fullmoves === 1 && start.turn === "white" ? 0 : undefined;
@@ -73,7 +73,7 @@ function attempt(root: MoveToken, start: Position, letters: Letters): Attempt {
       const cut = { at, reason: reason ?? illegal(parent, at, offset ?? 0) };
       if (!main) cuts.push(cut);
       else {
-        fault = cut;
+        error = cut;
         break;
       }
       continue;
@@ -88,7 +88,7 @@ function attempt(root: MoveToken, start: Position, letters: Letters): Attempt {
       if (next) open.push({ parent: position, at: next, main: main && index === 0 });
     }
   }
-  return { letters, moves, cuts, reached, ...(fault ? { fault } : {}) };
+  return { letters, moves, cuts, reached, ...(error ? { error } : {}) };
 }
 
 const label = (position: Position, offset: number): string => `${position.fullmoves + offset}${position.turn === "white" ? "." : "…"}`;

@@ -13,7 +13,7 @@ export interface PgnText {
   /** Offset of the moves in `text`. */
   readonly moves: number;
   /** Error in a header that changes the start of the game. */
-  readonly fault?: InputError;
+  readonly error?: InputError;
 }
 
 const TAG = /\s*\[\s*([A-Za-z0-9][\w+#=:-]*)\s+"((?:[^"\\]|\\.)*)"\s*\]/y;
@@ -27,13 +27,13 @@ const RESULT = /(?:1[-–—]0|0[-–—]1|1\/2(?:[-–—]1\/2)?|½(?:[-–—]
 /** Returns the games of a text in their order. A text without headers and moves has no games. */
 export function* split(text: string): Generator<PgnText> {
   let index = 0;
-  let game: { start: number; line: number; headers: Map<string, string>; names: Set<string>; moves?: number; fault?: InputError } | undefined;
+  let game: { start: number; line: number; headers: Map<string, string>; names: Set<string>; moves?: number; error?: InputError } | undefined;
   const finish = (end: number): PgnText | undefined => {
     const done = game;
     game = undefined;
     if (!done || (done.moves === undefined && done.names.size === 0)) return undefined;
-    const { start, line, headers, moves, fault } = done;
-    return { index: ++index, text: text.slice(start, end), line, headers, moves: (moves ?? end) - start, ...(fault ? { fault } : {}) };
+    const { start, line, headers, moves, error } = done;
+    return { index: ++index, text: text.slice(start, end), line, headers, moves: (moves ?? end) - start, ...(error ? { error } : {}) };
   };
   /** Whether the previous line ended in a comment, and its depth of brackets. */
   let comment = false;
@@ -75,7 +75,7 @@ export function* split(text: string): Generator<PgnText> {
       rest = at + end;
     }
     if (decisive) {
-      game.fault ??= new InputError(`Line ${number}: “${clip(line)}” should be a header such as [FEN "…"].`, number);
+      game.error ??= new InputError(`Line ${number}: “${clip(line)}” should be a header such as [FEN "…"].`, number);
       rest = at + line.length;
     }
     if (game.moves === undefined && line.startsWith("[") && tags.length === 0) rest = at + line.length;

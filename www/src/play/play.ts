@@ -154,7 +154,7 @@ function playMove(move: NormalMove): void {
 
 async function answer(at: Match): Promise<void> {
   const { signal } = (working = new AbortController());
-  byId("fault").hidden = true;
+  byId("error").hidden = true;
   try {
     const move = await opponent.reply(at, signal);
     if (signal.aborted || !at.play(move, now())) return;
@@ -170,12 +170,12 @@ function failed(error: unknown): void {
   match?.clock?.stop(now());
   clocks();
   const text = error instanceof Error ? error.message : String(error);
-  byId("fault").firstElementChild?.replaceChildren(`The engine could not be loaded: ${text}`);
-  byId("fault").hidden = false;
+  byId("error").firstElementChild?.replaceChildren(`The engine could not be loaded: ${text}`);
+  byId("error").hidden = false;
 }
 
 function retry(): void {
-  byId("fault").hidden = true;
+  byId("error").hidden = true;
   match?.resume(now());
   if (match && !match.isMine) void answer(match);
   else opponent.load().catch(failed);
@@ -244,14 +244,14 @@ function playSound(): void {
 
 const step = (node: Node | undefined): void => void (match && node && show(node));
 const typed = byId<HTMLInputElement>("move");
-const typedFault = byId("move-error");
-typed.addEventListener("input", () => (typedFault.textContent = ""));
+const typedError = byId("move-error");
+typed.addEventListener("input", () => (typedError.textContent = ""));
 typed.addEventListener("keydown", ({ key }) => {
   if (key === "Escape") typed.blur();
   if (key !== "Enter" || !match || typed.value.trim() === "") return;
   const move = match.isMine ? parseMove(match.node.position, typed.value) : undefined;
-  if (!match.isMine) typedFault.textContent = "It is not your move";
-  else if (!move) typedFault.textContent = `${typed.value.trim().slice(0, 12)} is not legal`;
+  if (!match.isMine) typedError.textContent = "It is not your move";
+  else if (!move) typedError.textContent = `${typed.value.trim().slice(0, 12)} is not legal`;
   if (!move) return;
   typed.value = "";
   playMove(move);

@@ -10,7 +10,7 @@ const level = byId<HTMLSelectElement>("level");
 const control = byId<HTMLSelectElement>("control");
 const [minutes, increment] = [byId<HTMLInputElement>("minutes"), byId<HTMLInputElement>("increment")];
 const fen = byId<HTMLInputElement>("fen");
-const fault = byId("fen-error");
+const errorText = byId("fen-error");
 const book = byId<HTMLInputElement>("book");
 
 /** Whether the user has chosen a colour. Until then it is the side to move. */
@@ -47,7 +47,7 @@ const chosenControl = (): Control | undefined => (control.value === OWN ? ownCon
 /** Returns the position of the form; `undefined` if it is the standard position or invalid. Shows the error of an invalid FEN. */
 function check(): string | undefined {
   const text = fen.value.replaceAll("_", " ").trim();
-  fault.textContent = "";
+  errorText.textContent = "";
   fen.removeAttribute("aria-invalid");
   if (!text) {
     suggest("white");
@@ -58,7 +58,7 @@ function check(): string | undefined {
     return text;
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
-    fault.textContent = error.message;
+    errorText.textContent = error.message;
     fen.setAttribute("aria-invalid", "true");
     return undefined;
   }
@@ -77,7 +77,7 @@ export function bind(start: (terms: Terms) => void, show: (fen: string | undefin
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const position = check();
-    if (fault.textContent) return fen.focus();
+    if (errorText.textContent) return fen.focus();
     const side = new FormData(form).get("side");
     start({
       side: side === "white" || side === "black" ? side : Math.random() < 0.5 ? "white" : "black",

@@ -103,7 +103,7 @@ async function showPlayer(player: Player, games: number): Promise<void> {
   try {
     const listener = {
       progress: (words: string, share?: number) => progress([words, share]),
-      fail: (message: string) => complain(`${byId("fault").textContent} ${message}`),
+      fail: (message: string) => complain(`${byId("error").textContent} ${message}`),
       changed: (grown: Prepared) => changed(grown, grown.isComplete || prepared === undefined),
     };
     const sentence = await prepare(player, games, { store: await players(), database, book }, listener, signal);
@@ -141,8 +141,8 @@ function drawProgress(words: string, share: number | undefined): void {
 }
 
 function complain(message: string): void {
-  byId("fault").textContent = message.trim();
-  byId("fault").hidden = message === "";
+  byId("error").textContent = message.trim();
+  byId("error").hidden = message === "";
 }
 
 /** Shows new data of the player. */

@@ -13,7 +13,7 @@ export interface KnownEvals {
   readonly engineEvals: ReadonlyMap<string, Evaluated>;
   /** Evaluations by the engine in the analysis of the game. */
   readonly gameEvals: ReadonlyMap<string, Evaluated>;
-  readonly status: { readonly fault?: unknown };
+  readonly status: { readonly error?: unknown };
 }
 
 /** Returns the best known score of a position. */
@@ -39,7 +39,7 @@ function evalsOf(node: Node, evals: KnownEvals): score.PositionEvals {
   return {
     ending: node.children.length > 0 ? undefined : ending(node.position),
     database: databaseEvals.get(node.fen),
-    isUnreachable: status.fault !== undefined,
+    isUnreachable: status.error !== undefined,
     pgn: node.notes.given,
     engine: engineEval(node.fen, evals),
     earlier: earlier(node, databaseEvals),

@@ -48,11 +48,11 @@ function database(client: DatabaseClient, change: (part: Partial<Settings>) => v
   output.textContent = manifest ? `Open: ${plural(manifest.positions, "position")}, ${size(manifest.bytes)}.` : "This database is not open.";
   const use = make("button", { type: "button", "data-testid": "use-database" }, "Use");
   use.addEventListener("click", () => {
-    const fault = faultOf(input.value);
+    const error = addressError(input.value);
     input.toggleAttribute("aria-invalid", false);
-    if (fault) {
+    if (error) {
       input.setAttribute("aria-invalid", "true");
-      output.textContent = fault;
+      output.textContent = error;
       return;
     }
     const url = manifestOf(input.value);
@@ -115,7 +115,7 @@ function manifestOf(address: string): URL {
 }
 
 /** Explains what is wrong with an address. */
-function faultOf(address: string): string | undefined {
+function addressError(address: string): string | undefined {
   const text = address.trim();
   const url = text === "" ? undefined : dataUrl(text, document.baseURI);
   if (!url) {

@@ -48,7 +48,7 @@ export interface Status {
   /** The lookup is slow. */
   waiting?: boolean;
   /** Why the lookup failed. */
-  fault?: Explanation;
+  error?: Explanation;
   /** Cost of the last answer. */
   cost?: string;
 }
