@@ -39,9 +39,20 @@ impl Tables {
     ///
     /// Returns an error if the folder cannot be read, or if the length of a table is wrong.
     pub fn open(folder: impl AsRef<Path>) -> std::io::Result<Tables> {
-        let mut tables = Tablebase::new();
-        let count = tables.add_directory(folder)?;
-        Ok(Tables { tables, count })
+        let mut tables = Tables { tables: Tablebase::new(), count: 0 };
+        tables.add(folder)?;
+        Ok(tables)
+    }
+
+    /// Adds the tables of another folder. Returns their number.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the folder cannot be read, or if the length of a table is wrong.
+    pub fn add(&mut self, folder: impl AsRef<Path>) -> std::io::Result<usize> {
+        let added = self.tables.add_directory(folder)?;
+        self.count += added;
+        Ok(added)
     }
 
     /// Number of tables.

@@ -10,7 +10,7 @@ import { encode } from "./encode.js";
 import type { AnalyseGameOptions, GameAnalysis, GameEngine, GameEngineResult, GameProgress, KnownEval, PgnGame } from "./types.js";
 
 const OPTIONS: Kinds<AnalyseGameOptions> = {
-  ...{ database: "other", engine: "other", nodes: "other", usePgnEvals: "flag", indexedDB: "cache" },
+  ...{ database: "other", endgames: "other", engine: "other", nodes: "other", usePgnEvals: "flag", indexedDB: "cache" },
   ...{ onProgress: "function", signal: "signal" },
 };
 
@@ -32,7 +32,7 @@ const known = ({ depth, knodes, pvs: [{ cp, mate, uci }] }: GameEngineResult, fr
 
 /** Analyses the first game of a PGN. */
 export async function analyseGame(pgn: string, options: AnalyseGameOptions | undefined): Promise<GameAnalysis> {
-  const { database, engine, nodes, usePgnEvals, indexedDB = true, onProgress, signal } = checked("analyseGame", options, OPTIONS);
+  const { database, endgames, engine, nodes, usePgnEvals, indexedDB = true, onProgress, signal } = checked("analyseGame", options, OPTIONS);
   throwIfAborted(signal, "the analysis");
   const game: PgnGame = read(pgn);
   const review = new GameReview(pgn, limit("nodes", nodes, 2 ** 40) ?? 0);
@@ -42,6 +42,7 @@ export async function analyseGame(pgn: string, options: AnalyseGameOptions | und
   let store: Store;
   try {
     const databaseError = database ? await give(review, game.positions, database, signal) : undefined;
+    const endgamesError = endgames ? await probe(review, game.positions, endgames, signal) : undefined;
     if (usePgnEvals) review.give(...encode(game.evaluations));
     const progress = { pass: 0, done: 0, of: 0, report: () => review.report(), evaluations: () => review.evaluations() };
     onProgress?.(progress);
@@ -50,7 +51,7 @@ export async function analyseGame(pgn: string, options: AnalyseGameOptions | und
       if (indexedDB) store = openResultStore(name, sequences);
       await search(review, engine, { progress, onProgress, signal: abort.signal, store });
     }
-    return { report: review.report(), evaluations: review.evaluations(), pgn: review.annotate(pgn), databaseError };
+    return { report: review.report(), evaluations: review.evaluations(), pgn: review.annotate(pgn), databaseError, endgamesError };
   } finally {
     remove?.();
     abort.abort();
@@ -68,6 +69,41 @@ async function give(review: GameReview, fens: string[], database: NonNullable<An
   } catch (error) {
     throwIfAborted(signal, "the analysis");
     if (error instanceof ShelfishError && error.code === "usage") throw error;
+    return error as Error;
+  }
+}
+
+/** Maximum number of pieces of endgame tables. */
+const MAX_PIECES = 7;
+
+/** Centipawns of an ending that tables call won. */
+const TABLE_WIN = 20_000;
+
+/** Number of pieces of a FEN. */
+const pieces = (fen: string) => (/^\S*/.exec(fen)![0].match(/[a-z]/gi) ?? []).length;
+
+/** Converts the result of endgame tables. Returns `null` for an error. */
+export function endgameEval(fen: string, answer: { outcome: string; moves: ReadonlyArray<{ uci: string }> } | Error): KnownEval | null {
+  if (answer instanceof Error) return null;
+  const side = fen.split(" ")[1] === "w" ? TABLE_WIN : -TABLE_WIN;
+  const cp = /^(maybe-)?win$/.test(answer.outcome) ? side : /^(maybe-)?loss$/.test(answer.outcome) ? -side : 0;
+  return { cp, line: answer.moves.slice(0, 1).map(({ uci }) => uci), from: "endgames" };
+}
+
+/** Adds the results of endgame tables. Returns the first error of the tables. */
+async function probe(review: GameReview, fens: string[], given: NonNullable<AnalyseGameOptions["endgames"]>, signal: AbortSignal | undefined): Promise<Error | undefined> {
+  if (!fens.some((fen) => pieces(fen) <= MAX_PIECES)) return undefined;
+  try {
+    const endgames = await (typeof given === "function" ? given() : given);
+    const few = [...fens.entries()].filter(([, fen]) => pieces(fen) <= endgames.maxPieces);
+    const answers = await endgames.probeMany(few.map(([, fen]) => fen), { signal, castling: "chess960" });
+    const known: (KnownEval | null)[] = fens.map(() => null);
+    for (const [n, answer] of answers.entries()) known[few[n]![0]] = endgameEval(few[n]![1], answer);
+    review.give(...encode(known));
+    // A missing table is no failure.
+    return answers.find((answer): answer is Error => answer instanceof Error && !/^(castling|pieces|table)$/.test((answer as ShelfishError).code));
+  } catch (error) {
+    throwIfAborted(signal, "the analysis");
     return error as Error;
   }
 }

@@ -69,6 +69,15 @@ fn is_missing(kind: &SourceErrorKind) -> bool {
     matches!(kind, SourceErrorKind::Status(403 | 404))
 }
 
+/// Opens the tables of a directory.
+fn folder(path: PathBuf) -> Result<Tables, OpenEndgamesError> {
+    match Tables::open(&path) {
+        Ok(tables) if tables.count() == 0 => Err(OpenEndgamesError::Empty { path }),
+        Ok(tables) => Ok(tables),
+        Err(error) => Err(OpenEndgamesError::Folder { path, error }),
+    }
+}
+
 /// Tables of a directory, or of a source that is read by pages.
 #[derive(Debug)]
 pub enum EndgameTables {
@@ -79,14 +88,14 @@ pub enum EndgameTables {
 }
 
 impl EndgameTables {
-    /// Opens the tables of a directory.
-    pub fn open_folder(path: impl Into<PathBuf>) -> Result<EndgameTables, OpenEndgamesError> {
-        let path = path.into();
-        match Tables::open(&path) {
-            Ok(tables) if tables.count() == 0 => Err(OpenEndgamesError::Empty { path }),
-            Ok(tables) => Ok(EndgameTables::Folder(tables)),
-            Err(error) => Err(OpenEndgamesError::Folder { path, error }),
+    /// Opens the tables of several folders, separated as in `PATH`.
+    pub fn open_path(path: &str) -> Result<Tables, OpenEndgamesError> {
+        let mut folders = std::env::split_paths(path);
+        let mut tables = folder(folders.next().unwrap_or_default())?;
+        for path in folders {
+            tables.add(&path).map_err(|error| OpenEndgamesError::Folder { path, error })?;
         }
+        Ok(tables)
     }
 
     /// Opens the tables of an address.
@@ -94,7 +103,7 @@ impl EndgameTables {
         let source = super::Args { database: args.tables.clone(), timeout: args.timeout, integrity: None }.source();
         let source = source.map_err(OpenEndgamesError::Source)?;
         if source.is_directory() {
-            return EndgameTables::open_folder(source.locate(""));
+            return folder(source.locate("").into()).map(EndgameTables::Folder);
         }
         let index = read_index(&source).await.map_err(OpenEndgamesError::Index)?;
         let cache = cache.open(&source).map_err(OpenEndgamesError::Cache)?;
