@@ -1,5 +1,6 @@
 // The analysis of a game by a database and an engine. The module decides what the engine searches.
 
+import { countPieces, type Ending, endingScore, MAX_TABLE_PIECES } from "../score/endgame.js";
 import { onAbort, throwIfAborted } from "../shared/abort.js";
 import { ShelfishError } from "../shared/errors.js";
 import { checked, type Kinds, limit } from "../shared/options.js";
@@ -73,32 +74,21 @@ async function give(review: GameReview, fens: string[], database: NonNullable<An
   }
 }
 
-/** Maximum number of pieces of endgame tables. */
-const MAX_PIECES = 7;
-
-/** Centipawns of an ending that tables call won. */
-const TABLE_WIN = 20_000;
-
-/** Number of pieces of a FEN. */
-const pieces = (fen: string) => (/^\S*/.exec(fen)![0].match(/[a-z]/gi) ?? []).length;
-
 /** Converts the result of endgame tables. Returns `null` for an error. */
-export function endgameEval(fen: string, answer: { outcome: string; moves: ReadonlyArray<{ uci: string }> } | Error): KnownEval | null {
+function endgameEval(answer: Ending | Error): KnownEval | null {
   if (answer instanceof Error) return null;
-  const side = fen.split(" ")[1] === "w" ? TABLE_WIN : -TABLE_WIN;
-  const cp = /^(maybe-)?win$/.test(answer.outcome) ? side : /^(maybe-)?loss$/.test(answer.outcome) ? -side : 0;
-  return { cp, line: answer.moves.slice(0, 1).map(({ uci }) => uci), from: "endgames" };
+  return { cp: endingScore(answer).cp, line: answer.moves.slice(0, 1).map(({ uci }) => uci), from: "endgames" };
 }
 
 /** Adds the results of endgame tables. Returns the first error of the tables. */
 async function probe(review: GameReview, fens: string[], given: NonNullable<AnalyseGameOptions["endgames"]>, signal: AbortSignal | undefined): Promise<Error | undefined> {
-  if (!fens.some((fen) => pieces(fen) <= MAX_PIECES)) return undefined;
+  if (!fens.some((fen) => countPieces(fen) <= MAX_TABLE_PIECES)) return undefined;
   try {
     const endgames = await (typeof given === "function" ? given() : given);
-    const few = [...fens.entries()].filter(([, fen]) => pieces(fen) <= endgames.maxPieces);
+    const few = [...fens.entries()].filter(([, fen]) => countPieces(fen) <= endgames.maxPieces);
     const answers = await endgames.probeMany(few.map(([, fen]) => fen), { signal, castling: "chess960" });
     const known: (KnownEval | null)[] = fens.map(() => null);
-    for (const [n, answer] of answers.entries()) known[few[n]![0]] = endgameEval(few[n]![1], answer);
+    for (const [n, answer] of answers.entries()) known[few[n]![0]] = endgameEval(answer);
     review.give(...encode(known));
     // A missing table is no failure.
     return answers.find((answer): answer is Error => answer instanceof Error && !/^(castling|pieces|table)$/.test((answer as ShelfishError).code));

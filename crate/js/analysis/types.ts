@@ -1,5 +1,6 @@
 // Types of reports and games.
 
+import type { Ending } from "../score/endgame.js";
 import type { Evaluation, PositionEval, Wasm } from "../shared/types.js";
 
 /** A known evaluation of a position. It has either `cp` or `mate`, from White's point of view. */
@@ -152,7 +153,7 @@ export interface GameEndgames {
   probeMany(
     fens: string[],
     options: { signal?: AbortSignal | undefined; castling: "chess960" },
-  ): Promise<ReadonlyArray<{ outcome: string; moves: ReadonlyArray<{ uci: string }> } | Error>>;
+  ): Promise<ReadonlyArray<Ending | Error>>;
 }
 
 /** Options of `analyseGame`. */

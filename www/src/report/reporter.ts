@@ -1,7 +1,8 @@
 /** Runs the analysis of the game. The module is loaded after the lookup of the game, the engine for its first search. */
 import type { Analysis, AnalyseGameOptions, GameEngine, GameEngineResult, GameProgress, KnownEval, Report } from "shelfish/analysis";
 import type { Evaluated } from "shelfish/evaluator";
-import { scoreText } from "shelfish/score";
+import { MAX_TABLE_PIECES, scoreText } from "shelfish/score";
+import type { EndgameLookups } from "../evaluation/endgame-lookups";
 import type { Lookups } from "../evaluation/lookups";
 import type { Node } from "../game/game";
 import { loadOnce } from "../loading/load-once";
@@ -44,6 +45,7 @@ export class Reporter {
   constructor(
     private readonly state: State,
     private readonly lookups: Pick<Lookups, "answers">,
+    private readonly endgames: Pick<EndgameLookups, "results">,
     { engine, nodes }: ReporterSettings,
   ) {
     this.#settings = { engine, nodes };
@@ -165,7 +167,13 @@ export class Reporter {
       return answers.map((answer) => answer ?? null);
     };
     const { engine, nodes } = this.#settings;
-    return { database: { lookupMany }, engine: engine ? () => this.#searcher() : null, nodes, usePgnEvals: true, signal };
+    const nodesByFen = new Map(line.map((node) => [node.fen, node]));
+    const probeMany = async (fens: string[]) => {
+      const wanted = fens.flatMap((fen) => nodesByFen.get(fen) ?? []);
+      const results = await this.endgames.results(wanted, signal);
+      return wanted.map((_, index) => results[index] ?? new InputError("no endgame table"));
+    };
+    return { database: { lookupMany }, endgames: { maxPieces: MAX_TABLE_PIECES, probeMany }, engine: engine ? () => this.#searcher() : null, nodes, usePgnEvals: true, signal };
   }
 
   /** Chooses the engine of the next searches. */

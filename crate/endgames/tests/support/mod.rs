@@ -37,7 +37,13 @@ pub fn position(material: &str, squares: &[u64], turn: Color, is_swapped: bool, 
     setup.turn = turn;
     let rank = turn.fold_wb(Rank::Sixth, Rank::Third);
     setup.ep_square = ep_file.map(|file| Square::from_coords(File::new(file as u32), rank));
-    let chess = Chess::from_setup(setup, CastlingMode::Standard).ok()?;
+    let chess = Chess::from_setup(setup, CastlingMode::Standard).or_else(|error| {
+        // python-chess accepts that two knights or pawns check at a time.
+        let chess = error.ignore_impossible_check().map_err(drop)?;
+        let checkers = chess.checkers() & (chess.board().knights() | chess.board().pawns());
+        if checkers.count() == 2 { Ok(chess) } else { Err(()) }
+    });
+    let chess = chess.ok()?;
     (!chess.legal_moves().is_empty()).then_some(chess)
 }
 
