@@ -144,7 +144,7 @@ export interface GameEngine {
 }
 
 /** A result of an engine. */
-export type GameEngineResult = Pick<Evaluation, "depth" | "knodes" | "pvs"> & { from?: "engine" | "stockfish" | "database" | undefined };
+export type GameEngineResult = Pick<Evaluation, "depth" | "knodes" | "pvs"> & { from?: "endgames" | "database" | "engine" | "stockfish" | undefined };
 
 /** The part of endgame tables that the analysis of a game needs. The tables of `shelfish/endgames` have it. */
 export interface GameEndgames {

@@ -35,7 +35,7 @@ export interface PositionEvals {
   /** The evaluation in a comment of a PGN. */
   pgn?: (ScoreLike & { depth?: number | undefined }) | undefined;
   /** The result of an engine. */
-  engine?: (Evaluation & { from?: "engine" | "stockfish" | "database" | undefined }) | undefined;
+  engine?: (Evaluation & { from?: "endgames" | "database" | "engine" | "stockfish" | undefined }) | undefined;
   /** Earlier positions of the game, the previous position first. Read only if no better origin has a score. */
   earlier?: Iterable<EarlierPosition> | undefined;
 }

@@ -25,9 +25,9 @@ export function endingWinner({ fen, outcome }: Pick<Ending, "fen" | "outcome">):
   return undefined;
 }
 
-/** Returns the score of an ending from White's point of view: centipawns, winning chances, and a short text. */
+/** Returns the score of an ending from White's point of view: centipawns, winning chances, and the result of best play as text. */
 export function endingScore(ending: Pick<Ending, "fen" | "outcome">): { cp: number; chances: number; text: string } {
   const winner = endingWinner(ending);
-  if (!winner) return { cp: 0, chances: 0, text: "=TB" };
-  return winner === "white" ? { cp: TABLE_WIN, chances: 1, text: "+TB" } : { cp: -TABLE_WIN, chances: -1, text: "-TB" };
+  if (!winner) return { cp: 0, chances: 0, text: "½-½" };
+  return winner === "white" ? { cp: TABLE_WIN, chances: 1, text: "1-0" } : { cp: -TABLE_WIN, chances: -1, text: "0-1" };
 }

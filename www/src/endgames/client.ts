@@ -15,12 +15,12 @@ export class EndgameClient {
   readonly open = loadOnce(() => openEndgames(this.url, { fetch: fetchEarly, indexedDB: this.cache > 0 && { bytes: this.cache * MEBIBYTE } }));
 
   /** Returns the results of positions. Positions without a table are left out. Rejects if the tables fail. */
-  async probeMany(fens: readonly string[], signal: AbortSignal): Promise<EndgameResult[]> {
+  async probeMany(fens: readonly string[], signal: AbortSignal): Promise<(readonly [fen: string, result: EndgameResult])[]> {
     const endgames = await this.open();
     signal.throwIfAborted();
     const answers = await endgames.probeMany(fens, { signal, castling: "chess960" });
     const failed = answers.find((answer) => answer instanceof ShelfishError && !["castling", "pieces", "table"].includes(answer.code));
     if (failed) throw failed;
-    return answers.filter((answer): answer is EndgameResult => !(answer instanceof ShelfishError));
+    return answers.flatMap((answer, index) => (answer instanceof ShelfishError ? [] : [[fens[index] ?? "", answer] as const]));
   }
 }

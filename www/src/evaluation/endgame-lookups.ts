@@ -39,7 +39,7 @@ export class EndgameLookups {
     const open = line.filter((node) => this.#isOpen(node));
     if (open.length > 0) {
       try {
-        this.state.addEndgameEvals(await (await this.#load()).probeMany(open.filter((node) => this.#isOpen(node)).map(fenWithClock), signal));
+        this.state.addEndgameEvals(await (await this.#load()).probeMany(open.filter((node) => this.#isOpen(node)).map(({ fen }) => fen), signal));
       } catch (error) {
         // The page works without tables: the database and the engine evaluate the position.
         if (!signal.aborted) console.warn("The endgame tables:", error);
@@ -62,6 +62,3 @@ export class EndgameLookups {
     this.#timer = window.setTimeout(() => void this.results([node], signal), DELAY);
   }
 }
-
-/** Returns a FEN with the half-move clock, which decides whether a win comes in time. */
-const fenWithClock = ({ fen, position }: Node): string => `${fen} ${position.halfmoves} 1`;

@@ -190,10 +190,10 @@ export class EvaluationPanel {
     const result = outcomeInWords(endgame, node.position.turn);
     const rule = /cursed|blessed/.test(endgame.outcome) ? " by the 50-move rule" : "";
     const distance = known.chances === 0 ? "" : `, capture or pawn move in ${plural(Math.abs(endgame.dtz), "half-move")}`;
-    this.#say(result, `Endgame tables, exact${rule}${distance}`);
+    this.#say(known.text, `${result}${rule} by endgame tables${distance}`);
     const lines = endgame.moves.map((move) => ({ score: moveInWords(move), line: steps(node.position, [move.uci]) }));
     this.#list(node, lines, [], lines.slice(0, 1));
-    this.#announce(node, `${result}${rule}${distance}, exact by endgame tables`);
+    this.#announce(node, `${result}${rule}${distance}, by endgame tables`);
   }
 
   /** Says that the database does not have the position. */
@@ -278,11 +278,11 @@ function outcomeInWords(ending: Ending, turn: "white" | "black"): string {
   return winner ? `${winner === "white" ? "White" : "Black"} wins` : "Draw";
 }
 
-/** Returns the result of a move for the side that moves: "Wins, 12", "Draws", "Loses, 8". The number counts plies until the next capture or pawn move. */
+/** Returns the result of a move for the side that moves: "Win 12", "Draw", "Loss 8". The number counts plies until the next capture or pawn move. */
 function moveInWords({ outcome, dtz, isCheckmate }: EndgameMove): string {
   if (isCheckmate) return "Mate";
-  if (/^(maybe-)?win$/.test(outcome)) return `Wins, ${Math.abs(dtz)}`;
-  return /^(maybe-)?loss$/.test(outcome) ? `Loses, ${Math.abs(dtz)}` : "Draws";
+  if (/^(maybe-)?win$/.test(outcome)) return `Win ${Math.abs(dtz)}`;
+  return /^(maybe-)?loss$/.test(outcome) ? `Loss ${Math.abs(dtz)}` : "Draw";
 }
 
 const quiet = (text: string): HTMLElement => make("p", { className: "quiet" }, text);

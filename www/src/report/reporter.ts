@@ -167,11 +167,13 @@ export class Reporter {
       return answers.map((answer) => answer ?? null);
     };
     const { engine, nodes } = this.#settings;
-    const nodesByFen = new Map(line.map((node) => [node.fen, node]));
+    // The module names positions without their half-move clocks.
+    const nodesByFen = new Map(line.map((node) => [fourFields(node.fen), node]));
     const probeMany = async (fens: string[]) => {
-      const wanted = fens.flatMap((fen) => nodesByFen.get(fen) ?? []);
-      const results = await this.endgames.results(wanted, signal);
-      return wanted.map((_, index) => results[index] ?? new InputError("no endgame table"));
+      const wanted = fens.map((fen) => nodesByFen.get(fourFields(fen)));
+      const found = wanted.filter((node) => node !== undefined);
+      const results = new Map((await this.endgames.results(found, signal)).map((result, index) => [found[index], result]));
+      return wanted.map((node) => results.get(node) ?? new InputError("no endgame table"));
     };
     return { database: { lookupMany }, endgames: { maxPieces: MAX_TABLE_PIECES, probeMany }, engine: engine ? () => this.#searcher() : null, nodes, usePgnEvals: true, signal };
   }
@@ -215,6 +217,8 @@ export class Reporter {
     this.state.setAssessment({ report, evaluations, moves }, found);
   }
 }
+
+const fourFields = (fen: string): string => fen.split(" ").slice(0, 4).join(" ");
 
 /** Returns the number of Workers of an analysis. */
 export const workerCount = (): number => Math.max(2, Math.min(4, (navigator.hardwareConcurrency || 2) - 1));

@@ -231,11 +231,11 @@ export class State {
     if (known.size > 0) this.#notify({ known });
   }
 
-  addEndgameEvals(results: Iterable<EndgameResult>): void {
+  addEndgameEvals(results: Iterable<readonly [fen: string, result: EndgameResult]>): void {
     const known = new Set<string>();
-    for (const result of results) {
-      this.#endgameEvals.set(result.fen, result);
-      known.add(result.fen);
+    for (const [fen, result] of results) {
+      this.#endgameEvals.set(fen, result);
+      known.add(fen);
     }
     if (known.size > 0) this.#notify({ known });
   }
