@@ -9,7 +9,7 @@ use shelfish::source::redaction::redacted;
 use shelfish_cli::commands::refresh::ConfigError;
 use shelfish_cli::commands::table_args::BuildCommand as _;
 use shelfish_cli::commands::{
-    analyse, bench, book, build, dumps, encode, engine, explore, export, extract, lookup, man, partition, plan,
+    analyse, bench, book, build, dumps, encode, endgames, engine, explore, export, extract, lookup, man, partition, plan,
     publish, refresh, seal, serve, stats, verify,
 };
 use shelfish_cli::publish::PublishError;
@@ -46,6 +46,9 @@ enum Command {
     /// Build books, learn games, and choose moves from books
     #[command(subcommand)]
     Book(book::Command),
+    /// Look up exact results of endgames in Syzygy tables
+    #[command(subcommand)]
+    Endgames(endgames::Command),
     /// Report mistakes, accuracy and average centipawn loss of games
     Analyse(analyse::Args),
     /// Print what a database contains
@@ -136,6 +139,7 @@ fn main() -> ExitCode {
         Command::Lookup(args) => lookup::run(args),
         Command::Explore(args) => explore::run(args),
         Command::Book(command) => book::run(command),
+        Command::Endgames(command) => endgames::run(command),
         Command::Analyse(args) => analyse::run(args),
         Command::Stats(args) => stats::run(args),
         Command::Verify(args) => verify::run(args),

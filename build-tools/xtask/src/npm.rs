@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Entries: name of the file, source, and whether the file is minified. Node shows the line of an error.
-const ENTRIES: [(&str, &str, bool); 20] = [
+const ENTRIES: [(&str, &str, bool); 24] = [
     ("index", "database/browser.ts", true),
     ("inline", "database/inline.ts", true),
     ("node", "database/node.ts", false),
@@ -25,6 +25,10 @@ const ENTRIES: [(&str, &str, bool); 20] = [
     ("book-inline", "book/inline.ts", true),
     ("book-node", "book/node.ts", false),
     ("book-workerd", "book/workerd.ts", false),
+    ("endgames", "endgames/browser.ts", true),
+    ("endgames-inline", "endgames/inline.ts", true),
+    ("endgames-node", "endgames/node.ts", false),
+    ("endgames-workerd", "endgames/workerd.ts", false),
     ("game", "game/game.ts", true),
     ("openings", "openings/openings.ts", true),
     ("analysis", "analysis/browser.ts", true),
@@ -75,13 +79,20 @@ const ENGINE: Wasm = Wasm {
     suspends: Some(("./engine/host.js.pause", "*Search*poll*")),
 };
 
-const MODULES: [Wasm; 5] = [
+const MODULES: [Wasm; 6] = [
     READER,
     Wasm {
         source: "crate/wasm/book",
         name: "shelfish_book",
         file: "shelfish_book_bg.wasm",
         text: Some("book-wasm.js"),
+        ..READER
+    },
+    Wasm {
+        source: "crate/wasm/endgames",
+        name: "shelfish_endgames",
+        file: "shelfish_endgames_bg.wasm",
+        text: Some("endgames-wasm.js"),
         ..READER
     },
     Wasm {
@@ -115,7 +126,7 @@ const LETTERS: &[u8] = b" !#%&'()*+,-./0123456789:;=>?@ABCDEFGHIJKLMNOPQRSTUVWXY
 pub fn build() -> Result<PathBuf> {
     let (crate_dir, js) = (root().join("crate"), root().join("crate/js"));
     let package = crate_dir.join("pkg");
-    let parts = ["src", "wasm", "analysis", "engine", "Cargo.toml"].map(|name| crate_dir.join(name));
+    let parts = ["src", "wasm", "analysis", "endgames", "engine", "Cargo.toml"].map(|name| crate_dir.join(name));
     let rest = ["crate/js", "build-tools/shelfish/openings", "Cargo.toml", "Cargo.lock", file!(), shrink::FILE]
         .map(|file| root().join(file));
     let inputs = [&parts[..], &rest].concat();

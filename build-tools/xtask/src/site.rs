@@ -73,9 +73,9 @@ fn assemble(out: &Path, database: Option<Database>, base: Option<&str>) -> Resul
     };
     may_replace(out)?;
     let pages = pages(elsewhere.as_deref(), base)?;
-    let book = root().join("static-shards").join("book");
-    let inputs: Vec<PathBuf> =
-        [Some(pages.clone()), Some(book.clone()), folder.clone()].into_iter().flatten().collect();
+    let [book, endgames] = ["book", "endgames"].map(|name| root().join("static-shards").join(name));
+    let inputs = [Some(pages.clone()), Some(book.clone()), Some(endgames.clone()), folder.clone()];
+    let inputs: Vec<PathBuf> = inputs.into_iter().flatten().collect();
     let stamp = Stamp::new("assemble", out, &inputs)?;
     if stamp.fresh() && out.join("sw.js").is_file() {
         return Ok(out.to_path_buf());
@@ -91,6 +91,7 @@ fn assemble(out: &Path, database: Option<Database>, base: Option<&str>) -> Resul
         // Without this file, GitHub Pages runs Jekyll on the folder.
         fs::write(site.join(".nojekyll"), "")?;
         copy(&book, &site.join("book"))?;
+        copy(&endgames, &site.join("endgames"))?;
         folder.map_or(Ok(()), |folder| copy(&folder, &site.join("db")))
     })?;
     stamp.set()?;

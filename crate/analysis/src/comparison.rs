@@ -1,7 +1,8 @@
 //! Compares the positions before and after a move by evaluations that are comparable.
 //!
 //! Two evaluations are comparable if they have the same origin, and neither is [shallow](crate::KnownEval::is_shallow), or if an
-//! engine searched both positions with the same number of nodes. A value by the rules is comparable with every evaluation.
+//! engine searched both positions with the same number of nodes. A value by the rules or by endgame tables is comparable with
+//! every evaluation.
 //!
 //! A comparison is settled if its figures do not change any more. Evaluations that are not comparable settle a move only if the
 //! loss is beyond doubt. The passes of an engine settle a move in four cases:
@@ -43,7 +44,7 @@ pub struct Searched {
 /// Values of a position.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
-    /// Value by the rules, if the game is over.
+    /// Value by the rules, if the game is over, or by endgame tables.
     pub exact: Option<Value>,
     /// Evaluation of a database or a PGN, with its origin, and whether it is shallow.
     pub given: Option<(Searched, Origin, bool)>,
@@ -100,6 +101,10 @@ pub fn compare(before: &Evidence, after: &Evidence, played: Move, mover: Color) 
 fn given(before: &Evidence, after: &Evidence, played: Move, mover: Color) -> Option<Comparison> {
     let conventional = |value: Value| Searched { value, best: None };
     let (first, second) = (before.reliable(), after.reliable());
+    // Only endgame tables know the exact value before a move.
+    if let (Some(before), Some(after)) = (before.exact, after.exact) {
+        return Some(Comparison::new(conventional(before), after, played, mover));
+    }
     let (first, second) = match (first, second, before.convention, after.exact) {
         (Some((first, _)), _, _, Some(exact)) => (first, exact),
         (Some((first, origin)), Some((second, other)), ..) if origin == other => (first, second.value),

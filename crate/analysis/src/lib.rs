@@ -42,7 +42,7 @@ pub use annotate::{annotate, annotate_review};
 pub use explanation::Explanation;
 pub use game::{Game, GameError, LastMove};
 pub use judgment::{Judgment, judge};
-pub use known::{KnownEval, MIN_DEPTH, MIN_KNODES, Origin, Value};
+pub use known::{KnownEval, MIN_DEPTH, MIN_KNODES, Origin, TABLE_WIN, Value};
 pub use phases::Phases;
 pub use report::{MIN_SETTLED, MoveReport, Report, ReportError, SideReport, report};
 pub use review::{DEFAULT_NODES, Review, ReviewOptions, Sequence};

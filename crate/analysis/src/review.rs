@@ -212,7 +212,8 @@ impl Review {
             value: Value::evaluated(position, known.score),
             best: known.line.first().and_then(|first| first.to_move(position).ok()),
         };
-        let exact = Value::by_the_rules(position);
+        let tables = self.given[index].as_ref().filter(|known| known.is_exact());
+        let exact = Value::by_the_rules(position).or_else(|| tables.map(|known| searched(known).value));
         let convention = (*position == Chess::default()).then_some(Value::Cp(INITIAL));
         let evaluated = || self.evaluation(index).map(|known| searched(known).value);
         Evidence {

@@ -7,7 +7,7 @@ import type { KnownEval } from "./types.js";
 /** Numbers of an evaluation: centipawns, moves to mate, depth, thousands of nodes, and the index of the origin. */
 const NUMBERS = 5;
 
-const ORIGINS: string[] = ["database", "pgn", "engine", "uci"];
+const ORIGINS: string[] = ["database", "pgn", "engine", "uci", "endgames"];
 
 const usage = (message: string) => new ShelfishError({ code: "usage", message });
 

@@ -1,5 +1,6 @@
 // The analysis of a game by a database and an engine. The module decides what the engine searches.
 
+import { countPieces, type Ending, endingScore, MAX_TABLE_PIECES } from "../score/endgame.js";
 import { onAbort, throwIfAborted } from "../shared/abort.js";
 import { ShelfishError } from "../shared/errors.js";
 import { checked, type Kinds, limit } from "../shared/options.js";
@@ -10,7 +11,7 @@ import { encode } from "./encode.js";
 import type { AnalyseGameOptions, GameAnalysis, GameEngine, GameEngineResult, GameProgress, KnownEval, PgnGame } from "./types.js";
 
 const OPTIONS: Kinds<AnalyseGameOptions> = {
-  ...{ database: "other", engine: "other", nodes: "other", usePgnEvals: "flag", indexedDB: "cache" },
+  ...{ database: "other", endgames: "other", engine: "other", nodes: "other", usePgnEvals: "flag", indexedDB: "cache" },
   ...{ onProgress: "function", signal: "signal" },
 };
 
@@ -32,7 +33,7 @@ const known = ({ depth, knodes, pvs: [{ cp, mate, uci }] }: GameEngineResult, fr
 
 /** Analyses the first game of a PGN. */
 export async function analyseGame(pgn: string, options: AnalyseGameOptions | undefined): Promise<GameAnalysis> {
-  const { database, engine, nodes, usePgnEvals, indexedDB = true, onProgress, signal } = checked("analyseGame", options, OPTIONS);
+  const { database, endgames, engine, nodes, usePgnEvals, indexedDB = true, onProgress, signal } = checked("analyseGame", options, OPTIONS);
   throwIfAborted(signal, "the analysis");
   const game: PgnGame = read(pgn);
   const review = new GameReview(pgn, limit("nodes", nodes, 2 ** 40) ?? 0);
@@ -42,6 +43,7 @@ export async function analyseGame(pgn: string, options: AnalyseGameOptions | und
   let store: Store;
   try {
     const databaseError = database ? await give(review, game.positions, database, signal) : undefined;
+    const endgamesError = endgames ? await probe(review, game.positions, endgames, signal) : undefined;
     if (usePgnEvals) review.give(...encode(game.evaluations));
     const progress = { pass: 0, done: 0, of: 0, report: () => review.report(), evaluations: () => review.evaluations() };
     onProgress?.(progress);
@@ -50,7 +52,7 @@ export async function analyseGame(pgn: string, options: AnalyseGameOptions | und
       if (indexedDB) store = openResultStore(name, sequences);
       await search(review, engine, { progress, onProgress, signal: abort.signal, store });
     }
-    return { report: review.report(), evaluations: review.evaluations(), pgn: review.annotate(pgn), databaseError };
+    return { report: review.report(), evaluations: review.evaluations(), pgn: review.annotate(pgn), databaseError, endgamesError };
   } finally {
     remove?.();
     abort.abort();
@@ -68,6 +70,30 @@ async function give(review: GameReview, fens: string[], database: NonNullable<An
   } catch (error) {
     throwIfAborted(signal, "the analysis");
     if (error instanceof ShelfishError && error.code === "usage") throw error;
+    return error as Error;
+  }
+}
+
+/** Converts the result of endgame tables. Returns `null` for an error. */
+function endgameEval(answer: Ending | Error): KnownEval | null {
+  if (answer instanceof Error) return null;
+  return { cp: endingScore(answer).cp, line: answer.moves.slice(0, 1).map(({ uci }) => uci), from: "endgames" };
+}
+
+/** Adds the results of endgame tables. Returns the first error of the tables. */
+async function probe(review: GameReview, fens: string[], given: NonNullable<AnalyseGameOptions["endgames"]>, signal: AbortSignal | undefined): Promise<Error | undefined> {
+  if (!fens.some((fen) => countPieces(fen) <= MAX_TABLE_PIECES)) return undefined;
+  try {
+    const endgames = await (typeof given === "function" ? given() : given);
+    const few = [...fens.entries()].filter(([, fen]) => countPieces(fen) <= endgames.maxPieces);
+    const answers = await endgames.probeMany(few.map(([, fen]) => fen), { signal, castling: "chess960" });
+    const known: (KnownEval | null)[] = fens.map(() => null);
+    for (const [n, answer] of answers.entries()) known[few[n]![0]] = endgameEval(answer);
+    review.give(...encode(known));
+    // A missing table is no failure.
+    return answers.find((answer): answer is Error => answer instanceof Error && !/^(castling|pieces|table)$/.test((answer as ShelfishError).code));
+  } catch (error) {
+    throwIfAborted(signal, "the analysis");
     return error as Error;
   }
 }

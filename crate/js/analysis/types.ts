@@ -1,5 +1,6 @@
 // Types of reports and games.
 
+import type { Ending } from "../score/endgame.js";
 import type { Evaluation, PositionEval, Wasm } from "../shared/types.js";
 
 /** A known evaluation of a position. It has either `cp` or `mate`, from White's point of view. */
@@ -14,8 +15,11 @@ export interface KnownEval {
   knodes?: number | undefined;
   /** The best line in UCI. Castling may have either notation. */
   line?: readonly string[] | undefined;
-  /** Origin of the evaluation. `uci` is an engine other than the engine of this package. Default `database`. */
-  from?: "database" | "pgn" | "engine" | "stockfish" | "uci" | undefined;
+  /**
+   * Origin of the evaluation. `uci` is an engine other than the engine of this package. `endgames` are endgame tables, whose result
+   * is exact: 20,000 centipawns for a win of White, -20,000 for a win of Black, 0 for a draw. Default `database`.
+   */
+  from?: "database" | "pgn" | "engine" | "stockfish" | "uci" | "endgames" | undefined;
 }
 
 /** A game to report on. */
@@ -33,11 +37,12 @@ export type Judgment = "inaccuracy" | "mistake" | "blunder";
 
 /**
  * An explanation of a bad move: a claim that lines, exchange values or the rules prove. `loses` and `misses` are about a piece, a
- * fork begins with a move that attacks several pieces, and `draws` is a stalemate or too little material.
+ * fork begins with a move that attacks several pieces, and `draws` is a stalemate or too little material. `givesAwayWin` and
+ * `givesAwayDraw` follow from endgame tables.
  */
 export interface Explanation {
   /** Kind of the claim. */
-  kind: "loses" | "allowsFork" | "allowsPromotion" | "allowsMate" | "misses" | "missesFork" | "missesPromotion" | "missesMate" | "draws";
+  kind: "loses" | "allowsFork" | "allowsPromotion" | "allowsMate" | "misses" | "missesFork" | "missesPromotion" | "missesMate" | "draws" | "givesAwayWin" | "givesAwayDraw";
   /** The claim without the move, such as `loses the knight on f6`. */
   text: string;
   /** Moves to mate. */
@@ -139,12 +144,24 @@ export interface GameEngine {
 }
 
 /** A result of an engine. */
-export type GameEngineResult = Pick<Evaluation, "depth" | "knodes" | "pvs"> & { from?: "engine" | "stockfish" | "database" | undefined };
+export type GameEngineResult = Pick<Evaluation, "depth" | "knodes" | "pvs"> & { from?: "endgames" | "database" | "engine" | "stockfish" | undefined };
+
+/** The part of endgame tables that the analysis of a game needs. The tables of `shelfish/endgames` have it. */
+export interface GameEndgames {
+  /** Maximum number of pieces of a table. */
+  readonly maxPieces: number;
+  probeMany(
+    fens: string[],
+    options: { signal?: AbortSignal | undefined; castling: "chess960" },
+  ): Promise<ReadonlyArray<Ending | Error>>;
+}
 
 /** Options of `analyseGame`. */
 export interface AnalyseGameOptions {
   /** A database, whose deep evaluations replace searches. */
   database?: GameDatabase | null | undefined;
+  /** Endgame tables, or a function that opens them for a game with at most seven pieces at its end. Their results replace evaluations. */
+  endgames?: GameEndgames | (() => GameEndgames | PromiseLike<GameEndgames>) | null | undefined;
   /** An engine. Without an engine, moves between unlike evaluations remain provisional. */
   engine?: GameEngine | PromiseLike<GameEngine> | (() => GameEngine | PromiseLike<GameEngine>) | null | undefined;
   /**
@@ -186,6 +203,8 @@ export interface GameAnalysis {
   pgn: string;
   /** The error of the database, if positions could not be looked up. */
   databaseError?: Error | undefined;
+  /** The error of the endgame tables, if positions could not be looked up. */
+  endgamesError?: Error | undefined;
 }
 
 /** A game of a PGN. */

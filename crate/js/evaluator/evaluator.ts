@@ -1,11 +1,13 @@
-// Evaluations from the best origin: a database, then an engine, or Stockfish on request.
+// Evaluations from the best origin: endgame tables, a database, then an engine, or Stockfish on request.
 
 import { countsOver, deeperResult, needsEngine, type PositionEvals } from "../score/best.js";
+import { countPieces, endingScore, MAX_TABLE_PIECES } from "../score/endgame.js";
 import { enter, enterSync, ShelfishError } from "../shared/errors.js";
 import { checked, fenList, fenText, type Kinds, limit, limits, type Limits } from "../shared/options.js";
+import type { EndgameResult } from "../endgames/types.js";
 import type { PositionEval } from "../shared/types.js";
 import { openResultStore, type ResultStore } from "../storage/results.js";
-import type { Evaluated, EvaluateManyOptions, EvaluateOptions, EvaluatorEngine, EvaluatorOptions } from "./types.js";
+import type { Evaluated, EvaluateManyOptions, EvaluateOptions, EvaluatorEndgames, EvaluatorEngine, EvaluatorOptions } from "./types.js";
 import { trusted, Uci } from "./uci.js";
 
 export type { EngineWorker } from "../engine/messages.js";
@@ -19,7 +21,7 @@ const UNREACHABLE = new Set(["network", "timeout", "status", "missing", "range",
 
 const failed = (code: "usage" | "closed" | "engine", message: string, cause?: unknown) => new ShelfishError({ code, message }, cause);
 
-const OPEN: Kinds<EvaluatorOptions> = { database: "other", engine: "other", stockfish: "function", indexedDB: "cache" };
+const OPEN: Kinds<EvaluatorOptions> = { endgames: "other", endgamePieces: "least0", database: "other", engine: "other", stockfish: "function", indexedDB: "cache" };
 const MANY: Kinds<EvaluateManyOptions> = {
   ...{ depth: "other", nodes: "other", movetime: "other", multiPv: "other", minDepth: "least0", minKnodes: "least0", minPvs: "least0" },
   ...{ signal: "signal", castling: "castling", san: "flag" },
@@ -39,6 +41,7 @@ interface Search extends Limits {
 /** Evaluates positions. {@link openEvaluator} returns it. */
 export class Evaluator {
   #options: EvaluatorOptions;
+  #endgames: Promise<EvaluatorEndgames> | undefined;
   #engine: Promise<EvaluatorEngine> | undefined;
   #stockfish: Promise<Uci> | undefined;
   #store: ResultStore<Evaluated> | undefined;
@@ -57,7 +60,7 @@ export class Evaluator {
   }
 
   /**
-   * Evaluates a position: by the database if it contains a deep evaluation, else by the engine. A database's evaluation of fewer
+   * Evaluates a position: by endgame tables, by the database if it contains a deep evaluation, else by the engine. A database's evaluation of fewer
    * than 16 plies or 100,000 nodes is only a hint, which is returned if there is no engine, or if the engine's search is shorter.
    * Returns `null` if there is neither a hint nor an engine.
    *
@@ -75,6 +78,8 @@ export class Evaluator {
     const search = searchOf(options, 16);
     const fields = fenText("evaluate", fen).trim().split(/\s+/);
     const position = fields.join(" ");
+    const [exact] = await this.#probe([position], options);
+    if (exact) return exact;
     const answer = await this.#lookup(position, options);
     const databaseError = answer instanceof ShelfishError ? answer : undefined;
     if (!(answer instanceof ShelfishError) && !needsEngine(evalsOf(answer))) return evaluated(answer);
@@ -122,9 +127,14 @@ export class Evaluator {
       answers[index] = found;
       options.onAnswer?.(index, found);
     };
-    const lookups = await this.#lookupMany(positions, options);
+    const exact = await this.#probe(positions, options);
+    const open = [...positions.keys()].filter((index) => !exact[index]);
+    for (const [index, found] of exact.entries()) if (found) answer(index, found);
+    if (open.length === 0) return answers;
+    const lookups = await this.#lookupMany(open.map((index) => positions[index]!), options);
     const gaps: { index: number; databaseError: ShelfishError | undefined; hint: Evaluated | null }[] = [];
-    for (const [index, lookup] of lookups.entries()) {
+    for (const [n, lookup] of lookups.entries()) {
+      const index = open[n]!;
       const isGap = this.#options.engine && needsEngine(evalsOf(lookup));
       const [hint, databaseError] = lookup instanceof ShelfishError ? [null, lookup] : [evaluated(lookup), undefined];
       if (isGap) gaps.push({ index, databaseError, hint });
@@ -174,6 +184,25 @@ export class Evaluator {
 
   #checkOpen(): void {
     if (!this.#isOpen) throw failed("closed", "the evaluator was closed");
+  }
+
+  /** Asks the endgame tables. Positions without a result are `undefined`. */
+  async #probe(positions: string[], { signal, castling, san }: Pick<EvaluateOptions, "signal" | "castling" | "san">): Promise<(Evaluated | undefined)[]> {
+    const { endgames, endgamePieces = MAX_TABLE_PIECES } = this.#options;
+    const found: (Evaluated | undefined)[] = positions.map(() => undefined);
+    if (!endgames || !positions.some((fen) => countPieces(fen) <= endgamePieces)) return found;
+    try {
+      this.#endgames ??= Promise.resolve(typeof endgames === "function" ? endgames() : endgames);
+      const tables = await this.#endgames;
+      const few = [...positions.keys()].filter((index) => countPieces(positions[index]!) <= tables.maxPieces);
+      const results = await tables.probeMany(few.map((index) => positions[index]!), { signal, castling });
+      for (const [n, result] of results.entries()) if (!(result instanceof ShelfishError)) found[few[n]!] = exactly(result, san);
+    } catch (error) {
+      if (error instanceof ShelfishError && error.code === "aborted") throw error;
+      // The next position tries again. The database and the engine answer.
+      this.#endgames = undefined;
+    }
+    return found;
   }
 
   /** Looks up a position. Returns the error of the database if an engine can answer instead. */
@@ -241,6 +270,14 @@ function evalsOf(answer: PositionEval | null | ShelfishError): PositionEvals {
   return answer instanceof ShelfishError ? { isUnreachable: isUnreachable(answer) } : { database: answer };
 }
 
+/** Converts the result of endgame tables. A game that is over has none. */
+function exactly(endgame: EndgameResult, san: boolean | undefined): Evaluated | undefined {
+  const [best] = endgame.moves;
+  if (!best) return undefined;
+  const { cp, text } = endingScore(endgame);
+  return { from: "endgames", fen: endgame.fen, depth: 0, knodes: 0, pvs: [{ cp, score: text, uci: [best.uci], ...(san && { san: [best.san] }) }], endgame };
+}
+
 /** Returns the best evaluation of a database's answer. */
 function evaluated(answer: PositionEval | null): Evaluated | null {
   return answer && { ...answer.best, from: "database", fen: answer.fen };
@@ -267,12 +304,12 @@ function suffices({ depth, knodes, milliseconds = 0 }: Evaluated, { nodes = Infi
   return depth >= (limits.depth ?? Infinity) || knodes >= nodes / 1000 || milliseconds >= (limits.movetime ?? Infinity);
 }
 
-/** Opens an evaluator of a database, an engine, or both. */
+/** Opens an evaluator of endgame tables, a database, an engine, or several of them. */
 export function openEvaluator(options: EvaluatorOptions): Evaluator {
   return enterSync(() => {
     const given = checked("openEvaluator", options, OPEN);
     if (typeof given.indexedDB === "object") checked("openEvaluator", given.indexedDB, { name: "text", positions: "least0" }, "indexedDB.");
-    if (given.database || given.engine || given.stockfish) return Evaluator.of(given);
-    throw failed("usage", "openEvaluator: expected a database or an engine");
+    if (given.endgames || given.database || given.engine || given.stockfish) return Evaluator.of(given);
+    throw failed("usage", "openEvaluator: expected a database, an engine or endgame tables");
   });
 }

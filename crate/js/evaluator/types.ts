@@ -1,5 +1,7 @@
 // Types of the evaluator.
 
+import type { Endgames } from "../endgames/endgames.js";
+import type { EndgameResult } from "../endgames/types.js";
 import type { Engine } from "../engine/engine.js";
 import type { EngineWorker } from "../engine/messages.js";
 import type { ShelfishError } from "../shared/errors.js";
@@ -8,11 +10,14 @@ import type { Evaluation, PositionEval } from "../shared/types.js";
 
 /** An evaluation and its origin. */
 export interface Evaluated<San extends boolean = boolean> extends Evaluation<San> {
-  from: "database" | "engine" | "stockfish";
+  /** `endgames`: endgame tables, whose result is exact. Depth and nodes are 0. */
+  from: "endgames" | "database" | "engine" | "stockfish";
   /** The canonical position: the first four fields of FEN. If Stockfish answers without an engine, the position as given. */
   fen: string;
   /** Duration of the search of an engine. */
   milliseconds?: number | undefined;
+  /** The exact result of endgame tables, and of all legal moves. */
+  endgame?: EndgameResult | undefined;
   /** The error of the database, if the database failed and an engine answered. */
   databaseError?: ShelfishError | undefined;
 }
@@ -21,6 +26,13 @@ export interface Evaluated<San extends boolean = boolean> extends Evaluation<San
 export interface EvaluatorOptions {
   /** A database of `shelfish` or `shelfish/worker`, which is asked first. `lookupMany` is needed by `evaluateMany`. */
   database?: EvaluatorDatabase | null | undefined;
+  /**
+   * Endgame tables of `shelfish/endgames`, or a function that opens them when a position has few enough pieces. They are asked
+   * first. Positions that they do not contain, and positions whose tables fail, are evaluated by the database and the engine.
+   */
+  endgames?: EvaluatorEndgames | (() => Promise<EvaluatorEndgames>) | null | undefined;
+  /** Maximum number of pieces of the tables, before they are open. Default 7. */
+  endgamePieces?: number | undefined;
   /** An engine, or a function that opens an engine when it is needed. */
   engine?: EvaluatorEngine | (() => Promise<EvaluatorEngine>) | null | undefined;
   /**
@@ -34,6 +46,9 @@ export interface EvaluatorOptions {
    */
   indexedDB?: boolean | { name?: string | undefined; positions?: number | undefined } | undefined;
 }
+
+/** The part of endgame tables that the evaluator needs. */
+export type EvaluatorEndgames = Pick<Endgames, "maxPieces" | "probeMany">;
 
 /** The part of a database that the evaluator needs. */
 export interface EvaluatorDatabase {

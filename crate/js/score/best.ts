@@ -2,10 +2,11 @@
 // counts: the evaluator and the site ask it.
 
 import type { Evaluation, PositionEval } from "../shared/types.js";
+import { type Ending, endingScore } from "./endgame.js";
 import { type ScoreLike, scoreAfter, scoreText, winningChances } from "./score.js";
 
 /** Origin of a score. `line`: the line of an earlier position that led to this position. */
-export type Origin = "rules" | "database" | "pgn" | "engine" | "stockfish" | "line";
+export type Origin = "rules" | "endgames" | "database" | "pgn" | "engine" | "stockfish" | "line";
 
 /** A score and its origin. */
 export interface KnownScore extends ScoreLike {
@@ -25,6 +26,8 @@ export interface KnownScore extends ScoreLike {
 export interface PositionEvals {
   /** The end of the game, if the game ends in this position. */
   ending?: { result: string; winner?: "white" | "black" | undefined } | undefined;
+  /** The exact result of endgame tables. */
+  endgames?: Ending | undefined;
   /** The answer of a database: `null` if it does not contain the position, `undefined` before the answer. */
   database?: PositionEval | null | undefined;
   /** Whether the database failed instead of answering. */
@@ -32,7 +35,7 @@ export interface PositionEvals {
   /** The evaluation in a comment of a PGN. */
   pgn?: (ScoreLike & { depth?: number | undefined }) | undefined;
   /** The result of an engine. */
-  engine?: (Evaluation & { from?: "engine" | "stockfish" | "database" | undefined }) | undefined;
+  engine?: (Evaluation & { from?: "endgames" | "database" | "engine" | "stockfish" | undefined }) | undefined;
   /** Earlier positions of the game, the previous position first. Read only if no better origin has a score. */
   earlier?: Iterable<EarlierPosition> | undefined;
 }
@@ -51,7 +54,7 @@ export interface EarlierPosition {
 export type Effort = Pick<KnownScore, "depth" | "knodes" | "mate">;
 
 /**
- * Returns the best known score: by the rules, or the evaluation that {@link countsOver} the others. The line of an earlier
+ * Returns the best known score: by the rules, by endgame tables, or the evaluation that {@link countsOver} the others. The line of an earlier
  * position counts if it is deeper, except over a database or a PGN that is not shallow.
  */
 export function bestScore(evals: PositionEvals): KnownScore | undefined {
@@ -61,10 +64,14 @@ export function bestScore(evals: PositionEvals): KnownScore | undefined {
 }
 
 /** Returns the best known score of the position itself, without lines of earlier positions. */
-export function ownScore({ ending, database, pgn, engine }: PositionEvals): KnownScore | undefined {
+export function ownScore({ ending, endgames, database, pgn, engine }: PositionEvals): KnownScore | undefined {
   if (ending) {
     const chances = ending.winner === "white" ? 1 : ending.winner === "black" ? -1 : 0;
     return { origin: "rules", text: ending.result, chances, line: [] };
+  }
+  if (endgames) {
+    const { cp, chances, text } = endingScore(endgames);
+    return { origin: "endgames", cp, chances, text, line: endgames.moves.slice(0, 1).map(({ uci }) => uci) };
   }
   const known = [
     fromEvaluation("database", database?.best),
@@ -116,11 +123,11 @@ const MIN_KNODES = 100;
 
 /** Whether the search was so short that the score is only a hint. Unknown depths and nodes are not short, and a mate is no hint. */
 export const isShallow = ({ origin, mate, depth = MIN_DEPTH, knodes = MIN_KNODES }: Effort & { origin?: Origin | undefined }): boolean =>
-  origin !== "rules" && mate === undefined && (depth < MIN_DEPTH || knodes < MIN_KNODES);
+  origin !== "rules" && origin !== "endgames" && mate === undefined && (depth < MIN_DEPTH || knodes < MIN_KNODES);
 
 /** Whether no engine needs to search the position again. */
 const isFinal = (own: KnownScore): boolean =>
-  own.origin === "rules" || ((own.origin === "database" || own.origin === "pgn") && !isShallow(own));
+  own.origin === "rules" || own.origin === "endgames" || ((own.origin === "database" || own.origin === "pgn") && !isShallow(own));
 
 /** Compares scores: from Black's best to White's best, by the result of the game, then mates by length, then centipawns. */
 export function compareScores(a: KnownScore, b: KnownScore): number {

@@ -29,13 +29,13 @@ const OPTIONS: Kinds<OpenOptions> = {
 };
 
 /** Returns the URL of the manifest of a database. */
-function manifestUrl(database: string | URL): string {
+function manifestUrl(database: string | URL, manifest: string): string {
   // Relative to the page or Worker. In Node there is no base.
   const base = globalThis.document?.baseURI ?? globalThis.location?.href;
   let url: URL | undefined;
   try {
     url = new URL(database, base);
-    if (url.pathname.endsWith("/")) url = new URL("manifest.json", url);
+    if (url.pathname.endsWith("/")) url = new URL(manifest, url);
     new URL(".", url);
     return url.href;
   } catch (cause) {
@@ -55,12 +55,13 @@ export async function connect<E>(
 ): Promise<E> {
   const options = checked(call, given, OPTIONS);
   const { wasm, signal, headers, indexedDB } = options;
+  const { manifest = "manifest.json" } = module;
   const send = options.fetch ?? globalThis.fetch;
   if (typeof indexedDB === "object") checked(call, indexedDB, { name: "text", bytes: "least0" }, "indexedDB.");
   throwIfAborted(signal, "opening");
   const isObject = typeof database === "object" && database !== null && "range" in database;
-  const source = isObject ? (database as Source) : platform.source?.(database as string | URL);
-  const url = source ? source.url : manifestUrl(database as string | URL);
+  const source = isObject ? (database as Source) : platform.source?.(database as string | URL, manifest);
+  const url = source ? source.url : manifestUrl(database as string | URL, manifest);
   const controller = new AbortController();
   let response: Promise<Response> | undefined;
   if (!source && globalThis.navigator?.onLine !== false && typeof send === "function") {

@@ -7,12 +7,12 @@ import { type ErrorCode, ShelfishError } from "./errors.js";
 import type { Source } from "./types.js";
 
 /** Returns the source of a database if it is named by a path or a `file:` URL. */
-export function namedDirectory(database: string | URL): Source | undefined {
+export function namedDirectory(database: string | URL, manifest: string): Source | undefined {
   const text = String(database);
   // A scheme of one letter is a drive of Windows.
   if (/^(?!file:)[a-z][a-z\d+.-]+:/i.test(text)) return undefined;
   const path = /^file:/i.test(text) ? fileURLToPath(text) : text;
-  return directory(basename(path) === "manifest.json" ? dirname(path) : path);
+  return directory(basename(path) === manifest ? dirname(path) : path);
 }
 
 const failed = (code: ErrorCode, message: string, url: string, cause?: unknown) => new ShelfishError({ code, message, url }, cause);
@@ -32,7 +32,7 @@ export function directory(path: string): Source {
       if (cause instanceof ShelfishError) throw cause;
       const { code, message } = cause as NodeJS.ErrnoException;
       const isMissing = code === "ENOENT" || code === "ENOTDIR";
-      const missing = `there is no such file${file === "manifest.json" ? "; expected the path of the folder that contains manifest.json" : ""}`;
+      const missing = `there is no such file${file === "manifest.json" || file === "endgames.index" ? `; expected the path of the folder that contains ${file}` : ""}`;
       throw failed(isMissing ? "missing" : "network", isMissing ? missing : message, url, isMissing ? undefined : cause);
     }
   }

@@ -18,6 +18,9 @@
  * | `range` | The host sent other bytes than requested: a wrong range, a short or long body, a compressed range, or a large file as a whole. |
  * | `corrupt` | The bytes are damaged. |
  * | `stale` | The database was replaced while it was open, and the new database cannot be read. |
+ * | `castling` | Endgame tables contain no positions with castling rights. |
+ * | `pieces` | The position has more pieces than the endgame tables. |
+ * | `table` | An endgame table is missing that the position needs. The message names it. |
  * | `engine` | An engine failed, or its answer is not UCI. |
  * | `aborted` | The signal was aborted. The name of the error is `AbortError`, and its `cause` is the signal's reason. |
  * | `closed` | The database, book, engine or evaluator was closed. |
@@ -37,6 +40,9 @@ export type ErrorCode =
   | "range"
   | "corrupt"
   | "stale"
+  | "castling"
+  | "pieces"
+  | "table"
   | "engine"
   | "aborted"
   | "closed"

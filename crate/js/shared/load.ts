@@ -11,6 +11,8 @@ export interface ModuleNames {
   file: string;
   /** The call that takes the option `wasm`. */
   call: string;
+  /** The file that describes the other files. Default `manifest.json`. */
+  manifest?: string;
 }
 
 /** A module with the functions of wasm-bindgen that start it. */
@@ -24,7 +26,7 @@ export const platform: {
   /** Returns the default module. */
   wasm: () => Wasm;
   /** Returns the source of a database that is not read by `fetch`. */
-  source?: (database: string | URL) => Source | undefined;
+  source?: (database: string | URL, manifest: string) => Source | undefined;
 } = {
   wasm: () => {
     throw new TypeError("no module");

@@ -34,6 +34,18 @@ pub struct Fetched<'a> {
     pub is_good: bool,
 }
 
+impl<'a> Fetched<'a> {
+    /// Describes bytes of a file, with `parts` pages or blocks.
+    pub fn new(file: &'a str, at: String, range: Range<u64>, parts: usize, origin: Origin, elapsed: Duration) -> Fetched<'a> {
+        Fetched { file, at, range, parts, origin, elapsed, is_good: true }
+    }
+
+    /// Sets whether the bytes arrived, `true` by default.
+    pub fn with_success(self, is_good: bool) -> Fetched<'a> {
+        Fetched { is_good, ..self }
+    }
+}
+
 /// Hears of all that a reader gets.
 #[cfg(not(target_arch = "wasm32"))]
 pub type Observer = Box<dyn Fn(&Fetched<'_>) + Send + Sync>;

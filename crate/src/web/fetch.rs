@@ -51,6 +51,8 @@ pub struct Early {
 /// again, and one warning is logged.
 pub struct Fetch {
     manifest: String,
+    /// Name of the file at the URL of the manifest.
+    manifest_file: &'static str,
     /// The folder of the files, with a trailing slash; known after the manifest was received.
     folder: RefCell<String>,
     retry: RetryPolicy,
@@ -78,6 +80,7 @@ impl Fetch {
     pub fn new(manifest: &str) -> Fetch {
         Fetch {
             manifest: manifest.to_string(),
+            manifest_file: Manifest::FILE,
             folder: RefCell::new(folder(manifest).to_string()),
             retry: RetryPolicy { total_time: TIMEOUT, ..RetryPolicy::default() },
             headers: JsValue::UNDEFINED,
@@ -89,6 +92,11 @@ impl Fetch {
             has_answered: Cell::new(false),
             traffic: Cell::default(),
         }
+    }
+
+    /// Sets the name under which the file at the URL of the manifest is requested, `manifest.json` by default.
+    pub fn with_manifest_file(self, manifest_file: &'static str) -> Fetch {
+        Fetch { manifest_file, ..self }
     }
 
     /// Sets the retry policy. Its total time is the timeout of a request, 20 seconds by default. Each 16 KiB received extend
@@ -194,7 +202,7 @@ impl Fetch {
             self.read(&response, body, received).await.and_then(Body::finish)
         };
         let bytes = bytes.map_err(late)?;
-        if file == Manifest::FILE {
+        if file == self.manifest_file {
             // It may be redirected elsewhere the next time, or no more.
             let found = if response.redirected() { response.url() } else { self.manifest.clone() };
             self.folder.replace(folder(&found).to_string());
@@ -282,7 +290,7 @@ impl Source for Fetch {
     }
 
     fn locate(&self, file: &str) -> String {
-        if file == Manifest::FILE { self.manifest.clone() } else { format!("{}{file}", self.folder.borrow()) }
+        if file == self.manifest_file { self.manifest.clone() } else { format!("{}{file}", self.folder.borrow()) }
     }
 
     fn is_offline(&self) -> bool {

@@ -9,6 +9,7 @@ import type { Learn } from "../learn/learn";
 import type { Side } from "../learn/questions";
 import { bindPanelTabs } from "../shell/panel-tabs";
 import { byId } from "../shell/dom";
+import { EndgameLookups } from "../evaluation/endgame-lookups";
 import { EvaluationPanel } from "../evaluation/evaluation-panel";
 import type { Game, Node } from "../game/game";
 import type { LineActions } from "../evaluation/lines";
@@ -19,7 +20,7 @@ import { mountInspector } from "../inspector/mount";
 import { JudgmentRow, KINDS, nextOf } from "../report/judgment";
 import { bindKeys } from "../shell/keyboard";
 import { Lookups } from "../evaluation/lookups";
-import { manifestUrl } from "../settings/data-urls";
+import { endgamePieces, endgamesUrl, manifestUrl } from "../settings/data-urls";
 import { MoveList } from "../moves/move-list";
 import { players } from "../game/player-names";
 import { updateStepButtons, navigation } from "../state/navigation";
@@ -41,7 +42,8 @@ import { bindTyped } from "../moves/move-field";
 const settings = load();
 applyAppearance(settings);
 const client = new DatabaseClient(manifestUrl(settings.database), settings.cache);
-restrictConnections(client.url);
+const tables = endgamesUrl(settings.endgames);
+restrictConnections(client.url, tables);
 mountInspector(byId("traffic"), client);
 // The module and the manifest load in parallel with the setup. The first lookup reports a failure.
 client.open().then(describeDatabase, () => {});
@@ -81,7 +83,8 @@ state.on(({ game, node, edited }) => {
 });
 const lookups = new Lookups(state, client);
 const engineSearch = new EngineSearch(state, settings);
-const reporter = new Reporter(state, lookups, settings);
+const endgames = new EndgameLookups(state, tables, settings.cache, endgamePieces(tables));
+const reporter = new Reporter(state, lookups, endgames, settings);
 // These parts load after the first evaluation.
 const loadPanels = loadOnce(async () => {
   const parts = [import("../report/report-panel"), import("../evaluation/continuations"), import("../learn/learn"), import("../learn/answer")] as const;

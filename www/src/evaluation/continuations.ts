@@ -84,7 +84,7 @@ export class Continuations {
     this.#best = this.#bestMove();
     const own = bestScore(node, this.state);
     const rank = ({ step, score }: { step: Step; score: KnownScore }) => (step.san === this.#best ? 0 : isShallow(score) ? 2 : 1);
-    const isKnown = (score: KnownScore | undefined) => score?.origin === "database" || score?.origin === "rules";
+    const isKnown = (score: KnownScore | undefined) => score?.origin === "database" || score?.origin === "rules" || score?.origin === "endgames";
     const known = continuations
       .flatMap(({ step, after }) => {
         const score = bestScore(after, this.state);

@@ -7,7 +7,8 @@ import { byId, disable, make, redraw } from "../shell/dom";
 import { ending, moveNumber, type Node, path, type Step, steps } from "../game/game";
 import { bestScore, engineEval, isShallow, type KnownScore } from "../score/known-score";
 import { type LineActions, lineItem } from "./lines";
-import { scoreText, winningChances } from "shelfish/score";
+import type { EndgameMove } from "shelfish/endgames";
+import { type Ending, endingWinner, scoreText, winningChances } from "shelfish/score";
 import { nodesText, scoreInWords } from "../score/score";
 import { LINES, type Settings } from "../settings/settings";
 import type { State } from "../state/state";
@@ -21,6 +22,12 @@ export interface PanelActions {
   positions(): number | undefined;
   /** Changes the number of lines of the engine. */
   lines(count: Settings["lines"]): void;
+}
+
+/** A line with its score as text. */
+interface Line {
+  score: string;
+  line: readonly Step[];
 }
 
 export class EvaluationPanel {
@@ -150,6 +157,8 @@ export class EvaluationPanel {
       this.#list(node, []);
       this.#lines.replaceChildren(quiet(end?.winner ? `${end.winner === "white" ? "White" : "Black"} has won.` : "The game is drawn."));
       this.#announce(node, end?.title ?? "");
+    } else if (known.origin === "endgames") {
+      this.#exact(node, known);
     } else {
       const depth = known.depth === undefined ? "" : `, depth ${known.depth}`;
       const origins: Partial<Record<KnownScore["origin"], string>> = { engine: "Engine", stockfish: "Stockfish", pgn: "From the PGN" };
@@ -171,7 +180,20 @@ export class EvaluationPanel {
       if (known.origin !== "engine" || this.#heard !== node) this.#announce(node, `${scoreInWords(known)}, ${from.toLowerCase()}`);
       this.#heard = known.origin === "engine" ? node : undefined;
     }
-    this.#bar(known.chances, known.origin !== "rules");
+    this.#bar(known.chances, known.origin !== "rules" && known.origin !== "endgames");
+  }
+
+  /** Shows the exact result of endgame tables, and the results of all legal moves, best move first. */
+  #exact(node: Node, known: KnownScore): void {
+    const endgame = this.state.endgameEvals.get(node.fen);
+    if (!endgame) return;
+    const result = outcomeInWords(endgame, node.position.turn);
+    const rule = /cursed|blessed/.test(endgame.outcome) ? " by the 50-move rule" : "";
+    const distance = known.chances === 0 ? "" : `, capture or pawn move in ${plural(Math.abs(endgame.dtz), "half-move")}`;
+    this.#say(known.text, `${result}${rule} by endgame tables${distance}`);
+    const lines = endgame.moves.map((move) => ({ score: moveInWords(move), line: steps(node.position, [move.uci]) }));
+    this.#list(node, lines, [], lines.slice(0, 1));
+    this.#announce(node, `${result}${rule}${distance}, by endgame tables`);
   }
 
   /** Says that the database does not have the position. */
@@ -210,8 +232,8 @@ export class EvaluationPanel {
   }
 
   /** Lists lines below the elements of `above`. Elements that are already in place are not touched. */
-  #list(node: Node, lines: { score: string; line: readonly Step[] }[], above: readonly HTMLElement[] = []): void {
-    this.actions.arrows(lines.flatMap(({ line }) => line.slice(0, 1)));
+  #list(node: Node, lines: Line[], above: readonly HTMLElement[] = [], drawn: readonly Line[] = lines): void {
+    this.actions.arrows(drawn.flatMap(({ line }) => line.slice(0, 1)));
     const actions = { preview: this.actions.preview, play: (line: readonly Step[]) => this.state.play(node, ...line.map(({ move }) => move)) };
     // A focused move keeps the focus when the engine goes deeper, but not in another position.
     if (this.#listed !== node) this.#rows.replaceChildren();
@@ -248,6 +270,19 @@ export class EvaluationPanel {
     const move = node.parent ? `${moveNumber(node.parent.position)} ${node.san}: ` : "";
     this.#speaking = window.setTimeout(() => (this.#live.textContent = `${move}${text}.`), 300);
   }
+}
+
+/** Returns the result of an ending: who wins, or a draw. */
+function outcomeInWords(ending: Ending, turn: "white" | "black"): string {
+  const winner = endingWinner({ fen: `- ${turn === "white" ? "w" : "b"}`, outcome: ending.outcome });
+  return winner ? `${winner === "white" ? "White" : "Black"} wins` : "Draw";
+}
+
+/** Returns the result of a move for the side that moves: "Win 12", "Draw", "Loss 8". The number counts plies until the next capture or pawn move. */
+function moveInWords({ outcome, dtz, isCheckmate }: EndgameMove): string {
+  if (isCheckmate) return "Mate";
+  if (/^(maybe-)?win$/.test(outcome)) return `Win ${Math.abs(dtz)}`;
+  return /^(maybe-)?loss$/.test(outcome) ? `Loss ${Math.abs(dtz)}` : "Draw";
 }
 
 const quiet = (text: string): HTMLElement => make("p", { className: "quiet" }, text);

@@ -1,7 +1,10 @@
 /** The engine as an opponent. */
 import type { NormalMove } from "chessops/types";
-import { steps, type Step } from "../game/game";
+import type { EndgameResult } from "shelfish/endgames";
+import { countPieces, MAX_TABLE_PIECES } from "shelfish/score";
+import { steps, type Step, uci } from "../game/game";
 import { loadOnce } from "../loading/load-once";
+import { endgamePieces } from "../settings/data-urls";
 import type { Match } from "./match";
 import { other } from "./clock";
 
@@ -14,6 +17,14 @@ const PAUSE = 350;
 export class Opponent {
   /** Loads the engine, once. */
   readonly load = loadOnce(async () => (await import("shelfish/engine")).openEngine());
+
+  readonly #endgames = loadOnce(async () => new (await import("../endgames/client")).EndgameClient(this.tables, this.cache));
+
+  /** `tables` is the URL of the index of endgame tables, `cache` the size of their cache in IndexedDB in MiB. */
+  constructor(
+    private readonly tables: URL,
+    private readonly cache: number,
+  ) {}
 
   /** Whether the last reply was a book move. */
   isFromBook = false;
@@ -31,14 +42,39 @@ export class Opponent {
       await rest;
       return known;
     }
-    const limits = elo === undefined ? { movetime: budget(match) } : { elo };
-    const [step] = await Promise.all([this.#ask(match, limits, signal), rest]);
+    const answer = elo === undefined ? this.#best(match, budget(match), signal) : this.#ask(match, { elo }, signal);
+    const [step] = await Promise.all([answer, rest]);
     return step.move;
   }
 
   /** Returns the best move at full strength. */
   hint(match: Match, signal: AbortSignal): Promise<Step> {
-    return this.#ask(match, { movetime: HINT }, signal);
+    return this.#best(match, HINT, signal);
+  }
+
+  /** Returns the best move: by endgame tables if they contain the position, else by a search. In a drawn ending the search chooses among the moves that draw. */
+  async #best(match: Match, movetime: number, signal: AbortSignal): Promise<Step> {
+    const { position } = match.node;
+    const ending = await this.#probe(match, signal);
+    const [best] = ending?.moves ?? [];
+    const exact = best && steps(position, [best.uci])[0];
+    if (exact && best.dtz !== 0) return exact;
+    const found = await this.#ask(match, { movetime }, signal);
+    const keeps = !ending || ending.moves.some(({ uci: move, dtz }) => dtz === 0 && move === uci(found.move));
+    return keeps || !exact ? found : exact;
+  }
+
+  async #probe({ node: { fen } }: Match, signal: AbortSignal): Promise<EndgameResult | undefined> {
+    if (countPieces(fen) > (endgamePieces(this.tables) ?? MAX_TABLE_PIECES)) return undefined;
+    try {
+      const [found] = await (await this.#endgames()).probeMany([fen], signal);
+      return found?.[1];
+    } catch (error) {
+      signal.throwIfAborted();
+      // The engine searches the position.
+      console.warn("The endgame tables:", error);
+      return undefined;
+    }
   }
 
   async #ask(match: Match, limits: { elo?: number; movetime?: number }, signal: AbortSignal): Promise<Step> {

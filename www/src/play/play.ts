@@ -7,6 +7,7 @@ import { Game, lineFrom, moveNumber, type Node } from "../game/game";
 import { bindKeys } from "../shell/keyboard";
 import { keepForOffline } from "../shell/offline";
 import { toPgn } from "../pgn/write-game";
+import { endgamesUrl } from "../settings/data-urls";
 import { applyAppearance, load } from "../settings/settings";
 import { bindTheme } from "../shell/theme";
 import { parseMove } from "../pgn/typed-move";
@@ -32,7 +33,7 @@ bindTheme();
 const now = (): number => performance.now();
 const today = (): string => new Date().toISOString().slice(0, 10).replaceAll("-", ".");
 
-const opponent = new Opponent();
+const opponent = new Opponent(endgamesUrl(settings.endgames), settings.cache);
 const board = new Board(playMove);
 let match: Match | undefined;
 /** The position on the board, which may be an earlier position. */

@@ -167,7 +167,7 @@ export class Graph {
   /** Describes a position: "12. Nf3, +0.35". */
   #words(node: Node, known: KnownScore | undefined): string {
     const move = node.parent ? `${moveNumber(node.parent.position)} ${node.san}` : "Start";
-    const froms: Partial<Record<Origin, string>> = { line: " from a line", pgn: " from the PGN", engine: ` by the engine, depth ${known?.depth}`, stockfish: ` by Stockfish, depth ${known?.depth}` };
+    const froms: Partial<Record<Origin, string>> = { line: " from a line", pgn: " from the PGN", endgames: " (endgame tables)", engine: ` by the engine, depth ${known?.depth}`, stockfish: ` by Stockfish, depth ${known?.depth}` };
     const from = (known && froms[known.origin]) ?? "";
     const { kind, isProvisional = false } = node.parent ? glyphOf(node, this.state) : {};
     return `${move}${kind ? `, ${kind}${isProvisional ? " (provisional)" : ""}` : ""}, ${known ? known.text + from : "not known"}`;
@@ -178,7 +178,7 @@ export class Graph {
   }
 }
 
-const isOwn = ({ origin }: KnownScore): boolean => origin === "database" || origin === "rules";
+const isOwn = ({ origin }: KnownScore): boolean => origin === "database" || origin === "rules" || origin === "endgames";
 
 const y = ({ chances }: KnownScore): number => Math.round((50 - chances * 47) * 10) / 10;
 

@@ -1,7 +1,8 @@
 /** Runs the analysis of the game. The module is loaded after the lookup of the game, the engine for its first search. */
 import type { Analysis, AnalyseGameOptions, GameEngine, GameEngineResult, GameProgress, KnownEval, Report } from "shelfish/analysis";
 import type { Evaluated } from "shelfish/evaluator";
-import { scoreText } from "shelfish/score";
+import { MAX_TABLE_PIECES, scoreText } from "shelfish/score";
+import type { EndgameLookups } from "../evaluation/endgame-lookups";
 import type { Lookups } from "../evaluation/lookups";
 import type { Node } from "../game/game";
 import { loadOnce } from "../loading/load-once";
@@ -44,6 +45,7 @@ export class Reporter {
   constructor(
     private readonly state: State,
     private readonly lookups: Pick<Lookups, "answers">,
+    private readonly endgames: Pick<EndgameLookups, "results">,
     { engine, nodes }: ReporterSettings,
   ) {
     this.#settings = { engine, nodes };
@@ -165,7 +167,15 @@ export class Reporter {
       return answers.map((answer) => answer ?? null);
     };
     const { engine, nodes } = this.#settings;
-    return { database: { lookupMany }, engine: engine ? () => this.#searcher() : null, nodes, usePgnEvals: true, signal };
+    // The module names positions without their half-move clocks.
+    const nodesByFen = new Map(line.map((node) => [fourFields(node.fen), node]));
+    const probeMany = async (fens: string[]) => {
+      const wanted = fens.map((fen) => nodesByFen.get(fourFields(fen)));
+      const found = wanted.filter((node) => node !== undefined);
+      const results = new Map((await this.endgames.results(found, signal)).map((result, index) => [found[index], result]));
+      return wanted.map((node) => results.get(node) ?? new InputError("no endgame table"));
+    };
+    return { database: { lookupMany }, endgames: { maxPieces: MAX_TABLE_PIECES, probeMany }, engine: engine ? () => this.#searcher() : null, nodes, usePgnEvals: true, signal };
   }
 
   /** Chooses the engine of the next searches. */
@@ -207,6 +217,8 @@ export class Reporter {
     this.state.setAssessment({ report, evaluations, moves }, found);
   }
 }
+
+const fourFields = (fen: string): string => fen.split(" ").slice(0, 4).join(" ");
 
 /** Returns the number of Workers of an analysis. */
 export const workerCount = (): number => Math.max(2, Math.min(4, (navigator.hardwareConcurrency || 2) - 1));

@@ -9,6 +9,8 @@ export { compareScores, countsOver, isShallow, type KnownScore, type Origin } fr
 /** Evaluations by FEN, and whether the database fails. */
 export interface KnownEvals {
   readonly databaseEvals: ReadonlyMap<string, PositionEval | null>;
+  /** Results of endgame tables. */
+  readonly endgameEvals: ReadonlyMap<string, score.Ending>;
   /** Evaluations by the search of the position on the board. */
   readonly engineEvals: ReadonlyMap<string, Evaluated>;
   /** Evaluations by the engine in the analysis of the game. */
@@ -38,6 +40,7 @@ function evalsOf(node: Node, evals: KnownEvals): score.PositionEvals {
   const { databaseEvals, status } = evals;
   return {
     ending: node.children.length > 0 ? undefined : ending(node.position),
+    endgames: evals.endgameEvals.get(node.fen),
     database: databaseEvals.get(node.fen),
     isUnreachable: status.error !== undefined,
     pgn: node.notes.given,

@@ -6,6 +6,17 @@ export const manifestUrl = (set?: string): URL => named("db") ?? resolved(set ??
 /** Returns the URL of the book's manifest: from `?book=`, or the site's own book. */
 export const bookUrl = (): URL => named("book") ?? resolved("book/manifest.json");
 
+/** Returns the URL of the index of endgame tables: from `?endgames=`, from the settings, or the site's own tables. */
+export const endgamesUrl = (set?: string): URL => named("endgames") ?? resolved(set ?? SITE_ENDGAMES);
+
+const SITE_ENDGAMES = "endgames/endgames.index";
+
+/** Maximum number of pieces of the site's own endgame tables. */
+const SITE_PIECES = 4;
+
+/** Returns the maximum number of pieces of the tables of a URL; `undefined` if it is not known. */
+export const endgamePieces = (url: URL): number | undefined => (url.href === resolved(SITE_ENDGAMES).href ? SITE_PIECES : undefined);
+
 function named(parameter: string): URL | undefined {
   const value = new URLSearchParams(location.search).get(parameter);
   return value === null ? undefined : resolved(value);

@@ -3,7 +3,7 @@ import { inMebibytes, MEBIBYTE, plural, size } from "../text/units";
 import type { DatabaseClient } from "../database/client";
 import { showDialog } from "../shell/dialog";
 import { make } from "../shell/dom";
-import { dataUrl } from "./data-urls";
+import { dataUrl, endgamesUrl } from "./data-urls";
 import { BOARDS, CACHES, load, PIECES, save, type Settings } from "./settings";
 
 const NAMES: Record<string, string> = { brown: "Brown", green: "Green", blue: "Blue", grey: "Grey", cburnett: "Drawn (cburnett)", letters: "Letters" };
@@ -33,38 +33,32 @@ export function showSettings(client: DatabaseClient, engine: (isOn: boolean) => 
     field("Sounds", sounds),
     field("Engine for positions that are not in the database", engineOn),
     make("h3", {}, "Database"),
-    ...database(client, change),
+    ...address(database(client), change),
+    make("h3", {}, "Endgame tables"),
+    ...address(endgames(settings.endgames), change),
     make("h3", {}, "Cache"),
     field("Maximum size", choice("set-cache", "cache", CACHES, (mebibytes) => (mebibytes === 0 ? "None" : inMebibytes(mebibytes * MEBIBYTE)))),
     cache(client),
   );
 }
 
-/** Returns the field for the database's address, the state of the database, and examples. */
-function database(client: DatabaseClient, change: (part: Partial<Settings>) => void): HTMLElement[] {
-  const input = make("input", { type: "text", value: client.url.href, spellcheck: false, autocomplete: "off", "data-testid": "set-database", "aria-label": "Address of the database", "aria-describedby": "database-status" });
-  const output = make("p", { id: "database-status", className: "outcome", role: "status", "data-testid": "database-status" });
-  const { manifest } = client;
-  output.textContent = manifest ? `Open: ${plural(manifest.positions, "position")}, ${size(manifest.bytes)}.` : "This database is not open.";
-  const use = make("button", { type: "button", "data-testid": "use-database" }, "Use");
-  use.addEventListener("click", () => {
-    const error = addressError(input.value);
-    input.toggleAttribute("aria-invalid", false);
-    if (error) {
-      input.setAttribute("aria-invalid", "true");
-      output.textContent = error;
-      return;
-    }
-    const url = manifestOf(input.value);
-    change({ database: url.href });
-    visit(url.href);
-  });
-  const usual = make("button", { type: "button", "data-testid": "usual-database" }, "Use the database of this site");
-  usual.addEventListener("click", () => {
-    change({ database: undefined });
-    visit(undefined);
-  });
-  const examples = make(
+/** A kind of data that the address of the page, the settings, or the site names. */
+interface Data {
+  /** Name of the setting, and of the page's parameter. */
+  setting: "database" | "endgames";
+  parameter: "db" | "endgames";
+  /** The data in words. */
+  name: string;
+  /** The file that a folder's address stands for. */
+  file: string;
+  /** The address that is used now. */
+  current: URL;
+  status: string;
+  hint: HTMLElement;
+}
+
+function database({ url, manifest }: DatabaseClient): Data {
+  const hint = make(
     "p",
     { className: "hint" },
     "The address of a database’s folder or manifest. The host must allow other sites to read it (CORS). Examples: ",
@@ -74,7 +68,38 @@ function database(client: DatabaseClient, change: (part: Partial<Settings>) => v
     ", or next to this page: ",
     make("code", {}, "db/"),
   );
-  return [input, output, make("div", { className: "choices" }, use, usual), examples];
+  const status = manifest ? `Open: ${plural(manifest.positions, "position")}, ${size(manifest.bytes)}.` : "This database is not open.";
+  return { setting: "database", parameter: "db", name: "database", file: "manifest.json", current: url, status, hint };
+}
+
+function endgames(set: string | undefined): Data {
+  const hint = make("p", { className: "hint" }, "The address of a folder with Syzygy tables and their index (“shelfish endgames index”). This site has all tables of up to four pieces.");
+  return { setting: "endgames", parameter: "endgames", name: "endgame tables", file: "endgames.index", current: endgamesUrl(set), status: "", hint };
+}
+
+/** Returns the field for the address of data, and the buttons that use another address. */
+function address({ setting, parameter, name, file, current, status, hint }: Data, change: (part: Partial<Settings>) => void): HTMLElement[] {
+  const id = `${setting}-status`;
+  const input = make("input", { type: "text", value: current.href, spellcheck: false, autocomplete: "off", "data-testid": `set-${setting}`, "aria-label": `Address of the ${name}`, "aria-describedby": id });
+  const output = make("p", { id, className: "outcome", role: "status", "data-testid": id }, status);
+  const visitWith = (value: string | undefined) => {
+    change({ [setting]: value });
+    visit(parameter, value);
+  };
+  const use = make("button", { type: "button", "data-testid": `use-${setting}` }, "Use");
+  use.addEventListener("click", () => {
+    const error = addressError(input.value);
+    input.toggleAttribute("aria-invalid", false);
+    if (error) {
+      input.setAttribute("aria-invalid", "true");
+      output.textContent = error;
+      return;
+    }
+    visitWith(fileOf(input.value, file).href);
+  });
+  const usual = make("button", { type: "button", "data-testid": `usual-${setting}` }, `Use the ${name} of this site`);
+  usual.addEventListener("click", () => visitWith(undefined));
+  return [input, output, make("div", { className: "choices" }, use, usual), hint];
 }
 
 /** Returns the size of the cache and the button that clears it. */
@@ -98,19 +123,20 @@ function cache(client: DatabaseClient): HTMLElement {
   return make("div", { className: "choices" }, clear, used);
 }
 
-/** Reloads the page with another database. The position stays. */
-function visit(database: string | undefined): void {
+/** Reloads the page with other data. The position stays. */
+function visit(parameter: string, address: string | undefined): void {
   const url = new URL(location.href);
-  if (database) url.searchParams.set("db", database);
-  else url.searchParams.delete("db");
+  if (address) url.searchParams.set(parameter, address);
+  else url.searchParams.delete(parameter);
   if (url.href === location.href) location.reload();
   else location.assign(url);
 }
 
-/** Returns the URL of a manifest from its own address or its folder's address. */
-function manifestOf(address: string): URL {
+/** Returns the URL of a file from its own address or its folder's address. */
+function fileOf(address: string, file: string): URL {
   const url = new URL(address.trim(), document.baseURI);
-  if (!/\.json$/.test(url.pathname)) url.pathname = `${url.pathname.replace(/\/$/, "")}/manifest.json`;
+  const ending = file.slice(file.indexOf("."));
+  if (!url.pathname.endsWith(ending)) url.pathname = `${url.pathname.replace(/\/$/, "")}/${file}`;
   return url;
 }
 

@@ -26,6 +26,8 @@ export interface Settings {
   cache: (typeof CACHES)[number];
   /** Manifest of the database if the address names none; undefined for the site's own database. */
   database?: string;
+  /** Index of endgame tables if the address names none; undefined for the site's own tables. */
+  endgames?: string;
 }
 
 const KEY = "settings";
@@ -47,6 +49,7 @@ export function load(): Settings {
     lines: one(LINES, stored.lines, 2),
     cache: one(CACHES, stored.cache, 64),
     ...(typeof stored.database === "string" && stored.database ? { database: stored.database } : {}),
+    ...(typeof stored.endgames === "string" && stored.endgames ? { endgames: stored.endgames } : {}),
   };
 }
 

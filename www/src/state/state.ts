@@ -2,6 +2,7 @@
 import type { PositionEval } from "shelfish";
 import type { KnownEval, Report } from "shelfish/analysis";
 import type { Evaluated } from "shelfish/evaluator";
+import type { EndgameResult } from "shelfish/endgames";
 import { deeperResult } from "shelfish/score";
 import type { Explanation } from "../database/client";
 import { arrange } from "../game/edit";
@@ -71,6 +72,7 @@ export class State {
   #progress: AnalysisProgress | undefined;
   #isDeep = false;
   readonly #databaseEvals = new Map<string, PositionEval | null>();
+  readonly #endgameEvals = new Map<string, EndgameResult>();
   readonly #engineEvals = new Map<string, Evaluated>();
   readonly #gameEvals = new Map<string, Evaluated>();
   /** The changes of the game that can be undone, and the positions that were on the board before. */
@@ -103,6 +105,11 @@ export class State {
   /** Answers of the database by FEN; `null` if the database does not have the position. */
   get databaseEvals(): ReadonlyMap<string, PositionEval | null> {
     return this.#databaseEvals;
+  }
+
+  /** Results of endgame tables by FEN. */
+  get endgameEvals(): ReadonlyMap<string, EndgameResult> {
+    return this.#endgameEvals;
   }
 
   /** Evaluations by the search of the position on the board, by FEN. */
@@ -219,6 +226,15 @@ export class State {
     const known = new Set<string>();
     for (const [fen, answer] of answers) {
       this.#databaseEvals.set(fen, answer);
+      known.add(fen);
+    }
+    if (known.size > 0) this.#notify({ known });
+  }
+
+  addEndgameEvals(results: Iterable<readonly [fen: string, result: EndgameResult]>): void {
+    const known = new Set<string>();
+    for (const [fen, result] of results) {
+      this.#endgameEvals.set(fen, result);
       known.add(fen);
     }
     if (known.size > 0) this.#notify({ known });

@@ -6,6 +6,7 @@ pub mod book;
 pub mod build;
 pub mod dumps;
 pub mod encode;
+pub mod endgames;
 pub mod engine;
 pub mod explore;
 pub mod export;

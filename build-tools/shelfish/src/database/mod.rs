@@ -3,6 +3,7 @@
 pub mod blocking;
 pub mod cache;
 pub mod columns;
+pub mod endgames;
 mod open_error;
 pub mod scan;
 

@@ -50,6 +50,36 @@ fn build(fixture: &Fixture) {
 }
 
 #[test]
+fn results_of_endgame_tables_have_the_shape_of_lichess() {
+    let fixture = fixture();
+    let (db, tables) = (fixture.path("db"), env!("CARGO_MANIFEST_DIR").to_owned() + "/../../static-shards/endgames");
+    let api = Api::new(&["--endgames", &tables, db.to_str().unwrap()]);
+    let (status, head, body) = api.get("/standard?fen=8/8/8/8/8/1k6/8/K6r_w_-_-_0_1");
+    assert!(status == 200 && head.contains("access-control-allow-origin: *"), "{head}");
+    let end = json!({"checkmate": true, "stalemate": false, "variant_win": false, "variant_loss": false, "insufficient_material": false,
+        "category": "loss", "dtz": 0, "precise_dtz": 0, "dtm": null, "moves": []});
+    assert_eq!(serde_json::from_str::<Value>(&body).unwrap(), end);
+    let (_, _, body) = api.get("/standard?fen=8/8/3k4/8/3K4/8/3P4/8%20w%20-%20-%200%201");
+    let found: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!((&found["category"], &found["dtz"]), (&json!("win"), &json!(1)));
+    let first = &found["moves"][0];
+    let expected = json!({"uci": "d2d3", "san": "d3", "zeroing": true, "category": "loss"});
+    for (name, value) in expected.as_object().unwrap() {
+        assert_eq!(&first[name], value, "{first}");
+    }
+    for (query, status, words) in [
+        ("", 400, "expected /standard?fen=FEN"),
+        ("?fen=x", 400, "FEN has 1 field"),
+        ("?fen=rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR_w_-_-", 404, "32 pieces"),
+    ] {
+        let (found, _, body) = api.get(&format!("/standard{query}"));
+        assert!(found == status && body.contains(words), "{found} {body}");
+    }
+    let (status, _, body) = Api::new(&[db.to_str().unwrap()]).get("/standard?fen=x");
+    assert!(status == 404 && body.contains("--endgames"), "{body}");
+}
+
+#[test]
 fn answers_have_the_shape_of_lichess() {
     let fixture = fixture();
     let api = Api::new(&[fixture.path("db").to_str().unwrap()]);

@@ -9,25 +9,25 @@ use std::time::{Duration, Instant};
 use crate::common::*;
 
 /// Running engine.
-struct Gui {
+pub struct Gui {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
 }
 
 impl Gui {
-    fn new() -> Gui {
+    pub fn new() -> Gui {
         let mut child = command().arg("engine").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
         Gui { child, input, output }
     }
 
-    fn say(&mut self, lines: &str) {
+    pub fn say(&mut self, lines: &str) {
         self.input.write_all(format!("{lines}\n").as_bytes()).unwrap();
     }
 
     /// Reads lines up to and including a line that begins with `word`.
-    fn until(&mut self, first: &str) -> Vec<String> {
+    pub fn until(&mut self, first: &str) -> Vec<String> {
         let mut lines = Vec::new();
         loop {
             let mut line = String::new();
@@ -47,7 +47,7 @@ impl Gui {
     }
 
     /// Quits and expects no further output.
-    fn quit(mut self) {
+    pub fn quit(mut self) {
         self.say("quit");
         assert!(self.child.wait().unwrap().success());
         let mut line = String::new();
@@ -74,6 +74,7 @@ fn the_engine_identifies_itself_and_is_ready() {
         "EvalDatabase",
         "OwnBook",
         "BookFile",
+        "SyzygyPath",
         "Move Overhead",
         "UCI_LimitStrength",
         "UCI_Elo",

@@ -13,6 +13,7 @@ mod cache;
 mod data;
 mod details;
 mod download;
+mod endgames;
 mod engine;
 mod environment;
 mod extract;

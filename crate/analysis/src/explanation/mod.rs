@@ -97,6 +97,13 @@ impl Serialize for Explanation {
 pub enum Fact {
     /// The move ends the game with a draw, or the line ends so.
     Draws(Draw),
+    /// The move changes the result of the ending, by endgame tables.
+    GivesAway {
+        /// Result before the move.
+        before: Ending,
+        /// Result after the move.
+        after: Ending,
+    },
     /// The opponent mates.
     AllowsMate {
         /// Number of moves of the opponent.
@@ -111,6 +118,36 @@ pub enum Fact {
     Loses(Material),
     /// The best line wins material.
     Misses(Material),
+}
+
+/// Result of an ending for the side that moved.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ending {
+    /// Loss.
+    Loss,
+    /// Draw.
+    Draw,
+    /// Win.
+    Win,
+}
+
+impl Ending {
+    fn of(known: &KnownEval, side: Color) -> Option<Ending> {
+        let Score::Cp(cp) = known.score else { return None };
+        known.is_exact().then(|| match side.fold_wb(cp, -cp).signum() {
+            1 => Ending::Win,
+            0 => Ending::Draw,
+            _ => Ending::Loss,
+        })
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Ending::Loss => "loss",
+            Ending::Draw => "draw",
+            Ending::Win => "win",
+        }
+    }
 }
 
 /// A draw by the rules.
@@ -192,6 +229,8 @@ impl Fact {
     fn kind(&self) -> &'static str {
         match self {
             Fact::Draws(_) => "draws",
+            Fact::GivesAway { before: Ending::Win, .. } => "givesAwayWin",
+            Fact::GivesAway { .. } => "givesAwayDraw",
             Fact::AllowsMate { .. } => "allowsMate",
             Fact::MissesMate { .. } => "missesMate",
             Fact::Loses(Material::Promotion { .. }) => "allowsPromotion",
@@ -266,6 +305,12 @@ pub fn explain(
         refutation: Line::new(after, known_after),
         scores: (known_before.map(|known| known.score), known_after.map(|known| known.score)),
     };
+    let ending = |known: Option<&KnownEval>| Ending::of(known?, claim.mover);
+    if let (Some(before), Some(after)) = (ending(known_before), ending(known_after))
+        && after < before
+    {
+        return Some(claim.explanation(Fact::GivesAway { before, after }, MAX_CUT));
+    }
     if claim.refutation.positions[0].is_game_over() {
         return claim.draws_now();
     }
@@ -443,6 +488,9 @@ impl fmt::Display for Fact {
         let text = match self {
             Fact::Draws(Draw::Stalemate) => "draws by stalemate".to_owned(),
             Fact::Draws(Draw::InsufficientMaterial) => "draws, as no side can mate".to_owned(),
+            Fact::GivesAway { before, after } => {
+                ["gives away the ", before.text(), " (tables: ", after.text(), ")"].concat()
+            }
             Fact::AllowsMate { moves } => ["allows mate in ", &moves.to_string()].concat(),
             Fact::MissesMate { moves } => ["misses mate in ", &moves.to_string()].concat(),
             Fact::Loses(material) => match material {

@@ -25,7 +25,7 @@ fn report_error(error: ReportError) -> WasmError {
 const NUMBERS: usize = 5;
 
 /// Origins by their index.
-const ORIGINS: [Origin; 4] = [Origin::Database, Origin::Pgn, Origin::Engine, Origin::Uci];
+const ORIGINS: [Origin; 5] = [Origin::Database, Origin::Pgn, Origin::Engine, Origin::Uci, Origin::Endgames];
 
 /// Decodes evaluations from their numbers and from lines of moves in UCI.
 fn evaluations(numbers: &[f64], lines: &str) -> Result<Vec<Option<KnownEval>>, WasmError> {

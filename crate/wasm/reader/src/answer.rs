@@ -1,8 +1,8 @@
 //! Answers for all kinds of records as plain JavaScript values.
 
-use js_sys::{Object, Reflect};
+use js_sys::{Function, Object, Reflect};
 use serde::Serialize;
-use shelfish::reader::{self, Fetched, Origin};
+use shelfish::reader::{self, Fetched, Observer, Origin};
 use shelfish::table;
 use shelfish_wasm_shared::to_js;
 use wasm_bindgen::JsValue;
@@ -74,8 +74,16 @@ pub fn stats(stats: &reader::Stats) -> JsValue {
     })
 }
 
+/// Returns an observer that calls a function with each byte range.
+pub fn observer(function: Function) -> Observer {
+    Box::new(move |range: &Fetched<'_>| {
+        // Ignores exceptions of the listener.
+        let _ = function.call1(&JsValue::UNDEFINED, &fetched(range));
+    })
+}
+
 /// Converts a byte range that was fetched, or that failed.
-pub fn fetched(fetched: &Fetched<'_>) -> JsValue {
+fn fetched(fetched: &Fetched<'_>) -> JsValue {
     #[derive(Serialize)]
     struct Request<'a> {
         url: &'a str,

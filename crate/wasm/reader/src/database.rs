@@ -6,22 +6,23 @@ use core::future::ready;
 use futures_channel::oneshot;
 use futures_util::FutureExt as _;
 use futures_util::future::{Either, LocalBoxFuture, select};
-use gloo_events::{EventListener, EventListenerOptions};
 use js_sys::{Array, Promise};
 use shelfish::position::Position;
-use shelfish::reader::{Fetched, Observer, REVALIDATION_INTERVAL, ReadError, Reader};
+use shelfish::reader::{Options, REVALIDATION_INTERVAL, ReadError, Reader};
 use shelfish::source::Source as _;
-use shelfish::web::{Early, Fetch, IndexedDb};
+use shelfish::table::Manifest;
+use shelfish::web::{Early, IndexedDb};
 use shelfish_wasm_shared::WasmError;
 use wasm_bindgen::JsValue;
-use wasm_bindgen_futures::{future_to_promise, spawn_local};
+use wasm_bindgen_futures::spawn_local;
 use web_sys::{AbortController, AbortSignal};
 
 use crate::answer;
-use crate::error::{aborted, at_opening, closed, into_js, invalid_fen, open_error, read_error};
+use crate::calls::{Pending, Running, call, check, promise, unless_aborted};
+use crate::error::{at_opening, closed, into_js, invalid_fen, open_error, read_error};
 use crate::kind::Kind;
 use crate::options::{Open, Values};
-use crate::source::{Custom, DatabaseSource};
+use crate::source::DatabaseSource;
 
 type DatabaseReader<K> = Reader<DatabaseSource, <K as Kind>::Record, Option<IndexedDb>>;
 
@@ -29,19 +30,7 @@ struct State<K: Kind> {
     reader: DatabaseReader<K>,
     /// Whether blocks are cached in memory, so that a request in flight is useful after an abort.
     has_memory: bool,
-    /// A sender for each lookup, whose end closes the lookup. The listeners of a signal would be too many for Node.
-    running: RefCell<Vec<oneshot::Sender<()>>>,
-}
-
-impl<K: Kind> State<K> {
-    /// Returns a receiver that ends with the database.
-    fn closing(&self) -> oneshot::Receiver<()> {
-        let (send, receive) = oneshot::channel();
-        let mut running = self.running.borrow_mut();
-        running.retain(|lookup| !lookup.is_canceled());
-        running.push(send);
-        receive
-    }
+    running: Running,
 }
 
 /// An open database.
@@ -81,36 +70,13 @@ pub fn open<K: Kind>(
     promise(opening.boxed_local())
 }
 
-/// Makes a promise. All promises have the same type, so that its code exists once.
-fn promise(work: LocalBoxFuture<'static, Result<JsValue, JsValue>>) -> Promise {
-    future_to_promise(work)
-}
-
 async fn connect<K: Kind>(url: &str, source: JsValue, open: Open, early: Option<Early>) -> Result<State<K>, WasmError> {
-    let Open { reader: options, retry, pin, cache, fetch, headers, on_request } = open;
-    let has_memory = options.memory > 0;
-    let files = if source.is_object() {
-        DatabaseSource::Custom(Custom { url: url.to_string(), object: source, retry })
-    } else {
-        let mut source = Fetch::new(url).with_retry(retry);
-        if let Some(headers) = headers {
-            source = source.with_headers(&headers);
-        }
-        if let Some(fetch) = fetch {
-            source = source.with_function(fetch);
-        }
-        if let Some(early) = early {
-            source = source.with_early(early);
-        }
-        DatabaseSource::Fetch(source)
-    };
+    let Open { memory, concurrency, request, pin, cache, on_request } = open;
+    let options = Options::default().with_memory(memory).with_concurrency(concurrency);
+    let has_memory = memory > 0;
+    let files = DatabaseSource::new(url, Manifest::FILE, source, request, early);
     let cache = cache.map(|(name, bytes)| IndexedDb::open(&name, bytes, &files.locate("")));
-    let observer = on_request.map(|function| -> Observer {
-        Box::new(move |fetched: &Fetched<'_>| {
-            // Ignores exceptions of the listener.
-            let _ = function.call1(&JsValue::UNDEFINED, &answer::fetched(fetched));
-        })
-    });
+    let observer = on_request.map(answer::observer);
     let reader = Reader::builder(files)
         .options(options)
         .cache(cache)
@@ -119,23 +85,23 @@ async fn connect<K: Kind>(url: &str, source: JsValue, open: Open, early: Option<
         .open()
         .await
         .map_err(open_error::<K>)?;
-    Ok(State { reader, has_memory, running: RefCell::default() })
+    Ok(State { reader, has_memory, running: Running::default() })
 }
 
 impl<K: Kind> Database<K> {
     /// Looks up a position.
     pub fn lookup(&self, fen: &str, options: &JsValue) -> Promise {
-        self.promise(self.try_lookup(fen, options))
+        call(self.try_lookup(fen, options))
     }
 
     /// Looks up positions, in the same order. Without `has_answers`, only fills the caches.
     pub fn lookup_many(&self, fens: &Array, options: &JsValue, has_answers: bool) -> Promise {
-        self.promise(self.try_lookup_many(fens, options, has_answers))
+        call(self.try_lookup_many(fens, options, has_answers))
     }
 
     /// Clears the caches of the database in memory and in IndexedDB.
     pub fn clear(&self) -> Promise {
-        self.promise(self.reader().map(|reader| {
+        call(self.reader().map(|reader| {
             reader.clear_memory();
             async move {
                 if let Some(cache) = reader.cache() {
@@ -170,7 +136,6 @@ impl<K: Kind> Database<K> {
     }
 }
 
-type Pending<'a> = LocalBoxFuture<'a, Result<JsValue, WasmError>>;
 type Work = Pending<'static>;
 
 impl<K: Kind> Database<K> {
@@ -184,14 +149,9 @@ impl<K: Kind> Database<K> {
         let reader = state.reader.clone();
         if reader.is_due(REVALIDATION_INTERVAL) {
             let reader = reader.clone();
-            continue_until(state.closing(), async move { drop(reader.revalidate().await) }.boxed_local());
+            continue_until(state.running.closing(), async move { drop(reader.revalidate().await) }.boxed_local());
         }
         Ok(reader)
-    }
-
-    fn promise(&self, work: Result<Work, WasmError>) -> Promise {
-        let work = work.unwrap_or_else(|error| ready(Err(error)).boxed_local());
-        promise(async move { work.await.map_err(into_js) }.boxed_local())
     }
 
     fn try_lookup(&self, fen: &str, options: &JsValue) -> Result<Work, WasmError> {
@@ -251,7 +211,7 @@ impl<K: Kind> Database<K> {
     fn guard(&self, signal: Option<AbortSignal>, mut work: Work) -> Result<Work, WasmError> {
         let state = self.state.borrow();
         let state = state.as_ref().ok_or_else(closed)?;
-        let mut closing = state.closing();
+        let mut closing = state.running.closing();
         let (has_memory, reader) = (state.has_memory, state.reader.clone());
         let work = async move {
             let answer = match select(unless_aborted(signal.clone(), (&mut work).boxed_local()), &mut closing).await {
@@ -271,30 +231,4 @@ impl<K: Kind> Database<K> {
 /// Continues work that no lookup waits for, until the database is closed.
 fn continue_until(closing: oneshot::Receiver<()>, work: LocalBoxFuture<'static, ()>) {
     spawn_local(select(work, closing).map(drop));
-}
-
-fn check(signal: Option<&AbortSignal>) -> Result<(), WasmError> {
-    match signal {
-        Some(signal) if signal.aborted() => Err(aborted(signal.reason())),
-        _ => Ok(()),
-    }
-}
-
-/// Waits for `work`. Fails if the signal is aborted first.
-fn unless_aborted(signal: Option<AbortSignal>, work: Pending<'_>) -> Pending<'_> {
-    let Some(signal) = signal else { return work };
-    let work = async move {
-        check(Some(&signal))?;
-        let (send, receive) = oneshot::channel();
-        // Cloudflare's Workers refuse passive listeners, which are the default of gloo.
-        let options = EventListenerOptions::enable_prevent_default();
-        let _listener = EventListener::once_with_options(&signal, "abort", options, move |_| {
-            let _ = send.send(());
-        });
-        match select(work, receive).await {
-            Either::Left((done, _)) => done,
-            Either::Right(_) => Err(aborted(signal.reason())),
-        }
-    };
-    work.boxed_local()
 }

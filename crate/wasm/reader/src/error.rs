@@ -65,28 +65,41 @@ pub fn read_error(error: ReadError) -> WasmError {
         inner = error;
     }
     match inner {
-        ReadError::Source(SourceError { at, kind, retry_after }) => {
-            converted.url = Some(at.clone());
-            converted.retry_after = retry_after.map(|time| time.as_secs_f64());
-            converted.status = if let SourceErrorKind::Status(status) = kind { Some(*status) } else { None };
-        }
+        ReadError::Source(error) => add_source(&mut converted, error),
         ReadError::Table { at, .. } => converted.url = Some(at.clone()),
         _ => {}
     }
     converted
 }
 
+/// Converts an error of a file.
+pub fn source_error(error: &SourceError) -> WasmError {
+    let mut converted = WasmError::new(source_code(&error.kind), error.to_string());
+    add_source(&mut converted, error);
+    converted
+}
+
+fn add_source(converted: &mut WasmError, SourceError { at, kind, retry_after }: &SourceError) {
+    converted.url = Some(at.clone());
+    converted.retry_after = retry_after.map(|time| time.as_secs_f64());
+    converted.status = if let SourceErrorKind::Status(status) = kind { Some(*status) } else { None };
+}
+
+fn source_code(kind: &SourceErrorKind) -> &'static str {
+    match kind {
+        SourceErrorKind::Io(ErrorKind::NotFound, _) => "missing",
+        SourceErrorKind::Io(ErrorKind::UnexpectedEof, _) => "range",
+        SourceErrorKind::Network(_) | SourceErrorKind::Blocked(_) | SourceErrorKind::Io(..) => "network",
+        SourceErrorKind::Timeout(_) => "timeout",
+        SourceErrorKind::Status(_) => "status",
+        SourceErrorKind::Integrity { .. } => "integrity",
+        _ => "range",
+    }
+}
+
 fn code(error: &ReadError) -> &'static str {
     match error {
-        ReadError::Source(SourceError { kind, .. }) => match kind {
-            SourceErrorKind::Io(ErrorKind::NotFound, _) => "missing",
-            SourceErrorKind::Io(ErrorKind::UnexpectedEof, _) => "range",
-            SourceErrorKind::Network(_) | SourceErrorKind::Blocked(_) | SourceErrorKind::Io(..) => "network",
-            SourceErrorKind::Timeout(_) => "timeout",
-            SourceErrorKind::Status(_) => "status",
-            SourceErrorKind::Integrity { .. } => "integrity",
-            _ => "range",
-        },
+        ReadError::Source(SourceError { kind, .. }) => source_code(kind),
         ReadError::Table { error, .. } => match error {
             TableError::Version { .. } => "version",
             TableError::Manifest(_) | TableError::Kind { .. } => "manifest",

@@ -5,16 +5,20 @@
 #![cfg(target_arch = "wasm32")]
 
 mod answer;
+mod calls;
 mod database;
 mod error;
 mod kind;
 mod options;
 mod source;
 
+pub use answer::observer;
+pub use calls::{Pending, Running, call, check, promise, unless_aborted};
 pub use database::{Database, open};
-pub use error::read_error;
+pub use error::{at_opening, closed, into_js, invalid_fen, read_error, source_error};
 pub use kind::Kind;
-pub use options::Values;
+pub use options::{Open, Request, Values};
+pub use source::DatabaseSource;
 
 /// Exports `Database` and `open` for a [`Kind`].
 #[macro_export]

@@ -3,7 +3,6 @@
 use core::time::Duration;
 
 use js_sys::{Array, Function, Reflect};
-use shelfish::reader;
 use shelfish::shakmaty::CastlingMode;
 use shelfish::source::http::TIMEOUT;
 use shelfish::source::integrity::Pin;
@@ -41,7 +40,7 @@ impl Values<'_> {
     }
 
     /// Returns the signal.
-    pub(crate) fn signal(&self) -> Option<AbortSignal> {
+    pub fn signal(&self) -> Option<AbortSignal> {
         self.get("signal").map(JsCast::unchecked_into)
     }
 
@@ -52,7 +51,7 @@ impl Values<'_> {
     }
 
     /// Returns the options of `open`.
-    pub(crate) fn open(&self) -> Result<Open, WasmError> {
+    pub fn open(&self) -> Result<Open, WasmError> {
         let memory = self.number("memoryBytes", (16 << 20) as f64) as usize;
         let concurrency = self.number("concurrency", 12.0) as usize;
         let timeout = self.number("timeout", TIMEOUT.as_millis() as f64);
@@ -78,26 +77,42 @@ impl Values<'_> {
             headers.map_err(|_| WasmError::usage("headers: expected names and values of HTTP"))
         });
         Ok(Open {
-            reader: reader::Options::default().with_memory(memory).with_concurrency(concurrency),
-            retry: RetryPolicy::default().with_total_time(timeout),
+            memory,
+            concurrency,
+            request: Request {
+                retry: RetryPolicy::default().with_total_time(timeout),
+                fetch: self.get("fetch").map(JsCast::unchecked_into),
+                headers: headers.transpose()?,
+            },
             pin: integrity.transpose()?,
             cache,
-            fetch: self.get("fetch").map(JsCast::unchecked_into),
-            headers: headers.transpose()?,
             on_request: self.get("onRequest").map(JsCast::unchecked_into),
         })
     }
 }
 
+/// Options of requests.
+pub struct Request {
+    /// Retries.
+    pub retry: RetryPolicy,
+    /// Function instead of the global `fetch`.
+    pub fetch: Option<Function>,
+    /// Headers of every request.
+    pub headers: Option<Headers>,
+}
+
 /// Options of `open`.
 pub struct Open {
-    pub reader: reader::Options,
-    pub retry: RetryPolicy,
+    /// Maximum size of the memory cache in bytes.
+    pub memory: usize,
+    /// Maximum number of requests at a time.
+    pub concurrency: usize,
+    /// Options of requests.
+    pub request: Request,
     /// Allowed hashes of the manifest.
     pub pin: Option<Pin>,
     /// Name and maximum size of the cache in IndexedDB.
     pub cache: Option<(String, u64)>,
-    pub fetch: Option<Function>,
-    pub headers: Option<Headers>,
+    /// Listener of requests.
     pub on_request: Option<Function>,
 }

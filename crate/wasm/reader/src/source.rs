@@ -8,21 +8,25 @@ use futures_util::FutureExt as _;
 use js_sys::{Function, Promise, Reflect, Uint8Array};
 use shelfish::source::retry::{AttemptError, RetryPolicy};
 use shelfish::source::{Source, SourceError, SourceErrorKind, Traffic};
-use shelfish::web::{Fetch, reason, send};
+use shelfish::web::{Early, Fetch, reason, send};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 
+use crate::options::Request;
+
 /// The source of the files of a database.
 pub enum DatabaseSource {
+    /// Files of a host.
     Fetch(Fetch),
+    /// Files of an object of the caller.
     Custom(Custom),
 }
 
 /// An object of the caller with `whole(file, cap)` and `range(file, start, end)`, which return promises of bytes.
 pub struct Custom {
-    pub url: String,
-    pub object: JsValue,
-    pub retry: RetryPolicy,
+    url: String,
+    object: JsValue,
+    retry: RetryPolicy,
 }
 
 impl Custom {
@@ -58,6 +62,34 @@ impl Custom {
             bytes.map_err(AttemptError::from)
         };
         send(&at, &self.retry, &Cell::new(0), &mut || attempt().boxed_local()).await
+    }
+}
+
+impl DatabaseSource {
+    /// Creates the source of the files next to a manifest: `source` if it is an object of the caller, else `fetch`. `early` is
+    /// a request for the manifest that was sent before.
+    pub fn new(
+        url: &str,
+        manifest_file: &'static str,
+        source: JsValue,
+        request: Request,
+        early: Option<Early>,
+    ) -> DatabaseSource {
+        let Request { retry, fetch, headers } = request;
+        if source.is_object() {
+            return DatabaseSource::Custom(Custom { url: url.to_string(), object: source, retry });
+        }
+        let mut source = Fetch::new(url).with_manifest_file(manifest_file).with_retry(retry);
+        if let Some(headers) = headers {
+            source = source.with_headers(&headers);
+        }
+        if let Some(fetch) = fetch {
+            source = source.with_function(fetch);
+        }
+        if let Some(early) = early {
+            source = source.with_early(early);
+        }
+        DatabaseSource::Fetch(source)
     }
 }
 

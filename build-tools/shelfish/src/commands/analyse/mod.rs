@@ -13,18 +13,19 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 use clap::error::ErrorKind;
-use shakmaty::CastlingMode;
+use shakmaty::{CastlingMode, Chess, Position as _};
 use shelfish::eval::PositionEval;
 use shelfish::position::Position;
 use shelfish::reader::Reader;
 use shelfish_analysis::pgn::PgnGame;
 use shelfish_analysis::{KnownEval, Review, ReviewOptions, annotate_review};
+use shelfish_endgames::{EndgameError, Outcome as EndgameOutcome, Probe};
 use tokio::runtime::Runtime;
 
 use self::games::{Entry, Games};
 use self::search::Engines;
-use crate::database::cache;
-use crate::database::{self, OpenError};
+use crate::database::endgames::{self, EndgameTables};
+use crate::database::{self, OpenError, cache};
 use crate::input::{Dump, DumpOptions, Input};
 use crate::system::output;
 use crate::terminal::progress::{Progress, Work};
@@ -40,7 +41,7 @@ const BATCH: usize = 16;
 #[command(after_help = "Examples:
   shelfish analyse game.pgn -d db
   shelfish analyse games.pgn.zst -d https://example.org/evals --json > reports.jsonl
-  shelfish analyse game.pgn -d db --engine
+  shelfish analyse game.pgn -d db --engine --endgames syzygy
   shelfish analyse game.pgn --uci \"stockfish Hash=64\" --nodes 1000000 --threads 4
   shelfish analyse games.pgn -d db --pgn -o annotated.pgn
   curl -L https://lichess.org/game/export/q7ZvsdUF | shelfish analyse - -d db --use-pgn-evals
@@ -68,6 +69,9 @@ pub struct Args {
     database: database::Args,
     #[command(flatten)]
     cache: cache::Args,
+    /// Syzygy tables, whose exact results replace evaluations: a directory, or a URL with an index by `shelfish endgames index`
+    #[arg(long, value_name = "DIR_OR_URL", value_parser = database::address)]
+    endgames: Option<String>,
     #[command(flatten)]
     search: search::Args,
     /// PGN file, plain or compressed with zstd, gzip or bzip2; `-` reads standard input
@@ -122,8 +126,8 @@ struct Totals {
 
 /// Analyses games and prints the reports.
 pub fn run(args: Args) -> Outcome {
-    if !args.has_database() && !args.search.is_on() && !args.use_pgn_evals {
-        let why = "expected a database (-d), an engine (--engine or --uci), or --use-pgn-evals\n";
+    if !args.has_database() && args.endgames.is_none() && !args.search.is_on() && !args.use_pgn_evals {
+        let why = "expected a database (-d), an engine (--engine or --uci), --endgames, or --use-pgn-evals\n";
         clap::Command::new("shelfish analyse").error(ErrorKind::MissingRequiredArgument, why).exit();
     }
     // Downloads of games have their own runtime, so only the lookups run in this one.
@@ -164,6 +168,13 @@ fn analyse(runtime: &Runtime, args: &Args, out: &mut impl Write, is_terminal: bo
     } else {
         None
     };
+    let endgames = match &args.endgames {
+        Some(tables) => {
+            let tables = endgames::Args { tables: tables.clone(), timeout: args.database.timeout };
+            Some(runtime.block_on(EndgameTables::open(&tables, &args.cache))?)
+        }
+        None => None,
+    };
     let mut engines = args.search.start(args.quiet)?;
     let (read, positions) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let sources: Vec<Input> = args.games.iter().map(|path| Input::from(path.as_path())).collect();
@@ -191,7 +202,11 @@ fn analyse(runtime: &Runtime, args: &Args, out: &mut impl Write, is_terminal: bo
                 Some(reader) => runtime.block_on(reader.lookup_many(&positions_of(&batch))),
                 None => Vec::new(),
             };
-            analyse_batch(args, answers, engines.as_mut(), source, batch, &mut totals, out)?;
+            let exact = |game: &PgnGame| match &endgames {
+                Some(endgames) => runtime.block_on(endgame_results(endgames, game)),
+                None => Ok(Vec::new()),
+            };
+            analyse_batch(args, answers, exact, engines.as_mut(), source, batch, &mut totals, out)?;
             positions.store(totals.positions, Relaxed);
             if is_terminal {
                 out.flush()?;
@@ -212,10 +227,37 @@ fn positions_of(batch: &[Entry]) -> Vec<Position> {
     games.flat_map(|game| game.game.positions()).map(|chess| Position::from_chess(&chess)).collect()
 }
 
-/// Writes a report of each game. `answers` are those of a database for the positions of the games, or empty.
+/// Returns the results of the positions of a game that endgame tables contain. An empty list means that they contain no position.
+async fn endgame_results(endgames: &EndgameTables, game: &PgnGame) -> Result<Vec<Option<KnownEval>>, EndgameError> {
+    let positions: Vec<Chess> = game.game.positions().collect();
+    let mut known = vec![None; positions.len()];
+    for (known, chess) in known.iter_mut().zip(&positions) {
+        match endgames.probe(chess).await {
+            Ok(probe) => *known = Some(endgame_eval(chess, &probe)),
+            Err(EndgameError::Uncovered(_)) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(known)
+}
+
+/// Converts a result of endgame tables.
+fn endgame_eval(chess: &Chess, probe: &Probe) -> KnownEval {
+    let winner = match probe.verdict.outcome {
+        EndgameOutcome::Win | EndgameOutcome::MaybeWin => Some(chess.turn()),
+        EndgameOutcome::Loss | EndgameOutcome::MaybeLoss => Some(chess.turn().other()),
+        _ => None,
+    };
+    let line = probe.moves.first().map(|best| best.m.to_uci(CastlingMode::Chess960)).into_iter().collect();
+    KnownEval { line, ..KnownEval::of_endgame(winner) }
+}
+
+/// Writes a report of each game. `answers` are those of a database for the positions of the games, or empty. `exact` returns the
+/// results of endgame tables for the positions of a game, or an empty list.
 fn analyse_batch(
     args: &Args,
     answers: Vec<Answer>,
+    exact: impl Fn(&PgnGame) -> Result<Vec<Option<KnownEval>>, EndgameError>,
     mut engines: Option<&mut Engines>,
     source: &Input,
     batch: Vec<Entry>,
@@ -253,6 +295,14 @@ fn analyse_batch(
         let options = engines.as_ref().map_or_else(ReviewOptions::default, |engines| engines.options());
         let mut review = Review::new(game.game.clone(), options);
         review.give(&known)?;
+        match exact(&game) {
+            Ok(exact) if exact.is_empty() => {}
+            Ok(exact) => review.give(&exact)?,
+            Err(error) => {
+                totals.failed += 1;
+                eprintln!("shelfish: {source}, game {number}: {}", shown(&error.to_string()));
+            }
+        }
         if args.use_pgn_evals {
             review.give(&game.evaluations())?;
         }

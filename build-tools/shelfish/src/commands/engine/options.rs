@@ -27,6 +27,8 @@ pub struct Options {
     pub own_book: bool,
     /// File of a Polyglot or learning book, or directory or URL of a book, or empty.
     pub book: String,
+    /// Directories of Syzygy tables, separated as in `PATH`, or empty.
+    pub syzygy_path: String,
 }
 
 impl Default for Options {
@@ -42,6 +44,7 @@ impl Default for Options {
             database: String::new(),
             own_book: false,
             book: String::new(),
+            syzygy_path: String::new(),
         }
     }
 }
@@ -55,6 +58,8 @@ pub enum Change {
     Database,
     /// Opens another book.
     Book,
+    /// Opens other endgame tables.
+    Endgames,
     /// Clears the transposition table.
     ClearHash,
     /// No effect besides the new value.
@@ -127,6 +132,7 @@ impl Options {
         text.push_str("option name EvalDatabase type string default <empty>\n");
         text.push_str("option name OwnBook type check default false\n");
         text.push_str("option name BookFile type string default <empty>\n");
+        text.push_str("option name SyzygyPath type string default <empty>\n");
         text
     }
 
@@ -161,6 +167,10 @@ impl Options {
             "bookfile" => {
                 self.book = text();
                 return Ok(Change::Book);
+            }
+            "syzygypath" => {
+                self.syzygy_path = text();
+                return Ok(Change::Endgames);
             }
             "ownbook" => self.own_book = check()?,
             "clear hash" => return Ok(Change::ClearHash),

@@ -7,6 +7,7 @@ use std::time::Duration;
 use shakmaty::EnPassantMode;
 use shakmaty::fen::Fen;
 use shelfish::eval::PositionEval;
+use shelfish_endgames::Tables;
 use shelfish_engine::{FenError, Game, Histories, Level, Limits, Position, Remaining, Table};
 
 use super::command::{Command, Go};
@@ -15,6 +16,7 @@ use super::worker::{Output, Task, Worker};
 use super::{output, print};
 use crate::book::Book;
 use crate::database::blocking::Database;
+use crate::database::endgames::EndgameTables;
 
 /// State of a UCI engine.
 pub struct Session {
@@ -25,6 +27,7 @@ pub struct Session {
     histories: Vec<Histories>,
     database: Option<Arc<Database<PositionEval>>>,
     book: Option<Arc<Mutex<Book>>>,
+    endgames: Option<Arc<Tables>>,
     worker: Option<Worker>,
 }
 
@@ -40,6 +43,7 @@ impl Session {
             histories: Vec::new(),
             database: None,
             book: None,
+            endgames: None,
             worker: None,
         }
     }
@@ -82,6 +86,15 @@ impl Session {
                             match Book::open_with(&self.options.book, Database::begin) {
                                 Ok(book) => self.book = Some(Arc::new(Mutex::new(book))),
                                 Err(error) => self.report_error(&format_args!("BookFile: {error}")),
+                            }
+                        }
+                    }
+                    Ok(Change::Endgames) => {
+                        self.endgames = None;
+                        if !self.options.syzygy_path.is_empty() {
+                            match EndgameTables::open_path(&self.options.syzygy_path) {
+                                Ok(tables) => self.endgames = Some(Arc::new(tables)),
+                                Err(error) => self.report_error(&format_args!("SyzygyPath: {error}")),
                             }
                         }
                     }
@@ -147,6 +160,7 @@ impl Session {
             mode: output::mode(self.options.chess960),
             database: self.database.clone(),
             book: self.book.clone().filter(|_| self.options.own_book),
+            endgames: self.endgames.clone(),
             level: self.options.limits_strength.then(|| Level::of(self.options.elo)),
         };
         let mut histories = std::mem::take(&mut self.histories);

@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 
 use shakmaty::{CastlingMode, Move};
 use shelfish::eval::PositionEval;
-use shelfish_engine::{Control, Game, Histories, Level, Limits, Line, Table, play, search_thread};
+use shelfish_analysis::TABLE_WIN;
+use shelfish_endgames::{EndgameError, Outcome, Tables};
+use shelfish_engine::{Bound, Control, Game, Histories, Level, Limits, Line, Table, UciScore, play, search_thread};
 use tokio::sync::watch;
 
 use super::database::lines;
@@ -35,6 +37,8 @@ pub struct Task {
     pub database: Option<Arc<Database<PositionEval>>>,
     /// Book to play from while it contains moves.
     pub book: Option<Arc<Mutex<Book>>>,
+    /// Endgame tables to look up before the search.
+    pub endgames: Option<Arc<Tables>>,
     /// Level of a weaker player, who uses no database.
     pub level: Option<Level>,
 }
@@ -65,7 +69,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Worker {
     /// Starts a search with one thread per history.
-    pub fn start(task: Task, table: Arc<Table>, mut histories: Vec<Histories>, out: Output) -> Worker {
+    pub fn start(mut task: Task, table: Arc<Table>, mut histories: Vec<Histories>, out: Output) -> Worker {
         let signals = Arc::new(Signals {
             stop: AtomicBool::new(false),
             stopped: watch::Sender::new(false),
@@ -80,6 +84,14 @@ impl Worker {
             if let Some(best) = from_book(&task, &deadline, &out) {
                 print(&out, &output::best_move(&[best], task.mode));
                 return histories;
+            }
+            match task.endgames.as_ref().filter(|_| task.level.is_none()).and_then(|tables| from_tables(&task, tables, &out)) {
+                Some(Exact::Best(best)) => {
+                    print(&out, &output::best_move(&[best], task.mode));
+                    return histories;
+                }
+                Some(Exact::Drawn(moves)) => task.limits.moves = moves,
+                None => {}
             }
             if task.level.is_none()
                 && let Some(best) = from_database(&task, &deadline, &out)
@@ -191,6 +203,58 @@ fn lookup_time(limits: &Limits) -> Duration {
     limits.target.or(limits.deadline).map_or(TIMEOUT, |time| (time / 2).min(TIMEOUT))
 }
 
+/// Moves that endgame tables allow.
+enum Exact {
+    /// The best move of a won or lost ending.
+    Best(Move),
+    /// The moves that keep a draw. The search chooses the move that is most difficult for the opponent.
+    Drawn(Vec<Move>),
+}
+
+/// Prints the result of endgame tables. Returns the moves that keep the result.
+///
+/// An analysis shows the scores of the search, and all lines.
+fn from_tables(task: &Task, tables: &Tables, out: &Output) -> Option<Exact> {
+    let limits = &task.limits;
+    if !limits.moves.is_empty() || limits.mate.is_some() {
+        return None;
+    }
+    let probe = match tables.probe(task.game.position().chess()) {
+        Ok(probe) => probe,
+        Err(EndgameError::Uncovered(_)) => return None,
+        Err(error) => {
+            print(out, &format!("info string SyzygyPath: {}\n", crate::terminal::shown::shown(&error.to_string())));
+            return None;
+        }
+    };
+    let best = probe.moves.first()?;
+    let outcome = best.outcome();
+    print(out, &format!("info string from the endgame tables, {outcome}\n"));
+    if task.hold || limits.lines > 1 {
+        return None;
+    }
+    let sign = match outcome {
+        Outcome::Win | Outcome::MaybeWin => 1,
+        Outcome::Loss | Outcome::MaybeLoss => -1,
+        _ => {
+            let drawn = probe.moves.iter().filter(|probed| probed.outcome() == outcome);
+            return Some(Exact::Drawn(drawn.map(|probed| probed.m).collect()));
+        }
+    };
+    let line = Line {
+        depth: 1,
+        seldepth: 1,
+        rank: 1,
+        score: UciScore::Cp(sign * TABLE_WIN),
+        bound: Bound::Exact,
+        nodes: 0,
+        hashfull: 0,
+        moves: vec![best.m],
+    };
+    print(out, &output::info(&line, 0, Duration::ZERO, task.mode));
+    Some(Exact::Best(best.m))
+}
+
 /// Prints the evaluation of the database. Returns its best line if the evaluation makes a search unnecessary.
 fn from_database(task: &Task, deadline: &Deadline, out: &Output) -> Option<Vec<Move>> {
     let limits = &task.limits;
@@ -269,6 +333,7 @@ mod tests {
             mode: CastlingMode::Standard,
             database: None,
             book: None,
+            endgames: None,
             level: None,
         };
         let histories = (0..threads).map(|_| Histories::default()).collect();

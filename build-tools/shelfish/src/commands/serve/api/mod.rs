@@ -1,10 +1,12 @@
 //! `shelfish serve --api`: lookups over HTTP.
 //!
-//! `GET /api/cloud-eval?fen=&multiPv=` answers in the shape of Lichess' cloud evaluation. `/metrics` is for Prometheus,
+//! `GET /api/cloud-eval?fen=&multiPv=` answers in the shape of Lichess' cloud evaluation, `GET /standard?fen=` in the shape of Lichess'
+//! tablebase. `/metrics` is for Prometheus,
 //! `/healthz` for health checks.
 
 mod answers;
 mod metrics;
+mod tablebase;
 
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -22,6 +24,7 @@ use shakmaty::CastlingMode;
 use shelfish::eval::{Evaluation, PositionEval, Score};
 use shelfish::position::Position;
 use shelfish::reader::{Options, Reader};
+use shelfish_endgames::{EndgameError, parse_fen};
 use tokio::sync::Semaphore;
 use tower_http::cors::{Any, CorsLayer};
 
@@ -29,6 +32,7 @@ use self::answers::Answers;
 use self::metrics::{DatabaseState, Metrics, Outcome, Revalidation};
 use crate::BoxError;
 use crate::database::cache::{self, DiskCache};
+use crate::database::endgames::{self, EndgameTables};
 use crate::database::{self, DatabaseSource, OpenError};
 use crate::lichess::uci;
 use crate::system::{duration, size};
@@ -62,6 +66,10 @@ pub struct Args {
     /// API: time after which the manifest is requested again, to find a new database: a number with d, h, m or s
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration::positive)]
     revalidate: Duration,
+    /// API: answer `/standard?fen=FEN` from Syzygy tables as Lichess does: a directory, or a URL with an index by
+    /// `shelfish endgames index`
+    #[arg(long, value_name = "DIR_OR_URL", value_parser = database::address)]
+    endgames: Option<String>,
     #[command(flatten)]
     cache: cache::Args,
 }
@@ -69,6 +77,7 @@ pub struct Args {
 /// State of the API.
 struct Api {
     reader: Reader<DatabaseSource, PositionEval, Option<DiskCache>>,
+    endgames: Option<EndgameTables>,
     answers: Answers,
     permits: Semaphore,
     metrics: Metrics,
@@ -80,8 +89,16 @@ pub async fn router(args: &Args, database: &str) -> Result<Router, BoxError> {
     let cache = args.cache.open(&source)?;
     let options = Options::default().with_memory(args.memory as usize);
     let reader = Reader::builder(source).options(options).cache(cache).open().await.map_err(OpenError::from)?;
+    let endgames = match &args.endgames {
+        Some(tables) => {
+            let tables = endgames::Args { tables: tables.clone(), timeout: args.timeout };
+            Some(EndgameTables::open(&tables, &args.cache).await?)
+        }
+        None => None,
+    };
     let api = Arc::new(Api {
         reader,
+        endgames,
         answers: Answers::new(args.answers as usize),
         permits: Semaphore::new(args.at_once.into()),
         metrics: Metrics::default(),
@@ -90,6 +107,7 @@ pub async fn router(args: &Args, database: &str) -> Result<Router, BoxError> {
     let cors = CorsLayer::new().allow_origin(Any).allow_methods([Method::GET]).max_age(Duration::from_secs(86_400));
     Ok(Router::new()
         .route("/api/cloud-eval", get(cloud_eval))
+        .route("/standard", get(standard))
         .route("/metrics", get(prometheus))
         .route("/healthz", get(|| async { "ok\n" }))
         .layer(cors)
@@ -161,6 +179,13 @@ async fn cloud_eval(State(api): State<Arc<Api>>, RawQuery(query): RawQuery) -> R
     response
 }
 
+async fn standard(State(api): State<Arc<Api>>, RawQuery(query): RawQuery) -> Response {
+    let start = Instant::now();
+    let (outcome, response) = api.endgame(query.as_deref().unwrap_or_default()).await;
+    api.metrics.count(outcome, start.elapsed());
+    response
+}
+
 async fn prometheus(State(api): State<Arc<Api>>) -> Response {
     let text = api.metrics.text(&DatabaseState {
         stats: api.reader.stats(),
@@ -172,6 +197,35 @@ async fn prometheus(State(api): State<Arc<Api>>) -> Response {
 }
 
 impl Api {
+    async fn endgame(&self, query: &str) -> (Outcome, Response) {
+        let Some(endgames) = &self.endgames else {
+            let why = "this server has no endgame tables; start it with --endgames";
+            return (Outcome::Miss, refuse(StatusCode::NOT_FOUND, why));
+        };
+        let Some(fen) = fen_of(query) else {
+            return (Outcome::Refused, refuse(StatusCode::BAD_REQUEST, "fen: expected /standard?fen=FEN, found no fen"));
+        };
+        // Lichess accepts underscores instead of spaces.
+        let chess = match parse_fen(&fen.replace('_', " ")) {
+            Ok(chess) => chess,
+            Err(error) => return (Outcome::Refused, refuse(StatusCode::BAD_REQUEST, &format!("fen: {error}"))),
+        };
+        let Ok(_permit) = self.permits.try_acquire() else { return (Outcome::Busy, busy()) };
+        match endgames.probe(&chess).await {
+            Ok(probe) => match body(&tablebase::answer(&chess, &probe)) {
+                Some(body) => (Outcome::Hit, response(StatusCode::OK, body)),
+                None => (Outcome::Failed, StatusCode::INTERNAL_SERVER_ERROR.into_response()),
+            },
+            Err(EndgameError::Uncovered(uncovered)) => {
+                (Outcome::Miss, refuse(StatusCode::NOT_FOUND, &uncovered.to_string()))
+            }
+            Err(error) => {
+                eprintln!("shelfish: {}: {}", shown(&fen), shown(&error.to_string()));
+                (Outcome::Failed, refuse(StatusCode::BAD_GATEWAY, "the tables cannot be read, see the server's log"))
+            }
+        }
+    }
+
     async fn answer(&self, query: &str) -> (Outcome, Response) {
         let replacements = self.reader.replacements();
         if let Some(body) = self.answers.get(query, replacements) {
@@ -186,10 +240,7 @@ impl Api {
             Some(found) => found,
             None => {
                 let Ok(_permit) = self.permits.try_acquire() else {
-                    let mut response =
-                        refuse(StatusCode::SERVICE_UNAVAILABLE, "too many requests at a time, try again");
-                    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
-                    return (Outcome::Busy, response);
+                    return (Outcome::Busy, busy());
                 };
                 self.reader.lookup(&question.position).await
             }
@@ -273,6 +324,12 @@ fn answer<'a>(question: &'a Question, evaluation: &Evaluation) -> Answer<'a> {
         depth: evaluation.depth,
         pvs: evaluation.pvs.iter().take(question.pvs).map(pv).collect(),
     }
+}
+
+fn busy() -> Response {
+    let mut response = refuse(StatusCode::SERVICE_UNAVAILABLE, "too many requests at a time, try again");
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+    response
 }
 
 fn refuse(status: StatusCode, error: &str) -> Response {

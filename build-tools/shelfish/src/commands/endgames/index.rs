@@ -1,0 +1,107 @@
+//! `shelfish endgames index`: the index of a directory of tables.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use indicatif::{HumanBytes, HumanCount};
+use shelfish_endgames::{INDEX_FILE, IndexBuilder, LayoutError, SUMS_FILE, TableName};
+
+use crate::Outcome;
+
+/// Write the index that a host needs next to the tables.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  shelfish endgames index syzygy
+  shelfish endgames index syzygy -o public/endgames
+
+The index is the file endgames.index: names, lengths and checksums of the tables. With many tables the checksums are in
+endgames.sums. The tables remain unchanged, so that every copy of them fits the index.
+
+Exit codes: 0 if the index was written; 1 otherwise; 2 if the usage is wrong.")]
+pub struct Args {
+    /// Directory with the tables: files like KQvK.rtbw and KQvK.rtbz
+    tables: PathBuf,
+    /// Directory for the index [default: the directory of the tables]
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+}
+
+/// Error of an index that was not written.
+#[derive(Debug)]
+enum IndexError {
+    /// A file or directory cannot be read or written.
+    File {
+        path: PathBuf,
+        error: io::Error,
+    },
+    /// A file is not a complete table.
+    Table {
+        path: PathBuf,
+        error: LayoutError,
+    },
+    /// The directory contains no table.
+    Empty {
+        path: PathBuf,
+    },
+}
+
+impl fmt::Display for IndexError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            IndexError::File { path, error } => write!(f, "{}: {error}", path.display()),
+            IndexError::Table { path, error } => write!(f, "{}: {error}", path.display()),
+            IndexError::Empty { path } => {
+                write!(f, "{}: found no Syzygy table, expected files like KQvK.rtbw and KQvK.rtbz", path.display())
+            }
+        }
+    }
+}
+
+impl std::error::Error for IndexError {}
+
+/// Adds the path to errors of a file.
+fn at<T>(path: &Path, result: io::Result<T>) -> Result<T, IndexError> {
+    result.map_err(|error| IndexError::File { path: path.to_owned(), error })
+}
+
+/// Writes a file under a temporary name, so that an interrupted run leaves the old file.
+fn replace(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), IndexError> {
+    let path = folder.join(name);
+    let mut file = at(&path, tempfile::NamedTempFile::new_in(folder))?;
+    at(&path, io::Write::write_all(&mut file, bytes))?;
+    at(&path, file.as_file().sync_all())?;
+    #[cfg(unix)]
+    at(&path, file.as_file().set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644)))?;
+    at(&path, file.persist(&path).map_err(|error| error.error)).map(drop)
+}
+
+/// Reads all tables and writes their index.
+pub fn run(args: &Args) -> Outcome {
+    let mut builder = IndexBuilder::default();
+    let (mut count, mut bytes) = (0, 0);
+    for entry in at(&args.tables, fs::read_dir(&args.tables))? {
+        let path = at(&args.tables, entry)?.path();
+        let Some(name) = path.file_name().and_then(|name| name.to_str()?.parse::<TableName>().ok()) else { continue };
+        let table = at(&path, fs::read(&path))?;
+        builder.add(&name, &table).map_err(|error| IndexError::Table { path, error })?;
+        count += 1;
+        bytes += table.len() as u64;
+    }
+    if count == 0 {
+        return Err(IndexError::Empty { path: args.tables.clone() }.into());
+    }
+    let output = args.output.as_ref().unwrap_or(&args.tables);
+    at(output, fs::create_dir_all(output))?;
+    let (index, sums) = builder.finish();
+    let index = index.encode();
+    if let Some(sums) = &sums {
+        replace(output, SUMS_FILE, sums)?;
+    }
+    replace(output, INDEX_FILE, &index)?;
+    let written = index.len() + sums.map_or(0, |sums| sums.len());
+    println!("{} tables, {}; index {}", HumanCount(count), HumanBytes(bytes), HumanBytes(written as u64));
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,133 @@
+//! Endgame tables in directories, on hosts and in buckets.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use shakmaty::Chess;
+use shelfish::source::{Source as _, SourceErrorKind};
+use shelfish_endgames::{EndgameError, Endgames, Probe, ProbedMove, Tables, read_index};
+
+use super::cache::{self, DiskCache};
+use super::{DatabaseSource, DatabaseSourceError, address};
+
+/// Options for endgame tables.
+#[derive(clap::Args, Clone, Debug)]
+#[group(id = "endgames_args")]
+pub struct Args {
+    /// Syzygy tables: a directory, or a URL with https://, s3://, gs:// or az:// and an index by `shelfish endgames index`
+    #[arg(short = 'd', long = "endgames", value_name = "DIR_OR_URL", value_parser = address)]
+    pub tables: String,
+    /// Seconds that a host has for an answer, plus a second for every 16 KiB
+    #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
+    pub timeout: u64,
+}
+
+/// Error of tables that cannot be opened.
+#[derive(Debug)]
+pub enum OpenEndgamesError {
+    /// The address is invalid, or its source cannot be created.
+    Source(DatabaseSourceError),
+    /// The directory cannot be read, or a table is incomplete.
+    Folder {
+        /// Path of the directory.
+        path: PathBuf,
+        /// The error.
+        error: io::Error,
+    },
+    /// The directory contains no table.
+    Empty {
+        /// Path of the directory.
+        path: PathBuf,
+    },
+    /// The index of a host cannot be read.
+    Index(EndgameError),
+    /// The cache cannot be opened.
+    Cache(io::Error),
+}
+
+impl fmt::Display for OpenEndgamesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OpenEndgamesError::Source(error) => error.fmt(f),
+            OpenEndgamesError::Folder { path, error } => write!(f, "{}: {error}", path.display()),
+            OpenEndgamesError::Empty { path } => {
+                write!(f, "{}: found no Syzygy table, expected files like KQvK.rtbw and KQvK.rtbz", path.display())
+            }
+            OpenEndgamesError::Index(error @ EndgameError::Source(source)) if is_missing(&source.kind) => {
+                write!(f, "{error}; write the index by `shelfish endgames index`")
+            }
+            OpenEndgamesError::Index(error) => error.fmt(f),
+            OpenEndgamesError::Cache(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for OpenEndgamesError {}
+
+fn is_missing(kind: &SourceErrorKind) -> bool {
+    matches!(kind, SourceErrorKind::Status(403 | 404))
+}
+
+/// Opens the tables of a directory.
+fn folder(path: PathBuf) -> Result<Tables, OpenEndgamesError> {
+    match Tables::open(&path) {
+        Ok(tables) if tables.count() == 0 => Err(OpenEndgamesError::Empty { path }),
+        Ok(tables) => Ok(tables),
+        Err(error) => Err(OpenEndgamesError::Folder { path, error }),
+    }
+}
+
+/// Tables of a directory, or of a source that is read by pages.
+#[derive(Debug)]
+pub enum EndgameTables {
+    /// A directory. It needs no index.
+    Folder(Tables),
+    /// A host or a bucket.
+    Remote(Box<Endgames<DatabaseSource, Option<DiskCache>>>),
+}
+
+impl EndgameTables {
+    /// Opens the tables of several folders, separated as in `PATH`.
+    pub fn open_path(path: &str) -> Result<Tables, OpenEndgamesError> {
+        let mut folders = std::env::split_paths(path);
+        let mut tables = folder(folders.next().unwrap_or_default())?;
+        for path in folders {
+            tables.add(&path).map_err(|error| OpenEndgamesError::Folder { path, error })?;
+        }
+        Ok(tables)
+    }
+
+    /// Opens the tables of an address.
+    pub async fn open(args: &Args, cache: &cache::Args) -> Result<EndgameTables, OpenEndgamesError> {
+        let source = super::Args { database: args.tables.clone(), timeout: args.timeout, integrity: None }.source();
+        let source = source.map_err(OpenEndgamesError::Source)?;
+        if source.is_directory() {
+            return folder(source.locate("").into()).map(EndgameTables::Folder);
+        }
+        let index = read_index(&source).await.map_err(OpenEndgamesError::Index)?;
+        let cache = cache.open(&source).map_err(OpenEndgamesError::Cache)?;
+        Ok(EndgameTables::Remote(Box::new(Endgames::new(source, index, cache))))
+    }
+
+    /// Returns the result of a position and of all its legal moves.
+    pub async fn probe(&self, chess: &Chess) -> Result<Probe, EndgameError> {
+        match self {
+            EndgameTables::Folder(tables) => tables.probe(chess),
+            EndgameTables::Remote(endgames) => endgames.probe(chess).await,
+        }
+    }
+
+    /// Returns the best moves of both sides until the next capture or pawn move.
+    pub async fn line(&self, chess: &Chess) -> Result<Vec<ProbedMove>, EndgameError> {
+        shelfish_endgames::line(chess, async |chess: Chess| self.probe(&chess).await).await
+    }
+
+    /// Maximum number of pieces of a table.
+    pub fn max_pieces(&self) -> usize {
+        match self {
+            EndgameTables::Folder(tables) => tables.max_pieces(),
+            EndgameTables::Remote(endgames) => endgames.index().max_pieces(),
+        }
+    }
+}

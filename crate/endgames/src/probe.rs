@@ -1,0 +1,225 @@
+//! Results of a position and of its moves.
+
+use core::cmp::Reverse;
+use core::fmt;
+
+use shakmaty::{CastlingMode, Chess, EnPassantMode, FromSetup as _, Move, Position as _};
+use shakmaty_syzygy::{AmbiguousWdl, Dtz, MaybeRounded, SyzygyError, Tablebase};
+use shelfish::position::{FenError, Position};
+
+/// The result of a position for the side to move, with the 50-move rule.
+///
+/// The order is from the worst to the best.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Outcome {
+    /// Loss.
+    Loss,
+    /// Loss, or a draw by the 50-move rule. Rounded distances do not decide which.
+    MaybeLoss,
+    /// Draw by the 50-move rule. It would be a loss without the rule.
+    BlessedLoss,
+    /// Draw.
+    Draw,
+    /// Draw by the 50-move rule. It would be a win without the rule.
+    CursedWin,
+    /// Win, or a draw by the 50-move rule. Rounded distances do not decide which.
+    MaybeWin,
+    /// Win.
+    Win,
+}
+
+impl Outcome {
+    /// The name, as in Lichess' API.
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Loss => "loss",
+            Outcome::MaybeLoss => "maybe-loss",
+            Outcome::BlessedLoss => "blessed-loss",
+            Outcome::Draw => "draw",
+            Outcome::CursedWin => "cursed-win",
+            Outcome::MaybeWin => "maybe-win",
+            Outcome::Win => "win",
+        }
+    }
+
+    /// Returns the outcome for the other side.
+    pub fn reversed(self) -> Outcome {
+        match self {
+            Outcome::Loss => Outcome::Win,
+            Outcome::MaybeLoss => Outcome::MaybeWin,
+            Outcome::BlessedLoss => Outcome::CursedWin,
+            Outcome::Draw => Outcome::Draw,
+            Outcome::CursedWin => Outcome::BlessedLoss,
+            Outcome::MaybeWin => Outcome::MaybeLoss,
+            Outcome::Win => Outcome::Loss,
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl From<AmbiguousWdl> for Outcome {
+    fn from(wdl: AmbiguousWdl) -> Outcome {
+        match wdl {
+            AmbiguousWdl::Loss => Outcome::Loss,
+            AmbiguousWdl::MaybeLoss => Outcome::MaybeLoss,
+            AmbiguousWdl::BlessedLoss => Outcome::BlessedLoss,
+            AmbiguousWdl::Draw => Outcome::Draw,
+            AmbiguousWdl::CursedWin => Outcome::CursedWin,
+            AmbiguousWdl::MaybeWin => Outcome::MaybeWin,
+            AmbiguousWdl::Win => Outcome::Win,
+        }
+    }
+}
+
+/// The result of a position for the side to move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// The result. The half-move clock of the position counts.
+    pub outcome: Outcome,
+    /// Plies until the next capture or pawn move of the side that wins, negative for a loss, 0 for a draw. With the best
+    /// play the side that wins reaches it in so many plies. The half-move clock does not count.
+    pub dtz: i32,
+    /// Whether `dtz` is rounded: it may be one ply nearer to 0 than the exact distance.
+    pub is_rounded: bool,
+}
+
+impl Verdict {
+    const DRAW: Verdict = Verdict { outcome: Outcome::Draw, dtz: 0, is_rounded: false };
+    const MATED: Verdict = Verdict { outcome: Outcome::Loss, dtz: 0, is_rounded: false };
+
+    fn of(dtz: MaybeRounded<Dtz>, halfmoves: u32) -> Verdict {
+        Verdict {
+            outcome: AmbiguousWdl::from_dtz_and_halfmoves(dtz, halfmoves).into(),
+            dtz: dtz.ignore_rounding().0,
+            is_rounded: dtz.precise().is_none(),
+        }
+    }
+}
+
+/// A legal move and its result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProbedMove {
+    /// The move.
+    pub m: Move,
+    /// The result after the move, for the other side.
+    pub after: Verdict,
+    /// Whether the move is a capture or a pawn move.
+    pub is_zeroing: bool,
+    /// Whether the move is checkmate.
+    pub is_checkmate: bool,
+    /// Whether the move is stalemate.
+    pub is_stalemate: bool,
+    /// Whether no side can win after the move.
+    pub is_insufficient_material: bool,
+}
+
+impl ProbedMove {
+    /// The result of the move for the side that moves.
+    pub fn outcome(&self) -> Outcome {
+        self.after.outcome.reversed()
+    }
+
+    /// Plies until the next capture or pawn move, this move included; negative for a loss, 0 for a draw.
+    pub fn dtz(&self) -> i32 {
+        match self.outcome().cmp(&Outcome::Draw) {
+            core::cmp::Ordering::Equal => 0,
+            core::cmp::Ordering::Greater if self.is_zeroing || self.is_checkmate => 1,
+            core::cmp::Ordering::Less if self.is_zeroing => -1,
+            core::cmp::Ordering::Greater => 1 - self.after.dtz,
+            core::cmp::Ordering::Less => -1 - self.after.dtz,
+        }
+    }
+}
+
+/// The result of a position and of all its legal moves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// The result for the side to move.
+    pub verdict: Verdict,
+    /// The legal moves, the best move first. Winning moves are in the order of their distance, losing moves in the
+    /// opposite order.
+    pub moves: Vec<ProbedMove>,
+}
+
+/// Reads a FEN of four or six fields with its half-move clock, which a [`Position`] does not have.
+///
+/// ```
+/// use shakmaty::Position;
+///
+/// let chess = shelfish_endgames::parse_fen("8/8/8/4k3/8/8/8/1Q2K3 w - - 12 80")?;
+/// assert_eq!(chess.halfmoves(), 12);
+/// # Ok::<(), shelfish::position::FenError>(())
+/// ```
+///
+/// # Errors
+///
+/// Returns an error if the text is not the FEN of a position.
+pub fn parse_fen(text: &str) -> Result<Chess, FenError> {
+    let position: Position = text.parse()?;
+    let mut setup = position.chess().to_setup(EnPassantMode::Legal);
+    setup.halfmoves = text.split_ascii_whitespace().nth(4).and_then(|field| field.parse().ok()).unwrap_or(0);
+    Ok(Chess::from_setup(setup, CastlingMode::Chess960).unwrap_or_else(|_| position.chess().clone()))
+}
+
+/// Maximum number of plies of a line.
+const MAX_LINE: usize = 100;
+
+/// Returns the best moves of both sides from a position until the next capture or pawn move, which is included. A draw has
+/// no line.
+///
+/// # Errors
+///
+/// Returns the first error of `probe`.
+pub async fn line<E>(chess: &Chess, probe: impl AsyncFn(Chess) -> Result<Probe, E>) -> Result<Vec<ProbedMove>, E> {
+    let mut chess = chess.clone();
+    let mut line: Vec<ProbedMove> = Vec::new();
+    while line.len() < MAX_LINE && !line.last().is_some_and(|last| last.is_zeroing) {
+        match probe(chess.clone()).await?.moves.into_iter().next() {
+            Some(best) if best.dtz() != 0 => {
+                chess.play_unchecked(best.m);
+                line.push(best);
+            }
+            _ => break,
+        }
+    }
+    Ok(line)
+}
+
+/// Returns the result of a position without its moves.
+pub(crate) fn verdict(tables: &Tablebase<Chess>, chess: &Chess) -> Result<Verdict, SyzygyError> {
+    if chess.is_checkmate() {
+        return Ok(Verdict::MATED);
+    }
+    if chess.is_stalemate() || chess.is_insufficient_material() {
+        return Ok(Verdict::DRAW);
+    }
+    tables.probe_dtz(chess).map(|dtz| Verdict::of(dtz, chess.halfmoves()))
+}
+
+/// Returns the result of a position and of its moves.
+///
+/// Every move is probed even after an error, so that all missing pages are found.
+pub(crate) fn probe(tables: &Tablebase<Chess>, chess: &Chess) -> Result<Probe, SyzygyError> {
+    let own = verdict(tables, chess);
+    let probed = |m: Move| {
+        let mut after = chess.clone();
+        after.play_unchecked(m);
+        Ok(ProbedMove {
+            m,
+            after: verdict(tables, &after)?,
+            is_zeroing: m.is_zeroing(),
+            is_checkmate: after.is_checkmate(),
+            is_stalemate: after.is_stalemate(),
+            is_insufficient_material: after.is_insufficient_material(),
+        })
+    };
+    let moves: Vec<Result<ProbedMove, SyzygyError>> = chess.legal_moves().into_iter().map(probed).collect();
+    let mut moves = moves.into_iter().collect::<Result<Vec<ProbedMove>, SyzygyError>>()?;
+    moves.sort_by_key(|probed| (Reverse(probed.outcome()), !probed.is_checkmate, probed.dtz()));
+    Ok(Probe { verdict: own?, moves })
+}

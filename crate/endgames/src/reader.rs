@@ -1,0 +1,383 @@
+//! Tables of a source, read by pages.
+
+use core::fmt;
+use core::ops::Range;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+use futures_util::stream::{self, StreamExt as _};
+use shakmaty::{Board, Chess, Color, Position as _, Role};
+use shakmaty_syzygy::{SyzygyError, Tablebase};
+use shelfish::reader::{Cache, Fetched, Keep, NoCache, Observer, Origin};
+use shelfish::source::Source;
+use web_time::Instant;
+
+use crate::error::{EndgameError, Uncovered, check};
+use crate::index::{INDEX_FILE, Index, MAX_INDEX, PAGE, SUMS_FILE, SumAt, has_sum};
+use crate::pages::{PageId, PagedFiles, Pages, SUMS};
+use crate::probe::{Probe, ProbedMove, Verdict, line, probe, verdict};
+
+/// Maximum number of requests after each other for a position.
+const MAX_WAVES: usize = 12;
+/// Maximum number of bytes that a position may request.
+const MAX_BYTES: u64 = 4 << 20;
+/// Memory for pages in bytes.
+const MEMORY: usize = 8 << 20;
+/// Maximum number of unneeded pages between two pages of a request.
+const MAX_GAP: u64 = 3;
+/// Maximum number of pages of a request.
+const MAX_RUN: u64 = 64;
+/// Maximum number of requests at a time, by default.
+const CONCURRENT: usize = 6;
+
+/// Tables of a source `S`, with a cache `C` beyond their memory.
+pub struct Endgames<S, C = NoCache> {
+    source: S,
+    cache: C,
+    index: Arc<Index>,
+    pages: Arc<Pages>,
+    /// Locked during a probe, because a probe notes the missing pages.
+    tables: Mutex<Tablebase<Chess>>,
+    observer: Option<Observer>,
+    concurrency: usize,
+}
+
+impl<S: fmt::Debug, C> fmt::Debug for Endgames<S, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endgames").field("source", &self.source).finish_non_exhaustive()
+    }
+}
+
+/// Reads the index of a source.
+///
+/// # Errors
+///
+/// Returns an error if the index cannot be read or is damaged.
+pub async fn read_index<S: Source>(source: &S) -> Result<Index, EndgameError> {
+    let bytes = source.whole(INDEX_FILE, MAX_INDEX).await?;
+    Index::decode(&bytes).map_err(|error| EndgameError::Index { at: source.locate(INDEX_FILE), error })
+}
+
+impl<S: Source> Endgames<S> {
+    /// Opens the tables of a source: reads its index.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the index cannot be read or is damaged.
+    pub async fn open(source: S) -> Result<Endgames<S>, EndgameError> {
+        let index = read_index(&source).await?;
+        Ok(Endgames::new(source, index, NoCache))
+    }
+}
+
+impl<S: Source, C: Cache> Endgames<S, C> {
+    /// Creates a reader of tables whose index is known.
+    pub fn new(source: S, index: Index, cache: C) -> Endgames<S, C> {
+        let (index, pages) = (Arc::new(index), Arc::new(Pages::new(MEMORY)));
+        let files = PagedFiles { index: index.clone(), pages: pages.clone() };
+        let mut tables = Tablebase::with_filesystem(Arc::new(files));
+        for table in index.tables() {
+            // The length of a table of another shape is refused. The table is then missing.
+            let _ = tables.add_file(table.name.to_string());
+        }
+        let tables = Mutex::new(tables);
+        Endgames { source, cache, index, pages, tables, observer: None, concurrency: CONCURRENT }
+    }
+
+    /// Sets the memory for pages, 8 MiB by default. Less than 1 MiB counts as 1 MiB, because a probe needs its pages together.
+    pub fn with_memory(self, bytes: usize) -> Endgames<S, C> {
+        self.pages.set_capacity(bytes.max(1 << 20));
+        self
+    }
+
+    /// Sets the maximum number of requests at a time, 6 by default.
+    pub fn with_concurrency(self, concurrency: usize) -> Endgames<S, C> {
+        Endgames { concurrency: concurrency.max(1), ..self }
+    }
+
+    /// Sets a listener of requests.
+    pub fn with_observer(self, observer: Option<Observer>) -> Endgames<S, C> {
+        Endgames { observer, ..self }
+    }
+
+    /// The source of the tables.
+    pub fn source(&self) -> &S {
+        &self.source
+    }
+
+    /// The cache beyond the memory.
+    pub fn cache(&self) -> &C {
+        &self.cache
+    }
+
+    /// The index of the tables.
+    pub fn index(&self) -> &Index {
+        &self.index
+    }
+
+    /// Removes all pages from memory.
+    pub fn clear_memory(&self) {
+        self.pages.clear();
+    }
+
+    /// Returns why the tables do not contain a position, as far as the position alone shows it.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason.
+    pub fn check(&self, chess: &Chess) -> Result<(), Uncovered> {
+        check(chess, self.index.max_pieces())
+    }
+
+    /// Returns the result of a position for the side to move.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the tables do not contain the position, are damaged, or cannot be read.
+    pub async fn verdict(&self, chess: &Chess) -> Result<Verdict, EndgameError> {
+        self.read(core::slice::from_ref(chess), verdict).await.pop().unwrap_or(Err(TOO_MUCH))
+    }
+
+    /// Returns the result of a position and of all its legal moves.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the tables do not contain the position, are damaged, or cannot be read.
+    pub async fn probe(&self, chess: &Chess) -> Result<Probe, EndgameError> {
+        self.probe_many(core::slice::from_ref(chess)).await.pop().unwrap_or(Err(TOO_MUCH))
+    }
+
+    /// Returns the results of positions and of all their legal moves. The positions share requests.
+    pub async fn probe_many(&self, positions: &[Chess]) -> Vec<Result<Probe, EndgameError>> {
+        self.read(positions, probe).await
+    }
+
+    /// Returns the best moves of both sides from a position until the next capture or pawn move, which is included.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the tables do not contain a position of the line, are damaged, or cannot be read.
+    pub async fn line(&self, chess: &Chess) -> Result<Vec<ProbedMove>, EndgameError> {
+        line(chess, async |chess: Chess| self.probe(&chess).await).await
+    }
+
+    /// Reads all positions, and requests the missing pages of all of them together.
+    async fn read<T>(
+        &self,
+        positions: &[Chess],
+        read: fn(&Tablebase<Chess>, &Chess) -> Result<T, SyzygyError>,
+    ) -> Vec<Result<T, EndgameError>> {
+        let check = |chess: &Chess| self.check(chess).err().map(|uncovered| Err(EndgameError::Uncovered(uncovered)));
+        let mut answers: Vec<Option<Result<T, EndgameError>>> = positions.iter().map(check).collect();
+        let limit = MAX_BYTES.saturating_mul(positions.len() as u64);
+        let (mut bytes, mut waves) = (0, 0);
+        loop {
+            let mut missing = BTreeSet::new();
+            for (chess, answer) in positions.iter().zip(&mut answers).filter(|(_, answer)| answer.is_none()) {
+                let (found, wanted) = self.attempt(chess, read, waves == 0);
+                if wanted.is_empty() {
+                    *answer = Some(found);
+                } else {
+                    missing.extend(wanted);
+                }
+            }
+            let fetched = if missing.is_empty() {
+                break;
+            } else if waves == MAX_WAVES || bytes > limit {
+                Err(TOO_MUCH)
+            } else {
+                self.fetch(missing).await
+            };
+            match fetched {
+                Ok(fetched) => bytes += fetched,
+                Err(error) => {
+                    for answer in answers.iter_mut().filter(|answer| answer.is_none()) {
+                        *answer = Some(Err(error.clone()));
+                    }
+                }
+            }
+            waves += 1;
+        }
+        answers.into_iter().map(|answer| answer.unwrap_or(Err(TOO_MUCH))).collect()
+    }
+
+    /// Reads a position from the pages in memory. Returns the missing pages; the result counts if no page is missing.
+    fn attempt<T>(
+        &self,
+        chess: &Chess,
+        read: fn(&Tablebase<Chess>, &Chess) -> Result<T, SyzygyError>,
+        is_first: bool,
+    ) -> (Result<T, EndgameError>, BTreeSet<PageId>) {
+        let tables = self.tables.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        self.pages.begin();
+        if is_first {
+            self.want_indexes(chess);
+        }
+        let found = read(&tables, chess);
+        let missing = self.pages.missing();
+        let pieces = chess.board().occupied().count();
+        (found.map_err(|error| EndgameError::of_probe(&error, self.index.max_pieces(), pieces)), missing)
+    }
+
+    /// Notes the indexes of the tables as missing that the position and its moves need.
+    fn want_indexes(&self, chess: &Chess) {
+        let mut materials = BTreeSet::from([material(chess.board())]);
+        for m in chess.legal_moves() {
+            if m.is_capture() || m.is_promotion() {
+                let mut after = chess.clone();
+                after.play_unchecked(m);
+                materials.insert(material(after.board()));
+            }
+        }
+        for [white, black] in materials {
+            for ending in ["rtbw", "rtbz"] {
+                let names = [format!("{white}v{black}.{ending}"), format!("{black}v{white}.{ending}")];
+                let number = names.iter().find_map(|name| self.index.find(&name.parse().ok()?));
+                if let Some(number) = number {
+                    self.pages.want(number as u16, &self.index.tables()[number]);
+                }
+            }
+        }
+    }
+
+    /// Requests pages and keeps them, after their checksums are verified. Returns the number of received bytes.
+    async fn fetch(&self, missing: BTreeSet<PageId>) -> Result<u64, EndgameError> {
+        let mut wanted = missing;
+        let sums: BTreeSet<PageId> = wanted
+            .iter()
+            .filter_map(|id| match self.index.sum_at(id.file.into(), id.page) {
+                SumAt::File { page, .. } => Some(PageId { file: SUMS, page }),
+                SumAt::Known(_) => None,
+            })
+            .filter(|id| self.pages.get(*id).is_none())
+            .collect();
+        wanted.extend(sums);
+        let mut pages = self.cached(&mut wanted).await;
+        let requests: Vec<Vec<PageId>> = runs(&wanted);
+        let mut answers = stream::iter(requests.into_iter().map(|run| self.request(run))).buffer_unordered(self.concurrency);
+        let mut bytes = 0;
+        while let Some(answer) = answers.next().await {
+            for (id, page) in answer? {
+                bytes += page.len() as u64;
+                self.cache.put(&self.cache_name(id), &page, Keep::Recent);
+                pages.push((id, page));
+            }
+        }
+        // Pages of checksums have the largest number. They are needed first.
+        pages.sort_by_key(|(id, _)| core::cmp::Reverse(*id));
+        for (id, page) in pages {
+            if !self.is_whole(id, &page) {
+                self.cache.remove(&self.cache_name(id));
+                return Err(EndgameError::Damaged { at: self.source.locate(&self.file_name(id.file)), byte: id.page * PAGE });
+            }
+            self.pages.insert(id, page);
+        }
+        Ok(bytes)
+    }
+
+    /// Takes the pages out of `wanted` that the cache contains. Damaged pages of the cache are requested again.
+    async fn cached(&self, wanted: &mut BTreeSet<PageId>) -> Vec<(PageId, Vec<u8>)> {
+        let start = Instant::now();
+        let ids: Vec<PageId> = wanted.iter().rev().copied().collect();
+        let found = self.cache.get(ids.iter().map(|id| self.cache_name(*id)).collect()).await;
+        let mut pages = Vec::new();
+        for (id, page) in ids.into_iter().zip(found) {
+            let Some(page) = page else { continue };
+            if self.is_whole(id, &page) {
+                wanted.remove(&id);
+                self.observe(&self.file_name(id.file), self.page_range(id), 1, Origin::Cache, start, true);
+                self.pages.insert(id, page.clone());
+                pages.push((id, page));
+            } else {
+                self.cache.remove(&self.cache_name(id));
+            }
+        }
+        pages
+    }
+
+    fn observe(&self, file: &str, range: Range<u64>, parts: usize, origin: Origin, start: Instant, is_good: bool) {
+        if let Some(observer) = &self.observer {
+            let fetched = Fetched::new(file, self.source.locate(file), range, parts, origin, start.elapsed());
+            observer(&fetched.with_success(is_good));
+        }
+    }
+
+    fn file_name(&self, file: u16) -> String {
+        match self.index.tables().get(usize::from(file)) {
+            Some(table) => table.name.to_string(),
+            None => SUMS_FILE.to_string(),
+        }
+    }
+
+    fn cache_name(&self, id: PageId) -> String {
+        format!("{}@{}", self.file_name(id.file), id.page)
+    }
+
+    /// Returns the bytes of a page in its file.
+    fn page_range(&self, id: PageId) -> Range<u64> {
+        let length = match self.index.tables().get(usize::from(id.file)) {
+            Some(table) => table.layout.length,
+            None => self.index.sums_length(),
+        };
+        (id.page * PAGE).min(length)..((id.page + 1) * PAGE).min(length)
+    }
+
+    /// Requests pages of a file that are near each other.
+    async fn request(&self, run: Vec<PageId>) -> Result<Vec<(PageId, Vec<u8>)>, EndgameError> {
+        let (Some(first), Some(last)) = (run.first(), run.last()) else { return Ok(Vec::new()) };
+        let range = self.page_range(*first).start..self.page_range(*last).end;
+        let (file, start) = (self.file_name(first.file), Instant::now());
+        let bytes = self.source.range(&file, range.clone()).await;
+        self.observe(&file, range, run.len(), Origin::Source, start, bytes.is_ok());
+        let bytes = bytes?;
+        let page = |(page, bytes): (u64, &[u8])| (PageId { page, ..*first }, bytes.to_vec());
+        Ok((first.page..).zip(bytes.chunks(PAGE as usize)).map(page).collect())
+    }
+
+    /// Whether a page has the length and the checksum that the index demands.
+    fn is_whole(&self, id: PageId, bytes: &[u8]) -> bool {
+        let range = self.page_range(id);
+        if bytes.len() as u64 != range.end - range.start {
+            return false;
+        }
+        if id.file == SUMS {
+            return self.index.is_sums_page(id.page, bytes);
+        }
+        match self.index.sum_at(id.file.into(), id.page) {
+            SumAt::Known(sum) => has_sum(bytes, sum),
+            SumAt::File { page, byte } => {
+                let sums = self.pages.get(PageId { file: SUMS, page });
+                let sum = sums.and_then(|sums| sums.get(byte..)?.first_chunk().copied());
+                sum.is_some_and(|sum| has_sum(bytes, u32::from_le_bytes(sum)))
+            }
+        }
+    }
+}
+
+const TOO_MUCH: EndgameError = EndgameError::TooMuch { bytes: MAX_BYTES, waves: MAX_WAVES };
+
+/// Divides pages into requests.
+fn runs(pages: &BTreeSet<PageId>) -> Vec<Vec<PageId>> {
+    let mut runs: Vec<Vec<PageId>> = Vec::new();
+    for id in pages {
+        let fits = |run: &Vec<PageId>| {
+            run[run.len() - 1].file == id.file
+                && id.page - run[run.len() - 1].page <= MAX_GAP + 1
+                && id.page - run[0].page < MAX_RUN
+        };
+        match runs.last_mut() {
+            Some(run) if fits(run) => run.push(*id),
+            _ => runs.push(vec![*id]),
+        }
+    }
+    runs
+}
+
+/// Returns the pieces of White and of Black as in the name of a table.
+fn material(board: &Board) -> [String; 2] {
+    [Color::White, Color::Black].map(|color| {
+        let count = |role: Role| (board.by_color(color) & board.by_role(role)).count();
+        let roles = [Role::King, Role::Queen, Role::Rook, Role::Bishop, Role::Knight, Role::Pawn];
+        roles.into_iter().map(|role| role.upper_char().to_string().repeat(count(role))).collect()
+    })
+}

@@ -1,0 +1,264 @@
+//! Tables that are read by pages from a source.
+
+mod support;
+
+use core::ops::Range;
+use core::sync::atomic::{AtomicU64, Ordering};
+use std::collections::BTreeMap;
+use std::error::Error;
+
+use futures_executor::block_on;
+use proptest::prelude::*;
+use shakmaty::{CastlingMode, Chess, Position as _, fen::Fen};
+use shelfish::source::memory::Memory;
+use shelfish::source::{Source, SourceError};
+use shelfish_endgames::{EndgameError, Endgames, INDEX_FILE, Index, IndexBuilder, Outcome, Probe, Tables, Uncovered, read_index};
+use support::{random, root};
+
+type Files = BTreeMap<String, Vec<u8>>;
+
+/// Returns the tables of the repository, and their index.
+fn files() -> Files {
+    let mut files = Files::new();
+    let mut builder = IndexBuilder::default();
+    for entry in std::fs::read_dir(root().join("static-shards/endgames")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_string();
+        if let Ok(table) = name.parse() {
+            let bytes = std::fs::read(&path).unwrap();
+            builder.add(&table, &bytes).unwrap();
+            files.insert(name, bytes);
+        }
+    }
+    assert_eq!(files.len(), 70);
+    let (index, sums) = builder.finish();
+    assert_eq!(sums, None);
+    files.insert(INDEX_FILE.to_string(), index.encode());
+    files
+}
+
+/// Counts requests and bytes.
+struct Counted {
+    files: Memory,
+    requests: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl Counted {
+    fn new(files: Files) -> Counted {
+        Counted { files: Memory::new(files), requests: AtomicU64::new(0), bytes: AtomicU64::new(0) }
+    }
+
+    fn count(&self, bytes: &[u8]) {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        self.bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+    }
+
+    fn taken(&self) -> (u64, u64) {
+        (self.requests.swap(0, Ordering::Relaxed), self.bytes.swap(0, Ordering::Relaxed))
+    }
+}
+
+impl Source for Counted {
+    async fn range(&self, file: &str, range: Range<u64>) -> Result<Vec<u8>, SourceError> {
+        let bytes = self.files.range(file, range).await?;
+        self.count(&bytes);
+        Ok(bytes)
+    }
+
+    async fn whole(&self, file: &str, cap: u64) -> Result<Vec<u8>, SourceError> {
+        let bytes = self.files.whole(file, cap).await?;
+        self.count(&bytes);
+        Ok(bytes)
+    }
+
+    fn locate(&self, file: &str) -> String {
+        self.files.locate(file)
+    }
+}
+
+fn chess(fen: &str) -> Chess {
+    fen.parse::<Fen>().unwrap().into_position(CastlingMode::Standard).unwrap()
+}
+
+#[test]
+fn pages_give_the_results_of_the_files() -> Result<(), Box<dyn Error>> {
+    let tables = Tables::open(root().join("static-shards/endgames"))?;
+    let files = files();
+    let mut costs = Vec::new();
+    let mut next_costs = Vec::new();
+    for (seed, name) in files.keys().filter(|name| name.ends_with("rtbw")).enumerate() {
+        let material = name.trim_end_matches(".rtbw");
+        let mut positions = Vec::new();
+        random(material, 1000 + seed as u64, 8, |chess| positions.push(chess));
+        for chess in positions {
+            let endgames = block_on(Endgames::open(Counted::new(files.clone())))?;
+            let found = block_on(endgames.probe(&chess))?;
+            assert_eq!(found, tables.probe(&chess)?);
+            costs.push(endgames.source().taken());
+            let mut next = chess.clone();
+            next.play_unchecked(found.moves[0].m);
+            if let Some(reply) = next.legal_moves().first() {
+                let found: Probe = block_on(endgames.probe(&next))?;
+                assert_eq!(found, tables.probe(&next)?);
+                next.play_unchecked(*reply);
+                endgames.source().taken();
+                block_on(endgames.probe(&next))?;
+                next_costs.push(endgames.source().taken());
+            }
+        }
+    }
+    let quantile = |costs: &mut Vec<u64>, share: f64| {
+        costs.sort_unstable();
+        costs[((costs.len() - 1) as f64 * share) as usize]
+    };
+    for (title, costs) in [("cold", costs), ("next move", next_costs)] {
+        let mut requests: Vec<u64> = costs.iter().map(|(requests, _)| *requests).collect();
+        let mut bytes: Vec<u64> = costs.iter().map(|(_, bytes)| *bytes).collect();
+        println!(
+            "{title}: {} positions; requests median {}, 90 % {}, most {}; bytes median {}, 90 % {}, most {}",
+            costs.len(),
+            quantile(&mut requests, 0.5),
+            quantile(&mut requests, 0.9),
+            quantile(&mut requests, 1.0),
+            quantile(&mut bytes, 0.5),
+            quantile(&mut bytes, 0.9),
+            quantile(&mut bytes, 1.0),
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn positions_that_no_table_contains_are_told_apart() -> Result<(), Box<dyn Error>> {
+    let mut files = files();
+    let endgames = block_on(Endgames::open(Counted::new(files.clone())))?;
+    endgames.source().taken();
+    let uncovered = |fen: &str| match block_on(endgames.probe(&chess(fen))) {
+        Err(EndgameError::Uncovered(uncovered)) => uncovered,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(uncovered("8/8/8/4k3/8/8/8/4K2R w K - 0 1"), Uncovered::Castling);
+    assert_eq!(uncovered("8/8/8/4k3/8/2P5/2P5/1RR1K3 w - - 0 1"), Uncovered::TooManyPieces { max: 4, found: 6 });
+    assert_eq!(endgames.source().taken(), (0, 0));
+
+    let mut builder = IndexBuilder::default();
+    files.remove("KQvK.rtbz");
+    for (name, bytes) in files.iter().filter(|(name, _)| name.contains('v')) {
+        builder.add(&name.parse()?, bytes)?;
+    }
+    files.insert(INDEX_FILE.to_string(), builder.finish().0.encode());
+    let endgames = block_on(Endgames::open(Memory::new(files)))?;
+    match block_on(endgames.probe(&chess("8/8/8/4k3/8/8/8/1Q2K3 w - - 0 1"))) {
+        Err(EndgameError::Uncovered(Uncovered::MissingTable { table })) => assert_eq!(table, "KQvK.rtbz"),
+        other => panic!("{other:?}"),
+    }
+    Ok(())
+}
+
+#[test]
+fn the_half_move_clock_decides_between_a_win_and_a_draw() -> Result<(), Box<dyn Error>> {
+    let tables = Tables::open(root().join("static-shards/endgames"))?;
+    // Distance to mate is at most 66 plies with bishop and knight.
+    let fresh = tables.verdict(&chess("8/8/8/4k3/8/8/8/2B1KN2 w - - 0 1"))?;
+    assert_eq!(fresh.outcome, Outcome::Win);
+    let late = tables.verdict(&chess("8/8/8/4k3/8/8/8/2B1KN2 w - - 60 1"))?;
+    assert_eq!((late.outcome, late.dtz), (Outcome::CursedWin, fresh.dtz));
+    Ok(())
+}
+
+#[test]
+fn a_line_ends_with_the_next_capture_or_pawn_move() -> Result<(), Box<dyn Error>> {
+    let endgames = block_on(Endgames::open(Memory::new(files())))?;
+    let start = chess("8/8/8/8/3k4/8/4P3/4K3 w - - 0 1");
+    let probe = block_on(endgames.probe(&start))?;
+    let line = block_on(endgames.line(&start))?;
+    match probe.verdict.outcome {
+        Outcome::Draw => assert_eq!(line, []),
+        _ => assert_eq!(line.len(), probe.verdict.dtz.unsigned_abs() as usize),
+    }
+    let start = chess("8/8/8/4k3/8/8/8/1Q2K3 w - - 0 1");
+    let line = block_on(endgames.line(&start))?;
+    assert!(line.last().is_some_and(|last| last.is_checkmate), "{line:?}");
+    Ok(())
+}
+
+#[test]
+fn large_folders_have_their_checksums_in_a_file() -> Result<(), Box<dyn Error>> {
+    let mut files = files();
+    let index = Index::decode(&files[INDEX_FILE])?;
+    assert!(index.encode().len() < 8 << 10, "{}", index.encode().len());
+    let mut builder = IndexBuilder::default();
+    for (name, bytes) in files.iter().filter(|(name, _)| name.contains('v')) {
+        builder.add(&name.parse()?, bytes)?;
+    }
+    let (index, sums) = builder.with_max_inline(0).finish();
+    files.insert(INDEX_FILE.to_string(), index.encode());
+    files.insert("endgames.sums".to_string(), sums.ok_or("no file of checksums")?);
+    let endgames = block_on(Endgames::open(Memory::new(files.clone())))?;
+    let tables = Tables::open(root().join("static-shards/endgames"))?;
+    random("KRvKP", 5, 20, |chess| assert_eq!(block_on(endgames.probe(&chess)).unwrap(), tables.probe(&chess).unwrap()));
+
+    // A changed checksum is an error, not an answer.
+    let sums = files.get_mut("endgames.sums").ok_or("no file")?;
+    sums.iter_mut().for_each(|byte| *byte ^= 1);
+    let endgames = block_on(Endgames::open(Memory::new(files)))?;
+    random("KRvKP", 5, 3, |chess| {
+        let error = block_on(endgames.probe(&chess)).unwrap_err();
+        assert!(matches!(error, EndgameError::Damaged { .. }), "{error}");
+    });
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn a_damaged_index_is_an_error(cut in 0_usize..6000, flip in 0_usize..6000, bit in 0_u8..8) {
+        let index = files().remove(INDEX_FILE).unwrap();
+        prop_assert!(Index::decode(&index[..cut.min(index.len() - 1)]).is_err());
+        let mut flipped = index.clone();
+        let at = flip % flipped.len();
+        flipped[at] ^= 1 << bit;
+        prop_assert!(Index::decode(&flipped).is_err());
+    }
+
+    #[test]
+    fn a_changed_byte_of_a_table_gives_the_right_answer_or_an_error(seed: u64, file in 0_usize..4, at: prop::sample::Index, bit in 0_u8..8) {
+        let mut files = files();
+        let name = ["KRvKP.rtbw", "KRvKP.rtbz", "KRvK.rtbw", "KQvKR.rtbw"][file];
+        let bytes = files.get_mut(name).unwrap();
+        let at = at.index(bytes.len());
+        bytes[at] ^= 1 << bit;
+        let tables = Tables::open(root().join("static-shards/endgames")).unwrap();
+        let endgames = block_on(Endgames::open(Memory::new(files))).unwrap();
+        random("KRvKP", seed, 1, |chess| match block_on(endgames.probe(&chess)) {
+            Ok(probe) => assert_eq!(probe, tables.probe(&chess).unwrap()),
+            Err(error) => assert!(matches!(error, EndgameError::Damaged { .. }), "{error}"),
+        });
+    }
+
+    /// The index of a hostile host matches its tables, so that no checksum finds the change.
+    #[test]
+    fn a_hostile_table_ends_with_an_answer_or_an_error(
+        seed: u64,
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20),
+        is_header: bool,
+        file in 0_usize..4,
+    ) {
+        let mut files = files();
+        let name = ["KRvKP.rtbw", "KRvKP.rtbz", "KBvKP.rtbw", "KRvK.rtbz"][file];
+        let index = block_on(read_index(&Memory::new(files.clone()))).unwrap();
+        let layout = index.tables()[index.find(&name.parse().unwrap()).unwrap()].layout;
+        let bytes = files.get_mut(name).unwrap();
+        let end = if is_header { layout.header.min(64) as usize } else { layout.index as usize };
+        for (at, value) in changes {
+            bytes[5 + at.index(end - 5)] = value;
+        }
+        let hostile = index.with_changed(&name.parse().unwrap(), bytes);
+        let endgames = Endgames::new(Memory::new(files), hostile, shelfish::reader::NoCache);
+        random(&name[..name.len() - 5], seed, 1, |chess| {
+            let _ = block_on(endgames.probe(&chess));
+        });
+    }
+}

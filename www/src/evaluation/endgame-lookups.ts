@@ -1,0 +1,64 @@
+/** Looks positions with few pieces up in endgame tables. */
+import { countPieces, type Ending, MAX_TABLE_PIECES } from "shelfish/score";
+import type { EndgameClient } from "../endgames/client";
+import type { Node } from "../game/game";
+import { loadOnce } from "../loading/load-once";
+import type { State } from "../state/state";
+
+/** Milliseconds without a change of the board before a lookup begins. */
+const DELAY = 80;
+
+/** Adds the results of endgame tables to the state. The module is loaded for the first position with few pieces. */
+export class EndgameLookups {
+  readonly #load: () => Promise<EndgameClient>;
+  /** Maximum number of pieces, exact after the tables were opened. */
+  #maxPieces: number;
+  #abort = new AbortController();
+  #timer = 0;
+
+  constructor(
+    private readonly state: State,
+    url: URL,
+    cache: number,
+    maxPieces = MAX_TABLE_PIECES,
+  ) {
+    this.#maxPieces = maxPieces;
+    this.#load = loadOnce(async () => {
+      const client = new (await import("../endgames/client")).EndgameClient(url, cache);
+      this.#maxPieces = (await client.open()).maxPieces;
+      return client;
+    });
+    state.on(({ node }) => node && this.#schedule());
+  }
+
+  /**
+   * Returns the results of positions, in the same order; `undefined` if the tables do not contain a position or fail. Positions that were
+   * looked up before need no request.
+   */
+  async results(line: readonly Node[], signal: AbortSignal): Promise<(Ending | undefined)[]> {
+    const open = line.filter((node) => this.#isOpen(node));
+    if (open.length > 0) {
+      try {
+        this.state.addEndgameEvals(await (await this.#load()).probeMany(open.filter((node) => this.#isOpen(node)).map(({ fen }) => fen), signal));
+      } catch (error) {
+        // The page works without tables: the database and the engine evaluate the position.
+        if (!signal.aborted) console.warn("The endgame tables:", error);
+      }
+    }
+    return line.map(({ fen }) => this.state.endgameEvals.get(fen));
+  }
+
+  /** Whether the tables may contain a position that was not looked up. */
+  #isOpen({ fen, position }: Node): boolean {
+    return countPieces(fen) <= this.#maxPieces && position.hasDests() && !this.state.endgameEvals.has(fen);
+  }
+
+  #schedule(): void {
+    window.clearTimeout(this.#timer);
+    this.#abort.abort();
+    const { node } = this.state;
+    if (!this.#isOpen(node)) return;
+    const { signal } = (this.#abort = new AbortController());
+    this.#timer = window.setTimeout(() => void this.results([node], signal), DELAY);
+  }
+}
