@@ -19,13 +19,14 @@ import { mountInspector } from "../inspector/mount";
 import { JudgmentRow, KINDS, nextOf } from "../report/judgment";
 import { bindKeys } from "../shell/keyboard";
 import { Lookups } from "../evaluation/lookups";
-import { manifestUrl } from "../settings/data-urls";
+import { bookUrl, manifestUrl } from "../settings/data-urls";
 import { MoveList } from "../moves/move-list";
 import { players } from "../game/player-names";
 import { updateStepButtons, navigation } from "../state/navigation";
 import { notice } from "../games/notice";
 import { keepForOffline } from "../shell/offline";
 import { loadOnce } from "../loading/load-once";
+import { whenVisible } from "../loading/visible";
 import { bindOpen } from "../games/open-controls";
 import { nameOpenings } from "../moves/opening-label";
 import { loadPart, reportInputError } from "../loading/page-part";
@@ -33,7 +34,7 @@ import { Players } from "../board/players";
 import { restrictConnections } from "../shell/policy";
 import { Reporter } from "../report/reporter";
 import { Session } from "../games/session";
-import { applyAppearance, change, load } from "../settings/settings";
+import { applyAppearance, change, load, PANELS } from "../settings/settings";
 import { State } from "../state/state";
 import { bindTheme } from "../shell/theme";
 import { bindTyped } from "../moves/move-field";
@@ -41,7 +42,7 @@ import { bindTyped } from "../moves/move-field";
 const settings = load();
 applyAppearance(settings);
 const client = new DatabaseClient(manifestUrl(settings.database), settings.cache);
-restrictConnections(client.url);
+restrictConnections(client.url, bookUrl());
 mountInspector(byId("traffic"), client);
 // The module and the manifest load in parallel with the setup. The first lookup reports a failure.
 client.open().then(describeDatabase, () => {});
@@ -109,7 +110,15 @@ state.on(({ known, status }) => {
 
 const open = bindOpen((input) => session.open(input), notice);
 bindTheme();
-bindPanelTabs();
+const selectPanel = bindPanelTabs(settings.panel, (id) => {
+  const panel = PANELS.find((each) => each === id);
+  if (panel) change({ panel });
+});
+const loadExplorer = loadOnce(async () => {
+  const { bindExplorerTab } = await import("../explorer/tab");
+  bindExplorerTab(state, client, settings.cache, { play: (from, { move }) => play(from, move), preview });
+});
+whenVisible(byId("explorer"), (isVisible) => isVisible && loadExplorer().catch(() => {}));
 
 function title(game: Game): void {
   const names = players(game.headers);
@@ -187,6 +196,10 @@ bindKeys({
   s: setUp,
   x: toggleThreat,
   h: toggleEvaluations,
+  t: () => {
+    selectPanel("explorer");
+    byId("more").scrollIntoView({ block: "nearest" });
+  },
   f: flip,
   Enter: bindTyped(state, play),
   o: open,
