@@ -12,6 +12,7 @@ import { byId } from "../shell/dom";
 import { EvaluationPanel } from "../evaluation/evaluation-panel";
 import type { Game, Node } from "../game/game";
 import type { LineActions } from "../evaluation/lines";
+import type { Continuations } from "../evaluation/continuations";
 import type { Threat } from "../evaluation/threat";
 import { EngineSearch } from "../evaluation/engine-search";
 import { Graph } from "../report/graph";
@@ -83,12 +84,14 @@ state.on(({ game, node, edited }) => {
 const lookups = new Lookups(state, client);
 const engineSearch = new EngineSearch(state, settings);
 const reporter = new Reporter(state, lookups, settings);
+/** The moves from the position on the board, once their part of the page is loaded. */
+let continuations: Continuations | undefined;
 // These parts load after the first evaluation.
 const loadPanels = loadOnce(async () => {
   const parts = [import("../report/report-panel"), import("../evaluation/continuations"), import("../learn/learn"), import("../learn/answer")] as const;
   const [{ ReportPanel }, { Continuations }, { Learn }, { Answers }] = await Promise.all(parts);
   new ReportPanel(state, reporter, load());
-  new Continuations(state, client, preview);
+  continuations = new Continuations(state, client, preview, load());
   const ofPage = {
     get side() {
       return board.orientation;
@@ -154,6 +157,7 @@ const settingsDialog = onDemand(async () => (await loadPart(import("../settings/
 const enableEngine = (engine: boolean) => {
   engineSearch.set({ engine });
   reporter.set({ engine });
+  continuations?.set({ engine });
 };
 const annotate = onDemand(async () => (await loadPart(import("../moves/annotate-dialog"))).showAnnotate(state));
 const setUp = onDemand(async () => (await loadPart(import("../board/editor-dialog"))).showEditor(state.node.fen, board.orientation, (fen) => void reportInputError(() => session.open(fen), notice)));
@@ -167,6 +171,7 @@ const toggleEvaluations = () => {
   const { evaluations } = load();
   change({ evaluations: !evaluations });
   board.showsLines = !evaluations;
+  continuations?.refresh();
 };
 const tools = onDemand(async () =>
   (await loadPart(import("../shell/tools-dialog"))).showTools([
