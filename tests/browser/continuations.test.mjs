@@ -57,7 +57,7 @@ const rows = (/** @type {Page} */ page) =>
 const value = (/** @type {string} */ score) => (score.startsWith("#") ? Math.sign(Number(score.slice(1))) * 1000 - Number(score.slice(1)) : Number(score.replace("−", "-")));
 
 const show = (/** @type {Page} */ page) => page.getByRole("button", { name: "Moves from here" }).click();
-const complete = (/** @type {Page} */ page) => reads(page, "searched", /^\d+ of them by a short search of the engine/);
+const complete = (/** @type {Page} */ page) => reads(page, "searched", /^\d+ of them by the engine, in frames$/);
 
 test("moves that the database does not know have a marked score of the engine, sorted for the side to move", async (t) => {
   const page = await shelf.page(t, { path: PATH, context, before: fewNodes });

@@ -157,7 +157,7 @@ export class Continuations {
     redraw(this.#rows, ...known.map(({ step, score }) => this.#row(node, step, score)));
     const searched = known.filter(({ score }) => isByEngine(score)).length;
     this.#share.textContent = `${known.length} of ${plural(continuations.length, "legal move")} ${known.length === 1 ? "has" : "have"} an evaluation`;
-    this.#searched.textContent = isSearching ? "The engine searches the other moves…" : searched > 0 ? `${searched} of them by a short search of the engine, in frames` : "";
+    this.#searched.textContent = isSearching ? "The engine searches the other moves…" : searched > 0 ? `${searched} of them by the engine, in frames` : "";
     this.#root.classList.remove("stale");
   }
 
