@@ -30,7 +30,7 @@ const STATES = {
 
 /** The other pages, and a condition that holds when each is ready. */
 const PAGES = {
-  "explorer.html": () => document.querySelectorAll("#moves .score span").length > 3 && document.querySelectorAll("#moves tr").length > 10,
+  "explorer.html": () => document.querySelectorAll("#played-moves .score span").length > 3 && document.querySelectorAll("#played-moves tr").length > 10,
   "openings.html": () => document.querySelector("cg-board") !== null,
   "precedent.html": () => document.querySelectorAll("#moves:not(.stale) button").length > 10,
   "how.html": () => document.querySelectorAll("[data-testid=order] svg").length > 1,

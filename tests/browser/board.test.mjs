@@ -217,7 +217,7 @@ test("keys choose a promotion and do not step the game", async (t) => {
 });
 
 test("the list of continuations is sorted by score, and a click plays a continuation", async (t) => {
-  const page = await shelf.page(t, { path: "site/", context: { viewport: { width: 1920, height: 1080 } } });
+  const page = await shelf.page(t, { path: "site/", before: withoutEngine, context: { viewport: { width: 1920, height: 1080 } } });
   await at(page, "continuation").first().waitFor();
   const scores = await page.locator("#continuations .move-score").allTextContents();
   assert.ok(scores.length > 1);

@@ -145,7 +145,7 @@ test("repeated mistakes have their games, loss, better move and score, as comput
   // A click shows the position and the table with the same loss.
   await at(page, "mistake").click();
   await page.waitForURL(/line=e2e4,e7e5$/);
-  const row = page.locator("#moves tr", { hasText: "f4" });
+  const row = page.locator("#played-moves tr", { hasText: "f4" });
   await until(async () => (await row.locator(".loss").textContent()) === `−${gambit.loss}`);
   const { moves } = JSON.parse(execFileSync(SHELFISH, ["explore", "-d", join(shelf.root, "site", "book"), "--json", String(GAMBIT[0])], { encoding: "utf8" }));
   const ofBook = moves.find((/** @type {any} */ { san }) => san === "f4");
@@ -164,11 +164,11 @@ test("the tree counts own moves and moves of opponents, and names the moves that
   const page = await openings(t, "lichess=anna&color=white&line=e2e4");
   await ready(page);
   await reads(page, "reached", /^19 games with a move by the opponents, score 42 %\.$/);
-  const rows = () => page.$$eval("#moves tr:not(.unplayed)", (all) => all.map((each) => [each.querySelector(".san")?.textContent, each.querySelector(".own")?.firstChild?.textContent]));
+  const rows = () => page.$$eval("#played-moves tr:not(.unplayed)", (all) => all.map((each) => [each.querySelector(".san")?.textContent, each.querySelector(".own")?.firstChild?.textContent]));
   await equals(rows, [["e5", "16"], ["c5", "3"]]);
   await equals(() => at(page, "departure").allTextContents().then((all) => all.map((each) => each.replace(/The book plays .*/, ""))), ["2. h4 in 3 games, score 50 %. "]);
   await at(page, "departure").click();
-  await until(async () => /not in book/.test((await page.locator("#moves tr", { hasText: "h4" }).textContent()) ?? ""));
+  await until(async () => /not in book/.test((await page.locator("#played-moves tr", { hasText: "h4" }).textContent()) ?? ""));
   // Keys step back, and a digit plays a move.
   await page.keyboard.press("Home");
   await reads(page, "reached", /^19 games with a move by the player/);
@@ -292,7 +292,7 @@ for (const [width, height, colorScheme] of /** @type {const} */ ([[390, 844, "li
   test(`the page fits ${width}×${height} without violations of accessibility, ${colorScheme}`, async (t) => {
     const page = await openings(t, "lichess=anna", { context: { viewport: { width, height }, colorScheme, hasTouch: width < 1000, reducedMotion: "reduce" } });
     await ready(page);
-    await page.locator("#moves .score span").first().waitFor();
+    await page.locator("#played-moves .score span").first().waitFor();
     const clipped = () => page.evaluate(() => [
       ...(document.documentElement.scrollWidth > innerWidth ? ["the page"] : []),
       ...[...document.querySelectorAll(".openings button, .openings input, .openings select, .openings td, .openings th, #board")].filter((each) => {

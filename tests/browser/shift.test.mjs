@@ -22,7 +22,7 @@ const SLOW = ["--latency-ms", "150", "--bandwidth-mbit", "1.6"];
 /** An element that exists when a page is complete. Other pages only need their heading. */
 const READY = {
   "index.html": "#facts:has-text('Depth')",
-  "explorer.html": "#moves .score span",
+  "explorer.html": "#played-moves .score span",
   "precedent.html": "#moves button",
   "play.html": "#level option >> nth=1",
   "how.html": "#order svg",

@@ -66,7 +66,7 @@ for (const [width, height] of /** @type {const} */ ([[390, 844], [844, 390], [10
 
 for (const [name, [width, height, scale]] of Object.entries(LOW)) {
   test(`the moves of Explorer and Precedent are in view next to the board at ${name}`, async (t) => {
-    for (const [path, row] of [["explorer.html", "#moves tr"], ["precedent.html", "#moves li"]]) {
+    for (const [path, row] of [["explorer.html", "#played-moves tr"], ["precedent.html", "#moves li"]]) {
       const page = await shelf.page(t, { path: `site/${path}`, ...screen(Number(width), Number(height), scale) });
       await page.locator(`.panel[aria-busy=false]`).waitFor();
       const expected = (path === "explorer.html" ? 5 : 2) - (height === 320 ? 2 : 0);

@@ -120,6 +120,25 @@ test("the sample's book has the famous games to their end", async (t) => {
   }
 });
 
+test("the sample's book counts games by rating and year, and refers to games of Lichess and famous games", async (t) => {
+  const book = await node.openBook(join(ROOT, "static-shards/book"));
+  t.after(() => book.close());
+  const { buckets } = book.manifest;
+  assert.equal(buckets.length, 25);
+  assert.deepEqual(buckets[0], { name: "-2199, years -1969", ratings: [null, 2199], years: [null, 1969] });
+  assert.deepEqual(buckets[12], { name: "2400-2599, years 1990-2009", ratings: [2400, 2599], years: [1990, 2009] });
+  assert.deepEqual(buckets[24], { name: "no rating, no year" });
+  const all = await book.moves(START);
+  const since = buckets.filter(({ years }) => years?.[0] === 2010);
+  const recent = await book.moves(START, { buckets: since.map(({ name }) => name) });
+  const sum = (/** @type {import("shelfish/book").Results[]} */ results) => results.flatMap(counts).reduce((sum, count) => sum + count, 0);
+  assert.equal(sum([recent]), sum(since.map(({ name }) => all.buckets?.[buckets.findIndex((bucket) => bucket.name === name)] ?? assert.fail(name))));
+  assert.ok(sum([recent]) > 50_000 && sum([recent]) < sum([all]));
+  const games = all.moves.flatMap(({ games = [] }) => games);
+  assert.ok(games.length > 20);
+  assert.ok(games.every(({ id, source }) => id ?? source === "famous.pgn"));
+});
+
 test("moves are sorted by games, with shares, scores and positions", async (t) => {
   const book = await openBook(new URL("book/", shelf.url));
   t.after(() => book.close());

@@ -1,4 +1,4 @@
-/** Parts that several pages share: the header, the links to the pages, and the controls of a board. */
+/** Parts that several pages share: the header, the links to the pages, the controls of a board, and the moves of a book. */
 import { basename } from "node:path";
 import type { Plugin } from "vite";
 
@@ -73,9 +73,34 @@ const controls = (key: string) => `<div class="controls" role="group" aria-label
         </div>
       </div>`;
 
+/** The filters, the table of moves and the games of the explorer. */
+const PLAYED = `<details id="filters" data-testid="filters" class="filters" hidden>
+          <summary id="chosen" data-testid="chosen"></summary>
+          <div id="buckets" data-testid="buckets" class="buckets"></div>
+        </details>
+        <table id="played" data-testid="played" hidden>
+          <caption id="reached" data-testid="reached" class="reached"></caption>
+          <thead>
+            <tr>
+              <th scope="col">Move</th>
+              <th scope="col">Games</th>
+              <th scope="col"><abbr title="Wins of White, draws, wins of Black">Results</abbr></th>
+              <th scope="col" class="rating"><abbr title="Average rating of the players of these games">Rating</abbr></th>
+              <th scope="col"><abbr title="Evaluation of the position after the move, from White's point of view">Eval.</abbr></th>
+            </tr>
+          </thead>
+          <tbody id="played-moves"></tbody>
+        </table>
+        <button type="button" id="rare" data-testid="rare" class="rare" aria-expanded="false" aria-controls="played-moves" hidden></button>
+        <section id="book-games" data-testid="references" class="references" aria-labelledby="references-title" hidden>
+          <h2 id="references-title">Games</h2>
+          <ul id="references"></ul>
+        </section>
+        <p id="status" data-testid="status" class="note" role="status"></p>`;
+
 /**
- * Replaces `<!-- masthead -->` with the header, and `<!-- controls: KEY -->` with the controls. The header of the board contains `<!-- menu -->`,
- * `<!-- links -->` and `<!-- theme -->`.
+ * Replaces `<!-- masthead -->` with the header, `<!-- controls: KEY -->` with the controls, and `<!-- played -->` with the moves of a book. The header
+ * of the board contains `<!-- menu -->`, `<!-- links -->` and `<!-- theme -->`.
  */
 export const sharedHtml: Plugin = {
   name: "shelfish-shared-html",
@@ -87,6 +112,7 @@ export const sharedHtml: Plugin = {
         .replace("<!-- menu -->", MENU)
         .replace("<!-- links -->", links(basename(path)))
         .replace("<!-- theme -->", THEME)
+        .replace("<!-- played -->", PLAYED)
         .replace(/<!-- controls: (\w+) -->/, (_, key: string) => controls(key)),
   },
 };

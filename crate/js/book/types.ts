@@ -157,10 +157,12 @@ export interface BookManifest extends Omit<Manifest, "evaluations" | "pvs"> {
 
 /** A bucket of a book. */
 export interface BookBucket {
-  /** `"blitz 1600-1999"` */
+  /** `"blitz 1600-1999"`, `"2400-2599, years 1990-2009"` */
   name: string;
   /** Speed of the games on Lichess, if the book divides games by speed. */
   speed?: "ultraBullet" | "bullet" | "blitz" | "rapid" | "classical" | "correspondence";
   /** Lowest and highest rating, `null` without a bound, if the book divides games by rating. */
   ratings?: [number | null, number | null];
+  /** First and last year, `null` without a bound, if the book divides games by year. */
+  years?: [number | null, number | null];
 }

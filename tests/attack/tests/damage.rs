@@ -124,7 +124,7 @@ fn a_damaged_block_under_a_valid_seal_is_read_or_refused() {
 #[test]
 fn a_damaged_block_of_moves_under_a_valid_seal_is_read_or_refused() {
     damage_blocks::<Played>(&book(games::Wanted::default()), "blocks of moves");
-    let details = games::Wanted { buckets: "speeds,2000".parse().ok(), ratings: true, game_ids: 3 };
+    let details = games::Wanted { buckets: "speeds,2000".parse().ok(), ratings: true, game_ids: 3, linked_only: false };
     damage_blocks::<Played>(&book(details), "blocks of buckets, ratings and references");
 }
 

@@ -13,6 +13,7 @@ import { EndgameLookups } from "../evaluation/endgame-lookups";
 import { EvaluationPanel } from "../evaluation/evaluation-panel";
 import type { Game, Node } from "../game/game";
 import type { LineActions } from "../evaluation/lines";
+import type { Continuations } from "../evaluation/continuations";
 import type { Threat } from "../evaluation/threat";
 import { EngineSearch } from "../evaluation/engine-search";
 import { Graph } from "../report/graph";
@@ -20,13 +21,14 @@ import { mountInspector } from "../inspector/mount";
 import { JudgmentRow, KINDS, nextOf } from "../report/judgment";
 import { bindKeys } from "../shell/keyboard";
 import { Lookups } from "../evaluation/lookups";
-import { endgamePieces, endgamesUrl, manifestUrl } from "../settings/data-urls";
+import { bookUrl, endgamePieces, endgamesUrl, manifestUrl } from "../settings/data-urls";
 import { MoveList } from "../moves/move-list";
 import { players } from "../game/player-names";
 import { updateStepButtons, navigation } from "../state/navigation";
 import { notice } from "../games/notice";
 import { keepForOffline } from "../shell/offline";
 import { loadOnce } from "../loading/load-once";
+import { whenVisible } from "../loading/visible";
 import { bindOpen } from "../games/open-controls";
 import { nameOpenings } from "../moves/opening-label";
 import { loadPart, reportInputError } from "../loading/page-part";
@@ -34,7 +36,7 @@ import { Players } from "../board/players";
 import { restrictConnections } from "../shell/policy";
 import { Reporter } from "../report/reporter";
 import { Session } from "../games/session";
-import { applyAppearance, change, load } from "../settings/settings";
+import { applyAppearance, change, load, PANELS } from "../settings/settings";
 import { State } from "../state/state";
 import { bindTheme } from "../shell/theme";
 import { bindTyped } from "../moves/move-field";
@@ -43,7 +45,7 @@ const settings = load();
 applyAppearance(settings);
 const client = new DatabaseClient(manifestUrl(settings.database), settings.cache);
 const tables = endgamesUrl(settings.endgames);
-restrictConnections(client.url, tables);
+restrictConnections(client.url, bookUrl(), tables);
 mountInspector(byId("traffic"), client);
 // The module and the manifest load in parallel with the setup. The first lookup reports a failure.
 client.open().then(describeDatabase, () => {});
@@ -85,12 +87,14 @@ const lookups = new Lookups(state, client);
 const engineSearch = new EngineSearch(state, settings);
 const endgames = new EndgameLookups(state, tables, settings.cache, endgamePieces(tables));
 const reporter = new Reporter(state, lookups, endgames, settings);
+/** The moves from the position on the board, once their part of the page is loaded. */
+let continuations: Continuations | undefined;
 // These parts load after the first evaluation.
 const loadPanels = loadOnce(async () => {
   const parts = [import("../report/report-panel"), import("../evaluation/continuations"), import("../learn/learn"), import("../learn/answer")] as const;
   const [{ ReportPanel }, { Continuations }, { Learn }, { Answers }] = await Promise.all(parts);
   new ReportPanel(state, reporter, load());
-  new Continuations(state, client, preview);
+  continuations = new Continuations(state, client, preview, load());
   const ofPage = {
     get side() {
       return board.orientation;
@@ -112,7 +116,15 @@ state.on(({ known, status }) => {
 
 const open = bindOpen((input) => session.open(input), notice);
 bindTheme();
-bindPanelTabs();
+const selectPanel = bindPanelTabs(settings.panel, (id) => {
+  const panel = PANELS.find((each) => each === id);
+  if (panel) change({ panel });
+});
+const loadExplorer = loadOnce(async () => {
+  const { bindExplorerTab } = await import("../explorer/tab");
+  bindExplorerTab(state, client, settings.cache, { play: (from, { move }) => play(from, move), preview });
+});
+whenVisible(byId("explorer"), (isVisible) => isVisible && loadExplorer().catch(() => {}));
 
 function title(game: Game): void {
   const names = players(game.headers);
@@ -148,6 +160,7 @@ const settingsDialog = onDemand(async () => (await loadPart(import("../settings/
 const enableEngine = (engine: boolean) => {
   engineSearch.set({ engine });
   reporter.set({ engine });
+  continuations?.set({ engine });
 };
 const annotate = onDemand(async () => (await loadPart(import("../moves/annotate-dialog"))).showAnnotate(state));
 const setUp = onDemand(async () => (await loadPart(import("../board/editor-dialog"))).showEditor(state.node.fen, board.orientation, (fen) => void reportInputError(() => session.open(fen), notice)));
@@ -161,6 +174,7 @@ const toggleEvaluations = () => {
   const { evaluations } = load();
   change({ evaluations: !evaluations });
   board.showsLines = !evaluations;
+  continuations?.refresh();
 };
 const tools = onDemand(async () =>
   (await loadPart(import("../shell/tools-dialog"))).showTools([
@@ -190,6 +204,10 @@ bindKeys({
   s: setUp,
   x: toggleThreat,
   h: toggleEvaluations,
+  t: () => {
+    selectPanel("explorer");
+    byId("more").scrollIntoView({ block: "nearest" });
+  },
   f: flip,
   Enter: bindTyped(state, play),
   o: open,

@@ -12,7 +12,11 @@ export class StatusLine {
   /** The error of the address, shown until the position changes. */
   #linkError = "";
 
-  constructor(private readonly state: State) {
+  /** `panel` is busy until the first answer. */
+  constructor(
+    private readonly state: State,
+    private readonly panel = byId("panel"),
+  ) {
     state.on(({ node }) => node && (this.#linkError = ""));
   }
 
@@ -38,12 +42,17 @@ export class StatusLine {
     }
   }
 
+  /** Says that the first answer is shown. */
+  ready(): void {
+    this.panel.ariaBusy = "false";
+  }
+
   /** Shows why a lookup failed, with a button to try again. */
   showError(error: unknown, retry: () => void): void {
     const { title, advice } = explain(error);
     const button = make("button", { type: "button", "data-testid": "retry" }, "Try again");
     button.addEventListener("click", retry);
-    byId("panel").ariaBusy = "false";
+    this.ready();
     this.#line.replaceChildren(this.#linkError && `${this.#linkError} `, make("strong", {}, title), ` ${advice} `, button);
   }
 }

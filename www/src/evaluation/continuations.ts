@@ -1,16 +1,25 @@
-/** The legal moves that lead to known positions: the best move of the position's own evaluation, other deep evaluations, then shallow evaluations. */
+/**
+ * The legal moves with the evaluations of the positions after them: the best move of the position's own evaluation, other deep evaluations, then
+ * shallow evaluations. The engine evaluates the moves that the database does not know. Its scores have a frame, and come after deep evaluations.
+ */
 import { bindPreview, bindPreviewEnd } from "../board/preview";
 import type { DatabaseClient } from "../database/client";
 import { Game, type Node, type Step, steps, uci } from "../game/game";
 import { legalMoves } from "../game/legal-moves";
-import { bestScore, compareScores, isShallow, type KnownScore } from "../score/known-score";
-import { byId, make } from "../shell/dom";
+import { throttle } from "../loading/throttle";
+import { whenVisible } from "../loading/visible";
+import { bestScore, compareScores, countsOver, engineEval, isShallow, type KnownScore, scoreOfEngine } from "../score/known-score";
+import { byId, make, redraw } from "../shell/dom";
 import type { State } from "../state/state";
 import { plural } from "../text/units";
+import { ContinuationSearch } from "./continuation-search";
+import type { SearchSettings } from "./engine-search";
 import type { LineActions } from "./lines";
 
 /** Milliseconds without a change of the board before its moves are looked up. */
 const DELAY = 300;
+/** Minimum number of milliseconds between two results of the engine that are shown. */
+const SHOW_INTERVAL = 500;
 
 /** A legal move and the position after it. */
 interface Continuation {
@@ -18,14 +27,26 @@ interface Continuation {
   after: Node;
 }
 
-/** The panel. It looks moves up only while it is visible. */
+/** The moves of a position. */
+interface Drawn {
+  node: Node;
+  continuations: readonly Continuation[];
+  /** Whether the engine searches moves. */
+  isSearching: boolean;
+}
+
+/** The panel. It looks moves up, and searches them, only while it is visible. */
 export class Continuations {
   readonly #root = byId("continuations");
+  readonly #share = make("p", { className: "share" });
+  readonly #searched = make("p", { className: "share searched", "data-testid": "searched" });
+  readonly #rows = make("ul");
+  readonly #search = new ContinuationSearch();
+  #engine: boolean;
   #isVisible = false;
   #timer = 0;
   #abort = new AbortController();
-  /** The legal moves of the position that is drawn. */
-  #drawn: { node: Node; continuations: readonly Continuation[] } | undefined;
+  #drawn: Drawn | undefined;
   /** Best move of the evaluation of the position, when the list was drawn. */
   #best: string | undefined;
 
@@ -33,23 +54,34 @@ export class Continuations {
     private readonly state: State,
     private readonly client: DatabaseClient,
     private readonly preview: LineActions["preview"],
+    { engine }: Pick<SearchSettings, "engine">,
   ) {
-    new IntersectionObserver((entries) => {
-      this.#isVisible = entries.some(({ isIntersecting }) => isIntersecting);
-      if (this.#isVisible) this.#schedule();
-    }).observe(this.#root);
+    this.#engine = engine;
+    this.#root.append(make("h2", {}, "Moves from here"), this.#share, this.#searched, this.#rows);
+    whenVisible(this.#root, (isVisible) => {
+      this.#isVisible = isVisible;
+      this.refresh();
+    });
     bindPreviewEnd(this.#root, () => preview());
     state.on(({ node, known }) => {
       // Another evaluation of the position may have another best move.
-      if (!node && known && this.#drawn?.node === state.node && this.#bestMove() !== this.#best) this.#draw(this.#drawn);
+      if (!node && known && this.#drawn?.node === state.node && this.#bestMove() !== this.#best) this.#draw();
       if (!node) return;
       this.#drawn = undefined;
       this.#root.classList.add("stale");
-      this.#schedule();
+      this.refresh();
     });
   }
 
-  #schedule(): void {
+  /** Changes the settings. */
+  set({ engine }: Pick<SearchSettings, "engine">): void {
+    this.#engine = engine;
+    if (!engine) this.#search.close();
+    this.refresh();
+  }
+
+  /** Ends the running work, and begins again if the panel is visible. */
+  refresh(): void {
     window.clearTimeout(this.#timer);
     this.#abort.abort();
     if (this.#isVisible) this.#timer = window.setTimeout(() => void this.#lookUp(), DELAY);
@@ -63,14 +95,42 @@ export class Continuations {
     try {
       if (fens.length > 0) {
         const { answers } = await this.client.lookupMany(fens, signal);
-        if (signal.aborted) return;
         this.state.addDatabaseEvals(answers);
       }
-      this.#drawn = { node, continuations };
-      this.#draw(this.#drawn);
     } catch {
       // The lookup of the position on the board fails too and reports the error.
     }
+    if (signal.aborted) return;
+    this.#drawn = { node, continuations, isSearching: false };
+    this.#draw();
+    await this.#searchMissing(this.#drawn, signal);
+  }
+
+  /** Searches the moves without a score. */
+  async #searchMissing(drawn: Drawn, signal: AbortSignal): Promise<void> {
+    const missing = drawn.continuations.filter(({ after }) => !this.#scoreAfter(after));
+    // A question of the page hides the panel, and a reader may hide all evaluations.
+    if (!this.#engine || missing.length === 0 || !this.#root.checkVisibility({ visibilityProperty: true })) return;
+    const show = throttle(SHOW_INTERVAL, () => signal.aborted || this.#draw());
+    drawn.isSearching = true;
+    this.#draw();
+    try {
+      await this.#search.search(missing.map(({ after }) => after.fen), signal, () => show(undefined));
+    } catch (error) {
+      // The panel works without the engine.
+      if (!signal.aborted) console.warn("The engine:", error);
+    }
+    drawn.isSearching = false;
+    if (!signal.aborted) show(undefined, true);
+  }
+
+  /** Returns the score of the position after a move: by the rules, by the database, or by the engine. */
+  #scoreAfter(after: Node): KnownScore | undefined {
+    const score = bestScore(after, this.state);
+    if (score?.origin === "database" || score?.origin === "rules") return score;
+    if (!this.#engine) return undefined;
+    const [own, ofBoard] = [this.#search.of(after.fen), engineEval(after.fen, this.state)];
+    return scoreOfEngine(own && ofBoard ? (countsOver(ofBoard, own) ? ofBoard : own) : (own ?? ofBoard));
   }
 
   /** Returns the best move in SAN of the evaluation of the position. */
@@ -79,33 +139,45 @@ export class Continuations {
     return steps(node.position, bestScore(node, this.state)?.line.slice(0, 1) ?? [])[0]?.san;
   }
 
-  #draw({ node, continuations }: { node: Node; continuations: readonly Continuation[] }): void {
+  #draw(): void {
+    if (!this.#drawn) return;
+    const { node, continuations, isSearching } = this.#drawn;
     const sign = node.position.turn === "white" ? 1 : -1;
     this.#best = this.#bestMove();
     const own = bestScore(node, this.state);
-    const rank = ({ step, score }: { step: Step; score: KnownScore }) => (step.san === this.#best ? 0 : isShallow(score) ? 2 : 1);
-    const isKnown = (score: KnownScore | undefined) => score?.origin === "database" || score?.origin === "rules" || score?.origin === "endgames";
+    const rank = ({ step, score }: { step: Step; score: KnownScore }) => (step.san === this.#best ? 0 : isByEngine(score) || isShallow(score) ? 2 : 1);
     const known = continuations
       .flatMap(({ step, after }) => {
-        const score = bestScore(after, this.state);
+        const score = this.#scoreAfter(after);
         // The best move has the score of its line if the position after it is not known, or only by a shallow search.
-        const isOfLine = step.san === this.#best && own && (!score || !isKnown(score) || (isShallow(score) && !isShallow(own)));
-        return isOfLine ? [{ step, score: own }] : score && isKnown(score) ? [{ step, score }] : [];
+        const isOfLine = step.san === this.#best && own && (!score || isByEngine(score) || (isShallow(score) && !isShallow(own)));
+        return isOfLine ? [{ step, score: own }] : score ? [{ step, score }] : [];
       })
       .sort((a, b) => rank(a) - rank(b) || sign * compareScores(b.score, a.score));
-    const rows = known.map(({ step, score }) => {
-      const depth = score.depth === undefined ? "" : `d${score.depth}${isShallow(score) ? " shallow" : ""}`;
-      const parts = [make("span", { className: "san" }, step.san), make("span", { className: "move-score" }, score.text), make("span", { className: isShallow(score) ? "depth shallow" : "depth" }, depth)];
-      const button = make("button", { type: "button", "data-testid": "continuation" }, ...parts);
-      bindPreview(button, button, () => this.preview(step, node.position));
-      button.addEventListener("click", () => this.state.play(node, step.move));
-      return make("li", {}, button);
-    });
-    const share = `${known.length} of ${plural(continuations.length, "legal move")} ${known.length === 1 ? "has" : "have"} an evaluation`;
-    this.#root.replaceChildren(make("h2", {}, "Moves from here"), make("p", { className: "share" }, share), make("ul", {}, ...rows));
+    redraw(this.#rows, ...known.map(({ step, score }) => this.#row(node, step, score)));
+    const searched = known.filter(({ score }) => isByEngine(score)).length;
+    this.#share.textContent = `${known.length} of ${plural(continuations.length, "legal move")} ${known.length === 1 ? "has" : "have"} an evaluation`;
+    this.#searched.textContent = isSearching ? "The engine searches the other moves…" : searched > 0 ? `${searched} of them by the engine, in frames` : "";
     this.#root.classList.remove("stale");
   }
+
+  #row(node: Node, step: Step, score: KnownScore): HTMLElement {
+    const shallow = isShallow(score);
+    const depth = score.depth === undefined ? "" : `d${score.depth}${shallow && !isByEngine(score) ? " shallow" : ""}`;
+    const parts = [
+      make("span", { className: "san" }, step.san),
+      make("span", { className: `move-score${isByEngine(score) ? " provisional" : ""}` }, score.text),
+      make("span", { className: shallow ? "depth shallow" : "depth" }, depth, ...(isByEngine(score) ? [make("span", { className: "hidden" }, " engine")] : [])),
+    ];
+    const button = make("button", { type: "button", "data-testid": "continuation" }, ...parts);
+    bindPreview(button, button, () => this.preview(step, node.position));
+    button.addEventListener("click", () => this.state.play(node, step.move));
+    return make("li", {}, button);
+  }
 }
+
+/** Whether a score is not one of the database or the rules. */
+const isByEngine = ({ origin }: KnownScore): boolean => origin === "engine" || origin === "stockfish";
 
 /** Returns every legal move of a position. The nodes belong to no game on the board. */
 function continuationsOf({ position }: Node): Continuation[] {

@@ -1,4 +1,4 @@
-/** The choice of buckets: speeds and rating bands, each on or off. */
+/** The choice of buckets: speeds, rating bands and periods, each on or off. */
 import type { BookBucket } from "shelfish/book";
 import { byId, make } from "../shell/dom";
 
@@ -11,48 +11,78 @@ const SPEEDS: Record<string, string> = {
   correspondence: "Correspondence",
 };
 
-/** Returns the names of a bucket's speed and rating band. */
-const parts = ({ speed, ratings }: BookBucket): [speed: string, band: string] => {
-  const [least, most] = ratings ?? [null, null];
-  const band = least === null ? (most === null ? "No rating" : `Below ${most + 1}`) : most === null ? `${least} and more` : `${least}–${most}`;
-  return [speed ? (SPEEDS[speed] ?? speed) : "No time control", band];
-};
+const TITLES = ["Speed", "Rating", "Years"] as const;
+
+/** Returns the names of a bucket's speed, rating band and period. */
+function parts({ speed, ratings, years }: BookBucket): [speed: string, band: string, period: string] {
+  const band = range(ratings, "No rating", (most) => `Below ${most + 1}`, (least) => `${least} and more`);
+  const period = range(years, "No date", (most) => `Before ${most + 1}`, (least) => `Since ${least}`);
+  return [speed ? (SPEEDS[speed] ?? speed) : "No time control", band, period];
+}
+
+function range([least, most]: [number | null, number | null] = [null, null], unknown: string, below: (most: number) => string, above: (least: number) => string): string {
+  if (least === null) return most === null ? unknown : below(most);
+  return most === null ? above(least) : `${least}–${most}`;
+}
 
 /** Buttons that switch buckets, drawn once the book is open. */
 export class BucketChoice {
-  /** Speeds and bands that are switched off. */
+  /** Speeds, bands and periods that are switched off. */
   private readonly off = new Set<string>();
   private buckets: readonly BookBucket[] = [];
 
   /** `change` is called after each change of the choice. */
-  constructor(private readonly change: () => void) {}
+  constructor(
+    private readonly change: () => void,
+    private readonly isOpen: boolean,
+  ) {}
 
   /** Draws the buttons for a book's buckets, once. */
   draw(buckets: readonly BookBucket[]): void {
     if (this.buckets.length > 0 || buckets.length < 2) return;
     this.buckets = buckets;
-    const groups = ([["Speed", 0], ["Rating", 1]] as const).map(([title, at]) => {
-      const names = [...new Set(buckets.map((bucket) => parts(bucket)[at]))];
-      if (names.length < 2) return "";
-      return make("div", { role: "group", "aria-label": title }, ...names.map((name) => this.button(at, name)));
+    const groups = TITLES.map((title, at) => {
+      const names = this.names(at);
+      return names.length < 2 ? "" : make("div", { role: "group", "aria-label": title }, make("span", { className: "title" }, title), ...names.map((name) => this.button(at, name)));
     });
     byId("buckets").replaceChildren(...groups.filter((group) => group !== ""));
-    byId("buckets").hidden = false;
+    this.describe();
+    byId<HTMLDetailsElement>("filters").open = this.isOpen;
+    byId("filters").hidden = false;
   }
 
   /** Names of the selected buckets; `undefined` if all are selected. */
   get chosen(): string[] | undefined {
     if (this.off.size === 0) return undefined;
-    const isOn = (bucket: BookBucket) => parts(bucket).every((part, at) => !this.off.has(`${at} ${part}`));
+    const isOn = (bucket: BookBucket) => parts(bucket).every((part, at) => this.has(at, part));
     return this.buckets.filter(isOn).map(({ name }) => name);
   }
 
-  private button(at: 0 | 1, name: string): HTMLElement {
+  private names(at: number): string[] {
+    return [...new Set(this.buckets.map((bucket) => parts(bucket)[at] ?? ""))];
+  }
+
+  private has(at: number, name: string): boolean {
+    return !this.off.has(`${at} ${name}`);
+  }
+
+  /** Says which games count. */
+  private describe(): void {
+    const limits = TITLES.flatMap((title, at) => {
+      const names = this.names(at);
+      const on = names.filter((name) => this.has(at, name));
+      return on.length === names.length ? [] : [`${title}: ${on.join(", ") || "none"}`];
+    });
+    byId("chosen").textContent = `Filters: ${limits.join(". ") || "all games"}`;
+  }
+
+  private button(at: number, name: string): HTMLElement {
     const button = make("button", { type: "button", "aria-pressed": "true" }, name);
     button.addEventListener("click", () => {
       const key = `${at} ${name}`;
       if (!this.off.delete(key)) this.off.add(key);
       button.setAttribute("aria-pressed", String(!this.off.has(key)));
+      this.describe();
       this.change();
     });
     return button;

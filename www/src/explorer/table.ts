@@ -15,6 +15,9 @@ export interface Actions {
   show(step: Step): void;
 }
 
+/** Maximum number of rows without a button for more, and the number of rows above the button. */
+const [MAX_ROWS, SHOWN_ROWS] = [10, 8];
+
 const number = (count: number): string => count.toLocaleString("en");
 
 /** Draws the moves that were played from a position. */
@@ -27,13 +30,33 @@ export function draw(node: Node, answer: Played, actions: Actions): void {
     const [step] = steps(node.position, [move.uci]);
     return step ? [row(step, move, all, actions)] : [];
   });
-  redraw(byId("moves"), ...drawn);
+  redraw(byId("played-moves"), ...drawn);
+  foldRare(drawn);
+}
+
+/** Hides the rarest moves of a long list, and offers them by a button. */
+function foldRare(rows: readonly HTMLElement[]): void {
+  const button = byId("rare");
+  const rare = rows.length > MAX_ROWS ? rows.slice(SHOWN_ROWS) : [];
+  button.hidden = rare.length === 0;
+  const fold = (isFolded: boolean) => {
+    for (const row of rare) row.hidden = isFolded;
+    button.setAttribute("aria-expanded", String(!isFolded));
+    button.textContent = isFolded ? `${rare.length} more moves` : "Fewer moves";
+  };
+  // The choice of the reader holds for the next positions.
+  fold(button.dataset.shown !== "all");
+  button.onclick = () => {
+    const isFolded = button.dataset.shown === "all";
+    button.dataset.shown = isFolded ? "few" : "all";
+    fold(isFolded);
+  };
 }
 
 /** Adds opening names and evaluations to the rows. The rows are not replaced, so that a click on them is not lost. */
 export function fill(moves: readonly ExploredMove[]): void {
   for (const move of moves) {
-    const line = byId("moves").querySelector(`[data-uci="${move.uci}"]`);
+    const line = byId("played-moves").querySelector(`[data-uci="${move.uci}"]`);
     const opening = openingOf(move.fen);
     if (opening) line?.querySelector("button")?.setAttribute("title", opening.name);
     line?.querySelector(".score")?.replaceChildren(...evaluation(move));

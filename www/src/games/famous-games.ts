@@ -38,6 +38,8 @@ const LINKED: Record<string, string> = {
 /** A famous game. Its PGN is read when the game is opened. */
 export interface Famous {
   slug: string;
+  /** Number of the game in the file, from 1. */
+  number: number;
   title: string;
   /** "Morphy – Isouard, 1858" */
   players: string;
@@ -46,11 +48,12 @@ export interface Famous {
 
 /** The games, oldest first. */
 export const famous: readonly Famous[] = [...split(pgn)]
-  .map((text) => {
+  .map((text, index) => {
     const name = slug(text.headers);
     const id = LINKED[name] ?? name;
     return {
       slug: id,
+      number: index + 1,
       title: TITLES[id] ?? text.headers.get("Event") ?? "",
       players: players(text.headers),
       load: () => Object.assign(readGame(text).game, { slug: id }),

@@ -34,5 +34,5 @@ export function draw(all: readonly Choice[], actions: Actions): void {
   byId("moves").replaceChildren(...rows);
   byId("moves").classList.toggle("fresh", sum === 0);
   // The focus moves to the new list.
-  if (hadFocus) focusMove(1);
+  if (hadFocus) focusMove("moves", 1);
 }

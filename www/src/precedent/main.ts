@@ -10,7 +10,7 @@ import { moveKeys } from "../book/move-keys";
 import { games } from "../book/results";
 import { StatusLine } from "../book/status-line";
 import { writeLinks } from "../link/position-links";
-import { reference } from "../book/references";
+import { nameFamous, reference } from "../explorer/references";
 import { Game, moveNumber, type Node, path, type Step } from "../game/game";
 import { bindKeys } from "../shell/keyboard";
 import { bookUrl, manifestUrl } from "../settings/data-urls";
@@ -101,7 +101,9 @@ function end(node: Node, played: Played, before: Played | undefined): void {
   const { title, text, games } = gameEnd(node, played, before, mode, book.manifest?.info ?? {});
   byId("end-title").textContent = title;
   byId("end-text").textContent = text;
-  byId("end-games").replaceChildren(...games.slice(0, MAX_GAMES).map((game) => make("li", {}, ...reference(game))));
+  const rows = games.slice(0, MAX_GAMES).map((game) => ({ game, row: make("li", {}, ...reference(game, "./", node)) }));
+  byId("end-games").replaceChildren(...rows.map(({ row }) => row));
+  void nameFamous(rows, "./", node);
   byId("end").hidden = false;
   status.show("");
 }
@@ -181,5 +183,5 @@ bindKeys({
   f: flip,
   s: () => sound(),
   u: () => rule(mode === "precedent" ? "unprecedented" : "precedent"),
-  ...moveKeys,
+  ...moveKeys("moves"),
 });

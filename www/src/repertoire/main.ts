@@ -1,11 +1,9 @@
 /** My openings: the positions of a player's games next to a book, with evaluations, repeated mistakes and training. */
 import "./openings.css";
 import type { Played } from "shelfish/book";
-import { Board } from "../board/board";
 import { bindPreviewEnd } from "../board/preview";
-import { BookClient } from "../book/client";
 import { moveKeys } from "../book/move-keys";
-import { DatabaseClient } from "../database/client";
+import { setUpBookPage } from "../explorer/book-page";
 import { Game, path, positionKey, type Step, steps, uci } from "../game/game";
 import { loadOpenings } from "../game/opening-names";
 import { Answers } from "../learn/answer";
@@ -13,21 +11,13 @@ import { followAddress, writeAddress } from "../link/address-bar";
 import { formatLink } from "../link/link";
 import { loadOnce } from "../loading/load-once";
 import { throttle } from "../loading/throttle";
-import { bindTyped } from "../moves/move-field";
 import { showOpening } from "../moves/opening-label";
-import { drawPath } from "../moves/path";
 import { lastPlayer, rememberPlayer } from "../players/last-player";
 import { type Player, playerAddress, playerName } from "../players/player";
 import { openPlayerStore } from "../players/player-store";
-import { bookUrl, manifestUrl } from "../settings/data-urls";
-import { applyAppearance, load } from "../settings/settings";
 import { byId, make } from "../shell/dom";
 import { bindKeys } from "../shell/keyboard";
 import { keepForOffline } from "../shell/offline";
-import { restrictConnections } from "../shell/policy";
-import { bindTheme } from "../shell/theme";
-import { navigation, updateStepButtons } from "../state/navigation";
-import { State } from "../state/state";
 import { InputError } from "../text/input-error";
 import { plural } from "../text/units";
 import { COUNTS, formatPlace, parsePlace, type Place, USUAL_COUNT } from "./address";
@@ -40,21 +30,10 @@ import { draw, fill } from "./table";
 import { dueMistakes, nextDue, Trainer } from "./trainer";
 import { TrainingStore } from "./training-store";
 
-const settings = load();
-applyAppearance(settings);
-const database = new DatabaseClient(manifestUrl(settings.database), settings.cache);
-const book = new BookClient(bookUrl(), database, settings.cache);
-restrictConnections(database.url, book.url);
-bindTheme();
-
-const state = new State();
+const { database, book, state, board, keys } = setUpBookPage(play);
 const training = new TrainingStore();
 const players = loadOnce(openPlayerStore);
-const board = new Board((move) => play({ move }));
 const trainer = new Trainer(state, database, new Answers(state, database), training, () => board.show(state.node), drawTrain);
-const { first, previous, next, last } = navigation(state);
-const flip = () => void board.flip();
-for (const [id, action] of Object.entries({ first, previous, next, last, flip })) byId(id).addEventListener("click", action);
 
 const name = byId<HTMLInputElement>("name");
 const site = byId<HTMLSelectElement>("site");
@@ -222,7 +201,7 @@ async function drawPosition(): Promise<void> {
     // The comparison with the book reports the error.
     if (signal.aborted) return;
   }
-  const keys = [...byId("moves").querySelectorAll<HTMLElement>("[data-uci]")].flatMap(({ dataset }) => nextKey(dataset.uci ?? "") ?? []);
+  const keys = [...byId("played-moves").querySelectorAll<HTMLElement>("[data-uci]")].flatMap(({ dataset }) => nextKey(dataset.uci ?? "") ?? []);
   try {
     for await (const { scores } of lookUp(database, keys.filter((each) => !evaluations.has(each)), signal)) for (const [each, score] of scores) evaluations.set(each, score);
     if (!signal.aborted) drawScores();
@@ -299,26 +278,17 @@ byId("train").addEventListener("click", () => {
 
 state.on(({ node }) => {
   if (!node) return;
-  board.show(state.node);
-  updateStepButtons(state.node);
-  drawPath(state);
-  showOpening(state);
   write();
   void drawPosition();
 });
 loadOpenings().then(() => showOpening(state), () => {});
 void training.loaded.then(drawTrain);
 
-bindPreviewEnd(byId("moves"), () => board.preview());
+bindPreviewEnd(byId("played-moves"), () => board.preview());
 bindKeys({
-  ArrowLeft: previous,
-  ArrowRight: next,
-  Home: first,
-  End: last,
-  f: flip,
-  m: bindTyped(state, (_, move) => play({ move })),
+  ...keys,
   // While a question is asked, the list of moves is hidden.
-  ...Object.fromEntries(Object.entries(moveKeys).map(([key, does]) => [key, () => void (trainer.isAsking || does())])),
+  ...Object.fromEntries(Object.entries(moveKeys("played-moves")).map(([key, does]) => [key, () => void (trainer.isAsking || does())])),
 });
 
 const known = lastPlayer();

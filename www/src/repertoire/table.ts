@@ -56,12 +56,12 @@ export function draw(node: Node, key: string, repertoire: Repertoire, book: Play
     const [step] = steps(node.position, [each.uci]);
     return step ? [row(step, each, { own: count, book: all.book }, isInBook, actions)] : [];
   });
-  redraw(byId("moves"), ...drawn);
+  redraw(byId("played-moves"), ...drawn);
 }
 
 /** Adds evaluations and losses to the rows. The rows are not replaced, so that a click on them is not lost. */
 export function fill(score: (uci: string) => KnownScore | undefined, mistakes: readonly RepeatedMistake[]): void {
-  for (const line of byId("moves").querySelectorAll<HTMLElement>("[data-uci]")) {
+  for (const line of byId("played-moves").querySelectorAll<HTMLElement>("[data-uci]")) {
     const uci = line.dataset.uci ?? "";
     const known = score(uci);
     const mistake = mistakes.find(({ move }) => move.uci === uci);

@@ -27,6 +27,9 @@ export const ownScore = (node: Node, evals: KnownEvals): score.KnownScore | unde
 /** Returns the score of an answer of the database; `undefined` if the database does not have the position. */
 export const scoreOfAnswer = (database: PositionEval | null): score.KnownScore | undefined => score.ownScore({ database });
 
+/** Returns the score of a result of the engine. */
+export const scoreOfEngine = (engine: score.PositionEvals["engine"]): score.KnownScore | undefined => score.ownScore({ engine });
+
 /** Whether the engine is to search a position that is on the board. There a line of an earlier position suffices if it is deeper. */
 export const needsEngine = (node: Node, evals: KnownEvals): boolean => score.needsEngine(evalsOf(node, evals));
 

@@ -10,6 +10,8 @@ export const CACHES = [0, 16, 64, 256, 1024] as const;
 export const NODES = { Quick: 100_000, Normal: 400_000, Deep: 1_600_000 } as const;
 /** Numbers of lines of the engine. */
 export const LINES = [1, 2, 3, 4, 5] as const;
+/** Panels next to the game: the ids of their elements. */
+export const PANELS = ["report", "continuations", "explorer"] as const;
 
 /** All settings except the theme. */
 export interface Settings {
@@ -23,6 +25,8 @@ export interface Settings {
   /** One of {@link NODES}, or another number of nodes. */
   nodes: number;
   lines: (typeof LINES)[number];
+  /** The selected panel next to the game. */
+  panel: (typeof PANELS)[number];
   cache: (typeof CACHES)[number];
   /** Manifest of the database if the address names none; undefined for the site's own database. */
   database?: string;
@@ -47,6 +51,7 @@ export function load(): Settings {
     engine: stored.engine !== false,
     nodes: Number.isSafeInteger(stored.nodes) && Number(stored.nodes) > 0 ? Number(stored.nodes) : NODES.Normal,
     lines: one(LINES, stored.lines, 2),
+    panel: one(PANELS, stored.panel, "report"),
     cache: one(CACHES, stored.cache, 64),
     ...(typeof stored.database === "string" && stored.database ? { database: stored.database } : {}),
     ...(typeof stored.endgames === "string" && stored.endgames ? { endgames: stored.endgames } : {}),

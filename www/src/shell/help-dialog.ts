@@ -14,6 +14,8 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ["s", "set up a position"],
   ["x", "show the threat of the side that is not to move"],
   ["h", "hide or show evaluations and arrows"],
+  ["t", "show the opening explorer"],
+  ["1 to 9", "play a move of the opening explorer"],
   ["f", "flip the board"],
   ["Enter", "type a move, such as Nf3, O-O or e7e8q"],
   ["o", "open a game or a position"],

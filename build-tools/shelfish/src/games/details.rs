@@ -3,7 +3,7 @@
 use shelfish::played::{Bucketing, Details, GameId, GameRef, Results};
 use shelfish_analysis::pgn::MainLine;
 
-use super::Speed;
+use super::{Date, Speed};
 
 /// The details that a book contains.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,6 +14,8 @@ pub struct Wanted {
     pub ratings: bool,
     /// Maximum number of references of a move.
     pub game_ids: u8,
+    /// Whether there are references only to games of Lichess and to games that are used whole.
+    pub linked_only: bool,
 }
 
 /// The details of one game.
@@ -36,17 +38,27 @@ impl Wanted {
         self.buckets.as_ref().map_or(usize::from(self.ratings), Bucketing::count)
     }
 
-    /// Returns the details of a game, the game `number` of an input. Returns `None` for a book with only results.
-    pub fn of(&self, game: &MainLine, results: Results, source: Option<u16>, number: u64) -> Option<GameDetails> {
+    /// Returns the details of a game, the game `number` of an input, which is used whole or not. Returns `None` for a book with
+    /// only results.
+    pub fn of(
+        &self,
+        game: &MainLine,
+        results: Results,
+        source: Option<u16>,
+        number: u64,
+        is_whole: bool,
+    ) -> Option<GameDetails> {
         if *self == Wanted::default() {
             return None;
         }
         let rating = rating(game);
         let speed = || Speed::of(game.tag("TimeControl")?).map(|speed| speed as usize);
+        let year = || Date::of(game).map(Date::year);
+        let source = source.filter(|_| is_whole || !self.linked_only);
         let listed = || Some(GameId::Listed { source: source?, game: u32::try_from(number).ok()? });
         let id = || game.tag("Site").and_then(lichess_id).or_else(listed);
         Some(GameDetails {
-            bucket: self.buckets.as_ref().map_or(0, |buckets| buckets.of(speed(), rating)),
+            bucket: self.buckets.as_ref().map_or(0, |buckets| buckets.of(speed(), rating, year())),
             rating: rating.filter(|_| self.ratings),
             reference: if self.game_ids > 0 { id().and_then(|id| GameRef::new(id, rating, results)) } else { None },
         })
@@ -54,16 +66,17 @@ impl Wanted {
 
     /// Returns the details of games with unknown properties.
     pub fn unknown(&self) -> Option<GameDetails> {
-        let bucket = self.buckets.as_ref().map_or(0, |buckets| buckets.of(None, None));
+        let bucket = self.buckets.as_ref().map_or(0, |buckets| buckets.of(None, None, None));
         (*self != Wanted::default()).then_some(GameDetails { bucket, rating: None, reference: None })
     }
 
     /// Returns the entries of the manifest.
-    pub fn describe(&self) -> [(&'static str, Option<String>); 3] {
+    pub fn describe(&self) -> [(&'static str, Option<String>); 4] {
         [
             (Wanted::BUCKETS, self.buckets.as_ref().map(Bucketing::to_string)),
             (Wanted::RATINGS, self.ratings.then(|| "true".to_owned())),
             (Wanted::GAME_IDS, (self.game_ids > 0).then(|| self.game_ids.to_string())),
+            (Wanted::LINKED_ONLY, self.linked_only.then(|| "true".to_owned())),
         ]
     }
 
@@ -73,6 +86,8 @@ impl Wanted {
     pub const RATINGS: &'static str = "average_ratings";
     /// The name of the manifest's entry for references.
     pub const GAME_IDS: &'static str = "game_ids";
+    /// The name of the manifest's entry for a book without references to other games than linked games.
+    pub const LINKED_ONLY: &'static str = "linked_games_only";
 }
 
 /// Returns the mean of the players' ratings, rounded down; `None` if a rating is missing or invalid.
@@ -95,9 +110,12 @@ mod tests {
 
     #[test]
     fn details_are_read_from_tags() {
-        let wanted = Wanted { buckets: "speeds,2000".parse().ok(), ratings: true, game_ids: 2 };
-        let of =
-            |tags: &str| wanted.of(&read_main_line(&format!("{tags}\n\n1. e4 1-0"), 1), Results::default(), Some(3), 7);
+        let wanted = Wanted { buckets: "speeds,2000".parse().ok(), ratings: true, game_ids: 2, linked_only: false };
+        let details = |wanted: &Wanted, tags: &str, is_whole| {
+            let game = read_main_line(&format!("{tags}\n\n1. e4 1-0"), 1);
+            wanted.of(&game, Results::default(), Some(3), 7, is_whole)
+        };
+        let of = |tags: &str| details(&wanted, tags, false);
         let game = of(
             "[Site \"https://lichess.org/Ab3xYz09\"]\n[WhiteElo \"2001\"]\n[BlackElo \"2000\"]\n[TimeControl \"180+2\"]",
         );
@@ -111,6 +129,21 @@ mod tests {
             assert_eq!((game.bucket, game.rating), (6 * 3 + 2, None), "{site}");
             assert_eq!(game.reference.map(GameRef::id), Some(GameId::Listed { source: 3, game: 7 }), "{site}");
         }
-        assert_eq!(Wanted::default().of(&read_main_line("1. e4 1-0", 1), Results::default(), None, 0), None);
+        assert_eq!(details(&Wanted::default(), "", true), None);
+        let linked = Wanted { buckets: "since2000".parse().ok(), linked_only: true, ..wanted.clone() };
+        for (tags, is_whole, bucket, id) in [
+            ("[Date \"1999.12.31\"]", false, 0, None),
+            ("[Date \"1999.12.31\"]", true, 0, Some(GameId::Listed { source: 3, game: 7 })),
+            (
+                "[UTCDate \"2000.01.01\"]\n[Site \"https://lichess.org/Ab3xYz09\"]",
+                false,
+                1,
+                GameId::lichess("Ab3xYz09"),
+            ),
+            ("[Date \"????.??.??\"]", false, 2, None),
+        ] {
+            let game = details(&linked, tags, is_whole).expect("details are wanted");
+            assert_eq!((game.bucket, game.reference.map(GameRef::id)), (bucket, id), "{tags}");
+        }
     }
 }

@@ -308,7 +308,7 @@ impl Parse for Games {
             }
             let Some(results) = used else { continue };
             let wanted = &self.selection.details;
-            let details = wanted.of(&game, results, source_number, text.number.wrapping_sub(1));
+            let details = wanted.of(&game, results, source_number, text.number.wrapping_sub(1), is_whole);
             for LastMove { key, last_move, .. } in game.game.last_moves(max_plies) {
                 let code = last_move.map_or(END, move_code);
                 payload.clear();

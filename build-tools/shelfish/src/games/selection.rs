@@ -100,6 +100,16 @@ pub struct Date {
 }
 
 impl Date {
+    /// Returns the date of a game.
+    pub fn of(game: &MainLine) -> Option<Date> {
+        game.tag("UTCDate").and_then(Date::of_pgn).or_else(|| Date::of_pgn(game.tag("Date")?))
+    }
+
+    /// Returns the year.
+    pub fn year(self) -> u64 {
+        self.year.into()
+    }
+
     /// Parses a date of PGN, `2013.01.31`, with `??` for unknown parts.
     fn of_pgn(text: &str) -> Option<Date> {
         let mut parts = text.split('.');
@@ -251,8 +261,7 @@ impl Selection {
         if !self.speeds.is_empty() && !speed().is_some_and(|speed| self.speeds.contains(&speed)) {
             return Some(LeftOut::Speed);
         }
-        let date = || game.tag("UTCDate").and_then(Date::of_pgn).or_else(|| Date::of_pgn(game.tag("Date")?));
-        if self.dates.is_some_and(|dates| !date().is_some_and(|date| dates.contains(&date))) {
+        if self.dates.is_some_and(|dates| !Date::of(game).is_some_and(|date| dates.contains(&date))) {
             return Some(LeftOut::Date);
         }
         let is_so = match self.ending {

@@ -207,3 +207,29 @@ fn explore_shows_buckets_ratings_and_games() {
     let plain = fixture.path("plain").to_str().unwrap().to_owned();
     shelfish(["explore", "-d", &plain, "--buckets", "blitz", START]).fails(&["--buckets"]);
 }
+
+#[test]
+fn a_book_counts_games_by_year_and_refers_only_to_games_that_open() {
+    let fixture = Fixture::new();
+    let game = |site: &str, date: &str, moves: &str| format!("[Site \"{site}\"]\n[Date \"{date}\"]\n\n{moves}\n\n");
+    let games = [
+        game("Baku", "1989.12.31", "1. e4 e5 1-0"),
+        game("Baku", "1990.??.??", "1. e4 c5 0-1"),
+        game("https://lichess.org/abcdefgh", "2020.05.05", "1. e4 e6 1/2-1/2"),
+        game("Baku", "????.??.??", "1. d4 1/2-1/2"),
+    ];
+    let pgn = fixture.file("games.pgn", games.concat());
+    let whole = fixture.file("famous.pgn", game("Paris", "1858.??.??", "1. e4 d5 1-0"));
+    let options = ["--buckets", "since1990", "--game-ids", "4", "--linked-games-only", "--whole"];
+    fixture.book_build_to("book", &[&pgn], &[&options[..], &[whole.to_str().unwrap()]].concat()).succeeds();
+    let book = fixture.path("book").to_str().unwrap().to_owned();
+    let explored: Value =
+        serde_json::from_str(&shelfish(["explore", "-d", &book, START, "--json"]).succeeds()).unwrap();
+    let counts = |name: &str, white: u64, draws: u64, black: u64| json!({"name": name, "white": white, "draws": draws, "black": black});
+    let expected = [counts("years -1989", 2, 0, 0), counts("years 1990-", 0, 1, 1), counts("no year", 0, 1, 0)];
+    assert_eq!(explored["buckets"], json!(expected));
+    let games = |n: usize| explored["moves"][n]["games"].as_array().map_or(0, Vec::len);
+    assert_eq!((games(0), games(1)), (2, 0), "the games of Lichess and of the whole file");
+    assert_eq!(explored["moves"][0]["games"][0]["source"], "famous.pgn");
+    assert_eq!(explored["moves"][0]["games"][1]["id"], "abcdefgh");
+}

@@ -93,16 +93,20 @@ struct NamedBucket {
     speed: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ratings: Option<[Option<f64>; 2]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    years: Option<[Option<f64>; 2]>,
 }
 
 /// Returns the buckets of a book, in order.
 fn buckets(manifest: &Manifest) -> Vec<NamedBucket> {
     let Some(buckets) = bucketing(manifest) else { return Vec::new() };
     let end = |end: Option<u64>| end.map(|end| end as f64);
+    let ends = |(least, most)| [end(least), end(most)];
     let named = |n| NamedBucket {
         name: buckets.name(n),
         speed: buckets.speed(n),
-        ratings: buckets.ratings(n).map(|(least, most)| [end(least), end(most)]),
+        ratings: buckets.ratings(n).map(ends),
+        years: buckets.years(n).map(ends),
     };
     (0..buckets.count()).map(named).collect()
 }

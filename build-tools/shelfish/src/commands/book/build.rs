@@ -19,6 +19,7 @@ use crate::input::Input;
   shelfish book build my.sqlite -o book
   shelfish book build performance.bin -o book
   shelfish book build games.pgn.zst -o book --buckets speeds,1600,2000 --average-ratings --game-ids 4
+  shelfish book build games.pgn.zst -o book --buckets 2200,2500,since1990,since2010
   shelfish book build games.pgn.zst -o book --max-plies 24 --min-games 5 --whole repertoire.pgn
   shelfish book build --base book february.pgn.bz2 -o book
   shelfish book build games.pgn.zst -o s3://my-bucket/book --max-disk 20GiB --temp-dir /mnt/scratch
@@ -27,15 +28,15 @@ For each position, the database counts the played moves with White's wins, draws
 position, with the last move that it played there. Games of other variants and games without a result are counted and not
 used. A game with an error, such as an illegal move, is used up to the error.
 
---buckets counts results by speed (base time plus 40 increments, cut at 30, 180, 480, 1,500 and 21,600 s) and by the mean of
-the players' ratings. --game-ids stores the games of a move with the highest ratings: games of Lichess by the address in
+--buckets counts results by speed (base time plus 40 increments, cut at 30, 180, 480, 1,500 and 21,600 s), by the mean of the
+players' ratings, and by year. --game-ids stores the games of a move with the highest ratings: games of Lichess by the address in
 their tag Site, others by the name of their input and their number in it. All bases must be built with the same options.
 
 Books of engines are inputs, too. Games without a result in a learning book (`shelfish book learn`, a file of SQLite) are
 not used. A Polyglot book (.bin) contains hashes instead of positions: it is walked from the initial position or --start, by
 every legal move and by every answer to a move that leaves the book; moves that the walk does not reach are counted. It has no
 results: each unit of weight counts as a draw, the manifest contains `results: unknown`, and it cannot be merged with games.
-Games of either kind of book have no known speed and rating: with --buckets they are in the last bucket.
+Games of either kind of book have no known speed, rating and date: with --buckets they are in the last bucket.
 
 The same input gives the same bytes for any number of threads and any memory. If a build fails, the database in DIR is
 unchanged. With --base, the result is byte for byte that of a build from all inputs at once. With -o s3://, gs:// or az://, the
@@ -90,7 +91,8 @@ pub struct Args {
     /// Walk through Polyglot books from this position, a FEN. Repeatable [default: the initial position]
     #[arg(long, value_name = "FEN")]
     start: Vec<Position>,
-    /// Count results separately by speed, by rating or by both: `speeds`, the lower bounds of rating buckets, `speeds,1600,2000`
+    /// Count results separately by speed, rating and year: `speeds`, the lower bounds of ratings, the first years of periods,
+    /// `speeds,1600,2000,since1990`
     #[arg(long, value_name = "BUCKETS")]
     buckets: Option<Bucketing>,
     /// Store the average rating of the games of each move, in each bucket
@@ -99,6 +101,9 @@ pub struct Args {
     /// Store references to the N games of each move with the highest ratings
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=Wanted::MAX_GAME_IDS.into()))]
     game_ids: Option<u8>,
+    /// Store references only to games of Lichess and of --whole, which readers of the book can open
+    #[arg(long, requires = "game_ids")]
+    linked_games_only: bool,
     /// Count the games of an input again that is part of a base already, or that is named twice
     #[arg(long)]
     again: bool,
@@ -134,6 +139,7 @@ impl Args {
                 buckets: self.buckets.clone(),
                 ratings: self.average_ratings,
                 game_ids: self.game_ids.unwrap_or(0),
+                linked_only: self.linked_games_only,
             },
         }
     }

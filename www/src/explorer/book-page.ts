@@ -1,0 +1,48 @@
+/** The set-up that the explorer and My openings have in common: a board, its controls and keys, a book and a database. */
+import { BookClient } from "../book/client";
+import { Board } from "../board/board";
+import { DatabaseClient } from "../database/client";
+import type { Step } from "../game/game";
+import { bindTyped } from "../moves/move-field";
+import { showOpening } from "../moves/opening-label";
+import { drawPath } from "../moves/path";
+import { bookUrl, manifestUrl } from "../settings/data-urls";
+import { applyAppearance, load } from "../settings/settings";
+import { byId } from "../shell/dom";
+import { restrictConnections } from "../shell/policy";
+import { bindTheme } from "../shell/theme";
+import { navigation, updateStepButtons } from "../state/navigation";
+import { State } from "../state/state";
+
+export interface BookPage {
+  database: DatabaseClient;
+  book: BookClient;
+  state: State;
+  board: Board;
+  /** The keys of the board. */
+  keys: Record<string, () => void>;
+}
+
+/** Sets the page up. `play` is called with each move of the user. */
+export function setUpBookPage(play: (step: Pick<Step, "move">) => void): BookPage {
+  const settings = load();
+  applyAppearance(settings);
+  const database = new DatabaseClient(manifestUrl(settings.database), settings.cache);
+  const book = new BookClient(bookUrl(), database, settings.cache);
+  restrictConnections(database.url, book.url);
+  bindTheme();
+  const state = new State();
+  const board = new Board((move) => play({ move }));
+  const { first, previous, next, last } = navigation(state);
+  const flip = () => void board.flip();
+  for (const [id, action] of Object.entries({ first, previous, next, last, flip })) byId(id).addEventListener("click", action);
+  state.on(({ node }) => {
+    if (!node) return;
+    board.show(state.node);
+    updateStepButtons(state.node);
+    drawPath(state);
+    showOpening(state);
+  });
+  const m = bindTyped(state, (_, move) => play({ move }));
+  return { database, book, state, board, keys: { ArrowLeft: previous, ArrowRight: next, Home: first, End: last, f: flip, m } };
+}

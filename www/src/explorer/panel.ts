@@ -1,0 +1,104 @@
+/** The moves that games played from the position on the board, with filters, results, evaluations and games. */
+import "./played.css";
+import type { BookClient } from "../book/client";
+import { absentText } from "../book/limits";
+import { games } from "../book/results";
+import type { StatusLine } from "../book/status-line";
+import { bindPreviewEnd } from "../board/preview";
+import type { Position } from "chessops/chess";
+import type { Node, Step } from "../game/game";
+import { loadOpenings } from "../game/opening-names";
+import { nextTask } from "../loading/next-task";
+import { showOpening } from "../moves/opening-label";
+import { byId } from "../shell/dom";
+import { keepForOffline } from "../shell/offline";
+import type { State } from "../state/state";
+import { plural, size } from "../text/units";
+import { BucketChoice } from "./buckets";
+import { drawReferences } from "./references";
+import { draw, fill } from "./table";
+
+/** The page around the panel. */
+export interface PanelPage {
+  play(from: Node, step: Pick<Step, "move">): void;
+  /** Shows a move on the board; without a move, shows the position of the board again. */
+  preview(step?: Step, before?: Position): void;
+  /** Address of the analysis board: "./", or empty on the analysis board. */
+  boardUrl: "./" | "";
+  /** Whether the filters are open at first. */
+  opensFilters: boolean;
+}
+
+export class ExplorerPanel {
+  readonly #choice: BucketChoice;
+  #asking = new AbortController();
+
+  constructor(
+    private readonly state: State,
+    private readonly book: BookClient,
+    private readonly status: StatusLine,
+    private readonly page: PanelPage,
+  ) {
+    this.#choice = new BucketChoice(() => void this.ask(), page.opensFilters);
+    bindPreviewEnd(byId("played-moves"), () => page.preview());
+  }
+
+  /** Aborts the lookup, and marks the moves as those of another position. */
+  leave(): void {
+    this.#asking.abort();
+    byId("played").classList.add("stale");
+  }
+
+  /** Looks up the position on the board. Draws the counts first, then the evaluations. */
+  async ask(): Promise<void> {
+    this.leave();
+    const { signal } = (this.#asking = new AbortController());
+    const { book, page, state, status } = this;
+    const { node } = state;
+    const actions = { play: (step: Step) => page.play(node, step), show: (step: Step) => page.preview(step, node.position) };
+    try {
+      const buckets = this.#choice.chosen;
+      const played = await status.waitFor(book.moves(node.fen, signal, buckets));
+      if (signal.aborted) return;
+      draw(node, played, actions);
+      void drawReferences(played, node, page.boardUrl);
+      status.ready();
+      byId("played").classList.remove("stale");
+      status.show(played.moves.length > 0 ? "" : this.#noMovesText(games(played.ended) > 0));
+      this.#describe();
+      keepForOffline();
+      // Lets the browser paint the counts before the work that follows.
+      await nextTask();
+      if (signal.aborted) return;
+      // The table works without opening names and evaluations.
+      const named = loadOpenings().then(nextTask).then(() => showOpening(state)).catch(() => {});
+      const { moves } = await book.explore(node.fen, signal, buckets);
+      await named.then(nextTask);
+      if (!signal.aborted) fill(moves);
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!byId("played").classList.contains("stale")) return void status.show("The evaluations cannot be looked up now.");
+      for (const id of ["played", "rare", "book-games"]) byId(id).hidden = true;
+      status.showError(error, () => void this.ask());
+    }
+  }
+
+  #noMovesText(hasEnds: boolean): string {
+    const { position } = this.state.node;
+    if (!position.hasDests()) return position.isCheck() ? "Checkmate." : "Stalemate.";
+    if (this.#choice.chosen) return "This position has no game of the selected groups in this book.";
+    if (hasEnds) return "All games of the book that reached this position end here.";
+    return absentText(this.book.manifest?.info ?? {});
+  }
+
+  /** Shows the size of the book and its filters. */
+  #describe(): void {
+    const { manifest } = this.book;
+    if (!manifest) return;
+    this.#choice.draw(manifest.buckets);
+    // Books made from Polyglot files have weights that are stored as draws but are not results.
+    document.body.classList.toggle("no-results", manifest.info.results === "unknown");
+    const { positions, bytes, info } = manifest;
+    byId("book-facts").textContent = [plural(Number(info.games ?? 0), "game"), plural(positions, "position"), size(bytes)].join(", ");
+  }
+}
