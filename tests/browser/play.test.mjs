@@ -7,7 +7,7 @@ import { after, before, test } from "node:test";
 import { findings } from "./support/axe.mjs";
 import { lab } from "./support/lab.mjs";
 import { SHELFISH } from "./support/paths.mjs";
-import { reads, until } from "./support/until.mjs";
+import { equals, reads, until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -191,6 +191,119 @@ test("the confirmation to resign remains when the engine moves", async (t) => {
   assert.equal(await at(page, "resign").textContent(), "Really resign?");
   await at(page, "resign").click();
   await at(page, "analyse").waitFor();
+});
+
+/** Opens a game and holds the engine back, so that it thinks until `release` is called. */
+async function held(/** @type {import("node:test").TestContext} */ t, /** @type {string} */ fen, context = {}) {
+  const page = await shelf.page(t, { allow: /registration blocked by Playwright/, context: { serviceWorkers: "block", ...context } });
+  let release = () => {};
+  const isReleased = new Promise((resolve) => (release = () => resolve(undefined)));
+  await page.route(/shelfish_engine.*\.wasm/, async (route) => {
+    await isReleased;
+    await route.continue();
+  });
+  await page.goto(new URL(`site/play.html#fen=${fen}`, shelf.server.url).href);
+  await at(page, "book").uncheck();
+  await at(page, "start").click();
+  await reads(page, "status", /^Your move/);
+  return { page, release };
+}
+
+/** Returns the number of squares that are marked for a premove. */
+const premoveSquares = (/** @type {Page} */ page) => page.locator("#board square.current-premove:visible").count();
+
+/** Black has only the move Kh7 after a7. */
+const ONLY_REPLY = "7k/5K2/P7/8/8/8/8/8_w_-_-_0_1";
+
+for (const isTouch of [false, true]) {
+  test(`a premove with a promotion is played after the engine's move, by ${isTouch ? "touch" : "mouse"}`, async (t) => {
+    const { page, release } = await held(t, ONLY_REPLY, isTouch ? { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true } : {});
+    await type(page, "a7");
+    await reads(page, "status", /Shelfish is thinking…$/);
+    await touch(page, "a7", isTouch);
+    await page.locator("#board square.premove-dest").first().waitFor({ state: "attached" });
+    await touch(page, "a8", isTouch);
+    await at(page, "promote-rook").waitFor();
+    assert.deepEqual(await findings(page), []);
+    await (isTouch ? at(page, "promote-rook").tap() : at(page, "promote-rook").click());
+    await reads(page, "status", /Shelfish is thinking… Premove: a8=R\.$/);
+    await equals(() => premoveSquares(page), 2);
+    release();
+    await reads(page, "sheet", /^1\.a7Kh72\.a8=R/);
+  });
+}
+
+test("a premove can be typed, and is cancelled if it is not legal after the engine's move", async (t) => {
+  const { page, release } = await held(t, ONLY_REPLY);
+  await type(page, "a7");
+  await type(page, "Nf3");
+  await reads(page, "move-error", /^It is not your move, and Nf3 cannot be a premove$/);
+  await type(page, "a8=Q");
+  await reads(page, "status", /Premove: a8=Q\.$/);
+  await page.keyboard.press("Escape");
+  await reads(page, "status", /thinking…$/);
+  await equals(() => premoveSquares(page), 0);
+  await type(page, "f7g8");
+  await reads(page, "status", /Premove: f7–g8\.$/);
+  await equals(() => premoveSquares(page), 2);
+  release();
+  await reads(page, "status", /^1… Kh7 Your move\. The premove f7–g8 is not legal\.$/);
+  await equals(() => premoveSquares(page), 0);
+  assert.equal(await page.locator("#sheet button").count(), 2);
+});
+
+/** Opens a game that was left after these moves, with the user to move as White. */
+async function left(/** @type {import("node:test").TestContext} */ t, /** @type {string} */ fen, /** @type {string} */ moves, settings = {}) {
+  const page = await shelf.page(t, { path: "site/play.html" });
+  await page.evaluate(({ game, settings }) => {
+    localStorage.setItem("play", game);
+    localStorage.setItem("settings", settings);
+  }, { game: JSON.stringify({ terms: { side: "white", elo: 1200, fen, book: false }, moves: moves.split(" ") }), settings: JSON.stringify(settings) });
+  await page.reload();
+  await reads(page, "status", /Your move\.$/);
+  return page;
+}
+
+async function offerDraw(/** @type {Page} */ page) {
+  await at(page, "draw").click();
+  await reads(page, "draw", /^Really offer\?$/);
+  await at(page, "draw").click();
+}
+
+test("the engine agrees to a draw if its last positions were not better", async (t) => {
+  const page = await left(t, "4k3/8/8/8/8/8/8/3QK3 w - - 0 30", "e1f1 e8e7 f1g1 e7e8 g1h1 e8e7");
+  await offerDraw(page);
+  await reads(page, "status", /^Draw by agreement\. ½–½$/);
+  await reads(page, "verdict", /^A drawDraw by agreement after 3 moves\./);
+  const pgn = decodeURIComponent((await at(page, "analyse").getAttribute("href")) ?? "");
+  assert.match(pgn, /\[Result "1\/2-1\/2"\]/);
+  assert.match(pgn, /\[Termination "Draw by agreement"\]/);
+  assert.deepEqual(await findings(page), []);
+});
+
+test("the engine declines a draw if its position is better, and the next offer has to wait", async (t) => {
+  const page = await left(t, "3qk3/8/8/8/8/8/P7/7K w - - 0 30", "h1g1 e8e7 g1h1 e7e8 h1g1 e8e7");
+  await offerDraw(page);
+  await reads(page, "status", /^Shelfish declines the draw: it prefers its position\.$/);
+  assert.ok(await at(page, "draw").isDisabled());
+  assert.match((await at(page, "draw").getAttribute("title")) ?? "", /10 moves/);
+  assert.equal(await page.evaluate(() => document.activeElement?.id), "flip");
+  await page.reload();
+  await reads(page, "status", /Your move\.$/);
+  assert.ok(await at(page, "draw").isDisabled());
+});
+
+test("the engine declines a draw early in the game, and a press on another button withdraws the question", async (t) => {
+  const page = await shelf.page(t, { path: "site/play.html" });
+  await at(page, "start").click();
+  await reads(page, "status", /^Your move/);
+  await at(page, "draw").click();
+  await at(page, "flip").click();
+  await reads(page, "draw", /^Offer a draw$/);
+  await offerDraw(page);
+  await reads(page, "status", /^Shelfish declines the draw: it agrees to no draw before move 20\.$/);
+  await type(page, "e4");
+  await reads(page, "status", /^1… \S+ Your move/);
 });
 
 test("a game has own times, which survive a reload", async (t) => {

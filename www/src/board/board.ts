@@ -8,7 +8,7 @@ import { chessgroundDests } from "chessops/compat";
 import { makeBoardFen } from "chessops/fen";
 import type { CommentShape } from "chessops/pgn";
 import type { NormalMove, Role, SquareName } from "chessops/types";
-import { makeSquare, parseSquare } from "chessops/util";
+import { makeSquare, opposite, parseSquare } from "chessops/util";
 import { byId, calm } from "../shell/dom";
 import { moveNumber, type Node, type Step, squares } from "../game/game";
 import { isPromotion } from "../game/legal-moves";
@@ -34,15 +34,23 @@ export class Board {
   #showsLines = true;
   #allowed: Allowed | undefined;
   #isMovable = true;
+  #isPremovable = false;
   /** The move that is shown instead of the lines. */
   #previewed: { before: Position; arrow: DrawShape } | undefined;
 
-  /** `onMove` is called with each legal move of the user, `onSelect` with the square of the selected piece or `undefined`. */
-  constructor(private readonly onMove: (move: NormalMove) => void, onSelect?: (key: Key | undefined) => void) {
+  /**
+   * `onMove` is called with each legal move of the user, `onSelect` with the square of the selected piece or `undefined`. `onPremove` is called with
+   * each premove, or with `undefined` if the user cancels it.
+   */
+  constructor(
+    private readonly onMove: (move: NormalMove) => void,
+    onSelect?: (key: Key | undefined) => void,
+    private readonly onPremove?: (move: NormalMove | undefined) => void,
+  ) {
     this.#ground = Chessground(byId("board"), {
       animation: { enabled: !calm(), duration: 160 },
       movable: { free: false, events: { after: (from, to) => this.#moved(from, to) } },
-      premovable: { enabled: false },
+      premovable: { enabled: onPremove !== undefined, events: { set: (from, to) => this.#premoved(from, to), unset: () => onPremove?.(undefined) } },
       ...(onSelect && { events: { select: () => onSelect(this.#ground.state.selected) } }),
       draggable: { showGhost: true },
       drawable: {
@@ -59,11 +67,13 @@ export class Board {
     });
   }
 
-  /** Shows a position. The user can play any legal move, or the moves in `allowed`. */
-  show(node: Node, isMovable = true, allowed?: Allowed): void {
+  /** Shows a position. The user can play any legal move, or the moves in `allowed`, or premoves of the side that is not to move. */
+  show(node: Node, isMovable = true, allowed?: Allowed, isPremovable = false): void {
     this.#node = node;
     this.#allowed = allowed;
     this.#isMovable = isMovable;
+    this.#isPremovable = isPremovable;
+    this.#ground.state.premovable.current = undefined;
     this.preview();
     this.#promotion.close();
     this.#place(node);
@@ -94,11 +104,18 @@ export class Board {
     this.#drawShapes();
   }
 
+  /** Marks a premove, or removes the mark. */
+  markPremove(move?: NormalMove): void {
+    this.#ground.state.premovable.current = move && [makeSquare(move.from), makeSquare(move.to)];
+    this.#ground.state.dom.redraw();
+  }
+
   /** Shows the pieces of a position and allows its moves. */
   #place(node: Node): void {
+    const { turn } = node.position;
     this.#ground.set({
       ...picture(node.position, node.parent && node.move ? squares(node.parent.position, node.move) : undefined),
-      movable: { color: this.#isMovable ? node.position.turn : undefined, dests: this.#allowed?.dests ?? chessgroundDests(node.position) },
+      movable: { color: this.#isMovable ? turn : this.#isPremovable ? opposite(turn) : undefined, dests: this.#allowed?.dests ?? chessgroundDests(node.position) },
     });
   }
 
@@ -188,6 +205,19 @@ export class Board {
         this.#allowed?.offers(from, to),
       );
     else this.onMove({ from, to });
+  }
+
+  #premoved(orig: Key, dest: Key): void {
+    const from = parseSquare(orig as SquareName);
+    const to = parseSquare(dest as SquareName);
+    const { position } = this.#node ?? {};
+    // Chessground reports a premove with a delay. The other side may have moved by then.
+    if (!position || !this.#isPremovable || from === undefined || to === undefined) return;
+    if (!isPromotion(position, from, to)) return this.onPremove?.({ from, to });
+    this.#promotion.ask(opposite(position.turn), to, this.orientation, (promotion) => {
+      this.markPremove(promotion && { from, to });
+      this.onPremove?.(promotion && { from, to, promotion });
+    });
   }
 }
 

@@ -5,6 +5,7 @@ import { clip, InputError } from "../text/input-error";
 import { ending, Game, type Node, path, positionKey, uci } from "../game/game";
 import { positionOf } from "../game/fen";
 import { Clock, type Left, other, type Side } from "./clock";
+import { DRAW_INTERVAL } from "./draw-offer";
 import { levelName, type Terms } from "./terms";
 
 export interface Outcome {
@@ -19,6 +20,8 @@ export class Match {
   readonly #headers: Map<string, string>;
   #node: Node;
   #outcome: Outcome | undefined;
+  /** Ply of the user's last draw offer. */
+  #drawOffer: number | undefined;
 
   /**
    * Creates a game; `date` is "2026.11.22". A game that is continued has moves in UCI and clocks, which stand still until `resume`. Throws an
@@ -27,7 +30,7 @@ export class Match {
   constructor(
     readonly terms: Terms,
     date: string,
-    kept?: { moves: readonly string[]; left?: Left | undefined },
+    kept?: { moves: readonly string[]; left?: Left | undefined; drawOffer?: number | undefined },
   ) {
     const engine = `Shelfish (${levelName(terms.elo)})`;
     const [white, black] = terms.side === "white" ? ["You", engine] : [engine, "You"];
@@ -43,6 +46,7 @@ export class Match {
     this.game = new Game(terms.fen === undefined ? undefined : positionOf(terms.fen), this.#headers);
     this.clock = control && new Clock(control, kept?.left);
     this.#node = this.game.root;
+    this.#drawOffer = kept?.drawOffer;
     for (const text of kept?.moves ?? []) {
       const move = parseUci(text);
       if (!move || !this.#node.position.isLegal(move)) throw new InputError(`The game contains an illegal move: ${clip(text)}.`);
@@ -108,6 +112,28 @@ export class Match {
     if (clock?.running) clock.start(node.position.turn, now);
   }
 
+  /** Ply of the user's last draw offer. */
+  get drawOffer(): number | undefined {
+    return this.#drawOffer;
+  }
+
+  /** Whether the user is to move, and the last draw offer was long ago. */
+  get canOfferDraw(): boolean {
+    return this.isMine && (this.#drawOffer === undefined || this.#node.ply >= this.#drawOffer + 2 * DRAW_INTERVAL);
+  }
+
+  /** Notes that the user offers a draw. */
+  offerDraw(): void {
+    this.#drawOffer = this.#node.ply;
+  }
+
+  /** Ends the game as a draw that both sides agreed on. */
+  agreeDraw(now: number): void {
+    if (this.#outcome) return;
+    this.#end({ result: "1/2-1/2", reason: "Draw by agreement" });
+    this.clock?.stop(now);
+  }
+
   resign(now: number): void {
     if (this.#outcome) return;
     this.#end({ result: won(other(this.terms.side)), reason: "You resigned" });
@@ -139,6 +165,8 @@ export class Match {
   #end(outcome: Outcome | undefined): void {
     this.#outcome = outcome;
     this.#headers.set("Result", outcome?.result ?? "*");
+    if (outcome) this.#headers.set("Termination", outcome.reason);
+    else this.#headers.delete("Termination");
   }
 }
 

@@ -1,10 +1,11 @@
 /** The engine as an opponent. */
 import type { NormalMove } from "chessops/types";
 import type { EndgameResult } from "shelfish/endgames";
-import { countPieces, MAX_TABLE_PIECES } from "shelfish/score";
-import { steps, type Step, uci } from "../game/game";
+import { countPieces, MAX_TABLE_PIECES, type ScoreLike } from "shelfish/score";
+import { path, steps, type Step, uci } from "../game/game";
 import { loadOnce } from "../loading/load-once";
 import { endgamePieces } from "../settings/data-urls";
+import { DRAW_NODES, DRAW_POSITIONS, type DrawAnswer, drawAnswer, earlyAnswer } from "./draw-offer";
 import type { Match } from "./match";
 import { other } from "./clock";
 
@@ -75,6 +76,21 @@ export class Opponent {
       console.warn("The endgame tables:", error);
       return undefined;
     }
+  }
+
+  /** Answers the user's draw offer. Searches the last positions after the engine's own moves. */
+  async answerDraw(match: Match, signal: AbortSignal): Promise<DrawAnswer> {
+    const { game, node, moves, terms } = match;
+    const early = earlyAnswer(node);
+    if (early) return early;
+    const engine = await this.load();
+    const scores: ScoreLike[] = [];
+    for (const { ply } of path(node).filter(({ position, ply }) => ply > 0 && position.turn === terms.side).slice(-DRAW_POSITIONS)) {
+      signal.throwIfAborted();
+      const { pvs } = await engine.analyse(game.root.fen, { moves: moves.slice(0, ply), nodes: DRAW_NODES, signal });
+      scores.push(pvs[0]);
+    }
+    return drawAnswer(scores, other(terms.side));
   }
 
   async #ask(match: Match, limits: { elo?: number; movetime?: number }, signal: AbortSignal): Promise<Step> {

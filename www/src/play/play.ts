@@ -10,9 +10,11 @@ import { toPgn } from "../pgn/write-game";
 import { endgamesUrl } from "../settings/data-urls";
 import { applyAppearance, load } from "../settings/settings";
 import { bindTheme } from "../shell/theme";
+import { parsePremove, premoveText } from "./premove";
 import { parseMove } from "../pgn/typed-move";
 import { drawMaterial } from "../board/material";
 import { other, shown as time } from "./clock";
+import { DRAW_INTERVAL } from "./draw-offer";
 import { Match } from "./match";
 import { Opponent } from "./opponent";
 import * as setup from "./setup";
@@ -26,6 +28,10 @@ import { levelName, type Terms } from "./terms";
 const TICK = 100;
 const LOW = 20_000;
 
+/** Buttons that ask for confirmation, with their labels. */
+const LABELS = { resign: ["Resign", "Really resign?"], draw: ["Offer a draw", "Really offer?"] } as const;
+const CONFIRMED = ["resign", "draw"] as const;
+
 const settings = load();
 applyAppearance(settings);
 bindTheme();
@@ -34,10 +40,12 @@ const now = (): number => performance.now();
 const today = (): string => new Date().toISOString().slice(0, 10).replaceAll("-", ".");
 
 const opponent = new Opponent(endgamesUrl(settings.endgames), settings.cache);
-const board = new Board(playMove);
+const board = new Board(playMove, undefined, premove);
 let match: Match | undefined;
 /** The position on the board, which may be an earlier position. */
 let shown: Node = new Game().root;
+/** The move that is played after the engine's move. */
+let planned: NormalMove | undefined;
 /** Aborts the engine's search. */
 let working = new AbortController();
 
@@ -46,7 +54,9 @@ let working = new AbortController();
 function show(node: Node): void {
   shown = node;
   const isLast = node === match?.node;
-  board.show(node, isLast && match?.isMine === true);
+  const isMine = match?.isMine === true;
+  board.show(node, isLast && isMine, undefined, isLast && !isMine && !match?.outcome);
+  if (isLast && planned) board.markPremove(planned);
   board.arrows([], node.position);
   if (match) sheet.draw(match.node, node);
 }
@@ -66,7 +76,8 @@ function describe(): void {
   }
   const check = node.position.isCheck() ? "Check. " : "";
   const source = opponent.isFromBook && match.isMine && node.parent ? " (book)" : "";
-  showStatus(match.isMine ? `${last}${check}Your move${source}.` : `${last}Shelfish is thinking…`);
+  const next = planned ? ` Premove: ${premoveText(node.position, planned)}.` : "";
+  showStatus(match.isMine ? `${last}${check}Your move${source}.` : `${last}Shelfish is thinking…${next}`);
 }
 
 function updateControls(): void {
@@ -81,9 +92,11 @@ function updateControls(): void {
   if (!match) return;
   for (const id of ["back", "undo"]) disable(byId(id), !match.canTakeBack, byId(id === "back" ? "flip" : "again"));
   disable(byId("hint"), !match.isMine, byId("flip"));
+  disable(byId("draw"), !match.canOfferDraw, byId("flip"));
+  byId("draw").title = match.isMine && !match.canOfferDraw ? `You can offer a draw again ${DRAW_INTERVAL} moves after the last offer` : "Offer a draw on your move";
   // A move of the engine must not take back the first press of a player who resigns.
   if (!isOver) return;
-  byId("resign").textContent = "Resign";
+  for (const id of CONFIRMED) byId(id).textContent = LABELS[id][0];
   const { title, text } = verdict(match);
   byId("verdict").replaceChildren(make("strong", {}, title), make("span", {}, text));
   byId<HTMLAnchorElement>("analyse").href = `./#pgn=${encodeURIComponent(toPgn(match.game, "compact"))}&side=${match.terms.side}`;
@@ -118,6 +131,7 @@ function tick(): void {
 /** Updates the page after a change of the game, and lets the engine answer. */
 function changed(): void {
   working.abort();
+  planned = undefined;
   if (!match) return;
   store(match, now());
   learn(match);
@@ -153,14 +167,37 @@ function playMove(move: NormalMove): void {
   changed();
 }
 
+/** Plans a move for the time after the engine's move, or cancels it. */
+function premove(move: NormalMove | undefined): void {
+  if (!match || match.isMine || match.outcome) return;
+  planned = move;
+  describe();
+}
+
+function cancelPremove(): void {
+  if (!planned) return;
+  board.markPremove();
+  premove(undefined);
+}
+
+/** Plays the premove, or says that it is not legal. */
+function playPremove(move: NormalMove, text: string): void {
+  if (!match?.isMine) return;
+  if (match.node.position.isLegal(move)) return playMove(move);
+  showStatus(`${byId("status").textContent} The premove ${text} is not legal.`);
+}
+
 async function answer(at: Match): Promise<void> {
   const { signal } = (working = new AbortController());
   byId("error").hidden = true;
   try {
     const move = await opponent.reply(at, signal);
+    const before = at.node.position;
     if (signal.aborted || !at.play(move, now())) return;
+    const next = planned;
     playSound();
     changed();
+    if (next) playPremove(next, premoveText(before, next));
   } catch (error) {
     if (!signal.aborted) failed(error);
   }
@@ -203,15 +240,41 @@ async function hint(): Promise<void> {
   }
 }
 
-/** The first press asks for confirmation, the second press resigns. */
+/** Returns whether a press of the button is the second. The first press asks for confirmation. */
+function isConfirmed(id: keyof typeof LABELS): boolean {
+  const [usual, question] = LABELS[id];
+  const isSecond = byId(id).textContent === question;
+  byId(id).textContent = isSecond ? usual : question;
+  return isSecond;
+}
+
 function resign(): void {
-  const button = byId("resign");
-  if (button.textContent === "Resign") {
-    button.textContent = "Really resign?";
-    return;
-  }
+  if (!isConfirmed("resign")) return;
   match?.resign(now());
   changed();
+}
+
+async function offerDraw(): Promise<void> {
+  if (!match?.canOfferDraw || !isConfirmed("draw")) return;
+  const at = match;
+  at.offerDraw();
+  store(at, now());
+  working.abort();
+  const { signal } = (working = new AbortController());
+  show(at.node);
+  updateControls();
+  disable(byId("hint"), true, byId("flip"));
+  showStatus("Shelfish considers the draw…");
+  try {
+    const answer = await opponent.answerDraw(at, signal);
+    if (signal.aborted || !at.isMine) return;
+    if (answer.isAccepted) at.agreeDraw(now());
+    else showStatus(`Shelfish declines the draw: ${answer.reason}.`);
+    if (answer.isAccepted) changed();
+    else updateControls();
+  } catch (error) {
+    if (!signal.aborted) failed(error);
+  }
 }
 
 function rematch(): void {
@@ -250,17 +313,22 @@ typed.addEventListener("input", () => (typedError.textContent = ""));
 typed.addEventListener("keydown", ({ key }) => {
   if (key === "Escape") typed.blur();
   if (key !== "Enter" || !match || typed.value.trim() === "") return;
-  const move = match.isMine ? parseMove(match.node.position, typed.value) : undefined;
-  if (!match.isMine) typedError.textContent = "It is not your move";
-  else if (!move) typedError.textContent = `${typed.value.trim().slice(0, 12)} is not legal`;
-  if (!move) return;
+  const { isMine, node } = match;
+  const move = (isMine ? parseMove : parsePremove)(node.position, typed.value);
+  if (!move) {
+    const text = typed.value.trim().slice(0, 12);
+    typedError.textContent = isMine ? `${text} is not legal` : `It is not your move, and ${text} cannot be a premove`;
+    return;
+  }
   typed.value = "";
-  playMove(move);
+  if (isMine) return playMove(move);
+  premove(move);
+  show(node);
 });
 
-for (const [id, action] of Object.entries({ back: takeBack, undo: takeBack, hint, flip, resign, again: rematch, new: chooseOpponent, retry }))
+for (const [id, action] of Object.entries({ back: takeBack, undo: takeBack, hint, flip, draw: offerDraw, resign, again: rematch, new: chooseOpponent, retry }))
   byId(id).addEventListener("click", () => void action());
-byId("resign").addEventListener("blur", () => (byId("resign").textContent = "Resign"));
+for (const id of CONFIRMED) byId(id).addEventListener("blur", () => (byId(id).textContent = LABELS[id][0]));
 bindKeys({
   ArrowLeft: () => step(shown.parent),
   ArrowRight: () => step(shown.children[0]),
@@ -270,6 +338,7 @@ bindKeys({
   h: () => void hint(),
   t: () => match && takeBack(),
   n: () => match?.outcome && chooseOpponent(),
+  Escape: cancelPremove,
   m: () => typed.select(),
 });
 sheet.bind(step);

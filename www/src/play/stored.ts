@@ -10,9 +10,9 @@ const MOST_MOVES = 1_200;
 
 /** Stores the game, or only its terms after its end. */
 export function store(match: Match, now: number): void {
-  const { clock, outcome } = match;
+  const { clock, outcome, drawOffer } = match;
   const left = clock && { white: clock.left("white", now), black: clock.left("black", now) };
-  const kept = { terms: match.terms, ...(outcome ? {} : { moves: match.moves, left }) };
+  const kept = { terms: match.terms, ...(outcome ? {} : { moves: match.moves, left, drawOffer }) };
   // If storage is forbidden, the game ends with the page.
   writeString(KEY, JSON.stringify(kept));
 }
@@ -20,11 +20,12 @@ export function store(match: Match, now: number): void {
 /** Returns the terms of the last game, and the game if it is not over. */
 export function restore(date: string): { terms?: Terms; match?: Match } {
   try {
-    const kept = readObject(KEY) as { terms?: Partial<Terms>; moves?: unknown; left?: Partial<Left> };
+    const kept = readObject(KEY) as { terms?: Partial<Terms>; moves?: unknown; left?: Partial<Left>; drawOffer?: unknown };
     const terms = checked(kept.terms);
     if (!terms) return {};
     if (!Array.isArray(kept.moves) || kept.moves.length === 0 || kept.moves.length > MOST_MOVES) return { terms };
-    const match = new Match(terms, date, { moves: kept.moves.map(String), left: time(kept.left) });
+    const drawOffer = typeof kept.drawOffer === "number" ? kept.drawOffer : undefined;
+    const match = new Match(terms, date, { moves: kept.moves.map(String), left: time(kept.left), drawOffer });
     return match.outcome ? { terms } : { terms, match };
   } catch {
     // The stored game is invalid.

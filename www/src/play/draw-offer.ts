@@ -1,0 +1,39 @@
+/** The rule by which the engine answers a draw offer. */
+import type { ScoreLike } from "shelfish/score";
+import type { Position } from "chessops/chess";
+import type { Side } from "./clock";
+
+/** Number of the first move before which the engine declines. */
+const FIRST_MOVE = 20;
+/** Number of positions after the engine's own moves that the engine judges: each must be equal or worse for it. */
+export const DRAW_POSITIONS = 3;
+/** Nodes of the engine for each of these positions. */
+export const DRAW_NODES = 100_000;
+/** Highest score for the engine, in centipawns, at which a position counts as equal. */
+const EQUAL = 20;
+/** Number of moves after an offer without another offer. */
+export const DRAW_INTERVAL = 10;
+
+export interface DrawAnswer {
+  isAccepted: boolean;
+  /** Reason of a refusal. */
+  reason: string;
+}
+
+/** Returns the refusal of an early offer, which needs no search. The user is to move, so that the engine made half of the moves or one more. */
+export function earlyAnswer({ position, ply }: { position: Pick<Position, "fullmoves">; ply: number }): DrawAnswer | undefined {
+  if (position.fullmoves < FIRST_MOVE) return { isAccepted: false, reason: `it agrees to no draw before move ${FIRST_MOVE}` };
+  return Math.ceil(ply / 2) < DRAW_POSITIONS ? { isAccepted: false, reason: `it wants to play at least ${DRAW_POSITIONS} moves` } : undefined;
+}
+
+/** Answers an offer. `scores` are the scores of the last positions after the engine's moves, from White's point of view. */
+export function drawAnswer(scores: readonly ScoreLike[], engine: Side): DrawAnswer {
+  const isBetter = ({ cp = 0, mate }: ScoreLike) => {
+    const score = mate === undefined ? cp : Math.sign(mate) * Infinity;
+    return (engine === "white" ? score : -score) > EQUAL;
+  };
+  const better = scores.map(isBetter);
+  if (better.at(-1)) return { isAccepted: false, reason: "it prefers its position" };
+  if (better.includes(true)) return { isAccepted: false, reason: "its position was better a moment ago" };
+  return { isAccepted: true, reason: "" };
+}
