@@ -6,7 +6,7 @@ use shakmaty::{Chess, Color, Position as _};
 use shelfish::eval::Score;
 
 use crate::chances::{CEILING, winning_chances};
-use crate::ending;
+use crate::{ending, scale};
 
 /// Origin of an evaluation.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
@@ -41,6 +41,8 @@ pub struct KnownEval {
     pub knodes: Option<u64>,
     /// Known part of the best line. Castling may be written either way.
     pub line: Vec<UciMove>,
+    /// Score of the second line of the same search: the best of all other moves. `None` after a search of one line.
+    pub second: Option<Score>,
     /// Origin of the evaluation.
     pub origin: Origin,
 }
@@ -48,7 +50,7 @@ pub struct KnownEval {
 impl KnownEval {
     /// Returns an evaluation of a database, without nodes and without a line.
     pub fn new(score: Score, depth: Option<u16>) -> KnownEval {
-        KnownEval { score, depth, knodes: None, line: Vec::new(), origin: Origin::Database }
+        KnownEval { score, depth, knodes: None, line: Vec::new(), second: None, origin: Origin::Database }
     }
 
     /// Returns an evaluation in centipawns, without a line.
@@ -59,6 +61,13 @@ impl KnownEval {
     /// Returns an evaluation of a mate in `moves` moves, without a line. Negative numbers are mates by Black.
     pub fn mate(moves: i32, depth: u16) -> KnownEval {
         KnownEval::new(Score::Mate(moves), Some(depth))
+    }
+
+    /// Converts the scores of this project's engine to the scale of Stockfish, on which the thresholds of judgments are defined.
+    pub fn scaled(mut self) -> KnownEval {
+        self.score = scale::of_stockfish(self.score);
+        self.second = self.second.map(scale::of_stockfish);
+        self
     }
 
     /// Returns whether this evaluation of a position counts, and not another evaluation: a deep search counts over a shallow
