@@ -60,7 +60,8 @@ pub struct Args {
     minutes: Option<u64>,
 }
 
-fn selection(text: &str) -> Result<(PathBuf, usize), String> {
+/// Parses `FILE:STEP`.
+pub(crate) fn selection(text: &str) -> Result<(PathBuf, usize), String> {
     let (file, step) = text.rsplit_once(':').ok_or("expected FILE:STEP")?;
     let step =
         step.parse().ok().filter(|step| *step > 0).ok_or_else(|| format!("expected a distance, found {step}"))?;
@@ -176,7 +177,7 @@ impl Counts {
 pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
     let (mut games, mut seen) = (Vec::new(), HashSet::new());
     for (file, step) in &args.games {
-        games.extend(choose(file, *step, args, &mut seen)?);
+        games.extend(choose(file, *step, (args.count, args.offset), &mut seen)?);
     }
     let moves = analysed(args, &games)?;
     let mut references = References::open(&args.reference)?;
@@ -212,14 +213,20 @@ pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Chooses every `step`-th game of a file, or the next game of chess of 40 to 120 plies that was not seen.
-fn choose(file: &Path, step: usize, args: &Args, seen: &mut HashSet<Vec<Move>>) -> io::Result<Vec<PgnGame>> {
+/// Chooses `count` games of a file after the first `offset` games: every `step`-th game, or the next game of chess of 40 to 120 plies
+/// that was not seen.
+pub(crate) fn choose(
+    file: &Path,
+    step: usize,
+    (count, offset): (usize, usize),
+    seen: &mut HashSet<Vec<Move>>,
+) -> io::Result<Vec<PgnGame>> {
     let mut bytes = fs::read(file)?;
     if file.extension().is_some_and(|extension| extension == "zst") {
         bytes = zstd::decode_all(&bytes[..])?;
     }
     let mut splitter = Splitter::default();
-    let (mut text, mut number, mut wanted, mut games) = (String::new(), 0, args.offset, Vec::new());
+    let (mut text, mut number, mut wanted, mut games) = (String::new(), 0, offset, Vec::new());
     let mut lines = BufReader::new(&bytes[..]).split(b'\n');
     loop {
         let line = lines.next().transpose()?;
@@ -238,7 +245,7 @@ fn choose(file: &Path, step: usize, args: &Args, seen: &mut HashSet<Vec<Move>>) 
             number += 1;
             text.clear();
         }
-        if is_end || games.len() == args.count {
+        if is_end || games.len() == count {
             return Ok(games);
         }
         text.push_str(&String::from_utf8_lossy(&line));
@@ -246,24 +253,32 @@ fn choose(file: &Path, step: usize, args: &Args, seen: &mut HashSet<Vec<Move>>) 
     }
 }
 
-/// Analyses games with the program.
-fn analysed(args: &Args, games: &[PgnGame]) -> Result<Vec<Played>, Box<dyn std::error::Error>> {
+/// Analyses games with the program `shelfish`. Returns a report of each game.
+pub(crate) fn reports(
+    program: &Path,
+    options: &str,
+    games: &[PgnGame],
+) -> Result<Vec<serde_json::Value>, Box<dyn std::error::Error>> {
     let path = std::env::temp_dir().join(format!("judgments-{}.pgn", std::process::id()));
     fs::write(&path, games.iter().map(|game| format!("{game}\n")).collect::<String>())?;
-    let run = Command::new(&args.program)
+    let run = Command::new(program)
         .args(["analyse", "--json"])
-        .args(args.options.split_whitespace())
+        .args(options.split_whitespace())
         .arg(&path)
         .stderr(std::process::Stdio::inherit())
         .output();
     fs::remove_file(&path)?;
     let run = run?;
     if !run.status.success() {
-        return Err(format!("{} analyse: {}", args.program.display(), run.status).into());
+        return Err(format!("{} analyse: {}", program.display(), run.status).into());
     }
+    Ok(String::from_utf8(run.stdout)?.lines().map(serde_json::from_str).collect::<Result<_, _>>()?)
+}
+
+/// Returns the judgments of the moves of games by the program.
+fn analysed(args: &Args, games: &[PgnGame]) -> Result<Vec<Played>, Box<dyn std::error::Error>> {
     let mut moves = Vec::new();
-    for (line, game) in String::from_utf8(run.stdout)?.lines().zip(games) {
-        let report: serde_json::Value = serde_json::from_str(line)?;
+    for (report, game) in reports(&args.program, &args.options, games)?.into_iter().zip(games) {
         let positions: Vec<Chess> = game.game.positions().collect();
         for (n, played) in game.game.moves().iter().enumerate() {
             let found = &report["moves"][n];

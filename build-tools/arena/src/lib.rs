@@ -5,6 +5,7 @@ pub mod contest;
 pub mod engine;
 pub mod game;
 pub mod judgments;
+pub mod marks;
 pub mod openings;
 pub mod rating;
 pub mod results;

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use shelfish_arena::{bench, contest, engine, judgments, rating, selfplay, suite};
+use shelfish_arena::{bench, contest, engine, judgments, marks, rating, selfplay, suite};
 
 /// Play matches of UCI engines, and games for the training of the network.
 #[derive(Parser)]
@@ -37,6 +37,8 @@ enum Command {
     Bench(bench::Args),
     /// Compare the judgments of `shelfish analyse --engine` with a reference engine
     Judgments(judgments::Args),
+    /// Compare the only moves and great moves of `shelfish analyse --engine` with a reference engine
+    Marks(marks::Args),
 }
 
 fn main() -> ExitCode {
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
         Command::Suite(args) => suite::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Judgments(args) => judgments::run(&args),
+        Command::Marks(args) => marks::run(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -118,6 +118,8 @@ pub struct Answer {
     pub best: String,
     /// Last score.
     pub score: Option<UciScore>,
+    /// Last score of the second line.
+    pub second: Option<UciScore>,
     /// Last depth.
     pub depth: u32,
     /// Last number of nodes.
@@ -170,12 +172,24 @@ impl Engine {
         self.wait_for("readyok")
     }
 
+    /// Sets the number of lines of the next searches.
+    pub fn set_lines(&mut self, lines: usize) -> Result<(), Error> {
+        self.send(&format!("setoption name MultiPV value {lines}"))
+    }
+
     /// Searches `position` with the limits in `go`, for at most `timeout`. Both use the syntax of UCI.
     pub fn search(&mut self, position: &str, go: &str, timeout: Duration) -> Result<Answer, Error> {
         let start = Instant::now();
         self.send(&format!("position {position}\ngo {go}"))?;
-        let mut answer =
-            Answer { best: String::new(), score: None, depth: 0, nodes: 0, line: Vec::new(), time: Duration::ZERO };
+        let mut answer = Answer {
+            best: String::new(),
+            score: None,
+            second: None,
+            depth: 0,
+            nodes: 0,
+            line: Vec::new(),
+            time: Duration::ZERO,
+        };
         loop {
             let line = self.line(start, timeout)?;
             let mut words = line.split_whitespace();
@@ -224,16 +238,16 @@ impl Drop for Engine {
     }
 }
 
-/// Reads an `info` line. Ignores scores of other lines of play and bounds of scores.
+/// Reads an `info` line. Ignores bounds of scores, and all lines of play after the second.
 fn read_info<'a>(mut words: impl Iterator<Item = &'a str>, answer: &mut Answer) {
-    let (mut score, mut bound, mut first) = (None, false, true);
+    let (mut score, mut bound, mut rank) = (None, false, Some(1));
     while let Some(word) = words.next() {
         let mut number = || words.next().and_then(|value| value.parse::<i64>().ok());
         match word {
             "string" => return,
             "depth" => answer.depth = number().map_or(answer.depth, |depth| depth as u32),
             "nodes" => answer.nodes = number().map_or(answer.nodes, |nodes| nodes as u64),
-            "multipv" => first = number() == Some(1),
+            "multipv" => rank = number(),
             "cp" => score = number().map(|cp| UciScore::Cp(cp as i32)),
             "mate" => score = number().map(|moves| UciScore::Mate(moves as i32)),
             "lowerbound" | "upperbound" => bound = true,
@@ -241,9 +255,14 @@ fn read_info<'a>(mut words: impl Iterator<Item = &'a str>, answer: &mut Answer) 
             _ => {}
         }
     }
-    if first && !bound && score.is_some() {
+    if bound || score.is_none() {
+        return;
+    }
+    if rank == Some(1) {
         answer.score = score;
         answer.line = words.map(str::to_owned).collect();
+    } else if rank == Some(2) {
+        answer.second = score;
     }
 }
 
@@ -253,8 +272,15 @@ mod tests {
     use super::*;
 
     fn answer_of(lines: &[&str]) -> Answer {
-        let mut answer =
-            Answer { best: String::new(), score: None, depth: 0, nodes: 0, line: Vec::new(), time: Duration::ZERO };
+        let mut answer = Answer {
+            best: String::new(),
+            score: None,
+            second: None,
+            depth: 0,
+            nodes: 0,
+            line: Vec::new(),
+            time: Duration::ZERO,
+        };
         lines.iter().for_each(|line| read_info(line.split_whitespace(), &mut answer));
         answer
     }
@@ -268,6 +294,7 @@ mod tests {
         ]);
         assert_eq!((answer.score, answer.depth, answer.nodes), (Some(UciScore::Mate(-3)), 8, 600));
         assert_eq!(answer.line, ["e2e4", "cp"]);
+        assert_eq!(answer.second, Some(UciScore::Cp(12)));
     }
 
     #[test]

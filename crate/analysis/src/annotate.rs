@@ -3,7 +3,9 @@
 use shakmaty::san::SanPlus;
 use shakmaty::{Chess, Position as _};
 
+use crate::judgment::Judgment;
 use crate::known::KnownEval;
+use crate::mark::Mark;
 use crate::pgn::{Line, Note, PgnGame, Step, evaluation};
 use crate::report::{Report, ReportError};
 use crate::review::{Review, ReviewOptions};
@@ -11,10 +13,10 @@ use crate::review::{Review, ReviewOptions};
 /// Maximum number of moves of a better line.
 const MAX_LINE: usize = 12;
 
-/// Glyphs that judge a move: `!`, `?`, `!!`, `??`, `!?` and `?!`.
-const MOVE_GLYPHS: core::ops::RangeInclusive<u8> = 1..=6;
+/// Glyphs that judge a move: `!`, `?`, `!!`, `??`, `!?`, `?!` and `□`.
+const MOVE_GLYPHS: core::ops::RangeInclusive<u8> = 1..=7;
 
-/// Writes evaluations into a game as `[%eval score,depth]`, judgments as glyphs, explanations as comments, and better lines as
+/// Writes evaluations into a game as `[%eval score,depth]`, judgments and marks as glyphs, explanations as comments, and better lines as
 /// variations. Earlier evaluations are replaced, and all other annotations are kept. A move that has a glyph keeps the glyph.
 /// Takes the same evaluations as [`report()`](crate::report()), and returns the same report.
 ///
@@ -58,10 +60,14 @@ pub fn annotate_review(game: &mut PgnGame, review: &Review) -> Result<Report, Re
         if let Some(known) = &known[n + 1] {
             evaluate(&mut step.notes, &positions[n + 1], known);
         }
-        let Some(judgment) = move_report.judgment.filter(|_| move_report.settled) else { continue };
+        let judgment = move_report.judgment.filter(|_| move_report.settled);
+        let nag = judgment.map(Judgment::nag).or(move_report.mark.map(Mark::nag));
         let has_glyph = step.notes.iter().any(|note| matches!(note, Note::Nag(nag) if MOVE_GLYPHS.contains(nag)));
-        if !has_glyph {
-            step.notes.insert(0, Note::Nag(judgment.nag()));
+        if let Some(nag) = nag.filter(|_| !has_glyph) {
+            step.notes.insert(0, Note::Nag(nag));
+        }
+        if judgment.is_none() {
+            continue;
         }
         if let Some(explanation) = &move_report.explanation {
             explain(&mut step.notes, &explanation.sentence(first_ply + n));

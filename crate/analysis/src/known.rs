@@ -6,7 +6,7 @@ use shakmaty::{Chess, Color, Position as _};
 use shelfish::eval::Score;
 
 use crate::chances::{CEILING, winning_chances};
-use crate::ending;
+use crate::{ending, scale};
 
 /// Origin of an evaluation.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
@@ -46,6 +46,8 @@ pub struct KnownEval {
     pub knodes: Option<u64>,
     /// Known part of the best line. Castling may be written either way.
     pub line: Vec<UciMove>,
+    /// Score of the second line of the same search: the best of all other moves. `None` after a search of one line.
+    pub second: Option<Score>,
     /// Origin of the evaluation.
     pub origin: Origin,
 }
@@ -53,7 +55,7 @@ pub struct KnownEval {
 impl KnownEval {
     /// Returns an evaluation of a database, without nodes and without a line.
     pub fn new(score: Score, depth: Option<u16>) -> KnownEval {
-        KnownEval { score, depth, knodes: None, line: Vec::new(), origin: Origin::Database }
+        KnownEval { score, depth, knodes: None, line: Vec::new(), second: None, origin: Origin::Database }
     }
 
     /// Returns an evaluation in centipawns, without a line.
@@ -76,6 +78,13 @@ impl KnownEval {
     /// Returns whether the evaluation is the exact result of the position.
     pub fn is_exact(&self) -> bool {
         self.origin == Origin::Endgames
+    }
+
+    /// Converts the scores of this project's engine to the scale of Stockfish, on which the thresholds of judgments are defined.
+    pub fn scaled(mut self) -> KnownEval {
+        self.score = scale::of_stockfish(self.score);
+        self.second = self.second.map(scale::of_stockfish);
+        self
     }
 
     /// Returns whether this evaluation of a position counts, and not another evaluation: endgame tables count over a search, a

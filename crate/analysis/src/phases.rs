@@ -1,7 +1,11 @@
 //! Beginning of middlegame and endgame.
 
+use core::ops::Range;
+
 use serde::Serialize;
 use shakmaty::{Bitboard, Board, ByColor};
+
+use crate::report::MIN_SETTLED;
 
 /// Phases of a game, by the number of moves before each begins. A game may have neither phase, or go from the opening to the
 /// endgame.
@@ -18,7 +22,39 @@ pub struct Phases {
     pub endgame: Option<usize>,
 }
 
+/// Accuracy of a side in each phase, in percent: the mean accuracy of its moves. `None` if the side has no moves there, or if less than
+/// [`MIN_SETTLED`] percent of them have an accuracy.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Serialize)]
+pub struct PhaseAccuracy {
+    /// Accuracy in the opening.
+    pub opening: Option<f64>,
+    /// Accuracy in the middlegame.
+    pub middlegame: Option<f64>,
+    /// Accuracy in the endgame.
+    pub endgame: Option<f64>,
+}
+
+impl PhaseAccuracy {
+    /// Summarizes the accuracies of moves. The side played the first, third and so on if it moved `first`.
+    pub(crate) fn of(accuracies: &[Option<f64>], phases: Phases, first: bool) -> PhaseAccuracy {
+        let [opening, middlegame, endgame] = phases.bounds(accuracies.len()).map(|range| {
+            let own = || range.clone().filter(|ply| ply.is_multiple_of(2) == first);
+            let known: Vec<f64> = own().filter_map(|ply| accuracies[ply]).collect();
+            let is_covered = !known.is_empty() && known.len() * 100 >= own().count() * MIN_SETTLED;
+            is_covered.then(|| known.iter().sum::<f64>() / known.len() as f64)
+        });
+        PhaseAccuracy { opening, middlegame, endgame }
+    }
+}
+
 impl Phases {
+    /// Returns the plies of the opening, the middlegame and the endgame of a game with a number of moves.
+    fn bounds(self, moves: usize) -> [Range<usize>; 3] {
+        let endgame = self.endgame.unwrap_or(moves).min(moves);
+        let middlegame = self.middlegame.unwrap_or(endgame).min(endgame);
+        [0..middlegame, middlegame..endgame, endgame..moves]
+    }
+
     /// Returns the phases of a game with these boards, including the first and the last.
     pub fn of<'a>(boards: impl IntoIterator<Item = &'a Board>) -> Phases {
         let mut phases = Phases::default();
@@ -103,6 +139,18 @@ mod tests {
         assert_eq!(phases(Some(eleven), "a2a3").middlegame, None);
         let ten = "rn1qkb1r/pppppppp/8/8/8/8/PPPPPPPP/R1BQKB1R w KQkq - 0 1";
         assert_eq!(phases(Some(ten), "a2a3"), Phases { middlegame: Some(0), endgame: None });
+    }
+
+    #[test]
+    fn a_phase_has_the_mean_accuracy_of_its_moves() {
+        let phases = Phases { middlegame: Some(4), endgame: Some(6) };
+        let accuracies = [90.0, 10.0, 80.0, 20.0, 70.0, 30.0].map(Some);
+        let found = PhaseAccuracy::of(&accuracies, phases, true);
+        assert_eq!(found, PhaseAccuracy { opening: Some(85.0), middlegame: Some(70.0), endgame: None });
+        // Three of four moves of a phase suffice, two do not.
+        let opening = |known: [Option<f64>; 8]| PhaseAccuracy::of(&known, Phases::default(), true).opening;
+        assert_eq!(opening([Some(60.0), None, Some(90.0), None, Some(90.0), None, None, None]), Some(80.0));
+        assert_eq!(opening([Some(60.0), None, Some(90.0), None, None, None, None, None]), None);
     }
 
     #[test]

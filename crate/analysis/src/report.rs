@@ -14,7 +14,8 @@ use crate::explanation::{Explanation, explain};
 use crate::game::Game;
 use crate::judgment::Judgment;
 use crate::known::{KnownEval, Value};
-use crate::phases::Phases;
+use crate::mark::Mark;
+use crate::phases::{PhaseAccuracy, Phases};
 use crate::review::{Review, ReviewOptions};
 
 /// Figures of a game's moves.
@@ -51,6 +52,8 @@ pub struct MoveReport {
     pub accuracy: Option<f64>,
     /// Judgment of the move, if it was bad. It is provisional if the move is not settled.
     pub judgment: Option<Judgment>,
+    /// Mark of a settled good move, if the evidence proves it: see [`mark`](crate::mark).
+    pub mark: Option<Mark>,
     /// Whether the figures are final: see [`comparison`](crate::comparison).
     pub settled: bool,
     /// Best move of the evaluation before it in UCI, if a different move was played. Castling is `e1g1` if the king stands on
@@ -81,6 +84,12 @@ pub struct SideReport {
     pub average_centipawn_loss: Option<f64>,
     /// Accuracy in percent: see [`accuracy::of_side`]. `None` if less than [`MIN_SETTLED`] percent of the moves are settled.
     pub accuracy: Option<f64>,
+    /// Accuracy of each phase.
+    pub accuracy_by_phase: PhaseAccuracy,
+    /// Number of only moves (`□`) that are not great moves.
+    pub only_moves: usize,
+    /// Number of great moves (`!`).
+    pub great_moves: usize,
 }
 
 /// Percentage of a side's moves that must be settled for an accuracy. An accuracy of fewer moves says little of the game.
@@ -142,6 +151,7 @@ impl Report {
         values: &[Option<Value>],
         comparisons: &[Option<Comparison>],
         known: &[Option<&KnownEval>],
+        marks: &[Option<Mark>],
     ) -> Report {
         let positions: Vec<Chess> = game.positions().collect();
         let moves = game.moves().iter().zip(&positions).zip(comparisons.iter().zip(known.windows(2))).enumerate();
@@ -159,6 +169,7 @@ impl Report {
                     centipawns: None,
                     accuracy: None,
                     judgment: None,
+                    mark: marks[n],
                     settled: false,
                     best: best.map(|m| uci(m, CastlingMode::Standard).to_string()),
                     explanation: is_explained.then(|| explain(position, *played, known[0], known[1])).flatten(),
@@ -167,9 +178,10 @@ impl Report {
             })
             .collect();
         let first = game.start().turn();
-        let side = |side: Color| SideReport::of(&moves, values, side == first);
+        let phases = Phases::of(positions.iter().map(|position| position.board()));
+        let side = |side: Color| SideReport::of(&moves, values, phases, side == first);
         Report {
-            phases: Phases::of(positions.iter().map(|position| position.board())),
+            phases,
             white: side(Color::White),
             black: side(Color::Black),
             positions: positions.len(),
@@ -198,7 +210,7 @@ impl MoveReport {
 
 impl SideReport {
     /// Summarizes the moves of the side that moved first, or of its opponent if not `first`.
-    fn of(moves: &[MoveReport], values: &[Option<Value>], first: bool) -> SideReport {
+    fn of(moves: &[MoveReport], values: &[Option<Value>], phases: Phases, first: bool) -> SideReport {
         let own = || moves.iter().skip(usize::from(!first)).step_by(2);
         let count = |judgment| own().filter(|m| m.settled && m.judgment == Some(judgment)).count();
         // The averages leave the mating move out.
@@ -211,6 +223,7 @@ impl SideReport {
         let sum: i64 = losses.iter().copied().map(i64::from).sum();
         let (all, judged) = (own().count(), own().filter(|m| m.settled).count());
         let is_covered = judged * 100 >= all * MIN_SETTLED;
+        let marked = |mark| own().filter(|m| m.mark == Some(mark)).count();
         SideReport {
             moves: all,
             judged,
@@ -220,6 +233,9 @@ impl SideReport {
             blunders: count(Judgment::Blunder),
             average_centipawn_loss: (is_covered && !losses.is_empty()).then(|| sum as f64 / losses.len() as f64),
             accuracy: accuracy::of_side(&percents, &accuracies, first).filter(|_| is_covered),
+            accuracy_by_phase: PhaseAccuracy::of(&accuracies, phases, first),
+            only_moves: marked(Mark::Only),
+            great_moves: marked(Mark::Great),
         }
     }
 }

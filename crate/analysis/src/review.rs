@@ -5,7 +5,11 @@
 //! 1. a draft of the positions of all moves that have no comparable evaluations,
 //! 2. the same positions with more nodes,
 //! 3. the positions before and after each move whose loss is near or above an inaccuracy,
-//! 4. with still more nodes, the moves that pass 3 still judges, unless both passes agree on a large loss.
+//! 4. with still more nodes, the moves that pass 3 still judges, unless both passes agree on a large loss,
+//! 5. with two lines and few nodes, the positions before good moves that may be the only good move,
+//! 6. with two lines and more nodes, the positions for which pass 5 finds that.
+//!
+//! Passes 5 and 6 change no judgment: see [`mark`](crate::mark).
 //!
 //! The positions of a [`Sequence`] are neighbours, searched from the end of the game to its beginning by an engine whose
 //! transposition table was cleared before. The limit is a number of nodes. The report therefore depends neither on time nor on
@@ -20,14 +24,17 @@ use crate::chances::INITIAL;
 use crate::comparison::{Comparison, Evidence, PASSES, Searched, compare};
 use crate::game::Game;
 use crate::known::{KnownEval, Origin, Value};
+use crate::mark::{self, Mark};
 use crate::report::{Report, ReportError};
-use crate::scale;
 
 /// Default of [`ReviewOptions::nodes`].
 pub const DEFAULT_NODES: u64 = 400_000;
 
 /// Nodes of each pass, as a fraction of [`ReviewOptions::nodes`].
 const FRACTIONS: [(u64, u64); PASSES] = [(1, 40), (3, 8), (1, 1), (3, 1)];
+
+/// Nodes of the passes with two lines, as a fraction of [`ReviewOptions::nodes`].
+const MARK_FRACTIONS: [(u64, u64); 2] = [(1, 10), (2, 1)];
 
 /// Minimum number of nodes of a search. An engine needs some nodes for a first iteration.
 const MIN_NODES: u64 = 1_000;
@@ -57,6 +64,8 @@ pub struct Sequence {
     pub positions: Vec<usize>,
     /// Number of nodes for each position.
     pub nodes: u64,
+    /// Number of lines for each position: 1, or 2 in the passes for marks.
+    pub lines: usize,
 }
 
 /// Review of a game.
@@ -86,6 +95,8 @@ pub struct Review {
     indices: Vec<usize>,
     given: Vec<Option<KnownEval>>,
     found: Vec<[Option<KnownEval>; PASSES]>,
+    /// Results of the passes with two lines.
+    two_lines: Vec<[Option<KnownEval>; MARK_FRACTIONS.len()]>,
     /// Comparisons that were settled before the current pass. Later passes may search the same positions for other moves.
     settled: Vec<Option<Comparison>>,
     /// Number of passes that were requested.
@@ -108,8 +119,9 @@ impl Review {
             indices.push(index);
         }
         let (given, found) = (vec![None; positions.len()], vec![[const { None }; PASSES]; positions.len()]);
+        let two_lines = vec![[const { None }; MARK_FRACTIONS.len()]; positions.len()];
         let settled = vec![None; game.moves().len()];
-        Review { game, positions, indices, given, found, settled, passes: 0, nodes: options.nodes }
+        Review { game, positions, indices, given, found, two_lines, settled, passes: 0, nodes: options.nodes }
     }
 
     /// Adds evaluations of a database or a PGN: `known[0]` is that of the first position, `known[n]` that after move n. Of
@@ -145,12 +157,15 @@ impl Review {
 
     /// Returns the searches of the next pass. Returns an empty list after the last pass.
     pub fn next_pass(&mut self) -> Vec<Sequence> {
-        while self.passes < PASSES {
-            let (numerator, denominator) = FRACTIONS[self.passes];
-            let nodes = (self.nodes.saturating_mul(numerator) / denominator).max(MIN_NODES);
-            let wanted = self.settle();
+        while let Some((numerator, denominator)) = FRACTIONS.iter().chain(&MARK_FRACTIONS).nth(self.passes) {
+            let nodes = (self.nodes.saturating_mul(*numerator) / denominator).max(MIN_NODES);
+            let settled = self.settle();
+            let (wanted, lines) = match self.passes.checked_sub(PASSES) {
+                None => (settled, 1),
+                Some(pass) => (self.candidates(pass), 2),
+            };
             self.passes += 1;
-            let sequences = sequences(&wanted, nodes);
+            let sequences = sequences(&wanted, nodes, lines);
             if !sequences.is_empty() {
                 return sequences;
             }
@@ -171,11 +186,14 @@ impl Review {
     /// The best line begins with an illegal move. The error contains the index of the position.
     pub fn answer(&mut self, index: usize, mut found: KnownEval) -> Result<(), ReportError> {
         if found.origin == Origin::Engine {
-            found.score = scale::of_stockfish(found.score);
+            found = found.scaled();
         }
         if let (Some(position), Some(pass)) = (self.positions.get(index), self.passes.checked_sub(1)) {
             check(position.chess(), &found, index)?;
-            self.found[index][pass] = Some(found);
+            match pass.checked_sub(PASSES) {
+                None => self.found[index][pass] = Some(found),
+                Some(pass) => self.two_lines[index][pass] = Some(found),
+            }
         }
         Ok(())
     }
@@ -186,7 +204,64 @@ impl Review {
         let values: Vec<Option<Value>> = self.indices.iter().map(|index| evidence[*index].value).collect();
         let comparisons = self.comparisons(&evidence);
         let known: Vec<Option<&KnownEval>> = self.indices.iter().map(|index| self.evaluation(*index)).collect();
-        Report::new(&self.game, &values, &comparisons, &known)
+        let marks = self.marks(&comparisons);
+        Report::new(&self.game, &values, &comparisons, &known, &marks)
+    }
+
+    /// Returns the mark of each move.
+    fn marks(&self, comparisons: &[Option<Comparison>]) -> Vec<Option<Mark>> {
+        (0..comparisons.len()).map(|n| self.mark_of(n, comparisons[n]?)).collect()
+    }
+
+    /// Marks a move by a deep evaluation with two lines, or by both passes with two lines, which must agree.
+    fn mark_of(&self, n: usize, comparison: Comparison) -> Option<Mark> {
+        let (index, played) = (self.indices[n], self.game.moves()[n]);
+        let position = self.positions[index].chess();
+        if !self.is_good(n, comparison) {
+            return None;
+        }
+        let [draft, found] = &self.two_lines[index];
+        let by = |known: &KnownEval, excess: f64| mark::mark(position, played, known, comparison.after, excess);
+        match found {
+            Some(found) => by(draft.as_ref()?, 0.0).and(by(found, mark::MARGIN)),
+            None => by(self.given[index].as_ref().filter(|given| !given.is_shallow())?, mark::MARGIN),
+        }
+    }
+
+    /// Returns whether a move is settled and not bad, and may have a mark.
+    fn is_good(&self, n: usize, comparison: Comparison) -> bool {
+        let previous = n.checked_sub(1).map(|before| self.game.moves()[before]);
+        comparison.is_settled
+            && comparison.judgment.is_none()
+            && mark::is_eligible(self.positions[self.indices[n]].chess(), self.game.moves()[n], previous)
+    }
+
+    /// Returns the positions of a pass with two lines, in order. Positions with a deep evaluation are not searched.
+    fn candidates(&self, pass: usize) -> Vec<usize> {
+        let is_candidate = |n: usize| {
+            let (index, played) = (self.indices[n], self.game.moves()[n]);
+            let position = self.positions[index].chess();
+            let is_best =
+                |known: &KnownEval| known.line.first().and_then(|first| first.to_move(position).ok()) == Some(played);
+            let Some(comparison) = self.settled[n].filter(|comparison| self.is_good(n, *comparison)) else {
+                return None;
+            };
+            let is_wanted = match pass.checked_sub(1) {
+                None => {
+                    self.given[index].as_ref().is_none_or(KnownEval::is_shallow)
+                        && self.evaluation(index).is_some_and(is_best)
+                        && mark::has_room(comparison.after, position.turn())
+                }
+                Some(before) => self.two_lines[index][before]
+                    .as_ref()
+                    .is_some_and(|known| mark::mark(position, played, known, comparison.after, 0.0).is_some()),
+            };
+            is_wanted.then_some(index)
+        };
+        let mut wanted: Vec<usize> = (0..self.settled.len()).filter_map(is_candidate).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        wanted
     }
 
     /// Returns the evaluation that [`counts`](KnownEval::counts_over) for each position of the game: the evaluation that was given,
@@ -259,9 +334,9 @@ fn check(position: &Chess, known: &KnownEval, index: usize) -> Result<(), Report
 }
 
 /// Divides positions into sequences of neighbours, each in descending order.
-fn sequences(wanted: &[usize], nodes: u64) -> Vec<Sequence> {
+fn sequences(wanted: &[usize], nodes: u64, lines: usize) -> Vec<Sequence> {
     let runs = wanted.chunk_by(|before, after| before + 1 == *after);
     runs.flat_map(|run| run.chunks(MAX_SEQUENCE))
-        .map(|chunk| Sequence { positions: chunk.iter().rev().copied().collect(), nodes })
+        .map(|chunk| Sequence { positions: chunk.iter().rev().copied().collect(), nodes, lines })
         .collect()
 }

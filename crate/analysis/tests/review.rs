@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use proptest::prelude::*;
-use shelfish_analysis::{Game, Judgment, KnownEval, Origin, Review, ReviewOptions, Score};
+use shelfish_analysis::{Game, Judgment, KnownEval, Mark, Origin, Review, ReviewOptions, Score};
 
 /// A game with a repetition and a mate.
 const GAME: &str = "g1f3 g8f6 f3g1 f6g8 e2e4 e7e5 g1f3 g8f6 f3g1 f6g8 d1h5 b8c6 f1c4 g8f6 h5f7";
@@ -44,9 +44,10 @@ proptest! {
             if sequences.is_empty() {
                 break;
             }
-            prop_assert!(pass < 4);
+            prop_assert!(pass < 6);
             for sequence in sequences {
                 prop_assert!(sequence.positions.len() <= 10);
+                prop_assert_eq!(sequence.lines, if pass < 4 { 1 } else { 2 });
                 prop_assert!(sequence.positions.windows(2).all(|pair| pair[0] == pair[1] + 1));
                 for index in sequence.positions {
                     let score = scores.next().unwrap();
@@ -58,6 +59,65 @@ proptest! {
         let report = review.report();
         prop_assert!(report.settled && report.white.judged == 8 && report.black.judged == 7);
         prop_assert_eq!(report.white.provisional + report.black.provisional, 0);
+    }
+}
+
+/// A defence of Black: after 4. Qxf7+ or 4. Bxf7+ the king has one good square at most.
+fn defence() -> Game {
+    Game::from_uci(None, "e2e4 e7e5 d1h5 b8c6 f1c4 g7g6".split(' ')).unwrap()
+}
+
+/// Answers all searches: 3… g6 is the best move and keeps the draw, every other move loses 600 centipawns.
+fn answered(review: &mut Review, second: Option<Score>) -> Vec<(usize, u64)> {
+    let mut searches = Vec::new();
+    while let sequences @ [_, ..] = &review.next_pass()[..] {
+        for sequence in sequences {
+            for index in sequence.positions.iter().copied() {
+                let line = vec![if index == 5 { "g7g6" } else { "a2a3" }.parse().unwrap()];
+                let line = if index == 5 || index.is_multiple_of(2) { line } else { Vec::new() };
+                let second = second.filter(|_| sequence.lines == 2);
+                let found = KnownEval { origin: Origin::Uci, line, second, ..KnownEval::new(Score::Cp(10), Some(12)) };
+                review.answer(index, found).unwrap();
+                if sequence.lines == 2 {
+                    searches.push((index, sequence.nodes));
+                }
+            }
+        }
+    }
+    searches
+}
+
+#[test]
+fn two_passes_with_two_lines_mark_the_only_move_that_keeps_the_draw() {
+    let mut review = Review::new(defence(), ReviewOptions::default());
+    let searches = answered(&mut review, Some(Score::Cp(700)));
+    assert_eq!(searches, [(5, 40_000), (5, 800_000)]);
+    let report = review.report();
+    let marks: Vec<Option<Mark>> = report.moves.iter().map(|m| m.mark).collect();
+    assert_eq!(marks, [None, None, None, None, None, Some(Mark::Great)]);
+    assert_eq!((report.black.great_moves, report.black.only_moves, report.white.great_moves), (1, 0, 0));
+}
+
+#[test]
+fn a_second_line_that_is_as_good_or_missing_gives_no_mark() {
+    for (second, searches) in [(Some(Score::Cp(30)), 1), (None, 1)] {
+        let mut review = Review::new(defence(), ReviewOptions::default());
+        assert_eq!(answered(&mut review, second).len(), searches);
+        assert!(review.report().moves.iter().all(|m| m.mark.is_none()));
+    }
+}
+
+#[test]
+fn deep_evaluations_with_two_lines_need_no_search_and_shallow_ones_prove_nothing() {
+    for (depth, expected) in [(30, Some(Mark::Only)), (12, None)] {
+        let mut review = Review::new(defence(), ReviewOptions::default());
+        let known = |n: usize| {
+            let line = if n == 5 { vec!["g7g6".parse().unwrap()] } else { Vec::new() };
+            let second = (n == 5).then_some(Score::Cp(120));
+            Some(KnownEval { line, second, ..KnownEval::cp(-80, depth) })
+        };
+        review.give(&(0..7).map(known).collect::<Vec<_>>()).unwrap();
+        assert_eq!(review.report().moves[5].mark, expected, "depth {depth}");
     }
 }
 

@@ -4,8 +4,11 @@ import { ShelfishError } from "../shared/errors.js";
 import { joinMoves } from "../shared/options.js";
 import type { KnownEval } from "./types.js";
 
-/** Numbers of an evaluation: centipawns, moves to mate, depth, thousands of nodes, and the index of the origin. */
-const NUMBERS = 5;
+/**
+ * Numbers of an evaluation: centipawns, moves to mate, depth, thousands of nodes, the index of the origin, and centipawns and moves to
+ * mate of the second line.
+ */
+const NUMBERS = 7;
 
 const ORIGINS: string[] = ["database", "pgn", "engine", "uci", "endgames"];
 
@@ -17,16 +20,17 @@ export function encode(evaluations: unknown): [numbers: Float64Array, lines: str
   const numbers = new Float64Array(NUMBERS * evaluations.length).fill(NaN);
   const lines = evaluations.map((entry: unknown, n) => {
     if (entry === null || entry === undefined) return "";
-    const { cp, mate, depth, knodes, line, from } = entry as KnownEval;
+    const { cp, mate, depth, knodes, line, second, from, isUnscaled } = entry as KnownEval;
     const score = cp ?? mate;
     if ((cp ?? mate) !== (mate ?? cp) || !Number.isInteger(score) || Math.abs(score!) > 0x7fffffff) {
       throw usage(`evaluations[${n}]: expected a whole number as either cp or mate`);
     }
     if (depth !== undefined && !(depth >= 0)) throw usage(`evaluations[${n}].depth: expected plies, found ${String(depth)}`);
     if (knodes !== undefined && !(knodes >= 0)) throw usage(`evaluations[${n}].knodes: expected thousands of nodes, found ${String(knodes)}`);
-    const origin = ORIGINS.indexOf(from === "stockfish" ? "uci" : (from ?? "database"));
+    const found = ORIGINS.indexOf(from === "stockfish" ? "uci" : (from ?? "database"));
+    const origin = isUnscaled && from === "engine" ? ORIGINS.length : found;
     if (origin < 0) throw usage(`evaluations[${n}].from: expected ${ORIGINS.join(", ")}, found ${String(from)}`);
-    numbers.set([cp ?? NaN, cp === undefined || cp === null ? score! : NaN, depth ?? NaN, knodes ?? NaN, origin], NUMBERS * n);
+    numbers.set([cp ?? NaN, cp === undefined || cp === null ? score! : NaN, depth ?? NaN, knodes ?? NaN, origin, second?.cp ?? NaN, second?.mate ?? NaN], NUMBERS * n);
     return line ? joinMoves(`evaluations[${n}].line`, line) : "";
   });
   return [numbers, lines.join("\n")];

@@ -20,6 +20,7 @@ interface Sequence {
   positions: number[];
   fens: string[];
   nodes: number;
+  lines: number;
 }
 
 type Store = ResultStore<readonly KnownEval[]> | undefined;
@@ -29,7 +30,10 @@ export function knownEval(answer: PositionEval | null | undefined | Error): Know
   return answer && "best" in answer ? known(answer.best, "database") : null;
 }
 
-const known = ({ depth, knodes, pvs: [{ cp, mate, uci }] }: GameEngineResult, from: KnownEval["from"]): KnownEval => ({ cp, mate, depth, knodes, line: uci, from });
+const known = ({ depth, knodes, pvs: [{ cp, mate, uci }, second] }: GameEngineResult, from: KnownEval["from"]): KnownEval => ({
+  ...{ cp, mate, depth, knodes, line: uci, from },
+  ...(second && { second: { cp: second.cp, mate: second.mate } }),
+});
 
 /** Analyses the first game of a PGN. */
 export async function analyseGame(pgn: string, options: AnalyseGameOptions | undefined): Promise<GameAnalysis> {
@@ -120,13 +124,13 @@ async function search(review: GameReview, given: NonNullable<AnalyseGameOptions[
       progress.done++;
       onProgress?.(progress);
     };
-    const run = async ({ positions, fens, nodes }: Sequence) => {
-      const key = [name, nodes, ...fens].join("|");
+    const run = async ({ positions, fens, nodes, lines }: Sequence) => {
+      const key = [name, nodes, ...(lines > 1 ? [`${lines} lines`] : []), ...fens].join("|");
       const stored = await store?.get(key);
       if (stored?.length === fens.length) return stored.forEach((found, index) => answer(positions[index], found));
       const results: KnownEval[] = [];
       await engine!.analyseSequence(fens, {
-        ...{ nodes, signal, castling: "chess960" },
+        ...{ nodes, multiPv: lines, signal, castling: "chess960" },
         onAnswer: (index, result) => {
           results[index] = known(result, result.from ?? "engine");
           answer(positions[index], results[index]);

@@ -15,11 +15,15 @@ export interface KnownEval {
   knodes?: number | undefined;
   /** The best line in UCI. Castling may have either notation. */
   line?: readonly string[] | undefined;
+  /** Score of the second line of the same search: the best of all other moves. It proves a `mark`. */
+  second?: { cp?: number | undefined; mate?: number | undefined } | undefined;
   /**
    * Origin of the evaluation. `uci` is an engine other than the engine of this package. `endgames` are endgame tables, whose result
    * is exact: 20,000 centipawns for a win of White, -20,000 for a win of Black, 0 for a draw. Default `database`.
    */
   from?: "database" | "pgn" | "engine" | "stockfish" | "uci" | "endgames" | undefined;
+  /** Whether the score is a result of `shelfish/engine` itself: it is then converted to the scale of Stockfish. Results of `analyseGame` are converted. */
+  isUnscaled?: boolean | undefined;
 }
 
 /** A game to report on. */
@@ -34,6 +38,13 @@ export interface Game {
 
 /** The judgment of a bad move: `?!`, `?` or `??`. */
 export type Judgment = "inaccuracy" | "mistake" | "blunder";
+
+/**
+ * The mark of a good move. `only`: every other legal move loses at least 0.2 winning chances. `great`: the only move that keeps a
+ * win (winning chances of at least 0.5, 3 pawns) or a draw (more than −0.5). The evidence exceeds these bounds by 0.1. The only
+ * legal move and the capture of the piece that moved last have no mark.
+ */
+export type Mark = "only" | "great";
 
 /**
  * An explanation of a bad move: a claim that lines, exchange values or the rules prove. `loses` and `misses` are about a piece, a
@@ -75,6 +86,8 @@ export interface MoveReport {
   accuracy: number | null;
   /** Judgment, if the move was bad. It is provisional if the move is not settled. */
   judgment: Judgment | null;
+  /** Mark of a settled good move. `null` without a deep search with two lines that proves it. */
+  mark: Mark | null;
   /** Whether the figures are final. Evaluations of different origins, or of short searches, do not settle a move. */
   settled: boolean;
   /** Best move in UCI, if the move was not the best. */
@@ -101,6 +114,12 @@ export interface SideReport {
   averageCentipawnLoss: number | null;
   /** Accuracy, in percent. `null` if less than 75 % of the moves are settled. */
   accuracy: number | null;
+  /** Mean accuracy of the moves of each phase, in percent. `null` if less than 75 % of these moves are settled. */
+  accuracyByPhase: { opening: number | null; middlegame: number | null; endgame: number | null };
+  /** Number of only moves that are not great moves. */
+  onlyMoves: number;
+  /** Number of great moves. */
+  greatMoves: number;
 }
 
 /** The report on a game. */
@@ -136,6 +155,8 @@ export interface GameEngine {
     fens: string[],
     options: {
       nodes: number;
+      /** Number of lines. An engine that ignores it finds no only moves. */
+      multiPv?: number | undefined;
       signal?: AbortSignal | undefined;
       castling: "chess960";
       onAnswer?: ((index: number, found: GameEngineResult) => void) | undefined;
@@ -181,7 +202,7 @@ export interface AnalyseGameOptions {
 
 /** The state of an analysis. */
 export interface GameProgress {
-  /** Pass of the engine, from 1 to 4; 0 before the first pass. */
+  /** Pass of the engine, from 1 to 6; 0 before the first pass. The report is final before passes 5 and 6, which search for marks. */
   pass: number;
   /** Searches of the pass that ended. */
   done: number;
@@ -247,7 +268,7 @@ export interface Analysis {
   /**
    * Analyses the first game of a PGN until its report is final: looks its positions up, and searches the other positions.
    * Moves whose loss is near or above an inaccuracy are searched again with more nodes, before and after the move, until two
-   * passes agree.
+   * passes agree. Two short passes with two lines then look for only moves and great moves.
    *
    * Rejects with a {@link ShelfishError}: `pgn`, `usage`, `aborted`, and the codes of the engine.
    */

@@ -33,7 +33,7 @@ const { onAnswer: _, ...COMMON } = MANY;
 const ONE: Kinds<AnalyseOptions> = { ...COMMON, moves: "other", searchMoves: "other", elo: "other", seed: "other", onInfo: "function" };
 
 const SEQUENCE: Kinds<AnalyseSequenceOptions> = {
-  ...{ depth: "other", nodes: "other", signal: "signal", castling: "castling", san: "flag" },
+  ...{ depth: "other", nodes: "other", multiPv: "other", signal: "signal", castling: "castling", san: "flag" },
   onAnswer: "function",
 };
 

@@ -64,7 +64,7 @@ export interface AnalyseManyOptions<San extends boolean = boolean> extends Omit<
 
 /** Options of a sequence of searches. */
 export interface AnalyseSequenceOptions<San extends boolean = boolean>
-  extends Omit<AnalyseOptions<San>, "moves" | "searchMoves" | "elo" | "seed" | "onInfo" | "movetime" | "multiPv"> {
+  extends Omit<AnalyseOptions<San>, "moves" | "searchMoves" | "elo" | "seed" | "onInfo" | "movetime"> {
   /** Is called after each position, with its index in the list. */
   onAnswer?: ((index: number, answer: EngineEvaluation<San>) => void) | undefined;
 }

@@ -106,6 +106,8 @@ export interface UciEngineOptions {
 
 /** Options of `analyseSequence`. */
 export interface UciSequenceOptions extends Limits {
+  /** Number of variations, best first. Default 1. */
+  multiPv?: number | undefined;
   /** Aborts the searches. */
   signal?: AbortSignal | undefined;
   /** Notation of castling in `uci`: `"standard"` (`e1g1`, default) or `"chess960"` (`e1h1`). */

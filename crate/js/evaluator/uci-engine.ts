@@ -6,7 +6,7 @@ import { trusted, Uci } from "./uci.js";
 import type { Evaluated, UciEngineOptions, UciSequenceOptions } from "./types.js";
 
 const OPEN: Kinds<UciEngineOptions> = { worker: "function", name: "text", workers: "other", options: "other" };
-const SEQUENCE: Kinds<UciSequenceOptions> = { depth: "other", nodes: "other", movetime: "other", signal: "signal", castling: "castling", onAnswer: "function" };
+const SEQUENCE: Kinds<UciSequenceOptions> = { depth: "other", nodes: "other", movetime: "other", multiPv: "other", signal: "signal", castling: "castling", onAnswer: "function" };
 
 /** A Worker, once it is started. */
 interface Slot {
@@ -48,7 +48,7 @@ export class UciEngine {
       slot.pending += positions.length;
       try {
         const uci = await (slot.uci ??= this.#start(slot));
-        return await uci.analyseSequence(positions, { ...call, ...limits(call, 12) });
+        return await uci.analyseSequence(positions, { ...call, ...limits(call, 12), multiPv: limit("multiPv", call.multiPv, 256) ?? 1 });
       } finally {
         slot.pending -= positions.length;
       }

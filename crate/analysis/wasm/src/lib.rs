@@ -20,24 +20,30 @@ fn report_error(error: ReportError) -> WasmError {
     WasmError::usage(error.to_string())
 }
 
-/// Numbers of an evaluation: centipawns, moves to mate, depth, thousands of nodes, and the index of its origin. A missing number
-/// is NaN.
-const NUMBERS: usize = 5;
+/// Numbers of an evaluation: centipawns, moves to mate, depth, thousands of nodes, the index of its origin, and centipawns and moves to
+/// mate of the second line. A missing number is NaN.
+const NUMBERS: usize = 7;
 
 /// Origins by their index.
-const ORIGINS: [Origin; 5] = [Origin::Database, Origin::Pgn, Origin::Engine, Origin::Uci, Origin::Endgames];
+const ORIGINS: [Origin; 6] =
+    [Origin::Database, Origin::Pgn, Origin::Engine, Origin::Uci, Origin::Endgames, Origin::Engine];
+
+/// Index of the engine's own scores, which are not on the scale of Stockfish.
+const UNSCALED: usize = 5;
 
 /// Decodes evaluations from their numbers and from lines of moves in UCI.
 fn evaluations(numbers: &[f64], lines: &str) -> Result<Vec<Option<KnownEval>>, WasmError> {
     let mut lines = lines.split('\n');
     let known = |(index, numbers): (usize, &[f64])| {
         let line = lines.next().unwrap_or_default();
-        let [cp, mate, depth, knodes, origin] = numbers else { return Ok(None) };
-        let score = match (cp.is_nan(), mate.is_nan()) {
-            (true, true) => return Ok(None),
-            (false, _) => Score::Cp(*cp as i32),
-            (true, _) => Score::Mate(*mate as i32),
+        let [cp, mate, depth, knodes, origin, second_cp, second_mate] = numbers else { return Ok(None) };
+        let score = |cp: &f64, mate: &f64| match (cp.is_nan(), mate.is_nan()) {
+            (true, true) => None,
+            (false, _) => Some(Score::Cp(*cp as i32)),
+            (true, _) => Some(Score::Mate(*mate as i32)),
         };
+        let second = score(second_cp, second_mate).filter(|score| score.is_in_range());
+        let Some(score) = score(cp, mate) else { return Ok(None) };
         if !score.is_in_range() {
             let message =
                 format!("evaluations[{index}]: expected a score, and no mate in 0, as a game that is over needs none");
@@ -47,17 +53,20 @@ fn evaluations(numbers: &[f64], lines: &str) -> Result<Vec<Option<KnownEval>>, W
         let line = line.split(' ').filter(|text| !text.is_empty()).map(uci).collect::<Result<_, _>>();
         let line = line
             .map_err(|_| WasmError::usage(format!("evaluations[{index}].line: expected moves in UCI such as e2e4")))?;
+        let is_unscaled = *origin as usize == UNSCALED;
         let Some(origin) = ORIGINS.get(*origin as usize).filter(|_| !origin.is_nan()) else {
             return Err(WasmError::usage(format!("evaluations[{index}].from: expected the index of an origin")));
         };
         let number = |number: &f64| (!number.is_nan()).then_some(*number);
-        Ok(Some(KnownEval {
+        let known = KnownEval {
             score,
             depth: number(depth).map(|depth| depth as u16),
             knodes: number(knodes).map(|knodes| knodes as u64),
             line,
+            second,
             origin: *origin,
-        }))
+        };
+        Ok(Some(if is_unscaled { known.scaled() } else { known }))
     };
     numbers.chunks(NUMBERS).enumerate().map(known).collect()
 }
@@ -97,6 +106,7 @@ struct Searches {
     positions: Vec<usize>,
     fens: Vec<String>,
     nodes: u64,
+    lines: usize,
 }
 
 #[wasm_bindgen]
@@ -119,10 +129,11 @@ impl GameReview {
     /// Returns the searches of the next pass, or an empty list after the last pass.
     pub fn next_pass(&mut self) -> JsValue {
         let sequences = self.review.next_pass().into_iter();
-        let searches = sequences.map(|Sequence { positions, nodes }| Searches {
+        let searches = sequences.map(|Sequence { positions, nodes, lines }| Searches {
             fens: positions.iter().map(|index| self.review.positions()[*index].to_string()).collect(),
             positions,
             nodes,
+            lines,
         });
         to_js(&searches.collect::<Vec<_>>())
     }
@@ -175,14 +186,30 @@ struct Known {
     knodes: Option<u64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     line: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    second: Option<Second>,
     from: Origin,
+}
+
+/// Score of a second line.
+#[derive(Serialize)]
+struct Second {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cp: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mate: Option<i32>,
 }
 
 impl Known {
     fn new(known: &KnownEval) -> Known {
         let (cp, mate) = known.score.cp_and_mate();
         let KnownEval { depth, knodes, origin, .. } = *known;
-        Known { cp, mate, depth, knodes, line: known.line.iter().map(ToString::to_string).collect(), from: origin }
+        let line = known.line.iter().map(ToString::to_string).collect();
+        let second = known.second.map(|score| {
+            let (cp, mate) = score.cp_and_mate();
+            Second { cp, mate }
+        });
+        Known { cp, mate, depth, knodes, line, second, from: origin }
     }
 }
 

@@ -49,6 +49,8 @@ const BATCH: usize = 16;
 Inaccuracies (?!), mistakes (?), blunders (??), accuracy and average centipawn loss follow the formulas that Lichess
 publishes. The report says how many moves contribute to each figure. A judgment by two evaluations that are not comparable is
 provisional and contributes to no figure. A bad move is explained if its line proves a reason, such as a lost piece or a mate.
+An only move (□): every other legal move loses at least 0.2 winning chances. A great move (!): the only move that keeps a win
+(winning chances of at least 0.5, 3 pawns) or a draw. Both need a search with two lines; recaptures and forced moves are left out.
 
 With --engine, the report is final. An engine searches all positions whose evaluations are missing, shallow or not comparable:
 first with few nodes, then again with more nodes before and after each move that is near an
@@ -56,9 +58,10 @@ inaccuracy or worse, until two searches agree. The limit is a number of nodes, s
 run, with any number of threads, and on the page.
 
 --json prints one object per game: \"game\" (its number), \"line\", \"tags\", \"moves\" (\"ply\", \"san\", \"uci\", \"loss\" of winning
-chances from 0 to 2, \"centipawns\", \"accuracy\" in percent, \"judgment\", \"settled\", \"best\", \"explanation\": \"kind\", \"text\", and
+chances from 0 to 2, \"centipawns\", \"accuracy\" in percent, \"judgment\", \"mark\" (\"only\", \"great\"), \"settled\", \"best\", \"explanation\": \"kind\", \"text\", and
 the \"line\" that proves the text), \"phases\", \"white\" and \"black\"
-(\"moves\", \"judged\", \"provisional\", \"inaccuracies\", \"mistakes\", \"blunders\", \"averageCentipawnLoss\", \"accuracy\"), \"positions\",
+(\"moves\", \"judged\", \"provisional\", \"inaccuracies\", \"mistakes\", \"blunders\", \"averageCentipawnLoss\", \"accuracy\", \"accuracyByPhase\", \"onlyMoves\",
+\"greatMoves\"), \"positions\",
 \"known\", and \"evaluations\", one more than moves (\"cp\" or \"mate\" from White's point of view, \"depth\", \"line\", \"source\").
 For a game that cannot be read, the object contains \"game\", \"line\" and \"error\".
 
@@ -329,13 +332,14 @@ fn analyse_batch(
     Ok(())
 }
 
-/// Returns the first line of the best evaluation.
+/// Returns the first line of the best evaluation, and the score of its second line.
 fn best(eval: &PositionEval) -> Option<KnownEval> {
     let evaluation = eval.best()?;
     let pv = evaluation.pvs.first()?;
     let line = pv.line.iter().map(|m| m.to_uci(CastlingMode::Chess960)).collect();
     let known = KnownEval::new(pv.score, Some(evaluation.depth));
-    Some(KnownEval { knodes: Some(evaluation.knodes), line, ..known })
+    let second = evaluation.pvs.get(1).map(|pv| pv.score);
+    Some(KnownEval { knodes: Some(evaluation.knodes), line, second, ..known })
 }
 
 impl std::fmt::Display for Totals {

@@ -7,7 +7,7 @@ use shakmaty::san::SanPlus;
 use shelfish::eval::Score;
 use shelfish_analysis::chances::INITIAL;
 use shelfish_analysis::explanation::number;
-use shelfish_analysis::{Judgment, KnownEval, MoveReport, Report, SideReport};
+use shelfish_analysis::{Judgment, KnownEval, Mark, MoveReport, PhaseAccuracy, Report, SideReport};
 
 use super::Analysed;
 use crate::terminal::shown::shown;
@@ -45,6 +45,16 @@ pub fn write(out: &mut impl Write, analysed: &Analysed, report: &Report) -> io::
         writeln!(out, "   {provisional} judgment{plural} {is} provisional and not counted: {remark}")?;
     }
 
+    for (name, side) in [("White", &report.white), ("Black", &report.black)] {
+        let PhaseAccuracy { opening, middlegame, endgame } = side.accuracy_by_phase;
+        let phases = [("opening", opening), ("middlegame", middlegame), ("endgame", endgame)];
+        let known = phases.iter().filter_map(|(phase, accuracy)| Some(format!("{phase} {:.1} %", (*accuracy)?)));
+        let known = known.collect::<Vec<_>>().join(", ");
+        if !known.is_empty() {
+            writeln!(out, "   {name}, accuracy: {known}")?;
+        }
+    }
+
     let places = game.game.positions().zip(known.windows(2)).zip(&report.moves).enumerate();
     for (n, ((position, known), played)) in places {
         if let Some(judgment) = played.judgment {
@@ -52,6 +62,8 @@ pub fn write(out: &mut impl Write, analysed: &Analysed, report: &Report) -> io::
             if let Some(explanation) = &played.explanation {
                 writeln!(out, "{:18}{}", "", explanation.with_line(ply + n))?;
             }
+        } else if let Some(mark) = played.mark {
+            writeln!(out, "   {}", good(ply + n, played, mark))?;
         }
     }
     writeln!(out)
@@ -75,6 +87,16 @@ fn mistake(
     let better = better.map_or_else(String::new, |better| format!("; better {better}"));
     let provisional = if report.settled { "" } else { " (provisional)" };
     format!("{played:<14} {scores}{provisional}{better}")
+}
+
+/// Formats a marked move, for example `12... Kf8□   only move`.
+fn good(ply: usize, report: &MoveReport, mark: Mark) -> String {
+    let played = format!("{}{}{}", number(ply), report.san, mark.glyph());
+    let words = match mark {
+        Mark::Only => "only move",
+        Mark::Great => "great move: the only move that keeps the result",
+    };
+    format!("{played:<14} {words}")
 }
 
 /// Formats the first moves of a line with their numbers.

@@ -21,7 +21,8 @@ use crate::terminal::progress::{Progress, Work};
 const TABLE: usize = 16 << 20;
 
 /// Names of the passes.
-const PASSES: [&str; 4] = ["Pass 1 of 4", "Pass 2 of 4", "Pass 3 of 4", "Pass 4 of 4"];
+const PASSES: [&str; 6] =
+    ["Pass 1 of 4", "Pass 2 of 4", "Pass 3 of 4", "Pass 4 of 4", "Only moves, pass 1 of 2", "Only moves, pass 2 of 2"];
 
 /// Options of the engine.
 #[derive(clap::Args, Debug)]
@@ -148,7 +149,7 @@ type Answer = Result<(usize, KnownEval), SearchError>;
 impl Searcher {
     /// Searches the positions of a sequence in order, until `send` returns `false`. Returns whether all results were sent.
     fn run(&mut self, sequence: &Sequence, positions: &[Position], send: impl Fn(Answer) -> bool) -> bool {
-        let nodes = sequence.nodes;
+        let (nodes, lines) = (sequence.nodes, sequence.lines);
         let failed = |index: usize, source| SearchError { fen: positions[index].to_string(), source };
         match self {
             Searcher::Own { table, histories } => {
@@ -156,7 +157,8 @@ impl Searcher {
                 **histories = Histories::default();
             }
             Searcher::Uci(engine) => {
-                if let (Err(error), Some(&index)) = (engine.new_game(), sequence.positions.first()) {
+                let started = engine.set_lines(lines).and_then(|()| engine.new_game());
+                if let (Err(error), Some(&index)) = (started, sequence.positions.first()) {
                     send(Err(failed(index, error)));
                     return false;
                 }
@@ -165,7 +167,7 @@ impl Searcher {
         sequence.positions.iter().all(|&index| {
             let position = &positions[index];
             let found = match self {
-                Searcher::Own { table, histories } => Ok(own(position, nodes, table, histories)),
+                Searcher::Own { table, histories } => Ok(own(position, (nodes, lines), table, histories)),
                 Searcher::Uci(engine) => uci(position, nodes, engine).map_err(|error| failed(index, error)),
             };
             match found {
@@ -181,46 +183,56 @@ impl Searcher {
 }
 
 /// Searches a position with the engine of this project.
-fn own(position: &Position, nodes: u64, table: &Table, histories: &mut Histories) -> Option<KnownEval> {
+fn own(
+    position: &Position,
+    (nodes, lines): (u64, usize),
+    table: &Table,
+    histories: &mut Histories,
+) -> Option<KnownEval> {
     let game = Game::new(position.to_string().parse().ok()?);
-    let lines = search(&game, table, histories, &Limits::to_nodes(nodes), &mut Silent);
-    let Line { depth, score, bound, nodes, moves, .. } = lines.into_iter().next().filter(|line| line.depth > 0)?;
+    let mut limits = Limits::to_nodes(nodes);
+    limits.lines = lines;
+    let mut lines = search(&game, table, histories, &limits, &mut Silent).into_iter().filter(|line| line.depth > 0);
+    let Line { depth, score, bound, nodes, moves, .. } = lines.next()?;
     // An incomplete iteration has the previous depth.
     let depth = depth - usize::from(bound != Bound::Exact);
-    let score = match score {
+    let of_engine = |score| match score {
         UciScore::Cp(cp) => Score::Cp(cp),
         UciScore::Mate(moves) => Score::Mate(moves),
     };
+    let scores = (of_engine(score), lines.next().map(|line| of_engine(line.score)));
     let line = moves.iter().map(|m| m.to_uci(CastlingMode::Chess960)).collect();
-    known(position, score, (depth as u16, nodes), line, Origin::Engine)
+    known(position, scores, (depth as u16, nodes), line, Origin::Engine)
 }
 
 /// Searches a position with a UCI engine.
 fn uci(position: &Position, nodes: u64, engine: &mut Engine) -> Result<Option<KnownEval>, shelfish_uci::Error> {
     let timeout = Duration::from_secs(60) + Duration::from_millis(nodes / 10);
     let answer = engine.search(&format!("fen {position} 0 1"), &format!("nodes {nodes}"), timeout)?;
-    let score = answer.score.map(|score| match score {
+    let of_engine = |score| match score {
         shelfish_uci::UciScore::Cp(cp) => Score::Cp(cp),
         shelfish_uci::UciScore::Mate(moves) => Score::Mate(moves),
-    });
+    };
+    let second = answer.second.map(of_engine);
     let line: Vec<UciMove> = answer.line.iter().map_while(|m| m.parse().ok()).collect();
     let size = (answer.depth as u16, answer.nodes);
-    Ok(score.and_then(|score| known(position, score, size, line, Origin::Uci)))
+    Ok(answer.score.and_then(|score| known(position, (of_engine(score), second), size, line, Origin::Uci)))
 }
 
-/// Returns an evaluation of a score for the side to move. `size` is the depth in plies and the number of nodes.
+/// Returns an evaluation of the scores of the first and the second line for the side to move. `size` is the depth in plies and the number of nodes.
 fn known(
     position: &Position,
-    score: Score,
+    (score, second): (Score, Option<Score>),
     (depth, nodes): (u16, u64),
     line: Vec<UciMove>,
     origin: Origin,
 ) -> Option<KnownEval> {
     let sign = if position.chess().turn() == Color::White { 1 } else { -1 };
-    let score = match score {
+    let of_white = |score| match score {
         Score::Cp(cp) => Score::Cp(sign * cp),
         Score::Mate(moves) => Score::Mate(sign * moves),
     };
+    let (score, second) = (of_white(score), second.filter(|score| score.is_in_range()).map(of_white));
     let knodes = Some((nodes + 500) / 1_000);
-    score.is_in_range().then(|| KnownEval { knodes, line, origin, ..KnownEval::new(score, Some(depth)) })
+    score.is_in_range().then(|| KnownEval { knodes, line, second, origin, ..KnownEval::new(score, Some(depth)) })
 }

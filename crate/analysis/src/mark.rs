@@ -1,0 +1,186 @@
+//! Marks of good moves: only moves and great moves.
+//!
+//! A mark follows from one search of the position before the move, with two lines. The first move of its best line was played. The
+//! second line shows the best of all other legal moves. A move without a second line has no mark.
+//!
+//! - An *only move*: every other legal move loses at least [`LOSS`] winning chances, as a mistake does.
+//! - A *great move*: an only move that keeps the result. Every other legal move turns a win into a draw or a loss, or a draw into a
+//!   loss. [`WIN`] bounds the results.
+//!
+//! The capture of the man that moved last is obvious and has no mark, and neither has the only legal move. The evidence must
+//! exceed the bounds by [`MARGIN`], because another search differs by some winning chances.
+
+use serde::Serialize;
+use shakmaty::{Chess, Color, Move, Position as _};
+
+use crate::known::{KnownEval, Value};
+
+/// Loss of winning chances by every other move.
+pub const LOSS: f64 = 0.2;
+
+/// Winning chances from which a position is a win for a side: 3 pawns. Between the wins of both sides it is a draw.
+pub const WIN: f64 = 0.5;
+
+/// Winning chances by which the evidence exceeds the bounds.
+pub const MARGIN: f64 = 0.1;
+
+/// Mark of a good move.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mark {
+    /// Every other move loses at least [`LOSS`].
+    Only,
+    /// The only move that keeps the result.
+    Great,
+}
+
+impl Mark {
+    /// Returns `□` or `!`.
+    pub fn glyph(self) -> &'static str {
+        match self {
+            Mark::Only => "□",
+            Mark::Great => "!",
+        }
+    }
+
+    /// Returns the numeric annotation glyph of PGN: 7 or 1.
+    pub fn nag(self) -> u8 {
+        match self {
+            Mark::Only => 7,
+            Mark::Great => 1,
+        }
+    }
+}
+
+/// Result of a position for a side by its winning chances.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Outcome {
+    Loss,
+    Draw,
+    Win,
+}
+
+/// Returns the outcome at the winning chances of a side.
+fn outcome(chances: f64) -> Outcome {
+    match chances {
+        chances if chances >= WIN => Outcome::Win,
+        chances if chances > -WIN => Outcome::Draw,
+        _ => Outcome::Loss,
+    }
+}
+
+/// Returns whether a move may have a mark: other moves are legal, and the move does not capture the man that moved last.
+pub(crate) fn is_eligible(position: &Chess, played: Move, previous: Option<Move>) -> bool {
+    let is_recapture = played.is_capture() && previous.is_some_and(|previous| previous.to() == played.to());
+    !is_recapture && position.legal_moves().len() > 1
+}
+
+/// Returns the winning chances of the best and of the second line for `mover`. Returns `None` if the evaluation has no second
+/// line, or if its best move is not `played`.
+fn chances(position: &Chess, known: &KnownEval, played: Move) -> Option<[f64; 2]> {
+    let best = known.line.first()?.to_move(position).ok()?;
+    let own = |score| position.turn().fold_wb(1.0, -1.0) * Value::evaluated(position, score).chances();
+    (best == played).then_some([own(known.score), own(known.second?)])
+}
+
+/// Marks a move by the evaluation before it and by the value after it. `excess` is added to the bounds.
+pub(crate) fn mark(position: &Chess, played: Move, known: &KnownEval, after: Value, excess: f64) -> Option<Mark> {
+    let [best, second] = chances(position, known, played)?;
+    let sign = position.turn().fold_wb(1.0, -1.0);
+    // The milder of two values counts, as for judgments.
+    let best = best.min(sign * after.chances());
+    if best - second < LOSS + excess {
+        return None;
+    }
+    let keeps = outcome(best - excess) > outcome(second + excess);
+    Some(if keeps { Mark::Great } else { Mark::Only })
+}
+
+/// Returns whether another move could be worse by the loss of an only move: the mover is not lost.
+pub(crate) fn has_room(value: Value, mover: Color) -> bool {
+    mover.fold_wb(1.0, -1.0) * value.chances() >= LOSS + MARGIN - 1.0
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use shakmaty::uci::UciMove;
+    use shelfish::eval::Score;
+
+    use super::*;
+    use crate::chances::winning_chances;
+
+    fn known(first: Score, second: Score) -> KnownEval {
+        let line = vec![UciMove::from_ascii(b"e2e4").expect("a move")];
+        KnownEval { line, second: Some(second), ..KnownEval::new(first, Some(30)) }
+    }
+
+    fn marked(first: i32, second: i32, after: i32) -> Option<Mark> {
+        let position = Chess::default();
+        let played = "e2e4".parse::<UciMove>().expect("a move").to_move(&position).expect("a legal move");
+        mark(&position, played, &known(Score::Cp(first), Score::Cp(second)), Value::Cp(after), MARGIN)
+    }
+
+    #[test]
+    fn an_only_move_and_a_great_move_need_a_margin() {
+        assert_eq!(marked(0, -150, 0), None, "0.27 is less than 0.2 and the margin");
+        assert_eq!(marked(0, -180, 0), Some(Mark::Only), "0.32 but a draw in either case");
+        assert_eq!(marked(0, -500, 0), Some(Mark::Great), "the draw is kept");
+        assert_eq!(marked(500, 100, 500), Some(Mark::Great), "the win is kept");
+        assert_eq!(marked(330, 100, 330), Some(Mark::Only), "the win is too near to its bound");
+        assert_eq!(marked(-600, -1_000, -600), None, "the game is lost in either case");
+        assert_eq!(marked(500, 100, 120), None, "the position after the move does not confirm the score");
+    }
+
+    #[test]
+    fn a_mate_is_a_win() {
+        let position = Chess::default();
+        let played = "e2e4".parse::<UciMove>().expect("a move").to_move(&position).expect("a legal move");
+        let white = Value::Mate(Color::White);
+        let found = |second| mark(&position, played, &known(Score::Mate(2), second), white, MARGIN);
+        assert_eq!(found(Score::Cp(100)), Some(Mark::Great));
+        assert_eq!(found(Score::Mate(5)), None);
+        assert_eq!(found(Score::Mate(-5)), Some(Mark::Great));
+    }
+
+    #[test]
+    fn another_best_move_and_a_search_of_one_line_prove_nothing() {
+        let position = Chess::default();
+        let played = "d2d4".parse::<UciMove>().expect("a move").to_move(&position).expect("a legal move");
+        let two = known(Score::Cp(0), Score::Cp(-800));
+        assert_eq!(mark(&position, played, &two, Value::Cp(0), MARGIN), None);
+        let played = "e2e4".parse::<UciMove>().expect("a move").to_move(&position).expect("a legal move");
+        assert_eq!(mark(&position, played, &two, Value::Cp(0), MARGIN), Some(Mark::Great));
+        assert_eq!(mark(&position, played, &KnownEval { second: None, ..two }, Value::Cp(0), MARGIN), None);
+    }
+
+    #[test]
+    fn recaptures_and_only_legal_moves_have_no_mark() {
+        let game = crate::Game::from_uci(None, "e2e4 d7d5 e4d5 d8d5 b1c3".split(' ')).expect("a game");
+        let positions: Vec<Chess> = game.positions().collect();
+        let eligible =
+            |n: usize| is_eligible(&positions[n], game.moves()[n], n.checked_sub(1).map(|n| game.moves()[n]));
+        // 2. exd5 captures the pawn that moved last, and 2… Qxd5 recaptures.
+        assert_eq!([0, 1, 2, 3, 4].map(eligible), [true, true, false, false, true]);
+        let forced = crate::Game::from_uci(Some("k7/8/8/8/8/8/5q2/7K w - - 0 1"), ["h1h1"]);
+        assert!(forced.is_err());
+        let cornered: shakmaty::fen::Fen = "6k1/8/8/8/8/8/r7/5r1K w - - 0 1".parse().expect("a FEN");
+        let position: Chess = cornered.into_position(shakmaty::CastlingMode::Standard).expect("a position");
+        assert!(position.legal_moves().len() <= 1);
+    }
+
+    proptest! {
+        #[test]
+        fn marks_keep_their_definition(first in -1_500..1_500_i32, second in -1_500..1_500_i32, after in -1_500..1_500_i32) {
+            let (best, other) = (winning_chances(first.min(after).clamp(-1_000, 1_000)), winning_chances(second.clamp(-1_000, 1_000)));
+            match marked(first, second, after) {
+                None => prop_assert!(best - other < LOSS + MARGIN),
+                Some(mark) => {
+                    prop_assert!(best - other >= LOSS);
+                    let keeps = best >= WIN && other < WIN || best > -WIN && other <= -WIN;
+                    prop_assert!(mark != Mark::Great || keeps);
+                }
+            }
+        }
+    }
+}
