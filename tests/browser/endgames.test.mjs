@@ -1,0 +1,72 @@
+// Endgame tables on the pages: exact results on the board, in the report and in Play, and a fallback without tables.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { findings } from "./support/axe.mjs";
+import { lab } from "./support/lab.mjs";
+import { reads, until } from "./support/until.mjs";
+
+/** @typedef {import("playwright-core").Page} Page */
+
+/** @type {Awaited<ReturnType<typeof lab>>} */
+let shelf;
+before(async () => void (shelf = await lab()));
+after(() => shelf.close());
+
+const at = (/** @type {Page} */ page, /** @type {string} */ id) => page.getByTestId(id);
+const fenPath = (/** @type {string} */ fen) => `site/#fen=${fen.replaceAll(" ", "_")}`;
+
+const BISHOP_AND_KNIGHT = "8/8/8/4k3/8/8/8/2B1KN2 w - - 0 1";
+
+test("a position with few pieces has an exact result, and its legal moves too", async (t) => {
+  const page = await shelf.page(t, { path: fenPath(BISHOP_AND_KNIGHT) });
+  await reads(page, "facts", /^White wins by endgame tables, capture or pawn move in 56 half-moves$/);
+  await reads(page, "score", /^1-0$/);
+  const rows = await at(page, "line").allTextContents();
+  assert.equal(rows.length, 15, "all legal moves");
+  assert.match(String(rows[0]), /^Win 56/);
+  assert.match(String(rows.at(-1)), /^Draw/);
+  assert.equal(await page.locator("#board .cg-shapes line").count(), 1, "only the best move has an arrow");
+  assert.deepEqual(await findings(page), []);
+  // The result of the next position comes without a search.
+  await at(page, "line-move").first().click();
+  await reads(page, "facts", /^White wins by endgame tables/);
+});
+
+test("the tables are loaded for few pieces only", async (t) => {
+  const page = await shelf.page(t, { path: "site/" });
+  await until(async () => (await at(page, "score").textContent()) !== "");
+  const asked = () => page.evaluate(() => performance.getEntriesByType("resource").filter(({ name }) => /endgames/.test(name)).length);
+  assert.equal(await asked(), 0);
+});
+
+test("a draw by the 50-move rule is a draw", async (t) => {
+  const page = await shelf.page(t, { path: fenPath("8/8/8/4k3/8/8/8/2B1KN2 w - - 60 80") });
+  await reads(page, "facts", /^Draw by the 50-move rule by endgame tables$/);
+  await reads(page, "score", /^½-½$/);
+});
+
+test("a report calls a move a blunder that gives away a won ending", async (t) => {
+  const pgn = '[SetUp "1"]\n[FEN "8/8/3k4/8/3K4/8/3P4/8 w - - 0 1"]\n\n1. Kd3 Ke6 2. Ke4 Kd6 *';
+  const page = await shelf.page(t, { path: `site/#pgn=${encodeURIComponent(pgn)}`, before: () => localStorage.setItem("settings", '{"engine":false}') });
+  await reads(page, "white-blunder", /1/);
+  await reads(page, "black-blunder", /1/);
+  await at(page, "next").click();
+  await reads(page, "judgment", /Gives away the win \(tables: draw\)/i);
+});
+
+test("without tables, the engine evaluates the position", async (t) => {
+  const path = fenPath(BISHOP_AND_KNIGHT).replace("site/", "site/?endgames=nowhere/endgames.index");
+  const page = await shelf.page(t, { path, allow: /endgame tables|404/i });
+  await reads(page, "facts", /^Engine, depth \d+/);
+});
+
+test("Play wins a won ending by the tables", async (t) => {
+  const page = await shelf.page(t, { path: "site/play.html#fen=7k/8/8/8/8/8/1Q6/K7_b_-_-_0_1" });
+  await at(page, "start").click();
+  const reply = () => page.locator("#moves .san").count();
+  await at(page, "move-input").fill("Kg8");
+  await at(page, "move-input").press("Enter");
+  await until(async () => (await reply()) >= 2);
+  const asked = await page.evaluate(() => performance.getEntriesByType("resource").filter(({ name }) => /KQvK\.rtb/.test(name)).length);
+  assert.ok(asked > 0, "the tables were asked");
+});
