@@ -79,7 +79,7 @@ test("a key shows the explorer, digits play its moves, and it is there after a r
   assert.equal(await page.getByTestId("explorer").isVisible(), false);
 });
 
-test("another filter counts other games, and a famous game opens in the position", async (t) => {
+test("another filter counts other games and stays after a reload, and a famous game opens in the position", async (t) => {
   const page = await board(t, {}, "#moves=e2e4,e7e5,g1f3,d7d6,d2d4,c8g4,d4e5,g4f3,d1f3,d6e5,f1c4&ply=11");
   await tab(page).click();
   await page.locator("#played-moves tr").first().waitFor();
@@ -88,6 +88,11 @@ test("another filter counts other games, and a famous game opens in the position
   await page.getByTestId("chosen").click();
   await page.getByRole("button", { name: "No rating" }).click();
   await until(async () => (await games()) !== all);
+  const filtered = await games();
+  await page.reload();
+  await reads(page, "chosen", /^Filters: Rating: Below 2200, .*2600 and more$/);
+  assert.equal(await games(), filtered);
+  await page.getByTestId("chosen").click();
   await page.getByRole("button", { name: "No rating" }).click();
   await until(async () => (await games()) === all);
   const link = page.locator("#references a", { hasText: "Isouard" });

@@ -1,6 +1,12 @@
 /** The choice of buckets: speeds, rating bands and periods, each on or off. */
 import type { BookBucket } from "shelfish/book";
 import { byId, make } from "../shell/dom";
+import { readObject, writeString } from "../storage/local-storage";
+
+/** Key of the stored choice. */
+const KEY = "filters";
+/** Maximum number of stored names. */
+const MAX_STORED = 200;
 
 const SPEEDS: Record<string, string> = {
   ultraBullet: "UltraBullet",
@@ -25,11 +31,13 @@ function range([least, most]: [number | null, number | null] = [null, null], unk
   return most === null ? above(least) : `${least}–${most}`;
 }
 
-/** Buttons that switch buckets, drawn once the book is open. */
+/** Buttons that switch buckets, drawn once the book is open. The choice is stored. */
 export class BucketChoice {
-  /** Speeds, bands and periods that are switched off. */
-  private readonly off = new Set<string>();
-  private buckets: readonly BookBucket[] = [];
+  /** Speeds, bands and periods that are switched off, also those of other books. */
+  private readonly off = new Set(storedNames());
+  private isDrawn = false;
+  /** The buckets of the book. */
+  buckets: readonly BookBucket[] = [];
 
   /** `change` is called after each change of the choice. */
   constructor(
@@ -37,10 +45,10 @@ export class BucketChoice {
     private readonly isOpen: boolean,
   ) {}
 
-  /** Draws the buttons for a book's buckets, once. */
-  draw(buckets: readonly BookBucket[]): void {
-    if (this.buckets.length > 0 || buckets.length < 2) return;
-    this.buckets = buckets;
+  /** Draws the buttons for the book's buckets, once. */
+  draw(): void {
+    if (this.isDrawn || this.buckets.length < 2) return;
+    this.isDrawn = true;
     const groups = TITLES.map((title, at) => {
       const names = this.names(at);
       return names.length < 2 ? "" : make("div", { role: "group", "aria-label": title }, make("span", { className: "title" }, title), ...names.map((name) => this.button(at, name)));
@@ -53,9 +61,8 @@ export class BucketChoice {
 
   /** Names of the selected buckets; `undefined` if all are selected. */
   get chosen(): string[] | undefined {
-    if (this.off.size === 0) return undefined;
-    const isOn = (bucket: BookBucket) => parts(bucket).every((part, at) => this.has(at, part));
-    return this.buckets.filter(isOn).map(({ name }) => name);
+    const on = this.buckets.filter((bucket) => parts(bucket).every((part, at) => this.has(at, part)));
+    return on.length === this.buckets.length ? undefined : on.map(({ name }) => name);
   }
 
   private names(at: number): string[] {
@@ -77,14 +84,20 @@ export class BucketChoice {
   }
 
   private button(at: number, name: string): HTMLElement {
-    const button = make("button", { type: "button", "aria-pressed": "true" }, name);
+    const button = make("button", { type: "button", "aria-pressed": this.has(at, name) }, name);
     button.addEventListener("click", () => {
       const key = `${at} ${name}`;
       if (!this.off.delete(key)) this.off.add(key);
       button.setAttribute("aria-pressed", String(!this.off.has(key)));
+      writeString(KEY, JSON.stringify({ off: [...this.off] }));
       this.describe();
       this.change();
     });
     return button;
   }
+}
+
+function storedNames(): string[] {
+  const { off } = readObject(KEY);
+  return Array.isArray(off) ? off.filter((name) => typeof name === "string").slice(0, MAX_STORED) : [];
 }

@@ -1,5 +1,6 @@
 /** The moves that games played from the position on the board, with filters, results, evaluations and games. */
 import "./played.css";
+import type { Played } from "shelfish/book";
 import type { BookClient } from "../book/client";
 import { absentText } from "../book/limits";
 import { games } from "../book/results";
@@ -57,8 +58,7 @@ export class ExplorerPanel {
     const { node } = state;
     const actions = { play: (step: Step) => page.play(node, step), show: (step: Step) => page.preview(step, node.position) };
     try {
-      const buckets = this.#choice.chosen;
-      const played = await status.waitFor(book.moves(node.fen, signal, buckets));
+      const played = await status.waitFor(this.#moves(node, signal));
       if (signal.aborted) return;
       draw(node, played, actions);
       void drawReferences(played, node, page.boardUrl);
@@ -72,7 +72,7 @@ export class ExplorerPanel {
       if (signal.aborted) return;
       // The table works without opening names and evaluations.
       const named = loadOpenings().then(nextTask).then(() => showOpening(state)).catch(() => {});
-      const { moves } = await book.explore(node.fen, signal, buckets);
+      const { moves } = await book.explore(node.fen, signal, this.#choice.chosen);
       await named.then(nextTask);
       if (!signal.aborted) fill(moves);
     } catch (error) {
@@ -81,6 +81,12 @@ export class ExplorerPanel {
       for (const id of ["played", "rare", "book-games"]) byId(id).hidden = true;
       status.showError(error, () => void this.ask());
     }
+  }
+
+  /** Returns the moves of the chosen games. The open book says which games can be chosen. */
+  async #moves({ fen }: Node, signal: AbortSignal): Promise<Played> {
+    this.#choice.buckets = (await this.book.open()).manifest.buckets;
+    return this.book.moves(fen, signal, this.#choice.chosen);
   }
 
   #noMovesText(hasEnds: boolean): string {
@@ -95,7 +101,7 @@ export class ExplorerPanel {
   #describe(): void {
     const { manifest } = this.book;
     if (!manifest) return;
-    this.#choice.draw(manifest.buckets);
+    this.#choice.draw();
     // Books made from Polyglot files have weights that are stored as draws but are not results.
     document.body.classList.toggle("no-results", manifest.info.results === "unknown");
     const { positions, bytes, info } = manifest;
