@@ -19,7 +19,7 @@ import { mountInspector } from "../inspector/mount";
 import { JudgmentRow, KINDS, nextOf } from "../report/judgment";
 import { bindKeys } from "../shell/keyboard";
 import { Lookups } from "../evaluation/lookups";
-import { manifestUrl } from "../settings/data-urls";
+import { bookUrl, manifestUrl } from "../settings/data-urls";
 import { MoveList } from "../moves/move-list";
 import { players } from "../game/player-names";
 import { updateStepButtons, navigation } from "../state/navigation";
@@ -35,13 +35,14 @@ import { Reporter } from "../report/reporter";
 import { Session } from "../games/session";
 import { applyAppearance, change, load } from "../settings/settings";
 import { State } from "../state/state";
+import { VariationJudge } from "../report/variation-judge";
 import { bindTheme } from "../shell/theme";
 import { bindTyped } from "../moves/move-field";
 
 const settings = load();
 applyAppearance(settings);
 const client = new DatabaseClient(manifestUrl(settings.database), settings.cache);
-restrictConnections(client.url);
+restrictConnections(client.url, bookUrl());
 mountInspector(byId("traffic"), client);
 // The module and the manifest load in parallel with the setup. The first lookup reports a failure.
 client.open().then(describeDatabase, () => {});
@@ -82,11 +83,12 @@ state.on(({ game, node, edited }) => {
 const lookups = new Lookups(state, client);
 const engineSearch = new EngineSearch(state, settings);
 const reporter = new Reporter(state, lookups, settings);
+new VariationJudge(state, () => reporter.analysis());
 // These parts load after the first evaluation.
 const loadPanels = loadOnce(async () => {
   const parts = [import("../report/report-panel"), import("../evaluation/continuations"), import("../learn/learn"), import("../learn/answer")] as const;
   const [{ ReportPanel }, { Continuations }, { Learn }, { Answers }] = await Promise.all(parts);
-  new ReportPanel(state, reporter, load());
+  new ReportPanel(state, reporter, load(), async () => (await loadPart(import("../report/novelty-search"))).findNovelty(state, client, settings.cache));
   new Continuations(state, client, preview);
   const ofPage = {
     get side() {
