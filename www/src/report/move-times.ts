@@ -1,28 +1,9 @@
 /** Times of the moves of a game, from the clocks in the comments of its PGN. */
 import type { Node } from "../game/game";
+import { type Stage, stagesOf } from "../game/time-control";
 
-/** A stage of a time control: a number of moves, or the rest of the game. */
-interface Stage {
-  /** Own moves of the stage; `undefined` for the rest of the game. */
-  moves: number | undefined;
-  /** Seconds. */
-  base: number;
-  /** Seconds that each move adds. */
-  increment: number;
-}
-
-/** Maximum number of stages of a time control. */
-const MAX_STAGES = 5;
 /** Seconds by which whole seconds of a clock can be wrong. */
 const ROUNDING = 1;
-
-/** Reads the tag TimeControl of a PGN: "300+5", "40/5400+30:1800+30", "1/259200". Returns `undefined` if it says nothing about the clock. */
-export function stagesOf(control: string | undefined): Stage[] | undefined {
-  const texts = (control ?? "").split(":");
-  const stages = texts.map((text) => /^(?:(\d{1,3})\/)?(\d{1,8})(?:\+(\d{1,6}(?:\.\d{1,3})?))?$/.exec(text.trim()));
-  if (texts.length > MAX_STAGES) return undefined;
-  return stages.every((stage) => stage !== null) ? stages.map(([, moves, base, increment]) => ({ moves: Number(moves) || undefined, base: Number(base), increment: Number(increment ?? 0) })) : undefined;
-}
 
 /**
  * Returns the seconds that each move of a line took; `undefined` for the root and for a move of unknown time. `[%emt]` is the time
