@@ -284,6 +284,26 @@ for (const [name, { path, link, isStored }] of Object.entries(NAMED)) {
     await until(async () => (await variations(page)).length === 3);
   });
 
+  test(`a move of ${name} survives a reload before it is stored`, async (t) => {
+    const page = await shelf.page(t, { path });
+    await until(async () => (await page.locator("[data-testid=move]").count()) > 4);
+    await play(page, "a3");
+    if (isStored) await stores(page, /\( ?3\. a3/);
+    else await until(() => link.test(page.url()), () => page.url());
+    // The next move waits for a store that never answers.
+    await page.evaluate(() => {
+      const request = { addEventListener() {} };
+      /** @type {any} */
+      const store = new Proxy({}, { get: (_, name) => () => (name === "index" ? store : request) });
+      IDBDatabase.prototype.transaction = /** @type {any} */ (() => ({ objectStore: () => store, addEventListener() {} }));
+    });
+    await play(page, "a6");
+    await page.reload();
+    await until(async () => JSON.stringify(await variations(page)) === '["a3","a6"]', async () => `${await variations(page)}`);
+    if (isStored) await stores(page, /\( ?3\. a3[^)]* a6/);
+    assert.equal(await page.evaluate(() => localStorage.getItem("unsaved")), null);
+  });
+
   test(`after a variation of ${name} is made the main line, the link and a reload show the same position`, async (t) => {
     const page = await shelf.page(t, { path, context: { permissions: ["clipboard-read", "clipboard-write"] } });
     await until(async () => (await page.locator("[data-testid=move]").count()) > 4);

@@ -61,6 +61,7 @@ anna.push(listed(100, "Anna", "white", "1. e4 Kd7", "1-0", STRANGE), listed(101,
 const players = {
   anna,
   busy: 429,
+  speedy: [..."bbbrr"].map((speed, n) => listed(n, "Speedy", "white", speed === "b" ? "1. e4 e5" : "1. d4 d5", "1-0", `[TimeControl "${speed === "b" ? "180+2" : "600+5"}"]\n`)),
   // Many games, so that the reading can be cancelled.
   many: Array.from({ length: 600 }, (_, n) => listed(n, "Many", n % 2 ? "white" : "black", `1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O ${n % 3 ? "9. h3" : "9. d4"}`, "1-0")),
 };
@@ -330,4 +331,23 @@ suiteIn(["Firefox"], (session) => {
     await readsIn(driver, "train", /^Train again from/);
     assert.equal(await driver.executeScript("return document.documentElement.dataset.error ?? null"), null);
   });
+});
+
+test("a speed filters the games by their time controls, and is part of the address", async (t) => {
+  const page = await openings(t, "lichess=Speedy&speed=blitz");
+  await ready(page);
+  assert.equal(await at(page, "speed").inputValue(), "blitz");
+  await reads(page, "white", /^White: 3 games$/);
+  await at(page, "speed").selectOption("rapid");
+  await at(page, "show").click();
+  await reads(page, "white", /^White: 2 games$/);
+  await until(() => /speed=rapid/.test(page.url()), () => page.url());
+  await until(async () => (await page.locator("#moves").textContent())?.includes("d4") ?? false);
+  await at(page, "speed").selectOption("classical");
+  await at(page, "show").click();
+  await reads(page, "fault", /^Of the last 5 games of Speedy, no game is classical\. Choose another speed or more games\.$/);
+  await at(page, "speed").selectOption("");
+  await at(page, "show").click();
+  await reads(page, "white", /^White: 5 games$/);
+  assert.deepEqual(await findings(page), []);
 });

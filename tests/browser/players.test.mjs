@@ -155,14 +155,21 @@ test("older games follow on request, and the next visit fetches only newer games
   await at(page, "player-older").waitFor({ state: "hidden" });
   await page.reload();
   const added = listed("Anna", 150);
-  ANNA.push(added);
-  t.after(() => ANNA.splice(ANNA.indexOf(added), 1));
+  // It began before the last visit and ended after it.
+  const late = { ...listed("Anna", 140), id: "late0140", createdAt: START + 140 * DAY + 5, speed: "correspondence", perf: "correspondence" };
+  ANNA.push(added, late);
+  t.after(() => [added, late].forEach((game) => ANNA.splice(ANNA.indexOf(game), 1)));
   server.asked.length = 0;
   // The first page names the last player.
   await at(page, "last-player").filter({ hasText: "anna" }).click();
-  await says(page, "games-count", /^151 games$/);
+  await says(page, "games-count", /^152 games$/);
   await fetched(page);
-  assert.deepEqual(server.asked.map((path) => /since=(\d+)/.exec(path)?.[1]), [String(START + 149 * DAY + 1)]);
+  assert.deepEqual(server.asked.map((path) => [/since=(\d+)/, /until=(\d+)/, /perfType=(\w+)/].map((part) => part.exec(path)?.[1])), [
+    [String(START + 149 * DAY + 1), undefined, "ultraBullet"],
+    [String(START + 89 * DAY + 1), String(START + 149 * DAY), "correspondence"],
+  ]);
+  await page.keyboard.type("correspondence");
+  await says(page, "games-count", /^1 of 152 games$/);
   assert.ok(await at(page, "player-older").isHidden(), "the first game is stored");
 });
 

@@ -10,6 +10,8 @@ import { describe, expect, it } from "vitest";
 import { positionOf } from "../src/game/fen";
 import { readMoves } from "../src/pgn/read-game";
 import { split } from "../src/pgn/split";
+import { lookUp, MAX_BYTES } from "../src/repertoire/look-up";
+import { speedOfGame } from "../src/repertoire/speeds";
 import { formatPlace, parsePlace } from "../src/repertoire/address";
 import { departures } from "../src/repertoire/departures";
 import { keysToLookUp, repeatedMistakes } from "../src/repertoire/repeated-mistakes";
@@ -219,9 +221,44 @@ describe("training", () => {
   });
 });
 
+describe("the lookup of positions", () => {
+  /** Looks up 2,000 positions, each of which costs `bytes`, and returns the counts of the batches. */
+  async function counts(bytes: number, maximum?: number): Promise<number[]> {
+    const client = { lookupMany: (keys: readonly string[]) => Promise.resolve({ answers: keys.map((key) => [key, null] as const), cost: { bytes: keys.length * bytes, requests: 1 } }) };
+    const keys = Array.from({ length: 2_000 }, (_, n) => String(n));
+    const found: number[] = [];
+    for await (const { count } of lookUp(client as unknown as Parameters<typeof lookUp>[0], keys, new AbortController().signal, maximum)) found.push(count);
+    return found;
+  }
+
+  it("ends before its bytes exceed the maximum", async () => {
+    expect(await counts(1_000)).toEqual([256, 256, 256, 256, 256, 256, 256, 208]);
+    expect(await counts(1_000, 1_000_000)).toEqual([256, 256, 256]);
+    expect(await counts(0, 1)).toHaveLength(8);
+    const total = (await counts(5_000, MAX_BYTES)).reduce((sum, count) => sum + 5_000 * count, 0);
+    expect(total).toBeLessThanOrEqual(5_000_000);
+    expect(total).toBeGreaterThan(3_000_000);
+  });
+});
+
+describe("the speed of a game", () => {
+  it.each([
+    ['[TimeControl "180+2"]\n\n1. e4', "rapid", "blitz"],
+    ['[TimeControl "1/86400"]\n\n1. e4', "daily", "correspondence"],
+    ['[TimeControl "-"]\n\n1. e4', "correspondence", "correspondence"],
+    ["1. e4", "ultraBullet", "bullet"],
+    ["1. e4", "daily", "correspondence"],
+    ["1. e4", "rapid", "rapid"],
+    ["1. e4", "unknown", undefined],
+  ])("of %j, which the site calls %s, is %s", (pgn, speed, expected) => {
+    expect(speedOfGame({ pgn, speed })).toBe(expected);
+  });
+});
+
 describe("an address", () => {
   it.each([
     [{ player: { site: "lichess", name: "Anna" }, count: 1000, side: "white", line: [] }, "lichess=Anna"],
+    [{ player: { site: "lichess", name: "Anna" }, count: 1000, speed: "blitz", side: "white", line: [] }, "lichess=Anna&speed=blitz"],
     [{ player: { site: "chess.com", name: "x-1" }, count: 300, side: "black", line: ["e2e4", "c7c5"] }, "chess.com=x-1&games=300&color=black&line=e2e4,c7c5"],
   ] as const)("of %j is %s", (place, text) => {
     expect(formatPlace(place)).toBe(text);

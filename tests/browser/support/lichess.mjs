@@ -60,6 +60,7 @@ function list({ searchParams }, response, player, accept, refuse) {
   const { games, breaksAfter, signal } = Array.isArray(player) ? { games: player, breaksAfter: Infinity, signal: undefined } : player;
   const bound = (/** @type {string} */ name, /** @type {number} */ usual) => Number(searchParams.get(name) ?? usual);
   const found = games
+    .filter(({ perf = "blitz" }) => !searchParams.has("perfType") || String(searchParams.get("perfType")).split(",").includes(String(perf)))
     .filter(({ createdAt }) => createdAt >= bound("since", 0) && createdAt <= bound("until", Infinity))
     .sort((a, b) => b.createdAt - a.createdAt)
     .slice(0, bound("max", Infinity));

@@ -38,6 +38,7 @@ import { Reporter } from "../report/reporter";
 import { Session } from "../games/session";
 import { applyAppearance, change, load, PANELS } from "../settings/settings";
 import { State } from "../state/state";
+import { VariationJudge } from "../report/variation-judge";
 import { bindTheme } from "../shell/theme";
 import { bindTyped } from "../moves/move-field";
 
@@ -87,13 +88,14 @@ const lookups = new Lookups(state, client);
 const engineSearch = new EngineSearch(state, settings);
 const endgames = new EndgameLookups(state, tables, settings.cache, endgamePieces(tables));
 const reporter = new Reporter(state, lookups, endgames, settings);
+new VariationJudge(state, () => reporter.analysis());
 /** The moves from the position on the board, once their part of the page is loaded. */
 let continuations: Continuations | undefined;
 // These parts load after the first evaluation.
 const loadPanels = loadOnce(async () => {
   const parts = [import("../report/report-panel"), import("../evaluation/continuations"), import("../learn/learn"), import("../learn/answer")] as const;
   const [{ ReportPanel }, { Continuations }, { Learn }, { Answers }] = await Promise.all(parts);
-  new ReportPanel(state, reporter, load());
+  new ReportPanel(state, reporter, load(), async () => (await loadPart(import("../report/novelty-search"))).findNovelty(state, client, settings.cache));
   continuations = new Continuations(state, client, preview, load());
   const ofPage = {
     get side() {

@@ -1,11 +1,12 @@
 /** The game on the board, opened from a text, a file, an address, a link or the list. Updates the address bar and the list. */
 import { Game, type Node, path } from "../game/game";
 import { followAddress, writeAddress } from "../link/address-bar";
-import { formatLink, outdatesLink, parseLink, shareLink, shortenLink } from "../link/link";
+import { formatLink, outdatesLink, parseLink, shareLink, shortenLink, wholeLink } from "../link/link";
 import { loadOnce } from "../loading/load-once";
 import { loadPart, reportInputError } from "../loading/page-part";
 import type { NamedPlayer } from "../players/player";
 import type { PlayedGame } from "../sites/played-game";
+import { readObject, removeItem, writeString } from "../storage/local-storage";
 import type { State } from "../state/state";
 import { InputError } from "../text/input-error";
 import { GameMenu } from "./game-menu";
@@ -13,6 +14,9 @@ import type { Entry } from "./game-store";
 import { Library } from "./library";
 import { openedText } from "./notice";
 import type { Page } from "./page";
+
+/** Name of the last link in local storage. */
+const UNSAVED_LINK = "unsaved-link";
 
 /** Maximum number of games of a link that are stored: a link must not push out the reader's own games. */
 const MAX_LINKED = 50;
@@ -45,7 +49,29 @@ export class Session {
 
   /** Opens the game of the address bar, now and after each change of the address. */
   start(): void {
-    followAddress((fragment) => void this.#restore(fragment));
+    // A page that is hidden may end without another event.
+    const flush = () => this.library.flush();
+    window.addEventListener("pagehide", () => {
+      flush();
+      this.#keepLink();
+    });
+    document.addEventListener("visibilitychange", () => document.visibilityState === "hidden" && flush());
+    const { from, fragment } = readObject(UNSAVED_LINK);
+    removeItem(UNSAVED_LINK);
+    const current = location.hash.slice(1);
+    if (typeof fragment === "string" && from === current) {
+      // The browser loads the address before the last change.
+      writeAddress(fragment);
+      followAddress((other) => void this.#restore(other === current ? fragment : other));
+    } else followAddress((other) => void this.#restore(other));
+  }
+
+  /** Stores the link of a game that only its link contains, because the address of a page that ends is not changed any more. */
+  #keepLink(): void {
+    const { game, node } = this.state;
+    if ((game.id && game.headers.size > 0) || game.slug || game.site?.id || game.root.children.length === 0) return;
+    const pgn = this.library.textOf(game);
+    if (pgn !== undefined) writeString(UNSAVED_LINK, JSON.stringify({ from: location.hash.slice(1), fragment: wholeLink(game, node, pgn) }));
   }
 
   /** Opens a pasted text, an address or a file. Throws an `InputError` if nothing can be opened. */
@@ -63,7 +89,7 @@ export class Session {
   /** Fills the menu and loads the modules that open games, so that they are available offline. */
   readonly #prepare = loadOnce(async () => {
     this.library.refresh().catch(() => {});
-    await Promise.all([this.library.offer(), import("../pgn/read-text"), import("../sites/lichess"), import("./open-input"), import("./open-dialog")]);
+    await Promise.all([this.library.offer(), this.library.prepareFlush(), import("../pgn/read-text"), import("../sites/lichess"), import("./open-input"), import("./open-dialog")]);
   });
 
   async #famous(slug: string): Promise<void> {
@@ -119,6 +145,7 @@ export class Session {
   async #restore(fragment: string): Promise<void> {
     const signal = this.#begin();
     try {
+      await this.library.recover().catch(() => {});
       const linked = await parseLink(fragment, {
         famous: (slug) => this.library.famous(slug),
         lichess: async (id) => (await this.library.stored(`lichess:${id}`)) ?? fetchLichessGame(id, signal),

@@ -59,6 +59,16 @@ export function formatLink(game: Game, node: Node): string {
   return parts.join("&");
 }
 
+/** Returns the fragment of a position with the whole game as `pgn`. */
+export function wholeLink(game: Game, node: Node, pgn: string): string {
+  const known = names.get(game);
+  names.set(game, `pgn=${encodeURIComponent(pgn)}`);
+  const fragment = formatLink(game, node);
+  if (known === undefined) names.delete(game);
+  else names.set(game, known);
+  return fragment;
+}
+
 /** Computes the shortest link part for a game that must be contained in its links. Returns true if it has changed; `formatLink` then uses it. */
 export async function shortenLink(game: Game): Promise<boolean> {
   const known = nameOf(game);

@@ -1,7 +1,7 @@
 /** The move list: the main line in two columns with scores, comments and variations. */
 import { byId, make } from "../shell/dom";
 import { type Game, lineFrom, moveNumber, type Node } from "../game/game";
-import { glyphOf } from "../report/judgment";
+import { glyphOf, markWords } from "../report/judgment";
 import { bestScore } from "../score/known-score";
 import type { State } from "../state/state";
 
@@ -88,12 +88,12 @@ export class MoveList {
 
   #fill(node: Node, { button, glyph, score, isMain }: Entry): void {
     if (!node.parent) return;
-    const { text: sign, kind, byAuthor, isProvisional } = glyphOf(node, this.state);
-    const name = `glyph ${kind ?? ""}${isProvisional ? " provisional" : ""}${byAuthor ? " by-author" : ""}`;
+    const { text: sign, kind, mark, byAuthor, isProvisional } = glyphOf(node, this.state);
+    const name = `glyph ${kind ?? (mark ? "good" : "")}${isProvisional ? " provisional" : ""}${byAuthor ? " by-author" : ""}`;
     if (glyph.textContent !== sign || glyph.className !== name) {
       glyph.textContent = sign;
       glyph.className = name;
-      glyph.title = sign && byAuthor ? "As the PGN has it" : isProvisional ? "Provisional" : "";
+      glyph.title = sign && byAuthor ? "As the PGN has it" : isProvisional ? "Provisional" : mark ? markWords(mark) : "";
     }
     if (!score) return;
     const known = bestScore(node, this.state);

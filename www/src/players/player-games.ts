@@ -9,6 +9,14 @@ const PAGE = 100;
 /** Maximum number of new games since the last visit. */
 const MAX_NEW = 3_000;
 
+/**
+ * Days before the last stored game in which correspondence games of Lichess are fetched again, and their maximum number. Lichess lists
+ * games by their start, and such a game may end weeks after games that began later.
+ */
+const OVERLAP = { days: 60, count: 300 };
+
+const DAY = 86_400_000;
+
 export class PlayerGames {
   constructor(
     private readonly player: Player,
@@ -33,6 +41,18 @@ export class PlayerGames {
       this.known = { games: [], isComplete: false };
     }
     await this.#add(games, this.known.isComplete);
+    if (this.player.site === "lichess") await this.#late(since, (count) => progress(games.length + count), signal);
+  }
+
+  /** Fetches correspondence games that began before the last visit, and ended after it. */
+  async #late(since: number, progress: (count: number) => void, signal: AbortSignal): Promise<void> {
+    // Games before the first stored game are fetched by `older`.
+    const first = this.known.games.at(-1)?.time ?? since;
+    const range = { since: Math.max(since - OVERLAP.days * DAY, first - 1), until: since + 1, count: OVERLAP.count, isCorrespondence: true };
+    const known = new Set(this.known.games.map(({ id }) => id));
+    const games: PlayedGame[] = [];
+    for await (const game of fetchPlayed(this.player, range, signal)) if (!known.has(game.id)) progress(games.push(game));
+    if (games.length > 0) await this.#add(games, this.known.isComplete);
   }
 
   /** Fetches at most `count` games before the first stored game. Keeps the games before an error. Throws like `fetchPlayed`. */

@@ -23,9 +23,10 @@ import { plural } from "../text/units";
 import { COUNTS, formatPlace, parsePlace, type Place, USUAL_COUNT } from "./address";
 import { drawDepartures, drawMistakes } from "./lists";
 import { lookUp } from "./look-up";
-import { prepare, type Prepared } from "./preparation";
+import { prepare, type Prepared, type Wanted } from "./preparation";
 import { repeatedMistakes, type RepeatedMistake } from "./repeated-mistakes";
 import { lineTo, type Repertoire, type Side } from "./repertoire";
+import { SPEEDS } from "./speeds";
 import { draw, fill } from "./table";
 import { dueMistakes, nextDue, Trainer } from "./trainer";
 import { TrainingStore } from "./training-store";
@@ -40,11 +41,15 @@ const site = byId<HTMLSelectElement>("site");
 const count = byId<HTMLSelectElement>("count");
 count.append(...COUNTS.map((each) => make("option", { value: String(each), selected: each === USUAL_COUNT }, plural(each, "game"))));
 
+const speed = byId<HTMLSelectElement>("speed");
+speed.append(make("option", { value: "" }, "All speeds"), ...SPEEDS.map((each) => make("option", { value: each }, `${each.charAt(0).toUpperCase()}${each.slice(1)}`)));
+const chosenSpeed = () => SPEEDS.find((each) => each === speed.value);
+
 let side: Side = "white";
 let prepared: Prepared | undefined;
 let mistakes: readonly RepeatedMistake[] = [];
-/** The player of the address, and the number of games. */
-let asked: { player: Player; count: number } | undefined;
+/** The player of the address, the number of games, and their speed. */
+let asked: ({ player: Player } & Wanted) | undefined;
 /** Aborted by Cancel and when another player is shown. */
 let preparing = new AbortController();
 /** Aborted by the next step. */
@@ -65,10 +70,10 @@ function show(key: string): void {
 }
 
 /** Fetches and reads the games of a player, and looks their positions up. */
-async function showPlayer(player: Player, games: number): Promise<void> {
+async function showPlayer(player: Player, games: Wanted): Promise<void> {
   preparing.abort();
   const { signal } = (preparing = new AbortController());
-  asked = { player, count: games };
+  asked = { player, ...games };
   prepared = undefined;
   mistakes = [];
   trainer.close();
@@ -238,15 +243,16 @@ function restore(fragment: string): void {
     name.value = player.name;
     site.value = player.site;
     count.value = String(place.count);
+    speed.value = place.speed ?? "";
   }
-  const isSame = player && asked?.player.site === player.site && asked.player.name.toLowerCase() === player.name.toLowerCase() && asked.count === place.count;
-  if (player && !isSame) asked = { player, count: place.count };
+  const isSame = player && asked?.player.site === player.site && asked.player.name.toLowerCase() === player.name.toLowerCase() && asked.count === place.count && asked.speed === place.speed;
+  if (player && !isSame) asked = { player, count: place.count, speed: place.speed };
   const game = new Game();
   let node = game.root;
   for (const { move } of steps(game.root.position, place.line)) node = game.play(node, move);
   state.enter(game, node);
   if (isSame) turn();
-  else if (player) void showPlayer(player, place.count);
+  else if (player) void showPlayer(player, { count: place.count, speed: place.speed });
 }
 
 byId("form").addEventListener("submit", (event) => {
@@ -255,10 +261,10 @@ byId("form").addEventListener("submit", (event) => {
   if (!named) return complain("A user name has 2 to 30 letters, digits, hyphens or underscores.");
   const chosen = "site" in named && named.site ? named.site : (site.value as Player["site"]);
   [name.value, site.value] = [named.name, chosen];
-  asked = { player: { site: chosen, name: named.name }, count: Number(count.value) };
+  asked = { player: { site: chosen, name: named.name }, count: Number(count.value), speed: chosenSpeed() };
   writeAddress(formatPlace({ ...asked, side, line: [] }), true);
   state.enter(new Game());
-  void showPlayer(asked.player, asked.count);
+  void showPlayer(asked.player, { count: asked.count, speed: asked.speed });
 });
 byId("cancel").addEventListener("click", () => preparing.abort());
 for (const each of ["white", "black"] as const) {

@@ -9,10 +9,11 @@ import type { PlayedGame } from "../sites/played-game";
 import { InputError } from "../text/input-error";
 import { plural, size } from "../text/units";
 import { type Departure, departures } from "./departures";
-import { lookUp, type Spent } from "./look-up";
+import { lookUp, MAX_BYTES, type Spent } from "./look-up";
 import { readGames, type Repertoires } from "./read-games";
 import { keysToLookUp } from "./repeated-mistakes";
 import type { Side } from "./repertoire";
+import { type Speed, speedOfGame } from "./speeds";
 
 /** Maximum number of positions that are looked up: the most played positions. */
 const MAX_POSITIONS = 12_000;
@@ -47,13 +48,21 @@ export interface Listener {
   changed(prepared: Prepared): void;
 }
 
-/** Prepares the page with the last `count` games of a player. Returns a sentence about the finished work. Throws an `InputError` if there is no game, or the signal's reason if the signal is aborted. */
-export async function prepare(player: Player, count: number, { store, database, book }: Sources, listener: Listener, signal: AbortSignal): Promise<string> {
+/** The games that the page shows. */
+export interface Wanted {
+  /** Maximum number of games: the last games of the player, of which the page shows the games of the speed. */
+  count: number;
+  speed?: Speed | undefined;
+}
+
+/** Prepares the page with the last games of a player. Returns a sentence about the finished work. Throws an `InputError` if there is no game, or the signal's reason if the signal is aborted. */
+export async function prepare(player: Player, { count, speed }: Wanted, { store, database, book }: Sources, listener: Listener, signal: AbortSignal): Promise<string> {
   const games = await gamesOf(player, count, store, listener, signal);
   const sided = games.flatMap((game) => {
     const side = sideOf(player, game);
-    return side ? [{ game, side }] : [];
+    return side && (!speed || speedOfGame(game) === speed) ? [{ game, side }] : [];
   });
+  if (sided.length === 0 && speed && games.length > 0) throw new InputError(`Of the last ${plural(games.length, "game")} of ${player.name}, no game is ${speed}. Choose another speed or more games.`);
   if (sided.length === 0) throw new InputError(`${SITES[player.site]} has no finished game of ${player.name} that can be read.`);
   const all = plural(sided.length, "game");
   listener.progress(`Reading ${all}…`, 0);
@@ -63,13 +72,14 @@ export async function prepare(player: Player, count: number, { store, database, 
   listener.changed(prepared);
 
   const spent = { requests: 0, bytes: 0 };
-  const lookedUp = await evaluate(prepared, database, spent, listener, signal);
+  const { done, all: wanted } = await evaluate(prepared, database, spent, listener, signal);
   await compare(prepared, book, spent, listener, signal);
   prepared.isComplete = true;
   listener.changed(prepared);
   const { leftOut } = repertoires;
   const remark = leftOut > 0 ? ` ${plural(leftOut, "game")} with other start positions or unreadable moves ${leftOut === 1 ? "is" : "are"} left out.` : "";
-  return `${all}, ${plural(lookedUp, "position")} looked up, ${plural(spent.requests, "request")}, ${size(spent.bytes)}.${remark}`;
+  const limit = done < wanted ? ` The limit of ${size(MAX_BYTES)} ended the lookups: of ${plural(wanted, "position")}, the ${done.toLocaleString("en")} most played were looked up.` : "";
+  return `${all}, ${plural(done, "position")} looked up, ${plural(spent.requests, "request")}, ${size(spent.bytes)}.${limit}${remark}`;
 }
 
 /** Returns the last games of a player. If the site fails, returns the stored games and reports the failure. */
@@ -87,15 +97,15 @@ async function gamesOf(player: Player, count: number, store: PlayerStore, listen
   return games.known.games.slice(0, count);
 }
 
-/** Looks up the positions before and after repeated moves. Returns their number. */
-async function evaluate(prepared: Prepared, database: DatabaseClient, spent: Spent, listener: Listener, signal: AbortSignal): Promise<number> {
+/** Looks up the positions before and after repeated moves. Returns the number of positions that were looked up, and of all positions. */
+async function evaluate(prepared: Prepared, database: DatabaseClient, spent: Spent, listener: Listener, signal: AbortSignal): Promise<{ done: number; all: number }> {
   const { repertoires, evaluations } = prepared;
   const keys = keysToLookUp([repertoires.white, repertoires.black], MAX_POSITIONS);
   const show = (done: number) => listener.progress(`Looking up ${done.toLocaleString("en")} of ${plural(keys.length, "position")}…`, done / Math.max(1, keys.length));
   let done = 0;
   show(done);
   try {
-    for await (const { scores, count, cost } of lookUp(database, keys, signal)) {
+    for await (const { scores, count, cost } of lookUp(database, keys, signal, MAX_BYTES)) {
       for (const [key, score] of scores) evaluations.set(key, score);
       done += count;
       add(spent, cost);
@@ -107,7 +117,7 @@ async function evaluate(prepared: Prepared, database: DatabaseClient, spent: Spe
     const { title, advice } = explain(error);
     listener.fail(`${title} ${advice}`);
   }
-  return done;
+  return { done, all: keys.length };
 }
 
 /** Finds the moves that leave the book. */

@@ -1,7 +1,8 @@
 /** The graph of evaluations along the game. Unknown parts are hatched; the graph is also a slider. */
 import { byId, make } from "../shell/dom";
 import { moveNumber, type Node } from "../game/game";
-import { glyphOf } from "./judgment";
+import { glyphOf, markWords } from "./judgment";
+import { moveTimes, timeText } from "./move-times";
 import { countOrigins } from "./origins";
 import { bestScore, type KnownScore, type Origin } from "../score/known-score";
 import type { State } from "../state/state";
@@ -21,6 +22,7 @@ export class Graph {
   readonly #tip = make("div", { className: "tip", hidden: true, "aria-hidden": "true", "data-testid": "graph-tip" });
   #line: Node[] = [];
   #known: (KnownScore | undefined)[] = [];
+  #times: (number | undefined)[] = [];
 
   constructor(private readonly state: State) {
     const root = this.#root;
@@ -64,6 +66,7 @@ export class Graph {
   #draw(): void {
     this.#line = this.state.game.mainline();
     this.#known = this.#line.map((node) => bestScore(node, this.state));
+    this.#times = moveTimes(this.#line, this.state.game.headers.get("TimeControl"));
     const areas: string[] = [];
     const borrowed: string[] = [];
     const gaps: [from: number, to: number][] = [];
@@ -164,13 +167,14 @@ export class Graph {
     this.#tip.style.translate = `${-share}% 0`;
   }
 
-  /** Describes a position: "12. Nf3, +0.35". */
+  /** Describes a position: "12. Nf3, +0.35, 14 s". */
   #words(node: Node, known: KnownScore | undefined): string {
     const move = node.parent ? `${moveNumber(node.parent.position)} ${node.san}` : "Start";
     const froms: Partial<Record<Origin, string>> = { line: " from a line", pgn: " from the PGN", endgames: " (endgame tables)", engine: ` by the engine, depth ${known?.depth}`, stockfish: ` by Stockfish, depth ${known?.depth}` };
+    const time = this.#times[this.#line.indexOf(node)];
     const from = (known && froms[known.origin]) ?? "";
-    const { kind, isProvisional = false } = node.parent ? glyphOf(node, this.state) : {};
-    return `${move}${kind ? `, ${kind}${isProvisional ? " (provisional)" : ""}` : ""}, ${known ? known.text + from : "not known"}`;
+    const { kind, mark, isProvisional = false } = node.parent ? glyphOf(node, this.state) : {};
+    return `${move}${mark ? `, ${markWords(mark)}` : ""}${kind ? `, ${kind}${isProvisional ? " (provisional)" : ""}` : ""}, ${known ? known.text + from : "not known"}${time === undefined ? "" : `, ${timeText(time)}`}`;
   }
 
   #x(ply: number): number {

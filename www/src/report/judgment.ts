@@ -14,6 +14,18 @@ export type Kind = (typeof KINDS)[number];
 /** The plural of each kind. */
 export const MANY: Record<Kind, string> = { inaccuracy: "inaccuracies", mistake: "mistakes", blunder: "blunders" };
 
+/** The marks of good moves. */
+export const MARKS = ["great", "only"] as const;
+
+type GoodMark = (typeof MARKS)[number];
+
+/** Signs and words of the marks. */
+const MARKED: Record<GoodMark | "novelty", readonly [sign: string, words: string]> = {
+  great: ["!", "Great move: the only move that keeps the result"],
+  only: ["□", "Only move: every other move loses much"],
+  novelty: ["N", "Not in this book"],
+};
+
 const GLYPHS = ["", "!", "?", "!!", "??", "!?", "?!"];
 const SIGNS: Record<Kind, string> = { inaccuracy: "?!", mistake: "?", blunder: "??" };
 const BY_SIGN: Record<string, Kind> = { "?!": "inaccuracy", "?": "mistake", "??": "blunder" };
@@ -23,6 +35,8 @@ export interface Glyph {
   text: string;
   /** The kind of bad move. */
   kind?: Kind;
+  /** The mark of a good move, or of a move that is not in the book. */
+  mark?: GoodMark | "novelty";
   byAuthor: boolean;
   /** Whether deeper searches may change the judgment. */
   isProvisional: boolean;
@@ -32,10 +46,15 @@ export interface Glyph {
 export function glyphOf(node: Node, state: State): Glyph {
   const nag = node.notes.nags.find((nag) => nag >= 1 && nag <= 6);
   if (nag !== undefined) return { text: GLYPHS[nag] ?? "", kind: BY_SIGN[GLYPHS[nag] ?? ""], byAuthor: true, isProvisional: false };
-  const move = state.assessment?.moves.get(node);
+  const move = state.moveReport(node);
   const kind = move?.judgment ?? undefined;
+  const mark = move?.mark ?? (state.novelty === node ? "novelty" : undefined);
+  if (!kind && mark) return { text: MARKED[mark][0], mark, byAuthor: false, isProvisional: false };
   return { text: kind ? SIGNS[kind] : "", kind, byAuthor: false, isProvisional: kind !== undefined && !move?.settled };
 }
+
+/** Returns the meaning of a mark. */
+export const markWords = (mark: GoodMark | "novelty"): string => MARKED[mark][1];
 
 /** Says whether the engine checks a provisional judgment. */
 export const provisional = ({ progress }: State): string => (progress?.isRunning ? "checking…" : "provisional");
@@ -70,12 +89,13 @@ export class JudgmentRow {
   }
 
   #draw(): void {
-    const { node, assessment } = this.state;
+    const { node } = this.state;
     const { parent } = node;
-    const move = assessment?.moves.get(node);
+    const move = this.state.moveReport(node);
     this.#root.className = `judgment ${move?.judgment ?? ""} ${move?.settled ? "" : "provisional"}`;
     if (!move?.judgment || !parent) {
-      this.#root.replaceChildren(...this.#variation());
+      const { mark } = parent ? glyphOf(node, this.state) : {};
+      this.#root.replaceChildren(...(mark ? [make("strong", { className: "good" }, `${markWords(mark)}.`)] : this.#variation()));
       return;
     }
     const name = move.judgment.charAt(0).toUpperCase() + move.judgment.slice(1);
@@ -87,17 +107,17 @@ export class JudgmentRow {
     const reason = move.explanation ? `: ${move.explanation.text}` : "";
     const words = best ? " Best was " : "";
     const actions: LineActions = { preview: this.preview, play: (line) => this.state.play(parent, ...line.map(({ move }) => move)) };
-    this.#root.replaceChildren(make("strong", {}, `${name}${remark}`), `${reason}.${words}`, ...(line.length > 0 ? [lineMoves(parent.position, line, actions)] : []));
+    this.#root.replaceChildren(...this.#variation(), make("strong", {}, `${name}${remark}`), `${reason}.${words}`, ...(line.length > 0 ? [lineMoves(parent.position, line, actions)] : []));
   }
 }
 
-/** Finds the next (1) or previous (-1) bad move of a kind, by one player or both. */
-export function nextOf(state: State, kind: Kind, by: 1 | -1 = 1, color?: "white" | "black"): Node | undefined {
+/** Finds the next (1) or previous (-1) bad move of a kind, or move with a mark, by one player or both. */
+export function nextOf(state: State, kind: Kind | GoodMark, by: 1 | -1 = 1, color?: "white" | "black"): Node | undefined {
   const line = state.game.mainline();
   let here = line.indexOf(state.node);
   // In a variation the search begins at the move of the main line that it leaves.
   for (let at = state.node.parent; here === -1 && at; at = at.parent) here = line.indexOf(at);
-  const isCounted = (glyph: Glyph) => glyph.kind === kind && !glyph.isProvisional;
+  const isCounted = (glyph: Glyph) => (glyph.kind === kind || glyph.mark === kind) && !glyph.isProvisional;
   const isOne = (node: Node | undefined) => node?.parent && isCounted(glyphOf(node, state)) && (!color || node.parent.position.turn === color);
   for (let i = 1; i <= line.length; i++) {
     const node = line[(here + by * i + line.length * 2) % line.length];

@@ -1,16 +1,22 @@
 /** The report of the game: accuracy, average loss and bad moves of each player, and the progress of its analysis. */
 import { plural } from "../text/units";
 import { byId, make, redraw } from "../shell/dom";
-import { type Kind, KINDS, MANY, nextOf } from "./judgment";
+import { type Kind, KINDS, MANY, MARKS, nextOf } from "./judgment";
 import { countOrigins } from "./origins";
 import { type Reporter, workerCount } from "./reporter";
+import { moveTimes, timeText } from "./move-times";
+import { sumOf, timeChart } from "./time-chart";
+import type { Node } from "../game/game";
 import { surname } from "../game/player-names";
 import { change, load, NODES, type Settings } from "../settings/settings";
 import { STOCKFISH, STOCKFISH_SIZE, stockfishSeconds } from "./stockfish-facts";
 import type { Report } from "shelfish/analysis";
 import type { Assessment, State } from "../state/state";
 
-/** Number of passes of an analysis. */
+/** Makes a row of the table from a label and the cells of the sides. */
+type Row = (label: string, of: (side: "white" | "black") => HTMLElement | string, ...remark: HTMLElement[]) => HTMLElement;
+
+/** Number of passes that judge. */
 const PASSES = 4;
 
 export class ReportPanel {
@@ -23,12 +29,18 @@ export class ReportPanel {
   readonly #depth = make("select", { "data-testid": "analysis-depth", "aria-label": "Depth of the analysis" });
   readonly #filling = make("div", { className: "filling", "data-testid": "filling" }, this.#depth, this.#words, this.#toggle, this.#bar);
   readonly #body = make("div");
+  readonly #novelty = make("p", { className: "novelty", role: "status", "data-testid": "novelty" });
+  readonly #find = make("button", { type: "button", className: "check", "data-testid": "find-novelty" }, "First move that is not in the book");
   readonly #check = make("button", { type: "button", className: "check", hidden: true, "data-testid": "check-stockfish" });
+
+  /** The last position of the main line that was looked up in the book. */
+  #searched: Node | undefined;
 
   constructor(
     private readonly state: State,
     private readonly reporter: Pick<Reporter, "set" | "stop" | "resume" | "isEnabled" | "checkWithStockfish" | "usesStockfish">,
     { nodes }: Pick<Settings, "nodes">,
+    findNovelty: () => Promise<string | undefined>,
   ) {
     this.#toggle.addEventListener("click", () => (state.progress?.isRunning ? reporter.stop() : reporter.resume()));
     this.#choices(nodes);
@@ -36,11 +48,14 @@ export class ReportPanel {
       reporter.checkWithStockfish();
       this.#toggle.focus({ preventScroll: true });
     });
-    this.#root.replaceChildren(this.#title, this.#filling, this.#body, this.#check);
+    this.#find.addEventListener("click", () => void this.#lookUp(findNovelty));
+    this.#root.replaceChildren(this.#title, this.#filling, this.#body, this.#find, this.#novelty, this.#check);
     state.on(({ report, game, tree, progress }) => {
+      if (game || tree) this.#forget();
       if (progress || report || tree) this.#fill();
       if (report || game || tree) this.#draw();
     });
+    this.#find.hidden = state.game.mainline().length < 2;
     this.#fill();
     this.#draw();
   }
@@ -74,8 +89,10 @@ export class ReportPanel {
     this.#bar.hidden = !isRunning || of === 0;
     this.#bar.max = Math.max(1, of);
     this.#bar.value = done;
-    const where = `Pass ${pass} of ${PASSES}`;
-    const words = !progress ? (assessment?.report.settled ? "Complete" : "") : pass === 0 ? (isRunning ? "Looking up…" : "Stopped") : isRunning ? `${where}: ${done} of ${of}` : `Stopped in pass ${pass} of ${PASSES}`;
+    // The later passes change no judgment.
+    const where = pass > PASSES ? "Only moves" : `Pass ${pass} of ${PASSES}`;
+    const stopped = pass > PASSES ? "Stopped" : `Stopped in pass ${pass} of ${PASSES}`;
+    const words = !progress ? (assessment?.report.settled ? "Complete" : "") : pass === 0 ? (isRunning ? "Looking up…" : "Stopped") : isRunning ? `${where}: ${done} of ${of}` : stopped;
     if (this.#words.textContent !== words) this.#words.textContent = words;
     this.#offerCheck();
   }
@@ -94,16 +111,20 @@ export class ReportPanel {
     const { assessment } = this.state;
     if (!assessment) {
       const line = this.state.game.mainline().length;
-      this.#body.replaceChildren(make("p", { className: "quiet" }, line > 1 ? "The report appears as soon as enough positions of the game are known." : "Open a game to see the accuracy, mistakes and blunders of both players."));
+      const words = line > 1 ? "The report appears as soon as enough positions of the game are known." : "Open a game to see the accuracy, mistakes and blunders of both players.";
+      redraw(this.#body, make("p", { className: "quiet" }, words), ...this.#times());
       return;
     }
     const { report } = assessment;
     const { headers } = this.state.game;
     const name = (side: "White" | "Black") => {
       const whole = headers.get(side) ?? side;
-      return make("th", { scope: "col", title: whole }, make("span", { className: "who" }, surname(whole)));
+      // A name has at most two rows: its first word, and the other words.
+      const [first = "", ...others] = surname(whole).split(/\s+/);
+      const rows = [first, others.join(" ")].filter(Boolean).map((words) => make("span", { className: "who" }, words));
+      return make("th", { scope: "col", title: whole }, ...rows.flatMap((each, n) => (n > 0 ? [" ", each] : [each])));
     };
-    const row = (label: string, of: (side: "white" | "black") => HTMLElement | string, ...remark: HTMLElement[]) =>
+    const row: Row = (label, of, ...remark) =>
       make("tr", {}, make("th", { scope: "row" }, label, ...remark), make("td", {}, of("white")), make("td", {}, of("black")));
     const { white, black } = report;
     const [judged, moves] = [white.judged + black.judged, white.moves + black.moves];
@@ -118,10 +139,74 @@ export class ReportPanel {
         row("Accuracy", (side) => figure(report[side], report[side].accuracy, 1, " %"), ...basis),
         row("Average loss", (side) => figure(report[side], report[side].averageCentipawnLoss, 0)),
         ...KINDS.map((kind) => row(MANY[kind].charAt(0).toUpperCase() + MANY[kind].slice(1), (side) => this.#count(report, side, kind))),
+        ...MARKS.map((mark) => row(mark === "great" ? "Great moves" : "Only moves", (side) => this.#marked(report, side, mark))),
+        ...this.#phases(report, row),
       ),
     );
     const share = make("p", { className: "share", "data-testid": "report-share" }, covers(assessment));
-    redraw(this.#body, table, share);
+    redraw(this.#body, table, ...this.#times(), share);
+  }
+
+  /** Removes the novelty of another main line. */
+  #forget(): void {
+    const line = this.state.game.mainline();
+    if (line.at(-1) === this.#searched) return;
+    this.#searched = undefined;
+    this.#novelty.textContent = "";
+    this.#find.hidden = line.length < 2;
+    this.state.setNovelty(undefined);
+  }
+
+  /** Finds the first move that is not in the book. The focus stays in the report. */
+  async #lookUp(find: () => Promise<string | undefined>): Promise<void> {
+    const last = (this.#searched = this.state.game.mainline().at(-1));
+    this.#novelty.textContent = "Looking up…";
+    const text = await find();
+    if (text === undefined || this.#searched !== last) return;
+    this.#novelty.textContent = text;
+    this.#novelty.tabIndex = -1;
+    const hadFocus = document.activeElement === this.#find;
+    this.#find.hidden = true;
+    if (hadFocus) this.#novelty.focus({ preventScroll: true });
+  }
+
+  /** Returns the chart of the times of the moves. */
+  #times(): HTMLElement[] {
+    const line = this.state.game.mainline();
+    return timeChart(this.state, line, moveTimes(line, this.state.game.headers.get("TimeControl")));
+  }
+
+  /** Returns a row with the accuracy and the time of each phase, and a row with the whole times. */
+  #phases(report: Report, row: Row): HTMLElement[] {
+    const line = this.state.game.mainline();
+    const times = moveTimes(line, this.state.game.headers.get("TimeControl"));
+    const { middlegame, endgame } = report.phases;
+    const end = line.length;
+    const starts = { opening: 1, middlegame: (middlegame ?? endgame ?? end) + 1, endgame: (endgame ?? end) + 1 };
+    const phase = (name: keyof typeof starts, to: number) => {
+      if (starts[name] >= Math.min(to, end)) return [];
+      const cell = (side: "white" | "black") => {
+        const accuracy = report[side].accuracyByPhase[name];
+        const time = sumOf(line, times, side, starts[name], to);
+        return make("span", {}, accuracy === null ? "–" : `${accuracy.toFixed(1)} %`, ...(time ? [make("small", { className: "time" }, timeText(time.total))] : []));
+      };
+      return [row(name.charAt(0).toUpperCase() + name.slice(1), cell, make("small", {}, times.some((time) => time !== undefined) ? " accuracy, time" : " accuracy"))];
+    };
+    const whole = (side: "white" | "black") => {
+      const sum = sumOf(line, times, side);
+      return sum ? timeText(sum.total) : "–";
+    };
+    const hasTimes = times.some((time) => time !== undefined);
+    return [...phase("opening", starts.middlegame), ...phase("middlegame", starts.endgame), ...phase("endgame", end), ...(hasTimes ? [row("Time", whole)] : [])];
+  }
+
+  /** Returns the number of moves with a mark, as a button that goes to the next of them. */
+  #marked(report: Report, side: "white" | "black", mark: (typeof MARKS)[number]): HTMLElement | string {
+    const count = mark === "great" ? report[side].greatMoves : report[side].onlyMoves;
+    if (count === 0) return "0";
+    const button = make("button", { type: "button", className: "count good", "aria-label": `${plural(count, `${mark} move`)} of ${side}: go to the next`, "data-testid": `${side}-${mark}` }, String(count));
+    button.addEventListener("click", () => this.state.go(nextOf(this.state, mark, 1, side)));
+    return button;
   }
 
   /** Returns the number of bad moves of a kind, as a button that goes to the next of them. */

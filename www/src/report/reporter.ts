@@ -28,7 +28,8 @@ export interface ReporterSettings {
 
 /** Updates the state's report. A new main line begins a new analysis. */
 export class Reporter {
-  readonly #load = loadOnce(async () => (await loadPart(import("shelfish/analysis"))).openAnalysis());
+  /** Returns the module of the analysis. */
+  readonly analysis = loadOnce(async () => (await loadPart(import("shelfish/analysis"))).openAnalysis());
   #settings: ReporterSettings;
   #timer = 0;
   #abort = new AbortController();
@@ -96,7 +97,7 @@ export class Reporter {
 
   /** Returns a PGN of the game with the evaluations, judgments and better lines. */
   async annotated(pgn: string): Promise<string> {
-    const analysis = await this.#load();
+    const analysis = await this.analysis();
     const { assessment } = this.state;
     const line = this.state.game.mainline();
     if (!assessment?.report.settled) return analysis.annotate(pgn, assessment?.evaluations ?? line.map(() => null));
@@ -145,7 +146,7 @@ export class Reporter {
     });
     try {
       await this.lookups.answers(line, signal);
-      const analysis: Analysis = await this.#load();
+      const analysis: Analysis = await this.analysis();
       const { report, evaluations } = await analysis.analyseGame(this.#pgn, { ...this.#options(line, signal), onProgress: show });
       if (signal.aborted) return;
       // Ends the updates of the progress.
@@ -195,7 +196,7 @@ export class Reporter {
     return {
       name,
       analyseSequence: async (fens, options) => {
-        const key = [name, options.nodes, ...fens].join("|");
+        const key = [name, options.nodes, options.multiPv, ...fens].join("|");
         const known = this.#found.get(key);
         known?.forEach((found, index) => options.onAnswer?.(index, found));
         if (known) return known;

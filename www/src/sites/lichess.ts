@@ -40,10 +40,10 @@ export function fetchStudy(path: string, signal: AbortSignal): Promise<string> {
 }
 
 /** Yields the finished games of a player, the last game first. Throws like `fetchGame`. */
-export async function* fetchLichessGames(name: string, { since, until, count }: Range, signal: AbortSignal): AsyncGenerator<PlayedGame> {
+export async function* fetchLichessGames(name: string, { since, until, count, isCorrespondence }: Range, signal: AbortSignal): AsyncGenerator<PlayedGame> {
   const base = lichessUrl();
   const url = new URL(`api/games/user/${encodeURIComponent(name)}?pgnInJson=true&clocks=true&evals=true&opening=true`, base);
-  url.searchParams.set("perfType", RATINGS);
+  url.searchParams.set("perfType", isCorrespondence ? "correspondence" : RATINGS);
   url.searchParams.set("max", String(count));
   // Lichess includes the bounds.
   if (since !== undefined) url.searchParams.set("since", String(since + 1));

@@ -1,6 +1,6 @@
 /** State of a page with a board: the game, the position on the board and its evaluations. Views listen to the changes. */
 import type { PositionEval } from "shelfish";
-import type { KnownEval, Report } from "shelfish/analysis";
+import type { KnownEval, MoveReport, Report } from "shelfish/analysis";
 import type { Evaluated } from "shelfish/evaluator";
 import type { EndgameResult } from "shelfish/endgames";
 import { deeperResult } from "shelfish/score";
@@ -22,7 +22,7 @@ export interface Changes {
   known?: ReadonlySet<string>;
   /** Another next move is selected. */
   choice?: true;
-  /** The report of the game was created or became invalid. */
+  /** The report of the game or of a move in a variation was created or became invalid. */
   report?: true;
   /** Status of the lookup of the position on the board. */
   status?: true;
@@ -59,7 +59,7 @@ export interface Assessment {
   report: Report;
   /** The evaluations that count, for each position of the main line. */
   evaluations: readonly (KnownEval | null)[];
-  moves: ReadonlyMap<Node, Report["moves"][number]>;
+  moves: ReadonlyMap<Node, MoveReport>;
 }
 
 /** The state. Only its methods change it. */
@@ -68,6 +68,8 @@ export class State {
   #node = this.#game.root;
   #choice: Node | undefined;
   #assessment: Assessment | undefined;
+  #novelty: Node | undefined;
+  #variations: ReadonlyMap<Node, MoveReport> = new Map();
   #status: Status = {};
   #progress: AnalysisProgress | undefined;
   #isDeep = false;
@@ -96,6 +98,16 @@ export class State {
   /** Report of the main line, if it was created. */
   get assessment(): Assessment | undefined {
     return this.#assessment;
+  }
+
+  /** Returns the report on a move of the main line or of a variation, if it was created. */
+  moveReport(node: Node): MoveReport | undefined {
+    return this.#assessment?.moves.get(node) ?? this.#variations.get(node);
+  }
+
+  /** The first move of the main line that is not in the book, if it was looked up. */
+  get novelty(): Node | undefined {
+    return this.#novelty;
   }
 
   get status(): Status {
@@ -143,6 +155,7 @@ export class State {
     this.#isDeep = false;
     this.#status = {};
     this.#undos = [];
+    this.#novelty = undefined;
     this.#notify({ game: true, tree: true, node: true });
   }
 
@@ -275,6 +288,19 @@ export class State {
     const changed = evaluations.filter(isNew);
     for (const evaluation of changed) this.#gameEvals.set(evaluation.fen, evaluation);
     this.#notify({ report: true, ...(changed.length > 0 ? { known: new Set(changed.map(({ fen }) => fen)) } : {}) });
+  }
+
+  /** Sets the reports on moves of variations, which count in no figure. */
+  setVariations(moves: ReadonlyMap<Node, MoveReport>): void {
+    this.#variations = moves;
+    this.#notify({ report: true });
+  }
+
+  /** Sets the first move of the main line that is not in the book. */
+  setNovelty(novelty: Node | undefined): void {
+    if (novelty === this.#novelty) return;
+    this.#novelty = novelty;
+    this.#notify({ report: true });
   }
 
   setStatus(status: Status): void {

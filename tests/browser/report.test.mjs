@@ -1,0 +1,104 @@
+// The report: times of moves, marks of good moves, the accuracy of phases, the novelty, names, and judgments in variations.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { findings } from "./support/axe.mjs";
+import { lab } from "./support/lab.mjs";
+import { reads, until } from "./support/until.mjs";
+
+/** @typedef {import("playwright-core").Page} Page */
+
+/** @type {Awaited<ReturnType<typeof lab>>} */
+let shelf;
+before(async () => void (shelf = await lab()));
+after(() => shelf.close());
+
+const at = (/** @type {Page} */ page, /** @type {string} */ id) => page.getByTestId(id);
+const withoutEngine = () => localStorage.setItem("settings", '{"engine":false}');
+const pgn = (/** @type {string} */ text) => `site/#pgn=${encodeURIComponent(text)}`;
+
+const CLOCKS = `[White "Fischer, Robert James"]\n[Black "Nepomniachtchi Constantinopolitan"]\n[TimeControl "300+5"]\n
+1. e4 {[%clk 0:05:00]} e5 {[%clk 0:05:00]} 2. Nf3 {[%clk 0:04:50]} Nc6 {[%clk 0:05:03]} 3. Bc4 {[%clk 0:03:30]} Bc5 {[%clk 0:05:00]} 4. c3 {[%clk soon]} Nf6 {[%clk 0:06:00]} *`;
+
+test("the report and the graph show the time of each move, and malformed clocks are ignored", async (t) => {
+  const page = await shelf.page(t, { path: pgn(CLOCKS), before: withoutEngine });
+  await reads(page, "report", /Time1 min 40 s10 s/);
+  await reads(page, "longest", /^Longest: 3\. Bc4: 1 min 25 s2\. Nf3: 15 s3… Bc5: 8 s$/);
+  assert.equal(await at(page, "times").getAttribute("aria-label"), "Time for each move: White 1 min 40 s for 2 moves, Black 10 s for 2 moves.");
+  await at(page, "longest").getByRole("button").first().click();
+  assert.equal(await page.locator("#moves [aria-current] .san").textContent(), "Bc4");
+  await until(async () => /^3\. Bc4, .*, 1 min 25 s$/.test((await at(page, "graph").getAttribute("aria-valuetext")) ?? ""));
+  assert.deepEqual(await findings(page), []);
+});
+
+test("a game without clocks has no times", async (t) => {
+  const page = await shelf.page(t, { path: "site/#game=morphy-isouard-1858", before: withoutEngine });
+  await reads(page, "report", /Accuracy/);
+  assert.equal(await at(page, "times").count(), 0);
+  assert.doesNotMatch((await at(page, "report").textContent()) ?? "", /Time/);
+  await reads(page, "report", /Opening accuracy\d+\.\d %\d+\.\d %/);
+});
+
+for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
+  test(`names in the report break between words only at 1366 by 768, ${colorScheme}`, async (t) => {
+    const page = await shelf.page(t, { path: pgn(CLOCKS), before: withoutEngine, context: { viewport: { width: 1366, height: 768 }, colorScheme } });
+    await reads(page, "report", /Accuracy/);
+    const names = await page.$$eval("#report .who", (all) => all.map((each) => ({ text: each.textContent, rows: each.getClientRects().length, high: each.getBoundingClientRect().height })));
+    assert.deepEqual(names.map(({ text }) => text), ["Fischer", "Nepomniachtchi", "Constantinopolitan"]);
+    for (const { text, rows, high } of names) assert.ok(rows === 1 && high < 24, `${text}: ${rows} rows, ${high} px`);
+    const [report, table] = await Promise.all(["#report", "#report table"].map((selector) => page.$eval(selector, (each) => [each.scrollWidth, each.clientWidth])));
+    assert.ok((report?.[0] ?? 0) <= (report?.[1] ?? 0) && (table?.[0] ?? 0) <= (table?.[1] ?? 0));
+    assert.deepEqual(await findings(page), []);
+  });
+}
+
+test("the engine marks the only move that keeps the win, in the list, the report and the row of the judgment", async (t) => {
+  const settings = () => localStorage.setItem("settings", '{"nodes":20000}');
+  const page = await shelf.page(t, { path: pgn("1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7#"), before: settings });
+  await reads(page, "filling", /Complete/);
+  const mate = page.locator("[data-testid=move]", { hasText: "Qxf7#" });
+  assert.equal(await mate.locator(".glyph.good").textContent(), "!");
+  await at(page, "white-great").click();
+  await reads(page, "judgment", /^Great move: the only move that keeps the result\.$/);
+  assert.match((await at(page, "graph").getAttribute("aria-valuetext")) ?? "", /Great move/);
+  await at(page, "help").click();
+  await reads(page, "help-dialog", /every other legal move loses at least 0\.2 winning chances/);
+  assert.deepEqual(await findings(page), []);
+});
+
+test("the first move that is not in the book is found on request, and the mark claims no more", async (t) => {
+  const page = await shelf.page(t, { path: pgn("1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Kf1 Nf6"), before: withoutEngine });
+  await at(page, "find-novelty").click();
+  await reads(page, "novelty", /^4\. Kf1 is the first move that is not in this book\. [\d,]+ games of the book reached the position before it \(Ruy Lopez.*\)\.$/);
+  const marked = page.locator("[data-testid=move]", { has: page.locator(".glyph.good") });
+  assert.deepEqual(await marked.locator(".san").allTextContents(), ["Kf1"]);
+  await page.locator("[data-testid=move]", { hasText: "Kf1" }).click();
+  await reads(page, "judgment", /^Not in this book\.$/);
+  assert.ok(await at(page, "find-novelty").isHidden());
+  // Another main line has another novelty.
+  await page.keyboard.press("End");
+  await at(page, "move-input").fill("h3");
+  await at(page, "move-input").press("Enter");
+  await until(async () => (await page.locator(".glyph.good").count()) === 0);
+  assert.ok(await at(page, "find-novelty").isVisible());
+});
+
+test("moves of a variation are judged when they are walked, and count in no figure", async (t) => {
+  const settings = () => localStorage.setItem("settings", '{"nodes":20000}');
+  const page = await shelf.page(t, { path: pgn("1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5"), before: settings });
+  await reads(page, "filling", /Complete/);
+  const figures = () => page.locator("#report table").textContent();
+  const earlier = await figures();
+  await page.keyboard.press("End");
+  await page.keyboard.press("ArrowLeft");
+  await at(page, "move-input").fill("Nd4");
+  await at(page, "move-input").press("Enter");
+  await at(page, "move-input").blur();
+  await at(page, "move-input").fill("Ba6");
+  await at(page, "move-input").press("Enter");
+  const blunder = page.locator("[data-testid=variation-move]", { hasText: "Ba6" });
+  await until(async () => (await blunder.locator(".glyph").textContent()) === "??");
+  await reads(page, "judgment", /Blunder/);
+  assert.ok(await at(page, "remove").isVisible(), "the variation can still be deleted");
+  assert.equal(await figures(), earlier);
+  assert.equal(await at(page, "white-blunder").count(), 0);
+});
