@@ -80,6 +80,7 @@ fn assemble(out: &Path, database: Option<Database>, base: Option<&str>) -> Resul
     if stamp.fresh() && out.join("sw.js").is_file() {
         return Ok(out.to_path_buf());
     }
+    cli()?;
     say(format!("Assembling the site in {}", relative(out)));
     replace(out, |site| {
         copy(&pages, site)?;
@@ -91,7 +92,9 @@ fn assemble(out: &Path, database: Option<Database>, base: Option<&str>) -> Resul
         // Without this file, GitHub Pages runs Jekyll on the folder.
         fs::write(site.join(".nojekyll"), "")?;
         copy(&book, &site.join("book"))?;
-        copy(&endgames, &site.join("endgames"))?;
+        // GitHub Pages compresses files with unknown endings, which breaks ranges.
+        let index = ["endgames", "index", "--copy-with", ".silo", "-o"];
+        call(command(program("shelfish")).args(index).arg(site.join("endgames")).arg(&endgames))?;
         folder.map_or(Ok(()), |folder| copy(&folder, &site.join("db")))
     })?;
     stamp.set()?;

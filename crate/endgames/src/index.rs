@@ -26,6 +26,8 @@ const MAX_TABLES: u64 = 4096;
 const MAX_INLINE: usize = 16 << 10;
 /// First bytes of an index, with the version.
 const MAGIC: &[u8] = b"endgames1";
+/// Maximum length of the ending of files.
+const MAX_ENDING: usize = 16;
 /// Bytes of the checksum at the end of the index.
 const SEAL: usize = 8;
 /// Bytes of the checksum of a page.
@@ -66,6 +68,8 @@ enum Sums {
 /// The index of a folder of tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Index {
+    /// Text at the end of each file name, after the name of the table.
+    ending: String,
     tables: Vec<Table>,
     sums: Sums,
 }
@@ -82,6 +86,11 @@ pub enum IndexError {
     Short,
     /// The index has bytes after the last field.
     Long,
+    /// The ending of the files is not a short text of `.`, lower-case letters and digits.
+    Ending {
+        /// The ending.
+        found: String,
+    },
     /// The index lists too many tables.
     TooMany {
         /// Maximum number of tables.
@@ -112,6 +121,9 @@ impl fmt::Display for IndexError {
             IndexError::Seal => f.write_str("the checksum does not match: the index is damaged"),
             IndexError::Short => f.write_str("the index ends within a field"),
             IndexError::Long => f.write_str("the index has bytes after its last field"),
+            IndexError::Ending { found } => {
+                write!(f, "expected an ending of at most {MAX_ENDING} dots, lower-case letters and digits, found {found:?}")
+            }
             IndexError::TooMany { max, found } => write!(f, "expected at most {max} tables, found {found}"),
             IndexError::Name(error) => error.fmt(f),
             IndexError::Order { found } => write!(f, "expected the tables in order, found {found} after a later name"),
@@ -141,17 +153,28 @@ impl core::error::Error for IndexError {}
 /// ```
 #[derive(Clone, Debug)]
 pub struct IndexBuilder {
+    ending: String,
     tables: Vec<(TableName, Layout, Vec<u32>)>,
     max_inline: usize,
 }
 
 impl Default for IndexBuilder {
     fn default() -> IndexBuilder {
-        IndexBuilder { tables: Vec::new(), max_inline: MAX_INLINE }
+        IndexBuilder { ending: String::new(), tables: Vec::new(), max_inline: MAX_INLINE }
     }
 }
 
 impl IndexBuilder {
+    /// Sets the text that the host appends to the names of tables, such as `.silo`. Some hosts compress files with unknown endings,
+    /// which breaks ranges.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the ending has other characters than dots, lower-case letters and digits, or is too long.
+    pub fn with_ending(self, ending: &str) -> Result<IndexBuilder, IndexError> {
+        Ok(IndexBuilder { ending: checked_ending(ending)?, ..self })
+    }
+
     /// Sets the maximum number of checksums inside the index, 16,384 by default. More checksums are in [`SUMS_FILE`].
     pub fn with_max_inline(self, max_inline: usize) -> IndexBuilder {
         IndexBuilder { max_inline, ..self }
@@ -176,12 +199,20 @@ impl IndexBuilder {
         let sums: Vec<u32> = self.tables.iter().flat_map(|(.., sums)| sums).copied().collect();
         let tables = numbered(self.tables.into_iter().map(|(name, layout, _)| (name, layout)));
         if sums.len() <= self.max_inline {
-            return (Index { tables, sums: Sums::Inline(sums) }, None);
+            return (Index { ending: self.ending, tables, sums: Sums::Inline(sums) }, None);
         }
         let file: Vec<u8> = sums.iter().flat_map(|sum| sum.to_le_bytes()).collect();
         let sums = file.chunks(PAGE as usize).map(sum).collect();
-        (Index { tables, sums: Sums::File(sums) }, Some(file))
+        (Index { ending: self.ending, tables, sums: Sums::File(sums) }, Some(file))
     }
+}
+
+fn checked_ending(ending: &str) -> Result<String, IndexError> {
+    let is_valid = |byte: u8| byte == b'.' || byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    if ending.len() <= MAX_ENDING && ending.bytes().all(is_valid) {
+        return Ok(ending.to_string());
+    }
+    Err(IndexError::Ending { found: ending.chars().take(MAX_ENDING).collect() })
 }
 
 /// Counts the pages before each table.
@@ -213,6 +244,11 @@ impl Index {
     /// The tables, in the order of their names.
     pub fn tables(&self) -> &[Table] {
         &self.tables
+    }
+
+    /// Returns the file name of a table on the host.
+    pub fn file_name(&self, table: &TableName) -> String {
+        format!("{table}{}", self.ending)
     }
 
     /// Maximum number of pieces of a table.
@@ -267,6 +303,8 @@ impl Index {
     /// Encodes the index.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = MAGIC.to_vec();
+        leb128::push(&mut out, self.ending.len() as u64);
+        out.extend_from_slice(self.ending.as_bytes());
         leb128::push(&mut out, self.tables.len() as u64);
         for Table { name, layout, .. } in &self.tables {
             let name = name.to_string();
@@ -301,16 +339,20 @@ impl Index {
         let mut rest = content.get(..content.len().saturating_sub(SEAL)).ok_or(IndexError::Short)?;
         let rest = &mut rest;
         let number = |rest: &mut &[u8]| leb128::take(rest).ok_or(IndexError::Short);
+        let text = |rest: &mut &[u8]| {
+            let length = usize::try_from(number(rest)?).map_err(|_| IndexError::Short)?;
+            let (text, after) = rest.split_at_checked(length).ok_or(IndexError::Short)?;
+            *rest = after;
+            Ok(String::from_utf8_lossy(text).into_owned())
+        };
+        let ending = checked_ending(&text(rest)?)?;
         let count = number(rest)?;
         if count > MAX_TABLES {
             return Err(IndexError::TooMany { max: MAX_TABLES, found: count });
         }
         let mut tables: Vec<(TableName, Layout)> = Vec::new();
         for _ in 0..count {
-            let length = usize::try_from(number(rest)?).map_err(|_| IndexError::Short)?;
-            let (name, after) = rest.split_at_checked(length).ok_or(IndexError::Short)?;
-            *rest = after;
-            let name: TableName = String::from_utf8_lossy(name).parse().map_err(IndexError::Name)?;
+            let name: TableName = text(rest)?.parse().map_err(IndexError::Name)?;
             if tables.last().is_some_and(|(last, _)| *last >= name) {
                 return Err(IndexError::Order { found: name });
             }
@@ -331,7 +373,7 @@ impl Index {
             core::cmp::Ordering::Equal => {}
         }
         let sums = sums.as_chunks().0.iter().map(|sum| u32::from_le_bytes(*sum)).collect();
-        Ok(Index { tables, sums: if is_file == 0 { Sums::Inline(sums) } else { Sums::File(sums) } })
+        Ok(Index { ending, tables, sums: if is_file == 0 { Sums::Inline(sums) } else { Sums::File(sums) } })
     }
 }
 

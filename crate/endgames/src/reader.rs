@@ -304,7 +304,7 @@ impl<S: Source, C: Cache> Endgames<S, C> {
 
     fn file_name(&self, file: u16) -> String {
         match self.index.tables().get(usize::from(file)) {
-            Some(table) => table.name.to_string(),
+            Some(table) => self.index.file_name(&table.name),
             None => SUMS_FILE.to_string(),
         }
     }

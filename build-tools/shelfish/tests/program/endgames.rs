@@ -45,9 +45,22 @@ fn a_host_gives_the_same_results_as_a_directory() {
     probe(host.url("tables"), &[KINGS_AND_PAWN]).fails(&["endgames.index", "404", "shelfish endgames index"]);
     let index = shelfish(["endgames".as_ref(), "index".as_ref(), folder.as_os_str()]).succeeds();
     assert!(index.contains("70 tables, 4.15 MiB; index 5.50 KiB"), "{index}");
+    let hosted = fixture.path("hosted");
+    let args = [
+        "endgames".as_ref(),
+        "index".as_ref(),
+        folder.as_os_str(),
+        "-o".as_ref(),
+        hosted.as_os_str(),
+        "--copy-with".as_ref(),
+        ".silo".as_ref(),
+    ];
+    shelfish(args).succeeds();
+    assert!(hosted.join("KQvK.rtbw.silo").exists() && !hosted.join("KQvK.rtbw").exists());
     let fens = [KINGS_AND_PAWN, BISHOP_AND_KNIGHT, "8/8/1r6/8/3k4/8/3P4/3K4 b - - 3 1"];
     let expected = probe(&folder, &fens).succeeds();
     assert_eq!(probe(host.url("tables/"), &fens).succeeds(), expected);
+    assert_eq!(probe(host.url("hosted/"), &fens).succeeds(), expected);
     let answers: Vec<Value> = expected.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((answers[0]["outcome"].as_str(), answers[0]["dtz"].as_i64()), (Some("draw"), Some(0)));
     // 56 plies and a half-move clock of 60 exceed 100 plies.

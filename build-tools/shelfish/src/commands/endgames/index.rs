@@ -16,9 +16,13 @@ use crate::Outcome;
 #[command(after_help = "Examples:
   shelfish endgames index syzygy
   shelfish endgames index syzygy -o public/endgames
+  shelfish endgames index syzygy -o public/endgames --copy-with .silo
 
 The index is the file endgames.index: names, lengths and checksums of the tables. With many tables the checksums are in
 endgames.sums. The tables remain unchanged, so that every copy of them fits the index.
+
+Hosts like GitHub Pages compress files with unknown endings, which breaks ranges. --copy-with copies the tables to the directory of
+the index and appends an ending to their names.
 
 Exit codes: 0 if the index was written; 1 otherwise; 2 if the usage is wrong.")]
 pub struct Args {
@@ -27,6 +31,9 @@ pub struct Args {
     /// Directory for the index [default: the directory of the tables]
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
+    /// Copy the tables to the directory of the index, and append this ending to their names
+    #[arg(long, value_name = "ENDING", requires = "output")]
+    copy_with: Option<String>,
 }
 
 /// Error of an index that was not written.
@@ -80,21 +87,24 @@ fn replace(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), IndexError> {
 
 /// Reads all tables and writes their index.
 pub fn run(args: &Args) -> Outcome {
-    let mut builder = IndexBuilder::default();
+    let mut builder = IndexBuilder::default().with_ending(args.copy_with.as_deref().unwrap_or_default())?;
+    let output = args.output.as_ref().unwrap_or(&args.tables);
+    at(output, fs::create_dir_all(output))?;
     let (mut count, mut bytes) = (0, 0);
     for entry in at(&args.tables, fs::read_dir(&args.tables))? {
         let path = at(&args.tables, entry)?.path();
         let Some(name) = path.file_name().and_then(|name| name.to_str()?.parse::<TableName>().ok()) else { continue };
         let table = at(&path, fs::read(&path))?;
         builder.add(&name, &table).map_err(|error| IndexError::Table { path, error })?;
+        if let Some(ending) = &args.copy_with {
+            replace(output, &format!("{name}{ending}"), &table)?;
+        }
         count += 1;
         bytes += table.len() as u64;
     }
     if count == 0 {
         return Err(IndexError::Empty { path: args.tables.clone() }.into());
     }
-    let output = args.output.as_ref().unwrap_or(&args.tables);
-    at(output, fs::create_dir_all(output))?;
     let (index, sums) = builder.finish();
     let index = index.encode();
     if let Some(sums) = &sums {
