@@ -119,6 +119,6 @@ for (const size of SIZES) {
         scrolls: document.documentElement.scrollWidth > width,
       };
     }, width);
-    assert.deepEqual(found, { cells: 12, outside: 0, names: [...LONG.matchAll(/(?:White|Black) "(.*)"/g)].map(([, name]) => name), scrolls: false });
+    assert.deepEqual(found, { cells: 18, outside: 0, names: [...LONG.matchAll(/(?:White|Black) "(.*)"/g)].map(([, name]) => name), scrolls: false });
   });
 }
