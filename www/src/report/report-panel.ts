@@ -3,10 +3,11 @@ import { plural } from "../text/units";
 import { byId, make, redraw } from "../shell/dom";
 import { type Kind, KINDS, MANY, nextOf } from "./judgment";
 import { countOrigins } from "./origins";
-import { type Reporter, workerCount } from "./reporter";
+import type { Reporter } from "./reporter";
 import { surname } from "../game/player-names";
 import { change, load, NODES, type Settings } from "../settings/settings";
 import { STOCKFISH, STOCKFISH_SIZE, stockfishSeconds } from "./stockfish-facts";
+import { workerCount } from "./workers";
 import type { Report } from "shelfish/analysis";
 import type { Assessment, State } from "../state/state";
 

@@ -11,6 +11,7 @@ import type { Assessment, State } from "../state/state";
 import { InputError } from "../text/input-error";
 import type { ClosableEngine } from "./stockfish";
 import { STOCKFISH } from "./stockfish-facts";
+import { workerCount } from "./workers";
 
 /** Milliseconds without a change of the main line before its analysis begins. */
 const REST = 60;
@@ -207,9 +208,6 @@ export class Reporter {
     this.state.setAssessment({ report, evaluations, moves }, found);
   }
 }
-
-/** Returns the number of Workers of an analysis. */
-export const workerCount = (): number => Math.max(2, Math.min(4, (navigator.hardwareConcurrency || 2) - 1));
 
 async function ownEngine(): Promise<[name: string, open: () => Promise<ClosableEngine>]> {
   const { engineName, openEngine } = await import("shelfish/engine");
