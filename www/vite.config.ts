@@ -17,6 +17,7 @@ const SHARED_MODULES = [
   "database/(client|cost)",
   "game/(fen|game|notes|player-names)",
   "loading/(early-fetch|idle|load-once|page-part)",
+  "report/workers",
   "score/score",
   "settings/(data-urls|settings)",
   "shell/(dom|policy|theme)",

@@ -62,11 +62,12 @@ test("without tables, the engine evaluates the position", async (t) => {
 
 test("Play wins a won ending by the tables", async (t) => {
   const page = await shelf.page(t, { path: "site/play.html#fen=7k/8/8/8/8/8/1Q6/K7_b_-_-_0_1" });
+  await at(page, "level").selectOption({ label: "Full strength" });
   await at(page, "start").click();
-  const reply = () => page.locator("#moves .san").count();
+  const moves = () => page.locator("#sheet button").count();
   await at(page, "move-input").fill("Kg8");
   await at(page, "move-input").press("Enter");
-  await until(async () => (await reply()) >= 2);
+  await until(async () => (await moves()) >= 2);
   const asked = await page.evaluate(() => performance.getEntriesByType("resource").filter(({ name }) => /KQvK\.rtb/.test(name)).length);
   assert.ok(asked > 0, "the tables were asked");
 });

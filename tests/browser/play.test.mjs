@@ -253,8 +253,8 @@ test("a premove can be typed, and is cancelled if it is not legal after the engi
 });
 
 /** Opens a game that was left after these moves, with the user to move as White. */
-async function left(/** @type {import("node:test").TestContext} */ t, /** @type {string} */ fen, /** @type {string} */ moves, settings = {}) {
-  const page = await shelf.page(t, { path: "site/play.html" });
+async function left(/** @type {import("node:test").TestContext} */ t, /** @type {string | undefined} */ fen, /** @type {string} */ moves, settings = {}, context = {}) {
+  const page = await shelf.page(t, { path: "site/play.html", allow: /registration blocked by Playwright/, context });
   await page.evaluate(({ game, settings }) => {
     localStorage.setItem("play", game);
     localStorage.setItem("settings", settings);
@@ -375,6 +375,50 @@ for (const [end, { fen, side, move, expected }] of Object.entries({
     assert.deepEqual(await findings(page), []);
   });
 }
+
+for (const { name, context } of [
+  { name: "a desk", context: { viewport: { width: 1366, height: 768 } } },
+  { name: "a phone", context: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, colorScheme: /** @type {const} */ ("dark") } },
+]) {
+  test(`the end of a game shows the moves that lost most, with the better moves, on ${name}`, async (t) => {
+    const page = await left(t, undefined, "e2e4 e7e5 d1h5 b8c6 f1c4 g8f6", { nodes: 20_000 }, context);
+    await type(page, "Qxf7");
+    await reads(page, "verdict", /^You won/);
+    await reads(page, "moments-status", /^Looking for/);
+    await reads(page, "moments-status", /^The moves that lost most of the winning chances\. Evaluations: .*\d+ (from the database|by the engine)/);
+    const moments = await at(page, "moment").allTextContents();
+    assert.ok(moments.length >= 1 && moments.length <= 3, moments.join());
+    const blunder = at(page, "moment").filter({ hasText: /^3… Nf6 the engine’s blunder: [4-9]\d % of the winning chances$/ });
+    await (name === "a phone" ? blunder.tap() : blunder.press("Enter"));
+    await reads(page, "status", /^3… Nf6 \(red\) lost \d+ % of the winning chances\. Better: 3… (g6|Qe7|Qf6) \(green\)\.$/);
+    assert.equal(await blunder.getAttribute("aria-pressed"), "true");
+    assert.match((await at(page, "position-text").textContent()) ?? "", /Black: .*knight c6 g8/);
+    await equals(() => page.locator("#board .cg-shapes line").count(), 2);
+    assert.deepEqual(await findings(page), []);
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing to scroll sideways");
+    await page.keyboard.press("End");
+    await equals(() => page.locator("#board .cg-shapes line").count(), 0);
+    await at(page, "analyse").click();
+    await reads(page, "moves", /Qxf7#/);
+  });
+}
+
+test("another game ends the analysis of the last game", async (t) => {
+  const page = await left(t, undefined, "e2e4 e7e5 d1h5 b8c6 f1c4 g8f6", {}, { serviceWorkers: "block" });
+  /** @type {(() => void)[]} */
+  const held = [];
+  await page.route(/shelfish_analysis.*\.wasm/, (route) => void held.push(() => void route.continue().catch(() => {})));
+  await type(page, "Qxf7");
+  await reads(page, "moments-status", /^Looking for/);
+  await until(() => held.length > 0, "the analysis is loading");
+  await at(page, "new").click();
+  for (const release of held) release();
+  await at(page, "start").click();
+  await type(page, "e4");
+  await reads(page, "status", /Your move/);
+  assert.ok(await at(page, "moments").isHidden());
+  assert.equal(await at(page, "moment").count(), 0);
+});
 
 test("a game continues after a reload", async (t) => {
   const page = await shelf.page(t, { path: "site/play.html" });

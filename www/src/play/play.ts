@@ -16,6 +16,7 @@ import { drawMaterial } from "../board/material";
 import { other, shown as time } from "./clock";
 import { DRAW_INTERVAL } from "./draw-offer";
 import { Match } from "./match";
+import type { Moment } from "./moments";
 import { Opponent } from "./opponent";
 import * as setup from "./setup";
 import * as sheet from "./sheet";
@@ -48,6 +49,8 @@ let shown: Node = new Game().root;
 let planned: NormalMove | undefined;
 /** Aborts the engine's search. */
 let working = new AbortController();
+/** Aborts the analysis of a finished game. */
+let analysing = new AbortController();
 
 // Views.
 
@@ -58,6 +61,7 @@ function show(node: Node): void {
   board.show(node, isLast && isMine, undefined, isLast && !isMine && !match?.outcome);
   if (isLast && planned) board.markPremove(planned);
   board.arrows([], node.position);
+  board.threat(undefined, undefined);
   if (match) sheet.draw(match.node, node);
 }
 
@@ -139,7 +143,28 @@ function changed(): void {
   clocks();
   updateControls();
   describe();
+  analyse();
   if (!match.outcome && !match.isMine) void answer(match);
+}
+
+/** Analyses a finished game. The analysis ends if the game continues or another game begins. */
+function analyse(): void {
+  analysing.abort();
+  byId("moments").hidden = true;
+  if (!match?.outcome) return;
+  const at = match;
+  const { signal } = (analysing = new AbortController());
+  void import("./moments").then(({ showMoments }) => showMoments(at, settings, showMoment, signal), () => {});
+}
+
+/** Shows the position before a bad move, with the move and a better move. */
+function showMoment({ node, better, lost }: Moment): void {
+  const { parent, move } = node;
+  if (!parent || !move) return;
+  show(parent);
+  board.arrows([better], parent.position);
+  board.threat({ ...better, move }, parent.position);
+  showStatus(`${better.number} ${node.san} (red) lost ${lost} % of the winning chances. Better: ${better.number} ${better.san} (green).`);
 }
 
 /** Games that were learned. A game is not learned again if it continues after its end was taken back. */
@@ -285,6 +310,7 @@ function chooseOpponent(): void {
   working.abort();
   const { terms } = match ?? {};
   match = undefined;
+  analyse();
   setup.fill(terms, terms?.fen ?? "");
   showStatus("Choose an opponent.");
   preview(terms?.fen);

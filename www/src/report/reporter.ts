@@ -12,6 +12,7 @@ import type { Assessment, State } from "../state/state";
 import { InputError } from "../text/input-error";
 import type { ClosableEngine } from "./stockfish";
 import { STOCKFISH } from "./stockfish-facts";
+import { workerCount } from "./workers";
 
 /** Milliseconds without a change of the main line before its analysis begins. */
 const REST = 60;
@@ -219,11 +220,14 @@ export class Reporter {
   }
 }
 
+<<<<<<< HEAD
 const fourFields = (fen: string): string => fen.split(" ").slice(0, 4).join(" ");
 
 /** Returns the number of Workers of an analysis. */
 export const workerCount = (): number => Math.max(2, Math.min(4, (navigator.hardwareConcurrency || 2) - 1));
 
+=======
+>>>>>>> play
 async function ownEngine(): Promise<[name: string, open: () => Promise<ClosableEngine>]> {
   const { engineName, openEngine } = await import("shelfish/engine");
   return [engineName, () => openEngine({ workers: workerCount() })];
