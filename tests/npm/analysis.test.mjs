@@ -32,8 +32,10 @@ test("a report contains the figures of a game", () => {
     ["Qh4#", null, null],
   ]);
   assert.deepEqual([report.positions, report.known, report.phases], [5, 5, { middlegame: null, endgame: null }]);
-  const { accuracy, ...white } = report.white;
-  assert.deepEqual(white, { moves: 2, judged: 2, provisional: 0, inaccuracies: 0, mistakes: 1, blunders: 1, averageCentipawnLoss: 515 });
+  const { accuracy, accuracyByPhase: { opening, ...others }, ...white } = report.white;
+  assert.deepEqual(others, { middlegame: null, endgame: null });
+  assert.ok(opening && Math.abs(opening - (Number(report.moves[0]?.accuracy) + Number(report.moves[2]?.accuracy)) / 2) < 1e-9);
+  assert.deepEqual(white, { moves: 2, judged: 2, provisional: 0, inaccuracies: 0, mistakes: 1, blunders: 1, averageCentipawnLoss: 515, onlyMoves: 0, greatMoves: 0 });
   assert.ok(accuracy && accuracy > 20 && accuracy < 40);
 });
 
@@ -60,9 +62,31 @@ test("a settled bad move is explained if a line proves the reason", () => {
 
 test("an unknown figure is null", () => {
   const { moves, white } = analysis.report({ moves: ["e2e4", "e7e5"], evaluations: [null, undefined, null] });
-  const nothing = { loss: null, centipawns: null, accuracy: null, judgment: null, settled: false, best: null, explanation: null };
+  const nothing = { loss: null, centipawns: null, accuracy: null, judgment: null, mark: null, settled: false, best: null, explanation: null };
   assert.deepEqual(moves, [{ ply: 1, san: "e4", ...nothing }, { ply: 2, san: "e5", ...nothing }]);
   assert.deepEqual([white.judged, white.accuracy, white.averageCentipawnLoss], [0, null, null]);
+});
+
+test("a second line marks an only move and a great move, and only of a deep search", () => {
+  const moves = ["e2e4", "e7e5", "d1h5", "b8c6", "f1c4", "g7g6"];
+  const before = { cp: -20, depth: 30, line: ["g7g6", "h5f3"] };
+  const evaluations = (/** @type {import("shelfish/analysis").KnownEval} */ known) => [null, null, null, null, null, known, { cp: -20, depth: 30 }];
+  const mark = (/** @type {import("shelfish/analysis").KnownEval} */ known) => analysis.report({ moves, evaluations: evaluations(known) }).moves[5]?.mark;
+  assert.equal(mark({ ...before, second: { mate: 1 } }), "great");
+  assert.equal(mark({ ...before, second: { cp: 170 } }), "only");
+  assert.equal(mark({ ...before, second: { cp: 100 } }), null);
+  assert.equal(mark(before), null);
+  assert.equal(mark({ ...before, depth: 12, second: { mate: 1 } }), null);
+  const annotated = analysis.annotate("1. e4 e5 2. Qh5 Nc6 3. Bc4 g6 *", evaluations({ ...before, second: { mate: 1 } }));
+  assert.match(annotated, /3\.\.\. g6 \$1 /);
+});
+
+test("scores of the engine itself are converted to the scale of Stockfish", () => {
+  const loss = (/** @type {boolean} */ isUnscaled) => {
+    const evaluations = [{ cp: 120, depth: 30, from: /** @type {const} */ ("engine"), isUnscaled }, { cp: 0, depth: 30, from: /** @type {const} */ ("engine"), isUnscaled }];
+    return analysis.report({ moves: ["e2e4"], evaluations }).moves[0]?.centipawns;
+  };
+  assert.deepEqual([loss(false), loss(true)], [120, 150]);
 });
 
 test("the best move of an evaluation is not judged by it", () => {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use shakmaty::fen::Epd;
 use shakmaty::uci::UciMove;
-use shakmaty::{Chess, EnPassantMode, Move, Position as _};
+use shakmaty::{Chess, EnPassantMode, Move};
 use shelfish_analysis::mark::{LOSS, WIN};
 use shelfish_analysis::{Score, Value};
 use shelfish_uci::{Answer, Engine, Setup, UciScore};

@@ -243,9 +243,7 @@ impl Review {
             let position = self.positions[index].chess();
             let is_best =
                 |known: &KnownEval| known.line.first().and_then(|first| first.to_move(position).ok()) == Some(played);
-            let Some(comparison) = self.settled[n].filter(|comparison| self.is_good(n, *comparison)) else {
-                return None;
-            };
+            let comparison = self.settled[n].filter(|comparison| self.is_good(n, *comparison))?;
             let is_wanted = match pass.checked_sub(1) {
                 None => {
                     self.given[index].as_ref().is_none_or(KnownEval::is_shallow)

@@ -40,6 +40,6 @@ export function noveltyText(found: LastInBook | undefined, name: string | undefi
   const reached = `${found.games.toLocaleString("en")} ${found.games === 1 ? "game" : "games"} of the book reached the position before it${name ? ` (${name})` : ""}.`;
   if (novelty?.parent) return `${moveNumber(novelty.parent.position)} ${novelty.san} is the first move that is not in this book. ${reached}`;
   const end = last.children[0];
-  const where = end?.parent ? `The moves of the game are in this book up to ${moveNumber(end.parent.position)} ${end.san}, where the book ends.` : "All moves of the game are in this book.";
-  return where;
+  if (!end || end.children.length === 0) return "All moves of the game are in this book.";
+  return `The moves of the game are in this book up to ${moveNumber(last.position)} ${end.san}, where the book ends.`;
 }

@@ -3,14 +3,10 @@ import { plural } from "../text/units";
 import { byId, make, redraw } from "../shell/dom";
 import { type Kind, KINDS, MANY, MARKS, nextOf } from "./judgment";
 import { countOrigins } from "./origins";
-<<<<<<< HEAD
-import { type Reporter, workerCount } from "./reporter";
+import type { Reporter } from "./reporter";
 import { moveTimes, timeText } from "./move-times";
 import { sumOf, timeChart } from "./time-chart";
 import type { Node } from "../game/game";
-=======
-import type { Reporter } from "./reporter";
->>>>>>> play
 import { surname } from "../game/player-names";
 import { change, load, NODES, type Settings } from "../settings/settings";
 import { STOCKFISH, STOCKFISH_SIZE, stockfishSeconds } from "./stockfish-facts";

@@ -220,14 +220,8 @@ export class Reporter {
   }
 }
 
-<<<<<<< HEAD
 const fourFields = (fen: string): string => fen.split(" ").slice(0, 4).join(" ");
 
-/** Returns the number of Workers of an analysis. */
-export const workerCount = (): number => Math.max(2, Math.min(4, (navigator.hardwareConcurrency || 2) - 1));
-
-=======
->>>>>>> play
 async function ownEngine(): Promise<[name: string, open: () => Promise<ClosableEngine>]> {
   const { engineName, openEngine } = await import("shelfish/engine");
   return [engineName, () => openEngine({ workers: workerCount() })];
