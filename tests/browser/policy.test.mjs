@@ -26,12 +26,14 @@ function table() {
     entries.map((entry) => [entry, Object.fromEntries(DIRECTIVES.map((name, n) => [name, (cells[n] ?? []).flatMap((code) => code.split(" "))]))])));
 }
 
-/** The use of each entry by a page. Runs in the page. @type {Record<string, (database: string, book: string, fen: string) => Promise<unknown>>} */
+/** The use of each entry by a page. Runs in the page. @type {Record<string, (database: string, book: string, fen: string, tables: string) => Promise<unknown>>} */
 const USES = {
   "shelfish": async (database, _, fen) => (await (await import(/** @type {any} */ ("/pkg/index.js"))).openDatabase(database, { indexedDB: false })).lookup(fen),
   "shelfish/inline": async (database, _, fen) => (await (await import(/** @type {any} */ ("/pkg/inline.js"))).openDatabase(database, { indexedDB: false })).lookup(fen),
   "shelfish/book": async (_, book, fen) => (await (await import(/** @type {any} */ ("/pkg/book.js"))).openBook(book, { indexedDB: false })).moves(fen),
   "shelfish/book/inline": async (_, book, fen) => (await (await import(/** @type {any} */ ("/pkg/book-inline.js"))).openBook(book, { indexedDB: false })).moves(fen),
+  "shelfish/endgames": async (_, __, ___, tables) => (await (await import(/** @type {any} */ ("/pkg/endgames.js"))).openEndgames(tables, { indexedDB: false })).probe("8/8/8/8/3k4/8/3P4/3K4 w - -"),
+  "shelfish/endgames/inline": async (_, __, ___, tables) => (await (await import(/** @type {any} */ ("/pkg/endgames-inline.js"))).openEndgames(tables, { indexedDB: false })).probe("8/8/8/8/3k4/8/3P4/3K4 w - -"),
   "shelfish/analysis": async () => (await (await import(/** @type {any} */ ("/pkg/analysis.js"))).openAnalysis()).read("1. e4"),
   "shelfish/analysis/inline": async () => (await (await import(/** @type {any} */ ("/pkg/analysis-inline.js"))).openAnalysis()).read("1. e4"),
   "shelfish/engine": async (_, __, fen) => (await (await import(/** @type {any} */ ("/pkg/engine.js"))).openEngine()).analyse(fen, { depth: 2 }),
@@ -72,9 +74,11 @@ let browser;
 let shelf;
 /** @type {Awaited<ReturnType<typeof host>>} */
 let book;
+/** @type {Awaited<ReturnType<typeof host>>} */
+let tables;
 let url = "";
 before(async () => {
-  [shelf, book] = [await host(join(ROOT, "tests/data/database/db")), await host(join(ROOT, "tests/data/book/db"))];
+  [shelf, book, tables] = [await host(join(ROOT, "tests/data/database/db")), await host(join(ROOT, "tests/data/book/db")), await host(join(ROOT, "static-shards/endgames"))];
   server = createServer((request, response) => {
     const path = String(request.url);
     const file = join(PACKAGE, path.replace(/^\/pkg\//, ""));
@@ -100,6 +104,7 @@ after(async () => {
   server.close();
   await shelf.close();
   await book.close();
+  await tables.close();
 });
 
 /**
@@ -109,14 +114,14 @@ after(async () => {
  * @returns {Promise<string | undefined>}
  */
 async function failure(entry, sources) {
-  const local = (/** @type {string} */ source) => (source === "https://example.org" ? `${new URL(shelf.url).origin} ${new URL(book.url).origin}` : source);
+  const local = (/** @type {string} */ source) => (source === "https://example.org" ? `${[shelf, book, tables].map(({ url }) => new URL(url).origin).join(" ")}` : source);
   const directives = DIRECTIVES.map((name) => `${name} ${(sources[name] ?? []).map(local).join(" ") || "'none'"}`);
   policy = ["default-src 'none'", "img-src data:", "require-trusted-types-for 'script'", ...directives].join("; ");
   const context = withLimit(await browser.newContext());
   try {
     const page = await context.newPage();
     await page.goto(url);
-    const words = [shelf.url, book.url, START].map((word) => JSON.stringify(word)).join(", ");
+    const words = [shelf.url, book.url, START, tables.url].map((word) => JSON.stringify(word)).join(", ");
     // The browser's tools run this expression, which the policy does not restrict.
     return await page.evaluate(`(${USES[entry]})(${words}).then((answer) => (answer ? undefined : "an empty answer"), (error) => error.message)`);
   } finally {
