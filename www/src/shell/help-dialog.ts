@@ -35,6 +35,6 @@ export function showHelp(): void {
     paragraph("Play moves for both sides, choose a famous game, or open your own game. Evaluations are looked up in a database of static files. The deepest evaluation is shown first. Scores are from White’s point of view."),
     make("dl", { className: "keys" }, ...KEYS.map(row)),
     paragraph("Point at a move of a line to see it on the board; click the move to play the line up to it. Scores in italics are not in the database: they come from the line of an earlier position, from the PGN, or from the engine, which searches positions that the database does not have. Hollow marks are judgments that the engine still checks. You can turn the engine off in the settings."),
-    paragraph("Free software, GPL-3.0-or-later. Board and rules: chessground and chessops by Lichess; pieces by Colin M. L. Burnett. Stockfish 10 (GPL-3.0) by its authors, in the build of the npm package stockfish.", "licence"),
+    paragraph("Free software, GPL-3.0-or-later. Board and rules: chessground and chessops by Lichess; drawn pieces by Colin M. L. Burnett; the other sets of pieces belong to this site. Stockfish 10 (GPL-3.0) by its authors, in the build of the npm package stockfish.", "licence"),
   );
 }
