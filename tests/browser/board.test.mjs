@@ -336,6 +336,28 @@ test("settings are kept: colours, pieces, the database", async (t) => {
   await reads(page, "database", /^6\d,\d\d\d positions/);
 });
 
+test("the picture of a set of pieces is loaded when the set is chosen", async (t) => {
+  const page = await shelf.page(t, { path: "site/" });
+  /** @type {string[]} */
+  const loaded = [];
+  page.on("response", (response) => /\/assets\/(geometric|tokens)-.*\.svg$/.test(response.url()) && loaded.push(`${/geometric|tokens/.exec(response.url())} ${response.status()}`));
+  const picture = () => page.evaluate(() => {
+    const { backgroundImage, backgroundPosition } = getComputedStyle(document.querySelector("#board piece.black.queen") ?? document.body);
+    return `${/geometric|tokens/.exec(backgroundImage)} ${backgroundPosition}`;
+  });
+  await at(page, "settings").click();
+  for (const set of ["geometric", "tokens"]) {
+    await at(page, "set-pieces").selectOption(set);
+    await until(async () => (await picture()) === `${set} 20% 100%`, picture);
+    await until(() => loaded.includes(`${set} 200`), () => loaded.join());
+  }
+  await page.reload();
+  await until(async () => (await picture()) === "tokens 20% 100%", picture);
+  await at(page, "settings").click();
+  await at(page, "set-pieces").selectOption("cburnett");
+  await until(async () => (await picture()).startsWith("null"), picture);
+});
+
 test("the FEN and the PGN are copied, and the PGN is downloaded", async (t) => {
   const page = await shelf.page(t, { path: "site/#game=morphy-isouard-1858&ply=3", context: { permissions: ["clipboard-read", "clipboard-write"] } });
   await reads(page, "facts", /^Depth/);

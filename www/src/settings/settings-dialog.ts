@@ -6,7 +6,7 @@ import { make } from "../shell/dom";
 import { dataUrl, endgamesUrl } from "./data-urls";
 import { BOARDS, CACHES, load, PIECES, save, type Settings } from "./settings";
 
-const NAMES: Record<string, string> = { brown: "Brown", green: "Green", blue: "Blue", grey: "Grey", cburnett: "Drawn (cburnett)", letters: "Letters" };
+const NAMES: Record<string, string> = { brown: "Brown", green: "Green", blue: "Blue", grey: "Grey", cburnett: "Drawn (cburnett)", geometric: "Geometric", tokens: "Tokens", letters: "Letters" };
 
 export function showSettings(client: DatabaseClient, engine: (isOn: boolean) => void): void {
   const settings = load();

@@ -2,7 +2,7 @@
 import { readObject, writeString } from "../storage/local-storage";
 
 export const BOARDS = ["brown", "green", "blue", "grey"] as const;
-export const PIECES = ["cburnett", "letters"] as const;
+export const PIECES = ["cburnett", "geometric", "tokens", "letters"] as const;
 /** Sizes of the cache in IndexedDB in MiB; 0 disables the cache. */
 export const CACHES = [0, 16, 64, 256, 1024] as const;
 
