@@ -35,26 +35,26 @@ for (const name of pages) {
       /** @type {Record<string, number>} */
       const scores = {};
       /** @type {string[]} */
-      let faults = [];
+      let problems = [];
       // The better score of two attempts counts.
       for (let tries = 0; tries < 2; tries++) {
         const result = await lighthouse(url, { port: chrome.port, output: "json", logLevel: "error", onlyCategories: tries ? ["performance"] : CATEGORIES }, config);
         assert.ok(result, "a report");
         const { categories, audits, runtimeError } = result.lhr;
         assert.equal(runtimeError, undefined);
-        faults = [];
+        problems = [];
         for (const [id, { score, auditRefs }] of Object.entries(categories)) {
           scores[id] = Math.max(scores[id] ?? 0, Math.round(Number(score) * 100));
           for (const ref of auditRefs) {
             const audit = audits[ref.id];
-            if (ref.weight > 0 && audit && audit.score !== null && audit.score < 0.9) faults.push(`${id}: ${audit.title}${audit.displayValue ? `, ${audit.displayValue}` : ""}`);
+            if (ref.weight > 0 && audit && audit.score !== null && audit.score < 0.9) problems.push(`${id}: ${audit.title}${audit.displayValue ? `, ${audit.displayValue}` : ""}`);
           }
         }
         if (Number(scores.performance ?? LEAST) >= LEAST) break;
       }
       t.diagnostic(JSON.stringify(scores));
       assert.deepEqual(Object.keys(scores).sort(), [...CATEGORIES].sort());
-      for (const [id, score] of Object.entries(scores)) assert.ok(score >= LEAST, `${id}: ${score}\n${faults.join("\n")}`);
+      for (const [id, score] of Object.entries(scores)) assert.ok(score >= LEAST, `${id}: ${score}\n${problems.join("\n")}`);
     });
   }
 }

@@ -259,12 +259,12 @@ impl fmt::Display for Summary {
         let [games, positions, moves] = [self.games, self.files.positions, self.moves].map(HumanCount);
         let size = self.files.size();
         writeln!(f, "{games} games, {positions} positions, {moves} moves, {size}, {:.1} s", self.seconds)?;
-        let faults = self.input.faults.iter().sum::<u64>();
-        if faults > 0 {
-            let (faults, read) = (HumanCount(faults), HumanCount(self.input.read));
+        let errors = self.input.errors.iter().sum::<u64>();
+        if errors > 0 {
+            let (errors, read) = (HumanCount(errors), HumanCount(self.input.read));
             writeln!(
                 f,
-                "{faults} of {read} games with a fault (--verbose counts the reasons, --rejects FILE lists them)"
+                "{errors} of {read} games with an error (--verbose counts the reasons, --rejects FILE lists them)"
             )?;
         }
         writeln!(f, "{}", self.files.integrity)

@@ -47,8 +47,8 @@ pub struct Counts {
     #[serde(serialize_with = "left_out")]
     pub left_out: [u64; LeftOut::NAMES.len()],
     /// Numbers of games with an error, in the order of `ERRORS`.
-    #[serde(serialize_with = "faults")]
-    pub faults: [u64; ERRORS.len()],
+    #[serde(serialize_with = "errors")]
+    pub errors: [u64; ERRORS.len()],
     /// Counts of the moves of books of engines.
     #[serde(skip_serializing_if = "BookCounts::is_empty")]
     pub books: BookCounts,
@@ -73,7 +73,7 @@ fn left_out<S: Serializer>(counts: &[u64; LeftOut::NAMES.len()], serializer: S) 
     serializer.collect_map(named(&LeftOut::NAMES, counts))
 }
 
-fn faults<S: Serializer>(counts: &[u64; ERRORS.len()], serializer: S) -> Result<S::Ok, S::Error> {
+fn errors<S: Serializer>(counts: &[u64; ERRORS.len()], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map(named(&ERRORS, counts))
 }
 
@@ -95,7 +95,7 @@ impl Total for Counts {
         self.other_variants += other.other_variants;
         self.without_result += other.without_result;
         self.left_out.iter_mut().zip(other.left_out).for_each(|(sum, count)| *sum += count);
-        self.faults.iter_mut().zip(other.faults).for_each(|(sum, count)| *sum += count);
+        self.errors.iter_mut().zip(other.errors).for_each(|(sum, count)| *sum += count);
         self.books.add(other.books);
     }
 }
@@ -115,11 +115,11 @@ impl fmt::Display for Counts {
         for (name, n) in named(&LeftOut::NAMES, &self.left_out) {
             writeln!(f, "games left out by the selection ({name}): {}", count(n))?;
         }
-        let faults = self.faults.iter().sum::<u64>();
-        if faults > 0 {
-            writeln!(f, "games with a fault: {}, of which {} are kept up to there", count(faults), count(self.cut))?;
+        let errors = self.errors.iter().sum::<u64>();
+        if errors > 0 {
+            writeln!(f, "games with an error: {}, of which {} are kept up to there", count(errors), count(self.cut))?;
         }
-        for (name, n) in named(&ERRORS, &self.faults) {
+        for (name, n) in named(&ERRORS, &self.errors) {
             writeln!(f, "  {name}: {}", count(n))?;
         }
         self.books.fmt(f)
@@ -171,7 +171,7 @@ impl Games {
             return None;
         }
         if let Some(kind) = error {
-            counts.faults[error_number(kind)] += 1;
+            counts.errors[error_number(kind)] += 1;
             if game.game.moves().is_empty() {
                 return None;
             }

@@ -246,7 +246,7 @@ fn games_without_a_result_or_with_an_error_are_learned_up_to_that_point() {
     let run = learn(&book, &pgn, &[]);
     assert!(run.err.contains("line 7"), "{}", run.err);
     let report = summary(run);
-    let expected = [("read", 5), ("learned", 3), ("without_result", 1), ("faults", 1), ("unusable", 2)];
+    let expected = [("read", 5), ("learned", 3), ("without_result", 1), ("errors", 1), ("unusable", 2)];
     assert!(expected.iter().all(|(name, n)| report[*name] == *n), "{report}");
     let picked = pick(&book, START, &[]);
     let m = &picked["moves"][0];

@@ -276,7 +276,7 @@ fn evaluations_that_the_merge_drops_are_counted_and_written_to_the_rejects() {
     let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
     assert_eq!(summary["over_limit"], serde_json::json!({"positions": 1, "evaluations": 44, "pvs": 45}));
     assert_eq!(summary["evaluations"], 257);
-    assert_eq!(summary["input"]["rejects"], serde_json::json!({}), "no line is at fault");
+    assert_eq!(summary["input"]["rejects"], serde_json::json!({}), "all lines are usable");
     let rejects = fs::read_to_string(rejects).unwrap();
     let row = "\t\ttoo many evaluations, PVs or moves\tthe best 256 evaluations are kept, 44 with 45 PVs left out";
     assert_eq!(rejects.lines().nth(1).unwrap(), format!("{row}\t{START}"));

@@ -301,12 +301,12 @@ impl pgn_reader::Visitor for Plain {
 fn sound(from: &Path, to: &Path) -> usize {
     let mut out = std::io::BufWriter::new(File::create(to).unwrap());
     let mut splitter = Splitter::default();
-    let (mut game, mut faults) = (Vec::new(), 0);
+    let (mut game, mut errors) = (Vec::new(), 0);
     let mut finish = |game: &mut Vec<u8>| {
         match read_main_line(&String::from_utf8_lossy(game), 1).error {
             // pgn-reader skips moves with two check marks.
             None => out.write_all(String::from_utf8_lossy(game).replace("++", "+").as_bytes()).unwrap(),
-            Some(_) => faults += 1,
+            Some(_) => errors += 1,
         }
         game.clear();
     };
@@ -320,7 +320,7 @@ fn sound(from: &Path, to: &Path) -> usize {
     }
     finish(&mut game);
     out.flush().unwrap();
-    faults
+    errors
 }
 
 #[test]
@@ -329,7 +329,7 @@ fn a_book_of_all_games_counts_like_a_hash_map() {
     let Some(path) = data("games.pgn.zst") else { return };
     let fixture = Fixture::new();
     let games = fixture.path("games.pgn");
-    println!("{} games with a fault are left out: the two readers understand them differently", sound(&path, &games));
+    println!("{} games with an error are left out: the two readers understand them differently", sound(&path, &games));
     let mut plain = Plain::default();
     let mut reader = pgn_reader::Reader::new(BufReader::with_capacity(1 << 20, File::open(&games).unwrap()));
     while reader.read_game(&mut plain).unwrap().is_some() {}

@@ -284,8 +284,8 @@ fn errors_in_games_are_counted_and_the_moves_before_are_used() {
     let input = &summary["input"];
     assert_eq!((&input["read"], &input["games"], &input["cut"]), (&json!(9), &json!(6), &json!(4)), "{input}");
     assert_eq!((&input["without_result"], &input["other_variants"]), (&json!(1), &json!(1)));
-    let faults = json!({"not a move": 2, "illegal move": 1, "broken comment or variation": 1, "malformed FEN": 1});
-    assert_eq!(input["faults"], faults);
+    let errors = json!({"not a move": 2, "illegal move": 1, "broken comment or variation": 1, "malformed FEN": 1});
+    assert_eq!(input["errors"], errors);
     let book = contents(&fixture.export("db"));
     let start = &book["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"];
     assert_eq!(start, &BTreeMap::from([("e2e4".to_owned(), [3, 1, 2])]));
@@ -326,7 +326,7 @@ fn noise_and_endless_lines_are_reported() {
     long.extend(b"\n\n[Event \"b\"]\n\n1. d4 1-0\n");
     let summary = fixture.book_build(&[&fixture.file("long.pgn", long)], &["--json"]).succeeds();
     let summary: Value = serde_json::from_str(&summary).unwrap();
-    assert_eq!((&summary["games"], &summary["input"]["faults"]["too long"]), (&json!(1), &json!(1)));
+    assert_eq!((&summary["games"], &summary["input"]["errors"]["too long"]), (&json!(1), &json!(1)));
     fixture.book_build(&[&fixture.file("empty.pgn", "")], &[]).fails(&["nothing to write"]);
 }
 

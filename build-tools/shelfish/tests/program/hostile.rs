@@ -160,7 +160,7 @@ fn host(fixture: &Fixture, target: Target, answer: Answer) -> (HostileHost, Arc<
 }
 
 /// Runs a command that must fail with an error within the memory. Returns what it did otherwise.
-fn fault(memory: u64, command: &Command) -> Option<String> {
+fn unexpected(memory: u64, command: &Command) -> Option<String> {
     let (run, peak) = run_within(memory, command);
     let is_error = run.code == 1 && run.err.starts_with("shelfish: ") && !run.err.contains("panicked");
     let beginning: String = run.err.chars().take(300).collect();
@@ -169,16 +169,16 @@ fn fault(memory: u64, command: &Command) -> Option<String> {
 
 fn lookups_fail(place: Place) {
     let fixture = Fixture::of_sample();
-    let mut faults = Vec::new();
+    let mut failures = Vec::new();
     for (target, name, answer) in ANSWERS {
         let (host, asked) = host(&fixture, target, answer);
         let mut lookup = place.command(&host);
         let args = ["lookup", "--timeout", "1", "--cache-size", "0", "-d", &place.url(&host), START];
-        let fault = fault(MEMORY, lookup.args(args));
-        faults.extend(fault.map(|fault| format!("{name}: {fault}\n")));
+        let failure = unexpected(MEMORY, lookup.args(args));
+        failures.extend(failure.map(|failure| format!("{name}: {failure}\n")));
         assert!(asked.load(SeqCst) > 0, "{name}: nothing was requested");
     }
-    assert!(faults.is_empty(), "{}", faults.concat());
+    assert!(failures.is_empty(), "{}", failures.concat());
 }
 
 #[test]
@@ -260,7 +260,7 @@ const LISTINGS: [(Target, &str, Answer); 12] = [
 fn publications_fail(protocol: Protocol) {
     let fixture = Fixture::of_sample();
     std::fs::create_dir(fixture.path("empty")).unwrap();
-    let mut faults = Vec::new();
+    let mut failures = Vec::new();
     for (target, name, answer) in LISTINGS {
         if target == Target::Upload && protocol == Protocol::Azure {
             // Azure has no names of uploads.
@@ -276,10 +276,10 @@ fn publications_fail(protocol: Protocol) {
         let mut publish = protocol.command(host.at);
         let db = fixture.path("db");
         let args = ["publish", "--quiet", "--retries", "1", "--part-size", "4KiB", db.to_str().unwrap()];
-        let fault = fault(MEMORY, publish.args(args).arg(protocol.url("db")));
-        faults.extend(fault.map(|fault| format!("{name}: {fault}\n")));
+        let failure = unexpected(MEMORY, publish.args(args).arg(protocol.url("db")));
+        failures.extend(failure.map(|failure| format!("{name}: {failure}\n")));
     }
-    assert!(faults.is_empty(), "{}", faults.concat());
+    assert!(failures.is_empty(), "{}", failures.concat());
 }
 
 #[test]
@@ -342,7 +342,7 @@ fn a_build_on_a_hostile_base_is_an_error() {
     // The debug build of the program needs more than its option says, as it does for an honest base.
     const MEMORY: u64 = 160 << 20;
     let fixture = Fixture::of_sample();
-    let mut faults = Vec::new();
+    let mut failures = Vec::new();
     for place in PLACES {
         let mut attempt = |name: &str, host: &HostileHost| {
             let mut build = place.command(host);
@@ -357,8 +357,8 @@ fn a_build_on_a_hostile_base_is_an_error() {
                 &place.url(host),
                 "-o",
             ]);
-            let fault = fault(MEMORY, build.arg(fixture.path("new")));
-            faults.extend(fault.map(|fault| format!("{place:?}, {name}: {fault}\n")));
+            let failure = unexpected(MEMORY, build.arg(fixture.path("new")));
+            failures.extend(failure.map(|failure| format!("{place:?}, {name}: {failure}\n")));
         };
         for (target, name, answer) in ANSWERS {
             // The time of a base is not shortened by an option.
@@ -379,7 +379,7 @@ fn a_build_on_a_hostile_base_is_an_error() {
         });
         attempt("pages beyond the memory", &host);
     }
-    assert!(faults.is_empty(), "{}", faults.concat());
+    assert!(failures.is_empty(), "{}", failures.concat());
 }
 
 /// Answers to requests for shards, which a long-running program must survive.

@@ -1,4 +1,4 @@
-//! `shelfish publish` with real servers of the protocols, including kills, faults and concurrent publishers.
+//! `shelfish publish` with real servers of the protocols, including kills, errors and concurrent publishers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

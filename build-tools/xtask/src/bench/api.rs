@@ -78,13 +78,13 @@ pub fn run(args: &Args) -> Result<()> {
     for seconds in [3, args.seconds] {
         let mut load = Command::new(&wrk);
         load.args(["-t1", "--latency", &format!("-c{}", args.connections), &format!("-d{seconds}s"), "-s"]);
-        let mut faults = None;
+        let mut errors = None;
         let done = watch(load.arg(&script).arg(url).env("PATHS", &paths), |line| {
-            if ["Non-2xx", "Socket errors"].iter().any(|fault| line.trim_start().starts_with(fault)) {
-                faults = Some(line.trim().to_owned());
+            if ["Non-2xx", "Socket errors"].iter().any(|error| line.trim_start().starts_with(error)) {
+                errors = Some(line.trim().to_owned());
             }
         })?;
-        ensure!(done && faults.is_none(), "some requests failed: {}", faults.unwrap_or_default());
+        ensure!(done && errors.is_none(), "some requests failed: {}", errors.unwrap_or_default());
         let memory = fs::read_to_string(format!("/proc/{}/status", server.0.id())).unwrap_or_default();
         let memory = memory.lines().find(|line| line.starts_with("VmRSS")).unwrap_or("VmRSS: unknown on this system");
         say(format!("after {seconds} s of load the server has {memory}"));

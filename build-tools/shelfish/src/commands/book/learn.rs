@@ -81,7 +81,7 @@ struct Summary {
     /// Number of games without a move of chess or Chess960.
     unusable: u64,
     /// Number of games with an error.
-    faults: u64,
+    errors: u64,
     /// Number of learned games without a result that were unknown for both sides.
     without_result: u64,
     /// Number of moves learned.
@@ -108,7 +108,7 @@ impl fmt::Display for Summary {
                 ("games that had been learned before", self.known),
                 ("games of other players", self.others),
                 ("games that cannot be used", self.unusable),
-                ("games with an error, learned up to there", self.faults),
+                ("games with an error, learned up to there", self.errors),
                 ("games without a result", self.without_result),
             ],
         )?;
@@ -135,7 +135,7 @@ pub fn learn(args: LearnArgs) -> Outcome {
             let text = decoded(&game.text);
             let game = read_main_line(&text, game_line);
             if let Some(error) = &game.error {
-                summary.faults += u64::from(!matches!(error.kind, PgnErrorKind::Variant(_)));
+                summary.errors += u64::from(!matches!(error.kind, PgnErrorKind::Variant(_)));
                 failures += 1;
                 if failures <= MAX_PRINTED {
                     eprintln!(
