@@ -13,7 +13,7 @@ use crate::moves::{self, Cursors, LineError, LineInfo};
 use crate::position::Position;
 #[cfg(feature = "write")]
 use crate::table::StoredRecord;
-use crate::table::{Bits, ColumnError, Columns, MAX_TOTAL, Octaves, Record, Sealed, Values, unzigzag};
+use crate::table::{Bits, ColumnError, Columns, MAX_TOTAL, Octaves, Record, RecordError, Sealed, Values, unzigzag};
 
 /// The code of numbers with a predictable order of magnitude only.
 const WIDE: Octaves = Octaves { direct: 4, leading: 2 };
@@ -194,8 +194,8 @@ impl BlockColumns {
         first: usize,
         n: usize,
         line_infos: &mut Vec<LineInfo>,
-    ) -> Result<Cursors<'a>, String> {
-        let left = self.entries.get(n / STRIDE).ok_or("no such record")?;
+    ) -> Result<Cursors<'a>, RecordError> {
+        let left = self.entries.get(n / STRIDE).ok_or(RecordError::Missing { n })?;
         let mut ends = lines(columns, first);
         for (column, left) in ends.iter_mut().zip(left) {
             *column = &column[column.len() - left..];
@@ -203,7 +203,7 @@ impl BlockColumns {
         let mut cursors = Cursors::new(ends);
         for before in n - n % STRIDE..n {
             self.line_infos(before, line_infos);
-            cursors.skip(line_infos).map_err(|error| error.to_string())?;
+            cursors.skip(line_infos)?;
         }
         self.line_infos(n, line_infos);
         Ok(cursors)
@@ -350,10 +350,10 @@ impl Record for PositionEval {
         n: usize,
         position: Position,
         _: &dyn Fn(usize) -> (Square, Square),
-    ) -> Result<PositionEval, String> {
+    ) -> Result<PositionEval, RecordError> {
         let mut line_infos = Vec::new();
         let mut cursors = decoded.cursors(columns, first, n, &mut line_infos)?;
-        let lines = cursors.decode(position.chess(), &line_infos).map_err(|error| error.to_string())?;
+        let lines = cursors.decode(position.chess(), &line_infos)?;
         let mut lines = lines.into_iter();
         let evaluations = decoded.evaluations(n).iter().map(|numbers| Evaluation {
             depth: numbers.depth,

@@ -89,26 +89,27 @@ pub(crate) struct Cursors<'a> {
     rest: [&'a [u8]; COLUMNS],
 }
 
-/// Why the lines of a record cannot be decoded: the columns are not those that an encoder wrote.
+/// The reason why the lines of a record are invalid.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) enum LineError {
+#[non_exhaustive]
+pub enum LineError {
     /// A column ended within the record.
     Ended {
         /// Number of the column.
         column: usize,
     },
-    /// A line refers to an earlier line that is not there.
+    /// A line refers to an earlier line that does not exist.
     Source {
-        /// The line referred to.
+        /// Number of the line.
         source: usize,
         /// Number of earlier lines.
         lines: usize,
     },
-    /// A line shares more moves with another than that one has, or than it has itself.
+    /// A line shares more moves with another line than the other line has, or than the line itself has.
     Shared {
-        /// Moves said to be shared.
+        /// Number of shared moves.
         shared: usize,
-        /// Moves there are.
+        /// Number of moves of the line.
         length: usize,
     },
     /// A move's rank is beyond the legal moves.

@@ -18,7 +18,8 @@ mod tests;
 mod tree;
 
 pub(crate) use board::relative_square;
-pub(crate) use line::{COLUMNS, Cursors, LENGTH, LineError, LineInfo, MAX_PLIES, NAMES, RANK, SHARED, SOURCE};
+pub use line::LineError;
+pub(crate) use line::{COLUMNS, Cursors, LENGTH, LineInfo, MAX_PLIES, NAMES, RANK, SHARED, SOURCE};
 #[cfg(feature = "write")]
 pub(crate) use line::{DecodingCost, MAX_COST, SAFE_PLIES};
 #[cfg(any(feature = "write", test))]

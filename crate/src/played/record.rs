@@ -15,7 +15,7 @@ use crate::moves::Ranking;
 use crate::position::Position;
 #[cfg(feature = "write")]
 use crate::table::StoredRecord;
-use crate::table::{ColumnError, Columns, Record, Sealed};
+use crate::table::{ColumnError, Columns, Record, RecordError, Sealed};
 
 impl Sealed for Played {}
 
@@ -100,8 +100,8 @@ impl Record for Played {
         n: usize,
         position: Position,
         step: &dyn Fn(usize) -> (Square, Square),
-    ) -> Result<Played, String> {
-        let others = decoded.others.get(n).ok_or("no such record")?.clone();
+    ) -> Result<Played, RecordError> {
+        let others = decoded.others.get(n).ok_or(RecordError::Missing { n })?.clone();
         let details = |games| decoded.games.details(games, decoded.layout);
         let legal = position.chess().legal_moves();
         let mut moves: Vec<PlayedMove> = Vec::new();
@@ -110,7 +110,7 @@ impl Record for Played {
             if results.games() > 0 {
                 let (from, to) = step(child as usize);
                 let m = legal.iter().copied().find(|m| is_step(*m, from, to));
-                let m = m.ok_or_else(|| format!("the step from {from} to {to} is not a legal move"))?;
+                let m = m.ok_or(RecordError::Step { from, to })?;
                 moves.push(PlayedMove { m, results, details });
             }
         }
@@ -118,9 +118,9 @@ impl Record for Played {
             let ranking = Ranking::new(position.chess());
             for other in others {
                 let rank = decoded.ranks[other];
-                let m = ranking.pick(rank as usize).map_err(|count| format!("rank {rank} of {count} legal moves"))?;
+                let m = ranking.pick(rank as usize).map_err(|legal| RecordError::Rank { rank, legal })?;
                 if moves.iter().any(|played| played.m == m) {
-                    return Err(format!("the move of rank {rank} occurs twice"));
+                    return Err(RecordError::Duplicate { rank });
                 }
                 let (results, details) = details(decoded.other(other));
                 moves.push(PlayedMove { m, results, details });

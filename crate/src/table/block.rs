@@ -211,6 +211,6 @@ impl<R: Record> Block<R> {
     fn record(&self, n: usize, position: Position) -> Result<R, TableError> {
         let fen = position.clone();
         R::decode(&self.decoded, &self.columns, Self::FIRST, n, position, &|n| self.forest.steps[n])
-            .map_err(|why| self.chunk.error(ChunkErrorKind::Line { fen: fen.to_string(), why }))
+            .map_err(|error| self.chunk.error(ChunkErrorKind::Record { fen: fen.to_string(), error }))
     }
 }

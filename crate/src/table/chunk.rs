@@ -10,7 +10,7 @@ use core::ops::Range;
 
 use twox_hash::XxHash64;
 
-use super::ColumnError;
+use super::{ColumnError, ManifestError, RecordError};
 use crate::position::KeyError;
 use crate::quoted::Quoted;
 
@@ -138,8 +138,8 @@ pub enum TableError {
         /// The manifest's.
         found: String,
     },
-    /// The manifest is not one.
-    Manifest(String),
+    /// The bytes are not a manifest.
+    Manifest(ManifestError),
     /// The bytes of a chunk contradict the index.
     Chunk {
         /// The chunk.
@@ -174,16 +174,16 @@ pub enum ChunkErrorKind {
     },
     /// The keys are those of a different page or block.
     Other,
-    /// The checksum is right, but the content is invalid: a faulty writer made it.
+    /// The checksum is right, but the content is invalid: the writer has a bug.
     Columns(ColumnError),
     /// A position is not canonical or cannot be played on.
     Key(KeyError),
-    /// A line is not one of legal moves.
-    Line {
+    /// A record is invalid.
+    Record {
         /// Four-field FEN of the record.
         fen: String,
         /// The reason.
-        why: String,
+        error: RecordError,
     },
     /// A position occurs twice.
     Duplicate {
@@ -196,6 +196,12 @@ impl ChunkErrorKind {
     /// Whether the file may have been replaced by that of another build.
     pub fn is_foreign(&self) -> bool {
         matches!(self, ChunkErrorKind::Length { .. } | ChunkErrorKind::Checksum { .. } | ChunkErrorKind::Other)
+    }
+}
+
+impl From<ManifestError> for TableError {
+    fn from(error: ManifestError) -> TableError {
+        TableError::Manifest(error)
     }
 }
 
@@ -216,7 +222,7 @@ impl fmt::Display for TableError {
             TableError::Kind { expected, found } => {
                 write!(f, "manifest.json holds {}, expected {}: open it as what it is", Quoted(found), Quoted(expected))
             }
-            TableError::Manifest(why) => write!(f, "manifest.json is not a manifest: {why}"),
+            TableError::Manifest(error) => write!(f, "manifest.json is not a manifest: {error}"),
             TableError::Chunk { chunk, kind } => write!(f, "{chunk}: {kind}"),
         }
     }
@@ -235,7 +241,7 @@ impl fmt::Display for ChunkErrorKind {
             ChunkErrorKind::Other => f.write_str("another page or block was found in its place"),
             ChunkErrorKind::Columns(error) => error.fmt(f),
             ChunkErrorKind::Key(error) => error.fmt(f),
-            ChunkErrorKind::Line { fen, why } => write!(f, "line of {fen}: {why}"),
+            ChunkErrorKind::Record { fen, error } => write!(f, "record of {fen}: {error}"),
             ChunkErrorKind::Duplicate { fen } => write!(f, "{fen} occurs twice"),
         }
     }

@@ -6,6 +6,8 @@
 
 use std::borrow::Cow;
 
+use super::ManifestError;
+
 /// The deepest nesting of arrays and objects; a manifest has five levels.
 const MAX_DEPTH: u32 = 16;
 
@@ -23,7 +25,7 @@ impl<'a> JsonReader<'a> {
     }
 
     /// Checks that nothing follows.
-    pub(super) fn finish(&mut self) -> Result<(), String> {
+    pub(super) fn finish(&mut self) -> Result<(), ManifestError> {
         self.space();
         if self.at == self.text.len() { Ok(()) } else { Err(self.expected("end")) }
     }
@@ -31,8 +33,8 @@ impl<'a> JsonReader<'a> {
     /// Reads an object: calls `member` with each name; `member` must read the value.
     pub(super) fn object(
         &mut self,
-        member: &mut dyn FnMut(&mut JsonReader<'a>, &str) -> Result<(), String>,
-    ) -> Result<(), String> {
+        member: &mut dyn FnMut(&mut JsonReader<'a>, &str) -> Result<(), ManifestError>,
+    ) -> Result<(), ManifestError> {
         self.list(b'{', b'}', "object", &mut |json| {
             let name = json.text()?;
             if !json.pass(b':') {
@@ -45,8 +47,8 @@ impl<'a> JsonReader<'a> {
     /// Reads an array: calls `item` for each item; `item` must read it.
     pub(super) fn array(
         &mut self,
-        item: &mut dyn FnMut(&mut JsonReader<'a>) -> Result<(), String>,
-    ) -> Result<(), String> {
+        item: &mut dyn FnMut(&mut JsonReader<'a>) -> Result<(), ManifestError>,
+    ) -> Result<(), ManifestError> {
         self.list(b'[', b']', "array", item)
     }
 
@@ -55,8 +57,8 @@ impl<'a> JsonReader<'a> {
         open: u8,
         close: u8,
         expected: &'static str,
-        item: &mut dyn FnMut(&mut JsonReader<'a>) -> Result<(), String>,
-    ) -> Result<(), String> {
+        item: &mut dyn FnMut(&mut JsonReader<'a>) -> Result<(), ManifestError>,
+    ) -> Result<(), ManifestError> {
         if !self.pass(open) {
             return Err(self.expected(expected));
         }
@@ -80,7 +82,7 @@ impl<'a> JsonReader<'a> {
     }
 
     /// Reads a string.
-    pub(super) fn text(&mut self) -> Result<Cow<'a, str>, String> {
+    pub(super) fn text(&mut self) -> Result<Cow<'a, str>, ManifestError> {
         if !self.pass(b'"') {
             return Err(self.expected("string"));
         }
@@ -103,18 +105,18 @@ impl<'a> JsonReader<'a> {
     }
 
     /// Reads a whole number that is not negative.
-    pub(super) fn number(&mut self) -> Result<u64, String> {
+    pub(super) fn number(&mut self) -> Result<u64, ManifestError> {
         self.space();
         let start = self.at;
         let number = self.word().iter().try_fold(0u64, |number, digit| {
             let digit = digit.checked_sub(b'0').filter(|digit| *digit < 10)?;
             number.checked_mul(10)?.checked_add(digit.into())
         });
-        number.filter(|_| self.at > start).ok_or_else(|| format!("expected whole number at byte {start}"))
+        number.filter(|_| self.at > start).ok_or(ManifestError::Json { expected: "whole number", at: start })
     }
 
     /// Skips a value of any kind.
-    pub(super) fn skip(&mut self) -> Result<(), String> {
+    pub(super) fn skip(&mut self) -> Result<(), ManifestError> {
         self.space();
         match self.peek() {
             Some(b'{') => self.object(&mut |json, _| json.skip()),
@@ -124,14 +126,14 @@ impl<'a> JsonReader<'a> {
                 let start = self.at;
                 match self.word() {
                     b"true" | b"false" | b"null" | [b'0'..=b'9', ..] | [b'-', b'0'..=b'9', ..] => Ok(()),
-                    _ => Err(format!("expected value at byte {start}")),
+                    _ => Err(ManifestError::Json { expected: "value", at: start }),
                 }
             }
         }
     }
 
-    fn expected(&self, expected: &'static str) -> String {
-        format!("expected {expected} at byte {}", self.at)
+    fn expected(&self, expected: &'static str) -> ManifestError {
+        ManifestError::Json { expected, at: self.at }
     }
 
     fn peek(&self) -> Option<u8> {
@@ -201,7 +203,7 @@ mod tests {
     use serde_json::Value;
 
     /// Reads any value as `serde_json` would; numbers that are not whole are `null`.
-    fn value(json: &mut JsonReader<'_>) -> Result<Value, String> {
+    fn value(json: &mut JsonReader<'_>) -> Result<Value, ManifestError> {
         json.space();
         Ok(match json.peek() {
             Some(b'{') => {
@@ -225,7 +227,7 @@ mod tests {
         })
     }
 
-    fn whole(text: &str) -> Result<Value, String> {
+    fn whole(text: &str) -> Result<Value, ManifestError> {
         let mut json = JsonReader::new(text);
         let found = value(&mut json)?;
         json.finish().map(|()| found)

@@ -10,10 +10,9 @@ use super::json_reader::JsonReader;
 #[cfg(feature = "write")]
 use super::shard_name::hex;
 use super::shard_name::is_shard_name;
-use super::{Chunk, Page, Record, TableError};
+use super::{Chunk, ManifestError, Page, Record, TableError};
 use crate::base64;
 use crate::position::Key;
-use crate::quoted::Quoted;
 
 /// The totals of a database, and its shards and pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,10 +85,10 @@ impl Pages {
     }
 
     /// Adds a page. Its start is set when the length of its shard is known.
-    fn push(&mut self, shard: usize, separator: &[u8]) -> Result<(), String> {
+    fn push(&mut self, shard: usize, separator: &[u8]) -> Result<(), ManifestError> {
         let last = self.locations.len().checked_sub(1).map(|last| self.separator(last));
         if last.map_or(!separator.is_empty(), |last| last >= separator) {
-            return Err(format!("the separator of page {} stands out of order", self.locations.len()));
+            return Err(ManifestError::Order { page: self.locations.len() });
         }
         self.separators.extend_from_slice(separator);
         self.locations.push(PageLocation { separator: self.separators.len() as u32, shard: shard as u32, start: 0 });
@@ -121,13 +120,12 @@ impl Manifest {
     ///
     /// Not a manifest, of a later format, of other records, changed since it was written.
     pub fn parse<R: Record>(bytes: &[u8]) -> Result<Manifest, TableError> {
-        let fault = |why: String| TableError::Manifest(why);
-        let format = format_of(bytes).map_err(fault)?;
+        let format = format_of(bytes)?;
         if format != Manifest::FORMAT {
             return Err(TableError::Version { found: format });
         }
-        check(bytes).map_err(fault)?;
-        let text = core::str::from_utf8(bytes).map_err(|error| fault(error.to_string()))?;
+        check(bytes)?;
+        let text = core::str::from_utf8(bytes).map_err(ManifestError::Utf8)?;
         let mut json = JsonReader::new(text);
         let mut manifest = Manifest {
             positions: 0,
@@ -156,10 +154,10 @@ impl Manifest {
         if !records.is_empty() && records != R::KIND {
             return Err(TableError::Kind { expected: R::KIND, found: records });
         }
-        read.map_err(fault)?;
-        for (is_there, what) in [(!records.is_empty(), "records"), (!manifest.shards.is_empty(), "shards")] {
-            if !is_there {
-                return Err(fault(format!("it has no {what}")));
+        read?;
+        for (is_missing, member) in [(records.is_empty(), "records"), (manifest.shards.is_empty(), "shards")] {
+            if is_missing {
+                return Err(ManifestError::Missing(member).into());
             }
         }
         Ok(manifest)
@@ -176,7 +174,7 @@ impl Manifest {
         totals: Vec<(String, u64)>,
         info: Vec<(String, String)>,
         shards: Vec<WrittenShard>,
-    ) -> Result<Manifest, String> {
+    ) -> Result<Manifest, ManifestError> {
         let mut manifest = Manifest { positions, totals, info, shards: Vec::new(), pages: Pages::default() };
         for WrittenShard { file, bytes, positions, pages, inline_pages } in shards {
             let mut lengths = Vec::new();
@@ -189,7 +187,7 @@ impl Manifest {
         Ok(manifest)
     }
 
-    fn read_shard(&mut self, json: &mut JsonReader<'_>) -> Result<(), String> {
+    fn read_shard(&mut self, json: &mut JsonReader<'_>) -> Result<(), ManifestError> {
         let (mut file, mut bytes, mut positions, mut inline_pages) = (String::new(), 0, 0, Vec::new());
         let mut lengths = Vec::new();
         json.object(&mut |json, name| {
@@ -203,18 +201,18 @@ impl Manifest {
                         match page {
                             (None, _) => page.0 = Some(parse_separator(&json.text()?)?),
                             (_, None) => page.1 = Some(json.number()?),
-                            _ => return Err("a page has a separator and a length, found more".to_string()),
+                            _ => return Err(ManifestError::PageItems),
                         }
                         Ok(())
                     })?;
                     let (Some(separator), Some(length)) = page else {
-                        return Err("a page has a separator and a length, found less".to_string());
+                        return Err(ManifestError::PageItems);
                     };
                     self.pages.push(self.shards.len(), &separator)?;
                     lengths.push(page_length(length)?);
                     Ok(())
                 })?,
-                "carried" => inline_pages = base64::decode(&json.text()?).ok_or("inline pages are not Base64")?,
+                "carried" => inline_pages = base64::decode(&json.text()?).ok_or(ManifestError::Base64)?,
                 _ => json.skip()?,
             }
             Ok(())
@@ -230,15 +228,16 @@ impl Manifest {
         positions: u64,
         lengths: &[u32],
         inline_pages: Vec<u8>,
-    ) -> Result<(), String> {
+    ) -> Result<(), ManifestError> {
         if !is_shard_name(&file) {
-            return Err(format!("{} is not the name of a shard", Quoted(&file)));
+            return Err(ManifestError::ShardName { found: file });
         }
         let page_bytes = lengths.iter().map(|&length| u64::from(length)).sum();
-        let start = bytes.checked_sub(page_bytes);
-        let mut start = start.ok_or_else(|| format!("the pages of {file} are longer than it"))?;
+        let Some(mut start) = bytes.checked_sub(page_bytes) else {
+            return Err(ManifestError::ShardLength { file, expected: page_bytes, found: bytes });
+        };
         if !inline_pages.is_empty() && inline_pages.len() as u64 != page_bytes {
-            return Err(format!("{} bytes of inline pages of {file}, expected {page_bytes}", inline_pages.len()));
+            return Err(ManifestError::InlinePages { file, expected: page_bytes, found: inline_pages.len() });
         }
         let pages = self.pages.locations.len() - lengths.len()..self.pages.locations.len();
         for (location, &length) in self.pages.locations[pages.clone()].iter_mut().zip(lengths) {
@@ -367,12 +366,12 @@ impl Manifest {
 /// The members of an object, in their order.
 fn members<V>(
     json: &mut JsonReader<'_>,
-    value: impl Fn(&mut JsonReader<'_>) -> Result<V, String>,
-) -> Result<Vec<(String, V)>, String> {
+    value: impl Fn(&mut JsonReader<'_>) -> Result<V, ManifestError>,
+) -> Result<Vec<(String, V)>, ManifestError> {
     let mut members = Vec::new();
     json.object(&mut |json, name| {
         if members.len() == Manifest::MAX_MEMBERS {
-            return Err(format!("totals and info have at most {} members, found more", Manifest::MAX_MEMBERS));
+            return Err(ManifestError::Members { most: Manifest::MAX_MEMBERS });
         }
         members.push((name.to_string(), value(json)?));
         Ok(())
@@ -381,33 +380,30 @@ fn members<V>(
 }
 
 /// The number of the format, with which a manifest of any version begins.
-fn format_of(bytes: &[u8]) -> Result<u64, String> {
+fn format_of(bytes: &[u8]) -> Result<u64, ManifestError> {
     if bytes.is_empty() {
-        return Err("the file is empty".to_string());
+        return Err(ManifestError::Empty);
     }
     if bytes.len() > Manifest::MAX_BYTES {
-        return Err(format!("it has {} bytes, expected at most {}", bytes.len(), Manifest::MAX_BYTES));
+        return Err(ManifestError::TooLarge { found: bytes.len() });
     }
     let number = bytes.strip_prefix(b"{\"format\":").and_then(|rest| {
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count().min(20);
         core::str::from_utf8(&rest[..digits]).ok()?.parse().ok()
     });
-    number.ok_or_else(|| {
-        let beginning = &bytes[..bytes.len().min(24)];
-        format!("it begins with {}, expected {{\"format\":", Quoted(&letters(beginning)))
-    })
+    number.ok_or_else(|| ManifestError::Beginning { found: letters(&bytes[..bytes.len().min(24)]) })
 }
 
 /// Checks the checksum that ends a manifest.
-fn check(bytes: &[u8]) -> Result<(), String> {
+fn check(bytes: &[u8]) -> Result<(), ManifestError> {
     let start = bytes.len().saturating_sub(CHECKSUM.len() + 16 + "\"}\n".len());
     let (before, after) = bytes.split_at(start);
-    let after = after.strip_prefix(CHECKSUM.as_bytes()).ok_or("it has no checksum")?;
-    let found = format!("{:016x}", checksum(before));
-    if after.strip_suffix(b"\"}\n") == Some(found.as_bytes()) {
+    let after = after.strip_prefix(CHECKSUM.as_bytes()).ok_or(ManifestError::NoChecksum)?;
+    let expected = checksum(before);
+    if after.strip_suffix(b"\"}\n") == Some(format!("{expected:016x}").as_bytes()) {
         return Ok(());
     }
-    Err(format!("its checksum is {found}, it ends {}: the bytes were changed", Quoted(&letters(after))))
+    Err(ManifestError::Checksum { expected, found: letters(after) })
 }
 
 /// Bytes that may be no text, a letter each.
@@ -416,13 +412,13 @@ fn letters(bytes: &[u8]) -> String {
 }
 
 /// The length of a page, if a page can have it.
-fn page_length(length: u64) -> Result<u32, String> {
+fn page_length(length: u64) -> Result<u32, ManifestError> {
     let fits = u32::try_from(length).ok().filter(|&length| length > 0 && length as usize <= Page::MAX_BYTES);
-    fits.ok_or_else(|| format!("page of {length} bytes, expected at most {}", Page::MAX_BYTES))
+    fits.ok_or(ManifestError::PageLength { found: length })
 }
 
 /// Reads a separator, in hexadecimal.
-fn parse_separator(text: &str) -> Result<Vec<u8>, String> {
+fn parse_separator(text: &str) -> Result<Vec<u8>, ManifestError> {
     let parse = || {
         if !text.len().is_multiple_of(2) || text.len() > 2 * usize::from(u8::MAX) {
             return None;
@@ -430,5 +426,5 @@ fn parse_separator(text: &str) -> Result<Vec<u8>, String> {
         let digit = |byte: u8| char::from(byte).to_digit(16);
         text.as_bytes().chunks(2).map(|pair| Some((digit(pair[0])? << 4 | digit(pair[1])?) as u8)).collect()
     };
-    parse().ok_or_else(|| format!("{} is not a separator", Quoted(text)))
+    parse().ok_or_else(|| ManifestError::Separator { found: text.to_string() })
 }

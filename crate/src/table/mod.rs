@@ -17,6 +17,7 @@ mod columns;
 mod forest;
 mod json_reader;
 mod manifest;
+mod manifest_error;
 mod page;
 mod record;
 mod shard_name;
@@ -28,6 +29,7 @@ mod write;
 pub use block::Block;
 pub(crate) use block::MAX_TOTAL;
 // Items of the writer that only the program `shelfish` uses. They are not part of the public API.
+pub use crate::moves::LineError;
 #[cfg(feature = "write")]
 #[doc(hidden)]
 pub use block::{RecordWeight, StoredRecord};
@@ -40,9 +42,10 @@ pub use columns::ColumnError;
 #[doc(hidden)]
 pub use manifest::WrittenShard;
 pub use manifest::{Manifest, Shard};
+pub use manifest_error::ManifestError;
 pub use page::Page;
-pub use record::Record;
 pub(crate) use record::sealed::Sealed;
+pub use record::{Record, RecordError};
 pub use shard_name::{SHARD_ENDING, is_shard_name, shard_name};
 #[cfg(feature = "write")]
 pub use write::{CompleteTable, Cutter, EncodedBlock, TableWriter, WriteError, WriterOptions, encode_block};

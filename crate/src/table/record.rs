@@ -1,8 +1,11 @@
 //! The kind of record that a table holds.
 
+use core::fmt;
+
 #[cfg(feature = "write")]
 use super::StoredRecord;
 use super::{ColumnError, Columns};
+use crate::moves::LineError;
 use crate::position::Position;
 use shakmaty::{Color, Square};
 
@@ -95,7 +98,7 @@ pub trait Record: sealed::Sealed + Sized + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// Why the record cannot be read.
+    /// Returns an error if the columns do not contain a valid record of this number.
     #[doc(hidden)]
     fn decode(
         decoded: &Self::BlockColumns,
@@ -104,5 +107,57 @@ pub trait Record: sealed::Sealed + Sized + Send + Sync + 'static {
         n: usize,
         position: Position,
         step: &dyn Fn(usize) -> (Square, Square),
-    ) -> Result<Self, String>;
+    ) -> Result<Self, RecordError>;
 }
+
+/// The reason why a record of a block is invalid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RecordError {
+    /// The block does not have so many records.
+    Missing {
+        /// Number of the record.
+        n: usize,
+    },
+    /// The columns of the lines are invalid.
+    Line(LineError),
+    /// A step to a child is not a legal move.
+    Step {
+        /// Origin of the step.
+        from: Square,
+        /// Target of the step.
+        to: Square,
+    },
+    /// The rank of a move is beyond the legal moves.
+    Rank {
+        /// The rank.
+        rank: u32,
+        /// Number of legal moves.
+        legal: usize,
+    },
+    /// A move occurs twice.
+    Duplicate {
+        /// Rank of the move.
+        rank: u32,
+    },
+}
+
+impl From<LineError> for RecordError {
+    fn from(error: LineError) -> RecordError {
+        RecordError::Line(error)
+    }
+}
+
+impl fmt::Display for RecordError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RecordError::Missing { n } => write!(f, "record {n} is beyond the last record of the block"),
+            RecordError::Line(error) => error.fmt(f),
+            RecordError::Step { from, to } => write!(f, "the step from {from} to {to} is not a legal move"),
+            RecordError::Rank { rank, legal } => write!(f, "rank {rank} of {legal} legal moves"),
+            RecordError::Duplicate { rank } => write!(f, "the move of rank {rank} occurs twice"),
+        }
+    }
+}
+
+impl core::error::Error for RecordError {}

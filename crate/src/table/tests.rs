@@ -518,5 +518,5 @@ fn a_file_name_that_leads_elsewhere_is_refused() {
         inline_pages: Vec::new(),
     };
     let error = Manifest::new(1, Default::default(), Default::default(), vec![shard]).expect_err("not a shard's name");
-    assert_eq!(error, "\"../../etc/passwd\" is not the name of a shard");
+    assert_eq!(error.to_string(), "\"../../etc/passwd\" is not the name of a shard");
 }

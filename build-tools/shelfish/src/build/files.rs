@@ -48,7 +48,7 @@ impl Files {
     ) -> Result<Files, BuildError> {
         let Written { manifest, columns, blocks, blocks_kept, .. } = written;
         let bytes = manifest.to_bytes::<R>();
-        let bytes = bytes.map_err(|error| BuildError::Write(WriteError::Manifest(error.to_string())))?;
+        let bytes = bytes.map_err(|error| BuildError::Write(WriteError::Json(error)))?;
         Ok(Files {
             positions: manifest.positions,
             bytes: manifest.bytes(),

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use super::columns::{ColumnError, compress};
 use super::forest::{self, Node, Written};
-use super::{Block, MAX_TOTAL, Record, StoredRecord};
+use super::{Block, MAX_TOTAL, ManifestError, Record, StoredRecord};
 use crate::position::Key;
 
 /// Why a table cannot be written.
@@ -40,7 +40,9 @@ pub enum WriteError {
         error: ColumnError,
     },
     /// The manifest would be too large, or is inconsistent.
-    Manifest(String),
+    Manifest(ManifestError),
+    /// The manifest cannot be encoded as JSON.
+    Json(serde_json::Error),
     /// A file of the folder is in the way: it does not belong to the database that is replaced, so it is left alone.
     InTheWay {
         /// The file.
@@ -63,7 +65,8 @@ impl fmt::Display for WriteError {
             WriteError::Compress(error) => write!(f, "cannot compress a page: {error}"),
             WriteError::Block { first, last, error } if first == last => write!(f, "the block of {first}: {error}"),
             WriteError::Block { first, last, error } => write!(f, "the block from {first} to {last}: {error}"),
-            WriteError::Manifest(why) => write!(f, "cannot write the manifest: {why}"),
+            WriteError::Manifest(error) => write!(f, "cannot write the manifest: {error}"),
+            WriteError::Json(error) => write!(f, "cannot write the manifest: {error}"),
             WriteError::InTheWay { path, why } => {
                 write!(f, "{} is in the way: {why}; move it elsewhere, or build into another folder", path.display())
             }
@@ -81,11 +84,9 @@ impl std::error::Error for WriteError {
         match self {
             WriteError::Io { error, .. } => Some(error),
             WriteError::Compress(error) | WriteError::Block { error, .. } => Some(error),
-            WriteError::Manifest(_)
-            | WriteError::InTheWay { .. }
-            | WriteError::Order
-            | WriteError::Parts(_)
-            | WriteError::Empty => None,
+            WriteError::Manifest(error) => Some(error),
+            WriteError::Json(error) => Some(error),
+            WriteError::InTheWay { .. } | WriteError::Order | WriteError::Parts(_) | WriteError::Empty => None,
         }
     }
 }

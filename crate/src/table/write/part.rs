@@ -2,7 +2,7 @@
 
 use super::{WriteError, WriterOptions};
 use crate::table::manifest::WrittenShard;
-use crate::table::{Manifest, Record};
+use crate::table::{Manifest, ManifestError, Record};
 
 /// The shards of a range of keys, for the manifest.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -55,10 +55,9 @@ impl Part {
         let totals = R::TOTALS.iter().map(|name| (*name).to_string()).zip(totals).collect();
         let manifest = Manifest::new(positions, totals, options.info.clone().into_iter().collect(), shards)
             .map_err(WriteError::Manifest)?;
-        let bytes = manifest.to_bytes::<R>().map_err(|error| WriteError::Manifest(error.to_string()))?;
+        let bytes = manifest.to_bytes::<R>().map_err(WriteError::Json)?;
         if bytes.len() > Manifest::MAX_BYTES {
-            let why = format!("{} bytes, expected at most {}", bytes.len(), Manifest::MAX_BYTES);
-            return Err(WriteError::Manifest(why));
+            return Err(WriteError::Manifest(ManifestError::TooLarge { found: bytes.len() }));
         }
         Ok(manifest)
     }

@@ -234,7 +234,7 @@ impl<R: Record> TableWriter<R> {
         let options = self.options.clone();
         let (dir, scratch_dir) = (self.dir.clone(), self.scratch.clone());
         let manifest = Part::join::<R>([self.finish_part()?], &options)?;
-        let bytes = manifest.to_bytes::<R>().map_err(|error| WriteError::Manifest(error.to_string()))?;
+        let bytes = manifest.to_bytes::<R>().map_err(WriteError::Json)?;
         Ok(CompleteTable { dir, scratch_dir, manifest, bytes, kind: core::marker::PhantomData })
     }
 }
@@ -334,7 +334,7 @@ pub fn manifest_in<R: Record>(dir: &Path) -> Result<Option<Manifest>, WriteError
             file.take(Manifest::MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(io(&path))?;
             Manifest::parse::<R>(&bytes).map(Some).map_err(|error| {
                 in_the_way(match error {
-                    TableError::Manifest(why) => format!("it is not a manifest of Shelfish: {why}"),
+                    TableError::Manifest(error) => format!("it is not a manifest of Shelfish: {error}"),
                     error => error.to_string(),
                 })
             })
