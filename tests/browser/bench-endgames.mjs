@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { lab } from "./support/lab.mjs";
 import { ROOT } from "./support/paths.mjs";
 
+/** @typedef {typeof import("shelfish/endgames")} Entry */
+
 const count = Number(process.argv[2] ?? 40);
 const fens = readFileSync(join(ROOT, "tests/data/endgames/positions.txt"), "utf8").trim().split("\n").slice(0, count);
 const shelf = await lab({ serve: ["--latency-ms", "50", "--bandwidth-mbit", "20"] });
@@ -15,7 +17,7 @@ try {
     await page.goto(shelf.server.url);
     const row = await page.evaluate(async (fen) => {
       const begin = performance.now();
-      /** @type {typeof import("shelfish/endgames")} */
+      /** @type {Entry} */
       const { openEndgames } = await import(/** @type {any} */ ("/pkg/endgames.js"));
       const options = { indexedDB: false };
       const first = await openEndgames("/site/endgames/", options);

@@ -9,8 +9,8 @@ use shelfish::source::redaction::redacted;
 use shelfish_cli::commands::refresh::ConfigError;
 use shelfish_cli::commands::table_args::BuildCommand as _;
 use shelfish_cli::commands::{
-    analyse, bench, book, build, dumps, encode, endgames, engine, explore, export, extract, lookup, man, partition, plan,
-    publish, refresh, seal, serve, stats, verify,
+    analyse, bench, book, build, dumps, encode, endgames, engine, explore, export, extract, lookup, man, partition,
+    plan, publish, refresh, seal, serve, stats, verify,
 };
 use shelfish_cli::publish::PublishError;
 use shelfish_cli::publish::staging::NotPublished;

@@ -96,11 +96,18 @@ impl fmt::Display for EndgameError {
             EndgameError::Index { at, error } => write!(f, "{at}: {error}"),
             EndgameError::Source(error) => error.fmt(f),
             EndgameError::Damaged { at, byte } => {
-                write!(f, "{at}: the {} bytes from byte {byte} do not have their checksum; copy the file again", crate::index::PAGE)
+                write!(
+                    f,
+                    "{at}: the {} bytes from byte {byte} do not have their checksum; copy the file again",
+                    crate::index::PAGE
+                )
             }
             EndgameError::Table { table, fault } => write!(f, "{table}: {fault}"),
             EndgameError::TooMuch { bytes, waves } => {
-                write!(f, "the position needs more than {bytes} bytes or {waves} requests after each other: a table is damaged")
+                write!(
+                    f,
+                    "the position needs more than {bytes} bytes or {waves} requests after each other: a table is damaged"
+                )
             }
         }
     }
@@ -136,7 +143,9 @@ impl EndgameError {
                 use shakmaty_syzygy::ProbeError;
                 let fault = match &**error {
                     ProbeError::Read { error } => error.to_string(),
-                    ProbeError::Magic { magic } => format!("expected the first bytes of a Syzygy table, found {magic:02x?}"),
+                    ProbeError::Magic { magic } => {
+                        format!("expected the first bytes of a Syzygy table, found {magic:02x?}")
+                    }
                     ProbeError::CorruptedTable { .. } => "the table is damaged".to_string(),
                 };
                 EndgameError::Table { table: table(*metric, material), fault }

@@ -117,12 +117,17 @@ pub enum IndexError {
 impl fmt::Display for IndexError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            IndexError::Magic => f.write_str("expected an index of endgame tables, version 1; write it by `shelfish endgames index`"),
+            IndexError::Magic => {
+                f.write_str("expected an index of endgame tables, version 1; write it by `shelfish endgames index`")
+            }
             IndexError::Seal => f.write_str("the checksum does not match: the index is damaged"),
             IndexError::Short => f.write_str("the index ends within a field"),
             IndexError::Long => f.write_str("the index has bytes after its last field"),
             IndexError::Ending { found } => {
-                write!(f, "expected an ending of at most {MAX_ENDING} dots, lower-case letters and digits, found {found:?}")
+                write!(
+                    f,
+                    "expected an ending of at most {MAX_ENDING} dots, lower-case letters and digits, found {found:?}"
+                )
             }
             IndexError::TooMany { max, found } => write!(f, "expected at most {max} tables, found {found}"),
             IndexError::Name(error) => error.fmt(f),

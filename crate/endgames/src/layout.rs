@@ -57,10 +57,16 @@ impl fmt::Display for LayoutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             LayoutError::Magic { expected, found } => {
-                write!(f, "expected the first bytes {expected:02x?}, found {found:02x?}: the file is not a Syzygy table")
+                write!(
+                    f,
+                    "expected the first bytes {expected:02x?}, found {found:02x?}: the file is not a Syzygy table"
+                )
             }
             LayoutError::Length { found } => {
-                write!(f, "expected a length of 16 bytes more than a multiple of 64, found {found} bytes: the file is incomplete")
+                write!(
+                    f,
+                    "expected a length of 16 bytes more than a multiple of 64, found {found} bytes: the file is incomplete"
+                )
             }
             LayoutError::Header => f.write_str("the header extends beyond the end of the file"),
             LayoutError::Data { expected, found } => {

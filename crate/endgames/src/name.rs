@@ -54,7 +54,11 @@ pub struct NameError {
 
 impl fmt::Display for NameError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "expected the name of a table of 3 to {MAX_PIECES} pieces like KRPvKR.rtbw or KRPvKR.rtbz, found {:?}", self.found)
+        write!(
+            f,
+            "expected the name of a table of 3 to {MAX_PIECES} pieces like KRPvKR.rtbw or KRPvKR.rtbz, found {:?}",
+            self.found
+        )
     }
 }
 
@@ -125,7 +129,17 @@ mod tests {
 
     #[test]
     fn names_of_other_files_are_refused() {
-        for text in ["", "KvK.rtbw", "KQvK", "KQvK.rtb", "QKvK.rtbw", "KQKvK.rtbw", "KPQvK.rtbw", "KQvKvK.rtbw", "KQRBNPvKQ.rtbw"] {
+        for text in [
+            "",
+            "KvK.rtbw",
+            "KQvK",
+            "KQvK.rtb",
+            "QKvK.rtbw",
+            "KQKvK.rtbw",
+            "KPQvK.rtbw",
+            "KQvKvK.rtbw",
+            "KQRBNPvKQ.rtbw",
+        ] {
             assert_eq!(text.parse::<TableName>(), Err(NameError { found: text.to_string() }));
         }
     }

@@ -214,7 +214,8 @@ impl RandomAccessFile for PagedFile {
         let first = first_pages(&self.table);
         let last = (offset + buf.len() as u64 - 1).min(self.table.layout.length - 1) / PAGE;
         let wanted = if first.contains(&id.page) { first } else { id.page..last + 1 };
-        let missing: Vec<PageId> = wanted.map(|page| PageId { page, ..id }).filter(|id| !state.pages.contains_key(id)).collect();
+        let missing: Vec<PageId> =
+            wanted.map(|page| PageId { page, ..id }).filter(|id| !state.pages.contains_key(id)).collect();
         state.missing.extend(missing);
         match hint {
             // The probe continues with a value that may be wrong, so that it finds more of the missing pages. Its result

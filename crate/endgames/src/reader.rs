@@ -254,7 +254,8 @@ impl<S: Source, C: Cache> Endgames<S, C> {
         wanted.extend(sums);
         let mut pages = self.cached(&mut wanted).await;
         let requests: Vec<Vec<PageId>> = runs(&wanted);
-        let mut answers = stream::iter(requests.into_iter().map(|run| self.request(run))).buffer_unordered(self.concurrency);
+        let mut answers =
+            stream::iter(requests.into_iter().map(|run| self.request(run))).buffer_unordered(self.concurrency);
         let mut bytes = 0;
         while let Some(answer) = answers.next().await {
             for (id, page) in answer? {
@@ -268,7 +269,10 @@ impl<S: Source, C: Cache> Endgames<S, C> {
         for (id, page) in pages {
             if !self.is_whole(id, &page) {
                 self.cache.remove(&self.cache_name(id));
-                return Err(EndgameError::Damaged { at: self.source.locate(&self.file_name(id.file)), byte: id.page * PAGE });
+                return Err(EndgameError::Damaged {
+                    at: self.source.locate(&self.file_name(id.file)),
+                    byte: id.page * PAGE,
+                });
             }
             self.pages.insert(id, page);
         }

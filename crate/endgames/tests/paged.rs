@@ -12,7 +12,9 @@ use proptest::prelude::*;
 use shakmaty::{CastlingMode, Chess, Position as _, fen::Fen};
 use shelfish::source::memory::Memory;
 use shelfish::source::{Source, SourceError};
-use shelfish_endgames::{EndgameError, Endgames, INDEX_FILE, Index, IndexBuilder, Outcome, Probe, Tables, Uncovered, read_index};
+use shelfish_endgames::{
+    EndgameError, Endgames, INDEX_FILE, Index, IndexBuilder, Outcome, Probe, Tables, Uncovered, read_index,
+};
 use support::{random, root};
 
 type Files = BTreeMap<String, Vec<u8>>;
@@ -197,7 +199,9 @@ fn large_folders_have_their_checksums_in_a_file() -> Result<(), Box<dyn Error>> 
     files.insert("endgames.sums".to_string(), sums.ok_or("no file of checksums")?);
     let endgames = block_on(Endgames::open(Memory::new(files.clone())))?;
     let tables = Tables::open(root().join("static-shards/endgames"))?;
-    random("KRvKP", 5, 20, |chess| assert_eq!(block_on(endgames.probe(&chess)).unwrap(), tables.probe(&chess).unwrap()));
+    random("KRvKP", 5, 20, |chess| {
+        assert_eq!(block_on(endgames.probe(&chess)).unwrap(), tables.probe(&chess).unwrap())
+    });
 
     // A changed checksum is an error, not an answer.
     let sums = files.get_mut("endgames.sums").ok_or("no file")?;

@@ -36,7 +36,14 @@ pub struct Fetched<'a> {
 
 impl<'a> Fetched<'a> {
     /// Describes bytes of a file, with `parts` pages or blocks.
-    pub fn new(file: &'a str, at: String, range: Range<u64>, parts: usize, origin: Origin, elapsed: Duration) -> Fetched<'a> {
+    pub fn new(
+        file: &'a str,
+        at: String,
+        range: Range<u64>,
+        parts: usize,
+        origin: Origin,
+        elapsed: Duration,
+    ) -> Fetched<'a> {
         Fetched { file, at, range, parts, origin, elapsed, is_good: true }
     }
 

@@ -150,7 +150,8 @@ fn won(material: [&str; 2], count: usize) -> Vec<String> {
         let Ok(fen) = fen.parse::<Fen>() else { continue };
         let Ok(chess) = fen.clone().into_position::<Chess>(CastlingMode::Standard) else { continue };
         let is_complete = chess.board().occupied().count() == material.concat().len();
-        if is_complete && tables.verdict(&chess).is_ok_and(|verdict| verdict.outcome == shelfish_endgames::Outcome::Win) {
+        if is_complete && tables.verdict(&chess).is_ok_and(|verdict| verdict.outcome == shelfish_endgames::Outcome::Win)
+        {
             found.push(Fen::from_position(&chess, EnPassantMode::Legal).to_string());
         }
     }
@@ -173,7 +174,11 @@ fn the_engine_wins_every_won_ending_of_its_tables() {
                 chess.play_unchecked(uci.to_move(&chess).unwrap());
                 moves.push_str(&format!(" {uci}"));
             }
-            assert_eq!(chess.outcome(), Outcome::Known(shakmaty::KnownOutcome::Decisive { winner: Color::White }), "{fen}{moves}");
+            assert_eq!(
+                chess.outcome(),
+                Outcome::Known(shakmaty::KnownOutcome::Decisive { winner: Color::White }),
+                "{fen}{moves}"
+            );
         }
     }
     engine.quit();

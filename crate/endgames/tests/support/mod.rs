@@ -77,4 +77,3 @@ pub fn random(material: &str, seed: u64, count: usize, mut with: impl FnMut(Ches
         }
     }
 }
-

@@ -40,19 +40,11 @@ pub struct Args {
 #[derive(Debug)]
 enum IndexError {
     /// A file or directory cannot be read or written.
-    File {
-        path: PathBuf,
-        error: io::Error,
-    },
+    File { path: PathBuf, error: io::Error },
     /// A file is not a complete table.
-    Table {
-        path: PathBuf,
-        error: LayoutError,
-    },
+    Table { path: PathBuf, error: LayoutError },
     /// The directory contains no table.
-    Empty {
-        path: PathBuf,
-    },
+    Empty { path: PathBuf },
 }
 
 impl fmt::Display for IndexError {

@@ -85,7 +85,12 @@ impl Worker {
                 print(&out, &output::best_move(&[best], task.mode));
                 return histories;
             }
-            match task.endgames.as_ref().filter(|_| task.level.is_none()).and_then(|tables| from_tables(&task, tables, &out)) {
+            match task
+                .endgames
+                .as_ref()
+                .filter(|_| task.level.is_none())
+                .and_then(|tables| from_tables(&task, tables, &out))
+            {
                 Some(Exact::Best(best)) => {
                     print(&out, &output::best_move(&[best], task.mode));
                     return histories;

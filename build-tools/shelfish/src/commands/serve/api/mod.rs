@@ -203,7 +203,10 @@ impl Api {
             return (Outcome::Miss, refuse(StatusCode::NOT_FOUND, why));
         };
         let Some(fen) = fen_of(query) else {
-            return (Outcome::Refused, refuse(StatusCode::BAD_REQUEST, "fen: expected /standard?fen=FEN, found no fen"));
+            return (
+                Outcome::Refused,
+                refuse(StatusCode::BAD_REQUEST, "fen: expected /standard?fen=FEN, found no fen"),
+            );
         };
         // Lichess accepts underscores instead of spaces.
         let chess = match parse_fen(&fen.replace('_', " ")) {
