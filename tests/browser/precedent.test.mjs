@@ -224,3 +224,30 @@ suiteIn(["Firefox"], (session) => {
     await shown(["Bb5 3", "Bc4 1"]);
   });
 });
+
+test("the challenge of Unprecedented counts moves against the engine, keeps the best number, and ends below −1", async (t) => {
+  const page = await shelf.page(t, { path: `${TINY}&unprecedented` });
+  const status = (/** @type {RegExp} */ words) => page.getByTestId("status").filter({ hasText: words }).waitFor();
+  await until(async () => (await list(page)).length === 18);
+  await page.getByTestId("challenge").check();
+  await status(/^Leave this book, and stay above −1\. White to move: 18 of 20/);
+  await page.locator("#moves button").filter({ hasText: /^Nf3|Nf3$/ }).first().click();
+  await status(/^1 move so far\. \S+ by the engine, depth \d+\. Your best: 1\./);
+  assert.match(await page.getByTestId("line").innerText(), /^1\. Nf3 \S+$/);
+  assert.ok(await page.getByTestId("back").isDisabled(), "no move is taken back");
+  // After a new game the best number remains.
+  await page.getByTestId("new").click();
+  await status(/Your best: 1\./);
+  // In a lost position the first move is too much.
+  await page.goto(new URL(`${TINY}&unprecedented#fen=4k3/8/8/8/8/8/3q4/K7_w_-_-_0_1`, shelf.server.url).href);
+  await page.reload();
+  await page.getByTestId("challenge").check();
+  await page.locator("#moves:not(.stale) button").first().click();
+  await ends(page, /^\s*0 moves outside of this book\.\s*Kb1 is too much: (-|#-)\S+ by the engine, depth \d+\. The challenge ends below −1 for you\./);
+  await page.getByTestId("end-new").click();
+  await status(/Your best: 1\./);
+  // Without the challenge, moves of both sides are the player's again.
+  await page.getByTestId("precedent").check();
+  assert.equal(await page.getByTestId("challenge").isVisible(), false);
+  await shows(page, ["d4 12", "e4 4"]);
+});

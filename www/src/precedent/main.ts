@@ -1,6 +1,7 @@
 /** Precedent: a game against oneself that allows only moves that were played before, or only moves that are not in the book. */
 import "./precedent.css";
 import type { Key } from "@lichess-org/chessground/types";
+import type { Position } from "chessops/chess";
 import type { Played } from "shelfish/book";
 import { Board } from "../board/board";
 import { DatabaseClient } from "../database/client";
@@ -11,7 +12,7 @@ import { games } from "../book/results";
 import { StatusLine } from "../book/status-line";
 import { writeLinks } from "../link/position-links";
 import { nameFamous, reference } from "../explorer/references";
-import { Game, moveNumber, type Node, path, type Step } from "../game/game";
+import { Game, moveNumber, type Node, path, sameMove, type Step } from "../game/game";
 import { bindKeys } from "../shell/keyboard";
 import { bookUrl, manifestUrl } from "../settings/data-urls";
 import { keepForOffline } from "../shell/offline";
@@ -22,9 +23,10 @@ import { bindPreviewEnd } from "../board/preview";
 import { applyAppearance, load, save } from "../settings/settings";
 import { State } from "../state/state";
 import { bindTheme } from "../shell/theme";
+import { Challenge, challengeEnd, challengeText, type Reply } from "./challenge";
 import { draw } from "./list";
 import { roll } from "./odometer";
-import { allowed, type Choice, choices, marks, type Mode, gameEnd, turnText } from "./rules";
+import { allowed, type Choice, choices, marks, type Mode, type GameEnd, gameEnd, turnText } from "./rules";
 
 /** Milliseconds before an only move is played automatically. */
 const AUTOPLAY_DELAY = 900;
@@ -44,16 +46,43 @@ const state = new State();
 const status = new StatusLine(state);
 const play = (from: Node, step: Pick<Step, "move">) => {
   window.clearTimeout(autoplay);
+  const isFresh = available.some(({ step: { move }, games }) => games === 0 && sameMove(move, step.move));
   state.play(from, step.move);
+  if (isFresh) fresh.add(state.node);
   if (settings.sounds) void import("../board/sounds").then(({ play }) => play(state.node.san), () => {});
 };
 const board = new Board((move) => play(state.node, { move }), (key) => mark(key));
 
+const challenge = new Challenge();
+/** Whether the engine plays the other side. */
+let isChallenge = false;
+/** The engine's last answer in the challenge. */
+let reply: Reply | undefined;
 let mode: Mode = new URLSearchParams(location.search).has("unprecedented") ? "unprecedented" : "precedent";
+/** The positions after moves of the player that are not in the book. */
+const fresh = new WeakSet<Node>();
 let asking = new AbortController();
 let autoplay = 0;
 /** The moves that can be played from the position on the board, once they are known. */
 let available: Choice[] = [];
+
+/** Returns the number of moves of the challenge in the line to a position. */
+const count = (node: Node): number => path(node).filter((at) => fresh.has(at) && at.parent?.position.turn === player()).length;
+
+/** The side of the player in the challenge: the side that moves first. */
+const player = () => state.game.root.position.turn;
+
+/** Lets the engine answer a move of the player, or ends the challenge. */
+async function answer(node: Node, signal: AbortSignal): Promise<void> {
+  status.show("The engine thinks…");
+  const found = await challenge.reply(node, player(), signal);
+  if (signal.aborted) return;
+  reply = found;
+  if (found.step) return play(node, found.step);
+  // The last move does not count.
+  const moves = count(node) - (fresh.has(node) ? 1 : 0);
+  showEnd({ ...challengeEnd(node.san, moves, challenge.record(moves), found), games: [] }, node);
+}
 
 /** Looks up the position on the board and shows the moves that can be played. */
 async function ask(): Promise<void> {
@@ -68,6 +97,7 @@ async function ask(): Promise<void> {
   byId("end").hidden = true;
   byId("moves").classList.add("stale");
   try {
+    if (isChallenge && node.position.turn !== player() && node.position.hasDests()) return await answer(node, signal);
     const [played, before] = await status.waitFor(Promise.all([book.moves(node.fen, signal), node.parent && book.moves(node.parent.fen, signal)]));
     if (signal.aborted) return;
     show(node, played, before);
@@ -90,6 +120,7 @@ function show(node: Node, played: Played, before: Played | undefined): void {
   byId("panel").ariaBusy = "false";
   roll(byId("odometer"), games(played));
   if (available.length === 0) return end(node, played, before);
+  if (isChallenge) return turn(node, played);
   const [only] = available;
   if (only && available.length === 1 && mode === "precedent") {
     status.show(`${only.step.san} is the only move with a precedent: it plays itself.`);
@@ -97,8 +128,19 @@ function show(node: Node, played: Played, before: Played | undefined): void {
   } else status.show(turnText(node.position, played, available, mode, book.manifest?.info ?? {}));
 }
 
+/** Begins a move of the player in the challenge. If every move is in the book, the rarest moves may be played, but do not count. */
+function turn(node: Node, played: Played): void {
+  const moves = count(node);
+  challenge.record(moves);
+  status.show(`${challengeText(moves, challenge.best, reply)} ${turnText(node.position, played, available, mode, book.manifest?.info ?? {})}`);
+}
+
 function end(node: Node, played: Played, before: Played | undefined): void {
-  const { title, text, games } = gameEnd(node, played, before, mode, book.manifest?.info ?? {});
+  if (isChallenge) challenge.record(count(node));
+  showEnd(gameEnd(node, played, before, mode, book.manifest?.info ?? {}), node);
+}
+
+function showEnd({ title, text, games }: GameEnd, node: Node): void {
   byId("end-title").textContent = title;
   byId("end-text").textContent = text;
   const rows = games.slice(0, MAX_GAMES).map((game) => ({ game, row: make("li", {}, ...reference(game, "./", node)) }));
@@ -117,6 +159,7 @@ function mark(selected: Key | undefined): void {
 
 /** Goes back to the last position with several moves. */
 async function back(): Promise<void> {
+  if (isChallenge) return;
   let at = state.node.parent;
   if (!at) return;
   window.clearTimeout(autoplay);
@@ -130,7 +173,10 @@ async function back(): Promise<void> {
   if (!signal.aborted) state.go(at);
 }
 
-const restart = () => state.enter(new Game());
+const restart = (position?: Position) => {
+  reply = undefined;
+  state.enter(new Game(position));
+};
 const flip = () => void board.flip();
 
 function sound(isOn = !settings.sounds): void {
@@ -149,17 +195,30 @@ function line(): void {
 
 state.on(({ node }) => {
   if (!node) return;
-  for (const id of ["back", "new"]) disable(byId(id), !state.node.parent, byId("flip"));
+  // The challenge counts moves, so that no move is taken back.
+  disable(byId("back"), !state.node.parent || isChallenge, byId("flip"));
+  disable(byId("new"), !state.node.parent, byId("flip"));
+  byId("end-back").hidden = isChallenge;
   line();
   showOpening(state);
   writeLinks(state);
   void ask();
 });
 
+/** Turns the challenge on or off and starts a new game. */
+function setChallenge(isOn: boolean): void {
+  isChallenge = isOn;
+  byId<HTMLInputElement>("challenge").checked = isOn;
+  restart(state.game.root.position);
+}
+
 /** Changes the rules and starts a new game. */
 function rule(to: Mode): void {
   if (to === mode) return;
   mode = to;
+  isChallenge = false;
+  byId<HTMLInputElement>("challenge").checked = false;
+  byId("challenge-row").hidden = to !== "unprecedented";
   const { search } = location;
   const rest = new URLSearchParams(search);
   rest.delete("unprecedented");
@@ -171,17 +230,20 @@ function rule(to: Mode): void {
 
 for (const each of ["precedent", "unprecedented"] as const) byId(each).addEventListener("change", () => rule(each));
 byId<HTMLInputElement>(mode).checked = true;
+byId("challenge-row").hidden = mode !== "unprecedented";
+byId("challenge").addEventListener("change", () => setChallenge(byId<HTMLInputElement>("challenge").checked));
 sound(settings.sounds);
-for (const [id, action] of Object.entries({ back, new: restart, flip, sound: () => sound(), "end-back": back, "end-new": restart })) byId(id).addEventListener("click", () => void action());
+for (const [id, action] of Object.entries({ back, new: () => restart(), flip, sound: () => sound(), "end-back": back, "end-new": () => restart() })) byId(id).addEventListener("click", () => void action());
 
 bindPreviewEnd(byId("moves"), () => board.preview());
 status.followLinks();
 
 bindKeys({
   ArrowLeft: () => void back(),
-  n: restart,
+  n: () => restart(),
   f: flip,
   s: () => sound(),
+  c: () => mode === "unprecedented" && setChallenge(!isChallenge),
   u: () => rule(mode === "precedent" ? "unprecedented" : "precedent"),
   ...moveKeys("moves"),
 });

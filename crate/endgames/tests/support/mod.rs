@@ -1,4 +1,5 @@
 //! Positions of endgame tables, and the tables of the repository.
+#![allow(dead_code, reason = "each test uses some of the functions")]
 
 use std::path::PathBuf;
 
