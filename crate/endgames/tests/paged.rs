@@ -1,4 +1,5 @@
 //! Tables that are read by pages from a source.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
 

@@ -205,11 +205,11 @@ fn analyse(runtime: &Runtime, args: &Args, out: &mut impl Write, is_terminal: bo
                 Some(reader) => runtime.block_on(reader.lookup_many(&positions_of(&batch))),
                 None => Vec::new(),
             };
-            let exact = |game: &PgnGame| match &endgames {
-                Some(endgames) => runtime.block_on(endgame_results(endgames, game)),
-                None => Ok(Vec::new()),
+            let exact = match &endgames {
+                Some(endgames) => runtime.block_on(endgame_results(endgames, &batch)),
+                None => Vec::new(),
             };
-            analyse_batch(args, answers, exact, engines.as_mut(), source, batch, &mut totals, out)?;
+            analyse_batch(args, Known { answers, exact }, engines.as_mut(), source, batch, &mut totals, out)?;
             positions.store(totals.positions, Relaxed);
             if is_terminal {
                 out.flush()?;
@@ -230,8 +230,27 @@ fn positions_of(batch: &[Entry]) -> Vec<Position> {
     games.flat_map(|game| game.game.positions()).map(|chess| Position::from_chess(&chess)).collect()
 }
 
-/// Returns the results of the positions of a game that endgame tables contain. An empty list means that they contain no position.
-async fn endgame_results(endgames: &EndgameTables, game: &PgnGame) -> Result<Vec<Option<KnownEval>>, EndgameError> {
+/// Results of endgame tables for the positions of a game.
+type Exact = Result<Vec<Option<KnownEval>>, EndgameError>;
+
+/// Evaluations of the positions of some games before a search.
+struct Known {
+    /// Answers of a database for all positions, or empty.
+    answers: Vec<Answer>,
+    /// Results of endgame tables for each game that could be read, or empty.
+    exact: Vec<Exact>,
+}
+
+/// Returns the results of endgame tables for each game that could be read.
+async fn endgame_results(endgames: &EndgameTables, batch: &[Entry]) -> Vec<Exact> {
+    let mut results = Vec::new();
+    for game in batch.iter().filter_map(|entry| entry.game.as_ref().ok()) {
+        results.push(endgame_result(endgames, game).await);
+    }
+    results
+}
+
+async fn endgame_result(endgames: &EndgameTables, game: &PgnGame) -> Exact {
     let positions: Vec<Chess> = game.game.positions().collect();
     let mut known = vec![None; positions.len()];
     for (known, chess) in known.iter_mut().zip(&positions) {
@@ -255,19 +274,17 @@ fn endgame_eval(chess: &Chess, probe: &Probe) -> KnownEval {
     KnownEval { line, ..KnownEval::of_endgame(winner) }
 }
 
-/// Writes a report of each game. `answers` are those of a database for the positions of the games, or empty. `exact` returns the
-/// results of endgame tables for the positions of a game, or an empty list.
+/// Writes a report of each game.
 fn analyse_batch(
     args: &Args,
-    answers: Vec<Answer>,
-    exact: impl Fn(&PgnGame) -> Result<Vec<Option<KnownEval>>, EndgameError>,
+    known: Known,
     mut engines: Option<&mut Engines>,
     source: &Input,
     batch: Vec<Entry>,
     totals: &mut Totals,
     out: &mut impl Write,
 ) -> Result<(), BoxError> {
-    let mut answers = answers.into_iter();
+    let (mut answers, mut exact) = (known.answers.into_iter(), known.exact.into_iter());
     for Entry { number, line, game } in batch {
         totals.games += 1;
         let game = match game {
@@ -298,10 +315,10 @@ fn analyse_batch(
         let options = engines.as_ref().map_or_else(ReviewOptions::default, |engines| engines.options());
         let mut review = Review::new(game.game.clone(), options);
         review.give(&known)?;
-        match exact(&game) {
-            Ok(exact) if exact.is_empty() => {}
-            Ok(exact) => review.give(&exact)?,
-            Err(error) => {
+        match exact.next() {
+            None => {}
+            Some(Ok(exact)) => review.give(&exact)?,
+            Some(Err(error)) => {
                 totals.failed += 1;
                 eprintln!("shelfish: {source}, game {number}: {}", shown(&error.to_string()));
             }
