@@ -20,7 +20,7 @@
 //! let chess: Chess = "8/8/8/8/3k4/8/3N4/3K4 w - - 0 1".parse::<Fen>()?.into_position(CastlingMode::Standard)?;
 //! let probe = futures_executor::block_on(endgames.probe(&chess))?;
 //! assert_eq!(probe.verdict.outcome, Outcome::Draw);
-//! assert_eq!(probe.moves.len(), 9);
+//! assert_eq!(probe.moves.len(), 10);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
