@@ -9,8 +9,10 @@ use crate::{
     tools,
 };
 
-const TARGETS: [&str; 12] =
-    ["fen", "key", "manifest", "page", "block", "played", "pgn", "polyglot", "search", "pzstd", "part", "plan"];
+const TARGETS: [&str; 13] = [
+    "fen", "key", "manifest", "page", "block", "played", "pgn", "polyglot", "search", "pzstd", "part", "plan",
+    "endgames",
+];
 
 /// Options that `cargo fuzz` passes to the compiler, without sanitizers, which need a nightly compiler.
 const COVERAGE: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \

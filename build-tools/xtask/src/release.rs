@@ -45,7 +45,8 @@ pub enum Args {
 }
 
 /// Crates to publish, each after its dependencies.
-const CRATES: [&str; 6] = ["shelfish", "shelfish-analysis", "shelfish-endgames", "shelfish-engine", "shelfish-uci", "shelfish-cli"];
+const CRATES: [&str; 6] =
+    ["shelfish", "shelfish-analysis", "shelfish-endgames", "shelfish-engine", "shelfish-uci", "shelfish-cli"];
 
 /// Runs a command.
 pub fn run(args: &Args) -> Result<()> {

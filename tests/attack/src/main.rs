@@ -115,6 +115,9 @@ fn seeds(dir: &Path) -> Result<(), Box<dyn std::error::Error>> {
         fs::create_dir_all(&folder)?;
         fs::write(folder.join(n.to_string()), bytes)
     };
+    // Without the first bytes and the checksum, which the target adds.
+    let index = include_bytes!("../../../static-shards/endgames/endgames.index");
+    put("endgames", 0, &index[9..index.len() - 8])?;
     for (n, Attack { fen, block, .. }) in
         blocks().into_iter().enumerate().filter(|(_, attack)| attack.block.len() < 10_000)
     {

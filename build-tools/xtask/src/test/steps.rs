@@ -80,7 +80,14 @@ fn systems(args: &Args) -> Result<Tally> {
 }
 
 fn doc(args: &Args) -> Result<Tally> {
-    let packages = selected(["shelfish", "shelfish-analysis", "shelfish-endgames", "shelfish-engine", "shelfish-uci", "shelfish-cli"]);
+    let packages = selected([
+        "shelfish",
+        "shelfish-analysis",
+        "shelfish-endgames",
+        "shelfish-engine",
+        "shelfish-uci",
+        "shelfish-cli",
+    ]);
     // The program is among the packages: with its features, the step `clippy` has checked the dependencies already.
     let mut doc = cargo();
     doc.arg("doc").args(&packages).arg("--no-deps").env("RUSTDOCFLAGS", "-D warnings");
