@@ -50,7 +50,7 @@ function positions(/** @type {string} */ material, /** @type {number} */ count, 
     const setup = parseFen(`${board} ${next() < 0.5 ? "w" : "b"} - - ${Math.floor(next() * 100)} 1`);
     const chess = setup.isOk ? Chess.fromSetup(setup.value) : undefined;
     const isComplete = squares.filter((square) => square !== "1").length === material.length - 1;
-    if (isComplete && chess?.isOk && !chess.value.isEnd()) found.push(makeFen(chess.value.toSetup()));
+    if (isComplete && chess?.isOk && chess.value.hasDests()) found.push(makeFen(chess.value.toSetup()));
   }
   return found;
 }
@@ -61,7 +61,7 @@ test("all endings have the results of the program, over HTTP and in a folder", a
   const fens = endings.flatMap((ending, n) => positions(ending, 12, n + 1));
   const output = execFileSync(SHELFISH, ["endgames", "probe", "-d", TABLES, "--json", ...fens], { encoding: "utf8", maxBuffer: 1e8 });
   const expected = output.trim().split("\n").map((line) => JSON.parse(line));
-  const [remote, local] = [await openEndgames(`${shelf.url}/tables/`), await node.openEndgames(TABLES)];
+  const [remote, local] = [await openEndgames(`${shelf.url}tables/`), await node.openEndgames(TABLES)];
   for (const endgames of [remote, local]) {
     assert.equal(endgames.maxPieces, 4);
     const results = await endgames.probeMany(fens);
@@ -80,7 +80,7 @@ test("all endings have the results of the program, over HTTP and in a folder", a
 });
 
 test("positions without tables are told apart, and cost no request", async () => {
-  const endgames = await openEndgames(`${shelf.url}/tables/endgames.index`);
+  const endgames = await openEndgames(`${shelf.url}tables/endgames.index`);
   const { requests } = endgames.stats();
   const fails = (/** @type {string} */ fen, /** @type {string} */ code) => assert.rejects(endgames.probe(fen), (error) => error instanceof ShelfishError && error.code === code);
   await fails("4k3/8/8/8/8/8/8/4K2R w K - 0 1", "castling");
@@ -92,7 +92,7 @@ test("positions without tables are told apart, and cost no request", async () =>
   assert.ok(bad instanceof ShelfishError && bad.code === "fen");
   const aborted = AbortSignal.abort("enough");
   await assert.rejects(endgames.probe(BISHOP_AND_KNIGHT, { signal: aborted }), { name: "AbortError" });
-  await assert.rejects(openEndgames(`${shelf.url}/none/`), (error) => error instanceof ShelfishError && error.code === "status" && error.status === 404);
+  await assert.rejects(openEndgames(`${shelf.url}none/`), (error) => error instanceof ShelfishError && error.code === "status" && error.status === 404);
   endgames.close();
   await assert.rejects(endgames.probe(BISHOP_AND_KNIGHT), (error) => error instanceof ShelfishError && error.code === "closed");
 });
@@ -106,10 +106,10 @@ test("a damaged table or index gives an error, never a result", async () => {
     writeFileSync(join(folder, name), bytes);
   };
   for (let at = 0; at < 462_000; at += 4096) damage("KBNvK.rtbz", Math.min(at, 461_839));
-  const endgames = await openEndgames(`${shelf.url}/damaged/`);
+  const endgames = await openEndgames(`${shelf.url}damaged/`);
   await assert.rejects(endgames.probe(BISHOP_AND_KNIGHT), (error) => error instanceof ShelfishError && error.code === "corrupt" && /KBNvK\.rtbz/.test(String(error.url)));
   damage("endgames.index", 100);
-  await assert.rejects(openEndgames(`${shelf.url}/damaged/`), (error) => error instanceof ShelfishError && error.code === "corrupt" && /endgames\.index/.test(error.message));
+  await assert.rejects(openEndgames(`${shelf.url}damaged/`), (error) => error instanceof ShelfishError && error.code === "corrupt" && /endgames\.index/.test(error.message));
   endgames.close();
 });
 
@@ -117,7 +117,7 @@ test("the evaluator asks the tables first, and opens them for few pieces only", 
   let opened = 0;
   const asked = /** @type {string[]} */ ([]);
   const database = { lookup: async (/** @type {string} */ fen) => (asked.push(fen), null), lookupMany: async (/** @type {string[]} */ fens) => (asked.push(...fens), fens.map(() => null)) };
-  const evaluator = openEvaluator({ database, endgames: () => (opened++, openEndgames(`${shelf.url}/tables/`)) });
+  const evaluator = openEvaluator({ database, endgames: () => (opened++, openEndgames(`${shelf.url}tables/`)) });
   const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
   assert.equal(await evaluator.evaluate(START), null);
   assert.deepEqual([opened, asked.length], [0, 1]);
@@ -132,7 +132,7 @@ test("the evaluator asks the tables first, and opens them for few pieces only", 
 test("a report judges the moves of an ending by the tables", async () => {
   const analysis = await openAnalysis();
   const pgn = '[SetUp "1"]\n[FEN "8/8/3k4/8/3K4/8/3P4/8 w - - 0 1"]\n\n1. Kd3 Ke6 2. Ke4 Kd6 *';
-  const { report, evaluations } = await analysis.analyseGame(pgn, { endgames: () => openEndgames(`${shelf.url}/tables/`), indexedDB: false });
+  const { report, evaluations } = await analysis.analyseGame(pgn, { endgames: () => openEndgames(`${shelf.url}tables/`), indexedDB: false });
   assert.ok(report.settled);
   const scores = evaluations.map((known) => known?.cp ?? NaN);
   for (const [n, move] of report.moves.entries()) {
