@@ -19,8 +19,12 @@ const STATES = {
   "the starting position": { hash: "" },
   "a game": { hash: "#game=kasparov-topalov-1999&ply=46" },
   "a position that is not in the database": {
-    hash: "#fen=8/8/8/3k4/8/8/3K4/N7_w_-_-_0_1",
+    hash: "#fen=8/p6p/8/3k4/8/8/P2K3P/N7_w_-_-_0_1",
     act: (page) => until(() => page.evaluate(() => /^Engine, depth/.test(document.querySelector("#facts")?.textContent ?? ""))),
+  },
+  "an ending of the tables": {
+    hash: "#fen=8/8/8/4k3/8/8/8/2B1KN2_w_-_-_0_1",
+    act: (page) => until(() => page.evaluate(() => /^White wins/.test(document.querySelector("#facts")?.textContent ?? ""))),
   },
   "the settings": { hash: "", act: (page) => page.evaluate(() => document.getElementById("settings")?.click()).then(() => page.getByTestId("settings-dialog").waitFor()) },
   "the help": { hash: "", act: (page) => page.keyboard.press("?").then(() => page.getByTestId("help-dialog").waitFor()) },

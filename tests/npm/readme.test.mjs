@@ -12,6 +12,7 @@ import { PACKAGE, ROOT, SHELFISH } from "../browser/support/paths.mjs";
 const READMES = ["README.md", "crate/js/README.md", "www/README.md", "static-shards/README.md"];
 const DATABASE = join(ROOT, "tests/data/database/db");
 const BOOK = join(ROOT, "tests/data/book/db");
+const TABLES = join(ROOT, "static-shards/endgames");
 
 /** @type {{ name: string, code: string, isForPages: boolean }[]} */
 const snippets = READMES.flatMap((readme) => {
@@ -28,19 +29,22 @@ let root;
 let shelf;
 /** @type {Awaited<ReturnType<typeof host>>} */
 let book;
+/** @type {Awaited<ReturnType<typeof host>>} */
+let tables;
 before(async () => {
   root = mkdtempSync(join(tmpdir(), "shelfish-readme-"));
   mkdirSync(join(root, "node_modules"));
   symlinkSync(PACKAGE, join(root, "node_modules/shelfish"), "junction");
   for (const name of ["@types", "csstype"]) symlinkSync(join(ROOT, "tests/node_modules", name), join(root, "node_modules", name), "junction");
   cpSync(DATABASE, join(root, "evals"), { recursive: true });
-  [shelf, book] = [await host(DATABASE), await host(BOOK)];
+  [shelf, book, tables] = [await host(DATABASE), await host(BOOK), await host(TABLES)];
   const stats = execFileSync(SHELFISH, ["stats", "-d", DATABASE, "--json"], { encoding: "utf8" });
   writeFileSync(join(root, "package.json"), '{ "type": "module" }');
   for (const { name, code } of snippets) {
     const local = code
       .replaceAll("https://example.org/evals/", shelf.url)
       .replaceAll("https://example.org/book/", book.url)
+      .replaceAll("https://example.org/syzygy/", tables.url)
       .replaceAll("sha256-…", JSON.parse(stats).manifest.integrity);
     writeFileSync(join(root, `${name}.ts`), `${local}\nexport {};\n`);
   }
@@ -48,6 +52,7 @@ before(async () => {
 after(async () => {
   await shelf.close();
   await book.close();
+  await tables.close();
   rmSync(root, { recursive: true });
 });
 

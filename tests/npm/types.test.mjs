@@ -197,7 +197,8 @@ test("every entry exports only what it documents", async () => {
     "worker.js": ["ShelfishError", "connect", "serve"],
     "openings.js": ["openingOf", "openingPlies"],
     "storage.js": ["eachEntry", "openStorage", "requestResult", "transactionEnd"],
-    "score.js": ["bestScore", "compareScores", "countsOver", "deeperResult", "isShallow", "needsEngine", "ownScore", "scoreAfter", "scoreText", "winningChances"],
+    "endgames.js": ["Endgames", "ShelfishError", "openEndgames"],
+    "score.js": ["MAX_TABLE_PIECES", "bestScore", "compareScores", "countPieces", "countsOver", "deeperResult", "endingScore", "endingWinner", "isShallow", "needsEngine", "ownScore", "scoreAfter", "scoreText", "winningChances"],
     "game.js": ["ShelfishGame"],
   };
   for (const [file, list] of Object.entries(expected)) assert.deepEqual(await names(file), list, file);
