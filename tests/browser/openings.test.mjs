@@ -342,10 +342,10 @@ test("a speed filters the games by their time controls, and is part of the addre
   await at(page, "show").click();
   await reads(page, "white", /^White: 2 games$/);
   await until(() => /speed=rapid/.test(page.url()), () => page.url());
-  await until(async () => (await page.locator("#moves").textContent())?.includes("d4") ?? false);
+  await until(async () => (await page.locator("#played-moves").textContent())?.includes("d4") ?? false);
   await at(page, "speed").selectOption("classical");
   await at(page, "show").click();
-  await reads(page, "fault", /^Of the last 5 games of Speedy, no game is classical\. Choose another speed or more games\.$/);
+  await reads(page, "error", /^Of the last 5 games of Speedy, no game is classical\. Choose another speed or more games\.$/);
   await at(page, "speed").selectOption("");
   await at(page, "show").click();
   await reads(page, "white", /^White: 5 games$/);

@@ -191,8 +191,11 @@ test("a name without games at Lichess is looked up at Chess.com, a month after t
   await at(page, "open-text").fill("chess.com/member/carla");
   other.asked.length = 0;
   await at(page, "open-submit").click();
+  // The dialog shows the stored games at once.
+  const asked = ["archives", "2026/04"].map((path) => `/pub/player/carla/games/${path}`);
+  await equals(async () => other.asked, asked);
   await fetched(page);
-  assert.deepEqual(other.asked, ["archives", "2026/04"].map((path) => `/pub/player/carla/games/${path}`));
+  assert.deepEqual(other.asked, asked);
 });
 
 test("games in progress, other variants and invalid games are not listed", async (t) => {
