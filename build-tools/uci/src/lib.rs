@@ -112,7 +112,7 @@ impl UciScore {
 }
 
 /// Result of a search.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Default, Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// Best move in UCI notation.
     pub best: String,
@@ -181,15 +181,7 @@ impl Engine {
     pub fn search(&mut self, position: &str, go: &str, timeout: Duration) -> Result<Answer, Error> {
         let start = Instant::now();
         self.send(&format!("position {position}\ngo {go}"))?;
-        let mut answer = Answer {
-            best: String::new(),
-            score: None,
-            second: None,
-            depth: 0,
-            nodes: 0,
-            line: Vec::new(),
-            time: Duration::ZERO,
-        };
+        let mut answer = Answer::default();
         loop {
             let line = self.line(start, timeout)?;
             let mut words = line.split_whitespace();
@@ -272,15 +264,7 @@ mod tests {
     use super::*;
 
     fn answer_of(lines: &[&str]) -> Answer {
-        let mut answer = Answer {
-            best: String::new(),
-            score: None,
-            second: None,
-            depth: 0,
-            nodes: 0,
-            line: Vec::new(),
-            time: Duration::ZERO,
-        };
+        let mut answer = Answer::default();
         lines.iter().for_each(|line| read_info(line.split_whitespace(), &mut answer));
         answer
     }
