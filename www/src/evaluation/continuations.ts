@@ -124,10 +124,10 @@ export class Continuations {
     if (!signal.aborted) show(undefined, true);
   }
 
-  /** Returns the score of the position after a move: by the rules, by the database, or by the engine. */
+  /** Returns the score of the position after a move: by the rules, by endgame tables, by the database, or by the engine. */
   #scoreAfter(after: Node): KnownScore | undefined {
     const score = bestScore(after, this.state);
-    if (score?.origin === "database" || score?.origin === "rules") return score;
+    if (score?.origin === "database" || score?.origin === "rules" || score?.origin === "endgames") return score;
     if (!this.#engine) return undefined;
     const [own, ofBoard] = [this.#search.of(after.fen), engineEval(after.fen, this.state)];
     return scoreOfEngine(own && ofBoard ? (countsOver(ofBoard, own) ? ofBoard : own) : (own ?? ofBoard));
@@ -176,7 +176,7 @@ export class Continuations {
   }
 }
 
-/** Whether a score is not one of the database or the rules. */
+/** Whether a score is a result of an engine. */
 const isByEngine = ({ origin }: KnownScore): boolean => origin === "engine" || origin === "stockfish";
 
 /** Returns every legal move of a position. The nodes belong to no game on the board. */

@@ -187,7 +187,7 @@ export class EvaluationPanel {
   #exact(node: Node, known: KnownScore): void {
     const endgame = this.state.endgameEvals.get(node.fen);
     if (!endgame) return;
-    const result = outcomeInWords(endgame, node.position.turn);
+    const result = outcomeInWords(endgame);
     const rule = /cursed|blessed/.test(endgame.outcome) ? " by the 50-move rule" : "";
     const distance = known.chances === 0 ? "" : `, capture or pawn move in ${plural(Math.abs(endgame.dtz), "half-move")}`;
     this.#say(known.text, `${result}${rule} by endgame tables${distance}`);
@@ -273,8 +273,8 @@ export class EvaluationPanel {
 }
 
 /** Returns the result of an ending: who wins, or a draw. */
-function outcomeInWords(ending: Ending, turn: "white" | "black"): string {
-  const winner = endingWinner({ fen: `- ${turn === "white" ? "w" : "b"}`, outcome: ending.outcome });
+function outcomeInWords(ending: Ending): string {
+  const winner = endingWinner(ending);
   return winner ? `${winner === "white" ? "White" : "Black"} wins` : "Draw";
 }
 
