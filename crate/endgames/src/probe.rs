@@ -190,6 +190,15 @@ pub async fn line<E>(chess: &Chess, probe: impl AsyncFn(Chess) -> Result<Probe, 
     Ok(line)
 }
 
+/// Returns the result of a position as if its half-move clock was zero. Reads only tables of win, draw and loss.
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) fn outcome(tables: &Tablebase<Chess>, chess: &Chess) -> Result<Outcome, SyzygyError> {
+    if chess.is_insufficient_material() {
+        return Ok(Outcome::Draw);
+    }
+    tables.probe_wdl_after_zeroing(chess).map(|wdl| AmbiguousWdl::from(wdl).into())
+}
+
 /// Returns the result of a position without its moves.
 pub(crate) fn verdict(tables: &Tablebase<Chess>, chess: &Chess) -> Result<Verdict, SyzygyError> {
     if chess.is_checkmate() {

@@ -7,7 +7,7 @@ use shakmaty::{Chess, Position as _};
 use shakmaty_syzygy::{SyzygyError, Tablebase};
 
 use crate::error::{EndgameError, check};
-use crate::probe::{Probe, Verdict, probe, verdict};
+use crate::probe::{Outcome, Probe, Verdict, outcome, probe, verdict};
 
 /// The tables of a folder, for synchronous reads.
 ///
@@ -73,6 +73,24 @@ impl Tables {
         let max = self.max_pieces();
         check(chess, max).map_err(EndgameError::Uncovered)?;
         read(&self.tables, chess).map_err(|error| EndgameError::of_probe(&error, max, chess.board().occupied().count()))
+    }
+
+    /// Returns win, draw or loss of a position for the side to move, as if its half-move clock was zero. Reads no distances, so
+    /// that a search can call it often.
+    ///
+    /// ```no_run
+    /// use shelfish_endgames::{Outcome, Tables, parse_fen};
+    ///
+    /// let tables = Tables::open("syzygy")?;
+    /// assert_eq!(tables.outcome(&parse_fen("8/8/8/4k3/8/8/8/1Q2K3 w - - 70 99")?)?, Outcome::Win);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the tables do not contain the position or are damaged.
+    pub fn outcome(&self, chess: &Chess) -> Result<Outcome, EndgameError> {
+        self.read(chess, outcome)
     }
 
     /// Returns the result of a position for the side to move.

@@ -171,6 +171,20 @@ fn the_half_move_clock_decides_between_a_win_and_a_draw() -> Result<(), Box<dyn 
 }
 
 #[test]
+fn the_outcome_is_the_result_without_the_half_move_clock() -> Result<(), Box<dyn Error>> {
+    let tables = Tables::open(root().join("static-shards/endgames"))?;
+    assert_eq!(tables.outcome(&chess("8/8/8/4k3/8/8/8/2B1KN2 w - - 60 1"))?, Outcome::Win);
+    assert_eq!(tables.outcome(&chess("8/8/8/8/8/1k6/8/K1q5 w - - 0 1"))?, Outcome::Loss, "checkmate");
+    assert_eq!(tables.outcome(&chess("k7/2K5/1Q6/8/8/8/8/8 b - - 0 1"))?, Outcome::Draw, "stalemate");
+    for (seed, name) in files().keys().filter(|name| name.ends_with("rtbw")).enumerate() {
+        random(name.trim_end_matches(".rtbw"), 2000 + seed as u64, 20, |chess| {
+            assert_eq!(tables.outcome(&chess).unwrap(), tables.verdict(&chess).unwrap().outcome);
+        });
+    }
+    Ok(())
+}
+
+#[test]
 fn a_line_ends_with_the_next_capture_or_pawn_move() -> Result<(), Box<dyn Error>> {
     let endgames = block_on(Endgames::open(Memory::new(files())))?;
     let start = chess("8/8/8/8/3k4/8/4P3/4K3 w - - 0 1");
