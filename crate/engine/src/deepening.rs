@@ -191,7 +191,9 @@ fn iteration(
 ) -> Option<Candidate> {
     let mut width = 14;
     let (mut alpha, mut beta) = match guess {
-        Some(guess) if on(Part::Aspiration) && depth >= 4 && !score::is_mate(guess) => (guess - width, guess + width),
+        Some(guess) if on(Part::Aspiration) && depth >= 4 && !score::is_decisive(guess) => {
+            (guess - width, guess + width)
+        }
         _ => (-INFINITE, INFINITE),
     };
     let mut reduction = 0;

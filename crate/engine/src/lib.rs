@@ -22,7 +22,7 @@ mod zobrist;
 pub use deepening::{Game, Line, search, search_thread};
 pub use history::Histories;
 pub use level::{Level, STRONGEST, WEAKEST, play};
-pub use limits::{Control, Limits, Remaining, Silent};
+pub use limits::{Control, Limits, Remaining, Silent, TableResult};
 pub use position::Position;
 pub use score::UciScore;
 pub use shelfish::position::FenError;

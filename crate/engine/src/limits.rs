@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use shakmaty::Move;
+use shakmaty::{Chess, Move};
 
 /// Limits of a search. Without limits a search runs until its control stops it.
 #[derive(Clone, Debug, Default)]
@@ -71,6 +71,30 @@ pub trait Control {
 
     /// Receives the lines after an iteration, complete or stopped, best first.
     fn found(&mut self, _lines: &[crate::Line]) {}
+
+    /// Returns the maximum number of pieces of positions in endgame tables, 0 without tables. The search asks once.
+    fn table_pieces(&self) -> usize {
+        0
+    }
+
+    /// Returns the result of a position by endgame tables, or `None` if the tables do not contain the position.
+    ///
+    /// The search calls this for positions after a capture or pawn move, without castling rights and with at most
+    /// [`table_pieces`](Control::table_pieces) pieces.
+    fn table_result(&mut self, _chess: &Chess) -> Option<TableResult> {
+        None
+    }
+}
+
+/// The result of a position for the side to move, by endgame tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableResult {
+    /// Win.
+    Win,
+    /// Draw, also by the 50-move rule.
+    Draw,
+    /// Loss.
+    Loss,
 }
 
 /// A control that never stops the search and ignores its lines.

@@ -120,9 +120,19 @@ impl Position {
         board.by_color(color) & !board.pawns() & !board.kings()
     }
 
+    /// Returns the number of pieces.
+    pub fn count(&self) -> usize {
+        self.chess.board().occupied().count()
+    }
+
+    /// Returns whether a side may castle.
+    pub fn may_castle(&self) -> bool {
+        self.chess.castles().any()
+    }
+
     /// Returns whether neither side can mate.
     pub fn insufficient_material(&self) -> bool {
-        self.chess.board().occupied().count() <= 4 && self.chess.is_insufficient_material()
+        self.count() <= 4 && self.chess.is_insufficient_material()
     }
 
     /// Returns the position after a legal move.

@@ -1,4 +1,4 @@
-//! Scores of the search: centipawns from the point of view of the side to move, and mates beyond them.
+//! Scores of the search: centipawns from the point of view of the side to move, then wins by endgame tables, then mates.
 
 use std::fmt;
 
@@ -17,24 +17,32 @@ pub const DRAW: i32 = 0;
 /// Maximum of an evaluation.
 pub const MAX_EVAL: i32 = 20_000;
 
+/// Score of a win by endgame tables at the root.
+const TABLE_WIN: i32 = 25_000;
+
+/// Returns the score of a win by endgame tables after `ply` plies.
+pub fn table_win_in(ply: usize) -> i32 {
+    TABLE_WIN - ply as i32
+}
+
+/// Returns whether a score is beyond all evaluations: a mate, or a win by endgame tables, of either side.
+pub fn is_decisive(score: i32) -> bool {
+    score.abs() > MAX_EVAL
+}
+
 /// Returns the score of a side that is mated after `ply` plies.
 pub fn mated_in(ply: usize) -> i32 {
     ply as i32 - MATE
 }
 
-/// Returns whether a score is a mate by either side.
-pub fn is_mate(score: i32) -> bool {
-    score.abs() >= MATED_WITHIN
-}
-
-/// Converts a score for the transposition table: plies to a mate count from the node, not from the root.
+/// Converts a score for the transposition table: plies to a mate or to a won ending count from the node, not from the root.
 pub fn to_table(score: i32, ply: usize) -> i32 {
-    if is_mate(score) { score + score.signum() * ply as i32 } else { score }
+    if is_decisive(score) { score + score.signum() * ply as i32 } else { score }
 }
 
 /// Inverse of [`to_table`].
 pub fn from_table(score: i32, ply: usize) -> i32 {
-    if is_mate(score) { score - score.signum() * ply as i32 } else { score }
+    if is_decisive(score) { score - score.signum() * ply as i32 } else { score }
 }
 
 /// A score as in UCI, from the point of view of the side to move.
@@ -47,11 +55,12 @@ pub enum UciScore {
 }
 
 impl UciScore {
-    /// Converts a score of the search.
+    /// Converts a score of the search. A win by endgame tables after n plies has [`MAX_EVAL`] - n centipawns.
     pub(crate) fn from_search(score: i32) -> UciScore {
         match score {
             _ if score >= MATED_WITHIN => UciScore::Mate((MATE - score + 1) / 2),
             _ if score <= -MATED_WITHIN => UciScore::Mate(-(MATE + score) / 2),
+            _ if is_decisive(score) => UciScore::Cp(score.signum() * (MAX_EVAL - TABLE_WIN + score.abs())),
             _ => UciScore::Cp(score),
         }
     }
@@ -78,6 +87,14 @@ mod tests {
         assert_eq!(UciScore::from_search(mated_in(2)), UciScore::Mate(-1));
         assert_eq!(UciScore::from_search(mated_in(0)), UciScore::Mate(0));
         assert_eq!(UciScore::from_search(MAX_EVAL), UciScore::Cp(MAX_EVAL));
+    }
+
+    #[test]
+    fn a_win_by_endgame_tables_is_beyond_evaluations_and_below_mates() {
+        assert!(is_decisive(table_win_in(MAX_PLY)) && table_win_in(0) < MATED_WITHIN);
+        assert_eq!(UciScore::from_search(table_win_in(3)), UciScore::Cp(MAX_EVAL - 3));
+        assert_eq!(UciScore::from_search(-table_win_in(12)), UciScore::Cp(12 - MAX_EVAL));
+        assert_eq!(from_table(to_table(table_win_in(9), 5), 7), table_win_in(11));
     }
 
     #[test]

@@ -183,3 +183,34 @@ fn the_engine_wins_every_won_ending_of_its_tables() {
     }
     engine.quit();
 }
+
+/// Returns the score of the last line that begins with a move, in centipawns, and the hits of endgame tables.
+fn line_of(lines: &[String], first: &str) -> (i32, u64) {
+    let line = lines.iter().rev().find(|line| line.contains(&format!(" pv {first}"))).unwrap();
+    let field = |name: &str| line.split(' ').skip_while(|word| *word != name).nth(1).map(str::to_string);
+    (field("cp").unwrap().parse().unwrap(), field("tbhits").map_or(0, |hits| hits.parse().unwrap()))
+}
+
+#[test]
+fn the_search_knows_the_endings_after_captures() {
+    // The capture of the knight leaves a bishop that cannot drive the king from the corner: a draw by the tables.
+    let fen = "7k/8/8/6KP/4B3/3n4/8/8 w - - 0 1";
+    let mut engine = crate::engine::Gui::new();
+    let mut search = |before: &str| {
+        engine.say(&format!("{before}setoption name MultiPV value 50\nposition fen {fen}\ngo depth 6"));
+        line_of(&engine.until("bestmove"), "e4d3")
+    };
+    let (without, hits) = search("");
+    assert!(without > 100 && hits == 0, "{without} centipawns, {hits} hits");
+    let (with, hits) = search(&format!("setoption name SyzygyPath value {}\nucinewgame\n", tables().display()));
+    assert!(with == 0 && hits > 0, "{with} centipawns, {hits} hits");
+    engine.quit();
+
+    // The exchange of the rooks leaves a pawn that promotes.
+    let mut engine = crate::engine::Gui::new();
+    engine.say(&format!("setoption name SyzygyPath value {}\nsetoption name Threads value 2", tables().display()));
+    engine.say("position fen 3k4/7r/3K4/3P4/8/8/8/7R w - - 0 1\ngo depth 8");
+    let (score, hits) = line_of(&engine.until("bestmove"), "h1h7");
+    assert!((19_900..20_000).contains(&score) && hits > 0, "{score} centipawns, {hits} hits");
+    engine.quit();
+}

@@ -66,6 +66,8 @@ pub struct Search<'a> {
     nodes: u64,
     seldepth: usize,
     stopped: bool,
+    /// Maximum number of pieces of positions in endgame tables.
+    table_pieces: usize,
 }
 
 impl<'a> Search<'a> {
@@ -77,6 +79,7 @@ impl<'a> Search<'a> {
         limits: &'a Limits,
         control: &'a mut dyn Control,
     ) -> Search<'a> {
+        let table_pieces = control.table_pieces();
         Search {
             table,
             histories,
@@ -95,6 +98,7 @@ impl<'a> Search<'a> {
             nodes: 0,
             seldepth: 0,
             stopped: false,
+            table_pieces,
         }
     }
 

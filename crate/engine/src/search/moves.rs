@@ -27,6 +27,8 @@ pub(super) struct Node {
     pub was_pv: bool,
     /// Index of its first move.
     pub start: usize,
+    /// Minimum and maximum of the score, by endgame tables.
+    pub range: (i32, i32),
 }
 
 impl Search<'_> {
@@ -40,7 +42,7 @@ impl Search<'_> {
         node: Node,
     ) -> i32 {
         let (us, root, in_check) = (position.turn(), ply == 0, position.in_check());
-        let Node { cut_node, improving, eval, raw, entry, was_pv, start } = node;
+        let Node { cut_node, improving, eval, raw, entry, was_pv, start, range } = node;
         let excluded = self.plies[ply].excluded;
         let before = self.before(ply);
         let first_alpha = alpha;
@@ -119,7 +121,7 @@ impl Search<'_> {
                 && let Some(entry) = entry
                 && entry.depth >= depth - 3
                 && entry.bound != Bound::Upper
-                && !score::is_mate(entry.score)
+                && !score::is_decisive(entry.score)
             {
                 let table_score = score::from_table(entry.score, ply);
                 let below = table_score - 2 * depth;
@@ -210,6 +212,7 @@ impl Search<'_> {
             // Only the excluded move was legal.
             return alpha;
         }
+        best_score = best_score.clamp(range.0, range.1);
         if best_score >= beta
             && let Some(m) = best.filter(|&m| !is_noisy(m))
         {
@@ -223,7 +226,7 @@ impl Search<'_> {
             };
             let eval = self.plies[ply].eval;
             let corrects = bound.corrects(best_score, eval) && best.is_none_or(|m| !is_noisy(m));
-            if !in_check && corrects && !score::is_mate(best_score) {
+            if !in_check && corrects && !score::is_decisive(best_score) {
                 let error = best_score - eval + self.correction(position, ply);
                 self.histories.learn_correction(position, &before, depth, error);
             }

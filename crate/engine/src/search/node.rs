@@ -3,12 +3,29 @@
 use super::{Search, moves::Node};
 use crate::{
     Position,
+    limits::TableResult,
     packed::Packed,
     parts::{Part, on},
-    score::{self, DRAW, MATE, MATED_WITHIN, MAX_EVAL, MAX_PLY, NONE},
+    score::{self, DRAW, INFINITE, MATE, MAX_EVAL, MAX_PLY, NONE},
+    tt::{Bound, Entry},
 };
 
+/// Plies that a result of endgame tables adds to the depth of its entry in the transposition table.
+const TABLE_DEPTH: i32 = 6;
+
 impl Search<'_> {
+    /// Returns the score of a position by endgame tables. A win or loss is a bound, because a mate may be found.
+    fn table_score(&mut self, position: &Position, ply: usize) -> Option<(i32, Bound)> {
+        if position.halfmoves() != 0 || position.count() > self.table_pieces || position.may_castle() {
+            return None;
+        }
+        Some(match self.control.table_result(position.chess())? {
+            TableResult::Win => (score::table_win_in(ply), Bound::Lower),
+            TableResult::Draw => (DRAW, Bound::Exact),
+            TableResult::Loss => (-score::table_win_in(ply), Bound::Upper),
+        })
+    }
+
     /// Searches a position within a window. Returns its score, or a bound on it.
     pub(super) fn node<const PV: bool>(
         &mut self,
@@ -57,6 +74,24 @@ impl Search<'_> {
             }
         }
         let was_pv = PV || entry.is_some_and(|entry| entry.pv);
+        let mut range = (-INFINITE, INFINITE);
+        if !root
+            && !excluded.is_some()
+            && let Some((score, bound)) = self.table_score(position, ply)
+        {
+            if bound.cuts(score, alpha, beta) {
+                let depth = (depth + TABLE_DEPTH).min(MAX_PLY as i32 - 1);
+                let score = score::to_table(score, ply);
+                let entry = Entry { best: Packed::NONE, score, eval: NONE, depth, bound, pv: was_pv };
+                self.table.put(position.key(), entry);
+                return score::from_table(score, ply);
+            }
+            match bound {
+                Bound::Lower => range.0 = score,
+                _ => range.1 = score,
+            }
+            alpha = alpha.max(range.0);
+        }
         let has_table_move = entry.is_some_and(|entry| entry.best.is_some());
 
         let raw = match entry {
@@ -75,7 +110,7 @@ impl Search<'_> {
         self.plies[ply + 1].excluded = Packed::NONE;
         self.plies[ply].double_extensions = if root { 0 } else { self.plies[ply - 1].double_extensions };
 
-        if !PV && !in_check && !excluded.is_some() && !score::is_mate(beta) {
+        if !PV && !in_check && !excluded.is_some() && !score::is_decisive(beta) {
             // Reverse futility: the evaluation is far above beta.
             if on(Part::ReverseFutility)
                 && depth <= 8
@@ -111,7 +146,7 @@ impl Search<'_> {
                     return 0;
                 }
                 if score >= beta {
-                    return if score >= MATED_WITHIN { beta } else { score };
+                    return if score::is_decisive(score) { beta } else { score };
                 }
             }
         }
@@ -127,7 +162,7 @@ impl Search<'_> {
             (alpha, beta),
             depth,
             ply,
-            Node { cut_node, improving, eval, raw, entry, was_pv, start },
+            Node { cut_node, improving, eval, raw, entry, was_pv, start, range },
         );
         self.moves.truncate(start);
         score

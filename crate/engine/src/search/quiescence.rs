@@ -47,7 +47,7 @@ impl Search<'_> {
             best_score = self.corrected(position, raw, ply);
             if let Some(entry) = entry {
                 let score = score::from_table(entry.score, ply);
-                if entry.bound.corrects(score, best_score) && !score::is_mate(score) {
+                if entry.bound.corrects(score, best_score) && !score::is_decisive(score) {
                     best_score = score;
                 }
             }

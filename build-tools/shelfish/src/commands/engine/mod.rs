@@ -31,7 +31,7 @@ Set UCI options with `setoption name NAME value VALUE`. `uci` lists their defaul
   UCI_Chess960                     castling is written as the king's move to its rook
   UCI_LimitStrength, UCI_Elo       play as a player of this rating
   EvalDatabase                     database of evaluations (directory or URL) to look up before the search
-  SyzygyPath                       directories of Syzygy tables; their results are exact
+  SyzygyPath                       directories of Syzygy tables, for the root and the search
   OwnBook, BookFile                play from this book: Polyglot's .bin, a learning book, or the directory or URL of a book
 
 Exit codes: 0 after `quit` or the end of the input; 1 if input or output fails; 2 if the usage is wrong.")]

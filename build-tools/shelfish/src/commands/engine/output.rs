@@ -12,8 +12,8 @@ pub fn mode(chess960: bool) -> CastlingMode {
     if chess960 { CastlingMode::Chess960 } else { CastlingMode::Standard }
 }
 
-/// Formats a line of play as an `info` message.
-pub fn info(line: &Line, nodes: u64, time: Duration, mode: CastlingMode) -> String {
+/// Formats a line of play as an `info` message. `table_hits` is the number of results by endgame tables.
+pub fn info(line: &Line, nodes: u64, table_hits: u64, time: Duration, mode: CastlingMode) -> String {
     let bound = match line.bound {
         Bound::Exact => "",
         Bound::Lower => " lowerbound",
@@ -24,8 +24,9 @@ pub fn info(line: &Line, nodes: u64, time: Duration, mode: CastlingMode) -> Stri
         true => String::new(),
         false => format!(" nps {}", u128::from(nodes) * 1_000_000 / time.as_micros().max(1)),
     };
+    let hits = if table_hits == 0 { String::new() } else { format!(" tbhits {table_hits}") };
     let mut text = format!(
-        "info depth {} seldepth {} multipv {} score {}{bound} nodes {nodes}{speed} hashfull {} time {} pv",
+        "info depth {} seldepth {} multipv {} score {}{bound} nodes {nodes}{speed} hashfull {}{hits} time {} pv",
         line.depth,
         line.seldepth,
         line.rank,

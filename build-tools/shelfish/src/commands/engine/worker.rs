@@ -7,11 +7,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use shakmaty::{CastlingMode, Move};
+use shakmaty::{CastlingMode, Chess, Move};
 use shelfish::eval::PositionEval;
 use shelfish_analysis::TABLE_WIN;
 use shelfish_endgames::{EndgameError, Outcome, Tables};
-use shelfish_engine::{Bound, Control, Game, Histories, Level, Limits, Line, Table, UciScore, play, search_thread};
+use shelfish_engine::{
+    Bound, Control, Game, Histories, Level, Limits, Line, Table, TableResult, UciScore, play, search_thread,
+};
 use tokio::sync::watch;
 
 use super::database::lines;
@@ -105,19 +107,24 @@ impl Worker {
                 return histories;
             }
             table.next_search();
+            // A weaker player searches without tables.
+            let tables = task.endgames.as_deref().filter(|_| task.level.is_none());
+            let tables =
+                SearchTables { tables, out: &out, hits: AtomicU64::new(0), has_failed: AtomicBool::new(false) };
             let (lines, chosen) = thread::scope(|scope| {
                 let Some((own, helpers)) = histories.split_first_mut() else { return (Vec::new(), 0) };
                 // A weaker player searches with a single thread.
                 let helpers = helpers.iter_mut().filter(|_| task.level.is_none());
                 for (index, histories) in helpers.enumerate() {
-                    let (task, table, signals) = (&task, &table, &shared);
+                    let (task, table, signals, tables) = (&task, &table, &shared, &tables);
                     scope.spawn(move || {
                         let mut limits = Limits::default();
                         limits.moves.clone_from(&task.limits.moves);
-                        search_thread(&task.game, table, histories, &limits, &mut Helper { index, signals })
+                        search_thread(&task.game, table, histories, &limits, &mut Helper { index, signals, tables })
                     });
                 }
-                let mut main = Main { start: Instant::now(), task: &task, out: &out, signals: &shared };
+                let mut main =
+                    Main { start: Instant::now(), task: &task, out: &out, signals: &shared, tables: &tables };
                 let found = match task.level {
                     Some(level) => play(&task.game, level, random_seed(), &task.limits, &mut main),
                     None => (search_thread(&task.game, &table, own, &task.limits, &mut main), 0),
@@ -228,7 +235,7 @@ fn from_tables(task: &Task, tables: &Tables, out: &Output) -> Option<Exact> {
         Ok(probe) => probe,
         Err(EndgameError::Uncovered(_)) => return None,
         Err(error) => {
-            print(out, &format!("info string SyzygyPath: {}\n", crate::terminal::shown::shown(&error.to_string())));
+            print_error(out, &error);
             return None;
         }
     };
@@ -256,7 +263,7 @@ fn from_tables(task: &Task, tables: &Tables, out: &Output) -> Option<Exact> {
         hashfull: 0,
         moves: vec![best.m],
     };
-    print(out, &output::info(&line, 0, Duration::ZERO, task.mode));
+    print(out, &output::info(&line, 0, 1, Duration::ZERO, task.mode));
     Some(Exact::Best(best.m))
 }
 
@@ -273,7 +280,7 @@ fn from_database(task: &Task, deadline: &Deadline, out: &Output) -> Option<Vec<M
             let first = lines.first()?.moves.clone();
             print(out, "info string from the database\n");
             for line in lines.iter().take(limits.lines.max(1)) {
-                print(out, &output::info(line, line.nodes, Duration::ZERO, task.mode));
+                print(out, &output::info(line, line.nodes, 0, Duration::ZERO, task.mode));
             }
             (!task.hold && lines.len() >= limits.lines).then_some(first)
         }
@@ -284,12 +291,52 @@ fn from_database(task: &Task, deadline: &Deadline, out: &Output) -> Option<Vec<M
     }
 }
 
+/// Endgame tables for all threads of a search.
+struct SearchTables<'a> {
+    /// The tables, if the search uses tables.
+    tables: Option<&'a Tables>,
+    out: &'a Output,
+    /// Number of results.
+    hits: AtomicU64,
+    /// Whether an error was printed. Further errors are not printed.
+    has_failed: AtomicBool,
+}
+
+impl SearchTables<'_> {
+    fn pieces(&self) -> usize {
+        self.tables.map_or(0, Tables::max_pieces)
+    }
+
+    fn result(&self, chess: &Chess) -> Option<TableResult> {
+        let result = match self.tables?.outcome(chess) {
+            Ok(Outcome::Win) => TableResult::Win,
+            Ok(Outcome::Loss) => TableResult::Loss,
+            Ok(_) => TableResult::Draw,
+            Err(EndgameError::Uncovered(_)) => return None,
+            Err(error) => {
+                if !self.has_failed.swap(true, Relaxed) {
+                    print_error(self.out, &error);
+                }
+                return None;
+            }
+        };
+        self.hits.fetch_add(1, Relaxed);
+        Some(result)
+    }
+}
+
+/// Prints an error of the endgame tables.
+fn print_error(out: &Output, error: &EndgameError) {
+    print(out, &format!("info string SyzygyPath: {}\n", crate::terminal::shown::shown(&error.to_string())));
+}
+
 /// Control of the thread that prints the answer.
 struct Main<'a> {
     start: Instant,
     task: &'a Task,
     out: &'a Output,
     signals: &'a Signals,
+    tables: &'a SearchTables<'a>,
 }
 
 impl Control for Main<'_> {
@@ -304,8 +351,17 @@ impl Control for Main<'_> {
     fn found(&mut self, lines: &[Line]) {
         let helper_nodes: u64 = self.signals.helper_nodes.iter().map(|nodes| nodes.load(Relaxed)).sum();
         for line in lines.iter().take(self.task.limits.lines.max(1)) {
-            print(self.out, &output::info(line, line.nodes + helper_nodes, self.start.elapsed(), self.task.mode));
+            let (nodes, hits) = (line.nodes + helper_nodes, self.tables.hits.load(Relaxed));
+            print(self.out, &output::info(line, nodes, hits, self.start.elapsed(), self.task.mode));
         }
+    }
+
+    fn table_pieces(&self) -> usize {
+        self.tables.pieces()
+    }
+
+    fn table_result(&mut self, chess: &Chess) -> Option<TableResult> {
+        self.tables.result(chess)
     }
 }
 
@@ -313,6 +369,7 @@ impl Control for Main<'_> {
 struct Helper<'a> {
     index: usize,
     signals: &'a Signals,
+    tables: &'a SearchTables<'a>,
 }
 
 impl Control for Helper<'_> {
@@ -321,6 +378,14 @@ impl Control for Helper<'_> {
             count.store(nodes, Relaxed);
         }
         self.signals.stop.load(Relaxed)
+    }
+
+    fn table_pieces(&self) -> usize {
+        self.tables.pieces()
+    }
+
+    fn table_result(&mut self, chess: &Chess) -> Option<TableResult> {
+        self.tables.result(chess)
     }
 }
 
