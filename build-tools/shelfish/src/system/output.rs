@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use shelfish::table::{Manifest, SHARD_ENDING};
+
 use super::signals::{self, Cleanup};
 
 /// Returns the error for a file that would be overwritten.
@@ -18,8 +20,8 @@ pub fn check<'a>(path: &Path, read: impl IntoIterator<Item = &'a Path>) -> io::R
     if read.into_iter().any(|source| source.canonicalize().is_ok_and(|source| source == real)) {
         return Err(refused(path, "is read"));
     }
-    let is_manifest = real.ends_with("manifest.json");
-    let is_shard = real.extension().is_some_and(|ending| ending == "silo");
+    let is_manifest = real.ends_with(Manifest::FILE);
+    let is_shard = real.to_string_lossy().ends_with(SHARD_ENDING);
     if is_manifest || is_shard { Err(refused(path, "is a file of a database")) } else { Ok(()) }
 }
 

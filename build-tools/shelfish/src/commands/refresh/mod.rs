@@ -182,7 +182,7 @@ impl fmt::Display for RefreshError {
                 "{} is damaged, nothing was published: {}: {}; check the disk",
                 path.display(),
                 problem.file,
-                problem.what
+                problem.kind
             ),
         }
     }
