@@ -24,7 +24,7 @@ pub struct Args {
     verbose: bool,
 }
 
-/// Number of marks of a kind, and of those that the reference confirms.
+/// Number of marks of a kind, and number of marks that the reference confirms.
 #[derive(Default)]
 struct Count {
     all: usize,
