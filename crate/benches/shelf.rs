@@ -58,7 +58,7 @@ fn each<T, R>(items: &[T], work: impl Fn(&T) -> R) {
     }
 }
 
-/// FEN to a canonical position, compared with FEN to a position.
+/// Measures FEN to a canonical position, compared with FEN to a position.
 fn canonicalise(c: &mut Criterion) {
     let Sample { records, .. } = sample();
     let fens: Vec<String> = records.iter().map(|record| record.position.to_string()).collect();
@@ -74,7 +74,7 @@ fn canonicalise(c: &mut Criterion) {
     group.finish();
 }
 
-/// The exact code of a position, compared with a hash.
+/// Measures the exact code of a position, compared with a hash.
 fn key(c: &mut Criterion) {
     let Sample { records, .. } = sample();
     let mut group = c.benchmark_group("key");
@@ -116,7 +116,7 @@ fn lines(c: &mut Criterion) {
     group.finish();
 }
 
-/// A block from records, compared with zstd of their lines.
+/// Measures a block from records, compared with zstd of their lines.
 fn encode(c: &mut Criterion) {
     let sample = sample();
     let mut group = c.benchmark_group("encode a block");
@@ -128,7 +128,7 @@ fn encode(c: &mut Criterion) {
     group.finish();
 }
 
-/// A block from bytes, compared with their decompression.
+/// Measures a block from bytes, compared with their decompression.
 fn decode(c: &mut Criterion) {
     let sample = sample();
     let mut group = c.benchmark_group("decode a block");
@@ -140,7 +140,8 @@ fn decode(c: &mut Criterion) {
     group.finish();
 }
 
-/// A position that a block does not contain, so that no record is decoded, compared with a hash map and a scan of keys.
+/// Measures a position that a block does not contain, so that no record is decoded, compared with a hash map and a scan
+/// of keys.
 fn search(c: &mut Criterion) {
     let sample = sample();
     let block = sample.open();

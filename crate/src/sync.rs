@@ -27,7 +27,7 @@ impl<T> Default for OnceCell<T> {
 }
 
 impl<T> OnceCell<T> {
-    /// The value, if it is there.
+    /// Returns the value, if it is there.
     #[cfg(all(feature = "web", target_arch = "wasm32"))]
     pub(crate) fn get(&self) -> Option<&T> {
         self.value.get()
@@ -39,7 +39,7 @@ impl<T> OnceCell<T> {
         self.get_or_try_init(make.map(Ok::<T, Infallible>)).map(|Ok(value)| value)
     }
 
-    /// The value, which `make` makes unless it is there; without one, the error of `make`.
+    /// Returns the value. Makes it by `make` unless it exists. Returns the error of `make` if `make` fails.
     pub(crate) async fn get_or_try_init<E>(&self, make: impl Future<Output = Result<T, E>>) -> Result<&T, E> {
         let _turn = self.turn.lock().await;
         match self.value.get() {
@@ -62,7 +62,7 @@ struct Queue {
 pub(crate) struct Permit(Semaphore);
 
 impl Semaphore {
-    /// With so many permits.
+    /// Creates a semaphore with this number of permits.
     pub(crate) fn new(free: usize) -> Semaphore {
         Semaphore(Arc::new(Mutex::new(Queue { free, waiting: VecDeque::new() })))
     }

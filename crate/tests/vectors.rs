@@ -32,7 +32,7 @@ fn line(chess: &Chess, words: &str) -> Vec<Move> {
     words.split_whitespace().map(play).collect()
 }
 
-/// The records of the vectors, in their order.
+/// Returns the records of the vectors, in their order.
 fn records() -> Vec<PositionEval> {
     let number = |value: &Value| i32::try_from(value.as_i64().expect("an integer")).expect("a small number");
     let record = |text: &str| {
@@ -56,7 +56,7 @@ fn records() -> Vec<PositionEval> {
     fs::read_to_string(data().join("records.jsonl")).unwrap().lines().map(record).collect()
 }
 
-/// The files of the database by name.
+/// Returns the files of the database by name.
 fn files() -> Vec<(String, Vec<u8>)> {
     let files = fs::read_dir(data().join("db")).unwrap().map(|entry| entry.unwrap().path());
     files.map(|path| (path.file_name().unwrap().to_str().unwrap().to_string(), fs::read(path).unwrap())).collect()

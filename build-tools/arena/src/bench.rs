@@ -18,7 +18,7 @@ pub struct Args {
 /// The depth of the signature that results of matches are stored under.
 const DEPTH: usize = 12;
 
-/// Openings, middlegames, endgames and mates, one of them in Chess960.
+/// Openings, middlegames, endgames and mates, and a position of Chess960.
 const POSITIONS: [&str; 16] = [
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
     "r1bqkb1r/pppp1ppp/2n2n2/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R w KQkq - 4 4",

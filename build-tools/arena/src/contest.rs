@@ -17,6 +17,7 @@ use shakmaty::{Color, Position};
 use shelfish_uci::{Engine, Error, Setup, UciScore};
 
 use crate::{
+    error::{ArenaError, OptionError},
     game::{Adjudication, Game, Outcome},
     openings,
     stats::{Pairs, Sprt},
@@ -66,11 +67,13 @@ pub struct Rules {
     to_the_end: bool,
 }
 
-fn sprt(text: &str) -> Result<Sprt, String> {
-    let (low, high) = text.split_once(',').ok_or("expected two numbers with a comma, like 0,10")?;
-    let number = |text: &str| text.trim().parse::<f64>().map_err(|error| format!("{text}: {error}"));
+/// Parses `LOW,HIGH`.
+fn sprt(text: &str) -> Result<Sprt, OptionError> {
+    let error = || OptionError::form("two numbers with a comma, like 0,10", text);
+    let (low, high) = text.split_once(',').ok_or_else(error)?;
+    let number = |text: &str| text.trim().parse::<f64>().map_err(|_| error());
     let (low, high) = (number(low)?, number(high)?);
-    if low < high { Ok(Sprt { low, high }) } else { Err("the first number must be the smaller one".to_owned()) }
+    if low < high { Ok(Sprt { low, high }) } else { Err(OptionError::Range { low, high }) }
 }
 
 /// Time that an engine may take beyond its limit.
@@ -87,24 +90,19 @@ impl Rules {
     }
 
     /// Reads and shuffles the openings.
-    fn read(&self) -> Result<Vec<Game>, String> {
+    fn read(&self) -> Result<Vec<Game>, ArenaError> {
         let mut openings = Vec::new();
         for path in &self.openings {
-            let named = |error: String| format!("{}: {error}", path.display());
-            let text = fs::read_to_string(path).map_err(|error| named(error.to_string()))?;
-            openings.extend(openings::read(&text).map_err(named)?);
+            let text = fs::read_to_string(path).map_err(ArenaError::file(path))?;
+            openings.extend(openings::read(&text).map_err(|error| ArenaError::Line(path.clone(), error))?);
         }
         openings.retain(|opening| opening.plies() >= self.least_plies);
         fastrand::Rng::with_seed(self.seed).shuffle(&mut openings);
-        if openings.is_empty() {
-            Err("expected at least one opening in --openings, found none".to_owned())
-        } else {
-            Ok(openings)
-        }
+        if openings.is_empty() { Err(ArenaError::NoOpening { least_plies: self.least_plies }) } else { Ok(openings) }
     }
 
     /// Returns a text that identifies the conditions of a pair. Only pairs with the same text are counted together.
-    pub fn identity(&self) -> Result<String, String> {
+    pub fn identity(&self) -> Result<String, ArenaError> {
         let openings: Vec<String> = self.read()?.iter().map(Game::uci).collect();
         let adjudication = (!self.to_the_end).then(Adjudication::default);
         Ok(format!("{} {adjudication:?} {}", self.go, openings.join("\n")))

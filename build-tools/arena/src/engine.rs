@@ -10,6 +10,8 @@ use std::{
 use shakmaty::{CastlingMode, uci::UciMove};
 use shelfish_engine::{Control, Game, Histories, Limits, Line, Position, Table, parts::Part, search};
 
+use crate::error::{ArenaError, OptionError};
+
 /// Options of `arena engine`.
 #[derive(clap::Args)]
 pub struct Args {
@@ -18,10 +20,10 @@ pub struct Args {
     without: Vec<Part>,
 }
 
-fn part(name: &str) -> Result<Part, String> {
+/// Finds the part of a name, which may be upper or lower case.
+fn part(name: &str) -> Result<Part, OptionError> {
     let known = |part: &&Part| format!("{part:?}").eq_ignore_ascii_case(name);
-    let all = Part::ALL;
-    all.iter().find(known).copied().ok_or_else(|| format!("expected one of {all:?}, found \"{name}\""))
+    Part::ALL.iter().find(known).copied().ok_or_else(|| OptionError::Part(name.to_owned()))
 }
 
 /// Default size of the transposition table of `shelfish engine`.
@@ -60,17 +62,14 @@ pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
 }
 
 #[cfg(feature = "parts")]
-fn turn_off(parts: &[Part]) -> Result<(), String> {
+fn turn_off(parts: &[Part]) -> Result<(), ArenaError> {
     shelfish_engine::parts::turn_off(parts);
     Ok(())
 }
 
 #[cfg(not(feature = "parts"))]
-fn turn_off(parts: &[Part]) -> Result<(), String> {
-    if parts.is_empty() {
-        return Ok(());
-    }
-    Err("this build cannot turn off parts; build with `--features parts`".to_owned())
+fn turn_off(parts: &[Part]) -> Result<(), ArenaError> {
+    if parts.is_empty() { Ok(()) } else { Err(ArenaError::NoParts) }
 }
 
 /// Parses `position …`.
@@ -143,6 +142,6 @@ mod tests {
     #[test]
     fn names_of_parts_ignore_case() {
         assert_eq!(part("nullmove"), Ok(Part::NullMove));
-        assert!(part("magic").unwrap_err().contains("NullMove"));
+        assert!(part("magic").unwrap_err().to_string().contains("NullMove"));
     }
 }

@@ -3,8 +3,11 @@
 use std::fmt::Write;
 
 use shakmaty::{
-    CastlingMode, Chess, Color, EnPassantMode, KnownOutcome, Move, Position, fen::Fen, uci::UciMove, zobrist::Zobrist64,
+    CastlingMode, Chess, Color, EnPassantMode, KnownOutcome, Move, Position, fen::Fen, san::San, uci::UciMove,
+    zobrist::Zobrist64,
 };
+
+use crate::error::NotationError;
 
 /// Result of a game.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,10 +92,11 @@ impl Game {
     }
 
     /// Starts a game from a FEN.
-    pub fn from_fen(fen: &str) -> Result<Game, String> {
-        let setup: Fen = fen.parse().map_err(|error| format!("{fen}: {error}"))?;
+    pub fn from_fen(fen: &str) -> Result<Game, NotationError> {
+        let setup: Fen = fen.parse().map_err(|error| NotationError::Fen(fen.to_owned(), error))?;
         let mode = CastlingMode::detect(setup.as_setup());
-        let position = setup.into_position(mode).map_err(|error| format!("{fen}: {error}"))?;
+        let position =
+            setup.into_position(mode).map_err(|error| NotationError::Position(fen.to_owned(), Box::new(error)))?;
         Ok(Game::from(position, Some(fen.to_owned()), mode))
     }
 
@@ -188,6 +192,15 @@ impl Game {
 fn key(position: &Chess) -> u64 {
     let Zobrist64(key) = position.zobrist_hash(EnPassantMode::Legal);
     key
+}
+
+/// Parses a move in standard algebraic notation.
+pub fn san(position: &Chess, word: &str) -> Result<Move, NotationError> {
+    let san: San = word.parse().map_err(|error| NotationError::Move(word.to_owned(), error))?;
+    san.to_move(position).map_err(|error| {
+        let fen = Fen::from_position(position, EnPassantMode::Legal).to_string();
+        NotationError::Illegal { san, fen, error }
+    })
 }
 
 #[cfg(test)]

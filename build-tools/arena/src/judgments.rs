@@ -4,23 +4,22 @@
 //! scores are stored in a file, so that an interrupted run continues. The file contains hashes instead of positions, because
 //! the games may not be published.
 
-use std::collections::{BTreeMap, HashSet};
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
 use shakmaty::fen::Epd;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Color, EnPassantMode, Move, Position as _};
-use shelfish_analysis::pgn::{self, PgnGame, Splitter};
+use shelfish_analysis::pgn::PgnGame;
 use shelfish_analysis::{Judgment, Score, Value, judge};
-use shelfish_uci::{Engine, Setup, UciScore};
+use shelfish_uci::Engine;
 
-/// Number of plies of a game that is chosen.
-const PLIES: std::ops::RangeInclusive<usize> = 40..=120;
+use crate::error::ArenaError;
+use crate::sample::{self, Sample, TIMEOUT};
 
 /// Compare the judgments of `shelfish analyse --engine` with a reference engine
 #[derive(clap::Args)]
@@ -28,27 +27,8 @@ const PLIES: std::ops::RangeInclusive<usize> = 40..=120;
   arena judgments --games master.pgn.zst:13000 --games amateur.pgn.zst:85 --program target/release/shelfish \\
     --reference build-tools/arena/judgments.tsv")]
 pub struct Args {
-    /// PGN file, plain or compressed with zstd, and the distance of the chosen games in the file
-    #[arg(long, value_name = "FILE:STEP", required = true, value_parser = selection)]
-    games: Vec<(PathBuf, usize)>,
-    /// Number of games of each file
-    #[arg(long, default_value_t = 20)]
-    count: usize,
-    /// Number of games to skip before the first chosen game: other games than those the program was tuned on
-    #[arg(long, default_value_t = 0)]
-    offset: usize,
-    /// The program `shelfish`
-    #[arg(long)]
-    program: PathBuf,
-    /// Arguments of `shelfish analyse`, separated by spaces
-    #[arg(long, default_value = "--engine", allow_hyphen_values = true)]
-    options: String,
-    /// Reference engine
-    #[arg(long, default_value = "stockfish Hash=64", value_parser = Setup::parse)]
-    engine: Setup,
-    /// Nodes of the reference for each position
-    #[arg(long, default_value_t = 1_000_000)]
-    nodes: u64,
+    #[command(flatten)]
+    sample: Sample,
     /// Nodes of the reference as a yardstick: it is compared with itself; 0 for no yardstick
     #[arg(long, default_value_t = 100_000)]
     yardstick: u64,
@@ -58,14 +38,6 @@ pub struct Args {
     /// Stop the reference after this number of minutes and compare the positions so far
     #[arg(long)]
     minutes: Option<u64>,
-}
-
-/// Parses `FILE:STEP`.
-pub(crate) fn selection(text: &str) -> Result<(PathBuf, usize), String> {
-    let (file, step) = text.rsplit_once(':').ok_or("expected FILE:STEP")?;
-    let step =
-        step.parse().ok().filter(|step| *step > 0).ok_or_else(|| format!("expected a distance, found {step}"))?;
-    Ok((file.into(), step))
 }
 
 /// Score and best move of a position.
@@ -175,12 +147,9 @@ impl Counts {
 
 /// Chooses games, analyses them, searches their positions with the reference, and prints a table.
 pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
-    let (mut games, mut seen) = (Vec::new(), HashSet::new());
-    for (file, step) in &args.games {
-        games.extend(choose(file, *step, (args.count, args.offset), &mut seen)?);
-    }
-    let moves = analysed(args, &games)?;
-    let mut references = References::open(&args.reference)?;
+    let games = args.sample.games()?;
+    let moves = analysed(&args.sample, &games)?;
+    let mut references = References::open(&args.reference).map_err(ArenaError::file(&args.reference))?;
     let deadline = args.minutes.map(|minutes| Instant::now() + Duration::from_secs(60 * minutes));
     search(args, &games, &mut references, deadline)?;
 
@@ -195,8 +164,8 @@ pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
             Value::by_the_rules(position).or_else(known)
         };
         let values = |nodes| Some([value(nodes, before)?, value(nodes, after)?]);
-        let Some(expected) = values(args.nodes) else { continue };
-        let best = references.known.get(&(args.nodes, hash(before))).map(|known| known.best.as_str());
+        let Some(expected) = values(args.sample.nodes) else { continue };
+        let best = references.known.get(&(args.sample.nodes, hash(before))).map(|known| known.best.as_str());
         let best = best.and_then(|best| best.parse::<UciMove>().ok()?.to_move(before).ok());
         let mover = before.turn();
         counts.add(*judgment, expected, mover, best == Some(*played));
@@ -204,81 +173,19 @@ pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
             yardstick.add(judge(before, after, mover), expected, mover, best == Some(*played));
         }
     }
-    println!("{}", counts.row(&format!("`shelfish analyse {}`", args.options)));
+    println!("{}", counts.row(&format!("`shelfish analyse {}`", args.sample.options)));
     if yardstick.moves > 0 {
         println!("{}", yardstick.row(&format!("the reference at {} nodes", args.yardstick)));
     }
     let Counts { moves: compared, .. } = counts;
-    println!("\n{} games, {compared} of {} moves compared with {} nodes", games.len(), moves.len(), args.nodes);
+    println!("\n{} games, {compared} of {} moves compared with {} nodes", games.len(), moves.len(), args.sample.nodes);
     Ok(())
 }
 
-/// Chooses `count` games of a file after the first `offset` games: every `step`-th game, or the next game of chess of 40 to 120 plies
-/// that was not seen.
-pub(crate) fn choose(
-    file: &Path,
-    step: usize,
-    (count, offset): (usize, usize),
-    seen: &mut HashSet<Vec<Move>>,
-) -> io::Result<Vec<PgnGame>> {
-    let mut bytes = fs::read(file)?;
-    if file.extension().is_some_and(|extension| extension == "zst") {
-        bytes = zstd::decode_all(&bytes[..])?;
-    }
-    let mut splitter = Splitter::default();
-    let (mut text, mut number, mut wanted, mut games) = (String::new(), 0, offset, Vec::new());
-    let mut lines = BufReader::new(&bytes[..]).split(b'\n');
-    loop {
-        let line = lines.next().transpose()?;
-        let is_end = line.is_none();
-        let line = line.unwrap_or_default();
-        if (is_end || splitter.begins_game(&line)) && !text.is_empty() {
-            if number >= wanted
-                && let Ok(game) = pgn::read(&text, 1)
-                && PLIES.contains(&game.game.moves().len())
-                && *game.start() == Chess::default()
-                && seen.insert(game.game.moves().to_vec())
-            {
-                games.push(game);
-                wanted += step;
-            }
-            number += 1;
-            text.clear();
-        }
-        if is_end || games.len() == count {
-            return Ok(games);
-        }
-        text.push_str(&String::from_utf8_lossy(&line));
-        text.push('\n');
-    }
-}
-
-/// Analyses games with the program `shelfish`. Returns a report of each game.
-pub(crate) fn reports(
-    program: &Path,
-    options: &str,
-    games: &[PgnGame],
-) -> Result<Vec<serde_json::Value>, Box<dyn std::error::Error>> {
-    let path = std::env::temp_dir().join(format!("judgments-{}.pgn", std::process::id()));
-    fs::write(&path, games.iter().map(|game| format!("{game}\n")).collect::<String>())?;
-    let run = Command::new(program)
-        .args(["analyse", "--json"])
-        .args(options.split_whitespace())
-        .arg(&path)
-        .stderr(std::process::Stdio::inherit())
-        .output();
-    fs::remove_file(&path)?;
-    let run = run?;
-    if !run.status.success() {
-        return Err(format!("{} analyse: {}", program.display(), run.status).into());
-    }
-    Ok(String::from_utf8(run.stdout)?.lines().map(serde_json::from_str).collect::<Result<_, _>>()?)
-}
-
 /// Returns the judgments of the moves of games by the program.
-fn analysed(args: &Args, games: &[PgnGame]) -> Result<Vec<Played>, Box<dyn std::error::Error>> {
+fn analysed(sample: &Sample, games: &[PgnGame]) -> Result<Vec<Played>, Box<dyn std::error::Error>> {
     let mut moves = Vec::new();
-    for (report, game) in reports(&args.program, &args.options, games)?.into_iter().zip(games) {
+    for (report, game) in sample.reports(games)?.into_iter().zip(games) {
         let positions: Vec<Chess> = game.game.positions().collect();
         for (n, played) in game.game.moves().iter().enumerate() {
             let found = &report["moves"][n];
@@ -304,7 +211,7 @@ fn search(
 ) -> Result<(), Box<dyn std::error::Error>> {
     let mut engine = None;
     for (number, game) in games.iter().enumerate() {
-        for nodes in [args.nodes, args.yardstick].into_iter().filter(|nodes| *nodes > 0) {
+        for nodes in [args.sample.nodes, args.yardstick].into_iter().filter(|nodes| *nodes > 0) {
             let mut line = String::from("startpos moves");
             let mut is_new = true;
             for (position, played) in game.game.positions().zip(game.game.moves().iter().map(Some).chain([None])) {
@@ -316,17 +223,14 @@ fn search(
                     }
                     let engine = match &mut engine {
                         Some(engine) => engine,
-                        none => none.insert(Engine::start(&args.engine)?),
+                        none => none.insert(Engine::start(&args.sample.engine)?),
                     };
                     if std::mem::take(&mut is_new) {
                         engine.new_game()?;
                     }
-                    let answer = engine.search(&line, &format!("nodes {nodes}"), Duration::from_secs(600))?;
-                    let sign = position.turn().fold_wb(1, -1);
-                    let score = match answer.score.ok_or("the reference found no score")? {
-                        UciScore::Cp(cp) => Score::Cp(sign * cp),
-                        UciScore::Mate(moves) => Score::Mate(sign * moves),
-                    };
+                    let answer = engine.search(&line, &format!("nodes {nodes}"), TIMEOUT)?;
+                    let score = answer.score.ok_or(ArenaError::NoScore)?;
+                    let score = sample::white_score(score, position.turn());
                     references.add(nodes, key, Reference { score, best: answer.best })?;
                 }
                 if let Some(played) = played {

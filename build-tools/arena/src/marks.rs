@@ -3,51 +3,28 @@
 //! The reference searches the position before each marked move with two lines. It confirms an only move if the move is its best
 //! move, and its second line loses as much as the definition says. It confirms a great move if the lines have different results.
 
-use std::collections::HashSet;
-use std::path::PathBuf;
-use std::time::Duration;
-
 use shakmaty::fen::Epd;
 use shakmaty::uci::UciMove;
-use shakmaty::{Chess, EnPassantMode, Move};
+use shakmaty::{Chess, Color, EnPassantMode, Move};
+use shelfish_analysis::Value;
 use shelfish_analysis::mark::{LOSS, WIN};
-use shelfish_analysis::{Score, Value};
-use shelfish_uci::{Answer, Engine, Setup, UciScore};
+use shelfish_uci::{Answer, Engine};
 
-use crate::judgments::{choose, reports, selection};
+use crate::sample::{self, Sample, TIMEOUT};
 
 /// Compare the only moves and great moves of `shelfish analyse --engine` with a reference engine
 #[derive(clap::Args)]
 #[command(after_help = "Example:
   arena marks --games master.pgn.zst:13000 --games amateur.pgn.zst:85 --count 7 --program target/debug/shelfish")]
 pub struct Args {
-    /// PGN file, plain or compressed with zstd, and the distance of the chosen games in the file
-    #[arg(long, value_name = "FILE:STEP", required = true, value_parser = selection)]
-    games: Vec<(PathBuf, usize)>,
-    /// Number of games of each file
-    #[arg(long, default_value_t = 7)]
-    count: usize,
-    /// Number of games to skip before the first chosen game
-    #[arg(long, default_value_t = 0)]
-    offset: usize,
-    /// The program `shelfish`
-    #[arg(long)]
-    program: PathBuf,
-    /// Arguments of `shelfish analyse`, separated by spaces
-    #[arg(long, default_value = "--engine", allow_hyphen_values = true)]
-    options: String,
-    /// Reference engine
-    #[arg(long, default_value = "stockfish Hash=64", value_parser = Setup::parse)]
-    engine: Setup,
-    /// Nodes of the reference for each position
-    #[arg(long, default_value_t = 1_000_000)]
-    nodes: u64,
+    #[command(flatten)]
+    sample: Sample,
     /// Print each mark that the reference does not confirm
     #[arg(long)]
     verbose: bool,
 }
 
-/// Number of marks of a kind, and of those that the reference confirms.
+/// Number of marks of a kind, and number of marks that the reference confirms.
 #[derive(Default)]
 struct Count {
     all: usize,
@@ -67,22 +44,19 @@ impl Count {
 
 /// Analyses games, searches the positions before marked moves with the reference, and prints a table.
 pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
-    let (mut games, mut seen) = (Vec::new(), HashSet::new());
-    for (file, step) in &args.games {
-        games.extend(choose(file, *step, (args.count, args.offset), &mut seen)?);
-    }
-    let mut engine = Engine::start(&args.engine)?;
+    let games = args.sample.games()?;
+    let mut engine = Engine::start(&args.sample.engine)?;
     engine.set_lines(2)?;
     let (mut only, mut great, mut moves) = (Count::default(), Count::default(), 0);
-    for (number, (report, game)) in reports(&args.program, &args.options, &games)?.iter().zip(&games).enumerate() {
+    for (number, (report, game)) in args.sample.reports(&games)?.iter().zip(&games).enumerate() {
         moves += game.game.moves().len();
         for (n, (position, played)) in game.game.positions().zip(game.game.moves()).enumerate() {
             let mark = report["moves"][n]["mark"].as_str();
             let Some(mark) = mark else { continue };
             engine.new_game()?;
             let fen = Epd::from_position(&position, EnPassantMode::Legal);
-            let answer =
-                engine.search(&format!("fen {fen} 0 1"), &format!("nodes {}", args.nodes), Duration::from_secs(600))?;
+            let go = format!("nodes {}", args.sample.nodes);
+            let answer = engine.search(&format!("fen {fen} 0 1"), &go, TIMEOUT)?;
             let chances = chances(&answer, &position, *played);
             let is_great = mark == "great";
             let is_confirmed = chances.is_some_and(|chances| is_confirmed(chances, is_great));
@@ -96,22 +70,16 @@ pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
     let both = Count { all: only.all + great.all, confirmed: only.confirmed + great.confirmed };
     println!("| marks by | only moves and great moves | only moves | great moves |");
     println!("|---|---|---|---|");
-    println!("| `shelfish analyse {}` | {} | {} | {} |", args.options, both.text(), only.text(), great.text());
-    println!("\n{} games, {moves} moves, the reference at {} nodes", games.len(), args.nodes);
+    println!("| `shelfish analyse {}` | {} | {} | {} |", args.sample.options, both.text(), only.text(), great.text());
+    println!("\n{} games, {moves} moves, the reference at {} nodes", games.len(), args.sample.nodes);
     Ok(())
 }
 
 /// Returns the winning chances of the two lines for the side to move, if the first line begins with a move.
 fn chances(answer: &Answer, position: &Chess, played: Move) -> Option<[f64; 2]> {
     let best = answer.best.parse::<UciMove>().ok()?.to_move(position).ok()?;
-    let own = |score| {
-        let score = match score {
-            UciScore::Cp(cp) => Score::Cp(cp),
-            UciScore::Mate(moves) => Score::Mate(moves),
-        };
-        // The score of a UCI engine is that of the side to move.
-        Value::from(score).chances()
-    };
+    // The score of a UCI engine is from the point of view of the side to move.
+    let own = |score| Value::from(sample::white_score(score, Color::White)).chances();
     (best == played).then_some([own(answer.score?), own(answer.second?)])
 }
 

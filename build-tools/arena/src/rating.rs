@@ -10,6 +10,7 @@ use shelfish_uci::Setup;
 use crate::{
     bench,
     contest::{self, Rules},
+    error::OptionError,
     results::{self, Results},
     stats::{Elo, Pairs},
 };
@@ -42,10 +43,11 @@ struct Anchor {
     engine: String,
 }
 
-fn anchor(text: &str) -> Result<Anchor, String> {
-    let (elo, engine) =
-        text.split_once(':').ok_or("expected a rating and an engine, like \"2596:stockfish Skill_Level=8\"")?;
-    let elo = elo.trim().parse().map_err(|error| format!("{elo}: {error}"))?;
+/// Parses `ELO:ENGINE`.
+fn anchor(text: &str) -> Result<Anchor, OptionError> {
+    const FORM: &str = "a rating and an engine, like \"2596:stockfish Skill_Level=8\"";
+    let (elo, engine) = text.split_once(':').ok_or_else(|| OptionError::form(FORM, text))?;
+    let elo = elo.trim().parse().map_err(|_| OptionError::form("a number as the rating before the colon", elo))?;
     Ok(Anchor { elo, engine: engine.to_owned() })
 }
 

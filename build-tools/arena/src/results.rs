@@ -7,7 +7,7 @@
 use std::{
     collections::BTreeMap,
     fs::{self, File, OpenOptions},
-    io::{self, Read, Seek, SeekFrom, Write},
+    io::{Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
 };
 
@@ -15,16 +15,16 @@ use sha2::{Digest, Sha256};
 
 use shelfish_uci::Setup;
 
-use crate::{contest::Pair, game::Outcome, stats::Pairs};
+use crate::{contest::Pair, error::ArenaError, game::Outcome, stats::Pairs};
 
 /// Returns the key of the results of a match: a hash of the engines, their options and the conditions. An engine counts by
 /// its signature, or by the bytes of its program if it has no signature.
-pub fn key(engines: [(&Setup, Option<&str>); 2], conditions: &str) -> Result<String, String> {
+pub fn key(engines: [(&Setup, Option<&str>); 2], conditions: &str) -> Result<String, ArenaError> {
     let mut hash = Sha256::new();
     for (setup, signature) in engines {
         match (signature, setup.command.first()) {
             (Some(signature), _) => hash.update(signature),
-            (None, Some(program)) => hash.update(fs::read(program).map_err(|error| format!("{program}: {error}"))?),
+            (None, Some(program)) => hash.update(fs::read(program).map_err(ArenaError::file(program.as_ref()))?),
             (None, None) => {}
         }
         hash.update(format!("{:?}{:?}", setup.command.get(1..), setup.options));
@@ -43,16 +43,16 @@ pub struct Results {
 
 impl Results {
     /// Opens or creates a file. Ignores invalid lines, because the last line may be incomplete.
-    pub fn open(path: &Path) -> Result<Results, String> {
-        let named = |error: io::Error| format!("{}: {error}", path.display());
+    pub fn open(path: &Path) -> Result<Results, ArenaError> {
         if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(named)?;
+            fs::create_dir_all(folder).map_err(ArenaError::file(path))?;
         }
-        let mut file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(named)?;
+        let mut file =
+            OpenOptions::new().read(true).append(true).create(true).open(path).map_err(ArenaError::file(path))?;
         let mut text = String::new();
-        file.read_to_string(&mut text).map_err(named)?;
+        file.read_to_string(&mut text).map_err(ArenaError::file(path))?;
         if !text.is_empty() && !text.ends_with('\n') {
-            file.seek(SeekFrom::End(0)).and_then(|_| file.write_all(b"\n")).map_err(named)?;
+            file.seek(SeekFrom::End(0)).and_then(|_| file.write_all(b"\n")).map_err(ArenaError::file(path))?;
         }
         Ok(Results { path: path.to_owned(), file, pairs: text.lines().filter_map(read).collect() })
     }
@@ -71,10 +71,10 @@ impl Results {
     }
 
     /// Adds a pair and appends it to the file.
-    pub fn add(&mut self, key: &str, opponent: &str, pair: &Pair) -> Result<(), String> {
+    pub fn add(&mut self, key: &str, opponent: &str, pair: &Pair) -> Result<(), ArenaError> {
         let [white, black] = pair.outcomes;
         let line = format!("{key}\t{opponent}\t{}\t{}\t{}\n", pair.number, white.as_str(), black.as_str());
-        self.file.write_all(line.as_bytes()).map_err(|error| format!("{}: {error}", self.path.display()))?;
+        self.file.write_all(line.as_bytes()).map_err(ArenaError::file(&self.path))?;
         self.pairs.insert((key.to_owned(), pair.number), pair.outcomes);
         Ok(())
     }

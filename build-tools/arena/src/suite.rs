@@ -8,9 +8,12 @@ use std::{
     time::Duration,
 };
 
-use shakmaty::{CastlingMode, Chess, Move, Position, fen::Fen, san::San};
+use shakmaty::{Chess, Move, san::San};
 
 use shelfish_uci::{Engine, Error, Setup};
+
+use crate::error::{ArenaError, LineError, NotationError};
+use crate::game::{Game, san};
 
 /// Options of `arena suite`.
 #[derive(clap::Args)]
@@ -50,8 +53,8 @@ impl Problem {
 /// Runs the suite and prints the unsolved positions.
 pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
     let setup = Setup::parse(&args.engine)?;
-    let text = fs::read_to_string(&args.suite).map_err(|error| format!("{}: {error}", args.suite.display()))?;
-    let problems = read(&text).map_err(|error| format!("{}: {error}", args.suite.display()))?;
+    let text = fs::read_to_string(&args.suite).map_err(ArenaError::file(&args.suite))?;
+    let problems = read(&text).map_err(|error| ArenaError::Line(args.suite.clone(), error))?;
     let next = AtomicUsize::new(0);
     let found = Mutex::new(vec![None; problems.len()]);
     let failures: Vec<Error> = thread::scope(|scope| {
@@ -79,10 +82,10 @@ pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
         if m.is_some_and(|m| problem.is_solved_by(m)) {
             solved += 1;
         } else {
-            let san = |m: &Move| San::from_move(&problem.position, *m).to_string();
-            let found = m.map_or(found, |m| san(&m));
-            let not = problem.avoid.iter().map(|m| format!("not {}", san(m)));
-            let wanted = problem.best.iter().map(san).chain(not).collect::<Vec<_>>().join(" or ");
+            let text = |m: &Move| San::from_move(&problem.position, *m).to_string();
+            let found = m.map_or(found, |m| text(&m));
+            let not = problem.avoid.iter().map(|m| format!("not {}", text(m)));
+            let wanted = problem.best.iter().map(text).chain(not).collect::<Vec<_>>().join(" or ");
             println!("{}: {found}, wanted {wanted}: {}", problem.name, problem.fen);
         }
     }
@@ -93,15 +96,14 @@ pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
     }
 }
 
-/// Parses EPD. Errors contain the line number.
-fn read(text: &str) -> Result<Vec<Problem>, String> {
+/// Parses EPD.
+fn read(text: &str) -> Result<Vec<Problem>, LineError> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
-    lines
-        .map(|(index, line)| problem(line, index + 1).map_err(|error| format!("line {}: {error}", index + 1)))
-        .collect()
+    lines.map(|(index, line)| problem(line, index + 1).map_err(|error| LineError { line: index + 1, error })).collect()
 }
 
-fn problem(line: &str, number: usize) -> Result<Problem, String> {
+/// Parses a line of EPD.
+fn problem(line: &str, number: usize) -> Result<Problem, NotationError> {
     let (mut fields, mut operations) = (Vec::new(), line.trim());
     for _ in 0..4 {
         let (field, rest) = operations.split_once(char::is_whitespace).unwrap_or((operations, ""));
@@ -109,8 +111,7 @@ fn problem(line: &str, number: usize) -> Result<Problem, String> {
         operations = rest.trim_start();
     }
     let fen = format!("{} 0 1", fields.join(" "));
-    let setup: Fen = fen.parse().map_err(|error| format!("\"{fen}\": {error}"))?;
-    let position: Chess = setup.into_position(CastlingMode::Standard).map_err(|error| format!("\"{fen}\": {error}"))?;
+    let position = Game::from_fen(&fen)?.position().clone();
     let (mut best, mut avoid, mut name) = (Vec::new(), Vec::new(), format!("line {number}"));
     for operation in operations.split(';') {
         let mut words = operation.split_whitespace();
@@ -122,18 +123,14 @@ fn problem(line: &str, number: usize) -> Result<Problem, String> {
         }
     }
     if best.is_empty() && avoid.is_empty() {
-        return Err("expected an operation bm or am, as in \"bm Qg6;\"".to_owned());
+        return Err(NotationError::NoOperation);
     }
     Ok(Problem { name, position, fen, best, avoid })
 }
 
-fn moves<'a>(position: &Chess, words: impl Iterator<Item = &'a str>) -> Result<Vec<Move>, String> {
-    words
-        .map(|word| {
-            let san: San = word.parse().map_err(|_| format!("expected a move, found \"{word}\""))?;
-            san.to_move(position).map_err(|_| format!("\"{word}\" is not legal in {:?}", position.board()))
-        })
-        .collect()
+/// Parses the moves of an operation.
+fn moves<'a>(position: &Chess, words: impl Iterator<Item = &'a str>) -> Result<Vec<Move>, NotationError> {
+    words.map(|word| san(position, word)).collect()
 }
 
 #[cfg(test)]
@@ -158,7 +155,7 @@ mod tests {
             ("4k3/8/8/8/8/8/4P3/4K3 w - - id \"x\";", "expected an operation bm"),
             ("4k3/8", "line 2"),
         ] {
-            let error = read(&format!("\n{line}")).unwrap_err();
+            let error = read(&format!("\n{line}")).unwrap_err().to_string();
             assert!(error.contains(says), "{error}");
         }
     }

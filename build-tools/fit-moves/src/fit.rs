@@ -19,7 +19,7 @@ pub(crate) const SCALE: f32 = 8.0;
 /// few moves teach is noise, and zeros compress well.
 const SHRINKAGE: f32 = 100.0;
 
-/// Choice of a move in a position: features of all moves, where the features of each move end, and the played move.
+/// Choice of a move in a position: features of all moves, the end of the features of each move, and the played move.
 #[derive(Default)]
 pub(crate) struct Choice {
     features: Vec<u16>,

@@ -1,6 +1,6 @@
-//! The commands of `shelfish`, and the rooms below them.
+//! The commands of `shelfish`, and the folders below them.
 //!
-//! Each room depends on those above it in this list alone: `system` and `terminal`; `statistics` and `lichess`; `input`
+//! Each folder depends only on folders before it in this list: `system` and `terminal`; `statistics` and `lichess`; `input`
 //! and `store`; `database`; `book`; `build`; `evaluations` and `games`; `publish`; `commands`. A test enforces it.
 
 pub mod book;
@@ -17,10 +17,10 @@ pub mod store;
 pub mod system;
 pub mod terminal;
 
-/// Why a command failed, as it is printed.
+/// Reason why a command failed, as printed.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// How a command ends: with an exit code, or with an error that `main` prints before it exits with 1.
+/// End of a command: an exit code, or an error that `main` prints before it exits with 1.
 ///
 /// 0 is success, 1 a failure or a problem found, 2 wrong usage, 130 and 143 an interruption by SIGINT and SIGTERM.
 pub type Outcome = Result<std::process::ExitCode, BoxError>;

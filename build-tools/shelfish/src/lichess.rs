@@ -1,5 +1,7 @@
-//! Lines of a dump in the format of the Lichess evaluation database.
+//! Texts in the formats of Lichess: lines of a dump, scores in JSON, and lines of moves.
 
+use serde::Serialize;
+use serde::ser::SerializeMap as _;
 use shakmaty::{CastlingMode, Move};
 use shelfish::eval::{PositionEval, Score};
 use shelfish::position;
@@ -29,6 +31,22 @@ pub fn push_line(out: &mut Vec<u8>, eval: &PositionEval) {
         write(format_args!("],\"knodes\":{},\"depth\":{}}}", evaluation.knodes, evaluation.depth));
     }
     write(format_args!("]}}\n"));
+}
+
+/// A score as the member `cp` or `mate` of a JSON object, from White's point of view.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ScoreMember(pub Score);
+
+impl Serialize for ScoreMember {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (name, value) = match self.0 {
+            Score::Cp(cp) => ("cp", cp),
+            Score::Mate(moves) => ("mate", moves),
+        };
+        let mut map = serializer.serialize_map(Some(1))?;
+        map.serialize_entry(name, &value)?;
+        map.end()
+    }
 }
 
 /// Formats a line in UCI notation.

@@ -51,7 +51,7 @@ enum Command {
     Endgames(endgames::Command),
     /// Report mistakes, accuracy and average centipawn loss of games
     Analyse(analyse::Args),
-    /// Print what a database contains
+    /// Print the contents of a database
     Stats(stats::Args),
     /// Check every byte of a database
     Verify(verify::Args),

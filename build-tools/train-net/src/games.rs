@@ -2,13 +2,14 @@
 //! result.
 
 use std::{
+    fmt,
     fs::File,
     io::{BufRead, BufReader, Read},
     path::Path,
 };
 
 use shakmaty::{Move, Role, uci::UciMove};
-use shelfish_engine::Position;
+use shelfish_engine::{FenError, Position};
 
 use crate::{BoxError, sample::Sample};
 
@@ -30,16 +31,51 @@ pub fn read(path: &Path, samples: &mut Vec<Sample>) -> Result<(), BoxError> {
     Ok(())
 }
 
-fn game(line: &str, held_out: bool, samples: &mut Vec<Sample>) -> Result<(), String> {
+/// Reasons why a line is not a game.
+#[derive(Debug)]
+enum GameError {
+    /// The last word is not a result.
+    Result(String),
+    /// The line has no word before the result.
+    NoStart,
+    /// The first word is not the FEN of a position.
+    Start(String, FenError),
+    /// The word is not a legal move.
+    Move { ply: usize, found: String },
+    /// The score of a move is not a number.
+    Score { ply: usize, found: String },
+}
+
+impl fmt::Display for GameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            GameError::Result(found) => {
+                write!(f, "expected the result 1-0, 1/2-1/2 or 0-1 at the end, found \"{found}\"")
+            }
+            GameError::NoStart => f.write_str("expected a FEN with _ for spaces, found only a result"),
+            GameError::Start(found, error) => write!(f, "{found}: {error}"),
+            GameError::Move { ply, found } => write!(f, "ply {ply}: expected a legal move, found \"{found}\""),
+            GameError::Score { ply, found } => {
+                write!(f, "ply {ply}: expected a score in centipawns, found \"{found}\"")
+            }
+        }
+    }
+}
+
+impl std::error::Error for GameError {}
+
+/// Adds the samples of a game.
+fn game(line: &str, held_out: bool, samples: &mut Vec<Sample>) -> Result<(), GameError> {
     let mut words: Vec<&str> = line.split(' ').collect();
-    let result = match words.pop() {
-        Some("1-0") => 2,
-        Some("1/2-1/2") => 1,
-        Some("0-1") => 0,
-        other => return Err(format!("expected a result at the end, found {other:?}")),
+    let result = match words.pop().unwrap_or_default() {
+        "1-0" => 2,
+        "1/2-1/2" => 1,
+        "0-1" => 0,
+        found => return Err(GameError::Result(found.to_owned())),
     };
-    let (start, moves) = words.split_first().ok_or("expected a FEN")?;
-    let mut position: Position = start.replace('_', " ").parse().map_err(|error| format!("{start}: {error}"))?;
+    let (start, moves) = words.split_first().ok_or(GameError::NoStart)?;
+    let mut position: Position =
+        start.replace('_', " ").parse().map_err(|error| GameError::Start((*start).to_owned(), error))?;
     // A random move separates the positions before it from the result of the game.
     let last_random = moves.iter().rposition(|word| !word.contains(':'));
     for (ply, word) in moves.iter().enumerate() {
@@ -48,9 +84,9 @@ fn game(line: &str, held_out: bool, samples: &mut Vec<Sample>) -> Result<(), Str
             .parse::<UciMove>()
             .ok()
             .and_then(|m| m.to_move(position.chess()).ok())
-            .ok_or_else(|| format!("\"{text}\" is not a legal move"))?;
+            .ok_or_else(|| GameError::Move { ply: ply + 1, found: text.to_owned() })?;
         if let Some(score) = score {
-            let score: i32 = score.parse().map_err(|error| format!("score {score}: {error}"))?;
+            let score: i32 = score.parse().map_err(|_| GameError::Score { ply: ply + 1, found: score.to_owned() })?;
             let result = Some(result).filter(|_| last_random.is_none_or(|random| ply > random));
             if is_quiet(&position, m) {
                 samples.extend(Sample::new(&position, score, result, held_out));
@@ -86,7 +122,7 @@ mod tests {
 
     #[test]
     fn the_error_of_an_invalid_game_names_the_invalid_part() {
-        let error = |line: &str| game(line, false, &mut Vec::new()).unwrap_err();
+        let error = |line: &str| game(line, false, &mut Vec::new()).unwrap_err().to_string();
         assert!(error(&format!("{START} e2e5 1-0")).contains("e2e5"));
         assert!(error(&format!("{START} e2e4")).contains("result"));
         assert!(error("x 1-0").contains('x'));

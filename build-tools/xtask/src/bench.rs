@@ -27,7 +27,7 @@ const EVALS: &str = "../shared/data/evals-tcec.jsonl.zst";
 /// Options of `cargo xtask bench-engine`.
 #[derive(clap::Args)]
 pub struct EngineArgs {
-    /// File of games, of which one game of 80 plies is analysed
+    /// File of games. The command analyses a game of 80 plies
     #[arg(long, value_name = "FILE", default_value = GAMES)]
     games: PathBuf,
     /// Number of visits
@@ -157,7 +157,7 @@ fn measuring(script: &str, network: &Network) -> Result<Command> {
     Ok(bench)
 }
 
-/// Returns the paths of files. Fails if one of them does not exist.
+/// Returns the paths of files. Fails if a file does not exist.
 fn existing<const N: usize>(files: [&PathBuf; N]) -> Result<[PathBuf; N]> {
     let files = files.map(|file| root().join(file));
     if let Some(missing) = files.iter().find(|path| !path.is_file()) {

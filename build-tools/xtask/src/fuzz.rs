@@ -69,7 +69,7 @@ pub fn run(args: &Args) -> Result<Tally> {
         true => (tools::nightly_cargo()?, format!("{COVERAGE} -Zsanitizer=address"), target_dir().join("fuzz-address")),
         false => (cargo(), COVERAGE.to_owned(), target_dir().join("fuzz")),
     };
-    // With an explicit target, so that build scripts are not built for coverage.
+    // The explicit target keeps build scripts from being built for coverage.
     build.args(["build", "--release", "--locked", "--manifest-path", "fuzz/Cargo.toml", "--target", host]);
     if args.is_short() {
         // The compilation takes longer than the run.

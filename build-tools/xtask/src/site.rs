@@ -157,7 +157,7 @@ pub fn pages(database: Option<&str>, base: Option<&str>) -> Result<PathBuf> {
     tools::npm_ci("www")?;
     let (www, pages) = (root().join("www"), root().join("www").join("dist"));
     let games = root().join("static-shards").join("famous.pgn");
-    // The options of the pages are one of their inputs.
+    // The options of the pages are an input of the pages.
     let deployment = target_dir().join("deployment");
     fs::write(&deployment, format!("{database:?} {base:?}"))?;
     let stamp = Stamp::new("site", &pages, &[www.clone(), package, games, deployment])?;

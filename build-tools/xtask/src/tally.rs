@@ -99,7 +99,7 @@ impl CargoCounter {
         if self.is_new(line) { Tally { skipped: 1, ..Tally::default() } } else { cargo_counts(line) }
     }
 
-    /// Whether a line reports a skipped test that has not been counted.
+    /// Returns whether a line reports a skipped test that has not been counted.
     fn is_new(&mut self, line: &str) -> bool {
         if let Some(is_counted) = &mut self.captured {
             let is_skipped = line.starts_with("SKIPPED: ") || line.starts_with("NOT TESTED");
@@ -115,7 +115,7 @@ impl CargoCounter {
     }
 }
 
-/// `test result: ok. 12 passed; 0 failed; ...`
+/// Parses `test result: ok. 12 passed; 0 failed; ...`.
 fn cargo_counts(line: &str) -> Tally {
     let number = |before: &str| line.split_once(before)?.0.rsplit(' ').next()?.parse().ok();
     match line.starts_with("test result:") {
@@ -124,7 +124,7 @@ fn cargo_counts(line: &str) -> Tally {
     }
 }
 
-/// `1593 passed, 0 failed, 2 skipped`
+/// Parses `1593 passed, 0 failed, 2 skipped`.
 pub fn our_counts(line: &str) -> Option<Tally> {
     let mut parts = line.split(", ").zip(["passed", "failed", "skipped"]).map(|(part, word)| {
         let (number, found) = part.split_once(' ')?;
@@ -134,7 +134,8 @@ pub fn our_counts(line: &str) -> Option<Tally> {
     (tally.to_string() == line).then_some(tally)
 }
 
-/// `ℹ pass 12`, `ℹ fail 0`, and `﹣ a name # a reason` for each skipped test or suite. `ℹ skipped` does not count suites.
+/// Parses `ℹ pass 12`, `ℹ fail 0`, and `﹣ a name # a reason` for each skipped test or suite. `ℹ skipped` does not
+/// count suites.
 pub fn node_counts(line: &str) -> Tally {
     let number = |word: &str| line.trim_start_matches(['ℹ', '#', ' ']).strip_prefix(word)?.trim().parse().ok();
     match line.trim_start().chars().next() {
@@ -149,7 +150,7 @@ pub fn node_counts(line: &str) -> Tally {
     }
 }
 
-/// `Tests  1 failed | 11 passed | 2 skipped (14)`
+/// Parses `Tests  1 failed | 11 passed | 2 skipped (14)`.
 pub(crate) fn vitest_counts(line: &str) -> Tally {
     let words: Vec<&str> = line.split_whitespace().collect();
     let before = |word: &str| words.windows(2).find(|pair| pair[1] == word)?[0].parse().ok();

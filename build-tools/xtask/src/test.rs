@@ -48,7 +48,7 @@ pub struct Args {
 }
 
 impl Args {
-    /// Whether to run a step that takes minutes: with `--all`, or if `--only` names the step.
+    /// Returns whether to run a step that takes minutes: with `--all`, or if `--only` names the step.
     fn takes_long(&self, step: &str) -> bool {
         self.all || self.only.iter().any(|name| name == step)
     }
@@ -151,7 +151,7 @@ fn line(name: &str, tally: Tally, time: Duration, processor: Option<Duration>) -
     format!("{name:12} {result:7} {counts} {:5.1} min{}", minutes(time), processor.unwrap_or_default())
 }
 
-/// Processor time of all programs that have ended, on systems that report it.
+/// Returns the processor time of all programs that have ended, on systems that report it.
 fn processor_time() -> Option<Duration> {
     #[cfg(unix)]
     {

@@ -2,6 +2,9 @@
 //!
 //! The formulas are those of <https://lichess.org/page/accuracy> and of lila's `AccuracyPercent`.
 
+/// Percentage of a side's moves that must be settled for an accuracy. An accuracy of fewer moves says little of the game.
+pub const MIN_SETTLED: usize = 75;
+
 /// Returns the accuracy of a move in percent, from the winning chances of its side before and after it, in percent.
 ///
 /// The source is `AccuracyPercent.fromWinPercents` of lila: 103.1668 exp(−0.04354 d) − 3.1669 for a loss of d, plus 1 for

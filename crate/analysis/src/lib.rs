@@ -39,6 +39,7 @@ mod report;
 mod review;
 mod scale;
 
+pub use accuracy::MIN_SETTLED;
 pub use annotate::{annotate, annotate_review};
 pub use explanation::Explanation;
 pub use game::{Game, GameError, LastMove};
@@ -46,6 +47,6 @@ pub use judgment::{Judgment, judge};
 pub use known::{KnownEval, MIN_DEPTH, MIN_KNODES, Origin, TABLE_WIN, Value};
 pub use mark::Mark;
 pub use phases::{PhaseAccuracy, Phases};
-pub use report::{MIN_SETTLED, MoveReport, Report, ReportError, SideReport, report};
-pub use review::{DEFAULT_NODES, Review, ReviewOptions, Sequence};
+pub use report::{MoveReport, Report, ReportError, SideReport};
+pub use review::{DEFAULT_NODES, Review, ReviewOptions, Sequence, report};
 pub use shelfish::eval::Score;

@@ -5,7 +5,7 @@ use core::ops::Range;
 use serde::Serialize;
 use shakmaty::{Bitboard, Board, ByColor};
 
-use crate::report::MIN_SETTLED;
+use crate::accuracy::MIN_SETTLED;
 
 /// Phases of a game, by the number of moves before each begins. A game may have neither phase, or go from the opening to the
 /// endgame.

@@ -8,7 +8,7 @@ use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Color, Position as _};
 use shelfish::position::uci;
 
-use crate::accuracy;
+use crate::accuracy::{self, MIN_SETTLED};
 use crate::comparison::Comparison;
 use crate::explanation::{Explanation, explain};
 use crate::game::Game;
@@ -16,7 +16,6 @@ use crate::judgment::Judgment;
 use crate::known::{KnownEval, Value};
 use crate::mark::Mark;
 use crate::phases::{PhaseAccuracy, Phases};
-use crate::review::{Review, ReviewOptions};
 
 /// Figures of a game's moves.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -92,9 +91,6 @@ pub struct SideReport {
     pub great_moves: usize,
 }
 
-/// Percentage of a side's moves that must be settled for an accuracy. An accuracy of fewer moves says little of the game.
-pub const MIN_SETTLED: usize = 75;
-
 /// Reason why evaluations do not belong to a game's positions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -129,20 +125,6 @@ impl fmt::Display for ReportError {
 }
 
 impl core::error::Error for ReportError {}
-
-/// Reports on a game by the evaluations of its positions: `known[0]` is that of the first position, `known[n]` that after move n.
-///
-/// A position that is over needs no evaluation, and a given evaluation of it is ignored. The initial position of chess counts as
-/// 0.15 if it has no evaluation. The mating move counts in no average. Both are as at Lichess. [`Review`] also uses an engine.
-///
-/// # Errors
-///
-/// The number of evaluations is not the number of positions, or an evaluation belongs to a different position.
-pub fn report(game: &Game, known: &[Option<KnownEval>]) -> Result<Report, ReportError> {
-    let mut review = Review::new(game.clone(), ReviewOptions::default());
-    review.give(known)?;
-    Ok(review.report())
-}
 
 impl Report {
     /// Returns the report of a game by the values and evaluations of its positions and the comparisons of its moves.

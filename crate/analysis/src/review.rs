@@ -5,7 +5,7 @@
 //! 1. a draft of the positions of all moves that have no comparable evaluations,
 //! 2. the same positions with more nodes,
 //! 3. the positions before and after each move whose loss is near or above an inaccuracy,
-//! 4. with still more nodes, the moves that pass 3 still judges, unless both passes agree on a large loss,
+//! 4. with more nodes again, the moves that pass 3 still judges, unless both passes agree on a large loss,
 //! 5. with two lines and few nodes, the positions before good moves that may be the only good move,
 //! 6. with two lines and more nodes, the positions for which pass 5 finds that.
 //!
@@ -321,6 +321,20 @@ impl Review {
         open.for_each(|(pair, _)| pair.iter().for_each(|index| is_wanted[*index] = evidence[*index].exact.is_none()));
         (0..is_wanted.len()).filter(|index| is_wanted[*index]).collect()
     }
+}
+
+/// Reports on a game by the evaluations of its positions: `known[0]` is that of the first position, `known[n]` that after move n.
+///
+/// A position that is over needs no evaluation, and a given evaluation of it is ignored. The initial position of chess counts as
+/// 0.15 if it has no evaluation. The mating move counts in no average. Both are as at Lichess. [`Review`] also uses an engine.
+///
+/// # Errors
+///
+/// The number of evaluations is not the number of positions, or an evaluation belongs to a different position.
+pub fn report(game: &Game, known: &[Option<KnownEval>]) -> Result<Report, ReportError> {
+    let mut review = Review::new(game.clone(), ReviewOptions::default());
+    review.give(known)?;
+    Ok(review.report())
 }
 
 /// Returns an error if the line of an evaluation is not a line of a position.

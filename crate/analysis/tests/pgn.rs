@@ -232,7 +232,7 @@ fn games_of_lichess_are_read_as_another_reader_does() {
     assert!(refused.len() * 20 < games.len(), "{refused:#?}");
 }
 
-/// Text that partly looks like PGN.
+/// Generates text that partly looks like PGN.
 fn pgns() -> impl Strategy<Value = String> {
     let word = prop_oneof![
         8 => prop::sample::select(vec![

@@ -33,7 +33,7 @@ const SCORE_CHILD: usize = 7;
 const SCORE_NEXT_PV: usize = 8;
 const SCORE_OTHER: usize = 9;
 const BITS: usize = 10;
-/// Number of these columns; the columns of the lines follow.
+/// Number of columns before the columns of the lines.
 const NUMBERS: usize = 11;
 
 /// Names of the columns of the numbers.
@@ -218,7 +218,7 @@ impl BlockColumns {
     }
 }
 
-/// An error in the lines of a record as one of a column; `first` is the number of the first column of records.
+/// Converts an error in the lines of a record to an error of a column. `first` is the number of the first column of records.
 fn column_error(first: usize, error: LineError) -> ColumnError {
     let column = |column| first + NUMBERS + column;
     match error {
@@ -235,7 +235,7 @@ fn column_error(first: usize, error: LineError) -> ColumnError {
     }
 }
 
-/// The columns of the lines.
+/// Returns the columns of the lines.
 fn lines(columns: &Columns, first: usize) -> [&[u8]; moves::COLUMNS] {
     core::array::from_fn(|column| columns.bytes(first + NUMBERS + column))
 }
@@ -374,7 +374,7 @@ impl NumberReader<'_> {
         octaves.join(self.columns[column].byte()?, &mut self.bits)
     }
 
-    /// A number that is stored less one.
+    /// Reads a number that is stored less one.
     fn count(&mut self, column: usize, most: usize) -> Result<usize, ColumnError> {
         let less = self.next(column, NARROW)?;
         usize::try_from(less)

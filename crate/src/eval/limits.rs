@@ -52,7 +52,7 @@ impl PositionEval {
 
 #[cfg(feature = "write")]
 impl Evaluation {
-    /// Moves of all PVs.
+    /// Returns the number of moves of all PVs.
     pub fn plies(&self) -> usize {
         self.pvs.iter().map(|pv| pv.line.len()).sum()
     }
@@ -101,7 +101,7 @@ mod tests {
         fen.parse().expect("a position")
     }
 
-    /// An evaluation of lines that part at once: the n-th begins with the n-th move, as long as there are any.
+    /// Returns an evaluation of lines that part at once: the n-th line begins with the n-th move, as long as moves remain.
     fn evaluation(position: &Position, depth: u16, pvs: usize, plies: usize) -> Evaluation {
         let line = |n: usize| -> Vec<Move> {
             let mut chess = position.chess().clone();

@@ -28,7 +28,7 @@ impl Score {
     /// The largest absolute distance to mate, in moves.
     pub const MAX_MATE: i32 = 32_767;
 
-    /// Whether a database can hold the score.
+    /// Returns whether a database can hold the score.
     pub fn is_in_range(self) -> bool {
         match self {
             Score::Cp(cp) => cp != i32::MIN,
@@ -96,7 +96,7 @@ impl PositionEval {
         self.evaluations.first()
     }
 
-    /// The weight of a record when a table is cut into blocks: about its compressed size in bits.
+    /// Returns the weight of a record when a table is cut into blocks: about its compressed size in bits.
     pub fn weight(evaluations: usize, pvs: usize, plies: usize) -> usize {
         24 + 14 * evaluations + 10 * pvs + 7 * plies / 2
     }

@@ -11,7 +11,7 @@ pub(super) use shakmaty::attacks::{bishop_attacks, rook_attacks};
 /// Pawn, knight, bishop, rook, queen, king: 0 to 5.
 pub(super) const ROLES: usize = 6;
 
-/// 0 to 5 for pawn to king.
+/// Returns 0 to 5 for pawn to king.
 pub(super) fn index(role: Role) -> usize {
     role as usize - 1
 }
@@ -101,7 +101,7 @@ pub(super) mod sliders {
 
     use super::{BISHOP_RAYS, ROOK_RAYS};
 
-    /// For each square, the diagonal that rises to the right, without the square.
+    /// Diagonal of each square that rises to the right, without the square.
     static RISING: [u64; 64] = {
         let mut lines = [0; 64];
         let mut i = 0;
@@ -143,7 +143,7 @@ pub(super) mod sliders {
     }
 }
 
-/// The square from the point of view of a side: if it is Black, ranks are mirrored.
+/// Returns the square from the point of view of a side: if it is Black, ranks are mirrored.
 #[inline]
 pub(crate) fn relative_square(square: Square, turn: Color) -> Square {
     if turn.is_white() { square } else { square.flip_vertical() }
@@ -250,7 +250,7 @@ impl RelativeBoard {
         board
     }
 
-    /// Whether a move from `from` to `to` discovers a check.
+    /// Returns whether a move from `from` to `to` discovers a check.
     #[inline]
     pub(super) fn is_discovered_check(&self, from: Square, to: Square) -> bool {
         self.blockers.contains(from) && !aligned(self.their_king, from, to)

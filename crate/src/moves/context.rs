@@ -34,7 +34,7 @@ pub(super) struct PositionContext<'a> {
     pub(super) interpositions: Bitboard,
     /// The most valuable role of their pieces en prise, plus one; 0 for none.
     pub(super) their_stake: usize,
-    /// For each of our roles, their pieces that are worth attacking with it.
+    /// Their pieces that are worth attacking with each of our roles.
     pub(super) fork_targets: [Bitboard; ROLES],
     /// The squares next to their king.
     pub(super) king_zone: Bitboard,
@@ -112,7 +112,7 @@ fn phase(board: &RelativeBoard) -> usize {
     }
 }
 
-/// Their pieces that attack a square, and the squares between it and the sliders among them.
+/// Returns their pieces that attack a square, and the squares between it and the sliders among them.
 fn attackers_and_interpositions(board: &RelativeBoard, square: Square) -> (Bitboard, Bitboard) {
     let them = &board.them.pieces;
     let sliders = rook_attacks(square, board.occupied) & (them[3] | them[4])

@@ -92,13 +92,13 @@ fn some(squares: Bitboard) -> usize {
     usize::from(squares.any())
 }
 
-/// 1 if the square is among them.
+/// Returns 1 if the square is in the bitboard, else 0.
 #[inline]
 fn has(squares: Bitboard, square: Square) -> usize {
     (squares.0 >> square as u32 & 1) as usize
 }
 
-/// The number whose binary digits these are, lowest first.
+/// Returns the number whose binary digits these are, lowest first.
 #[inline]
 fn bits<const N: usize>(digits: [usize; N]) -> usize {
     let mut number = 0;
@@ -110,7 +110,7 @@ fn bits<const N: usize>(digits: [usize; N]) -> usize {
     number
 }
 
-/// The index of a feature's weight in the weights file.
+/// Returns the index of a feature's weight in the weights file.
 #[inline]
 fn weight_index(table: Table, value: usize) -> usize {
     debug_assert!(value < SIZES[table as usize], "{} {value}", NAMES[table as usize]);
@@ -139,7 +139,7 @@ pub(super) struct Mover<'a> {
 }
 
 impl<'a> Mover<'a> {
-    /// The piece that a legal move moves.
+    /// Returns the piece that a legal move moves.
     pub(super) fn new(context: &'a PositionContext<'a>, m: Move) -> Mover<'a> {
         let (board, us, them) = (context.board, &context.board.us, &context.board.them);
         let (role, castles, from) = (m.role(), m.is_castle(), relative_square(origin(m), context.turn));
@@ -164,7 +164,7 @@ impl<'a> Mover<'a> {
         }
     }
 
-    /// Whether it is the piece that a legal move moves.
+    /// Returns whether it is the piece that a legal move moves.
     #[inline]
     pub(super) fn makes(&self, m: Move) -> bool {
         relative_square(origin(m), self.context.turn) == self.from && m.is_castle() == self.castles

@@ -51,7 +51,7 @@ const COLORS: usize = 2;
 /// Maximum number of moves in [`History::moves`]. Each move is compared with every position.
 const MAX_MOVES: usize = 1024;
 
-/// Origin and target as one number below 4,096.
+/// Returns origin and target as one number below 4,096.
 fn code(from: Square, to: Square) -> u16 {
     (from as u16) << 6 | to as u16
 }

@@ -57,8 +57,8 @@ pub(crate) const SAFE_PLIES: usize = MAX_COST / (POSITION_COST + 270);
 /// The cost of a position by itself; one legal move costs 1.
 const POSITION_COST: usize = 32;
 
-/// The cost of decoding a move from its rank: of the position, then of each of its `legal` moves. Shared moves cost next
-/// to nothing.
+/// Returns the cost of decoding a move from its rank: of the position, then of each of its `legal` moves. Shared moves
+/// cost next to nothing.
 fn cost(legal: usize) -> usize {
     POSITION_COST + legal
 }
@@ -157,7 +157,7 @@ struct LineHeader {
     length: usize,
 }
 
-/// The column of the length of a line.
+/// Returns the column of the length of a line.
 fn length_column(info: LineInfo) -> usize {
     LENGTH + usize::from(info.depth > 8)
 }
@@ -283,12 +283,12 @@ impl Replay {
 }
 
 impl<'a> Cursors<'a> {
-    /// At the first record of a block.
+    /// Creates a reader at the first record of a block.
     pub(crate) fn new(columns: [&'a [u8]; COLUMNS]) -> Cursors<'a> {
         Cursors { rest: columns }
     }
 
-    /// The bytes left in each column, from which a later reader can continue.
+    /// Returns the bytes left in each column, from which a later reader can continue.
     pub(crate) fn left(&self) -> [usize; COLUMNS] {
         self.rest.map(<[u8]>::len)
     }

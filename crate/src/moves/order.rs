@@ -8,7 +8,7 @@ use super::features::{Mover, WEIGHTS};
 use super::history::History;
 use super::prefix::{LinePrefix, origin};
 
-/// The fitted weights, one signed byte each, table after table. They are frozen: other weights are another format.
+/// The fitted weights, one signed byte each, table after table. They are frozen, because other weights would be a new format.
 static FITTED: [i8; PADDED] = {
     let bytes: &[u8; WEIGHTS] = include_bytes!("weights.bin");
     let mut weights = [0; PADDED];
@@ -57,19 +57,19 @@ impl MoveOrder {
         MoveOrder(moves.iter().map(|m| (key(m), *m)).collect())
     }
 
-    /// The rank of a move; `None` if it is illegal.
+    /// Returns the rank of a move; `None` if it is illegal.
     #[cfg(any(feature = "write", test))]
     pub(super) fn rank(&self, m: Move) -> Option<usize> {
         let (key, _) = self.0.iter().find(|(_, legal)| *legal == m)?;
         Some(self.0.iter().filter(|(other, _)| other > key).count())
     }
 
-    /// The number of legal moves.
+    /// Returns the number of legal moves.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// The move of a rank, or the number of legal moves if the rank is beyond them.
+    /// Returns the move of a rank, or the number of legal moves if the rank is beyond them.
     pub(super) fn pick(&self, rank: usize) -> Result<Move, usize> {
         if rank >= self.len() {
             return Err(self.len());
@@ -101,19 +101,19 @@ impl Ranking {
         Ranking(MoveOrder::new(position, &LinePrefix::default(), &History::default(), &[]))
     }
 
-    /// The rank of a move; `None` if it is illegal.
+    /// Returns the rank of a move; `None` if it is illegal.
     #[cfg(feature = "write")]
     pub(crate) fn rank(&self, m: Move) -> Option<usize> {
         self.0.rank(m)
     }
 
-    /// The move of a rank, or the number of legal moves if the rank is beyond them.
+    /// Returns the move of a rank, or the number of legal moves if the rank is beyond them.
     pub(crate) fn pick(&self, rank: usize) -> Result<Move, usize> {
         self.0.pick(rank)
     }
 }
 
-/// The weight at an index.
+/// Returns the weight at an index.
 #[inline]
 fn fitted(weight: usize) -> i32 {
     i32::from(FITTED[weight & (PADDED - 1)])

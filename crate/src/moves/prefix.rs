@@ -21,19 +21,19 @@ impl PriorMove {
         PriorMove { role, from: origin(m), to: target(m), capture: m.is_capture() }
     }
 
-    /// The move from the point of view of a side to move.
+    /// Returns the move from the point of view of a side to move.
     fn relative_to(self, turn: Color) -> PriorMove {
         PriorMove { from: relative_square(self.from, turn), to: relative_square(self.to, turn), ..self }
     }
 }
 
-/// The square that a move starts from. The moves of chess, unlike those of some variants, all have an origin.
+/// Returns the square that a move starts from. Every move of chess has an origin.
 #[inline]
 pub(super) fn origin(m: Move) -> Square {
     m.from().unwrap_or(Square::A1)
 }
 
-/// The square on which the moving piece arrives: the king's when castling.
+/// Returns the square on which the moving piece arrives: the king's when castling.
 #[inline]
 pub(super) fn target(m: Move) -> Square {
     match m {
@@ -69,19 +69,19 @@ impl LinePrefix {
         self.ply += 1;
     }
 
-    /// The opponent's last move and the last one of the side to move, from the latter's point of view.
+    /// Returns the last moves of the opponent and of the side to move, from the point of view of the side to move.
     pub(super) fn played(&self, turn: Color) -> [Option<PriorMove>; 2] {
         self.moves.map(|m| m.map(|m| PriorMove::new(m).relative_to(turn)))
     }
 
-    /// The targets of the moves of the side to move, from its point of view.
+    /// Returns the targets of the moves of the side to move, from its point of view.
     pub(super) fn arrivals(&self, turn: Color) -> Bitboard {
         let arrivals = self.arrivals[self.ply % 2];
         if turn.is_white() { arrivals } else { arrivals.flip_vertical() }
     }
 }
 
-/// The hash of a piece on a square.
+/// Returns the hash of a piece on a square.
 fn piece_hash(role: Role, square: Square, side: usize) -> u32 {
     let x = ((role as u32 | (side as u32) << 3) << 6 | square as u32).wrapping_mul(0x9e37_79b1);
     (x ^ x >> 15).wrapping_mul(0x85eb_ca6b)

@@ -28,8 +28,8 @@ impl RelativeBoard {
         }
     }
 
-    /// Whether capturing a piece of `role` on `square`, which the other side attacks, is profitable. `by_us` is true if
-    /// our side captures.
+    /// Returns whether capturing a piece of `role` on `square`, which the other side attacks, is profitable. `by_us` is
+    /// true if our side captures.
     pub(super) fn is_en_prise(&self, role: usize, square: Square, by_us: bool) -> bool {
         self.see(square, self.occupied, WORTH[role], by_us, 0, 1) > 0
     }

@@ -89,7 +89,7 @@ const STARTS: [&str; 10] = [
     "3k4/8/8/8/8/8/qqqqqqqq/K7 w - - 0 1",
 ];
 
-/// Random lines from one position. Some of them follow earlier lines for a while.
+/// Generates random lines from one position. Some lines begin like earlier lines.
 fn record() -> impl Strategy<Value = Record> {
     let line = (any::<bool>(), 0..30u16, any::<u8>(), 0..8usize, prop::collection::vec(any::<u16>(), 0..24));
     (0..STARTS.len(), prop::collection::vec(any::<u16>(), 0..12), prop::collection::vec(line, 0..6)).prop_map(

@@ -29,7 +29,7 @@ impl Default for Tree {
 impl Tree {
     const ROOT: usize = 0;
 
-    /// The numbers of the children of a node.
+    /// Returns the numbers of the children of a node.
     fn child_nodes(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
         let next = |at: usize| Some(at).filter(|&at| at != Tree::ROOT);
         core::iter::successors(next(self.0[node].child), move |&at| next(self.0[at].sibling))
@@ -57,7 +57,7 @@ impl Tree {
         }
     }
 
-    /// The first line that goes through a node.
+    /// Returns the first line that goes through a node.
     #[cfg(any(feature = "write", test))]
     pub(super) fn first_line(&self, node: usize) -> usize {
         self.0[node].line

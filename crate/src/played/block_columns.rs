@@ -93,7 +93,7 @@ impl Steps {
     }
 }
 
-/// Whether a move is the step between two squares. Castling goes to the square of the rook.
+/// Returns whether a move is the step between two squares. Castling goes to the square of the rook.
 pub(super) fn is_step(m: Move, from: Square, to: Square) -> bool {
     m.from() == Some(from) && m.to() == to && m.promotion().is_none() && !m.is_en_passant()
 }

@@ -63,7 +63,7 @@ fn range_name((least, most): (Option<u64>, Option<u64>)) -> String {
 }
 
 impl Bucketing {
-    /// The number of buckets.
+    /// Returns the number of buckets.
     pub fn count(&self) -> usize {
         self.speeds() * ranges(&self.cuts) * ranges(&self.years)
     }
@@ -72,7 +72,7 @@ impl Bucketing {
         if self.by_speed { SPEEDS.len() + 1 } else { 1 }
     }
 
-    /// The bucket of a game of a speed, by its number in [`SPEEDS`], of a rating, and of a year.
+    /// Returns the bucket of a game of a speed, by its number in [`SPEEDS`], of a rating, and of a year.
     pub fn of(&self, speed: Option<usize>, rating: Option<u64>, year: Option<u64>) -> usize {
         let speed = if self.by_speed { speed.unwrap_or(SPEEDS.len()).min(SPEEDS.len()) } else { 0 };
         let band = speed * ranges(&self.cuts) + range_of(&self.cuts, rating);
@@ -97,7 +97,7 @@ impl Bucketing {
         ends(&self.years, bucket % ranges(&self.years))
     }
 
-    /// The name of a bucket: `blitz 1600-1999`, `1600-1999, years 1990-2009`.
+    /// Returns the name of a bucket: `blitz 1600-1999`, `1600-1999, years 1990-2009`.
     pub fn name(&self, bucket: usize) -> String {
         let speed = self.by_speed.then(|| self.speed(bucket).unwrap_or("no speed").to_owned());
         let band =

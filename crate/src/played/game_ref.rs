@@ -31,7 +31,7 @@ const ID: u64 = (1 << 48) - 1;
 const IS_LISTED: u64 = 1 << 49;
 
 impl GameId {
-    /// The id of a game on Lichess.
+    /// Returns the id of a game on Lichess.
     pub fn lichess(text: &str) -> Option<GameId> {
         let id = <[u8; 8]>::try_from(text.as_bytes()).ok()?;
         id.iter().all(u8::is_ascii_alphanumeric).then_some(GameId::Lichess(id))
@@ -63,7 +63,7 @@ impl GameRef {
         Some(GameRef(rating.unwrap_or(0).min(Ratings::MAX) << 52 | result << 50 | place))
     }
 
-    /// The reference that a number stands for; `None` if it stands for none.
+    /// Returns the reference of a number; `None` if the number is invalid.
     pub fn from_bits(bits: u64) -> Option<GameRef> {
         let is_listed = bits & IS_LISTED != 0;
         let is_spare_set = bits >> 48 & 1 == 1;
@@ -71,17 +71,17 @@ impl GameRef {
         (bits >> 50 & 3 < 3 && !is_spare_set && is_id).then_some(GameRef(bits))
     }
 
-    /// The number that stands for it.
+    /// Returns the number of the reference.
     pub fn to_bits(self) -> u64 {
         self.0
     }
 
-    /// The rating of the game.
+    /// Returns the rating of the game.
     pub fn rating(self) -> Option<u64> {
         Some(self.0 >> 52).filter(|rating| *rating > 0)
     }
 
-    /// The result of the game: one is counted.
+    /// Returns the result of the game, as counts with a sum of 1.
     pub fn result(self) -> Results {
         let [black, draws, white] = [0, 1, 2].map(|result| u64::from(self.0 >> 50 & 3 == result));
         Results { white, draws, black }

@@ -21,7 +21,7 @@ impl Details {
     /// The most references to games that a move may have.
     pub const MAX_REFERENCES: usize = 16;
 
-    /// The ratings of all games.
+    /// Returns the ratings of all games.
     pub fn ratings(&self) -> Ratings {
         self.buckets.iter().fold(Ratings::default(), |sum, bucket| sum.and(bucket.ratings))
     }
@@ -55,7 +55,8 @@ impl Played {
     /// The weight of a block at which lookups of single positions and of whole games are cheapest together.
     pub const BLOCK_WEIGHT: usize = 4_000 * 8;
 
-    /// The results of all games that reached the position; `None` if there are more than [`Results::MAX_GAMES`].
+    /// Returns the results of all games that reached the position; `None` if there are more than
+    /// [`Results::MAX_GAMES`].
     pub fn results(&self) -> Option<Results> {
         self.moves.iter().try_fold(self.ended, |sum, played| sum.checked_add(played.results))
     }

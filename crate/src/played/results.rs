@@ -1,6 +1,6 @@
 //! Results and ratings of games.
 
-/// How games ended.
+/// Counts of results of games.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Results {
     /// Games that White won.
@@ -15,12 +15,12 @@ impl Results {
     /// Maximum number of games of a position. Floating-point numbers are exact up to this.
     pub const MAX_GAMES: u64 = (1 << 53) - 1;
 
-    /// All games; as many as fit into 64 bits.
+    /// Returns the number of all games; as many as fit into 64 bits.
     pub fn games(&self) -> u64 {
         self.white.saturating_add(self.draws).saturating_add(self.black)
     }
 
-    /// The sum of both; `None` beyond [`Results::MAX_GAMES`].
+    /// Returns the sum of both; `None` beyond [`Results::MAX_GAMES`].
     pub fn checked_add(self, other: Results) -> Option<Results> {
         let games = self.games().saturating_add(other.games());
         (games <= Results::MAX_GAMES).then(|| Results {
@@ -54,12 +54,12 @@ impl Ratings {
     /// The most games with a rating.
     pub const MAX_GAMES: u64 = 1 << 50;
 
-    /// The mean of the ratings; `None` without any.
+    /// Returns the mean of the ratings; `None` without any.
     pub fn average(&self) -> Option<f64> {
         (self.games > 0).then(|| self.sum as f64 / self.games as f64)
     }
 
-    /// The sum of both, as far as 64 bits hold it.
+    /// Returns the sum of both, as far as 64 bits hold it.
     #[must_use]
     pub fn and(self, other: Ratings) -> Ratings {
         Ratings { games: self.games.saturating_add(other.games), sum: self.sum.saturating_add(other.sum) }
@@ -69,7 +69,7 @@ impl Ratings {
 /// The games of a bucket, which [`Bucketing`](super::Bucketing) gives a name: how they ended, and their ratings.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Bucket {
-    /// How they ended.
+    /// Results of the games.
     pub results: Results,
     /// Their ratings; zero games if the book does not contain ratings.
     pub ratings: Ratings,
@@ -98,7 +98,7 @@ impl Bucket {
         left.is_consistent().then_some(left)
     }
 
-    /// Whether there can be such games.
+    /// Returns whether these ratings are possible.
     pub(super) fn is_consistent(&self) -> bool {
         let Ratings { games, sum } = self.ratings;
         games <= Ratings::MAX_GAMES && games <= self.games() && sum <= games * Ratings::MAX

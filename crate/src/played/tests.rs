@@ -286,7 +286,7 @@ fn a_share_of_more_games_than_there_are_is_refused() {
     assert!(refused >= 6, "{refused}");
 }
 
-/// One position with two moves and all details.
+/// Returns one position with two moves and all details.
 fn detailed() -> Played {
     let position = Position::from_chess(&Chess::default());
     let bucket = |white, black, games, sum| Bucket {

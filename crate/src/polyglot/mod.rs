@@ -51,7 +51,7 @@ impl Entry {
     /// Bytes of an entry.
     pub const BYTES: usize = 16;
 
-    /// The entry as a file has it.
+    /// Returns the entry as bytes of a file.
     pub fn to_bytes(self) -> [u8; Entry::BYTES] {
         let mut bytes = [0; Entry::BYTES];
         bytes[..8].copy_from_slice(&self.key.to_be_bytes());
@@ -110,7 +110,7 @@ pub fn code(m: Move) -> u16 {
     m.to() as u16 | from << 6 | promotion << 12
 }
 
-/// The legal move that a code stands for. Castling is also taken as some write it, as two steps of the king.
+/// Returns the legal move that a code stands for. Castling may also be written as two steps of the king.
 pub fn decode(chess: &Chess, found: u16) -> Option<Move> {
     let legal = chess.legal_moves();
     if let Some(m) = legal.iter().find(|m| code(**m) == found) {
@@ -124,14 +124,14 @@ pub fn decode(chess: &Chess, found: u16) -> Option<Move> {
     legal.into_iter().find(|m| two_steps(m, chess.turn()) == Some(found))
 }
 
-/// The origin and target of a code, for messages: `e2e4`.
+/// Returns the origin and target of a code, for messages: `e2e4`.
 pub fn shown(code: u16) -> String {
     let square = |bits: u16| Square::new(u32::from(bits & 63));
     let promotion = ["", "n", "b", "r", "q"].get(usize::from(code >> 12)).copied().unwrap_or("?");
     format!("{}{}{promotion}", square(code >> 6), square(code))
 }
 
-/// Why bytes are not a book.
+/// Reasons why bytes are not a book.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PolyglotError {
     /// There are none.
@@ -212,7 +212,7 @@ impl<B: AsRef<[u8]>> PolyglotBook<B> {
         self.slots().len()
     }
 
-    /// The bytes of the file.
+    /// Returns the bytes of the file.
     pub fn bytes(&self) -> &[u8] {
         self.bytes.as_ref()
     }
@@ -221,7 +221,7 @@ impl<B: AsRef<[u8]>> PolyglotBook<B> {
         self.bytes.as_ref().as_chunks().0
     }
 
-    /// The entries in a range of their numbers, from 0; as many as there are.
+    /// Returns the entries in a range of their numbers, from 0; as many as there are.
     pub fn entries(&self, range: Range<usize>) -> impl Iterator<Item = Entry> + '_ {
         self.slots().get(range).unwrap_or_default().iter().copied().map(Entry::from_bytes)
     }

@@ -7,7 +7,7 @@ use crate::position::Position;
 
 /// An iterator over the positions of a book, each with its moves and their weights, in a deterministic order.
 ///
-/// From each position all legal moves are tried. After a book move that leads out of the book, all replies are tried,
+/// Tries all legal moves of each position. After a book move that leads out of the book, all replies are tried,
 /// because many books contain the moves of one side only.
 ///
 /// The number of positions on the way never exceeds the number of keys in the book.

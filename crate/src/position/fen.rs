@@ -10,7 +10,7 @@ use crate::quoted::Quoted;
 /// Maximum length of a FEN. Longer text is rejected without parsing.
 const MAX_BYTES: usize = 256;
 
-/// Why a text is not the FEN of a position, by field.
+/// Reasons why a text is not the FEN of a position, by field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FenError {

@@ -43,7 +43,7 @@ pub struct Key {
     bytes: [u8; MAX_BYTES],
 }
 
-/// Why a byte string is not the key of a position.
+/// Reasons why a byte string is not the key of a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeyError {
@@ -85,7 +85,7 @@ impl Key {
         Key::of_game(position.chess())
     }
 
-    /// The code of the position of a game, which was reached by legal moves from a canonical one.
+    /// Returns the code of the position of a game, which was reached by legal moves from a canonical position.
     pub fn of_game(chess: &Chess) -> Key {
         Key::from_setup(&chess.to_setup(EnPassantMode::Legal))
     }
@@ -98,7 +98,7 @@ impl Key {
         Some(key)
     }
 
-    /// The code of `setup`, which must be canonical.
+    /// Returns the code of `setup`, which must be canonical.
     pub(crate) fn from_setup(setup: &Setup) -> Key {
         let mut key = Key { len: 0, bytes: [0; MAX_BYTES] };
         for byte in pawn_bytes(&setup.board) {
@@ -131,7 +131,7 @@ impl Key {
         self.len += 1;
     }
 
-    /// The code as bytes; their order is the order of keys.
+    /// Returns the code as bytes; their order is the order of keys.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.len)]
     }
@@ -189,7 +189,7 @@ fn decode_setup(bytes: &[u8]) -> Result<Setup, KeyError> {
     Ok(setup)
 }
 
-/// Base-3 code of the pawns on `file`: rank 2 is the most significant digit; 0 none, 1 White's, 2 Black's.
+/// Returns the base-3 code of the pawns on `file`: rank 2 is the most significant digit; 0 none, 1 White's, 2 Black's.
 pub(crate) fn file_code(board: &Board, file: File) -> u16 {
     let digits = |color: Color| {
         let pawns = (board.pawns() & board.by_color(color)).0 >> u32::from(file);

@@ -1,4 +1,4 @@
-//! Canonical positions: each position is one [`Position`] with one [`Key`], however it was written.
+//! Canonical positions: each position is one [`Position`] with one [`Key`], regardless of its notation.
 //!
 //! A canonical position has no move counters, castling rights only for kings and rooks on their squares, and an en
 //! passant square only if a legal capture uses it. Every playable position is valid, even if no game can reach it (nine
@@ -47,14 +47,14 @@ impl Position {
         Ok(Position(chess))
     }
 
-    /// The position after a game's moves, made canonical.
+    /// Makes the position after a game's moves canonical.
     pub fn from_chess(chess: &Chess) -> Position {
         let setup = chess.to_setup(EnPassantMode::Legal);
         // A position that was reached by legal moves from a playable one is playable: fall back on it as it is.
         Position::from_setup(setup).unwrap_or_else(|_| Position(chess.clone()))
     }
 
-    /// The rules of chess for this position.
+    /// Returns the position with the rules of chess.
     pub fn chess(&self) -> &Chess {
         &self.0
     }
@@ -65,8 +65,8 @@ impl Position {
     }
 }
 
-/// A move in UCI. Only castling that begins as in standard chess can be written as there; other castling is written as in
-/// Chess960.
+/// Converts a move to UCI. Only castling that begins as in standard chess can be written as there; other castling is
+/// written as in Chess960.
 pub fn uci(m: Move, castling: CastlingMode) -> UciMove {
     let begins_as_standard = match m {
         Move::Castle { king, rook } => king.file() == File::E && matches!(rook.file(), File::A | File::H),

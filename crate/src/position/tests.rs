@@ -74,7 +74,7 @@ fn keys_that_no_position_has_are_refused() {
     assert_eq!(Key::decode(&other), Err(KeyError::NotCanonical));
 }
 
-/// The positions of a game of random legal moves.
+/// Returns the positions of a game of random legal moves.
 fn playout() -> impl Strategy<Value = Vec<Chess>> {
     proptest::collection::vec(any::<prop::sample::Index>(), 0..150).prop_map(|choices| {
         let mut game = vec![Chess::default()];

@@ -2,7 +2,7 @@
 
 use crate::source::{MaybeSend, MaybeSync};
 
-/// How long a cache keeps an entry.
+/// Time for which a cache keeps an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
     /// Until its space is needed for entries used more recently.

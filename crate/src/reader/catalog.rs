@@ -30,7 +30,7 @@ impl<R: Record> Clone for Part<R> {
 }
 
 impl<R: Record> Part<R> {
-    /// Bytes that it takes in memory, about.
+    /// Returns the approximate size in memory, in bytes.
     fn bytes(&self) -> usize {
         match self {
             Part::Page(page) => page.memory(),

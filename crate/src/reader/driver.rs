@@ -421,14 +421,15 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
         Ok(is_new)
     }
 
-    /// Whether the last request for the manifest was `interval` ago, and a request could find a different manifest.
+    /// Returns whether the last request for the manifest was `interval` ago, and a request could find a different
+    /// manifest.
     pub(super) fn is_due(&self, interval: Duration) -> bool {
         let is_over = held(&self.checked).requested.is_none_or(|time| time.elapsed() >= interval);
         is_over && self.pin.is_none() && !self.source.is_offline()
     }
 }
 
-/// The name of a part in the cache.
+/// Returns the name of a part in the cache.
 pub(super) fn name(want: &Want) -> String {
     let chunk = want.chunk();
     format!("{}:{}-{}", chunk.file, chunk.range.start, chunk.range.end)

@@ -30,12 +30,12 @@ pub(super) fn table_error(folder: &str, chunk: &Chunk, error: TableError) -> Rea
 }
 
 impl ReadError {
-    /// Whether the source did not answer at all, as on a device that is offline.
+    /// Returns whether the source did not answer, for example on a device that is offline.
     pub fn is_unreachable(&self) -> bool {
         matches!(self, ReadError::Source(error) if error.kind.is_unreachable())
     }
 
-    /// Whether a new build may have replaced the database.
+    /// Returns whether a new build may have replaced the database.
     pub(super) fn is_stale(&self) -> bool {
         match self {
             ReadError::Source(error) => error.kind.is_stale(),

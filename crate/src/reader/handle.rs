@@ -69,17 +69,17 @@ impl<S: Source, R: Record> Reader<S, R> {
 }
 
 impl<S: Source, R: Record, C: Cache> Reader<S, R, C> {
-    /// The manifest; another one once the database was seen to be replaced.
+    /// Returns the manifest in use. After the reader noticed a new build, this is the new manifest.
     pub fn manifest(&self) -> Arc<Manifest> {
         self.0.manifest()
     }
 
-    /// The source that it reads from.
+    /// Returns the source of the reader.
     pub fn source(&self) -> &S {
         &self.0.source
     }
 
-    /// The cache beyond its memory.
+    /// Returns the cache beyond the memory of the reader.
     pub fn cache(&self) -> &C {
         &self.0.cache
     }
@@ -97,8 +97,8 @@ impl<S: Source, R: Record, C: Cache> Reader<S, R, C> {
         self.0.renew(true).await
     }
 
-    /// Whether [`revalidate`](Reader::revalidate) should be called: the last request for the manifest was at least
-    /// `interval` ago, the device is not offline, and the manifest is not pinned.
+    /// Returns whether [`revalidate`](Reader::revalidate) should be called: the last request for the manifest was at
+    /// least `interval` ago, the device is not offline, and the manifest is not pinned.
     pub fn is_due(&self, interval: Duration) -> bool {
         self.0.is_due(interval)
     }

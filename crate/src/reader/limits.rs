@@ -31,7 +31,7 @@ impl Default for RequestLimits {
 }
 
 impl RequestLimits {
-    /// Whether `next` fits into the request that fetches the chunks from `first` to `last`.
+    /// Returns whether `next` fits into the request that fetches the chunks from `first` to `last`.
     pub fn fits(&self, first: &Chunk, last: &Chunk, next: &Chunk) -> bool {
         let gap = next.range.start.checked_sub(last.range.end);
         let bytes = next.range.end.saturating_sub(first.range.start);

@@ -23,7 +23,7 @@ pub(super) struct Lookup<R: Record> {
     manifest: Arc<Manifest>,
     /// Path or URL of the files, with a trailing slash, for error messages.
     folder: Arc<str>,
-    /// In the order of keys, so that equal and neighbouring positions follow each other, in the order of the files.
+    /// Seeks in the order of keys, so that equal and neighbouring positions follow each other, in the order of the files.
     seeks: Vec<Seek>,
     /// Seeks whose next want the caller may not know yet.
     awake: Vec<usize>,
@@ -134,8 +134,8 @@ impl<R: Record> Lookup<R> {
         }
     }
 
-    /// Returns the indices of the chunks that became necessary since the last call, in the order of the files. If there
-    /// are none, and all earlier chunks were delivered, all answers are known. `in_memory` returns a page or block from
+    /// Returns the indices of the chunks that became necessary since the last call, in the order of the files. If no
+    /// chunk became necessary, and all earlier chunks were delivered, all answers are known. `in_memory` returns a page or block from
     /// memory.
     pub(super) fn wants(
         &mut self,
@@ -161,7 +161,7 @@ impl<R: Record> Lookup<R> {
                 }
             }
         }
-        // Each of these seeks continued at once, or waits.
+        // Each seek continued at once, or waits.
         self.awake.clear();
         first..self.wants.all.len()
     }
@@ -171,8 +171,8 @@ impl<R: Record> Lookup<R> {
         &self.wants.all[n].0
     }
 
-    /// The number of the request that would fetch it. Parts of one request are near each other, in the order of their
-    /// numbers.
+    /// Returns the number of the request that would fetch it. Parts of one request are near each other, in the order of
+    /// their numbers.
     pub(super) fn request(&self, n: usize) -> usize {
         self.wants.all[n].1
     }
@@ -194,12 +194,13 @@ impl<R: Record> Lookup<R> {
         }
     }
 
-    /// Whether another build may have taken the database's place: read the manifest again, then [retry](Lookup::retry).
+    /// Returns whether another build may have replaced the database: read the manifest again, then
+    /// [retry](Lookup::retry).
     pub(super) fn is_stale(&self) -> bool {
         self.seeks.iter().any(|seek| matches!(seek.state, State::Stale(_)))
     }
 
-    /// Whether the manifest was read again since the lookup began. `current` is the manifest in use.
+    /// Returns whether the manifest was read again since the lookup began. `current` is the manifest in use.
     pub(super) fn is_outdated(&self, current: &Arc<Manifest>) -> bool {
         !Arc::ptr_eq(&self.manifest, current)
     }
@@ -216,7 +217,7 @@ impl<R: Record> Lookup<R> {
         }
     }
 
-    /// Answers all remaining seeks: stale seeks with their error, and the others with [`ReadError::Unanswered`],
+    /// Answers all remaining seeks: stale seeks with their error, and the remaining seeks with [`ReadError::Unanswered`],
     /// because a requested chunk was never delivered.
     pub(super) fn answer_rest(&mut self) {
         self.is_second = true;
@@ -230,8 +231,8 @@ impl<R: Record> Lookup<R> {
         }
     }
 
-    /// The answers since they were last asked for, each with its position's number in the question; `None` for a
-    /// position that the database does not have.
+    /// Returns the answers since the last call, each with its position's number in the question; `None` for
+    /// a position that the database does not have.
     pub(super) fn answers(&mut self) -> impl Iterator<Item = (usize, Answer<R>)> {
         self.answers.drain(..)
     }

@@ -78,7 +78,7 @@ impl<R: Record> UnderWay<R> {
         request
     }
 
-    /// The request that fetches a part.
+    /// Returns the request that fetches a part.
     pub(super) fn find(&self, want: &Want) -> Option<Joined<R>> {
         let Entry { want: found, id, at, request, .. } = &self.parts[self.place(want).ok()?];
         let request = request.upgrade().filter(|_| found == want)?;
@@ -99,7 +99,7 @@ impl<R: Record> UnderWay<R> {
         self.parts.binary_search_by(|entry| beginning(&entry.want).cmp(&beginning(want)))
     }
 
-    /// Those that have left.
+    /// Returns the requests that are no longer active.
     pub(super) fn sent(&self) -> Vec<Request<R>> {
         let first = self.parts.iter().filter(|entry| entry.at == 0 && entry.sent.load(Ordering::Relaxed));
         first.filter_map(|entry| entry.request.upgrade()).collect()

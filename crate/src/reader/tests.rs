@@ -20,7 +20,7 @@ use crate::source::integrity::{Integrity, Pin};
 use crate::source::{Source, SourceError, SourceErrorKind};
 use crate::table::{Chunk, ChunkErrorKind, Manifest, TableError, TableWriter, WriterOptions, encode_block};
 
-/// Positions of some games in ascending order, each with a different evaluation.
+/// Returns positions of some games in ascending order, each with a different evaluation.
 fn records(games: usize) -> Vec<PositionEval> {
     let mut records = Vec::new();
     for game in 0..games {
@@ -50,7 +50,7 @@ impl Database {
         Database::with_inline_pages(name, records, 0)
     }
 
-    /// Its manifest may have so many bytes of inline pages.
+    /// Creates a database whose manifest has at most this number of bytes of inline pages.
     fn with_inline_pages(name: &str, records: &[PositionEval], inline_page_bytes: usize) -> Database {
         let dir = std::env::temp_dir().join(format!("shelfish-reader-{}-{name}", std::process::id()));
         let scratch = dir.join("scratch");
@@ -361,12 +361,12 @@ fn a_stream_yields_every_answer_once() {
     assert_eq!(answers, expected);
 }
 
-/// The page that a lookup of a position wants.
+/// Returns the page that a lookup of a position wants.
 fn page_of(reader: &Reader<Host>, position: &Position) -> Chunk {
     reader.manifest().page_of(&position.key()).unwrap()
 }
 
-/// A request for a page that is under way, and brings nothing.
+/// Returns an active request for a page that brings nothing.
 fn empty_request(reader: &Reader<Host>, page: Chunk) -> requests::Request<PositionEval> {
     let empty = Box::pin(core::future::ready(requests::Parts::default()));
     let wants = vec![catalog::Want::Page(page)];

@@ -51,7 +51,7 @@ pub struct Head<'a> {
 }
 
 impl Ask {
-    /// The value of the `Range` header to send, if any.
+    /// Returns the value of the `Range` header to send, if any.
     pub fn range_header(&self) -> Option<String> {
         match self {
             Ask::Range(range) => Some(format!("bytes={}-{}", range.start, range.end.saturating_sub(1))),
@@ -98,7 +98,8 @@ impl Ask {
     }
 }
 
-/// Whether `Content-Range` names exactly `range`; the length of the file may be unknown (`*`) but not too short.
+/// Returns whether `Content-Range` names exactly `range`; the length of the file may be unknown (`*`) but not too
+/// short.
 fn is_range(found: &str, range: &Range<u64>) -> bool {
     let parse = || {
         let (unit, rest) = found.trim_ascii().split_at_checked("bytes".len())?;
@@ -126,12 +127,12 @@ pub struct Body {
 }
 
 impl Body {
-    /// Bytes that the body has at most.
+    /// Returns the maximum number of bytes of the body.
     pub fn cap(&self) -> u64 {
         self.cap
     }
 
-    /// The requested part, if the response contains the whole file.
+    /// Returns the requested part, if the response contains the whole file.
     pub fn part(&self) -> Option<Range<u64>> {
         self.part.clone()
     }
@@ -153,7 +154,7 @@ impl Body {
         Ok(())
     }
 
-    /// The bytes asked for, once the body has ended.
+    /// Returns the requested bytes when the body has ended.
     ///
     /// # Errors
     ///

@@ -23,7 +23,7 @@ use crate::base64;
 pub struct Integrity([u8; 32]);
 
 impl Integrity {
-    /// That of the bytes of a manifest.
+    /// Returns the hash of the bytes of a manifest.
     pub fn of(bytes: &[u8]) -> Integrity {
         Integrity(Sha256::digest(bytes).into())
     }
@@ -58,7 +58,7 @@ impl FromStr for Integrity {
     }
 }
 
-/// The hashes of the accepted manifests. In text, spaces separate them.
+/// Hashes of the accepted manifests. Their text separates them by spaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pin(Vec<Integrity>);
 

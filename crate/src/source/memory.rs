@@ -20,7 +20,7 @@ use super::{Source, SourceError, SourceErrorKind};
 pub struct Memory(BTreeMap<String, Vec<u8>>);
 
 impl Memory {
-    /// These files.
+    /// Creates a source of these files.
     pub fn new(files: impl IntoIterator<Item = (String, Vec<u8>)>) -> Memory {
         Memory(files.into_iter().collect())
     }

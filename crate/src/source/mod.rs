@@ -68,14 +68,14 @@ pub struct Whole {
 ///
 /// Dropping a future gives the request up. An implementation may be written with `async fn`.
 pub trait Source: MaybeSync + 'static {
-    /// The bytes `range` of `file`, exactly.
+    /// Reads exactly the bytes `range` of `file`.
     ///
     /// # Errors
     ///
     /// The file is missing, shorter than the range, or could not be read.
     fn range(&self, file: &str, range: Range<u64>) -> impl Future<Output = Result<Vec<u8>, SourceError>> + MaybeSend;
 
-    /// All of `file`, as it is now, unless it is longer than `cap` bytes.
+    /// Reads the whole `file`, unless it is longer than `cap` bytes.
     ///
     /// # Errors
     ///
@@ -102,7 +102,7 @@ pub trait Source: MaybeSync + 'static {
     /// Returns the URL or path of `file`, for messages. An empty name stands for the folder, with a trailing slash.
     fn locate(&self, file: &str) -> String;
 
-    /// Whether the device is known to be offline. Then the cache is used without a request.
+    /// Returns whether the device is known to be offline. Then the cache is used without a request.
     fn is_offline(&self) -> bool {
         false
     }
@@ -118,7 +118,7 @@ pub trait Source: MaybeSync + 'static {
 pub struct SourceError {
     /// URL or path of the file.
     pub at: String,
-    /// What went wrong.
+    /// Kind of the error.
     pub kind: SourceErrorKind,
     /// Time for which the host asks the client to wait.
     pub retry_after: Option<Duration>,
@@ -191,8 +191,8 @@ pub enum SourceErrorKind {
 }
 
 impl SourceErrorKind {
-    /// Whether the file contradicts the manifest, so that a new build may have replaced it. Other errors concern the
-    /// connection.
+    /// Returns whether the file contradicts the manifest, so that a new build may have replaced it. Other errors
+    /// concern the connection.
     pub fn is_stale(&self) -> bool {
         match self {
             // Stores that may not be listed (S3) answer 403 for what does not exist.
@@ -208,12 +208,12 @@ impl SourceErrorKind {
         }
     }
 
-    /// Whether the same request may be answered if it is sent again, see [`retry`].
+    /// Returns whether the same request may be answered if it is sent again, see [`retry`].
     pub fn is_transient(&self) -> bool {
         matches!(self, SourceErrorKind::Network(_) | SourceErrorKind::Status(429 | 500 | 502 | 503 | 504))
     }
 
-    /// Whether no answer came at all, as when a device is offline.
+    /// Returns whether no answer came, for example on a device that is offline.
     pub fn is_unreachable(&self) -> bool {
         matches!(self, SourceErrorKind::Network(_) | SourceErrorKind::Blocked(_) | SourceErrorKind::Timeout(_))
     }

@@ -15,7 +15,7 @@ use core::time::Duration;
 use super::{MaybeSend, SourceErrorKind};
 use crate::setters::setters;
 
-/// When to retry failed requests: exponential backoff with jitter.
+/// Policy of retries of failed requests: exponential backoff with jitter.
 ///
 /// ```
 /// use core::time::Duration;
@@ -70,10 +70,10 @@ setters! {
 
 /// An error of a single attempt.
 pub trait Retryable {
-    /// Whether the same request may succeed later.
+    /// Returns whether the same request may succeed later.
     fn is_transient(&self) -> bool;
 
-    /// Time for which the host asks the client to wait.
+    /// Returns the time for which the host asks the client to wait.
     fn retry_after(&self) -> Option<Duration> {
         None
     }
@@ -115,7 +115,7 @@ pub trait Clock {
     /// Returns a random number from 0 to 1.
     fn random(&self) -> f64;
 
-    /// Whether the device has no connection, so that a retry is pointless.
+    /// Returns whether the device has no connection, so that a retry is pointless.
     fn is_offline(&self) -> bool {
         false
     }

@@ -74,17 +74,17 @@ impl<R: Record> Block<R> {
         forest::COLUMNS.iter().chain(R::COLUMNS).copied()
     }
 
-    /// The number of records.
+    /// Returns the number of records.
     pub fn len(&self) -> usize {
         self.forest.nodes.len()
     }
 
-    /// Whether there are no records, which is so for no valid block.
+    /// Returns whether there are no records, which is so for no valid block.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// About how many bytes of memory the block takes.
+    /// Returns the approximate memory of the block, in bytes.
     pub fn memory(&self) -> usize {
         self.columns.memory()
             + self.len() * (size_of::<Node>() + size_of::<Option<u32>>() + size_of::<StepSquares>())
@@ -92,7 +92,7 @@ impl<R: Record> Block<R> {
             + self.chunk.memory()
     }
 
-    /// The record of a position; `None` if it has none.
+    /// Returns the record of a position; `None` if it has none.
     ///
     /// # Errors
     ///
@@ -105,7 +105,7 @@ impl<R: Record> Block<R> {
         }
     }
 
-    /// The record of stored number `n`.
+    /// Returns the record of stored number `n`.
     ///
     /// # Errors
     ///
@@ -125,13 +125,13 @@ impl<R: Record> Block<R> {
         StoredRecord { decoded: &self.decoded, columns: &self.columns, n }
     }
 
-    /// The key of every position, in stored order, not checked.
+    /// Returns the key of every position, in stored order, not checked.
     #[cfg(feature = "write")]
     pub fn keys(&self) -> impl Iterator<Item = Key> + '_ {
         self.forest.nodes.iter().map(Node::key)
     }
 
-    /// The key and the weight of every record, in ascending order of keys, to cut them into other blocks.
+    /// Returns the key and the weight of every record, in ascending order of keys, to cut them into other blocks.
     ///
     /// # Errors
     ///
@@ -151,7 +151,7 @@ impl<R: Record> Block<R> {
         }
     }
 
-    /// The block as an encoded one, to append to another table; `bytes` are its bytes.
+    /// Returns the block as an encoded block, to append to another table. `bytes` are its bytes.
     ///
     /// # Errors
     ///
@@ -171,17 +171,18 @@ impl<R: Record> Block<R> {
             .map_err(|error| self.chunk.error(ChunkErrorKind::Columns(error)))
     }
 
-    /// Every record in ascending order of keys, checked: canonical positions, each once.
+    /// Returns every record in ascending order of keys, checked: canonical positions, each once.
     pub fn records(&self) -> impl Iterator<Item = Result<R, TableError>> + '_ {
         self.ascending().map(|checked| checked.and_then(|(n, position)| self.record(n, position)))
     }
 
-    /// Every position in ascending order of keys, checked like [`Block::records`] but with nothing else decoded.
+    /// Returns every position in ascending order of keys, checked like [`Block::records`] but with nothing else
+    /// decoded.
     pub fn positions(&self) -> impl Iterator<Item = Result<Position, TableError>> + '_ {
         self.ascending().map(|checked| checked.map(|(_, position)| position))
     }
 
-    /// Every position with its stored number, in ascending order of keys.
+    /// Returns every position with its stored number, in ascending order of keys.
     fn ascending(&self) -> impl Iterator<Item = Result<(usize, Position), TableError>> + '_ {
         let mut order: Vec<(Key, usize)> =
             self.forest.nodes.iter().enumerate().map(|(n, node)| (node.key(), n)).collect();

@@ -35,12 +35,12 @@ pub struct KeyRange {
 }
 
 impl KeyRange {
-    /// All keys there are.
+    /// Returns the range of all keys.
     pub fn all() -> KeyRange {
         KeyRange { from: Vec::new(), until: None }
     }
 
-    /// Whether a key is in the range.
+    /// Returns whether a key is in the range.
     pub fn contains(&self, key: &[u8]) -> bool {
         *self.from <= *key && self.until.as_ref().is_none_or(|until| *key < **until)
     }
@@ -58,12 +58,12 @@ pub fn seal(frame: &mut Vec<u8>) {
 }
 
 impl Chunk {
-    /// The length in bytes; the manifest or page that lists the chunk has checked that it is not too large.
+    /// Returns the length in bytes; the manifest or page that lists the chunk has checked that it is not too large.
     pub fn len(&self) -> usize {
         usize::try_from(self.range.end.saturating_sub(self.range.start)).unwrap_or(usize::MAX)
     }
 
-    /// Whether there are no bytes, which is so for no valid chunk.
+    /// Returns whether there are no bytes, which is so for no valid chunk.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -74,14 +74,14 @@ impl Chunk {
         self.range.start.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32
     }
 
-    /// About how many bytes of memory it takes, with the cache entry around it.
+    /// Returns the approximate memory of the chunk with its cache entry, in bytes.
     pub(super) fn memory(&self) -> usize {
         const CACHE_ENTRY: usize = 256;
         CACHE_ENTRY + self.file.len() + self.keys.from.len() + self.keys.until.as_ref().map_or(0, Vec::len)
     }
 
-    /// The bytes of the chunk within `bytes`, which were read from offset `start` of the file; empty if they are not
-    /// among them.
+    /// Returns the bytes of the chunk within `bytes`, which were read from offset `start` of the file; empty if they
+    /// are not among them.
     pub fn within<'a>(&self, bytes: &'a [u8], start: u64) -> &'a [u8] {
         let place = |at: u64| usize::try_from(at.saturating_sub(start)).unwrap_or(usize::MAX);
         bytes.get(place(self.range.start)..place(self.range.end)).unwrap_or_default()
@@ -105,7 +105,7 @@ impl Chunk {
         }
     }
 
-    /// An error of this chunk.
+    /// Returns an error of this chunk.
     pub(super) fn error(&self, kind: ChunkErrorKind) -> TableError {
         TableError::Chunk { chunk: Box::new(self.clone()), kind }
     }
@@ -117,12 +117,12 @@ impl fmt::Display for Chunk {
     }
 }
 
-/// The checksum of a frame or a manifest.
+/// Returns the checksum of a frame or a manifest.
 pub(crate) fn checksum(bytes: &[u8]) -> u64 {
     XxHash64::oneshot(0, bytes)
 }
 
-/// Why bytes are not part of a table.
+/// Reasons why bytes are not part of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TableError {
@@ -193,7 +193,7 @@ pub enum ChunkErrorKind {
 }
 
 impl ChunkErrorKind {
-    /// Whether the file may have been replaced by that of another build.
+    /// Returns whether the file may have been replaced by that of another build.
     pub fn is_foreign(&self) -> bool {
         matches!(self, ChunkErrorKind::Length { .. } | ChunkErrorKind::Checksum { .. } | ChunkErrorKind::Other)
     }

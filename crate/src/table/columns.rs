@@ -21,12 +21,17 @@ const MAX_ZSTD_BLOCKS: usize = 256;
 /// The most columns of a frame.
 const MAX_COLUMNS: usize = 64;
 
-/// Why a frame of columns, or the values of a column, are invalid.
+/// Reasons why a frame of columns, or the values of a column, are invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ColumnError {
-    /// The zstd frame cannot be decoded, for the reason given by the decoder.
-    Zstd(String),
+    /// The zstd frame cannot be decoded.
+    Decode,
+    /// The columns cannot be compressed.
+    Compress {
+        /// Error name of the compressor.
+        name: &'static str,
+    },
     /// The frame states a content larger than the format allows.
     TooLarge {
         /// Stated bytes.
@@ -63,7 +68,8 @@ pub enum ColumnError {
 impl fmt::Display for ColumnError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ColumnError::Zstd(why) => write!(f, "zstd: {why}"),
+            ColumnError::Decode => f.write_str("the zstd frame cannot be decoded"),
+            ColumnError::Compress { name } => write!(f, "zstd: {name}"),
             ColumnError::TooLarge { found } => write!(f, "content of {found} bytes, expected at most {MAX_CONTENT}"),
             ColumnError::ZstdBlocks { found } => {
                 write!(f, "frame of {found} zstd blocks, expected at most {MAX_ZSTD_BLOCKS}")
@@ -88,22 +94,18 @@ pub struct Columns {
 impl Columns {
     /// Decompresses a frame of `count` columns, or of so many without the last `optional`, which count as empty.
     pub(crate) fn open(frame: &[u8], count: usize, optional: usize) -> Result<Columns, ColumnError> {
-        // The messages of the decoder would make the WASM module larger.
-        let zstd = |error: &dyn fmt::Display| match cfg!(target_arch = "wasm32") {
-            true => ColumnError::Zstd("the frame cannot be decoded".to_string()),
-            false => ColumnError::Zstd(error.to_string()),
-        };
         let mut decoder = FrameDecoder::new();
         decoder.set_max_window_size(MAX_CONTENT as u64);
         let mut rest = frame;
-        decoder.init(&mut rest).map_err(|error| zstd(&error))?;
+        // The messages of the decoder would make the WASM module larger.
+        decoder.init(&mut rest).map_err(|_| ColumnError::Decode)?;
         let found = decoder.content_size();
         let size = usize::try_from(found).ok().filter(|&size| size <= MAX_CONTENT);
         let size = size.ok_or(ColumnError::TooLarge { found })?;
         check_zstd_blocks(rest)?;
         // One byte more than stated is enough to show that the content is longer.
         let is_whole = decoder.decode_blocks(&mut rest, BlockDecodingStrategy::UptoBytes(size + 1));
-        let is_whole = is_whole.map_err(|error| zstd(&error))? && rest.is_empty();
+        let is_whole = is_whole.map_err(|_| ColumnError::Decode)? && rest.is_empty();
         let content = decoder.collect().filter(|content| is_whole && content.len() == size);
         let content = content.ok_or(ColumnError::Lengths)?;
 
@@ -131,7 +133,7 @@ impl Columns {
         Ok(Columns { content, ends })
     }
 
-    /// The bytes of one column.
+    /// Returns the bytes of one column.
     pub(crate) fn bytes(&self, column: usize) -> &[u8] {
         match (self.ends.get(column), self.ends.get(column + 1)) {
             (Some(&start), Some(&end)) => &self.content[start..end],
@@ -144,7 +146,7 @@ impl Columns {
         Values::new(column, self.bytes(column))
     }
 
-    /// Bytes of memory held.
+    /// Returns the memory of the columns, in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.content.len()
     }
@@ -181,7 +183,7 @@ impl<'a> Values<'a> {
         Values { column, rest }
     }
 
-    /// An error about a value of the column.
+    /// Returns an error about a value of the column.
     pub(crate) fn out_of_range(&self, found: u64) -> ColumnError {
         ColumnError::Value { column: self.column, found }
     }
@@ -198,7 +200,7 @@ impl<'a> Values<'a> {
         Ok(bytes)
     }
 
-    /// An unsigned LEB128 number.
+    /// Reads an unsigned LEB128 number.
     pub(crate) fn leb128(&mut self) -> Result<u64, ColumnError> {
         leb128::take(&mut self.rest).ok_or(ColumnError::Length { column: self.column })
     }
@@ -221,7 +223,7 @@ pub(crate) struct Octaves {
 }
 
 impl Octaves {
-    /// The symbol of `value`, and how many of its low bits follow.
+    /// Returns the symbol of `value`, and how many of its low bits follow.
     #[cfg(feature = "write")]
     pub(crate) fn split(self, value: u64) -> (u8, u32) {
         if value >> self.direct == 0 {
@@ -233,7 +235,7 @@ impl Octaves {
         (((1 << self.direct) + class) as u8, low)
     }
 
-    /// The number of a symbol and the bits that follow.
+    /// Returns the number of a symbol and the bits that follow.
     pub(crate) fn join(self, symbol: u8, bits: &mut Bits<'_>) -> Result<u64, ColumnError> {
         let Some(class) = u32::from(symbol).checked_sub(1 << self.direct) else {
             return Ok(u64::from(symbol));
@@ -253,7 +255,7 @@ pub(crate) fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)) as u64
 }
 
-/// The number that [`zigzag`] makes this one of.
+/// Returns the number that [`zigzag`] converts to this number.
 pub(crate) fn unzigzag(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }
@@ -326,7 +328,7 @@ pub(crate) fn compress(columns: &[Vec<u8>], level: i32) -> Result<(Vec<u8>, Vec<
     if size > MAX_CONTENT {
         return Err(ColumnError::TooLarge { found: size as u64 });
     }
-    let zstd = |code| ColumnError::Zstd(get_error_name(code).to_string());
+    let zstd = |code| ColumnError::Compress { name: get_error_name(code) };
     thread_local! {
         /// Made once a thread: its tables take as long to have as a block to compress.
         static CONTEXT: RefCell<CCtx<'static>> = RefCell::new(CCtx::create());
@@ -334,7 +336,7 @@ pub(crate) fn compress(columns: &[Vec<u8>], level: i32) -> Result<(Vec<u8>, Vec<
     CONTEXT.with_borrow_mut(|context| compress_with(context, &header, columns, size, level).map_err(zstd))
 }
 
-/// The frame of columns and their header, sealed, and the compressed size of each column.
+/// Compresses columns and their header to a sealed frame. Returns the frame and the compressed size of each column.
 #[cfg(feature = "write")]
 fn compress_with(
     context: &mut zstd_safe::CCtx<'static>,

@@ -1,5 +1,5 @@
-//! The positions of a block as a forest: most positions are one ply after another position of the block; the others are
-//! roots.
+//! The positions of a block as a forest: most positions are a ply after a position of the block; the remaining
+//! positions are roots.
 //!
 //! Positions of a game with the same pawns are neighbours in the table, each one move after the previous one. Such a
 //! position is encoded as its parent and a *step*: the index of the piece and the index of its target. A root is
@@ -101,13 +101,13 @@ impl Node {
         Node { board: Board::empty(), turn: Color::White, castling_rights: Bitboard::EMPTY, ep_square: None }
     }
 
-    /// The pieces of the side to move, in the order of their numbers.
+    /// Returns the pieces of the side to move, in the order of their numbers.
     fn movers(&self) -> impl Iterator<Item = (Role, Square)> + '_ {
         let own = self.board.by_color(self.turn);
         ROLES.into_iter().flat_map(move |role| (self.board.by_role(role) & own).into_iter().map(move |at| (role, at)))
     }
 
-    /// The targets of a piece; the square of an own rook stands for castling with it.
+    /// Returns the targets of a piece; the square of an own rook stands for castling with it.
     fn targets(&self, role: Role, from: Square) -> Bitboard {
         let occupied = self.board.occupied();
         let own = self.board.by_color(self.turn);
@@ -122,7 +122,7 @@ impl Node {
         (attacks::attacks(from, role.of(self.turn), occupied) & !own) | castling
     }
 
-    /// The position after a step.
+    /// Returns the position after a step.
     fn step(&self, role: Role, from: Square, to: Square) -> Node {
         let mut next = self.clone();
         next.turn = !self.turn;

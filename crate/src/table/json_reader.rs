@@ -19,7 +19,7 @@ pub(super) struct JsonReader<'a> {
 }
 
 impl<'a> JsonReader<'a> {
-    /// A reader at the beginning of a text.
+    /// Creates a reader at the beginning of a text.
     pub(super) fn new(text: &'a str) -> JsonReader<'a> {
         JsonReader { text, at: 0, depth: 0 }
     }
@@ -160,7 +160,7 @@ impl<'a> JsonReader<'a> {
         passes
     }
 
-    /// A number, `true`, `false` or `null`, as it stands.
+    /// Reads a number, `true`, `false` or `null` as text.
     fn word(&mut self) -> &'a [u8] {
         let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
         let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
@@ -169,7 +169,7 @@ impl<'a> JsonReader<'a> {
         word
     }
 
-    /// The rest of an escape sequence whose backslash was passed.
+    /// Reads the rest of an escape sequence whose backslash was passed.
     fn escape(&mut self) -> Option<char> {
         Some(match self.next()? {
             escape @ (b'"' | b'\\' | b'/') => char::from(escape),
@@ -190,7 +190,7 @@ impl<'a> JsonReader<'a> {
         })
     }
 
-    /// Four hexadecimal digits.
+    /// Reads four hexadecimal digits.
     fn unit(&mut self) -> Option<u32> {
         (0..4).try_fold(0, |unit, _| Some(unit << 4 | char::from(self.next()?).to_digit(16)?))
     }

@@ -109,7 +109,7 @@ impl Manifest {
     /// The most members of `totals`, and of `info`.
     const MAX_MEMBERS: usize = 256;
 
-    /// A member of `info`, by its name.
+    /// Returns a member of `info`, by its name.
     pub fn info_of(&self, name: &str) -> Option<&str> {
         self.info.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
     }
@@ -248,7 +248,7 @@ impl Manifest {
         Ok(())
     }
 
-    /// The manifest as a file.
+    /// Returns the manifest as a file.
     ///
     /// # Errors
     ///
@@ -296,17 +296,17 @@ impl Manifest {
         Ok(text.into_bytes())
     }
 
-    /// The shards in ascending order of keys.
+    /// Returns the shards in ascending order of keys.
     pub fn shards(&self) -> &[Shard] {
         &self.shards
     }
 
-    /// The page that lists the block of `key`.
+    /// Returns the page that lists the block of `key`.
     pub fn page_of(&self, key: &Key) -> Option<Chunk> {
         self.number_of(key.as_bytes()).map(|n| self.page(n))
     }
 
-    /// The number of the last page whose separator is not above `key`.
+    /// Returns the number of the last page whose separator is not above `key`.
     fn number_of(&self, key: &[u8]) -> Option<usize> {
         let (mut low, mut high) = (0, self.pages.locations.len());
         while low < high {
@@ -328,12 +328,12 @@ impl Manifest {
         Chunk { file: shard.file.clone(), range: start..end, keys }
     }
 
-    /// All pages in ascending order of keys.
+    /// Returns all pages in ascending order of keys.
     pub fn pages(&self) -> impl ExactSizeIterator<Item = Chunk> + '_ {
         (0..self.pages.locations.len()).map(|n| self.page(n))
     }
 
-    /// The pages of the shard with this number.
+    /// Returns the pages of the shard with this number.
     pub fn pages_of(&self, shard: usize) -> impl ExactSizeIterator<Item = Chunk> + '_ {
         self.shards[shard].pages.clone().map(|n| self.page(n))
     }
@@ -344,7 +344,7 @@ impl Manifest {
         pages.start.checked_add(n).filter(|n| *n < pages.end).map(|n| self.page(n))
     }
 
-    /// The bytes of an inline page, not checked; `None` if there are no inline pages.
+    /// Returns the bytes of an inline page, not checked; `None` if there are no inline pages.
     pub fn inline_page(&self, page: &Chunk) -> Option<&[u8]> {
         let location = self.pages.locations.get(self.number_of(&page.keys.from)?)?;
         let shard = self.shards.get(location.shard as usize)?;
@@ -357,13 +357,13 @@ impl Manifest {
         self.totals.iter().find(|(other, _)| other == name).map_or(0, |(_, total)| *total)
     }
 
-    /// Bytes of all shards.
+    /// Returns the size of all shards, in bytes.
     pub fn bytes(&self) -> u64 {
         self.shards.iter().map(|shard| shard.bytes).fold(0, u64::saturating_add)
     }
 }
 
-/// The members of an object, in their order.
+/// Reads the members of an object, in their order.
 fn members<V>(
     json: &mut JsonReader<'_>,
     value: impl Fn(&mut JsonReader<'_>) -> Result<V, ManifestError>,
@@ -379,7 +379,7 @@ fn members<V>(
     Ok(members)
 }
 
-/// The number of the format, with which a manifest of any version begins.
+/// Reads the number of the format, with which a manifest of any version begins.
 fn format_of(bytes: &[u8]) -> Result<u64, ManifestError> {
     if bytes.is_empty() {
         return Err(ManifestError::Empty);
@@ -406,12 +406,12 @@ fn check(bytes: &[u8]) -> Result<(), ManifestError> {
     Err(ManifestError::Checksum { expected, found: letters(after) })
 }
 
-/// Bytes that may be no text, a letter each.
+/// Converts bytes that may be no text to characters, one for each byte.
 fn letters(bytes: &[u8]) -> String {
     bytes.iter().map(|&byte| char::from(byte)).collect()
 }
 
-/// The length of a page, if a page can have it.
+/// Returns the length of a page, if a page can have it.
 fn page_length(length: u64) -> Result<u32, ManifestError> {
     let fits = u32::try_from(length).ok().filter(|&length| length > 0 && length as usize <= Page::MAX_BYTES);
     fits.ok_or(ManifestError::PageLength { found: length })

@@ -28,7 +28,7 @@ pub enum ManifestError {
     Checksum {
         /// Checksum of the bytes.
         expected: u64,
-        /// The end of the file, where the checksum is expected, a character for each byte.
+        /// End of the file with the expected place of the checksum, a character for each byte.
         found: String,
     },
     /// The file is not UTF-8.

@@ -48,7 +48,9 @@ pub(crate) use record::sealed::Sealed;
 pub use record::{Record, RecordError};
 pub use shard_name::{SHARD_ENDING, is_shard_name, shard_name};
 #[cfg(feature = "write")]
-pub use write::{CompleteTable, Cutter, EncodedBlock, TableWriter, WriteError, WriterOptions, encode_block};
+pub use write::{
+    CompleteTable, Cutter, EncodedBlock, ForeignFile, PartsError, TableWriter, WriteError, WriterOptions, encode_block,
+};
 #[cfg(feature = "write")]
 #[doc(hidden)]
 pub use write::{PREVIOUS, Part, encode_block_of, manifest_in, remove_abandoned, separator};

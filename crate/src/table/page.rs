@@ -50,13 +50,13 @@ impl Page {
         parse(at.unseal(bytes)?, at).map_err(|kind| at.error(kind))
     }
 
-    /// The block whose range contains `key`; `None` if the key is before the first block.
+    /// Returns the block whose range contains `key`; `None` if the key is before the first block.
     pub fn block_of(&self, key: &Key) -> Option<Chunk> {
         let after = self.blocks.partition_point(|block| self.separators[block.separator.clone()] <= *key.as_bytes());
         Some(self.block(after.checked_sub(1)?))
     }
 
-    /// The blocks in ascending order of keys.
+    /// Returns the blocks in ascending order of keys.
     pub fn blocks(&self) -> impl Iterator<Item = Chunk> {
         (0..self.blocks.len()).map(|n| self.block(n))
     }
@@ -69,7 +69,7 @@ impl Page {
         Chunk { file: self.at.file.clone(), range: start..self.blocks[n].end, keys }
     }
 
-    /// About how many bytes of memory the page takes.
+    /// Returns the approximate memory of the page, in bytes.
     pub fn memory(&self) -> usize {
         self.blocks.len() * size_of::<Entry>() + self.separators.len() + self.at.memory()
     }

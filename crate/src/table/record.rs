@@ -29,11 +29,11 @@ pub trait Record: sealed::Sealed + Sized + Send + Sync + 'static {
     /// The decoded numbers of a block in memory, for decoding single records.
     type BlockColumns: core::fmt::Debug + Send + Sync;
 
-    /// The position that the record is of.
+    /// Returns the position of the record.
     fn position(&self) -> &Position;
 
-    /// Whether the step between these squares is preferred. A position that several steps reach gets a parent with a
-    /// preferred step.
+    /// Returns whether the step between these squares is preferred. A position that several steps reach gets a parent
+    /// with a preferred step.
     #[cfg(feature = "write")]
     fn has_step(&self, _from: Square, _to: Square) -> bool {
         false
@@ -75,7 +75,7 @@ pub trait Record: sealed::Sealed + Sized + Send + Sync + 'static {
         parents: &[Option<u32>],
     ) -> Result<Self::BlockColumns, ColumnError>;
 
-    /// About how many bytes of memory a decoder takes.
+    /// Returns the approximate memory of a decoder, in bytes.
     #[doc(hidden)]
     fn memory(decoded: &Self::BlockColumns) -> usize;
 

@@ -12,7 +12,8 @@ pub fn shard_name(sha256: &[u8]) -> String {
     hex(&sha256[..HASH_BYTES.min(sha256.len())]) + SHARD_ENDING
 }
 
-/// Whether a file has a name that a writer may give to a shard. Such a name cannot lead out of the database's folder.
+/// Returns whether a file has a name that a writer may give to a shard. Such a name cannot lead out of the database's
+/// folder.
 pub fn is_shard_name(name: &str) -> bool {
     let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     name.strip_suffix(SHARD_ENDING).is_some_and(|digits| digits.len() == 2 * HASH_BYTES && digits.bytes().all(is_digit))

@@ -49,7 +49,8 @@ prop_compose! {
     }
 }
 
-/// An evaluation that may be invalid: its score may be out of range, and its moves may belong to another position.
+/// Returns an evaluation that may be invalid: its score may be out of range, and its moves may belong to another
+/// position.
 fn any_evaluation() -> impl Strategy<Value = Evaluation> {
     let number = || prop_oneof![-2..=2, Just(Score::MAX_MATE), Just(Score::MAX_MATE + 1), Just(i32::MIN), any::<i32>()];
     let score = prop_oneof![number().prop_map(Score::Cp), number().prop_map(Score::Mate)];
@@ -135,7 +136,7 @@ fn records() -> impl Strategy<Value = Vec<PositionEval>> {
     })
 }
 
-/// A chunk of all keys.
+/// Returns a chunk of all keys.
 fn chunk_of(start: u64, bytes: &[u8]) -> Chunk {
     Chunk { file: "test".into(), range: start..start + bytes.len() as u64, keys: KeyRange::all() }
 }
@@ -157,7 +158,7 @@ fn read_anyhow(frame: &[u8]) {
     let _ = Manifest::parse::<PositionEval>(frame);
 }
 
-/// The frame of a chunk that is whole.
+/// Returns the frame of a chunk that is whole.
 fn frame_of(bytes: &[u8]) -> &[u8] {
     chunk_of(0, bytes).unseal(bytes).expect("a whole chunk")
 }
@@ -334,7 +335,7 @@ fn database(dir: &std::path::Path, inline_page_bytes: usize) -> (Manifest, Vec<P
     (writer.finish().expect("a database"), all)
 }
 
-/// Such a database before it is finished.
+/// Returns a database before it is finished.
 fn written(dir: &std::path::Path, inline_page_bytes: usize) -> (TableWriter<PositionEval>, Vec<PositionEval>) {
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;

@@ -24,7 +24,7 @@ use crate::table::Manifest;
 
 #[wasm_bindgen]
 extern "C" {
-    /// The `fetch` of a window, a worker, or whatever runs this.
+    /// Calls the `fetch` of a window, a worker or another runtime.
     #[wasm_bindgen(js_name = fetch, catch)]
     fn global_fetch(url: &str, init: &RequestInit) -> Result<Promise, JsValue>;
 }
@@ -39,7 +39,7 @@ const MAX_WHOLE: usize = 8;
 pub struct Early {
     /// The promise of its response.
     pub response: Promise,
-    /// What aborts it.
+    /// Controller that aborts the request.
     pub controller: AbortController,
 }
 
@@ -76,7 +76,7 @@ impl fmt::Debug for Fetch {
 }
 
 impl Fetch {
-    /// The database whose manifest is at an absolute URL.
+    /// Creates a source of the database whose manifest is at an absolute URL.
     pub fn new(manifest: &str) -> Fetch {
         Fetch {
             manifest: manifest.to_string(),
@@ -325,7 +325,7 @@ fn judge(ask: &Ask, response: &Response) -> (Result<Body, SourceErrorKind>, Opti
     (ask.judge(&head), header("Retry-After").and_then(|text| seconds_until(&text)))
 }
 
-/// A range of a file that came whole.
+/// Returns a range of a file that was received whole.
 fn cut(bytes: &[u8], range: &Range<u64>) -> Result<Vec<u8>, SourceErrorKind> {
     let part = bytes.get(range.start as usize..range.end as usize).map(<[u8]>::to_vec);
     part.ok_or(SourceErrorKind::Short { expected: range.end, found: bytes.len() as u64 })

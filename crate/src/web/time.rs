@@ -74,12 +74,12 @@ pub async fn send<'a>(
     }
 }
 
-/// Whether the browser knows that it has no connection.
+/// Returns whether the browser knows that it has no connection.
 pub(super) fn is_offline() -> bool {
     global(["navigator", "onLine"]).is_some_and(|online| online == false)
 }
 
-/// Whether a URL has another origin than the page or Worker. Returns `false` if there is neither.
+/// Returns whether a URL has another origin than the page or Worker. Returns `false` without a page or Worker.
 pub(super) fn is_foreign(url: &str) -> bool {
     let origin = global(["location", "origin"]).and_then(|origin| origin.as_string());
     origin.is_some_and(|origin| url.strip_prefix(&origin).is_none_or(|rest| !rest.starts_with('/')))

@@ -1,4 +1,4 @@
-//! Files of the program's room `evaluations` that read lines of parts, plans and fragments.
+//! Files of the program's folder `evaluations` that read lines of parts, plans and fragments.
 #![allow(dead_code)]
 
 #[path = "../../../build-tools/shelfish/src/evaluations/payload.rs"]

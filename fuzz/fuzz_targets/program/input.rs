@@ -1,4 +1,4 @@
-//! The decoder of frames in the program's room `input`.
+//! The decoder of frames in the program's folder `input`.
 #![allow(dead_code)]
 
 #[path = "../../../build-tools/shelfish/src/input/frames.rs"]

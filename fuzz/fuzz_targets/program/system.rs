@@ -1,4 +1,4 @@
-//! Files of the program's room `system`.
+//! Files of the program's folder `system`.
 #![allow(dead_code)]
 
 #[path = "../../../build-tools/shelfish/src/system/ordered.rs"]

@@ -1,4 +1,4 @@
-//! Files of the program's room `terminal`.
+//! Files of the program's folder `terminal`.
 #![allow(dead_code)]
 
 #[path = "../../../build-tools/shelfish/src/terminal/shown.rs"]

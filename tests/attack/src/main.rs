@@ -43,7 +43,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Milliseconds, and maximum memory in bytes.
+/// Returns the milliseconds, and the maximum memory in bytes.
 fn cost(mut work: impl FnMut()) -> (f64, usize) {
     let mut least = f64::INFINITY;
     let mut most = 0;

@@ -15,7 +15,7 @@ use shelfish_attack::manifest;
 use shelfish_cli::evaluations::{Options, build};
 use shelfish_cli::games;
 
-/// Number of damaged inputs.
+/// Returns the number of damaged inputs.
 fn times(short: usize) -> usize {
     if std::env::var_os("SHELFISH_LONG").is_some() { 100 * short } else { short }
 }

@@ -33,7 +33,7 @@ impl Candidate {
     }
 }
 
-/// Removes rare moves and sorts the others by weight, then by frequency, both descending, then by the text of the move.
+/// Removes rare moves and sorts the remaining moves by weight, then by frequency, both descending, then by the text of the move.
 pub fn sorted(mut candidates: Vec<Candidate>, min_frequency: u64) -> Vec<Candidate> {
     candidates.retain(|candidate| candidate.frequency >= min_frequency.max(1));
     candidates.sort_by_cached_key(|candidate| {

@@ -17,6 +17,7 @@ use crate::database::columns::column_bytes;
 use crate::database::scan::{RawBlock, Scan, ScanError};
 use crate::database::{self, DatabaseSource, DatabaseSourceError, OpenError};
 use crate::system::ordered::{Ordered, ordered};
+use crate::terminal::shown::shown;
 
 /// Error of a base.
 #[derive(Debug)]
@@ -42,7 +43,7 @@ pub enum BaseErrorKind {
         value: String,
     },
     /// The contents cannot be merged with this build.
-    Unlike(String),
+    Unlike(Unlike),
     /// A file contradicts the manifest.
     Scan(ScanError),
     /// A block contradicts its page.
@@ -51,6 +52,74 @@ pub enum BaseErrorKind {
     Order(Chunk),
     /// The system cannot start the threads or the runtime.
     Io(io::Error),
+}
+
+/// Reasons why the contents of a base cannot be merged with a build.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unlike {
+    /// Positions of few games were left out of the base.
+    MinGames {
+        /// Minimum number of games, from the manifest.
+        least: String,
+    },
+    /// The base is a part of a book.
+    Part,
+    /// The base has games that are used whole, and the build leaves out positions of few games.
+    WholeGames,
+    /// An earlier base has games of the same input.
+    SameInput {
+        /// Name of the input, from the manifest. May be empty.
+        name: String,
+    },
+    /// A setting differs.
+    Setting {
+        /// Name of the setting.
+        name: String,
+        /// Value in the manifest of the base.
+        base: Option<String>,
+        /// Value of the build.
+        build: Option<String>,
+    },
+}
+
+impl fmt::Display for Unlike {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unlike::MinGames { least } => write!(
+                f,
+                "positions of fewer than {least} games were left out of it, so counts would be wrong: build it with \
+                 --min-games 1"
+            ),
+            Unlike::Part => f.write_str(
+                "it is a part of a book (`shelfish extract`) and lacks positions of its games, so counts would be wrong: \
+                 build on the whole book",
+            ),
+            Unlike::WholeGames => f.write_str(
+                "it has games that are used whole, and does not say which positions are theirs, so --min-games would \
+                 leave them out: build from all inputs at once",
+            ),
+            Unlike::SameInput { name } => {
+                f.write_str("it has games of an input of another base")?;
+                if !name.is_empty() {
+                    write!(f, ", {}", shown(name))?;
+                }
+                f.write_str("; --again counts them twice")
+            }
+            Unlike::Setting { name, base, build } => {
+                match (base, build) {
+                    (Some(base), Some(build)) => {
+                        write!(f, "its manifest says {name} = {base:?}, this build says {build:?}")?;
+                    }
+                    (Some(base), None) => write!(f, "its manifest says {name} = {base:?}, this build does not")?,
+                    (None, build) => {
+                        let build = build.as_deref().unwrap_or_default();
+                        write!(f, "this build says {name} = {build:?}, its manifest does not")?;
+                    }
+                }
+                f.write_str(": give the same options")
+            }
+        }
+    }
 }
 
 impl fmt::Display for BaseError {
@@ -68,7 +137,7 @@ impl fmt::Display for BaseError {
                 "its manifest says {name} = {value:?}, which this shelfish does not know: \
                  use a newer one, or build of its export"
             ),
-            BaseErrorKind::Unlike(why) => f.write_str(why),
+            BaseErrorKind::Unlike(reason) => reason.fmt(f),
             BaseErrorKind::Scan(error) => error.fmt(f),
             BaseErrorKind::Table(error) => error.fmt(f),
             BaseErrorKind::Order(chunk) => {

@@ -31,7 +31,7 @@ pub struct Files {
     pub blocks_kept: u64,
     /// Number of positions in the bases.
     pub base_positions: u64,
-    /// What the options of this build and of its bases leave out.
+    /// Selection of this build and of its bases, by option.
     pub selection: BTreeMap<String, String>,
     /// The downloads of inputs on hosts.
     #[serde(skip_serializing_if = "Vec::is_empty")]

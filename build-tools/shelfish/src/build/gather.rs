@@ -56,7 +56,7 @@ struct Job<'a, P> {
     run_files: &'a RunFiles,
     arena: usize,
     rejects: Option<&'a RejectFile>,
-    /// Set by a worker that fails, so that the others stop.
+    /// Whether a worker failed, so that all workers stop.
     stop: AtomicBool,
     positions: Arc<AtomicU64>,
 }

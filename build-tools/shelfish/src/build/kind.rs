@@ -23,7 +23,7 @@ pub trait Kind: Clone + Send + Sync + 'static {
     type Record: Record + Clone;
     /// Merges the payloads of a position.
     type Merging: Merging;
-    /// Counts of what records have no room for.
+    /// Counts of evaluations and moves that exceed the limits of a record.
     type Surplus: Total;
     /// The weight of a block.
     const BLOCK_WEIGHT: usize;
@@ -36,7 +36,7 @@ pub trait Kind: Clone + Send + Sync + 'static {
     /// Encodes a record as a payload.
     fn payload(&self, record: &Self::Record) -> Vec<u8>;
 
-    /// Shortens a payload to what a record has room for.
+    /// Shortens a payload to the limits of a record.
     fn fitting<'a>(&self, _key: &[u8], payload: Cow<'a, [u8]>) -> Result<Cow<'a, [u8]>, SpoolError> {
         Ok(payload)
     }
@@ -46,7 +46,7 @@ pub trait Kind: Clone + Send + Sync + 'static {
 
     /// Decodes the complete payload of a position.
     ///
-    /// Adds what the record had no room for to `surplus`, and its row in the file of rejects to `rows`.
+    /// Adds the counts above the limits of the record to `surplus`, and its row in the file of rejects to `rows`.
     fn decode(
         &self,
         key: &[u8],
@@ -55,6 +55,6 @@ pub trait Kind: Clone + Send + Sync + 'static {
         rows: &mut String,
     ) -> Result<Self::Record, SpoolError>;
 
-    /// Removes what the options leave out of a complete record.
+    /// Removes the parts of a complete record that the options leave out.
     fn settle(&self, _record: &mut Self::Record) {}
 }

@@ -33,7 +33,7 @@ pub struct Written<S = ()> {
     pub blocks: u64,
     /// Number of blocks that were copied from a base.
     pub blocks_kept: u64,
-    /// Counts of what records had no room for.
+    /// Counts above the limits of records.
     pub surplus: S,
     /// Number of positions that were left out.
     pub left_out: u64,
@@ -246,7 +246,7 @@ pub struct Encoded<S> {
     pub from: Option<Vec<u8>>,
     /// Whether the block is a copy of a base's block.
     is_kept: bool,
-    /// Counts of what its records had no room for.
+    /// Counts above the limits of its records.
     pub surplus: S,
     /// Rows of the file of rejects.
     rows: String,

@@ -14,6 +14,8 @@ use indicatif::{HumanBytes, HumanCount};
 use reqwest::Url;
 use serde::Serialize;
 
+use shelfish::source::host::client_builder;
+
 use crate::input::Input;
 use crate::input::remote::{Checksum, DownloadPolicy, Remote, RemoteError, checksums, sums_url};
 use crate::terminal::shown::{json, shown};
@@ -221,10 +223,7 @@ fn month(file: &str) -> Option<&str> {
 
 /// Requests the sizes of dumps.
 fn ask_sizes(months: &mut [Month], timeout: Duration) -> Result<(), BoxError> {
-    let client = reqwest::Client::builder()
-        .user_agent(concat!("shelfish/", env!("CARGO_PKG_VERSION")))
-        .timeout(timeout)
-        .build()?;
+    let client = client_builder().timeout(timeout).build()?;
     let size = |url: String| {
         let request = client.head(url);
         async move {

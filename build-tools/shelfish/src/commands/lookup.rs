@@ -9,12 +9,12 @@ use shakmaty::san::SanPlus;
 use shakmaty::{CastlingMode, Move};
 use shelfish::eval::{Evaluation, PositionEval, Pv};
 use shelfish::position::{FenError, Position};
-use shelfish::reader::{REVALIDATION_INTERVAL, Reader, Stats};
+use shelfish::reader::{REVALIDATION_INTERVAL, ReadError, Reader, Stats};
 
 use crate::Outcome;
 use crate::database::cache::{self, DiskCache};
 use crate::database::{self, DatabaseSource, OpenError};
-use crate::lichess::uci;
+use crate::lichess::{ScoreMember, uci};
 use crate::terminal::shown::{self, beginning, shown};
 
 /// Maximum number of positions from standard input that are looked up together.
@@ -95,6 +95,36 @@ fn read_line(input: &mut impl BufRead, number: u64) -> io::Result<Option<Questio
     }
 }
 
+/// Error of a question.
+struct AnswerError {
+    /// Line number in standard input.
+    line: Option<u64>,
+    kind: AnswerErrorKind,
+}
+
+/// Kinds of errors of a question.
+enum AnswerErrorKind {
+    /// The text is not a FEN of a position.
+    Fen(FenError),
+    /// The database cannot be read.
+    Read(ReadError),
+}
+
+impl std::fmt::Display for AnswerError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(line) = self.line {
+            write!(f, "line {line}: ")?;
+        }
+        match &self.kind {
+            AnswerErrorKind::Fen(error @ FenError::Fields { found: 1 }) => {
+                write!(f, "{error} (a FEN has spaces: quote it)")
+            }
+            AnswerErrorKind::Fen(error) => error.fmt(f),
+            AnswerErrorKind::Read(error) => error.fmt(f),
+        }
+    }
+}
+
 /// Cost of one lookup.
 #[derive(Serialize)]
 struct Timing {
@@ -125,10 +155,8 @@ struct AnswerEvaluation {
 
 #[derive(Serialize)]
 struct AnswerPv {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cp: Option<i32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mate: Option<i32>,
+    #[serde(flatten)]
+    score: ScoreMember,
     uci: String,
     san: String,
 }
@@ -216,21 +244,17 @@ impl<W: Write> Session<'_, W> {
         let timing = self.args.timing.then_some(&timing);
         for (question, position) in questions.iter().zip(parsed) {
             let answer = match &position {
-                Err(error @ FenError::Fields { found: 1 }) => Err(format!("{error} (a FEN has spaces: quote it)")),
-                Err(error) => Err(error.to_string()),
-                Ok(_) => answers.next().unwrap_or(Ok(None)).map_err(|error| error.to_string()),
+                Err(error) => Err(AnswerErrorKind::Fen(error.clone())),
+                Ok(_) => answers.next().unwrap_or(Ok(None)).map_err(AnswerErrorKind::Read),
             };
-            let answer = answer.map_err(|error| match question.line {
-                Some(line) => format!("line {line}: {error}"),
-                None => error,
-            });
+            let answer = answer.map_err(|kind| AnswerError { line: question.line, kind });
             self.failed |= answer.is_err();
             match answer {
                 answer if self.args.json => self.print_json(question, position.ok(), answer, timing)?,
                 Ok(eval) => self.print(&question.text, eval, timing)?,
                 Err(error) => {
                     self.out.flush()?;
-                    eprintln!("shelfish: {}: {}", shown(&beginning(&question.text)), shown(&error));
+                    eprintln!("shelfish: {}: {}", shown(&beginning(&question.text)), shown(&error.to_string()));
                 }
             }
         }
@@ -266,14 +290,15 @@ impl<W: Write> Session<'_, W> {
         &mut self,
         question: &Question,
         position: Option<Position>,
-        answer: Result<Option<PositionEval>, String>,
+        answer: Result<Option<PositionEval>, AnswerError>,
         timing: Option<&Timing>,
     ) -> io::Result<()> {
         let mode = if self.args.chess960 { CastlingMode::Chess960 } else { CastlingMode::Standard };
         let evaluations = |eval: &PositionEval| {
-            let pv = |pv: &Pv| {
-                let (cp, mate) = pv.score.cp_and_mate();
-                AnswerPv { cp, mate, uci: uci(&pv.line, mode), san: san(&eval.position, &pv.line) }
+            let pv = |Pv { score, line }: &Pv| AnswerPv {
+                score: ScoreMember(*score),
+                uci: uci(line, mode),
+                san: san(&eval.position, line),
             };
             let evaluation = |evaluation: &Evaluation| AnswerEvaluation {
                 depth: evaluation.depth,
@@ -286,7 +311,7 @@ impl<W: Write> Session<'_, W> {
             fen: position.map_or_else(|| beginning(&question.text), |position| position.to_string()),
             found: answer.as_ref().ok().map(Option::is_some),
             evaluations: answer.as_ref().ok().and_then(Option::as_ref).map(evaluations),
-            error: answer.err(),
+            error: answer.err().map(|error| error.to_string()),
             timing,
         };
         writeln!(self.out, "{}", shown::json(&answer)?)

@@ -48,7 +48,7 @@ its parts may differ more.
 
 Exit codes: 0 if the plan was made; 1 otherwise; 2 if the usage is wrong.")]
 pub struct Args {
-    /// Dumps, as for `shelfish build`; a representative part of them suffices
+    /// Dumps, as for `shelfish build`; a representative part of the dumps suffices
     #[arg(required = true, value_name = "SOURCE")]
     sources: Vec<PathBuf>,
     /// Number of parts

@@ -26,7 +26,7 @@ use crate::terminal::progress::{Progress, Work};
 use crate::terminal::report;
 use crate::terminal::shown::shown;
 
-/// Print what a database contains: the facts of its manifest, and with --scan those of all blocks.
+/// Print the contents of a database: the facts of its manifest, and with --scan the facts of all blocks.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   shelfish stats -d https://example.org/evals --json
@@ -39,7 +39,7 @@ Exit codes: 0 if the database could be read; 1 otherwise; 2 if the usage is wron
 pub struct Args {
     #[command(flatten)]
     database: database::Args,
-    /// Decode all blocks, and print what they contain
+    /// Decode all blocks, and print their contents
     #[arg(long)]
     scan: bool,
     /// Print JSON

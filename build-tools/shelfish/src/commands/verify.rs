@@ -13,10 +13,10 @@ use std::time::Instant;
 use serde::Serialize;
 use shelfish::eval::{Evaluation, PositionEval};
 use shelfish::played::Played;
-use shelfish::position::Key;
+use shelfish::position::{Key, Position};
 use shelfish::reader::ReadError;
 use shelfish::source::{Source, SourceErrorKind};
-use shelfish::table::{Block, Chunk, Manifest, Record, TableError};
+use shelfish::table::{Block, Chunk, ChunkErrorKind, Manifest, Record, TableError};
 
 use crate::Outcome;
 use crate::database::scan::{RawBlock, Scan, ScanError};
@@ -50,15 +50,122 @@ pub struct Args {
 }
 
 /// A problem and its location.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Problem {
     /// Name of the file.
     pub file: String,
     /// First and last byte of the block or page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<(u64, u64)>,
-    /// Description of the problem.
-    pub what: String,
+    /// Kind of the problem, in JSON as a text.
+    #[serde(rename = "what", serialize_with = "report::as_text")]
+    pub kind: ProblemKind,
+}
+
+/// Kinds of problems.
+#[derive(Clone, Debug)]
+pub enum ProblemKind {
+    /// The database cannot be opened.
+    Open(OpenError),
+    /// An entry of the manifest is malformed.
+    Info(InfoError),
+    /// The source cannot be read.
+    Source(SourceErrorKind),
+    /// A file or a request failed.
+    Read(ReadError),
+    /// The manifest, a page or a block contradicts the format.
+    Table(TableError),
+    /// The bytes of a page or block are invalid.
+    Chunk(ChunkErrorKind),
+    /// The positions of a block are not above those of the block before.
+    Order,
+    /// The position is outside of the keys of its block, or after a higher key.
+    Unreachable(Box<Position>),
+    /// A record contradicts the manifest.
+    Record {
+        /// Position of the record.
+        position: Box<Position>,
+        /// Contradiction.
+        contradiction: &'static str,
+    },
+    /// A total of the manifest differs from the total of the shards.
+    Total {
+        /// Name of the total.
+        name: &'static str,
+        /// Number in the manifest.
+        expected: u64,
+        /// Number in the shards.
+        found: u64,
+    },
+    /// The number of positions of a shard differs from the manifest.
+    Positions {
+        /// Number in the manifest.
+        expected: u64,
+        /// Number in the shard.
+        found: u64,
+    },
+    /// A file is longer than the manifest says.
+    Long {
+        /// Length in the manifest, in bytes.
+        expected: u64,
+    },
+    /// The manifest does not name the file.
+    Foreign,
+    /// The bytes belong to no block or to several blocks.
+    Layout,
+    /// The inline page differs from this page.
+    InlinePage(Chunk),
+    /// The name of a shard does not match its content.
+    Name {
+        /// Beginning of the SHA-256 of the content.
+        found: String,
+    },
+}
+
+impl fmt::Display for ProblemKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ProblemKind::Open(error) => error.fmt(f),
+            ProblemKind::Info(error) => error.fmt(f),
+            ProblemKind::Source(SourceErrorKind::Short { expected, found }) => {
+                write!(f, "truncated: expected {expected} bytes, found {found}")
+            }
+            ProblemKind::Source(error) => error.fmt(f),
+            ProblemKind::Read(error) => error.fmt(f),
+            ProblemKind::Table(error) => error.fmt(f),
+            ProblemKind::Chunk(error) => error.fmt(f),
+            ProblemKind::Order => f.write_str("its positions are not above those of the block before"),
+            ProblemKind::Unreachable(position) => write!(f, "no lookup can find {position} at this source"),
+            ProblemKind::Record { position, contradiction } => write!(f, "{position}: {contradiction}"),
+            ProblemKind::Total { name, expected, found } => {
+                let name = if *name == "pvs" { "PV rows" } else { name };
+                write!(f, "the manifest says {expected} {name}, the shards contain {found}")
+            }
+            ProblemKind::Positions { expected, found } => {
+                write!(f, "the manifest says {expected} positions, found {found}")
+            }
+            ProblemKind::Long { expected } => write!(f, "longer than the {expected} bytes in the manifest"),
+            ProblemKind::Foreign => f.write_str("foreign: the manifest does not name it"),
+            ProblemKind::Layout => f.write_str("bytes that belong to no block or to several blocks"),
+            ProblemKind::InlinePage(page) => write!(f, "the inline page differs from {page}"),
+            ProblemKind::Name { found } => {
+                write!(f, "its name does not match its content, whose SHA-256 begins with {found}")
+            }
+        }
+    }
+}
+
+impl Problem {
+    /// Creates a problem of a whole file.
+    fn of_file(file: &str, kind: ProblemKind) -> Problem {
+        Problem { file: file.to_owned(), bytes: None, kind }
+    }
+
+    /// Creates a problem of a block or page.
+    fn of_chunk(chunk: &Chunk, kind: ProblemKind) -> Problem {
+        let bytes = Some((chunk.range.start, chunk.range.end.saturating_sub(1)));
+        Problem { file: chunk.file.clone(), bytes, kind }
+    }
 }
 
 /// Results of a verification.
@@ -95,11 +202,11 @@ pub fn run(args: Args) -> Outcome {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Report { positions, totals, blocks, shards, problems, seconds, .. } = self;
-        for Problem { file, bytes, what } in problems {
-            let (file, what) = (shown(file), shown(what));
+        for Problem { file, bytes, kind } in problems {
+            let (file, text) = (shown(file), shown(&kind.to_string()));
             match bytes {
-                Some((first, last)) => writeln!(f, "{file} bytes {first}-{last}: {what}")?,
-                None => writeln!(f, "{file}: {what}")?,
+                Some((first, last)) => writeln!(f, "{file} bytes {first}-{last}: {text}")?,
+                None => writeln!(f, "{file}: {text}")?,
             }
         }
         write!(f, "{positions} positions")?;
@@ -174,7 +281,7 @@ fn verify_as<R: Checked>(source: &DatabaseSource, report: &mut Report, quiet: bo
         Err(error) => {
             report.problems.push(match error {
                 OpenError::Read(error) => read_problem(&error, Manifest::FILE),
-                error => Problem { file: Manifest::FILE.to_owned(), bytes: None, what: error.to_string() },
+                error => Problem::of_file(Manifest::FILE, ProblemKind::Open(error)),
             });
             Ok(())
         }
@@ -193,8 +300,7 @@ fn read_all<R: Checked>(
     let facts = match R::facts(&manifest) {
         Ok(facts) => facts,
         Err(error) => {
-            let what = error.to_string();
-            report.problems.push(Problem { file: Manifest::FILE.to_owned(), bytes: None, what });
+            report.problems.push(Problem::of_file(Manifest::FILE, ProblemKind::Info(error)));
             return Ok(());
         }
     };
@@ -220,7 +326,7 @@ fn read_all<R: Checked>(
         if let (Some(last), Some(first)) = (&last, &checked.first)
             && last >= first
         {
-            report.problems.push(problem(&checked.chunk, "its positions are not above those of the block before"));
+            report.problems.push(Problem::of_chunk(&checked.chunk, ProblemKind::Order));
         }
         last = checked.last.or(last);
         report.problems.extend(checked.problem);
@@ -232,24 +338,23 @@ fn read_all<R: Checked>(
         let totals: Vec<_> = totals.chain([("positions", manifest.positions, report.positions)]).collect();
         for (name, expected, found) in totals {
             if expected != found {
-                let name = if name == "pvs" { "PV rows" } else { name };
-                let what = format!("the manifest says {expected} {name}, the shards contain {found}");
-                report.problems.push(Problem { file: Manifest::FILE.to_owned(), bytes: None, what });
+                let kind = ProblemKind::Total { name, expected, found };
+                report.problems.push(Problem::of_file(Manifest::FILE, kind));
             }
         }
         for shard in manifest.shards() {
             let found = by_shard.get(&shard.file).copied().unwrap_or_default();
             if shard.positions != found {
-                let what = format!("the manifest says {} positions, found {found}", shard.positions);
-                report.problems.push(Problem { file: shard.file.clone(), bytes: None, what });
+                let kind = ProblemKind::Positions { expected: shard.positions, found };
+                report.problems.push(Problem::of_file(&shard.file, kind));
             }
         }
     }
     for shard in manifest.shards() {
         let behind = database::wait(source.range(&shard.file, shard.bytes..shard.bytes + 1))?;
         if behind.is_ok() {
-            let what = format!("longer than the {} bytes in the manifest", shard.bytes);
-            report.problems.push(Problem { file: shard.file.clone(), bytes: None, what });
+            let kind = ProblemKind::Long { expected: shard.bytes };
+            report.problems.push(Problem::of_file(&shard.file, kind));
         }
     }
     // A host does not list its files.
@@ -265,7 +370,7 @@ fn foreign(dir: &Path, manifest: &Manifest) -> io::Result<Vec<Problem>> {
     for entry in fs::read_dir(dir)? {
         let file = entry?.file_name().to_string_lossy().into_owned();
         if file.ends_with(shelfish::table::SHARD_ENDING) && manifest.shards().iter().all(|shard| shard.file != file) {
-            problems.push(Problem { file, bytes: None, what: "foreign: the manifest does not name it".to_owned() });
+            problems.push(Problem::of_file(&file, ProblemKind::Foreign));
         }
     }
     problems.sort_by(|a, b| a.file.cmp(&b.file));
@@ -287,17 +392,21 @@ struct CheckedBlock {
 fn check<R: Checked>(RawBlock { at, bytes }: RawBlock, facts: &R::Facts) -> CheckedBlock {
     let totals = vec![0; R::TOTALS.len()];
     let mut checked = CheckedBlock { chunk: at.clone(), positions: 0, totals, first: None, last: None, problem: None };
-    let mut read = || -> Result<(), Problem> {
-        let block = Block::<R>::open(&bytes, &at).map_err(|error| table_problem(&error, &at.file))?;
+    let mut read = || -> Result<(), Box<Problem>> {
+        let block = Block::<R>::open(&bytes, &at).map_err(|error| Box::new(table_problem(&error, &at.file)))?;
         for record in block.records() {
-            let record = record.map_err(|error| table_problem(&error, &at.file))?;
+            let record = record.map_err(|error| Box::new(table_problem(&error, &at.file)))?;
             let key = record.position().key();
             let is_in_place = at.keys.contains(key.as_bytes()) && checked.last.is_none_or(|last| last < key);
             if !is_in_place {
-                return Err(problem(&at, &format!("no lookup can find {} at this source", record.position())));
+                return Err(Box::new(Problem::of_chunk(
+                    &at,
+                    ProblemKind::Unreachable(Box::new(record.position().clone())),
+                )));
             }
             if let Some(contradiction) = record.problem(facts) {
-                return Err(problem(&at, &format!("{}: {contradiction}", record.position())));
+                let position = Box::new(record.position().clone());
+                return Err(Box::new(Problem::of_chunk(&at, ProblemKind::Record { position, contradiction })));
             }
             checked.first.get_or_insert(key);
             checked.last = Some(key);
@@ -306,7 +415,7 @@ fn check<R: Checked>(RawBlock { at, bytes }: RawBlock, facts: &R::Facts) -> Chec
         }
         Ok(())
     };
-    let problem = read().err();
+    let problem = read().err().map(|problem| *problem);
     checked.problem = problem;
     checked
 }
@@ -321,36 +430,23 @@ fn is_normal(evaluations: &[Evaluation]) -> bool {
     !evaluations.is_empty() && has_pvs && (evaluations.len() == 1 || is_ordered())
 }
 
-fn problem(chunk: &Chunk, what: &str) -> Problem {
-    let bytes = Some((chunk.range.start, chunk.range.end.saturating_sub(1)));
-    Problem { file: chunk.file.to_string(), bytes, what: what.to_owned() }
-}
-
 fn table_problem(error: &TableError, file: &str) -> Problem {
     match error {
-        TableError::Chunk { chunk, kind } => problem(chunk, &kind.to_string()),
-        _ => Problem { file: file.to_owned(), bytes: None, what: error.to_string() },
+        TableError::Chunk { chunk, kind } => Problem::of_chunk(chunk, ProblemKind::Chunk(kind.clone())),
+        _ => Problem::of_file(file, ProblemKind::Table(error.clone())),
     }
 }
 
-fn file_name(at: &str) -> String {
-    at.rsplit(['/', '\\']).next().unwrap_or(at).to_owned()
+fn file_name(at: &str) -> &str {
+    at.rsplit(['/', '\\']).next().unwrap_or(at)
 }
 
 fn read_problem(error: &ReadError, file: &str) -> Problem {
     match error {
         ReadError::Table { error, .. } => table_problem(error, file),
-        ReadError::Source(error) => {
-            let what = match &error.kind {
-                SourceErrorKind::Short { expected, found } => {
-                    format!("truncated: expected {expected} bytes, found {found}")
-                }
-                kind => kind.to_string(),
-            };
-            Problem { file: file_name(&error.at), bytes: None, what }
-        }
+        ReadError::Source(error) => Problem::of_file(file_name(&error.at), ProblemKind::Source(error.kind.clone())),
         ReadError::Stale(error) => read_problem(error, file),
-        error => Problem { file: file.to_owned(), bytes: None, what: error.to_string() },
+        error => Problem::of_file(file, ProblemKind::Read(error.clone())),
     }
 }
 
@@ -358,18 +454,11 @@ fn scan_problem(error: &ScanError) -> Problem {
     match error {
         ScanError::Read(error) => read_problem(error, ""),
         ScanError::Layout { at, range } => Problem {
-            file: file_name(at),
+            file: file_name(at).to_owned(),
             bytes: Some((range.start, range.end.saturating_sub(1))),
-            what: "bytes that belong to no block or to several blocks".to_owned(),
+            kind: ProblemKind::Layout,
         },
-        ScanError::InlinePage(page) => {
-            let what = format!("the inline page differs from {page}");
-            Problem { file: Manifest::FILE.to_owned(), bytes: None, what }
-        }
-        ScanError::Name { at, found } => Problem {
-            file: file_name(at),
-            bytes: None,
-            what: format!("its name does not match its content, whose SHA-256 begins with {found}"),
-        },
+        ScanError::InlinePage(page) => Problem::of_file(Manifest::FILE, ProblemKind::InlinePage(page.clone())),
+        ScanError::Name { at, found } => Problem::of_file(file_name(at), ProblemKind::Name { found: found.clone() }),
     }
 }

@@ -123,7 +123,7 @@ impl EndgameTables {
         shelfish_endgames::line(chess, async |chess: Chess| self.probe(&chess).await).await
     }
 
-    /// Maximum number of pieces of a table.
+    /// Returns the maximum number of pieces of a table.
     pub fn max_pieces(&self) -> usize {
         match self {
             EndgameTables::Folder(tables) => tables.max_pieces(),

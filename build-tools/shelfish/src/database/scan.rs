@@ -28,7 +28,7 @@ pub struct RawBlock {
 pub enum ScanError {
     /// The file cannot be read, or contradicts its manifest or page.
     Read(ReadError),
-    /// Some bytes belong to no block or page, or to several of them.
+    /// Some bytes belong to no block or page, or to several blocks or pages.
     Layout {
         /// Path or URL of the shard.
         at: String,
@@ -88,7 +88,7 @@ struct OpenShard {
     file: String,
     /// Index of the shard.
     n: usize,
-    /// Offset of the first page, where the blocks end.
+    /// Offset of the first page, which is the end of the blocks.
     first_page: u64,
     /// Index of the next page to read.
     next_page: usize,

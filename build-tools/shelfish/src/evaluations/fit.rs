@@ -230,7 +230,7 @@ impl Levels {
         }
     }
 
-    /// Returns the share of the positions of which evaluations of a depth were counted, in ten-thousandths.
+    /// Returns the share of the positions whose evaluations of a depth were counted, in ten-thousandths.
     fn all_of(&self, depth: u16) -> u16 {
         let share = self.least.share.filter(|_| depth == self.least.min_depth);
         share.map_or(Share::ALL, Share::ten_thousandths)

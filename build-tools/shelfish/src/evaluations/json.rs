@@ -40,7 +40,7 @@ pub(super) struct AtMost<T, const N: usize> {
 }
 
 impl<T, const N: usize> AtMost<T, N> {
-    /// Returns the items if all of them were kept, otherwise the number of items found and the maximum.
+    /// Returns the items if all items were kept, otherwise the number of items found and the maximum.
     pub fn all(&self) -> Result<&[T], (usize, usize)> {
         if self.found > N { Err((self.found, N)) } else { Ok(&self.items) }
     }

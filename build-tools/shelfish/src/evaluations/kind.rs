@@ -23,14 +23,14 @@ use crate::input::{Dump, Input};
 /// The kind of a build of evaluations.
 #[derive(Clone)]
 pub struct Evaluations {
-    /// What is left out of the result.
+    /// Selection of the result.
     pub selection: Selection,
     /// Depths of the evaluations in the runs.
     gathered: (u16, Option<Share>),
 }
 
 impl Evaluations {
-    /// Creates the kind of a build whose runs contain what the selection keeps.
+    /// Creates the kind of a build whose runs contain the evaluations of the selection.
     pub fn new(selection: Selection) -> Evaluations {
         Evaluations { gathered: (selection.min_depth, selection.share), selection }
     }
@@ -68,7 +68,7 @@ impl Evaluations {
     }
 }
 
-/// Returns what was left out of a base.
+/// Returns the selection of a base.
 pub fn selection_of(base: &Base<PositionEval>) -> Result<Selection, BaseError> {
     Selection::parse(base.info()).map_err(|(name, value)| {
         base.error(BaseErrorKind::Selection { name: name.to_owned(), value: value.to_owned() })
@@ -136,7 +136,7 @@ impl Kind for Evaluations {
 
 /// Returns the row in the file of rejects for a position with more evaluations than a record has room for.
 fn over_limit_row(eval: &PositionEval, Surplus { evaluations, pvs }: Surplus) -> String {
-    let reason = Reject::REASONS[Reject::TooMuch(String::new()).reason()];
+    let reason = Reject::REASONS[Reject::TOO_MUCH];
     let fact =
         format!("the best {} evaluations are kept, {evaluations} with {pvs} PVs left out", eval.evaluations.len());
     format!("\t\t{reason}\t{fact}\t{}\n", eval.position)

@@ -56,7 +56,7 @@ pub fn build(Options { table: options, selection }: &Options) -> Result<Summary,
     let workspace = options.open_workspace::<PositionEval>()?;
     let bases = options.bases.iter().map(Base::open).collect::<Result<Vec<_>, _>>()?;
     let selections = bases.iter().map(selection_of).collect::<Result<Vec<_>, _>>()?;
-    // The result may not contain what a base lacks, so the selection of a base also applies to the inputs.
+    // The result may not contain evaluations that a base leaves out, so the selection of a base also applies to the inputs.
     let selection = selections.iter().fold(selection.clone(), |all, base| all.and(base));
     let kind = Evaluations::new(selection.clone());
     let base_positions = bases.iter().map(Base::positions).sum();

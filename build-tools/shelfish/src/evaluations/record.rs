@@ -38,10 +38,10 @@ pub struct Record {
 }
 
 /// Reasons why a line is rejected.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Reject {
     /// The line is not JSON, or not an evaluation.
-    Json(String),
+    Json(serde_json::Error),
     /// The line is longer than [`crate::input::lines::MAX_LINE`].
     TooLong,
     /// The FEN is malformed.
@@ -49,15 +49,32 @@ pub enum Reject {
     /// The position does not allow legal play.
     Unplayable(FenError),
     /// The score is outside of the range of a database.
-    Score(String),
+    Score {
+        /// `cp` or `mate`.
+        field: &'static str,
+        /// Value of the field.
+        found: i128,
+    },
     /// The depth or node count is outside of the range of a database.
-    Effort(String),
+    Effort {
+        /// `depth` or `knodes`.
+        field: &'static str,
+        /// Value of the field.
+        found: i128,
+    },
     /// No PV has a legal first move. Contains the first of these moves.
     IllegalMove(String),
     /// There is no PV.
     Empty,
     /// A count exceeds the limits of a database.
-    TooMuch(String),
+    TooMuch {
+        /// Name of the counted things.
+        items: &'static str,
+        /// Number of items.
+        found: usize,
+        /// Maximum number of items.
+        most: usize,
+    },
 }
 
 impl Reject {
@@ -74,23 +91,23 @@ impl Reject {
         "too many evaluations, PVs or moves",
     ];
 
-    /// Creates the reason of a number of items that exceeds a maximum.
-    fn count((found, most): (usize, usize), what: &str) -> Reject {
-        Reject::TooMuch(format!("{found} {what}, expected at most {most}"))
-    }
+    /// Index of [`Reject::Json`] in [`Reject::REASONS`].
+    pub const JSON: usize = 0;
+    /// Index of [`Reject::TooMuch`] in [`Reject::REASONS`].
+    pub const TOO_MUCH: usize = 8;
 
     /// Returns the index of this reason in [`Reject::REASONS`].
     pub fn reason(&self) -> usize {
         match self {
-            Reject::Json(_) => 0,
+            Reject::Json(_) => Reject::JSON,
             Reject::TooLong => 1,
             Reject::Fen(_) => 2,
             Reject::Unplayable(_) => 3,
-            Reject::Score(_) => 4,
-            Reject::Effort(_) => 5,
+            Reject::Score { .. } => 4,
+            Reject::Effort { .. } => 5,
             Reject::IllegalMove(_) => 6,
             Reject::Empty => 7,
-            Reject::TooMuch(_) => 8,
+            Reject::TooMuch { .. } => Reject::TOO_MUCH,
         }
     }
 }
@@ -101,18 +118,17 @@ impl fmt::Display for Reject {
         match self {
             Reject::TooLong | Reject::Empty => Ok(()),
             Reject::Fen(error) | Reject::Unplayable(error) => error.fmt(f),
-            Reject::Json(fact)
-            | Reject::Score(fact)
-            | Reject::Effort(fact)
-            | Reject::IllegalMove(fact)
-            | Reject::TooMuch(fact) => f.write_str(fact),
+            Reject::Json(error) => error.fmt(f),
+            Reject::Score { field, found } | Reject::Effort { field, found } => write!(f, "{field} {found}"),
+            Reject::IllegalMove(found) => f.write_str(found),
+            Reject::TooMuch { items, found, most } => write!(f, "{found} {items}, expected at most {most}"),
         }
     }
 }
 
 /// Parses a line.
 pub fn parse(line: &[u8]) -> Result<Record, Reject> {
-    read(&serde_json::from_slice(line).map_err(|error| Reject::Json(error.to_string()))?)
+    read(&serde_json::from_slice(line).map_err(Reject::Json)?)
 }
 
 /// Parses the rows of a position.
@@ -133,17 +149,18 @@ fn read(raw: &RawRecord) -> Result<Record, Reject> {
     let mut record =
         Record { position, evaluations: Vec::new(), surplus: Surplus::default(), cut: 0, dropped: 0, shortened: 0 };
     let mut ranked = Vec::with_capacity(raw.evals.items.len());
-    for raw in raw.evals.all().map_err(|found| Reject::count(found, "evaluations"))? {
-        let pvs = raw.pvs.all().map_err(|found| Reject::count(found, "PVs of an evaluation"))?;
+    for raw in raw.evals.all().map_err(|(found, most)| Reject::TooMuch { items: "evaluations", found, most })? {
+        let pvs =
+            raw.pvs.all().map_err(|(found, most)| Reject::TooMuch { items: "PVs of an evaluation", found, most })?;
         for pv in pvs {
             score(pv)?;
             if pv.line.len() > MAX_PV_BYTES {
-                let found = pv.line.len();
-                return Err(Reject::TooMuch(format!("{found} bytes of a PV, expected at most {MAX_PV_BYTES}")));
+                let (items, found) = ("bytes of a PV", pv.line.len());
+                return Err(Reject::TooMuch { items, found, most: MAX_PV_BYTES });
             }
         }
-        let depth = u16::try_from(raw.depth.0).map_err(|_| Reject::Effort(format!("depth {}", raw.depth.0)))?;
-        let knodes = u64::try_from(raw.knodes.0).map_err(|_| Reject::Effort(format!("knodes {}", raw.knodes.0)))?;
+        let depth = raw.depth.0.try_into().map_err(|_| Reject::Effort { field: "depth", found: raw.depth.0 })?;
+        let knodes = raw.knodes.0.try_into().map_err(|_| Reject::Effort { field: "knodes", found: raw.knodes.0 })?;
         ranked.push((depth, pvs.iter().collect::<Vec<_>>(), knodes));
     }
     let mut illegal = None;
@@ -209,13 +226,13 @@ fn read(raw: &RawRecord) -> Result<Record, Reject> {
 }
 
 fn score(pv: &RawPv) -> Result<Score, Reject> {
-    let (score, name, value) = match (pv.cp, pv.mate) {
+    let (score, field, found) = match (pv.cp, pv.mate) {
         (Some(Int(cp)), None) => (i32::try_from(cp).map(Score::Cp), "cp", cp),
         (None, Some(Int(mate))) => (i32::try_from(mate).map(Score::Mate), "mate", mate),
-        (Some(_), Some(_)) => return Err(Reject::Json(serde_json::Error::custom("both cp and mate").to_string())),
-        (None, None) => return Err(Reject::Json(serde_json::Error::custom("neither cp nor mate").to_string())),
+        (Some(_), Some(_)) => return Err(Reject::Json(serde_json::Error::custom("both cp and mate"))),
+        (None, None) => return Err(Reject::Json(serde_json::Error::custom("neither cp nor mate"))),
     };
-    score.ok().filter(|score| score.is_in_range()).ok_or_else(|| Reject::Score(format!("{name} {value}")))
+    score.ok().filter(|score| score.is_in_range()).ok_or(Reject::Score { field, found })
 }
 
 enum Line<'a> {

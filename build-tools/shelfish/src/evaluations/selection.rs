@@ -35,7 +35,7 @@ impl Selection {
         if is_kept { self.min_depth } else { self.min_depth.saturating_add(1) }
     }
 
-    /// Removes what can be left out of some evaluations of a position.
+    /// Removes the parts of some evaluations of a position that are left out in any case.
     pub fn narrow(&self, position: &Position, evaluations: &mut Vec<Evaluation>) {
         let min_depth = match self.share {
             Some(_) => self.depth_of(position.key().as_bytes()),
@@ -52,7 +52,7 @@ impl Selection {
         }
     }
 
-    /// Removes what can be left out of all evaluations of a position.
+    /// Removes the remaining parts, when all evaluations of a position are known.
     pub fn settle(&self, evaluations: &mut Vec<Evaluation>) {
         if self.best_only {
             evaluations.truncate(1);

@@ -10,7 +10,7 @@ use super::fit::Fitted;
 use super::record::Reject;
 use crate::build::Files;
 use crate::build::kind::Total;
-use crate::terminal::report::{Detailed, named, write_counts};
+use crate::terminal::report::{Detailed, named, write_counts, write_rejected};
 
 /// The summary of the build of a database of evaluations.
 #[derive(Clone, Debug, Serialize)]
@@ -24,9 +24,9 @@ pub struct Summary {
     pub pvs: u64,
     /// Counts of the lines of the inputs.
     pub input: Counts,
-    /// What was left out because a position had too many evaluations.
+    /// Counts that were left out because a position had too many evaluations.
     pub over_limit: OverLimit,
-    /// What `--max-size` left out.
+    /// Counts that `--max-size` left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fitted: Option<Fitted>,
     /// Duration of the build, in seconds.
@@ -41,14 +41,7 @@ impl fmt::Display for Summary {
         if let Some(fitted) = &self.fitted {
             writeln!(f, "{fitted}")?;
         }
-        let rejected = self.input.rejected();
-        if rejected > 0 {
-            let (rejected, lines) = (HumanCount(rejected), HumanCount(self.input.lines));
-            writeln!(
-                f,
-                "{rejected} of {lines} lines rejected (--verbose counts the reasons, --rejects FILE lists them)"
-            )?;
-        }
+        write_rejected(f, self.input.rejected(), self.input.lines, "lines rejected")?;
         writeln!(f, "{}", self.files.integrity)
     }
 }
@@ -120,9 +113,9 @@ impl Counts {
         self.rejects.iter().sum()
     }
 
-    /// Returns whether there are lines, and not one of them is a JSON object of an evaluation.
+    /// Returns whether there are lines, and no line is a JSON object of an evaluation.
     pub fn are_foreign(&self) -> bool {
-        self.lines > 0 && self.rejects[Reject::Json(String::new()).reason()] == self.lines
+        self.lines > 0 && self.rejects[Reject::JSON] == self.lines
     }
 
     /// Reports the counts of a build without a result.

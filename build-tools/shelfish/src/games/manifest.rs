@@ -1,8 +1,9 @@
 //! Facts in a book's manifest about the details of its records.
 
 use std::fmt;
+use std::num::ParseIntError;
 
-use shelfish::played::{Bucketing, Details, GameId, GameRef, Ratings};
+use shelfish::played::{Bucketing, BucketingError, Details, GameId, GameRef, Ratings};
 use shelfish::table::Manifest;
 
 use super::{SOURCE_NAMES, Wanted};
@@ -15,12 +16,25 @@ pub struct InfoError {
     /// The value.
     pub value: String,
     /// The reason.
-    pub why: String,
+    pub kind: InfoErrorKind,
+}
+
+/// Reasons why an entry is malformed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InfoErrorKind {
+    /// The buckets are invalid.
+    Buckets(BucketingError),
+    /// The value is not a number.
+    Number(ParseIntError),
 }
 
 impl fmt::Display for InfoError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "its {} {:?}: {}", self.name, self.value, self.why)
+        write!(f, "its {} {:?}: ", self.name, self.value)?;
+        match &self.kind {
+            InfoErrorKind::Buckets(error) => error.fmt(f),
+            InfoErrorKind::Number(error) => error.fmt(f),
+        }
     }
 }
 
@@ -42,11 +56,12 @@ pub struct DetailFacts {
 impl DetailFacts {
     /// Reads the facts.
     pub fn of(manifest: &Manifest) -> Result<DetailFacts, InfoError> {
-        let wrong = |name, why: String| InfoError { name, value: manifest.info_of(name).unwrap_or("").to_owned(), why };
+        let wrong = |name, kind| InfoError { name, value: manifest.info_of(name).unwrap_or("").to_owned(), kind };
         let buckets = manifest.info_of(Wanted::BUCKETS).map(str::parse::<Bucketing>).transpose();
-        let buckets = buckets.map_err(|why| wrong(Wanted::BUCKETS, why.to_string()))?;
+        let buckets = buckets.map_err(|error| wrong(Wanted::BUCKETS, InfoErrorKind::Buckets(error)))?;
         let references = manifest.info_of(Wanted::GAME_IDS).map(str::parse::<usize>).transpose();
-        let references = references.map_err(|why| wrong(Wanted::GAME_IDS, why.to_string()))?.unwrap_or(0);
+        let references =
+            references.map_err(|error| wrong(Wanted::GAME_IDS, InfoErrorKind::Number(error)))?.unwrap_or(0);
         let ratings = manifest.info_of(Wanted::RATINGS).is_some();
         let sources = manifest.info_of(SOURCE_NAMES).unwrap_or_default().lines().count();
         let buckets = buckets.as_ref().map_or(usize::from(ratings), Bucketing::count);

@@ -17,13 +17,13 @@ use serde::Serialize;
 use shelfish::played::{Details, GameId, GameRef, Played};
 use shelfish::table::WriteError;
 
-use crate::build::base::{Base, BaseError, BaseErrorKind, Narrow};
+use crate::build::base::{Base, BaseError, BaseErrorKind, Narrow, Unlike};
 use crate::build::disk::Disk;
 use crate::build::gather::gather;
 use crate::build::write::{Content, Sizes, write};
 use crate::build::{BuildError, Files, Options, RunFiles};
 use crate::input::{BookFile, DumpKind, Dumps};
-use crate::terminal::report::{Detailed, write_counts};
+use crate::terminal::report::{Detailed, write_counts, write_rejected};
 
 pub use counted::BookCounts;
 pub use details::Wanted;
@@ -158,7 +158,7 @@ struct KnownGames {
     /// The hash and the name of each input, those of the bases first. References count in this order.
     hashes: Vec<String>,
     names: Vec<String>,
-    /// For each base, the number of inputs before its own.
+    /// Number of inputs before the inputs of each base.
     firsts: Vec<usize>,
 }
 
@@ -200,24 +200,16 @@ impl KnownGames {
         described: &BTreeMap<String, String>,
         again: bool,
     ) -> Result<(), BaseError> {
-        let unlike = |why: String| base.error(BaseErrorKind::Unlike(why));
+        let unlike = |reason| base.error(BaseErrorKind::Unlike(reason));
         let mut wanted = described.clone();
         if let Some((_, least)) = base.info().iter().find(|(name, _)| name == "min_games") {
-            let why = format!(
-                "positions of fewer than {least} games were left out of it, so counts would be wrong: build it with \
-                 --min-games 1"
-            );
-            return Err(unlike(why));
+            return Err(unlike(Unlike::MinGames { least: least.clone() }));
         }
         if base.info().iter().any(|(name, _)| name == PART) {
-            let why = "it is a part of a book (`shelfish extract`) and lacks positions of its games, so counts would be \
-                       wrong: build on the whole book";
-            return Err(unlike(why.to_owned()));
+            return Err(unlike(Unlike::Part));
         }
         if wanted.remove("min_games").is_some() && base.info().iter().any(|(name, _)| name == WHOLE_GAMES) {
-            let why = "it has games that are used whole, and does not say which positions are theirs, so \
-                       --min-games would leave them out: build from all inputs at once";
-            return Err(unlike(why.to_owned()));
+            return Err(unlike(Unlike::WholeGames));
         }
         self.firsts.push(self.names.len());
         let names = base.info().iter().find(|(name, _)| name == SOURCE_NAMES);
@@ -230,25 +222,22 @@ impl KnownGames {
                     for hash in value.split_ascii_whitespace() {
                         let name = names.next().unwrap_or_default();
                         if !self.add(hash, name.to_owned()) && !again {
-                            let why = "it has games of an input of another base; --again counts them twice";
-                            return Err(unlike(why.to_owned()));
+                            return Err(unlike(Unlike::SameInput { name: name.to_owned() }));
                         }
                     }
                 }
                 SOURCE_NAMES => {}
                 _ if wanted.remove(name).as_ref() == Some(value) => {}
                 _ => {
-                    let why =
-                        format!("its manifest says {name} = {value:?}, this build does not: give the same options");
-                    return Err(unlike(why));
+                    let (name, base) = (name.clone(), Some(value.clone()));
+                    let build = described.get(&name).cloned();
+                    return Err(unlike(Unlike::Setting { name, base, build }));
                 }
             }
         }
         match wanted.pop_first() {
             None => Ok(()),
-            Some((name, value)) => {
-                Err(unlike(format!("this build says {name} = {value:?}, its manifest does not: give the same options")))
-            }
+            Some((name, build)) => Err(unlike(Unlike::Setting { name, base: None, build: Some(build) })),
         }
     }
 }
@@ -259,14 +248,7 @@ impl fmt::Display for Summary {
         let [games, positions, moves] = [self.games, self.files.positions, self.moves].map(HumanCount);
         let size = self.files.size();
         writeln!(f, "{games} games, {positions} positions, {moves} moves, {size}, {:.1} s", self.seconds)?;
-        let errors = self.input.errors.iter().sum::<u64>();
-        if errors > 0 {
-            let (errors, read) = (HumanCount(errors), HumanCount(self.input.read));
-            writeln!(
-                f,
-                "{errors} of {read} games with an error (--verbose counts the reasons, --rejects FILE lists them)"
-            )?;
-        }
+        write_rejected(f, self.input.errors.iter().sum(), self.input.read, "games with an error")?;
         writeln!(f, "{}", self.files.integrity)
     }
 }

@@ -70,19 +70,34 @@ impl<T: PartialOrd> Range<T> {
 }
 
 impl FromStr for Range<u32> {
-    type Err = String;
+    type Err = RangeError;
 
-    fn from_str(text: &str) -> Result<Range<u32>, String> {
-        let expected_ratings = || "expected two ratings such as 1600-2200, 2000- or -1500".to_owned();
-        let (least, most) = text.split_once('-').ok_or_else(expected_ratings)?;
-        let end = |text: &str| (!text.is_empty()).then(|| text.parse().map_err(|_| expected_ratings())).transpose();
+    fn from_str(text: &str) -> Result<Range<u32>, RangeError> {
+        let error = || RangeError { found: text.to_owned() };
+        let (least, most) = text.split_once('-').ok_or_else(error)?;
+        let end = |text: &str| (!text.is_empty()).then(|| text.parse().map_err(|_| error())).transpose();
         let range = Range { least: end(least)?, most: end(most)? };
         if range.least.zip(range.most).is_some_and(|(least, most)| least > most) || text == "-" {
-            return Err(expected_ratings());
+            return Err(error());
         }
         Ok(range)
     }
 }
+
+/// Error of a text that is not a range of ratings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RangeError {
+    /// The text.
+    found: String,
+}
+
+impl fmt::Display for RangeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "expected two ratings such as 1600-2200, 2000- or -1500, found {:?}", self.found)
+    }
+}
+
+impl std::error::Error for RangeError {}
 
 impl fmt::Display for Range<u32> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -34,10 +34,10 @@ impl fmt::Display for WindowError {
 
 impl std::error::Error for WindowError {}
 
-/// How a text is compressed.
+/// Compression of a text.
 #[derive(Clone, Copy)]
 pub(super) enum Compression {
-    /// Not at all.
+    /// No compression.
     None,
     /// zstd, decoded as a stream.
     Zstd,
@@ -102,7 +102,7 @@ impl Compression {
 pub(super) struct CompressedText {
     /// The bytes of the file.
     pub bytes: Box<dyn Read + Send>,
-    /// How the text is compressed.
+    /// Compression of the text.
     pub compression: Compression,
     /// Largest window of a zstd frame, as a power of two.
     pub max_window_log: u32,

@@ -218,7 +218,7 @@ impl Dump {
         if is_named { Some(DumpKind::Games) } else { self.kind }
     }
 
-    /// Returns the book of an engine, if the dump is one.
+    /// Returns the book of an engine, if the dump is such a book.
     pub fn book(&self) -> Option<&BookFile> {
         match &self.content {
             Content::Book(book) => Some(book),

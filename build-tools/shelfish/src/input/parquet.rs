@@ -1,6 +1,7 @@
 //! Dumps in Parquet with a row per PV, as Lichess publishes its database at Hugging Face. Files are read and written by
 //! row groups, one page of each column at a time.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write};
 use std::panic::{self, AssertUnwindSafe};
@@ -39,8 +40,126 @@ pub const SCHEMA: &str = "message schema {
     optional int32 mate;
 }";
 
-fn invalid_data(text: String) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, text)
+/// Error of a Parquet file.
+#[derive(Debug)]
+enum TableError {
+    /// The end of the file cannot be parsed.
+    Open(ParquetError),
+    /// The file lacks a column.
+    NoColumn {
+        /// Name of the column.
+        name: &'static str,
+        /// Names of the columns of the file.
+        found: Vec<String>,
+    },
+    /// The compression of a column is not supported.
+    Compression {
+        /// Name of the column.
+        column: &'static str,
+        /// Compression of the column.
+        found: Compression,
+    },
+    /// A column has another type.
+    Type {
+        /// Name of the column.
+        column: &'static str,
+        /// Type of the values.
+        found: Physical,
+        /// Whether a row has a list of values.
+        is_list: bool,
+    },
+    /// A row group cannot be opened.
+    Group {
+        /// Index of the row group.
+        group: usize,
+        /// The error.
+        error: ParquetError,
+    },
+    /// Values of a column cannot be read.
+    Values {
+        /// Index of the row group.
+        group: usize,
+        /// First and last row in the row group.
+        rows: (usize, usize),
+        /// Name of the column.
+        column: &'static str,
+        /// The error.
+        error: ValuesError,
+    },
+}
+
+/// Error of the values of some rows.
+#[derive(Debug)]
+enum ValuesError {
+    /// The values cannot be decoded.
+    Decode(ParquetError),
+    /// Values are missing.
+    Count {
+        /// Number of rows.
+        expected: usize,
+        /// Number of values.
+        found: usize,
+    },
+    /// A required value is null.
+    Null {
+        /// Number of the row among these rows, from 0.
+        row: usize,
+    },
+}
+
+impl fmt::Display for TableError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TableError::Open(error) => write!(f, "Parquet: {error}"),
+            TableError::NoColumn { name, found } => write!(
+                f,
+                "Parquet without column {name}, it has {}: expected {}, one row a PV, as Lichess publishes it",
+                found.join(", "),
+                COLUMNS.join(", ")
+            ),
+            TableError::Compression { column, found } => write!(
+                f,
+                "Parquet column {column}: compressed with {found}, which is not read here; expected Snappy, zstd, gzip or \
+                 none: write the file anew"
+            ),
+            TableError::Type { column, found, is_list } => {
+                let expected = if is_text(column) { "strings (BYTE_ARRAY)" } else { "whole numbers (INT32 or INT64)" };
+                let list = if *is_list { " in lists" } else { "" };
+                write!(
+                    f,
+                    "Parquet column {column}: expected {expected}, found {found}{list}; cast it and write the file anew"
+                )
+            }
+            TableError::Group { group, error } => write!(f, "Parquet row group {group}: {error}"),
+            TableError::Values { group, rows: (first, last), column, error } => {
+                write!(f, "Parquet row group {group}, rows {first} to {last}, column {column}: ")?;
+                match error {
+                    ValuesError::Decode(error) => {
+                        write!(f, "{error}: the file is damaged, or of a kind that is not known here")
+                    }
+                    ValuesError::Count { expected, found } => {
+                        write!(f, "expected {expected} values, found {found}: the file is damaged")
+                    }
+                    ValuesError::Null { row } => {
+                        write!(f, "expected a value, found null in row {row} of these; leave such rows out")
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl std::error::Error for TableError {}
+
+impl From<TableError> for io::Error {
+    fn from(error: TableError) -> io::Error {
+        io::Error::new(io::ErrorKind::InvalidData, error)
+    }
+}
+
+/// Returns whether a column contains texts.
+fn is_text(column: &str) -> bool {
+    matches!(column, "fen" | "line")
 }
 
 /// Open Parquet file.
@@ -55,31 +174,21 @@ impl Table {
     /// Opens a file. Counts the bytes read in `read`.
     pub fn open(file: File, read: Arc<AtomicU64>) -> io::Result<Table> {
         if !ends_with_mark(&file)? {
-            return Err(CutOff { why: "Parquet without its end".to_owned() }.into());
+            return Err(CutOff::Parquet.into());
         }
-        let reader =
-            guarded(|| SerializedFileReader::new(file)).map_err(|error| invalid_data(format!("Parquet: {error}")))?;
+        let reader = guarded(|| SerializedFileReader::new(file)).map_err(TableError::Open)?;
         let schema = reader.metadata().file_metadata().schema_descr();
         let mut places = [0; COLUMNS.len()];
         for (place, name) in places.iter_mut().zip(COLUMNS) {
             *place = schema.columns().iter().position(|column| column.path().string() == name).ok_or_else(|| {
-                let found: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
-                invalid_data(format!(
-                    "Parquet without column {name}, it has {}: expected {}, one row a PV, as Lichess publishes it",
-                    found.join(", "),
-                    COLUMNS.join(", ")
-                ))
+                let found = schema.columns().iter().map(|column| column.path().string()).collect();
+                TableError::NoColumn { name, found }
             })?;
             check(name, &schema.column(*place))?;
             for group in reader.metadata().row_groups() {
                 match group.column(*place).compression() {
                     Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::ZSTD(_) | Compression::GZIP(_) => {}
-                    other => {
-                        return Err(invalid_data(format!(
-                            "Parquet column {name}: compressed with {other}, which is not read here; expected Snappy, zstd, \
-                             gzip or none: write the file anew"
-                        )));
-                    }
+                    found => return Err(TableError::Compression { column: name, found }.into()),
                 }
             }
         }
@@ -112,22 +221,17 @@ fn ends_with_mark(mut file: &File) -> io::Result<bool> {
 }
 
 /// Checks that a column has the expected type.
-fn check(name: &str, column: &ColumnDescriptor) -> io::Result<()> {
-    let is_text = matches!(name, "fen" | "line");
+fn check(name: &'static str, column: &ColumnDescriptor) -> Result<(), TableError> {
     let is_right = match column.physical_type() {
-        Physical::BYTE_ARRAY => is_text,
-        Physical::INT32 | Physical::INT64 => !is_text,
+        Physical::BYTE_ARRAY => is_text(name),
+        Physical::INT32 | Physical::INT64 => !is_text(name),
         _ => false,
     };
-    if is_right && column.max_rep_level() == 0 && column.max_def_level() <= 1 {
+    let is_list = column.max_rep_level() > 0;
+    if is_right && !is_list && column.max_def_level() <= 1 {
         return Ok(());
     }
-    let expected = if is_text { "strings (BYTE_ARRAY)" } else { "whole numbers (INT32 or INT64)" };
-    let list = if column.max_rep_level() > 0 { " in lists" } else { "" };
-    let found = column.physical_type();
-    Err(invalid_data(format!(
-        "Parquet column {name}: expected {expected}, found {found}{list}; cast it and write the file anew"
-    )))
+    Err(TableError::Type { column: name, found: column.physical_type(), is_list })
 }
 
 /// Column of a row group.
@@ -246,10 +350,8 @@ impl Chunks {
         let count = BATCH.min(*left);
         let first = self.table.reader.metadata().row_group(group).num_rows() as usize - *left;
         let at = |column: usize| {
-            move |what: String| {
-                let rows = format!("rows {first} to {}", first + count - 1);
-                invalid_data(format!("Parquet row group {group}, {rows}, column {}: {what}", COLUMNS[column]))
-            }
+            let rows = (first, first + count - 1);
+            move |error| TableError::Values { group, rows, column: COLUMNS[column], error }
         };
         let [fen, line, depth, knodes, cp, mate] = columns;
         let fens = some(fen.texts(count), count).and_then(all).map_err(at(0))?;
@@ -282,23 +384,22 @@ impl Chunks {
             let columns = columns.try_into().map_err(|_| ParquetError::General("too few columns".to_owned()))?;
             Ok((columns, rows.metadata().num_rows() as usize))
         };
-        guarded(open).map_err(|error| invalid_data(format!("Parquet row group {group}: {error}")))
+        Ok(guarded(open).map_err(|error| TableError::Group { group, error })?)
     }
 }
 
 /// Returns the values if there is a value for each row.
-fn some<T>(values: Result<Vec<T>, ParquetError>, count: usize) -> Result<Vec<T>, String> {
+fn some<T>(values: Result<Vec<T>, ParquetError>, expected: usize) -> Result<Vec<T>, ValuesError> {
     match values {
-        Ok(values) if values.len() == count => Ok(values),
-        Ok(values) => Err(format!("expected {count} values, found {}: the file is damaged", values.len())),
-        Err(error) => Err(format!("{error}: the file is damaged, or of a kind that is not known here")),
+        Ok(values) if values.len() == expected => Ok(values),
+        Ok(values) => Err(ValuesError::Count { expected, found: values.len() }),
+        Err(error) => Err(ValuesError::Decode(error)),
     }
 }
 
 /// Returns the values if no value is null.
-fn all<T>(values: Vec<Option<T>>) -> Result<Vec<T>, String> {
-    let null = |n: usize| format!("expected a value, found null in row {n} of these; leave such rows out");
-    values.into_iter().enumerate().map(|(n, value)| value.ok_or_else(|| null(n))).collect()
+fn all<T>(values: Vec<Option<T>>) -> Result<Vec<T>, ValuesError> {
+    values.into_iter().enumerate().map(|(row, value)| value.ok_or(ValuesError::Null { row })).collect()
 }
 
 impl Iterator for Chunks {

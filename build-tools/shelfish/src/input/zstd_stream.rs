@@ -15,14 +15,19 @@ pub(super) fn zstd_stream<'a>(bytes: impl Read + Send + 'a, window_log: u32) -> 
 
 /// An error of an input that ends within compressed data.
 #[derive(Debug)]
-pub struct CutOff {
-    /// Error of the decoder, or description of the missing part.
-    pub why: String,
+pub enum CutOff {
+    /// The decoder needs more bytes.
+    Decoder(io::Error),
+    /// The mark at the end of a Parquet file is missing.
+    Parquet,
 }
 
 impl fmt::Display for CutOff {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the file is cut off ({}): download it again", self.why)
+        match self {
+            CutOff::Decoder(error) => write!(f, "the file is cut off ({error}): download it again"),
+            CutOff::Parquet => f.write_str("the file is cut off (Parquet without its end): download it again"),
+        }
     }
 }
 
@@ -40,7 +45,7 @@ pub(super) struct Decompressed<R>(pub R);
 impl<R: Read> Read for Decompressed<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.0.read(buffer).map_err(|error| match error.kind() {
-            ErrorKind::UnexpectedEof => CutOff { why: error.to_string() }.into(),
+            ErrorKind::UnexpectedEof => CutOff::Decoder(error).into(),
             _ => error,
         })
     }

@@ -6,30 +6,30 @@
 
 mod cors;
 mod cost;
+mod error;
 mod plan;
 mod prune;
 pub mod staging;
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant, SystemTime};
 
 use futures_util::StreamExt;
-use indicatif::HumanCount;
 use serde::Serialize;
 use shelfish::source::integrity::Integrity;
 use shelfish::table::{Manifest, Shard};
 use tokio::sync::watch;
 
-use crate::database::{self, OpenError, parse_manifest};
+use crate::database::{self, parse_manifest};
 use crate::store::{Address, Current, Settings, Store, StoreError, StoreErrorKind};
 use crate::system::signals::{self, Takeover};
 use crate::terminal::progress::{Progress, Work};
 use crate::terminal::shown::hexadecimal;
 use cost::Cost;
+pub use error::{LocalErrorKind, PublishError};
 use plan::{Local, Plan};
 
 /// Name of the folder, next to the shards, for replaced manifests.
@@ -136,106 +136,6 @@ pub struct Report {
     pub cors: Option<String>,
     /// Duration in seconds.
     pub seconds: f64,
-}
-
-/// Reasons why a database was not published. The published database is unchanged.
-#[derive(Debug)]
-pub enum PublishError {
-    /// A local file is missing or contradicts the manifest.
-    Local {
-        /// Path of the file.
-        path: PathBuf,
-        /// Problem of the file.
-        why: String,
-    },
-    /// The local directory has no database.
-    Open(Box<OpenError>),
-    /// The store failed.
-    Store(StoreError),
-    /// The store contains a manifest that is not a manifest of Shelfish.
-    InTheWay {
-        /// URL or path of the file.
-        at: String,
-        /// Problem of the file.
-        why: String,
-    },
-    /// The database exceeds the limits of GitHub Pages.
-    Pages(String),
-    /// The database has too few positions compared with the published database.
-    Loss {
-        /// URL or path of the published manifest.
-        at: String,
-        /// Number of positions of the published database.
-        published: u64,
-        /// Number of positions of the new database.
-        new: u64,
-        /// Maximum share that may be lost, in percent.
-        max_loss: f64,
-    },
-    /// Source and destination are the same directory.
-    Itself(PathBuf),
-    /// Shards are missing after they were sent.
-    Vanished {
-        /// URL or path of the folder.
-        at: String,
-        /// Number of missing shards.
-        shards: usize,
-    },
-    /// The process received the signal with this number.
-    Interrupted(u8),
-    /// The system cannot start the runtime.
-    System(std::io::Error),
-}
-
-impl fmt::Display for PublishError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PublishError::Local { path, why } => write!(f, "{}: {why}", path.display()),
-            PublishError::Open(error) => error.fmt(f),
-            PublishError::Store(error) => error.fmt(f),
-            PublishError::InTheWay { at, why } => {
-                write!(f, "{at} is in the way: {why}; move it elsewhere, or publish into another folder")
-            }
-            PublishError::Pages(why) => write!(
-                f,
-                "GitHub Pages does not take it: {why}; leave something out (`shelfish build --min-depth`, `--best-only`, \
-                 `--max-pvs`), or publish to a store"
-            ),
-            PublishError::Loss { at, published, new, max_loss } => write!(
-                f,
-                "{at} was not replaced: it has {} positions, the new database has {}, a loss of {:.1} %, expected at most \
-                 {max_loss} %. Check the sources; `--max-loss 100` allows it once",
-                HumanCount(*published),
-                HumanCount(*new),
-                loss(*published, *new)
-            ),
-            PublishError::Itself(path) => write!(f, "{} is the database itself; name another folder", path.display()),
-            PublishError::Vanished { at, shards } => write!(
-                f,
-                "{at}: {shards} shards are missing after they were sent, so the manifest was not replaced; \
-                 check whether another program removes files there"
-            ),
-            PublishError::Interrupted(_) => {
-                f.write_str("interrupted; the published database is unchanged. Run the command again to continue")
-            }
-            PublishError::System(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for PublishError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            PublishError::Store(error) => Some(error),
-            _ => None,
-        }
-    }
-}
-
-impl From<StoreError> for PublishError {
-    fn from(error: StoreError) -> PublishError {
-        PublishError::Store(error)
-    }
 }
 
 /// Publishes a database.
@@ -386,10 +286,9 @@ pub fn current(to: &Address, settings: Settings) -> Result<Option<String>, Publi
 
 /// Parses the published manifest.
 fn published(store: &Store, current: &Current) -> Result<Manifest, PublishError> {
-    parse_manifest(&current.bytes).map(|(manifest, _)| manifest).map_err(|error| PublishError::InTheWay {
-        at: store.locate(Manifest::FILE),
-        why: format!("this version of Shelfish cannot read it as a manifest ({error})"),
-    })
+    parse_manifest(&current.bytes)
+        .map(|(manifest, _)| manifest)
+        .map_err(|error| PublishError::InTheWay { at: store.locate(Manifest::FILE), error })
 }
 
 /// Returns the name under which a replaced manifest is kept.

@@ -7,19 +7,19 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use futures_util::{StreamExt, TryStreamExt};
-use indicatif::DecimalBytes;
 use shelfish::source::file::open;
 use shelfish::table::{Manifest, Shard};
 
-use super::PublishError;
+use super::{LocalErrorKind, PublishError};
 use crate::database::{OpenError, parse_manifest};
 use crate::store::{Entry, Settings, Store};
 
 /// Age from which shards that the current manifest does not name are sent again, because another run may be removing
 /// them.
 const FRESH: Duration = Duration::from_secs(24 * 60 * 60);
-/// Maximum sizes of a site and of a file on GitHub Pages, in bytes.
+/// Maximum size of a site on GitHub Pages, in bytes.
 const PAGES_SITE: u64 = 1_000_000_000;
+/// Maximum size of a file on GitHub Pages, in bytes.
 const PAGES_FILE: u64 = 100_000_000;
 
 /// Local database.
@@ -33,7 +33,7 @@ impl Local {
     /// Reads the manifest and checks that all shards exist.
     pub(super) fn read(dir: &Path) -> Result<Local, PublishError> {
         let path = dir.join(Manifest::FILE);
-        let local_error = |why: String| PublishError::Local { path: path.clone(), why };
+        let local_error = |kind| PublishError::Local { path: path.clone(), kind };
         let mut bytes = Vec::new();
         let read = open(&path).and_then(|file| file.take(Manifest::MAX_BYTES as u64 + 1).read_to_end(&mut bytes));
         read.map_err(|error| match error.kind() {
@@ -41,15 +41,15 @@ impl Local {
                 let folder = dir.display().to_string();
                 PublishError::Open(Box::new(OpenError::Missing { folder, status: None }))
             }
-            _ => local_error(error.to_string()),
+            _ => local_error(LocalErrorKind::Io(error)),
         })?;
-        let (manifest, _) = parse_manifest(&bytes).map_err(|error| local_error(error.to_string()))?;
+        let (manifest, _) = parse_manifest(&bytes).map_err(|error| local_error(LocalErrorKind::Manifest(error)))?;
         for shard in manifest.shards() {
             let path = dir.join(&shard.file);
-            let local_error = |why: String| PublishError::Local { path: path.clone(), why };
-            let found = fs::metadata(&path).map_err(|error| local_error(error.to_string()))?.len();
+            let local_error = |kind| PublishError::Local { path: path.clone(), kind };
+            let found = fs::metadata(&path).map_err(|error| local_error(LocalErrorKind::Io(error)))?.len();
             if found != shard.bytes {
-                return Err(local_error(format!("it has {found} bytes, expected {} by the manifest", shard.bytes)));
+                return Err(local_error(LocalErrorKind::Length { expected: shard.bytes, found }));
             }
         }
         Ok(Local { manifest, bytes })
@@ -113,13 +113,7 @@ impl Plan {
     pub(super) fn check_pages(&self, local: &Local) -> Result<(), PublishError> {
         let shards = local.manifest.shards();
         if let Some(shard) = shards.iter().find(|shard| shard.bytes > PAGES_FILE) {
-            let why = format!(
-                "{} has {}, but a file may have at most {}; build with a smaller --shard-size",
-                shard.file,
-                DecimalBytes(shard.bytes),
-                DecimalBytes(PAGES_FILE)
-            );
-            return Err(PublishError::Pages(why));
+            return Err(PublishError::PagesFile { shard: shard.file.clone(), found: shard.bytes, most: PAGES_FILE });
         }
         let is_ours = |name: &str| name == Manifest::FILE || shards.iter().any(|shard| shard.file == name);
         let others: u64 = self
@@ -130,11 +124,7 @@ impl Plan {
             .fold(0, u64::saturating_add);
         let sum = others.saturating_add(local.manifest.bytes() + local.bytes.len() as u64);
         if sum > PAGES_SITE {
-            let why = format!(
-                "the database and the other files in the folder have {} bytes, a site may have {PAGES_SITE}",
-                sum
-            );
-            return Err(PublishError::Pages(why));
+            return Err(PublishError::PagesSite { found: sum, most: PAGES_SITE });
         }
         Ok(())
     }

@@ -49,10 +49,8 @@ pub(super) async fn find(
         removal.requests += 1;
         let bytes = store.read(&name).await?.map(|file| file.bytes).unwrap_or_default();
         // The shards of an unreadable manifest are unknown, so nothing may be removed.
-        let (manifest, _) = parse_manifest(&bytes).map_err(|error| PublishError::InTheWay {
-            at: store.locate(&name),
-            why: format!("this version of Shelfish cannot read the manifest ({error}), so nothing was removed"),
-        })?;
+        let (manifest, _) =
+            parse_manifest(&bytes).map_err(|error| PublishError::Superseded { at: store.locate(&name), error })?;
         needed.extend(names(&manifest));
     }
     removal.shards = store.list("").await?;

@@ -77,7 +77,7 @@ impl<C: fmt::Debug + Send + Sync + 'static> CredentialProvider for Discovered<C>
     }
 }
 
-/// How a client sends requests.
+/// Options and limits of the requests of a client.
 #[derive(Clone)]
 pub(super) struct Connection {
     pub(super) client: ClientOptions,

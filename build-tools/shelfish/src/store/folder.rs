@@ -55,7 +55,7 @@ impl Folder {
         Ok(found)
     }
 
-    /// Returns an error if `folder` is a link, because its target belongs to somebody else.
+    /// Returns an error if `folder` is a link, because its target may belong to another program or user.
     fn check_within(&self, folder: &str) -> io::Result<()> {
         match fs::symlink_metadata(self.dir.join(folder)) {
             Ok(metadata) if !folder.is_empty() && !metadata.is_dir() => {

@@ -22,7 +22,7 @@ use object_store::{
 };
 use sha2::{Digest, Sha256};
 use shelfish::source::file::open;
-use shelfish::source::host::Deadline;
+use shelfish::source::host::{Deadline, install_crypto_provider};
 use shelfish::source::http::Ask;
 use shelfish::source::{Source, SourceError, SourceErrorKind, Whole};
 use shelfish::table::Manifest;
@@ -86,8 +86,7 @@ impl S3 {
 impl Objects {
     /// Opens a folder of a bucket with settings from the environment. Sends no request.
     pub fn open(address: &Address, settings: Settings) -> Result<Objects, StoreError> {
-        // The call fails if a provider is already installed, which is fine.
-        let _ = rustls::crypto::ring::default_provider().install_default();
+        install_crypto_provider();
         let retry = RetryConfig {
             backoff: BackoffConfig { max_backoff: Duration::from_secs(15), ..Default::default() },
             max_retries: settings.retries.unwrap_or(8),
@@ -146,7 +145,7 @@ impl Objects {
                 let store = Arc::new(store.map_err(|error| at(error.into()))?);
                 let bucket_url = format!("{}/{bucket}", server.trim_end_matches('/'));
                 s3 = Some(S3 { store: store.clone(), http, region, bucket_url });
-                // Names of buckets are unique on Amazon. On other servers each account may have its own names.
+                // Names of buckets are unique on Amazon. Another server may have separate names for each account.
                 let account = environment.get("AWS_ACCESS_KEY_ID").filter(|_| endpoint.is_some());
                 (store.clone(), store, Server { url: server, account: account.unwrap_or_default().to_owned() })
             }

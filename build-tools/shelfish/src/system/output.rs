@@ -4,7 +4,9 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use super::signals;
+use shelfish::table::{Manifest, SHARD_ENDING};
+
+use super::signals::{self, Cleanup};
 
 /// Returns the error for a file that would be overwritten.
 fn refused(path: &Path, why: &str) -> io::Error {
@@ -18,8 +20,8 @@ pub fn check<'a>(path: &Path, read: impl IntoIterator<Item = &'a Path>) -> io::R
     if read.into_iter().any(|source| source.canonicalize().is_ok_and(|source| source == real)) {
         return Err(refused(path, "is read"));
     }
-    let is_manifest = real.ends_with("manifest.json");
-    let is_shard = real.extension().is_some_and(|ending| ending == "silo");
+    let is_manifest = real.ends_with(Manifest::FILE);
+    let is_shard = real.to_string_lossy().ends_with(SHARD_ENDING);
     if is_manifest || is_shard { Err(refused(path, "is a file of a database")) } else { Ok(()) }
 }
 
@@ -34,22 +36,56 @@ pub fn whole<E: From<io::Error>>(path: &Path, write: impl FnOnce(&mut Named) -> 
         write(&mut out)?;
         return Ok(out.flush()?);
     }
-    // A link keeps pointing to the file.
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let hidden = format!(".shelfish-{:016x}", fastrand::u64(..));
-    let leftover = folder.join(&hidden);
-    let _cleanup = signals::on_interruption(move || drop(fs::remove_file(&leftover))).map_err(named)?;
-    let mut temporary = tempfile::Builder::new();
-    temporary.prefix(&hidden).rand_bytes(0);
-    #[cfg(unix)]
-    temporary.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let temporary = temporary.tempfile_in(folder).map_err(named)?;
-    let mut out = Named::new(temporary.as_file().try_clone().map_err(named)?, &path);
+    replace(path, write)
+}
+
+/// Writes a file by `write` under a temporary name, and then replaces the file at `path`. An interrupted run leaves the old file.
+///
+/// Replaces any plain file. [`whole`] refuses the files of a database.
+pub fn replace<E: From<io::Error>>(path: &Path, write: impl FnOnce(&mut Named) -> Result<(), E>) -> Result<(), E> {
+    let new = Replacement::new(path)?;
+    let mut out = Named::new(new.temporary.as_file().try_clone().map_err(|error| name(path, &error))?, &new.path);
     write(&mut out)?;
     out.flush()?;
-    temporary.persist(&path).map_err(|error| name(&path, &error.error))?;
-    Ok(())
+    Ok(new.finish()?)
+}
+
+/// Checks that the file at `path` can be replaced.
+pub fn check_writable(path: &Path) -> io::Result<()> {
+    Replacement::new(path).map(drop)
+}
+
+/// New content of a file under a temporary name, which is removed when dropped or interrupted.
+struct Replacement {
+    temporary: tempfile::NamedTempFile,
+    path: PathBuf,
+    _cleanup: Cleanup,
+}
+
+impl Replacement {
+    /// Creates the temporary file in the folder of `path`.
+    fn new(path: &Path) -> io::Result<Replacement> {
+        let named = |error| name(path, &error);
+        // A link keeps pointing to the file.
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let hidden = format!(".shelfish-{:016x}", fastrand::u64(..));
+        let leftover = folder.join(&hidden);
+        let cleanup = signals::on_interruption(move || drop(fs::remove_file(&leftover))).map_err(named)?;
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(&hidden).rand_bytes(0);
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let temporary = builder.tempfile_in(folder).map_err(named)?;
+        Ok(Replacement { temporary, path, _cleanup: cleanup })
+    }
+
+    /// Gives the temporary file its final name.
+    fn finish(self) -> io::Result<()> {
+        let named = |error| name(&self.path, &error);
+        self.temporary.as_file().sync_all().map_err(named)?;
+        self.temporary.persist(&self.path).map_err(|error| name(&self.path, &error.error)).map(drop)
+    }
 }
 
 /// Adds the path to an error.
@@ -111,5 +147,18 @@ mod tests {
             assert_eq!(check(&path, [read.as_path()]).is_err(), is_refused, "{name}");
         }
         check(&dir.path().join("new"), [])
+    }
+
+    #[test]
+    fn copies_of_endgame_tables_may_end_like_shards() -> io::Result<()> {
+        let dir = tempfile::tempdir()?;
+        let path = dir.path().join("KQvK.rtbw.silo");
+        for text in ["before", "after"] {
+            replace(&path, |out| out.write_all(text.as_bytes()))?;
+            assert_eq!(fs::read_to_string(&path)?, text);
+        }
+        check_writable(&path)?;
+        assert_eq!(fs::read_dir(dir.path())?.count(), 1);
+        Ok(())
     }
 }

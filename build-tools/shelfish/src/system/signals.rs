@@ -83,7 +83,7 @@ impl Drop for Takeover {
     }
 }
 
-/// Ignores signals while the returned value exists. A process that is started meanwhile does not ignore them.
+/// Ignores signals while the returned value exists. A process that is started during this time does not ignore them.
 pub fn ignored() -> io::Result<(Takeover, Cleanup)> {
     Ok((Takeover::new(), on_interruption(|| {})?))
 }

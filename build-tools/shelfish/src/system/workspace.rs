@@ -38,8 +38,36 @@ pub enum WorkspaceError {
         /// The error of the system.
         error: io::Error,
     },
-    /// A file is in the way, or the manifest cannot be read.
+    /// A file is in the way that no build created.
+    InTheWay {
+        /// The path of the file.
+        path: PathBuf,
+        /// The reason.
+        reason: NotOurs,
+    },
+    /// A file of the database is in the way, or the manifest cannot be read.
     Write(WriteError),
+}
+
+/// Reasons why a file is not a file of builds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotOurs {
+    /// A file or link has the name of the temporary directory.
+    Directory,
+    /// A file in the temporary directory has another name or kind than the files of builds.
+    Entry,
+    /// The file has the name of the lock, but another content.
+    Lock,
+}
+
+impl fmt::Display for NotOurs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            NotOurs::Directory => "builds work in a directory of this name",
+            NotOurs::Entry => "no build made it, and builds remove their directory",
+            NotOurs::Lock => "it is not the lock of a build",
+        })
+    }
 }
 
 impl fmt::Display for WorkspaceError {
@@ -49,6 +77,9 @@ impl fmt::Display for WorkspaceError {
             WorkspaceError::Temporary { path, error } => WriteFailure { folder: database_of(path), path, error }.fmt(f),
             WorkspaceError::Write(WriteError::Io { path, error }) => {
                 WriteFailure { folder: database_of(path), path, error }.fmt(f)
+            }
+            WorkspaceError::InTheWay { path, reason } => {
+                write!(f, "{} is in the way: {reason}; move it elsewhere, or build into another folder", path.display())
             }
             WorkspaceError::Write(error) => error.fmt(f),
         }
@@ -94,7 +125,7 @@ impl Workspace {
             }
             match fs::symlink_metadata(&dir) {
                 Ok(metadata) if metadata.is_dir() => {}
-                Ok(_) => return Err(in_the_way(&dir, "builds work in a directory of this name")),
+                Ok(_) => return Err(in_the_way(&dir, NotOurs::Directory)),
                 // Another build removed it just now.
                 Err(_) => continue,
             }
@@ -119,7 +150,7 @@ impl Workspace {
                 if is_new {
                     let _ = fs::remove_file(dir.join(LOCK));
                 }
-                return Err(in_the_way(&entry.path(), "no build made it, and builds remove their directory"));
+                return Err(in_the_way(&entry.path(), NotOurs::Entry));
             }
         }
         let workspace = Workspace { dir, created, lock, cleanup: None };
@@ -185,11 +216,11 @@ fn open_lock(path: &Path) -> Result<Option<(File, bool)>, WorkspaceError> {
             return Ok(Some((file, false)));
         }
     }
-    Err(in_the_way(path, "it is not the lock of a build"))
+    Err(in_the_way(path, NotOurs::Lock))
 }
 
-fn in_the_way(path: &Path, why: &str) -> WorkspaceError {
-    WorkspaceError::Write(WriteError::InTheWay { path: path.to_owned(), why: why.to_owned() })
+fn in_the_way(path: &Path, reason: NotOurs) -> WorkspaceError {
+    WorkspaceError::InTheWay { path: path.to_owned(), reason }
 }
 
 /// Returns whether builds create files of this name.
@@ -299,7 +330,7 @@ mod tests {
         prepare(&database, &elsewhere)?;
         let before = tree(root.path())?;
         let error = Workspace::open::<PositionEval>(&database).err();
-        let is_named = matches!(&error, Some(WorkspaceError::Write(WriteError::InTheWay { .. })));
+        let is_named = matches!(&error, Some(WorkspaceError::InTheWay { .. }));
         assert!(is_named, "{what}: {error:?}");
         assert_eq!(tree(root.path())?, before, "{what}");
         Ok(())

@@ -35,6 +35,15 @@ pub fn write_counts<'a>(f: &mut fmt::Formatter<'_>, counts: impl IntoIterator<It
     counts.try_for_each(|(what, n)| writeln!(f, "{what}: {}", HumanCount(n)))
 }
 
+/// Writes the number of rejected items of an input, unless it is zero.
+pub fn write_rejected(f: &mut fmt::Formatter<'_>, rejected: u64, all: u64, items: &str) -> fmt::Result {
+    if rejected == 0 {
+        return Ok(());
+    }
+    let (rejected, all) = (HumanCount(rejected), HumanCount(all));
+    writeln!(f, "{rejected} of {all} {items} (--verbose counts the reasons, --rejects FILE lists them)")
+}
+
 /// Returns the counts that are not zero, with their names.
 pub fn named<'a>(names: &'a [&'static str], counts: &'a [u64]) -> impl Iterator<Item = (&'static str, u64)> + 'a {
     names.iter().copied().zip(counts.iter().copied()).filter(|(_, count)| *count > 0)

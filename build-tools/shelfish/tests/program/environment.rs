@@ -43,7 +43,7 @@ fn empty_variables_count_as_unset() {
     let publish = ["publish", "-q", db.to_str().unwrap(), "s3://shelf/evals"];
     run(command_with(&variables).args(publish)).succeeds();
     run(command_with(&variables).args(LOOKUP)).succeeds();
-    // Without an endpoint the store is Amazon's. A server at a closed port takes the place of its services.
+    // Without an endpoint the store is Amazon's. A closed port replaces its services.
     let amazon = [("AWS_ENDPOINT", ""), ("AWS_METADATA_ENDPOINT", "http://127.0.0.1:1"), ("AWS_ACCESS_KEY_ID", "")];
     run(command_with(&amazon).args(LOOKUP)).fails(&["no credentials for S3"]);
     for (protocol, empty) in [

@@ -159,7 +159,7 @@ fn host(fixture: &Fixture, target: Target, answer: Answer) -> (HostileHost, Arc<
     (host, asked)
 }
 
-/// Runs a command that must fail with an error within the memory. Returns what it did otherwise.
+/// Runs a command that must fail with an error within the memory. Returns a description of any other end.
 fn unexpected(memory: u64, command: &Command) -> Option<String> {
     let (run, peak) = run_within(memory, command);
     let is_error = run.code == 1 && run.err.starts_with("shelfish: ") && !run.err.contains("panicked");

@@ -10,6 +10,7 @@ mod bench;
 mod book;
 mod build;
 mod cache;
+mod circles;
 mod data;
 mod details;
 mod download;
@@ -28,7 +29,6 @@ mod parts;
 mod publish;
 mod read;
 mod refresh;
-mod rooms;
 mod secrets;
 mod serve;
 #[cfg(unix)]

@@ -16,7 +16,7 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// Games in PGN.
+/// Returns games in PGN.
 fn games(fixture: &Fixture) -> PathBuf {
     fixture.file("games.pgn", "1. e4 e5 1-0\n")
 }

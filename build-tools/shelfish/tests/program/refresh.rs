@@ -355,7 +355,7 @@ fn a_user_without_a_home_can_refresh_a_folder_of_its_own_and_a_foreign_folder_is
     assert_eq!(report(refresh().unwrap().0)["changed"], false);
 }
 
-/// A step of a workflow: its script, and its variables of the environment with their values.
+/// Returns a step of a workflow: its script, and its variables of the environment with their values.
 fn step(workflow: &str, name: &str) -> (String, Vec<(String, String)>) {
     let (_, rest) = workflow.split_once(&format!("      - name: {name}\n")).unwrap();
     let step: Vec<&str> = rest.lines().take_while(|line| line.starts_with("        ")).collect();

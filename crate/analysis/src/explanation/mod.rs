@@ -385,7 +385,7 @@ impl Claim {
         Some(self.explanation(Fact::Draws(draw(&self.refutation.positions[0])?), 0))
     }
 
-    /// The refutation ends in a draw by the rules, and the score agrees.
+    /// Returns whether the refutation ends in a draw by the rules, and the score agrees.
     fn draws(&self) -> Option<Explanation> {
         let (draw, count) = (draw(self.refutation.end())?, self.refutation.moves.len());
         let was_better = self.scores.0.is_some_and(|score| centipawns(score, self.mover) > 0);
@@ -414,7 +414,7 @@ impl Claim {
         self.best.moves.first() == Some(&self.played)
     }
 
-    /// The larger of a loss and a missed gain.
+    /// Returns the larger of a loss and a missed gain.
     fn material(&self) -> Option<Explanation> {
         let (Some(before), Some(after)) = self.scores else { return None };
         let (mover, opponent) = (self.mover, self.mover.other());

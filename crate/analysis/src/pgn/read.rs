@@ -227,7 +227,7 @@ impl Reading {
         }
     }
 
-    /// A word: a move number, a move with signs after it, glyphs or the result.
+    /// Reads a word: a move number, a move with signs after it, glyphs or the result.
     fn word(&mut self, word: &str) -> Result<(), PgnErrorKind> {
         if self.is_bare && self.lines.len() > 1 {
             return Ok(());

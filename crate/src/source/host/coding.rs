@@ -28,7 +28,7 @@ pub enum Coding {
     Zstd,
 }
 
-/// Why a body cannot be decoded.
+/// Reasons why a body cannot be decoded.
 #[derive(Debug)]
 pub enum CodingError {
     /// The host compresses in a way that was not asked for.
@@ -147,7 +147,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// `text` in each coding, by the name of the coding.
+    /// Returns `text` in each coding, by the name of the coding.
     pub fn coded(text: &[u8]) -> io::Result<[(&'static str, Vec<u8>); 5]> {
         let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
         gzip.write_all(text)?;

@@ -86,10 +86,7 @@ impl Host {
         for ours in [RANGE, ACCEPT_ENCODING] {
             headers.remove(ours);
         }
-        // An existing default provider remains.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = reqwest::Client::builder()
-            .user_agent(concat!("shelfish/", env!("CARGO_PKG_VERSION")))
+        let client = client_builder()
             .default_headers(headers)
             .connect_timeout(options.timeout)
             .build()
@@ -236,6 +233,20 @@ fn header(response: &Response, name: &str) -> Option<String> {
     let values = response.headers().get_all(name).iter();
     let values: Vec<_> = values.map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
     (!values.is_empty()).then(|| values.join(", "))
+}
+
+/// Returns a builder of HTTP clients with the user agent of this crate.
+#[doc(hidden)]
+pub fn client_builder() -> reqwest::ClientBuilder {
+    install_crypto_provider();
+    reqwest::Client::builder().user_agent(concat!("shelfish/", env!("CARGO_PKG_VERSION")))
+}
+
+/// Installs *ring* as the provider of cryptography for TLS, unless the process has a default provider.
+#[doc(hidden)]
+pub fn install_crypto_provider() {
+    // An error means that a provider is installed already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
 /// Returns the message of the innermost cause of an error. The outer errors of HTTP clients repeat the URL.

@@ -18,7 +18,7 @@ pub struct Options {
     /// Headers of every request by name, such as `Authorization`; none by default. `Range` and `Accept-Encoding` are not
     /// for the caller to set: those of the source win.
     pub headers: Vec<(String, String)>,
-    /// When a request is sent again.
+    /// Policy of retries.
     pub retry: RetryPolicy,
 }
 
@@ -45,7 +45,7 @@ impl fmt::Debug for Options {
     }
 }
 
-/// Why no host can be asked.
+/// Reasons why requests to a host are impossible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HostError {

@@ -67,7 +67,7 @@ fn host(answer: impl Fn(&str, &mut TcpStream) -> std::io::Result<()> + Send + Sy
     Host::new(&base, Options { timeout: Duration::from_secs(1), ..Options::default() }).map_err(std::io::Error::other)
 }
 
-/// A host that answers with the line of a request's head that begins so.
+/// Starts a host that answers with the line of a request's head that has this beginning.
 fn echo(beginning: &'static str) -> std::io::Result<Host> {
     host(move |head, stream| {
         let line = head.lines().find(|line| line.starts_with(beginning)).unwrap_or_default();
@@ -165,7 +165,7 @@ fn ranges_are_asked_for_as_they_are_and_files_in_any_known_coding() -> Test {
     Ok(())
 }
 
-/// A host that answers the first requests in one way and later ones with `x`, and counts them.
+/// Starts a host that answers the first requests in one way and later requests with `x`, and counts the requests.
 fn recovering(
     failures: usize,
     fail: impl Fn(&mut TcpStream) -> std::io::Result<()> + Send + Sync + 'static,

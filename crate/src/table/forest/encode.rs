@@ -155,7 +155,7 @@ fn hash_of(piece: Piece, square: Square) -> u64 {
 }
 
 impl Node {
-    /// Whether another position has the same pawns, and as many of each other piece.
+    /// Returns whether another position has the same pawns, and as many of each other piece.
     fn is_alike(&self, other: &Node) -> bool {
         let (a, b) = (&self.board, &other.board);
         let pawns = |board: &Board| (board.pawns() & board.white(), board.pawns() & board.black());
@@ -174,7 +174,7 @@ impl Node {
         is_step.then_some((role, from, to))
     }
 
-    /// A step with its numbers.
+    /// Returns a step with its numbers.
     fn numbered(&self, child: u32, role: Role, from: Square, to: Square) -> Step {
         let below = |square: Square| Bitboard((1 << square as u32) - 1);
         let own = self.board.by_color(self.turn);
@@ -190,8 +190,8 @@ impl Node {
         Step { child, piece: piece as u8, target: target as u8, squares: (from, to) }
     }
 
-    /// A hash that a step changes by its pieces; castling rights and en-passant squares, which seldom differ alone, are
-    /// not in it.
+    /// Returns a hash that a step changes by its pieces; castling rights and en-passant squares, which seldom differ
+    /// alone, are not in it.
     fn hash(&self) -> u64 {
         let mut hash = self.turn.fold_wb(0, TURN);
         for color in Color::ALL {
@@ -230,7 +230,7 @@ impl Index<'_> {
         Index { nodes, slots, filter }
     }
 
-    /// The word and the bit of the filter for a hash: by its highest 16 bits.
+    /// Returns the word and the bit of the filter for a hash: by its highest 16 bits.
     fn bit(hash: u64) -> (usize, u64) {
         ((hash >> 54) as usize, 1 << (hash >> 48 & 63))
     }

@@ -28,7 +28,7 @@ struct Item<T> {
 }
 
 impl<T> Cutter<T> {
-    /// A cutter into groups whose weight is within two fifths of `target`.
+    /// Creates a cutter into groups whose weight is within two fifths of `target`.
     pub fn new(target: usize) -> Cutter<T> {
         let part = target.div_ceil(5);
         Cutter { least: 3 * part, most: 7 * part, items: Vec::new(), weight: 0, last: Vec::new() }
@@ -60,7 +60,7 @@ impl<T> Cutter<T> {
         Some(done.into_iter().map(|item| item.item).collect())
     }
 
-    /// The last group, if any items are left.
+    /// Returns the last group, if any items are left.
     pub fn finish(self) -> Option<Vec<T>> {
         let rest: Vec<T> = self.items.into_iter().map(|item| item.item).collect();
         (!rest.is_empty()).then_some(rest)

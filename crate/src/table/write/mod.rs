@@ -1,95 +1,19 @@
 //! Writing a table: records in ascending order are cut into blocks, which are encoded and appended to shards in order.
 
 mod cutter;
+mod error;
 mod part;
 mod shard;
 
 pub use cutter::Cutter;
+pub use error::{ForeignFile, PartsError, WriteError};
 pub use part::Part;
 pub use shard::{CompleteTable, PREVIOUS, TableWriter, WriterOptions, manifest_in, remove_abandoned, separator};
 
-use core::fmt;
-use std::path::PathBuf;
-
 use super::columns::{ColumnError, compress};
 use super::forest::{self, Node, Written};
-use super::{Block, MAX_TOTAL, ManifestError, Record, StoredRecord};
+use super::{Block, MAX_TOTAL, Record, StoredRecord};
 use crate::position::Key;
-
-/// Why a table cannot be written.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum WriteError {
-    /// A file or folder of the database could not be written.
-    Io {
-        /// The file or folder.
-        path: PathBuf,
-        /// The error of the system.
-        error: std::io::Error,
-    },
-    /// A page cannot be compressed, or is larger than the format allows.
-    Compress(ColumnError),
-    /// A block cannot be compressed, or is beyond the limits of the format: a record is too large or invalid, or there
-    /// are too many.
-    Block {
-        /// Four-field FEN of its first position.
-        first: String,
-        /// Four-field FEN of its last position.
-        last: String,
-        /// What is wrong.
-        error: ColumnError,
-    },
-    /// The manifest would be too large, or is inconsistent.
-    Manifest(ManifestError),
-    /// The manifest cannot be encoded as JSON.
-    Json(serde_json::Error),
-    /// A file of the folder is in the way: it does not belong to the database that is replaced, so it is left alone.
-    InTheWay {
-        /// The file.
-        path: PathBuf,
-        /// The reason.
-        why: String,
-    },
-    /// Blocks came out of order, or a block without records.
-    Order,
-    /// Shards that are to become one table do not fit together.
-    Parts(String),
-    /// There is nothing to write.
-    Empty,
-}
-
-impl fmt::Display for WriteError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            WriteError::Io { path, error } => write!(f, "{}: {error}", path.display()),
-            WriteError::Compress(error) => write!(f, "cannot compress a page: {error}"),
-            WriteError::Block { first, last, error } if first == last => write!(f, "the block of {first}: {error}"),
-            WriteError::Block { first, last, error } => write!(f, "the block from {first} to {last}: {error}"),
-            WriteError::Manifest(error) => write!(f, "cannot write the manifest: {error}"),
-            WriteError::Json(error) => write!(f, "cannot write the manifest: {error}"),
-            WriteError::InTheWay { path, why } => {
-                write!(f, "{} is in the way: {why}; move it elsewhere, or build into another folder", path.display())
-            }
-            WriteError::Order => {
-                f.write_str("records out of order: a table takes each position once, in ascending order")
-            }
-            WriteError::Parts(why) => f.write_str(why),
-            WriteError::Empty => f.write_str("no records: an empty database is not written"),
-        }
-    }
-}
-
-impl std::error::Error for WriteError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            WriteError::Io { error, .. } => Some(error),
-            WriteError::Compress(error) | WriteError::Block { error, .. } => Some(error),
-            WriteError::Manifest(error) => Some(error),
-            WriteError::Json(error) => Some(error),
-            WriteError::InTheWay { .. } | WriteError::Order | WriteError::Parts(_) | WriteError::Empty => None,
-        }
-    }
-}
 
 /// A block ready to be appended to a table.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! Parts of a table, which are written apart, on machines that know nothing of each other, and become one table by a manifest.
 
-use super::{WriteError, WriterOptions};
+use super::{PartsError, WriteError, WriterOptions};
 use crate::table::manifest::WrittenShard;
 use crate::table::{Manifest, ManifestError, Record};
 
@@ -17,7 +17,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// The manifest of the table that these parts, in ascending order of keys, are.
+    /// Joins parts, in ascending order of keys, to the manifest of one table.
     ///
     /// # Errors
     ///
@@ -28,10 +28,10 @@ impl Part {
     ) -> Result<Manifest, WriteError> {
         let (mut positions, mut totals, mut shards) = (0u64, vec![0u64; R::TOTALS.len()], Vec::new());
         for part in parts {
-            let too_many = || WriteError::Parts("the parts have more than can be counted".to_string());
+            let too_many = || WriteError::Parts(PartsError::TooMany);
             if part.totals.len() != totals.len() {
                 let (found, expected) = (part.totals.len(), totals.len());
-                return Err(WriteError::Parts(format!("a part with {found} totals, expected {expected}")));
+                return Err(WriteError::Parts(PartsError::Totals { expected, found }));
             }
             positions = positions.checked_add(part.positions).ok_or_else(too_many)?;
             for (total, more) in totals.iter_mut().zip(part.totals) {
@@ -40,17 +40,17 @@ impl Part {
             shards.extend(part.shards);
         }
         let first = shards.first().ok_or(WriteError::Empty)?;
-        if first.pages.first().is_some_and(|(separator, _)| !separator.is_empty()) {
-            let why = "the first part has no positions, so that the table would not begin at its beginning: plan again";
-            return Err(WriteError::Parts(why.to_string()));
+        if let Some((separator, _)) = first.pages.first().filter(|(separator, _)| !separator.is_empty()) {
+            return Err(WriteError::Parts(PartsError::Beginning { found: separator.clone() }));
         }
         let page_bytes =
             |shard: &WrittenShard| shard.pages.iter().fold(0u64, |sum, (_, bytes)| sum.saturating_add(*bytes));
         let inline = shards.iter().fold(0u64, |sum, shard| sum.saturating_add(page_bytes(shard)));
         if inline > options.inline_page_bytes as u64 {
             shards.iter_mut().for_each(|shard| shard.inline_pages.clear());
-        } else if shards.iter().any(|shard| shard.inline_pages.len() as u64 != page_bytes(shard)) {
-            return Err(WriteError::Parts("a part lacks its inline pages".to_string()));
+        } else if let Some(shard) = shards.iter().find(|shard| shard.inline_pages.len() as u64 != page_bytes(shard)) {
+            let (expected, found) = (page_bytes(shard), shard.inline_pages.len());
+            return Err(WriteError::Parts(PartsError::InlinePages { shard: shard.file.clone(), expected, found }));
         }
         let totals = R::TOTALS.iter().map(|name| (*name).to_string()).zip(totals).collect();
         let manifest = Manifest::new(positions, totals, options.info.clone().into_iter().collect(), shards)

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 use twox_hash::XxHash64;
 
-use super::{Cutter, EncodedBlock, LEVEL, Part, WriteError};
+use super::{Cutter, EncodedBlock, ForeignFile, LEVEL, Part, WriteError};
 use crate::position::Key;
 use crate::setters::setters;
 use crate::table::manifest::WrittenShard;
 use crate::table::shard_name::shard_name;
-use crate::table::{Manifest, Record, TableError, page};
+use crate::table::{Manifest, Record, page};
 
 /// Options of a [`TableWriter`].
 #[derive(Clone, Debug)]
@@ -176,12 +176,13 @@ impl<R: Record> TableWriter<R> {
         Ok(())
     }
 
-    /// Bytes written so far.
+    /// Returns the number of bytes written so far.
     pub fn bytes(&self) -> u64 {
         self.shards.iter().map(|shard| shard.bytes).sum::<u64>() + self.open.as_ref().map_or(0, |shard| shard.bytes)
     }
 
-    /// The most bytes that all files, the manifest among them, will have if nothing more is appended.
+    /// Returns the maximum number of bytes that all files, the manifest among them, will have if nothing more is
+    /// appended.
     pub fn bytes_at_most(&self) -> u64 {
         // A block takes up to 8 bytes in a page and again in the manifest, usually 3. A shard takes some 100 bytes; the
         // rest is for its open page and the head of the manifest.
@@ -323,39 +324,35 @@ pub const PREVIOUS: &str = "previous.json";
 /// Returns an error if the file of that name is not the manifest of such a table, and must not be overwritten.
 pub fn manifest_in<R: Record>(dir: &Path) -> Result<Option<Manifest>, WriteError> {
     let path = dir.join(Manifest::FILE);
-    let in_the_way = |why: String| WriteError::InTheWay { path: path.clone(), why };
+    let in_the_way = |reason| WriteError::InTheWay { path: path.clone(), reason };
     match fs::symlink_metadata(&path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(io(&path)(error)),
-        Ok(metadata) if !metadata.is_file() => Err(in_the_way("it is not a plain file".to_string())),
+        Ok(metadata) if !metadata.is_file() => Err(in_the_way(ForeignFile::NotPlain)),
         Ok(_) => {
             let mut bytes = Vec::new();
             let file = File::open(&path).map_err(io(&path))?;
             file.take(Manifest::MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(io(&path))?;
-            Manifest::parse::<R>(&bytes).map(Some).map_err(|error| {
-                in_the_way(match error {
-                    TableError::Manifest(error) => format!("it is not a manifest of Shelfish: {error}"),
-                    error => error.to_string(),
-                })
-            })
+            Manifest::parse::<R>(&bytes).map(Some).map_err(|error| in_the_way(ForeignFile::Manifest(error)))
         }
     }
 }
 
 /// Checks that a shard may be moved to `path`: that nothing is there, or a shard of the table before, or the same file.
 fn check_free(path: &Path, before: Option<&Manifest>) -> Result<(), WriteError> {
-    let in_the_way = |why: &str| WriteError::InTheWay { path: path.to_owned(), why: why.to_string() };
+    let in_the_way = |reason| WriteError::InTheWay { path: path.to_owned(), reason };
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         Err(error) => Err(io(path)(error)),
-        Ok(metadata) if !metadata.is_file() => Err(in_the_way("it is not a plain file")),
+        Ok(metadata) if !metadata.is_file() => Err(in_the_way(ForeignFile::NotPlain)),
         Ok(_) => {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             let is_ours = before.is_some_and(|before| before.shards().iter().any(|shard| shard.file == name));
-            if is_ours || hash_of(path).map_err(io(path))? == name {
+            if is_ours {
                 return Ok(());
             }
-            Err(in_the_way("it has the name of a shard, but another content"))
+            let expected = hash_of(path).map_err(io(path))?;
+            if expected == name { Ok(()) } else { Err(in_the_way(ForeignFile::Content { expected })) }
         }
     }
 }
@@ -382,7 +379,7 @@ fn remove(dir: &Path, old: &Manifest, kept: Option<&Manifest>, is_ours: impl Fn(
     }
 }
 
-/// The name that a file would have as a shard.
+/// Returns the name that a file would have as a shard.
 fn hash_of(path: &Path) -> std::io::Result<String> {
     let mut file = BufReader::with_capacity(1 << 18, File::open(path)?);
     let mut hash = Sha256::new();
@@ -397,7 +394,7 @@ fn hash_of(path: &Path) -> std::io::Result<String> {
     }
 }
 
-/// An error with the file or folder that it happened to.
+/// Returns a function that adds the path of a file or folder to an error.
 fn io(path: &Path) -> impl Fn(std::io::Error) -> WriteError + '_ {
     move |error| WriteError::Io { path: path.to_owned(), error }
 }
@@ -423,20 +420,20 @@ impl OpenShard {
     }
 }
 
-/// The shortest beginning of the key `first` that is above the key `last`.
+/// Returns the shortest beginning of the key `first` that is above the key `last`.
 pub fn separator(last: &[u8], first: &[u8]) -> Vec<u8> {
     let shared = last.iter().zip(first).take_while(|(a, b)| a == b).count();
     first[..(shared + 1).min(first.len())].to_vec()
 }
 
-/// Whether a shard ends before `block`. From half the shard size on, the hash of the separator decides; from one and a
-/// half of the shard size on, every shard ends.
+/// Returns whether a shard ends before `block`. From half the shard size on, the hash of the separator decides; from
+/// one and a half of the shard size on, every shard ends.
 fn ends_before(bytes: u64, separator: &[u8], options: &WriterOptions, block: &EncodedBlock) -> bool {
     let half = options.shard_bytes / 2;
     if bytes >= 3 * half {
         return true;
     }
-    // On average, one of as many separators as there are blocks in half a shard.
+    // On average, one separator in half a shard of blocks.
     let blocks = (half / block.bytes.len().max(1) as u64).max(1);
     bytes >= half && XxHash64::oneshot(1, separator).is_multiple_of(blocks)
 }

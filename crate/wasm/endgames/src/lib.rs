@@ -192,7 +192,7 @@ impl Endgames {
         }))
     }
 
-    /// Maximum number of pieces of a table.
+    /// Returns the maximum number of pieces of a table.
     #[wasm_bindgen(js_name = maxPieces)]
     pub fn max_pieces(&self) -> Result<u32, JsValue> {
         Ok(self.reader()?.index().max_pieces() as u32)

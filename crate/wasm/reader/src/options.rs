@@ -34,7 +34,7 @@ impl Values<'_> {
         Some(all.iter().filter_map(|text| text.as_string()).collect())
     }
 
-    /// Whether an option is set.
+    /// Returns whether an option is set.
     pub fn flag(&self, name: &str) -> bool {
         self.get(name).is_some_and(|value| value.is_truthy())
     }
@@ -55,7 +55,7 @@ impl Values<'_> {
         let memory = self.number("memoryBytes", (16 << 20) as f64) as usize;
         let concurrency = self.number("concurrency", 12.0) as usize;
         let timeout = self.number("timeout", TIMEOUT.as_millis() as f64);
-        // At most a year, so that the conversion cannot fail.
+        // A limit of a year prevents an overflow of the conversion.
         let timeout = Duration::from_secs_f64((timeout / 1e3).min(3e7));
         let integrity = self.get("integrity");
         let integrity = integrity.map(|value| {

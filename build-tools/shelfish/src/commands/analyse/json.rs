@@ -8,6 +8,7 @@ use shakmaty::CastlingMode;
 use shelfish_analysis::{KnownEval, MoveReport, Origin, Phases, Report, SideReport};
 
 use super::Analysed;
+use crate::lichess::ScoreMember;
 use crate::terminal::shown::json;
 
 #[derive(Serialize)]
@@ -34,10 +35,8 @@ struct Move<'a> {
 
 #[derive(Serialize)]
 struct Evaluation {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cp: Option<i32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mate: Option<i32>,
+    #[serde(flatten)]
+    score: ScoreMember,
     #[serde(skip_serializing_if = "Option::is_none")]
     depth: Option<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,9 +47,14 @@ struct Evaluation {
 
 impl Evaluation {
     fn new(known: &KnownEval) -> Evaluation {
-        let (cp, mate) = known.score.cp_and_mate();
         let line = known.line.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-        Evaluation { cp, mate, depth: known.depth, knodes: known.knodes, line, source: known.origin }
+        Evaluation {
+            score: ScoreMember(known.score),
+            depth: known.depth,
+            knodes: known.knodes,
+            line,
+            source: known.origin,
+        }
     }
 }
 

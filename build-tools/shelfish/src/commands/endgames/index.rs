@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -10,6 +10,7 @@ use indicatif::{HumanBytes, HumanCount};
 use shelfish_endgames::{INDEX_FILE, IndexBuilder, LayoutError, SUMS_FILE, TableName};
 
 use crate::Outcome;
+use crate::system::output;
 
 /// Write the index that a host needs next to the tables.
 #[derive(clap::Args, Debug)]
@@ -66,22 +67,13 @@ fn at<T>(path: &Path, result: io::Result<T>) -> Result<T, IndexError> {
     result.map_err(|error| IndexError::File { path: path.to_owned(), error })
 }
 
-/// Writes a file under a temporary name, so that an interrupted run leaves the old file.
-fn replace(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), IndexError> {
-    let path = folder.join(name);
-    let mut file = at(&path, tempfile::NamedTempFile::new_in(folder))?;
-    at(&path, io::Write::write_all(&mut file, bytes))?;
-    at(&path, file.as_file().sync_all())?;
-    #[cfg(unix)]
-    at(&path, file.as_file().set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644)))?;
-    at(&path, file.persist(&path).map_err(|error| error.error)).map(drop)
-}
-
 /// Reads all tables and writes their index.
 pub fn run(args: &Args) -> Outcome {
     let mut builder = IndexBuilder::default().with_ending(args.copy_with.as_deref().unwrap_or_default())?;
-    let output = args.output.as_ref().unwrap_or(&args.tables);
-    at(output, fs::create_dir_all(output))?;
+    let folder = args.output.as_ref().unwrap_or(&args.tables);
+    at(folder, fs::create_dir_all(folder))?;
+    // Copies may end like the shards of a database, so that `output::whole` would refuse them.
+    let write = |name: &str, bytes: &[u8]| output::replace(&folder.join(name), |out| out.write_all(bytes));
     let (mut count, mut bytes) = (0, 0);
     for entry in at(&args.tables, fs::read_dir(&args.tables))? {
         let path = at(&args.tables, entry)?.path();
@@ -89,7 +81,7 @@ pub fn run(args: &Args) -> Outcome {
         let table = at(&path, fs::read(&path))?;
         builder.add(&name, &table).map_err(|error| IndexError::Table { path, error })?;
         if let Some(ending) = &args.copy_with {
-            replace(output, &format!("{name}{ending}"), &table)?;
+            write(&format!("{name}{ending}"), &table)?;
         }
         count += 1;
         bytes += table.len() as u64;
@@ -100,9 +92,9 @@ pub fn run(args: &Args) -> Outcome {
     let (index, sums) = builder.finish();
     let index = index.encode();
     if let Some(sums) = &sums {
-        replace(output, SUMS_FILE, sums)?;
+        write(SUMS_FILE, sums)?;
     }
-    replace(output, INDEX_FILE, &index)?;
+    write(INDEX_FILE, &index)?;
     let written = index.len() + sums.map_or(0, |sums| sums.len());
     println!("{} tables, {}; index {}", HumanCount(count), HumanBytes(bytes), HumanBytes(written as u64));
     Ok(ExitCode::SUCCESS)

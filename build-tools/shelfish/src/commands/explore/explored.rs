@@ -3,12 +3,13 @@
 use serde::Serialize;
 use shakmaty::san::SanPlus;
 use shakmaty::{CastlingMode, Position as _};
-use shelfish::eval::{PositionEval, Score};
+use shelfish::eval::PositionEval;
 use shelfish::played::{Bucket, Bucketing, Details, GameId, GameRef, Played, PlayedMove, Results};
 use shelfish::position::{self, Position};
 
 use super::after;
 use super::openings::{Opening, Openings};
+use crate::lichess::ScoreMember;
 
 /// Maximum number of games in `topGames`.
 const TOP_GAMES: usize = 15;
@@ -142,13 +143,9 @@ pub struct TopGame {
 /// Best evaluation of a position, from White's point of view.
 #[derive(Serialize)]
 pub struct Evaluation {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cp: Option<i32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mate: Option<i32>,
+    #[serde(flatten)]
+    pub score: ScoreMember,
     pub depth: u16,
-    #[serde(skip)]
-    pub score: Score,
 }
 
 impl Evaluation {
@@ -156,8 +153,7 @@ impl Evaluation {
     pub fn of(eval: &PositionEval) -> Option<Evaluation> {
         let best = eval.best()?;
         let score = best.pvs.first()?.score;
-        let (cp, mate) = score.cp_and_mate();
-        Some(Evaluation { cp, mate, depth: best.depth, score })
+        Some(Evaluation { score: ScoreMember(score), depth: best.depth })
     }
 }
 

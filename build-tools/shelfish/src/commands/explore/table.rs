@@ -37,7 +37,7 @@ pub fn print(out: &mut impl Write, explored: &Explored) -> io::Result<()> {
         let (share, shares) = (share * 100.0, shares(*results));
         write!(out, "  {san:<8} {games:>13}  {share:>5.1}%  {shares}{}", rating(*average_rating))?;
         match evaluation {
-            Some(Evaluation { score, depth, .. }) => writeln!(out, "  {:>7}  depth {depth}", score.to_string())?,
+            Some(Evaluation { score, depth, .. }) => writeln!(out, "  {:>7}  depth {depth}", score.0.to_string())?,
             None => writeln!(out)?,
         }
     }

@@ -221,7 +221,7 @@ impl Config {
         }
     }
 
-    /// Returns the build, with a base if there is one.
+    /// Returns the build, on a base if `base` names a database.
     pub fn build(&self, path: &Path, base: Option<&str>) -> Result<BuildArgs, ConfigError> {
         let sources = self.sources.iter().map(|source| source.display().to_string());
         let out = ["-o".to_owned(), self.directory.display().to_string()];

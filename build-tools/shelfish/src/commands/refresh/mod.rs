@@ -24,6 +24,7 @@ use super::verify;
 use crate::input::Input;
 use crate::input::remote::Remote;
 use crate::publish::{self, Replaces, publish};
+use crate::system::output;
 use crate::terminal::shown::shown;
 use crate::{BoxError, database};
 pub use config::ConfigError;
@@ -148,10 +149,10 @@ pub struct Report {
 /// Reasons why nothing was published.
 #[derive(Debug)]
 pub enum RefreshError {
-    /// The file of the state is invalid.
-    State(PathBuf, String),
-    /// The file of the state cannot be written.
-    Unwritten(PathBuf, io::Error),
+    /// The file of the state cannot be read, or is not JSON of a state.
+    State(PathBuf, io::Error),
+    /// The file of the state cannot be written. The error names the file.
+    Unwritten(io::Error),
     /// A source is missing.
     Source(Input, io::Error),
     /// The new database is damaged.
@@ -161,19 +162,18 @@ pub enum RefreshError {
 impl fmt::Display for RefreshError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RefreshError::State(path, why) => {
+            RefreshError::State(path, error) => {
                 write!(
                     f,
-                    "{}: {why}; expected a file written by `shelfish refresh`; remove it to build again",
+                    "{}: {error}; expected a file written by `shelfish refresh`; remove it to build again",
                     path.display()
                 )
             }
-            RefreshError::Unwritten(path, error) => {
+            RefreshError::Unwritten(error) => {
                 write!(
                     f,
-                    "cannot write {}: {error}; expected a path at which `shelfish refresh` can write a small file. In a container, \
-                     its user must own the mounted folder (deploy/Containerfile has the options)",
-                    path.display()
+                    "cannot write {error}; expected a path at which `shelfish refresh` can write a small file. In a container, \
+                     its user must own the mounted folder (deploy/Containerfile has the options)"
                 )
             }
             RefreshError::Source(source, error) => write!(f, "cannot read {source}: {error}"),
@@ -182,7 +182,7 @@ impl fmt::Display for RefreshError {
                 "{} is damaged, nothing was published: {}: {}; check the disk",
                 path.display(),
                 problem.file,
-                problem.what
+                problem.kind
             ),
         }
     }
@@ -269,7 +269,7 @@ pub fn refresh(path: &Path, how: How) -> Result<Report, BoxError> {
                 (None, _) => None,
             };
             // An unwritable file should be reported before the build, not hours later.
-            State::file(&config.state)?;
+            output::check_writable(&config.state).map_err(RefreshError::Unwritten)?;
             match &reason {
                 Some(reason) => say(&format!("building: {reason}")),
                 None => say("building"),
@@ -329,26 +329,20 @@ fn recipe(config: &Config, build: &BuildArgs) -> Result<Recipe, RefreshError> {
 
 impl State {
     fn read(path: &Path) -> Result<Option<State>, RefreshError> {
-        let state_error = |why: String| RefreshError::State(path.to_owned(), why);
+        let state_error = |error| RefreshError::State(path.to_owned(), error);
         match fs::read(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(state_error(error.to_string())),
-            Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| state_error(error.to_string())),
+            Err(error) => Err(state_error(error)),
+            Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| state_error(error.into())),
         }
     }
 
     /// Writes the state atomically.
     fn write(&self, path: &Path) -> Result<(), RefreshError> {
-        let unwritten = |error: io::Error| RefreshError::Unwritten(path.to_owned(), error);
-        let mut file = State::file(path)?;
-        let json = serde_json::to_vec_pretty(self).map_err(|error| unwritten(error.into()))?;
-        file.write_all(&json).and_then(|()| file.write_all(b"\n")).map_err(unwritten)?;
-        file.persist(path).map(drop).map_err(|error| unwritten(error.error))
-    }
-
-    /// Creates the temporary file for a new state.
-    fn file(path: &Path) -> Result<tempfile::NamedTempFile, RefreshError> {
-        let folder = path.parent().filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        tempfile::NamedTempFile::new_in(folder).map_err(|error| RefreshError::Unwritten(path.to_owned(), error))
+        let write = |out: &mut output::Named| {
+            serde_json::to_writer_pretty(&mut *out, self)?;
+            out.write_all(b"\n")
+        };
+        output::replace(path, write).map_err(RefreshError::Unwritten)
     }
 }

@@ -58,7 +58,7 @@ fn site(options: &[&str]) -> Result<Site, Box<dyn std::error::Error>> {
     Ok(Site { app: observed(&line.args, router(&line.args)?)?, dir })
 }
 
-/// As by default, with a directory that is not there.
+/// Serves a directory that does not exist, with default options.
 fn args() -> Args {
     Args {
         dir: "no/such/shelf".into(),

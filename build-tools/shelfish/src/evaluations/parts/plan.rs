@@ -223,7 +223,7 @@ mod tests {
 
     use super::*;
 
-    /// Byte strings that often begin with each other.
+    /// Generates byte strings that often begin with each other.
     fn keys() -> impl Strategy<Value = BTreeSet<Vec<u8>>> {
         btree_set(vec(prop_oneof![0..3u8, 253..=255u8], 1..5), 0..40)
     }

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
+use shelfish::source::SourceErrorKind;
+
 /// An error that keeps a file on a host from being read to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RemoteError {
@@ -16,7 +18,7 @@ pub enum RemoteError {
     /// The connection broke too often without progress.
     Broken {
         /// The last error.
-        why: String,
+        error: AttemptFault,
         /// Number of bytes received before.
         at: u64,
         /// Number of attempts without progress.
@@ -61,6 +63,40 @@ pub enum RemoteError {
     },
 }
 
+/// Reasons why an attempt failed that a retry may not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AttemptFault {
+    /// The connection failed. Contains the innermost error of the HTTP client.
+    Connection(String),
+    /// The host answered with a status of an overload or a disturbance.
+    Status(u16),
+    /// The response made too little progress.
+    Slow {
+        /// Minimum number of bytes in the time.
+        least: u64,
+        /// Time for the bytes.
+        time: Duration,
+    },
+    /// The list of checksums did not arrive in time.
+    List(SourceErrorKind),
+    /// The response ended before the end of the file.
+    Ended,
+}
+
+impl fmt::Display for AttemptFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AttemptFault::Connection(error) => f.write_str(error),
+            AttemptFault::Status(status) => write!(f, "the host answers with status {status}"),
+            AttemptFault::Slow { least, time } => {
+                write!(f, "fewer than {least} bytes arrived within {} seconds", time.as_secs_f32())
+            }
+            AttemptFault::List(error) => error.fmt(f),
+            AttemptFault::Ended => f.write_str("the response ended early"),
+        }
+    }
+}
+
 impl fmt::Display for RemoteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -70,8 +106,8 @@ impl fmt::Display for RemoteError {
             RemoteError::Client(why) => write!(f, "no HTTP client: {why}"),
             RemoteError::Status(403) => f.write_str("status 403: the file is not public, or the path is wrong"),
             RemoteError::Status(status) => write!(f, "the host answered with status {status}, expected 200"),
-            RemoteError::Broken { why, at, times } => {
-                write!(f, "gave up after {times} attempts without progress, {at} bytes were received: {why}")
+            RemoteError::Broken { error, at, times } => {
+                write!(f, "gave up after {times} attempts without progress, {at} bytes were received: {error}")
             }
             RemoteError::Slow { at, total } => {
                 write!(f, "only {at} bytes arrived within {} seconds", total.as_secs_f32())

@@ -18,13 +18,13 @@ use reqwest::{Response, StatusCode};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use shelfish::source::SourceErrorKind;
-use shelfish::source::host::{Deadline, TokioClock, innermost, pause_of};
+use shelfish::source::host::{Deadline, TokioClock, client_builder, innermost, pause_of};
 use shelfish::source::retry::{RetryPolicy, Retryable};
 use tokio::runtime::Runtime;
 
 use checksum::listed;
 pub use checksum::{Checksum, checksums, sums_url};
-pub use error::RemoteError;
+pub use error::{AttemptFault, RemoteError};
 
 use super::file_name;
 use crate::system::url::{is_http, scheme};
@@ -152,7 +152,7 @@ fn text(headers: &HeaderMap, name: &header::HeaderName) -> Option<String> {
 /// The error of an attempt.
 enum AttemptError {
     /// A retry may succeed, after the delay that the host requests.
-    Transient { why: String, delay: Option<Duration> },
+    Transient { fault: AttemptFault, delay: Option<Duration> },
     /// A retry would fail again.
     Permanent(RemoteError),
 }
@@ -182,10 +182,7 @@ impl Remote {
         if !scheme(url).is_some_and(is_http) {
             return Err(RemoteError::Scheme(url.split("://").next().unwrap_or_default().to_owned()).into());
         }
-        // An error means that a provider is installed already.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = reqwest::Client::builder()
-            .user_agent(concat!("shelfish/", env!("CARGO_PKG_VERSION")))
+        let client = client_builder()
             .connect_timeout(download_policy.timeout)
             .build()
             .map_err(|error| RemoteError::Client(innermost(&error)))?;
@@ -246,7 +243,7 @@ impl Remote {
             }
             let mut list = Vec::new();
             let deadline = Deadline::new(self.download_policy.timeout);
-            let timeout = |kind: SourceErrorKind| AttemptError::Transient { why: kind.to_string(), delay: None };
+            let timeout = |kind| AttemptError::Transient { fault: AttemptFault::List(kind), delay: None };
             while let Some(bytes) =
                 deadline.wait(list.len() as u64, self.in_time(answer.chunk())).await.map_err(timeout)??
             {
@@ -332,12 +329,14 @@ impl Remote {
         let total = self.download_policy.total.unwrap_or(Duration::MAX);
         let left = total.saturating_sub(self.start.elapsed());
         match tokio::time::timeout(limit.min(left), step).await {
-            Ok(done) => done.map_err(|error| AttemptError::Transient { why: innermost(&error), delay: None }),
+            Ok(done) => done.map_err(|error| AttemptError::Transient {
+                fault: AttemptFault::Connection(innermost(&error)),
+                delay: None,
+            }),
             Err(_) if left <= limit => Err(RemoteError::Slow { at: self.at, total }.into()),
             Err(_) => {
-                let (progress, timeout) = (self.download_policy.progress(), self.download_policy.timeout);
-                let why = format!("fewer than {progress} bytes arrived within {} seconds", timeout.as_secs_f32());
-                Err(AttemptError::Transient { why, delay: None })
+                let (least, time) = (self.download_policy.progress(), self.download_policy.timeout);
+                Err(AttemptError::Transient { fault: AttemptFault::Slow { least, time }, delay: None })
             }
         }
     }
@@ -379,7 +378,7 @@ impl Remote {
     fn broken(&self, error: AttemptError, times: u32) -> RemoteError {
         match error {
             AttemptError::Permanent(error) => error,
-            AttemptError::Transient { why, .. } => RemoteError::Broken { why, at: self.at, times },
+            AttemptError::Transient { fault: error, .. } => RemoteError::Broken { error, at: self.at, times },
         }
     }
 
@@ -406,7 +405,7 @@ impl Remote {
                 }
                 // Without a known size, the end of the response is the end of the file.
                 Ok(None) if self.skip == 0 && self.size.is_none_or(|size| size == self.at) => return Ok(Bytes::new()),
-                Ok(None) => AttemptError::Transient { why: "the response ended early".to_owned(), delay: None },
+                Ok(None) => AttemptError::Transient { fault: AttemptFault::Ended, delay: None },
                 Err(error) => error,
             };
             times = self.pace.stalls.max(times + 1);
@@ -462,8 +461,7 @@ fn is_transient(status: StatusCode) -> bool {
 
 fn transient(answer: &Response) -> AttemptError {
     let delay = text(answer.headers(), &header::RETRY_AFTER).and_then(|text| pause_of(&text));
-    let why = format!("the host answers with status {}", answer.status().as_u16());
-    AttemptError::Transient { why, delay }
+    AttemptError::Transient { fault: AttemptFault::Status(answer.status().as_u16()), delay }
 }
 
 /// Parses a `Content-Range`: the first byte and the size of the file.

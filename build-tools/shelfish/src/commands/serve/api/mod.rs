@@ -8,6 +8,7 @@ mod answers;
 mod metrics;
 mod tablebase;
 
+use std::fmt;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -21,8 +22,8 @@ use bytes::Bytes;
 use percent_encoding::percent_decode_str;
 use serde::Serialize;
 use shakmaty::CastlingMode;
-use shelfish::eval::{Evaluation, PositionEval, Score};
-use shelfish::position::Position;
+use shelfish::eval::{Evaluation, PositionEval};
+use shelfish::position::{FenError, Position};
 use shelfish::reader::{Options, Reader};
 use shelfish_endgames::{EndgameError, parse_fen};
 use tokio::sync::Semaphore;
@@ -34,7 +35,7 @@ use crate::BoxError;
 use crate::database::cache::{self, DiskCache};
 use crate::database::endgames::{self, EndgameTables};
 use crate::database::{self, DatabaseSource, OpenError};
-use crate::lichess::uci;
+use crate::lichess::{ScoreMember, uci};
 use crate::system::{duration, size};
 use crate::terminal::shown::{beginning, shown};
 
@@ -144,6 +145,49 @@ struct Question {
     pvs: usize,
 }
 
+/// Reasons why a query is not a question.
+#[derive(Debug)]
+enum QuestionError {
+    /// The value of a parameter is not UTF-8.
+    Utf8 {
+        /// Beginning of the name of the parameter.
+        parameter: String,
+    },
+    /// The number of PVs is out of range.
+    Pvs {
+        /// Beginning of the value.
+        found: String,
+    },
+    /// The variant is unknown.
+    Variant {
+        /// Beginning of the value.
+        found: String,
+    },
+    /// The query has no FEN.
+    NoFen {
+        /// Path of the request.
+        path: &'static str,
+    },
+    /// The FEN is invalid.
+    Fen(FenError),
+}
+
+impl fmt::Display for QuestionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            QuestionError::Utf8 { parameter } => write!(f, "{parameter}: expected UTF-8"),
+            QuestionError::Pvs { found } => {
+                write!(f, "multiPv: expected a number from 1 to {MAX_PVS}, found {found:?}")
+            }
+            QuestionError::Variant { found } => write!(f, "variant: expected standard or chess960, found {found:?}"),
+            QuestionError::NoFen { path } => write!(f, "fen: expected {path}?fen=FEN, found no fen"),
+            QuestionError::Fen(error) => write!(f, "fen: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for QuestionError {}
+
 /// Answer in the shape of Lichess.
 #[derive(Serialize)]
 struct Answer<'a> {
@@ -157,14 +201,7 @@ struct Answer<'a> {
 struct Pv {
     moves: String,
     #[serde(flatten)]
-    score: ScoreField,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "lowercase")]
-enum ScoreField {
-    Cp(i32),
-    Mate(i32),
+    score: ScoreMember,
 }
 
 #[derive(Serialize)]
@@ -203,10 +240,8 @@ impl Api {
             return (Outcome::Miss, refuse(StatusCode::NOT_FOUND, why));
         };
         let Some(fen) = fen_of(query) else {
-            return (
-                Outcome::Refused,
-                refuse(StatusCode::BAD_REQUEST, "fen: expected /standard?fen=FEN, found no fen"),
-            );
+            let error = QuestionError::NoFen { path: "/standard" };
+            return (Outcome::Refused, refuse(StatusCode::BAD_REQUEST, &error.to_string()));
         };
         // Lichess accepts underscores instead of spaces.
         let chess = match parse_fen(&fen.replace('_', " ")) {
@@ -236,7 +271,7 @@ impl Api {
         }
         let question = match question(query) {
             Ok(question) => question,
-            Err(why) => return (Outcome::Refused, refuse(StatusCode::BAD_REQUEST, &why)),
+            Err(error) => return (Outcome::Refused, refuse(StatusCode::BAD_REQUEST, &error.to_string())),
         };
         // Only questions that wait for the disk or the network need a permit.
         let found = match self.reader.peek(&question.position) {
@@ -284,29 +319,32 @@ pub(super) fn fen_of(query: &str) -> Option<String> {
     parameters(query).filter(|(name, _)| *name == "fen").last().and_then(|(_, value)| decoded(value))
 }
 
-fn question(query: &str) -> Result<Question, String> {
+/// Reads the question of a query.
+fn question(query: &str) -> Result<Question, QuestionError> {
     let (mut fen, mut pvs) = (None, 1);
     for (name, value) in parameters(query) {
-        let value = decoded(value).ok_or_else(|| format!("{name}: expected UTF-8"))?;
+        let value = decoded(value).ok_or_else(|| QuestionError::Utf8 { parameter: beginning(name) })?;
         match name {
             "fen" => fen = Some(value),
             "multiPv" => {
-                pvs = value.parse().ok().filter(|pvs| (1..=MAX_PVS).contains(pvs)).ok_or_else(|| {
-                    format!("multiPv: expected a number from 1 to {MAX_PVS}, found {:?}", beginning(&value))
-                })?;
+                pvs = value
+                    .parse()
+                    .ok()
+                    .filter(|pvs| (1..=MAX_PVS).contains(pvs))
+                    .ok_or_else(|| QuestionError::Pvs { found: beginning(&value) })?;
             }
             "variant" if value != "standard" && value != "chess960" && value != "fromPosition" => {
-                return Err(format!("variant: expected standard or chess960, found {:?}", beginning(&value)));
+                return Err(QuestionError::Variant { found: beginning(&value) });
             }
             _ => {}
         }
     }
-    let fen = fen.ok_or("fen: expected /api/cloud-eval?fen=FEN, found no fen")?;
-    let position = fen.parse().map_err(|error| format!("fen: {error}"))?;
+    let fen = fen.ok_or(QuestionError::NoFen { path: "/api/cloud-eval" })?;
+    let position = fen.parse().map_err(QuestionError::Fen)?;
     Ok(Question { fen, position, pvs })
 }
 
-/// Returns the deepest evaluation with at least `pvs` PVs, or the deepest of those with the most PVs.
+/// Returns the deepest evaluation with at least `pvs` PVs, or the deepest evaluation with the maximum of PVs.
 fn choose(evaluations: &[Evaluation], pvs: usize) -> Option<&Evaluation> {
     let enough = evaluations.iter().find(|evaluation| evaluation.pvs.len() >= pvs);
     // Evaluations are sorted by depth. `max_by_key` returns the last maximum, which is the deepest because of `rev`.
@@ -314,13 +352,8 @@ fn choose(evaluations: &[Evaluation], pvs: usize) -> Option<&Evaluation> {
 }
 
 fn answer<'a>(question: &'a Question, evaluation: &Evaluation) -> Answer<'a> {
-    let pv = |pv: &shelfish::eval::Pv| Pv {
-        moves: uci(&pv.line, CastlingMode::Chess960),
-        score: match pv.score {
-            Score::Cp(cp) => ScoreField::Cp(cp),
-            Score::Mate(mate) => ScoreField::Mate(mate),
-        },
-    };
+    let pv =
+        |pv: &shelfish::eval::Pv| Pv { moves: uci(&pv.line, CastlingMode::Chess960), score: ScoreMember(pv.score) };
     Answer {
         fen: &question.fen,
         knodes: evaluation.knodes,
@@ -353,6 +386,8 @@ fn response(status: StatusCode, body: Bytes) -> Response {
 
 #[cfg(test)]
 mod tests {
+    use shelfish::eval::Score;
+
     use super::*;
 
     fn evaluation(depth: u16, pvs: usize) -> Evaluation {
@@ -371,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn questions_are_read_as_browsers_write_them() -> Result<(), String> {
+    fn questions_are_read_as_browsers_write_them() -> Result<(), QuestionError> {
         let fen = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
         for query in [
             format!("fen={}", fen.replace(' ', "%20")),
@@ -389,7 +424,7 @@ mod tests {
             ("multiPv=999&fen=x", "from 1 to 256"),
             ("variant=atomic&fen=x", "standard or chess960"),
         ] {
-            assert!(question(query).is_err_and(|error| error.contains(words)), "{query}");
+            assert!(question(query).is_err_and(|error| error.to_string().contains(words)), "{query}");
         }
         Ok(())
     }

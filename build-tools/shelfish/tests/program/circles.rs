@@ -1,27 +1,34 @@
-//! Folders of the program, and of the crate it uses, do not depend on each other in circles.
+//! Folders of the program, and of the crates that it uses, do not depend on each other in circles.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Dependencies of the folders and files directly in `src`.
-type Rooms = BTreeMap<String, BTreeSet<String>>;
+type Dependencies = BTreeMap<String, BTreeSet<String>>;
+
+/// Returns the source folders of the program and of the crates that it uses.
+fn sources() -> Vec<PathBuf> {
+    let crates = ["crate", "crate/analysis", "crate/endgames", "crate/engine", "build-tools/shelfish"];
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    crates.iter().map(|folder| root.join(folder).join("src")).collect()
+}
 
 /// Reads the names that follow `crate::` in the files of `src`, without their unit tests.
-fn rooms(src: &Path) -> Rooms {
+fn dependencies(src: &Path) -> Dependencies {
     let name = |path: &Path| path.file_stem().unwrap().to_str().unwrap().to_owned();
     let entries: Vec<_> = fs::read_dir(src).unwrap().map(|entry| entry.unwrap().path()).collect();
     let is_root = |path: &Path| ["lib", "main"].contains(&name(path).as_str());
-    let mut rooms: Rooms =
+    let mut dependencies: Dependencies =
         entries.iter().filter(|path| !is_root(path)).map(|path| (name(path), BTreeSet::new())).collect();
-    let all: BTreeSet<String> = rooms.keys().cloned().collect();
+    let all: BTreeSet<String> = dependencies.keys().cloned().collect();
     for path in entries.iter().filter(|path| !is_root(path)) {
         let mut text = String::new();
         read(path, &mut text);
-        let used = rooms.get_mut(&name(path)).unwrap();
+        let used = dependencies.get_mut(&name(path)).unwrap();
         used.extend(names(&text).into_iter().filter(|other| all.contains(other) && *other != name(path)));
     }
-    rooms
+    dependencies
 }
 
 /// Appends the code of a file, or of all files in a folder.
@@ -59,33 +66,33 @@ fn names(text: &str) -> BTreeSet<String> {
     names
 }
 
-/// Returns the rooms that can be reached from a room.
-fn reached(rooms: &Rooms, from: &str) -> BTreeSet<String> {
+/// Returns the folders or files that one folder or file reaches through its dependencies.
+fn reached(dependencies: &Dependencies, from: &str) -> BTreeSet<String> {
     let (mut found, mut next) = (BTreeSet::new(), vec![from.to_owned()]);
-    while let Some(room) = next.pop() {
-        next.extend(rooms[&room].iter().filter(|other| found.insert((*other).clone())).cloned());
+    while let Some(name) = next.pop() {
+        next.extend(dependencies[&name].iter().filter(|other| found.insert((*other).clone())).cloned());
     }
     found
 }
 
 #[test]
 fn no_folder_depends_on_itself_through_others() {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for src in [here.join("src"), here.join("../../crate/src")] {
-        let rooms = rooms(&src);
-        assert!(rooms.values().any(|used| !used.is_empty()), "{}: no dependencies found", src.display());
-        let circle: Vec<&String> = rooms.keys().filter(|room| reached(&rooms, room).contains(*room)).collect();
+    for src in sources() {
+        let dependencies = dependencies(&src);
+        assert!(dependencies.values().any(|used| !used.is_empty()), "{}: no dependencies found", src.display());
+        let circle: Vec<&String> =
+            dependencies.keys().filter(|name| reached(&dependencies, name).contains(*name)).collect();
         assert!(circle.is_empty(), "{}: these depend on each other in circles: {circle:?}", src.display());
     }
 }
 
 /// Returns the dependencies between the files of a folder, by paths that begin with `super::`.
-fn files(folder: &Path) -> Rooms {
+fn files(folder: &Path) -> Dependencies {
     let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let name = |path: &Path| path.file_stem().unwrap().to_str().unwrap().to_owned();
     let paths: Vec<_> = paths.filter(|path| path.extension().is_some_and(|ending| ending == "rs")).collect();
     let modules = paths.iter().filter(|path| !["lib", "main", "mod", "tests"].contains(&name(path).as_str()));
-    let mut files: Rooms = modules.clone().map(|path| (name(path), BTreeSet::new())).collect();
+    let mut files: Dependencies = modules.clone().map(|path| (name(path), BTreeSet::new())).collect();
     let all: BTreeSet<String> = files.keys().cloned().collect();
     for path in modules {
         let mut text = String::new();
@@ -102,7 +109,7 @@ fn files(folder: &Path) -> Rooms {
 }
 
 /// Returns a folder and its subfolders.
-fn folders(folder: &Path) -> Vec<std::path::PathBuf> {
+fn folders(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let below = entries.filter(|path| path.is_dir()).flat_map(|path| folders(&path));
     [folder.to_owned()].into_iter().chain(below).collect()
@@ -110,8 +117,7 @@ fn folders(folder: &Path) -> Vec<std::path::PathBuf> {
 
 #[test]
 fn no_file_depends_on_itself_through_others_of_its_folder() {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for folder in [here.join("src"), here.join("../../crate/src")].iter().flat_map(|src| folders(src)) {
+    for folder in sources().iter().flat_map(|src| folders(src)) {
         let files = files(&folder);
         let circle: Vec<&String> = files.keys().filter(|file| reached(&files, file).contains(*file)).collect();
         assert!(circle.is_empty(), "{}: these depend on each other in circles: {circle:?}", folder.display());
