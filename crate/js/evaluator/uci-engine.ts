@@ -2,7 +2,7 @@
 
 import { enter, enterSync, ShelfishError } from "../shared/errors.js";
 import { checked, fenList, type Kinds, limit, limits } from "../shared/options.js";
-import { trusted, Uci } from "./uci.js";
+import { startUci, trusted, type Uci } from "./uci.js";
 import type { Evaluated, UciEngineOptions, UciSequenceOptions } from "./types.js";
 
 const OPEN: Kinds<UciEngineOptions> = { worker: "function", name: "text", workers: "other", options: "other" };
@@ -35,7 +35,7 @@ export class UciEngine {
   }
 
   /**
-   * Searches legal positions one after the other in a Worker, which forgets earlier searches first. Different calls use different
+   * Searches legal positions in order in a Worker, which forgets earlier searches first. Different calls use different
    * Workers at the same time. The default limit is a depth of 12.
    *
    * Rejects with a {@link ShelfishError}: `usage`, `aborted`, `closed` and `engine`.
@@ -65,17 +65,10 @@ export class UciEngine {
     this.close();
   }
 
-  /** Starts a Worker. After a failure, the next sequence starts a new Worker. */
-  async #start(slot: Slot): Promise<Uci> {
+  #start(slot: Slot): Promise<Uci> {
     if (!this.#isOpen) throw new ShelfishError({ code: "closed", message: "the engine was closed" });
-    const forget = () => (slot.uci = undefined);
-    try {
-      const { worker, options } = this.#options;
-      return new Uci(await worker(), forget, options);
-    } catch (cause) {
-      forget();
-      throw new ShelfishError({ code: "engine", message: `${this.name} could not be started: ${(cause as Error).message}` }, cause);
-    }
+    const { worker, options } = this.#options;
+    return startUci(this.name, worker, () => (slot.uci = undefined), options);
   }
 }
 

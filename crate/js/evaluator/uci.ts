@@ -59,7 +59,7 @@ export class Uci {
     return this.#queue(() => this.#search(fen, question), question.signal);
   }
 
-  /** Searches legal positions one after the other, and forgets earlier searches first. */
+  /** Searches legal positions in order, and forgets earlier searches first. */
   async analyseSequence(fens: readonly string[], { onAnswer, ...question }: Question & OnAnswer): Promise<Evaluated[]> {
     const search = async () => {
       await this.#until("readyok", "ucinewgame", "isready");
@@ -149,6 +149,17 @@ export class Uci {
       this.#worker.postMessage(`position fen ${fen}`);
       this.#worker.postMessage(`go ${limits.flat().join(" ")}`);
     });
+  }
+}
+
+/** Starts a Worker that speaks UCI. Calls `forget` after a failure, so that the next question starts a new Worker. */
+export async function startUci(name: string, make: () => EngineWorker | Promise<EngineWorker>, forget: () => void, options?: UciOptions): Promise<Uci> {
+  try {
+    // `make` runs after the caller has stored the promise, which `forget` removes.
+    return new Uci(await Promise.resolve().then(make), forget, options);
+  } catch (cause) {
+    forget();
+    throw failed(`${name} could not be started: ${(cause as Error).message}`, cause);
   }
 }
 
