@@ -2,8 +2,8 @@
 import { Chess } from "chessops/chess";
 import { makeFen } from "chessops/fen";
 import { scoreText } from "shelfish/score";
-import type { Evaluator } from "shelfish/evaluator";
 import { type Node, type Step, steps } from "../game/game";
+import { Reopenable } from "../loading/load-once";
 import type { State } from "../state/state";
 
 /** Limits of the search. */
@@ -27,7 +27,7 @@ export function afterPass({ position }: Pick<Node, "position">): Chess | undefin
 
 export class Threat {
   #isOn = false;
-  #evaluator: Promise<Evaluator> | undefined;
+  readonly #evaluator = new Reopenable(async () => (await import("shelfish/evaluator")).openEvaluator({ engine: async () => (await import("shelfish/engine")).openEngine() }));
   #search = new AbortController();
 
   constructor(
@@ -48,8 +48,7 @@ export class Threat {
     this.#search.abort();
     this.view.draw(undefined, undefined);
     this.view.say("");
-    void this.#evaluator?.then((evaluator) => evaluator.close(), () => {});
-    this.#evaluator = undefined;
+    this.#evaluator.close();
   }
 
   async #show(): Promise<void> {
@@ -61,7 +60,7 @@ export class Threat {
     if (!passed) return this.view.say(node.position.isCheck() ? "The check is the threat." : "There is no threat: a pass is not possible.");
     this.view.say("Threat: searching…");
     try {
-      const found = await (await this.#open()).evaluate(makeFen(passed.toSetup()), { ...LIMITS, signal, castling: "chess960" });
+      const found = await (await this.#evaluator.open()).evaluate(makeFen(passed.toSetup()), { ...LIMITS, signal, castling: "chess960" });
       const [step] = steps(passed, found?.pvs[0].uci ?? []);
       if (signal.aborted || !found || !step) return;
       this.view.draw(step, passed);
@@ -71,11 +70,5 @@ export class Threat {
       console.warn("The threat:", error);
       this.view.say("The threat cannot be searched now.");
     }
-  }
-
-  #open(): Promise<Evaluator> {
-    this.#evaluator ??= import("shelfish/evaluator").then(({ openEvaluator }) => openEvaluator({ engine: async () => (await import("shelfish/engine")).openEngine() }));
-    this.#evaluator.catch(() => (this.#evaluator = undefined));
-    return this.#evaluator;
   }
 }

@@ -3,6 +3,7 @@ import type { Evaluated, Evaluator } from "shelfish/evaluator";
 import { type ScoreLike, scoreText, winningChances } from "shelfish/score";
 import type { DatabaseClient } from "../database/client";
 import { Game, type Step, steps, uci } from "../game/game";
+import { Reopenable } from "../loading/load-once";
 import { bestScore } from "../score/known-score";
 import { INACCURACY } from "../score/score";
 import { load } from "../settings/settings";
@@ -25,7 +26,7 @@ export interface Verdict {
 
 /** Opens the engine when the first answer needs a search. */
 export class Answers {
-  #evaluator: Promise<Evaluator> | undefined;
+  readonly #evaluator = new Reopenable(() => this.#openEvaluator());
 
   constructor(
     private readonly state: State,
@@ -47,8 +48,7 @@ export class Answers {
 
   /** Closes the engine. */
   close(): void {
-    void this.#evaluator?.then((evaluator) => evaluator.close(), () => {});
-    this.#evaluator = undefined;
+    this.#evaluator.close();
   }
 
   /** Returns the score of a move that is the first move of a line of the database. */
@@ -62,7 +62,7 @@ export class Answers {
     const { fen } = new Game(position).root;
     try {
       const limits = { nodes: load().nodes, movetime: MOVETIME, minDepth: MIN_DEPTH, minKnodes: MIN_KNODES };
-      const found: Evaluated | null = await (await this.#open()).evaluate(fen, { ...limits, signal, castling: "chess960" });
+      const found: Evaluated | null = await (await this.#evaluator.open()).evaluate(fen, { ...limits, signal, castling: "chess960" });
       return found ? { ...found.pvs[0], line: found.pvs[0].uci } : undefined;
     } catch (error) {
       signal.throwIfAborted();
@@ -72,13 +72,9 @@ export class Answers {
     }
   }
 
-  #open(): Promise<Evaluator> {
+  async #openEvaluator(): Promise<Evaluator> {
     const database = { lookup: async (fen: string, { signal = new AbortController().signal }: { signal?: AbortSignal } = {}) => (await this.client.lookup(fen, signal)).answer };
-    this.#evaluator ??= import("shelfish/evaluator").then(({ openEvaluator }) =>
-      openEvaluator({ database, engine: load().engine ? async () => (await import("shelfish/engine")).openEngine() : null }),
-    );
-    // The next answer tries again.
-    this.#evaluator.catch(() => (this.#evaluator = undefined));
-    return this.#evaluator;
+    const { openEvaluator } = await import("shelfish/evaluator");
+    return openEvaluator({ database, engine: load().engine ? async () => (await import("shelfish/engine")).openEngine() : null });
   }
 }
