@@ -93,8 +93,8 @@ new VariationJudge(state, () => reporter.analysis());
 let continuations: Continuations | undefined;
 // These parts load after the first evaluation.
 const loadPanels = loadOnce(async () => {
-  const parts = [import("../report/report-panel"), import("../evaluation/continuations"), import("../learn/learn"), import("../learn/answer")] as const;
-  const [{ ReportPanel }, { Continuations }, { Learn }, { Answers }] = await Promise.all(parts);
+  const parts = [import("../report/report-panel"), import("../evaluation/continuations"), import("../learn/learn")] as const;
+  const [{ ReportPanel }, { Continuations }, { Learn }] = await Promise.all(parts);
   new ReportPanel(state, reporter, load(), async () => (await loadPart(import("../report/novelty-search"))).findNovelty(state, client, settings.cache));
   continuations = new Continuations(state, client, preview, load());
   const ofPage = {
@@ -106,7 +106,7 @@ const loadPanels = loadOnce(async () => {
     circle: (squares: readonly Key[]) => board.circle(squares),
     preview,
   };
-  learn = new Learn(state, ofPage, new Answers(state, client));
+  learn = new Learn(state, client, ofPage);
 });
 state.on(({ known, status }) => {
   if (known) {

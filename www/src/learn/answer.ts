@@ -2,19 +2,27 @@
 import type { Evaluated, Evaluator } from "shelfish/evaluator";
 import { type ScoreLike, scoreText, winningChances } from "shelfish/score";
 import type { DatabaseClient } from "../database/client";
-import { Game, type Step, steps, uci } from "../game/game";
+import { Game, type Node, type Step, steps, uci } from "../game/game";
 import { Reopenable } from "../loading/load-once";
 import { bestScore } from "../score/known-score";
 import { INACCURACY } from "../score/score";
 import { load } from "../settings/settings";
 import type { State } from "../state/state";
-import type { Question } from "./questions";
 
 /** Evaluations of the database below these limits are hints only. */
 const MIN_DEPTH = 16;
 const MIN_KNODES = 100;
 /** Milliseconds of a search. */
 const MOVETIME = 4_000;
+
+/** A question about a bad move. */
+export interface Exercise {
+  /** The position before the bad move. */
+  before: Node;
+  /** The bad move, with the position after it. */
+  mistake: Node;
+  best: Step;
+}
 
 export interface Verdict {
   isGood: boolean;
@@ -34,7 +42,7 @@ export class Answers {
   ) {}
 
   /** Returns the verdict on a move; `undefined` if neither the database nor the engine can evaluate it. */
-  async check({ before, mistake, best }: Pick<Question, "before" | "mistake" | "best">, step: Step, signal: AbortSignal): Promise<Verdict | undefined> {
+  async check({ before, mistake, best }: Exercise, step: Step, signal: AbortSignal): Promise<Verdict | undefined> {
     if (step.san === best.san || step.position.isCheckmate()) return { isGood: true, line: [] };
     if (step.san === mistake.san) return { isGood: false, line: steps(mistake.position, bestScore(mistake, this.state)?.line ?? []) };
     const known = bestScore(before, this.state);

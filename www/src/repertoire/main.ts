@@ -6,7 +6,6 @@ import { moveKeys } from "../book/move-keys";
 import { setUpBookPage } from "../explorer/book-page";
 import { Game, path, positionKey, type Step, steps, uci } from "../game/game";
 import { loadOpenings } from "../game/opening-names";
-import { Answers } from "../learn/answer";
 import { followAddress, writeAddress } from "../link/address-bar";
 import { formatLink } from "../link/link";
 import { loadOnce } from "../loading/load-once";
@@ -34,7 +33,7 @@ import { TrainingStore } from "./training-store";
 const { database, book, state, board, keys } = setUpBookPage(play);
 const training = new TrainingStore();
 const players = loadOnce(openPlayerStore);
-const trainer = new Trainer(state, database, new Answers(state, database), training, () => board.show(state.node), drawTrain);
+const trainer = new Trainer(state, database, training, () => board.show(state.node), drawTrain);
 
 const name = byId<HTMLInputElement>("name");
 const site = byId<HTMLSelectElement>("site");
