@@ -2,9 +2,9 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import { onAbort, throwIfAborted, unlessAborted } from "../shared/abort.js";
-import { enter, type ErrorCode, ShelfishError } from "../shared/errors.js";
+import { enter, failed, ShelfishError } from "../shared/errors.js";
 import { compiled } from "../shared/load.js";
-import { checked, fenList, fenText, joinMoves, type Kinds, limit, limits } from "../shared/options.js";
+import { checked, fenList, fenText, joinMoves, type Kinds, limit, limits, SEARCH } from "../shared/options.js";
 import type { EngineEvaluation, EngineWorker, FromWorker, Search, ToWorker } from "./messages.js";
 import type { AnalyseManyOptions, AnalyseOptions, AnalyseSequenceOptions, EngineOptions } from "./types.js";
 import { workers } from "./workers.js";
@@ -22,20 +22,12 @@ export const engineName = `Shelfish ${SIGNATURE}`;
 
 const MODULE = { entry: "shelfish/engine", file: "shelfish_engine_bg.wasm", call: "openEngine({ wasm })" };
 
-const failed = (code: ErrorCode, message: string, cause?: unknown) => new ShelfishError({ code, message }, cause);
 
 const OPEN: Kinds<EngineOptions> = { workers: "other", memoryBytes: "other", worker: "function", wasm: "other", signal: "signal" };
-const MANY: Kinds<AnalyseManyOptions> = {
-  ...{ depth: "other", nodes: "other", movetime: "other", multiPv: "other", signal: "signal", castling: "castling", san: "flag" },
-  onAnswer: "function",
-};
+const MANY: Kinds<AnalyseManyOptions> = { ...SEARCH, san: "flag", onAnswer: "function" };
 const { onAnswer: _, ...COMMON } = MANY;
 const ONE: Kinds<AnalyseOptions> = { ...COMMON, moves: "other", searchMoves: "other", elo: "other", seed: "other", onInfo: "function" };
-
-const SEQUENCE: Kinds<AnalyseSequenceOptions> = {
-  ...{ depth: "other", nodes: "other", multiPv: "other", signal: "signal", castling: "castling", san: "flag" },
-  onAnswer: "function",
-};
+const { movetime: __, ...SEQUENCE } = MANY satisfies Kinds<AnalyseSequenceOptions>;
 
 /** Searches of a Worker that wait or run, in order. */
 interface Job {
@@ -178,14 +170,13 @@ export class Engine {
 
   /** Returns a checked search. */
   #search(call: string, fen: string, options: AnalyseOptions): Search {
-    const { depth = 0, nodes = 0, movetime = 0 } = limits(options);
+    const { depth = 0, nodes = 0, movetime = 0, multiPv } = limits(options);
     return {
       id: ++this.#last,
       fen: fenText(call, fen),
       moves: joinMoves("moves", options.moves ?? []),
       searchMoves: joinMoves("searchMoves", options.searchMoves ?? []),
-      ...{ depth, nodes, movetime },
-      multiPv: limit("multiPv", options.multiPv, 256) ?? 1,
+      ...{ depth, nodes, movetime, multiPv },
       chess960: options.castling === "chess960",
       san: options.san === true,
       elo: limit("elo", options.elo, 9999) ?? 0,

@@ -3,8 +3,8 @@
 import { countsOver, deeperResult, needsEngine, type PositionEvals } from "../score/best.js";
 import { endingScore } from "../score/endgame.js";
 import { probe } from "../score/probe.js";
-import { enter, enterSync, ShelfishError } from "../shared/errors.js";
-import { checked, fenList, fenText, type Kinds, limit, limits, type Limits } from "../shared/options.js";
+import { enter, enterSync, failed, ShelfishError } from "../shared/errors.js";
+import { checked, fenList, fenText, type Kinds, limits, type Limits, SEARCH, usage } from "../shared/options.js";
 import type { EndgameResult } from "../endgames/types.js";
 import type { PositionEval } from "../shared/types.js";
 import { openResultStore, type ResultStore } from "../storage/results.js";
@@ -20,13 +20,10 @@ export { openUciEngine, type UciEngine } from "./uci-engine.js";
 /** Errors of a database after which the engine is asked. */
 const UNREACHABLE = new Set(["network", "timeout", "status", "missing", "range", "corrupt", "stale"]);
 
-const failed = (code: "usage" | "closed" | "engine", message: string, cause?: unknown) => new ShelfishError({ code, message }, cause);
-
 const OPEN: Kinds<EvaluatorOptions> = { endgames: "other", endgamePieces: "least0", database: "other", engine: "other", stockfish: "function", indexedDB: "cache" };
 const MANY: Kinds<EvaluateManyOptions> = {
-  ...{ depth: "other", nodes: "other", movetime: "other", multiPv: "other", minDepth: "least0", minKnodes: "least0", minPvs: "least0" },
-  ...{ signal: "signal", castling: "castling", san: "flag" },
-  onAnswer: "function",
+  ...SEARCH,
+  ...{ minDepth: "least0", minKnodes: "least0", minPvs: "least0", san: "flag", onAnswer: "function" },
 };
 const { onAnswer: _, ...COMMON } = MANY;
 const ONE: Kinds<EvaluateOptions> = { ...COMMON, stockfish: "flag", known: "other", onInfo: "function" };
@@ -85,11 +82,11 @@ export class Evaluator {
     const [hint, databaseError] = evaluated(answer);
     if (!databaseError && !needsEngine(evalsOf(answer))) return hint;
     const { stockfish = false, known, onInfo } = options;
-    if (stockfish && !this.#options.stockfish) throw failed("usage", "stockfish: openEvaluator({ stockfish }) has no Stockfish");
+    if (stockfish && !this.#options.stockfish) throw usage("stockfish: openEvaluator({ stockfish }) has no Stockfish");
     if (!this.#options.engine) {
       if (databaseError) throw databaseError;
       if (!stockfish) return hint;
-      if (!this.#options.database) throw failed("usage", "openEvaluator({ stockfish }) needs a database or an engine, which check positions");
+      if (!this.#options.database) throw usage("openEvaluator({ stockfish }) needs a database or an engine, which check positions");
     }
     const from = stockfish ? "stockfish" : "engine";
     // Lines of Stockfish have no SAN.
@@ -216,7 +213,7 @@ export class Evaluator {
   async #lookupMany(positions: string[], options: EvaluateManyOptions): Promise<ReadonlyArray<PositionEval | null | ShelfishError>> {
     const { database } = this.#options;
     if (!database) return positions.map(() => null);
-    if (!database.lookupMany) throw failed("usage", "database: evaluateMany needs a database with lookupMany");
+    if (!database.lookupMany) throw usage("database: evaluateMany needs a database with lookupMany");
     return database.lookupMany(positions, lookupOf(options));
   }
 
@@ -274,7 +271,7 @@ function lookupOf({ minDepth, minKnodes, minPvs, signal, castling, san }: Evalua
 
 function searchOf(options: Omit<EvaluateOptions, "stockfish" | "known" | "onInfo">, defaultDepth: number): Search {
   const { castling, san, signal } = options;
-  return { ...limits(options, defaultDepth), multiPv: limit("multiPv", options.multiPv, 256) ?? 1, castling, san, signal };
+  return { ...limits(options, defaultDepth), castling, san, signal };
 }
 
 /** Returns the key of a result. The result does not depend on the counters of moves. */
@@ -296,6 +293,6 @@ export function openEvaluator(options: EvaluatorOptions): Evaluator {
     const given = checked("openEvaluator", options, OPEN);
     if (typeof given.indexedDB === "object") checked("openEvaluator", given.indexedDB, { name: "text", positions: "least0" }, "indexedDB.");
     if (given.endgames || given.database || given.engine || given.stockfish) return Evaluator.of(given);
-    throw failed("usage", "openEvaluator: expected a database, an engine or endgame tables");
+    throw usage("openEvaluator: expected a database, an engine or endgame tables");
   });
 }

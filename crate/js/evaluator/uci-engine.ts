@@ -1,12 +1,12 @@
 // An engine of several Workers that speak UCI, for the analysis of games.
 
-import { enter, enterSync, ShelfishError } from "../shared/errors.js";
-import { checked, fenList, type Kinds, limit, limits } from "../shared/options.js";
+import { enter, enterSync, failed } from "../shared/errors.js";
+import { checked, fenList, type Kinds, limit, limits, SEARCH, usage } from "../shared/options.js";
 import { startUci, trusted, type Uci } from "./uci.js";
 import type { Evaluated, UciEngineOptions, UciSequenceOptions } from "./types.js";
 
 const OPEN: Kinds<UciEngineOptions> = { worker: "function", name: "text", workers: "other", options: "other" };
-const SEQUENCE: Kinds<UciSequenceOptions> = { depth: "other", nodes: "other", movetime: "other", multiPv: "other", signal: "signal", castling: "castling", onAnswer: "function" };
+const SEQUENCE: Kinds<UciSequenceOptions> = { ...SEARCH, onAnswer: "function" };
 
 /** A Worker, once it is started. */
 interface Slot {
@@ -48,7 +48,7 @@ export class UciEngine {
       slot.pending += positions.length;
       try {
         const uci = await (slot.uci ??= this.#start(slot));
-        return await uci.analyseSequence(positions, { ...call, ...limits(call, 12), multiPv: limit("multiPv", call.multiPv, 256) ?? 1 });
+        return await uci.analyseSequence(positions, { ...call, ...limits(call, 12) });
       } finally {
         slot.pending -= positions.length;
       }
@@ -66,7 +66,7 @@ export class UciEngine {
   }
 
   #start(slot: Slot): Promise<Uci> {
-    if (!this.#isOpen) throw new ShelfishError({ code: "closed", message: "the engine was closed" });
+    if (!this.#isOpen) throw failed("closed", "the engine was closed");
     const { worker, options } = this.#options;
     return startUci(this.name, worker, () => (slot.uci = undefined), options);
   }
@@ -87,7 +87,7 @@ export function openUciEngine(options: UciEngineOptions): UciEngine {
   return enterSync(() => {
     const given = checked("openUciEngine", options, OPEN);
     for (const name of ["worker", "name"] as const) {
-      if (!given[name]) throw new ShelfishError({ code: "usage", message: `openUciEngine: ${name} is missing` });
+      if (!given[name]) throw usage(`openUciEngine: ${name} is missing`);
     }
     return UciEngine.of(given);
   });

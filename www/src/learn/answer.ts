@@ -1,17 +1,14 @@
 /** Checks answers: by the known best move and the known lines, otherwise by the database and the engine. */
 import type { Evaluated, Evaluator } from "shelfish/evaluator";
-import { type ScoreLike, scoreText, winningChances } from "shelfish/score";
+import { isShallow, type ScoreLike, scoreText, winningChances } from "shelfish/score";
 import type { DatabaseClient } from "../database/client";
 import { Game, type Node, type Step, steps, uci } from "../game/game";
 import { Reopenable } from "../loading/load-once";
-import { bestScore } from "../score/known-score";
+import { bestScore, knownLine } from "../score/known-score";
 import { INACCURACY } from "../score/score";
 import { load } from "../settings/settings";
 import type { State } from "../state/state";
 
-/** Evaluations of the database below these limits are hints only. */
-const MIN_DEPTH = 16;
-const MIN_KNODES = 100;
 /** Milliseconds of a search. */
 const MOVETIME = 4_000;
 
@@ -44,7 +41,7 @@ export class Answers {
   /** Returns the verdict on a move; `undefined` if neither the database nor the engine can evaluate it. */
   async check({ before, mistake, best }: Exercise, step: Step, signal: AbortSignal): Promise<Verdict | undefined> {
     if (step.san === best.san || step.position.isCheckmate()) return { isGood: true, line: [] };
-    if (step.san === mistake.san) return { isGood: false, line: steps(mistake.position, bestScore(mistake, this.state)?.line ?? []) };
+    if (step.san === mistake.san) return { isGood: false, line: knownLine(mistake, this.state) };
     const known = bestScore(before, this.state);
     if (!known) return undefined;
     const found = this.#listed(before.fen, step) ?? (step.position.hasDests() ? await this.#evaluate(step, signal) : { cp: 0, line: [] });
@@ -69,9 +66,12 @@ export class Answers {
   async #evaluate({ position }: Step, signal: AbortSignal): Promise<(ScoreLike & { line: readonly string[] }) | undefined> {
     const { fen } = new Game(position).root;
     try {
-      const limits = { nodes: load().nodes, movetime: MOVETIME, minDepth: MIN_DEPTH, minKnodes: MIN_KNODES };
+      const limits = { nodes: load().nodes, movetime: MOVETIME };
       const found: Evaluated | null = await (await this.#evaluator.open()).evaluate(fen, { ...limits, signal, castling: "chess960" });
-      return found ? { ...found.pvs[0], line: found.pvs[0].uci } : undefined;
+      if (!found) return undefined;
+      const { from, depth, knodes, pvs: [pv] } = found;
+      // Without an engine, a shallow evaluation of the database is only a hint.
+      return from === "database" && isShallow({ depth, knodes, mate: pv.mate }) ? undefined : { ...pv, line: pv.uci };
     } catch (error) {
       signal.throwIfAborted();
       // The question remains open without a verdict.

@@ -4,6 +4,7 @@ import type { Key } from "@lichess-org/chessground/types";
 import type { DatabaseClient } from "../database/client";
 import { type LineActions, lineMoves } from "../evaluation/lines";
 import { moveNumber, squares, type Step, steps, uci } from "../game/game";
+import { knownLine } from "../score/known-score";
 import { byId, make } from "../shell/dom";
 import type { State } from "../state/state";
 import type { Verdict } from "./answer";
@@ -104,7 +105,7 @@ export class Learn extends TrainingSession<Question> {
   /** Returns the best line and the refutation of the move of the game. */
   protected solution(question: Question): Words {
     const { mistake, explanation } = question;
-    const refutation = this.known(mistake);
+    const refutation = knownLine(mistake, this.state);
     const parts = refutation.length > 0 ? [`. The answer to ${mistake.san} was `, this.line(mistake.position, refutation, this.#played(question))] : [];
     // The line of a loss is the beginning of the answer.
     const isAnswer = explanation?.begins === "after" && explanation.line.length > 0;

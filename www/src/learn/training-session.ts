@@ -1,8 +1,8 @@
 /** A session of questions on the board: a bad move is shown, and a better move is the answer. */
 import type { NormalMove } from "chessops/types";
 import { type DatabaseClient, explain } from "../database/client";
-import { type Node, type Step, steps, uci } from "../game/game";
-import { bestScore } from "../score/known-score";
+import { type Step, steps, uci } from "../game/game";
+import { bestLine } from "../score/known-score";
 import { make } from "../shell/dom";
 import type { State } from "../state/state";
 import { plural } from "../text/units";
@@ -192,13 +192,7 @@ export abstract class TrainingSession<Question extends Exercise> {
 
   /** Returns the best line of a question: its best move, with the moves after it if they are known. */
   protected best({ before, best }: Question): string | HTMLElement {
-    const known = this.known(before);
-    return this.line(before.position, known[0]?.san === best.san ? known : [best], []);
-  }
-
-  /** Returns the line of the best known score of a position. */
-  protected known(node: Node): Step[] {
-    return steps(node.position, bestScore(node, this.state)?.line ?? []);
+    return this.line(before.position, bestLine(before, best, this.state), []);
   }
 
   protected say(...words: Words): void {

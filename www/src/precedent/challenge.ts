@@ -2,6 +2,7 @@
 import { scoreText, type ScoreLike } from "shelfish/score";
 import { type Node, path, type Step, steps, uci } from "../game/game";
 import { loadOnce } from "../loading/load-once";
+import { centipawnsFor } from "../score/score";
 import { readObject, writeString } from "../storage/local-storage";
 import { plural } from "../text/units";
 
@@ -18,12 +19,6 @@ export interface Reply {
   /** Score of the position after the player's move, from White's point of view. */
   score: ScoreLike;
   depth: number;
-}
-
-/** Returns the centipawns of a score for a side. A mate counts 100 pawns. */
-export function centipawnsFor(side: "white" | "black", { cp = 0, mate }: ScoreLike): number {
-  const white = mate === undefined ? cp : mate > 0 ? 10_000 : -10_000;
-  return side === "white" ? white : -white;
 }
 
 /** Whether the score ends the challenge of a side. */

@@ -2,7 +2,7 @@
 import { bindPreviewEnd } from "../board/preview";
 import { byId, make } from "../shell/dom";
 import { type Node, steps, variationOf } from "../game/game";
-import { bestScore } from "../score/known-score";
+import { bestLine } from "../score/known-score";
 import { type LineActions, lineMoves } from "../evaluation/lines";
 import type { State } from "../state/state";
 
@@ -100,9 +100,7 @@ export class JudgmentRow {
     }
     const name = move.judgment.charAt(0).toUpperCase() + move.judgment.slice(1);
     const best = move.best ? steps(parent.position, [move.best])[0] : undefined;
-    const known = steps(parent.position, bestScore(parent, this.state)?.line ?? []);
-    // Castling has two notations in UCI, and one in SAN.
-    const line = best && known[0]?.san === best.san ? known : best ? [best] : [];
+    const line = best ? bestLine(parent, best, this.state) : [];
     const remark = move.settled ? "" : ` (${provisional(this.state)})`;
     const reason = move.explanation ? `: ${move.explanation.text}` : "";
     const words = best ? " Best was " : "";
