@@ -1,12 +1,11 @@
 /** The analysis board (index.html): creates its parts and connects them. */
 import type { Key } from "@lichess-org/chessground/types";
-import type { NormalMove } from "chessops/types";
+import type { Color, NormalMove } from "chessops/types";
 import { Board } from "../board/board";
 import { copy } from "../shell/clipboard";
 import { plural, size } from "../text/units";
 import { DatabaseClient } from "../database/client";
 import type { Learn } from "../learn/learn";
-import type { Side } from "../learn/questions";
 import { bindPanelTabs } from "../shell/panel-tabs";
 import { byId } from "../shell/dom";
 import { EndgameLookups } from "../evaluation/endgame-lookups";
@@ -101,7 +100,7 @@ const loadPanels = loadOnce(async () => {
     get side() {
       return board.orientation;
     },
-    turn: (side: Side) => side !== board.orientation && flip(),
+    turn: (side: Color) => side !== board.orientation && flip(),
     reset: () => board.show(state.node),
     circle: (squares: readonly Key[]) => board.circle(squares),
     preview,

@@ -1,11 +1,10 @@
 /** The names, ratings, material, clocks and points of the players, above and below the board. */
+import type { Color } from "chessops/types";
 import { byId, make } from "../shell/dom";
 import { ending, type Node } from "../game/game";
 import { clockText } from "../text/units";
 import type { State } from "../state/state";
 import { drawMaterial } from "./material";
-
-type Color = "white" | "black";
 
 export class Players {
   readonly #material = { white: make("span", { className: "material", role: "img", hidden: true }), black: make("span", { className: "material", role: "img", hidden: true }) };

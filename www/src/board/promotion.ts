@@ -1,11 +1,9 @@
 /** The choice of a piece for a promotion, shown on the target square. */
-import type { Role } from "chessops/types";
+import type { Color, Role } from "chessops/types";
 import { squareFile } from "chessops/util";
 import { byId, make } from "../shell/dom";
 
 const ROLES: Role[] = ["queen", "knight", "rook", "bishop"];
-
-type Color = "white" | "black";
 
 /** The choice. While it is open, it handles the keys. */
 export class Promotion {

@@ -1,8 +1,9 @@
 /** Shows the threat of the side that is not to move: its best move if the other side passed. Loaded when it is first requested. */
-import { Chess } from "chessops/chess";
+import type { Position } from "chessops/chess";
 import { makeFen } from "chessops/fen";
 import { scoreText } from "shelfish/score";
 import { type Node, type Step, steps } from "../game/game";
+import { passed } from "../game/legal-moves";
 import { Reopenable } from "../loading/load-once";
 import type { State } from "../state/state";
 
@@ -11,18 +12,15 @@ const LIMITS = { depth: 16, movetime: 2_000 };
 
 export interface ThreatView {
   /** Draws the move, or removes its arrow. */
-  draw(step: Step | undefined, before: Chess | undefined): void;
+  draw(step: Step | undefined, before: Position | undefined): void;
   /** Shows a message. */
   say(words: string): void;
 }
 
 /** Returns the position after a pass; `undefined` if the side to move is in check, or if the other side has no move. */
-export function afterPass({ position }: Pick<Node, "position">): Chess | undefined {
-  const setup = position.toSetup();
-  setup.turn = setup.turn === "white" ? "black" : "white";
-  setup.epSquare = undefined;
-  const passed = Chess.fromSetup(setup).unwrap((passed) => passed, () => undefined);
-  return passed?.hasDests() ? passed : undefined;
+export function afterPass({ position }: Pick<Node, "position">): Position | undefined {
+  const after = position.isCheck() ? undefined : passed(position);
+  return after?.hasDests() ? after : undefined;
 }
 
 export class Threat {

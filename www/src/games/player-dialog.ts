@@ -1,4 +1,6 @@
 /** The games of a player of Lichess or Chess.com. Loaded when it is first opened. */
+import type { Color } from "chessops/types";
+import { opposite } from "chessops/util";
 import { loadOnce } from "../loading/load-once";
 import { lastPlayer, rememberPlayer } from "../players/last-player";
 import { type NamedPlayer, type Player, playerAddress, playerName, pointsOf, sideOf, SITES } from "../players/player";
@@ -12,8 +14,7 @@ import { InputError } from "../text/input-error";
 import { plural } from "../text/units";
 import { GameList, type GameRow } from "./game-list";
 
-type Side = "white" | "black";
-type Open = (game: PlayedGame, side: Side) => void;
+type Open = (game: PlayedGame, side: Color) => void;
 
 let dialog: PlayerDialog | undefined;
 
@@ -148,7 +149,7 @@ class PlayerDialog {
     return this.#sites.find(([, input]) => input.checked)?.[0] ?? "lichess";
   }
 
-  #side(game: PlayedGame): Side {
+  #side(game: PlayedGame): Color {
     return sideOf(this.#player, game) ?? "white";
   }
 
@@ -157,7 +158,7 @@ class PlayerDialog {
     const side = this.#side(game);
     const points = pointsOf(game, side);
     const outcome = points === 1 ? "Won" : points === 0 ? "Lost" : "Drew";
-    const opponent = `${rated(game[side === "white" ? "black" : "white"])}`;
+    const opponent = `${rated(game[opposite(side)])}`;
     const date = new Date(game.time).toISOString().slice(0, 10);
     const own = game[side].rating;
     const about = [side === "white" ? "White" : "Black", ...(own ? [String(own)] : []), `${game.speed}${game.isRated ? "" : ", casual"}`, date, game.opening];

@@ -1,5 +1,7 @@
 /** "Learn from your mistakes": each settled bad move of a side is a question on the board. */
 import "./learn.css";
+import type { Color } from "chessops/types";
+import { opposite } from "chessops/util";
 import type { Key } from "@lichess-org/chessground/types";
 import type { DatabaseClient } from "../database/client";
 import { type LineActions, lineMoves } from "../evaluation/lines";
@@ -8,14 +10,14 @@ import { knownLine } from "../score/known-score";
 import { byId, make } from "../shell/dom";
 import type { State } from "../state/state";
 import type { Verdict } from "./answer";
-import { type Question, questionsOf, type Side } from "./questions";
+import { type Question, questionsOf } from "./questions";
 import { type Action, TrainingSession, type Words } from "./training-session";
 
 /** The board of the page. */
 export interface LearnBoard {
-  readonly side: Side;
+  readonly side: Color;
   /** Turns the board, so that the side is below. */
-  turn(side: Side): void;
+  turn(side: Color): void;
   /** Shows the position of the state again. */
   reset(): void;
   circle(squares: readonly Key[]): void;
@@ -26,7 +28,7 @@ const NAMES = { white: "White", black: "Black" } as const;
 
 export class Learn extends TrainingSession<Question> {
   readonly #start = make("button", { type: "button", className: "learn-start", hidden: true, "data-testid": "learn-start" }, "Learn from mistakes");
-  #side: Side = "white";
+  #side: Color = "white";
   /** Number of hints that were shown for a question. */
   readonly #hints = new WeakMap<Question, number>();
 
@@ -56,9 +58,9 @@ export class Learn extends TrainingSession<Question> {
   }
 
   /** Returns the sides that have questions, the side at the bottom first. */
-  #sides(): Side[] {
+  #sides(): Color[] {
     const { assessment } = this.state;
-    const sides: Side[] = this.board.side === "white" ? ["white", "black"] : ["black", "white"];
+    const sides: Color[] = this.board.side === "white" ? ["white", "black"] : ["black", "white"];
     return assessment ? sides.filter((side) => questionsOf(assessment, side).length > 0) : [];
   }
 
@@ -69,7 +71,7 @@ export class Learn extends TrainingSession<Question> {
     if (this.#start.parentElement !== row) row.append(this.#start);
   }
 
-  #begin(side: Side | undefined): void {
+  #begin(side: Color | undefined): void {
     const { assessment } = this.state;
     if (!side || !assessment) return;
     this.#side = side;
@@ -155,7 +157,7 @@ export class Learn extends TrainingSession<Question> {
   }
 
   protected override further(): Action[] {
-    const other: Side = this.#side === "white" ? "black" : "white";
+    const other = opposite(this.#side);
     const others: Action[] = this.#sides().includes(other) ? [["other", `Mistakes of ${NAMES[other]}`, () => this.#begin(other)]] : [];
     return [["again", "Again", () => this.#begin(this.#side)], ...others];
   }

@@ -1,8 +1,8 @@
 /** The rule by which the engine answers a draw offer. */
+import type { Color } from "chessops/types";
 import type { ScoreLike } from "shelfish/score";
 import type { Position } from "chessops/chess";
 import { centipawnsFor } from "../score/score";
-import type { Side } from "./clock";
 
 /** Number of the first move before which the engine declines. */
 const FIRST_MOVE = 20;
@@ -28,7 +28,7 @@ export function earlyAnswer({ position, ply }: { position: Pick<Position, "fullm
 }
 
 /** Answers an offer. `scores` are the scores of the last positions after the engine's moves, from White's point of view. */
-export function drawAnswer(scores: readonly ScoreLike[], engine: Side): DrawAnswer {
+export function drawAnswer(scores: readonly ScoreLike[], engine: Color): DrawAnswer {
   const better = scores.map((score) => centipawnsFor(engine, score) > EQUAL);
   if (better.at(-1)) return { isAccepted: false, reason: "it prefers its position" };
   if (better.includes(true)) return { isAccepted: false, reason: "its position was better a moment ago" };

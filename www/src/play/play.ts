@@ -1,5 +1,6 @@
 /** The page "Play": connects board, opponent, clock and moves. */
 import type { NormalMove } from "chessops/types";
+import { opposite } from "chessops/util";
 import { Board } from "../board/board";
 import { byId, disable, make } from "../shell/dom";
 import { positionOf } from "../game/fen";
@@ -13,7 +14,7 @@ import { bindTheme } from "../shell/theme";
 import { parsePremove, premoveText } from "./premove";
 import { parseMove } from "../pgn/typed-move";
 import { drawMaterial } from "../board/material";
-import { other, shown as time } from "./clock";
+import { shown as time } from "./clock";
 import { DRAW_INTERVAL } from "./draw-offer";
 import { Match } from "./match";
 import type { Moment } from "./moments";
@@ -108,7 +109,7 @@ function updateControls(): void {
 
 function clocks(): void {
   const below = board.orientation;
-  for (const [id, side] of [["below", below], ["above", other(below)]] as const) {
+  for (const [id, side] of [["below", below], ["above", opposite(below)]] as const) {
     const strip = byId(id);
     const isPerson = side === (match?.terms.side ?? below);
     const name = isPerson ? "You" : match ? `Shelfish · ${levelName(match.terms.elo)}` : "Shelfish";
@@ -303,7 +304,7 @@ async function offerDraw(): Promise<void> {
 }
 
 function rematch(): void {
-  if (match) begin({ ...match.terms, side: other(match.terms.side) });
+  if (match) begin({ ...match.terms, side: opposite(match.terms.side) });
 }
 
 function chooseOpponent(): void {

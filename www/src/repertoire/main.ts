@@ -1,5 +1,6 @@
 /** My openings: the positions of a player's games next to a book, with evaluations, repeated mistakes and training. */
 import "./openings.css";
+import type { Color } from "chessops/types";
 import type { Played } from "shelfish/book";
 import { bindPreviewEnd } from "../board/preview";
 import { moveKeys } from "../book/move-keys";
@@ -24,7 +25,7 @@ import { drawDepartures, drawMistakes } from "./lists";
 import { lookUp } from "./look-up";
 import { prepare, type Prepared, type Wanted } from "./preparation";
 import { repeatedMistakes, type RepeatedMistake } from "./repeated-mistakes";
-import { lineTo, type Repertoire, type Side } from "./repertoire";
+import { lineTo, type Repertoire } from "./repertoire";
 import { SPEEDS } from "./speeds";
 import { draw, fill } from "./table";
 import { dueMistakes, nextDue, Trainer } from "./trainer";
@@ -44,7 +45,7 @@ const speed = byId<HTMLSelectElement>("speed");
 speed.append(make("option", { value: "" }, "All speeds"), ...SPEEDS.map((each) => make("option", { value: each }, `${each.charAt(0).toUpperCase()}${each.slice(1)}`)));
 const chosenSpeed = () => SPEEDS.find((each) => each === speed.value);
 
-let side: Side = "white";
+let side: Color = "white";
 let prepared: Prepared | undefined;
 let mistakes: readonly RepeatedMistake[] = [];
 /** The player of the address, the number of games, and their speed. */
