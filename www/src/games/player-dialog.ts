@@ -1,17 +1,16 @@
 /** The games of a player of Lichess or Chess.com. Loaded when it is first opened. */
 import type { Color } from "chessops/types";
-import { opposite } from "chessops/util";
 import { loadOnce } from "../loading/load-once";
 import { lastPlayer, rememberPlayer } from "../players/last-player";
-import { type NamedPlayer, type Player, playerAddress, playerName, pointsOf, sideOf, SITES } from "../players/player";
+import { type NamedPlayer, outcomeOf, type Player, playerAddress, playerName, sideOf, SITES } from "../players/player";
 import { PlayerGames } from "../players/player-games";
 import { openPlayerStore } from "../players/player-store";
 import { closeDone, closeOnBackdrop, showModal } from "../shell/dialog";
 import { make } from "../shell/dom";
-import type { Participant, PlayedGame } from "../sites/played-game";
+import type { PlayedGame } from "../sites/played-game";
 import { MissingError } from "../sites/request";
 import { InputError } from "../text/input-error";
-import { plural } from "../text/units";
+import { day, plural } from "../text/units";
 import { GameList, type GameRow } from "./game-list";
 
 type Open = (game: PlayedGame, side: Color) => void;
@@ -156,12 +155,9 @@ class PlayerDialog {
   /** Returns the facts of a game: the outcome, the opponent, and the second line. */
   #words(game: PlayedGame): [outcome: string, opponent: string, about: string] {
     const side = this.#side(game);
-    const points = pointsOf(game, side);
-    const outcome = points === 1 ? "Won" : points === 0 ? "Lost" : "Drew";
-    const opponent = `${rated(game[opposite(side)])}`;
-    const date = new Date(game.time).toISOString().slice(0, 10);
+    const { outcome, opponent } = outcomeOf(game, side);
     const own = game[side].rating;
-    const about = [side === "white" ? "White" : "Black", ...(own ? [String(own)] : []), `${game.speed}${game.isRated ? "" : ", casual"}`, date, game.opening];
+    const about = [side === "white" ? "White" : "Black", ...(own ? [String(own)] : []), `${game.speed}${game.isRated ? "" : ", casual"}`, day(game.time), game.opening];
     return [outcome, opponent, about.filter(Boolean).join(" · ")];
   }
 
@@ -175,5 +171,3 @@ class PlayerDialog {
     };
   }
 }
-
-const rated = ({ name, rating }: Participant): string => `${name || "?"}${rating ? ` (${rating})` : ""}`;

@@ -4,6 +4,7 @@ import { showDialog } from "../shell/dialog";
 import { make } from "../shell/dom";
 import { download, fileName, toPgn } from "../pgn/write-game";
 import type { State } from "../state/state";
+import { messageOf } from "../text/input-error";
 
 /** Shows the dialog. `address` returns the link to the position; `annotated` adds the page's evaluations to a PGN. */
 export function showShare(state: State, address: () => string, annotated: (pgn: string) => Promise<string>): void {
@@ -15,7 +16,7 @@ export function showShare(state: State, address: () => string, annotated: (pgn: 
       try {
         output.textContent = await does();
       } catch (error) {
-        output.textContent = `That failed: ${error instanceof Error ? error.message : String(error)}`;
+        output.textContent = `That failed: ${messageOf(error)}`;
       }
     });
     return button;

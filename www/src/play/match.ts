@@ -2,7 +2,7 @@
 import type { Color, NormalMove } from "chessops/types";
 import { opposite, parseUci } from "chessops/util";
 import { clip, InputError } from "../text/input-error";
-import { ending, Game, type Node, path, positionKey, uci } from "../game/game";
+import { ending, Game, movesOf, type Node, path, positionKey } from "../game/game";
 import { positionOf } from "../game/fen";
 import { Clock, type Left } from "./clock";
 import { DRAW_INTERVAL } from "./draw-offer";
@@ -71,7 +71,7 @@ export class Match {
 
   /** The moves in UCI; castling is the king's move to its rook. */
   get moves(): string[] {
-    return path(this.#node).flatMap(({ move }) => (move ? [uci(move)] : []));
+    return movesOf(path(this.#node));
   }
 
   /** Plays a move. Returns false if it is illegal or the game is over. */

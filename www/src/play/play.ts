@@ -23,6 +23,8 @@ import * as setup from "./setup";
 import * as sheet from "./sheet";
 import { restore, store } from "./stored";
 import { verdict } from "./verdict";
+import { messageOf } from "../text/input-error";
+import { day } from "../text/units";
 import { decodeUri } from "../text/uri";
 import { levelName, type Terms } from "./terms";
 
@@ -39,7 +41,7 @@ applyAppearance(settings);
 bindTheme();
 
 const now = (): number => performance.now();
-const today = (): string => new Date().toISOString().slice(0, 10).replaceAll("-", ".");
+const today = (): string => day(Date.now()).replaceAll("-", ".");
 
 const opponent = new Opponent(endgamesUrl(settings.endgames), settings.cache);
 const board = new Board(playMove, undefined, premove);
@@ -233,8 +235,7 @@ async function answer(at: Match): Promise<void> {
 function failed(error: unknown): void {
   match?.clock?.stop(now());
   clocks();
-  const text = error instanceof Error ? error.message : String(error);
-  byId("error").firstElementChild?.replaceChildren(`The engine could not be loaded: ${text}`);
+  byId("error").firstElementChild?.replaceChildren(`The engine could not be loaded: ${messageOf(error)}`);
   byId("error").hidden = false;
 }
 

@@ -1,4 +1,6 @@
 /** Players of Lichess and Chess.com. */
+import type { Color } from "chessops/types";
+import { opposite } from "chessops/util";
 import type { PlayedGame, Range } from "../sites/played-game";
 
 /** Sites with games by player, and their names. */
@@ -46,6 +48,13 @@ export function sideOf({ name }: Pick<Player, "name">, { white, black }: PlayedG
   return white.name.toLowerCase() === own ? "white" : black.name.toLowerCase() === own ? "black" : undefined;
 }
 
+/** Returns the outcome for a side in a word, and the opponent with the rating. */
+export function outcomeOf(game: PlayedGame, side: Color): { outcome: string; opponent: string } {
+  const points = pointsOf(game, side);
+  const { name, rating } = game[opposite(side)];
+  return { outcome: points === 1 ? "Won" : points === 0 ? "Lost" : "Drew", opponent: `${name || "?"}${rating ? ` (${rating})` : ""}` };
+}
+
 /** Returns the points of a side. */
-export const pointsOf = ({ result }: Pick<PlayedGame, "result">, side: "white" | "black"): number =>
+export const pointsOf = ({ result }: Pick<PlayedGame, "result">, side: Color): number =>
   result === "1/2-1/2" ? 0.5 : Number((result === "1-0") === (side === "white"));

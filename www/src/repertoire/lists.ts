@@ -1,13 +1,12 @@
 /** The lists of repeated mistakes and of moves that leave the book. */
 import type { Color } from "chessops/types";
 import { Chess, type Position } from "chessops/chess";
-import { opposite } from "chessops/util";
 import { percent } from "../book/results";
 import { moveNumber, steps } from "../game/game";
-import { type Player, pointsOf } from "../players/player";
+import { outcomeOf, type Player } from "../players/player";
 import { byId, make } from "../shell/dom";
 import type { PlayedGame } from "../sites/played-game";
-import { plural } from "../text/units";
+import { day, plural } from "../text/units";
 import type { Departure } from "./departures";
 import type { Prepared } from "./preparation";
 import type { RepeatedMistake } from "./repeated-mistakes";
@@ -89,10 +88,8 @@ function gameList({ games, player }: Prepared, move: RepertoireMove, { side, pos
 
 /** Returns a link to a game: on the board for a game of Lichess, else on its site. */
 function gameLink(game: PlayedGame, { site }: Player, side: Color, ply: number): HTMLElement {
-  const points = pointsOf(game, side);
-  const outcome = points === 1 ? "Won" : points === 0 ? "Lost" : "Drew";
-  const { name, rating } = game[opposite(side)];
-  const words = `${outcome} against ${name || "?"}${rating ? ` (${rating})` : ""}, ${new Date(game.time).toISOString().slice(0, 10)}`;
+  const { outcome, opponent } = outcomeOf(game, side);
+  const words = `${outcome} against ${opponent}, ${day(game.time)}`;
   if (site === "lichess") return make("a", { href: `./#lichess=${game.id}/${side}&ply=${ply}` }, words);
   return make("a", { href: game.url, target: "_blank", rel: "noopener" }, words);
 }

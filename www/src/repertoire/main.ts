@@ -5,7 +5,7 @@ import type { Played } from "shelfish/book";
 import { bindPreviewEnd } from "../board/preview";
 import { moveKeys } from "../book/move-keys";
 import { setUpBookPage } from "../explorer/book-page";
-import { Game, path, positionKey, type Step, steps, uci } from "../game/game";
+import { Game, movesOf, path, positionKey, type Step, steps } from "../game/game";
 import { loadOpenings } from "../game/opening-names";
 import { followAddress, writeAddress } from "../link/address-bar";
 import { formatLink } from "../link/link";
@@ -19,13 +19,13 @@ import { byId, make } from "../shell/dom";
 import { bindKeys } from "../shell/keyboard";
 import { keepForOffline } from "../shell/offline";
 import { InputError } from "../text/input-error";
-import { plural } from "../text/units";
+import { capitalised, day, plural } from "../text/units";
 import { COUNTS, formatPlace, parsePlace, type Place, USUAL_COUNT } from "./address";
 import { drawDepartures, drawMistakes } from "./lists";
 import { lookUp } from "./look-up";
 import { prepare, type Prepared, type Wanted } from "./preparation";
 import { repeatedMistakes, type RepeatedMistake } from "./repeated-mistakes";
-import { lineTo, type Repertoire } from "./repertoire";
+import { keyOf, lineTo, type Repertoire } from "./repertoire";
 import { SPEEDS } from "./speeds";
 import { draw, fill } from "./table";
 import { dueMistakes, nextDue, Trainer } from "./trainer";
@@ -42,7 +42,7 @@ const count = byId<HTMLSelectElement>("count");
 count.append(...COUNTS.map((each) => make("option", { value: String(each), selected: each === USUAL_COUNT }, plural(each, "game"))));
 
 const speed = byId<HTMLSelectElement>("speed");
-speed.append(make("option", { value: "" }, "All speeds"), ...SPEEDS.map((each) => make("option", { value: each }, `${each.charAt(0).toUpperCase()}${each.slice(1)}`)));
+speed.append(make("option", { value: "" }, "All speeds"), ...SPEEDS.map((each) => make("option", { value: each }, capitalised(each))));
 const chosenSpeed = () => SPEEDS.find((each) => each === speed.value);
 
 let side: Color = "white";
@@ -177,7 +177,7 @@ function drawTrain(): void {
   button.hidden = mistakes.length === 0 || trainer.isRunning;
   if (mistakes.length === 0) return;
   const due = dueMistakes(mistakes, training, Date.now());
-  button.textContent = due.length > 0 ? `Train ${plural(due.length, "question")}` : `Train again from ${new Date(nextDue(mistakes, training)).toISOString().slice(0, 10)}`;
+  button.textContent = due.length > 0 ? `Train ${plural(due.length, "question")}` : `Train again from ${day(nextDue(mistakes, training))}`;
   button.setAttribute("aria-disabled", String(due.length === 0));
 }
 
@@ -218,7 +218,7 @@ async function drawPosition(): Promise<void> {
 /** Returns the key of the position after a move from the position on the board. */
 function nextKey(move: string): string | undefined {
   const [step] = steps(state.node.position, [move]);
-  return step && positionKey(new Game(step.position).root);
+  return step && keyOf(step.position);
 }
 
 function drawScores(): void {
@@ -228,7 +228,7 @@ function drawScores(): void {
 
 /** Writes the player and the position to the address, and the position to the link to the analysis board. */
 function write(): void {
-  const line = path(state.node).flatMap(({ move }) => (move ? [uci(move)] : []));
+  const line = movesOf(path(state.node));
   if (asked) writeAddress(formatPlace({ ...asked, side, line }));
   const fragment = formatLink(state.game, state.node);
   byId<HTMLAnchorElement>("analyse").href = `./${fragment && `#${fragment}`}`;

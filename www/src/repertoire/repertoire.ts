@@ -37,7 +37,8 @@ export const PLIES = 30;
 /** Number of games from which a move is looked up in the databases. */
 export const REPEATED = 2;
 
-const keyOf = (position: Position): string => makeFen(position.toSetup(), { epd: true });
+/** Returns the key of a position. */
+export const keyOf = (position: Position): string => makeFen(position.toSetup(), { epd: true });
 
 /** Key of the position from which all repertoires start. */
 export const START = keyOf(Chess.default());

@@ -5,6 +5,7 @@ import { type Node, steps, variationOf } from "../game/game";
 import { bestLine } from "../score/known-score";
 import { type LineActions, lineMoves } from "../evaluation/lines";
 import type { State } from "../state/state";
+import { capitalised } from "../text/units";
 
 /** The kinds of bad moves, from minor to severe. */
 export const KINDS = ["inaccuracy", "mistake", "blunder"] as const;
@@ -98,7 +99,7 @@ export class JudgmentRow {
       this.#root.replaceChildren(...(mark ? [make("strong", { className: "good" }, `${markWords(mark)}.`)] : this.#variation()));
       return;
     }
-    const name = move.judgment.charAt(0).toUpperCase() + move.judgment.slice(1);
+    const name = capitalised(move.judgment);
     const best = move.best ? steps(parent.position, [move.best])[0] : undefined;
     const line = best ? bestLine(parent, best, this.state) : [];
     const remark = move.settled ? "" : ` (${provisional(this.state)})`;

@@ -4,7 +4,7 @@ import type { Evaluated } from "shelfish/evaluator";
 import { MAX_TABLE_PIECES, scoreText } from "shelfish/score";
 import type { EndgameLookups } from "../evaluation/endgame-lookups";
 import type { Lookups } from "../evaluation/lookups";
-import type { Node } from "../game/game";
+import { type Node, positionKey } from "../game/game";
 import { loadOnce, Reopenable } from "../loading/load-once";
 import { loadPart } from "../loading/page-part";
 import { throttle } from "../loading/throttle";
@@ -173,9 +173,9 @@ export class Reporter {
     };
     const { engine, nodes } = this.#settings;
     // The module names positions without their half-move clocks.
-    const nodesByFen = new Map(line.map((node) => [fourFields(node.fen), node]));
+    const nodesByFen = new Map(line.map((node) => [positionKey(node), node]));
     const probeMany = async (fens: string[]) => {
-      const wanted = fens.map((fen) => nodesByFen.get(fourFields(fen)));
+      const wanted = fens.map((fen) => nodesByFen.get(positionKey({ fen })));
       const found = wanted.filter((node) => node !== undefined);
       const results = new Map((await this.endgames.results(found, signal)).map((result, index) => [found[index], result]));
       return wanted.map((node) => results.get(node) ?? new InputError("no endgame table"));
@@ -214,8 +214,6 @@ export class Reporter {
     this.state.setAssessment({ report, evaluations, moves }, found);
   }
 }
-
-const fourFields = (fen: string): string => fen.split(" ").slice(0, 4).join(" ");
 
 /** Converts an evaluation by an engine. The state has the other evaluations. */
 function evaluated(fen: string, known: KnownEval | null | undefined): Evaluated[] {
