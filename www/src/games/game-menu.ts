@@ -1,6 +1,6 @@
 /** The menu of games: famous games, the last opened games, and the list of all opened games. */
 import type { Game } from "../game/game";
-import { players, surname, year } from "../game/player-names";
+import { pairing, players } from "../game/player-names";
 import { lastPlayer } from "../players/last-player";
 import type { Player } from "../players/player";
 import { byId, make } from "../shell/dom";
@@ -81,7 +81,5 @@ export class GameMenu {
 
 /** Returns "Morphy – Isouard, 1858", or the event if the players are unknown. */
 export function nameOf({ white, black, date, event, plies }: Entry): string {
-  const when = year(date);
-  if (white || black) return `${surname(white || "?")} – ${surname(black || "?")}${when && `, ${when}`}`;
-  return [event || "A game", plural(Math.ceil(plies / 2), "move")].join(", ");
+  return pairing(white, black, date) || `${event || "A game"}, ${plural(Math.ceil(plies / 2), "move")}`;
 }

@@ -1,8 +1,9 @@
 /** The games of a player of Lichess or Chess.com. Loaded when it is first opened. */
 import type { Color } from "chessops/types";
 import { loadOnce } from "../loading/load-once";
+import { reportInputError } from "../loading/page-part";
 import { lastPlayer, rememberPlayer } from "../players/last-player";
-import { type NamedPlayer, outcomeOf, type Player, playerAddress, playerName, sideOf, SITES } from "../players/player";
+import { enteredPlayer, type NamedPlayer, outcomeOf, type Player, sideOf, SITES } from "../players/player";
 import { PlayerGames } from "../players/player-games";
 import { openPlayerStore } from "../players/player-store";
 import { closeDone, closeOnBackdrop, showModal } from "../shell/dialog";
@@ -73,9 +74,7 @@ class PlayerDialog {
     this.#older.addEventListener("click", () => void this.#fetch((games, progress, signal) => games.older(progress, signal)));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      const named = playerAddress(this.#name.value) ?? playerName(this.#name.value);
-      if (named) void this.#choose({ site: this.#chosenSite(), ...named });
-      else this.#complain("A user name has 2 to 30 letters, digits, hyphens or underscores.");
+      void reportInputError(async () => this.#choose({ site: this.#chosenSite(), ...enteredPlayer(this.#name.value) }), (message) => this.#complain(message));
     });
     for (const [, input] of this.#sites) input.addEventListener("change", () => form.requestSubmit());
   }

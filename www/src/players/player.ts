@@ -2,6 +2,7 @@
 import type { Color } from "chessops/types";
 import { opposite } from "chessops/util";
 import type { PlayedGame, Range } from "../sites/played-game";
+import { InputError } from "../text/input-error";
 
 /** Sites with games by player, and their names. */
 export const SITES = { lichess: "Lichess", "chess.com": "Chess.com" } as const;
@@ -34,6 +35,13 @@ export function playerAddress(text: string): NamedPlayer | undefined {
   const [, site = "", path = "", name = ""] = /^(?:https?:\/\/)?(?:www\.)?(lichess\.org|chess\.com)\/(@|member|games\/archive)\/([\w-]+)(?:[/?#]\S*)?$/i.exec(text.trim()) ?? [];
   if (!NAME.test(name) || (path === "@") !== (site.toLowerCase() === "lichess.org")) return undefined;
   return { site: path === "@" ? "lichess" : "chess.com", name };
+}
+
+/** Reads the name or the address of a player in a form. Throws an `InputError` for any other text. */
+export function enteredPlayer(text: string): NamedPlayer {
+  const player = playerAddress(text) ?? playerName(`@${text.trim().replace(/^@/, "")}`);
+  if (!player) throw new InputError("A user name has 2 to 30 letters, digits, hyphens or underscores.");
+  return player;
 }
 
 /** Yields the games of a player in a range, the last game first. Throws an `InputError`, or the signal's reason if the signal is aborted. */

@@ -9,11 +9,13 @@ import { Game, movesOf, path, positionKey, type Step, steps } from "../game/game
 import { loadOpenings } from "../game/opening-names";
 import { followAddress, writeAddress } from "../link/address-bar";
 import { formatLink } from "../link/link";
+import { linkBoard } from "../link/position-links";
 import { loadOnce } from "../loading/load-once";
+import { reportInputError } from "../loading/page-part";
 import { throttle } from "../loading/throttle";
 import { showOpening } from "../moves/opening-label";
 import { lastPlayer, rememberPlayer } from "../players/last-player";
-import { type Player, playerAddress, playerName } from "../players/player";
+import { enteredPlayer, type Player } from "../players/player";
 import { openPlayerStore } from "../players/player-store";
 import { byId, make } from "../shell/dom";
 import { bindKeys } from "../shell/keyboard";
@@ -230,8 +232,7 @@ function drawScores(): void {
 function write(): void {
   const line = movesOf(path(state.node));
   if (asked) writeAddress(formatPlace({ ...asked, side, line }));
-  const fragment = formatLink(state.game, state.node);
-  byId<HTMLAnchorElement>("analyse").href = `./${fragment && `#${fragment}`}`;
+  linkBoard(formatLink(state.game, state.node));
 }
 
 /** Shows the place of the address. */
@@ -257,14 +258,14 @@ function restore(fragment: string): void {
 
 byId("form").addEventListener("submit", (event) => {
   event.preventDefault();
-  const named = playerAddress(name.value) ?? playerName(`@${name.value.trim().replace(/^@/, "")}`);
-  if (!named) return complain("A user name has 2 to 30 letters, digits, hyphens or underscores.");
-  const chosen = "site" in named && named.site ? named.site : (site.value as Player["site"]);
-  [name.value, site.value] = [named.name, chosen];
-  asked = { player: { site: chosen, name: named.name }, count: Number(count.value), speed: chosenSpeed() };
-  writeAddress(formatPlace({ ...asked, side, line: [] }), true);
-  state.enter(new Game());
-  void showPlayer(asked.player, { count: asked.count, speed: asked.speed });
+  void reportInputError(async () => {
+    const player: Player = { site: site.value as Player["site"], ...enteredPlayer(name.value) };
+    [name.value, site.value] = [player.name, player.site];
+    asked = { player, count: Number(count.value), speed: chosenSpeed() };
+    writeAddress(formatPlace({ ...asked, side, line: [] }), true);
+    state.enter(new Game());
+    await showPlayer(player, { count: asked.count, speed: asked.speed });
+  }, complain);
 });
 byId("cancel").addEventListener("click", () => preparing.abort());
 for (const each of ["white", "black"] as const) {

@@ -3,6 +3,7 @@ import { makeFen } from "chessops/fen";
 import { Chess, type Position } from "chessops/chess";
 import type { Color, NormalMove } from "chessops/types";
 import type { Results } from "shelfish/book";
+import { games } from "../book/results";
 import { uci } from "../game/game";
 import type { PlayedGame } from "../sites/played-game";
 
@@ -100,6 +101,4 @@ export function lineTo({ positions }: Repertoire, key: string): string[] {
 }
 
 /** Returns the points per game of a side, from 0 to 1. */
-export function scoreOf({ white, draws, black }: Results, side: Color): number {
-  return ((side === "white" ? white : black) + draws / 2) / (white + draws + black);
-}
+export const scoreOf = (results: Results, side: Color): number => (results[side] + results.draws / 2) / games(results);
