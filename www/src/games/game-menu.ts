@@ -3,7 +3,7 @@ import type { Game } from "../game/game";
 import { pairing, players } from "../game/player-names";
 import { lastPlayer } from "../players/last-player";
 import type { Player } from "../players/player";
-import { byId, make } from "../shell/dom";
+import { byId, make, makeButton } from "../shell/dom";
 import { plural } from "../text/units";
 import type { Entry } from "./game-store";
 import type { Library } from "./library";
@@ -72,9 +72,7 @@ export class GameMenu {
   #buttons(): HTMLElement[] {
     return this.library.offered.map((each) => {
       const label = [make("span", { className: "title" }, each.title), make("span", { className: "who" }, each.players)];
-      const button = make("button", { type: "button", "data-testid": "offer" }, ...label);
-      button.addEventListener("click", () => this.choices.famous(each.slug));
-      return make("li", {}, button);
+      return make("li", {}, makeButton("offer", () => this.choices.famous(each.slug), ...label));
     });
   }
 }

@@ -3,7 +3,7 @@ import type { NormalMove } from "chessops/types";
 import { type DatabaseClient, explain } from "../database/client";
 import { type Step, steps, uci } from "../game/game";
 import { bestLine } from "../score/known-score";
-import { make } from "../shell/dom";
+import { makeButton } from "../shell/dom";
 import type { State } from "../state/state";
 import { plural } from "../text/units";
 import { Answers, type Exercise, type Verdict } from "./answer";
@@ -207,11 +207,7 @@ export abstract class TrainingSession<Question extends Exercise> {
   #offer(...actions: Action[]): void {
     const { actions: root, name } = this.view;
     const hadFocus = root.contains(document.activeElement);
-    const buttons = [...actions, ["close", "Close", () => this.close()] as const].map(([id, label, does]) => {
-      const button = make("button", { type: "button", "data-testid": `${name}-${id}` }, label);
-      button.addEventListener("click", does);
-      return button;
-    });
+    const buttons = [...actions, ["close", "Close", () => this.close()] as const].map(([id, label, does]) => makeButton(`${name}-${id}`, does, label));
     root.replaceChildren(...buttons);
     if (hadFocus) buttons[0]?.focus({ preventScroll: true });
   }

@@ -4,7 +4,7 @@ import { Chess, type Position } from "chessops/chess";
 import { percent } from "../book/results";
 import { moveNumber, steps } from "../game/game";
 import { outcomeOf, type Player } from "../players/player";
-import { byId, make } from "../shell/dom";
+import { byId, make, makeButton } from "../shell/dom";
 import type { PlayedGame } from "../sites/played-game";
 import { day, plural } from "../text/units";
 import type { Departure } from "./departures";
@@ -54,20 +54,15 @@ function redrawList<T>(id: string, all: readonly T[], draw: (each: T) => HTMLEle
 
 /** Returns an entry with a button that shows all entries. */
 function more<T>(list: HTMLElement, all: readonly T[], draw: (each: T) => HTMLElement): HTMLElement {
-  const button = make("button", { type: "button", className: "more", "data-testid": "more" }, all.length > MAX_ENTRIES ? `Show ${MAX_ENTRIES} of ${all.length.toLocaleString("en")}` : `Show all ${all.length}`);
-  button.addEventListener("click", () => {
+  const show = () => {
     list.dataset.all = "true";
     redrawList(list.id, all, draw);
     list.children[FEW]?.querySelector("button")?.focus();
-  });
-  return make("li", {}, button);
+  };
+  return make("li", {}, makeButton({ className: "more", "data-testid": "more" }, show, all.length > MAX_ENTRIES ? `Show ${MAX_ENTRIES} of ${all.length.toLocaleString("en")}` : `Show all ${all.length}`));
 }
 
-function entry(kind: string, words: string, show: () => void, games: HTMLElement): HTMLElement {
-  const button = make("button", { type: "button", "data-testid": kind }, words);
-  button.addEventListener("click", show);
-  return make("li", {}, button, games);
-}
+const entry = (kind: string, words: string, show: () => void, games: HTMLElement): HTMLElement => make("li", {}, makeButton(kind, show, words), games);
 
 /** Returns the games of a move. The list is filled when it is opened. */
 function gameList({ games, player }: Prepared, move: RepertoireMove, { side, positions }: Repertoire, key: string): HTMLElement {

@@ -1,6 +1,6 @@
 /** Judgments of moves: glyphs and words. The author's glyphs take precedence over the page's. */
 import { bindPreviewEnd } from "../board/preview";
-import { byId, make } from "../shell/dom";
+import { byId, make, makeButton } from "../shell/dom";
 import { type Node, steps, variationOf } from "../game/game";
 import { bestLine } from "../score/known-score";
 import { type LineActions, lineMoves } from "../evaluation/lines";
@@ -81,12 +81,7 @@ export class JudgmentRow {
   #variation(): HTMLElement[] {
     const { state } = this;
     if (!variationOf(state.node)) return [];
-    const action = (id: string, label: string, change: () => void) => {
-      const button = make("button", { type: "button", "data-testid": id }, label);
-      button.addEventListener("click", change);
-      return button;
-    };
-    return [action("promote", "Make it the main line", () => state.promote()), action("remove", "Delete the variation", () => state.remove())];
+    return [makeButton("promote", () => state.promote(), "Make it the main line"), makeButton("remove", () => state.remove(), "Delete the variation")];
   }
 
   #draw(): void {

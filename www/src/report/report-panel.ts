@@ -1,5 +1,5 @@
 /** The report of the game: accuracy, average loss and bad moves of each player, and the progress of its analysis. */
-import { capitalised, plural } from "../text/units";
+import { plural } from "../text/units";
 import { byId, make, redraw } from "../shell/dom";
 import { type Kind, KINDS, MANY, MARKS, nextOf } from "./judgment";
 import { countOrigins } from "./origins";
@@ -139,7 +139,7 @@ export class ReportPanel {
         {},
         row("Accuracy", (side) => figure(report[side], report[side].accuracy, 1, " %"), ...basis),
         row("Average loss", (side) => figure(report[side], report[side].averageCentipawnLoss, 0)),
-        ...KINDS.map((kind) => row(capitalised(MANY[kind]), (side) => this.#count(report, side, kind))),
+        ...KINDS.map((kind) => row(MANY[kind].charAt(0).toUpperCase() + MANY[kind].slice(1), (side) => this.#count(report, side, kind))),
         ...MARKS.map((mark) => row(mark === "great" ? "Great moves" : "Only moves", (side) => this.#marked(report, side, mark))),
         ...this.#phases(report, row),
       ),
@@ -191,7 +191,7 @@ export class ReportPanel {
         const time = sumOf(line, times, side, starts[name], to);
         return make("span", {}, accuracy === null ? "–" : `${accuracy.toFixed(1)} %`, ...(time ? [make("small", { className: "time" }, timeText(time.total))] : []));
       };
-      return [row(capitalised(name), cell, make("small", {}, times.some((time) => time !== undefined) ? " accuracy, time" : " accuracy"))];
+      return [row(name.charAt(0).toUpperCase() + name.slice(1), cell, make("small", {}, times.some((time) => time !== undefined) ? " accuracy, time" : " accuracy"))];
     };
     const whole = (side: "white" | "black") => {
       const sum = sumOf(line, times, side);
