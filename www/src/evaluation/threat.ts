@@ -18,7 +18,7 @@ export interface ThreatView {
 }
 
 /** Returns the position after a pass; `undefined` if the side to move is in check, or if the other side has no move. */
-export function afterPass({ position }: Pick<Node, "position">): Position | undefined {
+function afterPass({ position }: Pick<Node, "position">): Position | undefined {
   const after = position.isCheck() ? undefined : passed(position);
   return after?.hasDests() ? after : undefined;
 }

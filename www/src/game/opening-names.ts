@@ -3,8 +3,6 @@ import type { Opening } from "shelfish/openings";
 import type { Node } from "./game";
 import { loadOnce } from "../loading/load-once";
 
-export type { Opening };
-
 let list: typeof import("shelfish/openings") | undefined;
 
 /** Loads the names, about 35 kB. `openingName` finds nothing before. */

@@ -14,7 +14,7 @@ export function surname(name: string): string {
 }
 
 /** Returns the year of a PGN date; empty if unknown. */
-export const year = (date: string | undefined): string => /^\d{4}/.exec(date ?? "")?.[0] ?? "";
+const year = (date: string | undefined): string => /^\d{4}/.exec(date ?? "")?.[0] ?? "";
 
 /** Returns "Morphy – Isouard, 1858"; empty if both names are unknown. */
 export function players(headers: ReadonlyMap<string, string>): string {

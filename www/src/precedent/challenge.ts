@@ -22,7 +22,7 @@ export interface Reply {
 }
 
 /** Whether the score ends the challenge of a side. */
-export const isLost = (side: "white" | "black", score: ScoreLike): boolean => centipawnsFor(side, score) < LOST;
+const isLost = (side: "white" | "black", score: ScoreLike): boolean => centipawnsFor(side, score) < LOST;
 
 /** The engine of the challenge, and the best result. */
 export class Challenge {

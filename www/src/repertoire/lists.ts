@@ -90,12 +90,12 @@ function gameLink(game: PlayedGame, { site }: Player, side: Color, ply: number):
 }
 
 /** Returns the position with a key, with its move number. */
-export function positionAt(repertoire: Repertoire, key: string): Position {
+function positionAt(repertoire: Repertoire, key: string): Position {
   const start = Chess.default();
   return steps(start, lineTo(repertoire, key)).at(-1)?.position ?? start;
 }
 
 /** Returns a move with its number: "6. Bg5", "6… Bg4". */
-export function named(position: Position, uci: string): string {
+function named(position: Position, uci: string): string {
   return `${moveNumber(position)} ${steps(position, [uci])[0]?.san ?? uci}`;
 }

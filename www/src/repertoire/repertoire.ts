@@ -36,7 +36,7 @@ export interface Repertoire {
 export const PLIES = 30;
 
 /** Number of games from which a move is looked up in the databases. */
-export const REPEATED = 2;
+const REPEATED = 2;
 
 /** Returns the key of a position. */
 export const keyOf = (position: Position): string => makeFen(position.toSetup(), { epd: true });

@@ -58,7 +58,7 @@ export function glyphOf(node: Node, state: State): Glyph {
 export const markWords = (mark: GoodMark | "novelty"): string => MARKED[mark][1];
 
 /** Says whether the engine checks a provisional judgment. */
-export const provisional = ({ progress }: State): string => (progress?.isRunning ? "checking…" : "provisional");
+const provisional = ({ progress }: State): string => (progress?.isRunning ? "checking…" : "provisional");
 
 /** The row below the moves that judges the last move and shows a better line. */
 export class JudgmentRow {
