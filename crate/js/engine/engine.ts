@@ -88,7 +88,7 @@ export class Engine {
    * Searches a position. Positions wait for a free Worker, and go before the positions of `analyseMany`.
    *
    * Without `depth`, `nodes`, `movetime` and `elo` the search ends when `signal` is aborted, and returns its last iteration.
-   * With a limit, an abort rejects with code `aborted`.
+   * An abort rejects with code `aborted` if the search has a limit.
    *
    * Rejects with a {@link ShelfishError}: `fen`, `over`, `usage`, `aborted`, `closed`, `engine`.
    */
@@ -122,7 +122,7 @@ export class Engine {
   }
 
   /**
-   * Searches positions one after the other in a Worker that forgets earlier searches first. The results depend on the positions
+   * Searches positions in order in a Worker that forgets earlier searches first. The results depend on the positions
    * and the limit, and not on earlier calls. Neighbouring positions of a game share the transposition table. Several sequences
    * run in parallel. The default limit is a depth of 12.
    *
@@ -185,7 +185,7 @@ export class Engine {
     };
   }
 
-  /** Runs searches one after the other in the next free Worker. */
+  /** Runs searches in order in the next free Worker. */
   async #run(searches: Search[], { signal, onInfo, onAnswer, isFirst, isFresh }: Run): Promise<EngineEvaluation[]> {
     if (!this.#isOpen) throw failed("closed", "the engine was closed");
     const [search] = searches;

@@ -83,7 +83,7 @@ function unlessOver(error: unknown): null {
   throw error;
 }
 
-/** Explains what went wrong with the database and what the reader of the page can do. */
+/** Explains an error of the database, with advice for the reader of the page. */
 export function explain(error: unknown): Explanation {
   const code = error instanceof ShelfishError ? error.code : undefined;
   const message = messageOf(error);

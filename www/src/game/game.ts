@@ -147,7 +147,7 @@ export function squares(before: Position, move: NormalMove): string[] {
   return chessgroundMove(side ? { ...move, to: kingCastlesTo(before.turn, side) } : move);
 }
 
-/** Returns the move in UCI. Castling is the king's capture of its own rook, which is unambiguous in Chess960. */
+/** Returns the move in UCI. Castling is the king's move to its rook, which is unambiguous in Chess960. */
 export const uci = (move: NormalMove): string => makeUci(move);
 
 /** Returns the moves of a line in UCI. */

@@ -6,7 +6,7 @@ import type { Refused } from "../pgn/read-text";
 /** Maximum number of games that are listed. */
 const MAX_LISTED = 200;
 
-/** Says how many games were opened, and how many of them the menu has. */
+/** Says how many games were opened, and how many games the menu lists. */
 export function openedText(count: number, all: number, stored = count): string {
   const opened = count < all ? `${count.toLocaleString("en")} of ${plural(all, "game")}` : plural(count, "game");
   return `${opened} opened: the menu has ${stored < count ? `the first ${stored}` : "them"}.`;

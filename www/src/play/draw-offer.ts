@@ -1,4 +1,4 @@
-/** The rule by which the engine answers a draw offer. */
+/** The engine's answer to a draw offer. */
 import type { Color } from "chessops/types";
 import type { ScoreLike } from "shelfish/score";
 import type { Position } from "chessops/chess";
@@ -8,7 +8,7 @@ import { centipawnsFor } from "../score/score";
 const FIRST_MOVE = 20;
 /** Number of positions after the engine's own moves that the engine judges: each must be equal or worse for it. */
 export const DRAW_POSITIONS = 3;
-/** Nodes of the engine for each of these positions. */
+/** Nodes of the engine for each judged position. */
 export const DRAW_NODES = 100_000;
 /** Highest score for the engine, in centipawns, at which a position counts as equal. */
 const EQUAL = 20;

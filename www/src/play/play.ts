@@ -72,7 +72,7 @@ function showStatus(text: string): void {
   byId("status").textContent = text;
 }
 
-/** Describes the last move and what the user can do. */
+/** Describes the last move, and says whose turn it is. */
 function describe(): void {
   if (!match) return;
   const { node, outcome } = match;

@@ -50,7 +50,7 @@ export interface Listener {
 
 /** The games that the page shows. */
 export interface Wanted {
-  /** Maximum number of games: the last games of the player, of which the page shows the games of the speed. */
+  /** Maximum number of games: the last games of the player. The page shows the games of the speed. */
   count: number;
   speed?: Speed | undefined;
 }
