@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { lab } from "./support/lab.mjs";
 import { ROOT } from "./support/paths.mjs";
+import { quantile } from "./support/quantile.mjs";
 
 /** @typedef {typeof import("shelfish/endgames")} Entry */
 
@@ -39,9 +40,8 @@ try {
 } finally {
   await shelf.close();
 }
-const quantile = (/** @type {number[]} */ values, /** @type {number} */ share) => [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) * share)];
 for (const name of /** @type {const} */ (["withModule", "milliseconds", "requests", "bytes", "next"])) {
   const values = rows.map((row) => row[name]);
-  console.log(`${name}: median ${quantile(values, 0.5)?.toFixed(0)}, 90 % ${quantile(values, 0.9)?.toFixed(0)}, most ${quantile(values, 1)?.toFixed(0)}`);
+  console.log(`${name}: median ${quantile(values, 0.5).toFixed(0)}, 90 % ${quantile(values, 0.9).toFixed(0)}, most ${quantile(values, 1).toFixed(0)}`);
 }
 console.log(`${rows.length} positions, 50 ms a request, 20 Mbit/s, nothing cached`);

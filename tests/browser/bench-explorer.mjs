@@ -7,7 +7,7 @@ import { chromium } from "playwright-core";
 import { games } from "./support/games.mjs";
 import { FLAGS, START } from "./support/lab.mjs";
 import { CHROMIUM, PACKAGE } from "./support/paths.mjs";
-import { quantile } from "./support/quantile.mjs";
+import { spread } from "./support/quantile.mjs";
 import { serve } from "./support/serve.mjs";
 
 const { values: options } = parseArgs({
@@ -108,10 +108,7 @@ rmSync(root, { recursive: true });
 
 const all = [...costs.cold, ...costs.next];
 const row = (/** @type {string} */ name, /** @type {Cost[]} */ of, /** @type {keyof Cost} */ key, divisor = 1, digits = 0) => {
-  const values = of.map((cost) => cost[key] / divisor);
-  const mean = values.reduce((a, b) => a + b, 0) / values.length;
-  const told = [mean, ...[0.5, 0.95, 1].map((share) => quantile(values, share))].map((value) => value.toFixed(digits));
-  return `| ${name} | ${told.join(" | ")} |`;
+  return `| ${name} | ${spread(of.map((cost) => cost[key] / divisor), digits)} |`;
 };
 const told = manifests.map((/** @type {any} */ { positions, bytes }) => `${positions.toLocaleString("en")} positions, ${(bytes / positions).toFixed(2)} bytes each`);
 console.log(`

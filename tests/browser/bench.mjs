@@ -8,7 +8,7 @@ import { chromium } from "playwright-core";
 import { games, neighbours } from "./support/games.mjs";
 import { FLAGS } from "./support/lab.mjs";
 import { CHROMIUM, PACKAGE, entry } from "./support/paths.mjs";
-import { quantile } from "./support/quantile.mjs";
+import { mean, spread } from "./support/quantile.mjs";
 import { serve } from "./support/serve.mjs";
 
 const { values: options } = parseArgs({
@@ -160,9 +160,6 @@ const shipped = [entry(), "shelfish_bg.wasm"]
     return { name, size: brotliCompressSync(bytes, { params }).length };
   });
 
-const mean = (/** @type {number[]} */ values) => values.reduce((a, b) => a + b, 0) / values.length;
-const spread = (/** @type {number[]} */ values, /** @type {number} */ digits) =>
-  [mean(values), ...[0.5, 0.95, 1].map((share) => quantile(values, share))].map((value) => value.toFixed(digits)).join(" | ");
 const figures = (/** @type {Cost[]} */ costs, /** @type {keyof Cost} */ key, divisor = 1, digits = 0) =>
   spread(costs.map((cost) => cost[key] / divisor), digits);
 

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { lab } from "./support/lab.mjs";
+import { at, open, withoutEngine } from "./support/page.mjs";
 import { reads, until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
@@ -21,14 +22,6 @@ const SIZES = [
 
 /** The passes of the analysis need little time. */
 const fewNodes = () => localStorage.getItem("settings") ?? localStorage.setItem("settings", '{"nodes":4000}');
-
-const at = (/** @type {Page} */ page, /** @type {string} */ id) => page.getByTestId(id);
-
-async function paste(/** @type {Page} */ page, /** @type {string} */ text) {
-  await at(page, "open").click();
-  await at(page, "open-text").fill(text);
-  await at(page, "open-submit").click();
-}
 
 for (const { width, height, touch } of SIZES) {
   const context = { viewport: { width, height }, hasTouch: touch, isMobile: touch };
@@ -52,7 +45,7 @@ for (const { width, height, touch } of SIZES) {
 
   test(`the engine evaluates unknown positions of a game, and graph and report mark them, at ${width} by ${height}`, async (t) => {
     const page = await shelf.page(t, { path: "site/", context, before: fewNodes });
-    await paste(page, UNSEEN);
+    await open(page, UNSEEN);
     await reads(page, "coverage", /by the engine/);
     await until(() => page.evaluate(() => document.querySelectorAll("#graph .gap").length === 0));
     await reads(page, "report-share", /positions were evaluated by the engine/);
@@ -72,7 +65,7 @@ test("the page shows the progress of the analysis, which can be stopped and resu
   await page.evaluate(() => localStorage.setItem("settings", '{"nodes":40000000}'));
   await page.reload();
   // The first moves are not in the database, so all later positions are new.
-  await paste(page, `1. a4 a5 2. h4 h5 3. Ra3 Ra6 ${long} *`);
+  await open(page, `1. a4 a5 2. h4 h5 3. Ra3 Ra6 ${long} *`);
   const stop = await at(page, "stop-engine").elementHandle();
   await reads(page, "filling", /Pass 1 of 4: \d+ of \d+/);
   await stop?.focus();
@@ -88,7 +81,7 @@ test("the page shows the progress of the analysis, which can be stopped and resu
   await reads(page, "filling", /Pass \d of 4/);
   await page.evaluate(() => localStorage.setItem("settings", '{"nodes":4000}'));
   await page.reload();
-  await paste(page, UNSEEN);
+  await open(page, UNSEEN);
   await reads(page, "filling", /Complete/);
   await reads(page, "report-share", /17 of 17 positions are known/);
 });
@@ -100,7 +93,7 @@ test("an analysis whose engine cannot be loaded ends, and does not begin again",
   await page.clock.install();
   await page.goto(new URL("site/", shelf.server.url).href);
   await reads(page, "facts", /^Depth/);
-  await paste(page, UNSEEN);
+  await open(page, UNSEEN);
   await reads(page, "filling", /Stopped/);
   for (let times = 0; times < 10; times++) await page.clock.runFor(100);
   await reads(page, "filling", /Stopped/);
@@ -109,7 +102,7 @@ test("an analysis whose engine cannot be loaded ends, and does not begin again",
 
 test("a game that is opened again shows its settled report without a search, and the report is the same", async (t) => {
   const page = await shelf.page(t, { path: "site/", before: fewNodes });
-  await paste(page, UNSEEN);
+  await open(page, UNSEEN);
   await reads(page, "filling", /Complete/);
   const report = () => page.evaluate(() => [...document.querySelectorAll("#report td, #report .share, #moves .glyph")].map(({ textContent }) => textContent));
   const first = await report();
@@ -127,7 +120,7 @@ test("one click checks the report with Stockfish, whose size and time are shown 
   /** @type {string[]} */
   const requested = [];
   page.on("request", (request) => requested.push(request.url()));
-  await paste(page, UNSEEN);
+  await open(page, UNSEEN);
   await reads(page, "filling", /Complete/);
   await reads(page, "check-stockfish", /^Check with Stockfish 10 \(140 kB, about \d+ s\)$/);
   assert.deepEqual(requested.filter((url) => /stockfish/.test(url)), [], "nothing of Stockfish loads before the click");
@@ -138,13 +131,13 @@ test("one click checks the report with Stockfish, whose size and time are shown 
   assert.ok(await at(page, "check-stockfish").isHidden());
   assert.ok(requested.some((url) => /stockfish-.*\.wasm$/.test(url)));
   // Another game begins with the engine of the site.
-  await paste(page, "1. e4 e5 2. Ke2 Ke7 *");
+  await open(page, "1. e4 e5 2. Ke2 Ke7 *");
   await reads(page, "report-share", /^Based on 4 of 4 moves; 5 of 5 positions are known\.( \d+ positions? (was|were) evaluated by the engine\.)?$/);
 });
 
 test("a deeper analysis replaces a settled report only when it is complete", async (t) => {
   const page = await shelf.page(t, { path: "site/", before: fewNodes });
-  await paste(page, UNSEEN);
+  await open(page, UNSEEN);
   await reads(page, "filling", /Complete/);
   await page.evaluate(() => {
     const share = () => document.querySelector("[data-testid=report-share]")?.textContent ?? "";
@@ -159,9 +152,9 @@ test("a deeper analysis replaces a settled report only when it is complete", asy
 });
 
 test("judgments that are not settled are hollow, are called provisional, and count nowhere", async (t) => {
-  const page = await shelf.page(t, { path: "site/", before: () => localStorage.setItem("settings", '{"engine":false}'), context: { viewport: { width: 1366, height: 768 } } });
+  const page = await shelf.page(t, { path: "site/", before: withoutEngine, context: { viewport: { width: 1366, height: 768 } } });
   // A shallow evaluation is only a hint.
-  await paste(page, "1. a4 { [%eval 0.0] } a5 { [%eval 0.1] } 2. h4 { [%eval 0.0] } h5 { [%eval 0.1] } 3. Rh3 { [%eval -1.4,8] } *");
+  await open(page, "1. a4 { [%eval 0.0] } a5 { [%eval 0.1] } 2. h4 { [%eval 0.0] } h5 { [%eval 0.1] } 3. Rh3 { [%eval -1.4,8] } *");
   await reads(page, "report-share", /1 judgment is provisional and not counted/);
   assert.equal(await page.locator("#report .count").count(), 0);
   assert.equal(await page.locator("#graph .bad.mistake.provisional").count(), 1);
@@ -174,8 +167,8 @@ test("judgments that are not settled are hollow, are called provisional, and cou
 });
 
 test("the report and the graph count known positions alike, and a partial report has no accuracy", async (t) => {
-  const page = await shelf.page(t, { path: "site/", before: () => localStorage.setItem("settings", '{"engine":false}') });
-  await paste(page, "1. e4 e5 2. Nf3 Nc6 3. a3 a6 4. Ra2 Ra7 5. Ra1 Ra8 6. h3 h6 *");
+  const page = await shelf.page(t, { path: "site/", before: withoutEngine });
+  await open(page, "1. e4 e5 2. Nf3 Nc6 3. a3 a6 4. Ra2 Ra7 5. Ra1 Ra8 6. h3 h6 *");
   await reads(page, "report-share", /Based on \d+ of 12 moves/);
   const [, known] = /(\d+) of 13 positions are known/.exec(String(await at(page, "report-share").textContent())) ?? [];
   await reads(page, "coverage", new RegExp(`^${known} of 13 positions known`));
@@ -186,7 +179,7 @@ test("the report and the graph count known positions alike, and a partial report
 
 test("a shallow answer of the database is shown as a hint, and the engine searches the position", async (t) => {
   const hint = "site/#fen=rnbqkbnr/pppppppp/8/8/P7/8/1PPPPPPP/RNBQKBNR_b_KQkq_-_0_1";
-  const quiet = await shelf.page(t, { path: hint, before: () => localStorage.setItem("settings", '{"engine":false}') });
+  const quiet = await shelf.page(t, { path: hint, before: withoutEngine });
   await reads(quiet, "facts", /^Depth \d+ · shallow/);
   const page = await shelf.page(t, { path: hint, context: { viewport: { width: 1366, height: 768 } } });
   await reads(page, "facts", /^Engine, depth \d+/);
@@ -196,7 +189,7 @@ test("a shallow answer of the database is shown as a hint, and the engine search
 test("the search of a position of the game waits for the first passes of the analysis", async (t) => {
   const page = await shelf.page(t, { path: "site/", context: { viewport: { width: 1366, height: 768 } }, before: () => localStorage.setItem("settings", '{"nodes":40000000}') });
   await reads(page, "facts", /^Depth/);
-  await paste(page, UNSEEN);
+  await open(page, UNSEEN);
   await reads(page, "filling", /Pass 1 of 4: /);
   const deeper = () => page.evaluate(() => document.querySelectorAll("#lines ol > li").length > 1 && /^Engine/.test(document.querySelector("#facts")?.textContent ?? ""));
   await page.keyboard.press("End");
@@ -257,7 +250,7 @@ test("the engine can be turned off in the settings", async (t) => {
   await page.evaluate(() => document.getElementById("settings")?.click());
   await at(page, "set-engine").click();
   await page.keyboard.press("Escape");
-  await paste(page, "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1");
+  await open(page, "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1");
   await reads(page, "facts", /^Not in this database/);
   await page.evaluate(() => document.getElementById("settings")?.click());
   await at(page, "set-engine").click();
@@ -282,7 +275,7 @@ test("after one visit, the engine also works offline", async (t) => {
   // An active service worker has stored all files of its version.
   await until(() => page.evaluate(() => navigator.serviceWorker.controller?.state === "activated"));
   await page.context().setOffline(true);
-  await paste(page, "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1");
+  await open(page, "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1");
   await reads(page, "facts", /^Engine, depth/);
   assert.ok(Number((await page.evaluate(() => performance.getEntriesByType("resource").filter(({ name }) => /engine.*wasm/.test(name)).length))) <= 1);
 });

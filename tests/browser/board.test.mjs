@@ -4,6 +4,7 @@ import { after, before, test } from "node:test";
 import { parseFen } from "chessops/fen";
 import { lab } from "./support/lab.mjs";
 import { longGame } from "./support/long.mjs";
+import { at, clickSquares, open, withoutEngine } from "./support/page.mjs";
 import { reads, until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
@@ -13,19 +14,14 @@ let shelf;
 before(async () => void (shelf = await lab()));
 after(() => shelf.close());
 
-const at = (/** @type {Page} */ page, /** @type {string} */ id) => page.getByTestId(id);
-
 /** Turns the engine off for tests of unknown positions. */
-const withoutEngine = () => localStorage.setItem("settings", '{"engine":false}');
 
 /** Returns the current move in the list of moves. */
 const current = (/** @type {Page} */ page) => page.locator("#moves [aria-current] .san").textContent();
 
 /** Opens a text in the dialog. */
 async function paste(/** @type {Page} */ page, /** @type {string} */ text) {
-  await at(page, "open").click();
-  await at(page, "open-text").fill(text);
-  await at(page, "open-submit").click();
+  await open(page, text);
   // The dialog closes when the game is on the board.
   await at(page, "open-dialog").waitFor({ state: "hidden" });
 }
@@ -203,11 +199,7 @@ test("keys choose a promotion and do not step the game", async (t) => {
   const page = await shelf.page(t, { path: "site/#fen=8/4P1k1/8/8/8/8/6K1/8_w_-_-_0_1&moves=g2g3,g7g6" });
   await reads(page, "facts", /\w/);
   await page.keyboard.press("End");
-  const board = await page.locator("#board cg-board").boundingBox();
-  assert.ok(board);
-  const click = (/** @type {number} */ file, /** @type {number} */ rank) => page.mouse.click(board.x + ((file + 0.5) * board.width) / 8, board.y + ((7.5 - rank) * board.height) / 8);
-  await click(4, 6);
-  await click(4, 7);
+  await clickSquares(page, ["e7", "e8"]);
   await at(page, "promote-queen").waitFor();
   await page.keyboard.press("ArrowDown");
   assert.equal(await current(page), "Kg6", "the game stands still");

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { findings } from "./support/axe.mjs";
 import { lab } from "./support/lab.mjs";
+import { at, withoutEngine } from "./support/page.mjs";
 import { reads, until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
@@ -12,7 +13,6 @@ let shelf;
 before(async () => void (shelf = await lab()));
 after(() => shelf.close());
 
-const at = (/** @type {Page} */ page, /** @type {string} */ id) => page.getByTestId(id);
 const fenPath = (/** @type {string} */ fen) => `site/#fen=${fen.replaceAll(" ", "_")}`;
 
 const BISHOP_AND_KNIGHT = "8/8/8/4k3/8/8/8/2B1KN2 w - - 0 1";
@@ -47,7 +47,7 @@ test("a draw by the 50-move rule is a draw", async (t) => {
 
 test("a report calls a move a blunder that gives away a won ending", async (t) => {
   const pgn = '[SetUp "1"]\n[FEN "8/8/3k4/8/3K4/8/3P4/8 w - - 0 1"]\n\n1. Kd3 Ke6 2. Ke4 Kd6 *';
-  const page = await shelf.page(t, { path: `site/#pgn=${encodeURIComponent(pgn)}`, before: () => localStorage.setItem("settings", '{"engine":false}') });
+  const page = await shelf.page(t, { path: `site/#pgn=${encodeURIComponent(pgn)}`, before: withoutEngine });
   await reads(page, "white-blunder", /1/);
   await reads(page, "black-blunder", /1/);
   await at(page, "next").click();

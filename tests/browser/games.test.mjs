@@ -1,11 +1,13 @@
 // Games on the demo page: pasted, dropped, picked, fetched, linked to, and kept.
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { ENGINES } from "./support/engines.mjs";
 import { lab } from "./support/lab.mjs";
 import { lichess } from "./support/lichess.mjs";
+import { at, open, says } from "./support/page.mjs";
+import { useSites } from "./support/sites.mjs";
 import { ROOT } from "./support/paths.mjs";
 import { stores } from "./support/stored-games.mjs";
 import { equals, until } from "./support/until.mjs";
@@ -43,18 +45,12 @@ before(async () => {
     Broken12: 500,
     Atomic12: { status: "mate", pgn: PGN.replace("Standard", "Atomic") },
   });
-  // The only place with the address of Lichess.
-  const page = join(shelf.root, "site", "index.html");
-  const html = readFileSync(page, "utf8");
-  assert.match(html, /content="https:\/\/lichess\.org"/);
-  writeFileSync(page, html.replace('content="https://lichess.org"', `content="${server.url}"`));
+  useSites(join(shelf.root, "site", "index.html"), { lichess: server.url });
 });
 after(async () => {
   await server.close();
   await shelf.close();
 });
-
-const at = (/** @type {Page} */ page, /** @type {string} */ id) => page.getByTestId(id);
 
 /** Waits until the main line has these moves. */
 async function moves(/** @type {Page} */ page, /** @type {string} */ expected) {
@@ -62,13 +58,6 @@ async function moves(/** @type {Page} */ page, /** @type {string} */ expected) {
 }
 
 /** Waits until an element contains a text. */
-const says = (/** @type {Page} */ page, /** @type {string} */ id, /** @type {RegExp} */ expected) => at(page, id).filter({ hasText: expected }).waitFor();
-
-async function open(/** @type {Page} */ page, /** @type {string} */ text) {
-  await at(page, "open").click();
-  await at(page, "open-text").fill(text);
-  await at(page, "open-submit").click();
-}
 
 /** Returns the labels of the opened games in the menu. */
 const opened = (/** @type {Page} */ page) => page.locator('#games optgroup[label="Opened"] option:not([value=all])').allInnerTexts();

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { findings } from "./support/axe.mjs";
 import { lab } from "./support/lab.mjs";
+import { at, withoutEngine } from "./support/page.mjs";
 import { reads, until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
@@ -12,10 +13,8 @@ let shelf;
 before(async () => void (shelf = await lab()));
 after(() => shelf.close());
 
-const at = (/** @type {Page} */ page, /** @type {string} */ id) => page.getByTestId(id);
-
 /** The database settles the judgments of this game. */
-const FAMOUS = { path: "site/#game=kasparov-topalov-1999", before: () => localStorage.setItem("settings", '{"engine":false}') };
+const FAMOUS = { path: "site/#game=kasparov-topalov-1999", before: withoutEngine };
 
 /** Types a move. */
 async function answer(/** @type {Page} */ page, /** @type {string} */ san) {

@@ -9,6 +9,7 @@ import { chessCom } from "./support/chess-com.mjs";
 import { suiteIn } from "./support/engines.mjs";
 import { lab } from "./support/lab.mjs";
 import { lichess } from "./support/lichess.mjs";
+import { at, withoutEngine } from "./support/page.mjs";
 import { SHELFISH } from "./support/paths.mjs";
 import { useSites } from "./support/sites.mjs";
 import { equals, reads, readsIn, until } from "./support/until.mjs";
@@ -95,9 +96,7 @@ after(async () => {
   await shelf.close();
 });
 
-const at = (/** @type {Page} */ page, /** @type {string} */ id) => page.getByTestId(id);
-const NO_ENGINE = () => localStorage.setItem("settings", '{"engine":false}');
-const openings = (/** @type {import("node:test").TestContext} */ t, fragment = "", more = {}) => shelf.page(t, { path: `site/openings.html${fragment && `#${fragment}`}`, before: NO_ENGINE, ...more });
+const openings = (/** @type {import("node:test").TestContext} */ t, fragment = "", more = {}) => shelf.page(t, { path: `site/openings.html${fragment && `#${fragment}`}`, before: withoutEngine, ...more });
 /** Waits until all positions were looked up. */
 const ready = (/** @type {Page} */ page) => reads(page, "status", /\d games?, \d+ positions? looked up, \d+ requests?, [\d.]+ [kM]?B\./);
 
@@ -179,7 +178,7 @@ test("the tree counts own moves and moves of opponents, and names the moves that
 });
 
 test("a training question that was answered wrong is asked again after a day, and after a right answer three days later", async (t) => {
-  const page = await shelf.page(t, { path: "site/openings.html", before: NO_ENGINE });
+  const page = await shelf.page(t, { path: "site/openings.html", before: withoutEngine });
   await page.clock.setFixedTime(NOW);
   const visit = async () => {
     await page.goto(new URL("site/openings.html#lichess=anna", shelf.server.url).href);

@@ -7,6 +7,7 @@ import { makeFen } from "chessops/fen";
 import { parsePgn, startingPosition } from "chessops/pgn";
 import { parseSan } from "chessops/san";
 import { START, kept, lab } from "./support/lab.mjs";
+import { at, open, square, withoutEngine } from "./support/page.mjs";
 import { DUMPS, ROOT } from "./support/paths.mjs";
 import { best, truth } from "./support/truth.mjs";
 import { until } from "./support/until.mjs";
@@ -19,7 +20,7 @@ before(async () => void (shelf = await lab()));
 after(() => shelf.close());
 
 /** The site without the engine: the tests compare the page with the database. */
-const SITE = { path: "site/", before: () => localStorage.setItem("settings", '{"engine":false}') };
+const SITE = { path: "site/", before: withoutEngine };
 const source = truth(...DUMPS);
 
 /** Returns the expected score and depth of a position. */
@@ -56,15 +57,6 @@ function famous(/** @type {string} */ white) {
   return { fens, over: position.isEnd() };
 }
 
-/** Returns the centre of a square. White is below. */
-async function square(/** @type {Page} */ page, /** @type {string} */ name) {
-  const box = await page.locator("#board cg-board").boundingBox();
-  assert.ok(box);
-  const [file, rank] = [name.charCodeAt(0) - 97, Number(name[1]) - 1];
-  return { x: box.x + ((file + 0.5) * box.width) / 8, y: box.y + ((7.5 - rank) * box.height) / 8 };
-}
-
-const at = (/** @type {Page} */ page, /** @type {string} */ id) => page.getByTestId(id);
 const text = async (/** @type {Page} */ page, /** @type {string} */ id) => (await at(page, id).textContent()) ?? "";
 
 test("the page opens with the starting position, its evaluation, its lines and the cost of the lookup", async (t) => {
@@ -183,9 +175,7 @@ test("a FEN can be pasted, and a bad one is refused with a reason", async (t) =>
 test("a PGN can be pasted and stepped through", async (t) => {
   const page = await shelf.page(t, SITE);
   await shows(page, START);
-  await at(page, "open").click();
-  await at(page, "open-text").fill('[Event "x"]\n\n1. e4 {best by test} e5 2. Nf3 (2. f4) Nc6 *');
-  await at(page, "open-submit").click();
+  await open(page, '[Event "x"]\n\n1. e4 {best by test} e5 2. Nf3 (2. f4) Nc6 *');
   await until(() => page.evaluate(() => document.querySelectorAll("[data-testid=move]").length === 4));
   await page.keyboard.press("End");
   await shows(page, "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq -");
@@ -194,7 +184,7 @@ test("a PGN can be pasted and stepped through", async (t) => {
 });
 
 test("the page reports that a position is not in the database", async (t) => {
-  const page = await shelf.page(t, { ...SITE, before: () => localStorage.setItem("settings", '{"engine":false}') });
+  const page = await shelf.page(t, SITE);
   await shows(page, START);
   await page.keyboard.press("o");
   await at(page, "open-text").fill("8/8/8/3k4/8/8/3K4/N7 w - - 0 1");

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { findings } from "./support/axe.mjs";
 import { lab } from "./support/lab.mjs";
+import { at, square } from "./support/page.mjs";
 import { SHELFISH } from "./support/paths.mjs";
 import { equals, reads, until } from "./support/until.mjs";
 
@@ -18,16 +19,10 @@ after(() => shelf.close());
 
 const MATE_IN_ONE = "6k1/5ppp/8/8/8/8/5PPP/R5K1_w_-_-_0_1";
 
-const at = (/** @type {Page} */ page, /** @type {string} */ id) => page.getByTestId(id);
-
 /** Clicks or taps a square, White below. */
-async function touch(/** @type {Page} */ page, /** @type {string} */ square, isTap = false, below = "white") {
-  const box = await page.locator("#board cg-board").boundingBox();
-  assert.ok(box);
-  const [file, rank] = [square.charCodeAt(0) - 97, Number(square[1]) - 1];
-  const [x, y] = below === "white" ? [file, 7 - rank] : [7 - file, rank];
-  const point = [box.x + ((x + 0.5) * box.width) / 8, box.y + ((y + 0.5) * box.height) / 8];
-  await (isTap ? page.touchscreen.tap(Number(point[0]), Number(point[1])) : page.mouse.click(Number(point[0]), Number(point[1])));
+async function touch(/** @type {Page} */ page, /** @type {string} */ name, isTap = false, below = "white") {
+  const { x, y } = await square(page, name, { isFlipped: below === "black" });
+  await (isTap ? page.touchscreen.tap(x, y) : page.mouse.click(x, y));
 }
 
 async function type(/** @type {Page} */ page, /** @type {string} */ move) {

@@ -6,6 +6,7 @@ import { findings } from "./support/axe.mjs";
 import { chessCom } from "./support/chess-com.mjs";
 import { lab } from "./support/lab.mjs";
 import { lichess } from "./support/lichess.mjs";
+import { at, open, says } from "./support/page.mjs";
 import { useSites } from "./support/sites.mjs";
 import { equals, until } from "./support/until.mjs";
 
@@ -105,8 +106,6 @@ after(async () => {
 });
 
 const SITE = { path: "site/" };
-const at = (/** @type {Page} */ page, /** @type {string} */ id) => page.getByTestId(id);
-const says = (/** @type {Page} */ page, /** @type {string} */ id, /** @type {RegExp} */ expected) => at(page, id).filter({ hasText: expected }).waitFor();
 
 /** Enters a text in the field of the first page. */
 async function enter(/** @type {Page} */ page, /** @type {string} */ text) {
@@ -273,13 +272,9 @@ test("a study of Lichess and a chapter of a study open by their address", async 
   await enter(page, "https://lichess.org/study/abcdefgh");
   await says(page, "notice", /2 games opened/);
   await until(() => page.evaluate(() => document.querySelector("[data-testid=variation-move]")?.textContent?.includes("Nf3")));
-  await at(page, "open").click();
-  await at(page, "open-text").fill("lichess.org/study/abcdefgh/qrstuvwx");
-  await at(page, "open-submit").click();
+  await open(page, "lichess.org/study/abcdefgh/qrstuvwx");
   await until(() => page.evaluate(() => [...document.querySelectorAll("[data-testid=move] .san")].map((each) => each.textContent?.trim()).join(" ") === "d4 d5"));
-  await at(page, "open").click();
-  await at(page, "open-text").fill("lichess.org/study/missing0");
-  await at(page, "open-submit").click();
+  await open(page, "lichess.org/study/missing0");
   await says(page, "open-error", /no public study/);
 });
 

@@ -7,6 +7,7 @@ import { after, before, test } from "node:test";
 import { By, Key } from "selenium-webdriver";
 import { suiteIn } from "./support/engines.mjs";
 import { START, lab } from "./support/lab.mjs";
+import { clickSquares } from "./support/page.mjs";
 import { SHELFISH } from "./support/paths.mjs";
 import { equals, until } from "./support/until.mjs";
 
@@ -43,13 +44,6 @@ async function shows(/** @type {Page} */ page, /** @type {string[]} */ moves) {
 /** Returns the counts on the squares. */
 const marks = (/** @type {Page} */ page) => page.$$eval("#board .cg-custom-svgs text", (all) => all.map((each) => each.textContent).sort());
 
-/** Returns the centre of a square of the board. */
-async function square(/** @type {Page} */ page, /** @type {string} */ name) {
-  const box = (await page.locator("#board").boundingBox()) ?? assert.fail("no board");
-  const [file, rank] = [name.charCodeAt(0) - 97, Number(name[1]) - 1];
-  return /** @type {const} */ ([box.x + (box.width * (file + 0.5)) / 8, box.y + (box.height * (7.5 - rank)) / 8]);
-}
-
 const ends = (/** @type {Page} */ page, /** @type {RegExp} */ words) => page.getByTestId("end").filter({ hasText: words }).waitFor();
 
 test("only moves of the book are allowed, a single move is played automatically, and the end shows the number of games that ended there", async (t) => {
@@ -57,11 +51,9 @@ test("only moves of the book are allowed, a single move is played automatically,
   assert.equal(await shows(page, ["d4 12", "e4 4"]), "16 games");
   assert.deepEqual(await marks(page), ["12", "4"]);
   // No game began with this move: the board rejects it.
-  await page.mouse.click(...(await square(page, "c2")));
-  await page.mouse.click(...(await square(page, "c4")));
-  await page.mouse.click(...(await square(page, "e2")));
+  await clickSquares(page, ["c2", "c4", "e2"]);
   await until(() => page.evaluate(() => document.querySelectorAll("#board .cg-custom-svgs text").length === 1));
-  await page.mouse.click(...(await square(page, "e4")));
+  await clickSquares(page, ["e4"]);
   assert.equal(await shows(page, ["Bb5 3", "Bc4 1"]), "4 games");
   assert.equal(await page.getByTestId("line").innerText(), "1. e4 e5 2. Nf3 Nc6");
   await page.getByTestId("choice").first().click();
@@ -81,14 +73,12 @@ test("only moves of the book are allowed, a single move is played automatically,
 test("a pawn can only promote to pieces of earlier games, with counts", async (t) => {
   const page = await shelf.page(t, { path: `${TINY}#fen=1n2k3/P7/8/8/8/8/8/4K3_w_-_-_0_1` });
   await shows(page, ["a8=Q 2", "a8=N 1", "axb8=R+ 1"]);
-  await page.mouse.click(...(await square(page, "a7")));
-  await page.mouse.click(...(await square(page, "a8")));
+  await clickSquares(page, ["a7", "a8"]);
   const offers = () => page.$$eval("#promotion button", (all) => all.map((each) => each.getAttribute("aria-label")));
   await page.getByTestId("promote-queen").waitFor();
   assert.deepEqual(await offers(), ["queen, 2", "knight, 1"]);
   await page.keyboard.press("Escape");
-  await page.mouse.click(...(await square(page, "a7")));
-  await page.mouse.click(...(await square(page, "b8")));
+  await clickSquares(page, ["a7", "b8"]);
   await page.getByTestId("promote-rook").click();
   await ends(page, /You replayed this game\./);
 });
@@ -145,8 +135,7 @@ test("Unprecedented allows every move that is not in the book", async (t) => {
   await until(() => page.evaluate(() => /^White to move: 18 of 20 moves are not in this book\.$/.test(document.querySelector("#status")?.textContent ?? "")));
   const moves = await list(page);
   assert.ok(!moves.includes("e4") && !moves.includes("d4") && moves.includes("Nf3"), moves.join());
-  await page.mouse.click(...(await square(page, "f2")));
-  await page.mouse.click(...(await square(page, "f3")));
+  await clickSquares(page, ["f2", "f3"]);
   for (const move of ["e5", "g4", "Qh4#"]) await page.getByTestId("choice").filter({ hasText: new RegExp(`^${move}$`) }).click();
   await ends(page, /Checkmate\.\s*This position is not in the book/);
   await page.getByTestId("precedent").check();

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { findings } from "./support/axe.mjs";
 import { lab } from "./support/lab.mjs";
+import { at, withoutEngine } from "./support/page.mjs";
 import { reads, until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
@@ -12,8 +13,6 @@ let shelf;
 before(async () => void (shelf = await lab()));
 after(() => shelf.close());
 
-const at = (/** @type {Page} */ page, /** @type {string} */ id) => page.getByTestId(id);
-const withoutEngine = () => localStorage.setItem("settings", '{"engine":false}');
 const pgn = (/** @type {string} */ text) => `site/#pgn=${encodeURIComponent(text)}`;
 
 const CLOCKS = `[White "Fischer, Robert James"]\n[Black "Nepomniachtchi Constantinopolitan"]\n[TimeControl "300+5"]\n

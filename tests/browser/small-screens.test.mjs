@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { lab } from "./support/lab.mjs";
+import { withoutEngine } from "./support/page.mjs";
 import { until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
@@ -104,7 +105,7 @@ for (const [width, height] of /** @type {const} */ ([[1366, 768], [1920, 1080], 
   test(`the names of phases do not cover each other, and no sentence of the board is cut off at ${width} by ${height}`, async (t) => {
     const moves = "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Bxc6 dxc6 5. d4 exd4 6. Qxd4 Qxd4 7. Nxd4 Bd7 8. Bf4 O-O-O 9. Nc3 Bb4 10. O-O-O Bxc3 11. bxc3 Nf6 12. e5 Nd5 13. Bd2 Rhe8 14. f4 f6 15. exf6 Nxf6 16. Rhe1 Rxe1 17. Rxe1 Re8 18. Rxe8+ Bxe8 19. Nf5 g6 20. Nh6 Bd7 21. Be3 Kd8 22. Bd4 Ke7 23. Bxf6+ Kxf6 24. Ng4+ Bxg4 25. h3 Be6 26. a3 h5 27. Kd2 Kf5 28. Ke3 g5 29. fxg5 Kxg5 30. Kf3 h4";
     const tail = Array.from({ length: 60 }, (_, n) => `${31 + n}. ${["Ke3 Kf5", "Kf3 Kg5"][n % 2]}`).join(" ");
-    const page = await shelf.page(t, { path: `site/#pgn=${encodeURIComponent(`${moves} ${tail} *`)}`, before: () => localStorage.setItem("settings", '{"engine":false}'), ...screen(width, height) });
+    const page = await shelf.page(t, { path: `site/#pgn=${encodeURIComponent(`${moves} ${tail} *`)}`, before: withoutEngine, ...screen(width, height) });
     await page.locator("#graph .phase").nth(1).waitFor({ state: "attached" });
     await until(() => page.evaluate(() => /request/.test(document.querySelector("#cost")?.textContent ?? "")));
     const boxes = await page.$$eval("#graph .phase", (all) => all.map((each) => {

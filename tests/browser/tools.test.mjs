@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { findings } from "./support/axe.mjs";
 import { lab } from "./support/lab.mjs";
+import { at, clickSquares, says, square } from "./support/page.mjs";
 import { stores } from "./support/stored-games.mjs";
 import { until } from "./support/until.mjs";
 
@@ -15,9 +16,8 @@ before(async () => {
 });
 after(() => shelf.close());
 
-const at = (/** @type {Page} */ page, /** @type {string} */ id) => page.getByTestId(id);
-const says = (/** @type {Page} */ page, /** @type {string} */ id, /** @type {RegExp} */ expected) => at(page, id).filter({ hasText: expected }).waitFor();
-
+/** The board of the editor. */
+const EDITOR = { board: ".editor-board > .cg-wrap" };
 const PGN = '[White "Anna"]\n[Black "Bert"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bc4 { Old } *';
 /** White threatens mate on f7; Black is to move. */
 const SCHOLAR = "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5Q2/PPPP1PPP/RNB1K1NR b KQkq - 3 3";
@@ -123,14 +123,6 @@ test("moves of a variation have the scores of their own evaluations", async (t) 
   await until(async () => /^[+−-]\d/.test((await page.locator("[data-testid=variation-move]", { hasText: "f6" }).locator(".move-score").textContent()) ?? ""));
 });
 
-/** Clicks a square of the editor's board, which shows White at the bottom. */
-async function square(/** @type {Page} */ page, /** @type {string} */ name) {
-  const box = await page.locator(".editor-board > .cg-wrap").boundingBox();
-  assert.ok(box);
-  const [file, rank] = [name.charCodeAt(0) - 97, Number(name[1]) - 1];
-  await page.mouse.click(box.x + ((file + 0.5) * box.width) / 8, box.y + ((7.5 - rank) * box.height) / 8);
-}
-
 test("a position is set up by pieces, and errors name the reason", async (t) => {
   const page = await shelf.page(t, { path: "site/" });
   const fen = () => at(page, "editor-fen").inputValue();
@@ -140,16 +132,16 @@ test("a position is set up by pieces, and errors name the reason", async (t) => 
   assert.ok(await at(page, "editor-use").isDisabled());
   for (const [piece, ...squares] of [["white-king", "e1"], ["white-rook", "h1", "a1"], ["black-king", "e8"], ["black-pawn", "a2"]]) {
     await at(page, `editor-${piece}`).click();
-    for (const each of squares) await square(page, each);
+    await clickSquares(page, squares, EDITOR);
   }
   await until(async () => (await fen()) === "4k3/8/8/8/8/8/p7/R3K2R w - - 0 1", fen);
   // A second click removes the piece.
-  await square(page, "a2");
+  await clickSquares(page, ["a2"], EDITOR);
   await until(async () => (await fen()) === "4k3/8/8/8/8/8/8/R3K2R w - - 0 1", fen);
   await at(page, "editor-castling-K").check();
   await at(page, "editor-turn-black").check();
   await at(page, "editor-remove-pieces").click();
-  await square(page, "a1");
+  await clickSquares(page, ["a1"], EDITOR);
   await until(async () => (await fen()) === "4k3/8/8/8/8/8/8/4K2R b K - 0 1", fen);
   await at(page, "editor-use").click();
   await at(page, "editor-dialog").waitFor({ state: "detached" });
@@ -162,18 +154,17 @@ test("in the editor a piece is dragged to another square and off the board, and 
   const fen = () => at(page, "editor-fen").inputValue();
   await page.locator("body").press("s");
   assert.equal(await fen(), "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1");
-  const box = await page.locator(".editor-board > .cg-wrap").boundingBox();
-  assert.ok(box);
-  const middle = (/** @type {number} */ file, /** @type {number} */ rank) => /** @type {const} */ ([box.x + ((file + 0.5) * box.width) / 8, box.y + ((7.5 - rank) * box.height) / 8]);
-  const drag = async (/** @type {readonly [number, number]} */ from, /** @type {readonly [number, number]} */ to) => {
-    await page.mouse.move(...from);
+  const drag = async (/** @type {{ x: number, y: number }} */ from, /** @type {{ x: number, y: number }} */ to) => {
+    await page.mouse.move(from.x, from.y);
     await page.mouse.down();
-    await page.mouse.move(...to, { steps: 4 });
+    await page.mouse.move(to.x, to.y, { steps: 4 });
     await page.mouse.up();
   };
-  await drag(middle(4, 1), middle(4, 3));
+  const [e2, e4, d7, a7] = await Promise.all(["e2", "e4", "d7", "a7"].map((name) => square(page, name, EDITOR)));
+  assert.ok(e2 && e4 && d7 && a7);
+  await drag(e2, e4);
   // The piece is dropped outside of the dialog, which stays open.
-  await drag(middle(3, 6), [box.x - 60, box.y + 100]);
+  await drag(d7, { x: a7.x - 100, y: a7.y });
   await until(async () => (await fen()) === "rnbqkbnr/ppp1pppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 1", fen);
   await at(page, "editor-fen").fill("8/8/8/8/8/8/4P3/4K2k b - - 0 1");
   assert.ok(await at(page, "editor-turn-black").isChecked());

@@ -12,7 +12,7 @@ const at = (/** @type {string} */ name) => pathToFileURL(join(PACKAGE, name)).hr
 /** @type {typeof import("shelfish/engine")} */
 const { openEngine, ShelfishError } = await import(at("engine-inline.js"));
 /** @type {typeof import("shelfish/evaluator")} */
-const { openEvaluator } = await import(at("evaluator.js"));
+const { openEvaluator, openUciEngine } = await import(at("evaluator.js"));
 /** @type {typeof import("shelfish")} */
 const { openDatabase } = await import(at("node.js"));
 
@@ -151,6 +151,19 @@ test("after a UCI engine failed or could not start, the next question starts a n
   assert.equal(made.length, 2);
 });
 
+test("after a Worker of a UCI engine could not start, the next sequence starts a new Worker", async (t) => {
+  const { make } = natives();
+  let tries = 0;
+  const worker = () => {
+    if (tries++ === 0) throw new TypeError("no such script");
+    return make();
+  };
+  const engine = openUciEngine({ name: "Stockfish", worker });
+  t.after(() => engine.close());
+  await assert.rejects(engine.analyseSequence([MIDDLE], { depth: 3 }), { code: "engine", message: "Stockfish could not be started: no such script" });
+  assert.equal((await engine.analyseSequence([MIDDLE], { depth: 3 }))[0]?.from, "stockfish");
+});
+
 test("without an engine to check positions, the error of an unreachable database is reported", async (t) => {
   const shelf = await host(DATABASE);
   const far = await openDatabase(shelf.url, { indexedDB: false });
@@ -249,7 +262,7 @@ test("a shallow answer of a database is a hint: the engine searches, and the sea
     const answer = { fen: MIDDLE, best, evaluations: [best] };
     return { lookup: async () => answer, lookupMany: async (/** @type {string[]} */ fens) => fens.map(() => answer) };
   };
-  /** Where the answers of `evaluate` and `evaluateMany` come from. */
+  /** Returns the origins of the answers of `evaluate` and `evaluateMany`. */
   const origins = async (/** @type {import("shelfish/evaluator").EvaluatorOptions} */ options, /** @type {number} */ nodes) => {
     const judge = openEvaluator(options);
     t.after(() => judge.close());

@@ -198,7 +198,7 @@ test("every entry exports only what it documents", async () => {
     "openings.js": ["openingOf", "openingPlies"],
     "storage.js": ["eachEntry", "openStorage", "requestResult", "transactionEnd"],
     "endgames.js": ["Endgames", "ShelfishError", "openEndgames"],
-    "score.js": ["MAX_TABLE_PIECES", "bestScore", "compareScores", "countPieces", "countsOver", "deeperResult", "endingScore", "endingWinner", "isShallow", "needsEngine", "ownScore", "scoreAfter", "scoreText", "winningChances"],
+    "score.js": ["MAX_TABLE_PIECES", "bestScore", "compareScores", "countPieces", "counting", "countsOver", "deeperResult", "endingScore", "endingWinner", "isShallow", "needsEngine", "ownScore", "scoreAfter", "scoreText", "winningChances"],
     "game.js": ["ShelfishGame"],
   };
   for (const [file, list] of Object.entries(expected)) assert.deepEqual(await names(file), list, file);

@@ -1,9 +1,9 @@
 // Reports on games, and PGN with evaluations.
 
 import { unlessAborted } from "../shared/abort.js";
-import { enter, enterSync, ShelfishError } from "../shared/errors.js";
+import { enter, enterSync } from "../shared/errors.js";
 import { ready } from "../shared/load.js";
-import { checked, joinMoves } from "../shared/options.js";
+import { checked, joinMoves, usage } from "../shared/options.js";
 import { annotate, imports, read, report, start } from "../shelfish_analysis.js";
 import { encode } from "./encode.js";
 import { analyseGame } from "./game.js";
@@ -35,7 +35,7 @@ const analysis: Analysis = {
 
 /** Returns a PGN. Throws if the argument is no text. */
 function pgnText(call: string, pgn: unknown): string {
-  if (typeof pgn !== "string") throw new ShelfishError({ code: "usage", message: `${call}: expected a PGN as text, found ${typeof pgn}` });
+  if (typeof pgn !== "string") throw usage(`${call}: expected a PGN as text, found ${typeof pgn}`);
   return pgn;
 }
 

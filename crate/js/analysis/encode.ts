@@ -1,7 +1,6 @@
 // Evaluations as numbers and text, for the module.
 
-import { ShelfishError } from "../shared/errors.js";
-import { joinMoves } from "../shared/options.js";
+import { joinMoves, usage } from "../shared/options.js";
 import type { KnownEval } from "./types.js";
 
 /**
@@ -11,8 +10,6 @@ import type { KnownEval } from "./types.js";
 const NUMBERS = 7;
 
 const ORIGINS: string[] = ["database", "pgn", "engine", "uci", "endgames"];
-
-const usage = (message: string) => new ShelfishError({ code: "usage", message });
 
 /** Encodes evaluations for the module: five numbers for each evaluation, and the lines as text. */
 export function encode(evaluations: unknown): [numbers: Float64Array, lines: string] {

@@ -1,6 +1,7 @@
-// The analysis of a game by a database and an engine. The module decides what the engine searches.
+// The analysis of a game by a database and an engine. The module decides which positions the engine searches.
 
-import { countPieces, type Ending, endingScore, MAX_TABLE_PIECES } from "../score/endgame.js";
+import { type Ending, endingScore } from "../score/endgame.js";
+import { probe } from "../score/probe.js";
 import { onAbort, throwIfAborted } from "../shared/abort.js";
 import { ShelfishError } from "../shared/errors.js";
 import { checked, type Kinds, limit } from "../shared/options.js";
@@ -15,7 +16,7 @@ const OPTIONS: Kinds<AnalyseGameOptions> = {
   ...{ onProgress: "function", signal: "signal" },
 };
 
-/** Positions that the engine searches one after the other. */
+/** Positions that the engine searches in order. */
 interface Sequence {
   positions: number[];
   fens: string[];
@@ -46,8 +47,10 @@ export async function analyseGame(pgn: string, options: AnalyseGameOptions | und
   const remove = signal && onAbort(signal, () => abort.abort(signal.reason));
   let store: Store;
   try {
-    const databaseError = database ? await give(review, game.positions, database, signal) : undefined;
-    const endgamesError = endgames ? await probe(review, game.positions, endgames, signal) : undefined;
+    const { positions } = game;
+    const query = { signal, castling: "chess960" } as const;
+    const databaseError = database ? await give(review, () => database.lookupMany(positions, query), knownEval, signal) : undefined;
+    const endgamesError = endgames ? await give(review, () => probe(positions, endgames, query), endgameEval, signal) : undefined;
     if (usePgnEvals) review.give(...encode(game.evaluations));
     const progress = { pass: 0, done: 0, of: 0, report: () => review.report(), evaluations: () => review.evaluations() };
     onProgress?.(progress);
@@ -65,39 +68,27 @@ export async function analyseGame(pgn: string, options: AnalyseGameOptions | und
   }
 }
 
-/** Adds the answers of a database. Returns the first error of the database. */
-async function give(review: GameReview, fens: string[], database: NonNullable<AnalyseGameOptions["database"]>, signal: AbortSignal | undefined): Promise<Error | undefined> {
-  try {
-    const answers = await database.lookupMany(fens, { signal, castling: "chess960" });
-    review.give(...encode(answers.map(knownEval)));
-    return answers.find((answer) => answer instanceof Error);
-  } catch (error) {
-    throwIfAborted(signal, "the analysis");
-    if (error instanceof ShelfishError && error.code === "usage") throw error;
-    return error as Error;
-  }
-}
-
-/** Converts the result of endgame tables. Returns `null` for an error. */
-function endgameEval(answer: Ending | Error): KnownEval | null {
-  if (answer instanceof Error) return null;
+/** Converts the result of endgame tables. Returns `null` without a result. */
+function endgameEval(answer: Ending | Error | undefined): KnownEval | null {
+  if (!answer || answer instanceof Error) return null;
   return { cp: endingScore(answer).cp, line: answer.moves.slice(0, 1).map(({ uci }) => uci), from: "endgames" };
 }
 
-/** Adds the results of endgame tables. Returns the first error of the tables. */
-async function probe(review: GameReview, fens: string[], given: NonNullable<AnalyseGameOptions["endgames"]>, signal: AbortSignal | undefined): Promise<Error | undefined> {
-  if (!fens.some((fen) => countPieces(fen) <= MAX_TABLE_PIECES)) return undefined;
+/** Adds the answers of a database or of endgame tables. Returns the first error. */
+async function give<Answer>(
+  review: GameReview,
+  ask: () => Promise<ReadonlyArray<Answer | Error>>,
+  convert: (answer: Answer | Error) => KnownEval | null,
+  signal: AbortSignal | undefined,
+): Promise<Error | undefined> {
   try {
-    const endgames = await (typeof given === "function" ? given() : given);
-    const few = [...fens.entries()].filter(([, fen]) => countPieces(fen) <= endgames.maxPieces);
-    const answers = await endgames.probeMany(few.map(([, fen]) => fen), { signal, castling: "chess960" });
-    const known: (KnownEval | null)[] = fens.map(() => null);
-    for (const [n, answer] of answers.entries()) known[few[n]![0]] = endgameEval(answer);
-    review.give(...encode(known));
+    const answers = await ask();
+    review.give(...encode(answers.map(convert)));
     // A missing table is no failure.
     return answers.find((answer): answer is Error => answer instanceof Error && !/^(castling|pieces|table)$/.test((answer as ShelfishError).code));
   } catch (error) {
     throwIfAborted(signal, "the analysis");
+    if (error instanceof ShelfishError && error.code === "usage") throw error;
     return error as Error;
   }
 }

@@ -114,7 +114,7 @@ export interface SideReport {
   averageCentipawnLoss: number | null;
   /** Accuracy, in percent. `null` if less than 75 % of the moves are settled. */
   accuracy: number | null;
-  /** Mean accuracy of the moves of each phase, in percent. `null` if less than 75 % of these moves are settled. */
+  /** Mean accuracy of the moves of each phase, in percent. `null` if fewer than 75 % of the moves are settled. */
   accuracyByPhase: { opening: number | null; middlegame: number | null; endgame: number | null };
   /** Number of only moves that are not great moves. */
   onlyMoves: number;
@@ -150,7 +150,7 @@ export interface GameDatabase {
 export interface GameEngine {
   /** Name and version, under which results are stored. */
   readonly name: string;
-  /** Searches positions one after the other, and forgets earlier searches first. */
+  /** Searches positions in order, and forgets earlier searches first. */
   analyseSequence(
     fens: string[],
     options: {
@@ -183,7 +183,7 @@ export interface AnalyseGameOptions {
   database?: GameDatabase | null | undefined;
   /** Endgame tables, or a function that opens them for a game with at most seven pieces at its end. Their results replace evaluations. */
   endgames?: GameEndgames | (() => GameEndgames | PromiseLike<GameEndgames>) | null | undefined;
-  /** An engine. Without an engine, moves between unlike evaluations remain provisional. */
+  /** An engine. Moves between unlike evaluations remain provisional without an engine. */
   engine?: GameEngine | PromiseLike<GameEngine> | (() => GameEngine | PromiseLike<GameEngine>) | null | undefined;
   /**
    * Nodes for each position of a move that is near an inaccuracy or worse. Twelve times as many settle a doubt at most. Default
@@ -196,7 +196,7 @@ export interface AnalyseGameOptions {
   indexedDB?: boolean | { name?: string | undefined; sequences?: number | undefined } | undefined;
   /** Is called with a preliminary report after the lookup of the database, and after each answer of the engine. */
   onProgress?: ((progress: GameProgress) => void) | undefined;
-  /** Stops the analysis, which rejects with code `aborted`. With a store, a later call continues. */
+  /** Stops the analysis, which rejects with code `aborted`. A later call continues if there is a store. */
   signal?: AbortSignal | undefined;
 }
 

@@ -3,7 +3,7 @@
 
 import { connect } from "../shared/connect.js";
 import { enter, ShelfishError } from "../shared/errors.js";
-import { checked, type Kinds } from "../shared/options.js";
+import { checked, type Kinds, usage } from "../shared/options.js";
 import { OpenTable, type TableReader } from "../shared/table.js";
 import type { OpenOptions, PositionEval, Source } from "../shared/types.js";
 import { imports, open, start } from "../shelfish_book.js";
@@ -76,7 +76,7 @@ export class Book extends OpenTable<BookManifest> {
     return enter(async () => {
       const { database, openingOf, format, ...rest } = checked("explore", options, EXPLORE);
       if (format && format !== "shelfish" && format !== "lichess") {
-        throw new ShelfishError({ code: "usage", message: `format: expected "shelfish" or "lichess", found ${JSON.stringify(format)}` });
+        throw usage(`format: expected "shelfish" or "lichess", found ${JSON.stringify(format)}`);
       }
       const played: Played = await this.lookupOne("explore", fen, rest, MOVES);
       const opening = openingOf?.(played.fen);

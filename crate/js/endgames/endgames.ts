@@ -118,7 +118,7 @@ export type OpenEndgamesOptions = Omit<OpenOptions, "integrity">;
  * Opens Syzygy tables by the URL of their `endgames.index` (`shelfish endgames index` writes it), or of their folder with a slash
  * at the end. In Node also by the path of a folder.
  *
- * The first call loads a WASM module of its own.
+ * The first call loads the WASM module, which is not the module of evaluations.
  *
  * Rejects with a {@link ShelfishError}.
  */

@@ -2,9 +2,9 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import { onAbort, throwIfAborted, unlessAborted } from "../shared/abort.js";
-import { enter, type ErrorCode, ShelfishError } from "../shared/errors.js";
+import { enter, failed, ShelfishError } from "../shared/errors.js";
 import { compiled } from "../shared/load.js";
-import { checked, fenList, fenText, joinMoves, type Kinds, limit, limits } from "../shared/options.js";
+import { checked, fenList, fenText, joinMoves, type Kinds, limit, limits, SEARCH } from "../shared/options.js";
 import type { EngineEvaluation, EngineWorker, FromWorker, Search, ToWorker } from "./messages.js";
 import type { AnalyseManyOptions, AnalyseOptions, AnalyseSequenceOptions, EngineOptions } from "./types.js";
 import { workers } from "./workers.js";
@@ -22,20 +22,12 @@ export const engineName = `Shelfish ${SIGNATURE}`;
 
 const MODULE = { entry: "shelfish/engine", file: "shelfish_engine_bg.wasm", call: "openEngine({ wasm })" };
 
-const failed = (code: ErrorCode, message: string, cause?: unknown) => new ShelfishError({ code, message }, cause);
 
 const OPEN: Kinds<EngineOptions> = { workers: "other", memoryBytes: "other", worker: "function", wasm: "other", signal: "signal" };
-const MANY: Kinds<AnalyseManyOptions> = {
-  ...{ depth: "other", nodes: "other", movetime: "other", multiPv: "other", signal: "signal", castling: "castling", san: "flag" },
-  onAnswer: "function",
-};
+const MANY: Kinds<AnalyseManyOptions> = { ...SEARCH, san: "flag", onAnswer: "function" };
 const { onAnswer: _, ...COMMON } = MANY;
 const ONE: Kinds<AnalyseOptions> = { ...COMMON, moves: "other", searchMoves: "other", elo: "other", seed: "other", onInfo: "function" };
-
-const SEQUENCE: Kinds<AnalyseSequenceOptions> = {
-  ...{ depth: "other", nodes: "other", multiPv: "other", signal: "signal", castling: "castling", san: "flag" },
-  onAnswer: "function",
-};
+const { movetime: __, ...SEQUENCE } = MANY satisfies Kinds<AnalyseSequenceOptions>;
 
 /** Searches of a Worker that wait or run, in order. */
 interface Job {
@@ -96,7 +88,7 @@ export class Engine {
    * Searches a position. Positions wait for a free Worker, and go before the positions of `analyseMany`.
    *
    * Without `depth`, `nodes`, `movetime` and `elo` the search ends when `signal` is aborted, and returns its last iteration.
-   * With a limit, an abort rejects with code `aborted`.
+   * An abort rejects with code `aborted` if the search has a limit.
    *
    * Rejects with a {@link ShelfishError}: `fen`, `over`, `usage`, `aborted`, `closed`, `engine`.
    */
@@ -130,7 +122,7 @@ export class Engine {
   }
 
   /**
-   * Searches positions one after the other in a Worker that forgets earlier searches first. The results depend on the positions
+   * Searches positions in order in a Worker that forgets earlier searches first. The results depend on the positions
    * and the limit, and not on earlier calls. Neighbouring positions of a game share the transposition table. Several sequences
    * run in parallel. The default limit is a depth of 12.
    *
@@ -178,14 +170,13 @@ export class Engine {
 
   /** Returns a checked search. */
   #search(call: string, fen: string, options: AnalyseOptions): Search {
-    const { depth = 0, nodes = 0, movetime = 0 } = limits(options);
+    const { depth = 0, nodes = 0, movetime = 0, multiPv } = limits(options);
     return {
       id: ++this.#last,
       fen: fenText(call, fen),
       moves: joinMoves("moves", options.moves ?? []),
       searchMoves: joinMoves("searchMoves", options.searchMoves ?? []),
-      ...{ depth, nodes, movetime },
-      multiPv: limit("multiPv", options.multiPv, 256) ?? 1,
+      ...{ depth, nodes, movetime, multiPv },
       chess960: options.castling === "chess960",
       san: options.san === true,
       elo: limit("elo", options.elo, 9999) ?? 0,
@@ -194,7 +185,7 @@ export class Engine {
     };
   }
 
-  /** Runs searches one after the other in the next free Worker. */
+  /** Runs searches in order in the next free Worker. */
   async #run(searches: Search[], { signal, onInfo, onAnswer, isFirst, isFresh }: Run): Promise<EngineEvaluation[]> {
     if (!this.#isOpen) throw failed("closed", "the engine was closed");
     const [search] = searches;

@@ -1,14 +1,15 @@
 // Evaluations from the best origin: endgame tables, a database, then an engine, or Stockfish on request.
 
 import { countsOver, deeperResult, needsEngine, type PositionEvals } from "../score/best.js";
-import { countPieces, endingScore, MAX_TABLE_PIECES } from "../score/endgame.js";
-import { enter, enterSync, ShelfishError } from "../shared/errors.js";
-import { checked, fenList, fenText, type Kinds, limit, limits, type Limits } from "../shared/options.js";
+import { endingScore } from "../score/endgame.js";
+import { probe } from "../score/probe.js";
+import { enter, enterSync, failed, ShelfishError } from "../shared/errors.js";
+import { checked, fenList, fenText, type Kinds, limits, type Limits, SEARCH, usage } from "../shared/options.js";
 import type { EndgameResult } from "../endgames/types.js";
 import type { PositionEval } from "../shared/types.js";
 import { openResultStore, type ResultStore } from "../storage/results.js";
 import type { Evaluated, EvaluateManyOptions, EvaluateOptions, EvaluatorEndgames, EvaluatorEngine, EvaluatorOptions } from "./types.js";
-import { trusted, Uci } from "./uci.js";
+import { startUci, trusted, type Uci } from "./uci.js";
 
 export type { EngineWorker } from "../engine/messages.js";
 export { type ErrorCode, type ErrorFields, ShelfishError } from "../shared/errors.js";
@@ -19,13 +20,10 @@ export { openUciEngine, type UciEngine } from "./uci-engine.js";
 /** Errors of a database after which the engine is asked. */
 const UNREACHABLE = new Set(["network", "timeout", "status", "missing", "range", "corrupt", "stale"]);
 
-const failed = (code: "usage" | "closed" | "engine", message: string, cause?: unknown) => new ShelfishError({ code, message }, cause);
-
 const OPEN: Kinds<EvaluatorOptions> = { endgames: "other", endgamePieces: "least0", database: "other", engine: "other", stockfish: "function", indexedDB: "cache" };
 const MANY: Kinds<EvaluateManyOptions> = {
-  ...{ depth: "other", nodes: "other", movetime: "other", multiPv: "other", minDepth: "least0", minKnodes: "least0", minPvs: "least0" },
-  ...{ signal: "signal", castling: "castling", san: "flag" },
-  onAnswer: "function",
+  ...SEARCH,
+  ...{ minDepth: "least0", minKnodes: "least0", minPvs: "least0", san: "flag", onAnswer: "function" },
 };
 const { onAnswer: _, ...COMMON } = MANY;
 const ONE: Kinds<EvaluateOptions> = { ...COMMON, stockfish: "flag", known: "other", onInfo: "function" };
@@ -81,15 +79,14 @@ export class Evaluator {
     const [exact] = await this.#probe([position], options);
     if (exact) return exact;
     const answer = await this.#lookup(position, options);
-    const databaseError = answer instanceof ShelfishError ? answer : undefined;
-    if (!(answer instanceof ShelfishError) && !needsEngine(evalsOf(answer))) return evaluated(answer);
+    const [hint, databaseError] = evaluated(answer);
+    if (!databaseError && !needsEngine(evalsOf(answer))) return hint;
     const { stockfish = false, known, onInfo } = options;
-    if (stockfish && !this.#options.stockfish) throw failed("usage", "stockfish: openEvaluator({ stockfish }) has no Stockfish");
-    const hint = answer instanceof ShelfishError ? null : evaluated(answer);
+    if (stockfish && !this.#options.stockfish) throw usage("stockfish: openEvaluator({ stockfish }) has no Stockfish");
     if (!this.#options.engine) {
       if (databaseError) throw databaseError;
       if (!stockfish) return hint;
-      if (!this.#options.database) throw failed("usage", "openEvaluator({ stockfish }) needs a database or an engine, which check positions");
+      if (!this.#options.database) throw usage("openEvaluator({ stockfish }) needs a database or an engine, which check positions");
     }
     const from = stockfish ? "stockfish" : "engine";
     // Lines of Stockfish have no SAN.
@@ -136,9 +133,9 @@ export class Evaluator {
     for (const [n, lookup] of lookups.entries()) {
       const index = open[n]!;
       const isGap = this.#options.engine && needsEngine(evalsOf(lookup));
-      const [hint, databaseError] = lookup instanceof ShelfishError ? [null, lookup] : [evaluated(lookup), undefined];
+      const [hint, databaseError] = evaluated(lookup);
       if (isGap) gaps.push({ index, databaseError, hint });
-      else answer(index, lookup instanceof ShelfishError ? lookup : evaluated(lookup));
+      else answer(index, databaseError ?? hint);
     }
     const unknown: typeof gaps = [];
     for (const gap of gaps) {
@@ -186,33 +183,26 @@ export class Evaluator {
     if (!this.#isOpen) throw failed("closed", "the evaluator was closed");
   }
 
-  /** Asks the endgame tables. Positions without a result are `undefined`. */
+  /** Asks the endgame tables. Positions without a result are `undefined` or missing. */
   async #probe(positions: string[], { signal, castling, san }: Pick<EvaluateOptions, "signal" | "castling" | "san">): Promise<(Evaluated | undefined)[]> {
-    const { endgames, endgamePieces = MAX_TABLE_PIECES } = this.#options;
-    const found: (Evaluated | undefined)[] = positions.map(() => undefined);
-    if (!endgames || !positions.some((fen) => countPieces(fen) <= endgamePieces)) return found;
+    const { endgames, endgamePieces } = this.#options;
+    if (!endgames) return [];
     try {
-      this.#endgames ??= Promise.resolve(typeof endgames === "function" ? endgames() : endgames);
-      const tables = await this.#endgames;
-      const few = [...positions.keys()].filter((index) => countPieces(positions[index]!) <= tables.maxPieces);
-      const results = await tables.probeMany(few.map((index) => positions[index]!), { signal, castling });
-      for (const [n, result] of results.entries()) if (!(result instanceof ShelfishError)) found[few[n]!] = exactly(result, san);
+      const results = await probe(positions, () => (this.#endgames ??= Promise.resolve(typeof endgames === "function" ? endgames() : endgames)), { signal, castling }, endgamePieces);
+      return results.map((result) => (!result || result instanceof ShelfishError ? undefined : exactly(result, san)));
     } catch (error) {
       if (error instanceof ShelfishError && error.code === "aborted") throw error;
       // The next position tries again. The database and the engine answer.
       this.#endgames = undefined;
+      return [];
     }
-    return found;
   }
 
   /** Looks up a position. Returns the error of the database if an engine can answer instead. */
-  async #lookup(
-    position: string,
-    { minDepth, minKnodes, minPvs, signal, castling, san }: EvaluateOptions,
-  ): Promise<PositionEval | null | ShelfishError> {
+  async #lookup(position: string, options: EvaluateOptions): Promise<PositionEval | null | ShelfishError> {
     if (!this.#options.database) return null;
     try {
-      return await this.#options.database.lookup(position, { minDepth, minKnodes, minPvs, signal, castling, san });
+      return await this.#options.database.lookup(position, lookupOf(options));
     } catch (error) {
       if (isUnreachable(error)) return error;
       throw error;
@@ -220,14 +210,11 @@ export class Evaluator {
   }
 
   /** Looks up positions. Positions that the database does not contain are `null`. */
-  async #lookupMany(
-    positions: string[],
-    { minDepth, minKnodes, minPvs, signal, castling, san }: EvaluateManyOptions,
-  ): Promise<ReadonlyArray<PositionEval | null | ShelfishError>> {
+  async #lookupMany(positions: string[], options: EvaluateManyOptions): Promise<ReadonlyArray<PositionEval | null | ShelfishError>> {
     const { database } = this.#options;
     if (!database) return positions.map(() => null);
-    if (!database.lookupMany) throw failed("usage", "database: evaluateMany needs a database with lookupMany");
-    return database.lookupMany(positions, { minDepth, minKnodes, minPvs, signal, castling, san });
+    if (!database.lookupMany) throw usage("database: evaluateMany needs a database with lookupMany");
+    return database.lookupMany(positions, lookupOf(options));
   }
 
   async #openEngine(): Promise<EvaluatorEngine> {
@@ -247,25 +234,16 @@ export class Evaluator {
     const fen = this.#options.engine
       ? (await (await this.#openEngine()).analyse(fields.join(" "), { depth: 1, signal: search.signal })).fen
       : trusted(fields);
-    const found = await (await this.#openStockfish()).analyse(fen, { ...search, onInfo });
-    return { ...found, milliseconds: performance.now() - begin };
-  }
-
-  async #openStockfish(): Promise<Uci> {
     this.#checkOpen();
-    // After a failure, the next question starts a new Worker.
-    const forget = () => (this.#stockfish = undefined);
-    this.#stockfish ??= (async () => new Uci(await this.#options.stockfish!(), forget))().catch((cause: unknown) => {
-      forget();
-      throw failed("engine", `Stockfish could not be started: ${(cause as Error).message}`, cause);
-    });
-    return this.#stockfish;
+    this.#stockfish ??= startUci("Stockfish", this.#options.stockfish!, () => (this.#stockfish = undefined));
+    const found = await (await this.#stockfish).analyse(fen, { ...search, onInfo });
+    return { ...found, milliseconds: performance.now() - begin };
   }
 }
 
 const isUnreachable = (error: unknown): error is ShelfishError => error instanceof ShelfishError && UNREACHABLE.has(error.code);
 
-/** Returns what is known of a position after the answer of a database. */
+/** Returns the evaluations of a position after the answer of a database. */
 function evalsOf(answer: PositionEval | null | ShelfishError): PositionEvals {
   return answer instanceof ShelfishError ? { isUnreachable: isUnreachable(answer) } : { database: answer };
 }
@@ -278,17 +256,22 @@ function exactly(endgame: EndgameResult, san: boolean | undefined): Evaluated | 
   return { from: "endgames", fen: endgame.fen, depth: 0, knodes: 0, pvs: [{ cp, score: text, uci: [best.uci], ...(san && { san: [best.san] }) }], endgame };
 }
 
-/** Returns the best evaluation of a database's answer. */
-function evaluated(answer: PositionEval | null): Evaluated | null {
-  return answer && { ...answer.best, from: "database", fen: answer.fen };
+/** Returns the best evaluation of a database's answer, and its error. */
+function evaluated(answer: PositionEval | null | ShelfishError): [hint: Evaluated | null, databaseError?: ShelfishError] {
+  return answer instanceof ShelfishError ? [null, answer] : [answer && { ...answer.best, from: "database", fen: answer.fen }];
 }
 
 /** Returns the result of an engine, unless the shallow answer of the database counts over it. */
 const counted = (hint: Evaluated | null, found: Evaluated): Evaluated => (hint && countsOver(hint, found) ? hint : found);
 
+/** Returns the options of a lookup. */
+function lookupOf({ minDepth, minKnodes, minPvs, signal, castling, san }: EvaluateManyOptions): object {
+  return { minDepth, minKnodes, minPvs, signal, castling, san };
+}
+
 function searchOf(options: Omit<EvaluateOptions, "stockfish" | "known" | "onInfo">, defaultDepth: number): Search {
   const { castling, san, signal } = options;
-  return { ...limits(options, defaultDepth), multiPv: limit("multiPv", options.multiPv, 256) ?? 1, castling, san, signal };
+  return { ...limits(options, defaultDepth), castling, san, signal };
 }
 
 /** Returns the key of a result. The result does not depend on the counters of moves. */
@@ -304,12 +287,12 @@ function suffices({ depth, knodes, milliseconds = 0 }: Evaluated, { nodes = Infi
   return depth >= (limits.depth ?? Infinity) || knodes >= nodes / 1000 || milliseconds >= (limits.movetime ?? Infinity);
 }
 
-/** Opens an evaluator of endgame tables, a database, an engine, or several of them. */
+/** Opens an evaluator of at least one origin: endgame tables, a database, an engine. */
 export function openEvaluator(options: EvaluatorOptions): Evaluator {
   return enterSync(() => {
     const given = checked("openEvaluator", options, OPEN);
     if (typeof given.indexedDB === "object") checked("openEvaluator", given.indexedDB, { name: "text", positions: "least0" }, "indexedDB.");
     if (given.endgames || given.database || given.engine || given.stockfish) return Evaluator.of(given);
-    throw failed("usage", "openEvaluator: expected a database, an engine or endgame tables");
+    throw usage("openEvaluator: expected a database, an engine or endgame tables");
   });
 }

@@ -1,12 +1,12 @@
 // An engine of several Workers that speak UCI, for the analysis of games.
 
-import { enter, enterSync, ShelfishError } from "../shared/errors.js";
-import { checked, fenList, type Kinds, limit, limits } from "../shared/options.js";
-import { trusted, Uci } from "./uci.js";
+import { enter, enterSync, failed } from "../shared/errors.js";
+import { checked, fenList, type Kinds, limit, limits, SEARCH, usage } from "../shared/options.js";
+import { startUci, trusted, type Uci } from "./uci.js";
 import type { Evaluated, UciEngineOptions, UciSequenceOptions } from "./types.js";
 
 const OPEN: Kinds<UciEngineOptions> = { worker: "function", name: "text", workers: "other", options: "other" };
-const SEQUENCE: Kinds<UciSequenceOptions> = { depth: "other", nodes: "other", movetime: "other", multiPv: "other", signal: "signal", castling: "castling", onAnswer: "function" };
+const SEQUENCE: Kinds<UciSequenceOptions> = { ...SEARCH, onAnswer: "function" };
 
 /** A Worker, once it is started. */
 interface Slot {
@@ -35,7 +35,7 @@ export class UciEngine {
   }
 
   /**
-   * Searches legal positions one after the other in a Worker, which forgets earlier searches first. Different calls use different
+   * Searches legal positions in order in a Worker, which forgets earlier searches first. Different calls use different
    * Workers at the same time. The default limit is a depth of 12.
    *
    * Rejects with a {@link ShelfishError}: `usage`, `aborted`, `closed` and `engine`.
@@ -48,7 +48,7 @@ export class UciEngine {
       slot.pending += positions.length;
       try {
         const uci = await (slot.uci ??= this.#start(slot));
-        return await uci.analyseSequence(positions, { ...call, ...limits(call, 12), multiPv: limit("multiPv", call.multiPv, 256) ?? 1 });
+        return await uci.analyseSequence(positions, { ...call, ...limits(call, 12) });
       } finally {
         slot.pending -= positions.length;
       }
@@ -65,17 +65,10 @@ export class UciEngine {
     this.close();
   }
 
-  /** Starts a Worker. After a failure, the next sequence starts a new Worker. */
-  async #start(slot: Slot): Promise<Uci> {
-    if (!this.#isOpen) throw new ShelfishError({ code: "closed", message: "the engine was closed" });
-    const forget = () => (slot.uci = undefined);
-    try {
-      const { worker, options } = this.#options;
-      return new Uci(await worker(), forget, options);
-    } catch (cause) {
-      forget();
-      throw new ShelfishError({ code: "engine", message: `${this.name} could not be started: ${(cause as Error).message}` }, cause);
-    }
+  #start(slot: Slot): Promise<Uci> {
+    if (!this.#isOpen) throw failed("closed", "the engine was closed");
+    const { worker, options } = this.#options;
+    return startUci(this.name, worker, () => (slot.uci = undefined), options);
   }
 }
 
@@ -94,7 +87,7 @@ export function openUciEngine(options: UciEngineOptions): UciEngine {
   return enterSync(() => {
     const given = checked("openUciEngine", options, OPEN);
     for (const name of ["worker", "name"] as const) {
-      if (!given[name]) throw new ShelfishError({ code: "usage", message: `openUciEngine: ${name} is missing` });
+      if (!given[name]) throw usage(`openUciEngine: ${name} is missing`);
     }
     return UciEngine.of(given);
   });

@@ -3,7 +3,7 @@
 import type { EngineWorker } from "../engine/messages.js";
 import { scoreText } from "../score/score.js";
 import { throwIfAborted, unlessAborted } from "../shared/abort.js";
-import { ShelfishError } from "../shared/errors.js";
+import { failed, type ShelfishError } from "../shared/errors.js";
 import type { Limits } from "../shared/options.js";
 import type { Evaluation, Pv } from "../shared/types.js";
 import type { Evaluated } from "./types.js";
@@ -22,7 +22,6 @@ interface OnAnswer {
 /** Milliseconds until an engine that does not answer counts as failed. */
 const TIMEOUT = 60_000;
 
-const failed = (message: string, cause?: unknown) => new ShelfishError({ code: "engine", message }, cause);
 
 /** Names and values of UCI options. */
 export type UciOptions = Readonly<Record<string, string | number | boolean>>;
@@ -47,7 +46,7 @@ export class Uci {
     });
     worker.addEventListener("error", (event: ErrorEvent) => {
       event.preventDefault?.();
-      this.#break(failed(`Stockfish's Worker failed: ${event.message || "there is no such script"}`));
+      this.#break(failed("engine", `Stockfish's Worker failed: ${event.message || "there is no such script"}`));
     });
     const lines = Object.entries(options).map(([name, value]) => `setoption name ${name} value ${value}`);
     this.#ready = this.#until("uciok", "uci").then(() => this.#until("readyok", ...lines, "isready"));
@@ -59,7 +58,7 @@ export class Uci {
     return this.#queue(() => this.#search(fen, question), question.signal);
   }
 
-  /** Searches legal positions one after the other, and forgets earlier searches first. */
+  /** Searches legal positions in order, and forgets earlier searches first. */
   async analyseSequence(fens: readonly string[], { onAnswer, ...question }: Question & OnAnswer): Promise<Evaluated[]> {
     const search = async () => {
       await this.#until("readyok", "ucinewgame", "isready");
@@ -84,7 +83,7 @@ export class Uci {
 
   /** Ends the Worker. Questions reject with code `closed`. */
   close(): void {
-    this.#end(new ShelfishError({ code: "closed", message: "the evaluator was closed" }));
+    this.#end(failed("closed", "the evaluator was closed"));
   }
 
   #end(error: ShelfishError): void {
@@ -103,7 +102,7 @@ export class Uci {
   #until(word: string, ...lines: string[]): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#error) return reject(this.#error);
-      const timer = setTimeout(() => this.#break(failed(`Stockfish did not answer ${word}`)), TIMEOUT);
+      const timer = setTimeout(() => this.#break(failed("engine", `Stockfish did not answer ${word}`)), TIMEOUT);
       const settle = (work: () => void) => (clearTimeout(timer), work());
       this.#fail = (error) => settle(() => reject(error));
       this.#receive = (line) => line.startsWith(word) && settle(resolve);
@@ -135,7 +134,7 @@ export class Uci {
       this.#fail = (error) => settle(() => reject(error));
       this.#receive = (line) => {
         if (line.startsWith("bestmove")) {
-          return settle(() => (found ? resolve(found) : reject(failed("Stockfish found no line"))));
+          return settle(() => (found ? resolve(found) : reject(failed("engine", "Stockfish found no line"))));
         }
         const info = parseInfo(line, sign);
         if (!info || signal?.aborted) return;
@@ -149,6 +148,17 @@ export class Uci {
       this.#worker.postMessage(`position fen ${fen}`);
       this.#worker.postMessage(`go ${limits.flat().join(" ")}`);
     });
+  }
+}
+
+/** Starts a Worker that speaks UCI. Calls `forget` after a failure, so that the next question starts a new Worker. */
+export async function startUci(name: string, make: () => EngineWorker | Promise<EngineWorker>, forget: () => void, options?: UciOptions): Promise<Uci> {
+  try {
+    // `make` runs after the caller has stored the promise, which `forget` removes.
+    return new Uci(await Promise.resolve().then(make), forget, options);
+  } catch (cause) {
+    forget();
+    throw failed("engine", `${name} could not be started: ${(cause as Error).message}`, cause);
   }
 }
 

@@ -78,7 +78,7 @@ export function ownScore({ ending, endgames, database, pgn, engine }: PositionEv
     pgn && { ...scored(pgn), origin: "pgn" as const, depth: pgn.depth, line: [] },
     fromEvaluation(engine?.from ?? "engine", engine),
   ];
-  return known.reduce((best, other) => (best && !(other && countsOver(other, best)) ? best : other), undefined);
+  return known.reduce((best, other) => counting(best, other), undefined);
 }
 
 /**
@@ -108,6 +108,10 @@ export function countsOver(one: Effort | Evaluation, other: Effort | Evaluation)
   const difference = first.map((value, index) => value - second[index]!).find((difference) => difference !== 0);
   return difference !== undefined && difference > 0;
 }
+
+/** Returns the evaluation of two that counts: the first, unless the second {@link countsOver} it. */
+export const counting = <E extends Effort | Evaluation>(first: E | undefined, second: E | undefined): E | undefined =>
+  first && !(second && countsOver(second, first)) ? first : second;
 
 /** Returns the result of an engine that counts: the deeper result, then the result with more lines, then the newer result. */
 export function deeperResult<E extends Evaluation>(known: E | undefined, found: E): E {

@@ -4,7 +4,7 @@ import { ShelfishError } from "./errors.js";
 
 const aborted = ({ reason }: AbortSignal, name: string) => new ShelfishError({ code: "aborted", message: `${name} was aborted` }, reason);
 
-/** Listeners by signal. A signal gets a single listener of its own, because Node warns about more than ten. */
+/** Listeners by signal. A signal gets a single listener, because Node warns about more than ten. */
 const listeners = new WeakMap<AbortSignal, Set<() => void>>();
 
 /** Calls `listener` when the signal is aborted. Returns a function that removes the listener. */
@@ -19,7 +19,7 @@ export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   return () => all.delete(listener);
 }
 
-/** Runs `work` with a signal of its own, which is aborted with `signal`. */
+/** Runs `work` with a separate signal, which is aborted with `signal`. */
 export async function withOwnSignal<T>(
   signal: AbortSignal | null | undefined,
   work: (own: AbortSignal | undefined) => Promise<T>,

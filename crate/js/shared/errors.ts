@@ -110,6 +110,9 @@ export class ShelfishError extends Error implements ErrorFields {
 hide(ShelfishError.prototype, BRAND, true);
 hide(ShelfishError.prototype, "name", "ShelfishError");
 
+/** Returns an error without a URL. */
+export const failed = (code: ErrorCode, message: string, cause?: unknown): ShelfishError => new ShelfishError({ code, message }, cause);
+
 /** Returns an error of a WASM module, which is a plain object, as an error of the package. Keeps other errors. */
 function asError(error: unknown): unknown {
   const isPlain = typeof (error as ErrorFields | null | undefined)?.code === "string" && !(error instanceof Error);

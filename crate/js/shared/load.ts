@@ -11,7 +11,7 @@ export interface ModuleNames {
   file: string;
   /** The call that takes the option `wasm`. */
   call: string;
-  /** The file that describes the other files. Default `manifest.json`. */
+  /** The file that lists the files of the database. Default `manifest.json`. */
   manifest?: string;
 }
 

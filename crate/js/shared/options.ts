@@ -9,7 +9,11 @@ export interface Limits {
   movetime?: number | undefined;
 }
 
-const usage = (message: string) => new ShelfishError({ code: "usage", message });
+/** Kinds of the options that all searches have. */
+export const SEARCH = { depth: "other", nodes: "other", movetime: "other", multiPv: "other", signal: "signal", castling: "castling" } as const;
+
+/** Returns the error of a wrong argument. */
+export const usage = (message: string): ShelfishError => new ShelfishError({ code: "usage", message });
 
 const isObject = (value: unknown) => typeof value === "object" && value !== null;
 
@@ -57,12 +61,13 @@ export function limit(name: string, value: unknown, maximum: number, minimum = 1
   throw usage(`${name}: expected a whole number from ${minimum} to ${maximum}, found ${shown(value)}`);
 }
 
-/** Returns the checked limits of a search. If all are omitted, the depth is `defaultDepth`. */
-export function limits({ depth, nodes, movetime }: Limits, defaultDepth?: number): Limits {
+/** Returns the checked limits of a search, and its number of variations. If all limits are omitted, the depth is `defaultDepth`. */
+export function limits({ depth, nodes, movetime, multiPv }: Limits & { multiPv?: number | undefined }, defaultDepth?: number): Limits & { multiPv: number } {
   const checked = {
     depth: limit("depth", depth, 127),
     nodes: limit("nodes", nodes, 2 ** 53 - 1),
     movetime: limit("movetime", movetime, 2 ** 31 - 1),
+    multiPv: limit("multiPv", multiPv, 256) ?? 1,
   };
   return (checked.depth ?? checked.nodes ?? checked.movetime) ? checked : { ...checked, depth: defaultDepth };
 }

@@ -28,14 +28,19 @@ export function requestResult<T>(request: IDBRequest<T>): Promise<T> {
   });
 }
 
-/** Waits for the end of a transaction: at most five seconds after the last result of its requests. */
+/**
+ * Waits for the end of a transaction: at most five seconds after the last result of its requests. The promise may be ignored: a caller sees the
+ * error of a request first.
+ */
 export function transactionEnd(transaction: IDBTransaction): Promise<void> {
-  return limited((resolve, reject, progress) => {
+  const end = limited<void>((resolve, reject, progress) => {
     transaction.oncomplete = () => resolve();
     transaction.onabort = () => reject(failed(transaction.error));
     // The results of requests do not bubble, but can be captured.
     transaction.addEventListener("success", progress, { capture: true });
   });
+  end.catch(() => {});
+  return end;
 }
 
 /** Moves a cursor forward while `next` returns true. Waits at most five seconds for each entry. */

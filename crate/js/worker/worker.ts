@@ -3,7 +3,7 @@
 
 import type { Database, openDatabase } from "../database/database.js";
 import { onAbort } from "../shared/abort.js";
-import { enter, type ErrorCode, ShelfishError } from "../shared/errors.js";
+import { enter, failed, ShelfishError } from "../shared/errors.js";
 import type { Manifest, OpenOptions, Stats } from "../shared/types.js";
 
 export { type ErrorCode, type ErrorFields, ShelfishError } from "../shared/errors.js";
@@ -59,7 +59,6 @@ function answer(opener: typeof openDatabase, port: MessagePort): void {
   };
 }
 
-const failed = (code: ErrorCode, message: string, cause?: unknown) => new ShelfishError({ code, message }, cause);
 /** Returns the fields of an error, which `postMessage` would not send. */
 const sendable = (value: unknown) => (value instanceof ShelfishError ? value.toJSON() : value);
 /** Returns a list that can be posted. The database reports other arguments. */

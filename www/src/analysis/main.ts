@@ -1,12 +1,11 @@
 /** The analysis board (index.html): creates its parts and connects them. */
 import type { Key } from "@lichess-org/chessground/types";
-import type { NormalMove } from "chessops/types";
+import type { Color, NormalMove } from "chessops/types";
 import { Board } from "../board/board";
 import { copy } from "../shell/clipboard";
 import { plural, size } from "../text/units";
 import { DatabaseClient } from "../database/client";
 import type { Learn } from "../learn/learn";
-import type { Side } from "../learn/questions";
 import { bindPanelTabs } from "../shell/panel-tabs";
 import { byId } from "../shell/dom";
 import { EndgameLookups } from "../evaluation/endgame-lookups";
@@ -93,20 +92,20 @@ new VariationJudge(state, () => reporter.analysis());
 let continuations: Continuations | undefined;
 // These parts load after the first evaluation.
 const loadPanels = loadOnce(async () => {
-  const parts = [import("../report/report-panel"), import("../evaluation/continuations"), import("../learn/learn"), import("../learn/answer")] as const;
-  const [{ ReportPanel }, { Continuations }, { Learn }, { Answers }] = await Promise.all(parts);
+  const parts = [import("../report/report-panel"), import("../evaluation/continuations"), import("../learn/learn")] as const;
+  const [{ ReportPanel }, { Continuations }, { Learn }] = await Promise.all(parts);
   new ReportPanel(state, reporter, load(), async () => (await loadPart(import("../report/novelty-search"))).findNovelty(state, client, settings.cache));
   continuations = new Continuations(state, client, preview, load());
   const ofPage = {
     get side() {
       return board.orientation;
     },
-    turn: (side: Side) => side !== board.orientation && flip(),
+    turn: (side: Color) => side !== board.orientation && flip(),
     reset: () => board.show(state.node),
     circle: (squares: readonly Key[]) => board.circle(squares),
     preview,
   };
-  learn = new Learn(state, ofPage, new Answers(state, client));
+  learn = new Learn(state, client, ofPage);
 });
 state.on(({ known, status }) => {
   if (known) {

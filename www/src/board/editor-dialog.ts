@@ -5,7 +5,7 @@ import type { Key, Piece } from "@lichess-org/chessground/types";
 import { makeFen } from "chessops/fen";
 import { looksLikeFen, positionOf } from "../game/fen";
 import { closeDone, showDialog } from "../shell/dialog";
-import { make } from "../shell/dom";
+import { make, makeButton } from "../shell/dom";
 import { InputError } from "../text/input-error";
 
 const ROLES = ["king", "queen", "rook", "bishop", "knight", "pawn"] as const;
@@ -31,8 +31,7 @@ export function showEditor(start: string, orientation: "white" | "black", use: (
 
   const tools: [Tool, HTMLElement][] = [];
   const toolButton = (tool: Tool, label: string, ...content: Node[]) => {
-    const button = make("button", { type: "button", title: label, "aria-label": label, "aria-pressed": false, "data-testid": `editor-${label.toLowerCase().replaceAll(" ", "-")}` }, ...content);
-    button.addEventListener("click", () => choose(tool));
+    const button = makeButton({ title: label, "aria-label": label, "aria-pressed": false, "data-testid": `editor-${label.toLowerCase().replaceAll(" ", "-")}` }, () => choose(tool), ...content);
     tools.push([tool, button]);
     return button;
   };
@@ -47,11 +46,7 @@ export function showEditor(start: string, orientation: "white" | "black", use: (
       }),
     );
   const hands = make("div", { className: "palette" }, toolButton("move", "Move pieces", new Text("Move")), toolButton("remove", "Remove pieces", new Text("Remove")));
-  const action = (id: string, label: string, does: () => void) => {
-    const button = make("button", { type: "button", "data-testid": `editor-${id}` }, label);
-    button.addEventListener("click", does);
-    return button;
-  };
+  const action = (id: string, label: string, does: () => void) => makeButton(`editor-${id}`, does, label);
 
   const dialog = showDialog(
     "editor-dialog",

@@ -1,6 +1,7 @@
 /** The material that a side has more than the other side. */
 import type { Position } from "chessops/chess";
 import type { Color, Role } from "chessops/types";
+import { opposite } from "chessops/util";
 import { plural } from "../text/units";
 
 /** Values in pawns, and signs. */
@@ -23,7 +24,7 @@ export interface Material {
 export function materialOf({ board }: Pick<Position, "board">, side: Color): Material {
   const more = PIECES.map(([role, value, sign]) => {
     const count = (color: Color) => board.pieces(color, role).size();
-    const difference = count(side) - count(side === "white" ? "black" : "white");
+    const difference = count(side) - count(opposite(side));
     return { role, value, sign, difference };
   });
   const lead = more.reduce((sum, { value, difference }) => sum + value * difference, 0);

@@ -1,11 +1,10 @@
 /** The names, ratings, material, clocks and points of the players, above and below the board. */
+import type { Color } from "chessops/types";
 import { byId, make } from "../shell/dom";
 import { ending, type Node } from "../game/game";
 import { clockText } from "../text/units";
 import type { State } from "../state/state";
 import { drawMaterial } from "./material";
-
-type Color = "white" | "black";
 
 export class Players {
   readonly #material = { white: make("span", { className: "material", role: "img", hidden: true }), black: make("span", { className: "material", role: "img", hidden: true }) };
@@ -61,7 +60,7 @@ export class Players {
 /** Returns the time on a player's clock in this position. */
 function clock(node: Node, color: Color): string {
   let at: Node | undefined = node;
-  // The player's last move is one or two plies earlier.
+  // The last move of the player is at most two plies earlier.
   for (let up = 0; up < 3 && at?.parent; up++, at = at.parent) if (at.parent.position.turn === color && at.notes.clock !== undefined) return clockText(Math.floor(at.notes.clock));
   return "";
 }

@@ -1,5 +1,7 @@
 /** Moves that the board shows while the mouse or the focus of the keyboard is on their name. */
 
+import type { Step } from "../game/game";
+
 /** Keys that move the focus. Other keys act on the focused button. */
 const FOCUS_KEYS = /^(Arrow|Tab$|Home$|End$)/;
 
@@ -16,6 +18,19 @@ export function bindPreview(target: HTMLElement, button: HTMLElement, show: () =
   });
   target.addEventListener("pointerleave", () => (isShown = false));
   button.addEventListener("keyup", ({ key }) => FOCUS_KEYS.test(key) && show());
+}
+
+/** Actions of the buttons of moves. */
+export interface MoveActions {
+  play(step: Step): void;
+  /** Shows a move on the board. */
+  show(step: Step): void;
+}
+
+/** Plays a move at a click on `target`, and shows the move like `bindPreview`. */
+export function bindMove(target: HTMLElement, button: HTMLElement, step: Step, { play, show }: MoveActions): void {
+  target.addEventListener("click", () => play(step));
+  bindPreview(target, button, () => show(step));
 }
 
 /** Calls `hide` when the mouse or the focus leaves `root`. */

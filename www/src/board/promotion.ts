@@ -1,11 +1,9 @@
 /** The choice of a piece for a promotion, shown on the target square. */
-import type { Role } from "chessops/types";
+import type { Color, Role } from "chessops/types";
 import { squareFile } from "chessops/util";
-import { byId, make } from "../shell/dom";
+import { byId, make, makeButton } from "../shell/dom";
 
 const ROLES: Role[] = ["queen", "knight", "rook", "bishop"];
-
-type Color = "white" | "black";
 
 /** The choice. While it is open, it handles the keys. */
 export class Promotion {
@@ -30,9 +28,8 @@ export class Promotion {
       const piece = Object.assign(document.createElement("piece"), { className: `${role} ${turn}` });
       const word = offers?.get(role);
       const label = word && word !== "0" ? `${role}, ${word}` : role;
-      const button = make("button", { type: "button", title: label, "aria-label": label, "data-testid": `promote-${role}` }, piece);
+      const button = makeButton({ title: label, "aria-label": label, "data-testid": `promote-${role}` }, () => this.#finish(role), piece);
       if (label !== role) button.append(make("span", { className: "count", "aria-hidden": "true" }, word ?? ""));
-      button.addEventListener("click", () => this.#finish(role));
       return button;
     });
     this.#root.replaceChildren(...buttons);

@@ -47,7 +47,7 @@ export class BookClient {
   }
 }
 
-/** Explains what went wrong with the book and what the reader of the page can do. */
+/** Explains an error of the book, with advice for the reader of the page. */
 export function explain(error: unknown): Explanation {
   const { title, advice } = explainDatabase(error);
   const { code, message } = error as { code?: string; message?: string };

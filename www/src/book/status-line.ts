@@ -1,6 +1,6 @@
 /** The status line of a page that looks up a book: messages, slow lookups and errors. */
 import { followLinks } from "../link/position-links";
-import { byId, make } from "../shell/dom";
+import { byId, make, makeButton } from "../shell/dom";
 import type { State } from "../state/state";
 import { explain } from "./client";
 
@@ -50,9 +50,7 @@ export class StatusLine {
   /** Shows why a lookup failed, with a button to try again. */
   showError(error: unknown, retry: () => void): void {
     const { title, advice } = explain(error);
-    const button = make("button", { type: "button", "data-testid": "retry" }, "Try again");
-    button.addEventListener("click", retry);
     this.ready();
-    this.#line.replaceChildren(this.#linkError && `${this.#linkError} `, make("strong", {}, title), ` ${advice} `, button);
+    this.#line.replaceChildren(this.#linkError && `${this.#linkError} `, make("strong", {}, title), ` ${advice} `, makeButton("retry", retry, "Try again"));
   }
 }

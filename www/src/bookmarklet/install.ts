@@ -2,6 +2,7 @@
 import code from "virtual:bookmarklet";
 import { byId } from "../shell/dom";
 import { bindTheme } from "../shell/theme";
+import { messageOf } from "../text/input-error";
 import { boardBeside, bookmarkletLink } from "./link";
 import { pastedFragment } from "./pasted";
 
@@ -44,7 +45,7 @@ form.addEventListener("submit", (event) => {
     const fragment = pastedFragment(text.value);
     location.assign(`${board}#${fragment}`);
   } catch (error) {
-    errorText.textContent = error instanceof Error ? error.message : String(error);
+    errorText.textContent = messageOf(error);
     text.setAttribute("aria-invalid", "true");
     text.focus();
   }

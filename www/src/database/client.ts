@@ -3,7 +3,8 @@ import { type Database, type FetchedRange, openDatabase, type PositionEval, Shel
 import { type Cost, spent } from "./cost";
 import { fetchEarly } from "../loading/early-fetch";
 import { loadOnce } from "../loading/load-once";
-import { MEBIBYTE } from "../text/units";
+import { messageOf } from "../text/input-error";
+import { capitalised, MEBIBYTE } from "../text/units";
 
 /** A failure in words, with advice. */
 export interface Explanation {
@@ -82,11 +83,11 @@ function unlessOver(error: unknown): null {
   throw error;
 }
 
-/** Explains what went wrong with the database and what the reader of the page can do. */
+/** Explains an error of the database, with advice for the reader of the page. */
 export function explain(error: unknown): Explanation {
   const code = error instanceof ShelfishError ? error.code : undefined;
-  const message = error instanceof Error ? error.message : String(error);
-  const detail = /^https?:/.test(message) ? message : message.charAt(0).toUpperCase() + message.slice(1);
+  const message = messageOf(error);
+  const detail = /^https?:/.test(message) ? message : capitalised(message);
   const again = "Try again. If the error stays, the host is down or refuses this page (CORS).";
   switch (code) {
     case "status":

@@ -28,7 +28,7 @@ export function spent(before: Counters, after: Counters, milliseconds: number): 
 }
 
 /** Names the sources of an answer, the slowest first. */
-export function origin(cost: Cost): string {
+function origin(cost: Cost): string {
   const sources = [];
   if (cost.requests > 0 || cost.networkBlocks > 0) sources.push("the network");
   if (cost.indexedDBHits > 0) sources.push("IndexedDB");

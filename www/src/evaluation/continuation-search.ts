@@ -1,5 +1,6 @@
 /** Evaluates the positions after moves with the engine, with few nodes each. The engine loads for the first search. */
-import type { Engine, EngineEvaluation } from "shelfish/engine";
+import type { EngineEvaluation } from "shelfish/engine";
+import { Reopenable } from "../loading/load-once";
 import { MEBIBYTE } from "../text/units";
 
 /** Nodes of the search of a position. */
@@ -11,7 +12,7 @@ const MAX_KNOWN = 5_000;
 
 export class ContinuationSearch {
   readonly #known = new Map<string, EngineEvaluation>();
-  #engine: Promise<Engine> | undefined;
+  readonly #engine = new Reopenable(async () => (await import("shelfish/engine")).openEngine({ memoryBytes: MEMORY }));
 
   /** Returns the result for a position, if the engine has searched it. */
   of(fen: string): EngineEvaluation | undefined {
@@ -20,7 +21,7 @@ export class ContinuationSearch {
 
   /** Searches positions in order, and calls `found` after each search. Throws if the signal is aborted or the engine fails. */
   async search(fens: readonly string[], signal: AbortSignal, found: () => void): Promise<void> {
-    const engine = await this.#open();
+    const engine = await this.#engine.open();
     signal.throwIfAborted();
     await engine.analyseMany(fens, {
       nodes: NODES,
@@ -37,14 +38,6 @@ export class ContinuationSearch {
 
   /** Ends the Worker of the engine. */
   close(): void {
-    void this.#engine?.then((engine) => engine.close(), () => {});
-    this.#engine = undefined;
-  }
-
-  #open(): Promise<Engine> {
-    this.#engine ??= import("shelfish/engine").then(({ openEngine }) => openEngine({ memoryBytes: MEMORY }));
-    // The next search tries again.
-    this.#engine.catch(() => (this.#engine = undefined));
-    return this.#engine;
+    this.#engine.close();
   }
 }

@@ -2,13 +2,14 @@
  * The legal moves with the evaluations of the positions after them: the best move of the position's own evaluation, other deep evaluations, then
  * shallow evaluations. The engine evaluates the moves that the database does not know. Its scores have a frame, and come after deep evaluations.
  */
+import type { Evaluation } from "shelfish";
 import { bindPreview, bindPreviewEnd } from "../board/preview";
 import type { DatabaseClient } from "../database/client";
 import { Game, type Node, type Step, steps, uci } from "../game/game";
 import { legalMoves } from "../game/legal-moves";
 import { throttle } from "../loading/throttle";
 import { whenVisible } from "../loading/visible";
-import { bestScore, compareScores, countsOver, engineEval, isShallow, type KnownScore, scoreOfEngine } from "../score/known-score";
+import { bestScore, compareScores, counting, engineEval, isShallow, type KnownScore, scoreOfEngine } from "../score/known-score";
 import { byId, make, redraw } from "../shell/dom";
 import type { State } from "../state/state";
 import { plural } from "../text/units";
@@ -129,8 +130,7 @@ export class Continuations {
     const score = bestScore(after, this.state);
     if (score?.origin === "database" || score?.origin === "rules" || score?.origin === "endgames") return score;
     if (!this.#engine) return undefined;
-    const [own, ofBoard] = [this.#search.of(after.fen), engineEval(after.fen, this.state)];
-    return scoreOfEngine(own && ofBoard ? (countsOver(ofBoard, own) ? ofBoard : own) : (own ?? ofBoard));
+    return scoreOfEngine(counting<Evaluation>(this.#search.of(after.fen), engineEval(after.fen, this.state)));
   }
 
   /** Returns the best move in SAN of the evaluation of the position. */

@@ -1,6 +1,7 @@
 /** Searches the position on the board with the engine. The package decides which positions need a search. */
 import type { Evaluated, Evaluator } from "shelfish/evaluator";
 import type { Node } from "../game/game";
+import { Reopenable } from "../loading/load-once";
 import { throttle } from "../loading/throttle";
 import { needsEngine } from "../score/known-score";
 import type { State } from "../state/state";
@@ -27,7 +28,7 @@ export interface SearchSettings {
 /** Runs the engine. Its module is loaded for the first search. */
 export class EngineSearch {
   #settings: SearchSettings;
-  #evaluator: Promise<Evaluator> | undefined;
+  readonly #evaluator = new Reopenable(openEvaluator);
   #search = new AbortController();
   /** FEN of the last position that was searched. */
   #searched: string | undefined;
@@ -54,8 +55,7 @@ export class EngineSearch {
     if (this.#settings.engine) return this.#schedule();
     this.state.setDeep(false);
     window.clearTimeout(this.#timer);
-    void this.#evaluator?.then((evaluator) => evaluator.close(), () => {});
-    this.#evaluator = undefined;
+    this.#evaluator.close();
   }
 
   #stop(): void {
@@ -76,7 +76,7 @@ export class EngineSearch {
     if (!this.#settings.engine || this.#searched === node.fen || !this.#isWanted(node)) return;
     window.clearTimeout(this.#timer);
     // Loading takes one or two round trips and starts at once. The search reports a failure.
-    this.#open().then((evaluator) => evaluator.preload()).catch(() => {});
+    this.#evaluator.open().then((evaluator) => evaluator.preload()).catch(() => {});
     this.#timer = window.setTimeout(() => this.#start(), DELAY);
   }
 
@@ -96,7 +96,7 @@ export class EngineSearch {
     });
     const limits = state.isDeep ? UNLIMITED : LIMITS;
     try {
-      const found = await (await this.#open()).evaluate(fen, { ...limits, multiPv: this.#settings.lines, known, signal, castling: "chess960", onInfo: show });
+      const found = await (await this.#evaluator.open()).evaluate(fen, { ...limits, multiPv: this.#settings.lines, known, signal, castling: "chess960", onInfo: show });
       if (found) show(found, true);
       if (!signal.aborted) state.setDeep(false);
     } catch (error) {
@@ -106,15 +106,11 @@ export class EngineSearch {
       state.setDeep(false);
     }
   }
+}
 
-  #open(): Promise<Evaluator> {
-    // Both modules load at the same time. The evaluator reports a failure of the engine.
-    const engine = () => import("shelfish/engine");
-    this.#evaluator ??= (engine().catch(() => {}), import("shelfish/evaluator")).then(({ openEvaluator }) =>
-      openEvaluator({ engine: async () => (await engine()).openEngine() }),
-    );
-    // The next search tries again.
-    this.#evaluator.catch(() => (this.#evaluator = undefined));
-    return this.#evaluator;
-  }
+async function openEvaluator(): Promise<Evaluator> {
+  // Both modules load at the same time. The evaluator reports a failure of the engine.
+  const engine = () => import("shelfish/engine");
+  engine().catch(() => {});
+  return (await import("shelfish/evaluator")).openEvaluator({ engine: async () => (await engine()).openEngine() });
 }

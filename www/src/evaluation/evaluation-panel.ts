@@ -3,7 +3,7 @@ import type { Evaluation, PositionEval } from "shelfish";
 import { plural } from "../text/units";
 import type { Explanation } from "../database/client";
 import { bindPreviewEnd } from "../board/preview";
-import { byId, disable, make, redraw } from "../shell/dom";
+import { byId, disable, make, makeButton, redraw } from "../shell/dom";
 import { ending, moveNumber, type Node, path, type Step, steps } from "../game/game";
 import { bestScore, engineEval, isShallow, type KnownScore } from "../score/known-score";
 import { type LineActions, lineItem } from "./lines";
@@ -134,12 +134,11 @@ export class EvaluationPanel {
       ...answer.evaluations.map((evaluation) => {
         const label = `d${evaluation.depth} · ${plural(evaluation.pvs.length, "line")}`;
         const title = `${nodesText(evaluation.knodes)} nodes`;
-        const button = make("button", { type: "button", title, "aria-pressed": evaluation === chosen, "data-testid": "evaluation-choice" }, label);
-        button.addEventListener("click", () => {
+        const choose = () => {
           this.#choose(node, answer, evaluation);
           this.#others.querySelector<HTMLElement>("[aria-pressed=true]")?.focus();
-        });
-        return button;
+        };
+        return makeButton({ title, "aria-pressed": evaluation === chosen, "data-testid": "evaluation-choice" }, choose, label);
       }),
     );
     this.#list(node, pvs.map((pv) => ({ score: pv.score, line: steps(node.position, pv.uci) })));
@@ -224,8 +223,7 @@ export class EvaluationPanel {
     // Unchanged elements keep the focus and are not announced again with each iteration of the engine.
     if (this.#explanation?.error === error) return this.#explanation.parts;
     const { title, advice } = error;
-    const retry = make("button", { type: "button", className: "primary", "data-testid": "retry" }, "Try again");
-    retry.addEventListener("click", () => this.actions.retry());
+    const retry = makeButton({ className: "primary", "data-testid": "retry" }, () => this.actions.retry(), "Try again");
     const alert = make("div", { className: "error", role: "alert", "data-testid": "error" }, make("strong", {}, title), make("p", {}, advice));
     this.#explanation = { error, parts: [alert, retry] };
     return this.#explanation.parts;

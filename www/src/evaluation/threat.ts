@@ -1,9 +1,10 @@
 /** Shows the threat of the side that is not to move: its best move if the other side passed. Loaded when it is first requested. */
-import { Chess } from "chessops/chess";
+import type { Position } from "chessops/chess";
 import { makeFen } from "chessops/fen";
 import { scoreText } from "shelfish/score";
-import type { Evaluator } from "shelfish/evaluator";
 import { type Node, type Step, steps } from "../game/game";
+import { passed } from "../game/legal-moves";
+import { Reopenable } from "../loading/load-once";
 import type { State } from "../state/state";
 
 /** Limits of the search. */
@@ -11,23 +12,20 @@ const LIMITS = { depth: 16, movetime: 2_000 };
 
 export interface ThreatView {
   /** Draws the move, or removes its arrow. */
-  draw(step: Step | undefined, before: Chess | undefined): void;
+  draw(step: Step | undefined, before: Position | undefined): void;
   /** Shows a message. */
   say(words: string): void;
 }
 
 /** Returns the position after a pass; `undefined` if the side to move is in check, or if the other side has no move. */
-export function afterPass({ position }: Pick<Node, "position">): Chess | undefined {
-  const setup = position.toSetup();
-  setup.turn = setup.turn === "white" ? "black" : "white";
-  setup.epSquare = undefined;
-  const passed = Chess.fromSetup(setup).unwrap((passed) => passed, () => undefined);
-  return passed?.hasDests() ? passed : undefined;
+function afterPass({ position }: Pick<Node, "position">): Position | undefined {
+  const after = position.isCheck() ? undefined : passed(position);
+  return after?.hasDests() ? after : undefined;
 }
 
 export class Threat {
   #isOn = false;
-  #evaluator: Promise<Evaluator> | undefined;
+  readonly #evaluator = new Reopenable(async () => (await import("shelfish/evaluator")).openEvaluator({ engine: async () => (await import("shelfish/engine")).openEngine() }));
   #search = new AbortController();
 
   constructor(
@@ -48,8 +46,7 @@ export class Threat {
     this.#search.abort();
     this.view.draw(undefined, undefined);
     this.view.say("");
-    void this.#evaluator?.then((evaluator) => evaluator.close(), () => {});
-    this.#evaluator = undefined;
+    this.#evaluator.close();
   }
 
   async #show(): Promise<void> {
@@ -61,7 +58,7 @@ export class Threat {
     if (!passed) return this.view.say(node.position.isCheck() ? "The check is the threat." : "There is no threat: a pass is not possible.");
     this.view.say("Threat: searching…");
     try {
-      const found = await (await this.#open()).evaluate(makeFen(passed.toSetup()), { ...LIMITS, signal, castling: "chess960" });
+      const found = await (await this.#evaluator.open()).evaluate(makeFen(passed.toSetup()), { ...LIMITS, signal, castling: "chess960" });
       const [step] = steps(passed, found?.pvs[0].uci ?? []);
       if (signal.aborted || !found || !step) return;
       this.view.draw(step, passed);
@@ -71,11 +68,5 @@ export class Threat {
       console.warn("The threat:", error);
       this.view.say("The threat cannot be searched now.");
     }
-  }
-
-  #open(): Promise<Evaluator> {
-    this.#evaluator ??= import("shelfish/evaluator").then(({ openEvaluator }) => openEvaluator({ engine: async () => (await import("shelfish/engine")).openEngine() }));
-    this.#evaluator.catch(() => (this.#evaluator = undefined));
-    return this.#evaluator;
   }
 }

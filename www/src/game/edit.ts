@@ -1,5 +1,5 @@
 /** Changes of the tree that can be undone: variations that become the main line or are deleted. */
-import { uci, variationOf, type Game, type Node } from "./game";
+import { movesOf, variationOf, type Game, type Node } from "./game";
 import { gameId } from "./game-id";
 
 /** A change that can be undone. */
@@ -42,7 +42,7 @@ function leaveSource(game: Game): void {
 export function identify(game: Game, line: readonly Node[]): void {
   game.sourcePlies = line.length;
   if (!game.id) return;
-  const id = gameId(game.root.position, line.flatMap(({ move }) => (move ? [uci(move)] : [])), game.headers);
+  const id = gameId(game.root.position, movesOf(line), game.headers);
   if (id === game.id) return;
   game.formerId = game.id;
   game.id = id;

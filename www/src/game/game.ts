@@ -147,8 +147,11 @@ export function squares(before: Position, move: NormalMove): string[] {
   return chessgroundMove(side ? { ...move, to: kingCastlesTo(before.turn, side) } : move);
 }
 
-/** Returns the move in UCI. Castling is the king's capture of its own rook, which is unambiguous in Chess960. */
+/** Returns the move in UCI. Castling is the king's move to its rook, which is unambiguous in Chess960. */
 export const uci = (move: NormalMove): string => makeUci(move);
+
+/** Returns the moves of a line in UCI. */
+export const movesOf = (line: readonly Node[]): string[] => line.flatMap(({ move }) => (move ? [uci(move)] : []));
 
 /** Returns the result of the game if the position has no legal move. */
 export function ending(position: Position): { title: string; result: "1-0" | "0-1" | "½-½"; winner?: "white" | "black" } | undefined {
@@ -163,4 +166,4 @@ export function ending(position: Position): { title: string; result: "1-0" | "0-
 export const sameMove = (a: NormalMove, b: NormalMove): boolean => a.from === b.from && a.to === b.to && a.promotion === b.promotion;
 
 /** Returns the first four fields of the FEN, which are equal for repetitions of a position. */
-export const positionKey = ({ fen }: Node): string => fen.split(" ", 4).join(" ");
+export const positionKey = ({ fen }: Pick<Node, "fen">): string => fen.split(" ", 4).join(" ");

@@ -1,10 +1,7 @@
 /** Names of openings by position: transpositions have the same name. The names are loaded when they are first needed. */
-import { makeFen } from "chessops/fen";
 import type { Opening } from "shelfish/openings";
 import type { Node } from "./game";
 import { loadOnce } from "../loading/load-once";
-
-export type { Opening };
 
 let list: typeof import("shelfish/openings") | undefined;
 
@@ -31,7 +28,7 @@ function openingAt(node: Node): Opening | undefined {
   if (!list) return undefined;
   let opening = found.get(node);
   if (opening === undefined) {
-    opening = openingOf(makeFen(node.position.toSetup(), { epd: true })) ?? null;
+    opening = openingOf(node.fen) ?? null;
     found.set(node, opening);
   }
   return opening ?? undefined;

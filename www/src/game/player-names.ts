@@ -14,14 +14,18 @@ export function surname(name: string): string {
 }
 
 /** Returns the year of a PGN date; empty if unknown. */
-export const year = (date: string | undefined): string => /^\d{4}/.exec(date ?? "")?.[0] ?? "";
+const year = (date: string | undefined): string => /^\d{4}/.exec(date ?? "")?.[0] ?? "";
 
 /** Returns "Morphy – Isouard, 1858"; empty if both names are unknown. */
 export function players(headers: ReadonlyMap<string, string>): string {
-  const [white, black] = [headers.get("White"), headers.get("Black")];
+  return pairing(headers.get("White"), headers.get("Black"), headers.get("Date"));
+}
+
+/** Returns the same for two names and a date. */
+export function pairing(white: string | undefined, black: string | undefined, date: string | undefined): string {
   if (!white && !black) return "";
-  const when = year(headers.get("Date"));
-  return `${surname(white ?? "?")} – ${surname(black ?? "?")}${when && `, ${when}`}`;
+  const when = year(date);
+  return `${surname(white || "?")} – ${surname(black || "?")}${when && `, ${when}`}`;
 }
 
 /** Returns a name for links and files: "morphy-isouard-1858". */

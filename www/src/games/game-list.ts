@@ -1,6 +1,6 @@
 /** A list of games with a search. Arrow keys move between its rows. */
 import "../style/games.css";
-import { make } from "../shell/dom";
+import { make, makeButton } from "../shell/dom";
 import { folded } from "../text/folded";
 import { plural } from "../text/units";
 
@@ -95,8 +95,7 @@ export class GameList<T extends object> {
 
   #row(entry: T): HTMLElement {
     const { content, after = [] } = this.options.row(entry);
-    const button = make("button", { type: "button", className: "stored-game", "data-testid": "stored-game" }, ...content);
-    button.addEventListener("click", () => this.options.open(entry));
+    const button = makeButton({ className: "stored-game", "data-testid": "stored-game" }, () => this.options.open(entry), ...content);
     return make("li", { "data-id": this.options.id(entry) }, button, ...after);
   }
 

@@ -1,9 +1,9 @@
 /** The menu of games: famous games, the last opened games, and the list of all opened games. */
 import type { Game } from "../game/game";
-import { players, surname, year } from "../game/player-names";
+import { pairing, players } from "../game/player-names";
 import { lastPlayer } from "../players/last-player";
 import type { Player } from "../players/player";
-import { byId, make } from "../shell/dom";
+import { byId, make, makeButton } from "../shell/dom";
 import { plural } from "../text/units";
 import type { Entry } from "./game-store";
 import type { Library } from "./library";
@@ -72,16 +72,12 @@ export class GameMenu {
   #buttons(): HTMLElement[] {
     return this.library.offered.map((each) => {
       const label = [make("span", { className: "title" }, each.title), make("span", { className: "who" }, each.players)];
-      const button = make("button", { type: "button", "data-testid": "offer" }, ...label);
-      button.addEventListener("click", () => this.choices.famous(each.slug));
-      return make("li", {}, button);
+      return make("li", {}, makeButton("offer", () => this.choices.famous(each.slug), ...label));
     });
   }
 }
 
 /** Returns "Morphy – Isouard, 1858", or the event if the players are unknown. */
 export function nameOf({ white, black, date, event, plies }: Entry): string {
-  const when = year(date);
-  if (white || black) return `${surname(white || "?")} – ${surname(black || "?")}${when && `, ${when}`}`;
-  return [event || "A game", plural(Math.ceil(plies / 2), "move")].join(", ");
+  return pairing(white, black, date) || `${event || "A game"}, ${plural(Math.ceil(plies / 2), "move")}`;
 }

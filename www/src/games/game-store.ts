@@ -134,10 +134,7 @@ class DatabaseStore implements GameStore {
 
   #begin(mode: IDBTransactionMode): { list: IDBObjectStore; texts: IDBObjectStore; done: Promise<void> } {
     const transaction = this.database.transaction(["list", "texts"], mode);
-    const done = transactionEnd(transaction);
-    // If a request fails, the caller sees that error first and may never wait for `done`.
-    done.catch(() => {});
-    return { list: transaction.objectStore("list"), texts: transaction.objectStore("texts"), done };
+    return { list: transaction.objectStore("list"), texts: transaction.objectStore("texts"), done: transactionEnd(transaction) };
   }
 }
 

@@ -1,7 +1,7 @@
 /** The list of all opened games, with a search. Loaded when it is first opened. */
 import { plural } from "../text/units";
 import { closeDone, closeOnBackdrop, showModal } from "../shell/dialog";
-import { make } from "../shell/dom";
+import { make, makeButton } from "../shell/dom";
 import type { Library } from "./library";
 import { GameList, type GameRow } from "./game-list";
 import { nameOf } from "./game-menu";
@@ -78,8 +78,7 @@ class GamesDialog {
     const when = date.replaceAll(".??", "").replaceAll(".", "-");
     const about = [event, when, opening, plural(Math.ceil(plies / 2), "move")].filter(Boolean).join(" · ");
     const name = nameOf(entry);
-    const remove = make("button", { type: "button", className: "stored-remove", "aria-label": `Remove ${name}`, title: "Remove (Delete)", "data-testid": "remove-game" }, "×");
-    remove.addEventListener("click", () => void this.#remove(entry));
+    const remove = makeButton({ className: "stored-remove", "aria-label": `Remove ${name}`, title: "Remove (Delete)", "data-testid": "remove-game" }, () => void this.#remove(entry), "×");
     return {
       content: [
         make("span", { className: "stored-title" }, make("span", {}, [entry.white, entry.black].some(Boolean) ? `${entry.white || "?"} – ${entry.black || "?"}` : name), ...(result ? [make("span", { className: "stored-result" }, ` ${result.replace("1/2-1/2", "½-½")}`)] : [])),

@@ -31,7 +31,6 @@ export class Library extends EventTarget {
   /** Games that were on the board, with the moves that were added to them. By slug or id. */
   readonly #loaded = new Map<string, Game>();
   readonly #famousIds = new Map<string, string>();
-  #store: Promise<GameStore> | undefined;
   /** Ends when the last changes are stored. */
   #saving: Promise<void> = Promise.resolve();
   /** The last change that is not stored yet. */
@@ -177,9 +176,7 @@ export class Library extends EventTarget {
   }
 
   /** Returns the store, which the first call opens. */
-  store(): Promise<GameStore> {
-    return (this.#store ??= loadPart(import("./game-store")).then(({ openStore }) => openStore()));
-  }
+  readonly store = loadOnce(async (): Promise<GameStore> => (await loadPart(import("./game-store"))).openStore());
 
   /** Reads the last opened games from the store. */
   async refresh(): Promise<void> {

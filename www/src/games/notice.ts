@@ -1,12 +1,12 @@
 /** The message below the moves, with the list of games that were not opened. */
-import { byId, make } from "../shell/dom";
+import { byId, make, makeButton } from "../shell/dom";
 import { plural } from "../text/units";
 import type { Refused } from "../pgn/read-text";
 
 /** Maximum number of games that are listed. */
 const MAX_LISTED = 200;
 
-/** Says how many games were opened, and how many of them the menu has. */
+/** Says how many games were opened, and how many games the menu lists. */
 export function openedText(count: number, all: number, stored = count): string {
   const opened = count < all ? `${count.toLocaleString("en")} of ${plural(all, "game")}` : plural(count, "game");
   return `${opened} opened: the menu has ${stored < count ? `the first ${stored}` : "them"}.`;
@@ -25,13 +25,7 @@ export function notice(remark: string, refused: readonly Refused[] = [], action?
   if (refused.length > MAX_LISTED) items.push(make("li", {}, `and ${refused.length - MAX_LISTED} more.`));
   const count = refused.length === 1 ? "One game was not opened" : `${refused.length.toLocaleString("en")} games were not opened`;
   const details = items.length > 0 ? [make("details", { "data-testid": "refused", open: refused.length <= 3 }, make("summary", {}, count), make("ul", {}, ...items))] : [];
-  const buttons = action ? [button(action)] : [];
+  const buttons = action ? [makeButton("notice-action", () => action.does(), action.label)] : [];
   element.replaceChildren(...(remark ? [make("span", {}, remark)] : []), ...buttons, ...details);
   element.hidden = remark === "" && refused.length === 0;
-}
-
-function button({ label, does }: Action): HTMLElement {
-  const element = make("button", { type: "button", "data-testid": "notice-action" }, label);
-  element.addEventListener("click", does);
-  return element;
 }

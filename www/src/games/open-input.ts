@@ -1,4 +1,4 @@
-/** Opens what a person enters: a pasted text, an address or a file. Loaded when it is first needed. */
+/** Opens the input of a person: a pasted text, an address or a file. Loaded when it is first needed. */
 import { positionOf, looksLikeFen } from "../game/fen";
 import { Game, type Node } from "../game/game";
 import { siteAddress, studyPath } from "../link/sites";

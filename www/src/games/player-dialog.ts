@@ -1,19 +1,20 @@
 /** The games of a player of Lichess or Chess.com. Loaded when it is first opened. */
+import type { Color } from "chessops/types";
 import { loadOnce } from "../loading/load-once";
+import { reportInputError } from "../loading/page-part";
 import { lastPlayer, rememberPlayer } from "../players/last-player";
-import { type NamedPlayer, type Player, playerAddress, playerName, pointsOf, sideOf, SITES } from "../players/player";
+import { enteredPlayer, type NamedPlayer, outcomeOf, type Player, sideOf, SITES } from "../players/player";
 import { PlayerGames } from "../players/player-games";
 import { openPlayerStore } from "../players/player-store";
 import { closeDone, closeOnBackdrop, showModal } from "../shell/dialog";
 import { make } from "../shell/dom";
-import type { Participant, PlayedGame } from "../sites/played-game";
+import type { PlayedGame } from "../sites/played-game";
 import { MissingError } from "../sites/request";
 import { InputError } from "../text/input-error";
-import { plural } from "../text/units";
+import { day, plural } from "../text/units";
 import { GameList, type GameRow } from "./game-list";
 
-type Side = "white" | "black";
-type Open = (game: PlayedGame, side: Side) => void;
+type Open = (game: PlayedGame, side: Color) => void;
 
 let dialog: PlayerDialog | undefined;
 
@@ -73,9 +74,7 @@ class PlayerDialog {
     this.#older.addEventListener("click", () => void this.#fetch((games, progress, signal) => games.older(progress, signal)));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      const named = playerAddress(this.#name.value) ?? playerName(this.#name.value);
-      if (named) void this.#choose({ site: this.#chosenSite(), ...named });
-      else this.#complain("A user name has 2 to 30 letters, digits, hyphens or underscores.");
+      void reportInputError(async () => this.#choose({ site: this.#chosenSite(), ...enteredPlayer(this.#name.value) }), (message) => this.#complain(message));
     });
     for (const [, input] of this.#sites) input.addEventListener("change", () => form.requestSubmit());
   }
@@ -148,19 +147,16 @@ class PlayerDialog {
     return this.#sites.find(([, input]) => input.checked)?.[0] ?? "lichess";
   }
 
-  #side(game: PlayedGame): Side {
+  #side(game: PlayedGame): Color {
     return sideOf(this.#player, game) ?? "white";
   }
 
   /** Returns the facts of a game: the outcome, the opponent, and the second line. */
   #words(game: PlayedGame): [outcome: string, opponent: string, about: string] {
     const side = this.#side(game);
-    const points = pointsOf(game, side);
-    const outcome = points === 1 ? "Won" : points === 0 ? "Lost" : "Drew";
-    const opponent = `${rated(game[side === "white" ? "black" : "white"])}`;
-    const date = new Date(game.time).toISOString().slice(0, 10);
+    const { outcome, opponent } = outcomeOf(game, side);
     const own = game[side].rating;
-    const about = [side === "white" ? "White" : "Black", ...(own ? [String(own)] : []), `${game.speed}${game.isRated ? "" : ", casual"}`, date, game.opening];
+    const about = [side === "white" ? "White" : "Black", ...(own ? [String(own)] : []), `${game.speed}${game.isRated ? "" : ", casual"}`, day(game.time), game.opening];
     return [outcome, opponent, about.filter(Boolean).join(" · ")];
   }
 
@@ -174,5 +170,3 @@ class PlayerDialog {
     };
   }
 }
-
-const rated = ({ name, rating }: Participant): string => `${name || "?"}${rating ? ` (${rating})` : ""}`;

@@ -1,24 +1,24 @@
 /** The dialog that copies or downloads the link, the position or the game. */
 import { copy } from "../shell/clipboard";
 import { showDialog } from "../shell/dialog";
-import { make } from "../shell/dom";
+import { make, makeButton } from "../shell/dom";
 import { download, fileName, toPgn } from "../pgn/write-game";
 import type { State } from "../state/state";
+import { messageOf } from "../text/input-error";
 
 /** Shows the dialog. `address` returns the link to the position; `annotated` adds the page's evaluations to a PGN. */
 export function showShare(state: State, address: () => string, annotated: (pgn: string) => Promise<string>): void {
   const { game, node } = state;
   const output = make("p", { className: "outcome", role: "status", "data-testid": "share-status" });
   const action = (id: string, label: string, does: () => Promise<string> | string) => {
-    const button = make("button", { type: "button", "data-testid": id }, label);
-    button.addEventListener("click", async () => {
+    const show = async () => {
       try {
         output.textContent = await does();
       } catch (error) {
-        output.textContent = `That failed: ${error instanceof Error ? error.message : String(error)}`;
+        output.textContent = `That failed: ${messageOf(error)}`;
       }
-    });
-    return button;
+    };
+    return makeButton(id, show, label);
   };
   const copied = async (what: string, text: string) => ((await copy(text)) ? `${what} copied.` : `This browser does not allow copying. ${what}: ${text}`);
   const buttons = [

@@ -1,19 +1,25 @@
 /** Checks answers: by the known best move and the known lines, otherwise by the database and the engine. */
 import type { Evaluated, Evaluator } from "shelfish/evaluator";
-import { type ScoreLike, scoreText, winningChances } from "shelfish/score";
+import { isShallow, type ScoreLike, scoreText, winningChances } from "shelfish/score";
 import type { DatabaseClient } from "../database/client";
-import { Game, type Step, steps, uci } from "../game/game";
-import { bestScore } from "../score/known-score";
+import { Game, type Node, type Step, steps, uci } from "../game/game";
+import { Reopenable } from "../loading/load-once";
+import { bestScore, knownLine } from "../score/known-score";
 import { INACCURACY } from "../score/score";
 import { load } from "../settings/settings";
 import type { State } from "../state/state";
-import type { Question } from "./questions";
 
-/** Evaluations of the database below these limits are hints only. */
-const MIN_DEPTH = 16;
-const MIN_KNODES = 100;
 /** Milliseconds of a search. */
 const MOVETIME = 4_000;
+
+/** A question about a bad move. */
+export interface Exercise {
+  /** The position before the bad move. */
+  before: Node;
+  /** The bad move, with the position after it. */
+  mistake: Node;
+  best: Step;
+}
 
 export interface Verdict {
   isGood: boolean;
@@ -25,7 +31,7 @@ export interface Verdict {
 
 /** Opens the engine when the first answer needs a search. */
 export class Answers {
-  #evaluator: Promise<Evaluator> | undefined;
+  readonly #evaluator = new Reopenable(() => this.#openEvaluator());
 
   constructor(
     private readonly state: State,
@@ -33,9 +39,9 @@ export class Answers {
   ) {}
 
   /** Returns the verdict on a move; `undefined` if neither the database nor the engine can evaluate it. */
-  async check({ before, mistake, best }: Pick<Question, "before" | "mistake" | "best">, step: Step, signal: AbortSignal): Promise<Verdict | undefined> {
+  async check({ before, mistake, best }: Exercise, step: Step, signal: AbortSignal): Promise<Verdict | undefined> {
     if (step.san === best.san || step.position.isCheckmate()) return { isGood: true, line: [] };
-    if (step.san === mistake.san) return { isGood: false, line: steps(mistake.position, bestScore(mistake, this.state)?.line ?? []) };
+    if (step.san === mistake.san) return { isGood: false, line: knownLine(mistake, this.state) };
     const known = bestScore(before, this.state);
     if (!known) return undefined;
     const found = this.#listed(before.fen, step) ?? (step.position.hasDests() ? await this.#evaluate(step, signal) : { cp: 0, line: [] });
@@ -47,8 +53,7 @@ export class Answers {
 
   /** Closes the engine. */
   close(): void {
-    void this.#evaluator?.then((evaluator) => evaluator.close(), () => {});
-    this.#evaluator = undefined;
+    this.#evaluator.close();
   }
 
   /** Returns the score of a move that is the first move of a line of the database. */
@@ -61,9 +66,12 @@ export class Answers {
   async #evaluate({ position }: Step, signal: AbortSignal): Promise<(ScoreLike & { line: readonly string[] }) | undefined> {
     const { fen } = new Game(position).root;
     try {
-      const limits = { nodes: load().nodes, movetime: MOVETIME, minDepth: MIN_DEPTH, minKnodes: MIN_KNODES };
-      const found: Evaluated | null = await (await this.#open()).evaluate(fen, { ...limits, signal, castling: "chess960" });
-      return found ? { ...found.pvs[0], line: found.pvs[0].uci } : undefined;
+      const limits = { nodes: load().nodes, movetime: MOVETIME };
+      const found: Evaluated | null = await (await this.#evaluator.open()).evaluate(fen, { ...limits, signal, castling: "chess960" });
+      if (!found) return undefined;
+      const { from, depth, knodes, pvs: [pv] } = found;
+      // Without an engine, a shallow evaluation of the database is only a hint.
+      return from === "database" && isShallow({ depth, knodes, mate: pv.mate }) ? undefined : { ...pv, line: pv.uci };
     } catch (error) {
       signal.throwIfAborted();
       // The question remains open without a verdict.
@@ -72,13 +80,9 @@ export class Answers {
     }
   }
 
-  #open(): Promise<Evaluator> {
+  async #openEvaluator(): Promise<Evaluator> {
     const database = { lookup: async (fen: string, { signal = new AbortController().signal }: { signal?: AbortSignal } = {}) => (await this.client.lookup(fen, signal)).answer };
-    this.#evaluator ??= import("shelfish/evaluator").then(({ openEvaluator }) =>
-      openEvaluator({ database, engine: load().engine ? async () => (await import("shelfish/engine")).openEngine() : null }),
-    );
-    // The next answer tries again.
-    this.#evaluator.catch(() => (this.#evaluator = undefined));
-    return this.#evaluator;
+    const { openEvaluator } = await import("shelfish/evaluator");
+    return openEvaluator({ database, engine: load().engine ? async () => (await import("shelfish/engine")).openEngine() : null });
   }
 }

@@ -8,7 +8,7 @@ import { clip, InputError } from "../text/input-error";
 import { decodeUri } from "../text/uri";
 import { positionOf } from "../game/fen";
 import { identify } from "../game/edit";
-import { Game, lineFrom, MAX_MOVES, type Node, path, uci } from "../game/game";
+import { Game, lineFrom, MAX_MOVES, movesOf, type Node, path } from "../game/game";
 import type { Refused } from "../pgn/read-text";
 import { isEmpty } from "../game/notes";
 import { loadPart } from "../loading/page-part";
@@ -159,7 +159,7 @@ function played(fen: string | undefined, moves: string | undefined): Game {
   return game;
 }
 
-const joined = (nodes: Node[]): string => nodes.flatMap((node) => (node.move ? uci(node.move) : [])).join(",");
+const joined = (nodes: Node[]): string => movesOf(nodes).join(",");
 
 function follow(game: Game, from: Node, line: string | undefined): Node {
   let node = from;

@@ -30,5 +30,10 @@ export function followLinks(state: State, showMessage: (error: string) => void):
 export function writeLinks(state: State): void {
   const fragment = formatLink(state.game, state.node);
   writeAddress(fragment);
+  linkBoard(fragment);
+}
+
+/** Writes a position to the link to the analysis board. */
+export function linkBoard(fragment: string): void {
   byId<HTMLAnchorElement>("analyse").href = `./${fragment && `#${fragment}`}`;
 }

@@ -4,7 +4,7 @@ declare global {
   var early: Record<string, Promise<Response>> | undefined;
 }
 
-/** Like `fetch`, but uses the early request for the URL if there is one. A preload link is not enough: Firefox would request the manifest twice. */
+/** Fetches a URL, by its early request if the page has sent it. A preload link is not enough: Firefox would request the manifest twice. */
 export function fetchEarly(url: string, init: RequestInit): Promise<Response> {
   const response = globalThis.early?.[url];
   delete globalThis.early?.[url];

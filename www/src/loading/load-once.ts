@@ -7,3 +7,22 @@ export function loadOnce<T>(work: () => Promise<T>): () => Promise<T> {
       throw error;
     }));
 }
+
+/** An engine or evaluator that opens when it is needed. */
+export class Reopenable<T extends { close(): void }> {
+  #opening: Promise<T> | undefined;
+
+  constructor(private readonly work: () => Promise<T>) {}
+
+  /** Opens it once. After a failure and after `close`, the next call opens it again. */
+  open(): Promise<T> {
+    const opening = (this.#opening ??= this.work());
+    opening.catch(() => this.#opening === opening && (this.#opening = undefined));
+    return opening;
+  }
+
+  close(): void {
+    void this.#opening?.then((opened) => opened.close(), () => {});
+    this.#opening = undefined;
+  }
+}

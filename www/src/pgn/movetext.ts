@@ -1,6 +1,7 @@
 /** Parses the movetext of a game into a tree of words. A character that PGN does not allow is an error. */
 import { MAX_MOVES } from "../game/game";
 import { clip, InputError } from "../text/input-error";
+import { capitalised } from "../text/units";
 import type { PgnText } from "./split";
 
 /** A move as it is written, with its annotations. */
@@ -128,7 +129,7 @@ export function errorAt(source: PgnText, at: number, reason: string): InputError
   const before = source.text.slice(0, at);
   const line = source.line + (before.match(/\n/g)?.length ?? 0);
   const message = `${reason} (line ${line}, column ${at - before.lastIndexOf("\n")}).`;
-  return new InputError(message.charAt(0).toUpperCase() + message.slice(1), line);
+  return new InputError(capitalised(message), line);
 }
 
 const moveToken = (word: string, at: number, number: MoveToken["number"], before: string[]): MoveToken => ({

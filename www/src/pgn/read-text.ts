@@ -6,9 +6,6 @@ import { players } from "../game/player-names";
 import { type Checked, checkGame, readGame } from "./read-game";
 import { type PgnText, split } from "./split";
 
-export { InputError } from "../text/input-error";
-export { looksLikeFen } from "../game/fen";
-
 /** A game that was not opened. */
 export interface Refused {
   /** Number of the game in the text, from 1. */

@@ -2,6 +2,7 @@
 import type { Position } from "chessops/chess";
 import type { NormalMove } from "chessops/types";
 import { sameMove } from "../game/game";
+import { capitalised } from "../text/units";
 import { ENGLISH, FOREIGN, moveOf, piecesOf } from "./letters";
 
 /**
@@ -10,7 +11,7 @@ import { ENGLISH, FOREIGN, moveOf, piecesOf } from "./letters";
  */
 export function parseMove(position: Position, text: string): NormalMove | undefined {
   const typed = text.trim().replace(/[!?]+$/, "");
-  for (const word of [typed, capitalised(typed), capitalised(typed.toLowerCase()), typed.toLowerCase()]) {
+  for (const word of [typed, corrected(typed), corrected(typed.toLowerCase()), typed.toLowerCase()]) {
     const move = moveOf(position, word, ENGLISH);
     if (move) return move;
   }
@@ -23,4 +24,4 @@ export function parseMove(position: Position, text: string): NormalMove | undefi
   return move && others.every((other) => sameMove(move, other)) ? move : undefined;
 }
 
-const capitalised = (san: string): string => (/^o-o/.test(san) ? san.toUpperCase() : san.charAt(0).toUpperCase() + san.slice(1));
+const corrected = (san: string): string => (/^o-o/.test(san) ? san.toUpperCase() : capitalised(san));

@@ -1,7 +1,7 @@
 /** A chess clock without a view. Times are in milliseconds; `now` is a point in time. */
+import type { Color } from "chessops/types";
+import { opposite } from "chessops/util";
 import { clockText } from "../text/units";
-
-export type Side = "white" | "black";
 
 /** Minutes for the game, and seconds added after each move. */
 export interface Control {
@@ -10,14 +10,12 @@ export interface Control {
 }
 
 /** Remaining time of each side. */
-export type Left = Record<Side, number>;
-
-export const other = (side: Side): Side => (side === "white" ? "black" : "white");
+export type Left = Record<Color, number>;
 
 /** A clock, stopped at first. */
 export class Clock {
   readonly #left: Left;
-  #running: Side | undefined;
+  #running: Color | undefined;
   #since = 0;
 
   /** `left` is the remaining time in a game that is continued. */
@@ -30,12 +28,12 @@ export class Clock {
   }
 
   /** Returns the remaining time of a side, at least 0. */
-  left(side: Side, now: number): number {
+  left(side: Color, now: number): number {
     return Math.max(0, this.#left[side] - (this.#running === side ? now - this.#since : 0));
   }
 
   /** The side whose time is running. */
-  get running(): Side | undefined {
+  get running(): Color | undefined {
     return this.#running;
   }
 
@@ -44,7 +42,7 @@ export class Clock {
     return this.control.increment * 1000;
   }
 
-  start(side: Side, now: number): void {
+  start(side: Color, now: number): void {
     this.stop(now);
     [this.#running, this.#since] = [side, now];
   }
@@ -55,7 +53,7 @@ export class Clock {
     if (!side) return;
     this.stop(now);
     this.#left[side] += this.increment;
-    this.start(other(side), now);
+    this.start(opposite(side), now);
   }
 
   stop(now: number): void {

@@ -1,13 +1,14 @@
-/** The rule by which the engine answers a draw offer. */
+/** The engine's answer to a draw offer. */
+import type { Color } from "chessops/types";
 import type { ScoreLike } from "shelfish/score";
 import type { Position } from "chessops/chess";
-import type { Side } from "./clock";
+import { centipawnsFor } from "../score/score";
 
 /** Number of the first move before which the engine declines. */
 const FIRST_MOVE = 20;
 /** Number of positions after the engine's own moves that the engine judges: each must be equal or worse for it. */
 export const DRAW_POSITIONS = 3;
-/** Nodes of the engine for each of these positions. */
+/** Nodes of the engine for each judged position. */
 export const DRAW_NODES = 100_000;
 /** Highest score for the engine, in centipawns, at which a position counts as equal. */
 const EQUAL = 20;
@@ -27,12 +28,8 @@ export function earlyAnswer({ position, ply }: { position: Pick<Position, "fullm
 }
 
 /** Answers an offer. `scores` are the scores of the last positions after the engine's moves, from White's point of view. */
-export function drawAnswer(scores: readonly ScoreLike[], engine: Side): DrawAnswer {
-  const isBetter = ({ cp = 0, mate }: ScoreLike) => {
-    const score = mate === undefined ? cp : Math.sign(mate) * Infinity;
-    return (engine === "white" ? score : -score) > EQUAL;
-  };
-  const better = scores.map(isBetter);
+export function drawAnswer(scores: readonly ScoreLike[], engine: Color): DrawAnswer {
+  const better = scores.map((score) => centipawnsFor(engine, score) > EQUAL);
   if (better.at(-1)) return { isAccepted: false, reason: "it prefers its position" };
   if (better.includes(true)) return { isAccepted: false, reason: "its position was better a moment ago" };
   return { isAccepted: true, reason: "" };

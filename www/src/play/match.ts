@@ -1,10 +1,10 @@
 /** A game between the user and the engine: side to move, clock and result, without a view. */
-import type { NormalMove } from "chessops/types";
-import { parseUci } from "chessops/util";
+import type { Color, NormalMove } from "chessops/types";
+import { opposite, parseUci } from "chessops/util";
 import { clip, InputError } from "../text/input-error";
-import { ending, Game, type Node, path, positionKey, uci } from "../game/game";
+import { ending, Game, movesOf, type Node, path, positionKey } from "../game/game";
 import { positionOf } from "../game/fen";
-import { Clock, type Left, other, type Side } from "./clock";
+import { Clock, type Left } from "./clock";
 import { DRAW_INTERVAL } from "./draw-offer";
 import { levelName, type Terms } from "./terms";
 
@@ -71,7 +71,7 @@ export class Match {
 
   /** The moves in UCI; castling is the king's move to its rook. */
   get moves(): string[] {
-    return path(this.#node).flatMap(({ move }) => (move ? [uci(move)] : []));
+    return movesOf(path(this.#node));
   }
 
   /** Plays a move. Returns false if it is illegal or the game is over. */
@@ -136,7 +136,7 @@ export class Match {
 
   resign(now: number): void {
     if (this.#outcome) return;
-    this.#end({ result: won(other(this.terms.side)), reason: "You resigned" });
+    this.#end({ result: won(opposite(this.terms.side)), reason: "You resigned" });
     this.clock?.stop(now);
   }
 
@@ -144,9 +144,9 @@ export class Match {
   flag(now: number): boolean {
     const side = this.clock?.running;
     if (!side || this.#outcome || (this.clock?.left(side, now) ?? 1) > 0) return false;
-    const cannotWin = this.#node.position.hasInsufficientMaterial(other(side));
+    const cannotWin = this.#node.position.hasInsufficientMaterial(opposite(side));
     const reason = `${side === this.terms.side ? "You" : "The engine"} ran out of time`;
-    this.#end(cannotWin ? { result: "1/2-1/2", reason: `${reason}, but the opponent cannot mate` } : { result: won(other(side)), reason });
+    this.#end(cannotWin ? { result: "1/2-1/2", reason: `${reason}, but the opponent cannot mate` } : { result: won(opposite(side)), reason });
     this.clock?.stop(now);
     return true;
   }
@@ -170,4 +170,4 @@ export class Match {
   }
 }
 
-const won = (side: Side): "1-0" | "0-1" => (side === "white" ? "1-0" : "0-1");
+const won = (side: Color): "1-0" | "0-1" => (side === "white" ? "1-0" : "0-1");

@@ -12,7 +12,7 @@ import { workerCount } from "../report/workers";
 import { manifestUrl } from "../settings/data-urls";
 import type { Settings } from "../settings/settings";
 import { byId, make } from "../shell/dom";
-import { InputError } from "../text/input-error";
+import { InputError, messageOf } from "../text/input-error";
 import { plural } from "../text/units";
 import type { Match } from "./match";
 
@@ -77,8 +77,7 @@ export async function showMoments(match: Match, settings: Settings, show: (momen
     status.textContent = `${moments.length > 0 ? "The moves that lost most of the winning chances." : "No move lost much of the winning chances."} ${provenance(report, evaluations)}`;
   } catch (error) {
     if (signal.aborted) return;
-    const text = error instanceof InputError ? error.message : `The analysis failed: ${error instanceof Error ? error.message : String(error)}`;
-    status.textContent = text;
+    status.textContent = error instanceof InputError ? error.message : `The analysis failed: ${messageOf(error)}`;
   } finally {
     if (!signal.aborted) bar.hidden = true;
     void engine.then((engine) => engine.close(), () => {});

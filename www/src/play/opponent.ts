@@ -1,5 +1,6 @@
 /** The engine as an opponent. */
 import type { NormalMove } from "chessops/types";
+import { opposite } from "chessops/util";
 import type { EndgameResult } from "shelfish/endgames";
 import { countPieces, MAX_TABLE_PIECES, type ScoreLike } from "shelfish/score";
 import { path, steps, type Step, uci } from "../game/game";
@@ -7,7 +8,6 @@ import { loadOnce } from "../loading/load-once";
 import { endgamePieces } from "../settings/data-urls";
 import { DRAW_NODES, DRAW_POSITIONS, type DrawAnswer, drawAnswer, earlyAnswer } from "./draw-offer";
 import type { Match } from "./match";
-import { other } from "./clock";
 
 /** Milliseconds for a move at full strength without a clock, and for a hint. */
 const USUAL = 1_000;
@@ -90,7 +90,7 @@ export class Opponent {
       const { pvs } = await engine.analyse(game.root.fen, { moves: moves.slice(0, ply), nodes: DRAW_NODES, signal });
       scores.push(pvs[0]);
     }
-    return drawAnswer(scores, other(terms.side));
+    return drawAnswer(scores, opposite(terms.side));
   }
 
   async #ask(match: Match, limits: { elo?: number; movetime?: number }, signal: AbortSignal): Promise<Step> {
@@ -107,7 +107,7 @@ export class Opponent {
 /** Returns the milliseconds for a move: a part of the remaining time. */
 function budget({ clock, terms }: Match): number {
   if (!clock) return USUAL;
-  const left = clock.left(other(terms.side), performance.now());
+  const left = clock.left(opposite(terms.side), performance.now());
   return Math.max(10, Math.round(Math.min(left / 30 + clock.increment / 2, left / 4, 3 * USUAL)));
 }
 

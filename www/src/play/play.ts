@@ -1,5 +1,6 @@
 /** The page "Play": connects board, opponent, clock and moves. */
 import type { NormalMove } from "chessops/types";
+import { opposite } from "chessops/util";
 import { Board } from "../board/board";
 import { byId, disable, make } from "../shell/dom";
 import { positionOf } from "../game/fen";
@@ -13,7 +14,7 @@ import { bindTheme } from "../shell/theme";
 import { parsePremove, premoveText } from "./premove";
 import { parseMove } from "../pgn/typed-move";
 import { drawMaterial } from "../board/material";
-import { other, shown as time } from "./clock";
+import { shown as time } from "./clock";
 import { DRAW_INTERVAL } from "./draw-offer";
 import { Match } from "./match";
 import type { Moment } from "./moments";
@@ -22,6 +23,8 @@ import * as setup from "./setup";
 import * as sheet from "./sheet";
 import { restore, store } from "./stored";
 import { verdict } from "./verdict";
+import { messageOf } from "../text/input-error";
+import { day } from "../text/units";
 import { decodeUri } from "../text/uri";
 import { levelName, type Terms } from "./terms";
 
@@ -38,7 +41,7 @@ applyAppearance(settings);
 bindTheme();
 
 const now = (): number => performance.now();
-const today = (): string => new Date().toISOString().slice(0, 10).replaceAll("-", ".");
+const today = (): string => day(Date.now()).replaceAll("-", ".");
 
 const opponent = new Opponent(endgamesUrl(settings.endgames), settings.cache);
 const board = new Board(playMove, undefined, premove);
@@ -69,7 +72,7 @@ function showStatus(text: string): void {
   byId("status").textContent = text;
 }
 
-/** Describes the last move and what the user can do. */
+/** Describes the last move, and says whose turn it is. */
 function describe(): void {
   if (!match) return;
   const { node, outcome } = match;
@@ -108,7 +111,7 @@ function updateControls(): void {
 
 function clocks(): void {
   const below = board.orientation;
-  for (const [id, side] of [["below", below], ["above", other(below)]] as const) {
+  for (const [id, side] of [["below", below], ["above", opposite(below)]] as const) {
     const strip = byId(id);
     const isPerson = side === (match?.terms.side ?? below);
     const name = isPerson ? "You" : match ? `Shelfish · ${levelName(match.terms.elo)}` : "Shelfish";
@@ -232,8 +235,7 @@ async function answer(at: Match): Promise<void> {
 function failed(error: unknown): void {
   match?.clock?.stop(now());
   clocks();
-  const text = error instanceof Error ? error.message : String(error);
-  byId("error").firstElementChild?.replaceChildren(`The engine could not be loaded: ${text}`);
+  byId("error").firstElementChild?.replaceChildren(`The engine could not be loaded: ${messageOf(error)}`);
   byId("error").hidden = false;
 }
 
@@ -303,7 +305,7 @@ async function offerDraw(): Promise<void> {
 }
 
 function rematch(): void {
-  if (match) begin({ ...match.terms, side: other(match.terms.side) });
+  if (match) begin({ ...match.terms, side: opposite(match.terms.side) });
 }
 
 function chooseOpponent(): void {

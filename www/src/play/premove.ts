@@ -5,15 +5,8 @@ import { makeSan } from "chessops/san";
 import { SquareSet } from "chessops/squareSet";
 import { isNormal, type NormalMove } from "chessops/types";
 import { makeSquare, opposite, parseUci } from "chessops/util";
+import { passed } from "../game/legal-moves";
 import { parseMove } from "../pgn/typed-move";
-
-/** Returns the position with the other side to move. */
-function passed(position: Position): Position {
-  const copy = position.clone();
-  copy.turn = opposite(position.turn);
-  copy.epSquare = undefined;
-  return copy;
-}
 
 /**
  * Returns the premove for a typed text. The text is a move that would be legal if the other side passed. It can also be two squares such as `d4e5`,

@@ -1,8 +1,9 @@
 /** The form that starts a game. */
+import type { Color } from "chessops/types";
 import { byId } from "../shell/dom";
 import { InputError } from "../text/input-error";
 import { positionOf } from "../game/fen";
-import type { Control, Side } from "./clock";
+import type { Control } from "./clock";
 import { CONTROLS, controlName, LEVELS, levelName, ownControl, type Terms } from "./terms";
 
 const form = byId<HTMLFormElement>("setup");
@@ -64,7 +65,7 @@ function check(): string | undefined {
   }
 }
 
-function suggest(side: Side): void {
+function suggest(side: Color): void {
   const choice = form.querySelector<HTMLInputElement>(`[name=side][value=${side}]`);
   if (choice && !isChosen) choice.checked = true;
 }

@@ -1,8 +1,9 @@
 /** The terms of a game: the engine's level, the user's colour, the clock and the start position. */
-import type { Control, Side } from "./clock";
+import type { Color } from "chessops/types";
+import type { Control } from "./clock";
 
 export interface Terms {
-  side: Side;
+  side: Color;
   /** The engine's level; undefined for full strength. */
   elo?: number | undefined;
   /** Undefined for a game without a clock. */

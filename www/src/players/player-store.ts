@@ -66,8 +66,6 @@ class DatabaseStore implements PlayerStore {
   async add(player: Player, games: readonly PlayedGame[], isComplete: boolean): Promise<void> {
     const transaction = this.database.transaction(["players", "games"], "readwrite");
     const done = transactionEnd(transaction);
-    // If a request fails, the caller sees that error first and may never wait for `done`.
-    done.catch(() => {});
     const [players, texts] = [transaction.objectStore("players"), transaction.objectStore("games")];
     const key = keyOf(player);
     for (const game of games) texts.put({ ...game, player: key });

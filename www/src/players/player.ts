@@ -1,5 +1,8 @@
 /** Players of Lichess and Chess.com. */
+import type { Color } from "chessops/types";
+import { opposite } from "chessops/util";
 import type { PlayedGame, Range } from "../sites/played-game";
+import { InputError } from "../text/input-error";
 
 /** Sites with games by player, and their names. */
 export const SITES = { lichess: "Lichess", "chess.com": "Chess.com" } as const;
@@ -34,6 +37,13 @@ export function playerAddress(text: string): NamedPlayer | undefined {
   return { site: path === "@" ? "lichess" : "chess.com", name };
 }
 
+/** Reads the name or the address of a player in a form. Throws an `InputError` for any other text. */
+export function enteredPlayer(text: string): NamedPlayer {
+  const player = playerAddress(text) ?? playerName(`@${text.trim().replace(/^@/, "")}`);
+  if (!player) throw new InputError("A user name has 2 to 30 letters, digits, hyphens or underscores.");
+  return player;
+}
+
 /** Yields the games of a player in a range, the last game first. Throws an `InputError`, or the signal's reason if the signal is aborted. */
 export async function* fetchPlayed({ site, name }: Player, range: Range, signal: AbortSignal): AsyncGenerator<PlayedGame> {
   if (site === "lichess") yield* (await import("../sites/lichess")).fetchLichessGames(name, range, signal);
@@ -46,6 +56,13 @@ export function sideOf({ name }: Pick<Player, "name">, { white, black }: PlayedG
   return white.name.toLowerCase() === own ? "white" : black.name.toLowerCase() === own ? "black" : undefined;
 }
 
+/** Returns the outcome for a side in a word, and the opponent with the rating. */
+export function outcomeOf(game: PlayedGame, side: Color): { outcome: string; opponent: string } {
+  const points = pointsOf(game, side);
+  const { name, rating } = game[opposite(side)];
+  return { outcome: points === 1 ? "Won" : points === 0 ? "Lost" : "Drew", opponent: `${name || "?"}${rating ? ` (${rating})` : ""}` };
+}
+
 /** Returns the points of a side. */
-export const pointsOf = ({ result }: Pick<PlayedGame, "result">, side: "white" | "black"): number =>
+export const pointsOf = ({ result }: Pick<PlayedGame, "result">, side: Color): number =>
   result === "1/2-1/2" ? 0.5 : Number((result === "1-0") === (side === "white"));

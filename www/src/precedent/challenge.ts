@@ -1,7 +1,8 @@
 /** The challenge of Unprecedented: moves that are not in the book, against the engine, without being worse than −1. */
 import { scoreText, type ScoreLike } from "shelfish/score";
-import { type Node, path, type Step, steps, uci } from "../game/game";
+import { movesOf, type Node, path, type Step, steps } from "../game/game";
 import { loadOnce } from "../loading/load-once";
+import { centipawnsFor } from "../score/score";
 import { readObject, writeString } from "../storage/local-storage";
 import { plural } from "../text/units";
 
@@ -20,14 +21,8 @@ export interface Reply {
   depth: number;
 }
 
-/** Returns the centipawns of a score for a side. A mate counts 100 pawns. */
-export function centipawnsFor(side: "white" | "black", { cp = 0, mate }: ScoreLike): number {
-  const white = mate === undefined ? cp : mate > 0 ? 10_000 : -10_000;
-  return side === "white" ? white : -white;
-}
-
 /** Whether the score ends the challenge of a side. */
-export const isLost = (side: "white" | "black", score: ScoreLike): boolean => centipawnsFor(side, score) < LOST;
+const isLost = (side: "white" | "black", score: ScoreLike): boolean => centipawnsFor(side, score) < LOST;
 
 /** The engine of the challenge, and the best result. */
 export class Challenge {
@@ -51,8 +46,7 @@ export class Challenge {
     const engine = await this.#load();
     signal.throwIfAborted();
     const line = path(node);
-    const moves = line.flatMap(({ move }) => (move ? [uci(move)] : []));
-    const { depth, pvs } = await engine.analyse(line[0]?.fen ?? node.fen, { moves, nodes: NODES, signal, castling: "chess960" });
+    const { depth, pvs } = await engine.analyse(line[0]?.fen ?? node.fen, { moves: movesOf(line), nodes: NODES, signal, castling: "chess960" });
     const [best] = pvs;
     const [step] = steps(node.position, best.uci.slice(0, 1));
     return { step: isLost(player, best) ? undefined : step, score: best, depth };

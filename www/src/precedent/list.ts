@@ -1,19 +1,13 @@
 /** The list of moves that can be played. */
 import { focusMove } from "../book/move-keys";
 import { percent } from "../book/results";
-import { bindPreview } from "../board/preview";
+import { bindMove, type MoveActions } from "../board/preview";
 import { byId, make } from "../shell/dom";
-import { type Step, uci } from "../game/game";
+import { uci } from "../game/game";
 import type { Choice } from "./rules";
 
-export interface Actions {
-  play(step: Step): void;
-  /** Shows a move on the board. */
-  show(step: Step): void;
-}
-
 /** Draws the moves of a position with their shares of all games. */
-export function draw(all: readonly Choice[], actions: Actions): void {
+export function draw(all: readonly Choice[], actions: MoveActions): void {
   const sum = all.reduce((sum, { games }) => sum + games, 0);
   const hadFocus = byId("moves").contains(document.activeElement);
   const rows = all.map(({ step, games }) => {
@@ -27,8 +21,7 @@ export function draw(all: readonly Choice[], actions: Actions): void {
         bar,
       );
     }
-    button.addEventListener("click", () => actions.play(step));
-    bindPreview(button, button, () => actions.show(step));
+    bindMove(button, button, step, actions);
     return make("li", {}, button);
   });
   byId("moves").replaceChildren(...rows);

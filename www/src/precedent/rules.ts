@@ -23,8 +23,8 @@ export interface Choice {
 }
 
 /**
- * Returns the moves that can be played from a position: the most played move first. Moves without a precedent are sorted by name; if there are none,
- * the rarest moves are returned.
+ * Returns the moves that can be played from a position: the most played move first. Moves without a precedent are sorted by name. If every move has
+ * a precedent, the rarest moves are returned.
  */
 export function choices(position: Position, played: Played, mode: Mode): Choice[] {
   const known = played.moves.flatMap((move) => {

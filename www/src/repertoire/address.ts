@@ -2,8 +2,8 @@
  * The address of the page: `#lichess=NAME` or `#chess.com=NAME` is the player, `&games=300` the number of games, `&color=black` the player's colour,
  * `&speed=blitz` the speed of the games, and `&line=e2e4,e7e5` the moves to the position.
  */
+import type { Color } from "chessops/types";
 import { type Player, playerName, SITES } from "../players/player";
-import type { Side } from "./repertoire";
 import { type Speed, SPEEDS } from "./speeds";
 
 /** The numbers of games that can be chosen: the last games of the player. */
@@ -18,7 +18,7 @@ export interface Place {
   /** The player; `undefined` if the address names no player with a valid name. */
   player?: Player;
   count: number;
-  side: Side;
+  side: Color;
   /** The speed of the games; `undefined` for games of all speeds. */
   speed?: Speed | undefined;
   /** Moves in UCI, which may be illegal. */

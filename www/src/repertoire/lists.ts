@@ -1,15 +1,16 @@
 /** The lists of repeated mistakes and of moves that leave the book. */
+import type { Color } from "chessops/types";
 import { Chess, type Position } from "chessops/chess";
 import { percent } from "../book/results";
 import { moveNumber, steps } from "../game/game";
-import { type Player, pointsOf } from "../players/player";
-import { byId, make } from "../shell/dom";
+import { outcomeOf, type Player } from "../players/player";
+import { byId, make, makeButton } from "../shell/dom";
 import type { PlayedGame } from "../sites/played-game";
-import { plural } from "../text/units";
+import { day, plural } from "../text/units";
 import type { Departure } from "./departures";
 import type { Prepared } from "./preparation";
 import type { RepeatedMistake } from "./repeated-mistakes";
-import { lineTo, type Repertoire, type RepertoireMove, scoreOf, type Side } from "./repertoire";
+import { lineTo, type Repertoire, type RepertoireMove, scoreOf } from "./repertoire";
 import { lossText } from "./table";
 
 /** Maximum number of entries of a list, and of games of an entry. */
@@ -53,20 +54,15 @@ function redrawList<T>(id: string, all: readonly T[], draw: (each: T) => HTMLEle
 
 /** Returns an entry with a button that shows all entries. */
 function more<T>(list: HTMLElement, all: readonly T[], draw: (each: T) => HTMLElement): HTMLElement {
-  const button = make("button", { type: "button", className: "more", "data-testid": "more" }, all.length > MAX_ENTRIES ? `Show ${MAX_ENTRIES} of ${all.length.toLocaleString("en")}` : `Show all ${all.length}`);
-  button.addEventListener("click", () => {
+  const show = () => {
     list.dataset.all = "true";
     redrawList(list.id, all, draw);
     list.children[FEW]?.querySelector("button")?.focus();
-  });
-  return make("li", {}, button);
+  };
+  return make("li", {}, makeButton({ className: "more", "data-testid": "more" }, show, all.length > MAX_ENTRIES ? `Show ${MAX_ENTRIES} of ${all.length.toLocaleString("en")}` : `Show all ${all.length}`));
 }
 
-function entry(kind: string, words: string, show: () => void, games: HTMLElement): HTMLElement {
-  const button = make("button", { type: "button", "data-testid": kind }, words);
-  button.addEventListener("click", show);
-  return make("li", {}, button, games);
-}
+const entry = (kind: string, words: string, show: () => void, games: HTMLElement): HTMLElement => make("li", {}, makeButton(kind, show, words), games);
 
 /** Returns the games of a move. The list is filled when it is opened. */
 function gameList({ games, player }: Prepared, move: RepertoireMove, { side, positions }: Repertoire, key: string): HTMLElement {
@@ -86,22 +82,20 @@ function gameList({ games, player }: Prepared, move: RepertoireMove, { side, pos
 }
 
 /** Returns a link to a game: on the board for a game of Lichess, else on its site. */
-function gameLink(game: PlayedGame, { site }: Player, side: Side, ply: number): HTMLElement {
-  const points = pointsOf(game, side);
-  const outcome = points === 1 ? "Won" : points === 0 ? "Lost" : "Drew";
-  const { name, rating } = game[side === "white" ? "black" : "white"];
-  const words = `${outcome} against ${name || "?"}${rating ? ` (${rating})` : ""}, ${new Date(game.time).toISOString().slice(0, 10)}`;
+function gameLink(game: PlayedGame, { site }: Player, side: Color, ply: number): HTMLElement {
+  const { outcome, opponent } = outcomeOf(game, side);
+  const words = `${outcome} against ${opponent}, ${day(game.time)}`;
   if (site === "lichess") return make("a", { href: `./#lichess=${game.id}/${side}&ply=${ply}` }, words);
   return make("a", { href: game.url, target: "_blank", rel: "noopener" }, words);
 }
 
 /** Returns the position with a key, with its move number. */
-export function positionAt(repertoire: Repertoire, key: string): Position {
+function positionAt(repertoire: Repertoire, key: string): Position {
   const start = Chess.default();
   return steps(start, lineTo(repertoire, key)).at(-1)?.position ?? start;
 }
 
 /** Returns a move with its number: "6. Bg5", "6… Bg4". */
-export function named(position: Position, uci: string): string {
+function named(position: Position, uci: string): string {
   return `${moveNumber(position)} ${steps(position, [uci])[0]?.san ?? uci}`;
 }

@@ -1,31 +1,33 @@
 /** My openings: the positions of a player's games next to a book, with evaluations, repeated mistakes and training. */
 import "./openings.css";
+import type { Color } from "chessops/types";
 import type { Played } from "shelfish/book";
 import { bindPreviewEnd } from "../board/preview";
 import { moveKeys } from "../book/move-keys";
 import { setUpBookPage } from "../explorer/book-page";
-import { Game, path, positionKey, type Step, steps, uci } from "../game/game";
+import { Game, movesOf, path, positionKey, type Step, steps } from "../game/game";
 import { loadOpenings } from "../game/opening-names";
-import { Answers } from "../learn/answer";
 import { followAddress, writeAddress } from "../link/address-bar";
 import { formatLink } from "../link/link";
+import { linkBoard } from "../link/position-links";
 import { loadOnce } from "../loading/load-once";
+import { reportInputError } from "../loading/page-part";
 import { throttle } from "../loading/throttle";
 import { showOpening } from "../moves/opening-label";
 import { lastPlayer, rememberPlayer } from "../players/last-player";
-import { type Player, playerAddress, playerName } from "../players/player";
+import { enteredPlayer, type Player } from "../players/player";
 import { openPlayerStore } from "../players/player-store";
 import { byId, make } from "../shell/dom";
 import { bindKeys } from "../shell/keyboard";
 import { keepForOffline } from "../shell/offline";
 import { InputError } from "../text/input-error";
-import { plural } from "../text/units";
+import { capitalised, day, plural } from "../text/units";
 import { COUNTS, formatPlace, parsePlace, type Place, USUAL_COUNT } from "./address";
 import { drawDepartures, drawMistakes } from "./lists";
 import { lookUp } from "./look-up";
 import { prepare, type Prepared, type Wanted } from "./preparation";
 import { repeatedMistakes, type RepeatedMistake } from "./repeated-mistakes";
-import { lineTo, type Repertoire, type Side } from "./repertoire";
+import { keyOf, lineTo, type Repertoire } from "./repertoire";
 import { SPEEDS } from "./speeds";
 import { draw, fill } from "./table";
 import { dueMistakes, nextDue, Trainer } from "./trainer";
@@ -34,7 +36,7 @@ import { TrainingStore } from "./training-store";
 const { database, book, state, board, keys } = setUpBookPage(play);
 const training = new TrainingStore();
 const players = loadOnce(openPlayerStore);
-const trainer = new Trainer(state, database, new Answers(state, database), training, () => board.show(state.node), drawTrain);
+const trainer = new Trainer(state, database, training, () => board.show(state.node), drawTrain);
 
 const name = byId<HTMLInputElement>("name");
 const site = byId<HTMLSelectElement>("site");
@@ -42,10 +44,10 @@ const count = byId<HTMLSelectElement>("count");
 count.append(...COUNTS.map((each) => make("option", { value: String(each), selected: each === USUAL_COUNT }, plural(each, "game"))));
 
 const speed = byId<HTMLSelectElement>("speed");
-speed.append(make("option", { value: "" }, "All speeds"), ...SPEEDS.map((each) => make("option", { value: each }, `${each.charAt(0).toUpperCase()}${each.slice(1)}`)));
+speed.append(make("option", { value: "" }, "All speeds"), ...SPEEDS.map((each) => make("option", { value: each }, capitalised(each))));
 const chosenSpeed = () => SPEEDS.find((each) => each === speed.value);
 
-let side: Side = "white";
+let side: Color = "white";
 let prepared: Prepared | undefined;
 let mistakes: readonly RepeatedMistake[] = [];
 /** The player of the address, the number of games, and their speed. */
@@ -177,7 +179,7 @@ function drawTrain(): void {
   button.hidden = mistakes.length === 0 || trainer.isRunning;
   if (mistakes.length === 0) return;
   const due = dueMistakes(mistakes, training, Date.now());
-  button.textContent = due.length > 0 ? `Train ${plural(due.length, "question")}` : `Train again from ${new Date(nextDue(mistakes, training)).toISOString().slice(0, 10)}`;
+  button.textContent = due.length > 0 ? `Train ${plural(due.length, "question")}` : `Train again from ${day(nextDue(mistakes, training))}`;
   button.setAttribute("aria-disabled", String(due.length === 0));
 }
 
@@ -218,7 +220,7 @@ async function drawPosition(): Promise<void> {
 /** Returns the key of the position after a move from the position on the board. */
 function nextKey(move: string): string | undefined {
   const [step] = steps(state.node.position, [move]);
-  return step && positionKey(new Game(step.position).root);
+  return step && keyOf(step.position);
 }
 
 function drawScores(): void {
@@ -228,10 +230,9 @@ function drawScores(): void {
 
 /** Writes the player and the position to the address, and the position to the link to the analysis board. */
 function write(): void {
-  const line = path(state.node).flatMap(({ move }) => (move ? [uci(move)] : []));
+  const line = movesOf(path(state.node));
   if (asked) writeAddress(formatPlace({ ...asked, side, line }));
-  const fragment = formatLink(state.game, state.node);
-  byId<HTMLAnchorElement>("analyse").href = `./${fragment && `#${fragment}`}`;
+  linkBoard(formatLink(state.game, state.node));
 }
 
 /** Shows the place of the address. */
@@ -257,14 +258,14 @@ function restore(fragment: string): void {
 
 byId("form").addEventListener("submit", (event) => {
   event.preventDefault();
-  const named = playerAddress(name.value) ?? playerName(`@${name.value.trim().replace(/^@/, "")}`);
-  if (!named) return complain("A user name has 2 to 30 letters, digits, hyphens or underscores.");
-  const chosen = "site" in named && named.site ? named.site : (site.value as Player["site"]);
-  [name.value, site.value] = [named.name, chosen];
-  asked = { player: { site: chosen, name: named.name }, count: Number(count.value), speed: chosenSpeed() };
-  writeAddress(formatPlace({ ...asked, side, line: [] }), true);
-  state.enter(new Game());
-  void showPlayer(asked.player, { count: asked.count, speed: asked.speed });
+  void reportInputError(async () => {
+    const player: Player = { site: site.value as Player["site"], ...enteredPlayer(name.value) };
+    [name.value, site.value] = [player.name, player.site];
+    asked = { player, count: Number(count.value), speed: chosenSpeed() };
+    writeAddress(formatPlace({ ...asked, side, line: [] }), true);
+    state.enter(new Game());
+    await showPlayer(player, { count: asked.count, speed: asked.speed });
+  }, complain);
 });
 byId("cancel").addEventListener("click", () => preparing.abort());
 for (const each of ["white", "black"] as const) {

@@ -1,4 +1,5 @@
 /** Prepares the page of a player: fetches and reads the games, and looks their positions up in the evaluation database and in the book. */
+import type { Color } from "chessops/types";
 import { type BookClient, explain as explainBook } from "../book/client";
 import { type DatabaseClient, explain } from "../database/client";
 import { type Player, sideOf, SITES } from "../players/player";
@@ -12,7 +13,6 @@ import { type Departure, departures } from "./departures";
 import { lookUp, MAX_BYTES, type Spent } from "./look-up";
 import { readGames, type Repertoires } from "./read-games";
 import { keysToLookUp } from "./repeated-mistakes";
-import type { Side } from "./repertoire";
 import { type Speed, speedOfGame } from "./speeds";
 
 /** Maximum number of positions that are looked up: the most played positions. */
@@ -27,7 +27,7 @@ export interface Prepared {
   /** Scores by key of the position; `undefined` if the database does not have the position. */
   evaluations: Map<string, KnownScore | undefined>;
   /** `undefined` until the book has answered, and if it cannot be read. */
-  departures: Partial<Record<Side, readonly Departure[]>>;
+  departures: Partial<Record<Color, readonly Departure[]>>;
   /** Whether all positions were looked up. */
   isComplete: boolean;
 }
@@ -50,7 +50,7 @@ export interface Listener {
 
 /** The games that the page shows. */
 export interface Wanted {
-  /** Maximum number of games: the last games of the player, of which the page shows the games of the speed. */
+  /** Maximum number of games: the last games of the player. The page shows the games of the speed. */
   count: number;
   speed?: Speed | undefined;
 }

@@ -1,9 +1,10 @@
 /** Reads the games of a player in a Worker. */
+import type { Color } from "chessops/types";
 import type { PlayedGame } from "../sites/played-game";
-import type { Repertoire, Side } from "./repertoire";
+import type { Repertoire } from "./repertoire";
 
 /** A game for the Worker. */
-export type GameToRead = Pick<PlayedGame, "pgn" | "result"> & { side: Side };
+export type GameToRead = Pick<PlayedGame, "pgn" | "result"> & { side: Color };
 
 /** The repertoires of a player. */
 export interface Repertoires {

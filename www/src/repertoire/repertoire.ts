@@ -1,12 +1,11 @@
 /** A repertoire: the positions of a player's games with one colour, and the moves that were played from them. */
 import { makeFen } from "chessops/fen";
 import { Chess, type Position } from "chessops/chess";
-import type { NormalMove } from "chessops/types";
+import type { Color, NormalMove } from "chessops/types";
 import type { Results } from "shelfish/book";
+import { games } from "../book/results";
 import { uci } from "../game/game";
 import type { PlayedGame } from "../sites/played-game";
-
-export type Side = "white" | "black";
 
 export interface RepertoireMove extends Results {
   uci: string;
@@ -26,7 +25,7 @@ export interface RepertoirePosition {
 }
 
 export interface Repertoire {
-  side: Side;
+  side: Color;
   /** Number of games. */
   count: number;
   /** Positions by key: the first four fields of the FEN. */
@@ -37,16 +36,17 @@ export interface Repertoire {
 export const PLIES = 30;
 
 /** Number of games from which a move is looked up in the databases. */
-export const REPEATED = 2;
+const REPEATED = 2;
 
-const keyOf = (position: Position): string => makeFen(position.toSetup(), { epd: true });
+/** Returns the key of a position. */
+export const keyOf = (position: Position): string => makeFen(position.toSetup(), { epd: true });
 
 /** Key of the position from which all repertoires start. */
 export const START = keyOf(Chess.default());
 
 const KINDS = { "1-0": "white", "0-1": "black", "1/2-1/2": "draws" } as const;
 
-const emptyRepertoire = (side: Side): Repertoire => ({ side, count: 0, positions: new Map([[START, { ply: 0, moves: [] }]]) });
+const emptyRepertoire = (side: Color): Repertoire => ({ side, count: 0, positions: new Map([[START, { ply: 0, moves: [] }]]) });
 
 /** Collects games into a repertoire for each colour. */
 export class RepertoireBuilder {
@@ -57,7 +57,7 @@ export class RepertoireBuilder {
    * Adds the game with a number. A game counts once for a position, with the last move that it played from the position. Returns false for a game
    * with another start position, which has no place in the repertoire.
    */
-  add(number: number, side: Side, result: PlayedGame["result"], start: Position, moves: readonly NormalMove[]): boolean {
+  add(number: number, side: Color, result: PlayedGame["result"], start: Position, moves: readonly NormalMove[]): boolean {
     if (keyOf(start) !== START) return false;
     const repertoire = this[side];
     repertoire.count++;
@@ -83,7 +83,7 @@ export class RepertoireBuilder {
 }
 
 /** Whether the player of the repertoire moves in the position with this key. */
-export const isOwnTurn = (key: string, side: Side): boolean => key.split(" ", 2)[1] === (side === "white" ? "w" : "b");
+export const isOwnTurn = (key: string, side: Color): boolean => key.split(" ", 2)[1] === (side === "white" ? "w" : "b");
 
 /** Yields the own moves that were played at least `REPEATED` times, with the keys of their positions. */
 export function* repeatedMoves({ side, positions }: Repertoire): Generator<readonly [key: string, move: RepertoireMove]> {
@@ -101,6 +101,4 @@ export function lineTo({ positions }: Repertoire, key: string): string[] {
 }
 
 /** Returns the points per game of a side, from 0 to 1. */
-export function scoreOf({ white, draws, black }: Results, side: Side): number {
-  return ((side === "white" ? white : black) + draws / 2) / (white + draws + black);
-}
+export const scoreOf = (results: Results, side: Color): number => (results[side] + results.draws / 2) / games(results);

@@ -1,6 +1,6 @@
 /** The table of moves from the position on the board: own games, the book, and evaluations. */
 import type { Played, Results } from "shelfish/book";
-import { bindPreview } from "../board/preview";
+import { bindMove, type MoveActions } from "../board/preview";
 import { games, percent } from "../book/results";
 import { resultsBar } from "../book/results-bar";
 import { type Node, type Step, steps } from "../game/game";
@@ -10,12 +10,6 @@ import { byId, make, redraw } from "../shell/dom";
 import { plural } from "../text/units";
 import type { RepeatedMistake } from "./repeated-mistakes";
 import { isOwnTurn, type Repertoire, type RepertoirePosition, scoreOf } from "./repertoire";
-
-export interface Actions {
-  play(step: Step): void;
-  /** Shows a move on the board. */
-  show(step: Step): void;
-}
 
 /** A move of the player's games, of the book, or of both. */
 export interface Row {
@@ -43,7 +37,7 @@ export function rowsOf(position: RepertoirePosition | undefined, book: Played | 
 }
 
 /** Draws the moves. `book` is `undefined` before the book has answered. */
-export function draw(node: Node, key: string, repertoire: Repertoire, book: Played | undefined, actions: Actions): void {
+export function draw(node: Node, key: string, repertoire: Repertoire, book: Played | undefined, actions: MoveActions): void {
   const position = repertoire.positions.get(key);
   const rows = rowsOf(position, book);
   const all = { own: sum(position?.moves ?? []), book: book ? games(book) : 0 };
@@ -78,7 +72,7 @@ export function lossText({ before, after }: RepeatedMistake): string {
   return `−${(Math.abs((before.cp ?? 0) - (after.cp ?? 0)) / 100).toFixed(1)}`;
 }
 
-function row(step: Step, { uci, own, book }: Row, all: { own: number; book: number }, isInBook: boolean, actions: Actions): HTMLTableRowElement {
+function row(step: Step, { uci, own, book }: Row, all: { own: number; book: number }, isInBook: boolean, actions: MoveActions): HTMLTableRowElement {
   const button = make("button", { type: "button", "data-testid": "played-move" }, make("span", { className: "san" }, step.san));
   const line = make(
     "tr",
@@ -88,8 +82,7 @@ function row(step: Step, { uci, own, book }: Row, all: { own: number; book: numb
     make("td", {}, ...(own ? [resultsBar(own, "Own games")] : []), ...(book ? [thin(resultsBar(book, "Book"))] : [])),
     make("td", { className: "score" }),
   );
-  line.addEventListener("click", () => actions.play(step));
-  bindPreview(line, button, () => actions.show(step));
+  bindMove(line, button, step, actions);
   return line;
 }
 

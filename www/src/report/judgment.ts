@@ -1,10 +1,11 @@
 /** Judgments of moves: glyphs and words. The author's glyphs take precedence over the page's. */
 import { bindPreviewEnd } from "../board/preview";
-import { byId, make } from "../shell/dom";
+import { byId, make, makeButton } from "../shell/dom";
 import { type Node, steps, variationOf } from "../game/game";
-import { bestScore } from "../score/known-score";
+import { bestLine } from "../score/known-score";
 import { type LineActions, lineMoves } from "../evaluation/lines";
 import type { State } from "../state/state";
+import { capitalised } from "../text/units";
 
 /** The kinds of bad moves, from minor to severe. */
 export const KINDS = ["inaccuracy", "mistake", "blunder"] as const;
@@ -57,7 +58,7 @@ export function glyphOf(node: Node, state: State): Glyph {
 export const markWords = (mark: GoodMark | "novelty"): string => MARKED[mark][1];
 
 /** Says whether the engine checks a provisional judgment. */
-export const provisional = ({ progress }: State): string => (progress?.isRunning ? "checking…" : "provisional");
+const provisional = ({ progress }: State): string => (progress?.isRunning ? "checking…" : "provisional");
 
 /** The row below the moves that judges the last move and shows a better line. */
 export class JudgmentRow {
@@ -80,12 +81,7 @@ export class JudgmentRow {
   #variation(): HTMLElement[] {
     const { state } = this;
     if (!variationOf(state.node)) return [];
-    const action = (id: string, label: string, change: () => void) => {
-      const button = make("button", { type: "button", "data-testid": id }, label);
-      button.addEventListener("click", change);
-      return button;
-    };
-    return [action("promote", "Make it the main line", () => state.promote()), action("remove", "Delete the variation", () => state.remove())];
+    return [makeButton("promote", () => state.promote(), "Make it the main line"), makeButton("remove", () => state.remove(), "Delete the variation")];
   }
 
   #draw(): void {
@@ -98,11 +94,9 @@ export class JudgmentRow {
       this.#root.replaceChildren(...(mark ? [make("strong", { className: "good" }, `${markWords(mark)}.`)] : this.#variation()));
       return;
     }
-    const name = move.judgment.charAt(0).toUpperCase() + move.judgment.slice(1);
+    const name = capitalised(move.judgment);
     const best = move.best ? steps(parent.position, [move.best])[0] : undefined;
-    const known = steps(parent.position, bestScore(parent, this.state)?.line ?? []);
-    // Castling has two notations in UCI, and one in SAN.
-    const line = best && known[0]?.san === best.san ? known : best ? [best] : [];
+    const line = best ? bestLine(parent, best, this.state) : [];
     const remark = move.settled ? "" : ` (${provisional(this.state)})`;
     const reason = move.explanation ? `: ${move.explanation.text}` : "";
     const words = best ? " Best was " : "";

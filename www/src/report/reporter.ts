@@ -4,8 +4,8 @@ import type { Evaluated } from "shelfish/evaluator";
 import { MAX_TABLE_PIECES, scoreText } from "shelfish/score";
 import type { EndgameLookups } from "../evaluation/endgame-lookups";
 import type { Lookups } from "../evaluation/lookups";
-import type { Node } from "../game/game";
-import { loadOnce } from "../loading/load-once";
+import { type Node, positionKey } from "../game/game";
+import { loadOnce, Reopenable } from "../loading/load-once";
 import { loadPart } from "../loading/page-part";
 import { throttle } from "../loading/throttle";
 import type { Assessment, State } from "../state/state";
@@ -40,7 +40,10 @@ export class Reporter {
   #unanswered: ReadonlySet<string> = new Set();
   /** Whether Stockfish analyses this game instead of the engine of the package. */
   #usesStockfish = false;
-  #engine: Promise<ClosableEngine> | undefined;
+  readonly #engine = new Reopenable(async (): Promise<ClosableEngine> => {
+    const workers = workerCount();
+    return this.#usesStockfish ? (await import("./stockfish")).openStockfish(workers) : (await import("shelfish/engine")).openEngine({ workers });
+  });
   /** Results of the engine for this game. Stopped analyses continue without storage too. */
   readonly #found = new Map<string, readonly GameEngineResult[]>();
 
@@ -68,7 +71,7 @@ export class Reporter {
     if (settings.engine === false) {
       this.stop();
       this.state.setProgress(undefined);
-      this.#close();
+      this.#engine.close();
     } else if (this.state.game.mainline().length > 1) this.#begin();
   }
 
@@ -170,9 +173,9 @@ export class Reporter {
     };
     const { engine, nodes } = this.#settings;
     // The module names positions without their half-move clocks.
-    const nodesByFen = new Map(line.map((node) => [fourFields(node.fen), node]));
+    const nodesByFen = new Map(line.map((node) => [positionKey(node), node]));
     const probeMany = async (fens: string[]) => {
-      const wanted = fens.map((fen) => nodesByFen.get(fourFields(fen)));
+      const wanted = fens.map((fen) => nodesByFen.get(positionKey({ fen })));
       const found = wanted.filter((node) => node !== undefined);
       const results = new Map((await this.endgames.results(found, signal)).map((result, index) => [found[index], result]));
       return wanted.map((node) => results.get(node) ?? new InputError("no endgame table"));
@@ -182,18 +185,13 @@ export class Reporter {
 
   /** Chooses the engine of the next searches. */
   #choose(stockfish: boolean): void {
-    if (this.#usesStockfish !== stockfish) this.#close();
+    if (this.#usesStockfish !== stockfish) this.#engine.close();
     this.#usesStockfish = stockfish;
-  }
-
-  #close(): void {
-    void this.#engine?.then((engine) => engine.close(), () => {});
-    this.#engine = undefined;
   }
 
   /** Returns the engine of the analysis. Its Workers start when a result is not known. */
   async #searcher(): Promise<GameEngine> {
-    const [name, open] = await (this.#usesStockfish ? stockfish() : ownEngine());
+    const name = this.#usesStockfish ? STOCKFISH : (await import("shelfish/engine")).engineName;
     return {
       name,
       analyseSequence: async (fens, options) => {
@@ -201,10 +199,7 @@ export class Reporter {
         const known = this.#found.get(key);
         known?.forEach((found, index) => options.onAnswer?.(index, found));
         if (known) return known;
-        this.#engine ??= open();
-        // The next search tries again.
-        this.#engine.catch(() => (this.#engine = undefined));
-        const results = await (await this.#engine).analyseSequence(fens, options);
+        const results = await (await this.#engine.open()).analyseSequence(fens, options);
         this.#found.set(key, results);
         return results;
       },
@@ -218,18 +213,6 @@ export class Reporter {
     const found = line.flatMap(({ fen }, index) => evaluated(fen, evaluations[index]));
     this.state.setAssessment({ report, evaluations, moves }, found);
   }
-}
-
-const fourFields = (fen: string): string => fen.split(" ").slice(0, 4).join(" ");
-
-async function ownEngine(): Promise<[name: string, open: () => Promise<ClosableEngine>]> {
-  const { engineName, openEngine } = await import("shelfish/engine");
-  return [engineName, () => openEngine({ workers: workerCount() })];
-}
-
-async function stockfish(): Promise<[name: string, open: () => Promise<ClosableEngine>]> {
-  const { openStockfish } = await import("./stockfish");
-  return [STOCKFISH, () => openStockfish(workerCount())];
 }
 
 /** Converts an evaluation by an engine. The state has the other evaluations. */

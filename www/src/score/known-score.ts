@@ -2,9 +2,9 @@
 import type { PositionEval } from "shelfish";
 import type { Evaluated } from "shelfish/evaluator";
 import * as score from "shelfish/score";
-import { ending, type Node, uci } from "../game/game";
+import { ending, type Node, type Step, steps, uci } from "../game/game";
 
-export { compareScores, countsOver, isShallow, type KnownScore, type Origin } from "shelfish/score";
+export { compareScores, counting, isShallow, type KnownScore, type Origin } from "shelfish/score";
 
 /** Evaluations by FEN, and whether the database fails. */
 export interface KnownEvals {
@@ -24,6 +24,15 @@ export const bestScore = (node: Node, evals: KnownEvals): score.KnownScore | und
 /** Returns the best known score of the position itself, without the lines of earlier positions. */
 export const ownScore = (node: Node, evals: KnownEvals): score.KnownScore | undefined => score.ownScore(evalsOf(node, evals));
 
+/** Returns the line of the best known score of a position. */
+export const knownLine = (node: Node, evals: KnownEvals): Step[] => steps(node.position, bestScore(node, evals)?.line ?? []);
+
+/** Returns a best move with the moves after it, if they are known. Castling has two notations in UCI, and one in SAN. */
+export function bestLine(node: Node, best: Step, evals: KnownEvals): Step[] {
+  const known = knownLine(node, evals);
+  return known[0]?.san === best.san ? known : [best];
+}
+
 /** Returns the score of an answer of the database; `undefined` if the database does not have the position. */
 export const scoreOfAnswer = (database: PositionEval | null): score.KnownScore | undefined => score.ownScore({ database });
 
@@ -35,8 +44,7 @@ export const needsEngine = (node: Node, evals: KnownEvals): boolean => score.nee
 
 /** Returns the engine's evaluation of a position that counts: by the search of the board, or by the analysis of the game. */
 export function engineEval(fen: string, { engineEvals, gameEvals }: KnownEvals): Evaluated | undefined {
-  const [found, ofGame] = [engineEvals.get(fen), gameEvals.get(fen)];
-  return found && ofGame ? (score.countsOver(ofGame, found) ? ofGame : found) : (found ?? ofGame);
+  return score.counting(engineEvals.get(fen), gameEvals.get(fen));
 }
 
 function evalsOf(node: Node, evals: KnownEvals): score.PositionEvals {

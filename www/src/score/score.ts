@@ -4,6 +4,12 @@ import type { ScoreLike } from "shelfish/score";
 /** Winning chances, from −1 to 1, whose loss makes a move an inaccuracy. A move that loses less is a good answer to a question. */
 export const INACCURACY = 0.1;
 
+/** Returns the centipawns of a score from the point of view of a side. A mate counts more than all centipawns. */
+export function centipawnsFor(side: "white" | "black", { cp = 0, mate }: ScoreLike): number {
+  const white = mate === undefined ? cp : Math.sign(mate) * Infinity;
+  return side === "white" ? white : -white;
+}
+
 /** Returns a score in words, for screen readers. */
 export function scoreInWords({ cp = 0, mate }: ScoreLike): string {
   if (mate !== undefined) return `${mate > 0 ? "White" : "Black"} mates in ${Math.abs(mate)}`;

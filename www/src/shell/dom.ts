@@ -23,6 +23,13 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/** Creates a button that calls `does`. `properties` are those of `make`; a text is the test id. */
+export function makeButton(properties: string | Parameters<typeof make>[1], does: () => unknown, ...children: (Node | string)[]): HTMLButtonElement {
+  const button = make("button", { type: "button", ...(typeof properties === "string" ? { "data-testid": properties } : properties) }, ...children);
+  button.addEventListener("click", () => does());
+  return button;
+}
+
 /** Disables or enables a button. If a disabled button had the focus, `other` gets it. */
 export function disable(button: HTMLElement, isDisabled: boolean, other: HTMLElement): void {
   const hasFocus = document.activeElement === button;

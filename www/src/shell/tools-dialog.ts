@@ -1,6 +1,6 @@
 /** The dialog with the tools of the board. Loaded when it is first opened. */
 import { closeDone, showDialog } from "./dialog";
-import { make } from "./dom";
+import { make, makeButton } from "./dom";
 
 export interface Tool {
   id: string;
@@ -16,12 +16,11 @@ export interface Tool {
 export function showTools(tools: readonly Tool[]): void {
   const buttons = tools.map(({ id, label, key, isOn, use }) => {
     const state = isOn === undefined ? {} : { "aria-pressed": isOn };
-    const button = make("button", { type: "button", "data-testid": `tool-${id}`, ...state }, make("span", {}, label), make("kbd", {}, key));
-    button.addEventListener("click", () => {
+    const close = () => {
       closeDone(dialog);
       use();
-    });
-    return button;
+    };
+    return makeButton({ "data-testid": `tool-${id}`, ...state }, close, make("span", {}, label), make("kbd", {}, key));
   });
   const dialog = showDialog("tools-dialog", "Tools", make("div", { className: "tool-list" }, ...buttons));
   buttons[0]?.focus();

@@ -44,11 +44,11 @@ export function navigation(state: State): Navigation {
   };
 }
 
-/** Enables the step buttons that have a target and disables the others. */
+/** Enables the step buttons that have a target, and disables the rest. */
 export function updateStepButtons({ parent, children }: Node): void {
   const [isFirst, isLast] = [!parent, children.length === 0];
   const ends = [["first", isFirst], ["previous", isFirst], ["next", isLast], ["last", isLast]] as const;
   const other = byId(!isLast ? "next" : !isFirst ? "previous" : "flip");
-  // Enables buttons first, because one of them may get the focus.
+  // Enables buttons first, because an enabled button may get the focus.
   for (const isEnd of [false, true]) for (const [id, is] of ends) if (is === isEnd) disable(byId(id), is, other);
 }

@@ -1,6 +1,6 @@
 /** JSON in local storage, which browsers may forbid. */
 
-/** Returns a stored object; an empty object if there is none, or if it cannot be read. */
+/** Returns a stored object; an empty object if the object is missing or cannot be read. */
 export function readObject(key: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(localStorage.getItem(key) ?? "{}");

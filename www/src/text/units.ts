@@ -1,4 +1,4 @@
-/** Formats counts, sizes and durations. */
+/** Formats counts, sizes, durations and days. */
 
 /** Formats bytes in steps of 1000, like the developer tools of browsers. */
 export function size(bytes: number): string {
@@ -26,6 +26,12 @@ export function clockText(seconds: number): string {
 export function plural(count: number, noun: string): string {
   return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 }
+
+/** Formats the day of a time in milliseconds since 1970: "2026-11-25". */
+export const day = (time: number): string => new Date(time).toISOString().slice(0, 10);
+
+/** Begins a text with a capital letter. */
+export const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 const decimals = (value: number): string => (value < 99.95 ? value.toFixed(1) : Math.round(value).toString());
 
