@@ -78,10 +78,10 @@ for (const { width, height, touch } of [...SIZES, { width: 430, height: 932, tou
   test(`the first page says what it is and has one field, in view, at ${width} by ${height}`, async (t) => {
     const page = await shelf.page(t, { path: "site/", context: { viewport: { width, height }, hasTouch: touch, isMobile: touch } });
     await until(() => page.evaluate(() => document.querySelector("#facts")?.textContent?.startsWith("Depth")));
-    assert.match(await page.locator("#intro p").innerText(), /^Free chess analysis in your browser, no server\.$/);
+    assert.match(await page.locator(".intro p").innerText(), /^Free chess analysis in your browser, no server\.$/);
     const outside = await page.evaluate(() => {
       const list = document.querySelector("#moves")?.getBoundingClientRect();
-      return ["#intro p", "#quick-text", "#quick button"].filter((name) => {
+      return [".intro p", "#quick-text", "#quick button"].filter((name) => {
         const box = document.querySelector(name)?.getBoundingClientRect();
         return !list || !box || box.width < 40 || box.height < 12 || box.left < 0 || box.right > innerWidth || box.top < list.top || box.bottom > Math.min(list.bottom, innerHeight);
       });

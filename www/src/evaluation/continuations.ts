@@ -15,6 +15,7 @@ import { plural } from "../text/units";
 import { ContinuationSearch } from "./continuation-search";
 import type { SearchSettings } from "./engine-search";
 import type { LineActions } from "./lines";
+import "../style/parts.css";
 
 /** Milliseconds without a change of the board before its moves are looked up. */
 const DELAY = 300;

@@ -1,7 +1,7 @@
 /** The questions of a game: the position before each bad move of a side. */
 import type { Explanation } from "shelfish/analysis";
 import { type Node, type Step, steps } from "../game/game";
-import type { Kind } from "../report/judgment";
+import type { Kind } from "../report/glyph";
 import type { Assessment } from "../state/state";
 
 export type Side = "white" | "black";
