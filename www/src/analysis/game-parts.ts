@@ -18,6 +18,7 @@ import "../style/game-parts.css";
 
 export interface GameParts {
   session: Session;
+  endgames: EndgameLookups;
   engineSearch: EngineSearch;
   reporter: Reporter;
   /** Goes to the next (1) or previous (-1) bad move whose kind begins with a letter. */
@@ -39,5 +40,5 @@ export function createGameParts(state: State, lookups: Lookups, preview: LineAct
     if (kind) state.go(nextOf(state, kind, by));
   };
   session.start(isEntered);
-  return { session, engineSearch, reporter, goToBadMove };
+  return { session, endgames, engineSearch, reporter, goToBadMove };
 }

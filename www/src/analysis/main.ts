@@ -86,9 +86,9 @@ let continuations: Continuations | undefined;
 // These parts load after the first evaluation.
 const loadPanels = loadOnce(async () => {
   const parts = [loadGameParts(), import("../report/report-panel"), import("../evaluation/continuations"), import("../learn/learn"), import("../learn/answer")] as const;
-  const [{ reporter }, { ReportPanel }, { Continuations }, { Learn }, { Answers }] = await Promise.all(parts);
+  const [{ endgames, reporter }, { ReportPanel }, { Continuations }, { Learn }, { Answers }] = await Promise.all(parts);
   new ReportPanel(state, reporter, load(), async () => (await loadPart(import("../report/novelty-search"))).findNovelty(state, client, settings.cache));
-  continuations = new Continuations(state, client, preview, load());
+  continuations = new Continuations(state, client, endgames, preview, load());
   const ofPage = {
     get side() {
       return board.orientation;
