@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import { parseFen } from "chessops/fen";
 import { lab } from "./support/lab.mjs";
 import { longGame } from "./support/long.mjs";
-import { reads, until } from "./support/until.mjs";
+import { equals, reads, until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -352,11 +352,11 @@ test("the settings show pieces of each set, whose pictures load with them, and t
     const piece = /** @type {Element} */ (set.querySelector("piece.black.queen"));
     return /geometric|tokens|data:image|Q/.exec(`${getComputedStyle(piece).backgroundImage} ${getComputedStyle(piece, "::before").content}`)?.[0];
   }));
-  assert.deepEqual(await samples(), ["data:image", "geometric", "tokens", "Q"]);
+  await equals(samples, ["data:image", "geometric", "tokens", "Q"]);
   for (const set of ["geometric", "tokens"]) {
     await at(page, `set-pieces-${set}`).check();
     await until(async () => (await picture()) === `${set} 20% 100%`, picture);
-    assert.deepEqual(await samples(), ["data:image", "geometric", "tokens", "Q"]);
+    await equals(samples, ["data:image", "geometric", "tokens", "Q"]);
     await until(() => loaded.includes(`${set} 200`), () => loaded.join());
   }
   await page.reload();
