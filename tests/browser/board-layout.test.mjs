@@ -74,7 +74,7 @@ for (const size of SIZES) {
   });
 }
 
-for (const { width, height, touch } of [...SIZES, { width: 430, height: 932, touch: true }, { width: 844, height: 390, touch: true }]) {
+for (const { width, height, touch } of [...SIZES, { width: 430, height: 932, touch: true }, { width: 844, height: 390, touch: true }, { width: 683, height: 384, touch: false }]) {
   test(`the first page says what it is and has one field, in view, at ${width} by ${height}`, async (t) => {
     const page = await shelf.page(t, { path: "site/", context: { viewport: { width, height }, hasTouch: touch, isMobile: touch } });
     await until(() => page.evaluate(() => document.querySelector("#facts")?.textContent?.startsWith("Depth")));
@@ -87,6 +87,8 @@ for (const { width, height, touch } of [...SIZES, { width: 430, height: 932, tou
       });
     });
     assert.deepEqual(outside, []);
+    const menu = await page.locator("#games").boundingBox();
+    assert.ok(menu && menu.width > 90, `the menu of games shows a part of a name: ${menu?.width}`);
     await page.locator("#quick-text").fill("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1");
     if (touch) await page.locator("#quick button").tap();
     else await page.keyboard.press("Enter");

@@ -43,7 +43,7 @@ export function showSettings(client: DatabaseClient, engine: (isOn: boolean) => 
 }
 
 /** Pieces that show a set. */
-const SAMPLE = ["white king", "black queen", "white knight", "black pawn"];
+const SAMPLE = ["white king", "black queen", "white knight"];
 
 /** Returns the choice of a set of pieces, with a picture of its pieces. Its name is the name of the set. */
 function pieceSet(pieces: Settings["pieces"], isChosen: boolean, choose: () => void): HTMLElement {
