@@ -24,18 +24,30 @@ const SHARED_MODULES = [
   "storage/local-storage",
   "text/(cyrb53|input-error|units|uri)",
 ];
-const SHARED = new RegExp(String.raw`/node_modules/(chessops/(?!.*/(pgn|variant)\.js$)|@badrap/)|/src/(${SHARED_MODULES.join("|")})\.ts$|/pkg/(index|score)\.js$|preload-helper`);
+const SHARED = new RegExp(String.raw`/node_modules/(chessops/(?!.*/(pgn|variant)\.js$)|@badrap/)|/src/(${SHARED_MODULES.join("|")})\.ts$|/pkg/(index|score)\.js$|preload-helper|rolldown/runtime`);
 
 /** Modules that the pages with a board share in addition. */
 const BOARD_MODULES = [
   "board/(board|material|preview|promotion)",
   "game/(edit|game-id|legal-moves|opening-names)",
-  "link/(address-bar|link)",
+  "link/address-bar",
+  "loading/(throttle|visible)",
   "moves/(move-field|opening-label)",
+  "players/last-player",
+  "score/known-score",
   "shell/(clipboard|keyboard|offline)",
   "state/(navigation|state)",
 ];
 const BOARD = new RegExp(String.raw`/node_modules/@lichess-org/chessground/.*\.js$|/src/(${BOARD_MODULES.join("|")})\.ts$`);
+
+/** Modules that read and write links to positions. The board needs them with the parts of a game, other pages at once. */
+const LINKS = /\/src\/link\/(lichess-game|link|position-links)\.ts$/;
+
+/** Modules that the board loads for a game, at the latest after the first evaluation. */
+const GAME = /\/src\/(analysis\/game-parts|games\/(game-menu|library|session)|moves\/move-list|report\/(glyph|graph|judgment|move-times|origins|reporter|stockfish-facts|variation-judge)|evaluation\/(endgame-lookups|engine-search)|style\/game-parts)\.(ts|css)$/;
+
+/** Modules that the board loads after the first evaluation. */
+const PANELS = /\/src\/(report\/(report-panel|time-chart)|evaluation\/(continuations|continuation-search)|learn\/(learn|questions)|style\/parts)\.(ts|css)$/;
 
 export default defineConfig({
   // Relative URLs work under any path, for example on GitHub Pages.
@@ -51,7 +63,7 @@ export default defineConfig({
       output: {
         entryFileNames: ({ name }) => (name === "sw" ? "sw.js" : "assets/[name]-[hash].js"),
         // One file: over HTTP/1.1 a browser makes six requests at a time, and the WebAssembly module must be among the first six.
-        codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: "shared", test: SHARED }, { name: "with-board", test: BOARD }] },
+        codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: "shared", test: SHARED }, { name: "with-board", test: BOARD }, { name: "links", test: LINKS }, { name: "game-parts", test: GAME }, { name: "panels", test: PANELS }] },
       },
     },
   },

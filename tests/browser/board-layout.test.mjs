@@ -74,19 +74,21 @@ for (const size of SIZES) {
   });
 }
 
-for (const { width, height, touch } of [...SIZES, { width: 430, height: 932, touch: true }, { width: 844, height: 390, touch: true }]) {
+for (const { width, height, touch } of [...SIZES, { width: 430, height: 932, touch: true }, { width: 844, height: 390, touch: true }, { width: 683, height: 384, touch: false }]) {
   test(`the first page says what it is and has one field, in view, at ${width} by ${height}`, async (t) => {
     const page = await shelf.page(t, { path: "site/", context: { viewport: { width, height }, hasTouch: touch, isMobile: touch } });
     await until(() => page.evaluate(() => document.querySelector("#facts")?.textContent?.startsWith("Depth")));
-    assert.match(await page.locator("#intro p").innerText(), /^Free chess analysis in your browser, no server\.$/);
+    assert.match(await page.locator(".intro p").innerText(), /^Free chess analysis in your browser, no server\.$/);
     const outside = await page.evaluate(() => {
       const list = document.querySelector("#moves")?.getBoundingClientRect();
-      return ["#intro p", "#quick-text", "#quick button"].filter((name) => {
+      return [".intro p", "#quick-text", "#quick button"].filter((name) => {
         const box = document.querySelector(name)?.getBoundingClientRect();
         return !list || !box || box.width < 40 || box.height < 12 || box.left < 0 || box.right > innerWidth || box.top < list.top || box.bottom > Math.min(list.bottom, innerHeight);
       });
     });
     assert.deepEqual(outside, []);
+    const menu = await page.locator("#games").boundingBox();
+    assert.ok(menu && menu.width > 90, `the menu of games shows a part of a name: ${menu?.width}`);
     await page.locator("#quick-text").fill("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1");
     if (touch) await page.locator("#quick button").tap();
     else await page.keyboard.press("Enter");

@@ -5,7 +5,7 @@ import { parseFen } from "chessops/fen";
 import { lab } from "./support/lab.mjs";
 import { longGame } from "./support/long.mjs";
 import { at, clickSquares, open, withoutEngine } from "./support/page.mjs";
-import { reads, until } from "./support/until.mjs";
+import { equals, reads, until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -13,8 +13,6 @@ import { reads, until } from "./support/until.mjs";
 let shelf;
 before(async () => void (shelf = await lab()));
 after(() => shelf.close());
-
-/** Turns the engine off for tests of unknown positions. */
 
 /** Returns the current move in the list of moves. */
 const current = (/** @type {Page} */ page) => page.locator("#moves [aria-current] .san").textContent();
@@ -312,7 +310,7 @@ test("settings are kept: colours, pieces, the database", async (t) => {
   const page = await shelf.page(t, { path: "site/" });
   await at(page, "settings").click();
   await at(page, "set-board").selectOption({ label: "Green" });
-  await at(page, "set-pieces").selectOption({ label: "Letters" });
+  await page.getByRole("radio", { name: "Letters", exact: true }).check();
   await at(page, "set-database").fill("ftp://example.org/");
   await at(page, "use-database").click();
   await reads(page, "database-status", /expected https/);
@@ -328,7 +326,7 @@ test("settings are kept: colours, pieces, the database", async (t) => {
   await reads(page, "database", /^6\d,\d\d\d positions/);
 });
 
-test("the picture of a set of pieces is loaded when the set is chosen", async (t) => {
+test("the settings show pieces of each set, whose pictures load with them, and the board shows the chosen set", async (t) => {
   const page = await shelf.page(t, { path: "site/" });
   /** @type {string[]} */
   const loaded = [];
@@ -337,16 +335,24 @@ test("the picture of a set of pieces is loaded when the set is chosen", async (t
     const { backgroundImage, backgroundPosition } = getComputedStyle(document.querySelector("#board piece.black.queen") ?? document.body);
     return `${/geometric|tokens/.exec(backgroundImage)} ${backgroundPosition}`;
   });
+  await reads(page, "facts", /^Depth/);
+  assert.equal(loaded.length, 0);
   await at(page, "settings").click();
+  const samples = () => page.locator(".piece-set").evaluateAll((sets) => sets.map((set) => {
+    const piece = /** @type {Element} */ (set.querySelector("piece.black.queen"));
+    return /geometric|tokens|data:image|Q/.exec(`${getComputedStyle(piece).backgroundImage} ${getComputedStyle(piece, "::before").content}`)?.[0];
+  }));
+  await equals(samples, ["data:image", "geometric", "tokens", "Q"]);
   for (const set of ["geometric", "tokens"]) {
-    await at(page, "set-pieces").selectOption(set);
+    await at(page, `set-pieces-${set}`).check();
     await until(async () => (await picture()) === `${set} 20% 100%`, picture);
+    await equals(samples, ["data:image", "geometric", "tokens", "Q"]);
     await until(() => loaded.includes(`${set} 200`), () => loaded.join());
   }
   await page.reload();
   await until(async () => (await picture()) === "tokens 20% 100%", picture);
   await at(page, "settings").click();
-  await at(page, "set-pieces").selectOption("cburnett");
+  await at(page, "set-pieces-cburnett").check();
   await until(async () => (await picture()).startsWith("null"), picture);
 });
 

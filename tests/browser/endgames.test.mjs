@@ -32,6 +32,17 @@ test("a position with few pieces has an exact result, and its legal moves too", 
   await reads(page, "facts", /^White wins by endgame tables/);
 });
 
+test("the moves from a position have the results of tables, not scores of the engine", async (t) => {
+  // The database has none of these positions.
+  const page = await shelf.page(t, { path: fenPath(BISHOP_AND_KNIGHT), before: () => localStorage.setItem("settings", '{"panel":"continuations"}') });
+  const moves = () => page.$$eval("#continuations li", (rows) => rows.map((row) => [".san", ".move-score"].map((part) => row.querySelector(part)?.textContent).join(" ")));
+  await until(async () => (await moves()).length === 15, moves);
+  const results = (await moves()).map((move) => move.split(" ")[1]);
+  assert.deepEqual([results[0], results.at(-1), new Set(results).size], ["1-0", "½-½", 2]);
+  assert.equal(await page.locator("#continuations .provisional").count(), 0, "no score of the engine");
+  assert.equal(await at(page, "searched").textContent(), "");
+});
+
 test("the tables are loaded for few pieces only", async (t) => {
   const page = await shelf.page(t, { path: "site/" });
   await until(async () => (await at(page, "score").textContent()) !== "");

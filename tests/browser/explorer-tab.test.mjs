@@ -116,6 +116,13 @@ for (const [name, [width, height, scale]] of Object.entries({ "390 by 844": [390
       assert.equal(outside, 0, "nothing is cut off");
       await until(async () => (await page.locator("#played-moves .score span").count()) > 3);
       assert.deepEqual(await findings(page), []);
+      const jump = page.getByTestId("to-references");
+      assert.equal(await jump.isVisible(), Number(height) <= 500 || Number(width) < 600, "only small screens need a button that goes to the games");
+      if (await jump.isVisible()) {
+        await jump.tap();
+        await until(() => page.locator("#references-title").evaluate((title) => title === document.activeElement && title.getBoundingClientRect().bottom <= innerHeight && title.getBoundingClientRect().top >= 0));
+        assert.ok(await page.evaluate(() => scrollX === 0 && document.documentElement.scrollWidth <= innerWidth), "nothing to scroll sideways");
+      }
       await page.locator("#played-moves tr", { has: page.getByText("e4", { exact: true }) }).tap();
       await shows(page, AFTER_E4);
     });

@@ -37,10 +37,13 @@ test("a game without clocks has no times", async (t) => {
   await reads(page, "report", /Opening accuracy\d+\.\d %\d+\.\d %/);
 });
 
-for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
-  test(`names in the report break between words only at 1366 by 768, ${colorScheme}`, async (t) => {
-    const page = await shelf.page(t, { path: pgn(CLOCKS), before: withoutEngine, context: { viewport: { width: 1366, height: 768 }, colorScheme } });
+for (const [width, height, colorScheme] of /** @type {const} */ ([[1366, 768, "light"], [1366, 768, "dark"], [1920, 1080, "light"]])) {
+  test(`names in the report break between words only at ${width} by ${height}, ${colorScheme}`, async (t) => {
+    const page = await shelf.page(t, { path: "site/#game=kasparov-topalov-1999", before: withoutEngine, context: { viewport: { width, height }, colorScheme } });
     await reads(page, "report", /Accuracy/);
+    assert.deepEqual(await page.$$eval("#report .who", (all) => all.map((each) => [each.textContent, each.getClientRects().length])), [["Kasparov", 1], ["Topalov", 1]]);
+    await page.goto(new URL(pgn(CLOCKS), shelf.server.url).href);
+    await reads(page, "report", /Fischer/);
     const names = await page.$$eval("#report .who", (all) => all.map((each) => ({ text: each.textContent, rows: each.getClientRects().length, high: each.getBoundingClientRect().height })));
     assert.deepEqual(names.map(({ text }) => text), ["Fischer", "Nepomniachtchi", "Constantinopolitan"]);
     for (const { text, rows, high } of names) assert.ok(rows === 1 && high < 24, `${text}: ${rows} rows, ${high} px`);

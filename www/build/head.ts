@@ -2,7 +2,8 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
-import type { HtmlTagDescriptor, Plugin } from "vite";
+import { svgUrl } from "./pictures.ts";
+import type { HtmlTagDescriptor, Plugin, Rolldown } from "vite";
 
 /** Settings of a deployment. */
 export interface Deployment {
@@ -36,9 +37,11 @@ const hashes = (html: string, tag: "script" | "style") =>
 const EVALUATIONS = /(^|\/)shelfish_bg-[^/]*\.wasm$/;
 const BOOKS = /(^|\/)shelfish_book_bg-[^/]*\.wasm$/;
 
+const BOARD = "index.html";
+
 /** The manifests and the module that each page requests before its scripts are loaded. */
 const EARLY: Record<string, { read: ("db" | "book")[]; module: RegExp }> = {
-  "index.html": { read: ["db"], module: EVALUATIONS },
+  [BOARD]: { read: ["db"], module: EVALUATIONS },
   "how.html": { read: ["db"], module: EVALUATIONS },
   // Evaluations are requested after the counts, so that they do not compete for bandwidth.
   "explorer.html": { read: ["book"], module: BOOKS },
@@ -49,8 +52,26 @@ const CHARSET = /<meta charset="utf-8" ?\/?>/;
 
 const of = (html: string, pattern: RegExp) => pattern.exec(html)?.[1]?.trim() ?? "";
 
+/** The part of the board that an address with a game needs. Other addresses load it later. */
+const GAME_PARTS = /(^|\/)game-parts-[^/]*\.js$/;
+
+/** Returns the files of a chunk that its page does not load: scripts and style sheets. */
+function filesOf(bundle: Rolldown.OutputBundle, page: RegExp, part: RegExp): string[] {
+  const chunks = new Map(Object.values(bundle).flatMap((file) => (file.type === "chunk" ? [[file.fileName, file]] : [])));
+  const withImports = (pattern: RegExp) => {
+    const found = new Set([...chunks.keys()].filter((name) => pattern.test(name)));
+    for (const name of found) for (const imported of chunks.get(name)?.imports ?? []) found.add(imported);
+    return found;
+  };
+  const known = withImports(page);
+  const scripts = [...withImports(part)].filter((name) => !known.has(name));
+  return scripts.flatMap((name) => [name, ...(chunks.get(name)?.viteMetadata?.importedCss ?? [])]);
+}
+
 export function head({ url, database }: Deployment): Plugin {
-  const early = readFileSync(new URL("./early.js", import.meta.url), "utf8").trim();
+  const early = readFileSync(new URL("./early.js", import.meta.url), "utf8").trim().replace(/\n\s+/g, "\n");
+  // A file of its own would be one more request of each page.
+  const icon = svgUrl(readFileSync(new URL("../public/favicon.svg", import.meta.url), "utf8").trim());
   return {
     name: "shelfish-head",
     transformIndexHtml: {
@@ -70,7 +91,7 @@ export function head({ url, database }: Deployment): Plugin {
           tags.push(meta({ property: "og:description", content: of(html, /<meta name="description" content="(.*?)"/s) }));
         }
         if (url && !isMissing) {
-          const own = new URL(name === "index.html" ? "./" : name, url).href;
+          const own = new URL(name === BOARD ? "./" : name, url).href;
           tags.push(link({ rel: "canonical", href: own }), meta({ property: "og:url", content: own }));
           tags.push(meta({ property: "og:image", content: new URL("card.png", url).href }));
           tags.push(meta({ property: "og:image:width", content: "1200" }), meta({ property: "og:image:height", content: "630" }));
@@ -80,16 +101,19 @@ export function head({ url, database }: Deployment): Plugin {
         // The module that a page needs first is requested early, like the manifests (early.js).
         const { read = [], module } = EARLY[name] ?? {};
         for (const file of files.filter((file) => module?.test(file))) tags.push(link({ rel: "preload", as: "fetch", type: "application/wasm", crossorigin: true, href: `./${file}` }));
-        const script = early.replace("DATABASE", JSON.stringify(database).replaceAll("<", "\\u003c")).replace("READ", JSON.stringify(read));
+        const linked = name === BOARD && bundle ? filesOf(bundle, /(^|\/)index-[^/]*\.js$/, GAME_PARTS).map((file) => `./${file}`) : [];
+        const script = early.replace("DATABASE", JSON.stringify(database).replaceAll("<", "\\u003c")).replace("READ", JSON.stringify(read)).replace("LINKED", JSON.stringify(linked));
         // The script sets the theme before the first paint. Style sheets must not delay it.
         const first = isMissing ? "" : `<script>${script}</script>`;
         if (server) return html.replace(CHARSET, `$&${first}`);
 
         // The page for missing files is served at URLs of any depth.
-        const rooted = isMissing && url ? html.replaceAll('href="./', `href="${new URL(url).pathname}`) : html;
+        const dense = html.replace(/\n\s+/g, "\n");
+        const rooted = isMissing && url ? dense.replaceAll('href="./', `href="${new URL(url).pathname}`) : dense;
         const csp = `<meta http-equiv="Content-Security-Policy" content="${policy(rooted + first)}">`;
         // Browsers look for the charset in the first kilobyte.
-        return { html: rooted.replace(CHARSET, (charset) => `${charset}\n    ${csp}\n    ${first}`), tags };
+        const whole = rooted.replace(CHARSET, (charset) => `${charset}\n    ${csp}\n    ${first}`).replace('"./favicon.svg"', `"${icon}"`);
+        return { html: whole, tags };
       },
     },
   };

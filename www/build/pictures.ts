@@ -12,6 +12,8 @@ export const pictures: Plugin = {
 /** Returns a style sheet with SVG pictures as text. */
 export const legible = (css: string): string =>
   css.replace(BASE64, (_, _quote, base64: string) => {
-    const svg = Buffer.from(base64, "base64").toString().replaceAll('"', "'");
-    return `url("data:image/svg+xml,${svg.replace(/[%#<>\n\\]/g, encodeURIComponent)}")`;
+    return `url("${svgUrl(Buffer.from(base64, "base64").toString())}")`;
   });
+
+/** Returns a URL that contains an SVG picture as text, without double quotes. */
+export const svgUrl = (svg: string): string => `data:image/svg+xml,${svg.replaceAll('"', "'").replace(/[%#<>\n\\]/g, encodeURIComponent)}`;

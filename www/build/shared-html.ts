@@ -74,7 +74,8 @@ const controls = (key: string) => `<div class="controls" role="group" aria-label
       </div>`;
 
 /** The filters, the table of moves and the games of the explorer. */
-const PLAYED = `<details id="filters" data-testid="filters" class="filters" hidden>
+const PLAYED = `<button type="button" id="to-references" data-testid="to-references" class="to-references" hidden>Games ↓</button>
+        <details id="filters" data-testid="filters" class="filters" hidden>
           <summary id="chosen" data-testid="chosen"></summary>
           <div id="buckets" data-testid="buckets" class="buckets"></div>
         </details>
@@ -93,7 +94,7 @@ const PLAYED = `<details id="filters" data-testid="filters" class="filters" hidd
         </table>
         <button type="button" id="rare" data-testid="rare" class="rare" aria-expanded="false" aria-controls="played-moves" hidden></button>
         <section id="book-games" data-testid="references" class="references" aria-labelledby="references-title" hidden>
-          <h2 id="references-title">Games</h2>
+          <h2 id="references-title" tabindex="-1">Games</h2>
           <ul id="references"></ul>
         </section>
         <p id="status" data-testid="status" class="note" role="status"></p>`;

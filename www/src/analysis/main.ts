@@ -3,25 +3,23 @@ import type { Key } from "@lichess-org/chessground/types";
 import type { Color, NormalMove } from "chessops/types";
 import { Board } from "../board/board";
 import { copy } from "../shell/clipboard";
+import type { InputError } from "../text/input-error";
 import { plural, size } from "../text/units";
 import { DatabaseClient } from "../database/client";
 import type { Learn } from "../learn/learn";
 import { bindPanelTabs } from "../shell/panel-tabs";
 import { byId } from "../shell/dom";
-import { EndgameLookups } from "../evaluation/endgame-lookups";
 import { EvaluationPanel } from "../evaluation/evaluation-panel";
-import type { Game, Node } from "../game/game";
+import type { GameParts } from "./game-parts";
+import { Game, type Node } from "../game/game";
 import type { LineActions } from "../evaluation/lines";
 import type { Continuations } from "../evaluation/continuations";
 import type { Threat } from "../evaluation/threat";
-import { EngineSearch } from "../evaluation/engine-search";
-import { Graph } from "../report/graph";
 import { mountInspector } from "../inspector/mount";
-import { JudgmentRow, KINDS, nextOf } from "../report/judgment";
 import { bindKeys } from "../shell/keyboard";
+import { keptLink } from "../link/address-bar";
 import { Lookups } from "../evaluation/lookups";
-import { bookUrl, endgamePieces, endgamesUrl, manifestUrl } from "../settings/data-urls";
-import { MoveList } from "../moves/move-list";
+import { bookUrl, endgamesUrl, manifestUrl } from "../settings/data-urls";
 import { players } from "../game/player-names";
 import { updateStepButtons, navigation } from "../state/navigation";
 import { notice } from "../games/notice";
@@ -33,11 +31,8 @@ import { nameOpenings } from "../moves/opening-label";
 import { loadPart, reportInputError } from "../loading/page-part";
 import { Players } from "../board/players";
 import { restrictConnections } from "../shell/policy";
-import { Reporter } from "../report/reporter";
-import { Session } from "../games/session";
 import { applyAppearance, change, load, PANELS } from "../settings/settings";
 import { State } from "../state/state";
-import { VariationJudge } from "../report/variation-judge";
 import { bindTheme } from "../shell/theme";
 import { bindTyped } from "../moves/move-field";
 
@@ -51,7 +46,8 @@ mountInspector(byId("traffic"), client);
 client.open().then(describeDatabase, () => {});
 
 const state = new State();
-const session = new Session(state, { notice, turn: (side) => side !== board.orientation && flip() });
+/** Whether neither the address nor the last page names a game. Then the parts of a game load after the first evaluation. */
+const isEmpty = location.hash.length <= 1 && keptLink() === undefined;
 
 // Views draw in this order.
 /** Asks questions about the mistakes of the game, once its part of the page is loaded. */
@@ -70,44 +66,41 @@ new EvaluationPanel(state, {
   positions: () => client.manifest?.positions,
   lines: (lines) => {
     change({ lines });
-    engineSearch.set({ lines });
+    gameParts?.engineSearch.set({ lines });
   },
 }, settings);
 const sides = new Players(state);
-new MoveList(state, () => session.menu.offers());
-new Graph(state);
 nameOpenings(state);
-new JudgmentRow(state, preview);
 state.on(({ game, node, edited }) => {
   if (game) title(state.game);
   if (node) controls(state.node);
   if (edited) offerUndo();
 });
 const lookups = new Lookups(state, client);
-const engineSearch = new EngineSearch(state, settings);
-const endgames = new EndgameLookups(state, tables, settings.cache, endgamePieces(tables));
-const reporter = new Reporter(state, lookups, endgames, settings);
-new VariationJudge(state, () => reporter.analysis());
+/** The parts of a game, once they are loaded. */
+let gameParts: GameParts | undefined;
+const loadGameParts = loadOnce(async () => (gameParts = (await loadPart(import("./game-parts"))).createGameParts(state, lookups, preview, tables, load(), { notice, turn }, isEmpty)));
 /** The moves from the position on the board, once their part of the page is loaded. */
 let continuations: Continuations | undefined;
 // These parts load after the first evaluation.
 const loadPanels = loadOnce(async () => {
-  const parts = [import("../report/report-panel"), import("../evaluation/continuations"), import("../learn/learn")] as const;
-  const [{ ReportPanel }, { Continuations }, { Learn }] = await Promise.all(parts);
+  const parts = [loadGameParts(), import("../report/report-panel"), import("../evaluation/continuations"), import("../learn/learn")] as const;
+  const [{ endgames, reporter }, { ReportPanel }, { Continuations }, { Learn }] = await Promise.all(parts);
   new ReportPanel(state, reporter, load(), async () => (await loadPart(import("../report/novelty-search"))).findNovelty(state, client, settings.cache));
-  continuations = new Continuations(state, client, preview, load());
+  continuations = new Continuations(state, client, endgames, preview, load());
   const ofPage = {
     get side() {
       return board.orientation;
     },
-    turn: (side: Color) => side !== board.orientation && flip(),
+    turn,
     reset: () => board.show(state.node),
     circle: (squares: readonly Key[]) => board.circle(squares),
     preview,
   };
   learn = new Learn(state, client, ofPage);
 });
-state.on(({ known, status }) => {
+state.on(({ known, status, tree }) => {
+  if (tree && state.game.root.children.length > 0) loadGameParts().catch(() => {});
   if (known) {
     describeDatabase();
     keepForOffline();
@@ -115,7 +108,8 @@ state.on(({ known, status }) => {
   if (known || (status && state.status.error)) loadPanels().catch(() => {});
 });
 
-const open = bindOpen((input) => session.open(input), notice);
+const openInput = async (input: string | File) => (await loadGameParts()).session.open(input);
+const open = bindOpen(openInput, notice);
 bindTheme();
 const selectPanel = bindPanelTabs(settings.panel, (id) => {
   const panel = PANELS.find((each) => each === id);
@@ -150,21 +144,22 @@ const flip = () => {
   sides.turn(below);
 };
 const { first, previous, next, last } = steps;
-const stored = () => void session.list();
+const turn = (side: Color) => void (side !== board.orientation && flip());
+const stored = () => void reportInputError(async () => (await loadGameParts()).session.list(), notice);
 for (const [id, action] of Object.entries({ first, previous, next, last, flip, stored })) byId(id).addEventListener("click", action);
 
 // Dialogs load when they are opened.
 const onDemand = (work: () => Promise<unknown>) => () => void reportInputError(work, notice);
 const help = onDemand(async () => (await loadPart(import("../shell/help-dialog"))).showHelp());
-const share = onDemand(async () => (await loadPart(import("../games/share-dialog"))).showShare(state, () => location.href, (pgn) => reporter.annotated(pgn)));
+const share = onDemand(async () => (await loadPart(import("../games/share-dialog"))).showShare(state, () => location.href, async (pgn) => (await loadGameParts()).reporter.annotated(pgn)));
 const settingsDialog = onDemand(async () => (await loadPart(import("../settings/settings-dialog"))).showSettings(client, (isOn) => enableEngine(isOn)));
 const enableEngine = (engine: boolean) => {
-  engineSearch.set({ engine });
-  reporter.set({ engine });
+  gameParts?.engineSearch.set({ engine });
+  gameParts?.reporter.set({ engine });
   continuations?.set({ engine });
 };
 const annotate = onDemand(async () => (await loadPart(import("../moves/annotate-dialog"))).showAnnotate(state));
-const setUp = onDemand(async () => (await loadPart(import("../board/editor-dialog"))).showEditor(state.node.fen, board.orientation, (fen) => void reportInputError(() => session.open(fen), notice)));
+const setUp = onDemand(async () => (await loadPart(import("../board/editor-dialog"))).showEditor(state.node.fen, board.orientation, (fen) => void reportInputError(() => openInput(fen), notice)));
 let threat: Threat | undefined;
 const toggleThreat = onDemand(async () => {
   const { Threat } = await loadPart(import("../evaluation/threat"));
@@ -221,10 +216,7 @@ bindKeys({
 
 /** Returns the keys that go to the next inaccuracy, mistake or blunder; with Shift to the previous one. */
 function judgmentKeys(): Record<string, () => void> {
-  const keys = KINDS.flatMap((kind) => {
-    const key = kind.charAt(0);
-    return [[key, 1], [`Shift+${key}`, -1]].map(([name, by]) => [name, () => state.go(nextOf(state, kind, by as 1 | -1))] as const);
-  });
+  const keys = ["i", "m", "b"].flatMap((letter) => ([[letter, 1], [`Shift+${letter}`, -1]] as const).map(([key, by]) => [key, () => gameParts?.goToBadMove(letter, by)]));
   return Object.fromEntries(keys);
 }
 
@@ -234,4 +226,9 @@ function describeDatabase(): void {
   byId("database").textContent = `${plural(positions, "position")}, ${plural(evaluations, "evaluation")}, ${size(bytes)}`;
 }
 
-session.start();
+if (isEmpty) state.enter(new Game());
+else
+  loadGameParts().catch(({ message }: InputError) => {
+    state.enter(new Game());
+    notice(message);
+  });

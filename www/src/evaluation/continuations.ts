@@ -1,6 +1,7 @@
 /**
  * The legal moves with the evaluations of the positions after them: the best move of the position's own evaluation, other deep evaluations, then
- * shallow evaluations. The engine evaluates the moves that the database does not know. Its scores have a frame, and come after deep evaluations.
+ * shallow evaluations. Results of endgame tables are exact. The engine evaluates the moves that database and tables do not know. Its scores have a
+ * frame, and come after deep evaluations.
  */
 import type { Evaluation } from "shelfish";
 import { bindPreview, bindPreviewEnd } from "../board/preview";
@@ -14,8 +15,10 @@ import { byId, make, redraw } from "../shell/dom";
 import type { State } from "../state/state";
 import { plural } from "../text/units";
 import { ContinuationSearch } from "./continuation-search";
+import type { EndgameLookups } from "./endgame-lookups";
 import type { SearchSettings } from "./engine-search";
 import type { LineActions } from "./lines";
+import "../style/parts.css";
 
 /** Milliseconds without a change of the board before its moves are looked up. */
 const DELAY = 300;
@@ -54,6 +57,7 @@ export class Continuations {
   constructor(
     private readonly state: State,
     private readonly client: DatabaseClient,
+    private readonly endgames: Pick<EndgameLookups, "results">,
     private readonly preview: LineActions["preview"],
     { engine }: Pick<SearchSettings, "engine">,
   ) {
@@ -93,14 +97,12 @@ export class Continuations {
     const { node } = this.state;
     const continuations = continuationsOf(node);
     const fens = continuations.filter(({ after }) => after.position.hasDests() && !this.state.databaseEvals.has(after.fen)).map(({ after }) => after.fen);
-    try {
-      if (fens.length > 0) {
-        const { answers } = await this.client.lookupMany(fens, signal);
-        this.state.addDatabaseEvals(answers);
-      }
-    } catch {
-      // The lookup of the position on the board fails too and reports the error.
-    }
+    const inDatabase = async () => {
+      if (fens.length > 0) this.state.addDatabaseEvals((await this.client.lookupMany(fens, signal)).answers);
+    };
+    const inTables = this.endgames.results(continuations.map(({ after }) => after), signal);
+    // The lookup of the position on the board fails too and reports the error.
+    await Promise.all([inDatabase().catch(() => {}), inTables]);
     if (signal.aborted) return;
     this.#drawn = { node, continuations, isSearching: false };
     this.#draw();

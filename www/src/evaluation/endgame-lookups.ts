@@ -28,7 +28,7 @@ export class EndgameLookups {
       this.#maxPieces = (await client.open()).maxPieces;
       return client;
     });
-    state.on(({ node }) => node && this.#schedule());
+    state.join(({ node }) => node && this.#schedule());
   }
 
   /**

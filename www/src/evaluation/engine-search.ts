@@ -39,7 +39,7 @@ export class EngineSearch {
     { engine, lines }: SearchSettings,
   ) {
     this.#settings = { engine, lines };
-    state.on(({ node, known, status, tree, progress, search }) => {
+    state.join(({ node, known, status, tree, progress, search }) => {
       if (node || search) this.#stop();
       const isAnswered = known && [...known].some((fen) => state.databaseEvals.has(fen));
       if (node || tree || isAnswered || search || progress || (status && state.status.error)) this.#schedule();

@@ -18,16 +18,13 @@ export interface Choices {
 
 export class GameMenu {
   readonly #menu = byId<HTMLSelectElement>("games");
-  readonly #offers = make("ul", { className: "offers" });
-  /** The sentence and the field of the first page. */
-  readonly #intro = byId("intro");
-  readonly #lastPlayer = make("button", { type: "button", className: "last-player", "data-testid": "last-player" });
+  readonly #offers = byId("offers");
+  readonly #lastPlayer = byId("last-player");
 
   constructor(
     private readonly library: Library,
     private readonly choices: Choices,
   ) {
-    this.#intro.append(this.#lastPlayer);
     this.#lastPlayer.addEventListener("click", () => {
       const player = lastPlayer();
       if (player) choices.player(player);
@@ -59,14 +56,9 @@ export class GameMenu {
       ...group("Opened", [...recent.map((entry) => option(`stored-${entry.id}`, nameOf(entry))), ...(recent.length > 0 ? [option("all", "All opened games…")] : [])]),
     );
     if (this.#offers.childElementCount !== offered.length) this.#offers.replaceChildren(...this.#buttons());
-  }
-
-  /** Returns the famous games as buttons, for a board without moves. */
-  offers(): HTMLElement {
     const player = lastPlayer();
     this.#lastPlayer.hidden = !player;
     this.#lastPlayer.textContent = player ? `New games of ${player.name}` : "";
-    return make("div", {}, this.#intro, make("p", { className: "quiet" }, "Play a move, or step through a famous game:"), this.#offers);
   }
 
   #buttons(): HTMLElement[] {

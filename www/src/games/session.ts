@@ -1,12 +1,12 @@
 /** The game on the board, opened from a text, a file, an address, a link or the list. Updates the address bar and the list. */
 import { Game, type Node, path } from "../game/game";
-import { followAddress, writeAddress } from "../link/address-bar";
+import { followNavigation, forgetLink, keepLink, keptLink, writeAddress } from "../link/address-bar";
 import { formatLink, outdatesLink, parseLink, shareLink, shortenLink, wholeLink } from "../link/link";
+import { whenIdle } from "../loading/idle";
 import { loadOnce } from "../loading/load-once";
 import { loadPart, reportInputError } from "../loading/page-part";
 import type { NamedPlayer } from "../players/player";
 import type { PlayedGame } from "../sites/played-game";
-import { readObject, removeItem, writeString } from "../storage/local-storage";
 import type { State } from "../state/state";
 import { InputError } from "../text/input-error";
 import { GameMenu } from "./game-menu";
@@ -14,9 +14,6 @@ import type { Entry } from "./game-store";
 import { Library } from "./library";
 import { openedText } from "./notice";
 import type { Page } from "./page";
-
-/** Name of the last link in local storage. */
-const UNSAVED_LINK = "unsaved-link";
 
 /** Maximum number of games of a link that are stored: a link must not push out the reader's own games. */
 const MAX_LINKED = 50;
@@ -44,11 +41,11 @@ export class Session {
       // `pick` writes the address of a new game.
       if (node && !game) writeAddress(formatLink(state.game, state.node));
     });
-    state.on(({ known, status }) => (known || (status && state.status.error)) && this.#prepare().catch(() => {}));
+    state.join(({ known, status }) => (known?.size || (status && state.status.error)) && whenIdle(() => void this.#prepare().catch(() => {})));
   }
 
-  /** Opens the game of the address bar, now and after each change of the address. */
-  start(): void {
+  /** Opens the game of the address bar, now and after each change of the address. With `isEntered`, an empty address keeps the game on the board. */
+  start(isEntered: boolean): void {
     // A page that is hidden may end without another event.
     const flush = () => this.library.flush();
     window.addEventListener("pagehide", () => {
@@ -56,14 +53,25 @@ export class Session {
       this.#keepLink();
     });
     document.addEventListener("visibilitychange", () => document.visibilityState === "hidden" && flush());
-    const { from, fragment } = readObject(UNSAVED_LINK);
-    removeItem(UNSAVED_LINK);
     const current = location.hash.slice(1);
-    if (typeof fragment === "string" && from === current) {
-      // The browser loads the address before the last change.
-      writeAddress(fragment);
-      followAddress((other) => void this.#restore(other === current ? fragment : other));
-    } else followAddress((other) => void this.#restore(other));
+    const kept = keptLink();
+    forgetLink();
+    // The browser loads the address before the last change.
+    const restore = (fragment: string) => void this.#restore(fragment === current ? (kept ?? fragment) : fragment);
+    followNavigation(restore);
+    if (isEntered && current === "") return this.#adopt();
+    if (kept !== undefined) writeAddress(kept);
+    restore(current);
+  }
+
+  /** Keeps the changes of the game that was entered before this part was loaded. */
+  #adopt(): void {
+    const { game, node } = this.state;
+    this.menu.show(game);
+    this.library.recover().catch(() => {});
+    if (game.root.children.length === 0) return;
+    this.#changed(false);
+    writeAddress(formatLink(game, node));
   }
 
   /** Stores the link of a game that only its link contains, because the address of a page that ends is not changed any more. */
@@ -71,7 +79,7 @@ export class Session {
     const { game, node } = this.state;
     if ((game.id && game.headers.size > 0) || game.slug || game.site?.id || game.root.children.length === 0) return;
     const pgn = this.library.textOf(game);
-    if (pgn !== undefined) writeString(UNSAVED_LINK, JSON.stringify({ from: location.hash.slice(1), fragment: wholeLink(game, node, pgn) }));
+    if (pgn !== undefined) keepLink(wholeLink(game, node, pgn));
   }
 
   /** Opens a pasted text, an address or a file. Throws an `InputError` if nothing can be opened. */

@@ -2,7 +2,7 @@
 import type { Color } from "chessops/types";
 import type { Explanation } from "shelfish/analysis";
 import { steps } from "../game/game";
-import type { Kind } from "../report/judgment";
+import type { Kind } from "../report/glyph";
 import type { Assessment } from "../state/state";
 import type { Exercise } from "./answer";
 

@@ -1,7 +1,7 @@
 /** The move list: the main line in two columns with scores, comments and variations. */
 import { byId, make } from "../shell/dom";
 import { type Game, lineFrom, moveNumber, type Node } from "../game/game";
-import { glyphOf, markWords } from "../report/judgment";
+import { glyphOf, markWords } from "../report/glyph";
 import { bestScore } from "../score/known-score";
 import type { State } from "../state/state";
 
@@ -17,23 +17,21 @@ interface Entry {
 /** The list. It is redrawn when the tree changes; other changes update its elements. */
 export class MoveList {
   readonly #root = byId("moves");
+  /** The content for a game without moves. */
+  readonly #welcome = byId("welcome");
   readonly #entries = new Map<Node, Entry>();
   readonly #nodes = new WeakMap<Element, Node>();
   #current: Entry | undefined;
   #chosen: HTMLElement | undefined;
   #frame = 0;
 
-  /** `empty` returns the content for a game without moves. */
-  constructor(
-    private readonly state: State,
-    private readonly empty: () => HTMLElement,
-  ) {
+  constructor(private readonly state: State) {
     this.#root.addEventListener("click", ({ target }) => {
       const button = target instanceof Element ? target.closest("button") : null;
       const node = button && this.#nodes.get(button);
       if (node) state.go(node);
     });
-    state.on(({ tree, node, known, choice, report }) => {
+    state.join(({ tree, node, known, choice, report }) => {
       if (tree) this.#draw(state.game);
       else if (report || (known && [...this.#entries.keys()].some(({ fen }) => known.has(fen)))) this.#refresh();
       if (node || tree) this.#mark();
@@ -108,7 +106,8 @@ export class MoveList {
     this.#current = undefined;
     const main = lineFrom(game.root).slice(1);
     if (main.length === 0) {
-      this.#root.replaceChildren(this.empty());
+      // A field in it keeps the focus.
+      if (!this.#welcome.isConnected) this.#root.replaceChildren(this.#welcome);
       return;
     }
     const list = make("div", { className: "list", role: "group", "aria-label": "Moves of the game" });

@@ -1,7 +1,7 @@
 /** The graph of evaluations along the game. Unknown parts are hatched; the graph is also a slider. */
 import { byId, make } from "../shell/dom";
 import { moveNumber, type Node } from "../game/game";
-import { glyphOf, markWords } from "./judgment";
+import { glyphOf, markWords } from "./glyph";
 import { moveTimes, timeText } from "./move-times";
 import { countOrigins } from "./origins";
 import { bestScore, type KnownScore, type Origin } from "../score/known-score";
@@ -30,7 +30,7 @@ export class Graph {
     for (const [name, value] of Object.entries({ role: "slider", tabindex: "0", "aria-label": "Position of the game", "aria-valuemin": "0" })) root.setAttribute(name, value);
     this.#bindPointer();
     root.addEventListener("keydown", (event) => this.#key(event));
-    state.on(({ tree, node, known, report }) => {
+    state.join(({ tree, node, known, report }) => {
       const grown = tree || report || (known && this.#line.some(({ fen }) => known.has(fen)));
       if (grown) this.#draw();
       if (grown || node) this.#mark();
@@ -99,7 +99,7 @@ export class Graph {
     };
     this.#marks.replaceChildren(
       ...this.#phases().map(({ name, ply }, index, { [index + 1]: next }) => {
-        const mark = at(make("span", { className: ply > 0 ? "phase begins" : "phase" }, make("b", { className: name.toLowerCase() }, name)), ply);
+        const mark = at(make("span", { className: ply > 0 ? "phase begins" : "phase" }, make("b", { "data-phase": name.toLowerCase() }, name)), ply);
         mark.style.width = `${(this.#x(next?.ply ?? last) - this.#x(ply)) / 10}%`;
         return mark;
       }),

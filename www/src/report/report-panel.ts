@@ -1,7 +1,8 @@
 /** The report of the game: accuracy, average loss and bad moves of each player, and the progress of its analysis. */
 import { plural } from "../text/units";
 import { byId, make, redraw } from "../shell/dom";
-import { type Kind, KINDS, MANY, MARKS, nextOf } from "./judgment";
+import { type Kind, KINDS, MANY, MARKS } from "./glyph";
+import { nextOf } from "./judgment";
 import { countOrigins } from "./origins";
 import type { Reporter } from "./reporter";
 import { moveTimes, timeText } from "./move-times";
@@ -11,6 +12,7 @@ import { surname } from "../game/player-names";
 import { change, load, NODES, type Settings } from "../settings/settings";
 import { STOCKFISH, STOCKFISH_SIZE, stockfishSeconds } from "./stockfish-facts";
 import { workerCount } from "./workers";
+import "../style/parts.css";
 import type { Report } from "shelfish/analysis";
 import type { Assessment, State } from "../state/state";
 
@@ -110,10 +112,12 @@ export class ReportPanel {
 
   #draw(): void {
     const { assessment } = this.state;
+    const line = this.state.game.mainline();
+    const times = moveTimes(line, this.state.game.headers.get("TimeControl"));
+    const chart = timeChart(this.state, line, times);
     if (!assessment) {
-      const line = this.state.game.mainline().length;
-      const words = line > 1 ? "The report appears as soon as enough positions of the game are known." : "Open a game to see the accuracy, mistakes and blunders of both players.";
-      redraw(this.#body, make("p", { className: "quiet" }, words), ...this.#times());
+      const words = line.length > 1 ? "The report appears as soon as enough positions of the game are known." : "Open a game to see the accuracy, mistakes and blunders of both players.";
+      redraw(this.#body, make("p", { className: "quiet" }, words), ...chart);
       return;
     }
     const { report } = assessment;
@@ -141,11 +145,11 @@ export class ReportPanel {
         row("Average loss", (side) => figure(report[side], report[side].averageCentipawnLoss, 0)),
         ...KINDS.map((kind) => row(MANY[kind].charAt(0).toUpperCase() + MANY[kind].slice(1), (side) => this.#count(report, side, kind))),
         ...MARKS.map((mark) => row(mark === "great" ? "Great moves" : "Only moves", (side) => this.#marked(report, side, mark))),
-        ...this.#phases(report, row),
+        ...phaseRows(report, row, line, times),
       ),
     );
     const share = make("p", { className: "share", "data-testid": "report-share" }, covers(assessment));
-    redraw(this.#body, table, ...this.#times(), share);
+    redraw(this.#body, table, ...chart, share);
   }
 
   /** Removes the novelty of another main line. */
@@ -171,36 +175,6 @@ export class ReportPanel {
     if (hadFocus) this.#novelty.focus({ preventScroll: true });
   }
 
-  /** Returns the chart of the times of the moves. */
-  #times(): HTMLElement[] {
-    const line = this.state.game.mainline();
-    return timeChart(this.state, line, moveTimes(line, this.state.game.headers.get("TimeControl")));
-  }
-
-  /** Returns a row with the accuracy and the time of each phase, and a row with the whole times. */
-  #phases(report: Report, row: Row): HTMLElement[] {
-    const line = this.state.game.mainline();
-    const times = moveTimes(line, this.state.game.headers.get("TimeControl"));
-    const { middlegame, endgame } = report.phases;
-    const end = line.length;
-    const starts = { opening: 1, middlegame: (middlegame ?? endgame ?? end) + 1, endgame: (endgame ?? end) + 1 };
-    const phase = (name: keyof typeof starts, to: number) => {
-      if (starts[name] >= Math.min(to, end)) return [];
-      const cell = (side: "white" | "black") => {
-        const accuracy = report[side].accuracyByPhase[name];
-        const time = sumOf(line, times, side, starts[name], to);
-        return make("span", {}, accuracy === null ? "–" : `${accuracy.toFixed(1)} %`, ...(time ? [make("small", { className: "time" }, timeText(time.total))] : []));
-      };
-      return [row(name.charAt(0).toUpperCase() + name.slice(1), cell, make("small", {}, times.some((time) => time !== undefined) ? " accuracy, time" : " accuracy"))];
-    };
-    const whole = (side: "white" | "black") => {
-      const sum = sumOf(line, times, side);
-      return sum ? timeText(sum.total) : "–";
-    };
-    const hasTimes = times.some((time) => time !== undefined);
-    return [...phase("opening", starts.middlegame), ...phase("middlegame", starts.endgame), ...phase("endgame", end), ...(hasTimes ? [row("Time", whole)] : [])];
-  }
-
   /** Returns the number of moves with a mark, as a button that goes to the next of them. */
   #marked(report: Report, side: "white" | "black", mark: (typeof MARKS)[number]): HTMLElement | string {
     const count = mark === "great" ? report[side].greatMoves : report[side].onlyMoves;
@@ -218,6 +192,28 @@ export class ReportPanel {
     button.addEventListener("click", () => this.state.go(nextOf(this.state, kind, 1, side)));
     return button;
   }
+}
+
+/** Returns a row with the accuracy and the time of each phase, and a row with the whole times. */
+function phaseRows(report: Report, row: Row, line: readonly Node[], times: readonly (number | undefined)[]): HTMLElement[] {
+  const { middlegame, endgame } = report.phases;
+  const end = line.length;
+  const starts = { opening: 1, middlegame: (middlegame ?? endgame ?? end) + 1, endgame: (endgame ?? end) + 1 };
+  const phase = (name: keyof typeof starts, to: number) => {
+    if (starts[name] >= Math.min(to, end)) return [];
+    const cell = (side: "white" | "black") => {
+      const accuracy = report[side].accuracyByPhase[name];
+      const time = sumOf(line, times, side, starts[name], to);
+      return make("span", {}, accuracy === null ? "–" : `${accuracy.toFixed(1)} %`, ...(time ? [make("small", { className: "time" }, timeText(time.total))] : []));
+    };
+    return [row(name.charAt(0).toUpperCase() + name.slice(1), cell, make("small", {}, times.some((time) => time !== undefined) ? " accuracy, time" : " accuracy"))];
+  };
+  const whole = (side: "white" | "black") => {
+    const sum = sumOf(line, times, side);
+    return sum ? timeText(sum.total) : "–";
+  };
+  const hasTimes = times.some((time) => time !== undefined);
+  return [...phase("opening", starts.middlegame), ...phase("middlegame", starts.endgame), ...phase("endgame", end), ...(hasTimes ? [row("Time", whole)] : [])];
 }
 
 /** Returns a figure of a side, or a dash with the reason. */

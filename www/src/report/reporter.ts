@@ -54,7 +54,7 @@ export class Reporter {
     { engine, nodes }: ReporterSettings,
   ) {
     this.#settings = { engine, nodes };
-    state.on(({ game, tree, known }) => {
+    state.join(({ game, tree, known }) => {
       if (tree) this.#change(game === true);
       else if (known && [...known].some((fen) => this.#unanswered.has(fen) && state.databaseEvals.get(fen))) this.#begin();
     });

@@ -19,7 +19,7 @@ export class VariationJudge {
     private readonly state: State,
     private readonly open: () => Promise<Analysis>,
   ) {
-    state.on(({ game, tree, known }) => {
+    state.join(({ game, tree, known }) => {
       if (game) {
         this.#scores.clear();
         this.#moves.clear();

@@ -12,7 +12,7 @@ export function showSettings(client: DatabaseClient, engine: (isOn: boolean) => 
   const settings = load();
   const change = (part: Partial<Settings>) => save(Object.assign(settings, part));
   const field = (label: string, ...content: HTMLElement[]) => make("label", { className: "field" }, make("span", {}, label), ...content);
-  const choice = <K extends "board" | "pieces" | "cache">(id: string, name: K, values: readonly Settings[K][], label: (value: Settings[K]) => string) => {
+  const choice = <K extends "board" | "cache">(id: string, name: K, values: readonly Settings[K][], label: (value: Settings[K]) => string) => {
     const options = values.map((value) => make("option", { value: String(value), selected: value === settings[name] }, label(value)));
     const select = make("select", { "data-testid": id }, ...options);
     select.addEventListener("change", () => change({ [name]: values[select.selectedIndex] } as Partial<Settings>));
@@ -29,7 +29,7 @@ export function showSettings(client: DatabaseClient, engine: (isOn: boolean) => 
     "settings-dialog",
     "Settings",
     field("Board", choice("set-board", "board", BOARDS, (board) => NAMES[board] ?? board)),
-    field("Pieces", choice("set-pieces", "pieces", PIECES, (pieces) => NAMES[pieces] ?? pieces)),
+    make("fieldset", { className: "piece-sets" }, make("legend", {}, "Pieces"), ...PIECES.map((pieces) => pieceSet(pieces, pieces === settings.pieces, () => change({ pieces })))),
     field("Sounds", sounds),
     field("Engine for positions that are not in the database", engineOn),
     make("h3", {}, "Database"),
@@ -40,6 +40,17 @@ export function showSettings(client: DatabaseClient, engine: (isOn: boolean) => 
     field("Maximum size", choice("set-cache", "cache", CACHES, (mebibytes) => (mebibytes === 0 ? "None" : inMebibytes(mebibytes * MEBIBYTE)))),
     cache(client),
   );
+}
+
+/** Pieces that show a set. */
+const SAMPLE = ["white king", "black queen", "white knight"];
+
+/** Returns the choice of a set of pieces, with a picture of its pieces. Its name is the name of the set. */
+function pieceSet(pieces: Settings["pieces"], isChosen: boolean, choose: () => void): HTMLElement {
+  const input = make("input", { type: "radio", name: "pieces", checked: isChosen, "data-testid": `set-pieces-${pieces}` });
+  input.addEventListener("change", choose);
+  const sample = SAMPLE.map((className) => make("piece" as "span", { className }));
+  return make("label", { className: "option" }, input, make("span", { className: "cg-wrap piece-set", "data-pieces": pieces, "aria-hidden": "true" }, ...sample), NAMES[pieces] ?? pieces);
 }
 
 /** A kind of data that the address of the page, the settings, or the site names. */

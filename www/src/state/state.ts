@@ -149,6 +149,12 @@ export class State {
     this.#listeners.push(listener);
   }
 
+  /** Adds the listener of a part that loads later, and calls it with the changes before. */
+  join(listener: (changes: Changes) => void): void {
+    this.on(listener);
+    listener({ game: true, tree: true, node: true, known: new Set(this.#databaseEvals.keys()), status: true });
+  }
+
   enter(game: Game, node: Node = game.root): void {
     this.#game = game;
     this.#node = node;

@@ -1,0 +1,44 @@
+/** The parts of the board that a game, an ending or an unknown position needs. On an empty board they load after the first evaluation. */
+import { EndgameLookups } from "../evaluation/endgame-lookups";
+import { EngineSearch } from "../evaluation/engine-search";
+import type { LineActions } from "../evaluation/lines";
+import type { Lookups } from "../evaluation/lookups";
+import { MoveList } from "../moves/move-list";
+import { KINDS } from "../report/glyph";
+import { Graph } from "../report/graph";
+import { JudgmentRow, nextOf } from "../report/judgment";
+import { Reporter } from "../report/reporter";
+import { VariationJudge } from "../report/variation-judge";
+import { endgamePieces } from "../settings/data-urls";
+import type { Page } from "../games/page";
+import { Session } from "../games/session";
+import type { Settings } from "../settings/settings";
+import type { State } from "../state/state";
+import "../style/game-parts.css";
+
+export interface GameParts {
+  session: Session;
+  endgames: EndgameLookups;
+  engineSearch: EngineSearch;
+  reporter: Reporter;
+  /** Goes to the next (1) or previous (-1) bad move whose kind begins with a letter. */
+  goToBadMove(letter: string, by: 1 | -1): void;
+}
+
+/** Creates the parts. They draw in this order. `tables` is the URL of the index of endgame tables; `isEntered`: the board shows a game already. */
+export function createGameParts(state: State, lookups: Lookups, preview: LineActions["preview"], tables: URL, settings: Settings, page: Page, isEntered: boolean): GameParts {
+  const session = new Session(state, page);
+  new MoveList(state);
+  new Graph(state);
+  new JudgmentRow(state, preview);
+  const engineSearch = new EngineSearch(state, settings);
+  const endgames = new EndgameLookups(state, tables, settings.cache, endgamePieces(tables));
+  const reporter = new Reporter(state, lookups, endgames, settings);
+  new VariationJudge(state, () => reporter.analysis());
+  const goToBadMove: GameParts["goToBadMove"] = (letter, by) => {
+    const kind = KINDS.find((kind) => kind.startsWith(letter));
+    if (kind) state.go(nextOf(state, kind, by));
+  };
+  session.start(isEntered);
+  return { session, endgames, engineSearch, reporter, goToBadMove };
+}
