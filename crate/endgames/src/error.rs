@@ -3,9 +3,9 @@
 use core::fmt;
 
 use shakmaty::{Chess, Position as _};
-use shakmaty_syzygy::SyzygyError;
 use shelfish::source::SourceError;
 
+use crate::header::Layout;
 use crate::index::IndexError;
 
 /// The reason why tables do not contain a position.
@@ -51,6 +51,170 @@ pub(crate) fn check(chess: &Chess, max: usize) -> Result<(), Uncovered> {
     }
 }
 
+/// A number in a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Field {
+    /// Length of the blocks, as a power of two.
+    BlockBits,
+    /// Number of values between two entries of the sparse index, as a power of two.
+    SpanBits,
+    /// Number of blocks.
+    Blocks,
+    /// Length of a Huffman code in bits.
+    CodeLength,
+    /// Number of symbols.
+    Symbols,
+    /// Block of a value.
+    Block,
+    /// Symbol of a value.
+    Symbol,
+    /// Value that stands for win, draw or loss.
+    Outcome,
+    /// Number of a distance in the list of distances.
+    Distance,
+}
+
+impl Field {
+    fn name(self) -> &'static str {
+        match self {
+            Field::BlockBits => "the length of blocks as a power of two",
+            Field::SpanBits => "the span of the sparse index as a power of two",
+            Field::Blocks => "the number of blocks",
+            Field::CodeLength => "the length of a Huffman code",
+            Field::Symbols => "the number of symbols",
+            Field::Block => "the number of a block",
+            Field::Symbol => "the number of a symbol",
+            Field::Outcome => "the value of a position",
+            Field::Distance => "the number of a distance",
+        }
+    }
+}
+
+/// A file that is not a table, or is damaged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TableError {
+    /// The first bytes are not those of a table.
+    Magic {
+        /// Expected bytes.
+        expected: [u8; 4],
+        /// Found bytes.
+        found: [u8; 4],
+    },
+    /// The length of a table is 16 more than a multiple of 64.
+    Length {
+        /// The length in bytes.
+        found: u64,
+    },
+    /// The header extends beyond the end of the file, or is longer than any header.
+    Header,
+    /// The header announces another length of the file.
+    Data {
+        /// Announced length of the file in bytes.
+        expected: u64,
+        /// Length of the file in bytes.
+        found: u64,
+    },
+    /// The header is not that of the index.
+    Layout {
+        /// Lengths of the index.
+        expected: Layout,
+        /// Lengths of the header.
+        found: Layout,
+    },
+    /// The flags of the header are not those of the pieces.
+    Flags {
+        /// Expected flags.
+        expected: u8,
+        /// Found flags.
+        found: u8,
+    },
+    /// The pieces are not those of the name, or not in groups.
+    Pieces {
+        /// First byte of the pieces.
+        byte: u64,
+    },
+    /// A Huffman code has contradictory lengths.
+    Code {
+        /// First byte of the code.
+        byte: u64,
+    },
+    /// A symbol contains itself, a missing symbol or too many values.
+    Pair {
+        /// First byte of the symbol.
+        byte: u64,
+        /// Number of the symbol.
+        symbol: u16,
+    },
+    /// A number is out of its range.
+    Field {
+        /// First byte of the number, of its list or of its block.
+        byte: u64,
+        /// The number.
+        field: Field,
+        /// Minimum.
+        min: u64,
+        /// Maximum.
+        max: u64,
+        /// The found number.
+        found: u64,
+    },
+    /// A block contains fewer values than announced.
+    Block {
+        /// First byte of the block.
+        byte: u64,
+    },
+    /// A position takes too many steps.
+    Steps,
+    /// The table contains the distances of neither side, or contradicts the table of its results.
+    Distances,
+}
+
+impl fmt::Display for TableError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TableError::Magic { expected, found } => {
+                write!(
+                    f,
+                    "expected the first bytes {expected:02x?}, found {found:02x?}: the file is not a Syzygy table"
+                )
+            }
+            TableError::Length { found } => {
+                write!(
+                    f,
+                    "expected a length of 16 bytes more than a multiple of 64, found {found} bytes: the file is incomplete"
+                )
+            }
+            TableError::Header => f.write_str("the header extends beyond the end of the file, or is too long"),
+            TableError::Data { expected, found } => {
+                write!(f, "the header announces a file of {expected} bytes, but the file has {found} bytes")
+            }
+            TableError::Layout { expected, found } => write!(
+                f,
+                "the index has a header of {} bytes and data from byte {}, but the table has {} and {}",
+                expected.header, expected.index, found.header, found.index
+            ),
+            TableError::Flags { expected, found } => write!(f, "byte 4: expected the flags {expected}, found {found}"),
+            TableError::Pieces { byte } => {
+                write!(f, "byte {byte}: expected the pieces of the table in groups, found other pieces")
+            }
+            TableError::Code { byte } => write!(f, "byte {byte}: the Huffman code has contradictory lengths"),
+            TableError::Pair { byte, symbol } => {
+                write!(f, "byte {byte}: symbol {symbol} contains itself, a missing symbol or too many values")
+            }
+            TableError::Field { byte, field, min, max, found } => {
+                write!(f, "byte {byte}: expected {} from {min} to {max}, found {found}", field.name())
+            }
+            TableError::Block { byte } => write!(f, "byte {byte}: the block has fewer values than announced"),
+            TableError::Steps => f.write_str("the position takes too many steps: the table is damaged"),
+            TableError::Distances => f.write_str("the distances contradict the results: the table is damaged"),
+        }
+    }
+}
+
+impl core::error::Error for TableError {}
+
 /// The reason why a position has no result.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -73,12 +237,12 @@ pub enum EndgameError {
         /// First byte of the page.
         byte: u64,
     },
-    /// A table contains values that are not possible.
+    /// A table contains bytes that no table has.
     Table {
         /// File name of the table.
         table: String,
-        /// The fault.
-        fault: String,
+        /// The error.
+        error: TableError,
     },
     /// The position needs more data than the limit for a position.
     TooMuch {
@@ -102,7 +266,7 @@ impl fmt::Display for EndgameError {
                     crate::index::PAGE
                 )
             }
-            EndgameError::Table { table, fault } => write!(f, "{table}: {fault}"),
+            EndgameError::Table { table, error } => write!(f, "{table}: {error}"),
             EndgameError::TooMuch { bytes, waves } => {
                 write!(
                     f,
@@ -118,38 +282,5 @@ impl core::error::Error for EndgameError {}
 impl From<SourceError> for EndgameError {
     fn from(error: SourceError) -> EndgameError {
         EndgameError::Source(error)
-    }
-}
-
-/// Returns the file name of a table in errors of the probing code.
-fn table(metric: shakmaty_syzygy::Metric, material: &shakmaty_syzygy::Material) -> String {
-    let ending = match metric {
-        shakmaty_syzygy::Metric::Wdl => "rtbw",
-        shakmaty_syzygy::Metric::Dtz => "rtbz",
-    };
-    format!("{material}.{ending}")
-}
-
-impl EndgameError {
-    /// Converts an error of the probing code for a position of `found` pieces.
-    pub(crate) fn of_probe(error: &SyzygyError, max: usize, found: usize) -> EndgameError {
-        match error {
-            SyzygyError::Castling => EndgameError::Uncovered(Uncovered::Castling),
-            SyzygyError::TooManyPieces => EndgameError::Uncovered(Uncovered::TooManyPieces { max, found }),
-            SyzygyError::MissingTable { metric, material } => {
-                EndgameError::Uncovered(Uncovered::MissingTable { table: table(*metric, material) })
-            }
-            SyzygyError::ProbeFailed { metric, material, error } => {
-                use shakmaty_syzygy::ProbeError;
-                let fault = match &**error {
-                    ProbeError::Read { error } => error.to_string(),
-                    ProbeError::Magic { magic } => {
-                        format!("expected the first bytes of a Syzygy table, found {magic:02x?}")
-                    }
-                    ProbeError::CorruptedTable { .. } => "the table is damaged".to_string(),
-                };
-                EndgameError::Table { table: table(*metric, material), fault }
-            }
-        }
     }
 }

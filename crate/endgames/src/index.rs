@@ -8,7 +8,8 @@ use core::fmt;
 use shelfish::leb128;
 use twox_hash::XxHash64;
 
-use crate::layout::Layout;
+use crate::error::TableError;
+use crate::header::Layout;
 use crate::name::{NameError, TableName};
 
 /// File name of the index.
@@ -149,7 +150,7 @@ impl core::error::Error for IndexError {}
 /// use shelfish_endgames::{Index, IndexBuilder};
 ///
 /// let mut builder = IndexBuilder::default();
-/// let table = [&[0x71, 0xe8, 0x23, 0x5d, 1, 0, 0x66, 0x33, 0, 0, 0x80, 2, 0x80, 2][..], &[0; 66]].concat();
+/// let table = [&[0x71, 0xe8, 0x23, 0x5d, 1, 0, 0x66, 0x33, 0xee, 0, 0x80, 2, 0x80, 2][..], &[0; 66]].concat();
 /// builder.add(&"KBvK.rtbw".parse()?, &table)?;
 /// let (index, sums) = builder.finish();
 /// assert_eq!((index.tables().len(), sums), (1, None));
@@ -190,7 +191,7 @@ impl IndexBuilder {
     /// # Errors
     ///
     /// Returns an error if the bytes are not a complete table.
-    pub fn add(&mut self, name: &TableName, bytes: &[u8]) -> Result<(), crate::LayoutError> {
+    pub fn add(&mut self, name: &TableName, bytes: &[u8]) -> Result<(), TableError> {
         let layout = Layout::of_table(name, bytes)?;
         let sums = bytes.chunks(PAGE as usize).map(sum).collect();
         self.tables.retain(|(other, ..)| other != name);

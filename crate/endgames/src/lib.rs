@@ -10,7 +10,7 @@
 //! use shelfish_endgames::{Endgames, INDEX_FILE, IndexBuilder, Outcome};
 //!
 //! // The table of king and knight against king: all values are draws.
-//! let table = [&[0x71, 0xe8, 0x23, 0x5d, 1, 0, 0x66, 0x22, 0, 0, 0x80, 2, 0x80, 2][..], &[0; 66]].concat();
+//! let table = [&[0x71, 0xe8, 0x23, 0x5d, 1, 0, 0x66, 0x22, 0xee, 0, 0x80, 2, 0x80, 2][..], &[0; 66]].concat();
 //! let mut builder = IndexBuilder::default();
 //! builder.add(&"KNvK.rtbw".parse()?, &table)?;
 //! let (index, _) = builder.finish();
@@ -25,18 +25,22 @@
 //! ```
 
 mod error;
+mod header;
 mod index;
-mod layout;
+mod material;
 mod name;
 mod pages;
+mod pairs;
 mod probe;
 mod reader;
+mod resolve;
+mod squares;
 #[cfg(not(target_arch = "wasm32"))]
 mod tables;
 
-pub use error::{EndgameError, Uncovered};
+pub use error::{EndgameError, Field, TableError, Uncovered};
+pub use header::Layout;
 pub use index::{INDEX_FILE, Index, IndexBuilder, IndexError, MAX_INDEX, PAGE, SUMS_FILE, Table};
-pub use layout::{Layout, LayoutError};
 pub use name::{MAX_PIECES, Metric, NameError, TableName};
 pub use probe::{Outcome, Probe, ProbedMove, Verdict, line, parse_fen};
 pub use reader::{Endgames, read_index};

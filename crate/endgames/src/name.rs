@@ -19,7 +19,8 @@ pub enum Metric {
 }
 
 impl Metric {
-    fn ending(self) -> &'static str {
+    /// Returns the ending of a file name, without its dot.
+    pub(crate) fn ending(self) -> &'static str {
         match self {
             Metric::Wdl => "rtbw",
             Metric::Dtz => "rtbz",
@@ -106,25 +107,9 @@ impl TableName {
     pub fn pieces(&self) -> usize {
         self.material.len() - 1
     }
-
-    /// Whether a side has a pawn.
-    pub(crate) fn has_pawns(&self) -> bool {
-        self.material.contains('P')
-    }
-
-    /// Whether both sides have pawns.
-    pub(crate) fn both_have_pawns(&self) -> bool {
-        self.material.split('v').all(|side| side.contains('P'))
-    }
-
-    /// Whether both sides have the same pieces.
-    pub(crate) fn is_symmetric(&self) -> bool {
-        self.material.split_once('v').is_some_and(|(white, black)| white == black)
-    }
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 
@@ -143,16 +128,5 @@ mod tests {
         ] {
             assert_eq!(text.parse::<TableName>(), Err(NameError { found: text.to_string() }));
         }
-    }
-
-    #[test]
-    fn a_name_knows_its_pawns_and_its_symmetry() {
-        let of = |text: &str| {
-            let name: TableName = text.parse().unwrap();
-            (name.has_pawns(), name.both_have_pawns(), name.is_symmetric())
-        };
-        assert_eq!(of("KQvK.rtbz"), (false, false, false));
-        assert_eq!(of("KPvK.rtbz"), (true, false, false));
-        assert_eq!(of("KPvKP.rtbw"), (true, true, true));
     }
 }

@@ -1,24 +1,25 @@
-//! Pages of tables in memory, as files for the probing code.
+//! Pages of tables in memory.
 //!
-//! The probing code is synchronous. A read of a page that is not in memory is noted as missing. The caller requests the
-//! missing pages and probes again, until no page is missing.
+//! Probes are synchronous. A probe notes the pages that are not in memory. The caller requests these pages and probes again,
+//! until no page is missing.
 
+use core::cell::RefCell;
 use core::fmt;
 use std::collections::{BTreeSet, HashMap};
-use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use shakmaty_syzygy::filesystem::{Filesystem, RandomAccessFile, ReadHint};
-
+use crate::error::{EndgameError, TableError};
+use crate::header::{Header, MAX_HEADER};
 use crate::index::{Index, PAGE, Table};
+use crate::pairs::Stop;
+use crate::resolve::{Catalog, Files};
 
 /// Maximum length of header and index that are requested together, in bytes.
 const MAX_INDEX_TOGETHER: u64 = 32 << 10;
 /// Maximum length of a table that is requested whole, in bytes.
 const MAX_WHOLE: u64 = 8 << 10;
-/// Maximum number of reads of a probe of one position and its moves. A header of a large table takes some 30,000 reads.
-const MAX_READS: u32 = 1 << 20;
+/// Maximum memory for parsed headers in bytes. A position and its moves need some 20 headers of 0.2 MB at most.
+const MAX_HEADERS: usize = 8 << 20;
 
 /// A page of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,7 +33,7 @@ pub(crate) struct PageId {
 /// Number of the file of checksums.
 pub(crate) const SUMS: u16 = u16::MAX;
 
-/// Pages in memory, and the pages that a probe missed.
+/// Pages and parsed headers in memory.
 pub(crate) struct Pages(Mutex<State>);
 
 struct State {
@@ -43,8 +44,9 @@ struct State {
     capacity: usize,
     /// Number of accesses so far.
     clock: u64,
-    missing: BTreeSet<PageId>,
-    reads: u32,
+    headers: HashMap<u16, Arc<Header>>,
+    /// Bytes of all headers.
+    header_bytes: usize,
 }
 
 struct Kept {
@@ -61,8 +63,8 @@ impl fmt::Debug for Pages {
 
 impl Pages {
     pub(crate) fn new(capacity: usize) -> Pages {
-        let (pages, missing) = (HashMap::new(), BTreeSet::new());
-        Pages(Mutex::new(State { pages, bytes: 0, capacity, clock: 0, missing, reads: 0 }))
+        let (pages, headers) = (HashMap::new(), HashMap::new());
+        Pages(Mutex::new(State { pages, bytes: 0, capacity, clock: 0, headers, header_bytes: 0 }))
     }
 
     /// A panic leaves the pages valid: each page is verified before it is inserted.
@@ -96,29 +98,25 @@ impl Pages {
         let mut state = self.state();
         state.pages.clear();
         state.bytes = 0;
+        state.headers.clear();
+        state.header_bytes = 0;
     }
 
-    /// Begins a probe: no page is missing yet.
-    pub(crate) fn begin(&self) {
+    fn header(&self, file: u16) -> Option<Arc<Header>> {
+        self.state().headers.get(&file).cloned()
+    }
+
+    /// Keeps a parsed header. Too many headers are all removed: their pages remain.
+    fn keep_header(&self, file: u16, header: Header) -> Arc<Header> {
         let mut state = self.state();
-        state.missing.clear();
-        state.reads = 0;
-    }
-
-    /// Returns the pages that were missing since the begin of the probe.
-    pub(crate) fn missing(&self) -> BTreeSet<PageId> {
-        core::mem::take(&mut self.state().missing)
-    }
-
-    /// Notes the header and the index of a table as missing, unless they are in memory.
-    pub(crate) fn want(&self, file: u16, table: &Table) {
-        let mut state = self.state();
-        for page in first_pages(table) {
-            let id = PageId { file, page };
-            if !state.pages.contains_key(&id) {
-                state.missing.insert(id);
-            }
+        state.header_bytes += header.memory();
+        if state.header_bytes > MAX_HEADERS {
+            state.headers.clear();
+            state.header_bytes = header.memory();
         }
+        let header = Arc::new(header);
+        state.headers.insert(file, header.clone());
+        header
     }
 }
 
@@ -158,73 +156,87 @@ fn first_pages(table: &Table) -> core::ops::Range<u64> {
     0..end.div_ceil(PAGE)
 }
 
-/// The tables of an index as a file system.
-pub(crate) struct PagedFiles {
-    pub(crate) index: Arc<Index>,
-    pub(crate) pages: Arc<Pages>,
+/// The tables of an index during a probe.
+pub(crate) struct Attempt<'a> {
+    index: &'a Index,
+    catalog: &'a Catalog,
+    pages: &'a Pages,
+    missing: RefCell<BTreeSet<PageId>>,
 }
 
-impl PagedFiles {
-    fn find(&self, path: &Path) -> io::Result<usize> {
-        let name = path.to_str().and_then(|name| name.parse().ok());
-        name.and_then(|name| self.index.find(&name)).ok_or_else(|| io::ErrorKind::NotFound.into())
+impl<'a> Attempt<'a> {
+    pub(crate) fn new(index: &'a Index, catalog: &'a Catalog, pages: &'a Pages) -> Attempt<'a> {
+        Attempt { index, catalog, pages, missing: RefCell::default() }
+    }
+
+    /// Returns the pages that are missing.
+    pub(crate) fn into_missing(self) -> BTreeSet<PageId> {
+        self.missing.into_inner()
+    }
+
+    /// Notes the header and the index of a table as missing, unless they are in memory.
+    pub(crate) fn want(&self, table: usize) {
+        let file = table as u16;
+        let first = first_pages(&self.index.tables()[table]);
+        let start = self.pages.header(file).map_or(0, |header| header.layout.header / PAGE);
+        self.note(file, start..first.end);
+    }
+
+    /// Notes those of the pages that are not in memory.
+    fn note(&self, file: u16, pages: core::ops::Range<u64>) {
+        let state = self.pages.state();
+        let ids = pages.map(|page| PageId { file, page }).filter(|id| !state.pages.contains_key(id));
+        self.missing.borrow_mut().extend(ids);
     }
 }
 
-impl Filesystem for PagedFiles {
-    fn regular_file_size(&self, path: &Path) -> io::Result<u64> {
-        Ok(self.index.tables()[self.find(path)?].layout.length)
+impl Files for Attempt<'_> {
+    fn catalog(&self) -> &Catalog {
+        self.catalog
     }
 
-    fn read_dir(&self, _: &Path) -> io::Result<Vec<PathBuf>> {
-        Ok(self.index.tables().iter().map(|table| PathBuf::from(table.name.to_string())).collect())
+    fn name(&self, table: usize) -> String {
+        self.index.file_name(&self.index.tables()[table].name)
     }
 
-    fn open(&self, path: &Path) -> io::Result<Box<dyn RandomAccessFile>> {
-        let number = self.find(path)?;
-        let table = self.index.tables()[number].clone();
-        Ok(Box::new(PagedFile { file: number as u16, table, pages: self.pages.clone() }))
+    fn header(&self, number: usize) -> Result<Arc<Header>, Stop<EndgameError>> {
+        let file = number as u16;
+        if let Some(header) = self.pages.header(file) {
+            return Ok(header);
+        }
+        let Table { name, layout, .. } = &self.index.tables()[number];
+        if layout.header > MAX_HEADER {
+            return Err(TableError::Header.into());
+        }
+        let mut bytes = vec![0; layout.header as usize];
+        self.read(number, 0, &mut bytes).inspect_err(|_| self.want(number))?;
+        let header = Header::parse(name, layout.length, &bytes)?;
+        if header.layout != *layout {
+            return Err(TableError::Layout { expected: *layout, found: header.layout }.into());
+        }
+        Ok(self.pages.keep_header(file, header))
     }
-}
 
-/// A table of an index as a file.
-struct PagedFile {
-    file: u16,
-    table: Table,
-    pages: Arc<Pages>,
-}
-
-impl RandomAccessFile for PagedFile {
-    fn read_at(&self, buf: &mut [u8], offset: u64, hint: ReadHint) -> io::Result<usize> {
+    fn read(&self, table: usize, at: u64, bytes: &mut [u8]) -> Result<(), Stop<EndgameError>> {
+        let (file, length) = (table as u16, self.index.tables()[table].layout.length);
+        let end = at + bytes.len() as u64;
+        if end > length {
+            return Err(TableError::Data { expected: end, found: length }.into());
+        }
+        let pages = at / PAGE..end.div_ceil(PAGE);
         let mut state = self.pages.state();
-        state.reads += 1;
-        if state.reads > MAX_READS {
-            return Err(io::Error::other("the table takes too many reads: it is damaged"));
+        for page in pages.clone() {
+            let Some(kept) = state.get(PageId { file, page }) else {
+                drop(state);
+                self.note(file, pages);
+                return Err(Stop::Missing);
+            };
+            // The part of the page that is read.
+            let start = page * PAGE;
+            let (first, last) = (at.max(start), end.min(start + PAGE));
+            let from = kept.get((first - start) as usize..(last - start) as usize).ok_or(Stop::Missing)?;
+            bytes[(first - at) as usize..(last - at) as usize].copy_from_slice(from);
         }
-        if buf.is_empty() || offset >= self.table.layout.length {
-            return Ok(0);
-        }
-        let id = PageId { file: self.file, page: offset / PAGE };
-        if let Some(page) = state.get(id) {
-            let bytes = page.get((offset % PAGE) as usize..).unwrap_or_default();
-            let length = bytes.len().min(buf.len());
-            buf[..length].copy_from_slice(&bytes[..length]);
-            return Ok(length);
-        }
-        let first = first_pages(&self.table);
-        let last = (offset + buf.len() as u64 - 1).min(self.table.layout.length - 1) / PAGE;
-        let wanted = if first.contains(&id.page) { first } else { id.page..last + 1 };
-        let missing: Vec<PageId> =
-            wanted.map(|page| PageId { page, ..id }).filter(|id| !state.pages.contains_key(id)).collect();
-        state.missing.extend(missing);
-        match hint {
-            // The probe continues with a value that may be wrong, so that it finds more of the missing pages. Its result
-            // does not count. Bits that are all set are a valid code.
-            ReadHint::Data => {
-                buf.fill(0xff);
-                Ok(buf.len())
-            }
-            _ => Err(io::ErrorKind::WouldBlock.into()),
-        }
+        Ok(())
     }
 }

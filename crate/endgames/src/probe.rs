@@ -1,11 +1,13 @@
 //! Results of a position and of its moves.
 
-use core::cmp::Reverse;
+use core::cmp::{Ordering, Reverse};
 use core::fmt;
 
 use shakmaty::{CastlingMode, Chess, EnPassantMode, FromSetup as _, Move, Position as _};
-use shakmaty_syzygy::{AmbiguousWdl, Dtz, MaybeRounded, SyzygyError, Tablebase};
 use shelfish::position::{FenError, Position};
+
+use crate::error::EndgameError;
+use crate::resolve::{Distance, Resolver};
 
 /// The result of a position for the side to move, with the 50-move rule.
 ///
@@ -62,20 +64,6 @@ impl fmt::Display for Outcome {
     }
 }
 
-impl From<AmbiguousWdl> for Outcome {
-    fn from(wdl: AmbiguousWdl) -> Outcome {
-        match wdl {
-            AmbiguousWdl::Loss => Outcome::Loss,
-            AmbiguousWdl::MaybeLoss => Outcome::MaybeLoss,
-            AmbiguousWdl::BlessedLoss => Outcome::BlessedLoss,
-            AmbiguousWdl::Draw => Outcome::Draw,
-            AmbiguousWdl::CursedWin => Outcome::CursedWin,
-            AmbiguousWdl::MaybeWin => Outcome::MaybeWin,
-            AmbiguousWdl::Win => Outcome::Win,
-        }
-    }
-}
-
 /// The result of a position for the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verdict {
@@ -92,12 +80,29 @@ impl Verdict {
     const DRAW: Verdict = Verdict { outcome: Outcome::Draw, dtz: 0, is_rounded: false };
     const MATED: Verdict = Verdict { outcome: Outcome::Loss, dtz: 0, is_rounded: false };
 
-    fn of(dtz: MaybeRounded<Dtz>, halfmoves: u32) -> Verdict {
-        Verdict {
-            outcome: AmbiguousWdl::from_dtz_and_halfmoves(dtz, halfmoves).into(),
-            dtz: dtz.ignore_rounding().0,
-            is_rounded: dtz.precise().is_none(),
-        }
+    fn of(distance: Distance, halfmoves: u32) -> Verdict {
+        let Distance { plies, is_rounded } = distance;
+        Verdict { outcome: outcome_of(distance, halfmoves), dtz: plies, is_rounded }
+    }
+}
+
+/// Plies without a capture or pawn move after which a player can claim a draw.
+const MAX_HALFMOVES: i32 = 100;
+
+/// Returns the result of a position with a distance and a half-move clock.
+fn outcome_of(distance: Distance, halfmoves: u32) -> Outcome {
+    // A distance right after a capture or pawn move is exact if it decides between a win and a draw.
+    let is_exact = !distance.is_rounded || halfmoves == 0;
+    let plies =
+        distance.plies.saturating_add(distance.plies.signum().saturating_mul(halfmoves.try_into().unwrap_or(i32::MAX)));
+    match (plies.signum(), plies.saturating_abs().cmp(&MAX_HALFMOVES)) {
+        (0, _) => Outcome::Draw,
+        (1, Ordering::Greater) => Outcome::CursedWin,
+        (1, Ordering::Equal) if !is_exact => Outcome::MaybeWin,
+        (1, _) => Outcome::Win,
+        (_, Ordering::Greater) => Outcome::BlessedLoss,
+        (_, Ordering::Equal) if !is_exact => Outcome::MaybeLoss,
+        _ => Outcome::Loss,
     }
 }
 
@@ -127,11 +132,11 @@ impl ProbedMove {
     /// Plies until the next capture or pawn move, this move included; negative for a loss, 0 for a draw.
     pub fn dtz(&self) -> i32 {
         match self.outcome().cmp(&Outcome::Draw) {
-            core::cmp::Ordering::Equal => 0,
-            core::cmp::Ordering::Greater if self.is_zeroing || self.is_checkmate => 1,
-            core::cmp::Ordering::Less if self.is_zeroing => -1,
-            core::cmp::Ordering::Greater => 1 - self.after.dtz,
-            core::cmp::Ordering::Less => -1 - self.after.dtz,
+            Ordering::Equal => 0,
+            Ordering::Greater if self.is_zeroing || self.is_checkmate => 1,
+            Ordering::Less if self.is_zeroing => -1,
+            Ordering::Greater => 1 - self.after.dtz,
+            Ordering::Less => -1 - self.after.dtz,
         }
     }
 }
@@ -192,28 +197,28 @@ pub async fn line<E>(chess: &Chess, probe: impl AsyncFn(Chess) -> Result<Probe, 
 
 /// Returns the result of a position as if its half-move clock was zero. Reads only tables of win, draw and loss.
 #[cfg(not(target_arch = "wasm32"))]
-pub(crate) fn outcome(tables: &Tablebase<Chess>, chess: &Chess) -> Result<Outcome, SyzygyError> {
+pub(crate) fn outcome(tables: &Resolver<'_>, chess: &Chess) -> Result<Outcome, EndgameError> {
     if chess.is_insufficient_material() {
         return Ok(Outcome::Draw);
     }
-    tables.probe_wdl_after_zeroing(chess).map(|wdl| AmbiguousWdl::from(wdl).into())
+    tables.outcome(chess)
 }
 
 /// Returns the result of a position without its moves.
-pub(crate) fn verdict(tables: &Tablebase<Chess>, chess: &Chess) -> Result<Verdict, SyzygyError> {
+pub(crate) fn verdict(tables: &Resolver<'_>, chess: &Chess) -> Result<Verdict, EndgameError> {
     if chess.is_checkmate() {
         return Ok(Verdict::MATED);
     }
     if chess.is_stalemate() || chess.is_insufficient_material() {
         return Ok(Verdict::DRAW);
     }
-    tables.probe_dtz(chess).map(|dtz| Verdict::of(dtz, chess.halfmoves()))
+    tables.distance(chess).map(|distance| Verdict::of(distance, chess.halfmoves()))
 }
 
 /// Returns the result of a position and of its moves.
 ///
 /// Every move is probed even after an error, so that all missing pages are found.
-pub(crate) fn probe(tables: &Tablebase<Chess>, chess: &Chess) -> Result<Probe, SyzygyError> {
+pub(crate) fn probe(tables: &Resolver<'_>, chess: &Chess) -> Result<Probe, EndgameError> {
     let own = verdict(tables, chess);
     let probed = |m: Move| {
         let mut after = chess.clone();
@@ -227,8 +232,8 @@ pub(crate) fn probe(tables: &Tablebase<Chess>, chess: &Chess) -> Result<Probe, S
             is_insufficient_material: after.is_insufficient_material(),
         })
     };
-    let moves: Vec<Result<ProbedMove, SyzygyError>> = chess.legal_moves().into_iter().map(probed).collect();
-    let mut moves = moves.into_iter().collect::<Result<Vec<ProbedMove>, SyzygyError>>()?;
+    let moves: Vec<Result<ProbedMove, EndgameError>> = chess.legal_moves().into_iter().map(probed).collect();
+    let mut moves = moves.into_iter().collect::<Result<Vec<ProbedMove>, EndgameError>>()?;
     moves.sort_by_key(|probed| (Reverse(probed.outcome()), !probed.is_checkmate, probed.dtz()));
     Ok(Probe { verdict: own?, moves })
 }

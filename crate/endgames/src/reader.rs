@@ -3,19 +3,20 @@
 use core::fmt;
 use core::ops::Range;
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
 
 use futures_util::stream::{self, StreamExt as _};
-use shakmaty::{Board, Chess, Color, Position as _, Role};
-use shakmaty_syzygy::{SyzygyError, Tablebase};
+use shakmaty::{Chess, Position as _};
 use shelfish::reader::{Cache, Fetched, Keep, NoCache, Observer, Origin};
 use shelfish::source::Source;
 use web_time::Instant;
 
 use crate::error::{EndgameError, Uncovered, check};
 use crate::index::{INDEX_FILE, Index, MAX_INDEX, PAGE, SUMS_FILE, SumAt, has_sum};
-use crate::pages::{PageId, PagedFiles, Pages, SUMS};
+use crate::material::Material;
+use crate::name::Metric;
+use crate::pages::{Attempt, PageId, Pages, SUMS};
 use crate::probe::{Probe, ProbedMove, Verdict, line, probe, verdict};
+use crate::resolve::{Catalog, Resolver};
 
 /// Maximum number of requests after each other for a position.
 const MAX_WAVES: usize = 12;
@@ -30,14 +31,16 @@ const MAX_RUN: u64 = 64;
 /// Maximum number of requests at a time, by default.
 const CONCURRENT: usize = 6;
 
+/// A probe of a position.
+type Read<T> = fn(&Resolver<'_>, &Chess) -> Result<T, EndgameError>;
+
 /// Tables of a source `S`, with a cache `C` beyond their memory.
 pub struct Endgames<S, C = NoCache> {
     source: S,
     cache: C,
-    index: Arc<Index>,
-    pages: Arc<Pages>,
-    /// Locked during a probe, because a probe notes the missing pages.
-    tables: Mutex<Tablebase<Chess>>,
+    index: Index,
+    catalog: Catalog,
+    pages: Pages,
     observer: Option<Observer>,
     concurrency: usize,
 }
@@ -73,15 +76,12 @@ impl<S: Source> Endgames<S> {
 impl<S: Source, C: Cache> Endgames<S, C> {
     /// Creates a reader of tables whose index is known.
     pub fn new(source: S, index: Index, cache: C) -> Endgames<S, C> {
-        let (index, pages) = (Arc::new(index), Arc::new(Pages::new(MEMORY)));
-        let files = PagedFiles { index: index.clone(), pages: pages.clone() };
-        let mut tables = Tablebase::with_filesystem(Arc::new(files));
-        for table in index.tables() {
-            // The length of a table of another shape is refused. The table is then missing.
-            let _ = tables.add_file(table.name.to_string());
+        let mut catalog = Catalog::default();
+        for (number, table) in index.tables().iter().enumerate() {
+            catalog.add(&table.name, number);
         }
-        let tables = Mutex::new(tables);
-        Endgames { source, cache, index, pages, tables, observer: None, concurrency: CONCURRENT }
+        let pages = Pages::new(MEMORY);
+        Endgames { source, cache, index, catalog, pages, observer: None, concurrency: CONCURRENT }
     }
 
     /// Sets the memory for pages, 8 MiB by default. Less than 1 MiB counts as 1 MiB, because a probe needs its pages together.
@@ -162,11 +162,7 @@ impl<S: Source, C: Cache> Endgames<S, C> {
     }
 
     /// Reads all positions, and requests the missing pages of all of them together.
-    async fn read<T>(
-        &self,
-        positions: &[Chess],
-        read: fn(&Tablebase<Chess>, &Chess) -> Result<T, SyzygyError>,
-    ) -> Vec<Result<T, EndgameError>> {
+    async fn read<T>(&self, positions: &[Chess], read: Read<T>) -> Vec<Result<T, EndgameError>> {
         let check = |chess: &Chess| self.check(chess).err().map(|uncovered| Err(EndgameError::Uncovered(uncovered)));
         let mut answers: Vec<Option<Result<T, EndgameError>>> = positions.iter().map(check).collect();
         let limit = MAX_BYTES.saturating_mul(positions.len() as u64);
@@ -202,39 +198,36 @@ impl<S: Source, C: Cache> Endgames<S, C> {
     }
 
     /// Reads a position from the pages in memory. Returns the missing pages; the result counts if no page is missing.
-    fn attempt<T>(
-        &self,
-        chess: &Chess,
-        read: fn(&Tablebase<Chess>, &Chess) -> Result<T, SyzygyError>,
-        is_first: bool,
-    ) -> (Result<T, EndgameError>, BTreeSet<PageId>) {
-        let tables = self.tables.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        self.pages.begin();
+    fn attempt<T>(&self, chess: &Chess, read: Read<T>, is_first: bool) -> (Result<T, EndgameError>, BTreeSet<PageId>) {
+        let attempt = Attempt::new(&self.index, &self.catalog, &self.pages);
         if is_first {
-            self.want_indexes(chess);
+            self.want_indexes(&attempt, chess);
         }
-        let found = read(&tables, chess);
-        let missing = self.pages.missing();
-        let pieces = chess.board().occupied().count();
-        (found.map_err(|error| EndgameError::of_probe(&error, self.index.max_pieces(), pieces)), missing)
+        let resolver = Resolver::new(&attempt);
+        let found = read(&resolver, chess);
+        let is_incomplete = resolver.is_incomplete();
+        let missing = attempt.into_missing();
+        // An incomplete probe that misses no page would never end.
+        if is_incomplete && missing.is_empty() {
+            return (Err(TOO_MUCH), missing);
+        }
+        (found, missing)
     }
 
     /// Notes the indexes of the tables as missing that the position and its moves need.
-    fn want_indexes(&self, chess: &Chess) {
-        let mut materials = BTreeSet::from([material(chess.board())]);
+    fn want_indexes(&self, attempt: &Attempt<'_>, chess: &Chess) {
+        let mut materials = BTreeSet::from([Material::of_board(chess.board())]);
         for m in chess.legal_moves() {
             if m.is_capture() || m.is_promotion() {
                 let mut after = chess.clone();
                 after.play_unchecked(m);
-                materials.insert(material(after.board()));
+                materials.insert(Material::of_board(after.board()));
             }
         }
-        for [white, black] in materials {
-            for ending in ["rtbw", "rtbz"] {
-                let names = [format!("{white}v{black}.{ending}"), format!("{black}v{white}.{ending}")];
-                let number = names.iter().find_map(|name| self.index.find(&name.parse().ok()?));
-                if let Some(number) = number {
-                    self.pages.want(number as u16, &self.index.tables()[number]);
+        for material in materials {
+            for metric in [Metric::Wdl, Metric::Dtz] {
+                if let Some(number) = self.catalog.find(material, metric) {
+                    attempt.want(number);
                 }
             }
         }
@@ -375,13 +368,4 @@ fn runs(pages: &BTreeSet<PageId>) -> Vec<Vec<PageId>> {
         }
     }
     runs
-}
-
-/// Returns the pieces of White and of Black as in the name of a table.
-fn material(board: &Board) -> [String; 2] {
-    [Color::White, Color::Black].map(|color| {
-        let count = |role: Role| (board.by_color(color) & board.by_role(role)).count();
-        let roles = [Role::King, Role::Queen, Role::Rook, Role::Bishop, Role::Knight, Role::Pawn];
-        roles.into_iter().map(|role| role.upper_char().to_string().repeat(count(role))).collect()
-    })
 }

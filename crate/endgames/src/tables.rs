@@ -1,13 +1,23 @@
 //! Tables of a folder on this computer.
 
 use std::fmt;
-use std::path::Path;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
-use shakmaty::{Chess, Position as _};
-use shakmaty_syzygy::{SyzygyError, Tablebase};
+use shakmaty::Chess;
+use shelfish::source::{SourceError, SourceErrorKind};
 
-use crate::error::{EndgameError, check};
+use crate::error::{EndgameError, TableError, check};
+use crate::header::{Header, MAX_HEADER};
+use crate::name::TableName;
+use crate::pairs::Stop;
 use crate::probe::{Outcome, Probe, Verdict, outcome, probe, verdict};
+use crate::resolve::{Catalog, Files, Resolver};
+
+/// Bytes of a header that are read first. Most headers are shorter.
+const FIRST: u64 = 4096;
 
 /// The tables of a folder, for synchronous reads.
 ///
@@ -21,14 +31,86 @@ use crate::probe::{Outcome, Probe, Verdict, outcome, probe, verdict};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Tables {
-    tables: Tablebase<Chess>,
-    /// Number of tables.
-    count: usize,
+    tables: Vec<Table>,
+    catalog: Catalog,
 }
 
 impl fmt::Debug for Tables {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tables").field("count", &self.count).finish_non_exhaustive()
+        f.debug_struct("Tables").field("count", &self.tables.len()).finish_non_exhaustive()
+    }
+}
+
+/// A table of a folder. It is opened when a position needs it.
+struct Table {
+    name: TableName,
+    path: PathBuf,
+    open: OnceLock<Open>,
+}
+
+struct Open {
+    file: File,
+    header: Arc<Header>,
+}
+
+impl Table {
+    fn open(&self) -> Result<&Open, Stop<EndgameError>> {
+        if let Some(open) = self.open.get() {
+            return Ok(open);
+        }
+        let file = shelfish::source::file::open(&self.path).map_err(|error| self.failed(&error))?;
+        let length = file.metadata().map_err(|error| self.failed(&error))?.len();
+        let mut end = FIRST.min(length);
+        let header = loop {
+            let mut bytes = vec![0; end as usize];
+            read_exact_at(&file, &mut bytes, 0).map_err(|error| self.failed(&error))?;
+            match Header::parse(&self.name, length, &bytes) {
+                Err(TableError::Header) if end < length.min(MAX_HEADER) => end = (2 * end).min(length),
+                header => break header?,
+            }
+        };
+        Ok(self.open.get_or_init(|| Open { file, header: Arc::new(header) }))
+    }
+
+    fn failed(&self, error: &io::Error) -> Stop<EndgameError> {
+        let kind = SourceErrorKind::Io(error.kind(), error.to_string());
+        Stop::Failed(SourceError::new(self.path.display().to_string(), kind).into())
+    }
+}
+
+/// Fills `bytes` with the bytes of a file from a byte on.
+fn read_exact_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
+    #[cfg(unix)]
+    return std::os::unix::fs::FileExt::read_exact_at(file, bytes, at);
+    #[cfg(windows)]
+    {
+        let mut read = 0;
+        while read < bytes.len() {
+            match std::os::windows::fs::FileExt::seek_read(file, &mut bytes[read..], at + read as u64)? {
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                count => read += count,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Files for Tables {
+    fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    fn name(&self, table: usize) -> String {
+        self.tables[table].path.display().to_string()
+    }
+
+    fn header(&self, table: usize) -> Result<Arc<Header>, Stop<EndgameError>> {
+        Ok(self.tables[table].open()?.header.clone())
+    }
+
+    fn read(&self, table: usize, at: u64, bytes: &mut [u8]) -> Result<(), Stop<EndgameError>> {
+        let table = &self.tables[table];
+        read_exact_at(&table.open()?.file, bytes, at).map_err(|error| table.failed(&error))
     }
 }
 
@@ -38,8 +120,8 @@ impl Tables {
     /// # Errors
     ///
     /// Returns an error if the folder cannot be read, or if the length of a table is wrong.
-    pub fn open(folder: impl AsRef<Path>) -> std::io::Result<Tables> {
-        let mut tables = Tables { tables: Tablebase::new(), count: 0 };
+    pub fn open(folder: impl AsRef<Path>) -> io::Result<Tables> {
+        let mut tables = Tables { tables: Vec::new(), catalog: Catalog::default() };
         tables.add(folder)?;
         Ok(tables)
     }
@@ -49,30 +131,37 @@ impl Tables {
     /// # Errors
     ///
     /// Returns an error if the folder cannot be read, or if the length of a table is wrong.
-    pub fn add(&mut self, folder: impl AsRef<Path>) -> std::io::Result<usize> {
-        let added = self.tables.add_directory(folder)?;
-        self.count += added;
-        Ok(added)
+    pub fn add(&mut self, folder: impl AsRef<Path>) -> io::Result<usize> {
+        let before = self.tables.len();
+        for entry in std::fs::read_dir(folder)? {
+            let path = entry?.path();
+            let name = path.file_name().and_then(|name| name.to_str()?.parse::<TableName>().ok());
+            let Some(name) = name.filter(|_| path.is_file()) else { continue };
+            Header::check_length(path.metadata()?.len())
+                .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, format!("{name}: {error}")))?;
+            self.catalog.add(&name, self.tables.len());
+            self.tables.push(Table { name, path, open: OnceLock::new() });
+        }
+        Ok(self.tables.len() - before)
     }
 
     /// Number of tables.
     pub fn count(&self) -> usize {
-        self.count
+        self.tables.len()
     }
 
     /// Maximum number of pieces of a table.
     pub fn max_pieces(&self) -> usize {
-        self.tables.max_pieces()
+        self.catalog.max_pieces()
     }
 
     fn read<T>(
         &self,
         chess: &Chess,
-        read: fn(&Tablebase<Chess>, &Chess) -> Result<T, SyzygyError>,
+        read: fn(&Resolver<'_>, &Chess) -> Result<T, EndgameError>,
     ) -> Result<T, EndgameError> {
-        let max = self.max_pieces();
-        check(chess, max).map_err(EndgameError::Uncovered)?;
-        read(&self.tables, chess).map_err(|error| EndgameError::of_probe(&error, max, chess.board().occupied().count()))
+        check(chess, self.max_pieces()).map_err(EndgameError::Uncovered)?;
+        read(&Resolver::new(self), chess)
     }
 
     /// Returns win, draw or loss of a position for the side to move, as if its half-move clock was zero. Reads no distances, so

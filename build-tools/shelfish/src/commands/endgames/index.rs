@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use indicatif::{HumanBytes, HumanCount};
-use shelfish_endgames::{INDEX_FILE, IndexBuilder, LayoutError, SUMS_FILE, TableName};
+use shelfish_endgames::{INDEX_FILE, IndexBuilder, SUMS_FILE, TableError, TableName};
 
 use crate::Outcome;
 use crate::system::output;
@@ -43,7 +43,7 @@ enum IndexError {
     /// A file or directory cannot be read or written.
     File { path: PathBuf, error: io::Error },
     /// A file is not a complete table.
-    Table { path: PathBuf, error: LayoutError },
+    Table { path: PathBuf, error: TableError },
     /// The directory contains no table.
     Empty { path: PathBuf },
 }
