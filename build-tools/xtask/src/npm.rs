@@ -148,7 +148,7 @@ pub fn build() -> Result<PathBuf> {
         let name = module.name;
         let file = format!("{name}_bg.wasm");
         // The scalar module uses the JavaScript of the other module.
-        let made = if file == module.file { built.clone() } else { built.join("aside") };
+        let made = if file == module.file { built.clone() } else { built.join("scalar") };
         let mut pack = command(&wasm_pack);
         pack.args(["build", module.source, "--target", "web", "--mode", "no-install", "--profile", module.profile]);
         pack.args(["--no-opt", "--no-pack", "--out-name", name, "--out-dir"]).arg(&made);
@@ -167,7 +167,7 @@ pub fn build() -> Result<PathBuf> {
             fs::write(package.join(texts), format!("export default \"{}\";\n", text(&module)))?;
         }
     }
-    let [simd, scalar] = ["", "aside"].map(|folder| fs::read_to_string(built.join(folder).join("shelfish_engine.js")));
+    let [simd, scalar] = ["", "scalar"].map(|folder| fs::read_to_string(built.join(folder).join("shelfish_engine.js")));
     ensure!(simd? == scalar?, "the engine's modules need different scripts");
 
     let tool = |name: &str| command(js.join("node_modules/.bin").join(name));

@@ -1,6 +1,6 @@
 //! `cargo xtask test`: runs every check that a change must pass. A step that fails does not stop the other steps.
 
-mod aside;
+mod background;
 mod node;
 mod steps;
 
@@ -11,7 +11,7 @@ use std::{
 
 use anyhow::{Result, bail};
 
-use aside::Aside;
+use background::Background;
 use steps::STEPS;
 pub(crate) use steps::{clippy, clippy_wasm, fmt, site_types, test_types};
 
@@ -61,16 +61,16 @@ pub(crate) struct Step {
     pub(crate) run: fn(&Args) -> Result<Tally>,
     /// Whether the step runs in the background. Such a step keeps the processor busy while other steps wait for browsers. It needs no
     /// result of another step.
-    aside: bool,
+    background: bool,
 }
 
 impl Step {
     pub(crate) const fn new(name: &'static str, about: &'static str, run: fn(&Args) -> Result<Tally>) -> Step {
-        Step { name, about, run, aside: false }
+        Step { name, about, run, background: false }
     }
 
-    const fn aside(self) -> Step {
-        Step { aside: true, ..self }
+    const fn background(self) -> Step {
+        Step { background: true, ..self }
     }
 }
 
@@ -94,16 +94,16 @@ pub fn run(args: &Args) -> Result<()> {
         tools::install_ahead();
     }
     // With `--all`, some tests measure times: nothing else may run at the same time.
-    let aside = if args.only.is_empty() && !args.all { Some(Aside::start(args)?) } else { None };
+    let background = if args.only.is_empty() && !args.all { Some(Background::start(args)?) } else { None };
     let is_asked = |step: &&Step| match args.only.as_slice() {
-        [] => !(step.aside && aside.is_some()),
+        [] => !(step.background && background.is_some()),
         names => names.iter().any(|name| name == step.name),
     };
     let mut summary = Summary::default();
     summary.run(STEPS.iter().filter(is_asked), args);
-    if let Some(aside) = aside {
+    if let Some(background) = background {
         say("Output of the steps in the background");
-        summary.sum += aside.end()?;
+        summary.sum += background.end()?;
     }
     summary.end()
 }

@@ -27,7 +27,7 @@ pub const WHOLE_CAP: u64 = 1 << 20;
 
 /// The requested part of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ask {
+pub enum Requested {
     /// A range of a file, not empty.
     Range(Range<u64>),
     /// A whole file of at most this many bytes.
@@ -50,12 +50,12 @@ pub struct Head<'a> {
     pub content_encoding: Option<&'a str>,
 }
 
-impl Ask {
+impl Requested {
     /// Returns the value of the `Range` header to send, if any.
     pub fn range_header(&self) -> Option<String> {
         match self {
-            Ask::Range(range) => Some(format!("bytes={}-{}", range.start, range.end.saturating_sub(1))),
-            Ask::Whole { .. } => None,
+            Requested::Range(range) => Some(format!("bytes={}-{}", range.start, range.end.saturating_sub(1))),
+            Requested::Whole { .. } => None,
         }
     }
 
@@ -64,10 +64,10 @@ impl Ask {
     /// # Errors
     ///
     /// Returns an error if the status is unexpected, or if a header contradicts the request.
-    pub fn judge(&self, head: &Head<'_>) -> Result<Body, SourceErrorKind> {
+    pub fn check(&self, head: &Head<'_>) -> Result<Body, SourceErrorKind> {
         let announced = head.content_length.and_then(number);
         match (self, head.status) {
-            (Ask::Range(range), 206) => {
+            (Requested::Range(range), 206) => {
                 let coding = head.content_encoding.map_or("", str::trim_ascii);
                 if !coding.is_empty() && !coding.eq_ignore_ascii_case("identity") {
                     return Err(SourceErrorKind::ContentEncoding(coding.to_string()));
@@ -85,14 +85,14 @@ impl Ask {
                 }
                 Ok(Body { bytes: Vec::new(), least: expected, cap: expected, part: None })
             }
-            (Ask::Range(range), 200) => {
+            (Requested::Range(range), 200) => {
                 // Compressed or not, more than the cap would be transferred.
                 if announced.is_some_and(|length| length > WHOLE_CAP) || range.end > WHOLE_CAP {
                     return Err(SourceErrorKind::RangeIgnored { length: announced, cap: WHOLE_CAP });
                 }
                 Ok(Body { bytes: Vec::new(), least: range.end, cap: WHOLE_CAP, part: Some(range.clone()) })
             }
-            (&Ask::Whole { cap }, 200) => Ok(Body { bytes: Vec::new(), least: 0, cap, part: None }),
+            (&Requested::Whole { cap }, 200) => Ok(Body { bytes: Vec::new(), least: 0, cap, part: None }),
             (_, status) => Err(SourceErrorKind::Status(status)),
         }
     }
@@ -189,14 +189,14 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    const ASK: Ask = Ask::Range(10..14);
+    const REQUESTED: Requested = Requested::Range(10..14);
 
     fn partial() -> Head<'static> {
         Head { status: 206, content_range: Some("bytes 10-13/100"), content_length: Some("4"), ..Head::default() }
     }
 
-    fn take(ask: &Ask, head: &Head<'_>, pieces: &[&[u8]]) -> Result<Vec<u8>, SourceErrorKind> {
-        let mut body = ask.judge(head)?;
+    fn take(requested: &Requested, head: &Head<'_>, pieces: &[&[u8]]) -> Result<Vec<u8>, SourceErrorKind> {
+        let mut body = requested.check(head)?;
         pieces.iter().try_for_each(|piece| body.push(piece))?;
         body.finish()
     }
@@ -210,33 +210,33 @@ mod tests {
 
     #[test]
     fn a_range_is_asked_for_with_both_ends() {
-        assert_eq!(ASK.range_header().as_deref(), Some("bytes=10-13"));
-        assert_eq!(Ask::Whole { cap: 1 }.range_header(), None);
+        assert_eq!(REQUESTED.range_header().as_deref(), Some("bytes=10-13"));
+        assert_eq!(Requested::Whole { cap: 1 }.range_header(), None);
     }
 
     #[test]
     fn the_right_range_is_taken_in_any_number_of_pieces() {
-        assert_eq!(take(&ASK, &partial(), &[b"abcd"]).unwrap(), b"abcd");
-        assert_eq!(take(&ASK, &partial(), &[b"a", b"", b"bcd"]).unwrap(), b"abcd");
+        assert_eq!(take(&REQUESTED, &partial(), &[b"abcd"]).unwrap(), b"abcd");
+        assert_eq!(take(&REQUESTED, &partial(), &[b"a", b"", b"bcd"]).unwrap(), b"abcd");
     }
 
     #[test]
     fn headers_that_cross_origin_rules_hide_are_not_missed() {
         let head = Head { status: 206, ..Head::default() };
-        assert_eq!(take(&ASK, &head, &[b"abcd"]).unwrap(), b"abcd");
+        assert_eq!(take(&REQUESTED, &head, &[b"abcd"]).unwrap(), b"abcd");
     }
 
     #[test]
     fn an_unknown_file_length_is_fine() {
         let head = Head { content_range: Some("bytes 10-13/*"), ..partial() };
-        assert_eq!(take(&ASK, &head, &[b"abcd"]).unwrap(), b"abcd");
+        assert_eq!(take(&REQUESTED, &head, &[b"abcd"]).unwrap(), b"abcd");
     }
 
     #[test]
     fn headers_are_read_whatever_their_case_and_spaces() {
         for found in ["BYTES 10-13/100", " Bytes  10 - 13 / 100 ", "bytes\t10-13/*"] {
             let head = Head { content_range: Some(found), content_length: Some(" 4 "), ..partial() };
-            assert_eq!(take(&ASK, &head, &[b"abcd"]).unwrap(), b"abcd", "{found:?}");
+            assert_eq!(take(&REQUESTED, &head, &[b"abcd"]).unwrap(), b"abcd", "{found:?}");
         }
     }
 
@@ -256,7 +256,7 @@ mod tests {
         ] {
             let head = Head { content_range: Some(found), ..partial() };
             let expected = SourceErrorKind::ContentRange { expected: 10..14, found: found.to_string() };
-            assert_eq!(take(&ASK, &head, &[b"abcd"]), Err(expected));
+            assert_eq!(take(&REQUESTED, &head, &[b"abcd"]), Err(expected));
         }
     }
 
@@ -265,29 +265,29 @@ mod tests {
         for found in ["3", "5", "-4", "four"] {
             let head = Head { content_length: Some(found), ..partial() };
             let expected = SourceErrorKind::ContentLength { expected: 4, found: found.to_string() };
-            assert_eq!(take(&ASK, &head, &[b"abcd"]), Err(expected));
+            assert_eq!(take(&REQUESTED, &head, &[b"abcd"]), Err(expected));
         }
     }
 
     #[test]
     fn a_compressed_range_is_refused() {
         let head = Head { content_encoding: Some("gzip"), ..partial() };
-        assert_eq!(take(&ASK, &head, &[b"abcd"]), Err(SourceErrorKind::ContentEncoding("gzip".to_string())));
+        assert_eq!(take(&REQUESTED, &head, &[b"abcd"]), Err(SourceErrorKind::ContentEncoding("gzip".to_string())));
         for none in ["identity", "Identity", " IDENTITY ", "", " "] {
             let head = Head { content_encoding: Some(none), ..partial() };
-            assert!(take(&ASK, &head, &[b"abcd"]).is_ok(), "{none:?}");
+            assert!(take(&REQUESTED, &head, &[b"abcd"]).is_ok(), "{none:?}");
         }
     }
 
     #[test]
     fn a_short_body_is_refused() {
-        assert_eq!(take(&ASK, &partial(), &[b"abc"]), Err(SourceErrorKind::Short { expected: 4, found: 3 }));
-        assert_eq!(take(&ASK, &partial(), &[]), Err(SourceErrorKind::Short { expected: 4, found: 0 }));
+        assert_eq!(take(&REQUESTED, &partial(), &[b"abc"]), Err(SourceErrorKind::Short { expected: 4, found: 3 }));
+        assert_eq!(take(&REQUESTED, &partial(), &[]), Err(SourceErrorKind::Short { expected: 4, found: 0 }));
     }
 
     #[test]
     fn a_long_body_is_given_up_at_the_cap() {
-        let mut body = ASK.judge(&partial()).unwrap();
+        let mut body = REQUESTED.check(&partial()).unwrap();
         body.push(b"abcd").unwrap();
         assert_eq!(body.push(b"e"), Err(SourceErrorKind::Long { expected: 4 }));
     }
@@ -296,19 +296,19 @@ mod tests {
     fn other_statuses_are_refused_as_what_they_are() {
         for status in [204, 304, 403, 404, 416, 500, 503] {
             let head = Head { status, ..Head::default() };
-            assert_eq!(take(&ASK, &head, &[]), Err(SourceErrorKind::Status(status)));
-            assert_eq!(take(&Ask::Whole { cap: 9 }, &head, &[]), Err(SourceErrorKind::Status(status)));
+            assert_eq!(take(&REQUESTED, &head, &[]), Err(SourceErrorKind::Status(status)));
+            assert_eq!(take(&Requested::Whole { cap: 9 }, &head, &[]), Err(SourceErrorKind::Status(status)));
         }
-        assert_eq!(take(&Ask::Whole { cap: 9 }, &partial(), &[b"abcd"]), Err(SourceErrorKind::Status(206)));
+        assert_eq!(take(&Requested::Whole { cap: 9 }, &partial(), &[b"abcd"]), Err(SourceErrorKind::Status(206)));
     }
 
     #[test]
     fn a_small_file_may_come_whole_in_place_of_a_range() {
         let whole = b"0123456789abcdefgh";
         let head = Head { status: 200, content_length: Some("18"), ..Head::default() };
-        assert_eq!(take(&ASK, &head, &[whole]).unwrap(), b"abcd");
+        assert_eq!(take(&REQUESTED, &head, &[whole]).unwrap(), b"abcd");
         let head = Head { status: 200, ..Head::default() };
-        assert_eq!(take(&ASK, &head, &[&whole[..12], &whole[12..]]).unwrap(), b"abcd");
+        assert_eq!(take(&REQUESTED, &head, &[&whole[..12], &whole[12..]]).unwrap(), b"abcd");
     }
 
     #[test]
@@ -317,8 +317,8 @@ mod tests {
         for content_encoding in [Some("br"), None] {
             for announced in ["9", "18", "30"] {
                 let head = Head { status: 200, content_length: Some(announced), content_encoding, ..Head::default() };
-                assert_eq!(take(&ASK, &head, &[whole]).unwrap(), b"abcd");
-                assert_eq!(take(&Ask::Whole { cap: 18 }, &head, &[whole]).unwrap(), whole);
+                assert_eq!(take(&REQUESTED, &head, &[whole]).unwrap(), b"abcd");
+                assert_eq!(take(&Requested::Whole { cap: 18 }, &head, &[whole]).unwrap(), whole);
             }
         }
     }
@@ -327,30 +327,33 @@ mod tests {
     fn a_large_file_is_not_taken_in_place_of_a_range() {
         let ignored = |length| Err(SourceErrorKind::RangeIgnored { length, cap: WHOLE_CAP });
         let head = Head { status: 200, content_length: Some("67108864"), ..Head::default() };
-        assert_eq!(take(&ASK, &head, &[]), ignored(Some(67_108_864)));
+        assert_eq!(take(&REQUESTED, &head, &[]), ignored(Some(67_108_864)));
         let head = Head { status: 200, ..Head::default() };
-        let mut body = ASK.judge(&head).unwrap();
+        let mut body = REQUESTED.check(&head).unwrap();
         body.push(&vec![0; WHOLE_CAP as usize]).unwrap();
         assert_eq!(body.push(&[0]), Err(SourceErrorKind::RangeIgnored { length: None, cap: WHOLE_CAP }));
-        assert_eq!(take(&Ask::Range(u64::MAX - 4..u64::MAX), &head, &[]), ignored(None));
+        assert_eq!(take(&Requested::Range(u64::MAX - 4..u64::MAX), &head, &[]), ignored(None));
     }
 
     #[test]
     fn a_whole_file_that_ends_before_the_range_is_refused() {
         for content_length in [None, Some("12"), Some("18")] {
             let head = Head { status: 200, content_length, ..Head::default() };
-            assert_eq!(take(&ASK, &head, &[b"0123456789ab"]), Err(SourceErrorKind::Short { expected: 14, found: 12 }));
+            assert_eq!(
+                take(&REQUESTED, &head, &[b"0123456789ab"]),
+                Err(SourceErrorKind::Short { expected: 14, found: 12 })
+            );
         }
     }
 
     #[test]
     fn a_whole_file_keeps_to_its_cap_and_is_as_long_as_it_is() {
-        let ask = Ask::Whole { cap: 4 };
+        let requested = Requested::Whole { cap: 4 };
         for content_length in [None, Some("3"), Some("4"), Some("5"), Some("four")] {
             let head = Head { status: 200, content_length, ..Head::default() };
-            assert_eq!(take(&ask, &head, &[b"abcd"]).unwrap(), b"abcd");
-            assert_eq!(take(&ask, &head, &[]).unwrap(), b"");
-            assert_eq!(take(&ask, &head, &[b"abcde"]), Err(SourceErrorKind::Long { expected: 4 }));
+            assert_eq!(take(&requested, &head, &[b"abcd"]).unwrap(), b"abcd");
+            assert_eq!(take(&requested, &head, &[]).unwrap(), b"");
+            assert_eq!(take(&requested, &head, &[b"abcde"]), Err(SourceErrorKind::Long { expected: 4 }));
         }
     }
 }

@@ -16,7 +16,7 @@ use web_sys::{
 
 use super::reason;
 use super::time::{Attempt, is_foreign, is_offline, send};
-use crate::source::http::{Ask, Body, Head, TIMEOUT};
+use crate::source::http::{Body, Head, Requested, TIMEOUT};
 use crate::source::retry::{AttemptError, RetryPolicy};
 use crate::source::{Source, SourceError, SourceErrorKind, Traffic};
 use crate::sync::OnceCell;
@@ -167,16 +167,16 @@ impl Fetch {
     }
 
     /// Sends a request once, and counts the bytes of its body in `received`.
-    async fn attempt(&self, url: &str, file: &str, ask: &Ask, received: &Cell<u64>) -> Attempt {
+    async fn attempt(&self, url: &str, file: &str, requested: &Requested, received: &Cell<u64>) -> Attempt {
         received.set(0);
         let network = |error: JsValue| self.unanswered(url, &error);
         self.count(|traffic| traffic.requests += 1);
-        let early = if matches!(ask, Ask::Whole { .. }) { self.early.take() } else { None };
+        let early = if matches!(requested, Requested::Whole { .. }) { self.early.take() } else { None };
         let (response, _request) = match early {
             Some(Early { response, controller }) => (response, Abort(controller)),
             None => {
                 let request = Abort(AbortController::new().map_err(network)?);
-                let response = self.send(url, ask.range_header().as_deref(), &request.0).map_err(network)?;
+                let response = self.send(url, requested.range_header().as_deref(), &request.0).map_err(network)?;
                 (response, request)
             }
         };
@@ -184,16 +184,16 @@ impl Fetch {
         let is_response = response.is_instance_of::<Response>()
             || Reflect::get(&response, &"headers".into()).is_ok_and(|headers| headers.is_object());
         if !is_response {
-            return Err(SourceErrorKind::Network("what fetch gave is no Response".to_string()).into());
+            return Err(SourceErrorKind::Network("fetch returned no Response".to_string()).into());
         }
         self.has_answered.set(true);
         let response: Response = response.unchecked_into();
-        let (body, retry_after) = judge(ask, &response);
+        let (body, retry_after) = check_head(requested, &response);
         let late = |kind| AttemptError { kind, retry_after };
         let body = body.map_err(late)?;
         let bytes = if let Some(part) = body.part() {
             let whole = self.whole(file);
-            // The first who comes reads it for all.
+            // The first caller reads the file for all callers.
             let read = async { self.read(&response, body, received).await?.finish_whole() };
             let bytes = whole.get_or_try_init(read).await.map_err(late)?;
             self.warn(url, bytes.len());
@@ -267,10 +267,10 @@ impl Fetch {
         self.traffic.set(traffic);
     }
 
-    async fn get(&self, file: &str, ask: Ask) -> Result<Vec<u8>, SourceError> {
+    async fn get(&self, file: &str, requested: Requested) -> Result<Vec<u8>, SourceError> {
         let url = self.locate(file);
         let received = Cell::new(0);
-        send(&url, &self.retry, &received, &mut || self.attempt(&url, file, &ask, &received).boxed_local()).await
+        send(&url, &self.retry, &received, &mut || self.attempt(&url, file, &requested, &received).boxed_local()).await
     }
 }
 
@@ -280,13 +280,13 @@ impl Source for Fetch {
         if let Some(bytes) = whole.as_ref().and_then(|whole| whole.get()) {
             return cut(bytes, &range).map_err(|kind| SourceError::new(self.locate(file), kind));
         }
-        self.get(file, Ask::Range(range)).await
+        self.get(file, Requested::Range(range)).await
     }
 
     async fn whole(&self, file: &str, cap: u64) -> Result<Vec<u8>, SourceError> {
         // The manifest is read again if the database is inconsistent.
         self.whole.take();
-        self.get(file, Ask::Whole { cap }).await
+        self.get(file, Requested::Whole { cap }).await
     }
 
     fn locate(&self, file: &str) -> String {
@@ -302,7 +302,7 @@ impl Source for Fetch {
     }
 }
 
-/// Aborts a request that is dropped. One that is done does not mind.
+/// Aborts a request that is dropped. A finished request is not affected.
 struct Abort(AbortController);
 
 impl Drop for Abort {
@@ -312,7 +312,7 @@ impl Drop for Abort {
 }
 
 /// Checks the head of a response. Also returns its `Retry-After`.
-fn judge(ask: &Ask, response: &Response) -> (Result<Body, SourceErrorKind>, Option<Duration>) {
+fn check_head(requested: &Requested, response: &Response) -> (Result<Body, SourceErrorKind>, Option<Duration>) {
     let headers = response.headers();
     let header = |name| headers.get(name).ok().flatten();
     let [range, length, encoding] = ["Content-Range", "Content-Length", "Content-Encoding"].map(header);
@@ -322,7 +322,7 @@ fn judge(ask: &Ask, response: &Response) -> (Result<Body, SourceErrorKind>, Opti
         content_length: length.as_deref(),
         content_encoding: encoding.as_deref(),
     };
-    (ask.judge(&head), header("Retry-After").and_then(|text| seconds_until(&text)))
+    (requested.check(&head), header("Retry-After").and_then(|text| seconds_until(&text)))
 }
 
 /// Returns a range of a file that was received whole.

@@ -17,7 +17,7 @@ use object_store::{ClientOptions, Extensions};
 use reqwest::header::{self, HeaderMap, HeaderName};
 use shelfish::source::SourceErrorKind;
 use shelfish::source::host::Deadline;
-use shelfish::source::http::{Ask, Head};
+use shelfish::source::http::{Head, Requested};
 
 /// Maximum size of a page of a listing in bytes. 1,000 names of 1 KiB each, with escapes and other fields, are shorter.
 const MAX_PAGE: u64 = 4 << 20;
@@ -35,7 +35,7 @@ const MAX_ERROR: usize = 16 << 10;
 #[derive(Clone, Debug)]
 pub(super) enum Expected {
     /// File or a part of a file, before the deadline.
-    File(Ask, Deadline),
+    File(Requested, Deadline),
     /// Page of a listing.
     Page,
     /// Rules of a bucket.
@@ -143,9 +143,9 @@ impl Incoming {
         headers: &HeaderMap,
     ) -> Result<Vec<u8>, HttpError> {
         let text = |name: HeaderName| headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()));
-        let of_any_status = |cap| Ask::Whole { cap }.judge(&Head { status: 200, ..Head::default() });
+        let of_any_status = |cap| Requested::Whole { cap }.check(&Head { status: 200, ..Head::default() });
         let body = match expected {
-            Some(Expected::File(ask, _)) => ask.judge(&Head {
+            Some(Expected::File(requested, _)) => requested.check(&Head {
                 status,
                 content_range: text(header::CONTENT_RANGE).as_deref(),
                 content_length: text(header::CONTENT_LENGTH).as_deref(),

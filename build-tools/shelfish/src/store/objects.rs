@@ -23,7 +23,7 @@ use object_store::{
 use sha2::{Digest, Sha256};
 use shelfish::source::file::open;
 use shelfish::source::host::{Deadline, install_crypto_provider};
-use shelfish::source::http::Ask;
+use shelfish::source::http::Requested;
 use shelfish::source::{Source, SourceError, SourceErrorKind, Whole};
 use shelfish::table::Manifest;
 use tokio::sync::watch;
@@ -270,13 +270,13 @@ impl Objects {
 
     /// Requests a file or a part of a file, unless the file has the entity tag `etag`. The response is complete and has at
     /// most the expected size.
-    async fn request(&self, name: &str, ask: Ask, etag: Option<&str>) -> Result<GetResult, Error> {
-        let range = match &ask {
-            Ask::Range(range) => Some(GetRange::Bounded(range.clone())),
-            Ask::Whole { .. } => None,
+    async fn request(&self, name: &str, requested: Requested, etag: Option<&str>) -> Result<GetResult, Error> {
+        let range = match &requested {
+            Requested::Range(range) => Some(GetRange::Bounded(range.clone())),
+            Requested::Whole { .. } => None,
         };
         let deadline = Deadline::new(self.settings.timeout.unwrap_or(TIMEOUT));
-        let extensions = extension(Expected::File(ask, deadline));
+        let extensions = extension(Expected::File(requested, deadline));
         let if_none_match = etag.map(str::to_owned);
         let options = GetOptions { range, if_none_match, extensions, ..GetOptions::default() };
         self.store.get_opts(&self.path(name), options).await
@@ -292,7 +292,7 @@ impl Objects {
     pub(super) async fn read(&self, name: &str) -> Result<Option<Current>, StoreError> {
         let error_of = self.error(name);
         let whole = async {
-            let found = self.request(name, Ask::Whole { cap: Manifest::MAX_BYTES as u64 }, None).await?;
+            let found = self.request(name, Requested::Whole { cap: Manifest::MAX_BYTES as u64 }, None).await?;
             let version =
                 object_store::UpdateVersion { e_tag: found.meta.e_tag.clone(), version: found.meta.version.clone() };
             Ok(Current { bytes: found.bytes().await?.into(), version })
@@ -419,7 +419,7 @@ impl Objects {
 
 impl Source for Objects {
     async fn range(&self, file: &str, range: Range<u64>) -> Result<Vec<u8>, SourceError> {
-        let bytes = async { self.request(file, Ask::Range(range), None).await?.bytes().await };
+        let bytes = async { self.request(file, Requested::Range(range), None).await?.bytes().await };
         bytes.await.map(Vec::from).map_err(|error| self.source_error(file, error))
     }
 
@@ -430,7 +430,7 @@ impl Source for Objects {
 
     async fn whole_unless(&self, file: &str, cap: u64, etag: Option<&str>) -> Result<Option<Whole>, SourceError> {
         let error_of = |error| self.source_error(file, error);
-        let found = match self.request(file, Ask::Whole { cap }, etag).await {
+        let found = match self.request(file, Requested::Whole { cap }, etag).await {
             Err(Error::NotModified { .. }) if etag.is_some() => return Ok(None),
             found => found.map_err(error_of)?,
         };

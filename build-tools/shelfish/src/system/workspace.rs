@@ -330,7 +330,10 @@ mod tests {
         prepare(&database, &elsewhere)?;
         let before = tree(root.path())?;
         let error = Workspace::open::<PositionEval>(&database).err();
-        let is_named = matches!(&error, Some(WorkspaceError::InTheWay { .. }));
+        let is_named = matches!(
+            &error,
+            Some(WorkspaceError::InTheWay { .. } | WorkspaceError::Write(WriteError::InTheWay { .. }))
+        );
         assert!(is_named, "{what}: {error:?}");
         assert_eq!(tree(root.path())?, before, "{what}");
         Ok(())

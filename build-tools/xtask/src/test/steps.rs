@@ -12,14 +12,14 @@ use crate::{
 };
 
 pub(super) const STEPS: &[Step] = &[
-    Step::new("fmt", "formatting", fmt).aside(),
-    Step::new("clippy", "lints, native", clippy).aside(),
-    Step::new("clippy-wasm", "lints, wasm32", clippy_wasm).aside(),
+    Step::new("fmt", "formatting", fmt).background(),
+    Step::new("clippy", "lints, native", clippy).background(),
+    Step::new("clippy-wasm", "lints, wasm32", clippy_wasm).background(),
     Step::new("systems", "lints for Windows, macOS and Linux on ARM, with --all", systems),
-    Step::new("doc", "documentation builds without warnings, crates can be packaged", doc).aside(),
+    Step::new("doc", "documentation builds without warnings, crates can be packaged", doc).background(),
     Step::new("rust", "unit, property and integration tests", rust),
-    Step::new("fuzz", "fuzz targets of the parsers, for a few seconds", fuzz).aside(),
-    Step::new("data", "whole data sets, if they are on this machine", data).aside(),
+    Step::new("fuzz", "fuzz targets of the parsers, for a few seconds", fuzz).background(),
+    Step::new("data", "whole data sets, if they are on this machine", data).background(),
     Step::new("spark", "parts built by PySpark with two workers, with --all", spark),
     Step::new("module", "the npm package: build, types, tests in Node", module),
     Step::new("toolchains", "the npm package, packed, by bundlers and runtimes", toolchains),

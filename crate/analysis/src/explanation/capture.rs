@@ -2,8 +2,9 @@
 
 use shakmaty::{Chess, Color, Move, Position as _, Role, Square};
 
+use super::line::{Line, MAX_PROOF, draw};
 use super::material::{Exchanges, balance, value};
-use super::{Line, MAX_PROOF, Material, Piece, draw};
+use super::{Material, Piece};
 
 /// Material that a side wins with a line.
 pub struct Gain {

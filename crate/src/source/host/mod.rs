@@ -18,7 +18,7 @@ pub use self::options::{HostError, Options};
 use super::redaction::redacted;
 
 use self::coding::{Coding, CodingError};
-use super::http::{Ask, Head, time_limit};
+use super::http::{Head, Requested, time_limit};
 use super::retry::{AttemptError, Clock, RetryPolicy};
 use super::{Source, SourceError, SourceErrorKind, Whole};
 
@@ -99,10 +99,11 @@ impl Host {
     }
 
     /// Requests a part of a file, unless the file has the entity tag `etag`. Without `etag`, returns a part in any case.
-    async fn get(&self, file: &str, ask: Ask, etag: Option<&str>) -> Result<Option<Whole>, SourceError> {
+    async fn get(&self, file: &str, requested: Requested, etag: Option<&str>) -> Result<Option<Whole>, SourceError> {
         let url = format!("{}{file}", self.base);
         let deadline = Deadline::new(self.timeout);
-        let answer = self.retry.run(&TokioClock(deadline.start), || self.try_get(&url, &ask, etag, deadline)).await;
+        let answer =
+            self.retry.run(&TokioClock(deadline.start), || self.try_get(&url, &requested, etag, deadline)).await;
         answer.map_err(|AttemptError { kind, retry_after }| SourceError { at: self.locate(file), kind, retry_after })
     }
 
@@ -127,12 +128,12 @@ impl Host {
     async fn try_get(
         &self,
         url: &str,
-        ask: &Ask,
+        requested: &Requested,
         etag: Option<&str>,
         deadline: Deadline,
     ) -> Result<Option<Whole>, AttemptError> {
         // A range of compressed bytes would not be a range of the file.
-        let request = match ask.range_header() {
+        let request = match requested.range_header() {
             Some(range) => self.client.get(url).header("range", range).header("accept-encoding", "identity"),
             None => self.client.get(url).header("accept-encoding", coding::ACCEPTED),
         };
@@ -146,16 +147,21 @@ impl Host {
         }
         let found = header(&response, "etag").filter(|etag| etag.len() <= MAX_ETAG);
         let retry_after = header(&response, "retry-after").and_then(|value| pause_of(&value));
-        match self.read(response, ask, deadline).await {
+        match self.read(response, requested, deadline).await {
             Ok(bytes) => Ok(Some(Whole { bytes, etag: found })),
             Err(kind) => Err(AttemptError { kind, retry_after }),
         }
     }
 
     /// Reads the body of an acceptable response.
-    async fn read(&self, mut response: Response, ask: &Ask, deadline: Deadline) -> Result<Vec<u8>, SourceErrorKind> {
+    async fn read(
+        &self,
+        mut response: Response,
+        requested: &Requested,
+        deadline: Deadline,
+    ) -> Result<Vec<u8>, SourceErrorKind> {
         let content_encoding = header(&response, "content-encoding");
-        let mut body = ask.judge(&Head {
+        let mut body = requested.check(&Head {
             status: response.status().as_u16(),
             content_range: header(&response, "content-range").as_deref(),
             content_length: header(&response, "content-length").as_deref(),
@@ -267,15 +273,15 @@ pub fn pause_of(retry_after: &str) -> Option<Duration> {
 
 impl Source for Host {
     async fn range(&self, file: &str, range: Range<u64>) -> Result<Vec<u8>, SourceError> {
-        Ok(self.get(file, Ask::Range(range), None).await?.unwrap_or_default().bytes)
+        Ok(self.get(file, Requested::Range(range), None).await?.unwrap_or_default().bytes)
     }
 
     async fn whole(&self, file: &str, cap: u64) -> Result<Vec<u8>, SourceError> {
-        Ok(self.get(file, Ask::Whole { cap }, None).await?.unwrap_or_default().bytes)
+        Ok(self.get(file, Requested::Whole { cap }, None).await?.unwrap_or_default().bytes)
     }
 
     async fn whole_unless(&self, file: &str, cap: u64, etag: Option<&str>) -> Result<Option<Whole>, SourceError> {
-        self.get(file, Ask::Whole { cap }, etag).await
+        self.get(file, Requested::Whole { cap }, etag).await
     }
 
     fn locate(&self, file: &str) -> String {

@@ -5,6 +5,7 @@
 
 mod checksum;
 mod error;
+mod policy;
 
 use std::fmt;
 use std::future::Future;
@@ -19,12 +20,13 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use shelfish::source::SourceErrorKind;
 use shelfish::source::host::{Deadline, TokioClock, client_builder, innermost, pause_of};
-use shelfish::source::retry::{RetryPolicy, Retryable};
+use shelfish::source::retry::Retryable;
 use tokio::runtime::Runtime;
 
 use checksum::listed;
 pub use checksum::{Checksum, checksums, sums_url};
 pub use error::{AttemptFault, RemoteError};
+pub use policy::DownloadPolicy;
 
 use super::file_name;
 use crate::system::url::{is_http, scheme};
@@ -32,42 +34,6 @@ use crate::terminal::shown::{beginning, hexadecimal, shown};
 
 /// Maximum size of a list of checksums, in bytes.
 const MAX_SUMS: usize = 4 << 20;
-/// Minimum number of bytes that a host sends in a second, on average over the timeout.
-const MIN_RATE: u64 = 1 << 10;
-/// Maximum delay that a host may request.
-const MAX_RETRY_AFTER: Duration = Duration::from_secs(600);
-
-/// Timeout and retries of downloads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DownloadPolicy {
-    /// Maximum time without progress. A host makes progress if it sends at least 1 KiB a second.
-    pub timeout: Duration,
-    /// Maximum time of the whole download.
-    pub total: Option<Duration>,
-    /// Maximum number of retries in a row without progress.
-    pub retries: u32,
-}
-
-impl Default for DownloadPolicy {
-    fn default() -> DownloadPolicy {
-        DownloadPolicy { timeout: Duration::from_secs(60), total: None, retries: 8 }
-    }
-}
-
-impl DownloadPolicy {
-    fn retry(&self) -> RetryPolicy {
-        RetryPolicy::default()
-            .with_max_retries(self.retries)
-            .with_max_retry_after(MAX_RETRY_AFTER)
-            .with_total_time(self.total.unwrap_or(Duration::MAX))
-    }
-
-    /// Returns the number of bytes that are progress.
-    fn progress(&self) -> u64 {
-        MIN_RATE * self.timeout.as_secs().max(1)
-    }
-}
-
 /// The state of a download, for the summary of a build.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Download {

@@ -1,4 +1,4 @@
-//! Steps that run in the background of the other steps.
+//! Steps that run in the background, while the remaining steps run.
 
 use std::{
     env,
@@ -17,17 +17,17 @@ use crate::{
 };
 
 /// A process with a lower priority that runs the background steps.
-pub(super) struct Aside {
+pub(super) struct Background {
     process: Child,
     lines: mpsc::Receiver<String>,
 }
 
-impl Aside {
-    pub(super) fn start(args: &Args) -> Result<Aside> {
-        let names: Vec<&str> = STEPS.iter().filter(|step| step.aside).map(|step| step.name).collect();
+impl Background {
+    pub(super) fn start(args: &Args) -> Result<Background> {
+        let names: Vec<&str> = STEPS.iter().filter(|step| step.background).map(|step| step.name).collect();
         say(format!("In the background, printed at the end: {}", names.join(", ")));
         let xtask = env::current_exe()?;
-        let mut aside = match which(["nice"]) {
+        let mut command = match which(["nice"]) {
             Some(nice) => {
                 let mut nice = command(nice);
                 nice.args(["-n", "10"]).arg(xtask);
@@ -35,19 +35,19 @@ impl Aside {
             }
             None => command(xtask),
         };
-        aside.args(["test", "--only", &names.join(",")]);
+        command.args(["test", "--only", &names.join(",")]);
         if let Some(filter) = &args.filter {
-            aside.args(["--filter", filter]);
+            command.args(["--filter", filter]);
         }
         let (output, end) = io::pipe()?;
-        let process = aside.stdout(end.try_clone()?).stderr(end).spawn()?;
+        let process = command.stdout(end.try_clone()?).stderr(end).spawn()?;
         let (send, lines) = mpsc::channel();
         // Reads at once, so that a full pipe never stops the process.
         thread::spawn(move || {
             let lines = BufReader::new(output).split(b'\n').map_while(Result::ok);
             lines.map(|line| String::from_utf8_lossy(&line).into_owned()).try_for_each(|line| send.send(line))
         });
-        Ok(Aside { process, lines })
+        Ok(Background { process, lines })
     }
 
     /// Prints the output of the steps and waits for their end. The sum of their tests becomes a part of the sum of all steps.

@@ -1,7 +1,8 @@
 //! Dumps in Parquet with a row per PV, as Lichess publishes its database at Hugging Face. Files are read and written by
 //! row groups, one page of each column at a time.
 
-use std::fmt;
+mod error;
+
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write};
 use std::panic::{self, AssertUnwindSafe};
@@ -18,6 +19,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::{ColumnDescriptor, Type};
 
+use self::error::{FileError, ValuesError, is_text};
 use super::CutOff;
 use super::lines::{Chunk, Text};
 use super::rows::{COLUMNS, Cell, PARQUET_MARK, Row, Rows};
@@ -40,128 +42,6 @@ pub const SCHEMA: &str = "message schema {
     optional int32 mate;
 }";
 
-/// Error of a Parquet file.
-#[derive(Debug)]
-enum TableError {
-    /// The end of the file cannot be parsed.
-    Open(ParquetError),
-    /// The file lacks a column.
-    NoColumn {
-        /// Name of the column.
-        name: &'static str,
-        /// Names of the columns of the file.
-        found: Vec<String>,
-    },
-    /// The compression of a column is not supported.
-    Compression {
-        /// Name of the column.
-        column: &'static str,
-        /// Compression of the column.
-        found: Compression,
-    },
-    /// A column has another type.
-    Type {
-        /// Name of the column.
-        column: &'static str,
-        /// Type of the values.
-        found: Physical,
-        /// Whether a row has a list of values.
-        is_list: bool,
-    },
-    /// A row group cannot be opened.
-    Group {
-        /// Index of the row group.
-        group: usize,
-        /// The error.
-        error: ParquetError,
-    },
-    /// Values of a column cannot be read.
-    Values {
-        /// Index of the row group.
-        group: usize,
-        /// First and last row in the row group.
-        rows: (usize, usize),
-        /// Name of the column.
-        column: &'static str,
-        /// The error.
-        error: ValuesError,
-    },
-}
-
-/// Error of the values of some rows.
-#[derive(Debug)]
-enum ValuesError {
-    /// The values cannot be decoded.
-    Decode(ParquetError),
-    /// Values are missing.
-    Count {
-        /// Number of rows.
-        expected: usize,
-        /// Number of values.
-        found: usize,
-    },
-    /// A required value is null.
-    Null {
-        /// Number of the row among these rows, from 0.
-        row: usize,
-    },
-}
-
-impl fmt::Display for TableError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TableError::Open(error) => write!(f, "Parquet: {error}"),
-            TableError::NoColumn { name, found } => write!(
-                f,
-                "Parquet without column {name}, it has {}: expected {}, one row a PV, as Lichess publishes it",
-                found.join(", "),
-                COLUMNS.join(", ")
-            ),
-            TableError::Compression { column, found } => write!(
-                f,
-                "Parquet column {column}: compressed with {found}, which is not read here; expected Snappy, zstd, gzip or \
-                 none: write the file anew"
-            ),
-            TableError::Type { column, found, is_list } => {
-                let expected = if is_text(column) { "strings (BYTE_ARRAY)" } else { "whole numbers (INT32 or INT64)" };
-                let list = if *is_list { " in lists" } else { "" };
-                write!(
-                    f,
-                    "Parquet column {column}: expected {expected}, found {found}{list}; cast it and write the file anew"
-                )
-            }
-            TableError::Group { group, error } => write!(f, "Parquet row group {group}: {error}"),
-            TableError::Values { group, rows: (first, last), column, error } => {
-                write!(f, "Parquet row group {group}, rows {first} to {last}, column {column}: ")?;
-                match error {
-                    ValuesError::Decode(error) => {
-                        write!(f, "{error}: the file is damaged, or of a kind that is not known here")
-                    }
-                    ValuesError::Count { expected, found } => {
-                        write!(f, "expected {expected} values, found {found}: the file is damaged")
-                    }
-                    ValuesError::Null { row } => {
-                        write!(f, "expected a value, found null in row {row} of these; leave such rows out")
-                    }
-                }
-            }
-        }
-    }
-}
-
-impl std::error::Error for TableError {}
-
-impl From<TableError> for io::Error {
-    fn from(error: TableError) -> io::Error {
-        io::Error::new(io::ErrorKind::InvalidData, error)
-    }
-}
-
-/// Returns whether a column contains texts.
-fn is_text(column: &str) -> bool {
-    matches!(column, "fen" | "line")
-}
-
 /// Open Parquet file.
 pub struct Table {
     reader: SerializedFileReader<File>,
@@ -176,19 +56,19 @@ impl Table {
         if !ends_with_mark(&file)? {
             return Err(CutOff::Parquet.into());
         }
-        let reader = guarded(|| SerializedFileReader::new(file)).map_err(TableError::Open)?;
+        let reader = guarded(|| SerializedFileReader::new(file)).map_err(FileError::Open)?;
         let schema = reader.metadata().file_metadata().schema_descr();
         let mut places = [0; COLUMNS.len()];
         for (place, name) in places.iter_mut().zip(COLUMNS) {
             *place = schema.columns().iter().position(|column| column.path().string() == name).ok_or_else(|| {
                 let found = schema.columns().iter().map(|column| column.path().string()).collect();
-                TableError::NoColumn { name, found }
+                FileError::NoColumn { name, found }
             })?;
             check(name, &schema.column(*place))?;
             for group in reader.metadata().row_groups() {
                 match group.column(*place).compression() {
                     Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::ZSTD(_) | Compression::GZIP(_) => {}
-                    found => return Err(TableError::Compression { column: name, found }.into()),
+                    found => return Err(FileError::Compression { column: name, found }.into()),
                 }
             }
         }
@@ -221,7 +101,7 @@ fn ends_with_mark(mut file: &File) -> io::Result<bool> {
 }
 
 /// Checks that a column has the expected type.
-fn check(name: &'static str, column: &ColumnDescriptor) -> Result<(), TableError> {
+fn check(name: &'static str, column: &ColumnDescriptor) -> Result<(), FileError> {
     let is_right = match column.physical_type() {
         Physical::BYTE_ARRAY => is_text(name),
         Physical::INT32 | Physical::INT64 => !is_text(name),
@@ -231,7 +111,7 @@ fn check(name: &'static str, column: &ColumnDescriptor) -> Result<(), TableError
     if is_right && !is_list && column.max_def_level() <= 1 {
         return Ok(());
     }
-    Err(TableError::Type { column: name, found: column.physical_type(), is_list })
+    Err(FileError::Type { column: name, found: column.physical_type(), is_list })
 }
 
 /// Column of a row group.
@@ -351,7 +231,7 @@ impl Chunks {
         let first = self.table.reader.metadata().row_group(group).num_rows() as usize - *left;
         let at = |column: usize| {
             let rows = (first, first + count - 1);
-            move |error| TableError::Values { group, rows, column: COLUMNS[column], error }
+            move |error| FileError::Values { group, rows, column: COLUMNS[column], error }
         };
         let [fen, line, depth, knodes, cp, mate] = columns;
         let fens = some(fen.texts(count), count).and_then(all).map_err(at(0))?;
@@ -384,7 +264,7 @@ impl Chunks {
             let columns = columns.try_into().map_err(|_| ParquetError::General("too few columns".to_owned()))?;
             Ok((columns, rows.metadata().num_rows() as usize))
         };
-        Ok(guarded(open).map_err(|error| TableError::Group { group, error })?)
+        Ok(guarded(open).map_err(|error| FileError::Group { group, error })?)
     }
 }
 

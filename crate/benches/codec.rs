@@ -161,5 +161,5 @@ fn search(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(shelf, canonicalise, key, lines, encode, decode, search);
-criterion_main!(shelf);
+criterion_group!(codec, canonicalise, key, lines, encode, decode, search);
+criterion_main!(codec);

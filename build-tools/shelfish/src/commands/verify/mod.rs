@@ -1,5 +1,7 @@
 //! `shelfish verify`: checks of the integrity and the contents of a database.
 
+mod problem;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
@@ -13,10 +15,9 @@ use std::time::Instant;
 use serde::Serialize;
 use shelfish::eval::{Evaluation, PositionEval};
 use shelfish::played::Played;
-use shelfish::position::{Key, Position};
-use shelfish::reader::ReadError;
-use shelfish::source::{Source, SourceErrorKind};
-use shelfish::table::{Block, Chunk, ChunkErrorKind, Manifest, Record, TableError};
+use shelfish::position::Key;
+use shelfish::source::Source;
+use shelfish::table::{Block, Chunk, Manifest, Record};
 
 use crate::Outcome;
 use crate::database::scan::{RawBlock, Scan, ScanError};
@@ -26,6 +27,8 @@ use crate::system::ordered::{cores, ordered};
 use crate::terminal::progress::{Progress, Work};
 use crate::terminal::report;
 use crate::terminal::shown::shown;
+
+pub use problem::{Problem, ProblemKind};
 
 /// Check every byte of a database.
 #[derive(clap::Args, Debug)]
@@ -47,125 +50,6 @@ pub struct Args {
     /// Do not print progress
     #[arg(short, long)]
     quiet: bool,
-}
-
-/// A problem and its location.
-#[derive(Clone, Debug, Serialize)]
-pub struct Problem {
-    /// Name of the file.
-    pub file: String,
-    /// First and last byte of the block or page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bytes: Option<(u64, u64)>,
-    /// Kind of the problem, in JSON as a text.
-    #[serde(rename = "what", serialize_with = "report::as_text")]
-    pub kind: ProblemKind,
-}
-
-/// Kinds of problems.
-#[derive(Clone, Debug)]
-pub enum ProblemKind {
-    /// The database cannot be opened.
-    Open(OpenError),
-    /// An entry of the manifest is malformed.
-    Info(InfoError),
-    /// The source cannot be read.
-    Source(SourceErrorKind),
-    /// A file or a request failed.
-    Read(ReadError),
-    /// The manifest, a page or a block contradicts the format.
-    Table(TableError),
-    /// The bytes of a page or block are invalid.
-    Chunk(ChunkErrorKind),
-    /// The positions of a block are not above those of the block before.
-    Order,
-    /// The position is outside of the keys of its block, or after a higher key.
-    Unreachable(Box<Position>),
-    /// A record contradicts the manifest.
-    Record {
-        /// Position of the record.
-        position: Box<Position>,
-        /// Contradiction.
-        contradiction: &'static str,
-    },
-    /// A total of the manifest differs from the total of the shards.
-    Total {
-        /// Name of the total.
-        name: &'static str,
-        /// Number in the manifest.
-        expected: u64,
-        /// Number in the shards.
-        found: u64,
-    },
-    /// The number of positions of a shard differs from the manifest.
-    Positions {
-        /// Number in the manifest.
-        expected: u64,
-        /// Number in the shard.
-        found: u64,
-    },
-    /// A file is longer than the manifest says.
-    Long {
-        /// Length in the manifest, in bytes.
-        expected: u64,
-    },
-    /// The manifest does not name the file.
-    Foreign,
-    /// The bytes belong to no block or to several blocks.
-    Layout,
-    /// The inline page differs from this page.
-    InlinePage(Chunk),
-    /// The name of a shard does not match its content.
-    Name {
-        /// Beginning of the SHA-256 of the content.
-        found: String,
-    },
-}
-
-impl fmt::Display for ProblemKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ProblemKind::Open(error) => error.fmt(f),
-            ProblemKind::Info(error) => error.fmt(f),
-            ProblemKind::Source(SourceErrorKind::Short { expected, found }) => {
-                write!(f, "truncated: expected {expected} bytes, found {found}")
-            }
-            ProblemKind::Source(error) => error.fmt(f),
-            ProblemKind::Read(error) => error.fmt(f),
-            ProblemKind::Table(error) => error.fmt(f),
-            ProblemKind::Chunk(error) => error.fmt(f),
-            ProblemKind::Order => f.write_str("its positions are not above those of the block before"),
-            ProblemKind::Unreachable(position) => write!(f, "no lookup can find {position} at this source"),
-            ProblemKind::Record { position, contradiction } => write!(f, "{position}: {contradiction}"),
-            ProblemKind::Total { name, expected, found } => {
-                let name = if *name == "pvs" { "PV rows" } else { name };
-                write!(f, "the manifest says {expected} {name}, the shards contain {found}")
-            }
-            ProblemKind::Positions { expected, found } => {
-                write!(f, "the manifest says {expected} positions, found {found}")
-            }
-            ProblemKind::Long { expected } => write!(f, "longer than the {expected} bytes in the manifest"),
-            ProblemKind::Foreign => f.write_str("foreign: the manifest does not name it"),
-            ProblemKind::Layout => f.write_str("bytes that belong to no block or to several blocks"),
-            ProblemKind::InlinePage(page) => write!(f, "the inline page differs from {page}"),
-            ProblemKind::Name { found } => {
-                write!(f, "its name does not match its content, whose SHA-256 begins with {found}")
-            }
-        }
-    }
-}
-
-impl Problem {
-    /// Creates a problem of a whole file.
-    fn of_file(file: &str, kind: ProblemKind) -> Problem {
-        Problem { file: file.to_owned(), bytes: None, kind }
-    }
-
-    /// Creates a problem of a block or page.
-    fn of_chunk(chunk: &Chunk, kind: ProblemKind) -> Problem {
-        let bytes = Some((chunk.range.start, chunk.range.end.saturating_sub(1)));
-        Problem { file: chunk.file.clone(), bytes, kind }
-    }
 }
 
 /// Results of a verification.
@@ -280,7 +164,7 @@ fn verify_as<R: Checked>(source: &DatabaseSource, report: &mut Report, quiet: bo
         Ok(manifest) => read_all::<R>(source, Arc::new(manifest), report, quiet),
         Err(error) => {
             report.problems.push(match error {
-                OpenError::Read(error) => read_problem(&error, Manifest::FILE),
+                OpenError::Read(error) => Problem::of_read(&error, Manifest::FILE),
                 error => Problem::of_file(Manifest::FILE, ProblemKind::Open(error)),
             });
             Ok(())
@@ -311,7 +195,7 @@ fn read_all<R: Checked>(
         let checked = match checked {
             Ok(checked) => checked,
             Err(error) => {
-                report.problems.push(scan_problem(&error));
+                report.problems.push(Problem::of_scan(&error));
                 continue;
             }
         };
@@ -393,9 +277,9 @@ fn check<R: Checked>(RawBlock { at, bytes }: RawBlock, facts: &R::Facts) -> Chec
     let totals = vec![0; R::TOTALS.len()];
     let mut checked = CheckedBlock { chunk: at.clone(), positions: 0, totals, first: None, last: None, problem: None };
     let mut read = || -> Result<(), Box<Problem>> {
-        let block = Block::<R>::open(&bytes, &at).map_err(|error| Box::new(table_problem(&error, &at.file)))?;
+        let block = Block::<R>::open(&bytes, &at).map_err(|error| Box::new(Problem::of_table(&error, &at.file)))?;
         for record in block.records() {
-            let record = record.map_err(|error| Box::new(table_problem(&error, &at.file)))?;
+            let record = record.map_err(|error| Box::new(Problem::of_table(&error, &at.file)))?;
             let key = record.position().key();
             let is_in_place = at.keys.contains(key.as_bytes()) && checked.last.is_none_or(|last| last < key);
             if !is_in_place {
@@ -428,37 +312,4 @@ fn is_normal(evaluations: &[Evaluation]) -> bool {
     };
     let has_pvs = evaluations.iter().all(|evaluation| !evaluation.pvs.is_empty());
     !evaluations.is_empty() && has_pvs && (evaluations.len() == 1 || is_ordered())
-}
-
-fn table_problem(error: &TableError, file: &str) -> Problem {
-    match error {
-        TableError::Chunk { chunk, kind } => Problem::of_chunk(chunk, ProblemKind::Chunk(kind.clone())),
-        _ => Problem::of_file(file, ProblemKind::Table(error.clone())),
-    }
-}
-
-fn file_name(at: &str) -> &str {
-    at.rsplit(['/', '\\']).next().unwrap_or(at)
-}
-
-fn read_problem(error: &ReadError, file: &str) -> Problem {
-    match error {
-        ReadError::Table { error, .. } => table_problem(error, file),
-        ReadError::Source(error) => Problem::of_file(file_name(&error.at), ProblemKind::Source(error.kind.clone())),
-        ReadError::Stale(error) => read_problem(error, file),
-        error => Problem::of_file(file, ProblemKind::Read(error.clone())),
-    }
-}
-
-fn scan_problem(error: &ScanError) -> Problem {
-    match error {
-        ScanError::Read(error) => read_problem(error, ""),
-        ScanError::Layout { at, range } => Problem {
-            file: file_name(at).to_owned(),
-            bytes: Some((range.start, range.end.saturating_sub(1))),
-            kind: ProblemKind::Layout,
-        },
-        ScanError::InlinePage(page) => Problem::of_file(Manifest::FILE, ProblemKind::InlinePage(page.clone())),
-        ScanError::Name { at, found } => Problem::of_file(file_name(at), ProblemKind::Name { found: found.clone() }),
-    }
 }
