@@ -171,11 +171,11 @@ function showMoment({ node, better, lost }: Moment): void {
 }
 
 /** Games that were learned. A game is not learned again if it continues after its end was taken back. */
-const lessons = new WeakSet<Match>();
+const learned = new WeakSet<Match>();
 
 function learn(at: Match): void {
-  if (!at.outcome || !at.terms.book || lessons.has(at)) return;
-  lessons.add(at);
+  if (!at.outcome || !at.terms.book || learned.has(at)) return;
+  learned.add(at);
   void import("./own-book").then(({ learn }) => learn(at), () => {});
 }
 
