@@ -60,32 +60,32 @@ test("a warm lookup takes no request", async (t) => {
   assert.ok(after.memoryHits > before.memoryHits);
 });
 
+/** Looks up positions, and compares the answers with their source. */
+async function answersOf(/** @type {import("playwright-core").Page} */ page, /** @type {ReturnType<typeof truth>} */ source, /** @type {string[]} */ fens) {
+  const answers = await page.evaluate((fens) => database.lookupMany(fens, { castling: "chess960" }), fens);
+  return fens.map((fen, i) => {
+    const answer = answers[i];
+    assert.ok(answer && "evaluations" in answer, fen);
+    assert.deepEqual(answer.evaluations.map(plain).sort(), source.get(fen)?.map(plain).sort(), fen);
+    return /** @type {const} */ ([fen, answer]);
+  });
+}
+
 test("every position of the famous games has the answer of its source", async (t) => {
   const page = await shelf.page(t);
   await open(page, "famous/manifest.json");
   const source = truth(String(DUMPS[1]));
-  const fens = [...source.keys()];
-  const answers = await page.evaluate((fens) => database.lookupMany(fens, { castling: "chess960" }), fens);
-  fens.forEach((fen, i) => {
-    const answer = answers[i];
-    assert.ok(answer && "evaluations" in answer, fen);
-    assert.deepEqual(answer.evaluations.map(plain).sort(), source.get(fen)?.map(plain).sort(), fen);
+  for (const [fen, answer] of await answersOf(page, source, [...source.keys()])) {
     const deepest = best(source.get(fen) ?? []);
     assert.ok(deepest && plain(answer.best).startsWith(`${deepest.depth}; `), fen);
-  });
+  }
 });
 
 test("thousands of positions of the sample have the answers of their sources", async (t) => {
   const page = await shelf.page(t);
   await open(page);
   const source = truth(...DUMPS);
-  const fens = [...source.keys()].filter((_, i) => i % 17 === 0);
-  const answers = await page.evaluate((fens) => database.lookupMany(fens, { castling: "chess960" }), fens);
-  fens.forEach((fen, i) => {
-    const answer = answers[i];
-    assert.ok(answer && "evaluations" in answer, fen);
-    assert.deepEqual(answer.evaluations.map(plain).sort(), source.get(fen)?.map(plain).sort(), fen);
-  });
+  await answersOf(page, source, [...source.keys()].filter((_, i) => i % 17 === 0));
 });
 
 test("a position that is not in the database is null, not an error", async (t) => {

@@ -2,7 +2,7 @@ import type { Played } from "shelfish/book";
 import { expect, it } from "vitest";
 import { Game, steps } from "../src/game/game";
 import { weight } from "../src/play/choice";
-import { lessons, merged } from "../src/play/own-book";
+import { movesToLearn, merged } from "../src/play/own-book";
 
 function end(moves: string) {
   const game = new Game();
@@ -10,7 +10,7 @@ function end(moves: string) {
 }
 
 it("a game is a lesson for the moves of both sides", () => {
-  const learned = lessons(end("f2f3 e7e5 g2g4 d8h4"), { result: "0-1", reason: "Checkmate" });
+  const learned = movesToLearn(end("f2f3 e7e5 g2g4 d8h4"), { result: "0-1", reason: "Checkmate" });
   expect(learned.map(({ uci, wins, draws, losses }) => [uci, wins, draws, losses])).toEqual([
     ["f2f3", 0, 0, 1],
     ["e7e5", 1, 0, 0],
@@ -21,7 +21,7 @@ it("a game is a lesson for the moves of both sides", () => {
 });
 
 it("a position counts once, with the last move from it; the final position does not count", () => {
-  const learned = lessons(end("g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8"), { result: "1/2-1/2", reason: "Draw by threefold repetition" });
+  const learned = movesToLearn(end("g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8"), { result: "1/2-1/2", reason: "Draw by threefold repetition" });
   expect(learned.map(({ uci, draws }) => [uci, draws])).toEqual([
     ["g8f6", 1],
     ["f3g1", 1],

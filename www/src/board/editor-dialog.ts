@@ -5,7 +5,7 @@ import type { Key, Piece } from "@lichess-org/chessground/types";
 import { makeFen } from "chessops/fen";
 import { looksLikeFen, positionOf } from "../game/fen";
 import { closeDone, showDialog } from "../shell/dialog";
-import { make, makeButton } from "../shell/dom";
+import { make, makeButton, showFieldError } from "../shell/dom";
 import { InputError } from "../text/input-error";
 
 const ROLES = ["king", "queen", "rook", "bishop", "knight", "pawn"] as const;
@@ -118,8 +118,7 @@ export function showEditor(start: string, orientation: "white" | "black", use: (
       if (!(error instanceof InputError)) throw error;
       message = error.message;
     }
-    errorText.textContent = message;
-    field.toggleAttribute("aria-invalid", message !== "");
+    showFieldError(field, errorText, message);
     submit.disabled = message !== "";
     return legal;
   }

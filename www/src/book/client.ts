@@ -1,12 +1,9 @@
 /** Access to a book of played moves and the evaluations of its moves. Both are opened when first needed, and again after a failure. */
-import { ShelfishError } from "shelfish";
 import { type Book, type Explored, openBook, type Played } from "shelfish/book";
 import type { DatabaseClient, Explanation } from "../database/client";
-import { explain as explainDatabase } from "../database/client";
-import { type Cost, spent } from "../database/cost";
-import { fetchEarly } from "../loading/early-fetch";
+import { answered, explain as explainDatabase, openOptions } from "../database/client";
+import { type Cost, metered } from "../database/cost";
 import { loadOnce } from "../loading/load-once";
-import { MEBIBYTE } from "../text/units";
 
 export class BookClient {
   /** The book's manifest, once the book is open. */
@@ -21,7 +18,7 @@ export class BookClient {
 
   /** Opens the book. After a failure the next call tries again. */
   readonly open = loadOnce(async () => {
-    const book = await openBook(this.url, { fetch: fetchEarly, indexedDB: this.cache > 0 && { bytes: this.cache * MEBIBYTE } });
+    const book = await openBook(this.url, openOptions(this.cache));
     this.manifest = book.manifest;
     return book;
   });
@@ -34,10 +31,8 @@ export class BookClient {
   /** Returns the moves that were played from many positions, with one call. Positions whose lookup failed are left out. */
   async movesMany(fens: readonly string[], signal: AbortSignal): Promise<{ answers: (readonly [fen: string, played: Played])[]; cost: Cost }> {
     const book = await this.open();
-    const [before, start] = [book.stats(), performance.now()];
-    const results = await book.movesMany(fens, { signal, castling: "chess960" });
-    const answers = results.flatMap((result, index) => (result instanceof ShelfishError ? [] : [[fens[index] ?? "", result] as const]));
-    return { answers, cost: spent(before, book.stats(), performance.now() - start) };
+    const [results, cost] = await metered(book, () => book.movesMany(fens, { signal, castling: "chess960" }));
+    return { answers: answered(fens, results), cost };
   }
 
   /** Returns the played moves with evaluations. */

@@ -1,6 +1,6 @@
 /** The page that installs the bookmarklet. */
 import code from "virtual:bookmarklet";
-import { byId } from "../shell/dom";
+import { byId, showFieldError } from "../shell/dom";
 import { bindTheme } from "../shell/theme";
 import { messageOf } from "../text/input-error";
 import { boardBeside, bookmarkletLink } from "./link";
@@ -45,15 +45,11 @@ form.addEventListener("submit", (event) => {
     const fragment = pastedFragment(text.value);
     location.assign(`${board}#${fragment}`);
   } catch (error) {
-    errorText.textContent = messageOf(error);
-    text.setAttribute("aria-invalid", "true");
+    showFieldError(text, errorText, messageOf(error));
     text.focus();
   }
 });
-text.addEventListener("input", () => {
-  errorText.textContent = "";
-  text.removeAttribute("aria-invalid");
-});
+text.addEventListener("input", () => showFieldError(text, errorText, ""));
 text.addEventListener("keydown", (event) => {
   // A URL has one line; a PGN may have several.
   if (event.key !== "Enter" || event.shiftKey || (text.value.includes("\n") && !event.ctrlKey && !event.metaKey)) return;

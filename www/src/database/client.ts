@@ -1,6 +1,6 @@
 /** Access to the database. It is opened when first needed, and again after a failure. Every answer comes with its cost. */
 import { type Database, type FetchedRange, openDatabase, type PositionEval, ShelfishError, type Stats } from "shelfish";
-import { type Cost, spent } from "./cost";
+import { type Cost, metered } from "./cost";
 import { fetchEarly } from "../loading/early-fetch";
 import { loadOnce } from "../loading/load-once";
 import { messageOf } from "../text/input-error";
@@ -29,8 +29,7 @@ export class DatabaseClient {
   /** Opens the database. After a failure the next call tries again. */
   readonly open = loadOnce(async () => {
     const database = await openDatabase(this.url, {
-      fetch: fetchEarly,
-      indexedDB: this.cache > 0 && { bytes: this.cache * MEBIBYTE },
+      ...openOptions(this.cache),
       onRequest: (request: FetchedRange) => this.onRequest?.(request),
     });
     this.manifest = database.manifest;
@@ -46,8 +45,7 @@ export class DatabaseClient {
   async lookup(fen: string, signal: AbortSignal): Promise<{ answer: PositionEval | null; cost: Cost }> {
     const database = await this.open();
     signal.throwIfAborted();
-    const work = () => database.lookup(fen, { signal, castling: "chess960" }).catch(unlessOver);
-    const [answer, cost] = await this.#metered(database, work);
+    const [answer, cost] = await this.#metered(database, () => database.lookup(fen, { signal, castling: "chess960" }).catch(unlessOver));
     return { answer, cost };
   }
 
@@ -56,23 +54,22 @@ export class DatabaseClient {
     const database = await this.open();
     signal.throwIfAborted();
     const [results, cost] = await this.#metered(database, () => database.lookupMany(fens, { signal, castling: "chess960" }));
-    const answers = results.flatMap((result, index) => {
-      const fen = fens[index] ?? "";
-      if (result instanceof ShelfishError) return isOver(result) ? [[fen, null] as const] : [];
-      return [[fen, result] as const];
-    });
-    return { answers, cost };
+    return { answers: answered(fens, results.map((result) => (isOver(result) ? null : result))), cost };
   }
 
   async #metered<T>(database: Database, work: () => Promise<T>): Promise<[T, Cost]> {
-    const before = database.stats();
-    const start = performance.now();
-    const result = await work();
-    const after = database.stats();
-    if (this.manifest) this.onAnswer?.(after, this.manifest);
-    return [result, spent(before, after, performance.now() - start)];
+    const answer = await metered(database, work);
+    if (this.manifest) this.onAnswer?.(database.stats(), this.manifest);
+    return answer;
   }
 }
+
+/** Returns the options with which the pages open data. `cache` is the size of the cache in IndexedDB in MiB; 0 disables the cache. */
+export const openOptions = (cache: number) => ({ fetch: fetchEarly, indexedDB: cache > 0 && { bytes: cache * MEBIBYTE } });
+
+/** Returns the answers by position, without the positions whose lookup failed. */
+export const answered = <T>(fens: readonly string[], results: readonly (T | ShelfishError)[]): (readonly [fen: string, answer: T])[] =>
+  results.flatMap((result, index) => (result instanceof ShelfishError ? [] : [[fens[index] ?? "", result] as const]));
 
 /** Whether the game is over in the position. The board shows that itself. */
 const isOver = (error: unknown) =>

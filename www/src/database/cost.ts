@@ -15,6 +15,13 @@ export interface Cost extends Counters {
   milliseconds: number;
 }
 
+/** Runs a lookup. Returns its result and its cost. */
+export async function metered<T>(reader: { stats(): Counters }, work: () => Promise<T>): Promise<[result: T, cost: Cost]> {
+  const [before, start] = [reader.stats(), performance.now()];
+  const result = await work();
+  return [result, spent(before, reader.stats(), performance.now() - start)];
+}
+
 /** Returns the difference of the counters before and after a lookup. */
 export function spent(before: Counters, after: Counters, milliseconds: number): Cost {
   return {

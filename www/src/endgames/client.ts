@@ -1,8 +1,7 @@
 /** Access to endgame tables. The module and the index are loaded for the first position with few pieces. */
 import { type EndgameResult, openEndgames, ShelfishError } from "shelfish/endgames";
-import { fetchEarly } from "../loading/early-fetch";
+import { answered, openOptions } from "../database/client";
 import { loadOnce } from "../loading/load-once";
-import { MEBIBYTE } from "../text/units";
 
 export class EndgameClient {
   /** `cache` is the size of the cache in IndexedDB in MiB; 0 disables the cache. */
@@ -12,7 +11,7 @@ export class EndgameClient {
   ) {}
 
   /** Opens the tables. After a failure the next call tries again. */
-  readonly open = loadOnce(() => openEndgames(this.url, { fetch: fetchEarly, indexedDB: this.cache > 0 && { bytes: this.cache * MEBIBYTE } }));
+  readonly open = loadOnce(() => openEndgames(this.url, openOptions(this.cache)));
 
   /** Returns the results of positions. Positions without a table are left out. Rejects if the tables fail. */
   async probeMany(fens: readonly string[], signal: AbortSignal): Promise<(readonly [fen: string, result: EndgameResult])[]> {
@@ -21,6 +20,6 @@ export class EndgameClient {
     const answers = await endgames.probeMany(fens, { signal, castling: "chess960" });
     const failed = answers.find((answer) => answer instanceof ShelfishError && !["castling", "pieces", "table"].includes(answer.code));
     if (failed) throw failed;
-    return answers.flatMap((answer, index) => (answer instanceof ShelfishError ? [] : [[fens[index] ?? "", answer] as const]));
+    return answered(fens, answers);
   }
 }

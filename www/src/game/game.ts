@@ -124,6 +124,11 @@ export function moveNumber(position: Position): string {
   return position.turn === "white" ? `${position.fullmoves}.` : `${position.fullmoves}…`;
 }
 
+/** Returns a move as in a line: "12. Nf3", "Nf6", or "12… Nf6" at the beginning of the line. */
+export function moveText({ parent, san }: Node, isFirst: boolean): string {
+  return parent && (isFirst || parent.position.turn === "white") ? `${moveNumber(parent.position)} ${san}` : san;
+}
+
 /** Converts UCI moves to steps. Ends at the first move that is not legal. */
 export function steps(start: Position, line: readonly string[]): Step[] {
   const result: Step[] = [];

@@ -36,7 +36,7 @@ class GamesDialog {
     private readonly library: Library,
     private readonly open: (entry: Entry) => void,
   ) {
-    const close = make("button", { type: "button", className: "primary", "data-testid": "games-close" }, "Close");
+    const close = makeButton({ className: "primary", "data-testid": "games-close" }, () => this.#dialog.close(), "Close");
     this.#dialog = make(
       "dialog",
       { className: "games", "data-testid": "games-dialog", "aria-labelledby": "games-title" },
@@ -46,7 +46,6 @@ class GamesDialog {
       make("div", { className: "actions" }, this.#clear, close),
     );
     document.body.append(this.#dialog);
-    close.addEventListener("click", () => this.#dialog.close());
     closeOnBackdrop(this.#dialog);
     this.#clear.addEventListener("click", () => void this.#removeAll());
     this.#clear.addEventListener("blur", () => this.#ask(false));

@@ -18,6 +18,8 @@ const RECENT = 20;
 
 const BATCH = 500;
 
+const NO_ROOM = "This browser has no room for more games: they are not stored.";
+
 /** Games of a file get times that differ by this part of a millisecond, which keeps their order. */
 const FRACTION = 1_000;
 
@@ -170,7 +172,7 @@ export class Library extends EventTarget {
       await store.replace(ofBoard(game, id, Date.now()), formerId);
       this.#loaded.set(id, game);
     } catch {
-      this.remark = "This browser has no room for more games: they are not stored.";
+      this.remark = NO_ROOM;
     }
     await this.refresh().catch(() => this.#changed());
   }
@@ -200,7 +202,7 @@ export class Library extends EventTarget {
       for (let end = games.length; end > 0; end -= BATCH) removed += await store.keep(games.slice(Math.max(0, end - BATCH), end));
       this.remark = removed > 0 ? `The list is full: ${removed === 1 ? "the oldest game was" : `the ${removed} oldest games were`} removed from it.` : "";
     } catch {
-      this.remark = "This browser has no room for more games: they are not stored.";
+      this.remark = NO_ROOM;
     }
     await this.refresh().catch(() => this.#changed());
   }

@@ -1,6 +1,6 @@
 /** The dialog that opens a text, an address or a file. Loaded when it is first needed. */
 import { closeDone, closeOnBackdrop, showModal } from "../shell/dialog";
-import { make } from "../shell/dom";
+import { make, showFieldError } from "../shell/dom";
 import { InputError } from "../text/input-error";
 
 export interface OpenDialog {
@@ -31,12 +31,8 @@ export function openDialog(open: (input: string | File) => Promise<void>): OpenD
   let attempts = 0;
 
   const complain = (error?: InputError) => {
-    errorText.textContent = error?.message ?? "";
-    if (!error) {
-      text.removeAttribute("aria-invalid");
-      return;
-    }
-    text.setAttribute("aria-invalid", "true");
+    showFieldError(text, errorText, error?.message ?? "");
+    if (!error) return;
     text.focus();
     if (error.line !== undefined) select(text, error.line);
   };

@@ -7,7 +7,7 @@ import { enteredPlayer, type NamedPlayer, outcomeOf, type Player, sideOf, SITES 
 import { PlayerGames } from "../players/player-games";
 import { openPlayerStore } from "../players/player-store";
 import { closeDone, closeOnBackdrop, showModal } from "../shell/dialog";
-import { make } from "../shell/dom";
+import { make, makeButton } from "../shell/dom";
 import type { PlayedGame } from "../sites/played-game";
 import { MissingError } from "../sites/request";
 import { InputError } from "../text/input-error";
@@ -50,7 +50,7 @@ class PlayerDialog {
   #fetching = new AbortController();
 
   constructor(private readonly open: Open) {
-    const close = make("button", { type: "button", className: "primary", "data-testid": "player-close" }, "Close");
+    const close = makeButton({ className: "primary", "data-testid": "player-close" }, () => this.#dialog.close(), "Close");
     const form = make(
       "form",
       { className: "player-form" },
@@ -68,7 +68,6 @@ class PlayerDialog {
       make("div", { className: "actions" }, this.#openings, this.#older, this.#status, close),
     );
     document.body.append(this.#dialog);
-    close.addEventListener("click", () => this.#dialog.close());
     closeOnBackdrop(this.#dialog);
     this.#dialog.addEventListener("close", () => this.#fetching.abort());
     this.#older.addEventListener("click", () => void this.#fetch((games, progress, signal) => games.older(progress, signal)));

@@ -2,7 +2,7 @@
 import "./how.css";
 import { duration, plural, size } from "../text/units";
 import { explain } from "../database/client";
-import { byId, make } from "../shell/dom";
+import { byId, make, showFieldError } from "../shell/dom";
 import { famous } from "../games/famous-games";
 import { manifestUrl } from "../settings/data-urls";
 import { Inspector } from "../inspector/inspector";
@@ -38,14 +38,11 @@ function inTurn(work: () => Promise<void>): void {
 
 async function lookUp(text: string): Promise<void> {
   const error = byId("fen-error");
-  error.textContent = "";
-  fen.removeAttribute("aria-invalid");
+  showFieldError(fen, error, "");
   try {
     canonical(text);
   } catch (cause) {
-    fen.setAttribute("aria-invalid", "true");
-    error.textContent = `This is not a position: ${(cause as Error).message}. Enter a FEN, such as the FEN of the starting position.`;
-    return;
+    return showFieldError(fen, error, `This is not a position: ${(cause as Error).message}. Enter a FEN, such as the FEN of the starting position.`);
   }
   for (const button of examples) button.ariaPressed = String(button.value === text);
   try {

@@ -2,7 +2,7 @@
 import { plural, size } from "../text/units";
 import { make } from "../shell/dom";
 import { keyOf } from "./key";
-import { near, picture, svg } from "./svg";
+import { coordinate, picture, svg } from "./svg";
 import type { TracedDatabase } from "./trace";
 
 /** Returns a hash of the key as a number from 0 to 1 (FNV-1a). */
@@ -43,8 +43,8 @@ function chart(places: readonly number[], label: string, className: string): SVG
   const [width, height] = [720, 150];
   const x = (ply: number) => 8 + (ply * (width - 16)) / Math.max(1, places.length - 1);
   const y = (place: number) => 6 + place * (height - 12);
-  const path = places.map((place, ply) => `${ply === 0 ? "M" : "L"}${near(x(ply))} ${near(y(place))}`).join("");
-  const dots = places.map((place, ply) => svg("circle", { cx: near(x(ply)), cy: near(y(place)), r: 3 }));
+  const path = places.map((place, ply) => `${ply === 0 ? "M" : "L"}${coordinate(x(ply))} ${coordinate(y(place))}`).join("");
+  const dots = places.map((place, ply) => svg("circle", { cx: coordinate(x(ply)), cy: coordinate(y(place)), r: 3 }));
   const frame = svg("rect", { x: 0.5, y: 0.5, width: width - 1, height: height - 1, rx: 6, class: "files" });
   const element = picture(width, height, label, frame, svg("path", { d: path, class: "course" }), ...dots);
   element.classList.add(className);

@@ -4,7 +4,7 @@ import { make } from "../shell/dom";
 import { scoreText } from "shelfish/score";
 import { forest, groups } from "./block";
 import { FILES, hex, type Key } from "./key";
-import { near, picture, svg } from "./svg";
+import { coordinate, picture, svg } from "./svg";
 import type { Trace } from "./trace";
 
 /** Writes the steps of a lookup into a list. */
@@ -84,10 +84,10 @@ function cells(total: number, lit: number, label: string): SVGElement {
   const gap = most > 94 ? 0.4 : 1;
   const each = width / most;
   const at = Math.floor((lit * most) / total);
-  const path = Array.from({ length: most }, (_, n) => (n === at ? "" : `M${near(n * each)} 6h${near(each - gap)}v18h-${near(each - gap)}z`)).join("");
+  const path = Array.from({ length: most }, (_, n) => (n === at ? "" : `M${coordinate(n * each)} 6h${coordinate(each - gap)}v18h-${coordinate(each - gap)}z`)).join("");
   const wide = Math.max(3, each - gap);
   const x = Math.min(width - wide, at * each);
-  return picture(width, 30, label, svg("path", { d: path, class: "dim" }), svg("rect", { x: near(x), y: 1, width: near(wide), height: 28, rx: 1.5, class: "lit" }));
+  return picture(width, 30, label, svg("path", { d: path, class: "dim" }), svg("rect", { x: coordinate(x), y: 1, width: coordinate(wide), height: 28, rx: 1.5, class: "lit" }));
 }
 
 function pageStep({ page, pageNumber, pages, requests }: Trace): (HTMLElement | SVGElement)[] {

@@ -14,4 +14,4 @@ export function picture(width: number, height: number, label: string, ...childre
 }
 
 /** Formats a coordinate with two decimals. */
-export const near = (value: number): string => value.toFixed(2);
+export const coordinate = (value: number): string => value.toFixed(2);

@@ -1,6 +1,6 @@
 /** The field for typed moves, with a message for illegal moves. */
 import type { NormalMove } from "chessops/types";
-import { byId } from "../shell/dom";
+import { byId, showFieldError } from "../shell/dom";
 import { InputError } from "../text/input-error";
 import { moveNumber, type Node } from "../game/game";
 import { loadPart } from "../loading/page-part";
@@ -10,11 +10,7 @@ import type { State } from "../state/state";
 export function bindTyped(state: State, play: (node: Node, move: NormalMove) => void = (node, move) => state.play(node, move)): () => void {
   const field = byId<HTMLInputElement>("move");
   const errorText = byId("move-error");
-  const showMessage = (text: string) => {
-    errorText.textContent = text;
-    if (text) field.setAttribute("aria-invalid", "true");
-    else field.removeAttribute("aria-invalid");
-  };
+  const showMessage = (text: string) => showFieldError(field, errorText, text);
   const reading = () => loadPart(import("../pgn/typed-move"));
   const enter = async () => {
     const text = field.value;

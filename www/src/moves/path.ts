@@ -1,5 +1,5 @@
 /** The moves that led to the position on the board. */
-import { moveNumber, path } from "../game/game";
+import { moveText, path } from "../game/game";
 import { byId, makeButton, redraw } from "../shell/dom";
 import type { State } from "../state/state";
 
@@ -8,10 +8,6 @@ export function drawPath(state: State): void {
   const nodes = path(state.node).slice(1);
   // A disabled button would lose the focus after it was pressed.
   const start = makeButton({ "aria-disabled": nodes.length === 0 }, () => state.go(state.game.root), "Start");
-  const moves = nodes.flatMap((node, at) => {
-    const before = node.parent?.position;
-    const number = before && (at === 0 || before.turn === "white") ? `${moveNumber(before)} ` : "";
-    return [" ", makeButton({ "aria-current": node === state.node ? "true" : undefined }, () => state.go(node), number + node.san)];
-  });
+  const moves = nodes.flatMap((node, at) => [" ", makeButton({ "aria-current": node === state.node ? "true" : undefined }, () => state.go(node), moveText(node, at === 0))]);
   redraw(byId("line"), start, ...moves);
 }

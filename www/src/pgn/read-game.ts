@@ -29,20 +29,20 @@ export interface Checked {
 
 /** Checks a game. Throws the `InputError` that `readGame` would throw. */
 export function checkGame(source: PgnText): Checked {
-  const { start, root, read, result } = understand(source);
+  const { start, root, read, result } = parse(source);
   const moves = mainline(root, read).map(uci);
   return { id: gameId(start, moves, source.headers), plies: moves.length, cuts: read.cuts.length, result };
 }
 
 /** Reads a game. Throws an `InputError` with the line and the column. */
 export function readGame(source: PgnText): Read {
-  const { start, root, read, result } = understand(source);
+  const { start, root, read, result } = parse(source);
   const headers = new Map(source.headers);
   if (result && result !== "*" && !headers.has("Result")) headers.set("Result", result);
   for (const name of ["FEN", "SetUp"]) headers.delete(name);
   const game = new Game(start, headers);
   for (const comment of root.after) addComment(game.root.notes, comment);
-  graft(game, root, read);
+  addMoves(game, root, read);
   game.sourcePlies = game.mainline().length - 1;
   game.id = gameId(start, mainline(root, read).map(uci), headers);
   const site = gameSite(headers);
@@ -52,11 +52,11 @@ export function readGame(source: PgnText): Read {
 
 /** Reads the moves of a game without its variations and comments. Throws like `readGame`. */
 export function readMoves(source: PgnText): { start: Position; moves: readonly NormalMove[] } {
-  const { start, root, read } = understand(source);
+  const { start, root, read } = parse(source);
   return { start, moves: mainline(root, read) };
 }
 
-function understand(source: PgnText): { start: Position; root: MoveToken; read: ResolvedMoves; result: string | undefined } {
+function parse(source: PgnText): { start: Position; root: MoveToken; read: ResolvedMoves; result: string | undefined } {
   if (source.error) throw source.error;
   const start = startOf(source);
   const { root, result } = movetext(source);
@@ -90,7 +90,7 @@ function mainline(root: MoveToken, { moves }: ResolvedMoves): NormalMove[] {
   return line;
 }
 
-function graft(game: Game, root: MoveToken, { moves }: ResolvedMoves): void {
+function addMoves(game: Game, root: MoveToken, { moves }: ResolvedMoves): void {
   const open: [node: Node, at: MoveToken][] = root.next.map((at): [Node, MoveToken] => [game.root, at]).reverse();
   for (let task = open.pop(); task; task = open.pop()) {
     const [node, at] = task;

@@ -43,7 +43,7 @@ const SLICE = 10;
 
 /** Reads a FEN or a PGN with one or more games. Throws an `InputError` if nothing can be opened. */
 export function read(text: string): Opened {
-  const trimmed = tidy(text);
+  const trimmed = cleaned(text);
   if (looksLikeFen(trimmed)) return { games: [readFen(trimmed)], refused: [] };
   const tally = new Tally<Game>();
   for (const source of split(trimmed)) {
@@ -57,7 +57,7 @@ export function read(text: string): Opened {
 
 /** Checks the games of a PGN, with pauses that keep the page responsive. Throws an `InputError` if nothing can be opened, or the signal's reason. */
 export async function survey(text: string, signal: AbortSignal, progress: (games: readonly (PgnText & Checked)[], share: number) => void): Promise<Survey> {
-  const trimmed = tidy(text);
+  const trimmed = cleaned(text);
   const tally = new Tally<PgnText & Checked>();
   let [pause, done] = [performance.now() + SLICE, 0];
   for (const source of split(trimmed)) {
@@ -131,7 +131,7 @@ class Tally<T extends { id?: string }> {
   }
 }
 
-function tidy(text: string): string {
+function cleaned(text: string): string {
   if (text.length > MAX_LENGTH) throw new InputError(`This text is too long: at most ${MAX_LENGTH / 1_000_000} million characters can be read at once.`);
   const trimmed = text.replace(/^\uFEFF/, "").trimEnd();
   if (trimmed.trim() === "") throw new InputError("Nothing to open: paste a FEN or a PGN.");

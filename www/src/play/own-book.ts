@@ -13,7 +13,7 @@ const PRIOR = 20;
 /** Number of plies of a game that are learned. */
 const PLIES = 50;
 /** A move of a game with its result. */
-export interface Lesson {
+export interface PlayedMove {
   position: string;
   uci: string;
   wins: number;
@@ -22,9 +22,9 @@ export interface Lesson {
 }
 
 /** Returns the moves to learn: the last move from each position, except from the final position. */
-export function lessons(end: Node, { result }: Outcome): Lesson[] {
+export function movesToLearn(end: Node, { result }: Outcome): PlayedMove[] {
   const winner = { "1-0": "white", "0-1": "black", "1/2-1/2": undefined }[result];
-  const last = new Map<string, Lesson>();
+  const last = new Map<string, PlayedMove>();
   for (const node of path(end).slice(0, PLIES + 1)) {
     const { parent, move } = node;
     if (!parent || !move) continue;
@@ -75,7 +75,7 @@ export async function learn(match: Match): Promise<void> {
   try {
     const transaction = (await learnedMoves()).transaction("moves", "readwrite");
     const moves = transaction.objectStore("moves");
-    for (const { position, uci, wins, draws, losses } of lessons(match.node, match.outcome)) {
+    for (const { position, uci, wins, draws, losses } of movesToLearn(match.node, match.outcome)) {
       const request = moves.get([position, uci]) as IDBRequest<Candidate | undefined>;
       request.onsuccess = () => {
         const { result: before } = request;

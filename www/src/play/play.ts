@@ -2,7 +2,7 @@
 import type { NormalMove } from "chessops/types";
 import { opposite } from "chessops/util";
 import { Board } from "../board/board";
-import { byId, disable, make } from "../shell/dom";
+import { byId, disable, make, showFieldError } from "../shell/dom";
 import { positionOf } from "../game/fen";
 import { Game, lineFrom, moveNumber, type Node } from "../game/game";
 import { bindKeys } from "../shell/keyboard";
@@ -171,11 +171,11 @@ function showMoment({ node, better, lost }: Moment): void {
 }
 
 /** Games that were learned. A game is not learned again if it continues after its end was taken back. */
-const lessons = new WeakSet<Match>();
+const learned = new WeakSet<Match>();
 
 function learn(at: Match): void {
-  if (!at.outcome || !at.terms.book || lessons.has(at)) return;
-  lessons.add(at);
+  if (!at.outcome || !at.terms.book || learned.has(at)) return;
+  learned.add(at);
   void import("./own-book").then(({ learn }) => learn(at), () => {});
 }
 
@@ -337,7 +337,7 @@ function playSound(): void {
 const step = (node: Node | undefined): void => void (match && node && show(node));
 const typed = byId<HTMLInputElement>("move");
 const typedError = byId("move-error");
-typed.addEventListener("input", () => (typedError.textContent = ""));
+typed.addEventListener("input", () => showFieldError(typed, typedError, ""));
 typed.addEventListener("keydown", ({ key }) => {
   if (key === "Escape") typed.blur();
   if (key !== "Enter" || !match || typed.value.trim() === "") return;
@@ -345,8 +345,7 @@ typed.addEventListener("keydown", ({ key }) => {
   const move = (isMine ? parseMove : parsePremove)(node.position, typed.value);
   if (!move) {
     const text = typed.value.trim().slice(0, 12);
-    typedError.textContent = isMine ? `${text} is not legal` : `It is not your move, and ${text} cannot be a premove`;
-    return;
+    return showFieldError(typed, typedError, isMine ? `${text} is not legal` : `It is not your move, and ${text} cannot be a premove`);
   }
   typed.value = "";
   if (isMine) return playMove(move);

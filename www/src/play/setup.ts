@@ -1,6 +1,6 @@
 /** The form that starts a game. */
 import type { Color } from "chessops/types";
-import { byId } from "../shell/dom";
+import { byId, showFieldError } from "../shell/dom";
 import { InputError } from "../text/input-error";
 import { positionOf } from "../game/fen";
 import type { Control } from "./clock";
@@ -48,8 +48,7 @@ const chosenControl = (): Control | undefined => (control.value === OWN ? ownCon
 /** Returns the position of the form; `undefined` if it is the standard position or invalid. Shows the error of an invalid FEN. */
 function check(): string | undefined {
   const text = fen.value.replaceAll("_", " ").trim();
-  errorText.textContent = "";
-  fen.removeAttribute("aria-invalid");
+  showFieldError(fen, errorText, "");
   if (!text) {
     suggest("white");
     return undefined;
@@ -59,8 +58,7 @@ function check(): string | undefined {
     return text;
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
-    errorText.textContent = error.message;
-    fen.setAttribute("aria-invalid", "true");
+    showFieldError(fen, errorText, error.message);
     return undefined;
   }
 }

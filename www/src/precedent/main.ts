@@ -12,7 +12,7 @@ import { games } from "../book/results";
 import { StatusLine } from "../book/status-line";
 import { writeLinks } from "../link/position-links";
 import { nameFamous, reference } from "../explorer/references";
-import { Game, moveNumber, type Node, path, sameMove, type Step } from "../game/game";
+import { Game, moveText, type Node, path, sameMove, type Step } from "../game/game";
 import { bindKeys } from "../shell/keyboard";
 import { bookUrl, manifestUrl } from "../settings/data-urls";
 import { keepForOffline } from "../shell/offline";
@@ -186,10 +186,7 @@ function sound(isOn = !settings.sounds): void {
 }
 
 function line(): void {
-  const moves = path(state.node).slice(1).map((node, at) => {
-    const before = node.parent?.position;
-    return before && (at === 0 || before.turn === "white") ? `${moveNumber(before)} ${node.san}` : node.san;
-  });
+  const moves = path(state.node).slice(1).map((node, at) => moveText(node, at === 0));
   byId("line").textContent = moves.join(" ") || (state.game.startsAsUsual ? "A new game." : "A game from this position.");
 }
 

@@ -30,6 +30,13 @@ export function makeButton(properties: string | Parameters<typeof make>[1], does
   return button;
 }
 
+/** Shows the error of a field, or removes it if the message is empty. */
+export function showFieldError(field: HTMLElement, output: HTMLElement, message: string): void {
+  output.textContent = message;
+  if (message) field.setAttribute("aria-invalid", "true");
+  else field.removeAttribute("aria-invalid");
+}
+
 /** Disables or enables a button. If a disabled button had the focus, `other` gets it. */
 export function disable(button: HTMLElement, isDisabled: boolean, other: HTMLElement): void {
   const hasFocus = document.activeElement === button;
