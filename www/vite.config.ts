@@ -31,7 +31,7 @@ const BOARD_MODULES = [
   "board/(board|material|preview|promotion)",
   "game/(edit|game-id|legal-moves|opening-names)",
   "link/address-bar",
-  "loading/(next-task|throttle|visible)",
+  "loading/(throttle|visible)",
   "moves/(move-field|opening-label)",
   "players/last-player",
   "score/known-score",

@@ -3,7 +3,6 @@ import type { NormalMove } from "chessops/types";
 import { byId } from "../shell/dom";
 import { InputError } from "../text/input-error";
 import { moveNumber, type Node } from "../game/game";
-import { nextTask } from "../loading/next-task";
 import { loadPart } from "../loading/page-part";
 import type { State } from "../state/state";
 
@@ -42,8 +41,7 @@ export function bindTyped(state: State, play: (node: Node, move: NormalMove) => 
       showMessage("");
       state.go(event.key === "ArrowLeft" ? state.node.parent : state.choice);
     }
-    // A move may move the focus. In the same task, Firefox would press the element that gets the focus.
-    if (event.key === "Enter") void nextTask().then(enter);
+    if (event.key === "Enter") void enter();
   });
   field.addEventListener("input", () => showMessage(""));
   field.addEventListener("blur", () => showMessage(""));
