@@ -40,8 +40,8 @@ const BOARD_MODULES = [
 ];
 const BOARD = new RegExp(String.raw`/node_modules/@lichess-org/chessground/.*\.js$|/src/(${BOARD_MODULES.join("|")})\.ts$`);
 
-/** Modules that read and write links to positions. The board needs them with the parts of a game, other pages at once. */
-const LINKS = /\/src\/link\/(lichess-game|link|position-links)\.ts$/;
+/** Modules for links to positions and for time controls. The board needs them with the parts of a game, other pages at once. */
+const LINKS = /\/src\/(link\/(lichess-game|link|position-links)|game\/time-control)\.ts$/;
 
 /** Modules that the board loads for a game, at the latest after the first evaluation. */
 const GAME = /\/src\/(analysis\/game-parts|games\/(game-menu|library|session)|moves\/move-list|report\/(glyph|graph|judgment|move-times|origins|reporter|stockfish-facts|variation-judge)|evaluation\/(endgame-lookups|engine-search)|style\/game-parts)\.(ts|css)$/;

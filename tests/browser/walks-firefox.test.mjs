@@ -29,7 +29,8 @@ const CLOCKS = `[TimeControl "300+5"]\n\n1. e4 {[%clk 0:05:00]} e5 {[%clk 0:05:0
 
 suiteIn(["Firefox"], (session) => {
   const find = (/** @type {string} */ id) => session.driver.findElement(By.css(`[data-testid=${id}]`));
-  const click = async (/** @type {string} */ id) => (await until(() => find(id))).click();
+  /** Clicks an element as soon as that is possible. */
+  const click = (/** @type {string} */ id) => until(() => find(id).click().then(() => true), `${id} is clicked`);
   const reads = (/** @type {string} */ id, /** @type {RegExp} */ pattern) => readsIn(session.driver, id, pattern);
   const press = (/** @type {string} */ key) => session.driver.actions().sendKeys(key).perform();
   /** Runs a function in the page. */
@@ -74,6 +75,7 @@ suiteIn(["Firefox"], (session) => {
       await click("start");
       await reads("status", /^Your move/);
       await find("move-input").sendKeys("Ra8", Key.ENTER);
+      // The key must not press the link that gets the focus.
       await reads("verdict", /^You wonCheckmate after 1 move\./);
       await click("analyse");
       await reads("moves", /Ra8#/);

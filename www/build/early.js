@@ -19,6 +19,6 @@
   if (location.hash.length > 1)
     for (const href of LINKED) {
       const kind = href.endsWith(".css") ? { rel: "preload", as: "style", crossOrigin: "" } : { rel: "modulepreload" };
-      document.head.append(Object.assign(document.createElement("link"), kind, { href }));
+      document.head.append(Object.assign(document.createElement("link"), kind, { fetchPriority: "low", href }));
     }
 }

@@ -101,6 +101,7 @@ export function head({ url, database }: Deployment): Plugin {
         // The module that a page needs first is requested early, like the manifests (early.js).
         const { read = [], module } = EARLY[name] ?? {};
         for (const file of files.filter((file) => module?.test(file))) tags.push(link({ rel: "preload", as: "fetch", type: "application/wasm", crossorigin: true, href: `./${file}` }));
+        // Their priority is low: the module and the scripts of the page go first.
         const linked = name === BOARD && bundle ? filesOf(bundle, /(^|\/)index-[^/]*\.js$/, GAME_PARTS).map((file) => `./${file}`) : [];
         const script = early.replace("DATABASE", JSON.stringify(database).replaceAll("<", "\\u003c")).replace("READ", JSON.stringify(read)).replace("LINKED", JSON.stringify(linked));
         // The script sets the theme before the first paint. Style sheets must not delay it.

@@ -338,9 +338,11 @@ const step = (node: Node | undefined): void => void (match && node && show(node)
 const typed = byId<HTMLInputElement>("move");
 const typedError = byId("move-error");
 typed.addEventListener("input", () => showFieldError(typed, typedError, ""));
-typed.addEventListener("keydown", ({ key }) => {
-  if (key === "Escape") typed.blur();
-  if (key !== "Enter" || !match || typed.value.trim() === "") return;
+typed.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") typed.blur();
+  if (event.key !== "Enter" || !match || typed.value.trim() === "") return;
+  // The last move moves the focus. Firefox would press the link that gets the focus.
+  event.preventDefault();
   const { isMine, node } = match;
   const move = (isMine ? parseMove : parsePremove)(node.position, typed.value);
   if (!move) {
