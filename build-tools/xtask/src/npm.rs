@@ -93,6 +93,7 @@ const MODULES: [Wasm; 6] = [
         name: "shelfish_endgames",
         file: "shelfish_endgames_bg.wasm",
         text: Some("endgames-wasm.js"),
+        profile: "wasm-small",
         ..READER
     },
     Wasm {
@@ -100,7 +101,7 @@ const MODULES: [Wasm; 6] = [
         name: "shelfish_analysis",
         file: "shelfish_analysis_bg.wasm",
         text: Some("analysis-wasm.js"),
-        profile: "wasm-analysis",
+        profile: "wasm-small",
         ..READER
     },
     ENGINE,

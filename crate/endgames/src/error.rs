@@ -279,6 +279,15 @@ impl fmt::Display for EndgameError {
 
 impl core::error::Error for EndgameError {}
 
+impl EndgameError {
+    /// Whether a position has this error although some pages are missing. Distances that contradict an estimated result are no
+    /// damage.
+    pub(crate) fn is_final(&self) -> bool {
+        let EndgameError::Table { error, .. } = self else { return false };
+        !matches!(error, TableError::Distances | TableError::Field { field: Field::Distance, .. })
+    }
+}
+
 impl From<SourceError> for EndgameError {
     fn from(error: SourceError) -> EndgameError {
         EndgameError::Source(error)

@@ -130,16 +130,16 @@ impl State {
 
     /// Removes a quarter of the pages.
     fn shrink(&mut self) {
-        let mut ids: Vec<(u64, PageId)> = self.pages.iter().map(|(id, kept)| (kept.used, *id)).collect();
-        ids.sort_unstable();
-        for (_, id) in ids {
-            if self.bytes <= self.capacity / 4 * 3 {
-                break;
-            }
-            if let Some(kept) = self.pages.remove(&id) {
-                self.bytes -= kept.bytes.len();
-            }
+        let most = self.capacity / 4 * 3;
+        // Searches the clock after which the pages fit.
+        let (mut from, mut to) = (0, self.clock);
+        while from < to {
+            let middle = u64::midpoint(from, to);
+            let kept = self.pages.values().filter(|kept| kept.used > middle).map(|kept| kept.bytes.len());
+            if kept.sum::<usize>() > most { from = middle + 1 } else { to = middle }
         }
+        self.pages.retain(|_, kept| kept.used > from);
+        self.bytes = self.pages.values().map(|kept| kept.bytes.len()).sum();
     }
 }
 

@@ -5,6 +5,8 @@
 //! length. The *sparse index* has an entry for every few values: a block, and the place of the value within the block. The
 //! *block lengths* have the number of values of each block.
 
+use core::cell::Cell;
+
 use crate::error::{Field, TableError};
 
 /// Bytes of the fields before the Huffman code.
@@ -29,7 +31,7 @@ const LENGTH: u64 = 2;
 /// one page.
 const LENGTHS_TOGETHER: usize = 32;
 /// Maximum number of blocks between the entry of the sparse index and the block with the value.
-const MAX_WALK: u32 = 1 << 14;
+const MAX_WALK: u32 = 1 << 12;
 
 /// Bytes of a header that are read in order.
 #[derive(Clone, Debug)]
@@ -92,15 +94,21 @@ impl<E> From<TableError> for Stop<E> {
     }
 }
 
-/// Steps that a probe may still take: symbols and block lengths that it reads.
+/// Maximum number of steps of a position with its moves. A position of two queens against a queen has some 2,400 replies, with
+/// 700 symbols each.
+const MAX_STEPS: u32 = 1 << 23;
+
+/// Steps that a position may still take: symbols and block lengths that a probe reads.
 #[derive(Debug)]
-pub(crate) struct Steps(core::cell::Cell<u32>);
+pub(crate) struct Steps(Cell<u32>);
+
+impl Default for Steps {
+    fn default() -> Steps {
+        Steps(MAX_STEPS.into())
+    }
+}
 
 impl Steps {
-    pub(crate) fn new(steps: u32) -> Steps {
-        Steps(steps.into())
-    }
-
     fn take(&self) -> Result<(), TableError> {
         self.0.set(self.0.get().checked_sub(1).ok_or(TableError::Steps)?);
         Ok(())

@@ -220,7 +220,7 @@ pub(crate) fn verdict(tables: &Resolver<'_>, chess: &Chess) -> Result<Verdict, E
 /// Every move is probed even after an error, so that all missing pages are found.
 pub(crate) fn probe(tables: &Resolver<'_>, chess: &Chess) -> Result<Probe, EndgameError> {
     let own = verdict(tables, chess);
-    let probed = |m: Move| {
+    let probed = |m: Move| -> Result<ProbedMove, EndgameError> {
         let mut after = chess.clone();
         after.play_unchecked(m);
         Ok(ProbedMove {
@@ -232,8 +232,17 @@ pub(crate) fn probe(tables: &Resolver<'_>, chess: &Chess) -> Result<Probe, Endga
             is_insufficient_material: after.is_insufficient_material(),
         })
     };
-    let moves: Vec<Result<ProbedMove, EndgameError>> = chess.legal_moves().into_iter().map(probed).collect();
-    let mut moves = moves.into_iter().collect::<Result<Vec<ProbedMove>, EndgameError>>()?;
-    moves.sort_by_key(|probed| (Reverse(probed.outcome()), !probed.is_checkmate, probed.dtz()));
-    Ok(Probe { verdict: own?, moves })
+    let order = |probed: &ProbedMove| (Reverse(probed.outcome()), !probed.is_checkmate, probed.dtz());
+    let mut moves = Vec::new();
+    let mut failed = None;
+    for probed in chess.legal_moves().into_iter().map(probed) {
+        match probed {
+            Ok(probed) => {
+                let place = moves.partition_point(|other| order(other) <= order(&probed));
+                moves.insert(place, probed);
+            }
+            Err(error) => failed = failed.or(Some(error)),
+        }
+    }
+    failed.map_or_else(|| Ok(Probe { verdict: own?, moves }), Err)
 }

@@ -15,6 +15,7 @@ use crate::index::{INDEX_FILE, Index, MAX_INDEX, PAGE, SUMS_FILE, SumAt, has_sum
 use crate::material::Material;
 use crate::name::Metric;
 use crate::pages::{Attempt, PageId, Pages, SUMS};
+use crate::pairs::Steps;
 use crate::probe::{Probe, ProbedMove, Verdict, line, probe, verdict};
 use crate::resolve::{Catalog, Resolver};
 
@@ -166,11 +167,16 @@ impl<S: Source, C: Cache> Endgames<S, C> {
         let check = |chess: &Chess| self.check(chess).err().map(|uncovered| Err(EndgameError::Uncovered(uncovered)));
         let mut answers: Vec<Option<Result<T, EndgameError>>> = positions.iter().map(check).collect();
         let limit = MAX_BYTES.saturating_mul(positions.len() as u64);
+        // The steps of all attempts count.
+        let steps: Vec<Steps> = positions.iter().map(|_| Steps::default()).collect();
         let (mut bytes, mut waves) = (0, 0);
         loop {
             let mut missing = BTreeSet::new();
-            for (chess, answer) in positions.iter().zip(&mut answers).filter(|(_, answer)| answer.is_none()) {
-                let (found, wanted) = self.attempt(chess, read, waves == 0);
+            for ((chess, steps), answer) in positions.iter().zip(&steps).zip(&mut answers) {
+                if answer.is_some() {
+                    continue;
+                }
+                let (found, wanted) = self.attempt(chess, steps, read, waves == 0);
                 if wanted.is_empty() {
                     *answer = Some(found);
                 } else {
@@ -179,7 +185,7 @@ impl<S: Source, C: Cache> Endgames<S, C> {
             }
             let fetched = if missing.is_empty() {
                 break;
-            } else if waves == MAX_WAVES || bytes > limit {
+            } else if waves == MAX_WAVES || bytes + missing.len() as u64 * PAGE > limit {
                 Err(TOO_MUCH)
             } else {
                 self.fetch(missing).await
@@ -198,25 +204,33 @@ impl<S: Source, C: Cache> Endgames<S, C> {
     }
 
     /// Reads a position from the pages in memory. Returns the missing pages; the result counts if no page is missing.
-    fn attempt<T>(&self, chess: &Chess, read: Read<T>, is_first: bool) -> (Result<T, EndgameError>, BTreeSet<PageId>) {
+    fn attempt<T>(
+        &self,
+        chess: &Chess,
+        steps: &Steps,
+        read: Read<T>,
+        is_first: bool,
+    ) -> (Result<T, EndgameError>, BTreeSet<PageId>) {
         let attempt = Attempt::new(&self.index, &self.catalog, &self.pages);
         if is_first {
             self.want_indexes(&attempt, chess);
         }
-        let resolver = Resolver::new(&attempt);
+        let resolver = Resolver::new(&attempt, steps);
         let found = read(&resolver, chess);
         let is_incomplete = resolver.is_incomplete();
         let missing = attempt.into_missing();
-        // An incomplete probe that misses no page would never end.
-        if is_incomplete && missing.is_empty() {
-            return (Err(TOO_MUCH), missing);
+        match found {
+            Err(error) if error.is_final() => (Err(error), BTreeSet::new()),
+            // Would never end.
+            _ if is_incomplete && missing.is_empty() => (Err(TOO_MUCH), missing),
+            found => (found, missing),
         }
-        (found, missing)
     }
 
     /// Notes the indexes of the tables as missing that the position and its moves need.
     fn want_indexes(&self, attempt: &Attempt<'_>, chess: &Chess) {
-        let mut materials = BTreeSet::from([Material::of_board(chess.board())]);
+        let mut materials = BTreeSet::new();
+        materials.insert(Material::of_board(chess.board()));
         for m in chess.legal_moves() {
             if m.is_capture() || m.is_promotion() {
                 let mut after = chess.clone();
@@ -235,16 +249,14 @@ impl<S: Source, C: Cache> Endgames<S, C> {
 
     /// Requests pages and keeps them, after their checksums are verified. Returns the number of received bytes.
     async fn fetch(&self, missing: BTreeSet<PageId>) -> Result<u64, EndgameError> {
-        let mut wanted = missing;
-        let sums: BTreeSet<PageId> = wanted
-            .iter()
-            .filter_map(|id| match self.index.sum_at(id.file.into(), id.page) {
-                SumAt::File { page, .. } => Some(PageId { file: SUMS, page }),
-                SumAt::Known(_) => None,
-            })
-            .filter(|id| self.pages.get(*id).is_none())
-            .collect();
-        wanted.extend(sums);
+        let mut wanted = missing.clone();
+        for id in &missing {
+            if let SumAt::File { page, .. } = self.index.sum_at(id.file.into(), id.page)
+                && self.pages.get(PageId { file: SUMS, page }).is_none()
+            {
+                wanted.insert(PageId { file: SUMS, page });
+            }
+        }
         let mut pages = self.cached(&mut wanted).await;
         let requests: Vec<Vec<PageId>> = runs(&wanted);
         let mut answers =
@@ -257,9 +269,9 @@ impl<S: Source, C: Cache> Endgames<S, C> {
                 pages.push((id, page));
             }
         }
-        // Pages of checksums have the largest number. They are needed first.
-        pages.sort_by_key(|(id, _)| core::cmp::Reverse(*id));
-        for (id, page) in pages {
+        // Pages of checksums are needed first.
+        let (sums, others): (Vec<_>, Vec<_>) = pages.into_iter().partition(|(id, _)| id.file == SUMS);
+        for (id, page) in sums.into_iter().chain(others) {
             if !self.is_whole(id, &page) {
                 self.cache.remove(&self.cache_name(id));
                 return Err(EndgameError::Damaged {

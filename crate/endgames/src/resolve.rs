@@ -16,9 +16,6 @@ use crate::name::{Metric, TableName};
 use crate::pairs::{Steps, Stop};
 use crate::probe::Outcome;
 
-/// Maximum number of steps for a position with its moves: symbols and block lengths.
-const MAX_STEPS: u32 = 1 << 23;
-
 /// Tables by their pieces.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Catalog {
@@ -111,14 +108,15 @@ struct Entry {
 /// A probe of a position and its moves.
 pub(crate) struct Resolver<'a> {
     files: &'a dyn Files,
-    steps: Steps,
+    steps: &'a Steps,
     /// Whether a value was not in memory. The results are then estimates.
     is_incomplete: Cell<bool>,
 }
 
 impl<'a> Resolver<'a> {
-    pub(crate) fn new(files: &'a dyn Files) -> Resolver<'a> {
-        Resolver { files, steps: Steps::new(MAX_STEPS), is_incomplete: Cell::new(false) }
+    /// Begins a probe that may take `steps`.
+    pub(crate) fn new(files: &'a dyn Files, steps: &'a Steps) -> Resolver<'a> {
+        Resolver { files, steps, is_incomplete: Cell::new(false) }
     }
 
     /// Whether a value was not in memory, so that the results do not count.
@@ -243,7 +241,7 @@ impl<'a> Resolver<'a> {
             return Ok(Outcome::Draw);
         }
         let found = self.at(chess, Metric::Wdl, |place, table| {
-            match place.outcome(&self.steps, |at, bytes| self.files.read(table, at, bytes)) {
+            match place.outcome(self.steps, |at, bytes| self.files.read(table, at, bytes)) {
                 Err(Stop::Missing) => {
                     self.is_incomplete.set(true);
                     Ok(place.usual_outcome())
@@ -260,7 +258,7 @@ impl<'a> Resolver<'a> {
             if !place.has_side {
                 return Ok(None);
             }
-            place.plies(outcome, &self.steps, |at, bytes| self.files.read(table, at, bytes)).map(Some)
+            place.plies(outcome, self.steps, |at, bytes| self.files.read(table, at, bytes)).map(Some)
         })?;
         // The estimate of a distance that is not in memory is of no consequence.
         Ok(found.unwrap_or(Some(Plies { count: 0, is_rounded: true })))

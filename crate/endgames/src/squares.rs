@@ -260,15 +260,15 @@ impl Numbering {
         let mut number = self.leading_number(squares)? * self.groups[0].factor;
         let mut first = self.groups[0].count;
         for (place, group) in self.groups.iter().enumerate().skip(1) {
-            let (before, rest) = squares.split_at_mut(first);
-            let group_squares = &mut rest[..group.count];
-            group_squares.sort_unstable();
+            let (before, rest) = squares.split_at(first);
+            let group_squares = &rest[..group.count];
             let below = if place == 1 && self.has_second_pawns { FIRST_RANK } else { 0 };
             let mut placement = 0;
-            for (chosen, square) in (1..).zip(&*group_squares) {
+            for square in group_squares {
+                let lower = |squares: &[Square]| squares.iter().filter(|other| *other < square).count() as u64;
                 // Squares of earlier groups are not free.
-                let taken = before.iter().filter(|other| *other < square).count() as u64;
-                placement += binomial((*square as u64).checked_sub(taken + below)?, chosen);
+                let free = (*square as u64).checked_sub(lower(before) + below)?;
+                placement += binomial(free, 1 + lower(group_squares));
             }
             number += placement * group.factor;
             first += group.count;
@@ -290,10 +290,14 @@ impl Numbering {
             if squares[0].file() != file {
                 return None;
             }
-            squares[1..count].sort_unstable_by_key(|square| pawn_number(*square));
             let lower = pawn_placements(count as u64, file, PAWN_RANKS.start..squares[0].rank() as u32);
-            let others = (1..).zip(&squares[1..count]).map(|(chosen, square)| binomial(pawn_number(*square), chosen));
-            return Some(lower + others.sum::<u64>());
+            let others = &squares[1..count];
+            let placement = others.iter().map(|square| {
+                let number = pawn_number(*square);
+                let chosen = others.iter().filter(|other| pawn_number(**other) <= number).count() as u64;
+                binomial(number, chosen)
+            });
+            return Some(lower + placement.sum::<u64>());
         }
         if squares[0].rank() > Rank::Fourth {
             squares.iter_mut().for_each(|square| *square = square.flip_vertical());

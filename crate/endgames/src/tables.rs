@@ -12,7 +12,7 @@ use shelfish::source::{SourceError, SourceErrorKind};
 use crate::error::{EndgameError, TableError, check};
 use crate::header::{Header, MAX_HEADER};
 use crate::name::TableName;
-use crate::pairs::Stop;
+use crate::pairs::{Steps, Stop};
 use crate::probe::{Outcome, Probe, Verdict, outcome, probe, verdict};
 use crate::resolve::{Catalog, Files, Resolver};
 
@@ -161,7 +161,7 @@ impl Tables {
         read: fn(&Resolver<'_>, &Chess) -> Result<T, EndgameError>,
     ) -> Result<T, EndgameError> {
         check(chess, self.max_pieces()).map_err(EndgameError::Uncovered)?;
-        read(&Resolver::new(self), chess)
+        read(&Resolver::new(self, &Steps::default()), chess)
     }
 
     /// Returns win, draw or loss of a position for the side to move, as if its half-move clock was zero. Reads no distances, so

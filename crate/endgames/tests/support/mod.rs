@@ -1,6 +1,8 @@
 //! Positions of endgame tables, and the tables of the repository.
 #![allow(dead_code, reason = "each test uses some of the functions")]
 
+pub mod table;
+
 use std::path::PathBuf;
 
 use shakmaty::{CastlingMode, Chess, Color, File, FromSetup as _, Piece, Position as _, Rank, Role, Setup, Square};
