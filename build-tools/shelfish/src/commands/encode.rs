@@ -26,6 +26,7 @@ use crate::evaluations::parts::fragment::Fragment;
 use crate::evaluations::parts::lines::Lines;
 use crate::evaluations::parts::{Plan, Verb};
 use crate::store::{Address, Settings, Store};
+use crate::system::named_error::named;
 use crate::terminal::progress::{Progress, Work};
 use crate::{BoxError, Outcome, database};
 
@@ -93,6 +94,23 @@ impl fmt::Display for Report {
     }
 }
 
+/// Error of a part that the plan does not have.
+#[derive(Debug)]
+struct NoSuchPart {
+    /// Number of `--part`.
+    part: usize,
+    /// Number of parts of the plan.
+    parts: usize,
+}
+
+impl fmt::Display for NoSuchPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "--part {}: the plan has {} parts, from 0 on", self.part, self.parts)
+    }
+}
+
+impl std::error::Error for NoSuchPart {}
+
 /// Encodes a part and prints a summary.
 pub fn run(args: Args) -> Outcome {
     args.verb.print_report(&encode(&args)?)?;
@@ -104,15 +122,12 @@ fn encode(args: &Args) -> Result<Report, BoxError> {
     let plan = Plan::read(&args.verb.plan)?;
     let part = args.part as usize;
     if part >= plan.parts() {
-        return Err(format!("--part {part}: the plan has {} parts, from 0 on", plan.parts()).into());
+        return Err(NoSuchPart { part, parts: plan.parts() }.into());
     }
     let is_stdin = args.lines.as_os_str() == "-";
     let name = if is_stdin { "standard input".to_owned() } else { args.lines.display().to_string() };
-    let reader: Box<dyn Read> = if is_stdin {
-        Box::new(io::stdin())
-    } else {
-        Box::new(File::open(&args.lines).map_err(|error| format!("{name}: {error}"))?)
-    };
+    let reader: Box<dyn Read> =
+        if is_stdin { Box::new(io::stdin()) } else { Box::new(File::open(&args.lines).map_err(named(&name))?) };
     let target = Target::open(&args.out, &plan, part)?;
     let positions = Arc::new(AtomicU64::new(0));
     let count = Some(positions.clone());
@@ -178,7 +193,8 @@ impl Target {
             let store = Store::open(address, Settings::default())?;
             return Ok(Target::Bucket { store: Box::new(store), scratch: tempfile::tempdir()? });
         };
-        let at_dir = |error: io::Error| format!("{}: {error}", dir.display());
+        let name = dir.display();
+        let at_dir = named(&name);
         let folder = dir.join(plan.folder());
         fs::create_dir_all(&folder).map_err(at_dir)?;
         let scratch = tempfile::Builder::new().prefix(&format!("{part:05}-")).suffix(".tmp").tempdir_in(&folder);
@@ -195,10 +211,9 @@ impl Target {
     fn put(&self, shards: &[&str], name: &str, fragment: &[u8]) -> Result<(), BoxError> {
         match self {
             Target::Folder { dir, scratch } => {
-                let at_path = |path: &Path, error: io::Error| format!("{}: {error}", path.display());
                 for shard in shards {
                     let path = dir.join(shard);
-                    fs::rename(scratch.path().join(shard), &path).map_err(|error| at_path(&path, error))?;
+                    fs::rename(scratch.path().join(shard), &path).map_err(named(&path.display()))?;
                 }
                 let (path, new) = (dir.join(name), scratch.path().join("fragment.json"));
                 let write = || {
@@ -206,8 +221,7 @@ impl Target {
                     File::open(&new)?.sync_all()?;
                     fs::rename(&new, &path)
                 };
-                write().map_err(|error| at_path(&path, error))?;
-                Ok(())
+                Ok(write().map_err(named(&path.display()))?)
             }
             Target::Bucket { store, scratch } => Ok(database::wait(async {
                 let (_keep, never) = watch::channel(false);

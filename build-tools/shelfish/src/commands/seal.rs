@@ -78,6 +78,21 @@ impl fmt::Display for Report {
     }
 }
 
+/// Error of fragments that are too large for a manifest.
+#[derive(Debug)]
+struct TooLarge {
+    /// URL or path of the folder of the fragments.
+    at: String,
+}
+
+impl fmt::Display for TooLarge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: the fragments have more than {MAX_BYTES} bytes, too many for a manifest", self.at)
+    }
+}
+
+impl std::error::Error for TooLarge {}
+
 /// Seals a database and prints a summary.
 pub fn run(args: Args) -> Outcome {
     let plan = Plan::read(&args.verb.plan)?;
@@ -106,8 +121,7 @@ async fn seal(store: &Store, plan: &Plan) -> Result<Report, BoxError> {
         };
         bytes += found.bytes.len();
         if bytes > MAX_BYTES {
-            let at = store.locate(&plan.folder());
-            return Err(format!("{at}: the fragments have more than {MAX_BYTES} bytes, too many for a manifest").into());
+            return Err(TooLarge { at: store.locate(&plan.folder()) }.into());
         }
         let at = store.locate(&plan.fragment_name(part));
         match Fragment::parse(&found.bytes, plan, part) {

@@ -1,28 +1,51 @@
 //! Output files that a user names. A file is written whole or not at all, and never over a file that the run reads.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use shelfish::table::{Manifest, SHARD_ENDING};
 
+use super::named_error::named;
 use super::signals::{self, Cleanup};
 
-/// Returns the error for a file that would be overwritten.
-fn refused(path: &Path, why: &str) -> io::Error {
-    let path = path.display();
-    io::Error::new(io::ErrorKind::InvalidInput, format!("{path} {why}: name another file, it would be overwritten"))
+/// Error of an output file that must not be overwritten.
+#[derive(Debug)]
+enum Refused {
+    /// The run reads the file.
+    Read(PathBuf),
+    /// The file belongs to a database.
+    Database(PathBuf),
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (path, reason) = match self {
+            Refused::Read(path) => (path, "is read"),
+            Refused::Database(path) => (path, "is a file of a database"),
+        };
+        write!(f, "{} {reason}: name another file, it would be overwritten", path.display())
+    }
+}
+
+impl std::error::Error for Refused {}
+
+impl From<Refused> for io::Error {
+    fn from(error: Refused) -> io::Error {
+        io::Error::new(io::ErrorKind::InvalidInput, error)
+    }
 }
 
 /// Checks that `path` is neither a file of a database nor one of the files in `read`.
 pub fn check<'a>(path: &Path, read: impl IntoIterator<Item = &'a Path>) -> io::Result<()> {
     let Ok(real) = path.canonicalize() else { return Ok(()) };
     if read.into_iter().any(|source| source.canonicalize().is_ok_and(|source| source == real)) {
-        return Err(refused(path, "is read"));
+        return Err(Refused::Read(path.to_owned()).into());
     }
     let is_manifest = real.ends_with(Manifest::FILE);
     let is_shard = real.to_string_lossy().ends_with(SHARD_ENDING);
-    if is_manifest || is_shard { Err(refused(path, "is a file of a database")) } else { Ok(()) }
+    if is_manifest || is_shard { Err(Refused::Database(path.to_owned()).into()) } else { Ok(()) }
 }
 
 /// Writes a file by `write`. An existing file is replaced once the new file is complete.
@@ -30,9 +53,8 @@ pub fn check<'a>(path: &Path, read: impl IntoIterator<Item = &'a Path>) -> io::R
 /// A path that is not a plain file, such as a pipe, is written to directly.
 pub fn whole<E: From<io::Error>>(path: &Path, write: impl FnOnce(&mut Named) -> Result<(), E>) -> Result<(), E> {
     check(path, [])?;
-    let named = |error| name(path, &error);
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-        let mut out = Named::new(File::create(path).map_err(named)?, path);
+        let mut out = Named::new(File::create(path).map_err(named(&path.display()))?, path);
         write(&mut out)?;
         return Ok(out.flush()?);
     }
@@ -44,7 +66,7 @@ pub fn whole<E: From<io::Error>>(path: &Path, write: impl FnOnce(&mut Named) -> 
 /// Replaces any plain file. [`whole`] refuses the files of a database.
 pub fn replace<E: From<io::Error>>(path: &Path, write: impl FnOnce(&mut Named) -> Result<(), E>) -> Result<(), E> {
     let new = Replacement::new(path)?;
-    let mut out = Named::new(new.temporary.as_file().try_clone().map_err(|error| name(path, &error))?, &new.path);
+    let mut out = Named::new(new.temporary.as_file().try_clone().map_err(named(&path.display()))?, &new.path);
     write(&mut out)?;
     out.flush()?;
     Ok(new.finish()?)
@@ -65,7 +87,8 @@ struct Replacement {
 impl Replacement {
     /// Creates the temporary file in the folder of `path`.
     fn new(path: &Path) -> io::Result<Replacement> {
-        let named = |error| name(path, &error);
+        let name = path.display();
+        let named = named(&name);
         // A link keeps pointing to the file.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -82,15 +105,10 @@ impl Replacement {
 
     /// Gives the temporary file its final name.
     fn finish(self) -> io::Result<()> {
-        let named = |error| name(&self.path, &error);
-        self.temporary.as_file().sync_all().map_err(named)?;
-        self.temporary.persist(&self.path).map_err(|error| name(&self.path, &error.error)).map(drop)
+        let name = self.path.display();
+        self.temporary.as_file().sync_all().map_err(named(&name))?;
+        self.temporary.persist(&self.path).map_err(|error| named(&name)(error.error)).map(drop)
     }
-}
-
-/// Adds the path to an error.
-fn name(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 /// A buffered file whose errors name its path.
@@ -108,11 +126,11 @@ impl Named {
 
 impl Write for Named {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes).map_err(|error| name(&self.path, &error))
+        self.file.write(bytes).map_err(named(&self.path.display()))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.flush().map_err(|error| name(&self.path, &error))
+        self.file.flush().map_err(named(&self.path.display()))
     }
 }
 

@@ -27,6 +27,7 @@ use self::search::Engines;
 use crate::database::endgames::{self, EndgameTables};
 use crate::database::{self, OpenError, cache};
 use crate::input::{Dump, DumpOptions, Input};
+use crate::system::named_error::named;
 use crate::system::output;
 use crate::terminal::progress::{Progress, Work};
 use crate::terminal::shown::shown;
@@ -193,7 +194,7 @@ fn analyse(runtime: &Runtime, args: &Args, out: &mut impl Write, is_terminal: bo
     let progress = Progress::start(work, args.quiet || is_terminal || engines.is_some());
     let mut totals = Totals::default();
     for source in &sources {
-        let named = |error: io::Error| io::Error::new(error.kind(), format!("{source}: {error}"));
+        let named = named(source);
         let text = Dump::open(source, read.clone(), DumpOptions::default()).and_then(Dump::text).map_err(named)?;
         let mut games = Games::new(text);
         loop {

@@ -13,6 +13,7 @@ use shelfish_analysis::pgn;
 
 use crate::input::game_texts::{GameText, GameTexts, decoded};
 use crate::input::{Dump, DumpOptions, Input};
+use crate::system::named_error::named;
 
 /// Options for games.
 #[derive(clap::Args, Debug)]
@@ -65,7 +66,8 @@ impl std::fmt::Display for Games {
 impl Args {
     /// Reads the games.
     pub fn read(&self) -> io::Result<Games> {
-        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", self.games.display()));
+        let name = self.games.display();
+        let named = named(&name);
         let dump = Dump::open(&Input::from(self.games.as_path()), Default::default(), DumpOptions::default());
         let games = dump.and_then(|dump| self.sample.read(dump.text()?)).map_err(named)?;
         if games.count == 0 {

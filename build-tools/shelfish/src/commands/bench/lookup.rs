@@ -23,6 +23,7 @@ use super::games::{Args as GamesArgs, Sample};
 use super::report::{Finding, Report, SUMMARY_COLUMNS, Style, Table, figure, summary_cells};
 use crate::database::{self, DatabaseSource};
 use crate::statistics::Summary;
+use crate::system::named_error::named;
 use crate::{BoxError, Outcome};
 
 /// Number of warm lookups that are timed together, because a single lookup is too short for the clock.
@@ -147,7 +148,7 @@ impl Args {
 
 /// Reads the positions of a file with one FEN per line.
 fn parse(path: &Path) -> Result<Vec<Position>, BoxError> {
-    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let text = fs::read_to_string(path).map_err(named(&path.display()))?;
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     let positions =
         lines.map(|(n, line)| line.trim().parse().map_err(|error| format!("{}, line {n}: {error}", path.display())));

@@ -4,9 +4,11 @@ mod explored;
 mod openings;
 mod table;
 
+use std::fmt;
+
 use shakmaty::{Chess, Move, Position as _};
 use shelfish::eval::PositionEval;
-use shelfish::played::{Bucketing, Played, PlayedMove};
+use shelfish::played::{Bucketing, BucketingError, Played, PlayedMove};
 use shelfish::position::Position;
 use shelfish::reader::{Options, ReadError, Reader};
 
@@ -16,6 +18,46 @@ use crate::terminal::answers::Answers;
 use crate::{BoxError, Outcome};
 use explored::{Evaluation, Explored, Names};
 use openings::Openings;
+
+/// Errors of the buckets of a book.
+#[derive(Debug)]
+enum BucketError {
+    /// The manifest of the book names invalid buckets.
+    Manifest(BucketingError),
+    /// The book has no buckets.
+    NoBuckets,
+    /// The book has no bucket of this name.
+    Unknown {
+        /// Name in `--buckets`.
+        found: String,
+        /// Names of the buckets of the book.
+        known: Vec<String>,
+    },
+    /// A record has another number of buckets than the manifest of the book.
+    Record {
+        /// Number in the manifest.
+        expected: usize,
+        /// Number in the record.
+        found: usize,
+    },
+}
+
+impl fmt::Display for BucketError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BucketError::Manifest(error) => write!(f, "the manifest of the book names invalid buckets: {error}"),
+            BucketError::NoBuckets => f.write_str("--buckets needs a book that was built with --buckets"),
+            BucketError::Unknown { found, known } => {
+                write!(f, "{found:?} is not a bucket of the book, which has: {}", known.join("; "))
+            }
+            BucketError::Record { expected, found } => {
+                write!(f, "the record has {found} buckets, expected {expected} by the manifest of the book")
+            }
+        }
+    }
+}
+
+impl std::error::Error for BucketError {}
 
 /// Print the moves that were played from positions.
 #[derive(clap::Args, Debug)]
@@ -82,10 +124,10 @@ async fn explore(source: DatabaseSource, evals: Option<DatabaseSource>, args: &A
 }
 
 /// Collects the names of openings, and the names of buckets and sources from the manifest of the book.
-fn names(book: &Reader<DatabaseSource, Played>) -> Result<Names, BoxError> {
+fn names(book: &Reader<DatabaseSource, Played>) -> Result<Names, BucketError> {
     let manifest = book.manifest();
     let buckets = manifest.info_of(Wanted::BUCKETS).map(str::parse::<Bucketing>).transpose();
-    let buckets = buckets.map_err(|why| format!("the manifest of the book names invalid buckets: {why}"))?;
+    let buckets = buckets.map_err(BucketError::Manifest)?;
     Ok(Names {
         buckets,
         sources: manifest.info_of(SOURCE_NAMES).unwrap_or_default().lines().map(str::to_owned).collect(),
@@ -94,17 +136,17 @@ fn names(book: &Reader<DatabaseSource, Played>) -> Result<Names, BoxError> {
 }
 
 /// Returns the numbers of the wanted buckets, or `None` if all buckets are wanted.
-fn chosen(names: &Names, wanted: &[String]) -> Result<Option<Vec<usize>>, BoxError> {
+fn chosen(names: &Names, wanted: &[String]) -> Result<Option<Vec<usize>>, BucketError> {
     if wanted.is_empty() {
         return Ok(None);
     }
-    let buckets = names.buckets.as_ref().ok_or("--buckets needs a book that was built with --buckets")?;
+    let buckets = names.buckets.as_ref().ok_or(BucketError::NoBuckets)?;
     let all: Vec<String> = (0..buckets.count()).map(|n| buckets.name(n)).collect();
     let number = |name: &String| {
         let found = all.iter().position(|other| other == name);
-        found.ok_or_else(|| format!("{name:?} is not a bucket of the book, which has: {}", all.join("; ")).into())
+        found.ok_or_else(|| BucketError::Unknown { found: name.clone(), known: all.clone() })
     };
-    wanted.iter().map(number).collect::<Result<_, BoxError>>().map(Some)
+    wanted.iter().map(number).collect::<Result<_, BucketError>>().map(Some)
 }
 
 async fn explored(
@@ -118,9 +160,8 @@ async fn explored(
     let Some(mut played) = book.lookup(&position).await? else { return Ok(Explored::none(&position, names)) };
     let buckets = played.buckets();
     let of_book = names.buckets.as_ref().map(Bucketing::count);
-    if of_book.is_some_and(|count| count != buckets.len()) {
-        let found = buckets.len();
-        return Err(format!("the record has {found} buckets, unlike the manifest of the book").into());
+    if let Some(expected) = of_book.filter(|count| *count != buckets.len()) {
+        return Err(BucketError::Record { expected, found: buckets.len() }.into());
     }
     if let Some(chosen) = chosen {
         played = played.of_buckets(|n| chosen.contains(&n));

@@ -1,6 +1,7 @@
 //! Export of a book in the format of Polyglot.
 
 use std::cmp::Reverse;
+use std::fmt;
 use std::io::Write;
 
 use indicatif::HumanCount;
@@ -21,6 +22,34 @@ pub enum Weights {
     Score,
 }
 
+/// Reasons why a database does not become a Polyglot book.
+#[derive(Debug)]
+enum PolyglotError {
+    /// The database contains evaluations.
+    Evaluations,
+    /// No move was played often enough.
+    NoMoves {
+        /// Minimum number of games of a move.
+        min_games: u64,
+    },
+}
+
+impl fmt::Display for PolyglotError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PolyglotError::Evaluations => f.write_str(
+                "the database contains evaluations; --format polyglot needs a book, which `shelfish book build` makes of \
+                 games",
+            ),
+            PolyglotError::NoMoves { min_games } => {
+                write!(f, "nothing to write: no move was played in {min_games} games; decrease --min-games")
+            }
+        }
+    }
+}
+
+impl std::error::Error for PolyglotError {}
+
 /// Hashes of a position, with its moves.
 struct Position {
     keys: Vec<u64>,
@@ -37,10 +66,7 @@ struct MoveCounts {
 /// Writes the moves that at least `min_games` games played. The entries are sorted in memory.
 pub fn write(args: &Args, weights: Weights, min_games: u64, out: &mut impl Write) -> Result<(), BoxError> {
     if database::kind(&args.database.source()?)? == Kind::Evaluations {
-        return Err(
-            "the database contains evaluations; --format polyglot needs a book, which `shelfish book build` makes of games"
-                .into(),
-        );
+        return Err(PolyglotError::Evaluations.into());
     }
     let (mut entries, mut positions, mut left_out) = (Vec::new(), 0u64, 0u64);
     for block in blocks(args, |records: &[Played]| records.iter().map(move_counts).collect::<Vec<Position>>())? {
@@ -64,7 +90,7 @@ pub fn write(args: &Args, weights: Weights, min_games: u64, out: &mut impl Write
         }
     }
     if entries.is_empty() {
-        return Err(format!("nothing to write: no move was played in {min_games} games; decrease --min-games").into());
+        return Err(PolyglotError::NoMoves { min_games }.into());
     }
     entries.sort_unstable_by_key(|entry| (entry.key, Reverse(entry.weight), entry.code));
     for entry in &entries {

@@ -23,6 +23,7 @@ use super::analyse::games::{Entry, Games};
 use crate::database::{self, DatabaseSource, Kind};
 use crate::games::PART;
 use crate::input::{Dump, DumpOptions, Input};
+use crate::system::named_error::named;
 use crate::system::ordered::{cores, ordered};
 use crate::system::size;
 use crate::system::workspace::Workspace;
@@ -240,7 +241,7 @@ const GATHERED: usize = 1 << 16;
 /// Adds the positions of the games of a file to `keys`. Returns the number of games that cannot be read.
 fn positions_of_games(path: &Path, keys: &mut Vec<Key>) -> Result<u64, BoxError> {
     let source = Input::from(path);
-    let named = |error: std::io::Error| std::io::Error::new(error.kind(), format!("{source}: {error}"));
+    let named = named(&source);
     let text =
         Dump::open(&source, Arc::new(AtomicU64::new(0)), DumpOptions::default()).and_then(Dump::text).map_err(named)?;
     let (mut refused, mut room) = (0, GATHERED);
