@@ -1,10 +1,9 @@
 /** Checks answers: by the known best move and the known lines, otherwise by the database and the engine. */
-import type { Evaluated, Evaluator } from "shelfish/evaluator";
-import { isShallow, type ScoreLike, scoreText, winningChances } from "shelfish/score";
+import { type ScoreLike, scoreText, winningChances } from "shelfish/score";
 import type { DatabaseClient } from "../database/client";
 import { Game, type Node, type Step, steps, uci } from "../game/game";
 import { Reopenable } from "../loading/load-once";
-import { bestScore, knownLine } from "../score/known-score";
+import { bestScore, isShallow, knownLine, scoreOfAnswer } from "../score/known-score";
 import { INACCURACY } from "../score/score";
 import { load } from "../settings/settings";
 import type { State } from "../state/state";
@@ -31,7 +30,7 @@ export interface Verdict {
 
 /** Opens the engine when the first answer needs a search. */
 export class Answers {
-  readonly #evaluator = new Reopenable(() => this.#openEvaluator());
+  readonly #engine = new Reopenable(async () => (await import("shelfish/engine")).openEngine());
 
   constructor(
     private readonly state: State,
@@ -53,7 +52,7 @@ export class Answers {
 
   /** Closes the engine. */
   close(): void {
-    this.#evaluator.close();
+    this.#engine.close();
   }
 
   /** Returns the score of a move that is the first move of a line of the database. */
@@ -63,26 +62,21 @@ export class Answers {
     return pv && { ...pv, line: pv.uci.slice(1) };
   }
 
+  /** Evaluates the position after a move: by a deep evaluation of the database, else by the engine if it is enabled. */
   async #evaluate({ position }: Step, signal: AbortSignal): Promise<(ScoreLike & { line: readonly string[] }) | undefined> {
     const { fen } = new Game(position).root;
     try {
-      const limits = { nodes: load().nodes, movetime: MOVETIME };
-      const found: Evaluated | null = await (await this.#evaluator.open()).evaluate(fen, { ...limits, signal, castling: "chess960" });
-      if (!found) return undefined;
-      const { from, depth, knodes, pvs: [pv] } = found;
-      // Without an engine, a shallow evaluation of the database is only a hint.
-      return from === "database" && isShallow({ depth, knodes, mate: pv.mate }) ? undefined : { ...pv, line: pv.uci };
+      const known = await this.client.lookup(fen, signal).then(({ answer }) => scoreOfAnswer(answer), () => undefined);
+      if (known && !isShallow(known)) return known;
+      const { engine, nodes } = load();
+      if (!engine) return undefined;
+      const { pvs: [pv] } = await (await this.#engine.open()).analyse(fen, { nodes, movetime: MOVETIME, signal, castling: "chess960" });
+      return { ...pv, line: pv.uci };
     } catch (error) {
       signal.throwIfAborted();
       // The question remains open without a verdict.
       console.warn("The check of the answer:", error);
       return undefined;
     }
-  }
-
-  async #openEvaluator(): Promise<Evaluator> {
-    const database = { lookup: async (fen: string, { signal = new AbortController().signal }: { signal?: AbortSignal } = {}) => (await this.client.lookup(fen, signal)).answer };
-    const { openEvaluator } = await import("shelfish/evaluator");
-    return openEvaluator({ database, engine: load().engine ? async () => (await import("shelfish/engine")).openEngine() : null });
   }
 }
