@@ -24,6 +24,7 @@ import { players } from "../game/player-names";
 import { updateStepButtons, navigation } from "../state/navigation";
 import { notice } from "../games/notice";
 import { keepForOffline } from "../shell/offline";
+import { whenIdle } from "../loading/idle";
 import { loadOnce } from "../loading/load-once";
 import { whenVisible } from "../loading/visible";
 import { bindOpen } from "../games/open-controls";
@@ -105,7 +106,8 @@ state.on(({ known, status, tree }) => {
     describeDatabase();
     keepForOffline();
   }
-  if (known || (status && state.status.error)) loadPanels().catch(() => {});
+  // The evaluation is painted first.
+  if (known || (status && state.status.error)) whenIdle(() => void loadPanels().catch(() => {}));
 });
 
 const openInput = async (input: string | File) => (await loadGameParts()).session.open(input);
