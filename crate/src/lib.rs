@@ -64,7 +64,8 @@ mod moves;
 pub mod played;
 pub mod polyglot;
 pub mod position;
-mod quoted;
+#[doc(hidden)]
+pub mod quoted;
 pub mod reader;
 mod setters;
 pub mod source;

@@ -7,7 +7,7 @@ const MAX_CHARS: usize = 80;
 
 /// The beginning of a text between quotation marks, control characters by number. The standard library's `Debug` does the same, but with
 /// Unicode tables that are a twentieth of the WASM module.
-pub(crate) struct Quoted<'a>(pub &'a str);
+pub struct Quoted<'a>(pub &'a str);
 
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

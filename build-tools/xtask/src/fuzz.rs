@@ -9,9 +9,9 @@ use crate::{
     tools,
 };
 
-const TARGETS: [&str; 13] = [
+const TARGETS: [&str; 14] = [
     "fen", "key", "manifest", "page", "block", "played", "pgn", "polyglot", "search", "pzstd", "part", "plan",
-    "endgames",
+    "endgames", "table",
 ];
 
 /// Options that `cargo fuzz` passes to the compiler, without sanitizers, which need a nightly compiler.

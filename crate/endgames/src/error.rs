@@ -175,10 +175,8 @@ impl fmt::Display for TableError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TableError::Magic { expected, found } => {
-                write!(
-                    f,
-                    "expected the first bytes {expected:02x?}, found {found:02x?}: the file is not a Syzygy table"
-                )
+                let [expected, found] = [*expected, *found].map(u32::from_be_bytes);
+                write!(f, "expected the first bytes {expected:08x}, found {found:08x}: the file is not a Syzygy table")
             }
             TableError::Length { found } => {
                 write!(

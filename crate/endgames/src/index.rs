@@ -6,6 +6,7 @@
 use core::fmt;
 
 use shelfish::leb128;
+use shelfish::quoted::Quoted;
 use twox_hash::XxHash64;
 
 use crate::error::TableError;
@@ -87,6 +88,8 @@ pub enum IndexError {
     Short,
     /// The index has bytes after the last field.
     Long,
+    /// A name is not UTF-8.
+    Text,
     /// The ending of the files is not a short text of `.`, lower-case letters and digits.
     Ending {
         /// The ending.
@@ -123,11 +126,13 @@ impl fmt::Display for IndexError {
             }
             IndexError::Seal => f.write_str("the checksum does not match: the index is damaged"),
             IndexError::Short => f.write_str("the index ends within a field"),
+            IndexError::Text => f.write_str("a name is not UTF-8"),
             IndexError::Long => f.write_str("the index has bytes after its last field"),
             IndexError::Ending { found } => {
                 write!(
                     f,
-                    "expected an ending of at most {MAX_ENDING} dots, lower-case letters and digits, found {found:?}"
+                    "expected an ending of at most {MAX_ENDING} dots, lower-case letters and digits, found {}",
+                    Quoted(found)
                 )
             }
             IndexError::TooMany { max, found } => write!(f, "expected at most {max} tables, found {found}"),
@@ -349,7 +354,7 @@ impl Index {
             let length = usize::try_from(number(rest)?).map_err(|_| IndexError::Short)?;
             let (text, after) = rest.split_at_checked(length).ok_or(IndexError::Short)?;
             *rest = after;
-            Ok(String::from_utf8_lossy(text).into_owned())
+            Ok(core::str::from_utf8(text).map_err(|_| IndexError::Text)?.to_string())
         };
         let ending = checked_ending(&text(rest)?)?;
         let count = number(rest)?;

@@ -34,7 +34,8 @@ impl Material {
     /// Reads both sides of a valid name like `KRPvKR`.
     pub(crate) fn of_name(name: &str) -> Material {
         let (white, black) = name.split_once('v').unwrap_or_default();
-        let side = |text: &str| ROLES.map(|role| text.matches(role.upper_char()).count() as u8);
+        let side =
+            |text: &str| ROLES.map(|role| text.chars().filter(|letter| *letter == role.upper_char()).count() as u8);
         Material { white: side(white), black: side(black) }
     }
 

@@ -3,6 +3,8 @@
 use core::fmt;
 use core::str::FromStr;
 
+use shelfish::quoted::Quoted;
+
 /// Maximum number of pieces of a table.
 pub const MAX_PIECES: usize = 7;
 
@@ -57,8 +59,8 @@ impl fmt::Display for NameError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "expected the name of a table of 3 to {MAX_PIECES} pieces like KRPvKR.rtbw or KRPvKR.rtbz, found {:?}",
-            self.found
+            "expected the name of a table of 3 to {MAX_PIECES} pieces like KRPvKR.rtbw or KRPvKR.rtbz, found {}",
+            Quoted(&self.found)
         )
     }
 }

@@ -5,7 +5,6 @@
 
 use core::cell::RefCell;
 use core::fmt;
-use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::error::{EndgameError, TableError};
@@ -33,18 +32,81 @@ pub(crate) struct PageId {
 /// Number of the file of checksums.
 pub(crate) const SUMS: u16 = u16::MAX;
 
+/// A list in the order of its keys. Trees and hash tables would be a large part of the module for browsers.
+#[derive(Clone, Debug)]
+pub(crate) struct Ordered<K, V>(Vec<(K, V)>);
+
+impl<K, V> Default for Ordered<K, V> {
+    fn default() -> Ordered<K, V> {
+        Ordered(Vec::new())
+    }
+}
+
+impl<K: Copy + Ord, V> Ordered<K, V> {
+    fn place(&self, key: K) -> Result<usize, usize> {
+        self.0.binary_search_by_key(&key, |(key, _)| *key)
+    }
+
+    pub(crate) fn get(&self, key: K) -> Option<&V> {
+        let place = self.place(key).ok()?;
+        Some(&self.0[place].1)
+    }
+
+    fn get_mut(&mut self, key: K) -> Option<&mut V> {
+        let place = self.place(key).ok()?;
+        Some(&mut self.0[place].1)
+    }
+
+    /// Inserts a value. Returns the old value.
+    pub(crate) fn insert(&mut self, key: K, value: V) -> Option<V> {
+        match self.place(key) {
+            Ok(place) => Some(core::mem::replace(&mut self.0[place].1, value)),
+            Err(place) => {
+                self.0.insert(place, (key, value));
+                None
+            }
+        }
+    }
+}
+
+/// Numbers of pages, in order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PageSet(Ordered<PageId, ()>);
+
+impl PageSet {
+    pub(crate) fn insert(&mut self, id: PageId) {
+        self.0.insert(id, ());
+    }
+
+    pub(crate) fn extend(&mut self, ids: impl IntoIterator<Item = PageId>) {
+        ids.into_iter().for_each(|id| self.insert(id));
+    }
+
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = PageId> {
+        self.0.0.iter().map(|(id, ())| *id)
+    }
+
+    pub(crate) fn remove(&mut self, id: PageId) {
+        self.0.0.retain(|(other, ())| *other != id);
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.0.len()
+    }
+}
+
 /// Pages and parsed headers in memory.
 pub(crate) struct Pages(Mutex<State>);
 
 struct State {
-    pages: HashMap<PageId, Kept>,
+    pages: Ordered<PageId, Kept>,
     /// Bytes of all pages.
     bytes: usize,
     /// Maximum number of bytes.
     capacity: usize,
     /// Number of accesses so far.
     clock: u64,
-    headers: HashMap<u16, Arc<Header>>,
+    headers: Ordered<u16, Arc<Header>>,
     /// Bytes of all headers.
     header_bytes: usize,
 }
@@ -63,7 +125,7 @@ impl fmt::Debug for Pages {
 
 impl Pages {
     pub(crate) fn new(capacity: usize) -> Pages {
-        let (pages, headers) = (HashMap::new(), HashMap::new());
+        let (pages, headers) = (Ordered::default(), Ordered::default());
         Pages(Mutex::new(State { pages, bytes: 0, capacity, clock: 0, headers, header_bytes: 0 }))
     }
 
@@ -96,14 +158,14 @@ impl Pages {
 
     pub(crate) fn clear(&self) {
         let mut state = self.state();
-        state.pages.clear();
+        state.pages.0.clear();
         state.bytes = 0;
-        state.headers.clear();
+        state.headers.0.clear();
         state.header_bytes = 0;
     }
 
     fn header(&self, file: u16) -> Option<Arc<Header>> {
-        self.state().headers.get(&file).cloned()
+        self.state().headers.get(file).cloned()
     }
 
     /// Keeps a parsed header. Too many headers are all removed: their pages remain.
@@ -111,7 +173,7 @@ impl Pages {
         let mut state = self.state();
         state.header_bytes += header.memory();
         if state.header_bytes > MAX_HEADERS {
-            state.headers.clear();
+            state.headers.0.clear();
             state.header_bytes = header.memory();
         }
         let header = Arc::new(header);
@@ -123,7 +185,7 @@ impl Pages {
 impl State {
     fn get(&mut self, id: PageId) -> Option<Arc<[u8]>> {
         self.clock += 1;
-        let kept = self.pages.get_mut(&id)?;
+        let kept = self.pages.get_mut(id)?;
         kept.used = self.clock;
         Some(kept.bytes.clone())
     }
@@ -134,12 +196,12 @@ impl State {
         // Searches the clock after which the pages fit.
         let (mut from, mut to) = (0, self.clock);
         while from < to {
-            let middle = u64::midpoint(from, to);
-            let kept = self.pages.values().filter(|kept| kept.used > middle).map(|kept| kept.bytes.len());
+            let middle = from + (to - from) / 2;
+            let kept = self.pages.0.iter().map(|(_, kept)| if kept.used > middle { kept.bytes.len() } else { 0 });
             if kept.sum::<usize>() > most { from = middle + 1 } else { to = middle }
         }
-        self.pages.retain(|_, kept| kept.used > from);
-        self.bytes = self.pages.values().map(|kept| kept.bytes.len()).sum();
+        self.pages.0.retain(|(_, kept)| kept.used > from);
+        self.bytes = self.pages.0.iter().map(|(_, kept)| kept.bytes.len()).sum();
     }
 }
 
@@ -161,7 +223,7 @@ pub(crate) struct Attempt<'a> {
     index: &'a Index,
     catalog: &'a Catalog,
     pages: &'a Pages,
-    missing: RefCell<BTreeSet<PageId>>,
+    missing: RefCell<PageSet>,
 }
 
 impl<'a> Attempt<'a> {
@@ -170,7 +232,7 @@ impl<'a> Attempt<'a> {
     }
 
     /// Returns the pages that are missing.
-    pub(crate) fn into_missing(self) -> BTreeSet<PageId> {
+    pub(crate) fn into_missing(self) -> PageSet {
         self.missing.into_inner()
     }
 
@@ -185,7 +247,7 @@ impl<'a> Attempt<'a> {
     /// Notes those of the pages that are not in memory.
     fn note(&self, file: u16, pages: core::ops::Range<u64>) {
         let state = self.pages.state();
-        let ids = pages.map(|page| PageId { file, page }).filter(|id| !state.pages.contains_key(id));
+        let ids = pages.map(|page| PageId { file, page }).filter(|id| state.pages.get(*id).is_none());
         self.missing.borrow_mut().extend(ids);
     }
 }

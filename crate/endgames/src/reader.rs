@@ -2,7 +2,6 @@
 
 use core::fmt;
 use core::ops::Range;
-use std::collections::BTreeSet;
 
 use futures_util::stream::{self, StreamExt as _};
 use shakmaty::{Chess, Position as _};
@@ -14,7 +13,7 @@ use crate::error::{EndgameError, Uncovered, check};
 use crate::index::{INDEX_FILE, Index, MAX_INDEX, PAGE, SUMS_FILE, SumAt, has_sum};
 use crate::material::Material;
 use crate::name::Metric;
-use crate::pages::{Attempt, PageId, Pages, SUMS};
+use crate::pages::{Attempt, PageId, PageSet, Pages, SUMS};
 use crate::pairs::Steps;
 use crate::probe::{Probe, ProbedMove, Verdict, line, probe, verdict};
 use crate::resolve::{Catalog, Resolver};
@@ -166,24 +165,24 @@ impl<S: Source, C: Cache> Endgames<S, C> {
     async fn read<T>(&self, positions: &[Chess], read: Read<T>) -> Vec<Result<T, EndgameError>> {
         let check = |chess: &Chess| self.check(chess).err().map(|uncovered| Err(EndgameError::Uncovered(uncovered)));
         let mut answers: Vec<Option<Result<T, EndgameError>>> = positions.iter().map(check).collect();
-        let limit = MAX_BYTES.saturating_mul(positions.len() as u64);
+        let limit = MAX_BYTES * positions.len() as u64;
         // The steps of all attempts count.
         let steps: Vec<Steps> = positions.iter().map(|_| Steps::default()).collect();
         let (mut bytes, mut waves) = (0, 0);
         loop {
-            let mut missing = BTreeSet::new();
+            let mut missing = PageSet::default();
             for ((chess, steps), answer) in positions.iter().zip(&steps).zip(&mut answers) {
                 if answer.is_some() {
                     continue;
                 }
                 let (found, wanted) = self.attempt(chess, steps, read, waves == 0);
-                if wanted.is_empty() {
+                if wanted.len() == 0 {
                     *answer = Some(found);
                 } else {
-                    missing.extend(wanted);
+                    missing.extend(wanted.iter());
                 }
             }
-            let fetched = if missing.is_empty() {
+            let fetched = if missing.len() == 0 {
                 break;
             } else if waves == MAX_WAVES || bytes + missing.len() as u64 * PAGE > limit {
                 Err(TOO_MUCH)
@@ -210,7 +209,7 @@ impl<S: Source, C: Cache> Endgames<S, C> {
         steps: &Steps,
         read: Read<T>,
         is_first: bool,
-    ) -> (Result<T, EndgameError>, BTreeSet<PageId>) {
+    ) -> (Result<T, EndgameError>, PageSet) {
         let attempt = Attempt::new(&self.index, &self.catalog, &self.pages);
         if is_first {
             self.want_indexes(&attempt, chess);
@@ -220,22 +219,24 @@ impl<S: Source, C: Cache> Endgames<S, C> {
         let is_incomplete = resolver.is_incomplete();
         let missing = attempt.into_missing();
         match found {
-            Err(error) if error.is_final() => (Err(error), BTreeSet::new()),
+            Err(error) if error.is_final() => (Err(error), PageSet::default()),
             // Would never end.
-            _ if is_incomplete && missing.is_empty() => (Err(TOO_MUCH), missing),
+            _ if is_incomplete && missing.len() == 0 => (Err(TOO_MUCH), missing),
             found => (found, missing),
         }
     }
 
     /// Notes the indexes of the tables as missing that the position and its moves need.
     fn want_indexes(&self, attempt: &Attempt<'_>, chess: &Chess) {
-        let mut materials = BTreeSet::new();
-        materials.insert(Material::of_board(chess.board()));
+        let mut materials = vec![Material::of_board(chess.board())];
         for m in chess.legal_moves() {
             if m.is_capture() || m.is_promotion() {
                 let mut after = chess.clone();
                 after.play_unchecked(m);
-                materials.insert(Material::of_board(after.board()));
+                let material = Material::of_board(after.board());
+                if !materials.contains(&material) {
+                    materials.push(material);
+                }
             }
         }
         for material in materials {
@@ -248,9 +249,9 @@ impl<S: Source, C: Cache> Endgames<S, C> {
     }
 
     /// Requests pages and keeps them, after their checksums are verified. Returns the number of received bytes.
-    async fn fetch(&self, missing: BTreeSet<PageId>) -> Result<u64, EndgameError> {
+    async fn fetch(&self, missing: PageSet) -> Result<u64, EndgameError> {
         let mut wanted = missing.clone();
-        for id in &missing {
+        for id in missing.iter() {
             if let SumAt::File { page, .. } = self.index.sum_at(id.file.into(), id.page)
                 && self.pages.get(PageId { file: SUMS, page }).is_none()
             {
@@ -285,15 +286,15 @@ impl<S: Source, C: Cache> Endgames<S, C> {
     }
 
     /// Takes the pages out of `wanted` that the cache contains. Damaged pages of the cache are requested again.
-    async fn cached(&self, wanted: &mut BTreeSet<PageId>) -> Vec<(PageId, Vec<u8>)> {
+    async fn cached(&self, wanted: &mut PageSet) -> Vec<(PageId, Vec<u8>)> {
         let start = Instant::now();
-        let ids: Vec<PageId> = wanted.iter().rev().copied().collect();
+        let ids: Vec<PageId> = wanted.iter().rev().collect();
         let found = self.cache.get(ids.iter().map(|id| self.cache_name(*id)).collect()).await;
         let mut pages = Vec::new();
         for (id, page) in ids.into_iter().zip(found) {
             let Some(page) = page else { continue };
             if self.is_whole(id, &page) {
-                wanted.remove(&id);
+                wanted.remove(id);
                 self.observe(&self.file_name(id.file), self.page_range(id), 1, Origin::Cache, start, true);
                 self.pages.insert(id, page.clone());
                 pages.push((id, page));
@@ -366,17 +367,17 @@ impl<S: Source, C: Cache> Endgames<S, C> {
 const TOO_MUCH: EndgameError = EndgameError::TooMuch { bytes: MAX_BYTES, waves: MAX_WAVES };
 
 /// Divides pages into requests.
-fn runs(pages: &BTreeSet<PageId>) -> Vec<Vec<PageId>> {
+fn runs(pages: &PageSet) -> Vec<Vec<PageId>> {
     let mut runs: Vec<Vec<PageId>> = Vec::new();
-    for id in pages {
+    for id in pages.iter() {
         let fits = |run: &Vec<PageId>| {
             run[run.len() - 1].file == id.file
                 && id.page - run[run.len() - 1].page <= MAX_GAP + 1
                 && id.page - run[0].page < MAX_RUN
         };
         match runs.last_mut() {
-            Some(run) if fits(run) => run.push(*id),
-            _ => runs.push(vec![*id]),
+            Some(run) if fits(run) => run.push(id),
+            _ => runs.push(vec![id]),
         }
     }
     runs

@@ -118,6 +118,15 @@ fn seeds(dir: &Path) -> Result<(), Box<dyn std::error::Error>> {
     // Without the first bytes and the checksum, which the target adds.
     let index = include_bytes!("../../../static-shards/endgames/endgames.index");
     put("endgames", 0, &index[9..index.len() - 8])?;
+    // The number of the table's name, and the table without the first bytes and the checksum.
+    let tables: [&[u8]; 3] = [
+        include_bytes!("../../../static-shards/endgames/KQvK.rtbw"),
+        include_bytes!("../../../static-shards/endgames/KPvK.rtbw"),
+        include_bytes!("../../../static-shards/endgames/KPvK.rtbz"),
+    ];
+    for (n, table) in tables.into_iter().enumerate() {
+        put("table", n, &[&[n as u8], &table[4..table.len() - 16]].concat())?;
+    }
     for (n, Attack { fen, block, .. }) in
         blocks().into_iter().enumerate().filter(|(_, attack)| attack.block.len() < 10_000)
     {
