@@ -27,9 +27,8 @@ test("the module of books and its JavaScript take at most 120 kB in Brotli, and 
   assert.ok(!readFileSync(join(PACKAGE, entry()), "utf8").includes("movesMany"));
 });
 
-// The crate that reads the tables brings 800 kB of attack tables, which take half of the module.
-test("endgame tables and their JavaScript take at most 134 kB in Brotli, and are not part of the reader", (t) => {
-  bounded(t, 134_000, "endgames.js", "shelfish_endgames_bg.wasm");
+test("endgame tables and their JavaScript take at most 83 kB in Brotli, and are not part of the reader", (t) => {
+  bounded(t, 83_000, "endgames.js", "shelfish_endgames_bg.wasm");
   assert.ok(!readFileSync(join(PACKAGE, entry()), "utf8").includes("openEndgames"));
 });
 
