@@ -7,12 +7,13 @@
 
 use shakmaty::{Chess, Color, Piece, Position as _, Role};
 
-use crate::error::{Field, TableError};
+use crate::layout::Layout;
 use crate::material::Material;
 use crate::name::{Metric, TableName};
+use crate::outcome::Outcome;
 use crate::pairs::{Fields, Pairs, Steps, Stop};
-use crate::probe::Outcome;
 use crate::squares::{Numbering, leading_file, piece};
+use crate::table_error::{Field, TableError};
 
 /// Bytes of the checksum at the end of a table.
 const CHECKSUM: u64 = 16;
@@ -37,17 +38,6 @@ const LOSS_PLIES: u8 = 8;
 const WIDE: u8 = 16;
 /// Bit of a part whose values are all equal.
 const SINGLE_VALUE: u8 = 128;
-
-/// Lengths of the parts of a table, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
-    /// Length of the file.
-    pub length: u64,
-    /// Length of the header. The sparse index begins after the header.
-    pub header: u64,
-    /// Length of the header, the sparse index and the block lengths. The data begins after them.
-    pub index: u64,
-}
 
 impl Layout {
     /// Reads the layout of a whole table.

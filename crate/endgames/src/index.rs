@@ -9,9 +9,9 @@ use shelfish::leb128;
 use shelfish::quoted::Quoted;
 use twox_hash::XxHash64;
 
-use crate::error::TableError;
-use crate::header::Layout;
+use crate::layout::Layout;
 use crate::name::{NameError, TableName};
+use crate::table_error::TableError;
 
 /// File name of the index.
 pub const INDEX_FILE: &str = "endgames.index";

@@ -7,11 +7,12 @@ use core::cell::RefCell;
 use core::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use crate::error::{EndgameError, TableError};
+use crate::error::EndgameError;
 use crate::header::{Header, MAX_HEADER};
 use crate::index::{Index, PAGE, Table};
 use crate::pairs::Stop;
 use crate::resolve::{Catalog, Files};
+use crate::table_error::TableError;
 
 /// Maximum length of header and index that are requested together, in bytes.
 const MAX_INDEX_TOGETHER: u64 = 32 << 10;

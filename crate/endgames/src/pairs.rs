@@ -7,7 +7,7 @@
 
 use core::cell::Cell;
 
-use crate::error::{Field, TableError};
+use crate::table_error::{Field, TableError};
 
 /// Bytes of the fields before the Huffman code.
 const FIXED: usize = 10;

@@ -1,68 +1,13 @@
 //! Results of a position and of its moves.
 
 use core::cmp::{Ordering, Reverse};
-use core::fmt;
 
 use shakmaty::{CastlingMode, Chess, EnPassantMode, FromSetup as _, Move, Position as _};
 use shelfish::position::{FenError, Position};
 
 use crate::error::EndgameError;
+use crate::outcome::Outcome;
 use crate::resolve::{Distance, Resolver};
-
-/// The result of a position for the side to move, with the 50-move rule.
-///
-/// The order is from the worst to the best.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Outcome {
-    /// Loss.
-    Loss,
-    /// Loss, or a draw by the 50-move rule. Rounded distances do not decide which.
-    MaybeLoss,
-    /// Draw by the 50-move rule. It would be a loss without the rule.
-    BlessedLoss,
-    /// Draw.
-    Draw,
-    /// Draw by the 50-move rule. It would be a win without the rule.
-    CursedWin,
-    /// Win, or a draw by the 50-move rule. Rounded distances do not decide which.
-    MaybeWin,
-    /// Win.
-    Win,
-}
-
-impl Outcome {
-    /// The name, as in Lichess' API.
-    pub fn name(self) -> &'static str {
-        match self {
-            Outcome::Loss => "loss",
-            Outcome::MaybeLoss => "maybe-loss",
-            Outcome::BlessedLoss => "blessed-loss",
-            Outcome::Draw => "draw",
-            Outcome::CursedWin => "cursed-win",
-            Outcome::MaybeWin => "maybe-win",
-            Outcome::Win => "win",
-        }
-    }
-
-    /// Returns the outcome for the other side.
-    pub fn reversed(self) -> Outcome {
-        match self {
-            Outcome::Loss => Outcome::Win,
-            Outcome::MaybeLoss => Outcome::MaybeWin,
-            Outcome::BlessedLoss => Outcome::CursedWin,
-            Outcome::Draw => Outcome::Draw,
-            Outcome::CursedWin => Outcome::BlessedLoss,
-            Outcome::MaybeWin => Outcome::MaybeLoss,
-            Outcome::Win => Outcome::Loss,
-        }
-    }
-}
-
-impl fmt::Display for Outcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
 
 /// The result of a position for the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,12 +9,13 @@ use std::sync::Arc;
 
 use shakmaty::{Chess, Position as _, Role};
 
-use crate::error::{EndgameError, TableError, Uncovered};
+use crate::error::{EndgameError, Uncovered};
 use crate::header::{Header, Place, Plies};
 use crate::material::Material;
 use crate::name::{Metric, TableName};
+use crate::outcome::Outcome;
 use crate::pairs::{Steps, Stop};
-use crate::probe::Outcome;
+use crate::table_error::TableError;
 
 /// Tables by their pieces.
 #[derive(Clone, Debug, Default)]

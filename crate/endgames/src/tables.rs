@@ -9,12 +9,14 @@ use std::sync::{Arc, OnceLock};
 use shakmaty::Chess;
 use shelfish::source::{SourceError, SourceErrorKind};
 
-use crate::error::{EndgameError, TableError, check};
+use crate::error::{EndgameError, check};
 use crate::header::{Header, MAX_HEADER};
 use crate::name::TableName;
+use crate::outcome::Outcome;
 use crate::pairs::{Steps, Stop};
-use crate::probe::{Outcome, Probe, Verdict, outcome, probe, verdict};
+use crate::probe::{Probe, Verdict, outcome, probe, verdict};
 use crate::resolve::{Catalog, Files, Resolver};
+use crate::table_error::TableError;
 
 /// Bytes of a header that are read first. Most headers are shorter.
 const FIRST: u64 = 4096;
