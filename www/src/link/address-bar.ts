@@ -7,6 +7,8 @@ const UNSAVED_LINK = "unsaved-link";
 let timer = 0;
 /** Address that is to be written. Browsers refuse addresses that change too often. */
 let due: string | undefined;
+/** Fragment before the last change of the address. */
+let before: string | undefined;
 
 /** Writes the fragment (without "#") after a short delay; with `push`, immediately and as a new history entry. */
 export function writeAddress(fragment: string, push = false): void {
@@ -21,13 +23,16 @@ export function writeAddress(fragment: string, push = false): void {
   }
 }
 
-/** Stores a link that the address cannot contain, because the address of a page that ends is not changed any more. */
-export const keepLink = (fragment: string): void => void writeString(UNSAVED_LINK, JSON.stringify({ from: location.hash.slice(1), fragment }));
+/**
+ * Stores a link that the address cannot contain, because the address of a page that ends is not changed any more. A reload that
+ * began before the last change of the address loads the address before it.
+ */
+export const keepLink = (fragment: string): void => void writeString(UNSAVED_LINK, JSON.stringify({ from: [location.hash.slice(1), before], fragment }));
 
 /** Returns the link that was stored at this address, if there is one. */
 export function keptLink(): string | undefined {
   const { from, fragment } = readObject(UNSAVED_LINK);
-  return typeof fragment === "string" && from === location.hash.slice(1) ? fragment : undefined;
+  return typeof fragment === "string" && Array.isArray(from) && from.includes(location.hash.slice(1)) ? fragment : undefined;
 }
 
 export const forgetLink = (): void => removeItem(UNSAVED_LINK);
@@ -50,6 +55,9 @@ export function followNavigation(restore: (fragment: string) => void): void {
 
 function flush(): void {
   window.clearTimeout(timer);
-  if (due !== undefined) history.replaceState(null, "", due);
+  if (due !== undefined) {
+    before = location.hash.slice(1);
+    history.replaceState(null, "", due);
+  }
   due = undefined;
 }
