@@ -83,6 +83,7 @@ pub(crate) enum Stop<E> {
     /// The bytes are not in memory.
     Missing,
     /// The bytes cannot be read.
+    #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "only files of a folder are read during a probe"))]
     Failed(E),
     /// The bytes are not those of a table.
     Damaged(TableError),

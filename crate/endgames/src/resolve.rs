@@ -45,6 +45,7 @@ impl Catalog {
     }
 
     /// Maximum number of pieces of a table.
+    #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn max_pieces(&self) -> usize {
         self.tables.iter().map(|(material, ..)| material.pieces()).max().unwrap_or(0)
     }

@@ -50,8 +50,14 @@ pub(crate) fn clippy(_: &Args) -> Result<Tally> {
 pub(crate) fn clippy_wasm(_: &Args) -> Result<Tally> {
     tools::wasm_target()?;
     // `shelfish` without its feature `write`, which other packages of the workspace turn on.
-    let bindings =
-        ["shelfish-wasm", "shelfish-book-wasm", "shelfish-analysis-wasm", "shelfish-engine-wasm", "shelfish-web-app"];
+    let bindings = [
+        "shelfish-wasm",
+        "shelfish-book-wasm",
+        "shelfish-endgames-wasm",
+        "shelfish-analysis-wasm",
+        "shelfish-engine-wasm",
+        "shelfish-web-app",
+    ];
     let packages = selected(["shelfish", "shelfish-engine"].into_iter().chain(bindings));
     let target = ["--lib", "--target", "wasm32-unknown-unknown", "--", "-D", "warnings"];
     check(cargo().arg("clippy").args(packages).args(target))
