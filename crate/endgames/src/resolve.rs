@@ -43,12 +43,6 @@ impl Catalog {
         let place = self.place(material.stronger_first(), metric).ok()?;
         Some(self.tables[place].2)
     }
-
-    /// Maximum number of pieces of a table.
-    #[cfg(not(target_arch = "wasm32"))]
-    pub(crate) fn max_pieces(&self) -> usize {
-        self.tables.iter().map(|(material, ..)| material.pieces()).max().unwrap_or(0)
-    }
 }
 
 /// Tables whose bytes can be read, now or later.

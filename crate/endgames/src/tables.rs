@@ -35,6 +35,8 @@ const FIRST: u64 = 4096;
 pub struct Tables {
     tables: Vec<Table>,
     catalog: Catalog,
+    /// Maximum number of pieces of a table.
+    max_pieces: usize,
 }
 
 impl fmt::Debug for Tables {
@@ -123,7 +125,7 @@ impl Tables {
     ///
     /// Returns an error if the folder cannot be read, or if the length of a table is wrong.
     pub fn open(folder: impl AsRef<Path>) -> io::Result<Tables> {
-        let mut tables = Tables { tables: Vec::new(), catalog: Catalog::default() };
+        let mut tables = Tables { tables: Vec::new(), catalog: Catalog::default(), max_pieces: 0 };
         tables.add(folder)?;
         Ok(tables)
     }
@@ -142,6 +144,7 @@ impl Tables {
             Header::check_length(path.metadata()?.len())
                 .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, format!("{name}: {error}")))?;
             self.catalog.add(&name, self.tables.len());
+            self.max_pieces = self.max_pieces.max(name.pieces());
             self.tables.push(Table { name, path, open: OnceLock::new() });
         }
         Ok(self.tables.len() - before)
@@ -154,7 +157,7 @@ impl Tables {
 
     /// Maximum number of pieces of a table.
     pub fn max_pieces(&self) -> usize {
-        self.catalog.max_pieces()
+        self.max_pieces
     }
 
     fn read<T>(
@@ -162,7 +165,7 @@ impl Tables {
         chess: &Chess,
         read: fn(&Resolver<'_>, &Chess) -> Result<T, EndgameError>,
     ) -> Result<T, EndgameError> {
-        check(chess, self.max_pieces()).map_err(EndgameError::Uncovered)?;
+        check(chess, self.max_pieces).map_err(EndgameError::Uncovered)?;
         read(&Resolver::new(self, &Steps::default()), chess)
     }
 

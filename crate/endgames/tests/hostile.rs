@@ -65,31 +65,18 @@ fn attacks() -> Vec<Attack> {
     let walk = |value| Coding { place: Some(0xf00), length: Some(0), ..Coding::of_equal(value, 3) };
     let both = |coding: &dyn Fn(u16) -> Coding| table("KQRvKQ.rtbw", &[coding(4), coding(0)]);
     let widest = with_pairs((0..4095).map(|_| leaf).collect());
+    let contradictory = |name, symbols, pairs| Attack {
+        name,
+        material: "KRPvKR",
+        fen: PAWN,
+        table: valid(symbols),
+        hostile: Some(changed("KRPvKR", with_pairs(pairs))),
+        is_expected: |error| matches!(error, TableError::Pair { .. }),
+    };
     vec![
-        Attack {
-            name: "symbols in a cycle",
-            material: "KRPvKR",
-            fen: PAWN,
-            table: valid(256),
-            hostile: Some(changed("KRPvKR", with_pairs(cycle))),
-            is_expected: |error| matches!(error, TableError::Pair { .. }),
-        },
-        Attack {
-            name: "a chain of symbols",
-            material: "KRPvKR",
-            fen: PAWN,
-            table: valid(4095),
-            hostile: Some(changed("KRPvKR", with_pairs(chain))),
-            is_expected: |error| matches!(error, TableError::Pair { .. }),
-        },
-        Attack {
-            name: "a chain of symbols in the other order",
-            material: "KRPvKR",
-            fen: PAWN,
-            table: valid(4095),
-            hostile: Some(changed("KRPvKR", with_pairs(backward))),
-            is_expected: |error| matches!(error, TableError::Pair { .. }),
-        },
+        contradictory("symbols in a cycle", 256, cycle),
+        contradictory("a chain of symbols", 4095, chain),
+        contradictory("a chain of symbols in the other order", 4095, backward),
         Attack {
             name: "eight parts with 4,095 symbols each",
             material: "KRPvKR",

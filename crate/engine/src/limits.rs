@@ -79,7 +79,7 @@ pub trait Control {
 
     /// Returns the result of a position by endgame tables, or `None` if the tables do not contain the position.
     ///
-    /// The search calls this for positions after a capture or pawn move, without castling rights and with at most
+    /// The search calls this for positions after a capture or pawn move, with at most
     /// [`table_pieces`](Control::table_pieces) pieces.
     fn table_result(&mut self, _chess: &Chess) -> Option<TableResult> {
         None

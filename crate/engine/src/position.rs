@@ -125,11 +125,6 @@ impl Position {
         self.chess.board().occupied().count()
     }
 
-    /// Returns whether a side may castle.
-    pub fn may_castle(&self) -> bool {
-        self.chess.castles().any()
-    }
-
     /// Returns whether neither side can mate.
     pub fn insufficient_material(&self) -> bool {
         self.count() <= 4 && self.chess.is_insufficient_material()

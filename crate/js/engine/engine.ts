@@ -22,7 +22,6 @@ export const engineName = `Shelfish ${SIGNATURE}`;
 
 const MODULE = { entry: "shelfish/engine", file: "shelfish_engine_bg.wasm", call: "openEngine({ wasm })" };
 
-
 const OPEN: Kinds<EngineOptions> = { workers: "other", memoryBytes: "other", worker: "function", wasm: "other", signal: "signal" };
 const MANY: Kinds<AnalyseManyOptions> = { ...SEARCH, san: "flag", onAnswer: "function" };
 const { onAnswer: _, ...COMMON } = MANY;

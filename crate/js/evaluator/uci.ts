@@ -22,7 +22,6 @@ interface OnAnswer {
 /** Milliseconds until an engine that does not answer counts as failed. */
 const TIMEOUT = 60_000;
 
-
 /** Names and values of UCI options. */
 export type UciOptions = Readonly<Record<string, string | number | boolean>>;
 

@@ -16,7 +16,7 @@ const TABLE_DEPTH: i32 = 6;
 impl Search<'_> {
     /// Returns the score of a position by endgame tables. A win or loss is a bound, because a mate may be found.
     fn table_score(&mut self, position: &Position, ply: usize) -> Option<(i32, Bound)> {
-        if position.halfmoves() != 0 || position.count() > self.table_pieces || position.may_castle() {
+        if position.halfmoves() != 0 || position.count() > self.table_pieces {
             return None;
         }
         Some(match self.control.table_result(position.chess())? {
