@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_come_back_as_they_went() {
+    fn numbers_survive_a_round_trip() {
         let ends = (0..64).flat_map(|bits| [(1u64 << bits) - 1, 1 << bits]);
         for value in ends.chain([u64::MAX]) {
             let mut bytes = Vec::new();
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_of_more_than_64_bits_is_none() {
+    fn a_number_of_more_than_64_bits_is_rejected() {
         assert_eq!(take(&mut &[0x80; 20][..]), None);
         assert_eq!(take(&mut &[[0xff; 9].as_slice(), &[2]].concat()[..]), None);
         assert_eq!(take(&mut &[[0xff; 9].as_slice(), &[1]].concat()[..]), Some(u64::MAX));

@@ -32,7 +32,7 @@ mod tests {
     use super::Quoted;
 
     #[test]
-    fn a_long_text_is_cut() {
+    fn a_long_text_is_truncated() {
         for c in ["a", "♔"] {
             assert_eq!(Quoted(&c.repeat(80)).to_string(), format!("\"{}\"", c.repeat(80)));
             assert_eq!(Quoted(&c.repeat(1_000)).to_string(), format!("\"{}…\"", c.repeat(80)));
@@ -40,7 +40,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_quoted_so_that_its_ends_and_controls_show() {
+    fn quotes_and_control_characters_are_escaped() {
         assert_eq!(Quoted("a \"b\"\\\n♔").to_string(), "\"a \\\"b\\\"\\\\\\u{a}♔\"");
     }
 }

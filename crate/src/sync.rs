@@ -124,14 +124,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_is_made_once() {
+    fn a_value_is_created_once() {
         let cell = OnceCell::default();
         let make = |value| cell.get_or_try_init(ready(Ok::<_, ()>(value)));
         assert_eq!(block_on(join(make(1), make(2))), (Ok(&1), Ok(&1)));
     }
 
     #[test]
-    fn the_next_one_makes_it_if_the_first_fails_or_is_dropped() {
+    fn the_next_caller_creates_the_value_if_the_first_fails_or_is_dropped() {
         let cell = OnceCell::default();
         assert_eq!(block_on(cell.get_or_try_init(ready(Err::<u8, _>("no")))), Err("no"));
         let mut first = Box::pin(cell.get_or_try_init(pending::<Result<_, &str>>()));
@@ -144,12 +144,12 @@ mod tests {
     }
 
     #[test]
-    fn there_are_only_so_many_permits_and_none_for_whoever_has_gone() {
+    fn permits_are_limited_and_a_dropped_waiter_keeps_no_permit() {
         let semaphore = Semaphore::new(2);
         let (first, second) = block_on(join(semaphore.acquire(), semaphore.acquire()));
         let mut waiting: Vec<_> = (0..4).map(|_| Box::pin(semaphore.acquire())).collect();
         assert!(waiting.iter_mut().all(|next| next.now_or_never().is_none()));
-        // One has gone before its turn, one when it had its permit already.
+        // The first waiter is dropped before its turn, the second waiter when it already has a permit.
         drop(waiting.remove(0));
         drop(first);
         drop(waiting.remove(0));

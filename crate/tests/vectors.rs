@@ -67,7 +67,7 @@ fn open<S: Source>(source: S) -> Reader<S> {
 }
 
 #[test]
-fn every_record_is_found_one_by_one_and_all_at_once() {
+fn every_record_is_found_by_single_lookups_and_by_a_batch_lookup() {
     let records = records();
     let positions: Vec<Position> = records.iter().map(|record| record.position.clone()).collect();
     let one_by_one = open(Directory::new(data().join("db")));
@@ -81,7 +81,7 @@ fn every_record_is_found_one_by_one_and_all_at_once() {
 }
 
 #[test]
-fn a_book_tells_the_moves_that_were_played() {
+fn a_book_contains_the_played_moves_with_their_counts() {
     let book = data().with_file_name("book");
     let reader: Reader<_, Played> =
         block_on(Reader::open(Directory::new(book.join("db")), Options::default())).expect("a book");
@@ -107,7 +107,7 @@ fn a_book_tells_the_moves_that_were_played() {
 }
 
 #[test]
-fn a_book_is_no_database_of_evaluations_nor_the_other_way_round() {
+fn opening_a_book_as_evaluations_or_evaluations_as_a_book_is_an_error() {
     let (database, book) = (data().join("db"), data().with_file_name("book").join("db"));
     let opened = block_on(Reader::<_, PositionEval>::open(Directory::new(book), Options::default()));
     let error = opened.expect_err("a book").to_string();
@@ -190,7 +190,7 @@ fn a_changed_byte_gives_an_error_or_the_right_answer() {
 }
 
 #[test]
-fn a_manifest_that_was_changed_or_cut_short_is_refused() {
+fn a_changed_or_truncated_manifest_is_an_error() {
     let (_, manifest) = files().into_iter().find(|(name, _)| name == Manifest::FILE).expect("a manifest");
     assert!(Manifest::parse::<PositionEval>(&manifest).is_ok());
     for at in 0..manifest.len() {
@@ -202,7 +202,7 @@ fn a_manifest_that_was_changed_or_cut_short_is_refused() {
 }
 
 #[test]
-fn a_page_or_block_in_the_place_of_another_is_refused() {
+fn a_page_or_block_with_other_keys_is_an_error() {
     let files = files();
     let manifest = files.iter().find(|(name, _)| name == Manifest::FILE).expect("a manifest");
     let manifest = Manifest::parse::<PositionEval>(&manifest.1).unwrap();

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_written_and_read_and_one_more_is_not() {
+    fn a_record_within_the_limits_is_readable_and_a_larger_record_is_not() {
         for (fen, pvs, plies) in [(START, 1, 1), (START, 256, 3), (START, 1, 300), (START, 20, 40), (CROWD, 200, 2)] {
             let position = position(fen);
             let all: Vec<Evaluation> = (0..300).rev().map(|depth| evaluation(&position, depth, pvs, plies)).collect();
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_record_holds_does_not_depend_on_what_was_left_out_before() {
+    fn the_contents_of_a_reduced_record_do_not_depend_on_earlier_reductions() {
         let position = position(START);
         let mut all: Vec<Evaluation> = (0..40).map(|depth| evaluation(&position, depth, 30, 20)).collect();
         PositionEval::normalise(&mut all);
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn an_evaluation_too_large_by_itself_is_cut_to_as_many_moves_of_each_line_as_fit() {
+    fn an_oversized_evaluation_is_shortened_to_the_longest_lines_that_fit() {
         for (fen, pvs, plies) in [(START, 256, 60), (START, 10, 900), (START, 100, 100)] {
             let position = position(fen);
             let whole = evaluation(&position, 20, pvs, plies);

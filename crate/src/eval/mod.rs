@@ -5,6 +5,7 @@
 
 mod codec;
 mod limits;
+mod numbers;
 
 use core::cmp::Reverse;
 use core::fmt;

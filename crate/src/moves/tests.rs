@@ -130,7 +130,7 @@ fn playout(position: &mut Chess, choices: &[u16]) -> Vec<Move> {
 
 proptest! {
     #[test]
-    fn what_is_encoded_is_decoded(records in prop::collection::vec(record(), 1..5)) {
+    fn lines_survive_a_round_trip(records in prop::collection::vec(record(), 1..5)) {
         let columns = encoded(&records);
         let mut all = cursors(&columns);
         for (i, record) in records.iter().enumerate() {
@@ -145,7 +145,7 @@ proptest! {
     }
 
     #[test]
-    fn codes_of_a_decoded_record_are_those_of_its_moves(
+    fn reused_codes_equal_newly_encoded_codes(
         record in record(),
         flips in prop::collection::vec((0..COLUMNS, any::<u16>(), 0..40u8), 0..3),
         (count, length) in (0..8usize, 0..30usize),
@@ -166,7 +166,7 @@ proptest! {
     }
 
     #[test]
-    fn corrupt_columns_are_no_panic(record in record(), flips in prop::collection::vec((0..COLUMNS, any::<u16>(), any::<u8>()), 1..6), cut in 0..COLUMNS) {
+    fn corrupt_columns_do_not_panic(record in record(), flips in prop::collection::vec((0..COLUMNS, any::<u16>(), any::<u8>()), 1..6), cut in 0..COLUMNS) {
         let mut columns = encoded(std::slice::from_ref(&record));
         overwrite(&mut columns, flips);
         let _ = cursors(&columns).skip(&line_infos(&record));
@@ -178,7 +178,7 @@ proptest! {
 }
 
 #[test]
-fn a_line_of_a_thousand_moves_and_a_crowd_of_queens_survive() {
+fn very_long_lines_and_positions_with_many_queens_survive_a_round_trip() {
     let start = position(STARTS[0]);
     let shuffle = line(&start, &"g1f3 g8f6 f3g1 f6g8 ".repeat(250));
     let mut longer = shuffle.clone();
@@ -195,7 +195,7 @@ fn a_line_of_a_thousand_moves_and_a_crowd_of_queens_survive() {
 }
 
 #[test]
-fn codes_that_no_encoder_writes_are_not_copied() {
+fn codes_that_an_encoder_never_writes_are_not_reused() {
     let start = position(STARTS[0]);
     // The second line and the third line repeat e2e4 of the first line instead of sharing it. Its rank is then the last.
     let infos = [LEAD, NEXT, LEAD];
@@ -214,7 +214,7 @@ fn codes_that_no_encoder_writes_are_not_copied() {
 }
 
 #[test]
-fn a_rank_beyond_the_legal_moves_is_named() {
+fn a_rank_beyond_the_legal_moves_is_an_error() {
     let start = position(STARTS[0]);
     let mut columns = encoded(&[(start.clone(), vec![(LEAD, line(&start, "e2e4"))])]);
     let ranks = columns.columns.iter().rposition(|column| !column.is_empty()).expect("a rank");
@@ -224,7 +224,7 @@ fn a_rank_beyond_the_legal_moves_is_named() {
 }
 
 #[test]
-fn colours_are_treated_alike() {
+fn mirrored_positions_have_the_same_codes() {
     let white = position("rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2");
     let black = position("rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 2");
     let of_white = encoded(&[(white.clone(), vec![(LEAD, line(&white, "g1f3 b8c6 f1b5 a7a6 b5c6"))])]);
@@ -234,7 +234,7 @@ fn colours_are_treated_alike() {
 
 /// The expected bytes were written by the first release: another order of moves would be another format.
 #[test]
-fn the_order_is_frozen() {
+fn the_order_of_moves_is_frozen() {
     let start = position(STARTS[1]);
     let lines = vec![
         (LEAD, line(&start, "e2a6 b4c3 d2c3 h3g2 f3g2 e6d5 e1a1 e8h8")),
@@ -260,7 +260,7 @@ fn the_order_is_frozen() {
 }
 
 #[test]
-fn line_pieces_see_the_same_without_magics() {
+fn slider_attacks_equal_the_attacks_of_magic_bitboards() {
     let mut occupied = 1_u64;
     for _ in 0..1000 {
         occupied = occupied.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);

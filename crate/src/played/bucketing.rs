@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_bucket_has_a_name_of_its_own() {
+    fn bucketings_survive_a_round_trip_and_bucket_names_are_distinct() {
         for text in [
             "speeds",
             "1600",
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn games_go_where_the_names_say() {
+    fn games_belong_to_the_bucket_of_their_speed_rating_and_year() {
         let buckets: Bucketing = "1600,2000".parse().expect("ratings");
         for (rating, bucket) in [(Some(1), 0), (Some(1599), 0), (Some(1600), 1), (Some(2000), 2), (None, 3)] {
             assert_eq!(buckets.of(Some(1), rating, Some(1)), bucket, "{rating:?}");
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_are_no_buckets_are_refused() {
+    fn invalid_bucketings_are_errors() {
         for text in
             ["", "speed", "0", "5000", "-1", "speeds,1,2,3,4,5,6,7,8", "since", "since0", "since10000", "1990since"]
         {

@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reference_says_what_it_was_made_of() {
+    fn a_game_reference_contains_its_id_rating_and_result() {
         let results = [(1, 0, 0), (0, 1, 0), (0, 0, 1)].map(|(white, draws, black)| Results { white, draws, black });
         let ids = ["00000000", "zzzzzzzz", "Ab3xYz09"].map(|id| GameId::lichess(id).expect(id));
         let listed = [(0, 0), (u16::MAX, u32::MAX), (3, 17)].map(|(source, game)| GameId::Listed { source, game });
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_stand_for_no_game_are_refused() {
+    fn invalid_numbers_and_ids_of_games_are_rejected() {
         let most = 62u64.pow(8);
         assert!(GameRef::from_bits(most - 1).is_some() && GameRef::from_bits(most).is_none());
         assert!(GameRef::from_bits(3 << 50).is_none() && GameRef::from_bits(1 << 48).is_none());
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn the_highest_ratings_are_kept() {
+    fn the_games_with_the_highest_ratings_are_kept() {
         let game = |id: &str, rating| {
             GameRef::new(GameId::lichess(id).expect(id), Some(rating), Results::default()).expect("a reference")
         };

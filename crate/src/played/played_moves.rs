@@ -4,7 +4,7 @@ use core::cmp::Reverse;
 
 use shakmaty::Move;
 
-use super::game_ref::GameRef;
+use super::game_ref::{GameId, GameRef};
 use super::results::{Bucket, Ratings, Results};
 use crate::position::Position;
 
@@ -38,6 +38,14 @@ pub struct PlayedMove {
     pub details: Details,
 }
 
+impl PlayedMove {
+    /// Returns the only game that played the move, if the game is on Lichess.
+    pub fn only_game(&self) -> Option<GameRef> {
+        let game = self.details.games.first().copied().filter(|_| self.results.games() == 1)?;
+        matches!(game.id(), GameId::Lichess(_)).then_some(game)
+    }
+}
+
 /// The record of one position: the moves played from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Played {
@@ -55,10 +63,31 @@ impl Played {
     /// The weight of a block at which lookups of single positions and of whole games are cheapest together.
     pub const BLOCK_WEIGHT: usize = 4_000 * 8;
 
+    /// Maximum number of games of [`Played::top_games`].
+    pub const MAX_TOP_GAMES: usize = 15;
+
     /// Returns the results of all games that reached the position; `None` if there are more than
     /// [`Results::MAX_GAMES`].
     pub fn results(&self) -> Option<Results> {
         self.moves.iter().try_fold(self.ended, |sum, played| sum.checked_add(played.results))
+    }
+
+    /// Returns the games on Lichess with the highest ratings, with their moves: at most [`Played::MAX_TOP_GAMES`].
+    pub fn top_games(&self) -> Vec<(Move, GameRef)> {
+        let is_lichess = |game: &GameRef| matches!(game.id(), GameId::Lichess(_));
+        let mut top: Vec<(Move, GameRef)> = Vec::new();
+        for played in &self.moves {
+            for game in played.details.games.iter().copied().filter(is_lichess) {
+                let mut place = top.len();
+                top.push((played.m, game));
+                while place > 0 && top[place - 1].1 < game {
+                    top.swap(place - 1, place);
+                    place -= 1;
+                }
+                top.truncate(Played::MAX_TOP_GAMES);
+            }
+        }
+        top
     }
 
     /// Returns the games of the position by bucket; empty if the book has one bucket and no ratings.

@@ -94,7 +94,7 @@ fn read(bytes: &[u8]) -> Result<Vec<Played>, TableError> {
 }
 
 #[track_caller]
-fn comes_back(records: &[Played]) {
+fn assert_round_trip(records: &[Played]) {
     let block = encode_block(records).expect("records can be written");
     assert_eq!(read(&block.bytes).as_deref(), Ok(records));
     let opened = Block::<Played>::open(&block.bytes, &chunk(&block.bytes)).expect("a block");
@@ -134,7 +134,7 @@ fn played(position: &Position, moves: Vec<(Move, Results)>) -> Played {
 }
 
 #[test]
-fn every_kind_of_move_comes_back() {
+fn every_kind_of_move_survives_a_round_trip() {
     for (fen, games) in [
         ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -", &["e2e4 e7e5 g1f3", "d2d4", "", "g1f3 e7e5 e2e4"][..]),
         ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq -", &["e1h1 e8a8", "e1a1 e8h8", "e1f1 e8f8", "a1a8 e8e7"]),
@@ -149,12 +149,12 @@ fn every_kind_of_move_comes_back() {
         for (n, game) in games.iter().enumerate() {
             tally.add(&start, &moves(&start, game), [WHITE, DRAW, BLACK][n % 3]);
         }
-        comes_back(&tally.records());
+        assert_round_trip(&tally.records());
     }
 }
 
 #[test]
-fn a_double_push_is_told_apart_from_the_step_to_the_same_board() {
+fn a_double_push_and_two_single_steps_lead_to_different_positions() {
     // After e2e4 Black may capture en passant, after e2e3 and e3e4 not: two positions, and the second position has
     // fewer games.
     let start = "4k3/8/8/8/5p2/8/4P3/4K3 w - -".parse::<Position>().expect("a position").chess().clone();
@@ -163,11 +163,11 @@ fn a_double_push_is_told_apart_from_the_step_to_the_same_board() {
     tally.add(&start, &moves(&start, "e2e3 e8d8 e3e4 d8e8 e1e2"), BLACK);
     let still = "4k3/8/8/8/4Pp2/8/8/4K3 b - -".parse::<Position>().expect("a position").chess().clone();
     tally.add(&still, &moves(&still, "e8e7"), DRAW);
-    comes_back(&tally.records());
+    assert_round_trip(&tally.records());
 }
 
 #[test]
-fn a_position_counts_once_a_game_with_the_last_move_played_from_it() {
+fn a_repeated_position_counts_once_per_game_with_the_last_move() {
     let start = Chess::default();
     let mut tally = Tally::default();
     tally.add(&start, &moves(&start, "g1f3 g8f6 f3g1 f6g8 e2e4"), WHITE);
@@ -175,16 +175,16 @@ fn a_position_counts_once_a_game_with_the_last_move_played_from_it() {
     let first = records.iter().find(|record| *record.position.chess() == start).expect("the initial position");
     assert_eq!((first.moves.len(), first.results()), (1, Some(WHITE)));
     assert_eq!(first.moves[0].m.to(), shakmaty::Square::E4);
-    comes_back(&records);
+    assert_round_trip(&records);
 }
 
 #[test]
-fn counts_up_to_the_limit_come_back_and_none_beyond() {
+fn counts_up_to_the_limit_survive_a_round_trip_and_larger_counts_are_errors() {
     let position = Position::from_chess(&Chess::default());
     let m = moves(position.chess(), "e2e4")[0];
     let record = |white: u64, draws: u64| played(&position, vec![(m, Results { white, draws, black: 0 })]);
-    comes_back(&[record(Results::MAX_GAMES, 0)]);
-    comes_back(&[record(7, Results::MAX_GAMES - 7)]);
+    assert_round_trip(&[record(Results::MAX_GAMES, 0)]);
+    assert_round_trip(&[record(7, Results::MAX_GAMES - 7)]);
     for record in [record(Results::MAX_GAMES, 1), record(u64::MAX, u64::MAX), record(0, 0)] {
         assert!(matches!(encode_block(&[record]), Err(WriteError::Block { .. })));
     }
@@ -223,21 +223,21 @@ fn records() -> impl Strategy<Value = Vec<Played>> {
 
 proptest! {
     #[test]
-    fn a_block_gives_its_records_back(records in records()) {
-        comes_back(&records);
+    fn a_decoded_block_contains_its_records(records in records()) {
+        assert_round_trip(&records);
     }
 
     #[test]
-    fn any_records_come_back_whatever_is_left_out(records in records(), keep in any::<u64>()) {
+    fn any_subset_of_records_survives_a_round_trip(records in records(), keep in any::<u64>()) {
         let some: Vec<Played> =
             records.into_iter().enumerate().filter(|(n, _)| keep >> (n % 64) & 1 == 1).map(|(_, record)| record).collect();
         if !some.is_empty() {
-            comes_back(&some);
+            assert_round_trip(&some);
         }
     }
 
     #[test]
-    fn content_with_flipped_bits_under_a_right_checksum_never_panics(
+    fn flipped_bits_with_a_valid_checksum_do_not_panic(
         records in records(),
         flips in proptest::collection::vec((any::<Index>(), 0..8u32), 1..6),
     ) {
@@ -256,13 +256,13 @@ proptest! {
                 prop_assert!(played.moves.iter().all(|played| played.results.games() > 0));
                 prop_assert!(played.buckets().iter().all(Bucket::is_consistent));
             }
-            comes_back(&read);
+            assert_round_trip(&read);
         }
     }
 }
 
 #[test]
-fn a_share_of_more_games_than_there_are_is_refused() {
+fn a_move_with_more_games_than_the_position_is_an_error() {
     let position = Position::from_chess(&Chess::default());
     let [e4, d4] = ["e2e4", "d2d4"].map(|word| moves(position.chess(), word)[0]);
     let results = Results { white: 2, draws: 1, black: 3 };
@@ -313,15 +313,15 @@ fn detailed() -> Played {
 }
 
 #[test]
-fn buckets_ratings_and_references_come_back() {
+fn buckets_ratings_and_references_survive_a_round_trip() {
     let record = detailed();
-    comes_back(core::slice::from_ref(&record));
+    assert_round_trip(core::slice::from_ref(&record));
     assert_eq!(record.buckets()[2].ratings.average(), Some(1_550.0));
     assert_eq!(record.moves[0].details.ratings(), Ratings { games: 7, sum: 11_450 });
 }
 
 #[test]
-fn details_that_do_not_fit_the_results_are_not_written() {
+fn details_that_contradict_the_results_are_errors() {
     let refused = |change: &dyn Fn(&mut Details)| {
         let mut record = detailed();
         change(&mut record.moves[0].details);
@@ -338,7 +338,7 @@ fn details_that_do_not_fit_the_results_are_not_written() {
 }
 
 #[test]
-fn a_book_that_tells_of_results_alone_has_no_more_columns() {
+fn a_book_without_details_has_no_columns_for_details() {
     let count = |records: &[Played]| {
         let content = zstd::decode_all(&encode_block(records).expect("a block").bytes[..]).expect("a zstd frame");
         leb128::take(&mut &content[..]).expect("a number") as usize

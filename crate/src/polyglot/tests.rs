@@ -13,7 +13,7 @@ use crate::position::Position;
 type Test = Result<(), Box<dyn std::error::Error>>;
 
 #[test]
-fn hashes_and_codes_of_moves_are_those_of_polyglot() -> Test {
+fn hashes_and_move_codes_agree_with_polyglot() -> Test {
     for row in include_str!("../../../tests/data/polyglot.tsv").lines().filter(|line| !line.starts_with('#')) {
         let cells: Vec<&str> = row.split('\t').collect();
         let [why, fen, hash, uci, move_code] = cells[..] else { panic!("{row}") };
@@ -28,7 +28,7 @@ fn hashes_and_codes_of_moves_are_those_of_polyglot() -> Test {
 }
 
 #[test]
-fn castling_is_read_as_two_steps_of_the_king_too() -> Test {
+fn castling_is_also_read_as_a_king_move_of_two_squares() -> Test {
     let chess: Chess = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1".parse::<Fen>()?.into_position(CastlingMode::Standard)?;
     for (as_written, expected) in [("e1g1", "e1h1"), ("e1c1", "e1a1"), ("e1h1", "e1h1"), ("e1f1", "e1f1")] {
         let m = decode(&chess, code(expected.parse::<UciMove>()?.to_move(&chess)?));
@@ -42,7 +42,7 @@ fn castling_is_read_as_two_steps_of_the_king_too() -> Test {
 }
 
 #[test]
-fn bytes_that_are_no_book_are_told_why() {
+fn errors_of_invalid_books_contain_the_reason() {
     let entry = |key| Entry { key, ..Entry::default() }.to_bytes();
     assert_eq!(PolyglotBook::open(Vec::new()).err(), Some(PolyglotError::Empty));
     for bytes in [1, 15, 17, 31] {
@@ -55,7 +55,7 @@ fn bytes_that_are_no_book_are_told_why() {
 }
 
 #[test]
-fn a_position_that_is_written_twice_is_one_and_one_with_two_histories_is_added_up() -> Test {
+fn equal_weights_of_two_hashes_count_once_and_different_weights_are_added() -> Test {
     let after_two_steps: Chess =
         "4k3/8/8/K2pP2r/8/8/8/8 w - d6 0 1".parse::<Fen>()?.into_position(CastlingMode::Chess960)?;
     let position = Position::from_chess(&after_two_steps);
@@ -77,7 +77,7 @@ fn a_position_that_is_written_twice_is_one_and_one_with_two_histories_is_added_u
 proptest! {
     /// A walk returns exactly the positions that the games reach, and counts illegal moves.
     #[test]
-    fn what_is_written_is_walked(games in vec(vec(any::<Index>(), 0..12), 1..8), strange in vec(any::<(u64, u16)>(), 0..6)) {
+    fn a_walk_returns_the_positions_and_moves_of_all_games(games in vec(vec(any::<Index>(), 0..12), 1..8), strange in vec(any::<(u64, u16)>(), 0..6)) {
         let mut played: BTreeMap<u64, (Position, Vec<u16>)> = BTreeMap::new();
         for game in &games {
             let mut chess = Chess::default();

@@ -12,7 +12,7 @@ fn rows(text: &'static str) -> impl Iterator<Item = [&'static str; 3]> {
 }
 
 #[test]
-fn a_malformed_fen_is_refused_with_the_field_and_the_reason() {
+fn the_error_of_a_malformed_fen_contains_the_field_and_the_reason() {
     for [what, names, fen] in rows(include_str!("../../../tests/data/fen-bad.tsv")) {
         let error = fen.parse::<Position>().expect_err(what).to_string();
         assert!(error.contains(names), "{what}: {error:?} should name {names:?}");
@@ -20,7 +20,7 @@ fn a_malformed_fen_is_refused_with_the_field_and_the_reason() {
 }
 
 #[test]
-fn castling_that_begins_as_in_standard_chess_is_written_as_asked_for_and_other_castling_as_in_chess960() {
+fn castling_has_the_requested_notation_only_from_standard_squares() {
     for (king, rook, standard, chess960) in [
         (Square::E1, Square::H1, "e1g1", "e1h1"),
         (Square::E8, Square::A8, "e8c8", "e8a8"),
@@ -33,13 +33,13 @@ fn castling_that_begins_as_in_standard_chess_is_written_as_asked_for_and_other_c
 }
 
 #[test]
-fn a_long_text_is_refused_without_being_repeated() {
+fn the_error_of_a_long_text_contains_only_the_length() {
     let error = "k".repeat(10_000).parse::<Position>().expect_err("10 kB of text").to_string();
     assert_eq!(error, "FEN of 10000 bytes, expected at most 256");
 }
 
 #[test]
-fn every_way_to_write_a_position_gives_one_key() {
+fn all_spellings_of_a_position_have_the_same_key() {
     for [why, canonical, others] in rows(include_str!("../../../tests/data/fen-canonical.tsv")) {
         let position: Position = canonical.parse().expect(why);
         assert_eq!(position.to_string(), canonical, "{why}");
@@ -52,7 +52,7 @@ fn every_way_to_write_a_position_gives_one_key() {
 }
 
 #[test]
-fn keys_are_those_that_the_format_froze() {
+fn keys_agree_with_the_frozen_format() {
     for [what, fen, hex] in rows(include_str!("../../../tests/data/keys.tsv")) {
         let position: Position = fen.parse().expect(what);
         let key: String = position.key().as_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
@@ -62,7 +62,7 @@ fn keys_are_those_that_the_format_froze() {
 }
 
 #[test]
-fn keys_that_no_position_has_are_refused() {
+fn invalid_keys_are_errors() {
     let key = Position::from_chess(&Chess::default()).key();
     let bytes = key.as_bytes();
     for length in 0..bytes.len() {
@@ -92,7 +92,7 @@ fn playout() -> impl Strategy<Value = Vec<Chess>> {
 
 proptest! {
     #[test]
-    fn a_key_gives_its_position_back(game in playout()) {
+    fn a_position_survives_a_round_trip_as_a_key_and_as_a_fen(game in playout()) {
         for chess in game {
             let position = Position::from_chess(&chess);
             prop_assert_eq!(Key::decode(position.key().as_bytes()), Ok(position.clone()));
@@ -101,7 +101,7 @@ proptest! {
     }
 
     #[test]
-    fn keys_sort_like_their_bytes_and_differ_where_positions_do(game in playout()) {
+    fn keys_sort_like_their_bytes_and_differ_if_positions_differ(game in playout()) {
         for pair in game.windows(2) {
             let [a, b] = [&pair[0], &pair[1]].map(Position::from_chess);
             prop_assert_eq!(a.key().cmp(&b.key()), a.key().as_bytes().cmp(b.key().as_bytes()));
@@ -110,7 +110,7 @@ proptest! {
     }
 
     #[test]
-    fn a_key_with_a_flipped_bit_is_refused_or_another_position(game in playout(), at in any::<prop::sample::Index>(), bit in 0..8) {
+    fn a_key_with_a_flipped_bit_is_an_error_or_another_position(game in playout(), at in any::<prop::sample::Index>(), bit in 0..8) {
         let position = Position::from_chess(&game[game.len() - 1]);
         let mut bytes = position.key().as_bytes().to_vec();
         let at = at.index(bytes.len());

@@ -11,10 +11,11 @@ use web_time::{Duration, Instant};
 
 use super::builder::{Options, ReaderBuilder};
 use super::cache::{Cache, NoCache};
-use super::driver::{Driver, Found};
+use super::driver::Driver;
 use super::error::ReadError;
 use super::fetched::Stats;
 use super::requests::Boxed;
+use super::steps::Found;
 use crate::eval::PositionEval;
 use crate::position::Position;
 use crate::source::{Source, Traffic};

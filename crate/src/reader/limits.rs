@@ -1,5 +1,7 @@
 //! Which chunks share a request.
 
+use core::ops::Range;
+
 use crate::table::Chunk;
 
 /// Limits of one request for several chunks of a file.
@@ -33,9 +35,14 @@ impl Default for RequestLimits {
 impl RequestLimits {
     /// Returns whether `next` fits into the request that fetches the chunks from `first` to `last`.
     pub fn fits(&self, first: &Chunk, last: &Chunk, next: &Chunk) -> bool {
-        let gap = next.range.start.checked_sub(last.range.end);
-        let bytes = next.range.end.saturating_sub(first.range.start);
-        last.file == next.file && gap.is_some_and(|gap| gap <= self.max_gap) && bytes <= self.max_bytes
+        last.file == next.file && self.fits_range(&first.range, &last.range, &next.range)
+    }
+
+    /// Returns whether `next` fits into the request that fetches the ranges from `first` to `last` of the same file.
+    pub fn fits_range(&self, first: &Range<u64>, last: &Range<u64>, next: &Range<u64>) -> bool {
+        let gap = next.start.checked_sub(last.end);
+        let bytes = next.end.saturating_sub(first.start);
+        gap.is_some_and(|gap| gap <= self.max_gap) && bytes <= self.max_bytes
     }
 
     /// Divides chunks, in the order of their files and ranges, into requests.

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_recently_used_goes_first() {
+    fn the_least_recently_used_entry_is_removed_first() {
         let mut lru = lru(3);
         for key in [1, 2, 3] {
             lru.put(key, key, 1);
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_stay_within_the_capacity() {
+    fn the_cached_bytes_never_exceed_the_capacity() {
         let mut lru = lru(10);
         for size in [1, 9, 4, 11, 4, 4, 0, 10] {
             lru.put(size, size, size);
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn any_order_of_calls_has_the_results_of_a_list() {
+    fn random_calls_have_the_results_of_a_list() {
         let mut random = 1_u64;
         let mut next = |below: usize| {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

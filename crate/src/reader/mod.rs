@@ -17,7 +17,9 @@ mod handle;
 mod limits;
 mod lookup;
 mod lru;
+mod manifest;
 mod requests;
+mod steps;
 #[cfg(all(test, feature = "write"))]
 mod tests;
 
@@ -26,8 +28,8 @@ pub const REVALIDATION_INTERVAL: web_time::Duration = web_time::Duration::from_s
 
 pub use builder::{Options, ReaderBuilder};
 pub use cache::{Cache, Keep, NoCache};
-pub use driver::Found;
 pub use error::ReadError;
 pub use fetched::{Fetched, Observer, Origin, Stats};
 pub use handle::Reader;
 pub use limits::RequestLimits;
+pub use steps::Found;

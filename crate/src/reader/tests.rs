@@ -164,7 +164,7 @@ fn open(host: &Host) -> Reader<Host> {
 }
 
 #[test]
-fn every_position_is_found_and_no_other() {
+fn stored_positions_are_found_and_other_positions_are_not() {
     let records = records(12);
     let (there, absent): (Vec<_>, Vec<_>) = records.into_iter().enumerate().partition(|(n, _)| n % 5 > 0);
     let there: Vec<PositionEval> = there.into_iter().map(|(_, record)| record).collect();
@@ -183,7 +183,7 @@ fn every_position_is_found_and_no_other() {
 }
 
 #[test]
-fn a_cold_lookup_takes_three_requests_and_a_warm_one_none() {
+fn a_cold_lookup_takes_three_requests_and_a_warm_lookup_takes_no_request() {
     let records = records(4);
     let host = Host::new(&Database::new("cold", &records));
     let reader = open(&host);
@@ -210,7 +210,7 @@ fn inline_pages_take_no_request() {
 }
 
 #[test]
-fn many_positions_take_each_byte_once_and_what_is_near_in_one_request() {
+fn a_lookup_of_many_positions_fetches_each_byte_once_and_joins_adjacent_ranges() {
     let records = records(12);
     let host = Host::new(&Database::new("many", &records));
     let reader = open(&host);
@@ -228,7 +228,7 @@ fn many_positions_take_each_byte_once_and_what_is_near_in_one_request() {
 }
 
 #[test]
-fn a_small_gap_between_two_blocks_is_fetched_with_them() {
+fn blocks_with_a_small_gap_between_them_share_a_request() {
     let records = records(12);
     let database = Database::with_inline_pages("gap", &records, 1 << 20);
     let position = |n: usize| records[n].position.clone();
@@ -246,7 +246,7 @@ fn a_small_gap_between_two_blocks_is_fetched_with_them() {
 }
 
 #[test]
-fn a_database_that_is_replaced_while_open_goes_on() {
+fn a_database_that_is_replaced_while_open_stays_readable() {
     let (former, new) = (records(4), records(9));
     let host = Host::new(&Database::new("former", &former));
     let reader = open(&host);
@@ -264,7 +264,7 @@ fn a_database_that_is_replaced_while_open_goes_on() {
 }
 
 #[test]
-fn a_database_that_stays_broken_is_an_error_after_one_more_try() {
+fn a_damaged_database_is_an_error_after_one_retry() {
     let records = records(4);
     let host = Host::new(&Database::new("broken", &records));
     let reader = open(&host);
@@ -291,7 +291,7 @@ fn a_database_that_stays_broken_is_an_error_after_one_more_try() {
 }
 
 #[test]
-fn a_failure_is_not_remembered() {
+fn errors_are_not_cached() {
     let records = records(4);
     let host = Host::new(&Database::new("moment", &records));
     let reader = open(&host);
@@ -303,7 +303,7 @@ fn a_failure_is_not_remembered() {
 }
 
 #[test]
-fn one_broken_shard_leaves_the_others_readable() {
+fn a_missing_shard_does_not_affect_other_shards() {
     let records = records(12);
     let host = Host::new(&Database::new("partly", &records));
     let reader = open(&host);
@@ -317,7 +317,7 @@ fn one_broken_shard_leaves_the_others_readable() {
 }
 
 #[test]
-fn a_reader_is_shared_by_threads() {
+fn threads_can_share_a_reader() {
     fn is_shared<T: Send + Sync>(value: T) -> T {
         value
     }
@@ -374,7 +374,7 @@ fn empty_request(reader: &Reader<Host>, page: Chunk) -> requests::Request<Positi
 }
 
 #[test]
-fn a_request_without_a_part_that_is_waited_for_is_an_error_and_no_position_that_is_not_there() {
+fn a_response_without_the_requested_page_is_an_error_and_not_a_missing_position() {
     let records = records(4);
     let host = Host::new(&Database::new("unanswered", &records));
     let reader = open(&host);
@@ -419,7 +419,7 @@ async fn open_with(host: &Host, cache: &Kept) -> Result<Reader<Host, PositionEva
 }
 
 #[test]
-fn what_a_cache_has_takes_no_request_and_outlives_the_reader() {
+fn cached_chunks_take_no_request_and_outlive_the_reader() {
     let records = records(12);
     let positions: Vec<Position> = records.iter().map(|record| record.position.clone()).collect();
     let host = Host::new(&Database::new("cache", &records));
@@ -443,7 +443,7 @@ fn what_a_cache_has_takes_no_request_and_outlives_the_reader() {
 }
 
 #[test]
-fn bytes_that_went_bad_in_a_cache_are_fetched_again_and_replaced() {
+fn damaged_cache_entries_are_fetched_again_and_replaced() {
     let records = records(4);
     let host = Host::new(&Database::new("bad-cache", &records));
     let cache = Kept::default();
@@ -464,7 +464,7 @@ fn bytes_that_went_bad_in_a_cache_are_fetched_again_and_replaced() {
 }
 
 #[test]
-fn lookups_at_the_same_time_share_requests_and_the_manifest_is_read_again_once_for_all() {
+fn concurrent_lookups_share_requests_and_reload_the_manifest_once() {
     let (former, new) = (records(4), records(9));
     let host = Host::new(&Database::new("share", &former));
     let lookups = |reader: &Reader<Host>, records: &[PositionEval]| {
@@ -478,7 +478,7 @@ fn lookups_at_the_same_time_share_requests_and_the_manifest_is_read_again_once_f
         asked.sort_by_key(|(file, range)| (file.clone(), range.start));
         asked.windows(2).all(|pair| pair[0] != pair[1])
     };
-    assert!(distinct(&host.asked()[1..]), "nothing is asked for twice");
+    assert!(distinct(&host.asked()[1..]), "no range is requested twice");
 
     // Without memory, which may contain chunks of the former database.
     let options = Options { memory: 0, ..Options::default() };
@@ -490,7 +490,7 @@ fn lookups_at_the_same_time_share_requests_and_the_manifest_is_read_again_once_f
 }
 
 #[test]
-fn a_request_ends_with_the_last_lookup_that_wants_it_unless_somebody_lingers() {
+fn a_request_is_cancelled_with_its_last_lookup_unless_linger_completes_the_request() {
     let records = records(4);
     let position = &records[0].position;
     for lingers in [false, true] {
@@ -516,7 +516,7 @@ fn a_request_ends_with_the_last_lookup_that_wants_it_unless_somebody_lingers() {
 }
 
 #[test]
-fn an_observer_hears_of_every_request_and_may_ask_itself() {
+fn an_observer_receives_every_request() {
     let records = records(12);
     let host = Host::new(&Database::new("observer", &records));
     let seen = Arc::new(Mutex::new(Vec::new()));
@@ -540,7 +540,7 @@ fn an_observer_hears_of_every_request_and_may_ask_itself() {
 }
 
 #[test]
-fn a_pinned_manifest_is_the_only_one_that_is_taken_and_another_build_is_not_gone_on_with() {
+fn only_the_pinned_manifest_is_accepted_also_after_a_new_build() {
     let (former, new) = (records(4), records(9));
     let host = Host::new(&Database::new("pinned", &former));
     let integrity = Integrity::of(&host.files()[Manifest::FILE]);

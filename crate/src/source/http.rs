@@ -25,6 +25,34 @@ pub fn time_limit(timeout: Duration, bytes: u64) -> Duration {
 /// The largest file that is accepted whole instead of a range.
 pub const WHOLE_CAP: u64 = 1 << 20;
 
+/// Returns the folder of the files of a manifest, with a slash at its end: the folder of the final URL after redirects. A final URL
+/// with a query of its own is a signed address, or an address of a cache, of that file alone; then the folder is that of the
+/// requested URL. Hosts such as Hugging Face redirect each file to such an address.
+///
+/// ```
+/// use shelfish::source::http::folder;
+///
+/// assert_eq!(folder("https://x.org/latest/manifest.json", "https://x.org/7/manifest.json"), "https://x.org/7/");
+/// assert_eq!(folder("https://x.org/db/manifest.json", "https://cache.org/9f/manifest.json?sig=1"), "https://x.org/db/");
+/// ```
+pub fn folder<'a>(requested: &'a str, found: &'a str) -> &'a str {
+    let (found_path, query) = split_query(found);
+    let (requested_path, requested_query) = split_query(requested);
+    let is_of_one_file = query.len() > 1 && query != requested_query;
+    let path = if is_of_one_file { requested_path } else { found_path };
+    let slash = path.bytes().rposition(|byte| byte == b'/').map_or(0, |slash| slash + 1);
+    path.get(..slash).unwrap_or(path)
+}
+
+/// Splits a URL into the part before its query, and the query with the question mark. Removes the fragment.
+fn split_query(url: &str) -> (&str, &str) {
+    // A slice that panics adds the formatting of the standard library to the module.
+    let end = |text: &str, mark| text.bytes().position(|byte| byte == mark).unwrap_or(text.len());
+    let whole = url.get(..end(url, b'#')).unwrap_or(url);
+    let path = end(whole, b'?');
+    (whole.get(..path).unwrap_or(whole), whole.get(path..).unwrap_or_default())
+}
+
 /// The requested part of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Requested {
@@ -209,31 +237,31 @@ mod tests {
     }
 
     #[test]
-    fn a_range_is_asked_for_with_both_ends() {
+    fn a_range_header_contains_both_ends() {
         assert_eq!(REQUESTED.range_header().as_deref(), Some("bytes=10-13"));
         assert_eq!(Requested::Whole { cap: 1 }.range_header(), None);
     }
 
     #[test]
-    fn the_right_range_is_taken_in_any_number_of_pieces() {
+    fn the_requested_range_is_accepted_in_any_number_of_pieces() {
         assert_eq!(take(&REQUESTED, &partial(), &[b"abcd"]).unwrap(), b"abcd");
         assert_eq!(take(&REQUESTED, &partial(), &[b"a", b"", b"bcd"]).unwrap(), b"abcd");
     }
 
     #[test]
-    fn headers_that_cross_origin_rules_hide_are_not_missed() {
+    fn headers_hidden_by_cors_are_not_required() {
         let head = Head { status: 206, ..Head::default() };
         assert_eq!(take(&REQUESTED, &head, &[b"abcd"]).unwrap(), b"abcd");
     }
 
     #[test]
-    fn an_unknown_file_length_is_fine() {
+    fn an_unknown_file_length_is_accepted() {
         let head = Head { content_range: Some("bytes 10-13/*"), ..partial() };
         assert_eq!(take(&REQUESTED, &head, &[b"abcd"]).unwrap(), b"abcd");
     }
 
     #[test]
-    fn headers_are_read_whatever_their_case_and_spaces() {
+    fn headers_are_parsed_regardless_of_case_and_spaces() {
         for found in ["BYTES 10-13/100", " Bytes  10 - 13 / 100 ", "bytes\t10-13/*"] {
             let head = Head { content_range: Some(found), content_length: Some(" 4 "), ..partial() };
             assert_eq!(take(&REQUESTED, &head, &[b"abcd"]).unwrap(), b"abcd", "{found:?}");
@@ -241,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn another_content_range_is_refused() {
+    fn a_wrong_content_range_is_an_error() {
         for found in [
             "bytes 0-3/100",
             "bytes 10-14/100",
@@ -261,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn another_content_length_is_refused() {
+    fn a_wrong_content_length_is_an_error() {
         for found in ["3", "5", "-4", "four"] {
             let head = Head { content_length: Some(found), ..partial() };
             let expected = SourceErrorKind::ContentLength { expected: 4, found: found.to_string() };
@@ -270,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_compressed_range_is_refused() {
+    fn a_compressed_range_is_an_error() {
         let head = Head { content_encoding: Some("gzip"), ..partial() };
         assert_eq!(take(&REQUESTED, &head, &[b"abcd"]), Err(SourceErrorKind::ContentEncoding("gzip".to_string())));
         for none in ["identity", "Identity", " IDENTITY ", "", " "] {
@@ -280,20 +308,20 @@ mod tests {
     }
 
     #[test]
-    fn a_short_body_is_refused() {
+    fn a_short_body_is_an_error() {
         assert_eq!(take(&REQUESTED, &partial(), &[b"abc"]), Err(SourceErrorKind::Short { expected: 4, found: 3 }));
         assert_eq!(take(&REQUESTED, &partial(), &[]), Err(SourceErrorKind::Short { expected: 4, found: 0 }));
     }
 
     #[test]
-    fn a_long_body_is_given_up_at_the_cap() {
+    fn a_body_longer_than_the_range_is_an_error() {
         let mut body = REQUESTED.check(&partial()).unwrap();
         body.push(b"abcd").unwrap();
         assert_eq!(body.push(b"e"), Err(SourceErrorKind::Long { expected: 4 }));
     }
 
     #[test]
-    fn other_statuses_are_refused_as_what_they_are() {
+    fn other_statuses_are_errors_with_the_status() {
         for status in [204, 304, 403, 404, 416, 500, 503] {
             let head = Head { status, ..Head::default() };
             assert_eq!(take(&REQUESTED, &head, &[]), Err(SourceErrorKind::Status(status)));
@@ -303,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_file_may_come_whole_in_place_of_a_range() {
+    fn a_small_whole_file_is_accepted_as_the_response_to_a_range_request() {
         let whole = b"0123456789abcdefgh";
         let head = Head { status: 200, content_length: Some("18"), ..Head::default() };
         assert_eq!(take(&REQUESTED, &head, &[whole]).unwrap(), b"abcd");
@@ -312,7 +340,24 @@ mod tests {
     }
 
     #[test]
-    fn a_small_file_may_come_compressed_when_whole_even_where_no_header_says_so() {
+    fn files_are_next_to_the_final_manifest_unless_its_address_has_a_query_of_its_own() {
+        let requested = "https://x.org/a/manifest.json";
+        for (requested, found, expected) in [
+            (requested, requested, "https://x.org/a/"),
+            (requested, "https://y.org/b/c/manifest.json#d?e/f", "https://y.org/b/c/"),
+            (requested, "https://y.org/b/manifest.json?", "https://y.org/b/"),
+            (requested, "https://y.org/b/manifest.json?sig=/c/", "https://x.org/a/"),
+            ("https://x.org/a/m.json?t=1", "https://y.org/b/m.json?t=1", "https://y.org/b/"),
+            ("https://x.org/a/m.json?t=1", "https://y.org/b/m.json", "https://y.org/b/"),
+            ("https://x.org/a/m.json?t=1", "https://y.org/b/m.json?t=2", "https://x.org/a/"),
+            ("", "", ""),
+        ] {
+            assert_eq!(folder(requested, found), expected, "{requested} {found}");
+        }
+    }
+
+    #[test]
+    fn a_small_whole_file_may_be_compressed_with_or_without_a_header() {
         let whole: &[u8] = b"0123456789abcdefgh";
         for content_encoding in [Some("br"), None] {
             for announced in ["9", "18", "30"] {
@@ -324,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_file_is_not_taken_in_place_of_a_range() {
+    fn a_large_whole_file_as_the_response_to_a_range_request_is_an_error() {
         let ignored = |length| Err(SourceErrorKind::RangeIgnored { length, cap: WHOLE_CAP });
         let head = Head { status: 200, content_length: Some("67108864"), ..Head::default() };
         assert_eq!(take(&REQUESTED, &head, &[]), ignored(Some(67_108_864)));
@@ -336,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_file_that_ends_before_the_range_is_refused() {
+    fn a_whole_file_that_ends_before_the_range_is_an_error() {
         for content_length in [None, Some("12"), Some("18")] {
             let head = Head { status: 200, content_length, ..Head::default() };
             assert_eq!(
@@ -347,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_file_keeps_to_its_cap_and_is_as_long_as_it_is() {
+    fn a_whole_file_may_have_any_length_up_to_the_limit() {
         let requested = Requested::Whole { cap: 4 };
         for content_length in [None, Some("3"), Some("4"), Some("5"), Some("four")] {
             let head = Head { status: 200, content_length, ..Head::default() };

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn jitter_is_at_most_half_of_a_delay_and_the_host_may_ask_for_more() {
+    fn jitter_is_at_most_half_of_the_delay_and_retry_after_extends_the_delay() {
         let delay = |retry_after, random| {
             let policy = RetryPolicy { max_retry_after: Duration::from_secs(9), ..POLICY() };
             policy.delay(1, &AttemptError { kind: SourceErrorKind::Status(503), retry_after }, random)
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn retries_end_with_their_number_the_total_time_or_the_connection() {
+    fn retries_end_at_the_maximum_number_at_the_total_time_or_offline() {
         let clock = TestClock::default();
         assert_eq!(attempts(RetryPolicy { max_retries: 4, ..POLICY() }, &clock), 5);
         assert_eq!(clock.now.get(), Duration::from_millis(200 + 400 + 800 + 1600));

@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_serde_json_reads_is_read_alike() {
+    fn text_is_parsed_as_by_serde_json() {
         for text in [
             "{}",
             "[]",
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn nesting_ends_somewhere() {
+    fn the_depth_of_nesting_is_limited() {
         assert!(JsonReader::new(&"[".repeat(1_000_000)).skip().is_err());
     }
 }

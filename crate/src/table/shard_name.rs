@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_32_digits_and_the_ending() {
+    fn a_shard_name_consists_of_32_hexadecimal_digits_and_the_ending() {
         let name = shard_name(&[0xab; 32]);
         assert_eq!(name, "abababababababababababababababab.silo");
         assert!(is_shard_name(&name));

@@ -61,7 +61,7 @@ fn any_evaluation() -> impl Strategy<Value = Evaluation> {
 }
 
 #[test]
-fn what_no_record_may_hold_is_refused_and_named() {
+fn invalid_evaluations_are_errors_with_column_and_value() {
     let error = |evaluations: &[(u16, &[Score])]| {
         let pvs = |scores: &[Score]| scores.iter().map(|&score| Pv { score, line: Vec::new() }).collect();
         let evaluations =
@@ -84,7 +84,7 @@ fn what_no_record_may_hold_is_refused_and_named() {
 }
 
 #[test]
-fn a_depth_below_none_is_named_by_its_column_and_what_stands_there() {
+fn an_invalid_depth_is_an_error_with_column_and_value() {
     let pvs = vec![Pv { score: Score::Cp(1), line: Vec::new() }];
     let evaluations = [9, 4].map(|depth| Evaluation { depth, knodes: 1, pvs: pvs.clone() }).to_vec();
     let records = [PositionEval { position: Position::from_chess(&Chess::default()), evaluations }];
@@ -148,7 +148,7 @@ fn encoded(records: &[PositionEval]) -> (EncodedBlock, Chunk) {
 }
 
 /// Reads a frame with a valid checksum and invalid content. The result may be anything but a panic.
-fn read_anyhow(frame: &[u8]) {
+fn read_without_panic(frame: &[u8]) {
     let mut bytes = frame.to_vec();
     chunk::seal(&mut bytes);
     if let Ok(block) = Block::<PositionEval>::open(&bytes, &chunk_of(0, &bytes)) {
@@ -167,7 +167,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn a_block_gives_its_records_back(records in records()) {
+    fn a_decoded_block_contains_its_records(records in records()) {
         let (encoded, at) = encoded(&records);
         let block = Block::<PositionEval>::open(&encoded.bytes, &at).expect("a whole block");
         prop_assert_eq!(block.records().collect::<Result<Vec<_>, _>>(), Ok(records.clone()));
@@ -177,7 +177,7 @@ proptest! {
     }
 
     #[test]
-    fn records_of_other_blocks_give_the_bytes_of_new_records(
+    fn records_copied_from_a_block_have_the_bytes_of_new_records(
         records in records(),
         chosen in proptest::collection::vec((any::<bool>(), 0..3u8), 1..20),
         is_best_only in any::<bool>(),
@@ -205,7 +205,7 @@ proptest! {
     }
 
     #[test]
-    fn any_record_is_refused_or_read_back_as_it_was(
+    fn any_record_is_an_error_or_survives_a_round_trip(
         evaluations in proptest::collection::vec(any_evaluation(), 0..4),
         choices in proptest::collection::vec(any::<Index>(), 0..3),
     ) {
@@ -219,7 +219,7 @@ proptest! {
     }
 
     #[test]
-    fn zstd_opens_a_block(records in records()) {
+    fn a_block_is_a_valid_zstd_frame(records in records()) {
         let (encoded, _) = encoded(&records);
         let mut content = vec![0; columns::MAX_CONTENT];
         prop_assert!(zstd_safe::decompress(&mut content[..], &encoded.bytes).is_ok());
@@ -237,27 +237,27 @@ proptest! {
     }
 
     #[test]
-    fn a_block_cut_short_is_refused(records in records(), at in any::<Index>()) {
+    fn a_truncated_block_is_an_error(records in records(), at in any::<Index>()) {
         let (encoded, whole) = encoded(&records);
         let bytes = &encoded.bytes[..at.index(encoded.bytes.len())];
         let error = Block::<PositionEval>::open(bytes, &whole).expect_err("a short block");
         prop_assert!(matches!(error, TableError::Chunk { kind: ChunkErrorKind::Length { .. }, .. }), "{}", error);
-        read_anyhow(bytes);
+        read_without_panic(bytes);
     }
 
     #[test]
-    fn a_block_with_a_flipped_bit_is_refused(records in records(), at in any::<Index>(), bit in 0..8u32) {
+    fn a_block_with_a_flipped_bit_is_an_error(records in records(), at in any::<Index>(), bit in 0..8u32) {
         let (encoded, whole) = encoded(&records);
         let mut bytes = encoded.bytes;
         let at = at.index(bytes.len());
         bytes[at] ^= 1 << bit;
         let error = Block::<PositionEval>::open(&bytes, &whole).expect_err("a changed block");
         prop_assert!(matches!(error, TableError::Chunk { kind: ChunkErrorKind::Checksum { .. }, .. }), "{}", error);
-        read_anyhow(&bytes);
+        read_without_panic(&bytes);
     }
 
     #[test]
-    fn content_with_flipped_bits_under_a_right_checksum_never_panics(
+    fn flipped_bits_with_a_valid_checksum_do_not_panic(
         records in records(),
         flips in proptest::collection::vec((any::<Index>(), 0..8u32), 1..4),
     ) {
@@ -278,17 +278,17 @@ proptest! {
                 }
             }
         }
-        read_anyhow(frame_of(&columns::compress(&columns, 1).expect("columns").0));
+        read_without_panic(frame_of(&columns::compress(&columns, 1).expect("columns").0));
     }
 
     #[test]
-    fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-        read_anyhow(&bytes);
-        read_anyhow(&[&[0x28, 0xb5, 0x2f, 0xfd], &bytes[..]].concat());
+    fn arbitrary_bytes_do_not_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        read_without_panic(&bytes);
+        read_without_panic(&[&[0x28, 0xb5, 0x2f, 0xfd], &bytes[..]].concat());
     }
 
     #[test]
-    fn numbers_in_octaves_come_back(values in proptest::collection::vec(any::<u64>(), 1..50), shift in 0..64u32) {
+    fn numbers_in_octaves_survive_a_round_trip(values in proptest::collection::vec(any::<u64>(), 1..50), shift in 0..64u32) {
         let octaves = Octaves { direct: 4, leading: 2 };
         let mut bits = BitWriter::default();
         let mut symbols = Vec::new();
@@ -307,7 +307,7 @@ proptest! {
     }
 
     #[test]
-    fn cuts_far_from_a_change_stay(
+    fn an_insertion_changes_few_cuts(
         keys in proptest::collection::btree_set(any::<[u8; 12]>(), 2000),
         more in any::<[u8; 12]>(),
     ) {
@@ -362,7 +362,7 @@ fn written(dir: &std::path::Path, inline_page_bytes: usize) -> (TableWriter<Posi
 }
 
 #[test]
-fn a_table_that_is_given_up_leaves_no_files() {
+fn a_discarded_table_leaves_no_files() {
     let dir = temp_dir("discard");
     let files = || std::fs::read_dir(dir.join("scratch")).expect("a folder").count();
     let (writer, _) = written(&dir, 0);
@@ -380,7 +380,7 @@ fn temp_dir(name: &str) -> std::path::PathBuf {
 }
 
 #[test]
-fn every_record_of_a_database_is_found_by_manifest_page_and_block() {
+fn every_record_is_found_through_manifest_page_and_block() {
     let dir = temp_dir("walk");
     let (written, all) = database(&dir, 0);
     let bytes = std::fs::read(dir.join(Manifest::FILE)).expect("a manifest");
@@ -422,7 +422,7 @@ fn a_small_database_has_its_pages_in_the_manifest() {
 }
 
 #[test]
-fn a_page_or_block_in_the_place_of_another_is_refused() {
+fn a_swapped_page_or_block_is_an_error() {
     let dir = temp_dir("another");
     let (manifest, _) = database(&dir, 0);
     let read = |chunk: &Chunk| {
@@ -464,7 +464,7 @@ fn the_same_records_give_the_same_bytes() {
 }
 
 #[test]
-fn a_manifest_with_any_bit_flipped_or_cut_short_is_refused() {
+fn a_manifest_with_a_flipped_bit_and_a_truncated_manifest_are_errors() {
     let dir = temp_dir("manifest");
     database(&dir, 500);
     let bytes = std::fs::read(dir.join(Manifest::FILE)).expect("a manifest");
@@ -480,7 +480,7 @@ fn a_manifest_with_any_bit_flipped_or_cut_short_is_refused() {
 }
 
 #[test]
-fn a_manifest_says_what_is_wrong_with_it() {
+fn errors_of_invalid_manifests_contain_the_reason() {
     let message = |text: &str| Manifest::parse::<PositionEval>(text.as_bytes()).expect_err(text).to_string();
     assert_eq!(message(""), "manifest.json is not a manifest: the file is empty");
     assert_eq!(
@@ -492,7 +492,7 @@ fn a_manifest_says_what_is_wrong_with_it() {
 }
 
 #[test]
-fn what_is_wrong_with_a_manifest_is_told_in_a_line_or_two_however_long_its_texts_are() {
+fn errors_of_manifests_with_long_texts_are_short() {
     let long = "\u{1}♔".repeat(1 << 16);
     for body in [
         serde_json::json!({ "records": long }),
@@ -510,7 +510,7 @@ fn what_is_wrong_with_a_manifest_is_told_in_a_line_or_two_however_long_its_texts
 }
 
 #[test]
-fn a_file_name_that_leads_elsewhere_is_refused() {
+fn a_shard_name_that_contains_a_path_is_an_error() {
     let shard = manifest::WrittenShard {
         file: "../../etc/passwd".into(),
         bytes: 10,

@@ -16,7 +16,7 @@ use web_sys::{
 
 use super::reason;
 use super::time::{Attempt, is_foreign, is_offline, send};
-use crate::source::http::{Body, Head, Requested, TIMEOUT};
+use crate::source::http::{Body, Head, Requested, TIMEOUT, folder};
 use crate::source::retry::{AttemptError, RetryPolicy};
 use crate::source::{Source, SourceError, SourceErrorKind, Traffic};
 use crate::sync::OnceCell;
@@ -47,8 +47,8 @@ pub struct Early {
 ///
 /// Ranges are requested with `cache: "no-store"`: the cache of Chromium allows only one range request per URL at a time,
 /// and the reader caches ranges itself. If the request for the manifest is redirected, the other files are read from the
-/// folder of its final URL. If a host ignores ranges, each small file is requested once, until the manifest is read
-/// again, and one warning is logged.
+/// folder of its final URL ([`folder`] has an exception). If a host ignores ranges, each small file is requested once, until
+/// the manifest is read again, and one warning is logged.
 pub struct Fetch {
     manifest: String,
     /// Name of the file at the URL of the manifest.
@@ -81,7 +81,7 @@ impl Fetch {
         Fetch {
             manifest: manifest.to_string(),
             manifest_file: Manifest::FILE,
-            folder: RefCell::new(folder(manifest).to_string()),
+            folder: RefCell::new(folder(manifest, manifest).to_string()),
             retry: RetryPolicy { total_time: TIMEOUT, ..RetryPolicy::default() },
             headers: JsValue::UNDEFINED,
             credentials: None,
@@ -205,7 +205,7 @@ impl Fetch {
         if file == self.manifest_file {
             // It may be redirected elsewhere the next time, or no more.
             let found = if response.redirected() { response.url() } else { self.manifest.clone() };
-            self.folder.replace(folder(&found).to_string());
+            self.folder.replace(folder(&self.manifest, &found).to_string());
         }
         Ok(bytes)
     }
@@ -329,15 +329,6 @@ fn check_head(requested: &Requested, response: &Response) -> (Result<Body, Sourc
 fn cut(bytes: &[u8], range: &Range<u64>) -> Result<Vec<u8>, SourceErrorKind> {
     let part = bytes.get(range.start as usize..range.end as usize).map(<[u8]>::to_vec);
     part.ok_or(SourceErrorKind::Short { expected: range.end, found: bytes.len() as u64 })
-}
-
-/// Returns the folder of a file's URL.
-fn folder(url: &str) -> &str {
-    // A slice that panics brings all that prints a text, in the standard library's way.
-    let end = url.bytes().position(|byte| matches!(byte, b'?' | b'#')).unwrap_or(url.len());
-    let path = url.get(..end).unwrap_or(url);
-    let slash = path.bytes().rposition(|byte| byte == b'/').map_or(0, |slash| slash + 1);
-    path.get(..slash).unwrap_or(path)
 }
 
 /// Parses `Retry-After`, in seconds or as a date.

@@ -183,7 +183,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn every_coding_that_is_asked_for_is_decoded_whatever_its_case() -> Result<(), Box<dyn std::error::Error>> {
+    fn every_accepted_coding_is_decoded_regardless_of_case() -> Result<(), Box<dyn std::error::Error>> {
         let text = text();
         for (name, body) in coded(&text)? {
             let coding = Coding::parse(name)?.ok_or(name)?;
@@ -197,7 +197,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn other_codings_are_named() {
+    fn errors_of_unknown_codings_contain_the_name() {
         for unknown in ["compress", "gzip, br", "gzipped", "aws-chunked"] {
             let error = Coding::parse(unknown).map_err(|error| error.to_string());
             assert!(error.as_ref().is_err_and(|error| error.contains(unknown)), "{error:?}");
@@ -205,7 +205,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn no_more_is_decoded_than_shows_that_it_is_too_long() -> Result<(), Box<dyn std::error::Error>> {
+    fn decoding_stops_after_the_length_limit() -> Result<(), Box<dyn std::error::Error>> {
         for (name, body) in coded(&vec![0; 64 << 20])? {
             let coding = Coding::parse(name)?.ok_or(name)?;
             let decoded = coding.decode(&body, 1000)?;
@@ -215,8 +215,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_stream_that_is_damaged_or_ends_early_is_an_error_that_names_its_coding()
-    -> Result<(), Box<dyn std::error::Error>> {
+    fn the_error_of_a_damaged_or_truncated_stream_contains_the_coding() -> Result<(), Box<dyn std::error::Error>> {
         let text = text();
         for (name, body) in coded(&text)? {
             let coding = Coding::parse(name)?.ok_or(name)?;
@@ -230,7 +229,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_window_beyond_that_of_browsers_is_refused() -> Result<(), Box<dyn std::error::Error>> {
+    fn a_window_larger_than_in_browsers_is_an_error() -> Result<(), Box<dyn std::error::Error>> {
         let mut encoder = zstd::Encoder::new(Vec::new(), 1)?;
         encoder.window_log(27)?;
         encoder.write_all(b"x")?;

@@ -14,6 +14,8 @@ use std::time::{Duration, Instant, SystemTime};
 use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue, RANGE};
 use reqwest::{Response, StatusCode, Url};
 
+#[doc(hidden)]
+pub use self::coding::ACCEPTED;
 pub use self::options::{HostError, Options};
 use super::redaction::redacted;
 
@@ -253,6 +255,17 @@ pub fn client_builder() -> reqwest::ClientBuilder {
 pub fn install_crypto_provider() {
     // An error means that a provider is installed already.
     let _ = rustls::crypto::ring::default_provider().install_default();
+}
+
+/// Decodes a body by its `Content-Encoding`. If the result is longer than `cap`, returns enough of it to show that.
+///
+/// # Errors
+///
+/// Returns the message for an unknown coding, or a damaged body.
+#[doc(hidden)]
+pub fn decoded(body: &[u8], content_encoding: &str, cap: u64) -> Result<Vec<u8>, String> {
+    let coding = Coding::parse(content_encoding).map_err(|error| error.to_string())?;
+    coding.map_or_else(|| Ok(body.to_vec()), |coding| coding.decode(body, cap).map_err(|error| error.to_string()))
 }
 
 /// Returns the message of the innermost cause of an error. The outer errors of HTTP clients repeat the URL.

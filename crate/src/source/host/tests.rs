@@ -14,7 +14,7 @@ fn wait<F: Future + Send>(future: F) -> std::io::Result<F::Output> {
 }
 
 #[test]
-fn an_address_is_a_url_of_http_and_ends_with_a_slash() -> Test {
+fn a_base_url_is_http_or_https_and_gets_a_final_slash() -> Test {
     let host = |base: &str| Host::new(base, Options::default());
     for (base, expected) in [
         ("http://x", "http://x/manifest.json"),
@@ -30,7 +30,7 @@ fn an_address_is_a_url_of_http_and_ends_with_a_slash() -> Test {
 }
 
 #[test]
-fn headers_go_with_every_request_and_are_shown_to_nobody() -> Test {
+fn headers_are_sent_with_every_request_and_hidden_in_debug_output() -> Test {
     let echo = echo("authorization:")?;
     let options = |name: &str, value: &str| {
         let headers = [(name, value), ("range", "bytes=7-7")].map(|(name, value)| (name.into(), value.into()));
@@ -50,6 +50,14 @@ fn headers_go_with_every_request_and_are_shown_to_nobody() -> Test {
 
 /// Starts a host that responds to every request with `answer`, which receives the request's head.
 fn host(answer: impl Fn(&str, &mut TcpStream) -> std::io::Result<()> + Send + Sync + 'static) -> std::io::Result<Host> {
+    host_within(Duration::from_secs(30), answer)
+}
+
+/// Starts a host like [`host`], whose responses have a timeout.
+fn host_within(
+    timeout: Duration,
+    answer: impl Fn(&str, &mut TcpStream) -> std::io::Result<()> + Send + Sync + 'static,
+) -> std::io::Result<Host> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let base = format!("http://{}/", listener.local_addr()?);
     let answer = Arc::new(answer);
@@ -64,7 +72,7 @@ fn host(answer: impl Fn(&str, &mut TcpStream) -> std::io::Result<()> + Send + Sy
             });
         }
     });
-    Host::new(&base, Options { timeout: Duration::from_secs(1), ..Options::default() }).map_err(std::io::Error::other)
+    Host::new(&base, Options { timeout, ..Options::default() }).map_err(std::io::Error::other)
 }
 
 /// Starts a host that answers with the line of a request's head that has this beginning.
@@ -83,7 +91,7 @@ fn answering(status: &str, header: &str, body: &[u8]) -> std::io::Result<Host> {
 }
 
 #[test]
-fn a_file_with_the_known_entity_tag_is_not_sent_again() -> Test {
+fn a_file_with_a_known_etag_is_not_sent_again() -> Test {
     let host = host(|head, stream| match head.contains("if-none-match: \"new\"") {
         true => stream.write_all(b"HTTP/1.1 304 Not Modified\r\nconnection: close\r\n\r\n"),
         false => {
@@ -99,7 +107,7 @@ fn a_file_with_the_known_entity_tag_is_not_sent_again() -> Test {
 }
 
 #[test]
-fn an_answer_without_content_is_refused_if_no_entity_tag_was_sent_and_long_tags_are_not_sent() -> Test {
+fn status_304_without_a_sent_etag_is_an_error_and_long_etags_are_ignored() -> Test {
     let unasked = answering("304 Not Modified", "etag: \"x\"", b"")?;
     assert_eq!(kind_of(wait(unasked.whole("f", 9))?)?, SourceErrorKind::Status(304));
     assert_eq!(kind_of(wait(unasked.range("f", 0..1))?)?, SourceErrorKind::Status(304));
@@ -113,7 +121,7 @@ fn kind_of<T: std::fmt::Debug>(result: Result<T, SourceError>) -> Result<SourceE
 }
 
 #[test]
-fn a_file_that_comes_compressed_is_decoded_and_keeps_to_its_cap() -> Test {
+fn a_compressed_file_is_decoded_up_to_the_length_limit() -> Test {
     let text = vec![b'x'; 5000];
     for (name, body) in coded(&text)? {
         let host = answering("200 OK", &format!("Content-Encoding: {name}"), &body)?;
@@ -126,7 +134,7 @@ fn a_file_that_comes_compressed_is_decoded_and_keeps_to_its_cap() -> Test {
 }
 
 #[test]
-fn a_coding_that_is_unknown_or_damaged_is_named() -> Test {
+fn the_error_of_an_unknown_or_damaged_coding_contains_the_name() -> Test {
     for (header, body, words) in [
         ("Content-Encoding: pack200-gzip", "x", "\"pack200-gzip\""),
         ("Content-Encoding: gzip\r\nContent-Encoding: br", "x", "\"gzip, br\""),
@@ -142,7 +150,7 @@ fn a_coding_that_is_unknown_or_damaged_is_named() -> Test {
 }
 
 #[test]
-fn the_headers_of_the_source_win_over_those_of_the_caller() -> Test {
+fn headers_of_the_source_override_headers_of_the_caller() -> Test {
     let headers =
         [("Range", "bytes=7-7"), ("accept-encoding", "compress")].map(|(name, value)| (name.into(), value.into()));
     let options = Options { headers: headers.into(), ..Options::default() };
@@ -158,7 +166,7 @@ fn the_headers_of_the_source_win_over_those_of_the_caller() -> Test {
 }
 
 #[test]
-fn ranges_are_asked_for_as_they_are_and_files_in_any_known_coding() -> Test {
+fn ranges_are_requested_uncompressed_and_files_in_any_known_coding() -> Test {
     let echo = echo("accept-encoding:")?;
     assert_eq!(wait(echo.whole("f", 100))??, format!("accept-encoding: {}", coding::ACCEPTED).as_bytes());
     assert_eq!(wait(echo.range("f", 0..25))??, b"accept-encoding: identity");
@@ -180,7 +188,7 @@ fn recovering(
 }
 
 #[test]
-fn what_fails_on_the_way_is_asked_for_again_twice_at_most() -> Test {
+fn transient_errors_are_retried_at_most_twice() -> Test {
     let status = |status: &'static str| {
         move |stream: &mut TcpStream| {
             stream.write_all(format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n").as_bytes())
@@ -208,7 +216,7 @@ fn what_fails_on_the_way_is_asked_for_again_twice_at_most() -> Test {
 }
 
 #[test]
-fn a_host_that_says_when_to_come_back_says_it_in_seconds_or_as_a_date() {
+fn retry_after_is_parsed_as_seconds_or_as_a_date() {
     assert_eq!(pause_of(" 7 "), Some(Duration::from_secs(7)));
     let soon = SystemTime::now() + Duration::from_secs(100);
     let until = pause_of(&httpdate::fmt_http_date(soon));
@@ -219,7 +227,7 @@ fn a_host_that_says_when_to_come_back_says_it_in_seconds_or_as_a_date() {
 }
 
 #[test]
-fn a_host_that_drips_is_given_up_wherever_it_does_so() -> Test {
+fn a_response_that_is_too_slow_times_out() -> Test {
     for head in [
         "HTTP/1.1 200 O",
         "HTTP/1.1 200 OK\r\n\r\n",
@@ -229,7 +237,7 @@ fn a_host_that_drips_is_given_up_wherever_it_does_so() -> Test {
         "HTTP/1.1 200 OK\r\nx: ",
     ] {
         let drip = if head.contains("chunked") { "1\r\nx\r\n" } else { "x" };
-        let host = host(move |_, stream| {
+        let host = host_within(Duration::from_secs(1), move |_, stream| {
             stream.write_all(head.as_bytes())?;
             loop {
                 thread::sleep(Duration::from_millis(100));
@@ -246,8 +254,8 @@ fn a_host_that_drips_is_given_up_wherever_it_does_so() -> Test {
 }
 
 #[test]
-fn redirects_are_within_the_time_of_the_request() -> Test {
-    let host = host(|_, stream| {
+fn redirects_count_towards_the_timeout_of_the_request() -> Test {
+    let host = host_within(Duration::from_secs(1), |_, stream| {
         thread::sleep(Duration::from_millis(300));
         stream.write_all(b"HTTP/1.1 302 Found\r\nlocation: /f\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
     })?;
@@ -256,9 +264,9 @@ fn redirects_are_within_the_time_of_the_request() -> Test {
 }
 
 #[test]
-fn a_slow_line_is_not_cut() -> Test {
+fn a_slow_but_steady_download_does_not_time_out() -> Test {
     // Twice the pace, for twice the timeout.
-    let host = host(|_, stream| {
+    let host = host_within(Duration::from_secs(1), |_, stream| {
         stream.write_all(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n")?;
         for _ in 0..8 {
             thread::sleep(Duration::from_millis(250));
