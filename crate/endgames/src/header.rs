@@ -7,11 +7,12 @@
 
 use shakmaty::{Chess, Color, Piece, Position as _, Role};
 
+use crate::fields::Fields;
 use crate::layout::Layout;
 use crate::material::Material;
 use crate::name::{Metric, TableName};
 use crate::outcome::Outcome;
-use crate::pairs::{Fields, Pairs, Steps, Stop};
+use crate::pairs::{Pairs, Steps, Stop};
 use crate::squares::{Numbering, leading_file, piece};
 use crate::table_error::{Field, TableError};
 

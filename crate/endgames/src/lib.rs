@@ -25,7 +25,9 @@
 //! ```
 
 mod error;
+mod fields;
 mod header;
+mod huffman;
 mod index;
 mod layout;
 mod material;
@@ -37,6 +39,7 @@ mod probe;
 mod reader;
 mod resolve;
 mod squares;
+mod symbols;
 mod table_error;
 #[cfg(not(target_arch = "wasm32"))]
 mod tables;

@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_material_knows_its_pawns_and_its_symmetry() {
+    fn pawns_and_symmetry_of_a_material_are_recognised() {
         let of = |name| {
             let material = Material::of_name(name);
             (material.has_pawns(), material.both_have_pawns(), material.is_symmetric(), material.has_single_piece())

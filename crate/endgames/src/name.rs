@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_other_files_are_refused() {
+    fn names_of_other_files_are_rejected() {
         for text in [
             "",
             "KvK.rtbw",

@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use futures_util::stream::{self, StreamExt as _};
 use shakmaty::{Chess, Position as _};
-use shelfish::reader::{Cache, Fetched, Keep, NoCache, Observer, Origin};
+use shelfish::reader::{Cache, Fetched, Keep, NoCache, Observer, Origin, RequestLimits};
 use shelfish::source::Source;
 use web_time::Instant;
 
@@ -24,10 +24,8 @@ const MAX_WAVES: usize = 12;
 const MAX_BYTES: u64 = 4 << 20;
 /// Memory for pages in bytes.
 const MEMORY: usize = 8 << 20;
-/// Maximum number of unneeded pages between two pages of a request.
-const MAX_GAP: u64 = 3;
-/// Maximum number of pages of a request.
-const MAX_RUN: u64 = 64;
+/// Limits of a request: three unneeded pages between two pages, 64 pages in total.
+const LIMITS: RequestLimits = RequestLimits { max_gap: 3 * PAGE, max_bytes: 64 * PAGE };
 /// Maximum number of requests at a time, by default.
 const CONCURRENT: usize = 6;
 
@@ -259,7 +257,7 @@ impl<S: Source, C: Cache> Endgames<S, C> {
             }
         }
         let mut pages = self.cached(&mut wanted).await;
-        let requests: Vec<Vec<PageId>> = runs(&wanted);
+        let requests = self.requests(&wanted);
         let mut answers =
             stream::iter(requests.into_iter().map(|run| self.request(run))).buffer_unordered(self.concurrency);
         let mut bytes = 0;
@@ -332,6 +330,23 @@ impl<S: Source, C: Cache> Endgames<S, C> {
         (id.page * PAGE).min(length)..((id.page + 1) * PAGE).min(length)
     }
 
+    /// Divides pages into requests.
+    fn requests(&self, pages: &PageSet) -> Vec<Vec<PageId>> {
+        let mut requests: Vec<Vec<PageId>> = Vec::new();
+        for id in pages.iter() {
+            let range = |id: &PageId| self.page_range(*id);
+            let fits = |request: &Vec<PageId>| {
+                let (first, last) = (&request[0], &request[request.len() - 1]);
+                last.file == id.file && LIMITS.fits_range(&range(first), &range(last), &range(&id))
+            };
+            match requests.last_mut() {
+                Some(request) if fits(request) => request.push(id),
+                _ => requests.push(vec![id]),
+            }
+        }
+        requests
+    }
+
     /// Requests pages of a file that are near each other.
     async fn request(&self, run: Vec<PageId>) -> Result<Vec<(PageId, Vec<u8>)>, EndgameError> {
         let (Some(first), Some(last)) = (run.first(), run.last()) else { return Ok(Vec::new()) };
@@ -365,20 +380,3 @@ impl<S: Source, C: Cache> Endgames<S, C> {
 }
 
 const TOO_MUCH: EndgameError = EndgameError::TooMuch { bytes: MAX_BYTES, waves: MAX_WAVES };
-
-/// Divides pages into requests.
-fn runs(pages: &PageSet) -> Vec<Vec<PageId>> {
-    let mut runs: Vec<Vec<PageId>> = Vec::new();
-    for id in pages.iter() {
-        let fits = |run: &Vec<PageId>| {
-            run[run.len() - 1].file == id.file
-                && id.page - run[run.len() - 1].page <= MAX_GAP + 1
-                && id.page - run[0].page < MAX_RUN
-        };
-        match runs.last_mut() {
-            Some(run) if fits(run) => run.push(id),
-            _ => runs.push(vec![id]),
-        }
-    }
-    runs
-}

@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_that_are_not_grouped_are_refused() {
+    fn invalid_orders_of_pieces_are_rejected() {
         let of = |letters: &str, orders| {
             let pieces: Vec<Piece> = letters.chars().map(|letter| Piece::from_char(letter).unwrap()).collect();
             Numbering::new(&pieces, orders, 0).is_some()

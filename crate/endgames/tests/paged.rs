@@ -85,7 +85,7 @@ fn chess(fen: &str) -> Chess {
 }
 
 #[test]
-fn pages_give_the_results_of_the_files() -> Result<(), Box<dyn Error>> {
+fn paged_tables_have_the_results_of_complete_files() -> Result<(), Box<dyn Error>> {
     let tables = Tables::open(root().join("static-shards/endgames"))?;
     let files = files();
     let mut costs = Vec::new();
@@ -133,7 +133,7 @@ fn pages_give_the_results_of_the_files() -> Result<(), Box<dyn Error>> {
 }
 
 #[test]
-fn positions_that_no_table_contains_are_told_apart() -> Result<(), Box<dyn Error>> {
+fn positions_without_a_table_are_errors_with_a_reason() -> Result<(), Box<dyn Error>> {
     let mut files = files();
     let endgames = block_on(Endgames::open(Counted::new(files.clone())))?;
     endgames.source().taken();
@@ -243,7 +243,7 @@ proptest! {
     }
 
     #[test]
-    fn a_changed_byte_of_a_table_gives_the_right_answer_or_an_error(seed: u64, file in 0_usize..4, at: prop::sample::Index, bit in 0_u8..8) {
+    fn a_changed_bit_of_a_table_gives_the_right_result_or_an_error(seed: u64, file in 0_usize..4, at: prop::sample::Index, bit in 0_u8..8) {
         let mut files = files();
         let name = ["KRvKP.rtbw", "KRvKP.rtbz", "KRvK.rtbw", "KQvKR.rtbw"][file];
         let bytes = files.get_mut(name).unwrap();
@@ -259,7 +259,7 @@ proptest! {
 
     /// The index of a hostile host matches its tables, so that no checksum finds the change.
     #[test]
-    fn a_hostile_table_ends_with_an_answer_or_an_error(
+    fn a_hostile_table_gives_a_result_or_an_error(
         seed: u64,
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20),
         is_header: bool,
