@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_third_repetition_is_a_draw_but_a_second_is_not() {
+    fn the_third_occurrence_of_a_position_is_a_draw_and_the_second_is_not() {
         let mut game = Game::default();
         play(&mut game, "g1f3 g8f6 f3g1 f6g8");
         assert_eq!(game.over(), None);

@@ -23,7 +23,7 @@ const SCALE: f32 = 0.999;
 #[derive(clap::Args, Clone, Copy, Debug)]
 pub struct Plan {
     /// Number of passes over the samples
-    #[arg(long, default_value_t = 20)]
+    #[arg(long, default_value_t = 16)]
     pub epochs: usize,
     /// Weight of the result relative to the score, from 0 to 1
     #[arg(long, default_value_t = 0.3)]

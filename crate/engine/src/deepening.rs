@@ -8,6 +8,7 @@ use crate::{
     Position,
     history::Histories,
     limits::{Control, Limits},
+    margins,
     parts::{Part, on},
     score::{self, INFINITE, MAX_PLY, UciScore},
     search::Search,
@@ -189,9 +190,9 @@ fn iteration(
     depth: usize,
     rank: usize,
 ) -> Option<Candidate> {
-    let mut width = 14;
+    let mut width = margins::WINDOW;
     let (mut alpha, mut beta) = match guess {
-        Some(guess) if on(Part::Aspiration) && depth >= 4 && !score::is_decisive(guess) => {
+        Some(guess) if on(Part::Aspiration) && depth >= margins::WINDOW_DEPTH && !score::is_decisive(guess) => {
             (guess - width, guess + width)
         }
         _ => (-INFINITE, INFINITE),
@@ -228,12 +229,12 @@ fn iteration(
         } else if score >= beta {
             lower = Some(candidate(Bound::Lower, score, search));
             beta = (score + width).min(INFINITE);
-            reduction = (reduction + 1).min(3);
+            reduction = (reduction + 1).min(margins::WINDOW_REDUCTION);
         } else {
             return Some(candidate(Bound::Exact, score, search));
         }
         width += width / 2;
-        if width > 500 {
+        if width > margins::WIDEST_WINDOW {
             (alpha, beta) = (-INFINITE, INFINITE);
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Each update moves a number towards a limit, so that numbers do not overflow and old results fade.
 
-use shakmaty::{Color, Move};
+use shakmaty::{Bitboard, Color, Move};
 
 use crate::{
     Position,
@@ -27,6 +27,11 @@ impl PieceTo {
     }
 }
 
+/// Combinations of an attacked origin and an attacked target.
+const THREATS: usize = 4;
+/// Captured roles, and no capture; a power of two.
+const ROLES: usize = 8;
+
 /// Maximum of a history; its negative is the minimum.
 pub const LIMIT: i32 = 16_384;
 
@@ -48,44 +53,81 @@ const LARGEST_CORRECTION: i32 = 96;
 
 /// The statistics of a search.
 pub struct Histories {
+    /// Success by colour, attacks of pawns on origin and target, origin, and target.
     quiet: Vec<i16>,
-    continuation: Vec<i16>,
-    correction: Vec<i32>,
+    /// Success by piece, target and captured role.
+    capture: Vec<i16>,
+    continuation: Vec<[i16; PIECE_TO]>,
+    correction: Vec<i16>,
+}
+
+/// Histories of the quiet moves of a position.
+#[derive(Clone, Copy)]
+pub struct Success<'a> {
+    color: Color,
+    /// Squares that pawns of the opponent attack.
+    threats: Bitboard,
+    quiet: &'a [i16],
+    after: [Option<&'a [i16; PIECE_TO]>; 3],
+}
+
+impl Success<'_> {
+    /// Returns the history of a move: its success in any position and after the earlier moves.
+    pub fn of(&self, m: Move) -> i32 {
+        let now = PieceTo::of(self.color, m).index();
+        let anywhere = if on(Part::Butterfly) { self.quiet[from_to(self.color, m, self.threats)].into() } else { 0 };
+        anywhere + self.after.iter().flatten().map(|after| i32::from(after[now])).sum::<i32>()
+    }
 }
 
 impl Default for Histories {
     fn default() -> Histories {
         Histories {
-            quiet: vec![0; 2 * 64 * 64],
-            continuation: vec![0; PIECE_TO * PIECE_TO],
+            quiet: vec![0; 2 * THREATS * 64 * 64],
+            capture: vec![0; PIECE_TO * ROLES],
+            continuation: vec![[0; PIECE_TO]; PIECE_TO],
             correction: vec![0; CORRECTIONS * 2 * STRUCTURES],
         }
     }
 }
 
 impl Histories {
-    /// Returns the history of a quiet move: its success in any position and after the moves played one, two and four plies
-    /// ago.
-    pub fn quiet(&self, color: Color, m: Move, before: &[Option<PieceTo>; 3]) -> i32 {
-        let now = PieceTo::of(color, m).index();
-        let anywhere = if on(Part::Butterfly) { self.quiet[from_to(color, m)].into() } else { 0 };
-        let before = before.iter().flatten().filter(|_| on(Part::Continuation));
-        let after = before.map(|earlier| i32::from(self.continuation[earlier.index() * PIECE_TO + now]));
-        anywhere + after.sum::<i32>()
+    /// Returns the histories of quiet moves of a position, after the moves played one, two and four plies ago.
+    pub fn success(&self, position: &Position, before: &[Option<PieceTo>; 3]) -> Success<'_> {
+        let color = position.turn();
+        let after = |earlier: &PieceTo| self.continuation.get(earlier.index()).filter(|_| on(Part::Continuation));
+        Success {
+            color,
+            threats: position.pawn_threats(),
+            quiet: &self.quiet,
+            after: before.each_ref().map(|earlier| earlier.as_ref().and_then(after)),
+        }
+    }
+
+    /// Returns the history of a capture or promotion.
+    pub fn of_capture(&self, color: Color, m: Move) -> i32 {
+        self.capture[capture_index(color, m)].into()
+    }
+
+    /// Rewards a capture or promotion, or punishes it with a negative bonus.
+    pub fn learn_capture(&mut self, color: Color, m: Move, bonus: i32) {
+        learn(&mut self.capture[capture_index(color, m)], bonus);
     }
 
     /// Rewards a quiet move, or punishes it with a negative bonus.
-    pub fn learn_quiet(&mut self, color: Color, m: Move, before: &[Option<PieceTo>; 3], bonus: i32) {
-        learn(&mut self.quiet[from_to(color, m)], bonus);
+    pub fn learn_quiet(&mut self, position: &Position, m: Move, before: &[Option<PieceTo>; 3], bonus: i32) {
+        let color = position.turn();
+        learn(&mut self.quiet[from_to(color, m, position.pawn_threats())], bonus);
         let now = PieceTo::of(color, m).index();
         for earlier in before.iter().flatten() {
-            learn(&mut self.continuation[earlier.index() * PIECE_TO + now], bonus);
+            learn(&mut self.continuation[earlier.index()][now], bonus);
         }
     }
 
     /// Returns by how many centipawns the evaluation of similar positions was too low.
     pub fn correction(&self, position: &Position, before: &[Option<PieceTo>; 3]) -> i32 {
-        let [pawns, white, black, last] = structures(position, before).map(|at| at.map_or(0, |at| self.correction[at]));
+        let [pawns, white, black, last] =
+            structures(position, before).map(|at| at.map_or(0, |at| i32::from(self.correction[at])));
         if on(Part::PieceCorrection) {
             (6 * pawns + 4 * white + 4 * black + 3 * last) / (12 * CORRECTION_UNIT)
         } else {
@@ -98,15 +140,22 @@ impl Histories {
         let weight = (depth + 1).min(16);
         for at in structures(position, before).into_iter().flatten() {
             let number = &mut self.correction[at];
-            let blended = (*number * (CORRECTION_UNIT - weight) + error * CORRECTION_UNIT * weight) / CORRECTION_UNIT;
-            *number = blended.clamp(-LARGEST_CORRECTION * CORRECTION_UNIT, LARGEST_CORRECTION * CORRECTION_UNIT);
+            let blended =
+                (i32::from(*number) * (CORRECTION_UNIT - weight) + error * CORRECTION_UNIT * weight) / CORRECTION_UNIT;
+            let limit = LARGEST_CORRECTION * CORRECTION_UNIT;
+            *number = blended.clamp(-limit, limit) as i16;
         }
     }
 }
 
-fn from_to(color: Color, m: Move) -> usize {
+fn from_to(color: Color, m: Move, threats: Bitboard) -> usize {
     let from = m.from().unwrap_or(m.to());
-    (color as usize * 64 + from.to_usize()) * 64 + m.to().to_usize()
+    let threatened = 2 * usize::from(threats.contains(from)) + usize::from(threats.contains(m.to()));
+    ((color as usize * THREATS + threatened) * 64 + from.to_usize()) * 64 + m.to().to_usize()
+}
+
+fn capture_index(color: Color, m: Move) -> usize {
+    PieceTo::of(color, m).index() * ROLES + m.capture().map_or(0, |role| role as usize)
 }
 
 /// Returns the indices of a position's corrections: by pawns, White's pieces, Black's pieces, last move.

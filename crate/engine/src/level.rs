@@ -31,15 +31,15 @@ pub struct Level {
     pub half: u32,
 }
 
-/// Levels by rating, with linear interpolation between them. All but the last were measured against the skill levels of
-/// Stockfish 15.1 (`MATCHES.md`).
+/// Levels by rating, with linear interpolation between them. All but the last were measured with an earlier network against the
+/// skill levels of Stockfish 15.1, and adapted to the present network by matches against the earlier levels (`MATCHES.md`).
 const LEVELS: [(u32, Level); 6] = [
-    (800, Level { nodes: 700, half: 55 }),
-    (1_200, Level { nodes: 1_800, half: 35 }),
-    (1_600, Level { nodes: 10_000, half: 18 }),
-    (2_000, Level { nodes: 32_000, half: 11 }),
-    (2_300, Level { nodes: 120_000, half: 6 }),
-    (2_600, Level { nodes: 500_000, half: 3 }),
+    (800, Level { nodes: 470, half: 55 }),
+    (1_200, Level { nodes: 1_250, half: 35 }),
+    (1_600, Level { nodes: 8_000, half: 18 }),
+    (2_000, Level { nodes: 24_000, half: 11 }),
+    (2_300, Level { nodes: 80_000, half: 6 }),
+    (2_600, Level { nodes: 340_000, half: 3 }),
 ];
 
 impl Level {

@@ -4,9 +4,11 @@
 //! time, stops the search and receives lines. Several searches may share a [`Table`].
 
 mod deepening;
+mod generate;
 mod history;
 mod level;
 mod limits;
+mod margins;
 pub mod network;
 mod order;
 mod packed;

@@ -8,7 +8,7 @@ use shakmaty::{
 };
 use shelfish::position::FenError;
 
-use crate::zobrist;
+use crate::{packed::Packed, zobrist};
 
 /// A position with its keys and the pieces that give check.
 #[derive(Clone, Debug)]
@@ -109,6 +109,27 @@ impl Position {
         self.chess.legal_moves()
     }
 
+    /// Returns the legal move that `packed` encodes.
+    pub fn move_of(&self, packed: Packed) -> Option<Move> {
+        if !packed.is_some() {
+            return None;
+        }
+        let (from, to, promotion) = packed.parts()?;
+        let board = self.chess.board();
+        let piece = board.piece_at(from).filter(|piece| piece.color == self.turn())?;
+        let m = match (piece.role, board.piece_at(to)) {
+            (Role::King, Some(Piece { color, role: Role::Rook })) if color == self.turn() && promotion.is_none() => {
+                Move::Castle { king: from, rook: to }
+            }
+            (Role::Pawn, None) if from.file() != to.file() && promotion.is_none() => Move::EnPassant { from, to },
+            (role, taken) => {
+                let capture = taken.filter(|taken| taken.color != self.turn()).map(|taken| taken.role);
+                Move::Normal { role, from, capture, to, promotion }
+            }
+        };
+        self.chess.is_legal(m).then_some(m)
+    }
+
     /// Parses a legal move in UCI. Castling may be written either way.
     pub fn legal_move(&self, uci: &str) -> Option<Move> {
         uci.parse::<UciMove>().ok()?.to_move(&self.chess).ok()
@@ -123,6 +144,15 @@ impl Position {
     /// Returns the number of pieces.
     pub fn count(&self) -> usize {
         self.chess.board().occupied().count()
+    }
+
+    /// Returns the squares that the opponent's pawns attack.
+    pub fn pawn_threats(&self) -> Bitboard {
+        let board = self.chess.board();
+        let pawns = board.by_color(!self.turn()) & board.pawns();
+        let forward = self.turn().fold_wb(-8, 8);
+        let left = (pawns & !Bitboard::from_file(shakmaty::File::A)).shift(forward - 1);
+        left | (pawns & !Bitboard::from_file(shakmaty::File::H)).shift(forward + 1)
     }
 
     /// Returns whether neither side can mate.
@@ -141,6 +171,12 @@ impl Position {
         }
         next.checkers = next.chess.checkers();
         next
+    }
+
+    /// Returns the key after a move, except for changes of castling rights and of the en passant square.
+    pub fn key_after(&self, m: Move) -> u64 {
+        let pieces = Changes::of(self.turn(), m).into_iter();
+        pieces.fold(self.key ^ zobrist::BLACK, |key, (color, role, square)| key ^ zobrist::piece(color, role, square))
     }
 
     /// Returns whether the moved piece gives check. Discovered checks are not detected.
@@ -180,7 +216,7 @@ fn state_key(chess: &Chess) -> u64 {
 }
 
 /// The pieces that a move removes from squares and adds to squares.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Changes {
     /// Pieces removed from their square.
     pub removed: [Option<(Color, Role, Square)>; 2],

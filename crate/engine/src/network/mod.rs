@@ -15,7 +15,7 @@ use shakmaty::Position as _;
 
 use crate::{Position, score::MAX_EVAL};
 
-pub use accumulator::Accumulators;
+pub use accumulator::{AccumulatorStack, Accumulators};
 pub use features::{INPUTS, Perspective};
 
 /// Sums of each perspective.
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_networks_are_refused() {
+    fn malformed_networks_are_errors() {
         assert_eq!(Network::from_bytes(&[0; 3]).err(), Some(NetworkError::Length { found: 3 }));
         let mut bytes = vec![0; BYTES];
         assert!(Network::from_bytes(&bytes).is_ok());

@@ -15,10 +15,11 @@ use crate::{
     Position,
     history::{Histories, PieceTo},
     limits::{Control, Limits},
-    network::{Accumulators, Network},
-    order::Ranked,
+    network::{AccumulatorStack, Network},
+    order::Moves,
     packed::Packed,
     parts::{Part, on},
+    position::Changes,
     score::{self, DRAW, MAX_EVAL, MAX_PLY, NONE},
     tt::Table,
 };
@@ -53,8 +54,10 @@ pub struct Search<'a> {
     game_length: usize,
     plies: Vec<Ply>,
     /// First layer of the network, for each position of the line.
-    accumulators: Vec<Accumulators>,
-    moves: Vec<Ranked>,
+    accumulators: AccumulatorStack,
+    moves: Moves,
+    /// Moves that the nodes of the line searched.
+    tried: Vec<Move>,
     /// Principal variation from each ply on.
     lines: Vec<Vec<Move>>,
     /// Moves to search at the root.
@@ -89,8 +92,9 @@ impl<'a> Search<'a> {
             game_length: keys.len(),
             keys,
             plies: vec![Ply { eval: NONE, ..Ply::default() }; MAX_PLY + 2],
-            accumulators: Vec::with_capacity(MAX_PLY + 2),
-            moves: Vec::with_capacity(1_024),
+            accumulators: AccumulatorStack::new(MAX_PLY + 2),
+            moves: Moves::default(),
+            tried: Vec::with_capacity(1_024),
             lines: vec![Vec::new(); MAX_PLY + 2],
             root_moves: Vec::new(),
             root_nodes: Vec::new(),
@@ -104,8 +108,7 @@ impl<'a> Search<'a> {
 
     /// Searches the root within a window. Only `moves` are played.
     pub fn root(&mut self, position: &Position, moves: &[Move], alpha: i32, beta: i32, depth: i32) -> i32 {
-        self.accumulators.clear();
-        self.accumulators.push(Accumulators::of_position(self.network, position));
+        self.accumulators.start(self.network, position);
         self.root_moves.clear();
         self.root_moves.extend_from_slice(moves);
         self.seldepth = 0;
@@ -215,17 +218,22 @@ impl<'a> Search<'a> {
     }
 
     /// Returns the evaluation of the network.
-    fn evaluate(&self, position: &Position) -> i32 {
-        self.accumulators.last().map_or(DRAW, |sums| self.network.evaluate(position, sums))
+    fn evaluate(&mut self, position: &Position) -> i32 {
+        self.network.evaluate(position, self.accumulators.last(self.network, position))
+    }
+
+    /// Loads the bucket of the position after a move into the cache of the processor. Stable Rust has a prefetch for x86-64 only.
+    fn prefetch(&self, position: &Position, m: Move) {
+        if cfg!(target_arch = "x86_64") {
+            self.table.prefetch(position.key_after(m));
+        }
     }
 
     /// Enters `child` after a move, or after a null move.
     fn enter(&mut self, position: &Position, m: Option<Move>, ply: usize, child: &Position) {
         self.plies[ply].played = m.map(|m| PieceTo::of(position.turn(), m));
         self.keys.push(child.key());
-        if let Some(sums) = self.accumulators.last() {
-            self.accumulators.push(m.map_or_else(|| sums.clone(), |m| sums.after(self.network, position, m, child)));
-        }
+        self.accumulators.push(m.map(|m| Changes::of(position.turn(), m)).unwrap_or_default(), child);
         self.nodes += 1;
     }
 

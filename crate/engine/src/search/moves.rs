@@ -5,8 +5,10 @@ use shakmaty::Move;
 use super::Search;
 use crate::{
     Position,
+    generate::is_noisy,
     history::PieceTo,
-    order::{self, Hints, is_noisy},
+    margins,
+    order::{Hints, Next, Picker, Wanted},
     packed::Packed,
     parts::{Part, on},
     reduction::reduction,
@@ -25,8 +27,6 @@ pub(super) struct Node {
     /// Entry of the transposition table.
     pub entry: Option<Entry>,
     pub was_pv: bool,
-    /// Index of its first move.
-    pub start: usize,
     /// Minimum and maximum of the score, by endgame tables.
     pub range: (i32, i32),
 }
@@ -42,44 +42,32 @@ impl Search<'_> {
         node: Node,
     ) -> i32 {
         let (us, root, in_check) = (position.turn(), ply == 0, position.in_check());
-        let Node { cut_node, improving, eval, raw, entry, was_pv, start, range } = node;
+        let Node { cut_node, improving, eval, raw, entry, was_pv, range } = node;
         let excluded = self.plies[ply].excluded;
         let before = self.before(ply);
         let first_alpha = alpha;
         let table_move = entry.map_or(Packed::NONE, |entry| entry.best);
         let killers = self.plies[ply].killers;
-        let hints = Hints { table_move, killers, before, histories: self.histories };
-        order::rank(&mut self.moves, position, &hints, false);
-        let legal = self.moves.len() - start;
-        if root {
-            let allowed = std::mem::take(&mut self.root_moves);
-            self.moves.retain(|ranked| allowed.contains(&ranked.m));
-            self.root_moves = allowed;
-        }
-        let mut end = self.moves.len();
-        if start == end {
-            return if in_check { score::mated_in(ply) } else { DRAW };
-        }
         // If the limits exclude root moves, the result is not stored.
-        let is_whole = end - start == legal;
-        let is_table_move_noisy = self.moves[start..].iter().any(|r| Packed::from(r.m) == table_move && is_noisy(r.m));
+        let is_whole = !root || self.root_moves.len() == position.legal_moves().len();
+        let first = position.move_of(table_move);
+        let is_table_move_noisy = first.is_some_and(is_noisy);
+        let mut picker = Picker::new(Wanted::All);
 
         let mut best_score = -INFINITE;
         let mut best: Option<Move> = None;
         let mut number = 0;
-        let mut tried: [Option<Move>; 64] = [None; 64];
-        let mut tried_count = 0;
-        let mut at = start;
-        while let Some(next) = order::next(&mut self.moves[at..end], position) {
-            at += 1;
-            let m = next.m;
+        let tried = self.tried.len();
+        loop {
+            let hints = Hints { table_move: first, killers, before, histories: self.histories };
+            let Some(Next { m, loses }) = picker.next(&mut self.moves, position, &hints) else { break };
             let packed = Packed::from(m);
-            if packed == excluded {
+            if packed == excluded || (root && !self.root_moves.contains(&m)) {
                 continue;
             }
             let quiet = !is_noisy(m);
             number += 1;
-            let history = if quiet { self.histories.quiet(us, m, &before) } else { 0 };
+            let history = if quiet { self.histories.success(position, &before).of(m) } else { 0 };
             let mut reduced = reduction(depth, number);
 
             // Pruning, once a move avoids being mated.
@@ -87,24 +75,32 @@ impl Search<'_> {
                 let reduced_depth = (depth - 1 - reduced / 1_024).max(0);
                 if quiet {
                     // Late moves, and moves that cannot raise alpha. Checks are searched nevertheless.
-                    let late = on(Part::LateMoves) && number as i32 > (4 + depth * depth) / (2 - i32::from(improving));
+                    let late = on(Part::LateMoves)
+                        && number as i32 > (margins::LATE_MOVES + depth * depth) / (2 - i32::from(improving));
                     let futile = on(Part::Futility)
                         && !in_check
-                        && reduced_depth <= 7
-                        && eval + 90 + 95 * reduced_depth + history / 256 <= alpha;
+                        && reduced_depth <= margins::FUTILITY_DEPTH
+                        && eval
+                            + margins::FUTILITY
+                            + margins::FUTILITY_SLOPE * reduced_depth
+                            + history / margins::FUTILITY_HISTORY
+                            <= alpha;
                     if late || futile {
-                        end = at + order::forcing_first(&mut self.moves[at..end], position);
+                        picker.skip_quiet(&mut self.moves, position);
                         if !(on(Part::LateChecks) && position.checks(m)) {
                             continue;
                         }
                     }
                     if on(Part::QuietExchange)
-                        && reduced_depth <= 8
-                        && !see::wins(position, m, -22 * reduced_depth * reduced_depth)
+                        && reduced_depth <= margins::QUIET_EXCHANGE_DEPTH
+                        && !see::wins(position, m, -margins::QUIET_EXCHANGE * reduced_depth * reduced_depth)
                     {
                         continue;
                     }
-                } else if on(Part::CaptureExchange) && depth <= 7 && next.loses && !see::wins(position, m, -95 * depth)
+                } else if on(Part::CaptureExchange)
+                    && depth <= margins::CAPTURE_EXCHANGE_DEPTH
+                    && loses
+                    && !see::wins(position, m, -margins::CAPTURE_EXCHANGE * depth)
                 {
                     continue;
                 }
@@ -114,17 +110,17 @@ impl Search<'_> {
             let mut extension = 0;
             if on(Part::Singular)
                 && !root
-                && depth >= 7
+                && depth >= margins::SINGULAR_DEPTH
                 && packed == table_move
                 && !excluded.is_some()
                 && ply < 2 * MAX_PLY / 3
                 && let Some(entry) = entry
-                && entry.depth >= depth - 3
+                && entry.depth >= depth - margins::SINGULAR_ENTRY
                 && entry.bound != Bound::Upper
                 && !score::is_decisive(entry.score)
             {
                 let table_score = score::from_table(entry.score, ply);
-                let below = table_score - 2 * depth;
+                let below = table_score - margins::SINGULAR * depth;
                 self.plies[ply].excluded = packed;
                 let others = self.node::<false>(position, below - 1, below, (depth - 1) / 2, ply, cut_node);
                 self.plies[ply].excluded = Packed::NONE;
@@ -133,7 +129,10 @@ impl Search<'_> {
                 }
                 if others < below {
                     extension = 1;
-                    if !PV && others < below - 20 && self.plies[ply].double_extensions < 6 {
+                    if !PV
+                        && others < below - margins::DOUBLE_EXTENSION
+                        && self.plies[ply].double_extensions < margins::DOUBLE_EXTENSIONS
+                    {
                         extension = 2;
                         self.plies[ply].double_extensions += 1;
                     }
@@ -147,25 +146,29 @@ impl Search<'_> {
                 }
             }
 
+            self.prefetch(position, m);
             let child = position.play(m);
             let nodes_before = self.nodes;
             self.enter(position, Some(m), ply, &child);
             let new_depth = depth - 1 + extension;
             let mut score = 0;
             let mut full = !PV || number > 1;
-            if on(Part::Reductions) && depth >= 2 && number > 1 + usize::from(root) && (quiet || next.loses || !was_pv)
+            if on(Part::Reductions)
+                && depth >= margins::REDUCTION_DEPTH
+                && number > 1 + usize::from(root)
+                && (quiet || loses || !was_pv)
             {
                 // Late move reduction.
                 reduced += [
-                    (was_pv, -1_024),
-                    (PV, -512),
-                    (cut_node, 1_536),
-                    (!improving, 512),
-                    (child.in_check(), -1_024),
-                    (is_table_move_noisy && quiet, 768),
-                    (!quiet, -1_024),
-                    (quiet && on(Part::ReductionHistory), -history / 10),
-                    (self.plies[ply].killers.contains(&packed), -1_024),
+                    (was_pv, margins::REDUCE_WAS_PV),
+                    (PV, margins::REDUCE_PV),
+                    (cut_node, margins::REDUCE_CUT_NODE),
+                    (!improving, margins::REDUCE_NOT_IMPROVING),
+                    (child.in_check(), margins::REDUCE_CHECK),
+                    (is_table_move_noisy && quiet, margins::REDUCE_AFTER_CAPTURE),
+                    (!quiet, margins::REDUCE_CAPTURE),
+                    (quiet && on(Part::ReductionHistory), -history / margins::REDUCTION_HISTORY),
+                    (self.plies[ply].killers.contains(&packed), margins::REDUCE_KILLER),
                 ]
                 .iter()
                 .map(|&(applies, change)| if applies { change } else { 0 })
@@ -202,21 +205,24 @@ impl Search<'_> {
                     break;
                 }
             }
-            if quiet && best != Some(m) && tried_count < tried.len() {
-                tried[tried_count] = Some(m);
-                tried_count += 1;
+            if best != Some(m) {
+                self.tried.push(m);
             }
         }
 
         if number == 0 {
-            // Only the excluded move was legal.
-            return alpha;
+            return match excluded.is_some() {
+                // Only the excluded move was legal.
+                true => alpha,
+                false if in_check => score::mated_in(ply),
+                false => DRAW,
+            };
         }
         best_score = best_score.clamp(range.0, range.1);
         if best_score >= beta
-            && let Some(m) = best.filter(|&m| !is_noisy(m))
+            && let Some(m) = best
         {
-            self.learn(position, m, &tried[..tried_count], depth, ply, &before);
+            self.learn(position, m, tried, depth, ply, &before);
         }
         if !excluded.is_some() && is_whole {
             let bound = match best_score {
@@ -243,26 +249,36 @@ impl Search<'_> {
         best_score
     }
 
-    /// Rewards the quiet move that refuted a position, and punishes the quiet moves tried before.
+    /// Rewards the move that refuted a position, and punishes the moves tried before, from index `tried` on. A capture does not
+    /// punish quiet moves.
     fn learn(
         &mut self,
         position: &Position,
         best: Move,
-        tried: &[Option<Move>],
+        tried: usize,
         depth: i32,
         ply: usize,
         before: &[Option<PieceTo>; 3],
     ) {
         let us = position.turn();
-        let bonus = (160 * depth - 60).min(1_700);
-        let killers = &mut self.plies[ply].killers;
-        let packed = Packed::from(best);
-        if on(Part::Killers) && killers[0] != packed {
-            *killers = [packed, killers[0]];
+        let bonus = (margins::BONUS * depth - margins::BONUS_LESS).min(margins::MAX_BONUS);
+        let is_quiet = !is_noisy(best);
+        if is_quiet {
+            let killers = &mut self.plies[ply].killers;
+            let packed = Packed::from(best);
+            if on(Part::Killers) && killers[0] != packed {
+                *killers = [packed, killers[0]];
+            }
+            self.histories.learn_quiet(position, best, before, bonus);
+        } else {
+            self.histories.learn_capture(us, best, bonus);
         }
-        self.histories.learn_quiet(us, best, before, bonus);
-        for &m in tried.iter().flatten() {
-            self.histories.learn_quiet(us, m, before, -bonus);
+        for &m in &self.tried[tried..] {
+            if is_noisy(m) {
+                self.histories.learn_capture(us, m, -bonus);
+            } else if is_quiet {
+                self.histories.learn_quiet(position, m, before, -bonus);
+            }
         }
     }
 }

@@ -4,6 +4,7 @@ use super::{Search, moves::Node};
 use crate::{
     Position,
     limits::TableResult,
+    margins,
     packed::Packed,
     parts::{Part, on},
     score::{self, DRAW, INFINITE, MATE, MAX_EVAL, MAX_PLY, NONE},
@@ -113,14 +114,14 @@ impl Search<'_> {
         if !PV && !in_check && !excluded.is_some() && !score::is_decisive(beta) {
             // Reverse futility: the evaluation is far above beta.
             if on(Part::ReverseFutility)
-                && depth <= 8
-                && eval - 75 * (depth - i32::from(improving)) >= beta
+                && depth <= margins::REVERSE_FUTILITY_DEPTH
+                && eval - margins::REVERSE_FUTILITY * (depth - i32::from(improving)) >= beta
                 && eval < MAX_EVAL
             {
                 return beta + (eval - beta) / 3;
             }
             // Razoring: only captures can raise alpha.
-            if on(Part::Razoring) && depth <= 3 && eval + 200 * depth < alpha {
+            if on(Part::Razoring) && depth <= margins::RAZORING_DEPTH && eval + margins::RAZORING * depth < alpha {
                 let score = self.quiescence::<false>(position, alpha, alpha + 1, ply);
                 if self.stopped {
                     return 0;
@@ -132,13 +133,15 @@ impl Search<'_> {
             // Null move: the score is above beta even if the opponent moves twice.
             let passed_before = ply > 0 && self.plies[ply - 1].played.is_none();
             if on(Part::NullMove)
-                && depth >= 3
-                && eval >= beta.max(beta - 20 * depth + 120)
+                && depth >= margins::NULL_DEPTH
+                && eval >= beta.max(beta - margins::NULL_SLOPE * depth + margins::NULL_BELOW)
                 && !passed_before
                 && position.pieces(position.turn()).any()
                 && let Some(child) = position.pass()
             {
-                let reduction = 3 + depth / 3 + ((eval - beta) / 180).min(3);
+                let reduction = margins::NULL_REDUCTION
+                    + depth / 3
+                    + ((eval - beta) / margins::NULL_MARGIN).min(margins::NULL_EXTRA);
                 self.enter(position, None, ply, &child);
                 let score = -self.node::<false>(&child, -beta, -beta + 1, depth - reduction, ply + 1, !cut_node);
                 self.leave();
@@ -152,19 +155,24 @@ impl Search<'_> {
         }
 
         // Internal reduction: a later iteration returns here with a move in the table.
-        if on(Part::InternalReduction) && depth >= 4 && !has_table_move && (PV || cut_node) {
+        if on(Part::InternalReduction)
+            && depth >= margins::INTERNAL_REDUCTION_DEPTH
+            && !has_table_move
+            && (PV || cut_node)
+        {
             depth -= 1;
         }
 
-        let start = self.moves.len();
+        let (moves, tried) = (self.moves.len(), self.tried.len());
         let score = self.moves::<PV>(
             position,
             (alpha, beta),
             depth,
             ply,
-            Node { cut_node, improving, eval, raw, entry, was_pv, start, range },
+            Node { cut_node, improving, eval, raw, entry, was_pv, range },
         );
-        self.moves.truncate(start);
+        self.moves.truncate(moves);
+        self.tried.truncate(tried);
         score
     }
 }

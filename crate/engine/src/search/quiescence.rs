@@ -3,7 +3,8 @@
 use super::Search;
 use crate::{
     Position,
-    order::{self, Hints, is_noisy},
+    generate::is_noisy,
+    order::{Hints, Next, Picker, Wanted},
     packed::Packed,
     score::{self, DRAW, INFINITE, MATED_WITHIN, MAX_PLY, NONE},
     tt::{Bound, Entry},
@@ -57,29 +58,24 @@ impl Search<'_> {
             alpha = alpha.max(best_score);
         }
 
-        let start = self.moves.len();
-        let hints = Hints {
-            table_move: entry.map_or(Packed::NONE, |entry| entry.best),
-            killers: [Packed::NONE; 2],
-            before: self.before(ply),
-            histories: self.histories,
-        };
-        order::rank(&mut self.moves, position, &hints, !in_check);
-        let end = self.moves.len();
-        if in_check && start == end {
-            return score::mated_in(ply);
-        }
+        let table_move = position.move_of(entry.map_or(Packed::NONE, |entry| entry.best));
+        let (killers, before) = ([Packed::NONE; 2], self.before(ply));
         let mut best = None;
-        let mut at = start;
-        while let Some(next) = order::next(&mut self.moves[at..end], position) {
-            at += 1;
-            let m = next.m;
+        let mut is_mate = in_check;
+        let start = self.moves.len();
+        let wanted = if in_check { Wanted::All } else { Wanted::Noisy };
+        let mut picker = Picker::new(wanted);
+        loop {
+            let hints = Hints { table_move, killers, before, histories: self.histories };
+            let Some(Next { m, loses }) = picker.next(&mut self.moves, position, &hints) else { break };
+            is_mate = false;
             if best_score > -MATED_WITHIN {
                 // Once a move avoids being mated, losing captures are skipped, and quiet moves in check.
-                if next.loses || (in_check && !is_noisy(m)) {
+                if loses || (in_check && !is_noisy(m)) {
                     break;
                 }
             }
+            self.prefetch(position, m);
             let child = position.play(m);
             self.enter(position, Some(m), ply, &child);
             let score = -self.quiescence::<PV>(&child, -beta, -alpha, ply + 1);
@@ -102,6 +98,9 @@ impl Search<'_> {
         self.moves.truncate(start);
         if self.stopped {
             return 0;
+        }
+        if is_mate {
+            return score::mated_in(ply);
         }
         let entry = Entry {
             best: best.into(),

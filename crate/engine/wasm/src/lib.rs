@@ -10,7 +10,8 @@ use shakmaty::san::SanPlus;
 use shakmaty::{CastlingMode, Chess, Color, Move, Position as _};
 use shelfish::position::uci;
 use shelfish_engine::{
-    Bound, Control, FenError, Game, Histories, Level, Limits, Line, STRONGEST, Table, UciScore, WEAKEST, play, search,
+    Bound, Control, FenError, Game, Histories, Level, Limits, Line, Remaining, STRONGEST, Table, UciScore, WEAKEST,
+    play, search,
 };
 use shelfish_wasm_shared::WasmError;
 use wasm_bindgen::prelude::*;
@@ -85,8 +86,8 @@ impl Engine {
     }
 
     /// Sets the position, the moves from the position in UCI, separated by spaces, and the limits. A limit of 0 is no limit.
-    /// `only` contains the moves to search, or is empty for all. With `elo`, a player of this rating chooses by `seed`. Returns
-    /// the first four fields of the FEN.
+    /// `mate` is the number of moves of a mate that is enough. `only` contains the moves to search, or is empty for all. With
+    /// `elo`, a player of this rating chooses by `seed`. Returns the first four fields of the FEN.
     #[allow(clippy::too_many_arguments, reason = "numbers are cheaper than objects")]
     pub fn prepare(
         &mut self,
@@ -96,6 +97,7 @@ impl Engine {
         depth: usize,
         nodes: f64,
         milliseconds: f64,
+        mate: u32,
         lines: usize,
         chess960: bool,
         san: bool,
@@ -119,7 +121,8 @@ impl Engine {
         let mut limits = Limits::default();
         limits.depth = (depth > 0).then_some(depth);
         limits.nodes = (nodes > 0.0).then_some(nodes as u64);
-        limits.deadline = (milliseconds > 0.0).then(|| Duration::from_secs_f64(milliseconds / 1e3));
+        limits.deadline = (milliseconds > 0.0).then(|| duration(milliseconds));
+        limits.mate = (mate > 0).then_some(mate);
         limits.moves = chosen.collect::<Result<_, _>>()?;
         limits.lines = lines;
         if elo > 0 && !(WEAKEST..=STRONGEST).contains(&elo) {
@@ -129,6 +132,23 @@ impl Engine {
         let player = (elo > 0).then(|| (Level::of(elo), seed as u64));
         self.task = Some(Task { game, limits, style: Style { chess960, san }, player });
         Ok(shelfish::position::Position::from_chess(&chess).to_string())
+    }
+
+    /// Limits the time of the prepared search by the clock of the side to move: milliseconds left, milliseconds added after
+    /// each move, and moves until the next time control, 0 if unknown. Each move loses `overhead` milliseconds.
+    pub fn on_clock(&mut self, time: f64, increment: f64, moves: u32, overhead: f64) {
+        let moves = (moves > 0).then_some(moves);
+        let clock = Remaining { time: duration(time), increment: duration(increment), moves };
+        if let Some(task) = &mut self.task {
+            let deadline = task.limits.deadline;
+            task.limits = std::mem::take(&mut task.limits).on_clock(clock, duration(overhead));
+            task.limits.deadline = deadline.or(task.limits.deadline);
+        }
+    }
+
+    /// Returns whether the prepared position occurred before in its game.
+    pub fn is_repeated(&self) -> bool {
+        self.task.as_ref().is_some_and(|task| task.game.repeats())
     }
 
     /// Returns the index of the variation that the last search chose.
@@ -197,6 +217,10 @@ fn written(chess: &Chess, line: &[Move], style: Style) -> (String, String) {
     let san = line.iter().filter(|_| style.san);
     let san: Vec<String> = san.map(|&m| SanPlus::from_move_and_play_unchecked(&mut chess, m).to_string()).collect();
     (uci.join(" "), san.join(" "))
+}
+
+fn duration(milliseconds: f64) -> Duration {
+    Duration::from_secs_f64(milliseconds.max(0.0) / 1e3)
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
