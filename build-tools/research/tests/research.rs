@@ -47,14 +47,14 @@ fn orders_are_compared_by_the_blocks_that_an_opening_takes() {
 }
 
 #[test]
-fn a_dump_and_the_database_that_was_built_of_it_give_the_same_orders() {
+fn a_dump_and_its_database_have_equal_figures() {
     let data = file("tests/data/database");
     let [dump, database] = ["records.jsonl", "db"].map(|name| data.join(name));
     assert_eq!(orders(&[dump.to_str().unwrap()]), orders(&["-d", database.to_str().unwrap()]));
 }
 
 #[test]
-fn synthetic_databases_have_as_many_positions_as_were_asked_for_and_are_the_same_each_time() {
+fn synthetic_databases_have_the_requested_size_and_are_reproducible() {
     let sample = file("static-shards/famous.jsonl.zst");
     let args = ["--positions", "500,2000", "--games", "3", "--sample", sample.to_str().unwrap()];
     let found = research("scale", &args);

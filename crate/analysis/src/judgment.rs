@@ -124,7 +124,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn both_sides_are_judged_alike(before in values(), after in values()) {
+        fn both_sides_are_judged_by_the_same_rules(before in values(), after in values()) {
             let white = judge(before, after, Color::White);
             prop_assert_eq!(white, judge(mirrored(before), mirrored(after), Color::Black));
         }
@@ -137,7 +137,7 @@ mod tests {
         }
 
         #[test]
-        fn a_worse_outcome_is_judged_no_milder(before in -3000..3000, after in -3000..3000, more in 0..3000) {
+        fn a_worse_outcome_never_has_a_milder_judgment(before in -3000..3000, after in -3000..3000, more in 0..3000) {
             let judged = |after| judge(Value::Cp(before), Value::Cp(after), Color::White);
             prop_assert!(judged(after - more) >= judged(after));
         }

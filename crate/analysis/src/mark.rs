@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn another_best_move_and_a_search_of_one_line_prove_nothing() {
+    fn only_the_best_move_of_a_search_with_two_lines_has_a_mark() {
         let position = Chess::default();
         let played = "d2d4".parse::<UciMove>().expect("a move").to_move(&position).expect("a legal move");
         let two = known(Score::Cp(0), Score::Cp(-800));

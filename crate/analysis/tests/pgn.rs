@@ -13,7 +13,7 @@ fn moves(game: &PgnGame) -> String {
 }
 
 #[test]
-fn all_that_is_written_is_kept() {
+fn reading_and_writing_a_game_loses_nothing() {
     let pgn = r#"[White "A \"B\" \\ C"]
 [FEN "r3k2r/8/8/8/8/8/8/R3K2R b KQkq - 3 12"]
 
@@ -34,14 +34,14 @@ fn all_that_is_written_is_kept() {
 }
 
 #[test]
-fn what_ends_a_line_within_a_tag_is_a_blank() {
+fn a_line_break_in_a_tag_value_becomes_a_space() {
     let game = read("[White \"A\rB\"]\n\n1. e4 *", 1).unwrap();
     assert_eq!(game.tag("White"), Some("A B"));
     assert_eq!(read(&game.to_string(), 1).unwrap(), game);
 }
 
 #[test]
-fn moves_are_read_in_every_spelling_that_means_the_same() {
+fn moves_are_read_in_all_common_notations() {
     for (pgn, expected) in [
         ("1.e4 e5 2.Nf3", "e4 e5 Nf3"),
         ("1. e4 1... e5\n\n\n2 . Nf3", "e4 e5 Nf3"),
@@ -71,7 +71,7 @@ fn moves_are_read_in_every_spelling_that_means_the_same() {
 }
 
 #[test]
-fn what_is_no_game_is_refused_by_its_line_and_name() {
+fn errors_of_invalid_games_contain_the_line_and_the_reason() {
     let deep = format!("1. e4 {}", "( 1. d4 ".repeat(70));
     let long = "1. Nf3 Nf6 2. Ng1 Ng8 ".repeat(2_000);
     let fen = "[FEN \"8/8/8/8/8/8/8/8 w - -\"]\n\n*";
@@ -120,7 +120,7 @@ fn split(pgn: &str) -> Vec<String> {
 }
 
 #[test]
-fn games_are_found_whatever_stands_between_them() {
+fn a_file_is_split_into_its_games() {
     for (pgn, expected) in [
         ("", 0),
         ("\n\n  \n", 0),
@@ -211,7 +211,7 @@ fn check_written(game: &PgnGame) {
 }
 
 #[test]
-fn games_of_lichess_are_read_as_another_reader_does() {
+fn games_of_lichess_are_read_as_by_pgn_reader() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/games-lichess.pgn.zst");
     let Ok(file) = std::fs::File::open(path) else {
         eprintln!("SKIPPED: {path} is not there");
@@ -265,7 +265,7 @@ proptest! {
     }
 
     #[test]
-    fn annotating_loses_nothing_and_twice_is_once(text in pgns(), cps in prop::collection::vec(prop::option::of(-2000..2000), 64)) {
+    fn annotating_keeps_moves_and_comments_and_is_idempotent(text in pgns(), cps in prop::collection::vec(prop::option::of(-2000..2000), 64)) {
         if let Ok(mut game) = read(&text, 1) {
             let known: Vec<Option<KnownEval>> = (0..=game.game.moves().len()).map(|n| Some(KnownEval::cp(cps[n % 64]?, 20))).collect();
             let mut before = Default::default();

@@ -21,7 +21,7 @@ fn with_line(mut known: KnownEval, line: &str) -> KnownEval {
 }
 
 #[test]
-fn nothing_is_filled_in_where_nothing_is_known() {
+fn figures_are_missing_if_evaluations_are_unknown() {
     let game = game(None, "e2e4 e7e5 g1f3 b8c6");
     let known = [Some(KnownEval::cp(20, 30)), Some(KnownEval::cp(25, 30)), None, Some(KnownEval::cp(-200, 30)), None];
     let report = report(&game, &known).unwrap();
@@ -35,7 +35,7 @@ fn nothing_is_filled_in_where_nothing_is_known() {
 }
 
 #[test]
-fn only_the_starting_position_of_chess_is_known_by_convention() {
+fn only_the_starting_position_has_a_default_evaluation() {
     let known = [None, Some(KnownEval::cp(-50, 20))];
     let start = report(&game(None, "g2g4"), &known).unwrap();
     assert_eq!((start.known, start.moves[0].centipawns), (2, Some(65)));
@@ -44,7 +44,7 @@ fn only_the_starting_position_of_chess_is_known_by_convention() {
 }
 
 #[test]
-fn games_that_are_over_are_known_by_the_rules() {
+fn finished_games_are_evaluated_by_the_rules() {
     // The mating move is never a mistake and counts in no average.
     let mate = report(&game(Some("6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"), "a1a8"), &[Some(KnownEval::cp(700, 20)), None])
         .unwrap();
@@ -61,7 +61,7 @@ fn games_that_are_over_are_known_by_the_rules() {
 }
 
 #[test]
-fn a_game_without_moves_that_begins_in_mate_has_nothing_to_judge() {
+fn a_game_that_starts_in_checkmate_has_no_judgments() {
     let game = game(Some("R5k1/5ppp/8/8/8/8/8/4K3 b - - 0 1"), "");
     let report = report(&game, &[None]).unwrap();
     assert_eq!((report.positions, report.known, report.moves.len()), (1, 1, 0));
@@ -71,7 +71,7 @@ fn a_game_without_moves_that_begins_in_mate_has_nothing_to_judge() {
 }
 
 #[test]
-fn the_better_move_is_told_and_the_best_is_not_judged() {
+fn a_bad_move_has_a_better_move_and_the_best_move_has_no_judgment() {
     let known = [with_line(KnownEval::cp(30, 20), "d2d4 d7d5"), with_line(KnownEval::cp(-40, 20), "e7e5")].map(Some);
     let played = report(&game(None, "g2g4"), &known).unwrap();
     assert_eq!((played.moves[0].judgment, played.moves[0].best.as_deref()), (Some(Judgment::Inaccuracy), Some("d2d4")));
@@ -82,7 +82,7 @@ fn the_better_move_is_told_and_the_best_is_not_judged() {
 }
 
 #[test]
-fn castling_is_one_move_however_it_is_written() {
+fn both_notations_of_castling_are_the_same_move() {
     let fen = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1";
     for line in ["e1g1", "e1h1"] {
         for played in ["e1g1", "e1h1"] {
@@ -98,7 +98,7 @@ fn castling_is_one_move_however_it_is_written() {
 }
 
 #[test]
-fn evaluations_of_other_positions_are_refused() {
+fn evaluations_of_other_positions_are_errors() {
     let played = game(None, "e2e4");
     assert_eq!(report(&played, &[None]), Err(ReportError::Count { expected: 2, found: 1 }));
     let error = report(&played, &[Some(with_line(KnownEval::cp(0, 20), "e7e5")), None]).unwrap_err();
@@ -109,7 +109,7 @@ fn evaluations_of_other_positions_are_refused() {
 }
 
 #[test]
-fn black_may_begin() {
+fn a_game_can_start_with_black_to_move() {
     let fen = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1";
     let known = [30, 300, 300].map(|cp| Some(KnownEval::cp(cp, 20)));
     let report = report(&game(Some(fen), "f7f6 d2d4"), &known).unwrap();
@@ -153,7 +153,7 @@ fn exported(before: Score, after: Score, mover: Color) -> Option<Judgment> {
 /// All moves that Lichess judges are judged, in games that have evaluations and glyphs of Lichess. A move or two more are judged:
 /// Lichess does not judge the best move of its search, and the PGN does not contain that move.
 #[test]
-fn moves_are_judged_as_lichess_did() {
+fn moves_are_judged_as_by_lichess() {
     let Some(text) = shared("games-lichess.pgn.zst") else { return };
     let games = games(&String::from_utf8_lossy(&text));
     let analysed = games.iter().filter(|game| game.line.moves.iter().any(|step| glyph(&step.notes).is_some()));
@@ -198,7 +198,7 @@ fn reports(games: &[PgnGame], known: &HashMap<Position, KnownEval>) -> Vec<Repor
 /// The evaluations at depth 17 to 20 contradict each other; those that were made from each game's end do not. Judgments by the
 /// former must be plausible by the latter.
 #[test]
-fn evaluations_that_contradict_each_other_make_no_blunders() {
+fn contradictory_evaluations_cause_few_false_mistakes_and_blunders() {
     let (Some(games_text), Some(shallow), Some(deep)) =
         (shared("famous.pgn"), shared("evals-famous.jsonl.zst"), shared("evals-famous-deep.jsonl.zst"))
     else {
@@ -233,7 +233,7 @@ fn evaluations_that_contradict_each_other_make_no_blunders() {
 
 /// Six plies of Kasparov against Topalov, evaluated at depth 20. The scores alternate by three pawns.
 #[test]
-fn the_show_piece_is_not_misjudged() {
+fn alternating_scores_of_kasparov_against_topalov_cause_no_judgments() {
     let mut lines = include_str!("contradiction.tsv").lines().filter(|line| !line.starts_with('#'));
     let fen = lines.next().unwrap();
     let (mut moves, mut known) = (Vec::new(), Vec::new());

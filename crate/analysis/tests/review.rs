@@ -99,7 +99,7 @@ fn two_passes_with_two_lines_mark_the_only_move_that_keeps_the_draw() {
 }
 
 #[test]
-fn a_second_line_that_is_as_good_or_missing_gives_no_mark() {
+fn an_equally_good_or_missing_second_line_gives_no_mark() {
     for (second, searches) in [(Some(Score::Cp(30)), 1), (None, 1)] {
         let mut review = Review::new(defence(), ReviewOptions::default());
         assert_eq!(answered(&mut review, second).len(), searches);
@@ -108,7 +108,7 @@ fn a_second_line_that_is_as_good_or_missing_gives_no_mark() {
 }
 
 #[test]
-fn deep_evaluations_with_two_lines_need_no_search_and_shallow_ones_prove_nothing() {
+fn only_deep_evaluations_with_two_lines_give_a_mark_without_a_search() {
     for (depth, expected) in [(30, Some(Mark::Only)), (12, None)] {
         let mut review = Review::new(defence(), ReviewOptions::default());
         let known = |n: usize| {
@@ -131,7 +131,7 @@ fn repeated_positions_are_searched_once() {
 }
 
 #[test]
-fn a_jump_of_eight_pawns_is_a_blunder_whatever_the_source() {
+fn a_loss_of_eight_pawns_is_a_blunder_for_all_sources_of_the_scores() {
     let game = Game::from_uci(None, ["e2e4", "e7e5"]).unwrap();
     let mut review = Review::new(game, ReviewOptions::default());
     let shallow = |cp| Some(KnownEval { knodes: Some(3), ..KnownEval::cp(cp, 9) });
@@ -142,7 +142,7 @@ fn a_jump_of_eight_pawns_is_a_blunder_whatever_the_source() {
 }
 
 #[test]
-fn the_deeper_of_two_evaluations_counts_whatever_its_origin() {
+fn the_deeper_of_two_evaluations_counts_regardless_of_the_origin() {
     let game = Game::from_uci(None, ["e2e4"]).unwrap();
     let mut review = Review::new(game, ReviewOptions::default());
     let database = KnownEval { knodes: Some(3), ..KnownEval::cp(90, 9) };
