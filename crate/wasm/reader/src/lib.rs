@@ -8,7 +8,9 @@ mod answer;
 mod calls;
 mod database;
 mod error;
+mod evaluations;
 mod kind;
+mod moves;
 mod options;
 mod source;
 
@@ -16,36 +18,38 @@ pub use answer::observer;
 pub use calls::{Pending, Running, call, check, promise, unless_aborted};
 pub use database::{Database, open};
 pub use error::{at_opening, closed, into_js, invalid_fen, read_error, source_error};
+pub use evaluations::Evaluations;
 pub use kind::Kind;
+pub use moves::Moves;
 pub use options::{Open, Request, Values};
 pub use source::DatabaseSource;
 
-/// Exports `Database` and `open` for a [`Kind`].
+/// Exports a class and a function that opens it, for a [`Kind`]. The function has a name in Rust and a name in JavaScript.
 #[macro_export]
 macro_rules! export {
-    ($kind:ty) => {
+    ($class:ident, $open:ident, $name:tt, $kind:ty) => {
         /// An open database. Every method returns a promise. Errors are plain objects, also among the answers.
         #[wasm_bindgen::prelude::wasm_bindgen]
-        pub struct Database($crate::Database<$kind>);
+        pub struct $class($crate::Database<$kind>);
 
         /// Opens the database of a manifest's URL.
         ///
         /// `source` is an object of the caller, instead of `fetch`. `response` is the promise of a response to a request for the
         /// manifest, and `controller` aborts the request.
-        #[wasm_bindgen::prelude::wasm_bindgen]
-        pub fn open(
+        #[wasm_bindgen::prelude::wasm_bindgen(js_name = $name)]
+        pub fn $open(
             url: String,
             source: wasm_bindgen::JsValue,
             options: wasm_bindgen::JsValue,
             response: Option<js_sys::Promise>,
             controller: Option<web_sys::AbortController>,
         ) -> js_sys::Promise {
-            let wrap = |database| Database(database).into();
+            let wrap = |database| $class(database).into();
             $crate::open::<$kind>(url, source, options, response.zip(controller), wrap)
         }
 
         #[wasm_bindgen::prelude::wasm_bindgen]
-        impl Database {
+        impl $class {
             /// Looks up a position.
             pub fn lookup(&self, fen: &str, options: &wasm_bindgen::JsValue) -> js_sys::Promise {
                 self.0.lookup(fen, options)
