@@ -9,8 +9,8 @@ use shelfish::source::redaction::redacted;
 use shelfish_cli::commands::refresh::ConfigError;
 use shelfish_cli::commands::table_args::BuildCommand as _;
 use shelfish_cli::commands::{
-    analyse, bench, book, build, dumps, encode, endgames, engine, explore, export, extract, lookup, man, partition,
-    plan, publish, refresh, seal, serve, stats, verify,
+    analyse, bench, book, build, doctor, dumps, encode, endgames, engine, explore, export, extract, lookup, man,
+    partition, plan, publish, refresh, seal, serve, stats, verify,
 };
 use shelfish_cli::publish::PublishError;
 use shelfish_cli::publish::staging::NotPublished;
@@ -61,6 +61,8 @@ enum Command {
     Extract(extract::Args),
     /// Publish a database to S3, R2, Google Cloud Storage, Azure or a folder
     Publish(publish::Args),
+    /// Check whether a host can serve a database to browsers
+    Doctor(doctor::Args),
     /// Build, verify, publish and prune a database if its sources changed
     Refresh(refresh::command::Args),
     /// Play and analyse chess as a UCI engine
@@ -146,6 +148,7 @@ fn main() -> ExitCode {
         Command::Export(args) => export::run(args),
         Command::Extract(args) => extract::run(args),
         Command::Publish(args) => publish::run(args),
+        Command::Doctor(args) => doctor::run(args),
         Command::Refresh(args) => refresh::command::run(&args),
         Command::Engine(args) => engine::run(&args),
         Command::Serve(args) => serve::run(args),
@@ -169,4 +172,25 @@ fn main() -> ExitCode {
             _ => ExitCode::FAILURE,
         }
     })
+}
+
+#[cfg(test)]
+#[path = "../../../tests/documents/commands.rs"]
+mod documents;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_commands_of_the_documents_have_valid_usage() {
+        let commands = documents::commands(&["shelfish"]);
+        assert!(commands.len() > 50, "{} commands", commands.len());
+        let error = |documents::Command { place, words }| {
+            let error = Cli::try_parse_from(&words).err().filter(clap::Error::use_stderr)?;
+            Some(format!("{place}: {}\n{error}", words.join(" ")))
+        };
+        let errors: Vec<String> = commands.into_iter().filter_map(error).collect();
+        assert!(errors.is_empty(), "{}", errors.join("\n"));
+    }
 }

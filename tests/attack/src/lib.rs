@@ -493,7 +493,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_hostile_block_has_its_outcome() {
+    fn every_hostile_block_has_the_expected_outcome() {
         for Attack { name, fen, block, outcome } in blocks() {
             let at = Chunk { file: "attack".into(), range: 0..block.len() as u64, keys: KeyRange::all() };
             let found = Block::<PositionEval>::open(&block, &at).and_then(|block| block.find(&position(fen)));
@@ -505,7 +505,7 @@ mod tests {
     }
 
     #[test]
-    fn every_hostile_block_of_moves_has_its_outcome() {
+    fn every_hostile_block_of_moves_has_the_expected_outcome() {
         for Attack { name, fen, block, outcome } in books() {
             let at = Chunk { file: "attack".into(), range: 0..block.len() as u64, keys: KeyRange::all() };
             let found = Block::<Played>::open(&block, &at).and_then(|block| block.find(&position(fen)));
@@ -517,7 +517,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hostile_manifest_is_read_or_refused() {
+    fn every_hostile_manifest_has_the_expected_outcome() {
         for (name, bytes) in manifests() {
             assert!(bytes.len() <= Manifest::MAX_BYTES, "{name}: {} bytes", bytes.len());
             let is_one = ["as many pages as fit", "as many shards as fit"].contains(&name);

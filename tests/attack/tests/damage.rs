@@ -117,12 +117,12 @@ fn damaged(columns: &[Vec<u8>], random: &mut Rng) -> Vec<u8> {
 }
 
 #[test]
-fn a_damaged_block_under_a_valid_seal_is_read_or_refused() {
+fn a_damaged_block_with_a_valid_checksum_does_not_panic() {
     damage_blocks::<PositionEval>(&database(), "blocks");
 }
 
 #[test]
-fn a_damaged_block_of_moves_under_a_valid_seal_is_read_or_refused() {
+fn a_damaged_block_of_moves_with_a_valid_checksum_does_not_panic() {
     damage_blocks::<Played>(&book(games::Wanted::default()), "blocks of moves");
     let details = games::Wanted { buckets: "speeds,2000".parse().ok(), ratings: true, game_ids: 3, linked_only: false };
     damage_blocks::<Played>(&book(details), "blocks of buckets, ratings and references");
@@ -151,7 +151,7 @@ fn damage_blocks<R: Record>(Database { manifest, shard, .. }: &Database, what: &
 }
 
 #[test]
-fn a_damaged_page_under_a_valid_seal_is_read_or_refused() {
+fn a_damaged_page_with_a_valid_checksum_is_an_error_or_plausible() {
     let Database { manifest, shard, .. } = database();
     let page = manifest.pages().next().unwrap();
     let columns = columns(page.within(&shard, 0));
@@ -175,7 +175,7 @@ fn a_damaged_page_under_a_valid_seal_is_read_or_refused() {
 }
 
 #[test]
-fn a_damaged_manifest_with_a_right_checksum_is_read_or_refused() {
+fn a_damaged_manifest_with_a_valid_checksum_is_an_error_or_plausible() {
     let Database { text, .. } = database();
     let body = text.split(",\"checksum\"").next().unwrap();
     let mut random = random("manifests");

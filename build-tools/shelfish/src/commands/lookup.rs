@@ -29,11 +29,17 @@ const MAX_LINE: usize = 1024;
   shelfish lookup -d db 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1'
   shelfish lookup -d https://example.org/evals --json --timing - < fens.txt
   shelfish lookup -d s3://my-bucket/evals --cache-size 2GiB - < fens.txt
+  shelfish lookup -d db --json -    # a process for other programs; build-tools/shelfish/examples/lookup.py asks it from Python
+
+With --json -, each FEN on standard input has one line of JSON on standard output, in the same order. The line is flushed before
+the next FEN is awaited. An invalid FEN has a line with `error`, and the process continues until the end of the input. Empty
+lines are ignored.
 
 Over the network, a cache on the disk keeps the data that was read. If the host is unavailable, answers come from the cache
 alone.
 
-Exit codes: 0 if every position could be looked up, found or not; 1 otherwise; 2 if the usage is wrong.")]
+Exit codes: 0 if every position could be looked up, found or not; 1 if a FEN was invalid or the database could not be read; 2
+if the usage is wrong.")]
 pub struct Args {
     #[command(flatten)]
     database: database::Args,

@@ -4,6 +4,7 @@ pub mod analyse;
 pub mod bench;
 pub mod book;
 pub mod build;
+pub mod doctor;
 pub mod dumps;
 pub mod encode;
 pub mod endgames;

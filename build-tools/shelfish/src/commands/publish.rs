@@ -7,10 +7,12 @@ use std::time::Duration;
 
 use clap::error::ErrorKind;
 use indicatif::{HumanBytes, HumanCount};
+use shelfish::source::retry::RetryPolicy;
 
 use crate::Outcome;
 use crate::publish::{Options, Prune, Replaces, Report, publish};
 use crate::store::{Address, Settings};
+use crate::system::retry::MAX_RETRIES;
 use crate::system::{duration, size};
 use crate::terminal::report;
 use crate::terminal::shown::shown;
@@ -33,7 +35,7 @@ The replaced manifest is kept in the folder `superseded`. With --prune, a file i
 it was sent before --grace. Allow some days, because browsers may still have an old manifest.
 
 Shards are served as model/mesh and cached for a year; the manifest is served as application/json and cached for a minute.
-The bucket must be readable by the public, and by pages of other sites (see --cors).
+The bucket must be readable by the public, and by pages of other sites (see --cors). `shelfish doctor URL` checks this.
 
 Credentials come from the environment:
   S3      AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION; AWS_ENDPOINT for MinIO, Garage and others
@@ -80,9 +82,9 @@ pub struct Args {
     /// Replace the manifest without a condition, for stores without conditional writes
     #[arg(long)]
     unconditional: bool,
-    /// Maximum number of retries of a request, with increasing delays [default: 8]
-    #[arg(long, value_name = "N")]
-    retries: Option<u8>,
+    /// Maximum number of retries of a request, with increasing delays
+    #[arg(long, value_name = "N", default_value_t = MAX_RETRIES)]
+    retries: u8,
     /// Number of files that are sent in parallel; each file takes the memory of two parts
     #[arg(short, long, value_name = "N", default_value_t = crate::publish::JOBS as u16, value_parser = clap::value_parser!(u16).range(1..=64))]
     jobs: u16,
@@ -152,7 +154,7 @@ impl Args {
             to,
             settings: Settings {
                 unconditional: self.unconditional,
-                retries: self.retries.map(usize::from),
+                retry: RetryPolicy::default().with_max_retries(self.retries.into()),
                 part: Some(self.part_size),
                 timeout: None,
             },

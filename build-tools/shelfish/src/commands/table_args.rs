@@ -17,6 +17,7 @@ use crate::input::remote::DownloadPolicy;
 use crate::publish::staging::Staging;
 use crate::store::{Address, AddressError};
 use crate::system::ordered::cores;
+use crate::system::retry::MAX_RETRIES;
 use crate::system::size;
 use crate::terminal::report::{self, Detailed, Table};
 use crate::{BoxError, Outcome, database, publish};
@@ -52,7 +53,7 @@ pub struct TableArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: u64,
     /// Maximum number of retries of a download in a row without progress; each waits longer
-    #[arg(long, value_name = "N", default_value_t = 8)]
+    #[arg(long, value_name = "N", default_value_t = MAX_RETRIES)]
     retries: u8,
     #[command(flatten)]
     rejects: Rejects,

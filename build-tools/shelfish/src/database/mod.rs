@@ -15,6 +15,7 @@ use std::time::Duration;
 use shelfish::source::file::Directory;
 use shelfish::source::host::{self, Host, HostError};
 use shelfish::source::integrity::Integrity;
+use shelfish::source::retry::RetryPolicy;
 use shelfish::source::{Source, SourceError, SourceErrorKind, Whole};
 use shelfish::table::{Manifest, Record};
 
@@ -23,9 +24,6 @@ pub use open_error::OpenError;
 use crate::store::{Address, AddressError, Objects, Settings, StoreError};
 pub use crate::system::manifest::{Kind, parse_manifest};
 use crate::system::url::{is_http, scheme, without_password};
-
-/// Maximum number of retries of a request to a bucket, as for a host.
-const RETRIES: usize = 2;
 
 /// Options for the source of a database.
 #[derive(clap::Args, Clone, Debug)]
@@ -106,7 +104,8 @@ impl Args {
         let files = match scheme(text) {
             Some(found) if is_store(found) => {
                 let address = Address::parse(text).map_err(DatabaseSourceError::Bucket)?;
-                let settings = Settings { timeout: Some(timeout), retries: Some(RETRIES), ..Settings::default() };
+                let retry = RetryPolicy::default();
+                let settings = Settings { timeout: Some(timeout), retry, ..Settings::default() };
                 match address.folder() {
                     Some(folder) => Files::Directory(Directory::new(folder)),
                     None => Files::Bucket(Objects::open(&address, settings).map_err(DatabaseSourceError::Store)?),

@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn decoded_records_are_those_encoded() {
+    fn decoded_records_equal_the_encoded_records() {
         let evals: Vec<PositionEval> = RECORDS.iter().map(|text| eval(text)).collect();
         let mut spooled = Vec::new();
         for eval in &evals {
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_payloads_are_refused_or_are_records() {
+    fn malformed_payloads_are_rejected() {
         let kings = "4k3/P6p/8/3Pp3/8/8/8/4K3 w - e6".parse::<Position>().expect("a position");
         let key = kings.key();
         let pv = |codes: &[[u8; 2]]| [&[6, 7, 1, 4, codes.len() as u8], codes.as_flattened()].concat();
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_payloads_are_refused_or_are_records() {
+    fn damaged_payloads_are_rejected_or_are_valid_records() {
         let records: Vec<(Key, Vec<u8>)> = RECORDS
             .iter()
             .map(|text| eval(text))

@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn games_are_left_out_for_a_reason() -> Result<(), Box<dyn std::error::Error>> {
+    fn excluded_games_have_a_reason() -> Result<(), Box<dyn std::error::Error>> {
         let tags = "[WhiteElo \"2000\"]\n[BlackElo \"1800\"]\n[TimeControl \"180+2\"]\n[Date \"2013.02.??\"]\n\n";
         let game = read_main_line(&format!("{tags}1. f3 e5 2. g4 Qh4# 0-1"), 1);
         let last = game.game.positions().last().ok_or("no position")?;

@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn little_is_read_of_a_dump_before_its_turn() -> io::Result<()> {
+    fn only_a_small_part_of_a_dump_is_read_before_decoding() -> io::Result<()> {
         let mut random = fastrand::Rng::with_seed(1);
         let mut file = Vec::new();
         for n in 0..40 {
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_and_members_follow_each_other_and_skippable_ones_are_skipped() -> io::Result<()> {
+    fn concatenated_frames_and_members_are_decoded_and_skippable_frames_are_skipped() -> io::Result<()> {
         let expected = numbered(&["one", "two", "three"]);
         let two_members = [gzip("one\ntw")?, gzip("o\nthree\n")?].concat();
         assert_eq!(lines(two_members)?, expected);
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn a_truncated_dump_is_an_error_wherever_it_ends() -> io::Result<()> {
+    fn a_dump_truncated_at_any_place_is_an_error() -> io::Result<()> {
         let text: String = (0..2000).map(|n| format!("line {}\n", n * n)).collect();
         for whole in [zstd(&text)?, gzip(&text)?] {
             for length in (5..whole.len()).step_by(97) {
@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn many_chunks_lose_nothing() -> io::Result<()> {
+    fn a_dump_of_many_chunks_is_read_completely() -> io::Result<()> {
         let text: Vec<String> = (0..300_000).map(|n: u64| format!("{n} {}", "y".repeat((n % 40) as usize))).collect();
         let found = lines(text.join("\n").into_bytes())?;
         assert!(found.into_iter().eq((1..).zip(text)));

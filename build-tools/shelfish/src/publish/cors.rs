@@ -18,7 +18,7 @@ const S3_RULES: &str = "<CORSConfiguration xmlns=\"http://s3.amazonaws.com/doc/2
 
 /// Sets the rules if the API of the store supports this. Returns a message about the result or the manual steps.
 pub(super) async fn allow(store: &Store, to: &Address) -> String {
-    let by_hand = by_hand(to);
+    let by_hand = cors_by_hand(to);
     let Some(s3) = store.objects().and_then(|objects| objects.s3()) else { return by_hand };
     match set(s3).await {
         Ok(true) => format!("pages of every site may read the bucket {}", to.bucket),
@@ -85,8 +85,8 @@ async fn call(s3: &S3, method: &str, body: &'static str) -> Result<(u16, String)
     Ok((status, String::from_utf8_lossy(&body).into_owned()))
 }
 
-/// Describes the manual steps.
-fn by_hand(to: &Address) -> String {
+/// Describes the manual steps that let pages of other sites read a bucket.
+pub fn cors_by_hand(to: &Address) -> String {
     let (bucket, headers) = (&to.bucket, "Content-Length,Content-Range,ETag");
     match to.kind {
         Kind::S3 | Kind::R2 => format!(

@@ -28,6 +28,7 @@ use crate::store::{Address, Current, Settings, Store, StoreError, StoreErrorKind
 use crate::system::signals::{self, Takeover};
 use crate::terminal::progress::{Progress, Work};
 use crate::terminal::shown::hexadecimal;
+pub use cors::cors_by_hand;
 use cost::Cost;
 pub use error::{LocalErrorKind, PublishError};
 use plan::{Local, Plan};

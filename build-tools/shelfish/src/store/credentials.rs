@@ -6,10 +6,12 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use object_store::{BackoffConfig, ClientOptions, CredentialProvider, Error, RetryConfig};
+use object_store::{ClientOptions, CredentialProvider, Error, RetryConfig};
 use shelfish::source::redaction::redacted;
+use shelfish::source::retry::RetryPolicy;
 
 use super::client::LimitedConnector;
+use super::retry::retry_config;
 use super::{Kind, answered, brief, causes, cut};
 
 /// Error of missing credentials. Services of the cloud were asked for them in vain.
@@ -86,13 +88,18 @@ pub(super) struct Connection {
 }
 
 impl Connection {
+    /// Returns the connection for a server that may have plain HTTP.
+    pub(super) fn with_http(self) -> Connection {
+        Connection { client: self.client.with_allow_http(true), ..self }
+    }
+
     /// Returns the connection for requests for credentials: without a service, an error should not take minutes.
     pub(super) fn discovery(&self) -> Connection {
-        let backoff = BackoffConfig { max_backoff: Duration::from_secs(1), ..Default::default() };
         let time = Duration::from_secs(10);
+        let retry = RetryPolicy::default().with_max_delay(Duration::from_secs(1)).with_total_time(time);
         Connection {
             client: self.client.clone(),
-            retry: RetryConfig { backoff, max_retries: 2, retry_timeout: time },
+            retry: retry_config(retry),
             connector: LimitedConnector { timeout: time },
         }
     }

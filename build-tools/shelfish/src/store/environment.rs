@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_variables_and_those_of_other_stores_are_ignored() -> Result<(), VariableError> {
+    fn empty_variables_and_variables_of_other_stores_are_ignored() -> Result<(), VariableError> {
         let all = [("AWS_ENDPOINT", ""), ("AWS_REGION", " "), ("AWS_PROFILE", "a b"), ("AWS_ACCESS_KEY_ID", "k")];
         let found = environment(Kind::S3, &all)?;
         assert_eq!((found.0.len(), found.get("AWS_ACCESS_KEY_ID")), (1, Some("k")));
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_malformed_variable_is_named_without_its_secret() {
+    fn the_error_of_a_malformed_variable_contains_its_name_and_no_secret() {
         for (kind, name, value) in [
             (Kind::S3, "AWS_ENDPOINT", "localhost:9000"),
             (Kind::S3, "AWS_ENDPOINT_URL", "127.0.0.1"),

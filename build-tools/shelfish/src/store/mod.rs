@@ -4,14 +4,17 @@
 //! condition that it did not change since it was read. Object stores check this condition; a folder is locked.
 
 mod address;
+mod bucket;
 mod client;
 mod credentials;
 mod environment;
 mod folder;
 mod listing;
 mod objects;
+mod retry;
 
 pub use address::{Address, AddressError, Kind};
+pub use bucket::S3;
 pub use credentials::NoCredentials;
 pub use environment::{VariableError, VariableErrorKind};
 
@@ -24,14 +27,16 @@ use sha2::{Digest, Sha256};
 use shelfish::source::Source;
 use shelfish::source::integrity::Integrity;
 use shelfish::source::redaction::redacted;
+use shelfish::source::retry::RetryPolicy;
 use shelfish::table::Manifest;
 use tokio::sync::watch;
 
+use crate::system::retry::MAX_RETRIES;
 use crate::system::workspace::WorkspaceError;
 use credentials::Denied;
 use environment::BuildError;
 use folder::Folder;
-pub use objects::{Objects, S3};
+pub use objects::Objects;
 
 /// Default size of parts. Stores accept parts from 5 MiB on.
 pub const PART: u64 = 8 << 20;
@@ -43,7 +48,7 @@ pub struct Store(Backend);
 
 enum Backend {
     Folder(Folder),
-    Objects(Objects),
+    Objects(Box<Objects>),
 }
 
 /// File of a store.
@@ -272,7 +277,7 @@ impl Role {
 }
 
 /// Settings of a store.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// Size of the parts in which larger files are sent, in bytes. The default is [`PART`].
     pub part: Option<u64>,
@@ -281,8 +286,15 @@ pub struct Settings {
     /// Timeout of a request, including retries. Each 16 KiB that are transferred extend it by a second. The default is a
     /// minute for each attempt.
     pub timeout: Option<Duration>,
-    /// Maximum number of retries. The default is eight.
-    pub retries: Option<usize>,
+    /// Policy of retries. The default is [`MAX_RETRIES`] retries.
+    pub retry: RetryPolicy,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        let retry = RetryPolicy::default().with_max_retries(MAX_RETRIES.into());
+        Settings { part: None, unconditional: false, timeout: None, retry }
+    }
 }
 
 impl Settings {
@@ -303,7 +315,7 @@ impl Store {
     pub fn open(address: &Address, settings: Settings) -> Result<Store, StoreError> {
         Ok(Store(match address.folder() {
             Some(folder) => Backend::Folder(Folder::open(folder)?),
-            None => Backend::Objects(Objects::open(address, settings)?),
+            None => Backend::Objects(Box::new(Objects::open(address, settings)?)),
         }))
     }
 

@@ -4,39 +4,33 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::ops::Range;
 use std::path::Path as LocalPath;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use object_store::aws::{AmazonS3, AmazonS3ConfigKey, Checksum, S3ConditionalPut};
-use object_store::azure::AzureConfigKey;
-use object_store::client::{HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse};
-use object_store::list::PaginatedListStore;
+use object_store::client::{HttpError, HttpErrorKind};
 use object_store::path::Path;
 use object_store::{
-    Attribute, Attributes, BackoffConfig, ClientOptions, Error, GetOptions, GetRange, GetResult, ObjectStore,
-    ObjectStoreExt, PutMode, PutMultipartOptions, PutOptions, RetryConfig,
+    Attribute, Attributes, Error, GetOptions, GetRange, GetResult, ObjectStoreExt, PutMode, PutMultipartOptions,
+    PutOptions,
 };
 use sha2::{Digest, Sha256};
 use shelfish::source::file::open;
-use shelfish::source::host::{Deadline, install_crypto_provider};
+use shelfish::source::host::Deadline;
 use shelfish::source::http::Requested;
 use shelfish::source::{Source, SourceError, SourceErrorKind, Whole};
 use shelfish::table::Manifest;
 use tokio::sync::watch;
 
-use super::client::{Expected, LimitedConnector, extension};
-use super::credentials::{Connection, Denied, Discovered, is_credential_error, no_credentials};
-use super::environment::{AZURITE_URL, Environment, VariableError, VariableErrorKind, google_url};
-use super::listing::{PageError, Pages};
-use super::{Address, Current, Entry, Kind, Role, Settings, StoreError, StoreErrorKind, brief, name_of};
+use super::bucket::{Bucket, S3, Server, TIMEOUT};
+use super::client::{Expected, extension};
+use super::credentials::{Denied, is_credential_error, no_credentials};
+use super::listing::PageError;
+use super::{Address, Current, Entry, Role, Settings, StoreError, StoreErrorKind, brief, name_of};
 use crate::system::url::without_password;
 
-/// Timeout of a request, if the settings contain no timeout. The transferred bytes extend it.
-const TIMEOUT: Duration = Duration::from_secs(60);
 /// Maximum number of parts of a file that are sent in parallel.
 const PARTS_AT_ONCE: usize = 2;
 /// Name of the metadata field that contains the hash of a shard.
@@ -45,170 +39,20 @@ const SHA256: &str = "sha256";
 /// Folder of a bucket.
 #[derive(Clone, Debug)]
 pub struct Objects {
-    store: Arc<dyn ObjectStore>,
-    pages: Pages,
+    bucket: Bucket,
     address: Address,
-    server: Server,
     settings: Settings,
-    s3: Option<S3>,
-}
-
-/// Server of a store.
-#[derive(Clone, Debug)]
-struct Server {
-    /// URL, with secrets.
-    url: String,
-    /// Account, if the same bucket of another account can have other bytes.
-    account: String,
-}
-
-/// Data for requests of S3's protocol that `object_store` does not support.
-#[derive(Clone, Debug)]
-pub struct S3 {
-    /// Store, which provides the credentials.
-    pub store: Arc<AmazonS3>,
-    /// Client of the store, which limits responses.
-    http: HttpClient,
-    /// Region of the bucket.
-    pub region: String,
-    /// URL of the bucket.
-    pub bucket_url: String,
-}
-
-impl S3 {
-    /// Sends a signed request that concerns the rules of the bucket.
-    pub async fn execute(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        request.extensions_mut().insert(Expected::Rules);
-        self.http.execute(request).await
-    }
 }
 
 impl Objects {
     /// Opens a folder of a bucket with settings from the environment. Sends no request.
     pub fn open(address: &Address, settings: Settings) -> Result<Objects, StoreError> {
-        install_crypto_provider();
-        let retry = RetryConfig {
-            backoff: BackoffConfig { max_backoff: Duration::from_secs(15), ..Default::default() },
-            max_retries: settings.retries.unwrap_or(8),
-            retry_timeout: settings.timeout.unwrap_or(Duration::from_secs(180)),
-        };
-        let limited = LimitedConnector { timeout: settings.timeout.unwrap_or(TIMEOUT) };
-        // The connector limits the time, because a part may take long on a slow connection.
-        let client = ClientOptions::new()
-            .with_timeout_disabled()
-            .with_connect_timeout(settings.timeout.unwrap_or(Duration::from_secs(10)))
-            .with_user_agent(object_store::HeaderValue::from_static(concat!("shelfish/", env!("CARGO_PKG_VERSION"))));
-        let at = |kind| StoreError { at: address.locate(""), kind };
-        let variable = |error| at(StoreErrorKind::Variable(Box::new(error)));
-        let environment = Environment::read(address.kind).map_err(variable)?;
-        let bucket = &address.bucket;
-        let mut s3 = None;
-        let connection = |client: ClientOptions| Connection { client, retry: retry.clone(), connector: limited };
-        let (store, pages, server): (Arc<dyn ObjectStore>, Arc<dyn PaginatedListStore>, Server) = match address.kind {
-            Kind::S3 | Kind::R2 => {
-                environment.check_pair("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY").map_err(variable)?;
-                let builder = |environment: &Environment| match address.kind {
-                    Kind::R2 => {
-                        let host = address.url.splitn(4, '/').take(3).collect::<Vec<_>>().join("/");
-                        environment.s3().with_endpoint(host).with_region("auto")
-                    }
-                    _ => environment.s3(),
-                };
-                let value = |key| builder(&environment).get_config_value(&key);
-                let endpoint = value(AmazonS3ConfigKey::S3Endpoint).or(value(AmazonS3ConfigKey::Endpoint));
-                // An explicit http:// endpoint is a private server.
-                let is_http = endpoint.as_deref().is_some_and(|endpoint| endpoint.starts_with("http://"));
-                let region = value(AmazonS3ConfigKey::Region).unwrap_or_else(|| "us-east-1".to_owned());
-                let server = endpoint.clone().unwrap_or_else(|| format!("https://s3.{region}.amazonaws.com"));
-                let client = if is_http { client.with_allow_http(true) } else { client };
-                let has_checksum = value(AmazonS3ConfigKey::Checksum).is_some();
-                let http = limited.connect(&client).map_err(|error| at(StoreErrorKind::Other(Box::new(error))))?;
-                let connection = connection(client);
-                let build = |environment: &Environment, connection: &Connection| {
-                    let Connection { client, retry, connector } = connection.clone();
-                    let builder = builder(environment).with_client_options(client).with_retry(retry);
-                    let builder = builder.with_http_connector(connector).with_bucket_name(bucket).with_region(&region);
-                    let builder = builder.with_conditional_put(S3ConditionalPut::ETagMatch);
-                    if has_checksum { builder } else { builder.with_checksum_algorithm(Checksum::SHA256) }
-                };
-                let store = environment.build(|environment| {
-                    let builder = build(environment, &connection);
-                    let is_discovered = environment.get("AWS_ACCESS_KEY_ID").is_none();
-                    let builder = if is_discovered {
-                        let provider = build(environment, &connection.discovery()).build()?.credentials().clone();
-                        builder.with_credentials(Discovered::new(provider, address.kind))
-                    } else {
-                        builder
-                    };
-                    builder.build()
-                });
-                let store = Arc::new(store.map_err(|error| at(error.into()))?);
-                let bucket_url = format!("{}/{bucket}", server.trim_end_matches('/'));
-                s3 = Some(S3 { store: store.clone(), http, region, bucket_url });
-                // Names of buckets are unique on Amazon. Another server may have separate names for each account.
-                let account = environment.get("AWS_ACCESS_KEY_ID").filter(|_| endpoint.is_some());
-                (store.clone(), store, Server { url: server, account: account.unwrap_or_default().to_owned() })
-            }
-            Kind::Google => {
-                // The key of an emulator may name an endpoint with plain HTTP.
-                let client = client.with_allow_http(true);
-                let connection = connection(client);
-                let build = |environment: &Environment, connection: &Connection| {
-                    let Connection { client, retry, connector } = connection.clone();
-                    let builder = environment.google().with_client_options(client).with_retry(retry);
-                    builder.with_http_connector(connector).with_bucket_name(bucket)
-                };
-                let store = environment.build(|environment| {
-                    let provider = build(environment, &connection.discovery()).build()?.credentials().clone();
-                    let provider = Discovered::new(provider, address.kind);
-                    build(environment, &connection).with_credentials(provider).build()
-                });
-                let store = Arc::new(store.map_err(|error| at(error.into()))?);
-                (store.clone(), store, Server { url: google_url(&environment), account: String::new() })
-            }
-            Kind::Azure => {
-                let account = match address.url.strip_prefix("https://").and_then(|host| host.split_once('.')) {
-                    Some((account, _)) => Some(account.to_owned()),
-                    None => environment.azure().get_config_value(&AzureConfigKey::AccountName),
-                };
-                let emulator = environment.azure().get_config_value(&AzureConfigKey::UseEmulator);
-                let is_emulator = emulator.is_some_and(|value| matches!(&*value, "true" | "1"));
-                let account =
-                    account.or_else(|| is_emulator.then(|| "devstoreaccount1".to_owned())).ok_or_else(|| {
-                        let name = "AZURE_STORAGE_ACCOUNT_NAME".to_owned();
-                        variable(VariableError { name, kind: VariableErrorKind::Unset })
-                    })?;
-                let server = match environment.azure().get_config_value(&AzureConfigKey::Endpoint) {
-                    _ if is_emulator => environment.get(AZURITE_URL).unwrap_or("http://127.0.0.1:10000").to_owned(),
-                    Some(endpoint) => endpoint,
-                    None => format!("https://{account}.blob.core.windows.net"),
-                };
-                let client = if is_emulator { client.with_allow_http(true) } else { client };
-                let connection = connection(client);
-                let build = |environment: &Environment, connection: &Connection| {
-                    let Connection { client, retry, connector } = connection.clone();
-                    let builder = environment.azure().with_account(&account).with_container_name(bucket);
-                    builder.with_client_options(client).with_retry(retry).with_http_connector(connector)
-                };
-                let store = environment.build(|environment| {
-                    let builder = build(environment, &connection);
-                    if is_emulator {
-                        return builder.build();
-                    }
-                    let provider = build(environment, &connection.discovery()).build()?.credentials().clone();
-                    builder.with_credentials(Discovered::new(provider, address.kind)).build()
-                });
-                let store = Arc::new(store.map_err(|error| at(error.into()))?);
-                (store.clone(), store, Server { url: server, account })
-            }
-            Kind::Folder => return Err(at(StoreErrorKind::Missing)),
-        };
-        Ok(Objects { store, pages: Pages(pages), address: address.clone(), server, settings, s3 })
+        Ok(Objects { bucket: Bucket::open(address, settings)?, address: address.clone(), settings })
     }
 
     /// Returns the data for S3's protocol, if the store uses it.
     pub fn s3(&self) -> Option<&S3> {
-        self.s3.as_ref()
+        self.bucket.s3.as_ref()
     }
 
     /// Returns the address of the folder.
@@ -219,7 +63,8 @@ impl Objects {
     /// Returns a text that identifies the origin of the bytes: the server, the account, the bucket and the folder.
     pub fn origin(&self) -> String {
         let Address { bucket, prefix, .. } = &self.address;
-        [&without_password(&self.server.url), &self.server.account, bucket, prefix].map(String::as_str).join("\n")
+        let Server { url, account } = &self.bucket.server;
+        [&without_password(url), account, bucket, prefix].map(String::as_str).join("\n")
     }
 
     /// Converts an error to an error of readers.
@@ -279,11 +124,11 @@ impl Objects {
         let extensions = extension(Expected::File(requested, deadline));
         let if_none_match = etag.map(str::to_owned);
         let options = GetOptions { range, if_none_match, extensions, ..GetOptions::default() };
-        self.store.get_opts(&self.path(name), options).await
+        self.bucket.store.get_opts(&self.path(name), options).await
     }
 
     pub(super) async fn list(&self, folder: &str) -> Result<Vec<Entry>, StoreError> {
-        self.pages.list(&self.path(folder)).await.map_err(|error| match error {
+        self.bucket.pages.list(&self.path(folder)).await.map_err(|error| match error {
             PageError::Store(error) => self.error(folder)(error),
             PageError::Listing(error) => StoreError { at: self.locate(folder), kind: StoreErrorKind::Listing(error) },
         })
@@ -313,7 +158,7 @@ impl Objects {
 
     pub(super) async fn holds(&self, shard: &str) -> Result<bool, StoreError> {
         let head = GetOptions::new().with_head(true);
-        let found = self.store.get_opts(&self.path(shard), head).await.map_err(self.error(shard))?;
+        let found = self.bucket.store.get_opts(&self.path(shard), head).await.map_err(self.error(shard))?;
         let sent_hash = found.attributes.get(&Attribute::Metadata(SHA256.into()));
         Ok(sent_hash.is_some_and(|hash| shard.strip_suffix(shelfish::table::SHARD_ENDING) == Some(hash.as_ref())))
     }
@@ -343,7 +188,7 @@ impl Objects {
             }
             let options = PutOptions { attributes, ..Default::default() };
             let path = self.path(shard);
-            let put = self.store.put_opts(&path, content.into(), options);
+            let put = self.bucket.store.put_opts(&path, content.into(), options);
             let put = tokio::select! {
                 put = put => put,
                 _ = stop.wait_for(|stop| *stop) => return Err(stopped()),
@@ -353,7 +198,8 @@ impl Objects {
             return Ok(());
         }
         let options = PutMultipartOptions { attributes, ..Default::default() };
-        let mut upload = self.store.put_multipart_opts(&self.path(shard), options).await.map_err(self.error(shard))?;
+        let mut upload =
+            self.bucket.store.put_multipart_opts(&self.path(shard), options).await.map_err(self.error(shard))?;
         let mut under_way = FuturesUnordered::new();
         let all = async {
             loop {
@@ -405,12 +251,12 @@ impl Objects {
 
     async fn put(&self, name: &str, bytes: &[u8], mode: PutMode) -> Result<(), StoreError> {
         let options = PutOptions { mode, attributes: attributes(Role::Manifest), ..Default::default() };
-        let put = self.store.put_opts(&self.path(name), bytes.to_vec().into(), options).await;
+        let put = self.bucket.store.put_opts(&self.path(name), bytes.to_vec().into(), options).await;
         put.map(drop).map_err(self.error(name))
     }
 
     pub(super) async fn remove(&self, name: &str) -> Result<(), StoreError> {
-        match self.store.delete(&self.path(name)).await.map_err(self.error(name)) {
+        match self.bucket.store.delete(&self.path(name)).await.map_err(self.error(name)) {
             Err(StoreError { kind: StoreErrorKind::Missing, .. }) => Ok(()),
             removed => removed,
         }

@@ -5,6 +5,7 @@ pub mod manifest;
 pub mod named_error;
 pub mod ordered;
 pub mod output;
+pub mod retry;
 pub mod signals;
 pub mod size;
 pub mod url;

@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_replaced_when_the_new_one_is_complete() -> io::Result<()> {
+    fn a_file_is_replaced_only_when_the_new_file_is_complete() -> io::Result<()> {
         let dir = tempfile::tempdir()?;
         let path = dir.path().join("dump");
         fs::write(&path, "before")?;

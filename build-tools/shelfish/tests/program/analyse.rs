@@ -192,7 +192,7 @@ fn the_report_of_an_engine_is_the_same_with_any_number_of_threads() {
 }
 
 #[test]
-fn a_uci_engine_searches_instead_and_a_missing_program_is_named() {
+fn a_uci_engine_can_analyse_games_and_a_missing_program_is_an_error() {
     let program = format!("{} engine", env!("CARGO_BIN_EXE_shelfish"));
     let args = ["analyse", "-", "--json", "--threads", "2", "--nodes", "2000", "--uci"];
     let report = shelfish_with([&args[..], &[&program]].concat(), GAME.as_bytes()).succeeds();

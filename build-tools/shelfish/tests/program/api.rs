@@ -79,6 +79,94 @@ fn results_of_endgame_tables_have_the_shape_of_lichess() {
     assert!(status == 404 && body.contains("--endgames"), "{body}");
 }
 
+/// Serves the book of the tests, with a folder of books of players.
+fn explorer(fixture: &Fixture) -> Api {
+    let (db, data) = (fixture.path("db"), env!("CARGO_MANIFEST_DIR").to_owned() + "/../../tests/data");
+    let (book, players) = (format!("{data}/book-details/db"), format!("{data}/{{player}}/db"));
+    Api::new(&["--book", &book, "--player-books", &players, db.to_str().unwrap()])
+}
+
+#[test]
+fn moves_of_books_have_the_shape_of_lichess() {
+    let fixture = fixture();
+    let api = explorer(&fixture);
+    let ask = |path: &str| {
+        let (status, head, body) = api.get(path);
+        (status, head, serde_json::from_str::<Value>(&body).unwrap())
+    };
+    let (status, head, found) = ask("/masters?play=e2e4,e7e5&topGames=1&moves=1");
+    assert!(
+        status == 200 && head.contains("access-control-allow-origin: *") && head.contains("application/json"),
+        "{head}"
+    );
+    let player = json!({"name": "?", "rating": 2200});
+    let game = json!({"uci": "d1h5", "id": "Ab3xYz09", "winner": "white", "rating": 2200, "white": player, "black": player,
+        "year": null, "month": null});
+    let first = json!({"uci": "g1f3", "san": "Nf3", "averageRating": 1819, "white": 1, "draws": 2, "black": 1, "game": null,
+        "opening": {"eco": "C40", "name": "King's Knight Opening"}});
+    let opening = json!({"eco": "C20", "name": "King's Pawn Game"});
+    let all = json!({"opening": opening, "white": 2, "draws": 2, "black": 1, "moves": [first], "topGames": [game]});
+    assert_eq!(found, all);
+
+    let (_, head, found) = ask("/lichess?play=e2e4,e7e5&ratings=2000,2200,2500&speeds=blitz&since=2015&history=true");
+    assert!(head.contains("shelfish-inexact: history, since"), "{head}");
+    assert!(head.contains("access-control-expose-headers: shelfish-inexact"), "{head}");
+    assert_eq!((&found["recentGames"], &found["history"]), (&json!([]), &json!([])));
+    // A position without a name has the name of the last named position before it.
+    let (_, _, found) = ask("/lichess?play=e2e4,e7e5,a2a3,h7h6,h2h3");
+    assert_eq!((&found["opening"]["eco"], &found["white"]), (&json!("C20"), &json!(0)));
+}
+
+#[test]
+fn a_player_has_a_separate_book_and_a_line_of_json() {
+    let fixture = fixture();
+    let api = explorer(&fixture);
+    let (status, head, body) = api.get("/player?player=Book-Details&color=white");
+    assert!(status == 200 && head.contains("content-type: application/x-ndjson"), "{head}");
+    assert_eq!(body.find('\n'), Some(body.len() - 1), "{body}");
+    assert_eq!(serde_json::from_str::<Value>(&body).unwrap()["queuePosition"], 0);
+    for (query, status, words) in [
+        ("player=nobody&color=black", 404, "no book"),
+        ("player=..%2Fbook-details", 400, "player: expected the name of a player"),
+        ("player=book-details&color=red", 400, "color: expected white or black"),
+        ("color=white", 400, "player: "),
+        // A database of evaluations.
+        ("player=database", 502, "see the server's log"),
+    ] {
+        let (found, _, body) = api.get(&format!("/player?{query}"));
+        assert!(found == status && body.contains(words), "{query}: {found} {body}");
+    }
+}
+
+#[test]
+fn wrong_questions_to_the_explorer_name_their_parameter() {
+    let fixture = fixture();
+    let api = explorer(&fixture);
+    for (query, words) in [
+        ("fen=8", "fen: FEN has 1 field"),
+        ("fen=%ff", "fen: expected UTF-8"),
+        ("play=e2e5", r#"play: \"e2e5\" is not a legal move"#),
+        ("play=x", "play: "),
+        ("moves=-1", "moves: expected a number"),
+        ("topGames=1.5", "topGames: expected a number"),
+        ("recentGames=x", "recentGames: expected a number"),
+        ("moves=99999999999999999999999", "moves: expected a number"),
+        ("speeds=fast", "speeds: expected ultraBullet, bullet,"),
+        ("ratings=1700", "ratings: expected 0, 1000,"),
+        ("since=soon", "since: expected a year or a month"),
+        ("until=2016-00", "until: expected a year or a month"),
+        ("variant=atomic", "variant: expected standard or chess960"),
+    ] {
+        let (status, head, body) = api.get(&format!("/lichess?{query}"));
+        assert!(status == 400 && body.contains(words) && head.contains("no-store"), "{query}: {status} {body}");
+    }
+    let plain = Api::new(&[fixture.path("db").to_str().unwrap()]);
+    for (path, option) in [("/masters", "--book"), ("/lichess", "--book"), ("/player?player=xy", "--player-books")] {
+        let (status, _, body) = plain.get(path);
+        assert!(status == 404 && body.contains(option), "{body}");
+    }
+}
+
 #[test]
 fn answers_have_the_shape_of_lichess() {
     let fixture = fixture();

@@ -54,11 +54,11 @@ fn round_trip(name: &str) {
     println!("{}", fixture.verify("db").succeeds());
     let dump = fixture.path("dump.jsonl");
     shelfish(["export".as_ref(), "-d".as_ref(), db.as_os_str(), "-o".as_ref(), dump.as_os_str()]).succeeds();
-    every_position_is_found_and_no_other(&db, &dump);
+    check_stored_and_absent_positions(&db, &dump);
 }
 
 /// Looks up each position of a dump and the same number of missing positions, but at most 100,000.
-fn every_position_is_found_and_no_other(db: &Path, dump: &Path) {
+fn check_stored_and_absent_positions(db: &Path, dump: &Path) {
     let reader = wait(Reader::<_, PositionEval>::open(Directory::new(db), Options::default())).unwrap().unwrap();
     let lines: Vec<String> = BufReader::new(File::open(dump).unwrap()).lines().map(Result::unwrap).collect();
     let fen = |line: &str| line.split('"').nth(3).unwrap().to_owned();

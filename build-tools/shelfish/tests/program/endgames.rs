@@ -106,7 +106,7 @@ fn a_damaged_table_of_a_host_is_an_error() {
 }
 
 #[test]
-fn a_report_calls_a_move_a_blunder_that_throws_away_a_won_ending() {
+fn a_move_that_spoils_a_won_ending_is_a_blunder_in_the_report() {
     let fixture = Fixture::new();
     // White gives the opposition away, and Black gives it back.
     let fen = "8/8/3k4/8/3K4/8/3P4/8 w - - 0 1";

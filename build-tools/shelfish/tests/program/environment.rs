@@ -58,7 +58,7 @@ fn empty_variables_count_as_unset() {
 }
 
 #[test]
-fn a_malformed_variable_is_named_and_is_wrong_usage() {
+fn a_malformed_variable_is_wrong_usage_with_its_name() {
     let keys = [("AWS_ACCESS_KEY_ID", "k"), ("AWS_SECRET_ACCESS_KEY", "s")];
     for (url, name, value) in [
         ("s3://shelf/x", "AWS_ENDPOINT", "localhost:9000"),

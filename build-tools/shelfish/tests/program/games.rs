@@ -208,7 +208,7 @@ fn months_on_a_base_give_the_bytes_of_a_single_build() {
 }
 
 #[test]
-fn rare_positions_are_left_out_of_a_base_as_of_all_sources() {
+fn rare_positions_are_excluded_from_the_base_and_from_the_sources() {
     let fixture = Fixture::new();
     let [january, february, whole] =
         [3, 4, 5].map(|seed| fixture.file(&format!("{seed}.pgn"), random_games(seed, 250)));

@@ -440,7 +440,7 @@ fn send_list(request: &Request, out: &mut TcpStream) -> io::Result<()> {
 }
 
 #[test]
-fn lists_and_downloads_that_drip_end() {
+fn very_slow_or_broken_lists_and_downloads_end_with_an_error() {
     let fixture = Fixture::new();
     let drips: Answer = |_, out| send_slowly(out, "200 OK\r\netag: \"e\"\r\ncontent-length: 1000000\r\n");
     let breaks: Answer = |request, out| {

@@ -13,6 +13,7 @@ mod cache;
 mod circles;
 mod data;
 mod details;
+mod doctor;
 mod download;
 mod endgames;
 mod engine;
@@ -26,6 +27,7 @@ mod output;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod parts;
+mod process;
 mod publish;
 mod read;
 mod refresh;

@@ -22,7 +22,7 @@ fn games(fixture: &Fixture) -> PathBuf {
 }
 
 #[test]
-fn a_book_opened_as_evaluations_names_the_command_for_books() {
+fn the_error_of_a_book_opened_as_evaluations_contains_the_right_command() {
     let fixture = Fixture::new();
     let (book, games) = (committed("book"), games(&fixture));
     for args in [&["lookup", START][..], &["analyse", text(&games)], &["bench", "lookup"], &["serve", "--api"]] {
@@ -41,7 +41,7 @@ fn a_book_opened_as_evaluations_names_the_command_for_books() {
 }
 
 #[test]
-fn a_folder_without_a_database_is_named() {
+fn the_error_of_a_folder_without_a_database_contains_the_folder() {
     let fixture = Fixture::new();
     let www = fixture.path("www");
     fs::create_dir(&www).unwrap();
@@ -69,7 +69,7 @@ fn a_folder_without_a_database_is_named() {
 }
 
 #[test]
-fn a_database_of_an_older_format_is_built_again() {
+fn the_error_of_another_format_version_contains_the_remedy() {
     let fixture = Fixture::new();
     for (format, words) in [(0, "build it again from its dump"), (2, "use a newer shelfish")] {
         fixture.file("manifest.json", format!("{{\"format\":{format},\"records\":\"evaluations\"}}\n"));
@@ -89,16 +89,14 @@ fn unprivileged(fixture: &Fixture) -> std::process::Command {
         return command();
     }
     fs::set_permissions(home, fs::Permissions::from_mode(0o755)).unwrap();
-    let program = fixture.path("shelfish");
-    fs::copy(env!("CARGO_BIN_EXE_shelfish"), &program).unwrap();
-    let mut command = std::process::Command::new(program);
+    let mut command = std::process::Command::new(copied_program(fixture));
     command.env("XDG_CACHE_HOME", "/dev/null/none").uid(65_534);
     command
 }
 
 #[cfg(unix)]
 #[test]
-fn a_folder_that_cannot_be_written_is_named_with_the_remedy() {
+fn the_error_of_an_unwritable_folder_contains_the_remedy() {
     use std::os::unix::fs::PermissionsExt as _;
 
     let fixture = Fixture::new();
@@ -115,7 +113,7 @@ fn a_folder_that_cannot_be_written_is_named_with_the_remedy() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_named_with_the_remedy() {
+fn the_error_of_a_full_disk_contains_the_remedy() {
     let fixture = Fixture::new();
     let dump = fixture.file("dump", sample());
     fs::create_dir(fixture.path("small")).unwrap();
@@ -146,7 +144,7 @@ fn pzstd(texts: &[&str]) -> Vec<u8> {
 }
 
 #[test]
-fn a_file_that_is_cut_off_is_downloaded_again() {
+fn the_error_of_a_truncated_file_contains_the_remedy() {
     let fixture = Fixture::new();
     let sample = sample();
     let mut bzip2 = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::default());
@@ -177,7 +175,7 @@ fn a_file_that_is_cut_off_is_downloaded_again() {
 }
 
 #[test]
-fn a_file_that_is_no_dump_is_recognised() {
+fn the_error_of_a_file_that_is_not_a_dump_contains_the_reason() {
     let fixture = Fixture::new();
     let passwd = fixture.file("passwd", "root:x:0:0:root:/root:/bin/bash\nbin:x:1:1:bin:/bin:/usr/sbin/nologin\n");
     let words = [text(&passwd), "not a Lichess dump and not PGN: none of 2 lines is an evaluation"];
@@ -192,7 +190,7 @@ fn a_file_that_is_no_dump_is_recognised() {
 }
 
 #[test]
-fn an_option_before_its_command_is_explained() {
+fn the_error_of_an_option_before_the_command_contains_the_correct_order() {
     let usage = |args: &[&str], words: &str| {
         let run = shelfish(args);
         assert!(run.code == 2 && run.err.contains(words), "{}", run.err);

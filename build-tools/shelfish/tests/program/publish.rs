@@ -226,7 +226,7 @@ fn a_build_to_a_store_leaves_no_local_files() {
 }
 
 #[test]
-fn a_build_removes_what_a_killed_build_left_and_leaves_running_builds_alone() {
+fn a_build_removes_leftovers_of_killed_builds_and_does_not_affect_running_builds() {
     let Some(store) = Store::start(Protocol::S3) else { return };
     let fixture = databases();
     let url = store.url("built");
@@ -262,7 +262,7 @@ fn a_build_removes_what_a_killed_build_left_and_leaves_running_builds_alone() {
 }
 
 #[test]
-fn a_build_whose_upload_failed_is_kept_and_can_be_published_later() {
+fn a_build_with_a_failed_upload_is_kept_and_can_be_published_later() {
     let Some(store) = Store::start(Protocol::S3) else { return };
     let fixture = databases();
     let url = store.url("built");

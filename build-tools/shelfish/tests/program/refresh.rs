@@ -334,12 +334,11 @@ fn as_other_user(program: &Path) -> Option<(Command, u32)> {
 /// A container runs the program as a user without a home, and a mounted folder may belong to another user.
 #[test]
 #[cfg(unix)]
-fn a_user_without_a_home_can_refresh_a_folder_of_its_own_and_a_foreign_folder_is_reported() {
+fn a_user_without_a_home_can_refresh_an_owned_folder_but_not_a_foreign_folder() {
     use std::os::unix::fs::{PermissionsExt, chown};
 
     let fixture = fixture("");
-    let program = fixture.path("shelfish");
-    fs::copy(env!("CARGO_BIN_EXE_shelfish"), &program).unwrap();
+    let program = copied_program(&fixture);
     fs::set_permissions(fixture.dir.path(), PermissionsExt::from_mode(0o755)).unwrap();
     let config = fixture.path("refresh.toml");
     let refresh = || {

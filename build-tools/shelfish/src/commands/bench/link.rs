@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_beyond_the_bound_begins_when_one_ends() {
+    fn a_request_beyond_the_limit_begins_when_another_request_ends() {
         // Two requests share the bandwidth until 52 ms. Then 8,000 bytes remain, while the third request waits until
         // 102 ms.
         takes(&[vec![1_000, 9_000, 5_000]], 2, 107.0);

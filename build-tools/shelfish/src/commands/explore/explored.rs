@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use shakmaty::san::SanPlus;
-use shakmaty::{CastlingMode, Position as _};
+use shakmaty::{CastlingMode, Move, Position as _};
 use shelfish::eval::PositionEval;
 use shelfish::played::{Bucket, Bucketing, Details, GameId, GameRef, Played, PlayedMove, Results};
 use shelfish::position::{self, Position};
@@ -11,14 +11,13 @@ use super::after;
 use super::openings::{Opening, Openings};
 use crate::lichess::ScoreMember;
 
-/// Maximum number of games in `topGames`.
-const TOP_GAMES: usize = 15;
-
 /// Names of buckets and sources of a book, and names of openings.
 pub struct Names {
     pub buckets: Option<Bucketing>,
     pub sources: Vec<String>,
-    pub openings: Openings,
+    pub openings: &'static Openings,
+    /// Notation of castling in UCI.
+    pub castling: CastlingMode,
 }
 
 /// Position and the moves that were played from it.
@@ -184,13 +183,6 @@ impl Explored {
             .iter()
             .map(|of_move| explored_move(played, of_move, results, evaluations.next().flatten(), names))
             .collect();
-        let top = |of_move: &PlayedMove| {
-            let uci = uci(of_move);
-            of_move.details.games.iter().map(move |game| (*game, uci.clone())).collect::<Vec<_>>()
-        };
-        let mut top: Vec<(GameRef, String)> = played.moves.iter().flat_map(top).collect();
-        top.sort_by_key(|(game, _)| std::cmp::Reverse(*game));
-        let top = top.into_iter().filter_map(|(game, uci)| top_game(game, uci)).take(TOP_GAMES);
         let named = |(n, bucket): (usize, &Bucket)| NamedBucket {
             name: names.buckets.as_ref().map_or_else(String::new, |buckets| buckets.name(n)),
             games: bucket_counts(bucket),
@@ -204,15 +196,15 @@ impl Explored {
             ended_games: played.ended_details.games.iter().map(|game| game_of(*game, names)).collect(),
             moves,
             buckets: if names.buckets.is_some() { all.iter().enumerate().map(named).collect() } else { Vec::new() },
-            top_games: top.collect(),
+            top_games: played.top_games().into_iter().map(|(m, game)| top_game(m, game, names)).collect(),
             recent_games: [],
             opening: names.openings.of(&played.position),
         }
     }
 }
 
-fn uci(played: &PlayedMove) -> String {
-    position::uci(played.m, CastlingMode::Standard).to_string()
+fn uci(m: Move, names: &Names) -> String {
+    position::uci(m, names.castling).to_string()
 }
 
 fn explored_move(
@@ -225,9 +217,8 @@ fn explored_move(
     let PlayedMove { m, results, details } = of_move;
     let chess = played.position.chess();
     let games = results.games() as f64;
-    let only = details.games.first().filter(|_| results.games() == 1);
     ExploredMove {
-        uci: uci(of_move),
+        uci: uci(*m, names),
         san: SanPlus::from_move(chess.clone(), *m).to_string(),
         results: (*results).into(),
         share: games / all.games() as f64,
@@ -235,7 +226,7 @@ fn explored_move(
         average_rating: rounded(details.ratings().average()),
         buckets: if names.buckets.is_some() { details.buckets.iter().map(bucket_counts).collect() } else { Vec::new() },
         games: details.games.iter().map(|game| game_of(*game, names)).collect(),
-        game: only.and_then(|game| top_game(*game, uci(of_move))),
+        game: of_move.only_game().map(|game| top_game(*m, game, names)),
         opening: names.openings.of(&after(chess, *m)),
         evaluation,
     }
@@ -264,11 +255,6 @@ fn game_of(game: GameRef, names: &Names) -> Game {
     Game { id, url, source, number, winner: game.winner(), rating: game.rating() }
 }
 
-fn top_game(game: GameRef, uci: String) -> Option<TopGame> {
-    match game.id() {
-        id @ GameId::Lichess(_) => {
-            Some(TopGame { uci, id: id.to_string(), winner: game.winner(), rating: game.rating() })
-        }
-        GameId::Listed { .. } => None,
-    }
+fn top_game(m: Move, game: GameRef, names: &Names) -> TopGame {
+    TopGame { uci: uci(m, names), id: game.id().to_string(), winner: game.winner(), rating: game.rating() }
 }

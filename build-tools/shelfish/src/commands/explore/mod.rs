@@ -6,7 +6,7 @@ mod table;
 
 use std::fmt;
 
-use shakmaty::{Chess, Move, Position as _};
+use shakmaty::{CastlingMode, Chess, Move, Position as _};
 use shelfish::eval::PositionEval;
 use shelfish::played::{Bucketing, BucketingError, Played, PlayedMove};
 use shelfish::position::Position;
@@ -16,12 +16,14 @@ use crate::database::{self, DatabaseSource, OpenError};
 use crate::games::{RESULTS, SOURCE_NAMES, Wanted};
 use crate::terminal::answers::Answers;
 use crate::{BoxError, Outcome};
-use explored::{Evaluation, Explored, Names};
+use explored::Evaluation;
+pub(crate) use explored::{Counts, Explored, ExploredMove, Names, TopGame};
+pub(crate) use openings::Opening;
 use openings::Openings;
 
 /// Errors of the buckets of a book.
 #[derive(Debug)]
-enum BucketError {
+pub(crate) enum BucketError {
     /// The manifest of the book names invalid buckets.
     Manifest(BucketingError),
     /// The book has no buckets.
@@ -110,7 +112,7 @@ async fn explore(source: DatabaseSource, evals: Option<DatabaseSource>, args: &A
         }
         None => None,
     };
-    let names = names(&book)?;
+    let names = names(&book, CastlingMode::Standard)?;
     let chosen = chosen(&names, &args.buckets)?;
     if book.manifest().info_of(RESULTS) == Some("unknown") {
         eprintln!("shelfish: the book was made of Polyglot's weights and contains no results; draws show the weights");
@@ -124,14 +126,15 @@ async fn explore(source: DatabaseSource, evals: Option<DatabaseSource>, args: &A
 }
 
 /// Collects the names of openings, and the names of buckets and sources from the manifest of the book.
-fn names(book: &Reader<DatabaseSource, Played>) -> Result<Names, BucketError> {
+pub(crate) fn names(book: &Reader<DatabaseSource, Played>, castling: CastlingMode) -> Result<Names, BucketError> {
     let manifest = book.manifest();
     let buckets = manifest.info_of(Wanted::BUCKETS).map(str::parse::<Bucketing>).transpose();
     let buckets = buckets.map_err(BucketError::Manifest)?;
     Ok(Names {
         buckets,
         sources: manifest.info_of(SOURCE_NAMES).unwrap_or_default().lines().map(str::to_owned).collect(),
-        openings: Openings::load(),
+        openings: Openings::shared(),
+        castling,
     })
 }
 

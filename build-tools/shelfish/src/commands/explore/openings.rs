@@ -3,6 +3,7 @@
 //! A position has one name, whatever moves reached it.
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use serde::Serialize;
 use shakmaty::san::SanPlus;
@@ -27,12 +28,18 @@ pub struct Opening {
     pub name: &'static str,
 }
 
+static OPENINGS: LazyLock<Openings> = LazyLock::new(Openings::load);
+
 /// Positions with a name.
 pub struct Openings(HashMap<Position, Opening>);
 
 impl Openings {
-    /// Loads the whole list.
-    pub fn load() -> Openings {
+    /// Returns the list, which the first call parses.
+    pub fn shared() -> &'static Openings {
+        &OPENINGS
+    }
+
+    fn load() -> Openings {
         let lines = LIST.iter().flat_map(|volume| volume.lines().skip(1));
         Openings(lines.filter_map(named).collect())
     }
@@ -63,12 +70,12 @@ mod tests {
     fn every_line_of_the_list_names_a_different_position() {
         let lines = LIST.iter().map(|volume| volume.lines().count() - 1).sum::<usize>();
         assert!(lines > 3_500);
-        assert_eq!(Openings::load().0.len(), lines);
+        assert_eq!(Openings::shared().0.len(), lines);
     }
 
     #[test]
     fn the_name_of_a_position_does_not_depend_on_the_moves() {
-        let openings = Openings::load();
+        let openings = Openings::shared();
         let najdorf = "rnbqkb1r/1p2pppp/p2p1n2/8/3NP3/2N5/PPP2PPP/R1BQKB1R w KQkq - 0 6".parse().expect("a position");
         assert_eq!(openings.of(&najdorf).map(|opening| opening.eco), Some("B90"));
         assert_eq!(openings.of(&"8/8/8/4k3/8/4K3/8/8 w - -".parse().expect("a position")), None);

@@ -329,6 +329,18 @@ mod tests {
     }
 
     #[test]
+    fn the_files_of_the_guides_are_valid() -> Test {
+        let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guides/fresh.md");
+        let text = std::fs::read_to_string(guide)?;
+        let files: Vec<&str> = text.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+        assert_eq!(files.len(), 2);
+        for file in files {
+            read(file)??;
+        }
+        Ok(())
+    }
+
+    #[test]
     fn errors_contain_the_invalid_part() -> Test {
         for (text, words) in [
             ("sources = ['a']", "missing field `to`"),

@@ -44,7 +44,11 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
   shelfish serve site --latency-ms 50 --bandwidth-mbit 20
   shelfish serve evals --api --host 0.0.0.0 --port 8080
   shelfish serve s3://my-bucket/evals --api --cache-size 8GiB --memory 1GiB
+  shelfish serve evals --api --book book --player-books 'players/{player}-{color}' --endgames syzygy
   curl 'http://127.0.0.1:8000/api/cloud-eval?fen=8/8/8/4k3/8/4K3/4P3/8%20w%20-%20-&multiPv=3'
+
+The explorer answers the parameters fen, play, moves, topGames and variant of Lichess. speeds, ratings, since and until choose
+buckets of the book. The header Shelfish-Inexact names the parameters that the answer does not follow exactly.
 
 With --api, a new database is in use after at most --revalidate. If the manifest cannot be read again, the old database stays
 in use: /metrics shows shelfish_manifest_age_seconds and shelfish_revalidations_total. Clients may keep an answer for an hour.

@@ -152,7 +152,7 @@ fn several_ranges_and_other_units_are_ignored() -> Test {
 }
 
 #[test]
-fn a_file_without_a_range_comes_whole_and_offers_ranges() -> Test {
+fn a_request_without_a_range_is_answered_with_the_whole_file() -> Test {
     let answer = site(&[])?.get(SHARD, &[])?;
     assert_eq!((answer.status, answer.header(ACCEPT_RANGES)), (200, "bytes"));
     assert_eq!(answer.body, shard());
@@ -182,7 +182,7 @@ fn a_changed_file_has_another_etag() -> Test {
 }
 
 #[test]
-fn a_range_of_the_file_that_the_client_knows_is_a_part_and_else_the_whole() -> Test {
+fn if_range_returns_a_part_of_an_unchanged_file_and_a_changed_file_as_a_whole() -> Test {
     let site = site(&[])?;
     let etag = site.get(SHARD, &[])?.header(ETAG).to_owned();
     let same = site.get(SHARD, &[(RANGE, "bytes=0-9"), (IF_RANGE, &etag)])?;
@@ -193,7 +193,7 @@ fn a_range_of_the_file_that_the_client_knows_is_a_part_and_else_the_whole() -> T
 }
 
 #[test]
-fn pages_of_any_origin_may_read_ranges_and_the_headers_that_prove_them() -> Test {
+fn pages_of_any_origin_may_read_ranges_and_their_headers() -> Test {
     let site = site(&[])?;
     let answer = site.get(SHARD, &[(RANGE, "bytes=0-9"), (ORIGIN, "https://example.org")])?;
     assert_eq!(answer.header(ACCESS_CONTROL_ALLOW_ORIGIN), "*");
@@ -205,7 +205,7 @@ fn pages_of_any_origin_may_read_ranges_and_the_headers_that_prove_them() -> Test
 }
 
 #[test]
-fn a_preflight_is_granted() -> Test {
+fn a_cors_preflight_request_is_allowed() -> Test {
     let asks = [
         (ORIGIN, "https://example.org"),
         (ACCESS_CONTROL_REQUEST_METHOD, "GET"),
@@ -220,7 +220,7 @@ fn a_preflight_is_granted() -> Test {
 }
 
 #[test]
-fn types_are_those_that_browsers_insist_on() -> Test {
+fn files_have_the_content_types_that_browsers_require() -> Test {
     let site = site(&[])?;
     for (path, expected) in [
         ("/", "text/html"),
@@ -236,7 +236,7 @@ fn types_are_those_that_browsers_insist_on() -> Test {
 }
 
 #[test]
-fn the_coding_is_the_one_that_the_client_weighs_most() {
+fn the_coding_with_the_highest_weight_in_accept_encoding_is_used() {
     for (asked, coding) in [
         ("", None),
         ("identity", None),
@@ -275,7 +275,7 @@ fn decoded(answer: &Answer) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
 }
 
 #[test]
-fn text_and_modules_are_compressed_for_clients_that_take_it() -> Test {
+fn text_and_modules_are_compressed_if_the_client_accepts_the_coding() -> Test {
     let site = site(&[])?;
     let text = "import { open } from \"shelfish\"; ".repeat(200);
     for name in ["page.html", "main.js", "style.css", "module.wasm", "db/manifest.json", "card.svg", "robots.txt"] {
@@ -310,7 +310,7 @@ fn text_and_modules_are_compressed_for_clients_that_take_it() -> Test {
 }
 
 #[test]
-fn an_unchanged_compressed_file_is_answered_with_304_and_a_changed_one_is_not() -> Test {
+fn an_unchanged_compressed_file_is_answered_with_304_and_a_changed_file_with_200() -> Test {
     let site = site(&[])?;
     let path = site.dir.path().join("main.js");
     std::fs::write(&path, "x".repeat(500))?;
@@ -332,7 +332,7 @@ fn an_unchanged_compressed_file_is_answered_with_304_and_a_changed_one_is_not() 
 }
 
 #[test]
-fn shards_and_parts_are_never_compressed_and_nothing_is_cached_unasked() -> Test {
+fn shards_and_ranges_are_not_compressed_and_all_files_must_be_revalidated() -> Test {
     let site = site(&[])?;
     let all = (ACCEPT_ENCODING, "gzip, br, zstd");
     let shard = site.get(SHARD, std::slice::from_ref(&all))?;
@@ -349,7 +349,7 @@ fn shards_and_parts_are_never_compressed_and_nothing_is_cached_unasked() -> Test
 }
 
 #[test]
-fn what_is_empty_or_missing_is_not_compressed() -> Test {
+fn empty_files_and_404_responses_are_not_compressed() -> Test {
     let site = site(&[])?;
     std::fs::write(site.dir.path().join("empty.js"), "")?;
     let all = (ACCEPT_ENCODING, "gzip, br");
@@ -361,14 +361,14 @@ fn what_is_empty_or_missing_is_not_compressed() -> Test {
 }
 
 #[test]
-fn head_tells_the_length_without_a_body() -> Test {
+fn a_response_to_head_has_a_length_and_no_body() -> Test {
     let answer = site(&[])?.ask(Method::HEAD, SHARD, &[])?;
     assert_eq!((answer.status, answer.header(CONTENT_LENGTH), answer.body.len()), (200, "1000", 0));
     Ok(())
 }
 
 #[test]
-fn what_is_not_there_is_404_and_nothing_above_the_directory_is_served() -> Test {
+fn missing_files_and_paths_outside_the_directory_are_404() -> Test {
     let site = site(&[])?;
     for path in ["/missing", "/db/missing.shelf", "/../Cargo.toml", "/%2e%2e/%2e%2e/etc/passwd", "/db/..%2f..%2fx"] {
         assert_eq!(site.get(path, &[])?.status, 404, "{path}");
@@ -378,7 +378,7 @@ fn what_is_not_there_is_404_and_nothing_above_the_directory_is_served() -> Test 
 }
 
 #[test]
-fn a_site_says_in_its_own_words_what_is_missing() -> Test {
+fn a_missing_file_is_answered_with_the_404_page_of_the_site() -> Test {
     let site = site(&[])?;
     std::fs::write(site.dir.path().join("404.html"), "<title>Not here</title>")?;
     for path in ["/missing", "/db/missing.shelf", "/a/b/c", "/%00"] {
@@ -393,7 +393,7 @@ fn a_site_says_in_its_own_words_what_is_missing() -> Test {
 }
 
 #[test]
-fn names_that_no_file_has_are_404() -> Test {
+fn invalid_paths_are_404() -> Test {
     let site = site(&[])?;
     let long = "/".to_owned() + &"a/".repeat(30_000);
     let name = "/".to_owned() + &"a".repeat(1000);
@@ -434,7 +434,7 @@ fn no_redirect_leads_to_another_host() -> Test {
 
 #[cfg(unix)]
 #[test]
-fn links_are_followed_within_the_directory_and_not_out_of_it() -> Test {
+fn symbolic_links_are_followed_only_within_the_directory() -> Test {
     use std::os::unix::fs::symlink;
     let (site, outside) = (site(&[])?, tempfile::tempdir()?);
     let root = site.dir.path();
@@ -463,7 +463,7 @@ fn links_are_followed_within_the_directory_and_not_out_of_it() -> Test {
 
 #[cfg(unix)]
 #[test]
-fn a_directory_that_is_a_link_is_served() -> Test {
+fn a_directory_that_is_a_symbolic_link_is_served() -> Test {
     let dir = tempfile::tempdir()?;
     for (name, content) in [("one", "1"), ("two", "2")] {
         std::fs::create_dir(dir.path().join(name))?;
@@ -484,7 +484,7 @@ fn a_directory_that_is_a_link_is_served() -> Test {
 
 #[cfg(unix)]
 #[test]
-fn what_is_no_file_is_not_waited_for() -> Test {
+fn pipes_and_sockets_are_404_without_a_wait() -> Test {
     let site = site(&[])?;
     let _socket = std::os::unix::net::UnixListener::bind(site.dir.path().join("socket"))?;
     let pipe = site.dir.path().join("pipe");
@@ -499,7 +499,7 @@ fn what_is_no_file_is_not_waited_for() -> Test {
 }
 
 #[test]
-fn a_site_can_live_under_a_path() -> Test {
+fn a_site_can_be_served_under_a_base_path() -> Test {
     for base in ["/chess/shelf/", "chess/shelf"] {
         let site = site(&["--base-path", base])?;
         assert_eq!(site.get("/chess/shelf/", &[])?.header(CONTENT_TYPE), "text/html");
@@ -522,7 +522,7 @@ fn a_site_can_live_under_a_path() -> Test {
 }
 
 #[test]
-fn a_missing_directory_is_an_error_that_names_it() -> Test {
+fn a_missing_directory_and_an_invalid_bandwidth_are_errors() -> Test {
     let mut args = args();
     assert_eq!(
         run(args.clone()).err().map(|error| error.to_string()).as_deref(),
@@ -535,7 +535,7 @@ fn a_missing_directory_is_an_error_that_names_it() -> Test {
 }
 
 #[test]
-fn a_slow_network_is_at_least_as_slow_as_it_was_told() -> Test {
+fn a_simulated_network_respects_its_latency_and_bandwidth() -> Test {
     let site = site(&["--latency-ms", "50", "--bandwidth-mbit", "0.08"])?;
     let start = Instant::now();
     let answer = site.get(SHARD, &[])?;
@@ -547,7 +547,7 @@ fn a_slow_network_is_at_least_as_slow_as_it_was_told() -> Test {
 }
 
 #[test]
-fn a_field_of_the_log_is_one_line_and_cannot_look_like_several_fields() {
+fn log_fields_are_escaped_and_quoted() {
     for (text, expected) in [
         ("bytes=0-9", "bytes=0-9"),
         ("/a%20b", "/a%20b"),

@@ -3,8 +3,10 @@
 //! If the connection breaks, the rest is requested, on the condition that the file is unchanged. At the end, the bytes are
 //! compared with the checksum that the host publishes.
 
+mod attempt;
 mod checksum;
 mod error;
+mod headers;
 mod policy;
 
 use std::fmt;
@@ -14,18 +16,17 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use reqwest::header::{self, HeaderMap};
-use reqwest::{Response, StatusCode};
+use reqwest::{Response, StatusCode, header};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use shelfish::source::SourceErrorKind;
-use shelfish::source::host::{Deadline, TokioClock, client_builder, innermost, pause_of};
-use shelfish::source::retry::Retryable;
+use shelfish::source::host::{Deadline, TokioClock, client_builder, innermost};
 use tokio::runtime::Runtime;
 
+use attempt::{AttemptError, is_transient, transient};
 use checksum::listed;
 pub use checksum::{Checksum, checksums, sums_url};
 pub use error::{AttemptFault, RemoteError};
+use headers::{Version, content_range, text};
 pub use policy::DownloadPolicy;
 
 use super::file_name;
@@ -34,6 +35,7 @@ use crate::terminal::shown::{beginning, hexadecimal, shown};
 
 /// Maximum size of a list of checksums, in bytes.
 const MAX_SUMS: usize = 4 << 20;
+
 /// The state of a download, for the summary of a build.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Download {
@@ -91,55 +93,6 @@ struct Pace {
     bytes: u64,
     /// Number of times that the host was too slow.
     stalls: u32,
-}
-
-/// The version of a file, as the host identifies it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Version {
-    e_tag: Option<String>,
-    modified: Option<String>,
-}
-
-impl Version {
-    fn of(headers: &HeaderMap) -> Version {
-        Version { e_tag: text(headers, &header::ETAG), modified: text(headers, &header::LAST_MODIFIED) }
-    }
-
-    /// Returns the value of `If-Range`. A weak tag is not allowed there.
-    fn condition(&self) -> Option<&String> {
-        self.e_tag.as_ref().filter(|tag| !tag.starts_with("W/")).or(self.modified.as_ref())
-    }
-}
-
-fn text(headers: &HeaderMap, name: &header::HeaderName) -> Option<String> {
-    headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
-}
-
-/// The error of an attempt.
-enum AttemptError {
-    /// A retry may succeed, after the delay that the host requests.
-    Transient { fault: AttemptFault, delay: Option<Duration> },
-    /// A retry would fail again.
-    Permanent(RemoteError),
-}
-
-impl Retryable for AttemptError {
-    fn is_transient(&self) -> bool {
-        matches!(self, AttemptError::Transient { .. })
-    }
-
-    fn retry_after(&self) -> Option<Duration> {
-        match self {
-            AttemptError::Transient { delay, .. } => *delay,
-            AttemptError::Permanent(_) => None,
-        }
-    }
-}
-
-impl From<RemoteError> for AttemptError {
-    fn from(error: RemoteError) -> AttemptError {
-        AttemptError::Permanent(error)
-    }
 }
 
 impl Remote {
@@ -416,38 +369,5 @@ impl Read for Remote {
         let length = self.chunk.len().min(buffer.len());
         buffer[..length].copy_from_slice(&self.chunk.split_to(length));
         Ok(length)
-    }
-}
-
-/// Returns whether a retry may get another status: as for lookups, or if the host did not wait for the request.
-fn is_transient(status: StatusCode) -> bool {
-    let status = status.as_u16();
-    matches!(status, 408 | 425) || SourceErrorKind::Status(status).is_transient()
-}
-
-fn transient(answer: &Response) -> AttemptError {
-    let delay = text(answer.headers(), &header::RETRY_AFTER).and_then(|text| pause_of(&text));
-    AttemptError::Transient { fault: AttemptFault::Status(answer.status().as_u16()), delay }
-}
-
-/// Parses a `Content-Range`: the first byte and the size of the file.
-fn content_range(header: &str) -> Option<(u64, Option<u64>)> {
-    let (range, total) = header.strip_prefix("bytes ")?.split_once('/')?;
-    let (from, _) = range.split_once('-')?;
-    let total = if total == "*" { None } else { Some(total.parse().ok()?) };
-    Some((from.parse().ok()?, total))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn content_ranges_are_parsed() {
-        assert_eq!(content_range("bytes 5-9/10"), Some((5, Some(10))));
-        assert_eq!(content_range("bytes 5-9/*"), Some((5, None)));
-        for bad in ["", "bytes */10", "5-9/10", "bytes x-9/10", "bytes 5-9/x", "bytes 5-9"] {
-            assert_eq!(content_range(bad), None, "{bad}");
-        }
     }
 }

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use shelfish::source::retry::RetryPolicy;
 
+use crate::system::retry::MAX_RETRIES;
+
 /// Minimum number of bytes that a host sends in a second, on average over the timeout.
 const MIN_RATE: u64 = 1 << 10;
 /// Maximum delay that a host may request.
@@ -22,7 +24,7 @@ pub struct DownloadPolicy {
 
 impl Default for DownloadPolicy {
     fn default() -> DownloadPolicy {
-        DownloadPolicy { timeout: Duration::from_secs(60), total: None, retries: 8 }
+        DownloadPolicy { timeout: Duration::from_secs(60), total: None, retries: MAX_RETRIES.into() }
     }
 }
 

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_manifest_drops_all_answers_also_those_that_are_late() {
+    fn a_new_manifest_drops_all_answers_including_late_answers() {
         let answers = Answers::new(10 * ENTRY);
         answers.keep("a", 0, Bytes::from_static(b"old"));
         assert_eq!(answers.get("a", 1), None);

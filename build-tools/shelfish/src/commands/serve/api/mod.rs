@@ -1,11 +1,13 @@
 //! `shelfish serve --api`: lookups over HTTP.
 //!
 //! `GET /api/cloud-eval?fen=&multiPv=` answers in the shape of Lichess' cloud evaluation, `GET /standard?fen=` in the shape of Lichess'
-//! tablebase. `/metrics` is for Prometheus,
+//! tablebase, `/masters`, `/lichess` and `/player` in the shape of Lichess' opening explorer. `/metrics` is for Prometheus,
 //! `/healthz` for health checks.
 
 mod answers;
+mod explorer;
 mod metrics;
+mod question;
 mod tablebase;
 
 use std::fmt;
@@ -15,34 +17,36 @@ use std::time::{Duration, Instant};
 use axum::Router;
 use axum::extract::{RawQuery, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
-use axum::http::{HeaderValue, Method, StatusCode};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use bytes::Bytes;
-use percent_encoding::percent_decode_str;
 use serde::Serialize;
 use shakmaty::CastlingMode;
 use shelfish::eval::{Evaluation, PositionEval};
-use shelfish::position::{FenError, Position};
 use shelfish::reader::{Options, Reader};
 use shelfish_endgames::{EndgameError, parse_fen};
 use tokio::sync::Semaphore;
 use tower_http::cors::{Any, CorsLayer};
 
 use self::answers::Answers;
+use self::explorer::{Book, Games, Players, PlayersError};
 use self::metrics::{DatabaseState, Metrics, Outcome, Revalidation};
+pub(super) use self::question::fen_of;
+use self::question::{Question, QuestionError, question};
 use crate::BoxError;
 use crate::database::cache::{self, DiskCache};
 use crate::database::endgames::{self, EndgameTables};
 use crate::database::{self, DatabaseSource, OpenError};
 use crate::lichess::{ScoreMember, uci};
 use crate::system::{duration, size};
-use crate::terminal::shown::{beginning, shown};
+use crate::terminal::shown::shown;
 
-/// Maximum number of PVs of a question.
-const MAX_PVS: usize = 256;
 /// Lifetime of an answer in caches. Databases are published monthly.
 const MAX_AGE: &str = "public, max-age=3600";
+
+/// Names the parameters that an answer does not follow exactly.
+const INEXACT: HeaderName = HeaderName::from_static("shelfish-inexact");
 
 /// Options of the API.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -71,6 +75,12 @@ pub struct Args {
     /// `shelfish endgames index`
     #[arg(long, value_name = "DIR_OR_URL", value_parser = database::address)]
     endgames: Option<String>,
+    /// API: answer `/masters` and `/lichess` of the opening explorer from a book as Lichess does: a directory or a URL
+    #[arg(long, value_name = "DIR_OR_URL", value_parser = database::address)]
+    book: Option<String>,
+    /// API: answer `/player` from a book for each player and colour: a directory or a URL with {player} and {color}
+    #[arg(long, value_name = "DIR_OR_URL", value_parser = database::address)]
+    player_books: Option<String>,
     #[command(flatten)]
     cache: cache::Args,
 }
@@ -79,6 +89,8 @@ pub struct Args {
 struct Api {
     reader: Reader<DatabaseSource, PositionEval, Option<DiskCache>>,
     endgames: Option<EndgameTables>,
+    book: Option<Book>,
+    players: Option<Players>,
     answers: Answers,
     permits: Semaphore,
     metrics: Metrics,
@@ -97,18 +109,35 @@ pub async fn router(args: &Args, database: &str) -> Result<Router, BoxError> {
         }
         None => None,
     };
+    let book = match &args.book {
+        Some(book) => {
+            let source = database::Args { timeout: args.timeout, ..database::Args::of(book) }.source()?;
+            Some(Book::open(source, args.memory as usize).await?)
+        }
+        None => None,
+    };
+    let players = args.player_books.as_ref().map(|address| Players::new(address, args.timeout, args.revalidate));
     let api = Arc::new(Api {
         reader,
         endgames,
+        book,
+        players,
         answers: Answers::new(args.answers as usize),
         permits: Semaphore::new(args.at_once.into()),
         metrics: Metrics::default(),
     });
     tokio::spawn(revalidate(Arc::downgrade(&api), args.revalidate));
-    let cors = CorsLayer::new().allow_origin(Any).allow_methods([Method::GET]).max_age(Duration::from_secs(86_400));
+    let cors = CorsLayer::new()
+        .allow_origin(Any)
+        .allow_methods([Method::GET])
+        .expose_headers([INEXACT])
+        .max_age(Duration::from_secs(86_400));
     Ok(Router::new()
         .route("/api/cloud-eval", get(cloud_eval))
         .route("/standard", get(standard))
+        .route("/masters", get(|api, query| explorer(Games::Masters, api, query)))
+        .route("/lichess", get(|api, query| explorer(Games::Lichess, api, query)))
+        .route("/player", get(|api, query| explorer(Games::Player, api, query)))
         .route("/metrics", get(prometheus))
         .route("/healthz", get(|| async { "ok\n" }))
         .layer(cors)
@@ -117,76 +146,32 @@ pub async fn router(args: &Args, database: &str) -> Result<Router, BoxError> {
 
 /// Requests the manifest again after each interval, while the API exists.
 async fn revalidate(api: Weak<Api>, interval: Duration) {
-    let mut has_failed = false;
+    let mut have_failed = [false; 2];
     loop {
         tokio::time::sleep(interval).await;
         let Some(api) = api.upgrade() else { return };
-        let result = api.reader.revalidate().await;
-        api.metrics.count_revalidation(match &result {
-            Ok(true) => Revalidation::Replaced,
-            Ok(false) => Revalidation::Unchanged,
-            Err(_) => Revalidation::Failed,
-        });
-        // A host that is down for long fills no log.
-        if let Err(error) = &result
-            && !has_failed
-        {
-            eprintln!("shelfish: the old manifest stays in use: {}", shown(&error.to_string()));
-        }
-        has_failed = result.is_err();
-    }
-}
-
-/// Question of a client.
-struct Question {
-    /// FEN as the client wrote it.
-    fen: String,
-    position: Position,
-    pvs: usize,
-}
-
-/// Reasons why a query is not a question.
-#[derive(Debug)]
-enum QuestionError {
-    /// The value of a parameter is not UTF-8.
-    Utf8 {
-        /// Beginning of the name of the parameter.
-        parameter: String,
-    },
-    /// The number of PVs is out of range.
-    Pvs {
-        /// Beginning of the value.
-        found: String,
-    },
-    /// The variant is unknown.
-    Variant {
-        /// Beginning of the value.
-        found: String,
-    },
-    /// The query has no FEN.
-    NoFen {
-        /// Path of the request.
-        path: &'static str,
-    },
-    /// The FEN is invalid.
-    Fen(FenError),
-}
-
-impl fmt::Display for QuestionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            QuestionError::Utf8 { parameter } => write!(f, "{parameter}: expected UTF-8"),
-            QuestionError::Pvs { found } => {
-                write!(f, "multiPv: expected a number from 1 to {MAX_PVS}, found {found:?}")
+        let of_book = match &api.book {
+            Some(book) => Some(book.reader.revalidate().await),
+            None => None,
+        };
+        let results = [Some(api.reader.revalidate().await), of_book];
+        for (result, has_failed) in results.into_iter().zip(&mut have_failed) {
+            let Some(result) = result else { continue };
+            api.metrics.count_revalidation(match &result {
+                Ok(true) => Revalidation::Replaced,
+                Ok(false) => Revalidation::Unchanged,
+                Err(_) => Revalidation::Failed,
+            });
+            // A host that is down for long fills no log.
+            if let Err(error) = &result
+                && !*has_failed
+            {
+                eprintln!("shelfish: the old manifest stays in use: {}", shown(&error.to_string()));
             }
-            QuestionError::Variant { found } => write!(f, "variant: expected standard or chess960, found {found:?}"),
-            QuestionError::NoFen { path } => write!(f, "fen: expected {path}?fen=FEN, found no fen"),
-            QuestionError::Fen(error) => write!(f, "fen: {error}"),
+            *has_failed = result.is_err();
         }
     }
 }
-
-impl std::error::Error for QuestionError {}
 
 /// Answer in the shape of Lichess.
 #[derive(Serialize)]
@@ -219,6 +204,13 @@ async fn cloud_eval(State(api): State<Arc<Api>>, RawQuery(query): RawQuery) -> R
 async fn standard(State(api): State<Arc<Api>>, RawQuery(query): RawQuery) -> Response {
     let start = Instant::now();
     let (outcome, response) = api.endgame(query.as_deref().unwrap_or_default()).await;
+    api.metrics.count(outcome, start.elapsed());
+    response
+}
+
+async fn explorer(games: Games, State(api): State<Arc<Api>>, RawQuery(query): RawQuery) -> Response {
+    let start = Instant::now();
+    let (outcome, response) = api.explore(games, query.as_deref().unwrap_or_default()).await;
     api.metrics.count(outcome, start.elapsed());
     response
 }
@@ -264,6 +256,66 @@ impl Api {
         }
     }
 
+    async fn explore(&self, games: Games, query: &str) -> (Outcome, Response) {
+        let question = match explorer::question(games, query) {
+            Ok(question) => question,
+            Err(error) => return (Outcome::Refused, refuse(StatusCode::BAD_REQUEST, &error.to_string())),
+        };
+        let (shared, of_player);
+        let (book, option) = match (games, &self.players) {
+            (Games::Player, Some(players)) => {
+                let Ok(_permit) = self.permits.try_acquire() else { return (Outcome::Busy, busy()) };
+                match players.book(&question.player).await {
+                    Ok(book) => of_player = book,
+                    Err(error @ (PlayersError::Name(_) | PlayersError::Color(_))) => {
+                        return (Outcome::Refused, refuse(StatusCode::BAD_REQUEST, &error.to_string()));
+                    }
+                    Err(error @ PlayersError::Missing) => {
+                        return (Outcome::Miss, refuse(StatusCode::NOT_FOUND, &error.to_string()));
+                    }
+                    Err(PlayersError::Open(error)) => return failed(&question.player.0, &error, "book"),
+                }
+                (Some(&*of_player), "--player-books")
+            }
+            (Games::Player, None) => (None, "--player-books"),
+            _ => {
+                shared = self.book.as_ref();
+                (shared, "--book")
+            }
+        };
+        let Some(book) = book else {
+            let why = format!("this server has no such book; start it with {option}");
+            return (Outcome::Miss, refuse(StatusCode::NOT_FOUND, &why));
+        };
+        let found = match book.peek(&question) {
+            Some(found) => found,
+            None => {
+                let Ok(_permit) = self.permits.try_acquire() else { return (Outcome::Busy, busy()) };
+                book.find(&question).await
+            }
+        };
+        let answer = match found {
+            Ok(played) => book.answer(&question, played),
+            Err(error) => return failed(&question.position.to_string(), &error, "book"),
+        };
+        let Some(mut body) = serde_json::to_vec(&answer).ok() else {
+            return (Outcome::Failed, StatusCode::INTERNAL_SERVER_ERROR.into_response());
+        };
+        let is_stream = games == Games::Player;
+        if is_stream {
+            body.push(b'\n');
+        }
+        let mut response = response(StatusCode::OK, body.into());
+        if is_stream {
+            response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/x-ndjson"));
+        }
+        let inexact = answer.inexact.into_iter().collect::<Vec<_>>().join(", ");
+        if let Some(value) = HeaderValue::from_str(&inexact).ok().filter(|value| !value.is_empty()) {
+            response.headers_mut().insert(INEXACT, value);
+        }
+        (Outcome::Hit, response)
+    }
+
     async fn answer(&self, query: &str) -> (Outcome, Response) {
         let replacements = self.reader.replacements();
         if let Some(body) = self.answers.get(query, replacements) {
@@ -296,52 +348,9 @@ impl Api {
                     (Outcome::Miss, refuse(StatusCode::NOT_FOUND, "No cloud evaluation available for that position"))
                 }
             },
-            Err(error) => {
-                eprintln!("shelfish: {}: {}", shown(&question.fen), shown(&error.to_string()));
-                (Outcome::Failed, refuse(StatusCode::BAD_GATEWAY, "the database cannot be read, see the server's log"))
-            }
+            Err(error) => failed(&question.fen, &error, "database"),
         }
     }
-}
-
-/// Returns the names and encoded values of a query.
-fn parameters(query: &str) -> impl Iterator<Item = (&str, &str)> {
-    query.split('&').filter_map(|part| part.split_once('='))
-}
-
-/// Returns the text of an encoded value, or `None` if the text is not UTF-8.
-fn decoded(value: &str) -> Option<String> {
-    Some(percent_decode_str(&value.replace('+', " ")).decode_utf8().ok()?.into_owned())
-}
-
-/// Returns the FEN of a query as the client wrote it, for the log.
-pub(super) fn fen_of(query: &str) -> Option<String> {
-    parameters(query).filter(|(name, _)| *name == "fen").last().and_then(|(_, value)| decoded(value))
-}
-
-/// Reads the question of a query.
-fn question(query: &str) -> Result<Question, QuestionError> {
-    let (mut fen, mut pvs) = (None, 1);
-    for (name, value) in parameters(query) {
-        let value = decoded(value).ok_or_else(|| QuestionError::Utf8 { parameter: beginning(name) })?;
-        match name {
-            "fen" => fen = Some(value),
-            "multiPv" => {
-                pvs = value
-                    .parse()
-                    .ok()
-                    .filter(|pvs| (1..=MAX_PVS).contains(pvs))
-                    .ok_or_else(|| QuestionError::Pvs { found: beginning(&value) })?;
-            }
-            "variant" if value != "standard" && value != "chess960" && value != "fromPosition" => {
-                return Err(QuestionError::Variant { found: beginning(&value) });
-            }
-            _ => {}
-        }
-    }
-    let fen = fen.ok_or(QuestionError::NoFen { path: "/api/cloud-eval" })?;
-    let position = fen.parse().map_err(QuestionError::Fen)?;
-    Ok(Question { fen, position, pvs })
 }
 
 /// Returns the deepest evaluation with at least `pvs` PVs, or the deepest evaluation with the maximum of PVs.
@@ -360,6 +369,13 @@ fn answer<'a>(question: &'a Question, evaluation: &Evaluation) -> Answer<'a> {
         depth: evaluation.depth,
         pvs: evaluation.pvs.iter().take(question.pvs).map(pv).collect(),
     }
+}
+
+/// Logs that a question could not be answered.
+fn failed(question: &str, error: &impl fmt::Display, what: &str) -> (Outcome, Response) {
+    eprintln!("shelfish: {}: {}", shown(question), shown(&error.to_string()));
+    let why = format!("the {what} cannot be read, see the server's log");
+    (Outcome::Failed, refuse(StatusCode::BAD_GATEWAY, &why))
 }
 
 fn busy() -> Response {
@@ -403,29 +419,5 @@ mod tests {
         }
         assert_eq!(choose(&all[..3], 9).map(|found| found.depth), Some(30));
         assert_eq!(choose(&[], 1), None);
-    }
-
-    #[test]
-    fn questions_are_read_as_browsers_write_them() -> Result<(), QuestionError> {
-        let fen = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
-        for query in [
-            format!("fen={}", fen.replace(' ', "%20")),
-            format!("multiPv=1&fen={}&x=y&z", fen.replace(' ', "+").replace('/', "%2F")),
-            format!("variant=standard&fen={fen}"),
-        ] {
-            let question = question(&query)?;
-            assert_eq!((question.fen.as_str(), question.pvs), (fen, 1));
-        }
-        for (query, words) in [
-            ("", "expected /api/cloud-eval?fen=FEN"),
-            ("fen=x", "fen: "),
-            ("fen=%ff", "UTF-8"),
-            ("multiPv=0&fen=x", "from 1 to 256"),
-            ("multiPv=999&fen=x", "from 1 to 256"),
-            ("variant=atomic&fen=x", "standard or chess960"),
-        ] {
-            assert!(question(query).is_err_and(|error| error.to_string().contains(words)), "{query}");
-        }
-        Ok(())
     }
 }
