@@ -1,3 +1,3 @@
 // The main entry: `shelfish`.
 
-export * from "./database/database.js";
+export * from "./database/open.js";

@@ -13,7 +13,7 @@ use std::{
 use anyhow::{Result, bail};
 
 use crate::{
-    npm,
+    databases, npm,
     shell::{call, command, program, root, say, target_dir},
     site,
     stamp::Stamp,
@@ -144,7 +144,7 @@ fn on_site(script: &str, network: &Network) -> Result<Command> {
 /// Returns the command of a benchmark of the npm package.
 fn on_package(script: &str, network: &Network) -> Result<Command> {
     npm::build()?;
-    site::cli()?;
+    databases::cli()?;
     measuring(script, network)
 }
 

@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 
 use crate::{
-    npm,
+    docs, npm,
     shell::{build_for_tests, cargo},
     tally::{Tally, cargo_tests},
     test::{self, Step, Summary, clippy, clippy_wasm, fmt, site_types, test_types},
@@ -33,6 +33,7 @@ const STEPS: &[Step] = &[
     Step::new("clippy-wasm", "lints, wasm32", clippy_wasm),
     Step::new("types", "types of the npm package and of the tests", types),
     Step::new("site", "types and unit tests of the site", |_| site_types()),
+    Step::new("docs", "types of the documentation's scripts, its links and anchors", |_| docs::check()),
     Step::new("unit", "unit tests in Rust", unit),
 ];
 

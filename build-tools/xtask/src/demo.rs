@@ -5,7 +5,7 @@ use std::{net::TcpListener, path::PathBuf};
 use anyhow::Result;
 
 use crate::{
-    shell::{command, program, relative, say, take_over},
+    shell::{relative, say},
     site,
 };
 
@@ -36,6 +36,5 @@ pub fn run(args: &Args) -> Result<()> {
     }
     let free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
     let port = args.port.unwrap_or_else(|| [8000].into_iter().find(free).unwrap_or(0));
-    say(format!("Serving {}", relative(&site)));
-    take_over(command(program("shelfish")).arg("serve").arg(&site).args(["--port", &port.to_string()]))
+    site::serve(&site, port)
 }

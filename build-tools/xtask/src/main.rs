@@ -2,7 +2,9 @@
 
 mod bench;
 mod check;
+mod databases;
 mod demo;
+mod docs;
 mod elo;
 mod fuzz;
 mod judgments;
@@ -41,12 +43,16 @@ enum Task {
     Demo(demo::Args),
     /// Build a folder to deploy: the pages and a database
     Site(site::Args),
+    /// Build the documentation site: guides, the API, the format, measurements
+    Docs(docs::Args),
     /// Check formatting, lints, types and unit tests; takes at most two minutes once everything is built
     Check(check::Args),
     /// Check and test everything, also in browsers
     Test(test::Args),
     /// Cut the sample dump of `static-shards` out of a larger dump
     Sample(sample::Args),
+    /// Cut the sample database of the npm package, `static-shards/package-sample`, out of the sample dump
+    PackageSample,
     /// Draw the icons and the preview picture for links
     Pictures,
     /// Build the npm package in `crate/pkg`
@@ -82,9 +88,11 @@ fn main() -> ExitCode {
     let done = match Task::parse() {
         Task::Demo(args) => demo::run(&args),
         Task::Site(args) => site::run(&args),
+        Task::Docs(args) => docs::run(&args),
         Task::Check(args) => check::run(&args),
         Task::Test(args) => test::run(&args),
         Task::Sample(args) => sample::run(&args),
+        Task::PackageSample => databases::package_sample(),
         Task::Pictures => pictures::draw(),
         Task::Npm => npm::build().map(drop),
         Task::Release(args) => release::run(&args),
@@ -106,5 +114,26 @@ fn main() -> ExitCode {
             eprintln!("error: {error:#}");
             ExitCode::FAILURE
         }
+    }
+}
+
+#[cfg(test)]
+#[path = "../../../tests/documents/commands.rs"]
+mod documents;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_commands_of_the_documents_have_valid_usage() {
+        let commands = documents::commands(&["cargo", "xtask"]);
+        assert!(commands.len() > 12, "{} commands", commands.len());
+        let error = |documents::Command { place, words }| {
+            let error = Task::try_parse_from(&words[1..]).err().filter(clap::Error::use_stderr)?;
+            Some(format!("{place}: {}\n{error}", words.join(" ")))
+        };
+        let errors: Vec<String> = commands.into_iter().filter_map(error).collect();
+        assert!(errors.is_empty(), "{}", errors.join("\n"));
     }
 }

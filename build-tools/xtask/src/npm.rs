@@ -8,6 +8,8 @@ use std::{
 use anyhow::{Context, Result, ensure};
 
 use crate::{
+    databases,
+    release::sha256,
     shell::{call, command, root, say, target_dir},
     shrink::{self, shrink},
     stamp::Stamp,
@@ -15,7 +17,7 @@ use crate::{
 };
 
 /// Entries: name of the file, source, and whether the file is minified. Node shows the line of an error.
-const ENTRIES: [(&str, &str, bool); 24] = [
+const ENTRIES: [(&str, &str, bool); 33] = [
     ("index", "database/browser.ts", true),
     ("inline", "database/inline.ts", true),
     ("node", "database/node.ts", false),
@@ -25,6 +27,7 @@ const ENTRIES: [(&str, &str, bool); 24] = [
     ("book-inline", "book/inline.ts", true),
     ("book-node", "book/node.ts", false),
     ("book-workerd", "book/workerd.ts", false),
+    ("explorer", "explorer/browser.ts", true),
     ("endgames", "endgames/browser.ts", true),
     ("endgames-inline", "endgames/inline.ts", true),
     ("endgames-node", "endgames/node.ts", false),
@@ -38,9 +41,42 @@ const ENTRIES: [(&str, &str, bool); 24] = [
     ("engine-inline", "engine/inline.ts", false),
     ("engine-worker", "engine/worker.ts", true),
     ("evaluator", "evaluator/evaluator.ts", true),
+    ("uci", "uci/worker.ts", true),
+    ("react", "react/react.ts", true),
+    ("elements", "elements/elements.ts", true),
+    ("lichess", "lichess/browser.ts", true),
+    ("lichess-node", "lichess/server.ts", false),
+    ("lichess-moves", "lichess/moves.ts", true),
     ("score", "score/index.ts", true),
     ("storage", "storage/indexed-db.ts", true),
+    ("sample", "sample/sample.ts", false),
+    ("cli", "cli/cli.ts", false),
 ];
+
+/// Scripts of the package that are not bundled, because they only name other entries.
+const NAMES: [(&str, &str); 3] = [
+    ("explorer-inline.js", "explorer/inline.js"),
+    ("explorer-node.js", "explorer/node.js"),
+    ("explorer-workerd.js", "explorer/workerd.js"),
+];
+
+/// Entries that adapters and elements load when they need them.
+const PARTS: [&str; 11] = [
+    "index",
+    "node",
+    "book",
+    "book-node",
+    "explorer",
+    "endgames",
+    "engine",
+    "evaluator",
+    "analysis",
+    "openings",
+    "lichess-moves",
+];
+
+/// The service worker of the adapter for Lichess.
+const SERVICE_WORKER: &str = "shelfish-lichess-sw.js";
 
 /// A module of the package.
 struct Wasm {
@@ -79,13 +115,20 @@ const ENGINE: Wasm = Wasm {
     suspends: Some(("./engine/host.js.pause", "*Search*poll*")),
 };
 
-const MODULES: [Wasm; 6] = [
+const MODULES: [Wasm; 7] = [
     READER,
     Wasm {
         source: "crate/wasm/book",
         name: "shelfish_book",
         file: "shelfish_book_bg.wasm",
         text: Some("book-wasm.js"),
+        ..READER
+    },
+    Wasm {
+        source: "crate/wasm/explorer",
+        name: "shelfish_explorer",
+        file: "shelfish_explorer_bg.wasm",
+        text: None,
         ..READER
     },
     Wasm {
@@ -128,8 +171,16 @@ pub fn build() -> Result<PathBuf> {
     let (crate_dir, js) = (root().join("crate"), root().join("crate/js"));
     let package = crate_dir.join("pkg");
     let parts = ["src", "wasm", "analysis", "endgames", "engine", "Cargo.toml"].map(|name| crate_dir.join(name));
-    let rest = ["crate/js", "build-tools/shelfish/openings", "Cargo.toml", "Cargo.lock", file!(), shrink::FILE]
-        .map(|file| root().join(file));
+    let rest = [
+        "crate/js",
+        "static-shards/package-sample",
+        "build-tools/shelfish/openings",
+        "Cargo.toml",
+        "Cargo.lock",
+        file!(),
+        shrink::FILE,
+    ]
+    .map(|file| root().join(file));
     let inputs = [&parts[..], &rest].concat();
     let stamp = Stamp::new("npm-package", &package, &inputs)?;
     if stamp.fresh() && package.join("index.js").is_file() {
@@ -185,8 +236,11 @@ pub fn build() -> Result<PathBuf> {
         // JavaScript of wasm-bindgen without names.
         let face = format!("{name}-face.js");
         let entry = format!("package/{name}.js");
+        // The errors of the adapter for UCI are lines without a stack.
+        let names = (name != "uci").then_some("--keep-names");
+        let own = ["--external:./shelfish*.js", "--external:./engine/host.js"];
         let steps = [
-            (source, &face, vec!["--keep-names", "--external:./shelfish*.js", "--external:./engine/host.js"]),
+            (source, &face, names.into_iter().chain(own).collect::<Vec<_>>()),
             (&face, &entry, minify.then_some("--minify").into_iter().collect()),
         ];
         for (from, to, options) in steps {
@@ -198,8 +252,12 @@ pub fn build() -> Result<PathBuf> {
                 "--external:./*.wasm",
                 "--external:node:*",
             ]);
-            if name == "game" {
+            if ["game", "lichess-moves"].contains(&name) {
                 bundle.arg("--external:./index.js").env("NODE_PATH", &modules);
+            }
+            // These entries load other entries when they need them.
+            if ["uci", "react", "elements", "lichess", "lichess-node"].contains(&name) {
+                bundle.args(PARTS.map(|part| format!("--external:./{part}.js"))).arg("--external:react");
             }
             // wasm-bindgen repeats the key of a module for each import.
             bundle.arg("--log-override:duplicate-object-key=silent").args(options);
@@ -210,6 +268,10 @@ pub fn build() -> Result<PathBuf> {
             copy(&built.join("package").join(&file), &package.join(&file))?;
         }
     }
+    for (name, source) in NAMES {
+        copy(&js.join(source), &package.join(name))?;
+    }
+    bundle_service_worker(&built, &package)?;
     // The Worker of the engine as a classic script: a script from text cannot import modules.
     let mut script = tool("esbuild");
     script.args(["engine-worker-face.js", "--bundle", "--format=iife", "--target=es2022", "--minify"]);
@@ -225,8 +287,37 @@ pub fn build() -> Result<PathBuf> {
         copy(&js.join(name), &package.join(name))?;
     }
     copy(&root().join("LICENSE"), &package.join("LICENSE"))?;
+    // The package contains the committed files, so that a build of the package needs no native program.
+    copy_all(&databases::package_sample_folder(), &package.join("sample"))?;
     stamp.set()?;
     Ok(package)
+}
+
+/// Bundles the service worker with the entries that it uses, because a service worker cannot import modules. The entries are bundled
+/// already: each entry has its own WebAssembly module.
+fn bundle_service_worker(built: &Path, package: &Path) -> Result<()> {
+    let bundle = |from: &str, to: &str, format: &str| {
+        let mut bundle = command(root().join("crate/js/node_modules/.bin/esbuild"));
+        bundle.args([from, "--bundle", "--target=es2022", "--sourcemap", "--log-level=warning"]);
+        bundle.args([format!("--format={format}"), format!("--outfile={to}")]).current_dir(built);
+        bundle
+    };
+    let face = "package/service-worker-face.js";
+    let parts = PARTS.map(|part| format!("--external:./{part}.js"));
+    call(bundle("lichess/service-worker.ts", face, "esm").args(parts))?;
+    let file = |module: &Wasm| -> Result<String> {
+        let hash = sha256(&fs::read(package.join(module.file))?);
+        Ok(format!("\"{}\":\"{}\"", module.file, &hash[..16]))
+    };
+    let modules = MODULES[..2].iter().map(file).collect::<Result<Vec<_>>>()?.join(",");
+    let mut whole = bundle(face, &format!("package/{SERVICE_WORKER}"), "iife");
+    // The URLs of the modules are options.
+    whole.args(["--minify", "--log-override:empty-import-meta=silent", &format!("--define:MODULES={{{modules}}}")]);
+    call(&mut whole)?;
+    for file in [SERVICE_WORKER.to_owned(), format!("{SERVICE_WORKER}.map")] {
+        copy(&built.join("package").join(&file), &package.join(&file))?;
+    }
+    Ok(())
 }
 
 /// Checks the types of the package and writes its declarations. Builds the package only if it has never been built.

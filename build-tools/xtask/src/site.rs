@@ -8,8 +8,8 @@ use std::{
 use anyhow::{Context, Result, bail};
 
 use crate::{
-    npm,
-    shell::{call, command, npm as npm_command, program, programs, relative, root, say, target_dir},
+    databases, docs, npm,
+    shell::{call, command, npm as npm_command, program, relative, root, say, take_over, target_dir},
     stamp::Stamp,
     tools,
 };
@@ -32,6 +32,9 @@ pub struct Args {
     /// Address of the site, for search engines and previews of links
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
+    /// Include the documentation of the crates in the pages of `docs/`
+    #[arg(long)]
+    crates: bool,
 }
 
 /// Origin of the evaluations of a site.
@@ -50,7 +53,7 @@ pub fn run(args: &Args) -> Result<()> {
     let out = std::env::current_dir().unwrap_or_default().join(&args.out);
     let base = args.base_url.as_deref().map(base_url).transpose()?;
     let database = args.database.as_deref().map(chosen).transpose()?;
-    let site = assemble(&out, database, base.as_deref())?;
+    let site = assemble(&out, database, base.as_deref(), args.crates)?;
     say(format!("Done: copy {} to any static host", relative(&site)));
     Ok(())
 }
@@ -62,30 +65,35 @@ pub fn default_out() -> PathBuf {
 
 /// Builds the site with the sample database.
 pub fn sample(out: &Path) -> Result<PathBuf> {
-    assemble(out, None, None)
+    assemble(out, None, None, false)
 }
 
-fn assemble(out: &Path, database: Option<Database>, base: Option<&str>) -> Result<PathBuf> {
+fn assemble(out: &Path, database: Option<Database>, base: Option<&str>, crates: bool) -> Result<PathBuf> {
     let (folder, elsewhere) = match database {
-        None => (Some(sample_database()?), None),
+        None => (Some(databases::sample()?), None),
         Some(Database::Folder(folder)) => (Some(folder), None),
         Some(Database::Elsewhere(manifest)) => (None, Some(manifest)),
     };
     may_replace(out)?;
     let pages = pages(elsewhere.as_deref(), base)?;
+    let docs = docs::pages(base, crates)?;
     let [book, endgames] = ["book", "endgames"].map(|name| root().join("static-shards").join(name));
-    let inputs = [Some(pages.clone()), Some(book.clone()), Some(endgames.clone()), folder.clone()];
+    let inputs = [Some(pages.clone()), Some(docs.clone()), Some(book.clone()), Some(endgames.clone()), folder.clone()];
     let inputs: Vec<PathBuf> = inputs.into_iter().flatten().collect();
     let stamp = Stamp::new("assemble", out, &inputs)?;
     if stamp.fresh() && out.join("sw.js").is_file() {
         return Ok(out.to_path_buf());
     }
-    cli()?;
+    databases::cli()?;
     say(format!("Assembling the site in {}", relative(out)));
     replace(out, |site| {
         copy(&pages, site)?;
+        copy(&docs, &site.join("docs"))?;
         if let Some(base) = base {
-            let names = page_names(&pages)?;
+            let mut names = page_names(&pages)?;
+            for folder in ["", "api/"] {
+                names.extend(page_names(&docs.join(folder))?.iter().map(|name| format!("docs/{folder}{name}")));
+            }
             fs::write(site.join("sitemap.xml"), sitemap(base, &names))?;
             fs::write(site.join("robots.txt"), format!("User-agent: *\nAllow: /\nSitemap: {base}sitemap.xml\n"))?;
         }
@@ -112,8 +120,14 @@ fn may_replace(out: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Serves a site on this machine, by the program of [`cli`].
+pub fn serve(site: &Path, port: u16) -> Result<()> {
+    say(format!("Serving {}", relative(site)));
+    take_over(command(program("shelfish")).arg("serve").arg(site).args(["--port", &port.to_string()]))
+}
+
 /// Replaces an older site by a new site, which is built next to it. The older site remains if the build fails.
-fn replace(out: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+pub fn replace(out: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     may_replace(out)?;
     let parent = out.parent().context("--out: expected a folder with a name")?;
     fs::create_dir_all(parent)?;
@@ -127,28 +141,6 @@ fn replace(out: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
         fs::rename(out, &old).with_context(replaced)?;
     }
     fs::rename(&new, out).with_context(replaced).inspect_err(|_| drop(fs::rename(&old, out)))
-}
-
-/// Builds the native program.
-pub fn cli() -> Result<()> {
-    say("Building the shelfish program");
-    programs(&["shelfish-cli"])
-}
-
-/// Builds the sample database from the dumps in `static-shards`.
-fn sample_database() -> Result<PathBuf> {
-    cli()?;
-    let (dumps, database) = (root().join("static-shards"), target_dir().join("demo").join("db"));
-    let [sample, famous] = ["sample.jsonl.zst", "famous.jsonl.zst"].map(|name| dumps.join(name));
-    let shelfish = program("shelfish");
-    let stamp = Stamp::new("database", &database, &[sample.clone(), famous.clone(), shelfish.clone()])?;
-    if !(stamp.fresh() && database.join("manifest.json").is_file()) {
-        say("Building the sample database");
-        fs::create_dir_all(&database)?;
-        call(command(shelfish).arg("build").args([sample, famous]).arg("-o").arg(&database))?;
-        stamp.set()?;
-    }
-    Ok(database)
 }
 
 /// Builds the pages, without a database.
@@ -194,7 +186,7 @@ fn chosen(name: &str) -> Result<Database> {
 }
 
 /// Parses the value of `--base-url`. The result ends in a slash.
-fn base_url(url: &str) -> Result<String> {
+pub fn base_url(url: &str) -> Result<String> {
     let url = web_address(url).context("--base-url")?;
     if url.contains(['?', '#']) {
         bail!("--base-url {url}: expected an address without ? and #");

@@ -124,7 +124,7 @@ static INSTALLING: Mutex<()> = Mutex::new(());
 /// after a failure, and reports it.
 pub fn install_ahead() {
     thread::spawn(|| {
-        let packages = ["crate/js", "tests/stores", "tests", "www", "tests/lighthouse"].into_iter().map(npm_ci);
+        let packages = ["crate/js", "tests/stores", "tests", "www", "docs", "tests/lighthouse"].into_iter().map(npm_ci);
         let environments = ["stores", "workflows"].into_iter().map(|name| python(name).map(drop));
         packages
             .chain(environments)

@@ -20,11 +20,13 @@ use crate::{
 const NETWORK: &str = "crate/engine/network.bin";
 /// Evaluations that the network was trained on.
 const EVALS: [&str; 2] = ["../shared/data/evals-sf.jsonl.zst", "../shared/data/evals-tcec.jsonl.zst"];
-/// Number of files of games and of seeds for each file. The games do not depend on the number of cores.
-const FILES: u64 = 4;
+/// Number of files of games, seed of the first game, and number of seeds for each file. The games do not depend on the number
+/// of cores.
+const FILES: u64 = 14;
+const FIRST: u64 = 10_000;
 const SEEDS: u64 = 2_500;
 /// SHA-256 of the concatenated files, as Stockfish 15.1 plays the games.
-const GAMES: &str = "d3afc3e78c148175fb97d19469704a881a85006bf349715ac8e776813172e04a";
+const GAMES: &str = "51b2217933a31ae92d347476e1d417a9054888661ba641ed84fec5e69dd925be";
 
 /// Options of `cargo xtask train-net`.
 #[derive(clap::Args)]
@@ -95,7 +97,7 @@ fn games(home: &Path) -> Result<Vec<PathBuf>> {
     for some in missing.chunks(cores) {
         thread::scope(|scope| {
             let start = |(index, file): &(u64, &PathBuf)| {
-                let (stockfish, first, file) = (stockfish.clone(), index * SEEDS, file.to_path_buf());
+                let (stockfish, first, file) = (stockfish.clone(), FIRST + index * SEEDS, file.to_path_buf());
                 scope.spawn(move || play(&stockfish, first, &file))
             };
             let played: Vec<_> = some.iter().map(start).collect();

@@ -1,40 +1,34 @@
 // Books: the moves that games played from positions, and their results. Adds the evaluations of a database to the moves.
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import { connect } from "../shared/connect.js";
 import { enter, ShelfishError } from "../shared/errors.js";
 import { checked, type Kinds, usage } from "../shared/options.js";
 import { OpenTable, type TableReader } from "../shared/table.js";
-import type { OpenOptions, PositionEval, Source } from "../shared/types.js";
-import { imports, open, start } from "../shelfish_book.js";
+import type { PositionEval } from "../shared/types.js";
 import type {
   BookManifest,
   Explored,
   ExploredMove,
   ExploreOptions,
+  GameReference,
   LichessExplored,
   LichessGame,
   LichessMove,
   MovesOptions,
   Played,
+  PlayedMove,
 } from "./types.js";
 
 export { type ErrorCode, type ErrorFields, ShelfishError } from "../shared/errors.js";
 export type { FetchedRange, Manifest, OpenOptions, Opening, Score, Shard, Source, Stats, Wasm } from "../shared/types.js";
 export type * from "./types.js";
 
-const MODULE = {
-  imports,
-  start,
-  entry: "shelfish/book",
-  file: "shelfish_book_bg.wasm",
-  call: "openBook(url, { wasm })",
-};
-
 const MOVES: Kinds<MovesOptions> = { signal: "signal", castling: "castling", buckets: "texts" };
+/** Options of the module, for an answer in the shape of Lichess' opening explorer. */
+const TOP_GAMES: Kinds<MovesOptions & { topGames: boolean }> = { ...MOVES, topGames: "other" };
 const EXPLORE: Kinds<ExploreOptions> = { ...MOVES, database: "other", openingOf: "function", format: "other" };
 
-/** An open book. {@link openBook} returns it. `info` of its manifest contains the number of its games and their selection. */
+/** An open book. `openBook` returns it. `info` of its manifest contains the number of its games and their selection. */
 export class Book extends OpenTable<BookManifest> {
   private constructor(reader: TableReader) {
     super(reader);
@@ -78,9 +72,9 @@ export class Book extends OpenTable<BookManifest> {
       if (format && format !== "shelfish" && format !== "lichess") {
         throw usage(`format: expected "shelfish" or "lichess", found ${JSON.stringify(format)}`);
       }
+      if (format === "lichess") return toLichess(await this.lookupOne("explore", fen, { ...rest, topGames: true }, TOP_GAMES), openingOf);
       const played: Played = await this.lookupOne("explore", fen, rest, MOVES);
       const opening = openingOf?.(played.fen);
-      if (format === "lichess") return toLichess(played, openingOf);
       const { signal } = rest;
       const fens = played.moves.map((move) => move.fen);
       const answers = database && fens.length > 0 ? await database.lookupMany(fens, signal && { signal }) : [];
@@ -93,22 +87,15 @@ export class Book extends OpenTable<BookManifest> {
   }
 }
 
-/** Maximum number of games in `topGames`, as in `shelfish explore --json`. */
-const TOP_GAMES = 15;
-
-/** Converts an answer to the shape of Lichess' opening explorer. */
-function toLichess(played: Played, openingOf: ExploreOptions["openingOf"]): LichessExplored {
-  const topGames: LichessGame[] = [];
-  const moves = played.moves.map(({ uci, san, fen, white, draws, black, averageRating, games = [] }): LichessMove => {
-    const known = games.flatMap(({ id, winner, rating }) => (id === undefined ? [] : [{ uci, id, winner, ...(rating !== undefined && { rating }) }]));
-    topGames.push(...known);
-    const game = white + draws + black === 1 ? (known[0] ?? null) : null;
+/** Converts an answer with `topGames` to the shape of Lichess' opening explorer. */
+function toLichess({ fen, white, draws, black, moves, topGames = [] }: Played & { topGames?: LichessGame[] }, openingOf: ExploreOptions["openingOf"]): LichessExplored {
+  const ofMove = ({ uci, san, fen, white, draws, black, averageRating, games }: PlayedMove): LichessMove => {
     const rating = averageRating === undefined ? null : Math.round(averageRating);
+    const { id, winner = null, rating: elo }: Partial<GameReference> = (white + draws + black === 1 && games?.[0]) || {};
+    const game = id ? { uci, id, winner, ...(elo && { rating: elo }) } : null;
     return { uci, san, averageRating: rating, white, draws, black, game, opening: openingOf?.(fen) ?? null };
-  });
-  topGames.sort((a, b) => (b.rating ?? 0) - (a.rating ?? 0));
-  const { white, draws, black } = played;
-  return { white, draws, black, moves, topGames: topGames.slice(0, TOP_GAMES), recentGames: [], opening: openingOf?.(played.fen) ?? null };
+  };
+  return { white, draws, black, moves: moves.map(ofMove), topGames, recentGames: [], opening: openingOf?.(fen) ?? null };
 }
 
 /** Returns the evaluation or the error of an answer. A game that is over has neither. */
@@ -118,16 +105,4 @@ function evaluationOf(answer: Pick<PositionEval, "best"> | ShelfishError | null 
   const { depth, pvs } = answer.best;
   const { score, cp, mate } = pvs[0];
   return { evaluation: mate === undefined ? { cp, score, depth } : { mate, score, depth } };
-}
-
-/**
- * Opens a book of `shelfish book build GAMES.pgn` by the URL of its `manifest.json`, or of its folder with a slash at the end. In
- * Node also by the path of a folder. The options are those of `openDatabase`.
- *
- * The first call loads the WASM module, which is not the module of evaluations.
- *
- * Rejects with a {@link ShelfishError}, with code `manifest` if the URL has a database of evaluations.
- */
-export function openBook(book: string | URL | Source, options?: OpenOptions): Promise<Book> {
-  return enter(async () => Book.of(await connect("openBook", MODULE, open, book, options)));
 }

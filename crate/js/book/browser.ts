@@ -4,4 +4,4 @@ import { platform } from "../shared/load.js";
 
 platform.wasm = () => new URL("shelfish_book_bg.wasm", import.meta.url);
 
-export * from "./book.js";
+export * from "./open.js";

@@ -6,4 +6,4 @@ import text from "../book-wasm.js";
 
 platform.wasm = () => decodeModule(text);
 
-export * from "./book.js";
+export * from "./open.js";

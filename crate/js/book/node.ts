@@ -8,4 +8,4 @@ import text from "../book-wasm.js";
 platform.wasm = () => decodeModule(text);
 platform.source = namedDirectory;
 
-export * from "./book.js";
+export * from "./open.js";

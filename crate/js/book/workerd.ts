@@ -5,4 +5,4 @@ import wasm from "../shelfish_book_bg.wasm";
 
 platform.wasm = () => wasm as WebAssembly.Module;
 
-export * from "./book.js";
+export * from "./open.js";

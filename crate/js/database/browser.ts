@@ -4,4 +4,4 @@ import { platform } from "../shared/load.js";
 
 platform.wasm = () => new URL("shelfish_bg.wasm", import.meta.url);
 
-export * from "./database.js";
+export * from "./open.js";

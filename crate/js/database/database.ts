@@ -1,17 +1,13 @@
 // Databases of evaluations.
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import { connect } from "../shared/connect.js";
 import { enter, type ShelfishError } from "../shared/errors.js";
-import type { Kinds } from "../shared/options.js";
+import { checked, type Kinds, usage } from "../shared/options.js";
 import { OpenTable, type TableReader } from "../shared/table.js";
-import type { LookupOptions, Manifest, OpenOptions, PositionEval, Source } from "../shared/types.js";
-import { imports, open, start } from "../shelfish.js";
+import type { LichessEvaluation, LichessLookupOptions, LookupOptions, Manifest, PositionEval } from "../shared/types.js";
 
 export { type ErrorCode, type ErrorFields, ShelfishError } from "../shared/errors.js";
 export type * from "../shared/types.js";
-
-const MODULE = { imports, start, entry: "shelfish", file: "shelfish_bg.wasm", call: "openDatabase(url, { wasm })" };
 
 const OPTIONS: Kinds<LookupOptions> = {
   signal: "signal",
@@ -22,7 +18,9 @@ const OPTIONS: Kinds<LookupOptions> = {
   san: "flag",
 };
 
-/** An open database. {@link openDatabase} returns it. */
+const LOOKUP: Kinds<LookupOptions & Omit<LichessLookupOptions, "format"> & { format: string }> = { ...OPTIONS, format: "other", multiPv: "least1" };
+
+/** An open database. `openDatabase` returns it. */
 export class Database extends OpenTable<Manifest> {
   private constructor(reader: TableReader) {
     super(reader);
@@ -42,8 +40,18 @@ export class Database extends OpenTable<Manifest> {
    *
    * Rejects with a {@link ShelfishError}.
    */
-  lookup<San extends boolean = boolean>(fen: string, options?: LookupOptions<San>): Promise<PositionEval<San> | null> {
-    return enter(() => this.lookupOne("lookup", fen, options, OPTIONS));
+  lookup(fen: string, options: LichessLookupOptions): Promise<LichessEvaluation | null>;
+  lookup<San extends boolean = boolean>(fen: string, options?: LookupOptions<San>): Promise<PositionEval<San> | null>;
+  lookup(fen: string, options?: LookupOptions | LichessLookupOptions): Promise<PositionEval | LichessEvaluation | null> {
+    return enter(async () => {
+      // Without these options, `lookupOne` checks the options.
+      const isPlain = typeof options !== "object" || !options || !("format" in options || "multiPv" in options);
+      if (isPlain) return this.lookupOne("lookup", fen, options, OPTIONS);
+      const { format, multiPv = 1, ...rest } = checked<LookupOptions & { format?: string | undefined; multiPv?: number | undefined }>("lookup", options, LOOKUP);
+      if (format && format !== "lichess") throw usage(`format: expected "lichess", found ${JSON.stringify(format)}`);
+      const answer: PositionEval | null = await this.lookupOne("lookup", fen, format ? { castling: "chess960", ...rest } : rest, OPTIONS);
+      return answer && format ? toLichess(fen, answer, multiPv) : answer;
+    });
   }
 
   /**
@@ -60,15 +68,10 @@ export class Database extends OpenTable<Manifest> {
   }
 }
 
-/**
- * Opens a database by the URL of its `manifest.json`, or of its folder with a slash at the end: absolute, or relative to
- * the page. In Node also by the path of a folder or a `file:` URL. Also opens any {@link Source}.
- *
- * The first call loads the WASM module. If there is no connection, the last manifest in IndexedDB and all cached blocks
- * are used.
- *
- * Rejects with a {@link ShelfishError}, with code `manifest` if the URL has a book.
- */
-export function openDatabase(database: string | URL | Source, options?: OpenOptions): Promise<Database> {
-  return enter(async () => Database.of(await connect("openDatabase", MODULE, open, database, options)));
+/** Converts the deepest evaluation with so many variations, or else the deepest evaluation with the most variations. */
+function toLichess(fen: string, { evaluations, best }: PositionEval, multiPv: number): LichessEvaluation {
+  const longest = () => evaluations.reduce((one, other) => (other.pvs.length > one.pvs.length ? other : one), best);
+  const { knodes, depth, pvs } = evaluations.find(({ pvs }) => pvs.length >= multiPv) ?? longest();
+  const variations = pvs.slice(0, multiPv).map(({ uci, cp, mate }) => ({ moves: uci.join(" "), ...(mate === undefined ? { cp: cp! } : { mate }) }));
+  return { fen, knodes, depth, pvs: variations };
 }

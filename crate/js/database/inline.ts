@@ -6,4 +6,4 @@ import text from "../wasm.js";
 
 platform.wasm = () => decodeModule(text);
 
-export * from "./database.js";
+export * from "./open.js";

@@ -9,4 +9,4 @@ platform.wasm = () => decodeModule(text);
 platform.source = namedDirectory;
 
 export { directory } from "../shared/directory.js";
-export * from "./database.js";
+export * from "./open.js";

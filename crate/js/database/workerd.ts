@@ -5,4 +5,4 @@ import wasm from "../shelfish_bg.wasm";
 
 platform.wasm = () => wasm as WebAssembly.Module;
 
-export * from "./database.js";
+export * from "./open.js";

@@ -4,18 +4,18 @@
 import { onAbort, throwIfAborted, unlessAborted } from "../shared/abort.js";
 import { enter, failed, ShelfishError } from "../shared/errors.js";
 import { compiled } from "../shared/load.js";
-import { checked, fenList, fenText, joinMoves, type Kinds, limit, limits, SEARCH } from "../shared/options.js";
-import type { EngineEvaluation, EngineWorker, FromWorker, Search, ToWorker } from "./messages.js";
+import { checked, fenList, fenText, joinMoves, type Kinds, limit, limits, SEARCH, usage } from "../shared/options.js";
+import type { Clock, EngineEvaluation, EngineWorker, FromWorker, Search, ToWorker } from "./messages.js";
 import type { AnalyseManyOptions, AnalyseOptions, AnalyseSequenceOptions, EngineOptions } from "./types.js";
 import { workers } from "./workers.js";
 
 export { type ErrorCode, type ErrorFields, ShelfishError } from "../shared/errors.js";
 export type { Evaluation, PositionEval, Pv, Score, Wasm } from "../shared/types.js";
-export type { EngineEvaluation, EngineWorker } from "./messages.js";
+export type { Clock, EngineEvaluation, EngineWorker } from "./messages.js";
 export type * from "./types.js";
 
 /** The signature that `arena bench` prints. It changes with the moves of the engine. */
-const SIGNATURE = "93272ae61221";
+const SIGNATURE = "689214f985cb";
 
 /** Name and version of the engine, {@link Engine.name}, before an engine is opened. */
 export const engineName = `Shelfish ${SIGNATURE}`;
@@ -25,7 +25,11 @@ const MODULE = { entry: "shelfish/engine", file: "shelfish_engine_bg.wasm", call
 const OPEN: Kinds<EngineOptions> = { workers: "other", memoryBytes: "other", worker: "function", wasm: "other", signal: "signal" };
 const MANY: Kinds<AnalyseManyOptions> = { ...SEARCH, san: "flag", onAnswer: "function" };
 const { onAnswer: _, ...COMMON } = MANY;
-const ONE: Kinds<AnalyseOptions> = { ...COMMON, moves: "other", searchMoves: "other", elo: "other", seed: "other", onInfo: "function" };
+const ONE: Kinds<AnalyseOptions> = {
+  ...COMMON,
+  ...{ moves: "other", searchMoves: "other", clock: "object", mate: "other", elo: "other", seed: "other", onInfo: "function" },
+};
+const CLOCK: Kinds<Clock> = { time: "least0", increment: "least0", moves: "least0", overhead: "least0" };
 const { movetime: __, ...SEQUENCE } = MANY satisfies Kinds<AnalyseSequenceOptions>;
 
 /** Searches of a Worker that wait or run, in order. */
@@ -86,7 +90,8 @@ export class Engine {
   /**
    * Searches a position. Positions wait for a free Worker, and go before the positions of `analyseMany`.
    *
-   * Without `depth`, `nodes`, `movetime` and `elo` the search ends when `signal` is aborted, and returns its last iteration.
+   * Without `depth`, `nodes`, `movetime`, `clock`, `mate` and `elo` the search ends when `signal` is aborted, and returns its last
+   * iteration.
    * An abort rejects with code `aborted` if the search has a limit.
    *
    * Rejects with a {@link ShelfishError}: `fen`, `over`, `usage`, `aborted`, `closed`, `engine`.
@@ -176,6 +181,8 @@ export class Engine {
       moves: joinMoves("moves", options.moves ?? []),
       searchMoves: joinMoves("searchMoves", options.searchMoves ?? []),
       ...{ depth, nodes, movetime, multiPv },
+      mate: limit("mate", options.mate, 1000) ?? 0,
+      clock: options.clock && clockOf(call, options.clock),
       chess960: options.castling === "chess960",
       san: options.san === true,
       elo: limit("elo", options.elo, 9999) ?? 0,
@@ -190,7 +197,7 @@ export class Engine {
     const [search] = searches;
     if (!search) return [];
     // An abort is the only end of a search without limits, and loses nothing.
-    const isEndless = !(search.depth || search.nodes || search.movetime || search.elo);
+    const isEndless = !(search.depth || search.nodes || search.movetime || search.clock || search.mate || search.elo);
     throwIfAborted(signal, "the search");
     let job!: Job;
     const searching = new Promise<EngineEvaluation[]>((resolve, reject) => {
@@ -281,6 +288,12 @@ export class Engine {
     slot.job?.reject(error);
     slot.job = undefined;
   }
+}
+
+function clockOf(call: string, clock: Clock): Record<keyof Clock, number> {
+  const { time, increment, moves, overhead } = checked(call, clock, CLOCK, "clock.");
+  if (time === undefined) throw usage("clock.time: expected a number of at least 0, found undefined");
+  return { time, increment: increment ?? 0, moves: moves ?? 0, overhead: overhead ?? 20 };
 }
 
 function missing(why: string, cause?: unknown): ShelfishError {

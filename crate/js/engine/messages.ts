@@ -10,6 +10,18 @@ export interface EngineWorker {
   terminate(): unknown;
 }
 
+/** The clock of the side to move. */
+export interface Clock {
+  /** Milliseconds left. */
+  time: number;
+  /** Milliseconds added after each move. Default 0. */
+  increment?: number | undefined;
+  /** Moves until the next time control. Default 0: unknown. */
+  moves?: number | undefined;
+  /** Milliseconds that each move loses between clock and engine. Default 20. */
+  overhead?: number | undefined;
+}
+
 /** The result of a search, or of its iterations so far. */
 export interface EngineEvaluation<San extends boolean = boolean> extends Evaluation<San> {
   /** Origin of the evaluation. */
@@ -22,6 +34,8 @@ export interface EngineEvaluation<San extends boolean = boolean> extends Evaluat
   nodes: number;
   /** Duration of the search. */
   milliseconds: number;
+  /** Whether the position occurred before in the game of `moves`. Omitted if it did not. */
+  isRepeated?: true | undefined;
   /** With `elo`, after the search: the variation that a player of this rating chooses. */
   chosen?: Pv<San> | undefined;
 }
@@ -35,6 +49,8 @@ export interface Search {
   depth: number;
   nodes: number;
   movetime: number;
+  mate: number;
+  clock: Record<keyof Clock, number> | undefined;
   multiPv: number;
   chess960: boolean;
   san: boolean;

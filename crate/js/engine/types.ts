@@ -3,7 +3,7 @@
 import type { Limits } from "../shared/options.js";
 import type { ShelfishError } from "../shared/errors.js";
 import type { Wasm } from "../shared/types.js";
-import type { EngineEvaluation, EngineWorker } from "./messages.js";
+import type { Clock, EngineEvaluation, EngineWorker } from "./messages.js";
 
 /** Options of `openEngine`. */
 export interface EngineOptions {
@@ -23,8 +23,8 @@ export interface EngineOptions {
 }
 
 /**
- * Options of a search. Without `depth`, `nodes`, `movetime` and `elo`, the search continues until `signal` is aborted, and
- * returns its last iteration.
+ * Options of a search. Without `depth`, `nodes`, `movetime`, `clock`, `mate` and `elo`, the search continues until `signal` is
+ * aborted, and returns its last iteration.
  */
 export interface AnalyseOptions<San extends boolean = boolean> extends Limits {
   /** Depth in plies, at most 127. */
@@ -33,6 +33,10 @@ export interface AnalyseOptions<San extends boolean = boolean> extends Limits {
   nodes?: number | undefined;
   /** Milliseconds. */
   movetime?: number | undefined;
+  /** The clock of the side to move. The search takes a part of its time. */
+  clock?: Clock | undefined;
+  /** The search ends when it found a mate in this many moves. */
+  mate?: number | undefined;
   /** Number of variations, best first. Default 1. */
   multiPv?: number | undefined;
   /** Moves in UCI that were played from the position, so that the engine sees repetitions. The last position is searched. */
@@ -57,14 +61,14 @@ export interface AnalyseOptions<San extends boolean = boolean> extends Limits {
 }
 
 /** Options of a search of several positions. */
-export interface AnalyseManyOptions<San extends boolean = boolean> extends Omit<AnalyseOptions<San>, "moves" | "searchMoves" | "elo" | "seed" | "onInfo"> {
+export interface AnalyseManyOptions<San extends boolean = boolean> extends Omit<AnalyseOptions<San>, "moves" | "searchMoves" | "clock" | "mate" | "elo" | "seed" | "onInfo"> {
   /** Is called after each position, with its index in the list. */
   onAnswer?: ((index: number, answer: EngineEvaluation<San> | ShelfishError) => void) | undefined;
 }
 
 /** Options of a sequence of searches. */
 export interface AnalyseSequenceOptions<San extends boolean = boolean>
-  extends Omit<AnalyseOptions<San>, "moves" | "searchMoves" | "elo" | "seed" | "onInfo" | "movetime"> {
+  extends Omit<AnalyseOptions<San>, "moves" | "searchMoves" | "clock" | "mate" | "elo" | "seed" | "onInfo" | "movetime"> {
   /** Is called after each position, with its index in the list. */
   onAnswer?: ((index: number, answer: EngineEvaluation<San>) => void) | undefined;
 }

@@ -69,12 +69,14 @@ async function run(): Promise<void> {
 
 const list = (words: string) => (words ? words.split(" ") : []);
 
-async function search({ id, fen, moves, searchMoves, depth, nodes, movetime, multiPv, chess960, san, elo, seed, reports }: Search) {
+async function search({ id, fen, moves, searchMoves, depth, nodes, movetime, mate, clock, multiPv, chess960, san, elo, seed, reports }: Search) {
   const begin = performance.now();
   try {
     if (isToClear) engine.clear();
     isToClear = false;
-    const canonical = engine.prepare(fen, moves, searchMoves, depth, nodes, movetime, multiPv, chess960, san, elo, seed);
+    const canonical = engine.prepare(fen, moves, searchMoves, depth, nodes, movetime, mate, multiPv, chess960, san, elo, seed);
+    if (clock) engine.on_clock(clock.time, clock.increment, clock.moves, clock.overhead);
+    const isRepeated = engine.is_repeated();
     let pvs: Pv[] = [];
     let value: FromWorker["value"];
     host.report = (more, depth, deepest, nodes, isMate, points, uci, sanLine) => {
@@ -85,6 +87,7 @@ async function search({ id, fen, moves, searchMoves, depth, nodes, movetime, mul
       value = {
         ...{ fen: canonical, from: "engine", depth, deepest, nodes, knodes: Math.round(nodes / 1000), milliseconds },
         pvs: pvs as Evaluation["pvs"],
+        ...(isRepeated && { isRepeated }),
       };
       pvs = [];
       if (reports) scope.postMessage({ id, value, isOver: false });

@@ -1,6 +1,6 @@
 // The board: squares, sliding pieces, marks of the last move, and an arrow for the best move.
 
-import { draw } from "./dom.js";
+import { draw } from "../elements/dom.js";
 import type { Ply } from "./line.js";
 import { PIECES } from "./pieces.js";
 

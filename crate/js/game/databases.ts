@@ -1,6 +1,6 @@
 // Open databases that the elements of a page share.
 
-import type { Database, openDatabase } from "../database/database.js";
+import type { Database, openDatabase } from "../database/open.js";
 import type { PlyScore } from "./line.js";
 
 const databases = new Map<string, Promise<Database>>();

@@ -1,6 +1,7 @@
 // The entry `shelfish/game`: <shelfish-game pgn="1. e4 e5 …" database="https://example.org/evals/"> on any page.
 
-import type { openDatabase } from "../database/database.js";
+import type { openDatabase } from "../database/open.js";
+import { Base, shadow, whenVisible } from "../elements/element.js";
 import { lookupScores } from "./databases.js";
 import { fromFen, fromPgn, type Line } from "./line.js";
 import { STYLE } from "./style.js";
@@ -8,9 +9,6 @@ import type { PlyDetail, ShelfishGameAttributes, ShelfishGameEventMap } from "./
 import { type Action, type Shown, View } from "./view.js";
 
 export type * from "./types.js";
-
-/** Node has no elements, but may render pages. */
-const Base = (globalThis.HTMLElement ?? class {}) as typeof HTMLElement;
 
 /** Maximum length of a fetched PGN, in characters. */
 const MAX_LENGTH = 1 << 20;
@@ -28,8 +26,6 @@ async function readText(response: Response): Promise<string | undefined> {
     if (done) return text;
   }
 }
-
-let sheet: CSSStyleSheet | undefined;
 
 /**
  * `<shelfish-game>`: a board, the moves, and the evaluations of a database.
@@ -100,13 +96,10 @@ export class ShelfishGame extends Base {
     this.#isVisible = false;
     this.#shown.isFlipped = this.getAttribute("orientation") === "black";
     this.#read();
-    const intersection = new IntersectionObserver((entries) => {
-      if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
-      intersection.disconnect();
+    const unwatch = whenVisible(this, () => {
       this.#isVisible = true;
       void this.#load();
-    }, { rootMargin: "200px" });
-    intersection.observe(this);
+    });
     // The parser may add the PGN inside the element later.
     const mutation = new MutationObserver(() => {
       if (this.hasAttribute("pgn")) return;
@@ -114,7 +107,10 @@ export class ShelfishGame extends Base {
       if (this.#isVisible) void this.#load();
     });
     mutation.observe(this, { childList: true, characterData: true, subtree: true });
-    this.#disconnect = () => [intersection, mutation].forEach((observer) => observer.disconnect());
+    this.#disconnect = () => {
+      unwatch();
+      mutation.disconnect();
+    };
   }
 
   /** @internal */
@@ -147,12 +143,7 @@ export class ShelfishGame extends Base {
   }
 
   #build(): View {
-    const root = this.attachShadow({ mode: "open" });
-    if (!sheet) {
-      sheet = new CSSStyleSheet();
-      sheet.replaceSync(STYLE);
-    }
-    root.adoptedStyleSheets = [sheet];
+    const root = shadow(this, STYLE);
     const view = new View((action) => this.#act(action), (ply) => this.#go(ply));
     root.append(view.element);
     return view;

@@ -1,6 +1,6 @@
 // The graph of scores. Unknown positions are hatched, and no line crosses them.
 
-import { draw, make } from "./dom.js";
+import { draw, make } from "../elements/dom.js";
 
 const [WIDTH, HEIGHT] = [600, 100];
 

@@ -1,7 +1,6 @@
 // Pieces by Colin M. L. Burnett ("cburnett"), GPL-2.0-or-later, from chessground: 45 units wide.
 
-/** An SVG element: its name, its attributes, its children. */
-export type Drawing = readonly [tag: string, attributes: Readonly<Record<string, string>>, ...children: Drawing[]];
+import type { Drawing } from "../elements/dom.js";
 
 /** By the letters of FEN. */
 export const PIECES: Readonly<Record<string, Drawing>> = {

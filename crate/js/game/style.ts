@@ -1,31 +1,6 @@
-// The style of the element. A page may change the custom properties at the top, and the parts.
+// The style of the game, after the common style of the elements.
 
 export const STYLE = `
-:host {
-  --_paper: var(--shelfish-paper, light-dark(#fffdf9, #232220));
-  --_raised: var(--shelfish-raised, light-dark(#efebe2, #2f2d2a));
-  --_edge: var(--shelfish-edge, light-dark(#e0dacd, #3a3733));
-  --_ink: var(--shelfish-ink, light-dark(#24221e, #e9e4da));
-  --_soft: var(--shelfish-soft, light-dark(#645f55, #a8a194));
-  --_accent: var(--shelfish-accent, light-dark(#1f6a62, #74bfb3));
-  --_wash: var(--shelfish-wash, light-dark(#dcebe7, #24403c));
-  --_light-square: var(--shelfish-light-square, light-dark(#efdfc0, #d9c7a5));
-  --_dark-square: var(--shelfish-dark-square, light-dark(#b58d66, #9a7654));
-  --_white: light-dark(#fffdf9, #dcd6ca);
-  --_black: light-dark(#4a4640, #0e0d0c);
-  display: block;
-  container-type: inline-size;
-  color-scheme: light dark;
-  color: var(--_ink);
-  font: 15px/1.4 var(--shelfish-font, system-ui, sans-serif);
-  font-variant-numeric: tabular-nums;
-  text-align: start;
-}
-:host([hidden]) { display: none; }
-:host([theme="light"]) { color-scheme: light; }
-:host([theme="dark"]) { color-scheme: dark; }
-*, *::before, *::after { box-sizing: border-box; }
-[hidden] { display: none !important; }
 .game {
   display: grid;
   grid-template: "stage" auto "verdict" auto "graph" auto "moves" auto "controls" auto / minmax(0, 1fr);
@@ -59,10 +34,6 @@ export const STYLE = `
 .bar.unknown, .graph { background: repeating-linear-gradient(135deg, var(--_raised) 0 4px, var(--_edge) 4px 6px); }
 .bar.unknown div { display: none; }
 .verdict { grid-area: verdict; display: flex; align-items: baseline; gap: 10px; height: 40px; padding: 2px 14px 0; overflow: hidden; white-space: nowrap; }
-/* Reserves space while the score is unknown, so that the text next to it does not move. */
-.score { flex: none; min-width: 3.2em; font-size: 24px; font-weight: 650; letter-spacing: -0.02em; }
-.score:empty::before { content: "\\200b"; }
-.facts { overflow: hidden; color: var(--_soft); font-size: 14px; text-overflow: ellipsis; }
 .graph { grid-area: graph; position: relative; height: 54px; margin: 2px 12px 6px; border-radius: 5px; box-shadow: 0 0 0 1px var(--_edge); cursor: pointer; touch-action: pan-y; }
 .graph svg { position: absolute; width: 100%; height: 100%; border-radius: inherit; }
 .black-share { fill: var(--_black); }
@@ -71,22 +42,16 @@ export const STYLE = `
 .cursor { position: absolute; inset-block: 0; width: 2px; margin-left: -1px; background: var(--_accent); pointer-events: none; }
 .moves { grid-area: moves; display: grid; grid-template-columns: 2.4em 1fr 1fr; align-content: start; max-height: 168px; margin: 0; padding: 4px 12px; overflow-y: auto; scrollbar-width: thin; border-top: 1px solid var(--_edge); }
 .moves > span { padding: 3px 0; color: var(--_soft); font-size: 13px; }
-button { border: 0; border-radius: 6px; background: none; color: inherit; font: inherit; cursor: pointer; }
 .moves button { display: flex; justify-content: space-between; align-items: baseline; gap: 6px; padding: 3px 7px; text-align: start; }
 .moves small { color: var(--_soft); font-size: 12px; }
-button:hover { background: var(--_raised); }
-button:disabled { opacity: 0.35; cursor: default; }
 .moves button[aria-current] { background: var(--_wash); font-weight: 650; }
 .moves button[aria-current] small { color: var(--_ink); font-weight: 400; }
 .comment, .error { grid-column: 1 / -1; margin: 0; padding: 6px 14px; font-size: 14px; overflow-wrap: anywhere; }
 .comment { color: var(--_soft); height: 58px; overflow-y: auto; }
-.error { background: light-dark(#f8e6e1, #3d2723); color: light-dark(#8d2a1d, #f0a090); }
 .controls { grid-area: controls; border-top: 1px solid var(--_edge); }
 .buttons { display: flex; justify-content: center; gap: 4px; padding: 4px 8px; }
 .buttons button { display: grid; place-items: center; flex: 0 1 56px; height: 38px; }
 .buttons svg { width: 20px; height: 20px; fill: none; stroke: currentColor; stroke-width: 1.8; stroke-linecap: round; stroke-linejoin: round; }
-:focus-visible { outline: 2px solid var(--_accent); outline-offset: -2px; }
-.said { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 .single .graph, .single .moves, .single .buttons { display: none; }
 @container (min-width: 560px) {
   .game { grid-template: "stage verdict" auto "stage graph" auto "stage moves" minmax(0, 1fr) "stage controls" auto / minmax(0, 58fr) minmax(0, 42fr); }

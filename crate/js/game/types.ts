@@ -1,5 +1,9 @@
 // Types of the element `<shelfish-game>`.
 
+import type { CommonAttributes } from "../elements/types.js";
+
+export type { CommonAttributes };
+
 /** Detail of the event `ply`: the position that is shown. */
 export interface PlyDetail {
   /** Plies from the start. */
@@ -12,29 +16,6 @@ export interface PlyDetail {
   uci: string;
   /** The score from White's point of view; `null` if unknown. */
   score: { cp?: number | undefined; mate?: number | undefined; depth?: number | undefined } | null;
-}
-
-/** Attributes that every element has in templates, of any framework. */
-export interface CommonAttributes {
-  id?: string | undefined;
-  class?: string | undefined;
-  className?: string | undefined;
-  style?: any;
-  title?: string | undefined;
-  lang?: string | undefined;
-  dir?: string | undefined;
-  slot?: string | undefined;
-  role?: any;
-  hidden?: any;
-  tabIndex?: number | undefined;
-  tabindex?: number | string | undefined;
-  /** References, keys and children are types of the framework. */
-  ref?: any;
-  key?: any;
-  children?: any;
-  suppressHydrationWarning?: boolean | undefined;
-  [attribute: `aria-${string}` | `data-${string}`]: any;
-  [listener: `on${string}`]: any;
 }
 
 /** Attributes of the element, for templates. */

@@ -1,8 +1,9 @@
 // The contents of the element: board, bar, score, graph, moves, comment, buttons.
 
+import { minus } from "../elements/text.js";
 import { scoreText, winningChances } from "../score/score.js";
 import { Board } from "./board.js";
-import { draw, make } from "./dom.js";
+import { draw, make } from "../elements/dom.js";
 import { Graph } from "./graph.js";
 import type { Line, Ply, PlyScore } from "./line.js";
 
@@ -31,9 +32,6 @@ const BUTTONS: readonly (readonly [Action, label: string, icon: string])[] = [
 ];
 
 const KEYS: Readonly<Record<string, Action>> = { ArrowLeft: "previous", ArrowRight: "next", Home: "first", End: "last", f: "flip" };
-
-/** Returns a score with a real minus sign. */
-const shownScore = (score: PlyScore): string => scoreText(score).replace("-", "−");
 
 /** Returns White's chances at a ply, from -1 to 1; `undefined` if unknown. */
 const chancesAt = (ply: Ply, score: PlyScore | null | undefined): number | undefined => ply.over ?? (score ? winningChances(score) : undefined);
@@ -93,7 +91,7 @@ export class View {
     this.#moves.replaceChildren(
       ...plies.slice(1).flatMap(({ san, glyph, number }, n) => {
         const score = scores[n + 1];
-        const button = make("button", { type: "button", part: "move", "data-ply": String(n + 1) }, san + glyph, make("small", {}, score ? shownScore(score) : ""));
+        const button = make("button", { type: "button", part: "move", "data-ply": String(n + 1) }, san + glyph, make("small", {}, score ? minus(scoreText(score)) : ""));
         if (number.endsWith(".")) return [make("span", {}, number), button];
         return n === 0 ? [make("span", {}, number), make("span", {}, "…"), button] : [button];
       }),
@@ -114,7 +112,7 @@ export class View {
     this.#bar.classList.toggle("flipped", isFlipped);
     this.#bar.style.setProperty("--share", String(((chances ?? 0) + 1) / 2));
     const result = at.over === undefined ? "" : at.over === 1 ? "1–0" : at.over === -1 ? "0–1" : "½–½";
-    this.#score.textContent = result || (score ? shownScore(score) : "");
+    this.#score.textContent = result || (score ? minus(scoreText(score)) : "");
     const text = describe(shown);
     const facts = score && !result ? text.split(", ").slice(1).join(", ") : text;
     this.#facts.textContent = facts.charAt(0).toUpperCase() + facts.slice(1);
@@ -191,7 +189,7 @@ function describe({ line, scores, ply, lookup }: Shown): string {
   if (at?.over !== undefined) return at.over === 0 ? "stalemate" : "checkmate";
   if (!score) return { none: "", waiting: "looking it up…", answered: score === null ? "not in the database" : "could not be looked up" }[lookup];
   const depth = score.depth === undefined ? "" : `, depth ${score.depth}`;
-  return `${shownScore(score)}${depth}${score.from === "pgn" ? ", from the PGN" : ""}`;
+  return `${minus(scoreText(score))}${depth}${score.from === "pgn" ? ", from the PGN" : ""}`;
 }
 
 const describeMove = ({ number, san }: Ply, text: string) => [number ? `${number} ${san}` : "Start", text].filter(Boolean).join(", ");

@@ -91,8 +91,11 @@ async function load(given?: Wasm | PromiseLike<Wasm>): Promise<WebAssembly.Modul
   throw new ShelfishError({ code: "usage", message });
 }
 
-/** The hidden folder in which Vite's dev server caches packages, without the files next to the JavaScript. */
-const PREBUNDLED = /^(.*\/)node_modules\/\.[^/]+\/.*?([^/?#]*)(?:[?#].*)?$/;
+/**
+ * The hidden folder in which Vite's dev server caches packages, without the files next to the JavaScript. The first group is the root of
+ * the server, the second group the name of the file.
+ */
+export const PREBUNDLED = /^(.*\/)node_modules\/\.[^/]+\/.*?([^/?#]*)(?:[?#].*)?$/;
 
 async function fromUrl(url: string): Promise<WebAssembly.Module> {
   const [, root, name] = PREBUNDLED.exec(url) ?? [];

@@ -29,6 +29,7 @@ const KINDS = {
   castling: ['"standard" or "chess960"', (value: unknown) => value === "standard" || value === "chess960"],
   function: ["a function", (value: unknown) => typeof value === "function"],
   signal: ["an AbortSignal", (value: unknown) => isObject(value) && "aborted" in (value as object)],
+  object: ["an object", isObject],
   cache: ["true, false or an object", (value: unknown) => typeof value === "boolean" || isObject(value)],
 } as const;
 

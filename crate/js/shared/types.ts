@@ -94,6 +94,26 @@ export interface LookupOptions<San extends boolean = boolean> {
   san?: San | undefined;
 }
 
+/** Options of a lookup. */
+export interface LichessLookupOptions extends Omit<LookupOptions, "san"> {
+  /** Returns the shape of Lichess' cloud evaluation, with castling as `e1h1`. */
+  format: "lichess";
+  /** Maximum number of variations. The deepest evaluation with so many variations is returned. Default 1. */
+  multiPv?: number | undefined;
+}
+
+/** The shape of Lichess' cloud evaluation. */
+export interface LichessEvaluation {
+  /** The FEN of the question. */
+  fen: string;
+  /** Nodes searched, in thousands. */
+  knodes: number;
+  /** Search depth in plies. */
+  depth: number;
+  /** The variations, best first. `moves` are in UCI, separated by spaces. */
+  pvs: (Score & { moves: string })[];
+}
+
 /** A score: either centipawns or moves to mate, from White's point of view. */
 export type Score =
   | {

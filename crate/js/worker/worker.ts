@@ -1,7 +1,7 @@
 // A database in a Worker: `serve` answers in the Worker, `connect` asks from the page. The page does not load the module.
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import type { Database, openDatabase } from "../database/database.js";
+import type { Database, openDatabase } from "../database/open.js";
 import { onAbort } from "../shared/abort.js";
 import { enter, failed, ShelfishError } from "../shared/errors.js";
 import type { Manifest, OpenOptions, Stats } from "../shared/types.js";
@@ -144,7 +144,7 @@ async function connected(
     throw error;
   }
   return {
-    lookup: (fen, options) => enter(() => ask("lookup", fen, options)),
+    lookup: (fen: string, options?: object) => enter(() => ask("lookup", fen, options)),
     lookupMany: (fens, options) =>
       enter(async (trace) => {
         const answers: any[] = await ask("lookupMany", listed(fens), options);

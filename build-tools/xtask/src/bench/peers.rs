@@ -12,9 +12,8 @@ use anyhow::{Result, bail};
 
 use super::network::Network;
 use crate::{
-    npm,
+    databases, npm,
     shell::{call, command, program, relative, root, say, target_dir},
-    site,
     stamp::Stamp,
     tools,
 };
@@ -49,7 +48,7 @@ pub fn run(args: &Args) -> Result<()> {
     npm::build()?;
     tools::npm_ci("tests")?;
     tools::npm_ci("tests/peers")?;
-    site::cli()?;
+    databases::cli()?;
     let files = files(&evals)?;
     say("Measuring");
     let mut bench = command(tools::node()?);

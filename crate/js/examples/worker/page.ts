@@ -2,7 +2,7 @@
 
 import { connect, type ShelfishError } from "shelfish/worker";
 
-const url = new URLSearchParams(location.search).get("db") ?? "https://example.org/evals/";
+const url = new URLSearchParams(location.search).get("db") ?? "./evals/";
 const form = document.querySelector("form")!;
 const output = document.querySelector("output")!;
 

@@ -1,6 +1,7 @@
 // Creates elements. Does not parse HTML, because the policy of a page may forbid it.
 
-import type { Drawing } from "./pieces.js";
+/** An SVG element: its tag, attributes and children. */
+export type Drawing = readonly [tag: string, attributes: Readonly<Record<string, string>>, ...children: Drawing[]];
 
 const SVG = "http://www.w3.org/2000/svg";
 

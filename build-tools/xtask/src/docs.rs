@@ -1,0 +1,118 @@
+//! `cargo xtask docs`: builds the documentation site.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Result;
+
+use crate::{
+    databases, npm,
+    shell::{call, cargo, command, npm as npm_command, relative, root, say, target_dir},
+    site,
+    stamp::Stamp,
+    tally::{self, Tally},
+    tools,
+};
+
+/// Options of `cargo xtask docs`.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  cargo xtask docs --serve                              # build the pages and serve them
+  cargo xtask docs --crates --out ~/shelfish-docs       # with the documentation of the crates
+  cargo xtask docs --demo https://me.github.io/board/   # with links to a board on another host
+
+`cargo xtask site` and `cargo xtask demo` include the pages in the folder `docs/` of the board's site.")]
+pub struct Args {
+    /// Folder to build
+    #[arg(long, value_name = "DIR", default_value = "target/docs-site")]
+    out: PathBuf,
+    /// Address of the board, relative to the pages or absolute
+    #[arg(long, value_name = "URL", default_value = "../")]
+    demo: String,
+    /// Address of the pages, for search engines
+    #[arg(long, value_name = "URL")]
+    base_url: Option<String>,
+    /// Include the documentation of the crates by rustdoc. Without it, links lead to their sources
+    #[arg(long)]
+    crates: bool,
+    /// Serve the pages on this machine
+    #[arg(long)]
+    serve: bool,
+    /// Port of the server; 0 chooses a free port
+    #[arg(long, default_value = "8001")]
+    port: u16,
+}
+
+/// Crates whose documentation the site may contain.
+const CRATES: [&str; 4] = ["shelfish", "shelfish-analysis", "shelfish-endgames", "shelfish-engine"];
+
+/// Builds the site, and serves it on request.
+pub fn run(args: &Args) -> Result<()> {
+    let out = std::env::current_dir().unwrap_or_default().join(&args.out);
+    let base = args.base_url.as_deref().map(site::base_url).transpose()?;
+    let demo = match args.demo.contains("://") {
+        true => site::base_url(&args.demo)?,
+        false => format!("{}/", args.demo.trim_end_matches('/')),
+    };
+    npm::types()?;
+    site::replace(&out, |folder| write(folder, &demo, base.as_deref(), args.crates))?;
+    if args.serve {
+        databases::cli()?;
+        return site::serve(&out, args.port);
+    }
+    say(format!("Done: copy {} to any static host", relative(&out)));
+    Ok(())
+}
+
+/// Builds the pages for the folder `docs/` of the board's site, unless they are up to date. The npm package must have been built.
+/// Returns their folder.
+pub fn pages(base: Option<&str>, crates: bool) -> Result<PathBuf> {
+    let out = target_dir().join("docs-pages");
+    let options = target_dir().join("docs-options");
+    fs::write(&options, format!("{base:?} {crates}"))?;
+    let documents = fs::read_dir(root())?.flatten().map(|entry| entry.path());
+    let documents = documents.filter(|path| path.extension().is_some_and(|ending| ending == "md"));
+    let others = ["docs", "crate/js", "crate/engine/MATCHES.md", "www/README.md", "www/demo.png", "www/public"];
+    let others = others.into_iter().chain(["www/src/style/base.css", "static-shards/README.md"]);
+    // Their comments are pages, too.
+    let sources = ["crate/src", "crate/analysis", "crate/endgames", "crate/engine/src"].into_iter().filter(|_| crates);
+    let mut inputs: Vec<PathBuf> = documents.chain(others.chain(sources).map(|name| root().join(name))).collect();
+    inputs.sort();
+    inputs.push(options);
+    let stamp = Stamp::new("docs", &out, &inputs)?;
+    if !(stamp.fresh() && out.join("index.html").is_file()) {
+        let docs = base.map(|base| format!("{base}docs/"));
+        site::replace(&out, |folder| write(folder, "../", docs.as_deref(), crates))?;
+        stamp.set()?;
+    }
+    Ok(out)
+}
+
+/// Writes the pages into a folder.
+fn write(folder: &Path, demo: &str, base: Option<&str>, crates: bool) -> Result<()> {
+    for directory in ["crate/js", "docs"] {
+        tools::npm_ci(directory)?;
+    }
+    let mut build = command(tools::node()?);
+    build.arg("docs/build/main.mjs").arg("--out").arg(folder).args(["--demo", demo]);
+    build.args(base.into_iter().flat_map(|base| ["--base", base]));
+    if crates {
+        // A target of its own: the other target may contain the documentation of other crates, which the search would find.
+        let target = target_dir().join("docs-crates");
+        let packages = CRATES.into_iter().flat_map(|name| ["--package", name]);
+        call(cargo().args(["doc", "--no-deps", "--locked", "--target-dir"]).arg(&target).args(packages))?;
+        build.arg("--rust").arg(target.join("doc"));
+    }
+    say("Building the documentation");
+    call(&mut build)
+}
+
+/// Checks the types of the scripts, builds the pages, and so checks their links.
+pub fn check() -> Result<Tally> {
+    tools::npm_ci("docs")?;
+    let types = tally::check(npm_command().args(["run", "check"]).current_dir(root().join("docs")))?;
+    pages(None, false)?;
+    Ok(types.and(Tally::passed(1)))
+}

@@ -1,0 +1,71 @@
+#!/usr/bin/env node
+// The command `shelfish` of the package: copies the sample database, and runs the native program for everything else.
+
+import { spawn } from "node:child_process";
+import { cp, readdir } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { constants } from "node:os";
+import { dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const [command, ...rest] = process.argv.slice(2);
+
+const SAMPLE_HELP = `Copy the sample database of this package to a folder
+
+Usage: npx shelfish sample [DIR]
+
+Arguments:
+  [DIR]  New folder, empty folder, or folder with the sample [default: evals]
+
+Examples:
+  npx shelfish sample public/evals    # then openDatabase("/evals/") on the page
+
+The sample has openings up to 13 plies and famous games. \`npx shelfish build --help\` makes larger databases.
+`;
+
+/** Ends the process with an error. Exit code 2 is wrong usage. */
+function fail(message: string, code = 1): never {
+  process.stderr.write(`shelfish: ${message}\n`);
+  process.exit(code);
+}
+
+/** Copies the sample database. */
+async function copySample(names: string[]): Promise<void> {
+  if (names.some((name) => name === "-h" || name === "--help")) return void process.stdout.write(SAMPLE_HELP);
+  const [name = "evals", ...more] = names;
+  if (more.length > 0 || name.startsWith("-")) fail(`sample: expected one folder, found ${JSON.stringify([name, ...more].join(" "))}; see npx shelfish sample --help`, 2);
+  const to = resolve(name);
+  const found = await readdir(to).catch((error: NodeJS.ErrnoException) => (error.code === "ENOENT" ? [] : fail(`${name}: ${error.message}`)));
+  const from = join(dirname(fileURLToPath(import.meta.url)), "sample");
+  const files = new Set(await readdir(from));
+  const other = found.find((file) => !files.has(file));
+  if (other !== undefined) fail(`${name} contains other files, such as ${other}: name a new folder`);
+  await cp(from, to, { recursive: true }).catch((error: Error) => fail(`${name}: ${error.message}`));
+  const path = relative("", to) || ".";
+  process.stdout.write(`${path}/manifest.json is the sample database. In Node: openDatabase(${JSON.stringify(path)}). On a page: openDatabase with the URL of the folder, such as "/evals/"\n`);
+}
+
+/** Returns the path of the native program. */
+function program(): string {
+  const platform = `@shelfish/${process.platform}-${process.arch}`;
+  const name = process.platform === "win32" ? "shelfish.exe" : "shelfish";
+  try {
+    return join(dirname(createRequire(import.meta.url).resolve(`${platform}/package.json`)), name);
+  } catch {
+    fail(`the package ${platform} with the program is not installed: install shelfish with its optional dependencies, or cargo install shelfish-cli`);
+  }
+}
+
+/** Runs the native program with the same input and output, and ends with its exit code. */
+function run(args: string[]): void {
+  const path = program();
+  const child = spawn(path, args, { stdio: "inherit" });
+  // A terminal sends its signals to the program too. The program decides when to end.
+  process.on("SIGINT", () => {});
+  process.on("SIGTERM", () => child.kill("SIGTERM"));
+  child.on("error", (error) => fail(`${path}: ${error.message}`));
+  child.on("exit", (code, signal) => process.exit(code ?? 128 + (signal ? constants.signals[signal] : 0)));
+}
+
+if (command === "sample") await copySample(rest);
+else run(process.argv.slice(2));

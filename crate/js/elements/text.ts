@@ -1,0 +1,4 @@
+// Texts that elements show.
+
+/** Returns a score with a real minus sign. */
+export const minus = (score: string): string => score.replace("-", "−");

@@ -1,0 +1,1 @@
+export * from "../openings/openings.js";

@@ -1,0 +1,56 @@
+// A service worker that answers requests of unchanged pages to the APIs of Lichess. A classic script, alone or by `importScripts`.
+
+import { openBook } from "./book.js";
+import { openDatabase } from "./index.js";
+import * as moves from "./lichess-moves.js";
+import { adapter } from "./lichess.js";
+import * as openings from "./openings.js";
+
+interface Extendable extends Event {
+  waitUntil(promise: Promise<unknown>): void;
+}
+
+interface Fetching extends Extendable {
+  readonly request: Request;
+  respondWith(response: Promise<Response>): void;
+}
+
+declare const self: {
+  location: { href: string };
+  clients: { claim(): Promise<void> };
+  skipWaiting(): Promise<void>;
+  addEventListener(type: string, listener: (event: any) => void): void;
+  /** Parameters of a worker that imports this script. */
+  shelfishLichess?: Record<string, string> | undefined;
+};
+
+/** Beginnings of the hashes of the WASM modules by file, which the build defines. An old module in a cache has another URL. */
+declare const MODULES: Record<string, string>;
+
+const { shelfishLichess } = self;
+const parameters = new URLSearchParams(shelfishLichess ?? new URL(self.location.href).searchParams);
+const value = (name: string) => parameters.get(name) || undefined;
+const [database, book, masters, player] = ["database", "book", "masters", "player"].map(value);
+if (!database && !book && !masters && !player) throw new Error("shelfish-lichess-sw.js: expected ?database=URL or ?book=URL");
+
+const moduleUrl = (file: string) => new URL(`${file}?${MODULES[file]}`, new URL(value("wasm") ?? ".", self.location.href));
+
+const lichessFetch = adapter(
+  {
+    database: (url) => openDatabase(url, { wasm: moduleUrl("shelfish_bg.wasm") }),
+    book: (url) => openBook(url, { wasm: moduleUrl("shelfish_book_bg.wasm") }),
+    openings: async () => openings,
+    moves: async () => moves,
+  },
+  { database, book, masters, player },
+);
+
+self.addEventListener("fetch", (event: Fetching) => {
+  if (lichessFetch.answers(event.request)) event.respondWith(lichessFetch(event.request));
+});
+
+// A worker that imports this script decides itself when it takes over.
+if (!shelfishLichess) {
+  self.addEventListener("install", (event: Extendable) => event.waitUntil(self.skipWaiting()));
+  self.addEventListener("activate", (event: Extendable) => event.waitUntil(self.clients.claim()));
+}

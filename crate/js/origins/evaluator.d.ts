@@ -1,0 +1,1 @@
+export * from "../evaluator/evaluator.js";

@@ -1,0 +1,1 @@
+export * from "../endgames/browser.js";
