@@ -116,6 +116,20 @@ if (options.games) {
     return { took, shallowest: Math.min(...answers.map((answer) => ("pvs" in answer ? answer.depth : 127))) };
   }, fens);
   table.push([`${fens.length - 1} plies, depth ${result.shallowest}, two Workers, s`, (result.took / 1000).toFixed(1)]);
+  // Each Worker searches half of the game from its end backwards, and its positions share the table.
+  const backwards = await page.evaluate(async (fens) => {
+    const entry = "/pkg/engine.js?backwards";
+    /** @type {Entry} */
+    const { openEngine } = await import(entry);
+    const engine = await openEngine({ workers: 2 });
+    const start = performance.now();
+    const halves = [fens.slice(0, fens.length / 2), fens.slice(fens.length / 2)];
+    const answers = (await Promise.all(halves.map((half) => engine.analyseSequence(half.reverse(), { depth: 16 })))).flat();
+    const took = performance.now() - start;
+    engine.close();
+    return { took, shallowest: Math.min(...answers.map(({ depth }) => depth)) };
+  }, fens);
+  table.push([`${fens.length - 1} plies from the end backwards, depth ${backwards.shallowest}, two Workers, s`, (backwards.took / 1000).toFixed(1)]);
 }
 
 // Only the Worker knows the size of its module's memory. Therefore this process measures the same module.

@@ -26,7 +26,7 @@ const fewNodes = () => localStorage.getItem("settings") ?? localStorage.setItem(
 for (const { width, height, touch } of SIZES) {
   const context = { viewport: { width, height }, hasTouch: touch, isMobile: touch };
 
-  test(`the engine's score of an unknown position is marked, and nothing moves, at ${width} by ${height}`, async (t) => {
+  test(`the engine's score of an unknown position is marked, and no element moves, at ${width} by ${height}`, async (t) => {
     const page = await shelf.page(t, { path: ABSENT, context });
     await reads(page, "facts", /^Engine, depth ([6-9]|\d\d)/);
     await page.evaluate(() => {
@@ -86,7 +86,7 @@ test("the page shows the progress of the analysis, which can be stopped and resu
   await reads(page, "report-share", /17 of 17 positions are known/);
 });
 
-test("an analysis whose engine cannot be loaded ends, and does not begin again", async (t) => {
+test("an analysis ends if the engine cannot be loaded, and does not restart", async (t) => {
   const context = { serviceWorkers: /** @type {const} */ ("block") };
   const page = await shelf.page(t, { allow: /Failed to load|The engine:|The analysis:|registration blocked by Playwright/, context });
   await page.route(/engine-worker/, (route) => route.fulfill({ status: 404 }));
@@ -115,7 +115,7 @@ test("a game that is opened again shows its settled report without a search, and
   assert.deepEqual(workers.filter((url) => /engine/.test(url)), []);
 });
 
-test("one click checks the report with Stockfish, whose size and time are shown first", async (t) => {
+test("one click checks the report with Stockfish, after the page shows the size and the time", async (t) => {
   const page = await shelf.page(t, { path: "site/", before: fewNodes });
   /** @type {string[]} */
   const requested = [];
@@ -123,7 +123,7 @@ test("one click checks the report with Stockfish, whose size and time are shown 
   await open(page, UNSEEN);
   await reads(page, "filling", /Complete/);
   await reads(page, "check-stockfish", /^Check with Stockfish 10 \(140 kB, about \d+ s\)$/);
-  assert.deepEqual(requested.filter((url) => /stockfish/.test(url)), [], "nothing of Stockfish loads before the click");
+  assert.deepEqual(requested.filter((url) => /stockfish/.test(url)), [], "no file of Stockfish loads before the click");
   await at(page, "check-stockfish").press("Enter");
   await reads(page, "filling", /Complete/);
   await reads(page, "report-share", /17 of 17 positions are known.* positions were evaluated by Stockfish 10\.$/);
@@ -199,7 +199,7 @@ test("the search of a position of the game waits for the first passes of the ana
   await until(deeper);
 });
 
-test("the position on the board is searched deeper on request, with as many lines as are chosen, until it is stopped", async (t) => {
+test("the position on the board is searched deeper on request, with the chosen number of lines, until the search is stopped", async (t) => {
   const page = await shelf.page(t, { path: "site/", context: { viewport: { width: 1366, height: 768 } } });
   await reads(page, "facts", /^Depth/);
   const deeper = page.getByRole("button", { name: "Go deeper" });
@@ -258,14 +258,14 @@ test("the engine can be turned off in the settings", async (t) => {
   await reads(page, "facts", /^Engine, depth/);
 });
 
-test("if the database fails, the alert comes first, and updates of the engine's score below it do not move the focus", async (t) => {
+test("if the database fails, the alert is first, and updates of the engine's score below the alert do not move the focus", async (t) => {
   const page = await shelf.page(t, { path: "site/?db=/nowhere/manifest.json", allow: /404/ });
   await reads(page, "lines", /Engine, depth ([4-9]|\d\d): [+-]?\d+\.\d\d\. The database could not be asked/);
   assert.equal(await page.locator("#lines > :first-child").getAttribute("role"), "alert");
   await at(page, "retry").focus();
   const told = (await at(page, "lines").textContent()) ?? "";
   await until(() => page.evaluate((told) => document.querySelector("#lines")?.textContent !== told, told));
-  assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("data-testid")), "retry", "the next iteration does not take the focus away");
+  assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("data-testid")), "retry", "the next iteration does not move the focus");
 });
 
 test("after one visit, the engine also works offline", async (t) => {

@@ -24,7 +24,7 @@ suiteIn(["Firefox"], (session) => {
   const press = (/** @type {string[]} */ ...keys) => session.driver.actions().sendKeys(...keys).perform();
 
   for (const { name, width, height } of SIZES) {
-    test(`a game is opened, stepped through and left on ${name}`, async () => {
+    test(`a game is opened and stepped through, and a typed move leaves the game, on ${name}`, async () => {
       // The window is larger than the page by the borders and bars of Firefox.
       await session.driver.get("about:blank");
       await session.driver.manage().window().setRect({ width, height });
@@ -35,7 +35,7 @@ suiteIn(["Firefox"], (session) => {
       await evaluate(() => addEventListener("error", ({ message }) => (document.documentElement.dataset.error = message)));
       await reads("coverage", /^\d+ of 34 positions known/);
       const asked = (await ground.server.requests()).filter(({ path }) => path.startsWith("/site/db/"));
-      assert.equal(asked.filter(({ path }) => path.endsWith("manifest.json")).length, 1, "the manifest is asked for once");
+      assert.equal(asked.filter(({ path }) => path.endsWith("manifest.json")).length, 1, "the manifest is requested once");
       await reads("facts", /^Depth \d+/);
       await find("next").click();
       await reads("position-text", /pawn a2 b2 c2 d2 f2 g2 h2 e4|pawn .*e4/);

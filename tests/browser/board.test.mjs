@@ -37,7 +37,7 @@ test("the score of a line remains when the line leaves the database, with its or
   }
   await reads(page, "facts", /^From the line, depth \d+/);
   assert.match((await at(page, "score").textContent()) ?? "", /^[+-]?\d+\.\d\d$/);
-  assert.ok(await page.locator("#evaluation.borrowed, #bar.borrowed").count(), "it looks unlike the database's own");
+  assert.ok(await page.locator("#evaluation.borrowed, #bar.borrowed").count(), "the score does not look like a score of the database");
   await reads(page, "lines", /does not have this position/);
 });
 
@@ -89,7 +89,7 @@ test("the focus moves on when a button becomes disabled", async (t) => {
 });
 
 for (const by of ["mouse", "keys"]) {
-  test(`after a dialog that was opened by ${by}, the keys of the board do not open it again`, async (t) => {
+  test(`after a dialog that was opened by ${by}, the keys of the board do not open the dialog again`, async (t) => {
     const page = await shelf.page(t, { path: "site/", before: withoutEngine });
     await reads(page, "facts", /^Depth/);
     const isClosed = async () => assert.equal(await page.locator("dialog[open]").count(), 0);
@@ -200,7 +200,7 @@ test("keys choose a promotion and do not step the game", async (t) => {
   await clickSquares(page, ["e7", "e8"]);
   await at(page, "promote-queen").waitFor();
   await page.keyboard.press("ArrowDown");
-  assert.equal(await current(page), "Kg6", "the game stands still");
+  assert.equal(await current(page), "Kg6", "the keys do not step the game");
   assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("data-testid")), "promote-knight");
   await page.keyboard.press("Enter");
   assert.equal(await current(page), "e8=N");
@@ -225,7 +225,7 @@ test("the list of continuations is sorted by score, and a click plays a continua
 });
 
 for (const [width, height] of /** @type {const} */ ([[360, 640], [390, 844], [430, 932], [844, 390]])) {
-  test(`a tap shows all lines and the controls of the engine at ${width} by ${height}, a move of the second line can be tapped, and another tap hides them`, async (t) => {
+  test(`a tap shows all lines and the controls of the engine at ${width} by ${height}, a move of the second line can be tapped, and another tap hides the lines`, async (t) => {
     const context = { viewport: { width, height }, hasTouch: true, isMobile: true };
     // The database has three lines of this position.
     const page = await shelf.page(t, { path: "site/#moves=f2f3,e7e5&ply=2", before: withoutEngine, context });
@@ -247,7 +247,7 @@ for (const [width, height] of /** @type {const} */ ([[360, 640], [390, 844], [43
   });
 }
 
-test("names, ratings, clocks and the result are next to the board and turn with it", async (t) => {
+test("names, ratings, clocks and the result are next to the board and turn with the board", async (t) => {
   const page = await shelf.page(t, { path: "site/" });
   await paste(page, '[White "Ann"]\n[Black "Bob"]\n[WhiteElo "2000"]\n[Result "0-1"]\n\n1. e4 { [%clk 0:03:00] } e5 { [%clk 0:02:58] } 2. Nf3 { [%clk 1:02:09] } 0-1');
   await page.keyboard.press("End");
@@ -326,7 +326,7 @@ test("settings are kept: colours, pieces, the database", async (t) => {
   await reads(page, "database", /^6\d,\d\d\d positions/);
 });
 
-test("the settings show pieces of each set, whose pictures load with them, and the board shows the chosen set", async (t) => {
+test("the settings show pieces of each set, load the pictures when opened, and the board shows the chosen set", async (t) => {
   const page = await shelf.page(t, { path: "site/" });
   /** @type {string[]} */
   const loaded = [];
@@ -400,7 +400,7 @@ test("a step changes no more elements in a game of 300 moves than in a game of 2
   assert.equal(long, short);
 });
 
-test("the report counts bad moves, leads to them, and names the number of known positions", async (t) => {
+test("the report counts bad moves, links to these moves, and shows the number of known positions", async (t) => {
   const page = await shelf.page(t, { path: "site/", before: withoutEngine, context: { viewport: { width: 1366, height: 768 } } });
   // Only the PGN has evaluations: White loses a queen, Black a pawn, and a position between them has no evaluation.
   await paste(page, "[White \"Ann\"]\n[Black \"Bob\"]\n\n1. a4 { [%eval 0.0] } a5 { [%eval 0.1] } 2. h4 { [%eval 0.0] } h5 { [%eval 0.1] } 3. Rh3 { [%eval -4.5] } Ra6 { [%eval -2.9] } 4. Rg3 Rb6 { [%eval -3.0] } 5. b3 { [%eval -3.1] } *");

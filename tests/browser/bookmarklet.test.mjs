@@ -49,58 +49,58 @@ const UNCLEAR = /does not show whether this game is over: only finished games/;
 /** @type {[name: string, expected: Case][]} */
 const CASES = [
   ["a finished game at Lichess is opened by its id", { url: "lichess.org/abcd1234?lichess-finished", lichess: "abcd1234" }],
-  ["so is one's own, by the part of its address that is public, and seen from the same side", { url: "lichess.org/abcd1234WXYZ?lichess-finished-black", lichess: "abcd1234/black" }],
-  ["and one on the analysis board", { url: "lichess.org/abcd1234/black?lichess-game", lichess: "abcd1234" }],
+  ["an own finished game at Lichess is opened by the public part of the address, from the same side", { url: "lichess.org/abcd1234WXYZ?lichess-finished-black", lichess: "abcd1234/black" }],
+  ["a finished game on the analysis board of Lichess is opened by its id", { url: "lichess.org/abcd1234/black?lichess-game", lichess: "abcd1234" }],
   ["a game that is being played at Lichess is not opened", { url: "lichess.org/abcd1234?lichess-running", says: RUNNING }],
-  ["nor one on TV", { url: "lichess.org/tv?lichess-running", says: RUNNING }],
-  ["nor an aborted one", { url: "lichess.org/abcd1234?lichess-aborted", says: /aborted/ }],
-  ["nor one's own analysis of a correspondence game under way", { url: "lichess.org/abcd1234/white/analysis?lichess-correspondence", says: RUNNING }],
-  ["nor that, where the page does not tell", { url: "lichess.org/abcd1234/white/analysis?lichess-correspondence-bare", says: UNCLEAR }],
-  ["a finished game on TV is read from the page, whatever its elements are called", { url: "lichess.org/tv?lichess-tv", moves: SHORT, tags: { Result: "1/2-1/2" } }],
-  ["of a variant it says that it is one", { url: "lichess.org/tv?lichess-tv-variant", says: /Variants/ }],
-  ["the analysis board of Lichess gives its PGN", { url: "lichess.org/analysis?lichess-analysis", moves: "e4 e5 Nf3 Nc6", tags: { White: "Ann & Bob" } }],
+  ["a running game on Lichess TV is not opened", { url: "lichess.org/tv?lichess-running", says: RUNNING }],
+  ["an aborted game at Lichess is not opened", { url: "lichess.org/abcd1234?lichess-aborted", says: /aborted/ }],
+  ["the analysis of an own running correspondence game is not opened", { url: "lichess.org/abcd1234/white/analysis?lichess-correspondence", says: RUNNING }],
+  ["the analysis of a correspondence game of unknown state is not opened", { url: "lichess.org/abcd1234/white/analysis?lichess-correspondence-bare", says: UNCLEAR }],
+  ["a finished game on Lichess TV is read from the page, regardless of the names of elements", { url: "lichess.org/tv?lichess-tv", moves: SHORT, tags: { Result: "1/2-1/2" } }],
+  ["a game of a variant is not opened, with a reason", { url: "lichess.org/tv?lichess-tv-variant", says: /Variants/ }],
+  ["the PGN of the analysis board of Lichess is opened", { url: "lichess.org/analysis?lichess-analysis", moves: "e4 e5 Nf3 Nc6", tags: { White: "Ann & Bob" } }],
   [
-    "a study is read without its side lines, from where the chapter starts",
+    "a study is read without variations, from the start of the chapter",
     { url: "lichess.org/study/study123/chapter1?lichess-study", moves: "Kd3 Kd5 e4+", tags: { FEN: "8/8/8/4k3/8/4K3/4P3/8 w - - 0 1", White: "White, W.", Black: "Black, B." } },
   ],
-  ["a chapter that was chosen later is not opened from the start of another", { url: "lichess.org/study/study123/chapter2?lichess-study", says: /where this game starts/ }],
+  ["a chapter that was chosen later is not opened from the start of another chapter", { url: "lichess.org/study/study123/chapter2?lichess-study", says: /where this game starts/ }],
   ["a broadcast with its result is opened", { url: "lichess.org/broadcast/a/b/c/chapter1?lichess-broadcast", moves: "Kd3 Kd5 e4+" }],
-  ["one without is not", { url: "lichess.org/broadcast/a/b/c/chapter1?lichess-study", says: UNCLEAR }],
+  ["a broadcast without a result is not opened", { url: "lichess.org/broadcast/a/b/c/chapter1?lichess-study", says: UNCLEAR }],
   ["a puzzle is opened with the game that led to it", { url: "lichess.org/training/abcde?lichess-training", moves: OPERA.split(" ").slice(0, 24).join(" ") }],
-  ["a page of Lichess that has no game says so", { url: "lichess.org/tournament/abcd1234?lichess-tournament", says: /No game/ }],
+  ["a page of Lichess without a game is an error", { url: "lichess.org/tournament/abcd1234?lichess-tournament", says: /No game/ }],
 
   [
     "a finished game at chess.com is read with its pieces and its players",
     { url: "www.chess.com/game/live/123456789?chess-com-finished", moves: OPERA, tags: { White: "AnnW", Black: "BobB", Result: "1-0" } },
   ],
-  ["with its promotion", { url: "www.chess.com/game/daily/1?chess-com-promotion", moves: SHORT, tags: { Result: "1/2-1/2" } }],
-  ["with the tags that the board knows", { url: "www.chess.com/game/live/1?chess-com-own", moves: SHORT, tags: { Date: "2024.05.06", White: "AnnW", Result: "1-0", Event: "Live Chess" } }],
-  ["in its analysis, without side lines", { url: "www.chess.com/analysis/game/live/1/review?chess-com-review", moves: SHORT, tags: { White: "AnnW" } }],
-  ["on the analysis board, which has no result", { url: "www.chess.com/analysis?chess-com-analysis", moves: SHORT }],
-  ["in an older layout, seen from Black's side", { url: "www.chess.com/live/game/1?chess-com-vertical", moves: OPERA, tags: { White: "AnnW", Black: "BobB" } }],
-  ["in the oldest", { url: "www.chess.com/live/game/1?chess-com-oldest", moves: SHORT, tags: { Result: "1-0" } }],
+  ["a promotion at chess.com is read", { url: "www.chess.com/game/daily/1?chess-com-promotion", moves: SHORT, tags: { Result: "1/2-1/2" } }],
+  ["a game at chess.com is read with its tags", { url: "www.chess.com/game/live/1?chess-com-own", moves: SHORT, tags: { Date: "2024.05.06", White: "AnnW", Result: "1-0", Event: "Live Chess" } }],
+  ["the analysis of a game at chess.com is read without variations", { url: "www.chess.com/analysis/game/live/1/review?chess-com-review", moves: SHORT, tags: { White: "AnnW" } }],
+  ["a game on the analysis board of chess.com is read without a result", { url: "www.chess.com/analysis?chess-com-analysis", moves: SHORT }],
+  ["an older layout of chess.com is read from Black's side", { url: "www.chess.com/live/game/1?chess-com-vertical", moves: OPERA, tags: { White: "AnnW", Black: "BobB" } }],
+  ["the oldest layout of chess.com is read", { url: "www.chess.com/live/game/1?chess-com-oldest", moves: SHORT, tags: { Result: "1-0" } }],
   ["a game that is being played at chess.com is not opened", { url: "www.chess.com/game/live/1?chess-com-running", says: RUNNING }],
-  ["nor one that has buttons of a game under way beside a result", { url: "www.chess.com/play/online?chess-com-rematch", says: RUNNING }],
-  ["nor one that the board says is played", { url: "www.chess.com/game/1?chess-com-own-running", says: RUNNING }],
-  ["nor one whose state does not show", { url: "www.chess.com/game/daily/1?chess-com-unclear", says: UNCLEAR }],
-  ["nor its analysis", { url: "www.chess.com/analysis/game/daily/1?chess-com-unclear", says: UNCLEAR }],
-  ["a list with a gap is not opened", { url: "www.chess.com/games/view/1?chess-com-gap", says: /Moves are missing/ }],
-  ["what is no move is named", { url: "www.chess.com/games/view/1?chess-com-nonsense", says: /“Castle” is no move/ }],
-  ["a post at chess.com is read as any page", { url: "www.chess.com/blog/x/y?chess-com-blog", moves: "e4 c5 Nf3 d6 d4 cxd4" }],
+  ["a game at chess.com with a result and the buttons of a running game is not opened", { url: "www.chess.com/play/online?chess-com-rematch", says: RUNNING }],
+  ["a game at chess.com that the board marks as running is not opened", { url: "www.chess.com/game/1?chess-com-own-running", says: RUNNING }],
+  ["a game at chess.com of unknown state is not opened", { url: "www.chess.com/game/daily/1?chess-com-unclear", says: UNCLEAR }],
+  ["the analysis of a game at chess.com of unknown state is not opened", { url: "www.chess.com/analysis/game/daily/1?chess-com-unclear", says: UNCLEAR }],
+  ["a list of moves with a gap is not opened", { url: "www.chess.com/games/view/1?chess-com-gap", says: /Moves are missing/ }],
+  ["the error of an invalid move contains the move", { url: "www.chess.com/games/view/1?chess-com-nonsense", says: /“Castle” is no move/ }],
+  ["a post at chess.com is read like a page of any other site", { url: "www.chess.com/blog/x/y?chess-com-blog", moves: "e4 c5 Nf3 d6 d4 cxd4" }],
 
   [
     "a PGN in preformatted text keeps quotes, percents, line breaks, letters and comments",
     { url: "blog.test/?any-pre", moves: "e4 e5 Qh5 Ke7 Qxe5#", tags: { Event: 'Say "hi" & 100% + more; #1', White: "Łukasz Ü. “Q”", Result: "1-0" } },
   ],
-  ["one in a field is opened, none in a password", { url: "blog.test/?any-textarea", moves: "d4 d5 c4 e6 Nc3" }],
-  ["viewers give all their games", { url: "blog.test/?any-viewers", moves: ["e4 e5 Nf3", "d4 d5"], tags: { White: "A" } }],
-  ["a viewer that has drawn its game gives the main line", { url: "blog.test/?any-viewer", moves: "e4 e5 Nf3" }],
+  ["a PGN in a text field is opened, and password fields are ignored", { url: "blog.test/?any-textarea", moves: "d4 d5 c4 e6 Nc3" }],
+  ["the games of all viewers on a page are opened", { url: "blog.test/?any-viewers", moves: ["e4 e5 Nf3", "d4 d5"], tags: { White: "A" } }],
+  ["the main line of a rendered viewer is opened", { url: "blog.test/?any-viewer", moves: "e4 e5 Nf3" }],
   ["a game of Lichess in a frame is opened by its id", { url: "blog.test/?any-embed", lichess: "abcd1234/black" }],
   ["a FEN in a text is opened", { url: "blog.test/?any-fen", fen: "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5Q2/PPPP1PPP/RNB1K1NR_w_KQkq_-_4_4" }],
-  ["and one of a diagram", { url: "blog.test/?any-fen-attribute", fen: "8/8/8/4k3/8/4K3/4P3/8_b_-_-_3_40" }],
-  ["moves in other languages are left to the board, which knows or refuses them", { url: "blog.test/?any-german", moves: "e4 e5 Sf3 Sc6 ♗b5 a6" }],
-  ["what is selected comes first", { url: "blog.test/?any-selection", select: "#selected", moves: "d4 Nf6 c4 g6" }],
-  ["a page without a game says so", { url: "blog.test/?any-nothing", says: /No game was found here.*select it/ }],
+  ["a FEN of a diagram is opened", { url: "blog.test/?any-fen-attribute", fen: "8/8/8/4k3/8/4K3/4P3/8_b_-_-_3_40" }],
+  ["moves in other languages are passed to the board unchanged", { url: "blog.test/?any-german", moves: "e4 e5 Sf3 Sc6 ♗b5 a6" }],
+  ["a selected text has priority", { url: "blog.test/?any-selection", select: "#selected", moves: "d4 Nf6 c4 g6" }],
+  ["a page without a game is an error with advice", { url: "blog.test/?any-nothing", says: /No game was found here.*select it/ }],
 ];
 
 /** Returns the moves in the text of a game. */
@@ -118,7 +118,7 @@ function holds(/** @type {string} */ address, /** @type {Case} */ expected, base
   assert.equal(href.slice(0, href.indexOf("#")), base);
   if (expected.lichess) return assert.equal(hash, `#lichess=${expected.lichess}`);
   if (expected.fen) return assert.equal(hash, `#fen=${expected.fen}`);
-  assert.match(hash, /^#pgn=[\w\-.!~*'()%]+$/, "nothing in the fragment can be taken for something else");
+  assert.match(hash, /^#pgn=[\w\-.!~*'()%]+$/, "all special characters in the fragment are encoded");
   const text = decodeURIComponent(hash.slice("#pgn=".length));
   const games = parsePgn(text);
   const wanted = [expected.moves ?? []].flat();
@@ -155,7 +155,7 @@ for (const [name, launch] of /** @type {const} */ ([["Chromium", chromiumWith], 
         if (expected.says) {
           assert.match(String(said), expected.says);
           assert.match(String(said), /^Shelfish: /);
-          assert.equal(tab, undefined, "nothing is opened");
+          assert.equal(tab, undefined, "no tab is opened");
         } else {
           assert.equal(said, undefined);
           holds(String(tab), expected);
@@ -171,7 +171,7 @@ for (const [name, launch] of /** @type {const} */ ([["Chromium", chromiumWith], 
       assert.match(String(await browser.inTab("document.title")), /AnnW – BobB/);
     });
 
-    test("the first of several games is shown, and the menu contains the others", async () => {
+    test("the first of several games is shown, and the menu contains the other games", async () => {
       await browser.visit("http://blog.test/?any-viewers");
       await browser.press("Open in Shelfish");
       const notice = `document.querySelector("[data-testid=notice]")?.textContent`;
@@ -192,7 +192,7 @@ for (const [name, launch] of /** @type {const} */ ([["Chromium", chromiumWith], 
       holds(String(here), { url: "blog.test", moves: "d4 d5 c4 e6 Nc3" });
     });
 
-    test("the policy of the pages applies: the same link in a page does nothing", async () => {
+    test("the policy of the pages blocks a javascript link in a page", async () => {
       await browser.visit("http://blog.test/?any-nothing");
       // The browser's tools add the link, not the page.
       await browser.run(`document.body.insertAdjacentElement("beforeend", Object.assign(document.createElement("a"), { id: "link", href: "javascript:void(document.title='ran')", textContent: "A link" }))`);
@@ -200,7 +200,7 @@ for (const [name, launch] of /** @type {const} */ ([["Chromium", chromiumWith], 
       assert.equal(await browser.run("document.title"), "Nothing about chess");
     });
 
-    test("the link also works in a page without a policy, which encodes and decodes it again", async () => {
+    test("the bookmarklet also works as a link in a page without a policy", async () => {
       await browser.visit("http://blog.test/?any-nothing&policy=");
       const href = JSON.stringify(link.replace("void%20", "window.done%3D"));
       await browser.run(`document.body.insertAdjacentHTML("beforeend", '<a id="link">A link</a>') ?? (document.querySelector("#link").href = ${href}) ?? 0`);
@@ -217,7 +217,7 @@ const PAGE = "site/bookmarklet.html";
 
 for (const [size, viewport, hasTouch] of /** @type {const} */ ([["a phone", { width: 360, height: 740 }, true], ["a desk", { width: 1280, height: 800 }, false]])) {
   for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
-    test(`axe finds no violation on the page that installs it, on ${size}, ${colorScheme}, and nothing is cut off`, async (t) => {
+    test(`axe finds no violation on the page of the bookmarklet, and the page does not scroll sideways, on ${size}, ${colorScheme}`, async (t) => {
       const page = await shelf.page(t, { path: PAGE, context: { viewport, colorScheme, hasTouch, isMobile: hasTouch } });
       await page.click("summary");
       await page.getByTestId("paste-go").click();
@@ -225,12 +225,12 @@ for (const [size, viewport, hasTouch] of /** @type {const} */ ([["a phone", { wi
       assert.deepEqual(await findings(page), []);
       assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= viewport.width);
       const [paste, drag] = await Promise.all([".paste", ".drag"].map(async (name) => (await page.locator(name).boundingBox())?.y ?? 0));
-      assert.equal(Number(paste) < Number(drag), hasTouch, "where one cannot drag, pasting comes first");
+      assert.equal(Number(paste) < Number(drag), hasTouch, "the field to paste is above the button only on a touch screen");
     });
   }
 }
 
-test("the button carries the address when it is dragged, and explains itself when it is clicked", async (t) => {
+test("a drag of the button contains the link, and a click explains the button", async (t) => {
   const page = await shelf.page(t, { path: PAGE });
   const button = page.getByTestId("bookmarklet");
   await button.click();
@@ -245,7 +245,7 @@ test("the button carries the address when it is dragged, and explains itself whe
   await page.mouse.up();
 });
 
-test("its code is copied with the keyboard", async (t) => {
+test("the code of the bookmarklet is copied with the keyboard", async (t) => {
   const page = await shelf.page(t, { path: PAGE, context: { permissions: ["clipboard-read", "clipboard-write"] } });
   await page.getByTestId("copy").focus();
   await page.keyboard.press("Enter");

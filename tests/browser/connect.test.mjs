@@ -39,7 +39,7 @@ async function opened(/** @type {import("node:test").TestContext} */ t, options 
   return page;
 }
 
-test("it answers as the package does, and the page loads no module", async (t) => {
+test("connect gives the same answers as openDatabase, and the page loads no module", async (t) => {
   const page = await opened(t);
   const answers = await page.evaluate(async (fens) => {
     const database = await remote.connect(work(), "db/manifest.json", { indexedDB: false });
@@ -115,7 +115,7 @@ test("an aborted opening leaves no database open, and the Worker can open anothe
   assert.equal(second?.fen, START);
 });
 
-test("a Worker that the database created ends with it, and after a failed opening", async (t) => {
+test("a Worker that connect created ends when the database closes, and after a failed opening", async (t) => {
   const page = await opened(t, { allow: /404|Failed to load resource/ });
   for (const folder of ["db/", "none/"]) {
     const ended = page.waitForEvent("worker").then((worker) => worker.waitForEvent("close"));
@@ -133,7 +133,7 @@ test("a Worker that the database created ends with it, and after a failed openin
   }
 });
 
-test("errors are instances of the class of both entries, and their fields are not", async (t) => {
+test("errors are instances of the class of both entries, and plain objects are not", async (t) => {
   const page = await opened(t);
   const known = await page.evaluate(async () => {
     class Special extends shelfish.ShelfishError {}

@@ -104,7 +104,7 @@ test("the engine searches moves only while the panel is shown, with few nodes, a
   assert.equal(repeated.length, first.length, "known moves are not searched again");
 });
 
-test("without the engine only the moves of the database are listed, and its setting adds the others at once", async (t) => {
+test("without the engine only moves of the database are listed, and its setting adds the other moves at once", async (t) => {
   const page = await shelf.page(t, { path: PATH, context, before: () => localStorage.settings ?? localStorage.setItem("settings", '{"engine":false,"panel":"continuations"}') });
   await page.locator("#continuations .share").first().waitFor();
   await until(async () => /legal moves? (has|have) an evaluation$/.test((await page.locator("#continuations .share").first().textContent()) ?? ""));

@@ -20,7 +20,7 @@ after(() => shelf.close());
 
 /** @typedef {typeof import("shelfish/evaluator")} Entry */
 
-test("Stockfish is used only on request, and its answers name it", { skip }, async (t) => {
+test("Stockfish is used only on request, and its answers contain the name Stockfish", { skip }, async (t) => {
   const page = await shelf.page(t);
   const told = await page.evaluate(async (known) => {
     const entry = "/pkg/evaluator.js";

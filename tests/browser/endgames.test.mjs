@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import { findings } from "./support/axe.mjs";
 import { lab } from "./support/lab.mjs";
 import { at, withoutEngine } from "./support/page.mjs";
-import { reads, until } from "./support/until.mjs";
+import { equals, reads, until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -17,7 +17,7 @@ const fenPath = (/** @type {string} */ fen) => `site/#fen=${fen.replaceAll(" ", 
 
 const BISHOP_AND_KNIGHT = "8/8/8/4k3/8/8/8/2B1KN2 w - - 0 1";
 
-test("a position with few pieces has an exact result, and its legal moves too", async (t) => {
+test("a position with few pieces and all its legal moves have exact results", async (t) => {
   const page = await shelf.page(t, { path: fenPath(BISHOP_AND_KNIGHT) });
   await reads(page, "facts", /^White wins by endgame tables, capture or pawn move in 56 half-moves$/);
   await reads(page, "score", /^1-0$/);
@@ -25,7 +25,8 @@ test("a position with few pieces has an exact result, and its legal moves too", 
   assert.equal(rows.length, 15, "all legal moves");
   assert.match(String(rows[0]), /^Win 56/);
   assert.match(String(rows.at(-1)), /^Draw/);
-  assert.equal(await page.locator("#board .cg-shapes line").count(), 1, "only the best move has an arrow");
+  // Only the best move has an arrow.
+  await equals(() => page.locator("#board .cg-shapes line").count(), 1);
   assert.deepEqual(await findings(page), []);
   // The result of the next position comes without a search.
   await at(page, "line-move").first().click();
@@ -56,7 +57,7 @@ test("a draw by the 50-move rule is a draw", async (t) => {
   await reads(page, "score", /^½-½$/);
 });
 
-test("a report calls a move a blunder that gives away a won ending", async (t) => {
+test("a move that spoils a won ending is a blunder in the report", async (t) => {
   const pgn = '[SetUp "1"]\n[FEN "8/8/3k4/8/3K4/8/3P4/8 w - - 0 1"]\n\n1. Kd3 Ke6 2. Ke4 Kd6 *';
   const page = await shelf.page(t, { path: `site/#pgn=${encodeURIComponent(pgn)}`, before: withoutEngine });
   await reads(page, "white-blunder", /1/);

@@ -40,7 +40,7 @@ for (const file of ["engine.js", "engine-inline.js"]) {
   });
 }
 
-test("the module without SIMD finds the same, node for node", async (t) => {
+test("the module without SIMD gives the same results with the same nodes", async (t) => {
   const page = await shelf.page(t);
   const [simd, scalar] = await page.evaluate(async (fen) => {
     const entry = "/pkg/engine.js";
@@ -168,7 +168,7 @@ suiteIn(["Firefox", "WebKit"], (session) => {
   before(() => session.driver.get(shelf.server.url));
 
   for (const file of ["engine.js", "engine-inline.js"]) {
-    test(`${file}: a search finds the same as in Chromium, node for node, and reports each depth`, async (t) => {
+    test(`${file}: a search gives the same result with the same nodes as in Chromium, and reports each depth`, async (t) => {
       const search = async (/** @type {string} */ file, /** @type {string} */ fen) => {
         const entry = `/pkg/${file}`;
         /** @type {Entry} */

@@ -1,20 +1,22 @@
 // The examples of crate/js/examples as copies outside of this repository: types, builds, answers.
 import assert from "node:assert/strict";
-import { cpSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { parseComment, parsePgn, startingPosition } from "chessops/pgn";
 import { makeFen } from "chessops/fen";
 import { parseSan } from "chessops/san";
 import { chromium } from "playwright-core";
-import { project, run, served } from "../toolchains/support.mjs";
+import { project, run, served, started } from "../toolchains/support.mjs";
 import { famous } from "./support/fixtures.mjs";
 import { games } from "./support/games.mjs";
 import { host } from "./support/host.mjs";
 import { FLAGS, START, watch } from "./support/lab.mjs";
-import { CHROMIUM, DUMPS, ROOT } from "./support/paths.mjs";
+import { CHROMIUM, DUMPS, ROOT, SHELFISH } from "./support/paths.mjs";
 import { best, truth } from "./support/truth.mjs";
-import { withLimit } from "./support/until.mjs";
+import { equals, withLimit } from "./support/until.mjs";
 
 const EXAMPLES = "../../../crate/js/examples";
 const FAMOUS = String(DUMPS.find((dump) => dump.includes("famous")));
@@ -46,17 +48,21 @@ async function example(/** @type {string} */ name, change = (/** @type {string} 
   return { directory, call };
 }
 
-/** Opens the built page with the database. The test fails if its console is not empty. */
-async function opened(/** @type {import("node:test").TestContext} */ t, /** @type {string} */ directory) {
+/** Opens the built page with the database of the famous games. */
+const built = async (/** @type {import("node:test").TestContext} */ t, /** @type {string} */ directory) =>
+  opened(t, `${await served(t, directory)}?db=${encodeURIComponent(shelf.url)}`);
+
+/** Opens a page. The test fails if its console is not empty. */
+async function opened(/** @type {import("node:test").TestContext} */ t, /** @type {string} */ url, /** @type {RegExp} */ allow = /^$/) {
   const context = withLimit(await browser.newContext());
   const page = /** @type {import("./support/lab.mjs").Page} */ (await context.newPage());
   watch(page);
   t.after(async () => {
     await context.close();
-    assert.deepEqual(page.console, [], "the console is empty");
+    assert.deepEqual(page.console.filter((line) => !allow.test(line)), [], "the console is empty");
   });
   shelf.requests.length = 0;
-  await page.goto(`${await served(t, directory)}?db=${encodeURIComponent(shelf.url)}`);
+  await page.goto(url);
   return page;
 }
 
@@ -97,13 +103,13 @@ test("annotate-pgn adds the evaluations of the source and does not change the ga
     }
   });
   assert.ok(evals > 1400, `${evals} evaluations`);
-  assert.equal(await run(directory, "node", ["annotate.mjs", GAMES, shelf.url]), output, "by HTTP, too");
+  assert.equal(await run(directory, "node", ["annotate.mjs", GAMES, shelf.url]), output, "the output is the same over HTTP");
 });
 
-test("worker: the page shows what the Worker finds", async (t) => {
+test("worker: the page shows the answer of the Worker", async (t) => {
   const { directory, call } = await example("worker");
   await call("build");
-  const page = await opened(t, join(directory, "dist"));
+  const page = await built(t, join(directory, "dist"));
   const output = page.locator("output");
   await output.filter({ hasText: ` at depth ${best(known.get(START) ?? [])?.depth}: ` }).waitFor();
   await page.getByLabel("FEN").fill("8/8/8/3k4/8/8/3K4/N7 w - -");
@@ -114,50 +120,98 @@ test("worker: the page shows what the Worker finds", async (t) => {
   await output.filter({ hasNotText: /in the database|^$/ }).waitFor();
 });
 
-/** The evaluation bar without its aborts. */
-const patient = (/** @type {string} */ text) =>
-  text
-    .replace(/const abort = new AbortController\(\);\n( +)database\.lookup\(fen, \{ signal: abort\.signal \}\)/, "let isOver = false;\n$1database.lookup(fen)")
-    .replaceAll("abort.signal.aborted ||", "isOver ||")
-    .replace(/return \(\) => abort\.abort\(\);/, "return () => void (isOver = true);");
+test("lichess: an unchanged page gets evaluations and moves from the databases at its first visit", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "shelfish-example-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  execFileSync(SHELFISH, ["book", "build", GAMES, "-o", folder, "--quiet"]);
+  const book = await host(folder);
+  t.after(() => book.close());
+  const { directory, call } = await example("lichess");
+  await call("build");
+  // An answer with status 404 is a line in the console.
+  const url = `${await served(t, join(directory, "dist"))}?db=${encodeURIComponent(shelf.url)}&book=${encodeURIComponent(book.url)}`;
+  const page = await opened(t, url, /status of 404/);
+  const explored = (/** @type {string} */ fen) => JSON.parse(execFileSync(SHELFISH, ["explore", "-d", folder, fen, "--json"], { encoding: "utf8" }));
+  const shows = async (/** @type {string} */ fen) => {
+    const evaluation = best(known.get(fen) ?? []);
+    const { cp = 0, mate } = evaluation?.pvs[0] ?? {};
+    const text = evaluation ? `${mate === undefined ? cp / 100 : `#${mate}`} at depth ${evaluation.depth}` : "No cloud evaluation available for that position";
+    await page.locator("output", { hasText: text }).waitFor();
+    const moves = explored(fen).moves.slice(0, 12).map((/** @type {any} */ { san, white, draws, black }) => `${san}: ${white} + ${draws} + ${black}`);
+    assert.deepEqual(await page.locator("li").allTextContents(), moves);
+    return moves.length;
+  };
+  assert.ok((await shows(START)) > 3);
+  for (const fen of ["rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq -", "8/8/8/3k4/8/8/3K4/N7 w - -"]) {
+    await page.getByLabel("FEN").fill(fen);
+    await page.getByRole("button").click();
+    await shows(fen);
+  }
+});
 
-test("react-eval-bar shows the last of 80 positions, with no more requests than without aborting", async (t) => {
+test("react: the bar shows the last of 80 positions while answers are slower than steps", async (t) => {
   const [game = []] = await games(GAMES, 1, 1);
   const fens = game.slice(1, 81).filter((fen) => known.has(fen));
   assert.equal(fens.length, 80);
-  /** @type {number[]} */
-  const counts = [];
-  for (const change of [undefined, patient]) {
-    const { directory, call } = await example("react-eval-bar", change, !change);
-    await call("build");
-    cpSync(join(directory, "index.html"), join(directory, "dist/index.html"));
-    assert.equal(/isOver/.test(readFileSync(join(directory, "EvalBar.tsx"), "utf8")), change === patient);
-    const page = await opened(t, join(directory, "dist"));
-    const bar = page.getByRole("meter", { name: "Evaluation" });
-    await bar.filter({ hasText: score(START) }).waitFor();
-    // The host is slow: steps are faster than answers.
-    let underWay = 0;
-    shelf.fault = ({ response, headers, body }) => {
-      underWay++;
-      response.on("close", () => underWay--);
-      setTimeout(() => response.writeHead(206, { ...headers, "content-length": body.length }).end(body), 50);
-    };
-    t.after(() => void (shelf.fault = undefined));
-    await page.evaluate(async (fens) => {
-      const input = document.querySelector("input");
-      const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value")?.set;
-      for (const fen of fens) {
-        set?.call(input, fen);
-        input?.dispatchEvent(new Event("input", { bubbles: true }));
-        await new Promise((done) => requestAnimationFrame(done));
-      }
-    }, fens);
-    await bar.filter({ hasText: score(String(fens.at(-1))) }).waitFor();
-    assert.equal(await bar.getAttribute("aria-valuetext"), score(String(fens.at(-1))));
-    assert.equal(await bar.getAttribute("aria-busy"), "false");
-    while (underWay > 0) await page.evaluate(() => new Promise(requestAnimationFrame));
-    counts.push(shelf.requests.length);
-  }
-  t.diagnostic(`${counts[0]} requests, without aborting ${counts[1]}`);
-  assert.ok(Number(counts[0]) <= Number(counts[1]), counts.join(" "));
+  const { directory, call } = await example("react");
+  await call("build");
+  const page = await built(t, join(directory, "dist"));
+  const bar = page.getByRole("meter", { name: "Evaluation" });
+  await bar.filter({ hasText: score(START) }).waitFor();
+  shelf.fault = ({ response, headers, body }) => void setTimeout(() => response.writeHead(206, { ...headers, "content-length": body.length }).end(body), 50);
+  t.after(() => void (shelf.fault = undefined));
+  await page.evaluate(async (fens) => {
+    const input = document.querySelector("input");
+    const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value")?.set;
+    for (const fen of fens) {
+      set?.call(input, fen);
+      input?.dispatchEvent(new Event("input", { bubbles: true }));
+      await new Promise((done) => requestAnimationFrame(done));
+    }
+  }, fens);
+  await bar.filter({ hasText: score(String(fens.at(-1))) }).waitFor();
+  await equals(() => bar.getAttribute("aria-busy"), "false");
+  assert.equal(await bar.getAttribute("aria-valuetext"), score(String(fens.at(-1))));
+  // The database lacks the position, until the engine may answer.
+  await page.getByLabel("FEN").fill("6k1/5ppp/8/8/8/8/8/R3K2R w - - 0 1");
+  await bar.filter({ hasText: "not in the database" }).waitFor();
+  await page.getByLabel("Engine").check();
+  await bar.filter({ hasText: "#1" }).waitFor();
+});
+
+test("vite-typescript and the command `shelfish sample`: the page lists the scores of a game from the sample", async (t) => {
+  const { directory, call } = await example("vite-typescript");
+  // The project has no links to programs of the package.
+  await run(directory, "node", ["node_modules/shelfish/cli.js", "sample", "public/evals"]);
+  await call("build");
+  const page = await opened(t, await started(t, directory, "vite", (port) => ["--host", "127.0.0.1", "--port", port, "--strictPort"]), /^(debug|log): \[vite\]/);
+  await page.getByRole("status").filter({ hasText: /^\d+ requests, \d+ bytes$/ }).waitFor();
+  const plies = await page.getByRole("listitem").allTextContents();
+  assert.equal(plies.length, 18);
+  const all = truth(...DUMPS);
+  const { cp = 0 } = best(all.get("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -") ?? [])?.pvs[0] ?? {};
+  assert.equal(plies[0], `e2e4 +${(cp / 100).toFixed(2)}`);
+  assert.ok(plies.every((ply) => /^[a-h][1-8][a-h][1-8] ([+-]?\d+\.\d\d|#-?\d+)$/.test(ply)), plies.join("; "));
+});
+
+test("plain-html: the page shows evaluations of the sample without a bundler", async (t) => {
+  const { directory } = await example("plain-html", undefined, false);
+  const page = await opened(t, await started(t, directory, "sirv", (port) => [".", "--dev", "--host", "127.0.0.1", "--port", port]));
+  const facts = page.locator("shelfish-eval .facts");
+  const all = truth(...DUMPS);
+  await facts.filter({ hasText: `Depth ${best(all.get(START) ?? [])?.depth}, database` }).waitFor();
+  await page.getByLabel("FEN").fill("8/8/8/3k4/8/8/3K4/N7 w - -");
+  await page.getByRole("button").click();
+  await facts.filter({ hasText: "Not in the database" }).waitFor();
+});
+
+test("uci: a page for stockfish.js gets its answers from the sample and then from the engine", async (t) => {
+  const { directory } = await example("uci", undefined, false);
+  const page = await opened(t, await started(t, directory, "sirv", (port) => [".", "--dev", "--host", "127.0.0.1", "--port", port]));
+  const output = page.locator("output[aria-busy=false]");
+  const { depth, pvs = [] } = best(truth(...DUMPS).get(START) ?? []) ?? {};
+  await output.filter({ hasText: `depth ${depth}, cp ${pvs[0]?.cp}, ${pvs[0]?.line?.split(" ")[0]} (from the database)` }).waitFor();
+  await page.getByLabel("FEN").fill("6k1/5ppp/8/8/8/8/8/R3K2R w - - 0 1");
+  await page.getByRole("button").click();
+  await output.filter({ hasText: /^depth \d+, mate 1, a1a8$/ }).waitFor();
 });

@@ -39,7 +39,7 @@ test("the book loads when the explorer is shown, a move is an arrow, and a click
   page.on("request", (request) => void (ofBook(request.url()) && asked.push(request.url())));
   await reads(page, "facts", /^Depth/);
   assert.deepEqual(asked, []);
-  assert.equal(await page.evaluate(() => performance.getEntriesByType("resource").filter(({ name }) => /shelfish_book_bg|\/book\//.test(name)).length), 0, "nothing of the book is loaded before");
+  assert.equal(await page.evaluate(() => performance.getEntriesByType("resource").filter(({ name }) => /shelfish_book_bg|\/book\//.test(name)).length), 0, "no file of the book is loaded before the explorer is shown");
   await tab(page).click();
   await shows(page, START);
   assert.ok(asked.length > 1);
@@ -51,7 +51,7 @@ test("the book loads when the explorer is shown, a move is an arrow, and a click
   await until(async () => (await page.locator("#played-moves .score span").count()) > 3);
 });
 
-test("a key shows the explorer, digits play its moves, and it is there after a reload", async (t) => {
+test("a key shows the explorer, digits play moves, and a reload keeps the explorer open", async (t) => {
   const page = await board(t);
   await reads(page, "facts", /^Depth/);
   await page.keyboard.press("1");
@@ -103,7 +103,7 @@ test("another filter counts other games and stays after a reload, and a famous g
 
 for (const [name, [width, height, scale]] of Object.entries({ "390 by 844": [390, 844, 1], "844 by 390": [844, 390, 1], "683 by 384 at 200 %": [683, 384, 2], "1920 by 1080": [1920, 1080, 1] })) {
   for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
-    test(`the explorer of the board is reached by touch, and axe finds no fault, at ${name}, ${colorScheme}`, async (t) => {
+    test(`the explorer of the board is reached by touch, and axe finds no violation, at ${name}, ${colorScheme}`, async (t) => {
       const page = await board(t, { viewport: { width: Number(width), height: Number(height) }, deviceScaleFactor: scale, hasTouch: true, colorScheme, reducedMotion: "reduce" });
       await reads(page, "facts", /^Depth/);
       await tab(page).tap();
@@ -113,11 +113,11 @@ for (const [name, [width, height, scale]] of Object.entries({ "390 by 844": [390
         const { left, right, width } = each.getBoundingClientRect();
         return width > 0 && (left < 0 || right > innerWidth + 0.5);
       }).length);
-      assert.equal(outside, 0, "nothing is cut off");
+      assert.equal(outside, 0, "no row is cut off");
       await until(async () => (await page.locator("#played-moves .score span").count()) > 3);
       assert.deepEqual(await findings(page), []);
       const jump = page.getByTestId("to-references");
-      assert.equal(await jump.isVisible(), Number(height) <= 500 || Number(width) < 600, "only small screens need a button that goes to the games");
+      assert.equal(await jump.isVisible(), Number(height) <= 500 || Number(width) < 600, "only small screens have a button that scrolls to the games");
       if (await jump.isVisible()) {
         await jump.tap();
         await until(() => page.locator("#references-title").evaluate((title) => title === document.activeElement && title.getBoundingClientRect().bottom <= innerHeight && title.getBoundingClientRect().top >= 0));

@@ -102,7 +102,8 @@ test("a move under the mouse is an arrow on the board, which covers no row, and 
   await page.locator("#played-moves tr", { has: page.getByText("e4", { exact: true }) }).click();
   await shows(page, AFTER_E4);
   assert.equal(await covered(), 0);
-  assert.equal(await arrows.count(), 0, "the row that is now under the pointer is not shown");
+  // The new row under the pointer shows no arrow.
+  await equals(() => arrows.count(), 0);
   await page.mouse.move(2, 2);
   await page.locator("#played-moves tr").first().hover();
   await arrows.waitFor({ state: "attached" });
@@ -110,7 +111,7 @@ test("a move under the mouse is an arrow on the board, which covers no row, and 
   await arrows.waitFor({ state: "detached" });
 });
 
-test("a share that is not nothing is not 0 %, and a share below a thousandth is not 0.1 %", async (t) => {
+test("a share below a thousandth is shown as <0.1 %, neither as 0 % nor as 0.1 %", async (t) => {
   for (const [path, share] of [["explorer.html", ".share"], ["precedent.html", ".share"]]) {
     const page = await shelf.page(t, { path: `site/${path}` });
     const games = path === "explorer.html" ? "#played-moves .games" : "#moves .games";
@@ -173,7 +174,7 @@ for (const [name, viewport] of Object.entries(SIZES)) {
   });
 }
 
-test("games of the book are in view at first sight, and open on the board in the position", async (t) => {
+test("games of the book are in view without scrolling, and open on the board in the position", async (t) => {
   const page = await explorer(t, "", { viewport: { width: 1366, height: 768 } });
   await shows(page, START);
   const box = (await page.getByTestId("references").boundingBox()) ?? assert.fail("no games");
@@ -187,7 +188,7 @@ test("games of the book are in view at first sight, and open on the board in the
   await until(() => page.evaluate(() => document.querySelector("#moves [aria-current] .san")?.textContent === "Bc4"));
 });
 
-test("rare moves are behind a button, which keeps its choice at the next position", async (t) => {
+test("a button shows rare moves, and the next position keeps the choice", async (t) => {
   const page = await explorer(t);
   await shows(page, START);
   const visible = () => page.locator("#played-moves tr:visible").count();

@@ -37,7 +37,7 @@ function attempt(/** @type {Page} */ page, /** @type {string} */ url, options = 
 
 /** @type {[name: keyof typeof faults, says: string, codes: string[]][]} */
 const RANGE_FAULTS = [
-  ["large", "the whole of a large file in place of a range", ["range"]],
+  ["large", "a whole large file instead of a range", ["range"]],
   ["short", "a clean but short body", ["range", "network"]],
   ["cut", "a body that breaks off", ["network"]],
   ["another", "another range with its own Content-Range", ["range", "corrupt"]],
@@ -46,7 +46,7 @@ const RANGE_FAULTS = [
   ["reset", "a closed connection", ["network"]],
   ["hang", "silence", ["timeout"]],
   ["stall", "half an answer, then silence", ["timeout"]],
-  ["drip", "a byte every now and then", ["timeout"]],
+  ["drip", "a single byte from time to time", ["timeout"]],
   ["notFound", "404", ["stale", "status"]],
   ["forbidden", "403", ["stale", "status"]],
   ["broken", "500", ["status"]],
@@ -64,7 +64,7 @@ for (const [name, says, codes] of RANGE_FAULTS) {
     assert.ok(codes.includes(failed.code), JSON.stringify(failed));
     assert.ok(failed.typed && failed.message.length > 10, failed.message);
     assert.ok(failed.url === undefined || failed.url.startsWith(bad.url), failed.url);
-    assert.ok(bad.requests.length < 20, `${bad.requests.length} requests are no storm`);
+    assert.ok(bad.requests.length < 20, `${bad.requests.length} requests`);
 
     // After the fault has passed, the same lookup succeeds.
     const open = async (/** @type {readonly [string, number]} */ [url, timeout]) => {
@@ -108,8 +108,8 @@ test("a host without ranges can serve small databases", async (t) => {
   );
   assert.equal(found, 40);
   const whole = bad.requests.filter(({ path }) => path !== "/manifest.json");
-  assert.equal(whole.length, 1, "and its file is fetched once");
-  assert.deepEqual(warnings.map((text) => /the host ignores range requests/.test(text)), [true], "and it is said");
+  assert.equal(whole.length, 1, "the file of the shard is fetched once");
+  assert.deepEqual(warnings.map((text) => /the host ignores range requests/.test(text)), [true], "a warning in the console reports ignored ranges");
 });
 
 test("a shard instead of another shard is detected", async (t) => {
@@ -171,9 +171,9 @@ for (const [says, content, codes] of MANIFESTS) {
 const MANIFEST_FAULTS = [
   ["missing", "notFound", ["status"]],
   ["forbidden", "forbidden", ["status"]],
-  ["an internal error", "broken", ["status"]],
+  ["answered with status 500", "broken", ["status"]],
   ["never sent", "hang", ["timeout"]],
-  ["refused", "reset", ["network"]],
+  ["interrupted by a closed connection", "reset", ["network"]],
 ];
 
 for (const [says, name, codes] of MANIFEST_FAULTS) {
@@ -272,7 +272,7 @@ test("a manifest that points at missing files is an error", async (t) => {
   assert.ok(["stale", "status"].includes((await attempt(page, `${bad.url}manifest.json`)).code));
 });
 
-test("a new build may replace the old one while a page has it open", async (t) => {
+test("a new build can replace the old build while a page has the old build open", async (t) => {
   const renewed = await host(join(shelf.root, "famous"));
   t.after(() => renewed.close());
   const page = await shelf.page(t, { allow });
@@ -294,5 +294,5 @@ test("a new build may replace the old one while a page has it open", async (t) =
   const fens = [...truth(String(DUMPS[1])).keys()].slice(0, 60);
   const answers = await page.evaluate((fens) => Promise.all(fens.map((fen) => database.lookup(fen))), fens);
   assert.ok(answers.every((answer) => answer));
-  assert.equal(renewed.requests.filter(({ path }) => path === "/manifest.json").length, 1, "and for all lookups together");
+  assert.equal(renewed.requests.filter(({ path }) => path === "/manifest.json").length, 1, "concurrent lookups reload the manifest once");
 });

@@ -74,7 +74,7 @@ const facts = (/** @type {Page} */ page) => page.locator("shelfish-game .facts")
 const answered = (/** @type {Page} */ page) => until(() => page.evaluate(() => /Depth|database|mate/i.test(document.querySelector("shelfish-game")?.shadowRoot?.querySelector(".facts")?.textContent ?? "")));
 const ply = (/** @type {Page} */ page) => page.evaluate(() => document.querySelector("shelfish-game")?.ply);
 
-test("it shows the moves of a game with the scores of the database, and each position during steps", async (t) => {
+test("the element shows the moves of a game with scores of the database, and each position during steps", async (t) => {
   const page = await show(t, [{ pgn: PGN, database: "db/" }]);
   await answered(page);
   const plies = played(PGN);
@@ -96,7 +96,7 @@ test("it shows the moves of a game with the scores of the database, and each pos
   assert.match(await page.locator("shelfish-game .said").innerText(), /17\. Rd8#, checkmate/);
 });
 
-test("it is stepped through by keys, buttons, moves, the graph and taps", async (t) => {
+test("keys, buttons, moves, the graph and taps step through the game", async (t) => {
   const context = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
   const page = await show(t, [{ pgn: PGN, database: "db/", ply: "4" }], { context });
   await answered(page);
@@ -171,7 +171,7 @@ test("several elements on a page share one open database", async (t) => {
   assert.equal(manifests.length, 1);
 });
 
-test("it loads the package and the database when it comes into view", async (t) => {
+test("the element loads the package and the database when scrolled into view", async (t) => {
   const page = await shelf.page(t, { path: "below.html" });
   await until(() => page.evaluate(() => customElements.get("shelfish-game") !== undefined));
   await page.waitForLoadState("networkidle");
@@ -182,7 +182,7 @@ test("it loads the package and the database when it comes into view", async (t) 
   assert.ok((await loaded()).includes("/pkg/index.js"));
 });
 
-test("the game may be the element's text, or come from a URL", async (t) => {
+test("the game can be the text of the element or a file at a URL", async (t) => {
   const page = await shelf.page(t, { path: "text.html" });
   await answered(page);
   assert.equal(await page.locator("shelfish-game .moves button").count(), 33);
@@ -191,7 +191,7 @@ test("the game may be the element's text, or come from a URL", async (t) => {
   await until(() => other.evaluate(() => Number(document.querySelector("shelfish-game")?.plies) > 10));
 });
 
-test("a change of its attributes is shown", async (t) => {
+test("a change of attributes is shown", async (t) => {
   const page = await show(t, [{ pgn: PGN, database: "db/" }]);
   await answered(page);
   await page.evaluate((pgn) => {
@@ -219,17 +219,17 @@ test("without a database, evaluations of the PGN are shown and marked", async (t
 
 for (const [what, attributes, plies, words] of /** @type {const} */ ([
   ["a move that is not legal", { pgn: "1. e4 e5 2. Ke3 Nc6" }, 2, /move 2\. Ke3 is not legal/],
-  ["a word that is no move", { pgn: "1. e4 e9" }, 1, /move 1… e9 is not legal/],
+  ["a word that is not a move", { pgn: "1. e4 e9" }, 1, /move 1… e9 is not legal/],
   ["an impossible square before a good move", { pgn: "1. e4 e5 2. Qh9 Nc6" }, 2, /move 2\. Qh9 is not legal/],
-  ["a text that is no game", { pgn: "hello" }, 0, /move 1\. hello is not legal/],
+  ["a text that is not a game", { pgn: "hello" }, 0, /move 1\. hello is not legal/],
   ["a page instead of a PGN", { pgn: "<!doctype html><title>404</title>" }, 0, /move 1\. doctype is not legal/],
   ["a null move", { pgn: "1. e4 -- 2. d4" }, 1, /move 1… -- is not legal/],
   ["a variant", { pgn: '[Variant "Atomic"]\n\n1. e4 e5' }, 0, /variant Atomic is not shown/],
-  ["a FEN that is none", { fen: "8/8/8/8 w - -" }, 0, /fen: .*8\/8\/8\/8 w/],
-  ["a database that is not there", { pgn: STRANGE, database: "missing/" }, 15, /404/],
-  ["a PGN that is not there", { src: "missing.pgn" }, 0, /missing\.pgn was answered with status 404/],
+  ["an invalid FEN", { fen: "8/8/8/8 w - -" }, 0, /fen: .*8\/8\/8\/8 w/],
+  ["a missing database", { pgn: STRANGE, database: "missing/" }, 15, /404/],
+  ["a missing PGN", { src: "missing.pgn" }, 0, /missing\.pgn was answered with status 404/],
 ])) {
-  test(`${what} is named, and what is good is shown`, async (t) => {
+  test(`${what} is an error, and the valid part of the game is shown`, async (t) => {
     const page = await show(t, [attributes], { allow: /404/ });
     await page.locator("shelfish-game .error:not([hidden])").waitFor();
     assert.match(await page.locator("shelfish-game .error").innerText(), words);
@@ -249,7 +249,7 @@ for (const [what, attributes, plies, words] of /** @type {const} */ ([
   });
 }
 
-test("signs of annotators, figures of moves, and castling with zeros are no errors", async (t) => {
+test("annotation symbols, figurines and castling with zeros are accepted", async (t) => {
   const pgn = "1.e4 e5 2.Nf3 Nc6 +- 3. Bb5 a6 = 4. Ba4 Nf6 N 5. 0-0 Be7 $14 ⩲ (5... hello) 6. Re1 b5 7. Bb3 d6 8. c3 0-0 1/2";
   const page = await show(t, [{ pgn }]);
   assert.equal(await page.evaluate(() => document.querySelector("shelfish-game")?.plies), 16);
@@ -273,7 +273,7 @@ test("an endless PGN is read up to a limit", async (t) => {
   assert.match(await page.locator("shelfish-game .error").innerText(), /has more than 1048576 characters/);
 });
 
-test("it fits the available width", async (t) => {
+test("the element fits the available width", async (t) => {
   const page = await show(t, [{ pgn: PGN, database: "db/" }], { context: { viewport: { width: 1000, height: 900 } } });
   await answered(page);
   const isBeside = () =>

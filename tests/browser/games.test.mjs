@@ -62,7 +62,7 @@ async function moves(/** @type {Page} */ page, /** @type {string} */ expected) {
 /** Returns the labels of the opened games in the menu. */
 const opened = (/** @type {Page} */ page) => page.locator('#games optgroup[label="Opened"] option:not([value=all])').allInnerTexts();
 
-test("letters of other languages and figurines are read correctly, or the error names them", async (t) => {
+test("letters of other languages and figurines are read correctly, or the error contains the letters", async (t) => {
   const page = await shelf.page(t, SITE);
   await open(page, "1. e4 e5 2. Sf3 Sc6 3. Lb5");
   await moves(page, "e4 e5 Nf3 Nc6 Bb5");
@@ -79,7 +79,7 @@ test("letters of other languages and figurines are read correctly, or the error 
   await at(page, "variation-move").filter({ hasText: "Nf3" }).waitFor();
 });
 
-test("the correct games of a file open, the others are listed with their errors, and a reload keeps all", async (t) => {
+test("the correct games of a file open, the other games are listed with their errors, and a reload keeps all", async (t) => {
   const page = await shelf.page(t, SITE);
   await at(page, "open").click();
   const chooser = page.waitForEvent("filechooser");
@@ -155,7 +155,7 @@ test("a file can be dropped anywhere, and a pasted text opens", async (t) => {
   await moves(page, "d4 d5");
 });
 
-test("a game of Lichess is fetched by its address, once, and names itself in the link", async (t) => {
+test("a game of Lichess is fetched once by its address, and the link contains the id", async (t) => {
   const page = await shelf.page(t, SITE);
   server.asked.length = 0;
   await open(page, "https://lichess.org/q7ZvsdUF/black#3");
@@ -167,7 +167,7 @@ test("a game of Lichess is fetched by its address, once, and names itself in the
   await until(() => page.evaluate(() => document.querySelectorAll('#games optgroup[label="Opened"] option').length === 2));
   await page.reload();
   await moves(page, "e4 e5 Nf3 Nc6 Bc4");
-  assert.equal(server.asked.length, 1, "it is kept");
+  assert.equal(server.asked.length, 1, "the game is stored");
   await until(() => page.evaluate(() => document.querySelector("[data-testid=move][aria-current=true]")?.textContent?.startsWith("Nf3")));
 });
 
@@ -273,7 +273,7 @@ for (const [name, { path, link, isStored }] of Object.entries(NAMED)) {
     await until(async () => (await variations(page)).length === 3);
   });
 
-  test(`a move of ${name} survives a reload before it is stored`, async (t) => {
+  test(`a move of ${name} survives a reload before the move is stored`, async (t) => {
     const page = await shelf.page(t, { path });
     await until(async () => (await page.locator("[data-testid=move]").count()) > 4);
     await play(page, "a3");
@@ -318,7 +318,7 @@ for (const [name, { path, link, isStored }] of Object.entries(NAMED)) {
   });
 }
 
-test("a deleted variation stays deleted after a reload, and Undo restores it", async (t) => {
+test("a deleted variation stays deleted after a reload, and Undo restores the variation", async (t) => {
   const page = await shelf.page(t, { path: `site/#pgn=${encodeURIComponent(PGN.replace("3. Bc4", "3. Bc4 (3. Bb5 a6 4. Ba4) (3. d4)"))}` });
   const all = ["Bb5", "a6", "Ba4", "d4"];
   const list = async (/** @type {string[]} */ expected) => until(async () => (await variations(page)).join() === expected.join(), async () => `${await variations(page)}`);
@@ -353,7 +353,7 @@ test("a deleted variation stays deleted after a reload, and Undo restores it", a
   assert.deepEqual(await opened(page), ["Anna – Bert, 2024"]);
 });
 
-test("the field of the first page opens pasted and typed texts, and the dialog shows what cannot be opened", async (t) => {
+test("the field of the first page opens pasted and typed texts, and the dialog shows the texts that cannot be opened", async (t) => {
   const page = await shelf.page(t, { ...SITE, context: { permissions: ["clipboard-read", "clipboard-write"] } });
   const field = at(page, "quick-text");
   await until(() => page.evaluate(() => document.querySelector("#facts")?.textContent?.startsWith("Depth")));
@@ -379,7 +379,7 @@ test("the field of the first page opens pasted and typed texts, and the dialog s
   await at(page, "open-dialog").waitFor();
 });
 
-test("a name without a comma stays whole, and the menu and the report show it", async (t) => {
+test("a name without a comma stays whole, and the menu and the report show the whole name", async (t) => {
   const page = await shelf.page(t, SITE);
   await open(page, '[White "Bu Xiangzhi"]\n[Black "Carlsen, Magnus"]\n[Date "2017.09.12"]\n\n1. e4 e5 2. Bc4 Nf6 3. d3 Nc6 4. Nf3 Be7 1-0');
   await until(async () => (await page.title()).startsWith("Bu Xiangzhi – Carlsen, 2017"));
@@ -400,7 +400,7 @@ test("the first fifty games of a link are kept in order", async (t) => {
   assert.match(await page.getByTestId("stored-game").first().innerText(), /Player1\b/);
 });
 
-test("the list of games is searched, walked through and cleared by keyboard; it contains each game once", async (t) => {
+test("the list of games is searched, walked through and cleared by keyboard, and contains each game once", async (t) => {
   const page = await shelf.page(t, SITE);
   await open(page, FAMOUS);
   await says(page, "notice", /22 games opened/);
@@ -419,7 +419,7 @@ test("the list of games is searched, walked through and cleared by keyboard; it 
   await until(() => page.evaluate(() => /Kasparov – Topalov/.test(document.title)));
   await page.keyboard.press("g");
   await at(page, "games-dialog").waitFor();
-  await until(async () => /Kasparov/.test(await at(page, "stored-game").first().innerText()), "the newest comes first");
+  await until(async () => /Kasparov/.test(await at(page, "stored-game").first().innerText()), "the newest game is first");
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Delete");
@@ -432,7 +432,7 @@ test("the list of games is searched, walked through and cleared by keyboard; it 
   assert.deepEqual(await opened(page), []);
 });
 
-test("without IndexedDB games are kept for the visit, and the page reports it", async (t) => {
+test("without IndexedDB games are kept for the visit, and the page reports the missing storage", async (t) => {
   const page = await shelf.page(t, { ...SITE, before: () => Object.defineProperty(globalThis, "indexedDB", { value: undefined }) });
   await open(page, PGN);
   await says(page, "notice", /does not store data for this page/);
@@ -478,7 +478,7 @@ test("the opening is named", async (t) => {
 });
 
 const firefox = ENGINES.find(({ name }) => name === "Firefox");
-test("Firefox opens games, links to them and keeps them", { skip: firefox?.missing.length !== 0 && "Firefox is not at hand" }, async () => {
+test("Firefox opens, links and stores games", { skip: firefox?.missing.length !== 0 && "Firefox is not at hand" }, async () => {
   assert.ok(firefox);
   const { driver, close } = await firefox.launch();
   try {
@@ -490,7 +490,7 @@ test("Firefox opens games, links to them and keeps them", { skip: firefox?.missi
     await driver.findElement({ css: "[data-testid=open-submit]" }).click();
     await shows("the game is on the board", () => document.querySelectorAll("[data-testid=move]").length === 4 && /Karl – Lisa/.test(document.title));
     await shows("the link has it", () => /^#pgnz?=/.test(location.hash));
-    await shows("it is kept", () => document.querySelectorAll('#games optgroup[label="Opened"] option').length === 2);
+    await shows("the game is stored", () => document.querySelectorAll('#games optgroup[label="Opened"] option').length === 2);
     await driver.navigate().refresh();
     await shows("a reload keeps it", () => document.querySelectorAll("[data-testid=move]").length === 4 && /Karl – Lisa/.test(document.title));
     await driver.findElement({ css: "[data-testid=open]" }).click();

@@ -34,7 +34,7 @@ async function how(/** @type {import("node:test").TestContext} */ t, query = "")
   return page;
 }
 
-test("the figures are those of the database that is open", async (t) => {
+test("the figures describe the open database", async (t) => {
   const page = await how(t);
   const manifest = JSON.parse(readFileSync(join(shelf.root, "site/db/manifest.json"), "utf8"));
   const facts = await page.getByTestId("facts").innerText();

@@ -90,7 +90,7 @@ for (const { width, height, touch } of SIZES) {
   });
 }
 
-test("after a reload the blocks come from IndexedDB, and the panel shows it", async (t) => {
+test("after a reload the blocks are read from IndexedDB, and the panel shows the source", async (t) => {
   const page = await shelf.page(t, SITE);
   await panel(page);
   await openGame(page);

@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import { findings } from "./support/axe.mjs";
 import { lab } from "./support/lab.mjs";
 import { at, withoutEngine } from "./support/page.mjs";
-import { reads, until } from "./support/until.mjs";
+import { equals, reads, until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -36,7 +36,7 @@ test("each settled mistake is a question: a hint, the move of the game, the answ
   const played = /^\d+\. (\S+) was/.exec((await at(page, "learn-words").textContent()) ?? "")?.[1] ?? assert.fail("no move");
   // Nothing on the page gives the answer away.
   for (const id of ["score", "lines", "judgment"]) assert.equal(await at(page, id).locator("visible=true").count(), 0, id);
-  assert.equal(await page.locator("#board .cg-shapes line").count(), 0);
+  await equals(() => page.locator("#board .cg-shapes line").count(), 0);
   const list = () => page.locator("#moves .san").allTextContents();
   const moves = await list();
   await at(page, "learn-hint").click();
@@ -57,7 +57,7 @@ test("each settled mistake is a question: a hint, the move of the game, the answ
   await reads(page, "learn-words", / is right\. The line: /);
   await at(page, "learn-next").click();
   await reads(page, "learn-words", /^You found 1 of 1 better move\.$/);
-  assert.deepEqual(await list(), moves, "answers are no variations of the game");
+  assert.deepEqual(await list(), moves, "answers do not become variations of the game");
   await at(page, "learn-other").click();
   await page.locator(".cg-wrap.orientation-black").waitFor();
   await reads(page, "learn", /^Question 1 of [2-9]/);
@@ -73,7 +73,7 @@ test("each settled mistake is a question: a hint, the move of the game, the answ
   assert.ok(await at(page, "score").isVisible());
 });
 
-test("the answer and the row of the judgment say why the move of the game was bad, and the line is played from the answer", async (t) => {
+test("the answer and the row of the judgment explain why the move of the game was bad, and the line is played from the answer", async (t) => {
   const page = await shelf.page(t, { ...FAMOUS, path: "site/#game=anderssen-kieseritzky-1851" });
   await page.keyboard.press("f");
   await at(page, "learn-start").click();

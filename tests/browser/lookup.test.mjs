@@ -29,7 +29,7 @@ for (const [path, count, why] of /** @type {const} */ ([
   ["db", 2, "with inline pages in the manifest"],
   ["famous", 3, "without inline pages in the manifest"],
 ])) {
-  test(`a cold lookup in a database ${why} takes ${count} requests and at most 40 KiB, a neighbour at most one more`, async (t) => {
+  test(`a cold lookup in a database ${why} takes ${count} requests and at most 40 KiB, and a neighbour at most one more request`, async (t) => {
     const page = await shelf.page(t);
     await open(page, `${path}/manifest.json`);
     const answer = await page.evaluate((fen) => database.lookup(fen), START);
@@ -167,7 +167,7 @@ test("scores are written from White's point of view, lines in UCI with either ca
   assert.ok(shown.some(({ mate }) => mate !== undefined));
 });
 
-test("concurrent lookups of one block share its fetch", async (t) => {
+test("concurrent lookups of a block share a request", async (t) => {
   const page = await shelf.page(t);
   await open(page);
   const answers = await page.evaluate((fen) => Promise.all(Array.from({ length: 50 }, () => database.lookup(fen))), START);
@@ -187,7 +187,7 @@ test("a whole game takes each block once", async (t) => {
   const asked = ranges.map(({ range }) => (range ?? "").split(/\D+/).filter(Boolean).map(Number));
   const bytes = asked.reduce((sum, [first = 0, last = 0]) => sum + last + 1 - first, 0);
   const manifest = statSync(join(String(shelf.root), "db/manifest.json")).size;
-  assert.deepEqual([stats.requests, stats.bytes], [served.length, bytes + manifest], "what stats tell is what was asked for");
+  assert.deepEqual([stats.requests, stats.bytes], [served.length, bytes + manifest], "the statistics agree with the log of the host");
   assert.ok(ranges.length <= 40, `${ranges.length} requests`);
   await page.evaluate((fens) => database.lookupMany(fens), fens);
   assert.deepEqual(await shelf.server.requests(), []);
@@ -225,16 +225,16 @@ test("the memory cache is bounded", async (t) => {
   await page.evaluate((fens) => database.lookupMany(fens), [START, ...fens]);
   await shelf.server.requests();
   await page.evaluate((fens) => database.lookupMany(fens), fens);
-  assert.ok((await shelf.server.requests()).length > 0, "what did not fit is fetched again");
+  assert.ok((await shelf.server.requests()).length > 0, "removed blocks are fetched again");
 
   await open(page, "db/manifest.json", { memoryBytes: 0, indexedDB: false });
   const twice = await page.evaluate(async (fen) => [await database.lookup(fen), await database.lookup(fen)], START);
   assert.deepEqual(twice[0], twice[1]);
   const asked = (await shelf.server.requests()).filter(({ range }) => range).map(({ path, range }) => `${path} ${range}`);
-  assert.ok(new Set(asked).size < asked.length, "nothing is kept");
+  assert.ok(new Set(asked).size < asked.length, "no block is cached");
 });
 
-test("the module is loaded once however often a database is opened", async (t) => {
+test("the module is loaded once for any number of databases", async (t) => {
   const page = await shelf.page(t);
   await page.evaluate(async () => {
     const paths = ["db/manifest.json", "famous/manifest.json", "db/manifest.json"];
@@ -245,7 +245,7 @@ test("the module is loaded once however often a database is opened", async (t) =
   assert.equal(served.filter(({ path }) => path.endsWith(".wasm")).length, 1);
 });
 
-test("a lookup can be aborted while others of the same block go on", async (t) => {
+test("a lookup can be aborted while other lookups of the same block continue", async (t) => {
   const slow = await host(`${shelf.root}/db`);
   t.after(() => slow.close());
   /** @type {Promise<() => void>} */

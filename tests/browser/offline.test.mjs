@@ -20,11 +20,11 @@ let browser;
 before(async () => void (browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS })));
 after(() => browser.close());
 
-/** Copies the site and starts a server, which a test can stop and start again at the same address. */
-async function host(/** @type {import("node:test").TestContext} */ t) {
+/** Copies the site and starts a server with options, which a test can stop and start again at the same address. */
+async function host(/** @type {import("node:test").TestContext} */ t, /** @type {string[]} */ ...options) {
   const root = mkdtempSync(join(tmpdir(), "shelfish-offline-"));
   cpSync(SITE, root, { recursive: true });
-  let server = await serve(root);
+  let server = await serve(root, ...options);
   const { url } = server;
   t.after(async () => {
     await server.close();
@@ -118,7 +118,33 @@ test("after a visit the page opens offline and shows visited positions", async (
   await answered(page);
 });
 
-test("nothing of the database passes through the service worker", async (t) => {
+/** Runs in a page. Returns the paths of the files that the service worker has stored. */
+async function storedFiles() {
+  const all = await Promise.all((await caches.keys()).map(async (name) => (await caches.open(name)).keys()));
+  return all.flat().map(({ url }) => new URL(url).pathname);
+}
+
+test("an installation that the browser ends continues with the remaining files", async (t) => {
+  // On a slow network, the worker is stopped before all files are stored.
+  const site = await host(t, "--latency-ms", "300");
+  const page = await visit(t, site.url);
+  const session = await page.context().newCDPSession(page);
+  await session.send("ServiceWorker.enable");
+  const stored = await until(async () => {
+    const files = await page.evaluate(storedFiles);
+    return files.length >= 10 && files;
+  });
+  assert.ok(stored);
+  await session.send("ServiceWorker.stopAllWorkers");
+  await site.requests();
+  await controlled(page);
+  const again = (await site.requests()).map(({ path }) => path).filter((path) => stored.includes(path));
+  assert.deepEqual(again, []);
+  const files = await page.evaluate(storedFiles);
+  assert.ok(files.length > stored.length && new Set(files).size === files.length, `${stored.length}, then ${files.length} files`);
+});
+
+test("requests for the database do not pass through the service worker", async (t) => {
   const site = await host(t);
   const page = await visit(t, site.url);
   await answered(page);
@@ -133,10 +159,7 @@ test("nothing of the database passes through the service worker", async (t) => {
   assert.ok(asked.some(({ path, status }) => path.startsWith("/db/") && status === 206), "ranges come from the host");
   const own = asked.filter(({ path }) => !path.startsWith("/db/"));
   assert.ok(own.every(({ path }) => path === "/sw.js"), own.map(({ path }) => path).join(" "));
-  const stored = await page.evaluate(async () => {
-    const all = await Promise.all((await caches.keys()).map(async (name) => (await caches.open(name)).keys()));
-    return all.flat().map(({ url }) => new URL(url).pathname);
-  });
+  const stored = await page.evaluate(storedFiles);
   assert.ok(stored.includes("/index.html") && !stored.some((path) => path.startsWith("/db/")), stored.join(" "));
 });
 
@@ -151,7 +174,7 @@ test("a new version takes over at the next navigation, and an open page keeps it
   assert.equal(await version(page), null, "a page that was kept is shown at once");
   await renewed(page, "second");
   const lazy = (/** @type {string} */ path) => page.evaluate(async (path) => (await fetch(path)).status, path);
-  assert.equal(await lazy(script), 200, "no longer at the host, but of this page's version");
+  assert.equal(await lazy(script), 200, "a removed file of this page's version comes from the cache");
 
   await page.reload();
   await answered(page);
@@ -163,10 +186,10 @@ test("a new version takes over at the next navigation, and an open page keeps it
   await renewed(page, "third");
   await page.reload();
   assert.equal(await version(page), "third");
-  assert.ok((await page.evaluate(() => caches.keys())).length <= 2, "versions do not pile up");
+  assert.ok((await page.evaluate(() => caches.keys())).length <= 2, "old versions are removed");
 });
 
-test("a version that is only half uploaded is not shown", async (t) => {
+test("a version that is only partly uploaded is not shown", async (t) => {
   const site = await host(t);
   const page = await visit(t, site.url);
   await answered(page);
@@ -186,7 +209,7 @@ test("a version that is only half uploaded is not shown", async (t) => {
     });
   });
   assert.equal(await refused, true);
-  assert.equal((await page.evaluate(() => caches.keys())).length, 1, "nothing of it is left");
+  assert.equal((await page.evaluate(() => caches.keys())).length, 1, "only the cache of the old version remains");
   await page.reload();
   await answered(page);
   assert.equal(await version(page), null);
@@ -230,7 +253,16 @@ test("the page also opens offline in Firefox", { skip: firefox?.missing.length ?
   const known = () => until(async () => /^Depth \d/.test(String(await facts())), "the page shows an evaluation");
   await driver.get(site.url);
   await known();
-  await until(() => driver.executeScript("return navigator.serviceWorker.controller?.state === 'activated'"), "the service worker is active");
+  // A busy machine stores the files of the site for minutes. The limit of a wait counts from the last stored file.
+  const installed = async () => {
+    if (await driver.executeScript("return navigator.serviceWorker.controller?.state === 'activated'")) return Infinity;
+    return Number(await driver.executeAsyncScript(`const done = arguments[0]; (${storedFiles})().then(({ length }) => done(length), () => done(0));`));
+  };
+  let files = -1;
+  while (files < Infinity) {
+    const before = files;
+    await until(async () => (files = await installed()) > before, `the service worker is active, or has more than ${before} files`);
+  }
   await until(async () => Number(await driver.executeAsyncScript(`const done = arguments[0]; (${entries})().then(done, () => done(0));`)) >= 2, "IndexedDB has entries");
   await site.leave();
   // A reload by the driver bypasses the service worker, like a reload with the shift key.

@@ -279,7 +279,7 @@ test("errors of a site, a wrong name and a player without games are reported", a
   await reads(page, "mistakes-note", /No move that was played at least twice/);
 });
 
-test("a database that cannot be read is reported, and the tree of own games works without it", async (t) => {
+test("a database that cannot be read is reported, and the tree of own games works without the database", async (t) => {
   const page = await openings(t, "", { allow: /404/ });
   await page.route("**/db/**", (route) => route.fulfill({ status: 404, body: "" }));
   await at(page, "name").fill("Anna");

@@ -38,7 +38,7 @@ for (const { width, height, isPhone, colorScheme } of /** @type {const} */ ([
   { width: 740, height: 360, isPhone: true, colorScheme: "light" },
   { width: 1366, height: 768, isPhone: false, colorScheme: "dark" },
 ])) {
-  test(`a game is begun, moved, advised and taken back at ${width} by ${height}, and nothing moves`, async (t) => {
+  test(`a game is started, moves are played, advised and taken back at ${width} by ${height}, and no element moves`, async (t) => {
     const context = { viewport: { width, height }, hasTouch: isPhone, isMobile: isPhone, colorScheme, reducedMotion: /** @type {const} */ ("reduce") };
     const page = await shelf.page(t, { path: "site/play.html", context });
     await at(page, "level").selectOption({ label: "Learner, 1000" });
@@ -59,7 +59,7 @@ for (const { width, height, isPhone, colorScheme } of /** @type {const} */ ([
     assert.equal(await page.locator("#sheet button").first().textContent(), "e4");
     await at(page, "hint").click();
     await reads(page, "status", /^Hint: 2\. \S+/);
-    assert.ok((await page.locator("#board .cg-shapes line, #board .cg-shapes g").count()) > 0, "an arrow");
+    await page.locator("#board .cg-shapes line, #board .cg-shapes g").first().waitFor({ state: "attached" });
     await at(page, "back").click();
     await reads(page, "status", /^Your move/);
     assert.equal(await page.locator("#sheet button").count(), 0);
@@ -71,7 +71,7 @@ for (const { width, height, isPhone, colorScheme } of /** @type {const} */ ([
         return !box || box.height < 4 || box.left < 0 || box.top < 0 || box.right > innerWidth + 0.5 || box.bottom > innerHeight + 0.5;
       }),
     );
-    assert.deepEqual(outside, [], "board, players and what is to be done are in view together");
+    assert.deepEqual(outside, [], "the board, the players and the status are in view together");
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing to scroll sideways");
     assert.deepEqual(await findings(page), []);
   });
@@ -120,7 +120,7 @@ test("the focus moves on when the focused element disappears", async (t) => {
   assert.equal(await focus(), "sheet");
   await at(page, "back").press("Enter");
   await reads(page, "status", /^Your move/);
-  assert.equal(await focus(), "flip", "there is nothing more to take back");
+  assert.equal(await focus(), "flip", "no move is left to take back");
   await at(page, "resign").press("Enter");
   await at(page, "resign").press("Enter");
   await reads(page, "status", /^You resigned/);
@@ -325,7 +325,7 @@ test("a game has own times, which survive a reload", async (t) => {
   assert.match(decodeURIComponent((await at(page, "analyse").getAttribute("href")) ?? ""), /\[TimeControl "450\+4"\]/);
 });
 
-test("the strips show the material that a side has more", async (t) => {
+test("the strips show the material advantage of a side", async (t) => {
   const page = await shelf.page(t, { path: "site/play.html#fen=6k1/5ppp/8/8/8/8/5PPP/R5K1_b_-_-_0_1" });
   await at(page, "start").click();
   await reads(page, "status", /^Your move/);
@@ -458,7 +458,7 @@ test("a wrong FEN and a failed load of the engine are reported, and a button tri
   const page = await shelf.page(t, { path: "site/play.html#fen=8/8/8/8/8/8/8/8_w_-_-_0_1", allow: /Failed to load|ERR_FAILED|registration blocked by Playwright/, context: { serviceWorkers: "block" } });
   await reads(page, "fen-error", /board is empty/);
   await at(page, "start").click();
-  assert.ok(await at(page, "setup").isVisible(), "nothing was begun");
+  assert.ok(await at(page, "setup").isVisible(), "no game was started");
   await at(page, "fen").fill("");
   await reads(page, "fen-error", /^$/);
   await page.route(/shelfish_engine.*\.wasm/, (route) => route.abort());

@@ -32,6 +32,11 @@ const USES = {
   "shelfish/inline": async (database, _, fen) => (await (await import(/** @type {any} */ ("/pkg/inline.js"))).openDatabase(database, { indexedDB: false })).lookup(fen),
   "shelfish/book": async (_, book, fen) => (await (await import(/** @type {any} */ ("/pkg/book.js"))).openBook(book, { indexedDB: false })).moves(fen),
   "shelfish/book/inline": async (_, book, fen) => (await (await import(/** @type {any} */ ("/pkg/book-inline.js"))).openBook(book, { indexedDB: false })).moves(fen),
+  "shelfish/lichess": async (database, _, fen) => {
+    const { lichessFetch } = await import(/** @type {any} */ ("/pkg/lichess.js"));
+    const answer = await lichessFetch({ database })(`https://lichess.org/api/cloud-eval?fen=${fen}`);
+    return answer.ok ? answer.json() : Promise.reject(new Error(await answer.text()));
+  },
   "shelfish/endgames": async (_, __, ___, tables) => (await (await import(/** @type {any} */ ("/pkg/endgames.js"))).openEndgames(tables, { indexedDB: false })).probe("8/8/8/8/3k4/8/3P4/3K4 w - -"),
   "shelfish/endgames/inline": async (_, __, ___, tables) => (await (await import(/** @type {any} */ ("/pkg/endgames-inline.js"))).openEndgames(tables, { indexedDB: false })).probe("8/8/8/8/3k4/8/3P4/3K4 w - -"),
   "shelfish/analysis": async () => (await (await import(/** @type {any} */ ("/pkg/analysis.js"))).openAnalysis()).read("1. e4"),
@@ -134,7 +139,7 @@ test("the table contains every entry", () => {
 });
 
 for (const entry of Object.keys(USES)) {
-  test(`${entry} works with its policy, and with nothing less`, async () => {
+  test(`${entry} works with its policy, and fails without any source of the policy`, async () => {
     const sources = table().get(entry);
     assert.ok(sources, "a row of the table");
     assert.equal(await failure(entry, sources), undefined);

@@ -102,7 +102,7 @@ test("a new game that begins during a step back remains", async (t) => {
   await ends(page, /./);
   await page.getByTestId("end-new").press("Enter");
   await shows(page, ["d4 12", "e4 4"]);
-  assert.equal(await page.evaluate(() => document.activeElement?.id), "flip", "the focus goes on");
+  assert.equal(await page.evaluate(() => document.activeElement?.id), "flip", "the focus moves to another button");
 });
 
 test("a game can be played by keys alone", async (t) => {
@@ -142,7 +142,7 @@ test("Unprecedented allows every move that is not in the book", async (t) => {
   assert.equal(await shows(page, ["d4 12", "e4 4"]), "16 games");
 });
 
-test("a book with limits claims nothing about positions that it does not have", async (t) => {
+test("with a book with limits, the page makes no claim about positions that are not in the book", async (t) => {
   const page = await shelf.page(t, { path: "site/precedent.html?unprecedented#moves=f2f3,e7e5,g2g4&ply=3" });
   const limits = "This position is not in the book, which has the first 24 half-moves of each game and only positions that at least 5 games reached.";
   await until(async () => (await page.getByTestId("status").innerText()) === `Black to move. ${limits}`);
@@ -223,7 +223,7 @@ test("the challenge of Unprecedented counts moves against the engine, keeps the 
   await page.locator("#moves button").filter({ hasText: /^Nf3|Nf3$/ }).first().click();
   await status(/^1 move so far\. \S+ by the engine, depth \d+\. Your best: 1\./);
   assert.match(await page.getByTestId("line").innerText(), /^1\. Nf3 \S+$/);
-  assert.ok(await page.getByTestId("back").isDisabled(), "no move is taken back");
+  assert.ok(await page.getByTestId("back").isDisabled(), "no move can be taken back");
   // After a new game the best number remains.
   await page.getByTestId("new").click();
   await status(/Your best: 1\./);

@@ -45,7 +45,7 @@ after(async () => {
 
 for (const name of readdirSync(SITE).filter((name) => name.endsWith(".html"))) {
   for (const [device, options] of Object.entries(DEVICES)) {
-    test(`${name} on a ${device}`, async (t) => {
+    test(`no element of ${name} moves during the load on a ${device}`, async (t) => {
       const context = withLimit(await browser.newContext({ ...options, serviceWorkers: "block" }));
       t.after(() => context.close());
       const page = await context.newPage();

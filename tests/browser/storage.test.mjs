@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { chromium } from "playwright-core";
-import { host } from "./support/host.mjs";
+import { host, redirectToSigned } from "./support/host.mjs";
 import { FLAGS, START, kept, lab, watch } from "./support/lab.mjs";
 import { ATTACK, CHROMIUM, DUMPS } from "./support/paths.mjs";
 import { truth } from "./support/truth.mjs";
@@ -74,7 +74,7 @@ test("after a reload a visited position takes only the manifest's revalidation",
   assert.deepEqual(fens, [START]);
   const asked = (await shelf.server.requests()).filter(({ path }) => path.startsWith("/db/"));
   assert.deepEqual(asked.map(({ path, range }) => [path, range]), [["/db/manifest.json", null]]);
-  assert.equal(asked[0]?.status, 304, "and that is not sent again");
+  assert.equal(asked[0]?.status, 304, "the manifest is not sent again");
   assert.ok(stats.indexedDBHits > 0);
 });
 
@@ -175,6 +175,27 @@ test("the cache is bounded in bytes, and the most recently used blocks stay", as
   assert.deepEqual(await page.evaluate(async () => (await indexedDB.databases()).map(({ name }) => name)), ["small"]);
 });
 
+test("the cache of a host that redirects each file to a signed address has the addresses before the redirect", async (t) => {
+  const hub = await host(shelf.root);
+  t.after(() => hub.close());
+  redirectToSigned(hub);
+  const page = await shelf.page(t);
+  const url = `${hub.url}db/`;
+  const look = () => page.evaluate(async ([url, fen]) => {
+    const database = await shelfish.openDatabase(url);
+    const answer = await database.lookup(fen);
+    const { indexedDBHits } = database.stats();
+    return { fen: answer?.fen, indexedDBHits };
+  }, /** @type {const} */ ([url, START]));
+  assert.deepEqual(await look(), { fen: START, indexedDBHits: 0 });
+  await kept(page, 2);
+  await page.reload();
+  await shelf.load(page);
+  hub.requests.length = 0;
+  assert.equal((await look()).fen, START);
+  assert.deepEqual(hub.requests.filter(({ range }) => range), [], "the block is in the cache");
+});
+
 test("corrupt bytes in the cache are detected and fetched again", async (t) => {
   const page = await shelf.page(t);
   const good = await page.evaluate(async ([path, fen]) => (await shelfish.openDatabase(path)).lookup(fen), /** @type {const} */ ([MANIFEST, START]));
@@ -225,20 +246,20 @@ test("blocks of a forged database in the cache are never used for another databa
       },
       /** @type {const} */ ([url, START]),
     );
-  const lie = await score(forged.url);
-  assert.notEqual(lie, "+5.20", "the forger's seals are right, so that its own score is believed");
+  const forgedScore = await score(forged.url);
+  assert.notEqual(forgedScore, "+5.20", "the checksums of the forged database are valid, so its score is accepted");
   await kept(page, 2);
   await page.reload();
   await shelf.load(page);
   assert.equal(await score(honest.url), "+5.20");
   await kept(page, 4);
-  assert.equal(await score(forged.url), lie);
+  assert.equal(await score(forged.url), forgedScore);
   assert.equal(await score(honest.url), "+5.20");
   const blocks = (/** @type {typeof honest} */ { requests }) => requests.filter(({ range }) => range).length;
-  assert.deepEqual([blocks(honest), blocks(forged)], [1, 1], "and both are kept");
+  assert.deepEqual([blocks(honest), blocks(forged)], [1, 1], "the blocks of both databases stay in the cache");
 });
 
-test("deleting the cache while it is in use neither waits nor breaks anything", { timeout: 3 * LIMIT }, async (t) => {
+test("an open database does not block the deletion of its cache, and later lookups succeed", { timeout: 3 * LIMIT }, async (t) => {
   const page = await shelf.page(t);
   await page.evaluate(async (path) => void (globalThis.database = await shelfish.openDatabase(path)), MANIFEST);
   assert.ok(await page.evaluate((fen) => database.lookup(fen), START));

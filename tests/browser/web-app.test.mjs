@@ -59,11 +59,11 @@ function expected() {
 /** Returns the items of the answer. */
 const items = (/** @type {Page} */ page) => answer(page).locator("dt, dd").allInnerTexts();
 
-test("the web app in Rust finds a position and names an absent position, with one request each", async (t) => {
+test("the web app in Rust finds a position and reports an absent position, with one request each", async (t) => {
   const page = await shelf.page(t, APP);
   assert.equal(await field(page, "Database (URL of its manifest)").inputValue(), "../db/manifest.json");
   assert.equal(await answer(page).innerText(), "");
-  assert.deepEqual(await requests(), [], "nothing is fetched before it is asked for");
+  assert.deepEqual(await requests(), [], "no file is fetched before the first lookup");
   await page.getByRole("button", { name: "Look up" }).click();
   await answer(page).filter({ hasText: "Depth" }).waitFor();
   assert.deepEqual(await items(page), expected());
@@ -78,7 +78,7 @@ test("the web app in Rust finds a position and names an absent position, with on
   assert.match(String(further[0]), /^bytes=/);
   await ask(page, START, "Depth");
   assert.deepEqual(await items(page), expected());
-  assert.deepEqual(await requests(), [], "it comes from memory");
+  assert.deepEqual(await requests(), [], "the block is in memory");
 });
 
 test("a second visit of the web app in Rust reads the block from IndexedDB", async (t) => {
@@ -116,7 +116,7 @@ test("the web app in Rust describes the error of a URL, and accepts another URL"
   await ask(page, START, "Depth");
 });
 
-test("a new position in the web app in Rust aborts the lookup before, whose answer never appears", async (t) => {
+test("a new position in the web app in Rust aborts the earlier lookup, and the earlier answer never appears", async (t) => {
   const far = await host(join(shelf.root, "db"));
   t.after(() => far.close());
   const page = await shelf.page(t, { path: `app/?database=${encodeURIComponent(`${far.url}manifest.json`)}` });

@@ -1,4 +1,5 @@
-// Lighthouse's audits of the pages of the site on a phone, and of the board on a desktop: at least 95 of 100 in each category.
+// Lighthouse's audits of the pages of the site and of some pages of the documentation on a phone, and of the board on a desktop: at least 95 of 100
+// in each category.
 // SHELFISH_LONG=1 also audits the other pages on a desktop, and performance, which depends on the load of the machine.
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
@@ -25,12 +26,15 @@ after(async () => {
   await server.close();
 });
 
-const pages = readdirSync(SITE).filter((name) => name.endsWith(".html") && name !== "404.html");
+/** Pages of the documentation: the first page, a guide, a page of the API, and the longest page. */
+const DOCS = ["docs/index.html", "docs/ten-minutes.html", "docs/api/book.html", "docs/measurements.html"];
+
+const pages = [...readdirSync(SITE).filter((name) => name.endsWith(".html") && name !== "404.html"), ...DOCS];
 
 for (const name of pages) {
   for (const [device, config] of /** @type {const} */ ([["phone", undefined], ["desktop", desktopConfig]])) {
     if (device === "desktop" && name !== "index.html" && !process.env.SHELFISH_LONG) continue;
-    test(`${name} on a ${device}`, async (t) => {
+    test(`${name} has good Lighthouse scores on a ${device}`, async (t) => {
       const url = new URL(name === "index.html" ? "" : name, server.url).href;
       /** @type {Record<string, number>} */
       const scores = {};

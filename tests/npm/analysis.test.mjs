@@ -67,7 +67,7 @@ test("an unknown figure is null", () => {
   assert.deepEqual([white.judged, white.accuracy, white.averageCentipawnLoss], [0, null, null]);
 });
 
-test("a second line marks an only move and a great move, and only of a deep search", () => {
+test("only the second line of a deep search marks an only move or a great move", () => {
   const moves = ["e2e4", "e7e5", "d1h5", "b8c6", "f1c4", "g7g6"];
   const before = { cp: -20, depth: 30, line: ["g7g6", "h5f3"] };
   const evaluations = (/** @type {import("shelfish/analysis").KnownEval} */ known) => [null, null, null, null, null, known, { cp: -20, depth: 30 }];
@@ -89,7 +89,7 @@ test("scores of the engine itself are converted to the scale of Stockfish", () =
   assert.deepEqual([loss(false), loss(true)], [120, 150]);
 });
 
-test("the best move of an evaluation is not judged by it", () => {
+test("an evaluation does not judge its own best move", () => {
   const line = ["e2e4", "e7e5"];
   const { moves } = analysis.report({ moves: ["e2e4"], evaluations: [{ cp: 200, depth: 20, line }, { cp: 0, depth: 20 }] });
   assert.deepEqual([moves[0]?.settled, moves[0]?.judgment, moves[0]?.loss], [true, null, 0]);
@@ -182,7 +182,7 @@ test("an error names the wrong argument", () => {
   }
 });
 
-test("the module is loaded once from `wasm`, and an error names it", async () => {
+test("the module is loaded once from `wasm`, and the error of a failed load contains advice", async () => {
   const bytes = readFileSync(join(PACKAGE, "shelfish_analysis_bg.wasm"));
   for (const [n, wasm] of [bytes, pathToFileURL(join(PACKAGE, "shelfish_analysis_bg.wasm")), undefined].entries()) {
     const fresh = await import(`${at("analysis.js")}?${n}`);

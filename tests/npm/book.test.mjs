@@ -1,7 +1,7 @@
 // Books in Node: counts equal those of a plain map, moves have evaluations, kinds of databases are distinguished.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -160,10 +160,10 @@ test("moves are sorted by games, with shares, scores and positions", async (t) =
   const [e4] = answer.moves;
   const black = await book.moves(e4?.fen ?? "");
   const [reply] = black.moves;
-  assert.ok(reply && reply.score === (reply.black + reply.draws / 2) / (reply.white + reply.draws + reply.black), "of the side that moves");
+  assert.ok(reply && reply.score === (reply.black + reply.draws / 2) / (reply.white + reply.draws + reply.black), "the score is from the point of view of the side to move");
 });
 
-test("a position that no game reached has no moves, and a text that is no FEN is an error", async (t) => {
+test("a position that no game reached has no moves, and an invalid FEN is an error", async (t) => {
   const book = await openBook(new URL("book/", shelf.url));
   t.after(() => book.close());
   const none = { white: 0, draws: 0, black: 0 };
@@ -199,7 +199,7 @@ test("a single lookup adds evaluations to the moves", async (t) => {
   assert.deepEqual(plain.moves, (await book.moves(START)).moves);
 });
 
-test("moves whose evaluation fails have the error", async (t) => {
+test("a failed evaluation of a move is the error of the move", async (t) => {
   const book = await openBook(new URL("book/", shelf.url));
   t.after(() => book.close());
   const failure = new ShelfishError({ code: "network", message: "no answer" });
@@ -267,7 +267,7 @@ test("only chosen buckets count", async (t) => {
   const blitz = await book.moves(START, { buckets: ["blitz -1999", "blitz 2000-"] });
   assert.deepEqual(counts(blitz), [1, 1, 0]);
   assert.deepEqual(blitz.moves.map(({ san, share, averageRating }) => ({ san, share, averageRating })), [{ san: "e4", share: 1, averageRating: 1875 }]);
-  assert.deepEqual(blitz.buckets, all.buckets, "what there is to choose is told of all");
+  assert.deepEqual(blitz.buckets, all.buckets, "the list of buckets does not depend on the chosen buckets");
   const none = await book.moves(START, { buckets: ["bullet 2000-"] });
   assert.deepEqual([counts(none), none.moves], [[0, 0, 0], []]);
   assert.deepEqual(await book.moves(START, { buckets: book.manifest.buckets.map(({ name }) => name) }), all);
@@ -285,7 +285,25 @@ test("the shape of Lichess' explorer has ratings and games of Lichess", async (t
   assert.deepEqual(topGames.map(({ id }) => id), ["Ab3xYz09", "11111111"]);
 });
 
-test("a book that is opened as evaluations is an error, and the reverse", async () => {
+test("top games of the program and of the package are equal, also with equal ratings", async (t) => {
+  const games = (/** @type {string} */ white, /** @type {string} */ id, /** @type {string} */ result) =>
+    `[Event "Rated blitz game"]\n[Site "https://lichess.org/${id}"]\n[WhiteElo "2000"]\n[BlackElo "2000"]\n[Result "${result}"]\n\n1. ${white} ${result}\n`;
+  const pgn = join(root, "equal.pgn");
+  const ids = ["zzzzzzz1", "aaaaaaa2", "mmmmmmm3", "bbbbbbb4", "yyyyyyy5"];
+  const results = ["0-1", "1-0", "1/2-1/2"];
+  writeFileSync(pgn, ids.map((id, n) => games(["e4", "d4", "c4"][n % 3] ?? "", id, results[n % 3] ?? "")).join("\n"));
+  execFileSync(SHELFISH, ["book", "build", pgn, "-o", join(root, "equal"), "--game-ids", "4", "--quiet"]);
+  const program = JSON.parse(execFileSync(SHELFISH, ["explore", "-d", join(root, "equal"), "--json", `${START} 0 1`], { encoding: "utf8" }));
+  const book = await node.openBook(join(root, "equal"));
+  t.after(() => book.close());
+  const answer = await book.explore(START, { format: "lichess" });
+  assert.equal(answer.topGames.length, 5);
+  assert.deepEqual(answer.topGames, program.topGames);
+  assert.deepEqual(answer.moves.map(({ uci, game }) => [uci, game]), program.moves.map((/** @type {{ uci: string, game: unknown }} */ { uci, game }) => [uci, game]));
+  assert.equal(answer.moves.filter(({ game }) => game).length, 1);
+});
+
+test("opening a book as evaluations or evaluations as a book is an error", async () => {
   const isBook = { code: "manifest", message: /manifest\.json: this is a book of moves.*openBook of shelfish\/book$/ };
   const isEvals = { code: "manifest", message: /this is a database of evaluations.*openDatabase of shelfish$/ };
   await assert.rejects(openDatabase(new URL("book/", shelf.url)), isBook);

@@ -75,7 +75,7 @@ for (const [n, name] of ["evals-lichess-seed.jsonl", "evals-famous.jsonl.zst", .
   const missing = existsSync(path) ? false : `SKIPPED: ${path} is not there; SHELFISH_DATA says where data sets are`;
   if (missing) console.error(missing);
 
-  test(`every position of ${name} equals its source, and absent ones are not found`, { skip: missing }, async () => {
+  test(`every position of ${name} equals its source, and absent positions are not found`, { skip: missing }, async () => {
     const directory = mkdtempSync(join(tmpdir(), "shelfish-data-"));
     const database = join(directory, "db");
     // Every second database reads pages from the shard.

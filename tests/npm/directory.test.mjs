@@ -28,7 +28,7 @@ after(() => {
 
 const bytes = (/** @type {Uint8Array} */ array) => Buffer.from(array).toString();
 
-test("its URL is the URL of the folder, with a slash at its end", () => {
+test("the URL of a directory is the URL of the folder with a final slash", () => {
   const { href } = pathToFileURL(`${folder}/`);
   for (const path of [folder, `${folder}/`, relative(process.cwd(), folder)]) assert.equal(directory(path).url, href);
 });
@@ -42,14 +42,14 @@ test("files and byte ranges are read", async () => {
   }
 });
 
-test("a named pipe is an error, and is not waited for", { skip: process.platform === "win32" }, async () => {
+test("a named pipe is an error without a wait", { skip: process.platform === "win32" }, async () => {
   const source = directory(folder);
   execFileSync("mkfifo", [join(folder, "pipe")]);
   await assert.rejects(source.whole("pipe", 10), /expected a regular file/);
   await assert.rejects(source.range("pipe", 0, 1), /expected a regular file/);
 });
 
-test("an error of a read names the file", async () => {
+test("the error of a read contains the file", async () => {
   const source = directory(folder);
   const gone = directory(join(folder, "gone"));
   /** @type {[() => Promise<unknown>, string, RegExp][]} */

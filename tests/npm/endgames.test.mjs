@@ -79,7 +79,7 @@ test("all endings have the results of the program, over HTTP and in a folder", a
   local.close();
 });
 
-test("positions without tables are told apart, and cost no request", async () => {
+test("positions without tables are errors with a reason, and take no request", async () => {
   const endgames = await openEndgames(`${shelf.url}tables/endgames.index`);
   const { requests } = endgames.stats();
   const fails = (/** @type {string} */ fen, /** @type {string} */ code) => assert.rejects(endgames.probe(fen), (error) => error instanceof ShelfishError && error.code === code);

@@ -58,7 +58,7 @@ for (const [name, fen, lines] of /** @type {const} */ ([
   ["Chess960", CASTLING, 1],
   ["three lines", KIWIPETE, 3],
 ])) {
-  test(`node for node the same as natively: ${name}`, async (t) => {
+  test(`the same results with the same nodes as natively: ${name}`, async (t) => {
     const fresh = await openEngine();
     t.after(() => fresh.close());
     const nodes = 150_000;
@@ -114,7 +114,7 @@ test("the engine knows the moves that were played, and their repetitions", async
   assert.deepEqual([found.pvs[0].uci, found.pvs[0].cp], [["f6g8"], 0]);
 });
 
-test("exactly the given nodes are searched, and one node suffices for an answer", async () => {
+test("exactly the given nodes are searched, and a single node suffices for an answer", async () => {
   assert.ok((await engine.analyse(KIWIPETE, { nodes: 5_000 })).nodes <= 5_000);
   assert.ok((await engine.analyse(KIWIPETE, { nodes: 1 })).depth >= 1);
 });
@@ -259,7 +259,7 @@ test("an error names the wrong argument", async () => {
   }
 });
 
-test("a closed engine reports it, and a Worker without a script gives advice", async () => {
+test("a closed engine is an error, and the error of a Worker without a script contains advice", async () => {
   const other = await openEngine();
   const searching = other.analyse(START);
   other.close();
@@ -274,7 +274,7 @@ test("a closed engine reports it, and a Worker without a script gives advice", a
   await assert.rejects(broken.analyse(START, { depth: 1 }), { code: "network", message: /no such script; pass openEngine\(\{ worker \}\)/ });
 });
 
-test("a cleared engine finds the same again", async (t) => {
+test("a cleared engine gives the same result again", async (t) => {
   const fresh = await openEngine();
   t.after(() => fresh.close());
   const one = await fresh.analyse(KIWIPETE, { nodes: 30_000 });
@@ -310,7 +310,7 @@ test("a search that is aborted while its Worker starts frees the Worker for the 
   assert.ok((await fresh.analyse(START, { depth: 3 })).depth === 3);
 });
 
-test("it works in a script of the command line that is a module, whose options its thread would inherit", () => {
+test("the engine works in a module script of the command line, without its options in the thread", () => {
   const code = `import { openEngine } from ${JSON.stringify(at("engine-inline.js"))};
     const engine = await openEngine();
     console.log((await engine.analyse(${JSON.stringify(START)}, { depth: 2 })).depth);

@@ -223,7 +223,7 @@ test("a known evaluation is returned if it reaches the limits, and only deeper i
   assert.ok(depths.length > 0 && Math.min(...depths) >= 5, String(depths));
 });
 
-test("a known evaluation is returned if it reaches one of the limits, or if the search ends before its depth", async (t) => {
+test("a known evaluation is returned if it reaches one of the limits, or if the engine would not reach the known depth", async (t) => {
   const judge = openEvaluator({ engine: () => openEngine() });
   t.after(() => judge.close());
   const known = await judge.evaluate(MIDDLE, { depth: 7 });

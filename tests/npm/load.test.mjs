@@ -64,10 +64,10 @@ async function fails(wasm) {
 }
 
 for (const entry of ["index.js", "inline.js", "node.js"]) {
-  test(`${entry} brings its module`, async () => works(await fresh(entry), undefined));
+  test(`${entry} loads its module without options`, async () => works(await fresh(entry), undefined));
 }
 
-test("a module is taken in every form", async () => {
+test("a module is accepted in every form", async () => {
   answer = () => [200, "application/wasm", MODULE];
   const copy = Uint8Array.from(MODULE);
   /** @type {[string, () => any][]} */
@@ -99,7 +99,7 @@ test("the first module is used and fetched once, and later modules are ignored",
   assert.equal(requests, 1);
 });
 
-test("a failed load is tried again", async () => {
+test("a failed load is retried", async () => {
   const shelfish = await fresh();
   answer = () => [404, "text/plain", ""];
   await assert.rejects(works(shelfish, url), /404/);

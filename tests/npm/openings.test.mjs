@@ -36,7 +36,7 @@ test("an en-passant square without a legal capture does not change the name", ()
   assert.equal(openingOf("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1")?.name, "King's Pawn Game");
 });
 
-test("positions without a name have none", () => {
+test("a position without a name in the list has no name", () => {
   for (const fen of ["8/8/8/4k3/8/4K3/8/8 w - -", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -", "", "nonsense"]) {
     assert.equal(openingOf(fen), undefined, fen);
   }

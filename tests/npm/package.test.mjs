@@ -8,7 +8,7 @@ import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { Chess } from "chessops/chess";
 import { parseFen } from "chessops/fen";
-import { faults, host, instead } from "../browser/support/host.mjs";
+import { faults, host, instead, redirectToSigned } from "../browser/support/host.mjs";
 import { DUMPS, PACKAGE, ROOT, SHELFISH } from "../browser/support/paths.mjs";
 import { best, plain, truth } from "../browser/support/truth.mjs";
 import { until } from "../browser/support/until.mjs";
@@ -73,7 +73,7 @@ test("every position of a database equals its source", async (t) => {
   });
 });
 
-test("a lookup takes three requests at most, then none", async (t) => {
+test("a first lookup takes at most three requests, and a second lookup no request", async (t) => {
   const database = await opened(t);
   const answer = await database.lookup(START);
   assert.equal(answer?.fen, START.split(" ").slice(0, 4).join(" "));
@@ -144,7 +144,7 @@ test("evaluations with few variations are excluded, unless they contain all lega
   assert.ok(left > 0, "some positions have several variations");
 });
 
-test("a malformed FEN is the error of its position, and the others are answered", async (t) => {
+test("a malformed FEN is the error of its position, and the other positions are answered", async (t) => {
   const database = await opened(t);
   const error = await rejects(database.lookup("8/8/8/8/8/8/8/8 w - - 0 1"), "fen");
   assert.match(error.message, /empty/);
@@ -178,7 +178,7 @@ const BAD = [
 ];
 
 for (const [name, codes] of BAD) {
-  test(`a host that is bad in the way "${name}" is a clear error, and a later lookup succeeds`, async (t) => {
+  test(`a host with the fault "${name}" is a clear error, and a later lookup succeeds`, async (t) => {
     const database = await opened(t, { timeout: timeout(codes) });
     shelf.fault = faults[name];
     const error = await rejects(database.lookup(START), ...codes);
@@ -218,7 +218,7 @@ for (const [name, fault] of /** @type {const} */ ([
   ["a body that breaks off", faults.cut],
   ...[429, 500, 502, 503, 504].map((code) => /** @type {const} */ ([String(code), status(code)])),
 ])) {
-  test(`a request that fails on the way (${name}) is repeated, twice at most`, async (t) => {
+  test(`a transient error (${name}) is retried at most twice`, async (t) => {
     const database = await opened(t, { indexedDB: false });
     const before = database.stats().requests;
     passing(fault, 2);
@@ -232,7 +232,7 @@ for (const [name, fault] of /** @type {const} */ ([
   });
 }
 
-test("a permanent error is not repeated", async (t) => {
+test("a permanent error is not retried", async (t) => {
   for (const code of [400, 401, 501]) {
     const database = await opened(t, { indexedDB: false });
     const at = passing(status(code), Infinity);
@@ -241,7 +241,7 @@ test("a permanent error is not repeated", async (t) => {
   }
 });
 
-test("a manifest that fails on the way is requested again", async (t) => {
+test("a transient error of the manifest is retried", async (t) => {
   await opened(t);
   let left = 2;
   shelf.manifestFault = (exchange) => {
@@ -259,7 +259,7 @@ test("Retry-After of a host is respected, if there is time", async (t) => {
   const at = passing(status(429, { "retry-after": "1" }), 1);
   const start = performance.now();
   assert.ok(await database.lookup(START));
-  assert.ok(performance.now() - start >= 950, "not before");
+  assert.ok(performance.now() - start >= 950, "the retry waits for the time in Retry-After");
   assert.equal(at.length, 1);
   for (const after of ["60", new Date(Date.now() + 60_000).toUTCString()]) {
     const other = await opened(t, { indexedDB: false, timeout: 5000 });
@@ -269,7 +269,7 @@ test("Retry-After of a host is respected, if there is time", async (t) => {
   }
 });
 
-test("aborting ends the wait before a repetition", async (t) => {
+test("aborting ends the wait before a retry", async (t) => {
   const database = await opened(t, { indexedDB: false });
   const abort = new AbortController();
   const at = passing((exchange) => {
@@ -279,7 +279,7 @@ test("aborting ends the wait before a repetition", async (t) => {
   await rejects(database.lookup(START, { signal: abort.signal }), "aborted");
   assert.equal(at.length, 1);
   shelf.fault = undefined;
-  assert.ok(await database.lookup(START), "and the next lookup asks anew");
+  assert.ok(await database.lookup(START), "the next lookup sends a new request");
 });
 
 test("a database that is open for an hour finds a new build although the old files stay", async (t) => {
@@ -295,7 +295,7 @@ test("a database that is open for an hour finds a new build although the old fil
   assert.equal(await database.lookup(fen), null);
 
   cpSync(join(root, "db"), folder, { recursive: true });
-  assert.equal(await database.lookup(fen), null, "nothing is missing");
+  assert.equal(await database.lookup(fen), null, "no file is missing, so the new build is not found");
   const { requests } = database.stats();
   const now = performance.now.bind(performance);
   t.after(() => void (performance.now = now));
@@ -368,7 +368,7 @@ test("an error names the wrong argument", async (t) => {
   assert.match((await rejects(openDatabase(shelf.url, any({ indexedDB: "yes" })), "usage")).message, /^indexedDB: expected true, false or an object/);
   assert.match((await rejects(openDatabase(shelf.url, any({ indexedDB: { byte: 1 } })), "usage")).message, /^indexedDB\.byte: openDatabase has no such option, expected name, bytes/);
   for (const url of ["data:application/json,{}", "blob:x", "mailto:a@b", "", null]) await rejects(openDatabase(any(url)), "network");
-  assert.ok(await database.lookup(START, any(null)), "no options are no fault");
+  assert.ok(await database.lookup(START, any(null)), "null options are accepted");
   assert.deepEqual(await database.lookupMany([], any(null)), []);
 });
 
@@ -378,7 +378,7 @@ test("a host may send a small file as a whole", async (t) => {
   assert.ok(await database.lookup(START));
 });
 
-test("a file that is no manifest is an error", async (t) => {
+test("a file that is not a manifest is an error", async (t) => {
   await opened(t);
   const text = readFileSync(join(root, "db", "manifest.json"), "utf8");
   /** @type {[import("../browser/support/host.mjs").Fault, ...string[]][]} */
@@ -412,7 +412,7 @@ test("a manifest that points at missing files is an error at the lookup", async 
   assert.match((await rejects(database.lookup(START), "status")).message, /404/);
 });
 
-test("an open database that is replaced continues", async (t) => {
+test("an open database that is replaced stays readable", async (t) => {
   const database = await opened(t);
   const next = join(root, "next");
   execFileSync(SHELFISH, ["build", ...FAMOUS, "--best-only", "-o", next, "--quiet"]);
@@ -422,7 +422,7 @@ test("an open database that is replaced continues", async (t) => {
   assert.equal((await database.lookup(START))?.evaluations.length, 1);
 });
 
-test("lookups of a block share a request, and aborting one does not affect the others", async (t) => {
+test("lookups of a block share a request, and aborting a lookup does not affect the other lookups", async (t) => {
   const database = await opened(t);
   const abort = new AbortController();
   const answers = [database.lookup(START, { signal: abort.signal }), database.lookup(START), database.lookup(START)];
@@ -620,7 +620,19 @@ test("files are relative to the manifest after a redirect", async (t) => {
   assert.ok(moved.requests.filter(({ range }) => range).every(({ path }) => path.startsWith("/db/")));
 });
 
-test("the URL of a folder without its slash gives advice", async (t) => {
+test("files are next to the requested manifest if each file is redirected to an address with a query, as Hugging Face does", async (t) => {
+  await opened(t);
+  const hub = await host(root);
+  t.after(() => hub.close());
+  redirectToSigned(hub);
+  const database = await openDatabase(`${hub.url}db/`, { indexedDB: false });
+  t.after(() => database.close());
+  assert.ok(await database.lookup(START));
+  assert.ok(hub.requests.filter(({ range, path }) => range && path.startsWith("/db/")).length > 0);
+  assert.deepEqual(hub.requests.filter(({ path }) => path.endsWith("manifest.json")).map(({ path }) => path), ["/db/manifest.json", "/signed/0/db/manifest.json"]);
+});
+
+test("the error of a folder's URL without a final slash contains advice", async (t) => {
   await opened(t);
   assert.match((await rejects(openDatabase(`${shelf.url}db`), "status")).message, /must end with a slash/);
 });

@@ -18,6 +18,7 @@ import { Book, openBook } from "shelfish/book";
 import { Engine, openEngine } from "shelfish/engine";
 import * as engineEntry from "shelfish/engine";
 import { Evaluator, openEvaluator } from "shelfish/evaluator";
+import { lichessFetch } from "shelfish/lichess";
 import { connect } from "shelfish/worker";
 
 const fen = "8/8/8/4k3/8/4K3/8/8 w - -";
@@ -45,6 +46,12 @@ await engine.analyse(fen, { dept: 3 });
 await engine.analyseMany([fen], { san: true, dept: 3 });
 // @ts-expect-error
 await evaluator.evaluate(fen, { san: true, minDept: 3 });
+// @ts-expect-error
+lichessFetch({ databse: "https://example.org/evals/" });
+// @ts-expect-error
+lichessFetch({ database: book });
+const own: typeof fetch = lichessFetch({ database, book });
+own("https://example.org/").then(({ status }) => status);
 // @ts-expect-error
 await openDatabase("https://example.org/evals/", { cache: true });
 // @ts-expect-error
@@ -94,12 +101,13 @@ import { openAnalysis, knownEval } from "shelfish/analysis";
 import { openEngine, type EngineWorker } from "shelfish/engine";
 import { openEngine as openEngineInline } from "shelfish/engine/inline";
 import { openEvaluator } from "shelfish/evaluator";
+import { lichessFetch } from "shelfish/lichess";
 import { openingOf } from "shelfish/openings";
 import { bestScore, scoreText } from "shelfish/score";
 import { connect, serve, type Port } from "shelfish/worker";
 import "shelfish/engine-worker";
 export const all = [openDatabase, ShelfishError, directory, openInline, openBook, openAnalysis, knownEval, openEngine, openEngineInline];
-export const rest = [openEvaluator, openingOf, bestScore, scoreText, connect, serve];
+export const rest = [openEvaluator, lichessFetch, openingOf, bestScore, scoreText, connect, serve];
 export type Types = [OpenOptions, EngineWorker, Port];
 `;
 
@@ -175,13 +183,13 @@ for (const [name, compiler] of Object.entries(COMPILERS)) {
   });
 }
 
-test("the README states the oldest TypeScript that is tested", () => {
+test("the README names the oldest tested TypeScript", () => {
   const { version } = JSON.parse(readFileSync(join(MODULES, COMPILERS.oldest, "package.json"), "utf8"));
   const [, stated] = /TypeScript (\d+\.\d+) or later/.exec(readFileSync(join(PACKAGE, "README.md"), "utf8")) ?? [];
   assert.equal(stated, version.split(".").slice(0, 2).join("."));
 });
 
-test("every entry exports only what it documents", async () => {
+test("every entry exports only documented names", async () => {
   const names = async (/** @type {string} */ file) => Object.keys(await import(join(PACKAGE, file))).sort();
   /** @type {Record<string, string[]>} */
   const expected = {

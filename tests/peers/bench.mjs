@@ -45,8 +45,8 @@ const script = (/** @type {string} */ url) => `<link rel="preload" as="script" h
 const SYSTEMS = {
   shelfish: {
     name: `shelfish ${ours.version}`,
-    assets: ["index.js", "shelfish_bg.wasm"].map((name) => join(PACKAGE, name)),
-    preload: ({ url }) => ['<link rel="modulepreload" href="index.js">', fetched("shelfish_bg.wasm"), fetched(url)],
+    assets: [join(PACKAGE, "shelfish_bg.wasm")],
+    preload: ({ url }) => [fetched("shelfish_bg.wasm"), fetched(url)],
     settings: "default settings, IndexedDB off; a game by `lookupMany`",
   },
   hyparquet: {
@@ -91,7 +91,8 @@ for (const [id, { assets, entry = id }] of Object.entries(SYSTEMS)) {
   await build({
     entryPoints: [join(here, "systems", `${entry}.mjs`)],
     outfile: join(directory, "system.js"),
-    external: ["./index.js"],
+    // Each library is a part of the page's script, as a bundler makes it.
+    alias: { shelfish: join(PACKAGE, "index.js") },
     ...{ bundle: true, minify: true, format: "esm", target: "es2022", logLevel: "error" },
   });
 }

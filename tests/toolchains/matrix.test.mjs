@@ -71,7 +71,7 @@ describe("esbuild", () => {
     await site.answers(await served(t, made(directory)));
   });
 
-  test("esm, as it is: the error names the line", async (t) => {
+  test("esm, unchanged: the error contains the import to use", async (t) => {
     const directory = project("esbuild", packages, "page");
     await esbuild(directory, "--format=esm");
     const text = await site.shown(await served(t, made(directory)), { allow: /404/ });
@@ -109,7 +109,7 @@ describe("Rollup with node-resolve", () => {
     await site.answers(await served(t, await rollup(directory, "es", "-p", "./assets.mjs")));
   });
 
-  test("es, as it is: the error names the line", async (t) => {
+  test("es, unchanged: the error contains the import to use", async (t) => {
     const text = await site.shown(await served(t, await rollup(project("rollup", packages, "page"), "es")), { allow: /404/ });
     assert.match(text, /^ShelfishError network: .*"shelfish\/inline"/);
   });
@@ -141,7 +141,7 @@ describe("no bundler", () => {
     });
   }
 
-  test("a policy that forbids WebAssembly: the error says so", async (t) => {
+  test("a policy that forbids WebAssembly: the error contains the missing source", async (t) => {
     const directory = project("bare", {}, "page", from("./node_modules/shelfish/inline.js"));
     const policy = `script-src 'self'; connect-src 'self' ${new URL(site.database).origin}`;
     const text = await site.shown(await served(t, directory, { "content-security-policy": policy }), { allow: /Content Security Policy/ });
@@ -190,7 +190,7 @@ describe("workerd", () => {
   }
 });
 
-describe("what the registry would get", () => {
+describe("the published package", () => {
   test("publint", async () => {
     const directory = project("publint", { publint: "0.3.25" }, "node");
     const output = await run(directory, "publint", ["run", "node_modules/shelfish", "--strict", "--pack=false"]);
@@ -237,7 +237,7 @@ describe("the engine", () => {
     });
   }
 
-  test("esbuild, as it is: the error names the line", async (t) => {
+  test("esbuild, unchanged: the error contains the import to use", async (t) => {
     const directory = project("esbuild", { esbuild: "0.28.2" }, "engine");
     await run(directory, "esbuild", ["main.js", "--bundle", "--outdir=dist", "--format=esm"]);
     await told(await served(t, built(directory)));
@@ -357,7 +357,7 @@ for (const bundler of ["webpack", "turbopack"]) {
   describe(`Next, ${bundler}`, slow, () => {
     const packages = { next: "16.4.6", react: "19.3.1", "react-dom": "19.3.1" };
 
-    test("a client's component, a server's component and a route handler", async (t) => {
+    test("a client component, a server component and a route handler", async (t) => {
       const directory = project("next", packages, "next");
       await run(directory, "next", ["build", `--${bundler}`], { allow: /No build cache found/ });
       const url = await started(t, directory, "next", (port) => ["start", "--hostname", "127.0.0.1", "--port", port]);

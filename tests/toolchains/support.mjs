@@ -206,7 +206,7 @@ export async function ground() {
         const text = String(await shown.jsonValue());
         const said = page.console.filter((line) => !/^(debug|info): |^log: \[HMR\]/.test(line) && !allow?.test(line));
         assert.deepEqual(said, [], `the console is empty; the page shows ${text}`);
-        assert.ok(modules.length <= loads, `the module is asked for once: ${modules.join(", ")}`);
+        assert.ok(modules.length <= loads, `the module is requested once: ${modules.join(", ")}`);
         return text;
       } finally {
         await context.close();

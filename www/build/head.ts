@@ -35,7 +35,8 @@ const hashes = (html: string, tag: "script" | "style") =>
   [...html.matchAll(new RegExp(`<${tag}>(.*?)</${tag}>`, "gs"))].map(([, text]) => `'sha256-${createHash("sha256").update(text ?? "").digest("base64")}'`);
 
 const EVALUATIONS = /(^|\/)shelfish_bg-[^/]*\.wasm$/;
-const BOOKS = /(^|\/)shelfish_book_bg-[^/]*\.wasm$/;
+/** Reads books and evaluations. */
+const BOTH = /(^|\/)shelfish_explorer_bg-[^/]*\.wasm$/;
 
 const BOARD = "index.html";
 
@@ -44,8 +45,8 @@ const EARLY: Record<string, { read: ("db" | "book")[]; module: RegExp }> = {
   [BOARD]: { read: ["db"], module: EVALUATIONS },
   "how.html": { read: ["db"], module: EVALUATIONS },
   // Evaluations are requested after the counts, so that they do not compete for bandwidth.
-  "explorer.html": { read: ["book"], module: BOOKS },
-  "precedent.html": { read: ["book"], module: BOOKS },
+  "explorer.html": { read: ["book"], module: BOTH },
+  "precedent.html": { read: ["book"], module: BOTH },
 };
 
 const CHARSET = /<meta charset="utf-8" ?\/?>/;

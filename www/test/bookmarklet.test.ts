@@ -50,7 +50,7 @@ describe("PGN in a text", () => {
     }
   });
 
-  it("is found quickly in text that is built to be slow", { timeout: 60_000 }, () => {
+  it("is found quickly in adversarial text", { timeout: 60_000 }, () => {
     for (const unit of ["1. {", '[a "', "1. e4 (", "1.", "1. e4 e5 ", "rnbqkbnr/", "((((", "1…"]) {
       const start = performance.now();
       pgnsIn(unit.repeat(5_000));
@@ -80,7 +80,7 @@ describe("other notation", () => {
 });
 
 describe("an address of Lichess", () => {
-  it("is a game if it ends in an id; a player's private letters are left out", () => {
+  it("is a game if the path ends in an id, without the private letters of a player", () => {
     const paths = ["/abcd1234", "/abcd1234/black", "/abcd1234WXYZ", "/abcd1234WXYZ/white", "/abcd1234/", "/embed/game/abcd1234", "/embed/abcd1234/white"];
     expect(paths.map((path) => gameOfPath(path)?.id)).toEqual(paths.map(() => "abcd1234"));
     const others = ["/analysis", "/analysis/standard", "/@/abcd1234", "/study/abcd1234", "/abcd123", "/abcd12345", "/abcd1234/black/analysis", "/embed/training"];
@@ -116,7 +116,7 @@ describe("pasted text", () => {
     else expect(() => pastedFragment(text)).toThrow(expected);
   });
 
-  it("is refused if it is too long for a link", () => {
+  it("is rejected if the text is too long for a link", () => {
     const game = `1. e4 e5 ${"{ long } Nf3 Nf6 ".repeat(60_000)}`;
     expect(() => pgnFragment([game])).toThrow(/Too long/);
   });

@@ -48,13 +48,13 @@ describe("a typed move", () => {
     expect(squares(position, castled)).toEqual(["e1", "g1"]);
   });
 
-  it("promotes only if the piece is named", () => {
+  it("promotes only with the letter of a piece", () => {
     const position = at("8/P6k/8/8/8/8/8/K7 w - - 0 1");
     expect(parseMove(position, "a8=N")).toMatchObject({ promotion: "knight" });
     expect(parseMove(position, "a8")).toBeUndefined();
   });
 
-  it("is refused when it is not legal", () => {
+  it("is rejected if the move is not legal", () => {
     for (const text of ["e5", "Ke2", "", "x", "e2e5", "Df3", "Pf3", "--"]) expect(parseMove(Chess.default(), text)).toBeUndefined();
   });
 });

@@ -25,7 +25,7 @@ describe("a canonical position", () => {
     expect(canonical("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1")).toBe("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -");
   });
 
-  it("is refused if the FEN is invalid", () => {
+  it("is an error if the FEN is invalid", () => {
     expect(() => canonical("8/8/8/8/8/8/8/8 w - -")).toThrow();
     expect(() => canonical("what")).toThrow();
   });

@@ -62,7 +62,7 @@ describe("pasted text", () => {
     ["8/8/8/8/8/8/8/KK5k w - -", /exactly one king/],
     ["P7/8/8/8/8/8/8/K6k w - -", /pawn on the first or the last rank/],
     ["7k/8/8/8/8/8/8/K6R w - -", /other king is in check/],
-  ])("%j is refused with its error", (text, message) => {
+  ])("%j is rejected with an error", (text, message) => {
     expect(errorOf(text)).toMatch(message);
   });
 

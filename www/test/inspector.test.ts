@@ -23,7 +23,7 @@ describe("the strip of files", () => {
     expect(last.width).toBeCloseTo(1.5);
   });
 
-  it("shows a range at its pixelsOf, with a minimum width, inside its file", () => {
+  it("shows a range at its position, with a minimum width, inside its file", () => {
     const boxes = layout(shards, 102);
     expect(pixelsOf(boxes, { file: "b.silo", start: 100, end: 200 })).toEqual({ x: 72, width: 10 });
     expect(pixelsOf(boxes, { file: "a.silo", start: 0, end: 1 }, 4)).toEqual({ x: 0, width: 4 });

@@ -61,7 +61,7 @@ describe("a link", () => {
     expect((await parseLink(encodeURI(link), find)).node.fen).toBe(game!.root.fen);
   });
 
-  it("is refused if it is invalid", async () => {
+  it("is rejected if a value is invalid", async () => {
     await expect(parseLink("game=nobody", find)).rejects.toThrow(/no famous game/);
     await expect(parseLink("moves=e2e5", find)).rejects.toThrow(/illegal move/);
     await expect(parseLink("fen=8/8", find)).rejects.toThrow(/FEN/);
@@ -87,7 +87,7 @@ describe("a link", () => {
     }
   });
 
-  it("reads what other programs write: a zlib header, plus signs for spaces, an equals sign as it is", async () => {
+  it("of another program is read: a zlib header, plus signs for spaces, an unescaped equals sign", async () => {
     const zlib = new Response(new Blob(["1. e4 e5 2. Nf3 *"]).stream().pipeThrough(new CompressionStream("deflate")));
     const folded = btoa(String.fromCharCode(...new Uint8Array(await zlib.arrayBuffer())));
     expect(sans((await parseLink(`pgnz=${folded.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}`, find)).game)).toBe("e4 e5 Nf3");
@@ -95,7 +95,7 @@ describe("a link", () => {
     expect(sans((await parseLink("pgn=1.%20a4%20b5%202.%20axb5%20a6%203.%20bxa6%20Bb7%204.%20axb7%20h6%205.%20bxa8=Q", find)).game)).toMatch(/bxa8=Q$/);
   });
 
-  it("leaves comments out if it would be too long, and says so", async () => {
+  it("leaves out comments if the link would be too long, and is marked as abridged", async () => {
     const noise = Array.from({ length: 4000 }, (_, i) => Math.imul(i + 1, 2654435761).toString(36)).join(" ");
     const [game] = read(`[White "A"]\n\n1. e4 {${noise}} (1. d4) 1... e5 *`).games;
     await shortenLink(game!);
@@ -128,7 +128,7 @@ describe("a link", () => {
     for (const name of ["moves", "line"]) await expect(parseLink(`${name}=${moves}`, find)).rejects.toThrow(/more than 20,000 moves/);
   });
 
-  it("is refused if it is damaged or decompresses to too much text", async () => {
+  it("is rejected if the text is damaged or too long after decompression", async () => {
     await expect(parseLink("pgnz=abc", find)).rejects.toThrow(/link is damaged/);
     await expect(parseLink("pgnz=%%%", find)).rejects.toThrow(/link is damaged/);
     const bomb = new Response(new Blob([`1. e4 {${" ".repeat(3_000_000)}} e5`]).stream().pipeThrough(new CompressionStream("deflate-raw")));

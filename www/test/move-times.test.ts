@@ -23,7 +23,7 @@ describe("the time of a move", () => {
     expect(times("180", ...clocks("0:02:59.5", "0:02:50", "0:02:30"))).toEqual([0.5, 10, 29.5]);
   });
 
-  it("is what [%emt] says, whatever the clock says", () => {
+  it("is the value of [%emt], regardless of the clock", () => {
     expect(times(undefined, "[%emt 0:00:07]", "[%emt 0:01:02.5] [%clk 0:01:00]")).toEqual([7, 62.5]);
   });
 

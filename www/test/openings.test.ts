@@ -28,7 +28,7 @@ describe("the name of an opening", () => {
       expect(after("1. Nf3 d5 2. d4 Nf6 3. c4 e6 4. Nc3")).toEqual(after("1. d4 d5 2. c4 e6 3. Nc3 Nf6 4. Nf3"));
     });
 
-    it("comes from the last named position, and is missing without one", () => {
+    it("is the name of the last named position, and is missing without such a position", () => {
       expect(after("1. e4 c5 2. Ke2 Qa5 3. Kd3 Qa3+ 4. Kc4 Nc6")?.name).toMatch(/^Sicilian Defense/);
       expect(after('[FEN "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"]\n\n1. e4 *')).toBeUndefined();
     });

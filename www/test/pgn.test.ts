@@ -104,7 +104,7 @@ describe("random text", () => {
   const pieces = famous.split(/\n(?=\[Event )/).concat(mixed, movetext, '1. e4 {[%eval 0.3] [%clk 0:01:00] a} (1. d4 $4 {b} d5) 1... e5 ; c\n2. f4 (2. Nf3 (2. Nc3)) *');
   const signs = ["{", "}", "(", ")", "[", "]", '"', ";", "%", "\n", "\n\n", "1.", "$", "*", "1-0", "--", "…", "♘", "S", "🙂", "\u0000", "[FEN \"", "O-O", " "];
 
-  it("is refused with a reason, or is a game that survives writing and reading", () => {
+  it("is rejected with a reason, or is a game that survives writing and reading", () => {
     const next = random(7);
     const pick = <T>(list: readonly T[]): T => list[Math.floor(next() * list.length)]!;
     let [opened, refused] = [0, 0];

@@ -168,7 +168,7 @@ describe("a draw by agreement", () => {
   });
 });
 
-describe("a game that was left", () => {
+describe("a game after the page was closed", () => {
   function storage(content: Record<string, string> = {}) {
     const kept = new Map(Object.entries(content));
     vi.stubGlobal("localStorage", { getItem: (key: string) => kept.get(key) ?? null, setItem: (key: string, value: string) => void kept.set(key, value) });
@@ -196,7 +196,7 @@ describe("a game that was left", () => {
   });
 
   it.each(["nonsense", "null", "7", '{"terms":{"side":"green"}}', '{"terms":{"side":"white"},"moves":["e2e5"]}', '{"terms":{"side":"white","fen":"x"},"moves":["e2e4"]}'])(
-    "is nothing if the browser has kept %s",
+    "is ignored if the stored text is %s",
     (text) => {
       storage({ play: text });
       expect(restore(DATE).match).toBeUndefined();

@@ -37,5 +37,5 @@ describe("studies", () => {
     ["lichess.org/study/abcdefgh/ijklmnop?x#3", "abcdefgh/ijklmnop"],
   ])("%s is the address of a study", (text, path) => expect(studyPath(text)).toBe(path));
 
-  it.each(["lichess.org/study/short", "lichess.org/study/abcdefgh/../x", "https://evil.example/lichess.org/study/abcdefgh", "lichess.org/study/by/anna"])("%s is not", (text) => expect(studyPath(text)).toBeUndefined());
+  it.each(["lichess.org/study/short", "lichess.org/study/abcdefgh/../x", "https://evil.example/lichess.org/study/abcdefgh", "lichess.org/study/by/anna"])("%s is not the address of a study", (text) => expect(studyPath(text)).toBeUndefined());
 });

@@ -81,13 +81,13 @@ describe("the end of a game", () => {
     return `${title} ${text}`;
   };
 
-  it("says how many games ended in the same position", () => {
+  it("contains the number of games that ended in the same position", () => {
     expect(tell("e2e4", played({}, results(3, 8, 1)))).toBe("12 games ended exactly here. White won 3, Black won 1, 8 were drawn.");
     expect(tell("e2e4", played({}, results(0, 1)))).toBe("You replayed this game. It ended exactly here.");
     expect(tell("f2f3 e7e5 g2g4 d8h4", played({}, results(0, 0, 4)))).toBe("Checkmate. 4 games ended exactly here.");
   });
 
-  it("is not the end of the book", () => {
+  it("differs from the end of the book", () => {
     const limits = { max_plies: "2", min_games: "5" };
     expect(tell("e2e4 e7e5", played({}, results(9)), undefined, limits)).toBe("The book ends here. 9 games came this far; the book has the first 2 half-moves of each.");
     const whole = { ...limits, max_plies: "1", whole_games: "4" };
@@ -98,7 +98,7 @@ describe("the end of a game", () => {
     expect(tell("", played({}))).toBe("No precedent in this book. This position is not in the book.");
   });
 
-  it("names the games of the book that ended the same way", () => {
+  it("contains the games of the book that ended the same way", () => {
     const game = { id: "Ab3xYz09", url: "https://lichess.org/Ab3xYz09", winner: "white" } as const;
     const of = (at: Played, before?: Played) => gameEnd(node("e2e4"), at, before, "precedent", {}).games;
     const ended = played({}, results(1));
@@ -108,7 +108,7 @@ describe("the end of a game", () => {
     expect(of(ended)).toEqual([]);
   });
 
-  it("differs without precedents", () => {
+  it("has another text without precedents", () => {
     const tell = (moves: string) => gameEnd(node(moves), played({}), undefined, "unprecedented", {});
     expect(tell("f2f3 e7e5 g2g4 d8h4")).toEqual({ title: "Checkmate.", text: "This position is not in the book.", games: [] });
   });

@@ -162,7 +162,7 @@ describe("repeated mistakes", () => {
     expect(names([[keyAfter("d4 d5"), score(300, "h2h4")]])).toEqual(["f2f4 g1f3"]);
   });
 
-  it("of Black lose what White wins", () => {
+  it("of Black are judged from Black's point of view", () => {
     const { black } = built([["black", "1-0", "e4 f5"], ["black", "1-0", "e4 f5"]]);
     const known = new Map([[keyAfter("e4"), score(30, "e7e5")], [keyAfter("e4 f5"), score(120)]]);
     expect(repeatedMistakes(black, known).map(({ move }) => move.uci)).toEqual(["f7f5"]);
@@ -216,7 +216,7 @@ describe("training", () => {
     expect(scheduled(undefined, false, 0)).toEqual({ box: 1, due: day });
   });
 
-  it("asks new questions, and others from their time on", () => {
+  it("asks new questions at once, and other questions when they are due", () => {
     expect([isDue(undefined, 0), isDue({ box: 1, due: 5 }, 4), isDue({ box: 1, due: 5 }, 5)]).toEqual([true, false, true]);
   });
 });
@@ -265,7 +265,7 @@ describe("an address", () => {
     expect(parsePlace(text)).toEqual(place);
   });
 
-  it.each(["", "lichess=", "lichess=a/../b", "lichess=<b>", "games=7", "lichess=" + "x".repeat(99)])("%s names no player", (text) => {
+  it.each(["", "lichess=", "lichess=a/../b", "lichess=<b>", "games=7", "lichess=" + "x".repeat(99)])("%s contains no player", (text) => {
     expect(parsePlace(text)).toEqual({ count: 1000, side: "white", line: [] });
   });
 

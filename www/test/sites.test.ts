@@ -31,5 +31,5 @@ describe("a pasted address", () => {
     ["https://www.chess.com/game/live/145591166861", /Share, then PGN/],
     ["https://www.chess.com/member/x", /is not a game/],
     ["https://example.org/game.pgn", /Only addresses of Lichess/],
-  ])("%s is refused with advice", (text, message) => expect(() => siteAddress(text)).toThrow(message));
+  ])("%s is rejected with advice", (text, message) => expect(() => siteAddress(text)).toThrow(message));
 });

@@ -6,7 +6,7 @@ import { winningChances } from "shelfish/score";
 import { nodesText, scoreInWords } from "../src/score/score";
 
 describe("a score", () => {
-  it("gives winning chances", () => {
+  it("has winning chances", () => {
     expect(winningChances({ cp: 0 })).toBe(0);
     expect(winningChances({ cp: 100 })).toBeCloseTo(0.182, 2);
     expect(winningChances({ cp: -5000 })).toBe(winningChances({ cp: -1000 }));
@@ -23,7 +23,7 @@ describe("a score", () => {
     ]);
   });
 
-  it("says how many nodes were searched", () => {
+  it("has a text for the number of searched nodes", () => {
     expect([575, 1210, 45_678, 4_500_000].map(nodesText)).toEqual(["575 kn", "1.2 Mn", "46 Mn", "4.5 Gn"]);
   });
 });

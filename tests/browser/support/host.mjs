@@ -94,6 +94,22 @@ export function instead(body) {
   return ({ response }) => void response.writeHead(200, { ...CORS, "content-length": Buffer.byteLength(body) }).end(body);
 }
 
+/**
+ * Makes a host redirect each file to a signed address, as Hugging Face does. The addresses have other folders, and each request gets a new
+ * address.
+ * @param {Awaited<ReturnType<typeof host>>} hub
+ */
+export function redirectToSigned(hub) {
+  let number = 0;
+  /** @type {Fault} */
+  const redirect = (exchange) => {
+    const { path, response, body } = exchange;
+    if (path.startsWith("/signed/")) return send(exchange, body);
+    response.writeHead(307, { ...CORS, location: `/signed/${number}${path}?signature=${number++}` }).end();
+  };
+  Object.assign(hub, { manifestFault: redirect, fault: redirect, rewrite: (/** @type {string} */ path) => path.replace(/^\/signed\/\d+/, "") });
+}
+
 const CORS = { "access-control-allow-origin": "*", "cache-control": "no-cache" };
 
 /**
@@ -112,7 +128,7 @@ export async function host(directory) {
   const server = createServer((request, response) => {
     const path = new URL(request.url ?? "/", "http://host").pathname;
     self.requests.push({ path, range: request.headers.range ?? null });
-    const name = join(self.directory, path);
+    const name = join(self.directory, self.rewrite(path));
     if (!existsSync(name)) return void response.writeHead(404, CORS).end();
     const file = readFileSync(name);
     const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? "") ?? [];
@@ -134,6 +150,8 @@ export async function host(directory) {
     url: `http://127.0.0.1:${port}/`,
     /** @type {{ path: string, range: string | null }[]} */
     requests: [],
+    /** Returns the path of the file at a path of the host. */
+    rewrite: (/** @type {string} */ path) => path,
     /** @type {Fault | undefined} what happens to everything but the manifest */
     fault: undefined,
     /** @type {Fault | undefined} what happens to the manifest */

@@ -1,7 +1,7 @@
 // This product, as a page uses it.
-import { openDatabase } from "./index.js";
+import { openDatabase } from "shelfish";
 
-/** @type {import("./index.js").Database} */
+/** @type {import("shelfish").Database} */
 let database;
 
 const CHESS960 = /** @type {const} */ ({ castling: "chess960" });

@@ -9,16 +9,17 @@ export class BookClient {
   /** The book's manifest, once the book is open. */
   manifest: Book["manifest"] | undefined;
 
-  /** `cache` is the size of the cache in IndexedDB in MiB; 0 disables the cache. */
+  /** `cache` is the size of the cache in IndexedDB in MiB; 0 disables the cache. `opener` is the function of the package that opens the book. */
   constructor(
     readonly url: URL,
     private readonly evals: DatabaseClient,
     private readonly cache: number,
+    private readonly opener = openBook,
   ) {}
 
   /** Opens the book. After a failure the next call tries again. */
   readonly open = loadOnce(async () => {
-    const book = await openBook(this.url, openOptions(this.cache));
+    const book = await this.opener(this.url, openOptions(this.cache));
     this.manifest = book.manifest;
     return book;
   });

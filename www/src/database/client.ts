@@ -20,15 +20,19 @@ export class DatabaseClient {
   /** Called with the database's counters after each lookup. */
   onAnswer: ((stats: Stats, manifest: Database["manifest"]) => void) | undefined;
 
-  /** `url` is the manifest's URL, `cache` the size of the cache in IndexedDB in MiB; 0 disables the cache. */
+  /**
+   * `url` is the manifest's URL, `cache` the size of the cache in IndexedDB in MiB; 0 disables the cache. `opener` is the function of the
+   * package that opens the database.
+   */
   constructor(
     readonly url: URL,
     private readonly cache: number,
+    private readonly opener = openDatabase,
   ) {}
 
   /** Opens the database. After a failure the next call tries again. */
   readonly open = loadOnce(async () => {
-    const database = await openDatabase(this.url, {
+    const database = await this.opener(this.url, {
       ...openOptions(this.cache),
       onRequest: (request: FetchedRange) => this.onRequest?.(request),
     });

@@ -1,4 +1,5 @@
 /** The set-up that the explorer and My openings have in common: a board, its controls and keys, a book and a database. */
+import { openBook, openDatabase } from "shelfish/explorer";
 import { BookClient } from "../book/client";
 import { Board } from "../board/board";
 import { DatabaseClient } from "../database/client";
@@ -27,8 +28,8 @@ export interface BookPage {
 export function setUpBookPage(play: (step: Pick<Step, "move">) => void): BookPage {
   const settings = load();
   applyAppearance(settings);
-  const database = new DatabaseClient(manifestUrl(settings.database), settings.cache);
-  const book = new BookClient(bookUrl(), database, settings.cache);
+  const database = new DatabaseClient(manifestUrl(settings.database), settings.cache, openDatabase);
+  const book = new BookClient(bookUrl(), database, settings.cache, openBook);
   restrictConnections(database.url, book.url);
   bindTheme();
   const state = new State();

@@ -3,6 +3,7 @@ import "./precedent.css";
 import type { Key } from "@lichess-org/chessground/types";
 import type { Position } from "chessops/chess";
 import type { Played } from "shelfish/book";
+import { openBook, openDatabase } from "shelfish/explorer";
 import { Board } from "../board/board";
 import { DatabaseClient } from "../database/client";
 import { byId, disable, make } from "../shell/dom";
@@ -35,8 +36,8 @@ const MAX_GAMES = 3;
 
 const settings = load();
 applyAppearance(settings);
-const evals = new DatabaseClient(manifestUrl(settings.database), 0);
-const book = new BookClient(bookUrl(), evals, settings.cache);
+const evals = new DatabaseClient(manifestUrl(settings.database), 0, openDatabase);
+const book = new BookClient(bookUrl(), evals, settings.cache, openBook);
 restrictConnections(evals.url, book.url);
 bindTheme();
 // The book loads in parallel with the setup. The first lookup reports a failure.

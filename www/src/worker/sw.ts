@@ -16,11 +16,15 @@ const PREFIX = `shelfish-site ${SCOPE.pathname} `;
 const NAME = PREFIX + VERSION;
 const PATHS = new Set(FILES.map(([path]) => path));
 
-/** Stores all files of this version, or none. */
+/**
+ * Stores all files of this version. If a file cannot be fetched, no file remains stored. If the browser ends the installation, the stored
+ * files remain for the next attempt.
+ */
 async function fill(): Promise<void> {
   const cache = await caches.open(NAME);
   const add = async ([path, integrity]: [string, string]) => {
     const url = new URL(path, SCOPE);
+    if (await cache.match(url)) return;
     const answer = await fetch(url, { cache: "no-cache", integrity });
     if (!answer.ok) throw new Error(`${url.href}: status ${answer.status}`);
     // A copy of the response: a redirected response cannot answer a navigation, and its headers were meant for the network.
