@@ -400,14 +400,18 @@ for (const { name, context } of [
 
 test("another game ends the analysis of the last game", async (t) => {
   const page = await left(t, undefined, "e2e4 e7e5 d1h5 b8c6 f1c4 g8f6", {}, { serviceWorkers: "block" });
-  /** @type {(() => void)[]} */
+  /** @type {import("playwright-core").Route[]} */
   const held = [];
-  await page.route(/shelfish_analysis.*\.wasm/, (route) => void held.push(() => void route.continue().catch(() => {})));
+  const parts = /shelfish_engine.*\.wasm|assets\/analysis-.*\.js/;
+  await page.route(parts, (route) => void held.push(route));
+  // The engine of the analysis also waits for its module.
+  await page.reload();
   await type(page, "Qxf7");
   await reads(page, "moments-status", /^Looking for/);
-  await until(() => held.length > 0, "the analysis is loading");
+  await until(() => held.some((route) => /analysis/.test(route.request().url())), "the analysis is loading");
   await at(page, "new").click();
-  for (const release of held) release();
+  await page.unroute(parts);
+  for (const route of held) await route.continue().catch(() => {});
   await at(page, "start").click();
   await type(page, "e4");
   await reads(page, "status", /Your move/);

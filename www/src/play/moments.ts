@@ -58,6 +58,8 @@ export async function showMoments(match: Match, settings: Settings, show: (momen
   bar.removeAttribute("value");
   const client = new DatabaseClient(manifestUrl(settings.database), settings.cache);
   const engine = (await loadPart(import("shelfish/engine"))).openEngine({ workers: workerCount(), signal });
+  // The analysis reports a failure. An analysis that is aborted before it waits for the engine reports nothing.
+  engine.catch(() => {});
   try {
     const analysis = await (await loadPart(import("shelfish/analysis"))).openAnalysis({ signal });
     const { report, evaluations } = await analysis.analyseGame(toPgn(match.game, "moves"), {
