@@ -1,7 +1,8 @@
 // IndexedDB: a cache that survives reloads, is bounded, and is optional.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -257,6 +258,43 @@ test("blocks of a forged database in the cache are never used for another databa
   assert.equal(await score(honest.url), "+5.20");
   const blocks = (/** @type {typeof honest} */ { requests }) => requests.filter(({ range }) => range).length;
   assert.deepEqual([blocks(honest), blocks(forged)], [1, 1], "the blocks of both databases stay in the cache");
+});
+
+test("forged blocks in the cache are refused by a pinned database, and requested again", async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), "shelfish-attack-"));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  execFileSync(ATTACK, ["write", dir]);
+  const server = await host(join(dir, "forged"));
+  t.after(() => server.close());
+  const page = await shelf.page(t);
+  const integrity = `sha256-${createHash("sha256").update(readFileSync(join(dir, "honest/manifest.json"))).digest("base64")}`;
+  const score = (/** @type {string | undefined} */ integrity) =>
+    page.evaluate(
+      async ([url, fen, integrity]) => {
+        const database = await shelfish.openDatabase(url, integrity === undefined ? {} : { integrity });
+        try {
+          return (await database.lookup(fen))?.best.pvs[0]?.score;
+        } catch (error) {
+          return /** @type {any} */ (error).code;
+        } finally {
+          database.close();
+        }
+      },
+      /** @type {const} */ ([server.url, START, integrity]),
+    );
+  assert.notEqual(await score(undefined), "+5.20", "the checksums of the forged block are valid");
+  await kept(page, 2);
+  assert.equal(await score(integrity), "integrity", "neither the cache nor the host has the block");
+  server.directory = join(dir, "honest");
+  await page.reload();
+  await shelf.load(page);
+  assert.equal(await score(integrity), "+5.20");
+  await kept(page, 3);
+  const asked = server.requests.length;
+  await page.reload();
+  await shelf.load(page);
+  assert.equal(await score(integrity), "+5.20");
+  assert.equal(server.requests.slice(asked).filter(({ range }) => range).length, 0, "the cache has the block and the list");
 });
 
 test("an open database does not block the deletion of its cache, and later lookups succeed", { timeout: 3 * LIMIT }, async (t) => {

@@ -1,7 +1,8 @@
 // Hostile blocks and manifests with valid seals: each is answered or refused, and the module still works afterwards.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -14,6 +15,9 @@ import { attacks } from "./support/attacks.mjs";
 const { openDatabase, ShelfishError } = await import(pathToFileURL(join(PACKAGE, "index.js")).href);
 /** @type {typeof import("shelfish/book")} */
 const books = await import(pathToFileURL(join(PACKAGE, "book.js")).href);
+
+/** @type {typeof import("shelfish/explorer")} */
+const explorer = await import(pathToFileURL(join(PACKAGE, "explorer.js")).href);
 
 const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
 
@@ -38,6 +42,35 @@ async function checkModule() {
   assert.equal((await database.lookup(START))?.best.pvs[0]?.score, "+5.20");
   database.close();
 }
+
+/** Returns the hash of the manifest of a database of the attacks. */
+const integrityOf = (/** @type {string} */ name) => `sha256-${createHash("sha256").update(readFileSync(join(dir, name, "manifest.json"))).digest("base64")}`;
+
+test("a pinned database answers with no forged evaluation, and a pinned book with no forged count", async () => {
+  const at = (/** @type {string} */ name) => new URL(`${name}/manifest.json`, shelf.url);
+  for (const open of [openDatabase, explorer.openDatabase]) {
+    const trusting = await open(at("forged"));
+    assert.notEqual((await trusting.lookup(START))?.best.pvs[0]?.score, "+5.20", "the checksums of the forged database are valid");
+    const integrity = integrityOf("honest");
+    const pinned = await open(at("forged"), { integrity });
+    for (let n = 0; n < 2; n += 1) await assert.rejects(pinned.lookup(START), { code: "integrity", message: /not the bytes of the pinned database/ });
+    const [many] = await pinned.lookupMany([START]);
+    assert.ok(many instanceof Error && many.code === "integrity", String(many));
+    const honest = await open(at("honest"), { integrity });
+    assert.equal((await honest.lookup(START))?.best.pvs[0]?.score, "+5.20");
+    for (const database of [trusting, pinned, honest]) database.close();
+  }
+  for (const open of [books.openBook, explorer.openBook]) {
+    const trusting = await open(at("forged-book"));
+    assert.notEqual((await trusting.moves(START)).white, 700);
+    const integrity = integrityOf("honest-book");
+    const pinned = await open(at("forged-book"), { integrity });
+    await assert.rejects(pinned.moves(START), { code: "integrity" });
+    const honest = await open(at("honest-book"), { integrity });
+    assert.equal((await honest.moves(START)).white, 700);
+    for (const book of [trusting, pinned, honest]) book.close();
+  }
+});
 
 test("every hostile block with a valid checksum has the expected outcome", async () => {
   const { blocks } = attacks(dir);

@@ -387,7 +387,7 @@ test("a file that is not a manifest is an error", async (t) => {
     [instead("<!doctype html>"), "manifest"],
     [instead(text.slice(0, -9)), "manifest"],
     [instead(text.replace('"positions":', '"positions":1')), "manifest"],
-    [instead(text.replace('"format":1', '"format":2')), "version"],
+    [instead(text.replace('"format":2', '"format":3')), "version"],
     [faults.notFound, "status"],
     [faults.forbidden, "status"],
     [faults.broken, "status"],

@@ -8,7 +8,7 @@ const shards = [
   { file: "a.silo", bytes: 600, pageBytes: 60, positions: 30 },
   { file: "b.silo", bytes: 400, pageBytes: 40, positions: 20 },
 ];
-const manifest: Manifest = { format: 1, positions: 50, evaluations: 50, pvs: 50, bytes: 1000, shards, info: {} };
+const manifest: Manifest = { format: 2, positions: 50, evaluations: 50, pvs: 50, bytes: 1000, shards, info: {} };
 
 describe("the strip of files", () => {
   it("shows every file to scale and fills its width", () => {

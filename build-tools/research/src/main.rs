@@ -4,6 +4,7 @@ mod bootstrap;
 mod orders;
 mod scale;
 mod synthetic;
+mod updates;
 
 use std::process::ExitCode;
 
@@ -24,12 +25,15 @@ enum Command {
     Orders(orders::Args),
     /// Build databases of growing sizes from synthetic positions, and measure the requests of a game
     Scale(scale::Args),
+    /// Update a database again and again, and measure the uploads, and the requests of a game afterwards
+    Updates(updates::Args),
 }
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Orders(args) => orders::run(args),
         Command::Scale(args) => scale::run(&args),
+        Command::Updates(args) => updates::run(&args),
     };
     outcome.unwrap_or_else(|error| {
         eprintln!("research: {}", shown(&error.to_string()));

@@ -9,7 +9,7 @@
  * | `pgn` | The text is not a game in PGN. The message names the line. |
  * | `over` | The game is over in this position, so there is nothing to evaluate: see `outcome`. |
  * | `manifest` | The URL has no manifest of a Shelfish database, or a manifest of the other kind: evaluations or a book. |
- * | `integrity` | The hash of the manifest is not in `integrity`. |
+ * | `integrity` | The hash of the manifest is not in `integrity`, or bytes are not those of the pinned database. |
  * | `version` | The format of the database is newer than this package. |
  * | `network` | No answer: no connection, no such host, refused by CORS or a Content-Security-Policy, or an incomplete answer. |
  * | `timeout` | No complete answer in time. |

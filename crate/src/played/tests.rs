@@ -242,7 +242,7 @@ proptest! {
         flips in proptest::collection::vec((any::<Index>(), 0..8u32), 1..6),
     ) {
         let block = encode_block(&records).expect("records can be written");
-        let mut content = zstd::decode_all(&block.bytes[..]).expect("a zstd frame");
+        let mut content = content_of(&block.bytes);
         for (at, bit) in flips {
             let at = at.index(content.len());
             content[at] ^= 1 << bit;
@@ -261,13 +261,18 @@ proptest! {
     }
 }
 
+/// Returns the content of a sealed frame.
+fn content_of(bytes: &[u8]) -> Vec<u8> {
+    zstd::decode_all(&bytes[..bytes.len() - 8]).expect("a zstd frame")
+}
+
 #[test]
 fn a_move_with_more_games_than_the_position_is_an_error() {
     let position = Position::from_chess(&Chess::default());
     let [e4, d4] = ["e2e4", "d2d4"].map(|word| moves(position.chess(), word)[0]);
     let results = Results { white: 2, draws: 1, black: 3 };
     let block = encode_block(&[played(&position, vec![(e4, results), (d4, results)])]);
-    let content = zstd::decode_all(&block.expect("a block").bytes[..]).expect("a zstd frame");
+    let content = content_of(&block.expect("a block").bytes);
     let mut rest = &content[..];
     let count = leb128::take(&mut rest).expect("a number") as usize;
     let lengths: Vec<usize> = (0..count).map(|_| leb128::take(&mut rest).expect("a number") as usize).collect();
@@ -340,7 +345,7 @@ fn details_that_contradict_the_results_are_errors() {
 #[test]
 fn a_book_without_details_has_no_columns_for_details() {
     let count = |records: &[Played]| {
-        let content = zstd::decode_all(&encode_block(records).expect("a block").bytes[..]).expect("a zstd frame");
+        let content = content_of(&encode_block(records).expect("a block").bytes);
         leb128::take(&mut &content[..]).expect("a number") as usize
     };
     let mut plain = detailed();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::lru::Lru;
 use crate::eval::PositionEval;
-use crate::table::{Block, Chunk, Manifest, Page, Record, TableError};
+use crate::table::{Block, Chunk, ContentHash, Manifest, Page, Record, TableError};
 
 /// A manifest, and pages and blocks in memory, bounded in bytes.
 #[derive(Debug)]
@@ -13,11 +13,12 @@ pub(super) struct Catalog<R: Record = PositionEval> {
     memory: Lru<Chunk, Part<R>>,
 }
 
-/// A page or a block, decoded.
+/// A page or a block, decoded, or the hashes of the blocks of a page.
 #[derive(Debug)]
 pub(super) enum Part<R: Record> {
     Page(Arc<Page>),
     Block(Arc<Block<R>>),
+    Hashes(Arc<[u8]>),
 }
 
 impl<R: Record> Clone for Part<R> {
@@ -25,6 +26,7 @@ impl<R: Record> Clone for Part<R> {
         match self {
             Part::Page(page) => Part::Page(page.clone()),
             Part::Block(block) => Part::Block(block.clone()),
+            Part::Hashes(list) => Part::Hashes(list.clone()),
         }
     }
 }
@@ -35,34 +37,43 @@ impl<R: Record> Part<R> {
         match self {
             Part::Page(page) => page.memory(),
             Part::Block(block) => block.memory(),
+            Part::Hashes(list) => list.len(),
         }
     }
 }
 
-/// The location of a page or a block that a lookup needs.
+/// A page, a list of hashes or a block that a lookup needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Want {
-    Page(Chunk),
-    Block(Chunk),
+pub(super) struct Want {
+    pub(super) chunk: Chunk,
+    /// The expected hash, if the manifest is pinned.
+    pub(super) hash: Option<ContentHash>,
+    pub(super) kind: Kind,
+}
+
+/// The kind of a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Page,
+    Hashes,
+    Block,
 }
 
 impl Want {
-    pub(super) fn chunk(&self) -> &Chunk {
-        match self {
-            Want::Page(chunk) | Want::Block(chunk) => chunk,
-        }
-    }
-
     pub(super) fn is_block(&self) -> bool {
-        matches!(self, Want::Block(_))
+        self.kind == Kind::Block
     }
 
-    /// Decodes the chunk from bytes of a cache or a source.
+    /// Decodes the chunk from bytes of a cache or a source, after a comparison of their hash.
     pub(super) fn decode<R: Record>(&self, bytes: &[u8]) -> Result<Part<R>, TableError> {
-        match self {
-            Want::Page(at) => Page::parse(bytes, at).map(|page| Part::Page(Arc::new(page))),
-            Want::Block(at) => Block::open(bytes, at).map(|block| Part::Block(Arc::new(block))),
+        if let Some(hash) = self.hash {
+            self.chunk.check(bytes, hash)?;
         }
+        Ok(match self.kind {
+            Kind::Page => Part::Page(Arc::new(Page::parse(bytes, &self.chunk)?)),
+            Kind::Hashes => Part::Hashes(bytes.into()),
+            Kind::Block => Part::Block(Arc::new(Block::open(bytes, &self.chunk)?)),
+        })
     }
 }
 

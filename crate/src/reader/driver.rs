@@ -7,7 +7,7 @@ use web_time::{Duration, Instant};
 
 use super::builder::ReaderBuilder;
 use super::cache::{Cache, Keep};
-use super::catalog::{Catalog, Part, Want};
+use super::catalog::{Catalog, Kind, Part, Want};
 use super::error::{ReadError, table_error};
 use super::fetched::{Fetched, Observer, Stats};
 use super::limits::RequestLimits;
@@ -93,17 +93,22 @@ impl<S, R: Record, C> Driver<S, R, C> {
     pub(super) fn in_memory(&self, want: &Want) -> Option<Part<R>> {
         let manifest = {
             let mut catalog = self.catalog();
-            if let Some(part) = catalog.part(want.chunk()) {
+            if let Some(part) = catalog.part(&want.chunk) {
                 return Some(part);
             }
             catalog.manifest().clone()
         };
-        self.take(want, manifest.inline_page(want.chunk())?).ok()
+        self.take(want, manifest.inline_page(&want.chunk)?).ok()
+    }
+
+    /// Returns whether the manifest is pinned, so that readers compare hashes.
+    pub(super) fn is_pinned(&self) -> bool {
+        self.pin.is_some()
     }
 
     /// Returns a page or block from memory, or decodes it from bytes of a cache or a source.
     pub(super) fn take(&self, want: &Want, bytes: &[u8]) -> Result<Part<R>, ReadError> {
-        let chunk = want.chunk();
+        let chunk = &want.chunk;
         #[allow(clippy::modulo_one, reason = "WebAssembly has a single group")]
         let group = chunk.hash() as usize % GROUPS;
         let _turn = held(&self.decoding[group]);
@@ -121,7 +126,8 @@ impl<S, R: Record, C> Driver<S, R, C> {
     pub(super) fn block_in_memory(&self, position: &Position) -> Option<Option<(Chunk, Arc<Block<R>>)>> {
         let key = position.key();
         let Some(page) = self.manifest().page_of(&key) else { return Some(None) };
-        let Some(Part::Page(page)) = self.in_memory(&Want::Page(page)) else { return None };
+        let page = Want { chunk: page, hash: None, kind: Kind::Page };
+        let Some(Part::Page(page)) = self.in_memory(&page) else { return None };
         let Some(at) = page.block_of(&key) else { return Some(None) };
         let Some(Part::Block(block)) = self.catalog().part(&at) else { return None };
         Some(Some((at, block)))

@@ -24,7 +24,7 @@ pub struct Fetched<'a> {
     pub at: String,
     /// The bytes asked for; those of a whole file begin at 0.
     pub range: Range<u64>,
-    /// Pages and blocks among them that were wanted; 0 for a manifest.
+    /// Number of pages, blocks and lists of hashes among them that were wanted; 0 for a manifest.
     pub parts: usize,
     /// The origin of the bytes.
     pub origin: Origin,

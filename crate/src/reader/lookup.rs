@@ -8,11 +8,11 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::catalog::{Part, Want};
+use super::catalog::{Kind, Part, Want};
 use super::error::{ReadError, table_error};
 use super::limits::RequestLimits;
 use crate::position::{Key, Position};
-use crate::table::{Manifest, Record};
+use crate::table::{Chunk, ContentHash, HashList, Manifest, Page, Record};
 
 /// An answer, as [`Reader`](super::Reader) gives it.
 pub(super) type Answer<R> = Result<Option<R>, ReadError>;
@@ -21,6 +21,8 @@ pub(super) type Answer<R> = Result<Option<R>, ReadError>;
 #[derive(Debug)]
 pub(super) struct Lookup<R: Record> {
     manifest: Arc<Manifest>,
+    /// Whether the manifest is pinned, so that hashes are compared.
+    is_pinned: bool,
     /// Path or URL of the files, with a trailing slash, for error messages.
     folder: Arc<str>,
     /// Seeks in the order of keys, so that equal and neighbouring positions follow each other, in the order of the files.
@@ -53,6 +55,8 @@ struct Seek {
     place: usize,
     position: Position,
     key: Key,
+    /// The page of the key, while the seek waits for the hashes of its blocks.
+    page: Option<Arc<Page>>,
     state: State,
 }
 
@@ -69,17 +73,24 @@ enum State {
 
 impl<R: Record> Lookup<R> {
     /// Starts to look positions up.
-    pub(super) fn new(manifest: Arc<Manifest>, folder: Arc<str>, positions: Vec<Position>) -> Lookup<R> {
+    pub(super) fn new(
+        manifest: Arc<Manifest>,
+        is_pinned: bool,
+        folder: Arc<str>,
+        positions: Vec<Position>,
+    ) -> Lookup<R> {
         // A heap sorts in a tenth of the code.
         let keys: BinaryHeap<_> = positions.iter().map(Position::key).zip(0..).collect();
         let seeks = keys.into_sorted_vec().into_iter().map(|(key, place): (_, usize)| Seek {
             place,
             position: positions[place].clone(),
             key,
+            page: None,
             state: State::Answered,
         });
         let mut lookup = Lookup {
             manifest,
+            is_pinned,
             folder,
             seeks: seeks.collect(),
             awake: Vec::new(),
@@ -94,14 +105,14 @@ impl<R: Record> Lookup<R> {
     }
 
     fn start(&mut self, at: usize) {
-        match self.manifest.page_of(&self.seeks[at].key) {
-            Some(page) => self.want(at, Want::Page(page)),
+        match self.manifest.page_and_hash_of(&self.seeks[at].key) {
+            Some((page, hash)) => self.want(at, Kind::Page, page, self.is_pinned.then_some(hash)),
             None => self.answer(at, Ok(None)),
         }
     }
 
-    fn want(&mut self, at: usize, want: Want) {
-        self.seeks[at].state = State::Wants(want);
+    fn want(&mut self, at: usize, kind: Kind, chunk: Chunk, hash: Option<ContentHash>) {
+        self.seeks[at].state = State::Wants(Want { chunk, hash, kind });
         self.awake.push(at);
     }
 
@@ -119,16 +130,25 @@ impl<R: Record> Lookup<R> {
         self.answers.push((seek.place, answer));
     }
 
-    /// Continues a seek with the page or block that it needed.
+    /// Continues a seek with the page, hashes or block that it needed.
     fn proceed(&mut self, at: usize, want: &Want, part: &Part<R>) {
-        let seek = &self.seeks[at];
+        let seek = &mut self.seeks[at];
         match part {
+            Part::Page(page) if self.is_pinned => {
+                seek.page = Some(page.clone());
+                let HashList { at: list, hash } = page.hashes().clone();
+                self.want(at, Kind::Hashes, list, Some(hash));
+            }
             Part::Page(page) => match page.block_of(&seek.key) {
-                Some(block) => self.want(at, Want::Block(block)),
+                Some(block) => self.want(at, Kind::Block, block, None),
+                None => self.answer(at, Ok(None)),
+            },
+            Part::Hashes(hashes) => match seek.page.take().and_then(|page| page.block_and_hash_of(&seek.key, hashes)) {
+                Some((block, hash)) => self.want(at, Kind::Block, block, Some(hash)),
                 None => self.answer(at, Ok(None)),
             },
             Part::Block(block) => {
-                let answer = block.find(&seek.position).map_err(|error| table_error(&self.folder, want.chunk(), error));
+                let answer = block.find(&seek.position).map_err(|error| table_error(&self.folder, &want.chunk, error));
                 self.answer(at, answer);
             }
         }
@@ -181,7 +201,7 @@ impl<R: Record> Lookup<R> {
     pub(super) fn deliver(&mut self, n: usize, part: Result<&Part<R>, &ReadError>) {
         let want = self.wants.all[n].0.clone();
         // Those who wait have keys of its stretch, and so stand side by side.
-        let keys = &want.chunk().keys;
+        let keys = &want.chunk.keys;
         let start = self.seeks.partition_point(|seek| seek.key.as_bytes() < &keys.from[..]);
         let length = self.seeks[start..].partition_point(|seek| keys.contains(seek.key.as_bytes()));
         for at in start..start + length {
@@ -245,7 +265,7 @@ impl Wants {
         if last == Some(want) {
             return;
         }
-        let fits = |last: &Want| limits.fits(self.all[self.first].0.chunk(), last.chunk(), want.chunk());
+        let fits = |last: &Want| limits.fits(&self.all[self.first].0.chunk, &last.chunk, &want.chunk);
         if !last.is_some_and(fits) {
             self.requests += 1;
             self.first = self.all.len();

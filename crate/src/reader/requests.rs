@@ -94,7 +94,7 @@ impl<R: Record> UnderWay<R> {
 
     fn place(&self, want: &Want) -> Result<usize, usize> {
         fn beginning(want: &Want) -> (u64, &str) {
-            (want.chunk().range.start, &want.chunk().file)
+            (want.chunk.range.start, &want.chunk.file)
         }
         self.parts.binary_search_by(|entry| beginning(&entry.want).cmp(&beginning(want)))
     }

@@ -39,7 +39,7 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
     pub(super) async fn look_up(self: &Arc<Self>, positions: Vec<Position>, found: &mut Found<'_, R>) {
         let started = Instant::now();
         let count = positions.len() as u64;
-        let mut lookup = Lookup::new(self.manifest(), self.folder.clone(), positions);
+        let mut lookup = Lookup::new(self.manifest(), self.is_pinned(), self.folder.clone(), positions);
         self.finish(&mut lookup, found).await;
         if lookup.is_stale() {
             let is_outdated = lookup.is_outdated(&self.manifest());
@@ -123,7 +123,7 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
             }
         }
         for (want, is_good) in came {
-            let (file, range) = (&*want.chunk().file, want.chunk().range.clone());
+            let (file, range) = (&*want.chunk.file, want.chunk.range.clone());
             let at = self.source.locate(file);
             self.observe(&Fetched { file, at, range, parts: 1, origin: Origin::Cache, elapsed, is_good });
         }
@@ -137,7 +137,7 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
         for &n in missing {
             let request = under_way.find(lookup.wanted(n));
             // A part is removed from the requests after it was added to the memory. It may have arrived in the meantime.
-            let part = if request.is_none() { self.catalog().part(lookup.wanted(n).chunk()) } else { None };
+            let part = if request.is_none() { self.catalog().part(&lookup.wanted(n).chunk) } else { None };
             match part {
                 Some(part) => arrived.push((n, part)),
                 None => joined.push((n, request)),
@@ -175,7 +175,7 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
     fn send(self: Arc<Self>, wants: Vec<Want>, sent: Sent) -> Boxed<Parts<R>> {
         Box::pin(async move {
             let (Some(first), Some(last)) = (wants.first(), wants.last()) else { return Parts::default() };
-            let (file, range) = (&*first.chunk().file, first.chunk().range.start..last.chunk().range.end);
+            let (file, range) = (&*first.chunk.file, first.chunk.range.start..last.chunk.range.end);
             let _permit = self.permits.acquire().await;
             sent.store(true, Ordering::Relaxed);
             let started = Instant::now();
@@ -193,7 +193,7 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
             });
             let take = |want: &Want| {
                 let bytes = answer.as_ref().map_err(|error| ReadError::from(error.clone()))?;
-                let bytes = want.chunk().within(bytes, range.start);
+                let bytes = want.chunk.within(bytes, range.start);
                 let part = self.take(want, bytes)?;
                 self.cache.put(&name(want), bytes, Keep::Recent);
                 self.count(|stats| stats.network_blocks += u64::from(want.is_block()));
@@ -212,6 +212,6 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
 
 /// Returns the name of a part in the cache.
 fn name(want: &Want) -> String {
-    let chunk = want.chunk();
+    let chunk = &want.chunk;
     format!("{}:{}-{}", chunk.file, chunk.range.start, chunk.range.end)
 }

@@ -78,6 +78,12 @@ impl Pin {
     }
 }
 
+impl From<Integrity> for Pin {
+    fn from(integrity: Integrity) -> Pin {
+        Pin(vec![integrity])
+    }
+}
+
 impl FromStr for Pin {
     type Err = IntegrityError;
 

@@ -162,7 +162,10 @@ impl<R: Record> Block<R> {
         self.weights(&mut totals)?;
         let one = self.forest.nodes[0].key();
         let (first, last) = self.keys().fold((one, one), |(first, last), key| (first.min(key), last.max(key)));
-        Ok(super::EncodedBlock { bytes, positions: self.len() as u64, totals, columns: Vec::new(), first, last })
+        let Chunk { file, range, .. } = &self.chunk;
+        let origin = Some(super::BlockOrigin { file: file.clone(), start: range.start });
+        let positions = self.len() as u64;
+        Ok(super::EncodedBlock { bytes, positions, totals, columns: Vec::new(), origin, first, last })
     }
 
     #[cfg(feature = "write")]

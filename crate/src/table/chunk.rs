@@ -1,16 +1,16 @@
 //! A chunk is a page or a block as the index refers to it: the byte range of a shard, and the range of its keys. Sources
 //! are asked for chunks, and caches are keyed by them.
 //!
-//! The bytes of a chunk are a zstd frame and a *seal*, which contains their checksum. The checksum shows that the bytes
-//! are whole. The keys show that they are those of this chunk, as no two blocks, and no two pages, have the same range of
-//! keys.
+//! The bytes of a chunk are a zstd frame and a *seal*, the checksum of the frame. The checksum shows that the bytes are whole.
+//! The keys show that they are those of this chunk, as no two blocks, and no two pages, have the same range of keys. A host can
+//! forge both. A reader of a pinned manifest therefore also compares a cryptographic hash.
 
 use core::fmt;
 use core::ops::Range;
 
 use twox_hash::XxHash64;
 
-use super::{ColumnError, ManifestError, RecordError};
+use super::{ColumnError, ContentHash, ManifestError, RecordError};
 use crate::position::KeyError;
 use crate::quoted::Quoted;
 
@@ -46,14 +46,9 @@ impl KeyRange {
     }
 }
 
-/// The header of a skippable zstd frame of eight bytes. It stands between a frame and its checksum, so that zstd decoders
-/// skip the seal.
-const SEAL: [u8; 8] = [0x50, 0x2a, 0x4d, 0x18, 8, 0, 0, 0];
-
 /// Appends the seal to a frame.
 #[cfg(feature = "write")]
 pub fn seal(frame: &mut Vec<u8>) {
-    frame.extend_from_slice(&SEAL);
     frame.extend_from_slice(&checksum(frame).to_le_bytes());
 }
 
@@ -96,13 +91,20 @@ impl Chunk {
         if bytes.len() != self.len() {
             return Err(self.error(ChunkErrorKind::Length { expected: self.len(), found: bytes.len() }));
         }
-        let unsealed = || self.error(ChunkErrorKind::Unsealed { found: bytes.len() });
-        let (sealed, stated) = bytes.split_last_chunk().ok_or_else(unsealed)?;
-        let (stated, found) = (u64::from_le_bytes(*stated), checksum(sealed));
-        match sealed.strip_suffix(&SEAL) {
-            Some(frame) if stated == found => Ok(frame),
-            _ => Err(self.error(ChunkErrorKind::Checksum { stated, found })),
-        }
+        let unsealed = || self.error(ColumnError::Decode.into());
+        let (frame, stated) = bytes.split_last_chunk().ok_or_else(unsealed)?;
+        let (stated, found) = (u64::from_le_bytes(*stated), checksum(frame));
+        if stated == found { Ok(frame) } else { Err(self.error(ChunkErrorKind::Checksum { stated, found })) }
+    }
+
+    /// Compares the hash of the bytes of the chunk with a hash that a pinned manifest proves.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the bytes have another hash.
+    pub fn check(&self, bytes: &[u8], expected: ContentHash) -> Result<(), TableError> {
+        let found = ContentHash::of(bytes);
+        if found == expected { Ok(()) } else { Err(self.error(ChunkErrorKind::Hash { expected, found })) }
     }
 
     /// Returns an error of this chunk.
@@ -160,17 +162,19 @@ pub enum ChunkErrorKind {
         /// Bytes found.
         found: usize,
     },
-    /// They are too few for a frame and its seal.
-    Unsealed {
-        /// Bytes found.
-        found: usize,
-    },
     /// The checksum differs from that in the seal.
     Checksum {
         /// The checksum that ends them.
         stated: u64,
         /// Their checksum.
         found: u64,
+    },
+    /// The cryptographic hash differs from that in the manifest, or in the list of hashes of the page.
+    Hash {
+        /// The hash in the manifest or list.
+        expected: ContentHash,
+        /// The hash of the bytes.
+        found: ContentHash,
     },
     /// The keys are those of a different page or block.
     Other,
@@ -195,7 +199,13 @@ pub enum ChunkErrorKind {
 impl ChunkErrorKind {
     /// Returns whether the file may have been replaced by that of another build.
     pub fn is_foreign(&self) -> bool {
-        matches!(self, ChunkErrorKind::Length { .. } | ChunkErrorKind::Checksum { .. } | ChunkErrorKind::Other)
+        matches!(
+            self,
+            ChunkErrorKind::Length { .. }
+                | ChunkErrorKind::Checksum { .. }
+                | ChunkErrorKind::Hash { .. }
+                | ChunkErrorKind::Other
+        )
     }
 }
 
@@ -232,11 +242,11 @@ impl fmt::Display for ChunkErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ChunkErrorKind::Length { expected, found } => write!(f, "expected {expected} bytes, found {found}"),
-            ChunkErrorKind::Unsealed { found } => {
-                write!(f, "{found} bytes cannot be a frame and its seal, which alone has 16: the index is wrong")
-            }
             ChunkErrorKind::Checksum { stated, found } => {
                 write!(f, "checksum {found:016x}, expected {stated:016x}: the bytes were changed")
+            }
+            ChunkErrorKind::Hash { expected, found } => {
+                write!(f, "hash {found}, expected {expected}: not the bytes of the pinned database")
             }
             ChunkErrorKind::Other => f.write_str("another page or block was found in its place"),
             ChunkErrorKind::Columns(error) => error.fmt(f),

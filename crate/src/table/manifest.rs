@@ -10,7 +10,7 @@ use super::json_reader::JsonReader;
 #[cfg(feature = "write")]
 use super::shard_name::hex;
 use super::shard_name::is_shard_name;
-use super::{Chunk, ManifestError, Page, Record, TableError};
+use super::{Chunk, ContentHash, ManifestError, Page, Record, TableError};
 use crate::base64;
 use crate::position::Key;
 
@@ -27,15 +27,17 @@ pub struct Manifest {
     pages: Pages,
 }
 
-/// An immutable file: blocks, then the pages that list them.
+/// An immutable file: blocks, then pages. After an update a file may have no page in use, only blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shard {
     /// The file's name: the first 32 hexadecimal digits of the SHA-256 of its content, and `.silo`.
     pub file: String,
     /// The file's length in bytes.
     pub bytes: u64,
-    /// Number of positions.
+    /// Number of positions in its blocks in use.
     pub positions: u64,
+    /// Bytes of its blocks in use, if an update has left it without a page in use. A reader does not need them.
+    pub live: Option<u64>,
     /// All its pages, one after another, in the manifest of a small database, which spares readers a request; else empty.
     pub(super) inline_pages: Vec<u8>,
     /// The numbers of its pages among those of the manifest.
@@ -51,12 +53,28 @@ pub struct WrittenShard {
     pub file: String,
     /// Its length.
     pub bytes: u64,
-    /// Number of positions.
+    /// Number of positions in its blocks in use.
     pub positions: u64,
-    /// The separator and the length of each page.
-    pub pages: Vec<(Vec<u8>, u64)>,
+    /// Bytes of its blocks in use, if an update has left it without a page in use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub live: Option<u64>,
+    /// Its pages in ascending order of keys.
+    pub pages: Vec<WrittenPage>,
     /// All its pages, if they may be few enough to be inlined in the manifest.
     pub inline_pages: Vec<u8>,
+}
+
+/// A written page, for the manifest.
+#[cfg(feature = "write")]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WrittenPage {
+    /// Its separator.
+    pub separator: Vec<u8>,
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// Its hash.
+    pub hash: ContentHash,
 }
 
 /// The leaf pages of all shards in ascending order of keys; a manifest may have a million.
@@ -76,6 +94,7 @@ struct PageLocation {
     shard: u32,
     /// Offset in the shard.
     start: u64,
+    hash: ContentHash,
 }
 
 impl Pages {
@@ -85,13 +104,14 @@ impl Pages {
     }
 
     /// Adds a page. Its start is set when the length of its shard is known.
-    fn push(&mut self, shard: usize, separator: &[u8]) -> Result<(), ManifestError> {
+    fn push(&mut self, shard: usize, separator: &[u8], hash: ContentHash) -> Result<(), ManifestError> {
         let last = self.locations.len().checked_sub(1).map(|last| self.separator(last));
         if last.map_or(!separator.is_empty(), |last| last >= separator) {
             return Err(ManifestError::Order { page: self.locations.len() });
         }
         self.separators.extend_from_slice(separator);
-        self.locations.push(PageLocation { separator: self.separators.len() as u32, shard: shard as u32, start: 0 });
+        let separator = self.separators.len() as u32;
+        self.locations.push(PageLocation { separator, shard: shard as u32, start: 0, hash });
         Ok(())
     }
 }
@@ -101,7 +121,7 @@ const CHECKSUM: &str = ",\"checksum\":\"";
 
 impl Manifest {
     /// The version of the format that this reader and writer know.
-    pub const FORMAT: u64 = 1;
+    pub const FORMAT: u64 = 2;
     /// The file's name.
     pub const FILE: &str = "manifest.json";
     /// The largest manifest. That of 400 million positions, with some 1,100 pages, has 40 kB.
@@ -155,7 +175,10 @@ impl Manifest {
             return Err(TableError::Kind { expected: R::KIND, found: records });
         }
         read?;
-        for (is_missing, member) in [(records.is_empty(), "records"), (manifest.shards.is_empty(), "shards")] {
+        let has_no_page = manifest.pages.locations.is_empty();
+        for (is_missing, member) in
+            [(records.is_empty(), "records"), (manifest.shards.is_empty(), "shards"), (has_no_page, "pages")]
+        {
             if is_missing {
                 return Err(ManifestError::Missing(member).into());
             }
@@ -176,75 +199,74 @@ impl Manifest {
         shards: Vec<WrittenShard>,
     ) -> Result<Manifest, ManifestError> {
         let mut manifest = Manifest { positions, totals, info, shards: Vec::new(), pages: Pages::default() };
-        for WrittenShard { file, bytes, positions, pages, inline_pages } in shards {
+        for WrittenShard { file, bytes, positions, live, pages, inline_pages } in shards {
             let mut lengths = Vec::new();
-            for (separator, length) in pages {
-                manifest.pages.push(manifest.shards.len(), &separator)?;
-                lengths.push(page_length(length)?);
+            for WrittenPage { separator, bytes, hash } in pages {
+                manifest.pages.push(manifest.shards.len(), &separator, hash)?;
+                lengths.push(page_length(bytes)?);
             }
-            manifest.add(file, bytes, positions, &lengths, inline_pages)?;
+            let shard = Shard { file, bytes, positions, live, inline_pages, pages: 0..0 };
+            manifest.add(shard, &lengths)?;
         }
         Ok(manifest)
     }
 
     fn read_shard(&mut self, json: &mut JsonReader<'_>) -> Result<(), ManifestError> {
-        let (mut file, mut bytes, mut positions, mut inline_pages) = (String::new(), 0, 0, Vec::new());
+        let mut shard =
+            Shard { file: String::new(), bytes: 0, positions: 0, live: None, inline_pages: Vec::new(), pages: 0..0 };
         let mut lengths = Vec::new();
         json.object(&mut |json, name| {
             match name {
-                "file" => file = json.text()?.into_owned(),
-                "bytes" => bytes = json.number()?,
-                "positions" => positions = json.number()?,
+                "file" => shard.file = json.text()?.into_owned(),
+                "bytes" => shard.bytes = json.number()?,
+                "positions" => shard.positions = json.number()?,
+                "live" => shard.live = Some(json.number()?),
                 "pages" => json.array(&mut |json| {
-                    let mut page = (None, None);
+                    let mut page = (None, None, None);
                     json.array(&mut |json| {
                         match page {
-                            (None, _) => page.0 = Some(parse_separator(&json.text()?)?),
-                            (_, None) => page.1 = Some(json.number()?),
+                            (None, ..) => page.0 = Some(parse_separator(&json.text()?)?),
+                            (_, None, _) => page.1 = Some(json.number()?),
+                            (.., None) => page.2 = Some(parse_hash(&json.text()?)?),
                             _ => return Err(ManifestError::PageItems),
                         }
                         Ok(())
                     })?;
-                    let (Some(separator), Some(length)) = page else {
+                    let (Some(separator), Some(length), Some(hash)) = page else {
                         return Err(ManifestError::PageItems);
                     };
-                    self.pages.push(self.shards.len(), &separator)?;
+                    self.pages.push(self.shards.len(), &separator, hash)?;
                     lengths.push(page_length(length)?);
                     Ok(())
                 })?,
-                "carried" => inline_pages = base64::decode(&json.text()?).ok_or(ManifestError::Base64)?,
+                "carried" => shard.inline_pages = base64::decode(&json.text()?).ok_or(ManifestError::Base64)?,
                 _ => json.skip()?,
             }
             Ok(())
         })?;
-        self.add(file, bytes, positions, &lengths, inline_pages)
+        self.add(shard, &lengths)
     }
 
     /// Adds a shard, whose pages are the last `lengths.len()` pages that were added.
-    fn add(
-        &mut self,
-        file: String,
-        bytes: u64,
-        positions: u64,
-        lengths: &[u32],
-        inline_pages: Vec<u8>,
-    ) -> Result<(), ManifestError> {
-        if !is_shard_name(&file) {
-            return Err(ManifestError::ShardName { found: file });
+    fn add(&mut self, shard: Shard, lengths: &[u32]) -> Result<(), ManifestError> {
+        let Shard { file, bytes, inline_pages, .. } = &shard;
+        let (file, bytes) = (|| file.clone(), *bytes);
+        if !is_shard_name(&shard.file) {
+            return Err(ManifestError::ShardName { found: file() });
         }
         let page_bytes = lengths.iter().map(|&length| u64::from(length)).sum();
         let Some(mut start) = bytes.checked_sub(page_bytes) else {
-            return Err(ManifestError::ShardLength { file, expected: page_bytes, found: bytes });
+            return Err(ManifestError::ShardLength { file: file(), expected: page_bytes, found: bytes });
         };
         if !inline_pages.is_empty() && inline_pages.len() as u64 != page_bytes {
-            return Err(ManifestError::InlinePages { file, expected: page_bytes, found: inline_pages.len() });
+            return Err(ManifestError::InlinePages { file: file(), expected: page_bytes, found: inline_pages.len() });
         }
         let pages = self.pages.locations.len() - lengths.len()..self.pages.locations.len();
         for (location, &length) in self.pages.locations[pages.clone()].iter_mut().zip(lengths) {
             location.start = start;
             start += u64::from(length);
         }
-        self.shards.push(Shard { file, bytes, positions, inline_pages, pages });
+        self.shards.push(Shard { pages, ..shard });
         Ok(())
     }
 
@@ -271,14 +293,20 @@ impl Manifest {
             file: &'a str,
             bytes: u64,
             positions: u64,
-            pages: Vec<(String, usize)>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            live: Option<u64>,
+            pages: Vec<(String, usize, String)>,
             #[serde(skip_serializing_if = "String::is_empty")]
             carried: String,
         }
         let shards = (0..self.shards.len()).map(|n| {
-            let Shard { file, bytes, positions, inline_pages, .. } = &self.shards[n];
-            let pages = self.pages_of(n).map(|page| (hex(&page.keys.from), page.len())).collect();
-            ShardBody { file, bytes: *bytes, positions: *positions, pages, carried: base64::encode(inline_pages) }
+            let Shard { file, bytes, positions, live, inline_pages, .. } = &self.shards[n];
+            let hashes = self.pages.locations[self.shards[n].pages.clone()].iter().map(|location| location.hash);
+            let pages = self.pages_of(n).zip(hashes);
+            let pages = pages.map(|(page, hash)| (hex(&page.keys.from), page.len(), base64::encode(&hash.to_bytes())));
+            let pages = pages.collect();
+            let carried = base64::encode(inline_pages);
+            ShardBody { file, bytes: *bytes, positions: *positions, live: *live, pages, carried }
         });
         let body = Body {
             format: Manifest::FORMAT,
@@ -304,6 +332,11 @@ impl Manifest {
     /// Returns the page that lists the block of `key`.
     pub fn page_of(&self, key: &Key) -> Option<Chunk> {
         self.number_of(key.as_bytes()).map(|n| self.page(n))
+    }
+
+    /// Returns the page that lists the block of `key`, with its hash.
+    pub fn page_and_hash_of(&self, key: &Key) -> Option<(Chunk, ContentHash)> {
+        self.number_of(key.as_bytes()).map(|n| (self.page(n), self.pages.locations[n].hash))
     }
 
     /// Returns the number of the last page whose separator is not above `key`.
@@ -342,6 +375,13 @@ impl Manifest {
     pub fn page_of_shard(&self, shard: usize, n: usize) -> Option<Chunk> {
         let pages = &self.shards.get(shard)?.pages;
         pages.start.checked_add(n).filter(|n| *n < pages.end).map(|n| self.page(n))
+    }
+
+    /// Returns the hash of a page; `None` if the manifest does not list the page.
+    pub fn hash_of(&self, page: &Chunk) -> Option<ContentHash> {
+        let location = self.pages.locations.get(self.number_of(&page.keys.from)?)?;
+        let is_it = location.start == page.range.start && self.shards.get(location.shard as usize)?.file == page.file;
+        is_it.then_some(location.hash)
     }
 
     /// Returns the bytes of an inline page, not checked; `None` if there are no inline pages.
@@ -427,4 +467,10 @@ fn parse_separator(text: &str) -> Result<Vec<u8>, ManifestError> {
         text.as_bytes().chunks(2).map(|pair| Some((digit(pair[0])? << 4 | digit(pair[1])?) as u8)).collect()
     };
     parse().ok_or_else(|| ManifestError::Separator { found: text.to_string() })
+}
+
+/// Reads a hash, in Base64.
+fn parse_hash(text: &str) -> Result<ContentHash, ManifestError> {
+    let hash = base64::decode(text).as_deref().and_then(ContentHash::from_bytes);
+    hash.ok_or_else(|| ManifestError::PageHash { found: text.to_string() })
 }

@@ -47,8 +47,13 @@ pub enum ManifestError {
         /// Maximum number of members.
         most: usize,
     },
-    /// A page does not consist of a separator and a length.
+    /// A page does not consist of a separator, a length and a hash.
     PageItems,
+    /// The hash of a page is not 16 bytes in Base64.
+    PageHash {
+        /// The text.
+        found: String,
+    },
     /// The separator of a page is not hexadecimal, or is too long.
     Separator {
         /// The separator.
@@ -107,7 +112,10 @@ impl fmt::Display for ManifestError {
             ManifestError::Json { expected, at } => write!(f, "expected {expected} at byte {at}"),
             ManifestError::Missing(member) => write!(f, "it has no {member}"),
             ManifestError::Members { most } => write!(f, "totals and info have at most {most} members, found more"),
-            ManifestError::PageItems => f.write_str("a page has a separator and a length, found more or less"),
+            ManifestError::PageItems => f.write_str("a page has a separator, a length and a hash, found more or less"),
+            ManifestError::PageHash { found } => {
+                write!(f, "{} is not the hash of a page, expected 16 bytes in Base64", Quoted(found))
+            }
             ManifestError::Separator { found } => write!(f, "{} is not a separator", Quoted(found)),
             ManifestError::Order { page } => write!(f, "the separator of page {page} is out of order"),
             ManifestError::PageLength { found } => {

@@ -15,6 +15,7 @@ mod block;
 mod chunk;
 mod columns;
 mod forest;
+mod hash;
 mod json_reader;
 mod manifest;
 mod manifest_error;
@@ -38,10 +39,11 @@ pub use block::{RecordWeight, StoredRecord};
 pub use chunk::seal;
 pub use chunk::{Chunk, ChunkErrorKind, KeyRange, TableError};
 pub use columns::ColumnError;
+pub use hash::{ContentHash, HashList};
+pub use manifest::{Manifest, Shard};
 #[cfg(feature = "write")]
 #[doc(hidden)]
-pub use manifest::WrittenShard;
-pub use manifest::{Manifest, Shard};
+pub use manifest::{WrittenPage, WrittenShard};
 pub use manifest_error::ManifestError;
 pub use page::Page;
 pub(crate) use record::sealed::Sealed;
@@ -49,7 +51,8 @@ pub use record::{Record, RecordError};
 pub use shard_name::{SHARD_ENDING, is_shard_name, shard_name};
 #[cfg(feature = "write")]
 pub use write::{
-    CompleteTable, Cutter, EncodedBlock, ForeignFile, PartsError, TableWriter, WriteError, WriterOptions, encode_block,
+    BlockOrigin, CompleteTable, Cutter, EncodedBlock, ForeignFile, KeptShard, PartsError, TableWriter, WriteError,
+    WriterOptions, encode_block,
 };
 #[cfg(feature = "write")]
 #[doc(hidden)]

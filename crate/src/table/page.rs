@@ -1,9 +1,12 @@
 //! A leaf page of the index: a list of the blocks of a range of keys, in one zstd frame.
-
-use core::ops::Range;
+//!
+//! The blocks of a page are in *runs*. The blocks of a run follow one another in one file. A database that was built at once
+//! has pages of one run, in the file of the page. An update refers to the unchanged blocks of older files.
 
 use super::chunk::KeyRange;
 use super::columns::{Bits, Columns, MAX_CONTENT, MAX_FRAME, Octaves};
+use super::hash::{ContentHash, HashList};
+use super::shard_name::{HASH_BYTES, shard_name};
 use super::{Chunk, ChunkErrorKind, TableError};
 use crate::position::Key;
 
@@ -12,7 +15,12 @@ const SEPARATOR_LENGTH: usize = 1;
 const SEPARATORS: usize = 2;
 const LENGTHS: usize = 3;
 const LOW_BITS: usize = 4;
-const COLUMNS: usize = 5;
+const RUN_BLOCKS: usize = 5;
+const RUN_FILES: usize = 6;
+const RUN_GAPS: usize = 7;
+const FILES: usize = 8;
+const HASHES: usize = 9;
+const COLUMNS: usize = 10;
 
 /// The code of the lengths of blocks.
 const LENGTH: Octaves = Octaves { direct: 5, leading: 3 };
@@ -21,20 +29,24 @@ const LENGTH: Octaves = Octaves { direct: 5, leading: 3 };
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
     at: Chunk,
-    /// Offset of the first block in the file.
-    start: u64,
     blocks: Vec<Entry>,
     /// All separators, one after another.
     separators: Vec<u8>,
+    /// Names of the other files that contain blocks.
+    files: Vec<String>,
+    hashes: HashList,
 }
 
 /// A block of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Entry {
-    /// Range of the separator in `separators`.
-    separator: Range<usize>,
-    /// End of the block in the file.
-    end: u64,
+    /// End of its separator in `separators`.
+    separator: u32,
+    /// Number of its file: 0 for the file of the page, else one more than the index in `files`.
+    file: u32,
+    /// Offset in the file.
+    start: u64,
+    length: u32,
 }
 
 impl Page {
@@ -52,26 +64,53 @@ impl Page {
 
     /// Returns the block whose range contains `key`; `None` if the key is before the first block.
     pub fn block_of(&self, key: &Key) -> Option<Chunk> {
-        let after = self.blocks.partition_point(|block| self.separators[block.separator.clone()] <= *key.as_bytes());
-        Some(self.block(after.checked_sub(1)?))
+        self.number_of(key).map(|n| self.block(n))
+    }
+
+    /// Returns the block whose range contains `key`, with its hash from the checked list; `None` if the key is before the first
+    /// block.
+    pub fn block_and_hash_of(&self, key: &Key, hashes: &[u8]) -> Option<(Chunk, ContentHash)> {
+        let n = self.number_of(key)?;
+        // A checked list has a hash for each block. No bytes have the default hash.
+        Some((self.block(n), ContentHash::nth(hashes, n).unwrap_or_default()))
     }
 
     /// Returns the blocks in ascending order of keys.
-    pub fn blocks(&self) -> impl Iterator<Item = Chunk> {
+    pub fn blocks(&self) -> impl ExactSizeIterator<Item = Chunk> {
         (0..self.blocks.len()).map(|n| self.block(n))
     }
 
+    /// Returns the location of the hashes of its blocks, which are in the order of the blocks.
+    pub fn hashes(&self) -> &HashList {
+        &self.hashes
+    }
+
+    fn number_of(&self, key: &Key) -> Option<usize> {
+        let (mut low, mut high) = (0, self.blocks.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            if *self.separator(middle) <= *key.as_bytes() { low = middle + 1 } else { high = middle }
+        }
+        low.checked_sub(1)
+    }
+
+    fn separator(&self, n: usize) -> &[u8] {
+        let end = |n: usize| self.blocks[n].separator as usize;
+        &self.separators[n.checked_sub(1).map_or(0, end)..end(n)]
+    }
+
     fn block(&self, n: usize) -> Chunk {
-        let start = n.checked_sub(1).map_or(self.start, |before| self.blocks[before].end);
-        let separator = |block: &Entry| self.separators[block.separator.clone()].to_vec();
-        let until = self.blocks.get(n + 1).map(separator).or_else(|| self.at.keys.until.clone());
-        let keys = KeyRange { from: separator(&self.blocks[n]), until };
-        Chunk { file: self.at.file.clone(), range: start..self.blocks[n].end, keys }
+        let Entry { file, start, length, .. } = self.blocks[n];
+        let next = (n + 1 < self.blocks.len()).then(|| self.separator(n + 1).to_vec());
+        let keys = KeyRange { from: self.separator(n).to_vec(), until: next.or_else(|| self.at.keys.until.clone()) };
+        let other = (file as usize).checked_sub(1).and_then(|n| self.files.get(n));
+        Chunk { file: other.unwrap_or(&self.at.file).clone(), range: start..start.saturating_add(length.into()), keys }
     }
 
     /// Returns the approximate memory of the page, in bytes.
     pub fn memory(&self) -> usize {
-        self.blocks.len() * size_of::<Entry>() + self.separators.len() + self.at.memory()
+        let files = self.files.iter().map(|file| file.len() + size_of::<String>()).sum::<usize>();
+        self.blocks.len() * size_of::<Entry>() + self.separators.len() + files + 2 * self.at.memory()
     }
 }
 
@@ -81,12 +120,39 @@ fn parse(frame: &[u8], at: &Chunk) -> Result<Page, ChunkErrorKind> {
     let mut low_bits = Bits::new(&columns, LOW_BITS);
     let mut tails = columns.values(SEPARATOR_LENGTH);
     let mut rest = columns.values(SEPARATORS);
-    let start = lengths.leb128()?;
-    let mut page = Page { at: at.clone(), start, blocks: Vec::new(), separators: Vec::new() };
-    let (mut last, mut end) = (0..0, start);
+    let mut runs = [RUN_BLOCKS, RUN_FILES, RUN_GAPS].map(|column| columns.values(column));
+    let names = columns.bytes(FILES).chunks(HASH_BYTES);
+    let mut hashes = columns.values(HASHES);
+    let count = columns.bytes(SEPARATOR_SHARED).len();
+    let start = hashes.leb128()?;
+    let list = start..start.saturating_add((count * ContentHash::BYTES) as u64);
+    let Some(hash) = ContentHash::from_bytes(hashes.take(ContentHash::BYTES)?) else {
+        return Err(hashes.out_of_range(start).into());
+    };
+    if columns.bytes(FILES).len() % HASH_BYTES != 0 {
+        return Err(ChunkErrorKind::Columns(columns.values(FILES).out_of_range(columns.bytes(FILES).len() as u64)));
+    }
+    let mut page = Page {
+        at: at.clone(),
+        blocks: Vec::new(),
+        separators: Vec::new(),
+        files: names.map(shard_name).collect(),
+        hashes: HashList { at: Chunk { range: list, ..at.clone() }, hash },
+    };
+    let mut last = 0..0;
+    // The end of the last run in each file. Blocks left in the run, and its file.
+    let mut ends = vec![0u64; page.files.len() + 1];
+    let (mut left, mut file) = (0, 0);
     for &shared in columns.bytes(SEPARATOR_SHARED) {
+        if left == 0 {
+            let [blocks, number, gap] = [runs[0].leb128()?, runs[1].leb128()?, runs[2].leb128()?];
+            (left, file) = (blocks, number as usize);
+            let Some(end) = ends.get_mut(file).filter(|_| left > 0) else {
+                return Err(runs[1].out_of_range(number).into());
+            };
+            *end = end.saturating_add(gap);
+        }
         let length = LENGTH.join(lengths.byte()?, &mut low_bits)?;
-        end = end.saturating_add(length);
         if length == 0 || length > MAX_FRAME as u64 {
             return Err(lengths.out_of_range(length).into());
         }
@@ -103,7 +169,10 @@ fn parse(frame: &[u8], at: &Chunk) -> Result<Page, ChunkErrorKind> {
             _ => {}
         }
         last = last.end..page.separators.len();
-        page.blocks.push(Entry { separator: last.clone(), end });
+        let start = ends[file];
+        ends[file] = start.saturating_add(length);
+        page.blocks.push(Entry { separator: last.end as u32, file: file as u32, start, length: length as u32 });
+        left -= 1;
     }
     if page.blocks.is_empty() {
         return Err(rest.out_of_range(0).into());
@@ -112,29 +181,45 @@ fn parse(frame: &[u8], at: &Chunk) -> Result<Page, ChunkErrorKind> {
     if !at.keys.contains(&page.separators[last]) {
         return Err(ChunkErrorKind::Other);
     }
-    // Blocks come before the pages of their shard.
-    if end > at.range.start {
-        return Err(lengths.out_of_range(end).into());
+    // Blocks and lists come before the pages of their shard.
+    let end = ends[0].max(page.hashes.at.range.end);
+    if end > at.range.start || left != 0 {
+        return Err(hashes.out_of_range(end).into());
     }
-    for values in [lengths, tails, rest] {
+    for values in runs.into_iter().chain([lengths, tails, rest, hashes]) {
         values.finish()?;
     }
     low_bits.finish()?;
     Ok(page)
 }
 
-/// Encodes a page of consecutive blocks, given as separators and lengths. The first block begins at offset `start` of
-/// the shard.
+/// A block, for a page.
 #[cfg(feature = "write")]
-pub(super) fn encode(start: u64, blocks: &[(Vec<u8>, u64)], level: i32) -> Result<Vec<u8>, super::ColumnError> {
+#[derive(Clone, Debug)]
+pub(super) struct PlacedBlock {
+    pub(super) separator: Vec<u8>,
+    /// Hash in the name of its file; `None` for the file of the page.
+    pub(super) file: Option<[u8; HASH_BYTES]>,
+    /// Offset in the file.
+    pub(super) start: u64,
+    pub(super) length: u64,
+    pub(super) hash: ContentHash,
+}
+
+/// Encodes a page of blocks in ascending order of keys. The list of their hashes begins at offset `list` of the shard. Returns
+/// the page and the list.
+#[cfg(feature = "write")]
+pub(super) fn encode(list: u64, blocks: &[PlacedBlock], level: i32) -> Result<(Vec<u8>, Vec<u8>), super::ColumnError> {
     use super::columns::{BitWriter, compress};
     use crate::leb128;
 
     let mut columns = vec![Vec::new(); COLUMNS];
-    leb128::push(&mut columns[LENGTHS], start);
     let mut low_bits = BitWriter::default();
     let mut last: &[u8] = &[];
-    for (separator, length) in blocks {
+    let mut hashes = Vec::new();
+    // Other files, and the end of the last run in each file.
+    let (mut files, mut ends) = (Vec::new(), vec![0]);
+    for PlacedBlock { separator, length, hash, .. } in blocks {
         let shared = last.iter().zip(separator).take_while(|(a, b)| a == b).count();
         columns[SEPARATOR_SHARED].push(shared as u8);
         columns[SEPARATOR_LENGTH].push((separator.len() - shared) as u8);
@@ -142,8 +227,27 @@ pub(super) fn encode(start: u64, blocks: &[(Vec<u8>, u64)], level: i32) -> Resul
         let (symbol, low) = LENGTH.split(*length);
         columns[LENGTHS].push(symbol);
         low_bits.push(*length, low);
+        hashes.extend_from_slice(&hash.to_bytes());
         last = separator;
     }
+    for run in blocks.chunk_by(|a, b| a.file == b.file && a.start + a.length == b.start) {
+        let PlacedBlock { file, start, .. } = run[0];
+        let file = file.map_or(0, |file| {
+            let n = files.iter().position(|other| *other == file).unwrap_or_else(|| {
+                files.push(file);
+                ends.push(0);
+                files.len() - 1
+            });
+            n + 1
+        });
+        leb128::push(&mut columns[RUN_BLOCKS], run.len() as u64);
+        leb128::push(&mut columns[RUN_FILES], file as u64);
+        leb128::push(&mut columns[RUN_GAPS], start - ends[file]);
+        ends[file] = start + run.iter().map(|block| block.length).sum::<u64>();
+    }
     columns[LOW_BITS] = low_bits.bytes;
-    Ok(compress(&columns, level)?.0)
+    columns[FILES] = files.concat();
+    leb128::push(&mut columns[HASHES], list);
+    columns[HASHES].extend_from_slice(&ContentHash::of(&hashes).to_bytes());
+    Ok((compress(&columns, level)?.0, hashes))
 }

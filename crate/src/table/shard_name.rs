@@ -5,7 +5,7 @@
 pub const SHARD_ENDING: &str = ".silo";
 
 /// Bytes of the hash that are part of the name.
-const HASH_BYTES: usize = 16;
+pub(super) const HASH_BYTES: usize = 16;
 
 /// Returns the name of a shard from the SHA-256 of its content.
 pub fn shard_name(sha256: &[u8]) -> String {
@@ -19,9 +19,27 @@ pub fn is_shard_name(name: &str) -> bool {
     name.strip_suffix(SHARD_ENDING).is_some_and(|digits| digits.len() == 2 * HASH_BYTES && digits.bytes().all(is_digit))
 }
 
+/// Returns the bytes of the hash in the name of a shard.
+#[cfg(feature = "write")]
+pub(super) fn hash_in(name: &str) -> Option<[u8; HASH_BYTES]> {
+    let digits = name.strip_suffix(SHARD_ENDING).filter(|_| is_shard_name(name))?;
+    let byte = |n: usize| u8::from_str_radix(digits.get(2 * n..2 * n + 2)?, 16).ok();
+    let mut hash = [0; HASH_BYTES];
+    for (n, place) in hash.iter_mut().enumerate() {
+        *place = byte(n)?;
+    }
+    Some(hash)
+}
+
 /// Returns bytes as hexadecimal digits.
 pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut text = String::new();
+    for byte in bytes {
+        text.push(char::from(DIGITS[usize::from(byte >> 4)]));
+        text.push(char::from(DIGITS[usize::from(byte & 15)]));
+    }
+    text
 }
 
 #[cfg(test)]

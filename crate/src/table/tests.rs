@@ -219,10 +219,12 @@ proptest! {
     }
 
     #[test]
-    fn a_block_is_a_valid_zstd_frame(records in records()) {
+    fn a_block_is_a_valid_zstd_frame_and_its_checksum(records in records()) {
         let (encoded, _) = encoded(&records);
         let mut content = vec![0; columns::MAX_CONTENT];
-        prop_assert!(zstd_safe::decompress(&mut content[..], &encoded.bytes).is_ok());
+        let (frame, checksum) = encoded.bytes.split_last_chunk().expect("a seal");
+        prop_assert_eq!(u64::from_le_bytes(*checksum), chunk::checksum(frame));
+        prop_assert!(zstd_safe::decompress(&mut content[..], frame).is_ok());
     }
 
     #[test]
@@ -484,11 +486,15 @@ fn errors_of_invalid_manifests_contain_the_reason() {
     let message = |text: &str| Manifest::parse::<PositionEval>(text.as_bytes()).expect_err(text).to_string();
     assert_eq!(message(""), "manifest.json is not a manifest: the file is empty");
     assert_eq!(
-        message("{\"format\":2,\"whatever\":[]}"),
-        "manifest.json is of format 2, this reader knows format 1: use a newer shelfish"
+        message("{\"format\":3,\"whatever\":[]}"),
+        "manifest.json is of format 3, this reader knows format 2: use a newer shelfish"
+    );
+    assert_eq!(
+        message("{\"format\":1,\"whatever\":[]}"),
+        "manifest.json is of format 1, this reader knows format 2: build it again from its dump"
     );
     assert!(message("<!doctype html>").starts_with("manifest.json is not a manifest: "));
-    assert!(message("{\"format\":1}").ends_with("it has no checksum"));
+    assert!(message("{\"format\":2}").ends_with("it has no checksum"));
 }
 
 #[test]
@@ -500,7 +506,7 @@ fn errors_of_manifests_with_long_texts_are_short() {
         serde_json::json!({ "records": "evaluations", "shards": [{ "pages": [[long, 1]] }] }),
         serde_json::json!({ "records": "evaluations", "shards": [{ "pages": [["a".repeat(79) + &long, 1]] }] }),
     ] {
-        let mut text = body.to_string().replacen('{', "{\"format\":1,", 1);
+        let mut text = body.to_string().replacen('{', "{\"format\":2,", 1);
         text.pop();
         let sum = chunk::checksum(text.as_bytes());
         text.push_str(&format!(",\"checksum\":\"{sum:016x}\"}}\n"));
@@ -515,7 +521,8 @@ fn a_shard_name_that_contains_a_path_is_an_error() {
         file: "../../etc/passwd".into(),
         bytes: 10,
         positions: 1,
-        pages: vec![(Vec::new(), 5)],
+        live: None,
+        pages: vec![manifest::WrittenPage { separator: Vec::new(), bytes: 5, hash: ContentHash::of(b"") }],
         inline_pages: Vec::new(),
     };
     let error = Manifest::new(1, Default::default(), Default::default(), vec![shard]).expect_err("not a shard's name");

@@ -398,27 +398,51 @@ fn write_record<R: Record>(dir: &Path, record: &R, block: Vec<u8>) -> Result<Man
 }
 
 /// Writes two databases of the initial position with the same names. The second database is a forgery of the first, with a
-/// different score.
+/// different score, and valid checksums.
 ///
 /// # Errors
 ///
 /// A folder cannot be written.
 pub fn write_forgery(honest: &Path, forged: &Path) -> Result<(), WriteError> {
-    let block = |cp| {
+    let record = |cp| {
         let pv = Pv { score: Score::Cp(cp), line: Vec::new() };
         let evaluations = vec![Evaluation { depth: 20, knodes: 1000, pvs: vec![pv] }];
-        encode_block(&[PositionEval { position: position(START), evaluations }]).map(|block| block.bytes)
+        PositionEval { position: position(START), evaluations }
     };
-    let truth = block(520)?;
-    let mut lie = truth.clone();
-    for cp in 521..600 {
-        lie = block(cp)?;
-        if lie.len() == truth.len() {
+    write_forged(honest, forged, &record(520), (521..600).map(record))
+}
+
+/// Writes two books like [`write_forgery`], with different results.
+///
+/// # Errors
+///
+/// A folder cannot be written.
+pub fn write_forged_book(honest: &Path, forged: &Path) -> Result<(), WriteError> {
+    let record = |white| {
+        let ended = Results { white, draws: 0, black: 1000 - white };
+        Played { position: position(START), ended, ended_details: Details::default(), moves: Vec::new() }
+    };
+    write_forged(honest, forged, &record(700), (1..700).rev().map(record))
+}
+
+/// Writes a database of a record, and its forgery with the first of some lies whose block has the same length.
+fn write_forged<R: Record>(
+    honest: &Path,
+    forged: &Path,
+    truth: &R,
+    lies: impl Iterator<Item = R>,
+) -> Result<(), WriteError> {
+    let block = |record: &R| encode_block(std::slice::from_ref(record)).map(|block| block.bytes);
+    let true_block = block(truth)?;
+    let mut forged_block = true_block.clone();
+    for lie in lies {
+        forged_block = block(&lie)?;
+        if forged_block.len() == true_block.len() {
             break;
         }
     }
-    let right = write_database(honest, START, truth)?;
-    let wrong = write_database(forged, START, lie)?;
+    let right = write_record(honest, truth, true_block)?;
+    let wrong = write_record(forged, truth, forged_block)?;
     for (right, wrong) in right.shards().iter().zip(wrong.shards()) {
         let path = forged.join(&right.file);
         fs::rename(forged.join(&wrong.file), &path).map_err(|error| WriteError::Io { path, error })?;
@@ -436,8 +460,10 @@ pub fn manifest(body: &str) -> Vec<u8> {
 /// Returns hostile manifests with valid checksums, nearly as large as a manifest may be.
 pub fn manifests() -> Vec<(&'static str, Vec<u8>)> {
     const ROOM: usize = Manifest::MAX_BYTES - 200;
+    /// A hash in Base64.
+    const HASH: &str = "\"AAAAAAAAAAAAAAAAAAAAAA\"";
     let head =
-        |rest: &str| format!("{{\"format\":1,\"records\":\"evaluations\",\"positions\":1,\"totals\":{{}},{rest}");
+        |rest: &str| format!("{{\"format\":2,\"records\":\"evaluations\",\"positions\":1,\"totals\":{{}},{rest}");
     let fill = |start: String, item: &dyn Fn(usize) -> String, end: &str| {
         let mut text = start;
         for n in 0.. {
@@ -464,7 +490,7 @@ pub fn manifests() -> Vec<(&'static str, Vec<u8>)> {
             "as many pages as fit",
             fill(
                 shards(&format!("{{\"file\":\"{}\",\"bytes\":999999999999,\"positions\":1,\"pages\":[", name(1))),
-                &|n| if n == 0 { "[\"\",1]".to_owned() } else { format!("[\"{n:06x}\",1]") },
+                &|n| if n == 0 { format!("[\"\",1,{HASH}]") } else { format!("[\"{n:06x}\",1,{HASH}]") },
                 "]}]",
             ),
         ),
@@ -475,7 +501,9 @@ pub fn manifests() -> Vec<(&'static str, Vec<u8>)> {
                 &|n| {
                     let separator = if n == 0 { String::new() } else { format!("{n:06x}") };
                     let file = name(n);
-                    format!("{{\"file\":\"{file}\",\"bytes\":9,\"positions\":1,\"pages\":[[\"{separator}\",1]]}}")
+                    format!(
+                        "{{\"file\":\"{file}\",\"bytes\":9,\"positions\":1,\"pages\":[[\"{separator}\",1,{HASH}]]}}"
+                    )
                 },
                 "]",
             ),

@@ -11,8 +11,8 @@ use peak_alloc::PeakAlloc;
 use shelfish::eval::PositionEval;
 use shelfish::played::Played;
 use shelfish::position::Position;
-use shelfish::table::{Block, Chunk, KeyRange, Manifest};
-use shelfish_attack::{Attack, blocks, books, manifests, write_book, write_database, write_forgery};
+use shelfish::table::{Block, Chunk, ContentHash, KeyRange, Manifest};
+use shelfish_attack::{Attack, blocks, books, manifests, write_book, write_database, write_forged_book, write_forgery};
 
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
@@ -109,7 +109,7 @@ fn row(name: &str, bytes: usize, ms: f64, memory: usize, outcome: &str) {
 /// Writes a folder of files for each fuzz target.
 fn seeds(dir: &Path) -> Result<(), Box<dyn std::error::Error>> {
     /// Length of the seal, which the target appends itself.
-    const SEAL: usize = 16;
+    const SEAL: usize = 8;
     let put = |target: &str, n: usize, bytes: &[u8]| {
         let folder = dir.join(target);
         fs::create_dir_all(&folder)?;
@@ -172,12 +172,13 @@ fn plan_and_part(manifest: &Manifest, database: &Path, boundary: &[u8]) -> Resul
         let bytes = fs::read(database.join(&shard.file))?;
         let inline = page.within(&bytes, 0);
         shards.push(format!(
-            r#"{{"file":"{}","bytes":{},"positions":{},"pages":[[{:?},{}]],"inline_pages":{inline:?}}}"#,
+            r#"{{"file":"{}","bytes":{},"positions":{},"pages":[{{"separator":{:?},"bytes":{},"hash":{:?}}}],"inline_pages":{inline:?}}}"#,
             shard.file,
             shard.bytes,
             shard.positions,
             page.keys.from,
-            inline.len()
+            inline.len(),
+            ContentHash::of(inline).to_bytes()
         ));
     }
     let totals: Vec<u64> = manifest.totals.iter().map(|(_, total)| *total).collect();
@@ -211,5 +212,6 @@ fn write(dir: &Path) -> Result<(), Box<dyn std::error::Error>> {
     }
     fs::write(dir.join("manifests.tsv"), list)?;
     write_forgery(&dir.join("honest"), &dir.join("forged"))?;
+    write_forged_book(&dir.join("honest-book"), &dir.join("forged-book"))?;
     Ok(())
 }

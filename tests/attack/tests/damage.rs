@@ -67,7 +67,7 @@ fn files<R: Record>(options: &Options) -> Database {
 
 /// Returns the columns of a frame.
 fn columns(bytes: &[u8]) -> Vec<Vec<u8>> {
-    let content = zstd::decode_all(bytes).unwrap();
+    let content = zstd::decode_all(&bytes[..bytes.len() - 8]).unwrap();
     let mut rest = &content[..];
     let mut number = || {
         let mut value = 0u64;

@@ -18,7 +18,7 @@ export interface IndexPage extends IndexedRange {
 }
 
 interface ManifestFile {
-  shards: { file: string; bytes: number; positions: number; pages: [string, number][]; carried?: string }[];
+  shards: { file: string; bytes: number; positions: number; pages: [string, number, string][]; carried?: string }[];
 }
 
 /** Returns the pages of a manifest in the order of their keys. */
@@ -36,22 +36,37 @@ export function pagesOf(manifest: Uint8Array): IndexPage[] {
   });
 }
 
+/** Returns the name of the shard whose content has this hash. */
+function shardName(hash: Uint8Array): string {
+  return `${Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join("")}.silo`;
+}
+
 /** Returns the blocks that a page lists, in the order of their keys. */
 export function blocksOf(file: string, page: Uint8Array): IndexedRange[] {
-  const [shared, lengths, rest, sizes, low] = openFrame(page).columns.map(({ bytes }) => bytes);
-  if (!shared || !lengths || !rest || !sizes || !low) throw new Error("a page has five columns");
+  const [shared, lengths, rest, sizes, low, counts, numbers, gaps, files] = openFrame(page).columns.map(({ bytes }) => bytes);
+  if (!shared || !lengths || !rest || !sizes || !low || !counts || !numbers || !gaps || !files) throw new Error("a page has ten columns");
   const [symbols, bits] = [new Reader(sizes), new BitReader(low)];
-  let start = symbols.leb128();
+  const runs = [counts, numbers, gaps].map((column) => new Reader(column));
+  const names = [file, ...Array.from({ length: files.length / 16 }, (_, n) => shardName(files.subarray(16 * n, 16 * n + 16)))];
+  // The end of the last run in each file.
+  const ends = names.map(() => 0);
+  let [left, run] = [0, 0];
   let at = 0;
   let separator: number[] = [];
   return Array.from(shared, (common, n) => {
+    if (left === 0) {
+      const [blocks = 0, number = 0, gap = 0] = runs.map((column) => column.leb128());
+      [left, run] = [blocks, number];
+      ends[run] = (ends[run] ?? 0) + gap;
+    }
+    left -= 1;
+    const start = ends[run] ?? 0;
     const length = lengths[n] ?? 0;
     separator = [...separator.slice(0, common), ...rest.subarray(at, at + length)];
     at += length;
     const end = start + octave(symbols.byte(), bits, 5, 3);
-    const place = { file, start, end, separator };
-    start = end;
-    return place;
+    ends[run] = end;
+    return { file: names[run] ?? file, start, end, separator };
   });
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use shelfish::played::Played;
 use shelfish::position::Key;
-use shelfish::table::{Block, Chunk, EncodedBlock, Manifest, Record, RecordWeight, StoredRecord, TableError};
+use shelfish::table::{Block, Chunk, EncodedBlock, Manifest, Record, RecordWeight, Shard, StoredRecord, TableError};
 
 use crate::database::columns::column_bytes;
 use crate::database::scan::{RawBlock, Scan, ScanError};
@@ -185,6 +185,11 @@ impl<R: Record + Clone> Base<R> {
     /// Returns the number of positions.
     pub fn positions(&self) -> u64 {
         self.manifest.positions
+    }
+
+    /// Returns the shards.
+    pub fn shards(&self) -> &[Shard] {
+        self.manifest.shards()
     }
 
     /// Returns the values that the build recorded.

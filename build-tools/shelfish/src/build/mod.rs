@@ -20,7 +20,7 @@ pub mod write;
 
 use std::path::{Path, PathBuf};
 
-use shelfish::table::{Record, WriterOptions};
+use shelfish::table::{KeptShard, Record, Shard, WriterOptions};
 
 pub use error::BuildError;
 pub use files::Files;
@@ -31,6 +31,7 @@ use crate::input::remote::DownloadPolicy;
 use crate::input::{DumpKind, DumpOptions, Dumps, Input, frames, max_window_log};
 use crate::system::ordered::cores;
 use crate::system::workspace::{Workspace, WorkspaceError};
+use base::Base;
 use disk::Disk;
 use rejects::RejectFile;
 
@@ -46,6 +47,8 @@ pub struct Options {
     pub bases: Vec<database::Args>,
     /// Whether positions of the inputs take nothing from the bases.
     pub replace: bool,
+    /// Whether the database refers to unchanged blocks in shards of the bases that are in its directory.
+    pub update: bool,
     /// The directory of the database.
     pub out: PathBuf,
     /// Maximum memory, in bytes.
@@ -80,6 +83,7 @@ impl Options {
             inputs,
             bases: Vec::new(),
             replace: false,
+            update: false,
             out: out.to_owned(),
             max_memory: 1 << 30,
             shard_bytes: defaults.shard_bytes,
@@ -93,6 +97,19 @@ impl Options {
             quiet: true,
             is_interruptible: false,
         }
+    }
+
+    /// Returns the shards of the bases whose blocks are not written again: those in the directory of the database, unless less than
+    /// a quarter of the shard is in use.
+    pub fn kept_shards<R: Record + Clone>(&self, bases: &[Base<R>]) -> Vec<KeptShard> {
+        let shards = bases.iter().flat_map(Base::shards).filter(|_| self.update);
+        let is_worth_keeping = |shard: &&Shard| shard.live.is_none_or(|live| 4 * live.min(shard.bytes) >= shard.bytes);
+        let is_there = |shard: &&Shard| {
+            let found = std::fs::symlink_metadata(self.out.join(&shard.file));
+            found.is_ok_and(|found| found.is_file() && found.len() == shard.bytes)
+        };
+        let kept = shards.filter(is_worth_keeping).filter(is_there);
+        kept.map(|shard| KeptShard { file: shard.file.clone(), bytes: shard.bytes }).collect()
     }
 
     /// Opens the inputs and checks that they are of a kind.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use shelfish::position::Key;
-use shelfish::table::{Block, Cutter, EncodedBlock, Manifest, TableWriter, WriteError, WriterOptions, encode_block_of};
+use shelfish::table::{
+    Block, Cutter, EncodedBlock, KeptShard, Manifest, TableWriter, WriteError, WriterOptions, encode_block_of,
+};
 
 use super::base::{BaseReader, BaseRecord};
 use super::join::{Draft, Join, JoinError};
@@ -51,6 +53,8 @@ pub struct Content<K: Kind> {
     pub base_positions: u64,
     /// `info` of the manifest.
     pub info: BTreeMap<String, String>,
+    /// The shards whose blocks are not written again.
+    pub kept: Vec<KeptShard>,
 }
 
 /// The sizes of all files for which a database is kept, in bytes.
@@ -71,7 +75,7 @@ pub fn write<K: Kind>(
     sizes: Sizes,
     rejects: Option<&RejectFile>,
 ) -> Result<Written<K::Surplus>, BuildError> {
-    let (kind, info) = (content.kind.clone(), content.info.clone());
+    let (kind, info, kept) = (content.kind.clone(), content.info.clone(), content.kept.clone());
     let positions = Arc::new(AtomicU64::new(0));
     // An estimate: positions in several runs are counted several times.
     let total = Some(content.runs.iter().map(|run| run.records).sum::<u64>() + content.base_positions);
@@ -81,7 +85,8 @@ pub fn write<K: Kind>(
     let writer_options = WriterOptions::default()
         .with_shard_bytes(options.shard_bytes)
         .with_inline_page_bytes(options.inline_page_bytes)
-        .with_info(info);
+        .with_info(info)
+        .with_kept(kept);
     let mut writer = TableWriter::<K::Record>::create(&options.out, workspace.dir(), writer_options);
     let mut columns: ColumnBytes = Block::<K::Record>::column_names().map(|name| (name, 0)).collect();
     let mut surplus = K::Surplus::default();

@@ -69,7 +69,7 @@ pub struct Args {
     selection: SelectionArgs,
     /// Limit the size of all files. Evaluations of the lowest depths are left out until the rest fits; of the lowest depth
     /// that is kept, some positions are left out, to fill the size. The summary reports the depth and its share
-    #[arg(long, value_name = "SIZE", value_parser = size::at_least(1 << 12))]
+    #[arg(long, value_name = "SIZE", value_parser = size::at_least(1 << 12), conflicts_with = "update")]
     max_size: Option<u64>,
     /// Build the parts of a plan of `shelfish plan`, with its selection and sizes. The result is byte for byte that of
     /// `shelfish partition`, `encode` and `seal`

@@ -9,7 +9,7 @@ use shakmaty::san::SanPlus;
 use shakmaty::{CastlingMode, Move};
 use shelfish::eval::{Evaluation, PositionEval, Pv};
 use shelfish::position::{FenError, Position};
-use shelfish::reader::{REVALIDATION_INTERVAL, ReadError, Reader, Stats};
+use shelfish::reader::{Options, REVALIDATION_INTERVAL, ReadError, Reader, Stats};
 
 use crate::Outcome;
 use crate::database::cache::{self, DiskCache};
@@ -176,7 +176,7 @@ pub fn run(args: Args) -> Outcome {
 async fn look_up(source: DatabaseSource, args: &Args) -> Outcome {
     let started = Instant::now();
     let cache = args.cache.open(&source)?;
-    let reader = Reader::builder(source).cache(cache).open().await.map_err(OpenError::from)?;
+    let reader = source.reader(Options::default(), cache).await.map_err(OpenError::from)?;
     let mut session =
         Session { args, reader, out: io::BufWriter::new(io::stdout().lock()), failed: false, seen: Stats::default() };
     if args.timing && !args.json {

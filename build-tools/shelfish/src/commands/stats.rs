@@ -75,6 +75,8 @@ pub struct ManifestFacts {
     pub pages: usize,
     /// Size of all pages, in bytes.
     pub page_bytes: u64,
+    /// Bytes that updates replaced. A build without `--update` removes them.
+    pub replaced_bytes: u64,
 }
 
 /// Results of a scan.
@@ -139,6 +141,11 @@ pub fn run(args: Args) -> Outcome {
         shards: manifest.shards().len(),
         pages: manifest.pages().len(),
         page_bytes: manifest.pages().map(|page| page.len() as u64).sum(),
+        replaced_bytes: manifest
+            .shards()
+            .iter()
+            .map(|shard| shard.bytes.saturating_sub(shard.live.unwrap_or(shard.bytes)))
+            .sum(),
     };
     if !args.json {
         report::print(&known, false)?;
@@ -256,7 +263,18 @@ fn read<R: Counted>(block: Result<RawBlock, ScanError>) -> Result<Part, Box<dyn 
 
 impl fmt::Display for ManifestFacts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ManifestFacts { format, integrity, positions, totals, info, bytes, shards, pages, page_bytes } = self;
+        let ManifestFacts {
+            format,
+            integrity,
+            positions,
+            totals,
+            info,
+            bytes,
+            shards,
+            pages,
+            page_bytes,
+            replaced_bytes,
+        } = self;
         let each = |bytes: u64| bytes as f64 / (*positions).max(1) as f64;
         writeln!(f, "manifest, format {format}")?;
         writeln!(f, "  {integrity}")?;
@@ -266,6 +284,14 @@ impl fmt::Display for ManifestFacts {
         }
         writeln!(f, "  bytes       {:>15}   {:.3} a position", HumanCount(*bytes).to_string(), each(*bytes))?;
         writeln!(f, "  of it pages {:>15}   {:.3} a position", HumanCount(*page_bytes).to_string(), each(*page_bytes))?;
+        if *replaced_bytes > 0 {
+            writeln!(
+                f,
+                "  replaced    {:>15}   {:.3} a position",
+                HumanCount(*replaced_bytes).to_string(),
+                each(*replaced_bytes)
+            )?;
+        }
         writeln!(f, "  {shards} shards, {pages} pages")?;
         info.iter().try_for_each(|(name, value)| writeln!(f, "  {}: {}", shown(name), shown(value)))
     }

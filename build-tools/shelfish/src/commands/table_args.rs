@@ -31,6 +31,10 @@ pub struct TableArgs {
     /// Merge the positions of this database, a directory or URL, with those of the inputs; it may be DIR itself. Repeatable
     #[arg(long, value_name = "DIR_OR_URL", value_parser = database::address)]
     base: Vec<String>,
+    /// Update DIR: write only changed blocks, to new files. Unchanged blocks stay in the files of the base that DIR contains.
+    /// A build without this option compacts such a database
+    #[arg(long, requires = "base")]
+    update: bool,
     /// Write the database to this directory, or publish it to s3://, gs:// or az://. An existing database is replaced when
     /// the new one is complete
     #[arg(short, long, value_name = "DIR_OR_URL", value_parser = OsStringValueParser::new().try_map(Target::parse))]
@@ -136,6 +140,7 @@ impl TableArgs {
     pub fn options(&self, inputs: Vec<Input>, out: PathBuf, quiet: bool) -> Options {
         Options {
             bases: self.base.iter().map(|database| database::Args::of(database)).collect(),
+            update: self.update,
             max_memory: self.max_memory as usize,
             shard_bytes: self.files.shard_size,
             inline_page_bytes: self.files.inline_pages as usize,

@@ -12,9 +12,10 @@ use std::future::Future;
 use std::ops::Range;
 use std::time::Duration;
 
+use shelfish::reader::{Cache, Options, ReadError, Reader};
 use shelfish::source::file::Directory;
 use shelfish::source::host::{self, Host, HostError};
-use shelfish::source::integrity::Integrity;
+use shelfish::source::integrity::{Integrity, Pin};
 use shelfish::source::retry::RetryPolicy;
 use shelfish::source::{Source, SourceError, SourceErrorKind, Whole};
 use shelfish::table::{Manifest, Record};
@@ -151,6 +152,21 @@ impl DatabaseSource {
     /// identify it, because the environment names the servers of buckets.
     pub fn origin(&self) -> &str {
         &self.origin
+    }
+
+    /// Returns whether the manifest is pinned, so that readers must compare the hashes of pages and blocks.
+    pub fn is_pinned(&self) -> bool {
+        self.integrity.is_some()
+    }
+
+    /// Opens a reader. If the manifest is pinned, the reader compares the hashes of pages and blocks.
+    pub async fn reader<R: Record, C: Cache>(
+        self,
+        options: Options,
+        cache: C,
+    ) -> Result<Reader<DatabaseSource, R, C>, ReadError> {
+        let pin = self.integrity.map(Pin::from);
+        Reader::builder(self).options(options).cache(cache).pin(pin).open().await
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 use shelfish::reader::{ReadError, RequestLimits};
 use shelfish::source::Source;
-use shelfish::table::{Chunk, Manifest, Page, SHARD_ENDING, shard_name};
+use shelfish::table::{Chunk, ContentHash, HashList, Manifest, Page, SHARD_ENDING, TableError, shard_name};
 use tokio::runtime::{Builder, Runtime};
 
 use super::DatabaseSource;
@@ -80,30 +80,44 @@ pub struct Scan {
     ready: VecDeque<Result<RawBlock, ScanError>>,
 }
 
-/// Maximum size of the pages of a shard that are kept for the hash of the shard, in bytes. More are read again.
-const MAX_KEPT: usize = 4 << 20;
+/// Maximum size of the lists and pages of a shard that are kept for the hash of the shard, in bytes. More are read again.
+const MAX_KEPT: usize = 8 << 20;
 
-/// Shard that is being read. Its pages are read a few at a time, because a manifest may name any number of pages.
+/// Shard that is being read: its pages, and the blocks that they list. Its pages are read a few at a time, because a manifest
+/// may name any number of pages.
 struct OpenShard {
     file: String,
     /// Index of the shard.
     n: usize,
-    /// Offset of the first page, which is the end of the blocks.
+    /// Offset of the first page, which is the end of the lists of hashes.
     first_page: u64,
     /// Index of the next page to read.
     next_page: usize,
     /// Pages that have been read and not parsed yet.
     pages: VecDeque<(Chunk, Vec<u8>)>,
-    /// Blocks that have not been read yet.
-    blocks: VecDeque<Chunk>,
-    /// End of the last block of the parsed pages.
+    /// Blocks that have not been read yet, with their hashes.
+    blocks: VecDeque<(Chunk, Option<ContentHash>)>,
+    /// End of the last block in the shard.
     blocks_end: u64,
-    /// Bytes of all pages read, if they are few.
-    kept: Option<Vec<u8>>,
+    /// Range of the lists of hashes, as far as they are known.
+    lists: Option<Range<u64>>,
+    /// Bytes of all lists and of all pages, if they are few.
+    kept: Option<(Vec<u8>, Vec<u8>)>,
     /// Hash of the shard, unless some bytes could not be read in order.
     hash: Option<Sha256>,
     /// Number of hashed bytes.
     at: u64,
+}
+
+impl OpenShard {
+    /// Keeps bytes for the hash of the shard, unless they are too many.
+    fn keep(&mut self, lists: &[u8], pages: &[u8]) {
+        if let Some((kept_lists, kept_pages)) = &mut self.kept {
+            kept_lists.extend_from_slice(lists);
+            kept_pages.extend_from_slice(pages);
+        }
+        self.kept = self.kept.take().filter(|(lists, pages)| lists.len() + pages.len() <= MAX_KEPT);
+    }
 }
 
 impl Scan {
@@ -117,7 +131,7 @@ impl Scan {
         self.runtime.block_on(self.source.range(file, range)).map_err(|error| ScanError::Read(error.into()))
     }
 
-    fn read_error(&self, chunk: &Chunk, error: shelfish::table::TableError) -> ScanError {
+    fn read_error(&self, chunk: &Chunk, error: TableError) -> ScanError {
         ScanError::Read(ReadError::Table { at: self.source.locate(&chunk.file), error })
     }
 
@@ -132,7 +146,8 @@ impl Scan {
             pages: VecDeque::new(),
             blocks: VecDeque::new(),
             blocks_end: 0,
-            kept: Some(Vec::new()),
+            lists: None,
+            kept: Some((Vec::new(), Vec::new())),
             hash: Some(Sha256::new()),
             at: 0,
         });
@@ -156,10 +171,7 @@ impl Scan {
                 return false;
             }
         };
-        shard.kept = shard.kept.take().filter(|kept| kept.len() + bytes.len() <= MAX_KEPT).map(|mut kept| {
-            kept.extend_from_slice(&bytes);
-            kept
-        });
+        shard.keep(&[], &bytes);
         shard.pages.extend(some.into_iter().map(|page| {
             let found = page.within(&bytes, start).to_vec();
             (page, found)
@@ -167,37 +179,82 @@ impl Scan {
         true
     }
 
-    /// Adds the blocks of a page.
-    fn parse_page(&mut self, shard: &mut OpenShard, page: &Chunk, found: &[u8]) {
-        match Page::parse(found, page) {
+    /// Adds the blocks of a page, with the hashes of its list.
+    fn parse_page(&mut self, shard: &mut OpenShard, at: &Chunk, found: &[u8]) {
+        let hash = self.manifest.hash_of(at);
+        let page = Page::parse(found, at).and_then(|page| match hash {
+            Some(hash) => at.check(found, hash).map(|()| page),
+            None => Ok(page),
+        });
+        match page {
             Ok(page) => {
-                for block in page.blocks() {
-                    if block.range.start != shard.blocks_end {
-                        self.layout_error(&shard.file, shard.blocks_end, block.range.start);
+                let list = self.read_hashes(shard, page.hashes());
+                for (n, block) in page.blocks().enumerate() {
+                    if block.file == shard.file {
+                        if block.range.start != shard.blocks_end {
+                            self.layout_error(&shard.file, shard.blocks_end, block.range.start);
+                        }
+                        shard.blocks_end = block.range.end;
                     }
-                    shard.blocks_end = block.range.end;
-                    shard.blocks.push_back(block);
+                    shard.blocks.push_back((block, ContentHash::nth(&list, n)));
                 }
             }
-            Err(error) => self.ready.push_back(Err(self.read_error(page, error))),
+            Err(error) => self.ready.push_back(Err(self.read_error(at, error))),
         }
-        if self.manifest.inline_page(page).is_some_and(|inline| inline != found) {
-            self.ready.push_back(Err(ScanError::InlinePage(page.clone())));
+        if self.manifest.inline_page(at).is_some_and(|inline| inline != found) {
+            self.ready.push_back(Err(ScanError::InlinePage(at.clone())));
         }
     }
 
-    /// Checks the end of the blocks and the name of the shard.
+    /// Reads the hashes of the blocks of a page. Returns an empty list after an error.
+    fn read_hashes(&mut self, shard: &mut OpenShard, list: &HashList) -> Vec<u8> {
+        let Range { start, end } = list.at.range;
+        let lists = shard.lists.get_or_insert(start..start);
+        let last = lists.end;
+        lists.end = end;
+        if last != start {
+            self.layout_error(&shard.file, last, start);
+        }
+        let read = self.range(&list.at.file, start..end).and_then(|bytes| {
+            list.check(&bytes).map_err(|error| self.read_error(&list.at, error))?;
+            Ok(bytes)
+        });
+        match read {
+            Ok(bytes) => {
+                shard.keep(&bytes, &[]);
+                bytes
+            }
+            Err(error) => {
+                shard.kept = None;
+                self.ready.push_back(Err(error));
+                Vec::new()
+            }
+        }
+    }
+
+    /// Checks the ends of the blocks and lists, and the name of the shard.
     fn finish(&mut self, shard: OpenShard) {
-        if shard.blocks_end != shard.first_page {
-            self.layout_error(&shard.file, shard.blocks_end, shard.first_page);
+        let bytes = self.manifest.shards()[shard.n].bytes;
+        // An update has left only blocks of such a shard in use.
+        if shard.first_page == bytes {
+            return;
+        }
+        let lists = shard.lists.unwrap_or(shard.first_page..shard.first_page);
+        for (one, other) in [(shard.blocks_end, lists.start), (lists.end, shard.first_page)] {
+            if one != other {
+                self.layout_error(&shard.file, one, other);
+            }
         }
         let Some(mut hash) = shard.hash else { return };
-        match shard.kept {
-            Some(kept) => hash.update(&kept),
+        match shard.kept.filter(|_| shard.at == lists.start) {
+            Some((lists, pages)) => {
+                hash.update(&lists);
+                hash.update(&pages);
+            }
             None => {
-                let (mut at, end) = (shard.first_page, self.manifest.shards()[shard.n].bytes);
-                while at < end {
-                    let next = end.min(at + RequestLimits::default().max_bytes);
+                let mut at = shard.at;
+                while at < bytes {
+                    let next = bytes.min(at + RequestLimits::default().max_bytes);
                     match self.range(&shard.file, at..next) {
                         Ok(bytes) => hash.update(&bytes),
                         Err(error) => return self.ready.push_back(Err(error)),
@@ -220,7 +277,7 @@ impl Scan {
 
     /// Reads some pages or blocks of the open shard, or checks its end.
     fn advance(&mut self, mut shard: OpenShard) {
-        let Some(first) = shard.blocks.front() else {
+        if shard.blocks.is_empty() {
             if let Some((page, found)) = shard.pages.pop_front() {
                 self.parse_page(&mut shard, &page, &found);
             } else if let Some(page) = self.manifest.page_of_shard(shard.n, shard.next_page) {
@@ -230,36 +287,51 @@ impl Scan {
             } else {
                 return self.finish(shard);
             }
-            self.shard = Some(shard);
-            return;
-        };
-        let start = first.range.start;
-        let mut end = start;
+        } else {
+            self.read_blocks(&mut shard);
+        }
+        self.shard = Some(shard);
+    }
+
+    /// Reads the next blocks that follow one another in a file.
+    fn read_blocks(&mut self, shard: &mut OpenShard) {
         let limits = RequestLimits { max_gap: 0, ..RequestLimits::default() };
-        let mut some: Vec<Chunk> = Vec::new();
-        while let Some(next) = shard.blocks.front() {
-            if some.last().is_some_and(|last| !limits.fits(&some[0], last, next)) {
+        let mut some: Vec<(Chunk, Option<ContentHash>)> = Vec::new();
+        while let Some((next, _)) = shard.blocks.front() {
+            if some.last().is_some_and(|(last, _)| !limits.fits(&some[0].0, last, next)) {
                 break;
             }
-            end = next.range.end;
             some.extend(shard.blocks.pop_front());
         }
-        match self.range(&shard.file, start..end) {
+        let (Some((first, _)), Some((last, _))) = (some.first(), some.last()) else { return };
+        let (file, start, end) = (first.file.clone(), first.range.start, last.range.end);
+        let is_own = file == shard.file;
+        match self.range(&file, start..end) {
             Ok(bytes) => {
-                shard.hash = shard.hash.filter(|_| start == shard.at);
-                shard.at = end;
-                if let Some(hash) = &mut shard.hash {
-                    hash.update(&bytes);
+                if is_own {
+                    shard.hash = shard.hash.take().filter(|_| start == shard.at);
+                    shard.at = end;
+                    if let Some(hash) = &mut shard.hash {
+                        hash.update(&bytes);
+                    }
                 }
-                let cut = |at: Chunk| Ok(RawBlock { bytes: at.within(&bytes, start).to_vec(), at });
-                self.ready.extend(some.into_iter().map(cut));
+                for (at, hash) in some {
+                    let block = at.within(&bytes, start).to_vec();
+                    let forged = hash.and_then(|hash| at.check(&block, hash).err());
+                    // The seal says more about accidental damage.
+                    self.ready.push_back(match forged.filter(|_| at.unseal(&block).is_ok()) {
+                        Some(error) => Err(self.read_error(&at, error)),
+                        None => Ok(RawBlock { at, bytes: block }),
+                    });
+                }
             }
             Err(error) => {
-                shard.hash = None;
+                if is_own {
+                    shard.hash = None;
+                }
                 self.ready.push_back(Err(error));
             }
         }
-        self.shard = Some(shard);
     }
 }
 

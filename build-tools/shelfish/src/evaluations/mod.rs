@@ -74,6 +74,7 @@ pub fn build(Options { table: options, selection }: &Options) -> Result<Summary,
             bases: each.collect::<Result<_, _>>()?,
             base_positions,
             info: kind.selection.describe(),
+            kept: options.kept_shards(&bases),
             kind,
         })
     };

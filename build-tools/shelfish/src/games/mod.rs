@@ -94,6 +94,7 @@ pub fn build(options: &Options, selection: &Selection, again: bool) -> Result<Su
     }
     known.games += input.games;
     known.whole_games += input.whole_games;
+    let kept = options.kept_shards(&bases);
     let moved = |first: usize| (first > 0 && selection.details.game_ids > 0).then(|| renumbered(first));
     let bases = bases.into_iter().zip(&known.firsts).map(|(base, first)| base.read(moved(*first), options.threads));
     let bases = bases.collect::<Result<_, _>>()?;
@@ -109,7 +110,7 @@ pub fn build(options: &Options, selection: &Selection, again: bool) -> Result<Su
         info.insert(SOURCES.to_owned(), known.sources.into_iter().collect::<Vec<_>>().join(" "));
     }
     let kind = PlayedMoves { min_games: selection.min_games, wanted: selection.details.clone() };
-    let content = Content { kind, runs, bases, base_positions, info };
+    let content = Content { kind, runs, bases, base_positions, info, kept };
     let written = write(options, &workspace, &run_files, content, Sizes::default(), rejects.as_ref()).map_err(
         |error| match error {
             BuildError::Write(WriteError::Empty) => {

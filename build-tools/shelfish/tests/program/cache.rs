@@ -112,7 +112,7 @@ fn pipes_in_a_folder_are_an_error() {
 }
 
 /// Builds `honest` with depth 24 and `other` with another depth, so that both have the same layout.
-fn databases_with_one_layout() -> Fixture {
+pub fn databases_with_one_layout() -> Fixture {
     let fixture = Fixture::new();
     let build = |db: &str, depth: u16| {
         let dump = fixture.file("dump.jsonl", line(START, 20, "e2e4 e7e5", 500, depth));
@@ -126,7 +126,7 @@ fn databases_with_one_layout() -> Fixture {
 }
 
 /// Looks up the start position with a shared cache. Returns the depth.
-fn depth(command: &mut Command, url: &str, cache: &Path) -> u64 {
+pub fn depth(command: &mut Command, url: &str, cache: &Path) -> u64 {
     let args = ["lookup", "-d", url, "--json", "--cache-dir", cache.to_str().unwrap(), START];
     let answer: Value = serde_json::from_str(&run(command.args(args)).succeeds()).unwrap();
     answer["evaluations"][0]["depth"].as_u64().unwrap()

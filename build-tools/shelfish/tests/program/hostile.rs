@@ -320,14 +320,15 @@ fn impossible_sizes_in_a_listing_are_no_error_of_arithmetic() {
 /// Returns a manifest whose only shard has more pages than the memory of a build.
 fn manifest_of_many_pages() -> Vec<u8> {
     const PAGE: u64 = 266_240;
+    const HASH: &str = "\"AAAAAAAAAAAAAAAAAAAAAA\"";
     let pages: Vec<String> = (0..20_000)
         .map(|n| match n {
-            0 => format!("[\"\",{PAGE}]"),
-            n => format!("[\"{n:08x}\",{PAGE}]"),
+            0 => format!("[\"\",{PAGE},{HASH}]"),
+            n => format!("[\"{n:08x}\",{PAGE},{HASH}]"),
         })
         .collect();
     let body = format!(
-        "{{\"format\":1,\"records\":\"evaluations\",\"positions\":1,\"totals\":{{\"evaluations\":1,\"pvs\":1}},\"info\":{{}},\
+        "{{\"format\":2,\"records\":\"evaluations\",\"positions\":1,\"totals\":{{\"evaluations\":1,\"pvs\":1}},\"info\":{{}},\
          \"shards\":[{{\"file\":\"{:032x}.silo\",\"bytes\":{},\"positions\":1,\"pages\":[{}]}}]",
         0,
         pages.len() as u64 * PAGE,

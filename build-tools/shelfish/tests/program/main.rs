@@ -27,6 +27,7 @@ mod output;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod parts;
+mod pinned;
 mod process;
 mod publish;
 mod read;
@@ -35,4 +36,5 @@ mod secrets;
 mod serve;
 #[cfg(unix)]
 mod spark;
+mod update;
 mod vectors;

@@ -71,7 +71,9 @@ fn the_error_of_a_folder_without_a_database_contains_the_folder() {
 #[test]
 fn the_error_of_another_format_version_contains_the_remedy() {
     let fixture = Fixture::new();
-    for (format, words) in [(0, "build it again from its dump"), (2, "use a newer shelfish")] {
+    for (format, words) in
+        [(0, "build it again from its dump"), (1, "build it again from its dump"), (3, "use a newer shelfish")]
+    {
         fixture.file("manifest.json", format!("{{\"format\":{format},\"records\":\"evaluations\"}}\n"));
         shelfish(["stats".as_ref(), "-d".as_ref(), fixture.dir.path().as_os_str()])
             .fails(&[&format!("format {format}"), words]);

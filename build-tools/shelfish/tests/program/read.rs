@@ -129,7 +129,9 @@ fn stats_add_up() {
     assert_eq!(sum(&scan["pieces"]), scan["positions"].as_u64().unwrap());
     let blocks = scan["block_bytes"]["sum"].as_f64().unwrap() as u64;
     assert_eq!(sum(&scan["columns"]), blocks);
-    assert_eq!(blocks + manifest["page_bytes"].as_u64().unwrap(), manifest["bytes"].as_u64().unwrap());
+    let hashes = 16 * scan["block_bytes"]["count"].as_u64().unwrap();
+    assert_eq!(blocks + hashes + manifest["page_bytes"].as_u64().unwrap(), manifest["bytes"].as_u64().unwrap());
+    assert_eq!(manifest["replaced_bytes"], 0);
     assert_eq!(scan["block_positions"]["sum"].as_f64(), scan["positions"].as_f64());
     let brief: Value = serde_json::from_str(&on("stats", fixture.path("db"), &["--json"]).succeeds()).unwrap();
     assert_eq!((&brief["manifest"], &brief["scan"]), (manifest, &Value::Null));

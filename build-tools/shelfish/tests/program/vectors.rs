@@ -19,7 +19,7 @@ fn the_frozen_records_give_the_frozen_database() {
     assert_eq!(built.len(), frozen);
     for (name, bytes) in built {
         let expected = fs::read(vector().join("db").join(&name)).unwrap_or_default();
-        assert!(bytes == expected, "{name} differs: databases of format 1 must stay readable and reproducible");
+        assert!(bytes == expected, "{name} differs: databases of format 2 must stay readable and reproducible");
     }
 }
 
@@ -52,7 +52,7 @@ fn builds_frozen_book(name: &str, options: &[&str]) {
     assert_eq!(built.len(), fs::read_dir(book.join("db")).unwrap().count());
     for (name, bytes) in built {
         let expected = fs::read(book.join("db").join(&name)).unwrap_or_default();
-        assert!(bytes == expected, "{name} differs: books of format 1 must stay readable and reproducible");
+        assert!(bytes == expected, "{name} differs: books of format 2 must stay readable and reproducible");
     }
     assert_eq!(fixture.export("db"), sorted(&fs::read_to_string(book.join("moves.jsonl")).unwrap()));
     fixture.verify("db").succeeds();

@@ -8,7 +8,9 @@ mod shard;
 pub use cutter::Cutter;
 pub use error::{ForeignFile, PartsError, WriteError};
 pub use part::Part;
-pub use shard::{CompleteTable, PREVIOUS, TableWriter, WriterOptions, manifest_in, remove_abandoned, separator};
+pub use shard::{
+    CompleteTable, KeptShard, PREVIOUS, TableWriter, WriterOptions, manifest_in, remove_abandoned, separator,
+};
 
 use super::columns::{ColumnError, compress};
 use super::forest::{self, Node, Written};
@@ -26,8 +28,19 @@ pub struct EncodedBlock {
     pub totals: Vec<u64>,
     /// Compressed bytes of each column that it has, in the order of [`Block::column_names`].
     pub columns: Vec<usize>,
+    /// Location of the block in another table, if the block is a copy.
+    pub origin: Option<BlockOrigin>,
     pub(super) first: Key,
     pub(super) last: Key,
+}
+
+/// The location of a block in another table. An update refers to the location instead of writing the block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockOrigin {
+    /// Name of the shard.
+    pub file: String,
+    /// Offset in the shard.
+    pub start: u64,
 }
 
 /// The compression level of zstd.
@@ -84,5 +97,5 @@ pub fn encode_block_of<R: Record>(
     if too_many || bytes.len() > Block::<R>::MAX_BYTES {
         return Err(error_of(ColumnError::TooLarge { found: bytes.len() as u64 }));
     }
-    Ok(EncodedBlock { bytes, positions: records.len() as u64, totals, columns, first, last })
+    Ok(EncodedBlock { bytes, positions: records.len() as u64, totals, columns, origin: None, first, last })
 }

@@ -39,12 +39,15 @@ impl Part {
             }
             shards.extend(part.shards);
         }
-        let first = shards.first().ok_or(WriteError::Empty)?;
-        if let Some((separator, _)) = first.pages.first().filter(|(separator, _)| !separator.is_empty()) {
-            return Err(WriteError::Parts(PartsError::Beginning { found: separator.clone() }));
+        let mut pages = shards.iter().flat_map(|shard| &shard.pages);
+        if let Some(page) = pages.next().filter(|page| !page.separator.is_empty()) {
+            return Err(WriteError::Parts(PartsError::Beginning { found: page.separator.clone() }));
+        }
+        if shards.iter().all(|shard| shard.pages.is_empty()) {
+            return Err(WriteError::Empty);
         }
         let page_bytes =
-            |shard: &WrittenShard| shard.pages.iter().fold(0u64, |sum, (_, bytes)| sum.saturating_add(*bytes));
+            |shard: &WrittenShard| shard.pages.iter().fold(0u64, |sum, page| sum.saturating_add(page.bytes));
         let inline = shards.iter().fold(0u64, |sum, shard| sum.saturating_add(page_bytes(shard)));
         if inline > options.inline_page_bytes as u64 {
             shards.iter_mut().for_each(|shard| shard.inline_pages.clear());

@@ -11,9 +11,10 @@ use twox_hash::XxHash64;
 use super::{Cutter, EncodedBlock, ForeignFile, LEVEL, Part, WriteError};
 use crate::position::Key;
 use crate::setters::setters;
-use crate::table::manifest::WrittenShard;
-use crate::table::shard_name::shard_name;
-use crate::table::{Manifest, Record, page};
+use crate::table::manifest::{WrittenPage, WrittenShard};
+use crate::table::page::PlacedBlock;
+use crate::table::shard_name::{hash_in, shard_name};
+use crate::table::{ContentHash, Manifest, Record, Shard, page};
 
 /// Options of a [`TableWriter`].
 #[derive(Clone, Debug)]
@@ -28,11 +29,28 @@ pub struct WriterOptions {
     pub inline_page_bytes: usize,
     /// `info` of the manifest: how the database was made.
     pub info: BTreeMap<String, String>,
+    /// Shards of the table before, whose blocks are not written again. They are in the folder of the table.
+    pub kept: Vec<KeptShard>,
+}
+
+/// A shard of the table before an update.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptShard {
+    /// The file's name.
+    pub file: String,
+    /// The file's length in bytes.
+    pub bytes: u64,
 }
 
 impl Default for WriterOptions {
     fn default() -> WriterOptions {
-        WriterOptions { shard_bytes: 64 << 20, page_blocks: 1024, inline_page_bytes: 26_000, info: BTreeMap::new() }
+        WriterOptions {
+            shard_bytes: 64 << 20,
+            page_blocks: 1024,
+            inline_page_bytes: 26_000,
+            info: BTreeMap::new(),
+            kept: Vec::new(),
+        }
     }
 }
 
@@ -42,7 +60,17 @@ setters! {
         with_page_blocks => page_blocks: usize,
         with_inline_page_bytes => inline_page_bytes: usize,
         with_info => info: BTreeMap<String, String>,
+        with_kept => kept: Vec<KeptShard>,
     }
+}
+
+/// The blocks of a kept shard that are still in use.
+#[derive(Clone, Debug, Default)]
+struct Live {
+    bytes: u64,
+    positions: u64,
+    /// End of the last block.
+    end: u64,
 }
 
 /// Writes shards into a scratch folder; [`TableWriter::finish`] publishes them.
@@ -52,6 +80,8 @@ pub struct TableWriter<R: Record> {
     scratch: PathBuf,
     options: WriterOptions,
     open: Option<OpenShard>,
+    /// The blocks in use of each kept shard.
+    live: Vec<Live>,
     shards: Vec<WrittenShard>,
     last: Option<Key>,
     /// Start of the part whose first block comes next.
@@ -69,12 +99,9 @@ struct OpenShard {
     hash: Sha256,
     bytes: u64,
     positions: u64,
-    pages: Cutter<Placed>,
-    closed: Vec<Vec<Placed>>,
+    pages: Cutter<PlacedBlock>,
+    closed: Vec<Vec<PlacedBlock>>,
 }
-
-/// The separator and the length of a block.
-type Placed = (Vec<u8>, u64);
 
 impl<R: Record> TableWriter<R> {
     /// Begins a table for the folder `dir`, which is left alone until [`TableWriter::finish`]. Shards are gathered in
@@ -83,6 +110,7 @@ impl<R: Record> TableWriter<R> {
         TableWriter {
             dir: dir.to_owned(),
             scratch: scratch.to_owned(),
+            live: vec![Live::default(); options.kept.len()],
             options,
             open: None,
             shards: Vec::new(),
@@ -136,10 +164,29 @@ impl<R: Record> TableWriter<R> {
                 self.options.page_blocks,
             )?),
         };
-        shard.write(&block.bytes)?;
-        shard.positions += block.positions;
-        let page = shard.pages.push(block.first.as_bytes(), 1, (separator, block.bytes.len() as u64));
-        shard.closed.extend(page);
+        let (length, hash) = (block.bytes.len() as u64, ContentHash::of(&block.bytes));
+        let kept = block.origin.as_ref().and_then(|origin| {
+            let n = self.options.kept.iter().position(|kept| kept.file == origin.file)?;
+            // Pages list the blocks of a file in ascending order. A hostile base may have another order.
+            let live = self.live.get_mut(n).filter(|live| live.end <= origin.start)?;
+            Some((live, hash_in(&origin.file)?, origin.start))
+        });
+        let (file, start) = match kept {
+            Some((live, file, start)) => {
+                live.bytes += length;
+                live.positions += block.positions;
+                live.end = start.saturating_add(length);
+                (Some(file), start)
+            }
+            None => {
+                let start = shard.bytes;
+                shard.write(&block.bytes)?;
+                shard.positions += block.positions;
+                (None, start)
+            }
+        };
+        let placed = PlacedBlock { separator, file, start, length, hash };
+        shard.closed.extend(shard.pages.push(block.first.as_bytes(), 1, placed));
         self.last = Some(block.last);
         self.blocks += 1;
         self.positions += block.positions;
@@ -149,18 +196,21 @@ impl<R: Record> TableWriter<R> {
         Ok(())
     }
 
-    /// Writes the pages of a shard and gives it its name.
+    /// Writes the lists of hashes and the pages of a shard, and gives it its name.
     fn close(&mut self, mut shard: OpenShard) -> Result<(), WriteError> {
         let pages = core::mem::replace(&mut shard.pages, Cutter::new(1));
         shard.closed.extend(pages.finish());
-        let (mut pages, mut inline_pages, mut start) = (Vec::new(), Vec::new(), 0);
+        let (mut pages, mut page_bytes, mut lists) = (Vec::new(), Vec::new(), Vec::new());
         for blocks in core::mem::take(&mut shard.closed) {
-            let bytes = page::encode(start, &blocks, LEVEL).map_err(WriteError::Compress)?;
-            shard.write(&bytes)?;
-            pages.push((blocks.first().map_or_else(Vec::new, |(separator, _)| separator.clone()), bytes.len() as u64));
-            start += blocks.iter().map(|(_, length)| length).sum::<u64>();
-            inline_pages.extend_from_slice(&bytes);
+            let start = shard.bytes + lists.len() as u64;
+            let (bytes, list) = page::encode(start, &blocks, LEVEL).map_err(WriteError::Compress)?;
+            let separator = blocks.into_iter().next().map_or_else(Vec::new, |first| first.separator);
+            pages.push(WrittenPage { separator, bytes: bytes.len() as u64, hash: ContentHash::of(&bytes) });
+            lists.extend_from_slice(&list);
+            page_bytes.extend_from_slice(&bytes);
         }
+        shard.write(&lists)?;
+        shard.write(&page_bytes)?;
         let file = shard.file.into_inner().map_err(|error| io(&shard.path)(error.into_error()))?;
         file.sync_all().map_err(io(&shard.path))?;
         let name = shard_name(&shard.hash.finalize());
@@ -170,8 +220,9 @@ impl<R: Record> TableWriter<R> {
             file: name,
             bytes: shard.bytes,
             positions: shard.positions,
+            live: None,
             pages,
-            inline_pages,
+            inline_pages: page_bytes,
         });
         Ok(())
     }
@@ -184,11 +235,11 @@ impl<R: Record> TableWriter<R> {
     /// Returns the maximum number of bytes that all files, the manifest among them, will have if nothing more is
     /// appended.
     pub fn bytes_at_most(&self) -> u64 {
-        // A block takes up to 8 bytes in a page and again in the manifest, usually 3. A shard takes some 100 bytes; the
-        // rest is for its open page and the head of the manifest.
+        // A block takes up to 8 bytes in a page and again in the manifest, usually 3, and its hash. A shard takes some
+        // 100 bytes; the rest is for its open page and the head of the manifest.
         const SHARD: u64 = 512;
         const HEAD: u64 = 4096;
-        self.bytes() + 8 * self.blocks + SHARD * (self.shards.len() as u64 + 1) + HEAD
+        self.bytes() + (8 + ContentHash::BYTES as u64) * self.blocks + SHARD * (self.shards.len() as u64 + 1) + HEAD
     }
 
     /// Ends the last shard. The shards remain in the scratch folder; see [`Part::join`].
@@ -200,7 +251,17 @@ impl<R: Record> TableWriter<R> {
         if let Some(shard) = self.open.take() {
             self.close(shard)?;
         }
-        Ok(Part { positions: self.positions, totals: self.totals, shards: self.shards })
+        let kept = self.options.kept.into_iter().zip(self.live).filter(|(_, live)| live.bytes > 0);
+        let kept = kept.map(|(KeptShard { file, bytes }, live)| WrittenShard {
+            file,
+            bytes,
+            positions: live.positions,
+            live: Some(live.bytes),
+            pages: Vec::new(),
+            inline_pages: Vec::new(),
+        });
+        let shards = kept.chain(self.shards).collect();
+        Ok(Part { positions: self.positions, totals: self.totals, shards })
     }
 
     /// Gives the table up: removes its shards from the scratch folder.
@@ -257,13 +318,18 @@ impl<R: Record> CompleteTable<R> {
         self.manifest.bytes() + self.bytes.len() as u64
     }
 
+    /// Returns the shards in the scratch folder. All other shards are those of the table before.
+    fn written(&self) -> impl Iterator<Item = &Shard> {
+        self.manifest.shards().iter().filter(|shard| shard.live.is_none())
+    }
+
     /// Removes the shards from the scratch folder.
     ///
     /// # Errors
     ///
     /// Returns an error if a file cannot be removed.
     pub fn discard(self) -> Result<(), WriteError> {
-        self.manifest.shards().iter().try_for_each(|shard| {
+        self.written().try_for_each(|shard| {
             let path = self.scratch_dir.join(&shard.file);
             fs::remove_file(&path).map_err(io(&path))
         })
@@ -278,11 +344,12 @@ impl<R: Record> CompleteTable<R> {
     ///
     /// Returns an error if another file has the name of a table's file, or a file cannot be written.
     pub fn publish(self) -> Result<Manifest, WriteError> {
-        let CompleteTable { dir, scratch_dir, manifest, bytes, .. } = self;
-        let before = manifest_in::<R>(&dir)?;
-        for shard in manifest.shards() {
-            check_free(&dir.join(&shard.file), before.as_ref())?;
+        let before = manifest_in::<R>(&self.dir)?;
+        for shard in self.written() {
+            check_free(&self.dir.join(&shard.file), before.as_ref())?;
         }
+        let written: Vec<String> = self.written().map(|shard| shard.file.clone()).collect();
+        let CompleteTable { dir, scratch_dir, manifest, bytes, .. } = self;
 
         // If the process dies from here on, the manifests in the scratch folder name the files that it leaves behind.
         let scratch = scratch_dir.join(Manifest::FILE);
@@ -294,9 +361,9 @@ impl<R: Record> CompleteTable<R> {
             fs::copy(&path, &copy).map_err(io(&copy))?;
         }
         let publish = || {
-            for shard in manifest.shards() {
-                let path = dir.join(&shard.file);
-                fs::rename(scratch_dir.join(&shard.file), &path).map_err(io(&path))?;
+            for file in &written {
+                let path = dir.join(file);
+                fs::rename(scratch_dir.join(file), &path).map_err(io(&path))?;
             }
             sync_folder(&dir).map_err(io(&dir))?;
             fs::rename(&scratch, &path).map_err(io(&path))?;

@@ -6,7 +6,7 @@ use js_sys::Reflect;
 use shelfish::position::FenError;
 use shelfish::reader::ReadError;
 use shelfish::source::{SourceError, SourceErrorKind};
-use shelfish::table::TableError;
+use shelfish::table::{ChunkErrorKind, TableError};
 use shelfish_wasm_shared::{WasmError, to_js};
 use wasm_bindgen::JsValue;
 
@@ -103,6 +103,7 @@ fn code(error: &ReadError) -> &'static str {
         ReadError::Table { error, .. } => match error {
             TableError::Version { .. } => "version",
             TableError::Manifest(_) | TableError::Kind { .. } => "manifest",
+            TableError::Chunk { kind: ChunkErrorKind::Hash { .. }, .. } => "integrity",
             _ => "corrupt",
         },
         ReadError::Stale(_) => "stale",

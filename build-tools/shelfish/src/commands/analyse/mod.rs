@@ -16,7 +16,7 @@ use clap::error::ErrorKind;
 use shakmaty::{CastlingMode, Chess, Position as _};
 use shelfish::eval::PositionEval;
 use shelfish::position::Position;
-use shelfish::reader::Reader;
+use shelfish::reader::Options;
 use shelfish_analysis::pgn::PgnGame;
 use shelfish_analysis::{KnownEval, Review, ReviewOptions, annotate_review};
 use shelfish_endgames::{EndgameError, Outcome as EndgameOutcome, Probe};
@@ -168,7 +168,7 @@ fn analyse(runtime: &Runtime, args: &Args, out: &mut impl Write, is_terminal: bo
     let reader = if args.has_database() {
         let database = args.database.source()?;
         let cache = args.cache.open(&database)?;
-        Some(runtime.block_on(Reader::builder(database).cache(cache).open()).map_err(OpenError::from)?)
+        Some(runtime.block_on(database.reader(Options::default(), cache)).map_err(OpenError::from)?)
     } else {
         None
     };

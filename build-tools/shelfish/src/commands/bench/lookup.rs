@@ -15,7 +15,7 @@ use indicatif::HumanCount;
 use serde::Serialize;
 use shelfish::eval::PositionEval;
 use shelfish::position::Position;
-use shelfish::reader::{Options, Reader};
+use shelfish::reader::{NoCache, Options};
 use shelfish::source::Source;
 use shelfish::table::{Block, Chunk, Manifest, Page};
 
@@ -107,7 +107,7 @@ async fn measure(source: &DatabaseSource, args: &Args) -> Result<Lookup, BoxErro
     let mut records: HashMap<Position, PositionEval> = HashMap::new();
     for position in &positions {
         let started = Instant::now();
-        let reader = Reader::<_, PositionEval>::open(source.clone(), Options::default()).await?;
+        let reader = source.clone().reader::<PositionEval, _>(Options::default(), NoCache).await?;
         open.push(microseconds(started));
         let started = Instant::now();
         let found = black_box(reader.lookup(position).await?);

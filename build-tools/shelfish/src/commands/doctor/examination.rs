@@ -235,7 +235,7 @@ async fn read_ranges(client: &Client, url: &Url, database: &Database, shard: usi
         }
     };
     let block = match Page::parse(&page, &at) {
-        Ok(page) => page.blocks().next()?,
+        Ok(page) => page.blocks().find(|block| block.file == at.file)?,
         Err(error) => {
             ranges.block = Err(error);
             return Some(ranges);
@@ -270,7 +270,7 @@ mod tests {
         for page in ["<!doctype html>", "\n <html>", "\u{feff}<!DOCTYPE html>"] {
             assert!(is_html(page.as_bytes()), "{page}");
         }
-        assert!(!is_html(b"{\"format\":1}") && !is_html(b""));
+        assert!(!is_html(b"{\"format\":2}") && !is_html(b""));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use shakmaty::{CastlingMode, Chess, Move, Position as _};
 use shelfish::eval::PositionEval;
 use shelfish::played::{Bucketing, BucketingError, Played, PlayedMove};
 use shelfish::position::Position;
-use shelfish::reader::{Options, ReadError, Reader};
+use shelfish::reader::{NoCache, Options, ReadError, Reader};
 
 use crate::database::{self, DatabaseSource, OpenError};
 use crate::games::{RESULTS, SOURCE_NAMES, Wanted};
@@ -104,10 +104,10 @@ pub fn run(args: Args) -> Outcome {
 }
 
 async fn explore(source: DatabaseSource, evals: Option<DatabaseSource>, args: &Args) -> Outcome {
-    let book = Reader::<_, Played>::open(source, Options::default()).await.map_err(OpenError::from)?;
+    let book = source.reader::<Played, _>(Options::default(), NoCache).await.map_err(OpenError::from)?;
     let evals = match evals {
         Some(source) => {
-            let opened = Reader::<_, PositionEval>::open(source, Options::default()).await;
+            let opened = source.reader::<PositionEval, _>(Options::default(), NoCache).await;
             Some(opened.map_err(OpenError::from)?)
         }
         None => None,

@@ -16,7 +16,7 @@ use serde::Serialize;
 use shelfish::position::Key;
 use shelfish::reader::{ReadError, RequestLimits};
 use shelfish::source::Source;
-use shelfish::table::{Block, Chunk, Manifest, Page, Record, RecordWeight, TableError};
+use shelfish::table::{Block, Chunk, ContentHash, Manifest, Page, Record, RecordWeight, TableError};
 
 use crate::BoxError;
 use crate::database::DatabaseSource;
@@ -65,6 +65,8 @@ pub(super) struct Index<R> {
     /// Pages by their first separator.
     pages: BTreeMap<Vec<u8>, (Chunk, Page)>,
     blocks: BTreeMap<Vec<u8>, IndexedBlock>,
+    /// Expected hashes of the blocks of all pages by their separators, if the manifest is pinned.
+    hashes: BTreeMap<Vec<u8>, ContentHash>,
     /// Random hash of 64 bits. If two positions of a block have the same fingerprint, an extra record may be extracted;
     /// no record is lost.
     fingerprints: RandomState,
@@ -85,6 +87,7 @@ impl<R: Record> Index<R> {
             manifest,
             pages: BTreeMap::new(),
             blocks: BTreeMap::new(),
+            hashes: BTreeMap::new(),
             fingerprints: RandomState::new(),
             kept,
             kept_bytes: 0,
@@ -169,10 +172,16 @@ impl<R: Record> Index<R> {
         for batch in batches(far) {
             read.extend(self.fetch(batch).await?);
         }
+        let mut pages = Vec::new();
         for (bytes, at) in read {
-            let page = Page::parse(&bytes, &at).map_err(|error| self.error(&at, error))?;
-            self.pages.insert(at.keys.from.clone(), (at, page));
+            let hash = manifest.hash_of(&at).filter(|_| self.source.is_pinned());
+            let page = hash.map_or(Ok(()), |hash| at.check(&bytes, hash)).and_then(|()| Page::parse(&bytes, &at));
+            pages.push((page.map_err(|error| self.error(&at, error))?, at));
         }
+        if self.source.is_pinned() {
+            self.load_hashes(&pages).await?;
+        }
+        self.pages.extend(pages.into_iter().map(|(page, at)| (at.keys.from.clone(), (at, page))));
         let block_of = |key: &Key| {
             let (_, (_, page)) = self.pages.range::<[u8], _>(up_to(key)).next_back()?;
             page.block_of(key)
@@ -185,10 +194,32 @@ impl<R: Record> Index<R> {
         Ok(())
     }
 
+    /// Reads the hashes of the blocks of some pages.
+    async fn load_hashes(&mut self, pages: &[(Page, Chunk)]) -> Result<(), BoxError> {
+        for (page, at) in pages {
+            let list = page.hashes();
+            for (bytes, _) in self.fetch(vec![list.at.clone()]).await? {
+                list.check(&bytes).map_err(|error| self.error(at, error))?;
+                let hash_of = |(n, block): (usize, Chunk)| Some((block.keys.from, ContentHash::nth(&bytes, n)?));
+                self.hashes.extend(page.blocks().enumerate().filter_map(hash_of));
+            }
+        }
+        Ok(())
+    }
+
     /// Indexes the positions of blocks and stores their bytes in the temporary file.
     fn keep(&mut self, read: Vec<(Vec<u8>, Chunk)>) -> Result<(), BoxError> {
         let fingerprints = self.fingerprints.clone();
-        let open = move |(bytes, at): (Vec<u8>, Chunk)| match Block::<R>::open(&bytes, &at) {
+        let expected = |(bytes, at): (Vec<u8>, Chunk)| {
+            let hash = self.hashes.get(&at.keys.from).copied();
+            (bytes, at, hash)
+        };
+        let read: Vec<_> = read.into_iter().map(expected).collect();
+        let checked = |bytes: &[u8], at: &Chunk, hash: Option<ContentHash>| {
+            hash.map_or(Ok(()), |hash| at.check(bytes, hash))?;
+            Block::<R>::open(bytes, at)
+        };
+        let open = move |(bytes, at, hash): (Vec<u8>, Chunk, Option<ContentHash>)| match checked(&bytes, &at, hash) {
             Ok(block) => {
                 let mut positions: Box<[u64]> = block.keys().map(|key| fingerprints.hash_one(key.as_bytes())).collect();
                 positions.sort_unstable();

@@ -176,7 +176,7 @@ fn an_unchanged_file_is_answered_with_304() -> Test {
 fn a_changed_file_has_another_etag() -> Test {
     let site = site(&[])?;
     let before = site.get("/db/manifest.json", &[])?.header(ETAG).to_owned();
-    std::fs::write(site.dir.path().join("db/manifest.json"), "{\"format\":1}")?;
+    std::fs::write(site.dir.path().join("db/manifest.json"), "{\"format\":2}")?;
     assert_ne!(site.get("/db/manifest.json", &[])?.header(ETAG), before);
     Ok(())
 }

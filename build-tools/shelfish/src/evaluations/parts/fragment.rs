@@ -116,7 +116,7 @@ impl Fragment {
             return Err(FragmentError::Part { found: fragment.part });
         }
         let keys = plan.keys_of(part);
-        let pages = || fragment.table.shards.iter().flat_map(|shard| &shard.pages).map(|(separator, _)| separator);
+        let pages = || fragment.table.shards.iter().flat_map(|shard| &shard.pages).map(|page| &page.separator);
         let begins = pages().next().is_none_or(|separator| *separator == keys.from);
         if !begins || !pages().all(|separator| keys.contains(separator)) || !pages().is_sorted_by(|a, b| a < b) {
             return Err(FragmentError::Keys);
@@ -133,10 +133,14 @@ fn checksum(text: &str) -> String {
 mod tests {
     use proptest::collection::{btree_set, vec};
     use proptest::prelude::*;
-    use shelfish::table::WriterOptions;
+    use shelfish::table::{ContentHash, WriterOptions, WrittenPage, WrittenShard};
 
     use super::*;
     use crate::evaluations::Selection;
+
+    fn page(separator: &[u8], bytes: u64) -> WrittenPage {
+        WrittenPage { separator: separator.to_vec(), bytes, hash: ContentHash::of(separator) }
+    }
 
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
@@ -151,7 +155,7 @@ mod tests {
             let (part, next) = (part % plan.parts(), (part + 1) % plan.parts());
             let keys = plan.keys_of(part);
             let is_right = pages.first().is_none_or(|first| *first == keys.from) && pages.iter().all(|page| keys.contains(page));
-            let pages = serde_json::to_string(&pages.iter().map(|page| (page, 7)).collect::<Vec<_>>())?;
+            let pages = serde_json::to_string(&pages.iter().map(|key| page(key, 7)).collect::<Vec<_>>())?;
             let table = format!(r#"{{"shards":[{{"file":"a.silo","bytes":77,"positions":9,"pages":{pages},"inline_pages":[]}}],
                 "positions":9,"totals":[9,9]}}"#);
             let fragment = Fragment::new(&plan, part, serde_json::from_str(&table)?, OverLimit::default(), 0);
@@ -175,9 +179,10 @@ mod tests {
     #[test]
     fn modified_fragments_and_forged_pages_are_rejected() {
         let plan = Plan::new(vec![b"b".to_vec(), b"d".to_vec()], 7, Selection::default(), &WriterOptions::default());
-        let text = r#"{"shards":[{"file":"0123456789abcdef0123456789abcdef.silo","bytes":77,"positions":9,"pages":[[[98],70],[[99],7]],
-            "inline_pages":[]}],"positions":9,"totals":[9,9]}"#;
-        let table: Part = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}"));
+        let file = "0123456789abcdef0123456789abcdef.silo".to_owned();
+        let pages = vec![page(b"b", 70), page(b"c", 7)];
+        let shard = WrittenShard { file, bytes: 77, positions: 9, live: None, pages, inline_pages: Vec::new() };
+        let table = Part { shards: vec![shard], positions: 9, totals: vec![9, 9] };
         let fragment = Fragment::new(&plan, 1, table, OverLimit::default(), 0);
         let bytes = fragment.to_bytes().unwrap_or_default();
         assert_eq!(Fragment::parse(&bytes, &plan, 1).ok().as_ref(), Some(&fragment));
@@ -190,7 +195,7 @@ mod tests {
         }
         for pages in [&[b"a"][..], &[b"c"], &[b"b", b"d"], &[b"b", b"b"]] {
             let mut forged = fragment.clone();
-            forged.table.shards[0].pages = pages.iter().map(|key| (key.to_vec(), 7)).collect();
+            forged.table.shards[0].pages = pages.iter().map(|key| page(&key[..], 7)).collect();
             let bytes = forged.to_bytes().unwrap_or_default();
             assert!(matches!(Fragment::parse(&bytes, &plan, 1), Err(FragmentError::Keys)), "{pages:?}");
         }

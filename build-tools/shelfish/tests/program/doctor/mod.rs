@@ -64,7 +64,7 @@ fn shelfish_serve_passes_every_check_for_databases_and_books() {
     for url in [host.url("db"), host.url("db/"), host.url("db/manifest.json")] {
         let (code, report) = examine(&url, &[]);
         assert_eq!((code, with_result(&report, "ok").len()), (0, 14), "{report:#}");
-        expect(&report, "manifest", "ok", "format 1, evaluations, 1,574 positions", "");
+        expect(&report, "manifest", "ok", "format 2, evaluations, 1,574 positions", "");
         assert!(report["speed"]["first_lookup_ms"].as_f64().unwrap() > 0.0, "{report:#}");
         assert!((10..60).contains(&report["requests"].as_u64().unwrap()), "{report:#}");
     }
@@ -151,7 +151,7 @@ fn an_unusable_manifest_is_a_problem_with_its_reason() {
         (|reply| reply.status = 404, "status 404", "shelfish publish"),
         (|reply| reply.status = 403, "status 403", "permissions"),
         (|reply| reply.body = b"{}".to_vec(), "not a manifest", "shelfish publish"),
-        (|reply| reply.body = b"{\"format\":2}".to_vec(), "2", "newer"),
+        (|reply| reply.body = b"{\"format\":3}".to_vec(), "3", "newer"),
         (|reply| reply.body.truncate(100), "not a manifest", "shelfish publish"),
         (|reply| reply.set("content-encoding", "gzip"), "gzip, damaged", "gzip off"),
     ];

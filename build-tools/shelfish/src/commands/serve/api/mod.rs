@@ -25,6 +25,7 @@ use serde::Serialize;
 use shakmaty::CastlingMode;
 use shelfish::eval::{Evaluation, PositionEval};
 use shelfish::reader::{Options, Reader};
+use shelfish::source::integrity::Integrity;
 use shelfish_endgames::{EndgameError, parse_fen};
 use tokio::sync::Semaphore;
 use tower_http::cors::{Any, CorsLayer};
@@ -68,6 +69,9 @@ pub struct Args {
     /// API: seconds that a host has for an answer, plus a second for every 16 KiB
     #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
     timeout: u64,
+    /// API: accept only the manifest with this hash: sha256-..., as printed by `shelfish build` and `stats`
+    #[arg(long, value_name = "HASH")]
+    integrity: Option<Integrity>,
     /// API: time after which the manifest is requested again, to find a new database: a number with d, h, m or s
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration::positive)]
     revalidate: Duration,
@@ -98,10 +102,11 @@ struct Api {
 
 /// Opens the database and builds the routes of the API.
 pub async fn router(args: &Args, database: &str) -> Result<Router, BoxError> {
-    let source = database::Args { timeout: args.timeout, ..database::Args::of(database) }.source()?;
+    let pinned = database::Args { integrity: args.integrity, ..database::Args::of(database) };
+    let source = database::Args { timeout: args.timeout, ..pinned }.source()?;
     let cache = args.cache.open(&source)?;
     let options = Options::default().with_memory(args.memory as usize);
-    let reader = Reader::builder(source).options(options).cache(cache).open().await.map_err(OpenError::from)?;
+    let reader = source.reader(options, cache).await.map_err(OpenError::from)?;
     let endgames = match &args.endgames {
         Some(tables) => {
             let tables = endgames::Args { tables: tables.clone(), timeout: args.timeout };

@@ -10,7 +10,7 @@ use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Position as _};
 use shelfish::played::{Bucketing, Played};
 use shelfish::position::Position;
-use shelfish::reader::{Options, ReadError, Reader};
+use shelfish::reader::{NoCache, Options, ReadError, Reader};
 
 use super::question::{QuestionError, decoded, parameters, rules_of_chess};
 use crate::BoxError;
@@ -179,7 +179,7 @@ impl Book {
     /// Opens a book that keeps at most `memory` bytes in memory.
     pub async fn open(source: DatabaseSource, memory: usize) -> Result<Book, BoxError> {
         let options = Options::default().with_memory(memory);
-        let reader = Reader::<_, Played>::open(source, options).await.map_err(OpenError::from)?;
+        let reader = source.reader(options, NoCache).await.map_err(OpenError::from)?;
         let names = names(&reader, CastlingMode::Chess960)?;
         Ok(Book { reader, names })
     }

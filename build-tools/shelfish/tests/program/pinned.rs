@@ -1,0 +1,137 @@
+//! Databases whose manifest is pinned: hosts, buckets and caches cannot change an answer.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::cache::{databases_with_one_layout, depth};
+use crate::common::stores::{Protocol, Store, http, run};
+use crate::common::{Fixture, Host, START, command, shelfish};
+use serde_json::Value;
+use shelfish::source::integrity::Integrity;
+
+/// Part of the message about forged bytes.
+const FORGED: &str = "not the bytes of the pinned database";
+
+const PGN: &str = "[Result \"1-0\"]\n\n1. e4 e5 1-0\n";
+
+/// Returns the hash of the manifest of a database.
+fn pin_of(fixture: &Fixture, db: &str) -> String {
+    Integrity::of(&fs::read(fixture.path(db).join("manifest.json")).unwrap()).to_string()
+}
+
+/// Writes a database with the manifest and the names of `honest`, and the blocks, lists of hashes and pages of `other`.
+fn forge(fixture: &Fixture, honest: &str, other: &str, forged: &str) {
+    fs::create_dir_all(fixture.path(forged)).unwrap();
+    for ((name, bytes), (_, other)) in fixture.files(honest).into_iter().zip(fixture.files(other)) {
+        assert_eq!(bytes.len(), other.len(), "{name}");
+        let bytes = if name == "manifest.json" { bytes } else { other };
+        fs::write(fixture.path(forged).join(name), bytes).unwrap();
+    }
+}
+
+/// Returns a forgery of a database, and the hash of its manifest.
+fn forged_database() -> (Fixture, String) {
+    let fixture = databases_with_one_layout();
+    forge(&fixture, "honest", "other", "forged");
+    let pin = pin_of(&fixture, "honest");
+    (fixture, pin)
+}
+
+/// Runs all commands that read records of a database. Each command must refuse the forged database.
+fn refuse(command: impl Fn() -> Command, url: &str, pin: &str, fixture: &Fixture) {
+    let game = fixture.file("game.pgn", PGN);
+    let (out, dump) = (fixture.path("out"), fixture.file("more.jsonl", ""));
+    let [game, out, dump] = [&game, &out, &dump].map(|path| path.to_str().unwrap());
+    for args in [
+        &["lookup", START][..],
+        &["analyse", game],
+        &["extract", "--start", START, "-o", out],
+        &["export"],
+        &["verify"],
+    ] {
+        let (name, rest) = args.split_first().unwrap();
+        let args = [&[*name, "-d", url, "--integrity", pin][..], rest].concat();
+        let mut command = command();
+        let run = run(command.args(&args));
+        assert!(run.err.contains(FORGED) || run.out.contains(FORGED), "{args:?}: {} {}", run.out, run.err);
+        assert_ne!(run.code, 0, "{args:?}");
+    }
+    let mut command = command();
+    run(command.args(["build", "--base", url, dump, "-o", out])).fails(&[FORGED]);
+}
+
+#[test]
+fn no_command_reads_a_forged_block_of_a_pinned_database() {
+    let (fixture, pin) = forged_database();
+    let (folder, cache) = (fixture.path("forged"), fixture.path("cache"));
+    let host = Host::new(&fixture);
+    for url in [folder.to_str().unwrap(), &host.url("forged")] {
+        assert_ne!(depth(&mut command(), url, &cache), 24, "{url}: the checksums of the forged database are valid");
+        refuse(command, url, &pin, &fixture);
+    }
+    for protocol in [Protocol::S3, Protocol::Azure, Protocol::Google] {
+        let Some(store) = Store::start(protocol) else { continue };
+        for (name, bytes) in fixture.files("forged") {
+            store.put(&format!("evals/{name}"), &bytes);
+        }
+        refuse(|| store.command(), &store.url("evals"), &pin, &fixture);
+    }
+}
+
+#[test]
+fn forged_blocks_of_the_disk_cache_are_refused_and_requested_again() {
+    let (fixture, pin) = forged_database();
+    let (host, cache) = (Host::new(&fixture), fixture.path("cache"));
+    let url = host.url("forged");
+    assert_ne!(depth(&mut command(), &url, &cache), 24);
+    for (name, bytes) in fixture.files("honest") {
+        fs::write(fixture.path("forged").join(name), bytes).unwrap();
+    }
+    assert_ne!(depth(&mut command(), &url, &cache), 24, "the cache still has the forged block");
+    let pinned = |cache: &Path| {
+        let args = ["lookup", "-d", &url, "--integrity", &pin, "--json", "--cache-dir", cache.to_str().unwrap(), START];
+        let answer: Value = serde_json::from_str(&shelfish(args).succeeds()).unwrap();
+        answer["evaluations"][0]["depth"].as_u64().unwrap()
+    };
+    assert_eq!(pinned(&cache), 24);
+    drop(host);
+    assert_eq!(pinned(&cache), 24, "the cache has the block and its hash");
+}
+
+#[test]
+fn the_api_answers_no_forged_evaluation_of_a_pinned_database() {
+    let (fixture, pin) = forged_database();
+    let folder = fixture.path("forged");
+    let host = Host::serve(["--api", "--integrity", &pin, folder.to_str().unwrap()]);
+    let path = format!("/api/cloud-eval?fen={}", START.replace(' ', "%20"));
+    let (status, _, body) = http(host.at(), "GET", &path, &[], b"");
+    assert!(status >= 500, "{status}");
+    assert!(!String::from_utf8_lossy(&body).contains("pvs"));
+}
+
+#[test]
+fn no_command_reads_a_forged_count_of_a_pinned_book() {
+    let fixture = Fixture::new();
+    let build = |db: &str, results: &[&str]| {
+        let games: Vec<String> = results.iter().map(|result| PGN.replace("1-0", result)).collect();
+        let games = fixture.file("games.pgn", games.join("\n"));
+        fixture.book_build_to(db, &[&games], &["--inline-pages", "0B"]).succeeds();
+        fixture.files(db).iter().map(|(_, bytes)| bytes.len()).collect::<Vec<_>>()
+    };
+    let honest = build("honest", &["1-0", "1-0", "0-1", "1/2-1/2"]);
+    let others = [["1-0", "0-1", "0-1", "1/2-1/2"], ["1-0", "1-0", "0-1", "0-1"], ["1-0", "1/2-1/2", "0-1", "1/2-1/2"]];
+    assert!(others.iter().any(|results| build("other", results) == honest));
+    forge(&fixture, "honest", "other", "forged");
+    let (pin, folder) = (pin_of(&fixture, "honest"), fixture.path("forged"));
+    let folder = folder.to_str().unwrap();
+    let trusting = shelfish(["explore", "--json", "-d", folder, START]).succeeds();
+    let honest = shelfish(["explore", "--json", "-d", fixture.path("honest").to_str().unwrap(), START]).succeeds();
+    assert_ne!(trusting, honest, "the checksums of the forged book are valid");
+    let pinned = shelfish(["explore", "-d", folder, "--integrity", &pin, START]);
+    assert!(pinned.code != 0 && pinned.err.contains(FORGED), "{} {}", pinned.out, pinned.err);
+    for args in [&["export"][..], &["verify"], &["extract", "--start", START, "-o", "out"]] {
+        let run = shelfish([args, &["-d", folder, "--integrity", &pin]].concat());
+        assert!(run.code != 0 && (run.err.contains(FORGED) || run.out.contains(FORGED)), "{args:?}: {}", run.err);
+    }
+}
