@@ -53,7 +53,7 @@ enum Command {
     Analyse(analyse::Args),
     /// Print the contents of a database
     Stats(stats::Args),
-    /// Check every byte of a database
+    /// Check every byte of a database that is in use
     Verify(verify::Args),
     /// Convert a database to JSON lines, CSV, Parquet or a Polyglot book
     Export(export::Args),

@@ -406,6 +406,51 @@ fn every_record_is_found_through_manifest_page_and_block() {
 }
 
 #[test]
+fn an_update_refers_to_kept_blocks_in_ascending_order_and_writes_the_others() {
+    let dir = temp_dir("kept");
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let mut all: Vec<PositionEval> = Vec::new();
+    while all.len() < 12 {
+        all.extend(proptest::strategy::ValueTree::current(
+            &proptest::strategy::Strategy::new_tree(&records(), &mut runner).expect("records"),
+        ));
+        all.sort_by_cached_key(|record| record.position.key());
+        all.dedup_by(|a, b| a.position == b.position);
+    }
+    all.truncate(12);
+    let scratch = dir.join("scratch");
+    std::fs::create_dir_all(&scratch).expect("a folder");
+    let file = "0123456789abcdef0123456789abcdef.silo".to_string();
+    let kept = KeptShard { file: file.clone(), bytes: 10_000 };
+    let options = WriterOptions::default().with_kept(vec![kept]).with_inline_page_bytes(0);
+    let mut writer = TableWriter::<PositionEval>::create(&dir, &scratch, options);
+    // The third block is before the second block in the file, as in a hostile base.
+    let starts = [Some(500), Some(5_000), Some(100), None];
+    let blocks: Vec<EncodedBlock> = all.chunks(3).map(|block| encode_block(block).expect("a block")).collect();
+    for (block, start) in blocks.iter().zip(starts) {
+        let origin = start.map(|start| BlockOrigin { file: file.clone(), start });
+        writer.append(&EncodedBlock { origin, ..block.clone() }).expect("room on the disk");
+    }
+    let manifest = writer.finish().expect("room on the disk");
+    let lengths: Vec<u64> = blocks.iter().map(|block| block.bytes.len() as u64).collect();
+    let live: Vec<Option<u64>> = manifest.shards().iter().map(|shard| shard.live).collect();
+    assert_eq!(live, [Some(lengths[0] + lengths[1]), None]);
+    let positions: Vec<u64> = manifest.shards().iter().map(|shard| shard.positions).collect();
+    assert_eq!(positions, [6, 6]);
+    let at = manifest.pages().next().expect("a page");
+    let shard = std::fs::read(dir.join(&*at.file)).expect("a shard");
+    let page = Page::parse(at.within(&shard, 0), &at).expect("a page");
+    let found: Vec<(bool, u64)> = page.blocks().map(|block| (block.file == file, block.range.start)).collect();
+    assert_eq!(found, [(true, 500), (true, 5_000), (false, 0), (false, lengths[2])]);
+    let list = &page.hashes().at;
+    assert!(page.hashes().check(list.within(&shard, 0)).is_ok());
+    for (n, block) in blocks.iter().enumerate() {
+        assert_eq!(ContentHash::nth(list.within(&shard, 0), n), Some(ContentHash::of(&block.bytes)));
+    }
+    std::fs::remove_dir_all(dir).expect("the folder is ours");
+}
+
+#[test]
 fn a_small_database_has_its_pages_in_the_manifest() {
     let dir = temp_dir("inline");
     let (_, all) = database(&dir, 1 << 20);

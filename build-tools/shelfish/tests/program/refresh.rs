@@ -72,6 +72,21 @@ fn a_newer_dump_is_published_optionally_on_the_published_base() {
 }
 
 #[test]
+fn an_update_on_the_published_base_sends_only_changed_blocks() {
+    let fixture = fixture("base = 'published'\nbuild = ['--update']");
+    fixture.file("dump.zst", some(0..1570));
+    let first = report(refresh(&fixture, &[]));
+    fixture.file("dump.zst", some(1570..1574));
+    let second = report(refresh(&fixture, &[]));
+    let published = |report: &Value, name: &str| report["published"][name].as_u64().unwrap();
+    assert_eq!(published(&second, "shards"), 2);
+    assert_eq!(published(&second, "sent_shards"), 1);
+    assert!(published(&second, "sent_bytes") < published(&first, "sent_bytes"), "{second}");
+    assert_eq!(fixture.export("site").len(), 1574);
+    fixture.verify("site").succeeds();
+}
+
+#[test]
 fn selected_games_and_a_plan_count_as_sources() {
     let fixture = Fixture::new();
     let game = |moves: &str| format!("[Event \"x\"]\n\n{moves} 1-0\n");

@@ -205,9 +205,10 @@ fn validator(step: &Step) -> Option<(&'static str, String)> {
     etag.or_else(|| step.header("last-modified").map(|time| ("if-modified-since", time)))
 }
 
-/// Returns the largest shard and its number. Some hosts treat large files differently.
+/// Returns the largest shard with pages, and its number. Some hosts treat large files differently.
 fn largest(manifest: &Manifest) -> Option<(usize, &Shard)> {
-    manifest.shards().iter().enumerate().max_by_key(|(_, shard)| shard.bytes).filter(|(_, shard)| shard.bytes > 0)
+    let shards = manifest.shards().iter().enumerate();
+    shards.filter(|(n, _)| manifest.page_of_shard(*n, 0).is_some()).max_by_key(|(_, shard)| shard.bytes)
 }
 
 /// Requests a page, a block that the page lists, and a part of the block.
@@ -235,12 +236,15 @@ async fn read_ranges(client: &Client, url: &Url, database: &Database, shard: usi
         }
     };
     let block = match Page::parse(&page, &at) {
-        Ok(page) => page.blocks().find(|block| block.file == at.file)?,
+        Ok(page) => page.blocks().next()?,
         Err(error) => {
             ranges.block = Err(error);
             return Some(ranges);
         }
     };
+    // After an update, the block may be in a different shard.
+    let url = &url.join(&block.file).ok()?;
+    ranges.shard_bytes = manifest.shards().iter().find(|shard| shard.file == block.file)?.bytes;
     ranges.range = block.range.clone();
     ranges.main = client.ask(url, &Ask::Range(block.range.clone())).await;
     if let Ok(Answer { body: Ok(bytes), .. }) = &ranges.main {

@@ -30,7 +30,7 @@ use crate::terminal::shown::shown;
 
 pub use problem::{Problem, ProblemKind};
 
-/// Check every byte of a database.
+/// Check every byte of a database that is in use.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   shelfish verify -d db
