@@ -1,11 +1,13 @@
 //! Names of shards: the hash of their content.
 
+use super::ContentHash;
+
 /// The ending of the name of a shard. Its media type in mime-db, model/mesh, is among the few types that static hosts
 /// neither compress nor transform. Hosts compress unknown types.
 pub const SHARD_ENDING: &str = ".silo";
 
 /// Bytes of the hash that are part of the name.
-pub(super) const HASH_BYTES: usize = 16;
+pub(super) const HASH_BYTES: usize = ContentHash::BYTES;
 
 /// Returns the name of a shard from the SHA-256 of its content.
 pub fn shard_name(sha256: &[u8]) -> String {

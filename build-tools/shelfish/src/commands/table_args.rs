@@ -31,8 +31,8 @@ pub struct TableArgs {
     /// Merge the positions of this database, a directory or URL, with those of the inputs; it may be DIR itself. Repeatable
     #[arg(long, value_name = "DIR_OR_URL", value_parser = database::address)]
     base: Vec<String>,
-    /// Write only changed blocks, to new files. Unchanged blocks stay in the files of the base that DIR contains. Files of which
-    /// less than a quarter is in use are emptied by the next update. A build without this option compacts the database
+    /// Write only changed blocks, to new files. Unchanged blocks stay in the files of the base that DIR contains. The next update
+    /// empties a file if less than a quarter of it is in use. A build without this option compacts the database
     #[arg(long)]
     update: bool,
     /// Write the database to this directory, or publish it to s3://, gs:// or az://. An existing database is replaced when
