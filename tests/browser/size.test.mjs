@@ -18,13 +18,14 @@ function bounded(/** @type {import("node:test").TestContext} */ t, /** @type {nu
   assert.ok(sum <= most, told);
 }
 
-test("the module and its JavaScript take at most 114 kB in Brotli", (t) => {
-  bounded(t, 114_000, entry(), "shelfish_bg.wasm");
+// The hashes of pinned databases, and pages that refer to several files, take 1.6 kB in each module.
+test("the module and its JavaScript take at most 116 kB in Brotli", (t) => {
+  bounded(t, 116_000, entry(), "shelfish_bg.wasm");
 });
 
 // The module has 0.2 kB more since its code serves two modules, and 0.1 kB for redirects to signed addresses.
-test("the module of books and its JavaScript take at most 120.5 kB in Brotli, and are not part of the reader", (t) => {
-  bounded(t, 120_500, "book.js", "shelfish_book_bg.wasm");
+test("the module of books and its JavaScript take at most 122.5 kB in Brotli, and are not part of the reader", (t) => {
+  bounded(t, 122_500, "book.js", "shelfish_book_bg.wasm");
   assert.ok(!readFileSync(join(PACKAGE, entry()), "utf8").includes("movesMany"));
 });
 
@@ -50,9 +51,9 @@ test("the engine, its network, its Worker and its JavaScript take at most 130 kB
   assert.ok(!readFileSync(join(PACKAGE, entry()), "utf8").includes("engine"));
 });
 
-test("the module as JavaScript takes at most 5 % more, and the inline entry at most 118 kB in Brotli", (t) => {
+test("the module as JavaScript takes at most 5 % more, and the inline entry at most 120 kB in Brotli", (t) => {
   bounded(t, 1.05 * brotli("shelfish_bg.wasm"), "wasm.js");
-  bounded(t, 118_000, "inline.js", "wasm.js");
+  bounded(t, 120_000, "inline.js", "wasm.js");
 });
 
 test("the script of a page with a database in a Worker takes at most 1.8 kB in Brotli", (t) => {
