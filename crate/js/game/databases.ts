@@ -1,9 +1,10 @@
 // Open databases that the elements of a page share.
 
-import type { Database, openDatabase } from "../database/open.js";
+import type { openDatabase } from "../database/open.js";
+import { Parts } from "../shared/parts.js";
 import type { PlyScore } from "./line.js";
 
-const databases = new Map<string, Promise<Database>>();
+const databases = new Parts();
 
 /**
  * Looks up positions: `null` if the database has no evaluation, `undefined` if the lookup failed or the game is over.
@@ -16,14 +17,8 @@ export async function lookupScores(
   signal: AbortSignal,
 ): Promise<(PlyScore | null | undefined)[]> {
   const url = database.replace(/\/$/, "/manifest.json");
-  let opening = databases.get(url);
-  if (!opening) {
-    opening = opener().then((open) => open(url));
-    databases.set(url, opening);
-    // The next element tries again.
-    opening.catch(() => databases.delete(url));
-  }
-  const answers = await (await opening).lookupMany(fens, { signal, castling: "standard" });
+  const opened = await databases.get(url, async () => (await opener())(url));
+  const answers = await opened.lookupMany(fens, { signal, castling: "standard" });
   const failure = answers.find((answer) => answer instanceof Error && (answer as { code?: string }).code !== "over");
   if (failure instanceof Error && answers.every((answer) => answer instanceof Error)) throw failure;
   return answers.map((answer) => {
