@@ -146,7 +146,7 @@ fn parse(frame: &[u8], at: &Chunk) -> Result<Page, ChunkErrorKind> {
     for &shared in columns.bytes(SEPARATOR_SHARED) {
         if left == 0 {
             let [blocks, number, gap] = [runs[0].leb128()?, runs[1].leb128()?, runs[2].leb128()?];
-            (left, file) = (blocks, number as usize);
+            (left, file) = (blocks, usize::try_from(number).unwrap_or(usize::MAX));
             let Some(end) = ends.get_mut(file).filter(|_| left > 0) else {
                 return Err(runs[1].out_of_range(number).into());
             };
