@@ -333,7 +333,7 @@ mod tests {
         let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guides/fresh.md");
         let text = std::fs::read_to_string(guide)?;
         let files: Vec<&str> = text.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
-        assert_eq!(files.len(), 2);
+        assert_eq!(files.len(), 3);
         for file in files {
             read(file)??;
         }
