@@ -103,7 +103,7 @@ impl Options {
     /// a quarter of the shard is in use.
     pub fn kept_shards<R: Record + Clone>(&self, bases: &[Base<R>]) -> Vec<KeptShard> {
         let shards = bases.iter().flat_map(Base::shards).filter(|_| self.update);
-        let is_worth_keeping = |shard: &&Shard| shard.live.is_none_or(|live| 4 * live.min(shard.bytes) >= shard.bytes);
+        let is_worth_keeping = |shard: &&Shard| shard.live.is_none_or(|live| live >= shard.bytes.div_ceil(4));
         let is_there = |shard: &&Shard| {
             let found = std::fs::symlink_metadata(self.out.join(&shard.file));
             found.is_ok_and(|found| found.is_file() && found.len() == shard.bytes)

@@ -145,7 +145,7 @@ pub fn run(args: Args) -> Outcome {
             .shards()
             .iter()
             .map(|shard| shard.bytes.saturating_sub(shard.live.unwrap_or(shard.bytes)))
-            .sum(),
+            .fold(0, u64::saturating_add),
     };
     if !args.json {
         report::print(&known, false)?;

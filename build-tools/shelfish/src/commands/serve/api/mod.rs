@@ -102,8 +102,8 @@ struct Api {
 
 /// Opens the database and builds the routes of the API.
 pub async fn router(args: &Args, database: &str) -> Result<Router, BoxError> {
-    let pinned = database::Args { integrity: args.integrity, ..database::Args::of(database) };
-    let source = database::Args { timeout: args.timeout, ..pinned }.source()?;
+    let (timeout, integrity) = (args.timeout, args.integrity);
+    let source = database::Args { timeout, integrity, ..database::Args::of(database) }.source()?;
     let cache = args.cache.open(&source)?;
     let options = Options::default().with_memory(args.memory as usize);
     let reader = source.reader(options, cache).await.map_err(OpenError::from)?;
