@@ -1,6 +1,7 @@
 //! `research`: measurements behind decisions of the design. Users of a database do not need them.
 
 mod bootstrap;
+mod dumps;
 mod orders;
 mod scale;
 mod synthetic;
@@ -21,6 +22,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Write large dumps of evaluations, from real games and variations of their moves
+    Dumps(dumps::Args),
     /// Compare orders of keys by the number of blocks that games touch
     Orders(orders::Args),
     /// Build databases of growing sizes from synthetic positions, and measure the requests of a game
@@ -31,6 +34,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
+        Command::Dumps(args) => dumps::run(&args),
         Command::Orders(args) => orders::run(args),
         Command::Scale(args) => scale::run(&args),
         Command::Updates(args) => updates::run(&args),

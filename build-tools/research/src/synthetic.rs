@@ -143,7 +143,7 @@ impl Generator {
     }
 }
 
-fn hash(position: &Position) -> u64 {
+pub fn hash(position: &Position) -> u64 {
     XxHash64::oneshot(0, position.key().as_bytes())
 }
 
@@ -158,7 +158,7 @@ fn value(role: Role) -> i32 {
 }
 
 /// Returns White's material minus Black's material, in pawns.
-fn balance(board: &Board) -> i32 {
+pub fn balance(board: &Board) -> i32 {
     let side = |color| {
         Role::ALL
             .iter()
@@ -170,7 +170,7 @@ fn balance(board: &Board) -> i32 {
 
 /// Estimates the immediate gain of a move in pawns: material won, plus half of the risk of staying, minus the risk of
 /// moving.
-fn gain(chess: &Chess, m: Move) -> f64 {
+pub fn gain(chess: &Chess, m: Move) -> f64 {
     let board = chess.board();
     let is_attacked = |square: Square| {
         (board.attacks_to(square, !chess.turn(), board.occupied()) & board.by_color(!chess.turn())).any()
