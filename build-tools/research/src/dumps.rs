@@ -50,8 +50,8 @@ const PART_BYTES: usize = 1 << 20;
   cargo run --release -p shelfish-research -- dumps games.pgn.zst --positions 1000000,10000000 --out dumps
   shelfish build dumps/1.jsonl.zst dumps/2.jsonl.zst -o db
 
-The file N.jsonl.zst has the positions that the first N numbers add. month.jsonl.zst has deeper evaluations of some positions of all
-files. The games with the numbers K, 2 K, 3 K and so on are left out, so that `shelfish bench traffic --every K` replays games that the
+The file N.jsonl.zst has the positions that the number N adds. N-month.jsonl.zst has deeper evaluations of some of these positions.
+The games with the numbers K, 2 K, 3 K and so on are left out, so that `shelfish bench traffic --every K` replays games that the
 dumps do not have. The same arguments write the same bytes.")]
 pub struct Args {
     /// PGN file with games, plain or compressed
@@ -66,7 +66,7 @@ pub struct Args {
     /// Leave every K-th game out
     #[arg(long, value_name = "K", default_value_t = 100, value_parser = clap::value_parser!(u32).range(2..))]
     hold_out: u32,
-    /// Share of the positions in month.jsonl.zst, in percent
+    /// Share of the positions that the files of the month evaluate again, in percent
     #[arg(long, value_name = "PERCENT", default_value_t = 3.0)]
     month: f64,
     /// Do not print progress
@@ -86,9 +86,9 @@ pub fn run(args: &Args) -> Outcome {
     let mut generator = Generator { random: Rng::with_seed(1), seen: HashSet::new() };
     let mut evals = Vec::new().into_iter();
     let mut games = games(&args.games, args.hold_out)?;
-    let mut month = Compressed::create(&args.out.join("month.jsonl.zst"))?;
     for (&count, number) in args.positions.iter().zip(1..) {
         let mut out = Compressed::create(&args.out.join(format!("{number}.jsonl.zst")))?;
+        let mut month = Compressed::create(&args.out.join(format!("{number}-month.jsonl.zst")))?;
         while written.load(Relaxed) < count.into() {
             let Some(eval) = evals.next() else {
                 let Some(game) = games.next() else {
@@ -104,8 +104,8 @@ pub fn run(args: &Args) -> Outcome {
             }
         }
         out.finish()?;
+        month.finish()?;
     }
-    month.finish()?;
     drop(progress);
     Ok(ExitCode::SUCCESS)
 }
@@ -291,7 +291,7 @@ mod tests {
         let positions = positions.to_vec();
         run(&Args { games, positions: positions.clone(), out: out.clone(), hold_out: 2, month: 50.0, quiet: true })
             .unwrap();
-        let names = (1..=positions.len()).map(|n| n.to_string()).chain(["month".to_owned()]);
+        let names = (1..=positions.len()).flat_map(|n| [n.to_string(), format!("{n}-month")]);
         let read = |name: String| {
             let mut text = Vec::new();
             zstd::Decoder::new(File::open(out.join(name + ".jsonl.zst")).unwrap())
@@ -316,11 +316,13 @@ mod tests {
     fn dumps_have_different_positions_and_continue_each_other() {
         let dir = tempfile::tempdir().unwrap();
         let dumps = write(dir.path(), &[100, 300]);
-        let [first, second, month] = [0, 1, 2].map(|n| positions(&dumps[n]));
+        let [first, first_month, second, second_month] = [0, 1, 2, 3].map(|n| positions(&dumps[n]));
         assert_eq!((first.len(), second.len()), (100, 200));
-        let all: HashSet<_> = first.iter().chain(&second).collect();
-        assert_eq!(all.len(), 300);
-        assert!((100..200).contains(&month.len()) && month.iter().all(|position| all.contains(position)));
+        assert_eq!(first.iter().chain(&second).collect::<HashSet<_>>().len(), 300);
+        for (month, all) in [(&first_month, &first), (&second_month, &second)] {
+            let share = month.len() as f64 / all.len() as f64;
+            assert!((0.3..0.7).contains(&share) && month.iter().all(|position| all.contains(position)), "{share}");
+        }
         let held_out = "rnbqkbnr/pppppppp/8/8/P7/8/1PPPPPPP/RNBQKBNR b KQkq -";
         assert!(!first[..10].contains(&held_out.to_owned()));
     }

@@ -3,7 +3,10 @@
 pub mod api;
 pub mod attack;
 mod network;
+pub mod parts;
 pub mod peers;
+mod process;
+pub mod scale;
 
 use std::{
     path::{Path, PathBuf},

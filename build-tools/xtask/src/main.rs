@@ -82,6 +82,10 @@ enum Task {
     TrainNet(train_net::Args),
     /// Compare this product with its peers in a headless Chromium over an emulated network
     BenchPeers(bench::peers::Args),
+    /// Measure builds in parts, by several processes and by Spark
+    BenchParts(bench::parts::Args),
+    /// Measure databases of growing size: build, lookups, publication, refresh
+    BenchScale(bench::scale::Args),
 }
 
 fn main() -> ExitCode {
@@ -107,6 +111,8 @@ fn main() -> ExitCode {
         Task::Judgments(args) => judgments::run(&args),
         Task::TrainNet(args) => train_net::run(&args),
         Task::BenchPeers(args) => bench::peers::run(&args),
+        Task::BenchParts(args) => bench::parts::run(&args),
+        Task::BenchScale(args) => bench::scale::run(&args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

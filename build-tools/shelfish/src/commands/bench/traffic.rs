@@ -31,6 +31,7 @@ use crate::terminal::progress::{Progress, Work};
   shelfish bench traffic -d db --games games.pgn.zst
   shelfish bench traffic -d db --games games.pgn.zst --every 100 --limit 1000 --memory 64MiB --markdown
   shelfish bench traffic -d https://example.org/evals --games games.pgn --limit 20 --json
+  shelfish bench traffic -d db --games games.pgn.zst --limit 20 --apart
 
 A round is a set of simultaneous requests. A game whose positions are looked up together takes three rounds: manifest, pages
 and blocks. If the manifest contains the pages, it takes two rounds.
@@ -45,6 +46,9 @@ pub struct Args {
     database: database::Args,
     #[command(flatten)]
     games: games::Args,
+    /// Look up each position as a game of its own, as the first question of a visitor
+    #[arg(long)]
+    apart: bool,
     /// Memory of the reader for decoded pages and blocks
     #[arg(long, value_name = "SIZE", default_value = "16MiB", value_parser = size::at_least(0))]
     memory: u64,
@@ -214,7 +218,10 @@ impl Tally {
 
 /// Replays games and prints the results.
 pub fn run(args: Args) -> Outcome {
-    let games = args.games.read()?;
+    let mut games = args.games.read()?;
+    if args.apart {
+        games = Games::of(games.games.into_iter().flatten().map(|position| vec![position]).collect());
+    }
     let source = args.database.source()?;
     let options = Options::default()
         .with_memory(args.memory as usize)

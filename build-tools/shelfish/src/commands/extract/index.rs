@@ -26,6 +26,9 @@ use crate::system::ordered::{cores, ordered};
 const AT_ONCE: usize = 8;
 /// Maximum number of bytes in memory at a time. A single larger block is read whole.
 const MEMORY: usize = 16 << 20;
+/// Maximum gap in bytes between two blocks of a host that share a request. The blocks in a gap are kept, because the walk
+/// needs many of them later.
+const GAP: u64 = 64 << 10;
 
 /// Distance of a position that was not visited.
 const NEVER: u16 = u16::MAX;
@@ -187,11 +190,32 @@ impl<R: Record> Index<R> {
             page.block_of(key)
         };
         let blocks = missing(keys, block_of, |from| self.blocks.contains_key(from));
+        let runs = self.limits().group(blocks);
+        let blocks = runs.into_iter().flat_map(|run| self.filled(run)).collect();
         for batch in batches(blocks) {
             let read = self.fetch(batch).await?;
             self.keep(read)?;
         }
         Ok(())
+    }
+
+    /// Returns the limits of a request.
+    fn limits(&self) -> RequestLimits {
+        let max_gap = if self.source.is_directory() { 0 } else { GAP };
+        RequestLimits { max_gap, ..RequestLimits::default() }
+    }
+
+    /// Adds the blocks in the gaps of a request, except those that were read before.
+    fn filled(&self, run: Vec<Chunk>) -> Vec<Chunk> {
+        let [first, .., last] = run.as_slice() else { return run };
+        let (from, to, range) = (&first.keys.from, &last.keys.from, first.range.start..last.range.end);
+        let at_first = self.pages.range::<[u8], _>((Bound::Unbounded, Bound::Included(from.as_slice()))).next_back();
+        let after = self.pages.range::<[u8], _>((Bound::Excluded(from.as_slice()), Bound::Included(to.as_slice())));
+        let blocks = at_first.into_iter().chain(after).flat_map(|(_, (_, page))| page.blocks());
+        let is_within = |block: &Chunk| {
+            block.file == first.file && range.start <= block.range.start && block.range.end <= range.end
+        };
+        blocks.filter(|block| is_within(block) && !self.blocks.contains_key(&block.keys.from)).collect()
     }
 
     /// Reads the hashes of the blocks of some pages.
@@ -244,9 +268,7 @@ impl<R: Record> Index<R> {
 
     /// Reads chunks in the order of their offsets. Chunks that are close together share a request.
     async fn fetch(&mut self, chunks: Vec<Chunk>) -> Result<Vec<(Vec<u8>, Chunk)>, ReadError> {
-        let default = RequestLimits::default();
-        let limits = if self.source.is_directory() { RequestLimits { max_gap: 0, ..default } } else { default };
-        let runs = limits.group(chunks);
+        let runs = self.limits().group(chunks);
         let source = &self.source;
         let read = |run: Vec<Chunk>| async move {
             let (file, range) = (run[0].file.clone(), run[0].range.start..run[run.len() - 1].range.end);
