@@ -71,8 +71,7 @@ export const ROWS = [
   { name: "one flipped bit, once", fault: () => faults.flipped, times: 1, isAnswered: true, most: 2, only: "databases" },
   { name: "the whole file, compressed", fault: () => faults.compressed, isAnswered: true },
   { name: "a compressed range", fault: () => faults.compressedRange, codes: ["range"], only: "ranges" },
-  // Chromium cannot decode it, and does not say why there is no answer.
-  { name: "a range of the compressed file", fault: () => faults.rangeOfCompressed, codes: ["range", "network"], most: RETRIED, only: "ranges" },
+  { name: "a range of the compressed file", fault: () => faults.rangeOfCompressed, codes: ["range"], only: "ranges" },
   { name: "decompressed on the way, without a length", fault: () => faults.decompressed, isAnswered: true },
   { name: "decompressed on the way, with the old length", fault: () => faults.compressedLength, codes: ["range", "network", "manifest"], most: RETRIED },
   { name: "301", fault: () => redirect(301), isAnswered: true, most: 2 },
@@ -115,11 +114,20 @@ export function omission(/** @type {Row} */ row, /** @type {Resource} */ resourc
   return undefined;
 }
 
+/** Requests that browsers send instead of one if the connection is reset. @type {Record<string, number>} */
+const OWN = { Chromium: 2, Firefox: 10, WebKit: 2 };
+
+/** Returns whether Chromium reports no answer, because it decodes no answer to a request for a range. */
+export function isUndecoded(/** @type {Row} */ row, /** @type {Resource} */ resource, /** @type {Reader} */ reader) {
+  return reader.name === "Chromium" && !resource.isWhole && / compressed|a compressed/.test(row.name);
+}
+
 /** Returns the maximum number of requests for the resource of a cell. */
 export function limit(/** @type {Row} */ row, /** @type {Resource} */ resource, /** @type {Reader} */ reader) {
-  // A browser itself repeats a request on a connection that was open.
-  const own = reader.isBrowser && row.name.startsWith("reset") ? 2 : 1;
+  // A browser itself repeats a request whose connection is reset.
+  const own = row.name.startsWith("reset") ? (OWN[reader.name] ?? 1) : 1;
   // The engine starts its first Worker when it is opened, and another for the question if the first fails.
   const workers = resource.kind === "engine" ? 2 : 1;
-  return (row.most ?? 1) * own * workers;
+  const most = isUndecoded(row, resource, reader) ? RETRIED : (row.most ?? 1);
+  return most * own * workers;
 }

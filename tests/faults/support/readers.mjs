@@ -70,6 +70,8 @@ async function askPackage({ key, kind, base, url, integrity, timeout, fen, hang 
     const options = { timeout, indexedDB: false, ...(integrity === undefined ? {} : { integrity }) };
     if (kind === "engine") {
       scope.open[key] ??= await (await load("engine")).openEngine({ timeout });
+      // The same question has the same answer.
+      await scope.open[key].clear();
       return scope.open[key].analyse(fen, { depth: 4 });
     }
     if (kind === "worker") {
