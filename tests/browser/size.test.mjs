@@ -24,13 +24,14 @@ test("the module and its JavaScript take at most 116 kB in Brotli", (t) => {
 });
 
 // The module has 0.2 kB more since its code serves two modules, and 0.1 kB for redirects to signed addresses.
-test("the module of books and its JavaScript take at most 122.5 kB in Brotli, and are not part of the reader", (t) => {
-  bounded(t, 122_500, "book.js", "shelfish_book_bg.wasm");
+// An answer that a new build outruns is found again, with its names, which takes 0.6 kB. The time-out of the module takes 0.2 kB.
+test("the module of books and its JavaScript take at most 123 kB in Brotli, and are not part of the reader", (t) => {
+  bounded(t, 123_000, "book.js", "shelfish_book_bg.wasm");
   assert.ok(!readFileSync(join(PACKAGE, entry()), "utf8").includes("movesMany"));
 });
 
-test("books and databases by a single module take at most 133 kB in Brotli with their JavaScript", (t) => {
-  bounded(t, 133_000, "explorer.js", "shelfish_explorer_bg.wasm");
+test("books and databases by a single module take at most 134 kB in Brotli with their JavaScript", (t) => {
+  bounded(t, 134_000, "explorer.js", "shelfish_explorer_bg.wasm");
 });
 
 test("endgame tables and their JavaScript take at most 83 kB in Brotli, and are not part of the reader", (t) => {
@@ -56,8 +57,9 @@ test("the module as JavaScript takes at most 5 % more, and the inline entry at m
   bounded(t, 120_000, "inline.js", "wasm.js");
 });
 
-test("the script of a page with a database in a Worker takes at most 1.8 kB in Brotli", (t) => {
-  bounded(t, 1_800, "worker.js");
+// The time-out of the Worker takes 0.1 kB.
+test("the script of a page with a database in a Worker takes at most 1.9 kB in Brotli", (t) => {
+  bounded(t, 1_900, "worker.js");
 });
 
 test("the viewer of games takes at most 22 kB in Brotli, with rules and pieces, and contains no module", (t) => {

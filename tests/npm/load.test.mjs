@@ -26,14 +26,16 @@ let shelf;
 let server;
 let url = "";
 let requests = 0;
-/** @type {(path: string) => [status: number, type: string | undefined, body: string | Buffer]} */
+/** Without an answer, the server is silent. @type {(path: string) => [status: number, type: string | undefined, body: string | Buffer] | undefined} */
 let answer = () => [404, "text/plain", ""];
 
 before(async () => {
   shelf = await host(join(ROOT, "tests/data/database/db"));
   server = createServer((request, response) => {
     requests += 1;
-    const [status, type, body] = answer(request.url ?? "");
+    const found = answer(request.url ?? "");
+    if (!found) return;
+    const [status, type, body] = found;
     response.writeHead(status, type === undefined ? {} : { "content-type": type }).end(body);
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -105,6 +107,14 @@ test("a failed load is retried", async () => {
   await assert.rejects(works(shelfish, url), /404/);
   answer = () => [200, "application/wasm", MODULE];
   await works(shelfish, url);
+});
+
+test("a module that does not arrive in time is an error, and the next call tries again", async () => {
+  const { openDatabase } = await fresh();
+  answer = () => undefined;
+  await assert.rejects(openDatabase(shelf.url, { wasm: url, timeout: 50 }), { code: "timeout", url });
+  answer = () => [200, "application/wasm", MODULE];
+  (await openDatabase(shelf.url, { wasm: url })).close();
 });
 
 test("a module without its content type works without a warning", async (t) => {

@@ -2,8 +2,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import { onAbort, throwIfAborted, unlessAborted } from "../shared/abort.js";
-import { enter, failed, ShelfishError } from "../shared/errors.js";
-import { compiled } from "../shared/load.js";
+import { enter, type ErrorCode, failed, ShelfishError } from "../shared/errors.js";
+import { compiled, TIMEOUT } from "../shared/load.js";
 import { checked, fenList, fenText, joinMoves, type Kinds, limit, limits, SEARCH, usage } from "../shared/options.js";
 import type { Clock, EngineEvaluation, EngineWorker, FromWorker, Search, ToWorker } from "./messages.js";
 import type { AnalyseManyOptions, AnalyseOptions, AnalyseSequenceOptions, EngineOptions } from "./types.js";
@@ -22,7 +22,7 @@ export const engineName = `Shelfish ${SIGNATURE}`;
 
 const MODULE = { entry: "shelfish/engine", file: "shelfish_engine_bg.wasm", call: "openEngine({ wasm })" };
 
-const OPEN: Kinds<EngineOptions> = { workers: "other", memoryBytes: "other", worker: "function", wasm: "other", signal: "signal" };
+const OPEN: Kinds<EngineOptions> = { workers: "other", memoryBytes: "other", worker: "function", wasm: "other", timeout: "least1", signal: "signal" };
 const MANY: Kinds<AnalyseManyOptions> = { ...SEARCH, san: "flag", onAnswer: "function" };
 const { onAnswer: _, ...COMMON } = MANY;
 const ONE: Kinds<AnalyseOptions> = {
@@ -50,6 +50,8 @@ type Run = Pick<AnalyseOptions, "signal" | "onInfo"> & Partial<Pick<Job, "onAnsw
 
 interface Slot {
   worker: EngineWorker;
+  /** Ends a Worker that does not start. */
+  timer?: ReturnType<typeof setTimeout> | undefined;
   job?: Job | undefined;
 }
 
@@ -155,7 +157,8 @@ export class Engine {
   close(): void {
     this.#isOpen = false;
     const closed = failed("closed", "the engine was closed");
-    for (const { worker, job } of this.#slots.splice(0)) {
+    for (const { worker, timer, job } of this.#slots.splice(0)) {
+      clearTimeout(timer);
       worker.terminate();
       job?.reject(closed);
     }
@@ -247,7 +250,13 @@ export class Engine {
     }
     const slot: Slot = { worker };
     this.#slots.push(slot);
+    const { timeout = TIMEOUT } = this.#options;
+    slot.timer = setTimeout(() => {
+      this.#drop(slot, missing(`its script did not run within ${timeout} ms`, undefined, "timeout"));
+      this.#next();
+    }, timeout);
     worker.addEventListener("message", ({ data: { id, value, error, isOver } }: { data: FromWorker }) => {
+      clearTimeout(slot.timer);
       const { job } = slot;
       const isCurrent = job?.searches[0]?.id === id;
       if (isCurrent && !isOver && value) return job.onInfo?.(value);
@@ -284,6 +293,7 @@ export class Engine {
   /** Ends a Worker that failed. The next search starts a new Worker. */
   #drop(slot: Slot, error: ShelfishError): void {
     this.#slots = this.#slots.filter((other) => other !== slot);
+    clearTimeout(slot.timer);
     slot.worker.terminate();
     slot.job?.reject(error);
     slot.job = undefined;
@@ -296,8 +306,8 @@ function clockOf(call: string, clock: Clock): Record<keyof Clock, number> {
   return { time, increment: increment ?? 0, moves: moves ?? 0, overhead: overhead ?? 20 };
 }
 
-function missing(why: string, cause?: unknown): ShelfishError {
-  return failed("network", `the engine's Worker could not be started: ${why}; ${workers.advice}`, cause);
+function missing(why: string, cause?: unknown, code: ErrorCode = "network"): ShelfishError {
+  return failed(code, `the engine's Worker could not be started: ${why}; ${workers.advice}`, cause);
 }
 
 /**
@@ -311,7 +321,7 @@ export function openEngine(options?: EngineOptions): Promise<Engine> {
     limit("workers", given.workers, 64);
     limit("memoryBytes", given.memoryBytes, 1 << 28);
     const engine = Engine.of(given);
-    await engine.receive(compiled(MODULE, given.wasm));
+    await engine.receive(compiled(MODULE, given.wasm, given.timeout));
     return engine;
   });
 }

@@ -18,6 +18,8 @@ export interface EngineOptions {
   worker?: (() => EngineWorker) | undefined;
   /** The WASM module, in the forms that `openDatabase` takes. */
   wasm?: Wasm | PromiseLike<Wasm> | undefined;
+  /** Milliseconds until the module must have arrived, and each Worker must have started. Default 20,000. */
+  timeout?: number | undefined;
   /** Aborts the loading. */
   signal?: AbortSignal | undefined;
 }

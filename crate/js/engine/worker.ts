@@ -107,6 +107,9 @@ async function search({ id, fen, moves, searchMoves, depth, nodes, movetime, mat
   current = undefined;
 }
 
+// Says that the script runs. No search has this number.
+scope.postMessage({ id: 0, isOver: false });
+
 let ready: Promise<void> | undefined;
 
 scope.onmessage = async ({ data }) => {

@@ -54,7 +54,7 @@ export async function connect<E>(
   given?: OpenOptions,
 ): Promise<E> {
   const options = checked(call, given, OPTIONS);
-  const { wasm, signal, headers, indexedDB } = options;
+  const { wasm, signal, headers, indexedDB, timeout } = options;
   const { manifest = "manifest.json" } = module;
   const send = options.fetch ?? globalThis.fetch;
   if (typeof indexedDB === "object") checked(call, indexedDB, { name: "text", bytes: "least0" }, "indexedDB.");
@@ -70,7 +70,7 @@ export async function connect<E>(
     response.catch(() => {});
   }
   try {
-    await unlessAborted(ready(module, wasm), signal, "opening");
+    await unlessAborted(ready(module, wasm, timeout), signal, "opening");
     return await open(url, source, options, response, response && controller);
   } catch (error) {
     controller.abort();

@@ -38,12 +38,17 @@ let names: ModuleNames;
 let compiling: Promise<WebAssembly.Module> | undefined;
 let starting: Promise<void> | undefined;
 
+/** Milliseconds in which a host must send a file of the package. Each 16 KiB extend them by a second. */
+export const TIMEOUT = 20_000;
+/** Length of a module whose length a host does not send, in bytes. */
+const USUAL_BYTES = 1 << 18;
+
 /** Loads and compiles a module once. After a failure, the next call tries again. */
-export function compiled(module: ModuleNames, wasm?: Wasm | PromiseLike<Wasm>): Promise<WebAssembly.Module> {
+export function compiled(module: ModuleNames, wasm?: Wasm | PromiseLike<Wasm>, timeout = TIMEOUT): Promise<WebAssembly.Module> {
   names = module;
   // An argument that is ignored may reject unhandled.
   Promise.resolve(wasm).catch(() => {});
-  compiling ??= load(wasm).catch((cause: unknown) => {
+  compiling ??= load(wasm, timeout).catch((cause: unknown) => {
     compiling = undefined;
     if (cause instanceof ShelfishError) throw cause;
     throw failed(String((cause as Error | undefined)?.message ?? cause), undefined, cause);
@@ -52,8 +57,8 @@ export function compiled(module: ModuleNames, wasm?: Wasm | PromiseLike<Wasm>): 
 }
 
 /** Loads and starts a module once. */
-export async function ready(module: Module, wasm?: Wasm | PromiseLike<Wasm>): Promise<void> {
-  const loaded = await compiled(module, wasm);
+export async function ready(module: Module, wasm?: Wasm | PromiseLike<Wasm>, timeout?: number): Promise<void> {
+  const loaded = await compiled(module, wasm, timeout);
   starting ??= WebAssembly.instantiate(loaded, module.imports()).then(
     (instance) => module.start(instance, loaded),
     (cause: unknown) => {
@@ -70,7 +75,7 @@ function failed(reason: string, url?: string, cause?: unknown) {
   return new ShelfishError({ code: "network", message: `the WASM module cannot be loaded: ${reason}`, ...(url && { url }) }, cause);
 }
 
-async function load(given?: Wasm | PromiseLike<Wasm>): Promise<WebAssembly.Module> {
+async function load(given: Wasm | PromiseLike<Wasm> | undefined, timeout: number): Promise<WebAssembly.Module> {
   let wasm: Wasm;
   if (given === undefined || given === null) {
     try {
@@ -84,7 +89,7 @@ async function load(given?: Wasm | PromiseLike<Wasm>): Promise<WebAssembly.Modul
   // Values of other realms have other classes, but the same tags.
   const tag = Object.prototype.toString.call(wasm).slice(8, -1);
   if (tag === "WebAssembly.Module") return wasm as WebAssembly.Module;
-  if (typeof wasm === "string" || tag === "URL") return fromUrl(String(wasm));
+  if (typeof wasm === "string" || tag === "URL") return fromUrl(String(wasm), timeout);
   if (tag === "Response") return fromResponse(wasm as Response);
   if (/^(Shared)?ArrayBuffer$/.test(tag) || ArrayBuffer.isView(wasm)) return compile(wasm as BufferSource);
   const message = `wasm: expected a URL, bytes, a Response or a WebAssembly.Module, found ${tag}`;
@@ -97,33 +102,52 @@ async function load(given?: Wasm | PromiseLike<Wasm>): Promise<WebAssembly.Modul
  */
 export const PREBUNDLED = /^(.*\/)node_modules\/\.[^/]+\/.*?([^/?#]*)(?:[?#].*)?$/;
 
-async function fromUrl(url: string): Promise<WebAssembly.Module> {
+async function fromUrl(url: string, timeout: number): Promise<WebAssembly.Module> {
   const [, root, name] = PREBUNDLED.exec(url) ?? [];
-  if (root === undefined) return fromExactUrl(url);
+  if (root === undefined) return fromExactUrl(url, timeout);
   try {
-    return await fromExactUrl(`${root}node_modules/shelfish/${name}`);
+    return await fromExactUrl(`${root}node_modules/shelfish/${name}`, timeout);
   } catch {
     // A workspace installs the package elsewhere. Vite's script for an import of the module contains its path.
     const script = await fetch(`${root}@id/shelfish/${name}?import&init`).then((answer) => answer.text(), () => "");
     const path = /"([^"]+\.wasm)\b[^"]*"/.exec(script)?.[1];
-    return fromExactUrl(path === undefined ? url : new URL(path, url).href);
+    return fromExactUrl(path === undefined ? url : new URL(path, url).href, timeout);
   }
 }
 
-async function fromExactUrl(url: string): Promise<WebAssembly.Module> {
+async function fromExactUrl(url: string, timeout: number): Promise<WebAssembly.Module> {
   if (/^file:/i.test(url)) {
     // Node runs the entry for browsers, but its `fetch` does not read files.
     const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => any } };
     const fs = process?.getBuiltinModule?.("node:fs");
     if (fs) return compile(await fs.promises.readFile(new URL(url)), url);
   }
-  let response: Response;
-  try {
-    response = await fetch(url);
-  } catch (cause) {
-    throw failed(`no answer from ${url} (${(cause as Error).message}); ${advice(url)}`, url, cause);
-  }
-  return fromResponse(response, url);
+  const controller = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let limit = (_: number) => {};
+  const late = new Promise<never>((_, reject) => {
+    limit = (milliseconds) => {
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        const message = `the WASM module cannot be loaded: no complete answer from ${url} within ${Math.round(milliseconds)} ms`;
+        reject(new ShelfishError({ code: "timeout", message, url }));
+        controller.abort();
+      }, milliseconds);
+    };
+  });
+  limit(timeout);
+  const loading = async () => {
+    let response: Response;
+    try {
+      response = await fetch(url, { signal: controller.signal });
+    } catch (cause) {
+      throw failed(`no answer from ${url} (${(cause as Error).message}); ${advice(url)}`, url, cause);
+    }
+    // The compiler of a browser reads the body, so that its progress is unknown.
+    limit(timeout + (Number(response.headers.get("Content-Length")) || USUAL_BYTES) / 16.384);
+    return fromResponse(response, url);
+  };
+  return Promise.race([loading(), late]).finally(() => clearTimeout(timer));
 }
 
 async function fromResponse(response: Response, url = response.url): Promise<WebAssembly.Module> {

@@ -30,7 +30,8 @@ export interface OpenOptions {
   /**
    * Milliseconds until a request fails, including its repetitions. Each 16 KiB received extend them by a second. A request
    * is repeated up to twice if it finds no connection, breaks off, or is answered with 429, 500, 502, 503 or 504. A request
-   * to another origin that has never answered is not repeated, because CORS or a policy may forbid it. Default 20,000.
+   * to another origin that has never answered is not repeated, because CORS or a policy may forbid it. Also limits the
+   * request for the module, and the start of the Worker of `connect`. Default 20,000.
    */
   timeout?: number | undefined;
   /**

@@ -4,6 +4,7 @@
 import type { Database, openDatabase } from "../database/open.js";
 import { onAbort } from "../shared/abort.js";
 import { enter, failed, ShelfishError } from "../shared/errors.js";
+import { TIMEOUT } from "../shared/load.js";
 import type { Manifest, OpenOptions, Stats } from "../shared/types.js";
 
 export { type ErrorCode, type ErrorFields, ShelfishError } from "../shared/errors.js";
@@ -57,6 +58,8 @@ function answer(opener: typeof openDatabase, port: MessagePort): void {
     calls.delete(id);
     if (method === "close") port.close();
   };
+  // Says that the Worker has started.
+  port.postMessage({});
 }
 
 /** Returns the fields of an error, which `postMessage` would not send. */
@@ -116,13 +119,18 @@ async function connected(
   }
 
   function close() {
+    clearTimeout(timer);
     if (isOpen) port.postMessage({ method: "close" });
     isOpen = false;
     own?.terminate();
     for (const { reject } of calls.values()) reject(failed("closed", "the database was closed"));
   }
 
+  const { timeout = TIMEOUT } = rest;
+  const late = () => calls.get(1)?.reject(failed("timeout", `the Worker did not start within ${timeout} ms: its script must call serve()`));
+  const timer = setTimeout(late, timeout);
   port.onmessage = ({ data: { id, value, error, request } }) => {
+    clearTimeout(timer);
     if (request) onRequest?.(request);
     else if (error) calls.get(id)?.reject(error);
     else calls.get(id)?.resolve(value);

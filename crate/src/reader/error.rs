@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::source::SourceError;
+use crate::source::{SourceError, SourceErrorKind};
 use crate::table::{Chunk, TableError};
 
 /// The reason why a position could not be looked up.
@@ -33,6 +33,11 @@ impl ReadError {
     /// Returns whether the source did not answer, for example on a device that is offline.
     pub fn is_unreachable(&self) -> bool {
         matches!(self, ReadError::Source(error) if error.kind.is_unreachable())
+    }
+
+    /// Returns whether the source has another manifest than the pinned manifest.
+    pub(super) fn is_of_another_pin(&self) -> bool {
+        matches!(self, ReadError::Source(SourceError { kind: SourceErrorKind::Integrity { .. }, .. }))
     }
 
     /// Returns whether a new build may have replaced the database.

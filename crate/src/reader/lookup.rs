@@ -237,6 +237,15 @@ impl<R: Record> Lookup<R> {
         }
     }
 
+    /// Replaces the errors of stale seeks by their cause.
+    pub(super) fn replace_errors(&mut self, cause: &ReadError) {
+        for seek in &mut self.seeks {
+            if let State::Stale(error) = &mut seek.state {
+                *error = cause.clone();
+            }
+        }
+    }
+
     /// Answers all remaining seeks: stale seeks with their error, and the remaining seeks with [`ReadError::Unanswered`],
     /// because a requested chunk was never delivered.
     pub(super) fn answer_rest(&mut self) {

@@ -43,9 +43,15 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
         self.finish(&mut lookup, found).await;
         if lookup.is_stale() {
             let is_outdated = lookup.is_outdated(&self.manifest());
-            if is_outdated || self.renew(false).await.is_ok() {
-                lookup.retry(self.manifest());
-                self.finish(&mut lookup, found).await;
+            let renewed = if is_outdated { Ok(false) } else { self.renew(false).await };
+            match renewed {
+                Ok(_) => {
+                    lookup.retry(self.manifest());
+                    self.finish(&mut lookup, found).await;
+                }
+                // Another build has taken the place of the pinned database.
+                Err(error) if error.is_of_another_pin() => lookup.replace_errors(&error),
+                Err(_) => {}
             }
         }
         lookup.answer_rest();

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DUMPS, PACKAGE, SHELFISH, SITE } from "./paths.mjs";
+import { DUMPS, PACKAGE, SHELFISH, SITE, entry } from "./paths.mjs";
 
 /** Creates a folder for this process, if a test file runs alone. */
 function ownHome() {
@@ -38,6 +38,20 @@ function fixture(name, build) {
 export const famous = () =>
   fixture("famous", (folder) => void execFileSync(SHELFISH, ["build", String(DUMPS[1]), "-o", folder, "--inline-pages", "0"], { stdio: "pipe" }));
 
+/** An evaluation that the famous games lack. */
+export const ADDED = {
+  fen: "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -",
+  evals: [{ pvs: [{ cp: 21, line: "d2d4 d7d5 c2c4" }], knodes: 9000, depth: 30 }],
+};
+
+/** Returns the next build of the same database, with another evaluation of the position before the first move. */
+export const renewed = () =>
+  fixture("renewed", (folder) => {
+    const added = join(mkdtempSync(join(HOME, "added-")), "added.jsonl");
+    writeFileSync(added, `${JSON.stringify(ADDED)}\n`);
+    execFileSync(SHELFISH, ["build", String(DUMPS[1]), added, "-o", folder, "--inline-pages", "0"], { stdio: "pipe" });
+  });
+
 export const BLANK = '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>Blank</title>';
 
 const WORKER = `
@@ -54,14 +68,22 @@ addEventListener("message", async ({ data: { entry, manifest, fens } }) => {
 });
 `;
 
+/** A Worker that answers for pages. */
+const DATABASE_WORKER = `
+import { openDatabase } from "./pkg/${entry()}";
+import { serve } from "./pkg/worker.js";
+serve(openDatabase);
+`;
+
 /**
- * Returns the root folder of the server of browser tests. It contains a blank page, a module Worker, the npm package in `pkg/`, the
+ * Returns the root folder of the server of browser tests. It contains a blank page, two module Workers, the npm package in `pkg/`, the
  * sample database in `db/`, a database of the famous games in `famous/`, and the site in `site/`.
  */
 export const serverRoot = () =>
   fixture("server", (root) => {
     writeFileSync(join(root, "index.html"), BLANK);
     writeFileSync(join(root, "worker.mjs"), WORKER);
+    writeFileSync(join(root, "database-worker.mjs"), DATABASE_WORKER);
     for (const [from, to] of [[PACKAGE, "pkg"], [SITE, "site"], [join(SITE, "db"), "db"], [famous(), "famous"]]) {
       cpSync(String(from), join(root, String(to)), { recursive: true, dereference: true });
     }

@@ -2,11 +2,19 @@
 //!
 //! `object_store` reads the whole body of a response, and reserves as much memory as the response announces. This client
 //! reads the body itself, as far as the request needs it, and passes it on when it is complete.
+//!
+//! `object_store` also ignores `Retry-After`, and accepts less than the readers of a host. This client therefore judges
+//! and repeats the requests for files itself, by the rules of those readers. `object_store` receives an answer that it
+//! accepts, or an error that it does not retry.
 
+use std::error::Error as _;
 use std::fmt;
-use std::time::Duration;
+use std::io::ErrorKind;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use axum::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use axum::http::{Response, StatusCode};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
@@ -14,10 +22,10 @@ use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService, ReqwestConnector,
 };
 use object_store::{ClientOptions, Extensions};
-use reqwest::header::{self, HeaderMap, HeaderName};
 use shelfish::source::SourceErrorKind;
-use shelfish::source::host::Deadline;
-use shelfish::source::http::{Head, Requested};
+use shelfish::source::host::{Deadline, TokioClock, decoded, innermost, pause_of};
+use shelfish::source::http::{Body, Head, Requested};
+use shelfish::source::retry::{AttemptError, RetryPolicy};
 
 /// Maximum size of a page of a listing in bytes. 1,000 names of 1 KiB each, with escapes and other fields, are shorter.
 const MAX_PAGE: u64 = 4 << 20;
@@ -59,12 +67,14 @@ impl std::error::Error for TooManyTags {}
 pub(super) struct LimitedConnector {
     /// Timeout of an attempt. The transferred bytes extend it.
     pub(super) timeout: Duration,
+    /// Retries of the request for a file.
+    pub(super) retry: RetryPolicy,
 }
 
 impl HttpConnector for LimitedConnector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
         let client = ReqwestConnector::default().connect(options)?;
-        Ok(HttpClient::new(LimitedClient { client, timeout: self.timeout }))
+        Ok(HttpClient::new(LimitedClient { client, timeout: self.timeout, retry: self.retry }))
     }
 }
 
@@ -73,26 +83,123 @@ impl HttpConnector for LimitedConnector {
 struct LimitedClient {
     client: HttpClient,
     timeout: Duration,
+    retry: RetryPolicy,
 }
 
 #[async_trait]
 impl HttpService for LimitedClient {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        let expected = request.extensions().get::<Expected>().cloned();
-        let deadline = match &expected {
-            Some(Expected::File(_, deadline)) => *deadline,
-            _ => Deadline::new(self.timeout),
+        let cap = match request.extensions().get::<Expected>() {
+            Some(Expected::File(requested, deadline)) => {
+                let (requested, deadline) = (requested.clone(), *deadline);
+                let attempt = || self.attempt(request.clone(), &requested, deadline);
+                let answer = self.retry.run(&TokioClock(Instant::now()), attempt).await;
+                return answer.map_err(|error| HttpError::new(HttpErrorKind::Unknown, error.kind));
+            }
+            Some(Expected::Page) => MAX_PAGE,
+            Some(Expected::Rules) => MAX_RULES,
+            None => MAX_OTHER,
         };
+        let is_page = matches!(request.extensions().get(), Some(Expected::Page));
+        let (response, incoming) = self.send(request, Deadline::new(self.timeout)).await?;
+        let (parts, ()) = response.into_parts();
+        let bytes = if parts.status.is_success() {
+            let mut body = whole(cap).map_err(refused)?;
+            incoming.read(&mut body).await?;
+            body.finish().map_err(refused)?
+        } else {
+            incoming.beginning(MAX_ERROR).await?
+        };
+        let tags = || bytes.iter().filter(|&&byte| byte == b'<').count();
+        if is_page && parts.status.is_success() && tags() > MAX_TAGS {
+            return Err(HttpError::new(HttpErrorKind::Unknown, TooManyTags));
+        }
+        Ok(HttpResponse::from_parts(parts, bytes.into()))
+    }
+}
+
+impl LimitedClient {
+    /// Sends a request. Returns the head and the body of the response.
+    async fn send(&self, request: HttpRequest, deadline: Deadline) -> Result<(Response<()>, Incoming), HttpError> {
         let sent = request.body().content_length() as u64;
         let response = deadline.wait(sent, self.client.execute(request)).await.map_err(refused)??;
         let (parts, body) = response.into_parts();
-        let body = Incoming { pieces: body.bytes_stream(), deadline, transferred: sent };
-        let bytes = match parts.status.is_success() {
-            true => body.read(expected.as_ref(), parts.status.as_u16(), &parts.headers).await?,
-            false => body.beginning(MAX_ERROR).await?,
-        };
+        let incoming = Incoming { pieces: body.bytes_stream(), deadline, transferred: sent };
+        Ok((Response::from_parts(parts, ()), incoming))
+    }
+
+    /// Requests a file or a part of a file once.
+    async fn attempt(
+        &self,
+        request: HttpRequest,
+        requested: &Requested,
+        deadline: Deadline,
+    ) -> Result<HttpResponse, AttemptError> {
+        let (response, incoming) = self.send(request, deadline).await.map_err(kind_of)?;
+        let (mut parts, ()) = response.into_parts();
+        let text = |name: HeaderName| text_of(&parts.headers, name);
+        let status = parts.status;
+        // The library has no better error for these, or repeats the request.
+        let is_refused = matches!(status.as_u16(), 408 | 410 | 416 | 429);
+        if is_refused || status.is_server_error() {
+            let retry_after = text(header::RETRY_AFTER).and_then(|pause| pause_of(&pause));
+            return Err(AttemptError { kind: SourceErrorKind::Status(status.as_u16()), retry_after });
+        }
+        if !status.is_success() {
+            let bytes = incoming.beginning(MAX_ERROR).await.map_err(kind_of)?;
+            return Ok(HttpResponse::from_parts(parts, bytes.into()));
+        }
+        let coding = text(header::CONTENT_ENCODING).unwrap_or_default();
+        let mut body = requested.check(&Head {
+            status: status.as_u16(),
+            content_range: text(header::CONTENT_RANGE).as_deref(),
+            content_length: text(header::CONTENT_LENGTH).as_deref(),
+            content_encoding: Some(&coding),
+        })?;
+        if is_identity(&coding) {
+            incoming.read(&mut body).await.map_err(kind_of)?;
+        } else {
+            let mut coded = whole(body.cap())?;
+            incoming.read(&mut coded).await.map_err(kind_of)?;
+            let undecoded = |error| SourceErrorKind::Io(ErrorKind::InvalidData, error);
+            let cap = body.cap();
+            body.push(&decoded(&coded.finish()?, &coding, cap).map_err(undecoded)?)?;
+        }
+        let bytes = body.finish()?;
+        // The library requires headers that a store may omit.
+        let length = bytes.len();
+        parts.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
+        if let Requested::Range(range) = requested {
+            let found = format!("bytes {}-{}/{}", range.start, range.end.saturating_sub(1), range.end);
+            parts.status = StatusCode::PARTIAL_CONTENT;
+            if let Ok(found) = HeaderValue::try_from(found) {
+                parts.headers.insert(header::CONTENT_RANGE, found);
+            }
+        }
         Ok(HttpResponse::from_parts(parts, bytes.into()))
     }
+}
+
+/// Returns a collector of a whole body of at most `cap` bytes, of any successful status.
+fn whole(cap: u64) -> Result<Body, SourceErrorKind> {
+    Requested::Whole { cap }.check(&Head { status: 200, ..Head::default() })
+}
+
+/// Returns whether a `Content-Encoding` leaves a body as it is.
+fn is_identity(coding: &str) -> bool {
+    let coding = coding.trim();
+    coding.is_empty() || coding.eq_ignore_ascii_case("identity")
+}
+
+/// Returns the text of a header.
+fn text_of(headers: &HeaderMap, name: HeaderName) -> Option<String> {
+    headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+}
+
+/// Converts an error of an attempt.
+fn kind_of(error: HttpError) -> SourceErrorKind {
+    let known = error.source().and_then(|source| source.downcast_ref::<SourceErrorKind>()).cloned();
+    known.unwrap_or_else(|| SourceErrorKind::Network(innermost(&error)))
 }
 
 /// Returns the extensions of a request with the body that it expects.
@@ -135,35 +242,11 @@ impl Incoming {
         Ok(bytes)
     }
 
-    /// Reads the body of a successful response.
-    async fn read(
-        mut self,
-        expected: Option<&Expected>,
-        status: u16,
-        headers: &HeaderMap,
-    ) -> Result<Vec<u8>, HttpError> {
-        let text = |name: HeaderName| headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()));
-        let of_any_status = |cap| Requested::Whole { cap }.check(&Head { status: 200, ..Head::default() });
-        let body = match expected {
-            Some(Expected::File(requested, _)) => requested.check(&Head {
-                status,
-                content_range: text(header::CONTENT_RANGE).as_deref(),
-                content_length: text(header::CONTENT_LENGTH).as_deref(),
-                content_encoding: text(header::CONTENT_ENCODING).as_deref(),
-            }),
-            Some(Expected::Page) => of_any_status(MAX_PAGE),
-            Some(Expected::Rules) => of_any_status(MAX_RULES),
-            None => of_any_status(MAX_OTHER),
-        };
-        let mut body = body.map_err(refused)?;
+    /// Reads to the end, no further than `body` may be long.
+    async fn read(mut self, body: &mut Body) -> Result<(), HttpError> {
         while let Some(piece) = self.next().await? {
             body.push(&piece).map_err(refused)?;
         }
-        let bytes = body.finish_whole().map_err(refused)?;
-        let tags = || bytes.iter().filter(|&&byte| byte == b'<').count();
-        if matches!(expected, Some(Expected::Page)) && tags() > MAX_TAGS {
-            return Err(HttpError::new(HttpErrorKind::Unknown, TooManyTags));
-        }
-        Ok(bytes)
+        Ok(())
     }
 }

@@ -100,7 +100,7 @@ impl Connection {
         Connection {
             client: self.client.clone(),
             retry: retry_config(retry),
-            connector: LimitedConnector { timeout: time },
+            connector: LimitedConnector { timeout: time, retry },
         }
     }
 }

@@ -292,6 +292,34 @@ fn after_a_publish_that_keeps_old_shards_all_positions_are_found() {
 }
 
 #[test]
+fn a_new_book_has_its_own_buckets_without_a_restart() {
+    let (fixture, own) = (fixture(), Fixture::new());
+    let (db, book) = (fixture.path("db"), own.path("book"));
+    let put = |name: &str| {
+        let _ = std::fs::remove_dir_all(&book);
+        std::fs::create_dir(&book).unwrap();
+        let from = format!("{}/../../tests/data/{name}/db", env!("CARGO_MANIFEST_DIR"));
+        for file in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+            std::fs::copy(file.path(), book.join(file.file_name())).unwrap();
+        }
+    };
+    let start = || Api::new(&["--book", book.to_str().unwrap(), "--revalidate", "7d", db.to_str().unwrap()]);
+    let ask = |api: &Api| {
+        let (status, head, body) = api.get("/lichess?play=e2e4&speeds=blitz&ratings=2200");
+        (status, head.contains("shelfish-inexact"), serde_json::from_str::<Value>(&body).unwrap())
+    };
+    // The first book has no buckets, so that the filters have no effect.
+    put("book");
+    let api = start();
+    let before = ask(&api);
+    assert!(before.0 == 200 && before.1, "{before:?}");
+    put("book-details");
+    let after = ask(&api);
+    assert_eq!(after, ask(&start()));
+    assert!(after.0 == 200 && !after.1, "{after:?}");
+}
+
+#[test]
 fn after_a_failed_revalidation_the_old_database_stays_in_use() {
     let fixture = fixture();
     let manifest = std::fs::read(fixture.path("db/manifest.json")).unwrap();

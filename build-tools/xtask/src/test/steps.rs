@@ -26,6 +26,7 @@ pub(super) const STEPS: &[Step] = &[
     Step::new("site", "the site: types, tests, build", site),
     Step::new("workflows", "files of GitHub, systemd and releases; archives of the program with --all", workflows),
     Step::new("browser", "end to end in Chromium, Firefox and WebKit", browser),
+    Step::new("faults", "a host with faults and every reader: each fault once, all cells with --all", faults),
     Step::new(
         "lighthouse",
         "Lighthouse's audits of the site and of the documentation on a phone; on a desktop and of performance with --all",
@@ -224,6 +225,18 @@ fn browser(args: &Args) -> Result<Tally> {
     let mut node = command(tools::node()?);
     node.env("CHROMIUM", chromium).env("SHELFISH_SITE", site).env("SHELFISH_WEB_APP", app).env("PATH", tools::path());
     node_tests(args, "tests/browser", &mut node)
+}
+
+/// Asks readers about databases of a host with faults.
+fn faults(args: &Args) -> Result<Tally> {
+    let chromium = tools::chromium()?;
+    tools::engines();
+    tools::npm_ci("tests")?;
+    tested_programs()?;
+    let site = deployed::sample(&deployed::default_out())?;
+    let mut node = command(tools::node()?);
+    node.env("CHROMIUM", chromium).env("SHELFISH_SITE", site).env("PATH", tools::path());
+    node_tests(args, "tests/faults", &mut node)
 }
 
 fn lighthouse(args: &Args) -> Result<Tally> {

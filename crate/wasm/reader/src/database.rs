@@ -2,6 +2,7 @@
 
 use core::cell::RefCell;
 use core::future::ready;
+use std::sync::Arc;
 
 use futures_channel::oneshot;
 use futures_util::FutureExt as _;
@@ -159,16 +160,23 @@ impl<K: Kind> Database<K> {
         let signal = values.signal();
         check(signal.as_ref())?;
         let reader = self.reader()?;
-        let style = K::style(&values, &reader.manifest())?;
+        let mut named = Named::<K>::read(options, &reader)?;
         let position: Position = fen.parse().map_err(invalid_fen)?;
         if let Some(answer) = reader.peek(&position) {
-            return Ok(ready(K::encode(answer, &style, &K::question(&position))).boxed_local());
+            return Ok(ready(K::encode(answer, &named.style, &K::question(&position))).boxed_local());
         }
+        let options = options.clone();
         let work = async move {
-            let mut answer = Err(read_error(ReadError::Unanswered));
             let question = K::question(&position);
-            reader.lookup_each(vec![position], &mut |_, found| answer = K::encode(found, &style, &question)).await;
-            answer
+            loop {
+                let mut answer = Err(read_error(ReadError::Unanswered));
+                let mut found = |_, found| answer = K::encode(found, &named.style, &question);
+                reader.lookup_each(vec![position.clone()], &mut found).await;
+                if named.is_current(&reader) {
+                    return answer;
+                }
+                named = Named::read(&options, &reader)?;
+            }
         };
         self.guard(signal, work.boxed_local())
     }
@@ -178,7 +186,7 @@ impl<K: Kind> Database<K> {
         let signal = values.signal();
         check(signal.as_ref())?;
         let reader = self.reader()?;
-        let style = K::style(&values, &reader.manifest())?;
+        let mut named = Named::<K>::read(options, &reader)?;
         let answers = Array::new_with_length(fens.length());
         let mut questions = Vec::new();
         let mut positions = Vec::new();
@@ -191,17 +199,22 @@ impl<K: Kind> Database<K> {
                 Err(error) => answers.set(index, into_js(invalid_fen(error))),
             }
         }
+        let options = options.clone();
         let work = async move {
-            reader
-                .lookup_each(positions, &mut |n, found| {
+            loop {
+                let mut found = |n: usize, found| {
                     if !has_answers {
                         return;
                     }
                     let (index, question) = &questions[n];
-                    answers.set(*index, K::encode(found, &style, question).unwrap_or_else(into_js));
-                })
-                .await;
-            Ok(answers.into())
+                    answers.set(*index, K::encode(found, &named.style, question).unwrap_or_else(into_js));
+                };
+                reader.lookup_each(positions.clone(), &mut found).await;
+                if !has_answers || named.is_current(&reader) {
+                    return Ok(answers.into());
+                }
+                named = Named::read(&options, &reader)?;
+            }
         };
         self.guard(signal, work.boxed_local())
     }
@@ -225,6 +238,25 @@ impl<K: Kind> Database<K> {
             answer
         };
         Ok(work.boxed_local())
+    }
+}
+
+/// Options of a lookup, with names of the manifest.
+struct Named<K: Kind> {
+    style: K::Style,
+    manifest: Arc<Manifest>,
+}
+
+impl<K: Kind> Named<K> {
+    fn read(options: &JsValue, reader: &DatabaseReader<K>) -> Result<Named<K>, WasmError> {
+        let manifest = reader.manifest();
+        Ok(Named { style: K::style(&Values(options), &manifest)?, manifest })
+    }
+
+    /// Returns whether answers agree with the names. A new build that replaces the manifest during a lookup may have other
+    /// names.
+    fn is_current(&self, reader: &DatabaseReader<K>) -> bool {
+        !K::HAS_NAMES || *self.manifest == *reader.manifest()
     }
 }
 

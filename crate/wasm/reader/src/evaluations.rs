@@ -63,6 +63,7 @@ impl Kind for Evaluations {
     /// Whether the side to move is checkmated, if the game is over.
     type Question = Option<bool>;
 
+    const HAS_NAMES: bool = false;
     const OTHER: &str =
         ": this is a book of moves, not a database of evaluations; open it by openBook of shelfish/book";
 

@@ -17,6 +17,8 @@ pub trait Kind: 'static {
     /// Facts about a position that its answer needs.
     type Question: 'static;
 
+    /// Whether answers contain names of the manifest.
+    const HAS_NAMES: bool;
     /// Rest of the error about a database of the other kind, after its URL.
     const OTHER: &str;
 

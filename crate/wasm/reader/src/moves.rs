@@ -38,6 +38,7 @@ impl Kind for Moves {
     /// FEN of the position.
     type Question = String;
 
+    const HAS_NAMES: bool = true;
     const OTHER: &str = ": this is a database of evaluations, not a book; open it by openDatabase of shelfish";
 
     fn style(values: &Values<'_>, manifest: &Manifest) -> Result<Style, WasmError> {

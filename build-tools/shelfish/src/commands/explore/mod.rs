@@ -5,12 +5,14 @@ mod openings;
 mod table;
 
 use std::fmt;
+use std::sync::Arc;
 
 use shakmaty::{CastlingMode, Chess, Move, Position as _};
 use shelfish::eval::PositionEval;
 use shelfish::played::{Bucketing, BucketingError, Played, PlayedMove};
 use shelfish::position::Position;
 use shelfish::reader::{NoCache, Options, ReadError, Reader};
+use shelfish::table::Manifest;
 
 use crate::database::{self, DatabaseSource, OpenError};
 use crate::games::{RESULTS, SOURCE_NAMES, Wanted};
@@ -112,22 +114,32 @@ async fn explore(source: DatabaseSource, evals: Option<DatabaseSource>, args: &A
         }
         None => None,
     };
-    let names = names(&book, CastlingMode::Standard)?;
-    let chosen = chosen(&names, &args.buckets)?;
+    let mut manifest = book.manifest();
+    let mut names = names_in(&manifest, CastlingMode::Standard)?;
+    let mut chosen_buckets = chosen(&names, &args.buckets)?;
     if book.manifest().info_of(RESULTS) == Some("unknown") {
         eprintln!("shelfish: the book was made of Polyglot's weights and contains no results; draws show the weights");
     }
     let mut answers = Answers::new(args.json);
     for fen in &args.fens {
-        let explored = explored(&book, evals.as_ref(), fen, chosen.as_deref(), &names).await;
+        let explored = loop {
+            let found = explored(&book, evals.as_ref(), fen, chosen_buckets.as_deref(), &names).await;
+            let current = book.manifest();
+            if Arc::ptr_eq(&manifest, &current) || *manifest == *current {
+                break found;
+            }
+            // A new build has replaced the book, and may have other names.
+            manifest = current;
+            names = names_in(&manifest, CastlingMode::Standard)?;
+            chosen_buckets = chosen(&names, &args.buckets)?;
+        };
         answers.give(fen, explored, table::print)?;
     }
     Ok(answers.finish()?)
 }
 
-/// Collects the names of openings, and the names of buckets and sources from the manifest of the book.
-pub(crate) fn names(book: &Reader<DatabaseSource, Played>, castling: CastlingMode) -> Result<Names, BucketError> {
-    let manifest = book.manifest();
+/// Collects the names of openings, and the names of buckets and sources from the manifest of a book.
+pub(crate) fn names_in(manifest: &Manifest, castling: CastlingMode) -> Result<Names, BucketError> {
     let buckets = manifest.info_of(Wanted::BUCKETS).map(str::parse::<Bucketing>).transpose();
     let buckets = buckets.map_err(BucketError::Manifest)?;
     Ok(Names {

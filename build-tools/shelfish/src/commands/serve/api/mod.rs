@@ -300,7 +300,7 @@ impl Api {
             }
         };
         let answer = match found {
-            Ok(played) => book.answer(&question, played),
+            Ok(answer) => answer,
             Err(error) => return failed(&question.position.to_string(), &error, "book"),
         };
         let Some(mut body) = serde_json::to_vec(&answer).ok() else {

@@ -4,17 +4,19 @@ mod filter;
 mod players;
 
 use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Position as _};
 use shelfish::played::{Bucketing, Played};
 use shelfish::position::Position;
-use shelfish::reader::{NoCache, Options, ReadError, Reader};
+use shelfish::reader::{NoCache, Options, Reader};
+use shelfish::table::Manifest;
 
 use super::question::{QuestionError, decoded, parameters, rules_of_chess};
 use crate::BoxError;
-use crate::commands::explore::{Counts, Explored, ExploredMove, Names, Opening, TopGame, names};
+use crate::commands::explore::{BucketError, Counts, Explored, ExploredMove, Names, Opening, TopGame, names_in};
 use crate::database::{DatabaseSource, OpenError};
 use crate::terminal::shown::beginning;
 use filter::Filter;
@@ -172,7 +174,21 @@ impl From<TopGame> for Game {
 /// An open book.
 pub struct Book {
     pub reader: Reader<DatabaseSource, Played>,
+    /// Names in the manifest that was in use when they were last needed.
+    names: Mutex<Arc<NamesOf>>,
+}
+
+/// Names in a manifest.
+struct NamesOf {
+    manifest: Arc<Manifest>,
     names: Names,
+}
+
+impl NamesOf {
+    fn new(manifest: Arc<Manifest>) -> Result<Arc<NamesOf>, BucketError> {
+        let names = names_in(&manifest, CastlingMode::Chess960)?;
+        Ok(Arc::new(NamesOf { manifest, names }))
+    }
 }
 
 impl Book {
@@ -180,57 +196,86 @@ impl Book {
     pub async fn open(source: DatabaseSource, memory: usize) -> Result<Book, BoxError> {
         let options = Options::default().with_memory(memory);
         let reader = source.reader(options, NoCache).await.map_err(OpenError::from)?;
-        let names = names(&reader, CastlingMode::Chess960)?;
+        let names = Mutex::new(NamesOf::new(reader.manifest())?);
         Ok(Book { reader, names })
     }
 
     /// Returns the answer if it needs no request.
-    pub fn peek(&self, question: &Question) -> Option<Result<Option<Played>, ReadError>> {
-        self.reader.peek(&question.position)
+    pub fn peek(&self, question: &Question) -> Option<Result<Answer, BoxError>> {
+        let names = match self.names() {
+            Ok(names) => names,
+            Err(error) => return Some(Err(error.into())),
+        };
+        let found = self.reader.peek(&question.position)?;
+        let answer = || found.map(|played| answer(question, played, &names.names)).map_err(BoxError::from);
+        self.is_current(&names).then(answer)
     }
 
-    pub async fn find(&self, question: &Question) -> Result<Option<Played>, ReadError> {
-        self.reader.lookup(&question.position).await
-    }
-
-    /// Converts the record of the position to an answer.
-    pub fn answer(&self, question: &Question, played: Option<Played>) -> Answer {
-        let buckets = self.names.buckets.as_ref();
-        let (chosen, mut inexact) = question.filter.buckets(buckets);
-        // A record with another number of buckets than the manifest has no buckets that a filter could name.
-        let has_buckets = |played: &Played| played.buckets().len() == buckets.map_or(1, Bucketing::count);
-        let explored = match played {
-            Some(played) if has_buckets(&played) => {
-                let reduced = played.of_buckets(|n| chosen.contains(&n));
-                Explored::of(&reduced, &[], Vec::new(), &self.names)
+    /// Looks the position up. Each repetition needs another new build during the lookup.
+    pub async fn find(&self, question: &Question) -> Result<Answer, BoxError> {
+        loop {
+            let names = self.names()?;
+            let found = self.reader.lookup(&question.position).await;
+            if self.is_current(&names) {
+                return Ok(answer(question, found?, &names.names));
             }
-            Some(played) => Explored::of(&played, &[], Vec::new(), &self.names),
-            None => Explored::none(&question.position, &self.names),
-        };
-        // A position without a name has the name of the last named position before it.
-        let named = || question.before.iter().rev().find_map(|position| self.names.openings.of(position));
-        let Question { games, moves, top_games, has_history, has_modes, .. } = question;
-        let is_player = *games == Games::Player;
-        inexact.extend(has_history.then_some("history"));
-        inexact.extend((is_player && *has_modes).then_some("modes"));
-        let of_move = |explored: ExploredMove| Move {
-            uci: explored.uci,
-            san: explored.san,
-            average_rating: explored.average_rating,
-            results: explored.results,
-            game: explored.game.map(Game::from),
-            opening: explored.opening,
-        };
-        let top = explored.top_games.into_iter().take(*top_games).map(Game::from);
-        Answer {
-            opening: explored.opening.or_else(named),
-            queue_position: is_player.then_some(0),
-            results: explored.results,
-            moves: explored.moves.into_iter().take(*moves).map(of_move).collect(),
-            top_games: (!is_player).then(|| top.collect()),
-            recent_games: (*games != Games::Masters).then_some([]),
-            history: has_history.then_some([]),
-            inexact,
         }
+    }
+
+    /// Returns the names in the manifest in use.
+    fn names(&self) -> Result<Arc<NamesOf>, BucketError> {
+        let mut known = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.is_current(&known) {
+            *known = NamesOf::new(self.reader.manifest())?;
+        }
+        Ok(known.clone())
+    }
+
+    /// Returns whether no other manifest has replaced the manifest of these names, so that records found since then agree
+    /// with them.
+    fn is_current(&self, names: &NamesOf) -> bool {
+        let current = self.reader.manifest();
+        Arc::ptr_eq(&names.manifest, &current) || *names.manifest == *current
+    }
+}
+
+/// Converts the record of the position to an answer.
+fn answer(question: &Question, played: Option<Played>, names: &Names) -> Answer {
+    let buckets = names.buckets.as_ref();
+    let (chosen, mut inexact) = question.filter.buckets(buckets);
+    // A record with another number of buckets than the manifest has no buckets that a filter could name.
+    let has_buckets = |played: &Played| played.buckets().len() == buckets.map_or(1, Bucketing::count);
+    let explored = match played {
+        Some(played) if has_buckets(&played) => {
+            let reduced = played.of_buckets(|n| chosen.contains(&n));
+            Explored::of(&reduced, &[], Vec::new(), names)
+        }
+        Some(played) => Explored::of(&played, &[], Vec::new(), names),
+        None => Explored::none(&question.position, names),
+    };
+    // A position without a name has the name of the last named position before it.
+    let named = || question.before.iter().rev().find_map(|position| names.openings.of(position));
+    let Question { games, moves, top_games, has_history, has_modes, .. } = question;
+    let is_player = *games == Games::Player;
+    inexact.extend(has_history.then_some("history"));
+    inexact.extend((is_player && *has_modes).then_some("modes"));
+    let of_move = |explored: ExploredMove| Move {
+        uci: explored.uci,
+        san: explored.san,
+        average_rating: explored.average_rating,
+        results: explored.results,
+        game: explored.game.map(Game::from),
+        opening: explored.opening,
+    };
+    let top = explored.top_games.into_iter().take(*top_games).map(Game::from);
+    Answer {
+        opening: explored.opening.or_else(named),
+        queue_position: is_player.then_some(0),
+        results: explored.results,
+        moves: explored.moves.into_iter().take(*moves).map(of_move).collect(),
+        top_games: (!is_player).then(|| top.collect()),
+        recent_games: (*games != Games::Masters).then_some([]),
+        history: has_history.then_some([]),
+        inexact,
     }
 }
