@@ -31,6 +31,8 @@ mod pinned;
 mod process;
 mod publish;
 mod read;
+#[cfg(target_os = "linux")]
+mod redirects;
 mod refresh;
 mod secrets;
 mod serve;
