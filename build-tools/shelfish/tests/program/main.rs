@@ -22,6 +22,8 @@ mod extract;
 mod fit;
 mod games;
 mod hostile;
+#[cfg(target_os = "linux")]
+mod limits;
 mod messages;
 mod output;
 #[cfg(feature = "parquet")]
