@@ -38,6 +38,8 @@ mod redirects;
 mod refresh;
 mod secrets;
 mod serve;
+#[cfg(target_os = "linux")]
+mod soak;
 #[cfg(unix)]
 mod spark;
 mod update;
