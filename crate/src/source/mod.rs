@@ -186,6 +186,9 @@ pub enum SourceErrorKind {
         /// Hash of the received manifest.
         found: String,
     },
+    /// The host redirected the request to an address that is not requested.
+    #[cfg(all(feature = "http", not(target_arch = "wasm32")))]
+    Redirect(host::RedirectError),
     /// A file could not be read.
     Io(std::io::ErrorKind, String),
 }
@@ -261,6 +264,8 @@ impl fmt::Display for SourceErrorKind {
             SourceErrorKind::Integrity { expected, found } => {
                 write!(f, "another manifest than the one asked for: expected {expected}, found {found}")
             }
+            #[cfg(all(feature = "http", not(target_arch = "wasm32")))]
+            SourceErrorKind::Redirect(error) => error.fmt(f),
             SourceErrorKind::Io(_, why) => f.write_str(why),
         }
     }

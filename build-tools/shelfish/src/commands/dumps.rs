@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
 use indicatif::{HumanBytes, HumanCount};
-use reqwest::Url;
+use reqwest::{Method, Url};
 use serde::Serialize;
 
-use shelfish::source::host::client_builder;
+use shelfish::source::host::redirect::Client;
 
 use crate::input::Input;
 use crate::input::remote::{Checksum, DownloadPolicy, Remote, RemoteError, checksums, sums_url};
@@ -223,13 +223,11 @@ fn month(file: &str) -> Option<&str> {
 
 /// Requests the sizes of dumps.
 fn ask_sizes(months: &mut [Month], timeout: Duration) -> Result<(), BoxError> {
-    let client = client_builder().timeout(timeout).build()?;
-    let size = |url: String| {
-        let request = client.head(url);
-        async move {
-            let answer = request.send().await.ok().filter(|answer| answer.status().is_success())?;
-            answer.headers().get(reqwest::header::CONTENT_LENGTH)?.to_str().ok()?.parse::<u64>().ok()
-        }
+    let client = &Client::new(|client| client.timeout(timeout))?;
+    let size = |url: String| async move {
+        let answer =
+            client.send(client.request(Method::HEAD, &url)).await.ok().filter(|answer| answer.status().is_success())?;
+        answer.headers().get(reqwest::header::CONTENT_LENGTH)?.to_str().ok()?.parse::<u64>().ok()
     };
     let urls: Vec<String> = months.iter().map(|month| month.url.clone()).collect();
     // Sizes that do not arrive in time remain unknown.

@@ -2,8 +2,8 @@
 //!
 //! An entry is a file in a folder. Hashes of the requested data and of the database name the file and the folder. The
 //! reader verifies cached data like data from a host, so processes need no locks: a rename publishes a complete file,
-//! and invalid entries are fetched again. Each run records the number of bytes that it wrote. When the total reaches an
-//! eighth of the maximum size, the least recently used files are removed.
+//! and invalid entries are fetched again. Each run records the number of bytes before it writes them, so that a run that is
+//! killed counts too. When the total reaches an eighth of the maximum size, the least recently used files are removed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -28,7 +28,7 @@ const MAX_ENTRY: u64 = 9 << 20;
 const BLOCK: u64 = 4096;
 /// Maximum size of the entries that wait for the disk, in bytes.
 const MAX_PENDING: u64 = 32 << 20;
-/// File with the number of bytes written since the last cleanup.
+/// File with the number of bytes recorded since the last cleanup.
 const NOTES: &str = "written";
 /// Prefix of the names of manifests, which are removed last.
 const MANIFEST: &str = "m-";
@@ -97,8 +97,8 @@ struct Folder {
     /// Folder of the cache of this database.
     dir: PathBuf,
     room: u64,
-    /// Number of bytes written since the last record.
-    written: AtomicU64,
+    /// Number of bytes that are recorded and not written yet.
+    recorded: AtomicU64,
     /// Counter for the names of temporary files.
     next: AtomicU64,
 }
@@ -113,8 +113,8 @@ impl DiskCache {
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(&dir)?;
-        let (written, next) = (AtomicU64::new(0), AtomicU64::new(0));
-        let folder = Arc::new(Folder { root: root.to_owned(), dir, room, written, next });
+        let (recorded, next) = (AtomicU64::new(0), AtomicU64::new(0));
+        let folder = Arc::new(Folder { root: root.to_owned(), dir, room, recorded, next });
         let (changes, received) = channel();
         let pending = Arc::<AtomicU64>::default();
         let (to, left) = (folder.clone(), pending.clone());
@@ -157,38 +157,48 @@ impl Folder {
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        if !self.record(taken(bytes.len() as u64))? {
+            return Ok(());
+        }
         let temporary = self.dir.join(format!("t-{}-{}", std::process::id(), self.next.fetch_add(1, Relaxed)));
         let written = File::create_new(&temporary).and_then(|mut file| file.write_all(bytes));
         let moved = written.and_then(|()| fs::rename(&temporary, self.path(name)));
         if moved.is_err() {
             let _ = fs::remove_file(&temporary);
         }
-        let written = taken(bytes.len() as u64) + self.written.fetch_add(taken(bytes.len() as u64), Relaxed);
-        if written > self.room / 8 {
-            self.note()?;
-        }
         moved
     }
 
-    /// Records the written bytes, and removes files if necessary.
-    fn note(&self) -> io::Result<()> {
-        let written = self.written.swap(0, Relaxed);
-        if written == 0 {
-            return Ok(());
+    /// Records bytes before they are written, and removes files if necessary. Returns whether there is room for them.
+    fn record(&self, bytes: u64) -> io::Result<bool> {
+        // A cleanup for a larger entry would remove most of the others.
+        if bytes > self.room / 2 {
+            return Ok(false);
         }
+        let before = self.recorded.load(Relaxed);
+        if bytes <= before {
+            self.recorded.store(before - bytes, Relaxed);
+            return Ok(true);
+        }
+        // Records are rare, because they cost time, and small, because a run may end without using them.
+        let more = bytes + self.room / 1024;
         let path = self.root.join(NOTES);
         let mut notes = OpenOptions::new().create(true).append(true).read(true).open(&path)?;
         let mut all = Vec::new();
         open(&path)?.take(1 << 20).read_to_end(&mut all)?;
-        notes.write_all(&written.to_le_bytes())?;
-        all.extend_from_slice(&written.to_le_bytes());
+        notes.write_all(&more.to_le_bytes())?;
+        all.extend_from_slice(&more.to_le_bytes());
         let number = |eight: &[u8]| eight.try_into().map_or(0, u64::from_le_bytes);
         let sum = all.chunks_exact(8).map(number).fold(0, u64::saturating_add);
         if sum > self.room / 8 || all.len() >= 1 << 20 {
-            make_room(&self.root, self.room - self.room / 8)?;
+            let room = self.room - self.room / 8 - bytes;
+            if make_room(&self.root, room)? > room {
+                return Ok(false);
+            }
             notes.set_len(0)?;
         }
-        Ok(())
+        self.recorded.store(before + more - bytes, Relaxed);
+        Ok(true)
     }
 }
 
@@ -198,7 +208,6 @@ impl Drop for DiskCache {
         if let Some(writer) = self.writer.take() {
             let _ = writer.join();
         }
-        let _ = self.folder.note();
     }
 }
 
@@ -227,8 +236,8 @@ fn taken(bytes: u64) -> u64 {
     bytes.next_multiple_of(BLOCK)
 }
 
-/// Removes entries until the rest fits: the least recently used entries first, manifests last.
-fn make_room(root: &Path, room: u64) -> io::Result<()> {
+/// Removes entries until the rest fits: the least recently used entries first, manifests last. Returns the size of the rest.
+fn make_room(root: &Path, room: u64) -> io::Result<u64> {
     let (mut entries, mut sum) = (Vec::new(), 0);
     for dir in fs::read_dir(root)?.flatten() {
         // Ignores everything except for folders that are named by a hash.
@@ -255,7 +264,7 @@ fn make_room(root: &Path, room: u64) -> io::Result<()> {
             sum -= bytes;
         }
     }
-    Ok(())
+    Ok(sum)
 }
 
 /// Returns the first 32 digits of the SHA-256 of a name.
@@ -340,6 +349,43 @@ mod tests {
         let cache = DiskCache::open(root.path(), "https://0/", room)?;
         assert!(get(&cache, "manifest.json")?.is_some());
         assert!(get(&cache, "59.silo:9")?.is_none() && get(&cache, "57.silo:9")?.is_some());
+        Ok(())
+    }
+
+    #[test]
+    fn entries_of_any_size_leave_the_folder_within_the_limit_at_all_times() -> Test {
+        let (root, room) = (tempfile::tempdir()?, 1 << 20);
+        let mut random = fastrand::Rng::with_seed(7);
+        for run in 0..40 {
+            let cache = DiskCache::open(root.path(), "https://hostile/", room)?;
+            let folder = cache.folder.clone();
+            for n in 0..50 {
+                let size = match random.u8(..4) {
+                    0 => random.usize(..10),
+                    1 => random.usize(..20_000),
+                    2 => random.usize(..room as usize),
+                    _ => MAX_ENTRY as usize,
+                };
+                folder.write(&format!("{run}:{n}"), &vec![7; size])?;
+                let found = size_of(root.path())?;
+                assert!(found <= room, "{found} of {room} bytes after an entry of {size}");
+            }
+            // As a process that is killed.
+            std::mem::forget(cache);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn runs_that_are_killed_after_a_few_bytes_leave_the_folder_within_the_limit() -> Test {
+        let (root, room) = (tempfile::tempdir()?, 1 << 20);
+        for run in 0..1_000 {
+            let cache = DiskCache::open(root.path(), &format!("https://{}/", run % 7), room)?;
+            cache.folder.write(&format!("{run}"), &[7; 3_000])?;
+            std::mem::forget(cache);
+            assert!(run % 50 > 0 || size_of(root.path())? <= room, "after {run} runs");
+        }
+        assert!(size_of(root.path())? <= room);
         Ok(())
     }
 

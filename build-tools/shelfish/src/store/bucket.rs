@@ -68,11 +68,7 @@ impl Bucket {
         let total_time = settings.timeout.unwrap_or(TOTAL_TIMEOUT).min(settings.retry.total_time);
         let policy = settings.retry.with_total_time(total_time);
         let connector = LimitedConnector { timeout: settings.timeout.unwrap_or(TIMEOUT), retry: policy };
-        // The connector limits the time, because a part may take long on a slow connection.
-        let client = ClientOptions::new()
-            .with_timeout_disabled()
-            .with_connect_timeout(settings.timeout.unwrap_or(Duration::from_secs(10)))
-            .with_user_agent(object_store::HeaderValue::from_static(concat!("shelfish/", env!("CARGO_PKG_VERSION"))));
+        let client = ClientOptions::new().with_connect_timeout(settings.timeout.unwrap_or(Duration::from_secs(10)));
         let connection = Connection { client, retry: retry_config(policy), connector };
         let at = |kind| StoreError { at: address.locate(""), kind };
         let environment = Environment::read(address.kind).map_err(|error| at(BuildError::Variable(error).into()))?;

@@ -1,7 +1,8 @@
 //! HTTP client of object stores, which limits the size and the time of each response.
 //!
 //! `object_store` reads the whole body of a response, and reserves as much memory as the response announces. This client
-//! reads the body itself, as far as the request needs it, and passes it on when it is complete.
+//! reads the body itself, as far as the request needs it, and passes it on when it is complete. It follows redirects by the
+//! rule of all hosts.
 //!
 //! `object_store` also ignores `Retry-After`, and accepts less than the readers of a host. This client therefore judges
 //! and repeats the requests for files itself, by the rules of those readers. `object_store` receives an answer that it
@@ -18,14 +19,19 @@ use axum::http::{Response, StatusCode};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
+use hyper_util::client::legacy::connect::HttpInfo;
 use object_store::client::{
-    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService, ReqwestConnector,
+    ClientConfigKey, HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService,
 };
-use object_store::{ClientOptions, Extensions};
+use object_store::{ClientOptions, Error, Extensions};
+use reqwest::{Method, Url};
 use shelfish::source::SourceErrorKind;
-use shelfish::source::host::{Deadline, TokioClock, decoded, innermost, pause_of};
+use shelfish::source::host::redirect::{Client, MAX_REDIRECTS, remove_secrets, same_host, target};
+use shelfish::source::host::{Deadline, RedirectError, TokioClock, decoded, innermost, pause_of};
 use shelfish::source::http::{Body, Head, Requested};
 use shelfish::source::retry::{AttemptError, RetryPolicy};
+
+use crate::system::duration;
 
 /// Maximum size of a page of a listing in bytes. 1,000 names of 1 KiB each, with escapes and other fields, are shorter.
 const MAX_PAGE: u64 = 4 << 20;
@@ -72,8 +78,14 @@ pub(super) struct LimitedConnector {
 }
 
 impl HttpConnector for LimitedConnector {
+    /// Creates a client. Of the options, only the permission of plain HTTP and the timeout of connections count.
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
-        let client = ReqwestConnector::default().connect(options)?;
+        let may_http = options.get_config_value(&ClientConfigKey::AllowHttp).is_some_and(|value| value == "true");
+        let connect_timeout = options.get_config_value(&ClientConfigKey::ConnectTimeout);
+        // A text such as `1m 30s` is longer than the time for the response.
+        let connect_timeout = connect_timeout.and_then(|text| duration::parse(&text).ok()).unwrap_or(self.timeout);
+        let client = Client::new(|client| client.https_only(!may_http).http1_only().connect_timeout(connect_timeout));
+        let client = client.map_err(|error| Error::Generic { store: "HTTP client", source: Box::new(error) })?;
         Ok(HttpClient::new(LimitedClient { client, timeout: self.timeout, retry: self.retry }))
     }
 }
@@ -81,9 +93,14 @@ impl HttpConnector for LimitedConnector {
 /// Client that limits each response.
 #[derive(Debug)]
 struct LimitedClient {
-    client: HttpClient,
+    client: Client,
     timeout: Duration,
     retry: RetryPolicy,
+}
+
+/// Converts the error of a redirect that is not followed.
+fn redirected(error: RedirectError) -> HttpError {
+    refused(SourceErrorKind::Redirect(error))
 }
 
 #[async_trait]
@@ -119,10 +136,39 @@ impl HttpService for LimitedClient {
 }
 
 impl LimitedClient {
+    /// Sends a request and follows its redirects, with the same method and body.
+    async fn follow(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        let mut from = None;
+        for _ in 0..=MAX_REDIRECTS {
+            let url = Url::parse(&request.uri().to_string());
+            let url = url.map_err(|error| HttpError::new(HttpErrorKind::Unknown, error))?;
+            let client = self.client.judge(from.as_ref(), &url).map_err(redirected)?;
+            let (parts, body) = request.into_parts();
+            let mut next = HttpRequest::from_parts(parts.clone(), body.clone());
+            let response = HttpService::call(client, HttpRequest::from_parts(parts, body)).await;
+            let response = response.map_err(|error| Client::refused(&url, &error).map_or(error, redirected))?;
+            let peer = response.extensions().get::<HttpInfo>().map(HttpInfo::remote_addr);
+            let status = response.status().as_u16();
+            // Other redirects of an upload would send it as a download.
+            let is_kept = matches!(status, 307 | 308) || matches!(*next.method(), Method::GET | Method::HEAD);
+            let Some(target) = target(&url, status, response.headers()).filter(|_| is_kept) else {
+                return Ok(response);
+            };
+            if !same_host(&url, &target) {
+                remove_secrets(next.headers_mut());
+            }
+            let uri = target.as_str().parse::<axum::http::Uri>();
+            *next.uri_mut() = uri.map_err(|error| HttpError::new(HttpErrorKind::Unknown, error))?;
+            from = Some(self.client.hop(&url, peer));
+            request = next;
+        }
+        Err(redirected(RedirectError::Many { max: MAX_REDIRECTS }))
+    }
+
     /// Sends a request. Returns the head and the body of the response.
     async fn send(&self, request: HttpRequest, deadline: Deadline) -> Result<(Response<()>, Incoming), HttpError> {
         let sent = request.body().content_length() as u64;
-        let response = deadline.wait(sent, self.client.execute(request)).await.map_err(refused)??;
+        let response = deadline.wait(sent, self.follow(request)).await.map_err(refused)??;
         let (parts, body) = response.into_parts();
         let incoming = Incoming { pieces: body.bytes_stream(), deadline, transferred: sent };
         Ok((Response::from_parts(parts, ()), incoming))

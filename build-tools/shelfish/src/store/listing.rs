@@ -1,6 +1,8 @@
 //! Lists of the files of a folder of a bucket, with limits.
 
+use std::collections::HashSet;
 use std::fmt;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -50,6 +52,8 @@ impl Pages {
     async fn read(&self, folder: &Path) -> Result<Vec<Entry>, PageError> {
         let prefix = (*folder != Path::default()).then(|| format!("{folder}/"));
         let (mut entries, mut bytes) = (Vec::new(), 0);
+        // Hashes with a random key, so that no store can choose names with equal hashes.
+        let (hasher, mut names) = (RandomState::new(), HashSet::new());
         let mut page_token: Option<String> = None;
         for _ in 0..MAX_PAGES {
             let options = PaginatedListOptions {
@@ -62,9 +66,12 @@ impl Pages {
             let page = self.0.list_paginated(prefix.as_deref(), options).await.map_err(PageError::Store)?;
             for meta in page.result.objects {
                 let Some(name) = meta.location.filename() else { continue };
-                bytes += name.len() + size_of::<Entry>();
+                bytes += name.len() + size_of::<Entry>() + 2 * size_of::<u64>();
                 if bytes > MAX_BYTES {
                     return Err(PageError::Listing(ListingError::Long { bytes: MAX_BYTES }));
+                }
+                if !names.insert(hasher.hash_one(name)) {
+                    return Err(PageError::Listing(ListingError::Repeated));
                 }
                 entries.push(Entry { name: name.to_owned(), bytes: meta.size, modified: meta.last_modified.into() });
             }

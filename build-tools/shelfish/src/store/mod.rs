@@ -133,6 +133,8 @@ pub enum ListingError {
     },
     /// The token of the next page is the same again, or is too long.
     Token,
+    /// The list contains a file twice.
+    Repeated,
     /// The list was not complete in time.
     Slow(Duration),
 }
@@ -149,6 +151,9 @@ impl fmt::Display for ListingError {
             ListingError::Token => {
                 f.write_str("the list of its files does not continue: the token of the next page is invalid")
             }
+            ListingError::Repeated => f.write_str(
+                "the list of its files contains a file twice, so that it may have no end; run the command again",
+            ),
             ListingError::Slow(time) => write!(f, "the list of its files was not complete within {} s", time.as_secs()),
         }
     }

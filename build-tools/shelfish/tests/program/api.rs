@@ -376,7 +376,7 @@ fn the_simulated_network_and_the_log_include_the_api() {
         let status = http(at, "GET", path, &headers, b"").0;
         assert!(start.elapsed() >= Duration::from_millis(60), "{path}: {:?}", start.elapsed());
         let line = log.next().unwrap();
-        let mut fields = line.splitn(8, ' ');
+        let mut fields = line.splitn(9, ' ');
         let time = fields.next().unwrap();
         assert!(time.len() == 24 && time.starts_with("20") && time.ends_with('Z'), "{line}");
         assert_eq!(fields.next(), Some("127.0.0.1"), "{line}");
@@ -385,6 +385,7 @@ fn the_simulated_network_and_the_log_include_the_api() {
         assert_eq!(found, [&status.to_string(), "GET", name, range.unwrap_or("-")], "{line}");
         let milliseconds: f64 = fields.next().unwrap().strip_suffix("ms").unwrap().parse().unwrap();
         assert!(milliseconds >= 60.0, "{line}");
+        assert_eq!(fields.next().map(str::len), Some(16), "{line}");
         fields.next().unwrap().to_owned()
     };
     assert_eq!(ask("/healthz", None), "-");

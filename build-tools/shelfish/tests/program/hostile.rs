@@ -317,6 +317,39 @@ fn impossible_sizes_in_a_listing_are_no_error_of_arithmetic() {
     }
 }
 
+#[test]
+fn the_error_of_an_endless_list_names_its_limit() {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    fn file(name: &str) -> String {
+        LISTED.replace("db/x", name).replace("18446744073709551615", "1")
+    }
+    fn long_names(page: u64) -> String {
+        (0..1_000).map(|n| file(&format!("db/{:0900}", page * 1_000 + n))).collect()
+    }
+    let fixture = Fixture::of_sample();
+    std::fs::create_dir(fixture.path("empty")).unwrap();
+    let pages: [(&str, Arc<dyn Fn(u64) -> String + Send + Sync>); 4] = [
+        ("more than 1000 pages", Arc::new(|_| String::new())),
+        ("exceed 33554432 bytes", Arc::new(long_names)),
+        ("contains a file twice", Arc::new(|page| file(&format!("db/{}", page % 50)))),
+        ("contains a file twice", Arc::new(|_| file("db/a") + &file("db/a"))),
+    ];
+    for (words, files) in pages {
+        let folder = fixture.path("empty");
+        let host = HostileHost::new(move |request, out| match request.is_listing() {
+            true => {
+                let page = NEXT.fetch_add(1, SeqCst);
+                send_page(out, &files(page), &format!("token-{page}"))
+            }
+            false => send_file(request, out, &folder),
+        });
+        let mut publish = Protocol::S3.command(host.at);
+        publish.args(["publish", "--quiet", fixture.path("db").to_str().unwrap(), &Protocol::S3.url("db")]);
+        let (run, peak) = run_within(2 * MEMORY, &publish);
+        assert!(run.code == 1 && run.err.contains(words), "{words}: {} MiB: {}", peak >> 20, run.err);
+    }
+}
+
 /// Returns a manifest whose only shard has more pages than the memory of a build.
 fn manifest_of_many_pages() -> Vec<u8> {
     const PAGE: u64 = 266_240;

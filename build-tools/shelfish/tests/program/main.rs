@@ -22,6 +22,8 @@ mod extract;
 mod fit;
 mod games;
 mod hostile;
+#[cfg(target_os = "linux")]
+mod limits;
 mod messages;
 mod output;
 #[cfg(feature = "parquet")]
@@ -31,9 +33,13 @@ mod pinned;
 mod process;
 mod publish;
 mod read;
+#[cfg(target_os = "linux")]
+mod redirects;
 mod refresh;
 mod secrets;
 mod serve;
+#[cfg(target_os = "linux")]
+mod soak;
 #[cfg(unix)]
 mod spark;
 mod update;

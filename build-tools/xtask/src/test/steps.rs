@@ -139,7 +139,7 @@ fn fuzz(args: &Args) -> Result<Tally> {
 }
 
 fn data(args: &Args) -> Result<Tally> {
-    let long = ["evals_sf", "evals_tcec", "threads_and_memory", "a_change", "a_book_of_all_games"];
+    let long = ["evals_sf", "evals_tcec", "threads_and_memory", "a_change", "a_book_of_all_games", "soak::"];
     ignored_tests(args, ["spark::"].into_iter().chain(long.into_iter().filter(|_| !args.all)))
 }
 
@@ -151,7 +151,7 @@ fn spark(args: &Args) -> Result<Tally> {
         bail!("Spark needs Java 17 or later; on Debian, install openjdk-17-jre-headless");
     }
     tools::python("spark")?;
-    ignored_tests(args, ["data::"])
+    ignored_tests(args, ["data::", "soak::"])
 }
 
 /// Runs the ignored tests of the program. Leaves out tests whose names contain a text of `except`.

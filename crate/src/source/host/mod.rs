@@ -2,8 +2,11 @@
 
 mod coding;
 mod options;
+#[doc(hidden)]
+pub mod redirect;
 #[cfg(test)]
 mod tests;
+mod zone;
 
 use core::fmt;
 use core::future::Future;
@@ -17,9 +20,11 @@ use reqwest::{Response, StatusCode, Url};
 #[doc(hidden)]
 pub use self::coding::ACCEPTED;
 pub use self::options::{HostError, Options};
+pub use self::redirect::RedirectError;
 use super::redaction::redacted;
 
 use self::coding::{Coding, CodingError};
+use self::redirect::{Client, Network, SendError};
 use super::http::{Head, Requested, time_limit};
 use super::retry::{AttemptError, Clock, RetryPolicy};
 use super::{Source, SourceError, SourceErrorKind, Whole};
@@ -30,7 +35,8 @@ const MAX_ETAG: usize = 256;
 /// The files of a directory of a host.
 ///
 /// The futures are `Send` and require a Tokio runtime with I/O and time. Clones share their connections. Redirects are
-/// followed, but `Authorization` and cookies are not sent to another host. HTTPS uses the certificates of the system. If
+/// followed, but `Authorization` and cookies are not sent to another host. A redirect from a public host to a private
+/// address, or from HTTPS to HTTP, is an error ([`RedirectError`]). HTTPS uses the certificates of the system. If
 /// the process has no default `CryptoProvider` of rustls, *ring* is installed.
 ///
 /// ```no_run
@@ -54,7 +60,8 @@ pub struct Host {
     redacted_base: String,
     timeout: Duration,
     retry: RetryPolicy,
-    client: reqwest::Client,
+    headers: HeaderMap,
+    client: Client,
 }
 
 /// The folder and the policy. The client contains headers, which may be secrets.
@@ -73,6 +80,10 @@ impl Host {
     ///
     /// Returns an error if `base` is not a URL of HTTP, a header is invalid, or the system has no certificates.
     pub fn new(base: &str, options: Options) -> Result<Host, HostError> {
+        Host::on(Network::default(), base, options)
+    }
+
+    fn on(network: Network, base: &str, options: Options) -> Result<Host, HostError> {
         let is_http = Url::parse(base).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
         if !is_http {
             return Err(HostError::Address { found: redacted(base) });
@@ -88,16 +99,13 @@ impl Host {
         for ours in [RANGE, ACCEPT_ENCODING] {
             headers.remove(ours);
         }
-        let client = client_builder()
-            .default_headers(headers)
-            .connect_timeout(options.timeout)
-            .build()
-            .map_err(|error| HostError::Client(innermost(&error)))?;
+        let client = Client::on(network, |client| client.connect_timeout(options.timeout));
+        let client = client.map_err(|error| HostError::Client(innermost(&error)))?;
         let slash = if base.ends_with('/') { "" } else { "/" };
         let total_time = options.retry.total_time.min(options.timeout);
         let retry = RetryPolicy { total_time, ..options.retry };
         let base = format!("{base}{slash}");
-        Ok(Host { redacted_base: redacted(&base), base, timeout: options.timeout, retry, client })
+        Ok(Host { redacted_base: redacted(&base), base, timeout: options.timeout, retry, headers, client })
     }
 
     /// Requests a part of a file, unless the file has the entity tag `etag`. Without `etag`, returns a part in any case.
@@ -109,21 +117,12 @@ impl Host {
         answer.map_err(|AttemptError { kind, retry_after }| SourceError { at: self.locate(file), kind, retry_after })
     }
 
-    fn kind(&self, error: reqwest::Error) -> SourceErrorKind {
-        if error.is_timeout() {
-            return SourceErrorKind::Timeout(self.timeout);
+    fn kind(&self, error: SendError) -> SourceErrorKind {
+        match error {
+            SendError::Redirect(error) => SourceErrorKind::Redirect(error),
+            SendError::Http(error) if error.is_timeout() => SourceErrorKind::Timeout(self.timeout),
+            SendError::Http(error) => SourceErrorKind::Network(innermost(&error)),
         }
-        SourceErrorKind::Network(innermost(&error))
-    }
-
-    /// Waits for the next step of a request after `bytes` received bytes.
-    async fn in_time<T>(
-        &self,
-        deadline: Deadline,
-        bytes: u64,
-        step: impl Future<Output = Result<T, reqwest::Error>>,
-    ) -> Result<T, SourceErrorKind> {
-        deadline.wait(bytes, step).await?.map_err(|error| self.kind(error))
     }
 
     /// Sends a request once.
@@ -139,11 +138,12 @@ impl Host {
             Some(range) => self.client.get(url).header("range", range).header("accept-encoding", "identity"),
             None => self.client.get(url).header("accept-encoding", coding::ACCEPTED),
         };
+        let request = request.headers(self.headers.clone());
         let request = match etag {
             Some(etag) => request.header("if-none-match", etag),
             None => request,
         };
-        let response = self.in_time(deadline, 0, request.send()).await?;
+        let response = deadline.wait(0, self.client.send(request)).await?.map_err(|error| self.kind(error))?;
         if etag.is_some() && response.status() == StatusCode::NOT_MODIFIED {
             return Ok(None);
         }
@@ -174,7 +174,9 @@ impl Host {
         let coding = coding.map_err(|error| undecoded(ErrorKind::Unsupported, error))?;
         let mut coded = Vec::new();
         let mut received = 0;
-        while let Some(piece) = self.in_time(deadline, received, response.chunk()).await? {
+        while let Some(piece) =
+            deadline.wait(received, response.chunk()).await?.map_err(|error| self.kind(SendError::Http(error)))?
+        {
             received += piece.len() as u64;
             match coding {
                 None => body.push(&piece)?,
@@ -244,8 +246,7 @@ fn header(response: &Response, name: &str) -> Option<String> {
 }
 
 /// Returns a builder of HTTP clients with the user agent of this crate.
-#[doc(hidden)]
-pub fn client_builder() -> reqwest::ClientBuilder {
+fn client_builder() -> reqwest::ClientBuilder {
     install_crypto_provider();
     reqwest::Client::builder().user_agent(concat!("shelfish/", env!("CARGO_PKG_VERSION")))
 }

@@ -7,9 +7,10 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use reqwest::header::{HeaderMap, LOCATION};
-use reqwest::{Method, Response, Url, Version, redirect};
+use reqwest::{Method, Response, Url, Version};
 use shelfish::source::SourceErrorKind;
-use shelfish::source::host::{ACCEPTED, Deadline, client_builder, innermost};
+use shelfish::source::host::redirect::{self, Hop, SendError};
+use shelfish::source::host::{ACCEPTED, Deadline, innermost};
 use shelfish::source::http::{Head, Requested};
 use shelfish::table::Manifest;
 
@@ -95,7 +96,7 @@ pub struct Answer {
 
 /// Client that counts its requests.
 pub struct Client {
-    http: reqwest::Client,
+    http: redirect::Client,
     /// Origin of the page.
     origin: Url,
     timeout: Duration,
@@ -106,7 +107,7 @@ pub struct Client {
 impl Client {
     /// Creates a client for pages of an origin.
     pub fn new(origin: Url, timeout: Duration) -> reqwest::Result<Client> {
-        let http = client_builder().redirect(redirect::Policy::none()).build()?;
+        let http = redirect::Client::new(|client| client)?;
         Ok(Client { http, origin, timeout, requests: Cell::new(0), bytes: Cell::new(0) })
     }
 
@@ -126,8 +127,9 @@ impl Client {
         let mut url = url.clone();
         let mut origin = self.origin.origin().ascii_serialization();
         let mut redirects = Vec::new();
+        let mut from = None;
         loop {
-            let (last, response) = self.send(&url, &origin, ask, deadline).await?;
+            let (last, response, hop) = self.send(&url, from.as_ref(), &origin, ask, deadline).await?;
             let target = last.header("location").and_then(|target| url.join(&target).ok());
             let target = target.filter(|_| last.is_redirect() && !matches!(ask, Ask::Preflight));
             let Some(target) = target.filter(|_| redirects.len() < MAX_REDIRECTS) else {
@@ -135,15 +137,12 @@ impl Client {
                 let body = self.read(response, &last, ask, deadline).await;
                 return Ok(Answer { redirects, last, body, head_time, time: start.elapsed() });
             };
-            if !matches!(target.scheme(), "http" | "https") {
-                return Err(SourceErrorKind::Network(format!("it is redirected to {}:", target.scheme())));
-            }
             // A redirect between two foreign origins hides the origin of the page.
             if target.origin() != url.origin() && url.origin() != self.origin.origin() {
                 "null".clone_into(&mut origin);
             }
             redirects.push(last);
-            url = target;
+            (url, from) = (target, Some(hop));
         }
     }
 
@@ -151,16 +150,17 @@ impl Client {
     async fn send(
         &self,
         url: &Url,
+        from: Option<&Hop>,
         origin: &str,
         ask: &Ask,
         deadline: Deadline,
-    ) -> Result<(Step, Response), SourceErrorKind> {
+    ) -> Result<(Step, Response, Hop), SourceErrorKind> {
         if self.requests.get() >= MAX_REQUESTS {
             return Err(SourceErrorKind::Network(format!("not sent after {MAX_REQUESTS} requests")));
         }
         self.requests.set(self.requests.get() + 1);
         let method = if matches!(ask, Ask::Preflight) { Method::OPTIONS } else { Method::GET };
-        let request = self.http.request(method, url.clone()).header("origin", origin).header("accept", "*/*");
+        let request = self.http.request(method, url.as_str()).header("origin", origin).header("accept", "*/*");
         let request = match ask {
             // The mode `no-cache` of `fetch`.
             Ask::Manifest => request.header("accept-encoding", ACCEPTED).header("cache-control", "max-age=0"),
@@ -178,7 +178,9 @@ impl Client {
                 request.header("access-control-request-method", "GET").header("access-control-request-headers", "range")
             }
         };
-        let response = deadline.wait(0, request.send()).await?.map_err(|error| self.kind(&error))?;
+        let request = request.build().map_err(|error| self.kind(error.into()))?;
+        let sent = deadline.wait(0, self.http.send_once(request, from)).await?;
+        let (response, hop) = sent.map_err(|error| self.kind(error))?;
         let step = Step {
             url: url.clone(),
             origin: origin.to_owned(),
@@ -186,7 +188,7 @@ impl Client {
             headers: response.headers().clone(),
             version: response.version(),
         };
-        Ok((step, response))
+        Ok((step, response, hop))
     }
 
     /// Reads a body as a reader does, and no further than necessary.
@@ -216,7 +218,7 @@ impl Client {
         }
         let (cap, mut received) = (body.cap(), Vec::new());
         while let Some(piece) =
-            deadline.wait(received.len() as u64, response.chunk()).await?.map_err(|error| self.kind(&error))?
+            deadline.wait(received.len() as u64, response.chunk()).await?.map_err(|error| self.kind(error.into()))?
         {
             self.bytes.set(self.bytes.get() + piece.len() as u64);
             if (received.len() + piece.len()) as u64 > cap {
@@ -228,11 +230,12 @@ impl Client {
         body.finish()
     }
 
-    fn kind(&self, error: &reqwest::Error) -> SourceErrorKind {
-        if error.is_timeout() {
-            return SourceErrorKind::Timeout(self.timeout);
+    fn kind(&self, error: SendError) -> SourceErrorKind {
+        match error {
+            SendError::Redirect(error) => SourceErrorKind::Redirect(error),
+            SendError::Http(error) if error.is_timeout() => SourceErrorKind::Timeout(self.timeout),
+            SendError::Http(error) => SourceErrorKind::Network(innermost(&error)),
         }
-        SourceErrorKind::Network(innermost(error))
     }
 }
 

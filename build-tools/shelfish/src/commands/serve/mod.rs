@@ -6,7 +6,10 @@
 
 mod api;
 mod compress;
+mod connections;
+mod limits;
 mod network;
+mod request_id;
 mod site;
 #[cfg(test)]
 mod tests;
@@ -17,7 +20,7 @@ use std::{
     net::SocketAddr,
     path::PathBuf,
     process::ExitCode,
-    time::{Duration, Instant, SystemTime},
+    time::{Instant, SystemTime},
 };
 
 use axum::Router;
@@ -25,17 +28,18 @@ use axum::extract::{ConnectInfo, Request};
 use axum::http::header::RANGE;
 use axum::middleware::{self, Next};
 use axum::response::Response;
-use axum::serve::ListenerExt;
-use tokio::{net::TcpListener, runtime::Runtime};
+use tokio::{net::TcpListener, runtime::Runtime, sync::watch};
 
+use self::connections::serve;
 use self::network::Network;
+use self::request_id::identify;
 use self::site::{base_path, router};
 use crate::system::{signals, utc};
 use crate::terminal::shown::{beginning, json, shown};
 use crate::{BoxError, Outcome};
 
-/// Time for pending answers after the server was stopped.
-const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
+/// Maximum number of connections to `--metrics-address`.
+const METRICS_CONNECTIONS: usize = 64;
 
 /// Serve a directory over HTTP as a static host does.
 #[derive(clap::Args, Clone, Debug)]
@@ -44,6 +48,7 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
   shelfish serve site --latency-ms 50 --bandwidth-mbit 20
   shelfish serve evals --api --host 0.0.0.0 --port 8080
   shelfish serve s3://my-bucket/evals --api --cache-size 8GiB --memory 1GiB
+  shelfish serve evals --api --host 0.0.0.0 --metrics-address 127.0.0.1:9100 --max-connections 2000
   shelfish serve evals --api --book book --player-books 'players/{player}-{color}' --endgames syzygy
   curl 'http://127.0.0.1:8000/api/cloud-eval?fen=8/8/8/4k3/8/4K3/4P3/8%20w%20-%20-&multiPv=3'
 
@@ -53,7 +58,12 @@ buckets of the book. The header Shelfish-Inexact names the parameters that the a
 With --api, a new database is in use after at most --revalidate. If the manifest cannot be read again, the old database stays
 in use: /metrics shows shelfish_manifest_age_seconds and shelfish_revalidations_total. Clients may keep an answer for an hour.
 
-Ctrl-C and SIGTERM stop the server. Pending answers have two seconds to finish.
+Requests need no body: a request with a body is answered with 413, a URL beyond --max-url with 414. A client that is too slow
+to send a request (--head-timeout) or to read an answer (--answer-timeout) is disconnected. Each answer has the header
+X-Request-Id, which the log and the messages of errors contain: that of the request if it has at most 64 letters, digits,
+`-`, `_` and `.`, otherwise a new one.
+
+Ctrl-C and SIGTERM stop the server: it refuses new connections, and pending answers have --stop-timeout to finish.
 
 Exit codes: 0 after a stop; 1 if the server cannot start; 2 if the usage is wrong.")]
 pub struct Args {
@@ -77,7 +87,8 @@ pub struct Args {
     /// Serve under this path instead of `/`, as project pages do
     #[arg(long, default_value = "/", value_name = "PATH")]
     base_path: String,
-    /// Print a line per request to standard error: time, client, status, method, path, range, duration, FEN
+    /// Print a line per request to standard error: time, client, status, method, path, range, duration,
+    /// request id, FEN
     #[arg(long)]
     log: bool,
     /// Delay every answer to simulate the latency of a network
@@ -86,6 +97,8 @@ pub struct Args {
     /// Limit the bandwidth of all answers together
     #[arg(long, value_name = "MBIT")]
     bandwidth_mbit: Option<f64>,
+    #[command(flatten)]
+    limits: limits::Args,
     #[command(flatten)]
     api: api::Args,
 }
@@ -140,58 +153,68 @@ pub fn run(mut args: Args) -> Outcome {
     if let Some(database) = args.database.take() {
         args.dir = database;
     }
-    Runtime::new()?.block_on(async {
-        let app = app(&args).await?;
-        let listener = TcpListener::bind((args.host.as_str(), args.port)).await.map_err(|source| {
-            let (host, port) = (args.host.clone(), args.port);
-            match source.kind() {
-                io::ErrorKind::AddrInUse => ServeError::Taken { host, port },
-                _ => ServeError::Listen { host, port, source },
-            }
-        })?;
+    let runtime = Runtime::new()?;
+    let done = runtime.block_on(async {
+        let limits = &args.limits;
+        let (app, metrics) = apps(&args).await?;
+        let listener = listen(&args.host, args.port).await?;
         let url = url(listener.local_addr()?, &base_path(&args.base_path)?);
+        let mut servers = Vec::new();
+        let (stopped, stop) = watch::channel(false);
+        if let (Some(at), Some(metrics)) = (args.api.metrics_address, metrics) {
+            let listener = listen(&at.ip().to_string(), at.port()).await?;
+            eprintln!("Metrics at http://{}/metrics", listener.local_addr()?);
+            let app = limits.before(metrics);
+            servers.push(tokio::spawn(serve(listener, app, limits.clone(), METRICS_CONNECTIONS, stop.clone())));
+        }
         // The signal handlers are ready before the URL is printed, because a reader may stop the server at once.
         let interrupted = signals::interruption()?;
         eprintln!("Serving {}, Ctrl-C stops", shown(&args.dir.display().to_string()));
         println!("{url}");
         io::stdout().flush()?;
-
-        // Disables Nagle's algorithm: a head and a short body must not wait for an acknowledgement.
-        let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
-
-        let (stopped, mut stop) = tokio::sync::watch::channel(());
-        let app = app.into_make_service_with_connect_info::<SocketAddr>();
-        let server = axum::serve(listener, app).with_graceful_shutdown(async move {
-            interrupted.await;
-            drop(stopped);
-        });
-        let overdue = async move {
-            // The channel closes when the server is stopped.
-            while stop.changed().await.is_ok() {}
-            tokio::time::sleep(SHUTDOWN_TIMEOUT).await;
+        let most = limits.connections();
+        servers.push(tokio::spawn(serve(listener, limits.before(app), limits.clone(), most, stop)));
+        interrupted.await;
+        stopped.send_replace(true);
+        let pending = async {
+            for server in servers {
+                let _ = server.await;
+            }
         };
-        tokio::select! {
-            done = server => done?,
-            () = overdue => {}
-        }
+        // Answers that are still pending are given up.
+        let _ = tokio::time::timeout(limits.stop_timeout, pending).await;
         Ok(ExitCode::SUCCESS)
+    });
+    // A request for the name of a host must not delay the end.
+    runtime.shutdown_background();
+    done
+}
+
+/// Listens on an address.
+async fn listen(host: &str, port: u16) -> Result<TcpListener, ServeError> {
+    TcpListener::bind((host, port)).await.map_err(|source| {
+        let host = host.to_owned();
+        match source.kind() {
+            io::ErrorKind::AddrInUse => ServeError::Taken { host, port },
+            _ => ServeError::Listen { host, port, source },
+        }
     })
 }
 
-/// Builds the routes: files, and the API with `--api`.
-async fn app(args: &Args) -> Result<Router, BoxError> {
+/// Builds the routes: files, and the API with `--api`. The second routes are those of `--metrics-address`.
+async fn apps(args: &Args) -> Result<(Router, Option<Router>), BoxError> {
     if !args.api.api {
-        return Ok(observed(args, router(args)?)?);
+        return Ok((observed(args, router(args)?)?, None));
     }
     let base = base_path(&args.base_path)?;
     let database = args.dir.to_str().ok_or_else(|| ServeError::NoDirectory(args.dir.clone()))?;
-    let api = api::router(&args.api, database).await?;
+    let api::Routers { api, metrics } = api::routers(&args.api, database).await?;
     let api = if base.is_empty() { api } else { Router::new().nest(&base, api) };
     let app = if args.dir.is_dir() { api.fallback_service(router(args)?) } else { api };
-    Ok(observed(args, app)?)
+    Ok((observed(args, app)?, metrics))
 }
 
-/// Adds the simulated network and the log.
+/// Adds the simulated network, the log, and the numbers of requests.
 fn observed(args: &Args, mut app: Router) -> Result<Router, ServeError> {
     if args.latency_ms > 0 || args.bandwidth_mbit.is_some() {
         let mbit = args.bandwidth_mbit.unwrap_or(f64::INFINITY);
@@ -200,10 +223,13 @@ fn observed(args: &Args, mut app: Router) -> Result<Router, ServeError> {
         }
         app = Network::new(args.latency_ms, mbit).before(app);
     }
-    Ok(if args.log { app.layer(middleware::from_fn(log)) } else { app })
+    if args.log {
+        app = app.layer(middleware::from_fn(log));
+    }
+    Ok(app.layer(middleware::from_fn(identify)))
 }
 
-/// Prints a line per request: time, client, status, method, path, range, duration until the answer began, FEN.
+/// Prints a line per request: time, client, status, method, path, range, duration until the answer began, number, FEN.
 ///
 /// A line contains only the FEN of the query. Other parameters and headers may be secrets.
 async fn log(request: Request, next: Next) -> Response {
@@ -215,7 +241,8 @@ async fn log(request: Request, next: Next) -> Response {
     let response = next.run(request).await;
     let [client, range, fen] = [client, range, fen.as_deref().map(field)].map(|text| text.unwrap_or("-".to_owned()));
     let (status, milliseconds) = (response.status().as_u16(), start.elapsed().as_secs_f64() * 1e3);
-    eprintln!("{time} {client} {status} {} {path} {range} {milliseconds:.3}ms {fen}", field(&method));
+    let (method, id) = (field(&method), request_id::current());
+    eprintln!("{time} {client} {status} {method} {path} {range} {milliseconds:.3}ms {id} {fen}");
     response
 }
 

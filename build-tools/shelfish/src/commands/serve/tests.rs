@@ -69,6 +69,7 @@ fn args() -> Args {
         log: false,
         latency_ms: 0,
         bandwidth_mbit: None,
+        limits: Default::default(),
         api: Default::default(),
     }
 }

@@ -5,6 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use shelfish::source::SourceErrorKind;
+use shelfish::source::host::RedirectError;
 
 /// An error that keeps a file on a host from being read to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +16,8 @@ pub enum RemoteError {
     Client(String),
     /// The host answers with another status than success.
     Status(u16),
+    /// The host redirects the request to an address that is not requested.
+    Redirect(RedirectError),
     /// The connection broke too often without progress.
     Broken {
         /// The last error.
@@ -106,6 +109,7 @@ impl fmt::Display for RemoteError {
             RemoteError::Client(why) => write!(f, "no HTTP client: {why}"),
             RemoteError::Status(403) => f.write_str("status 403: the file is not public, or the path is wrong"),
             RemoteError::Status(status) => write!(f, "the host answered with status {status}, expected 200"),
+            RemoteError::Redirect(error) => error.fmt(f),
             RemoteError::Broken { error, at, times } => {
                 write!(f, "gave up after {times} attempts without progress, {at} bytes were received: {error}")
             }

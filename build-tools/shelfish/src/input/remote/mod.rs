@@ -19,7 +19,8 @@ use bytes::Bytes;
 use reqwest::{Response, StatusCode, header};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use shelfish::source::host::{Deadline, TokioClock, client_builder, innermost};
+use shelfish::source::host::redirect::{Client, SendError};
+use shelfish::source::host::{Deadline, TokioClock, innermost};
 use tokio::runtime::Runtime;
 
 use attempt::{AttemptError, is_transient, transient};
@@ -63,7 +64,7 @@ impl fmt::Display for Download {
 /// A file on a host, read from its beginning to its end.
 pub struct Remote {
     runtime: Runtime,
-    client: reqwest::Client,
+    client: Client,
     download_policy: DownloadPolicy,
     url: String,
     response: Option<Response>,
@@ -101,10 +102,8 @@ impl Remote {
         if !scheme(url).is_some_and(is_http) {
             return Err(RemoteError::Scheme(url.split("://").next().unwrap_or_default().to_owned()).into());
         }
-        let client = client_builder()
-            .connect_timeout(download_policy.timeout)
-            .build()
-            .map_err(|error| RemoteError::Client(innermost(&error)))?;
+        let client = Client::new(|client| client.connect_timeout(download_policy.timeout));
+        let client = client.map_err(|error| RemoteError::Client(innermost(&error)))?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let download = Download { url: url.to_owned(), ..Download::default() };
         let mut remote = Remote {
@@ -231,26 +230,31 @@ impl Remote {
     }
 
     async fn ask(&self, request: reqwest::RequestBuilder) -> Result<Response, AttemptError> {
-        self.in_time(request.send()).await
+        self.in_time(self.client.send(request)).await
     }
 
     /// Waits for a step of a response, no longer than the timeout.
-    async fn in_time<T>(&self, step: impl Future<Output = reqwest::Result<T>>) -> Result<T, AttemptError> {
+    async fn in_time<T, E: Into<SendError>>(
+        &self,
+        step: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, AttemptError> {
         self.within(self.download_policy.timeout, step).await
     }
 
     /// Waits for a step of a response, no longer than `limit` and the time of the whole download.
-    async fn within<T>(
+    async fn within<T, E: Into<SendError>>(
         &self,
         limit: Duration,
-        step: impl Future<Output = reqwest::Result<T>>,
+        step: impl Future<Output = Result<T, E>>,
     ) -> Result<T, AttemptError> {
         let total = self.download_policy.total.unwrap_or(Duration::MAX);
         let left = total.saturating_sub(self.start.elapsed());
         match tokio::time::timeout(limit.min(left), step).await {
-            Ok(done) => done.map_err(|error| AttemptError::Transient {
-                fault: AttemptFault::Connection(innermost(&error)),
-                delay: None,
+            Ok(done) => done.map_err(|error| match error.into() {
+                SendError::Redirect(error) => RemoteError::Redirect(error).into(),
+                SendError::Http(error) => {
+                    AttemptError::Transient { fault: AttemptFault::Connection(innermost(&error)), delay: None }
+                }
             }),
             Err(_) if left <= limit => Err(RemoteError::Slow { at: self.at, total }.into()),
             Err(_) => {

@@ -1,7 +1,7 @@
 //! Host with hostile answers, for the protocols of all stores and for plain HTTP.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -73,7 +73,15 @@ pub struct HostileHost {
 impl HostileHost {
     /// Starts a host that answers each request with `answer`.
     pub fn new(answer: impl Fn(&Request, &mut TcpStream) -> io::Result<()> + Send + Sync + 'static) -> HostileHost {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        HostileHost::on([127, 0, 0, 1].into(), answer)
+    }
+
+    /// Starts a host like [`HostileHost::new`] on an address of this machine.
+    pub fn on(
+        address: IpAddr,
+        answer: impl Fn(&Request, &mut TcpStream) -> io::Result<()> + Send + Sync + 'static,
+    ) -> HostileHost {
+        let listener = TcpListener::bind((address, 0)).unwrap();
         let at = listener.local_addr().unwrap();
         let answer = Arc::new(answer);
         std::thread::spawn(move || {
@@ -187,7 +195,16 @@ pub fn run_within(memory: u64, command: &Command) -> (Run, u64) {
 
 /// Returns the peak memory of a process in bytes.
 pub fn peak_memory(process: u32) -> Option<u64> {
+    memory(process, "VmHWM:")
+}
+
+/// Returns the memory of a process in bytes.
+pub fn current_memory(process: u32) -> Option<u64> {
+    memory(process, "VmRSS:")
+}
+
+fn memory(process: u32, name: &str) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
 }

@@ -3,6 +3,8 @@
 pub mod faulty;
 pub mod host;
 pub mod hostile;
+#[cfg(target_os = "linux")]
+pub mod server;
 pub mod stores;
 
 use std::ffi::OsStr;

@@ -11,6 +11,7 @@ mod question;
 mod tablebase;
 
 use std::fmt;
+use std::net::SocketAddr;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -35,6 +36,7 @@ use self::explorer::{Book, Games, Players, PlayersError};
 use self::metrics::{DatabaseState, Metrics, Outcome, Revalidation};
 pub(super) use self::question::fen_of;
 use self::question::{Question, QuestionError, question};
+use super::request_id::{self, X_REQUEST_ID};
 use crate::BoxError;
 use crate::database::cache::{self, DiskCache};
 use crate::database::endgames::{self, EndgameTables};
@@ -85,8 +87,19 @@ pub struct Args {
     /// API: answer `/player` from a book for each player and colour: a directory or a URL with {player} and {color}
     #[arg(long, value_name = "DIR_OR_URL", value_parser = database::address)]
     player_books: Option<String>,
+    /// API: listen on this address for `/metrics` and `/healthz`, which the other address then lacks: 127.0.0.1:9100
+    #[arg(long, value_name = "IP:PORT", requires = "api")]
+    pub metrics_address: Option<SocketAddr>,
     #[command(flatten)]
     cache: cache::Args,
+}
+
+/// Routes of the API.
+pub struct Routers {
+    /// Answers, and metrics unless they have an address of their own.
+    pub api: Router,
+    /// Metrics, if they have an address of their own.
+    pub metrics: Option<Router>,
 }
 
 /// State of the API.
@@ -101,7 +114,7 @@ struct Api {
 }
 
 /// Opens the database and builds the routes of the API.
-pub async fn router(args: &Args, database: &str) -> Result<Router, BoxError> {
+pub async fn routers(args: &Args, database: &str) -> Result<Routers, BoxError> {
     let (timeout, integrity) = (args.timeout, args.integrity);
     let source = database::Args { timeout, integrity, ..database::Args::of(database) }.source()?;
     let cache = args.cache.open(&source)?;
@@ -135,18 +148,20 @@ pub async fn router(args: &Args, database: &str) -> Result<Router, BoxError> {
     let cors = CorsLayer::new()
         .allow_origin(Any)
         .allow_methods([Method::GET])
-        .expose_headers([INEXACT])
+        .expose_headers([INEXACT, X_REQUEST_ID])
         .max_age(Duration::from_secs(86_400));
-    Ok(Router::new()
+    let metrics = Router::new().route("/metrics", get(prometheus)).route("/healthz", get(|| async { "ok\n" }));
+    let answers = Router::new()
         .route("/api/cloud-eval", get(cloud_eval))
         .route("/standard", get(standard))
         .route("/masters", get(|api, query| explorer(Games::Masters, api, query)))
         .route("/lichess", get(|api, query| explorer(Games::Lichess, api, query)))
-        .route("/player", get(|api, query| explorer(Games::Player, api, query)))
-        .route("/metrics", get(prometheus))
-        .route("/healthz", get(|| async { "ok\n" }))
-        .layer(cors)
-        .with_state(api))
+        .route("/player", get(|api, query| explorer(Games::Player, api, query)));
+    let (answers, metrics) = match args.metrics_address {
+        Some(_) => (answers, Some(metrics.with_state(api.clone()))),
+        None => (answers.merge(metrics), None),
+    };
+    Ok(Routers { api: answers.layer(cors).with_state(api), metrics })
 }
 
 /// Requests the manifest again after each interval, while the API exists.
@@ -254,10 +269,7 @@ impl Api {
             Err(EndgameError::Uncovered(uncovered)) => {
                 (Outcome::Miss, refuse(StatusCode::NOT_FOUND, &uncovered.to_string()))
             }
-            Err(error) => {
-                eprintln!("shelfish: {}: {}", shown(&fen), shown(&error.to_string()));
-                (Outcome::Failed, refuse(StatusCode::BAD_GATEWAY, "the tables cannot be read, see the server's log"))
-            }
+            Err(error) => failed(&fen, &error, "endgame tables"),
         }
     }
 
@@ -378,7 +390,7 @@ fn answer<'a>(question: &'a Question, evaluation: &Evaluation) -> Answer<'a> {
 
 /// Logs that a question could not be answered.
 fn failed(question: &str, error: &impl fmt::Display, what: &str) -> (Outcome, Response) {
-    eprintln!("shelfish: {}: {}", shown(question), shown(&error.to_string()));
+    eprintln!("shelfish: request {}: {}: {}", request_id::current(), shown(question), shown(&error.to_string()));
     let why = format!("the {what} cannot be read, see the server's log");
     (Outcome::Failed, refuse(StatusCode::BAD_GATEWAY, &why))
 }
