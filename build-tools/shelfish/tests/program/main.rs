@@ -22,6 +22,7 @@ mod extract;
 mod fit;
 mod games;
 mod hostile;
+mod kills;
 mod messages;
 mod output;
 #[cfg(feature = "parquet")]
