@@ -12,6 +12,7 @@ mod folder;
 mod listing;
 mod objects;
 mod retry;
+mod upload_list;
 mod uploads;
 
 pub use address::{Address, AddressError, Kind};
@@ -38,7 +39,8 @@ use credentials::Denied;
 use environment::BuildError;
 use folder::Folder;
 pub use objects::Objects;
-pub use uploads::{Upload, UploadsError};
+pub use upload_list::Upload;
+pub use uploads::UploadsError;
 
 /// Default size of parts. Stores accept parts from 5 MiB on.
 pub const PART: u64 = 8 << 20;
