@@ -175,6 +175,11 @@ test("a new version takes over at the next navigation, and an open page keeps it
   await renewed(page, "second");
   const lazy = (/** @type {string} */ path) => page.evaluate(async (path) => (await fetch(path)).status, path);
   assert.equal(await lazy(script), 200, "a removed file of this page's version comes from the cache");
+  for (const ply of [2, 4]) {
+    await page.evaluate((ply) => void (location.hash = `game=morphy-isouard-1858&ply=${ply}`), ply);
+    await until(async () => page.url().endsWith(`ply=${ply}`));
+    await answered(page);
+  }
 
   await page.reload();
   await answered(page);

@@ -39,6 +39,21 @@ async function lookUp(/** @type {Page} */ page, /** @type {string[]} */ fens, op
   );
 }
 
+/** Checks that all positions of a page's open database are found, those of many blocks and one that was looked up before. */
+async function continues(/** @type {Page} */ page) {
+  const answers = await page.evaluate((fens) => database.lookupMany(fens), [START, ...SPREAD]);
+  assert.deepEqual(answers.map((answer) => answer && "fen" in answer && answer.fen), [START, ...SPREAD]);
+}
+
+/** Opens a database in the page as the global `database`, and looks a position up. */
+async function opened(/** @type {Page} */ page, options = {}) {
+  const found = await page.evaluate(async ([path, fen, options]) => {
+    globalThis.database = await shelfish.openDatabase(path, options);
+    return (await database.lookup(fen))?.fen;
+  }, /** @type {const} */ ([MANIFEST, START, options]));
+  assert.equal(found, START);
+}
+
 /** Returns the number of bytes of all buffers in all databases of the page. */
 function stored(/** @type {Page} */ page) {
   return page.evaluate(async () => {
@@ -388,6 +403,157 @@ test("two tabs share the cache", async (t) => {
   const [left, right] = await Promise.all([lookUp(page, SPREAD), lookUp(other, SPREAD)]);
   assert.deepEqual([left.fens, right.fens], [SPREAD, SPREAD]);
   assert.deepEqual((await shelf.server.requests()).filter(({ range }) => range), []);
+});
+
+test("two tabs at once keep the limit of the cache, and find all positions", async (t) => {
+  const page = await shelf.page(t);
+  const other = await page.context().newPage();
+  await other.goto(shelf.server.url);
+  await shelf.load(other);
+  const options = { indexedDB: { name: "small", bytes: 100_000 }, memoryBytes: 0 };
+  const reversed = [...SPREAD].reverse();
+  for (let round = 0; round < 3; round++) {
+    const [left, right] = await Promise.all([lookUp(page, SPREAD, options), lookUp(other, reversed, options)]);
+    assert.deepEqual([left.fens, right.fens], [SPREAD, reversed]);
+  }
+  const bytes = await stored(page);
+  assert.ok(bytes > 0 && bytes <= 120_000, `${bytes} bytes`);
+});
+
+test("if the disk gives the origin little room, the cache makes do with it", async (t) => {
+  const page = await shelf.page(t);
+  const session = await page.context().newCDPSession(page);
+  const { origin } = new URL(shelf.server.url);
+  await session.send("Storage.overrideQuotaForOrigin", { origin, quotaSize: 30_000 });
+  assert.equal((await session.send("Storage.getUsageAndQuota", { origin })).overrideActive, true);
+  await opened(page, { memoryBytes: 0 });
+  for (let round = 0; round < 3; round++) await continues(page);
+  const bytes = await stored(page);
+  assert.ok(bytes < 30_000, `${bytes} bytes`);
+  await session.send("Storage.overrideQuotaForOrigin", { origin });
+  await continues(page);
+});
+
+test("a tab with an older version of the cache blocks the new version, and lookups continue before and after it is closed", async (t) => {
+  const page = await shelf.page(t);
+  await lookUp(page, [START]);
+  await kept(page, 2);
+  const older = await page.context().newPage();
+  await older.goto(shelf.server.url);
+  await older.evaluate(async () => {
+    const done = (/** @type {IDBOpenDBRequest} */ request) => new Promise((resolve, reject) => {
+      request.onsuccess = () => resolve(request.result);
+      request.onerror = () => reject(request.error);
+    });
+    const [{ name } = { name: "" }] = await indexedDB.databases();
+    await done(indexedDB.deleteDatabase(String(name)));
+    // An older release keeps its connection, although another tab needs it closed.
+    Object.assign(globalThis, { connection: await done(indexedDB.open(String(name), 1)) });
+  });
+  await page.reload();
+  await shelf.load(page);
+  await opened(page);
+  await continues(page);
+  assert.equal(await page.evaluate(() => database.stats().indexedDBHits), 0);
+  await older.close();
+  await until(async () => {
+    await page.evaluate(async () => {
+      database.clear();
+      await database.lookup("8/8/8/4k3/8/4K3/4P3/8 w - -");
+    });
+    return (await stored(page)) > 0;
+  }, "the cache is written after the older tab is closed");
+  await continues(page);
+});
+
+test("a browser that evicts the storage of the origin does not stop an open database", async (t) => {
+  const page = await shelf.page(t);
+  await opened(page, { memoryBytes: 0 });
+  await kept(page, 2);
+  const session = await page.context().newCDPSession(page);
+  await session.send("Storage.clearDataForOrigin", { origin: new URL(shelf.server.url).origin, storageTypes: "all" });
+  assert.equal(await stored(page), 0);
+  await continues(page);
+  await kept(page, SPREAD.length >> 1);
+});
+
+test("a tab that is frozen and thawed answers a lookup that was under way, and later ones", async (t) => {
+  const page = await shelf.page(t);
+  await opened(page, { memoryBytes: 0 });
+  const session = await page.context().newCDPSession(page);
+  const answers = page.evaluate((fens) => database.lookupMany(fens), SPREAD);
+  await session.send("Page.setWebLifecycleState", { state: "frozen" });
+  const other = await page.context().newPage();
+  await other.goto(shelf.server.url);
+  await shelf.load(other);
+  // Another tab changes and removes the cache while this tab is frozen.
+  assert.deepEqual((await lookUp(other, SPREAD, { memoryBytes: 0 })).fens, SPREAD);
+  await session.send("Page.setWebLifecycleState", { state: "active" });
+  assert.deepEqual((await answers).map((answer) => answer && "fen" in answer && answer.fen), SPREAD);
+  await continues(page);
+});
+
+test("a flip or cut of any value in IndexedDB gives the right answer", { timeout: 10 * LIMIT }, async (t) => {
+  const flips = process.env.SHELFISH_LONG ? 4000 : 80;
+  const seed = Math.floor(Math.random() * 2 ** 31);
+  console.log(`${flips} flips and cuts in IndexedDB, with the seed ${seed}`);
+  const page = await shelf.page(t);
+  const fens = SPREAD.slice(0, 4);
+  const { stats } = await lookUp(page, fens);
+  await kept(page, 1 + stats.networkBlocks);
+  const counts = await page.evaluate(async ([path, fens, flips, seed]) => {
+    let state = seed;
+    const random = (/** @type {number} */ below) => {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+      return Math.floor((state / 2 ** 32) * below);
+    };
+    const done = (/** @type {IDBRequest} */ request) =>
+      new Promise((resolve, reject) => {
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(request.error);
+      });
+    const look = async () => {
+      const database = await shelfish.openDatabase(path);
+      const answers = JSON.stringify(await database.lookupMany(fens));
+      const { indexedDBHits } = database.stats();
+      database.close();
+      return { answers, indexedDBHits };
+    };
+    const good = (await look()).answers;
+    const [{ name } = { name: "" }] = await indexedDB.databases();
+    /** @type {(value: any) => unknown} */
+    const damaged = (value) => {
+      if (typeof value === "number") return [NaN, -value, value * 2 ** random(60), "text", undefined][random(5)];
+      if (ArrayBuffer.isView(value)) {
+        const bytes = new Uint8Array(value.buffer.slice(0));
+        const at = random(bytes.length);
+        if (random(5) === 0) return bytes.slice(0, at);
+        bytes[at] = (bytes[at] ?? 0) ^ (1 << random(8));
+        return bytes;
+      }
+      const fields = Object.keys(value);
+      const field = String(fields[random(fields.length)]);
+      return { ...value, [field]: damaged(value[field]) };
+    };
+    const counts = { right: 0, wrong: 0, hits: 0 };
+    for (let n = 0; n < flips; n++) {
+      const connection = /** @type {IDBDatabase} */ (await done(indexedDB.open(String(name))));
+      // Most damage is in the bytes; some is in the sizes and times of use, and in the sum of the sizes.
+      const store = ["bytes", "bytes", "bytes", "bytes", "entries", "total"][random(6)] ?? "bytes";
+      const objects = connection.transaction(store, "readwrite").objectStore(store);
+      const keys = await done(objects.getAllKeys());
+      const key = keys[random(keys.length)];
+      if (key !== undefined) await done(objects.put(damaged(await done(objects.get(key))), key));
+      connection.close();
+      const { answers, indexedDBHits } = await look();
+      counts[answers === good ? "right" : "wrong"]++;
+      counts.hits += indexedDBHits;
+    }
+    return counts;
+  }, /** @type {const} */ ([MANIFEST, fens, flips, seed]));
+  console.log(`${flips} flips and cuts in IndexedDB: ${counts.right} right answers, ${counts.wrong} wrong, ${counts.hits} parts came from IndexedDB`);
+  assert.deepEqual([counts.right, counts.wrong], [flips, 0]);
+  assert.ok(counts.hits > flips, "the other parts come from IndexedDB");
 });
 
 /** Runs in a page before its scripts. IndexedDB opens, but no request is answered. */

@@ -3,7 +3,9 @@
 //! The results do not depend on the number of cores or on the mathematical library of the system. The same samples give
 //! the same bytes on all machines.
 
-use shelfish_engine::network::{BUCKETS, BYTES, CENTIPAWNS, HIDDEN, INPUT_ONE, INPUTS, MAX_OUTPUT_WEIGHT, OUTPUT_ONE};
+use shelfish_engine::network::{
+    BUCKETS, BYTES, CENTIPAWNS, HIDDEN, INPUT_ONE, INPUTS, MAX_OUTPUT_WEIGHT, OUTPUT_ONE, seal,
+};
 
 use crate::sample::{NO_RESULT, Sample};
 
@@ -117,6 +119,7 @@ impl Model {
         words(BIASES..OUTPUTS, INPUT_ONE, 8_191);
         words(OUTPUTS..OUTPUT_BIASES, OUTPUT_ONE, MAX_OUTPUT_WEIGHT);
         words(OUTPUT_BIASES..PARAMETERS, INPUT_ONE * OUTPUT_ONE, 32_767);
+        seal(&mut bytes);
         bytes
     }
 }

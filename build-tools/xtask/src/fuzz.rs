@@ -9,9 +9,9 @@ use crate::{
     tools,
 };
 
-const TARGETS: [&str; 14] = [
+const TARGETS: [&str; 18] = [
     "fen", "key", "manifest", "page", "block", "played", "pgn", "polyglot", "search", "pzstd", "part", "plan",
-    "endgames", "table",
+    "endgames", "table", "dump", "http", "network", "uci",
 ];
 
 /// Options that `cargo fuzz` passes to the compiler, without sanitizers, which need a nightly compiler.

@@ -218,6 +218,16 @@ pub fn engines() {
     }
 }
 
+/// Installs the library that changes the clock of a process on Debian. Only prints a remark if it cannot be installed.
+pub fn faketime() {
+    if which(["faketime"]).is_none()
+        && which(["apt-get"]).is_some()
+        && let Err(error) = debian(&["faketime"])
+    {
+        say(format!("NOT TESTED with a clock that jumps: {error:#}"));
+    }
+}
+
 /// Installs Debian packages.
 fn debian(packages: &[&str]) -> Result<()> {
     let sudo: &[&str] = match output(command("id").arg("-u")).as_deref() {

@@ -158,10 +158,54 @@ fn seeds(dir: &Path) -> Result<(), Box<dyn std::error::Error>> {
         }
         fs::remove_dir_all(database)?;
     }
+    // A part of the network, because the target repeats its input.
+    let network = include_bytes!("../../../crate/engine/network.bin");
+    for (n, part) in network.chunks(8_000).enumerate() {
+        put("network", n, part)?;
+    }
+    for (n, line) in sample()?.lines().step_by(50).enumerate() {
+        put("dump", n, line.as_bytes())?;
+    }
+    let position = "position startpos moves e2e4 e7e5";
+    let commands = [
+        "uci\nisready\nucinewgame\nsetoption name Hash value 64\nsetoption name MultiPV value 3\ngo depth 9\nstop\nquit",
+        "setoption name UCI_LimitStrength value true\nsetoption name UCI_Elo value 1500\nsetoption name Clear Hash",
+        &format!("{position}\ngo wtime 1000 btime 900 winc 10 binc 10 movestogo 3 ponder\nponderhit"),
+        "position fen 8/8/8/4k3/8/4K3/4P3/8 w - - 0 1 moves e3d3\ngo nodes 500 mate 2 searchmoves e2e3 e2e4 infinite",
+    ];
+    for (n, command) in commands.into_iter().enumerate() {
+        put("uci", n, command.as_bytes())?;
+    }
+    let shard = shelfish::table::shard_name(&[7; 32]);
+    let uploads =
+        format!("<Upload><Key>db/{shard}</Key><UploadId>7</UploadId><Initiated>2026-01-31</Initiated></Upload>");
+    let sums = format!("{}  lichess_db_eval.jsonl.zst\n", "0123456789abcdef".repeat(4));
+    for (n, (bytes, lines)) in [
+        (
+            [1, 10, 3],
+            "bytes 10-13/100\n4\nidentity\nhttps://x/a/m.json\nhttps://y/b/m.json?X-Amz-Signature=1\nbody".to_owned(),
+        ),
+        ([0, 2, 3], format!("\n\n\ndb/\nhttps://u:p@x/\n{uploads}")),
+        (
+            [0, 0, 0],
+            format!("\n\n\nsha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\nlichess_db_eval.jsonl.zst\n{sums}"),
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        put("http", n, &[&bytes[..], lines.as_bytes()].concat())?;
+    }
     for (n, Attack { block, .. }) in books().into_iter().enumerate().filter(|(_, attack)| attack.block.len() < 10_000) {
         put("played", n, &block[..block.len() - SEAL])?;
     }
     Ok(())
+}
+
+/// Returns the lines of a dump.
+fn sample() -> Result<String, Box<dyn std::error::Error>> {
+    let dump = zstd::decode_all(&include_bytes!("../../../tests/data/evaluations.jsonl.zst")[..])?;
+    Ok(String::from_utf8(dump)?)
 }
 
 /// Returns a plan of two parts and the fragment of the first part, as `shelfish encode` writes it for all shards of a database.

@@ -1,19 +1,40 @@
-//! Random damage with valid seals and checksums. The bytes are read or refused, and nothing panics. `SHELFISH_LONG=1` damages a
-//! hundred times as often. The seed is printed, and `SHELFISH_SEED` repeats it.
+//! Random damage. With valid seals and checksums, the bytes are read or refused, and nothing panics. Otherwise, the answer is right
+//! or an error. `SHELFISH_LONG=1` damages more often. The seed is printed, and `SHELFISH_SEED` repeats it.
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
+use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::fs;
+use std::io::Cursor;
+use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use fastrand::Rng;
+use shakmaty::{CastlingMode, Chess, fen::Fen};
 use shelfish::eval::PositionEval;
 use shelfish::leb128;
 use shelfish::played::Played;
-use shelfish::table::{Block, Chunk, Manifest, Page, Record};
+use shelfish::position::Position;
+use shelfish::reader::{Cache, NoCache, Reader};
+use shelfish::source::integrity::{Integrity, Pin};
+use shelfish::source::memory::Memory;
+use shelfish::table::{
+    Block, Chunk, ContentHash, Manifest, Page, Part, Record, WriterOptions, WrittenPage, WrittenShard,
+};
 use shelfish_attack::columns::sealed;
 use shelfish_attack::manifest;
-use shelfish_cli::evaluations::{Options, build};
+use shelfish_cli::build::join::Sorted as _;
+use shelfish_cli::database::cache::DiskCache;
+use shelfish_cli::database::wait;
+use shelfish_cli::evaluations::merged::Merged;
+use shelfish_cli::evaluations::parts::fragment::Fragment;
+use shelfish_cli::evaluations::parts::lines::{self, Lines};
+use shelfish_cli::evaluations::parts::plan::Plan;
+use shelfish_cli::evaluations::{Options, OverLimit, Selection, build};
 use shelfish_cli::games;
+use shelfish_endgames::{Endgames, Probe};
+use shelfish_engine::network::Network;
 
 /// Returns the number of damaged inputs.
 fn times(short: usize) -> usize {
@@ -205,4 +226,315 @@ fn a_damaged_manifest_with_a_valid_checksum_is_an_error_or_plausible() {
         }
     }
     println!("{read} manifests were read");
+}
+
+/// Returns the number of flips and cuts of a kind of file, of 100,000 with `SHELFISH_LONG`.
+fn flips(long: usize) -> usize {
+    if std::env::var_os("SHELFISH_LONG").is_some() { long } else { long / 50 }
+}
+
+/// Flips a bit, or cuts the end off. A tenth of the damage is a lost sector of zeros.
+fn damage(bytes: &mut Vec<u8>, random: &mut Rng) -> usize {
+    let at = random.usize(..bytes.len());
+    match random.u8(..10) {
+        0 | 1 => bytes.truncate(at),
+        2 => bytes.iter_mut().skip(at).take(512).for_each(|byte| *byte = 0),
+        _ => bytes[at] ^= 1 << random.u8(..8),
+    }
+    at
+}
+
+/// Number of right answers and errors after flips and cuts of a kind of file.
+#[derive(Default)]
+struct Counts {
+    right: usize,
+    errors: usize,
+}
+
+impl Counts {
+    /// Counts an answer. Fails if it is wrong.
+    #[track_caller]
+    fn add<T: PartialEq + Debug, E>(&mut self, found: Result<T, E>, expected: &T) {
+        match found {
+            Ok(found) => {
+                assert_eq!(&found, expected);
+                self.right += 1;
+            }
+            Err(_) => self.errors += 1,
+        }
+    }
+
+    fn print(&self, what: &str, count: usize) {
+        println!("{count} flips and cuts of {what}: {} right answers, {} errors, 0 wrong", self.right, self.errors);
+    }
+}
+
+type Files = BTreeMap<String, Vec<u8>>;
+
+/// Reads all files of a folder.
+fn folder(dir: &Path) -> Files {
+    let files = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
+    files.map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), fs::read(path).unwrap())).collect()
+}
+
+/// A block of a database: its file, its bytes, and its positions.
+type Place = (String, Range<u64>, Vec<Position>);
+
+/// Returns the blocks of a database.
+fn places<R: Record>(files: &Files) -> Vec<Place> {
+    let manifest = Manifest::parse::<R>(&files[Manifest::FILE]).unwrap();
+    let mut places = Vec::new();
+    for page in manifest.pages() {
+        let parsed = Page::parse(page.within(&files[&page.file], 0), &page).unwrap();
+        for at in parsed.blocks() {
+            let block = Block::<R>::open(at.within(&files[&at.file], 0), &at).unwrap();
+            places.push((at.file.clone(), at.range.clone(), block.positions().map(Result::unwrap).collect()));
+        }
+    }
+    places
+}
+
+async fn answers<R: Record, C: Cache>(
+    files: &Files,
+    pin: Option<Pin>,
+    cache: C,
+    positions: &[Position],
+) -> Result<Vec<Result<Option<R>, ()>>, ()> {
+    let reader = Reader::builder(Memory::new(files.clone()));
+    let reader = reader.pin(pin).cache(cache).open::<R>().await.map_err(drop)?;
+    Ok(reader.lookup_many(positions).await.into_iter().map(|answer| answer.map_err(drop)).collect())
+}
+
+/// Damages a file of a database, and looks up positions of the damaged block and of others.
+fn flip_database<R: Record + PartialEq + Debug>(files: &Files, is_pinned: bool, what: &str, count: usize) {
+    let places = places::<R>(files);
+    let pin = is_pinned.then(|| Pin::from(Integrity::of(&files[Manifest::FILE])));
+    let mut random = random(what);
+    let mut counts = Counts::default();
+    let names: Vec<&String> = files.keys().collect();
+    for _ in 0..count {
+        let mut damaged = files.clone();
+        // Half of the damage is in the manifest, which is smaller than the shards.
+        let name = if random.bool() { Manifest::FILE } else { random.choice(&names).unwrap().as_str() };
+        let at = damage(damaged.get_mut(name).unwrap(), &mut random) as u64;
+        let there = places.iter().find(|(file, range, _)| file == name && range.contains(&at));
+        let place = there.unwrap_or_else(|| random.choice(&places).unwrap());
+        let other = random.choice(&places).unwrap();
+        let positions: Vec<Position> =
+            [place, place, other].map(|(_, _, positions)| random.choice(positions).unwrap().clone()).to_vec();
+        let expected = wait(answers::<R, _>(files, None, NoCache, &positions)).unwrap().unwrap();
+        match wait(answers::<R, _>(&damaged, pin.clone(), NoCache, &positions)).unwrap() {
+            Ok(found) => found.into_iter().zip(&expected).for_each(|(found, expected)| {
+                counts.add(found, expected.as_ref().unwrap());
+            }),
+            Err(()) => counts.errors += 1,
+        }
+    }
+    counts.print(what, count);
+    assert!(counts.right > 0 && counts.errors > 0);
+}
+
+/// Builds a database and returns its files.
+fn built(source: &str, change: impl FnOnce(&mut Options)) -> Files {
+    let (_dir, mut options) = options(source);
+    change(&mut options);
+    build(&options).unwrap();
+    folder(&options.table.out)
+}
+
+#[test]
+fn a_flip_or_cut_in_a_database_gives_the_right_answer_or_an_error() {
+    let source = "../../tests/data/evaluations.jsonl.zst";
+    flip_database::<PositionEval>(&built(source, |_| {}), false, "a database with inline pages", flips(15_000));
+    let small = built(source, |options| (options.table.inline_page_bytes, options.table.shard_bytes) = (0, 20_000));
+    flip_database::<PositionEval>(&small, false, "a database with pages in its shards", flips(10_000));
+    flip_database::<PositionEval>(&small, true, "a pinned database", flips(10_000));
+}
+
+#[test]
+fn a_flip_or_cut_in_an_updated_database_gives_the_right_answer_or_an_error() {
+    let (dir, options) = options("../../tests/data/evaluations.jsonl.zst");
+    let text = zstd::decode_all(fs::File::open("../../tests/data/evaluations.jsonl.zst").unwrap()).unwrap();
+    let most = text[..text.len() - 2_000].iter().rposition(|&byte| byte == b'\n').unwrap() + 1;
+    for (n, lines) in [&text[..most], &text[most..]].into_iter().enumerate() {
+        let source = dir.path().join(format!("{n}.jsonl"));
+        fs::write(&source, lines).unwrap();
+        let mut options = options.clone();
+        options.table.inputs = vec![source.as_path().into()];
+        if n == 1 {
+            options.table.bases = vec![shelfish_cli::database::Args::of(options.table.out.to_str().unwrap())];
+            options.table.update = true;
+        }
+        build(&options).unwrap();
+    }
+    let files = folder(&options.table.out);
+    assert!(files.len() > 2, "the database has the shards of two builds");
+    flip_database::<PositionEval>(&files, false, "an updated database", flips(5_000));
+}
+
+#[test]
+fn a_flip_or_cut_in_a_book_gives_the_right_answer_or_an_error() {
+    let (_dir, options) = options("../../static-shards/famous.pgn");
+    let details = games::Wanted { buckets: "speeds,2000".parse().ok(), ratings: true, game_ids: 3, linked_only: false };
+    let selection = games::Selection { details, ..games::Selection::default() };
+    games::build(&options.table, &selection, false).unwrap();
+    flip_database::<Played>(&folder(&options.table.out), false, "a book", flips(15_000));
+}
+
+#[test]
+fn a_flip_or_cut_in_the_cache_on_the_disk_gives_the_right_answer() {
+    let files = built("../../tests/data/evaluations.jsonl.zst", |_| {});
+    let places = places::<PositionEval>(&files);
+    let root = tempfile::tempdir().unwrap();
+    let cache = || DiskCache::open(root.path(), "damage", 64 << 20).unwrap();
+    let all: Vec<Position> = places.iter().map(|(_, _, positions)| positions[0].clone()).collect();
+    let expected = wait(answers::<PositionEval, _>(&files, None, cache(), &all)).unwrap().unwrap();
+    let dir = fs::read_dir(root.path()).unwrap().map(|entry| entry.unwrap().path()).find(|path| path.is_dir()).unwrap();
+    let whole = folder(&dir);
+    assert!(whole.len() > 3, "the manifest and blocks are in the cache");
+    let names: Vec<&String> = whole.keys().collect();
+    let mut random = random("the cache on the disk");
+    let (mut counts, count) = (Counts::default(), flips(10_000));
+    for _ in 0..count {
+        let name = random.choice(&names).unwrap();
+        let mut bytes = whole[*name].clone();
+        if random.u8(..10) == 0 {
+            // A whole file in the place of another.
+            bytes.clone_from(&whole[*random.choice(&names).unwrap()]);
+        } else {
+            damage(&mut bytes, &mut random);
+        }
+        fs::write(dir.join(name), bytes).unwrap();
+        let found = wait(answers::<PositionEval, _>(&files, None, cache(), &all)).unwrap().unwrap();
+        assert_eq!(found, expected, "{name}: the host has the right bytes");
+        counts.right += found.len();
+        fs::write(dir.join(name), &whole[*name]).unwrap();
+    }
+    counts.print("the cache on the disk", count);
+}
+
+/// Returns the part of a build in parts that has all shards of a database.
+fn part_of(files: &Files) -> Part {
+    let manifest = Manifest::parse::<PositionEval>(&files[Manifest::FILE]).unwrap();
+    let pages = |file: &str| -> Vec<WrittenPage> {
+        let pages = manifest.pages().filter(|page| page.file == file);
+        let written = |page: Chunk| WrittenPage {
+            separator: page.keys.from.clone(),
+            bytes: page.len() as u64,
+            hash: ContentHash::of(page.within(&files[&page.file], 0)),
+        };
+        pages.map(written).collect()
+    };
+    let shards = manifest.shards().iter().map(|shard| WrittenShard {
+        file: shard.file.clone(),
+        bytes: shard.bytes,
+        positions: shard.positions,
+        live: None,
+        pages: pages(&shard.file),
+        inline_pages: Vec::new(),
+    });
+    let totals = manifest.totals.iter().map(|(_, total)| *total).collect();
+    Part { positions: manifest.positions, totals, shards: shards.collect() }
+}
+
+#[test]
+fn a_flip_or_cut_in_a_plan_a_fragment_or_lines_gives_the_same_or_an_error() {
+    let files = built("../../tests/data/evaluations.jsonl.zst", |_| {});
+    let mut keys: Vec<Vec<u8>> =
+        places::<PositionEval>(&files).iter().map(|(_, _, positions)| positions[0].key().as_bytes().to_vec()).collect();
+    keys.sort();
+    let selection = Selection { max_pvs: Some(2), ..Selection::default() };
+    let plan = Plan::new(keys.clone(), 1_574, selection.clone(), &WriterOptions::default());
+    let text = serde_json::to_string_pretty(&plan).unwrap().into_bytes();
+    let whole = Plan::new(Vec::new(), 1_574, selection, &WriterOptions::default());
+    let fragment = Fragment::new(&whole, 0, part_of(&files), OverLimit::default(), 3);
+    let sealed = fragment.to_bytes().unwrap();
+    assert_eq!(Fragment::parse(&sealed, &whole, 0).unwrap(), fragment);
+    let mut of_part = String::new();
+    for (n, key) in keys.iter().enumerate() {
+        lines::push(&mut of_part, 0, key, &[7, 20, 9, 1, 4, 1, 12, 28 + n as u8 % 4]);
+    }
+    of_part.push('\n');
+    let records = |text: Vec<u8>| -> std::io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
+        let part = (0, whole.keys_of(0));
+        let mut lines = Lines::<_, Merged>::new(Cursor::new(text), "lines".to_owned(), part, true, Arc::default())?;
+        let mut records = Vec::new();
+        while let Some((key, payload)) = lines.next_record()? {
+            records.push((key.to_vec(), payload.to_vec()));
+        }
+        Ok(records)
+    };
+    let expected = records(of_part.clone().into_bytes()).unwrap();
+    assert_eq!(expected.len(), keys.len());
+
+    let mut random = random("plans, fragments and lines");
+    let mut counts: [Counts; 3] = Default::default();
+    let each = flips(5_000);
+    for _ in 0..each {
+        let mut damaged = text.clone();
+        damage(&mut damaged, &mut random);
+        counts[0].add(Plan::parse(&damaged), &plan);
+        let mut damaged = sealed.clone();
+        damage(&mut damaged, &mut random);
+        counts[1].add(Fragment::parse(&damaged, &whole, 0), &fragment);
+        let mut damaged = of_part.clone().into_bytes();
+        damage(&mut damaged, &mut random);
+        counts[2].add(records(damaged), &expected);
+    }
+    for (counts, what) in counts.iter().zip(["a plan", "a fragment of a manifest", "lines of a part"]) {
+        counts.print(what, each);
+    }
+}
+
+#[test]
+fn a_flip_or_cut_in_the_network_of_the_engine_is_an_error() {
+    let whole = fs::read("../../crate/engine/network.bin").unwrap();
+    let network = Network::from_bytes(&whole).unwrap();
+    let mut random = random("the network of the engine");
+    let (mut counts, count) = (Counts::default(), flips(5_000));
+    for _ in 0..count {
+        let mut damaged = whole.clone();
+        damage(&mut damaged, &mut random);
+        match Network::from_bytes(&damaged) {
+            // A sector of zeros may have been zeros before.
+            Ok(found) => assert!(found == network),
+            Err(_) => counts.errors += 1,
+        }
+    }
+    counts.right = count - counts.errors;
+    counts.print("the network of the engine", count);
+}
+
+#[test]
+fn a_flip_or_cut_in_endgame_tables_or_their_index_gives_the_right_answer_or_an_error() {
+    let mut files = folder(Path::new("../../static-shards/endgames"));
+    files.retain(|name, _| {
+        name == "endgames.index" || ["KQvK.", "KRvK.", "KQvKR."].iter().any(|table| name.starts_with(table))
+    });
+    let probe = |files: &Files, chess: &Chess| -> Result<Probe, String> {
+        let done = wait(async {
+            let endgames = Endgames::open(Memory::new(files.clone())).await?;
+            endgames.probe(chess).await
+        });
+        done.unwrap().map_err(|error| error.to_string())
+    };
+    let fens = ["4k3/8/8/8/8/8/8/Q3K3 w - - 0 1", "8/8/8/8/3k4/8/6rQ/K7 b - - 0 1", "4k3/8/2r5/8/8/8/8/3QK3 w - - 0 1"];
+    let positions: Vec<Chess> =
+        fens.iter().map(|fen| fen.parse::<Fen>().unwrap().into_position(CastlingMode::Standard).unwrap()).collect();
+    let expected: Vec<Probe> = positions.iter().map(|chess| probe(&files, chess).unwrap()).collect();
+    let mut random = random("endgame tables");
+    for (what, names, count) in [
+        ("an index of endgame tables", &["endgames.index"][..], flips(5_000)),
+        ("endgame tables", &["KQvKR.rtbw", "KQvKR.rtbz"], flips(10_000)),
+    ] {
+        let mut counts = Counts::default();
+        for n in 0..count {
+            let mut damaged = files.clone();
+            damage(damaged.get_mut(names[n % names.len()]).unwrap(), &mut random);
+            let n = random.usize(..positions.len());
+            counts.add(probe(&damaged, &positions[n]), &expected[n]);
+        }
+        counts.print(what, count);
+        assert!(counts.errors > 0);
+    }
 }

@@ -61,7 +61,7 @@ pub enum BuildError {
 impl BuildError {
     /// Returns the error for a temporary file in a workspace.
     pub fn temporary(workspace: &Workspace, error: io::Error) -> BuildError {
-        BuildError::Workspace(WorkspaceError::Temporary { path: workspace.dir().to_owned(), error })
+        BuildError::Workspace(workspace.error(error))
     }
 }
 

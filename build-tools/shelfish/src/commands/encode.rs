@@ -25,8 +25,10 @@ use crate::evaluations::merged::Merged;
 use crate::evaluations::parts::fragment::Fragment;
 use crate::evaluations::parts::lines::Lines;
 use crate::evaluations::parts::{Plan, Verb};
+use crate::publish::staging;
 use crate::store::{Address, Settings, Store};
 use crate::system::named_error::named;
+use crate::system::workspace::Workspace;
 use crate::terminal::progress::{Progress, Work};
 use crate::{BoxError, Outcome, database};
 
@@ -184,14 +186,14 @@ enum Target {
     /// Directory. Files are written to a temporary subdirectory and then moved.
     Folder { dir: PathBuf, scratch: tempfile::TempDir },
     /// Bucket. Files are written to a temporary directory and then sent.
-    Bucket { store: Box<Store>, scratch: tempfile::TempDir },
+    Bucket { store: Box<Store>, scratch: Workspace },
 }
 
 impl Target {
     fn open(address: &Address, plan: &Plan, part: usize) -> Result<Target, BoxError> {
         let Some(dir) = address.folder() else {
             let store = Store::open(address, Settings::default())?;
-            return Ok(Target::Bucket { store: Box::new(store), scratch: tempfile::tempdir()? });
+            return Ok(Target::Bucket { store: Box::new(store), scratch: staging::scratch()? });
         };
         let name = dir.display();
         let at_dir = named(&name);
@@ -203,7 +205,8 @@ impl Target {
 
     fn scratch(&self) -> &Path {
         match self {
-            Target::Folder { scratch, .. } | Target::Bucket { scratch, .. } => scratch.path(),
+            Target::Folder { scratch, .. } => scratch.path(),
+            Target::Bucket { scratch, .. } => scratch.dir(),
         }
     }
 
@@ -226,7 +229,7 @@ impl Target {
             Target::Bucket { store, scratch } => Ok(database::wait(async {
                 let (_keep, never) = watch::channel(false);
                 for shard in shards {
-                    store.send(shard, &scratch.path().join(shard), &AtomicU64::new(0), never.clone()).await?;
+                    store.send(shard, &scratch.dir().join(shard), &AtomicU64::new(0), never.clone()).await?;
                 }
                 store.write(name, fragment).await
             })??),

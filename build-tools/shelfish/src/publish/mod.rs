@@ -24,10 +24,11 @@ use shelfish::table::{Manifest, Shard};
 use tokio::sync::watch;
 
 use crate::database::{self, parse_manifest};
-use crate::store::{Address, Current, Settings, Store, StoreError, StoreErrorKind};
+use crate::store::{Address, Current, Settings, Store, StoreError, StoreErrorKind, Upload};
 use crate::system::signals::{self, Takeover};
+use crate::system::utc;
 use crate::terminal::progress::{Progress, Work};
-use crate::terminal::shown::hexadecimal;
+use crate::terminal::shown::{hexadecimal, shown};
 pub use cors::cors_by_hand;
 use cost::Cost;
 pub use error::{LocalErrorKind, PublishError};
@@ -225,6 +226,10 @@ async fn run(options: &Options, stop: watch::Receiver<bool>) -> Result<Report, P
     };
     if !options.dry_run {
         send_all(&store, &local, &plan, options, &stop).await?;
+        if plan.may_find_uploads(options.settings) {
+            let sent: BTreeSet<&str> = plan.send.iter().map(|shard| shard.file.as_str()).collect();
+            remove_uploads(&store, |upload| sent.contains(upload.shard.as_str())).await;
+        }
         if let (true, Some(before), Some(_)) = (changed, &before, &old) {
             // The modification time of this file says how long its shards are needed.
             store.write(&superseded(&before.bytes), &before.bytes).await?;
@@ -244,7 +249,12 @@ async fn run(options: &Options, stop: watch::Receiver<bool>) -> Result<Report, P
         report.removed_files = found.shards.len() as u64;
         report.removed_bytes = found.shards.iter().map(|entry| entry.bytes).fold(0, u64::saturating_add);
         report.requests += found.requests;
+        if store.keeps_uploads() {
+            report.requests += 1;
+        }
         if !options.dry_run {
+            let time = SystemTime::now().checked_sub(rules.grace).map(utc::rfc3339).unwrap_or_default();
+            remove_uploads(&store, |upload| upload.begun <= time).await;
             prune::remove(&store, &found, &local.bytes, options.jobs).await?;
         }
     }
@@ -297,6 +307,14 @@ fn superseded(manifest: &[u8]) -> String {
     use sha2::Digest;
     let digits = hexadecimal(&sha2::Sha256::digest(manifest)[..16]);
     format!("{SUPERSEDED}/{digits}.json")
+}
+
+/// Removes the incomplete uploads that `is_left` selects. A failure is only reported, because readers do not see uploads.
+async fn remove_uploads(store: &Store, is_left: impl Fn(&Upload) -> bool) {
+    if let Err(error) = store.remove_uploads(is_left).await {
+        let at = store.locate("");
+        eprintln!("shelfish: {}", shown(&format!("{at}: incomplete uploads of killed runs may remain ({error})")));
+    }
 }
 
 /// Sends shards until the store has all shards.

@@ -64,6 +64,8 @@ pub(super) struct Plan {
     there: BTreeMap<String, Entry>,
     /// Number of shards whose hash was requested.
     pub(super) asked: u64,
+    /// Whether the store keeps incomplete uploads of killed runs.
+    keeps_uploads: bool,
 }
 
 /// Compares the local database with the store by name, length, and the hash that was sent with the content.
@@ -89,7 +91,7 @@ pub(super) async fn plan(
     let wrong: Vec<Option<Shard>> =
         futures_util::stream::iter(maybe).map(ask).buffered(4 * jobs.max(1)).try_collect().await?;
     send.extend(wrong.into_iter().flatten());
-    Ok(Plan { send, there, asked })
+    Ok(Plan { send, there, asked, keeps_uploads: store.keeps_uploads() })
 }
 
 impl Plan {
@@ -98,10 +100,16 @@ impl Plan {
         self.send.iter().map(|shard| shard.bytes).sum()
     }
 
+    /// Returns whether killed runs may have left incomplete uploads of the same shards.
+    pub(super) fn may_find_uploads(&self, settings: Settings) -> bool {
+        self.keeps_uploads && self.send.iter().any(|shard| shard.bytes > settings.part_bytes(shard.bytes))
+    }
+
     /// Returns the number of write requests.
     pub(super) fn writes(&self, changed: bool, settings: Settings) -> u64 {
         // Two list requests, and two files if the manifest changes.
-        self.send.iter().map(|shard| settings.requests(shard.bytes)).sum::<u64>() + 2 + 2 * u64::from(changed)
+        let lists = 2 + u64::from(self.may_find_uploads(settings));
+        self.send.iter().map(|shard| settings.requests(shard.bytes)).sum::<u64>() + lists + 2 * u64::from(changed)
     }
 
     /// Returns the number of all requests, including the request for the manifest.

@@ -5,19 +5,22 @@
 
 use std::fmt;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use indicatif::HumanBytes;
-use shelfish::table::Manifest;
+use shelfish::table::{Manifest, is_shard_name};
 
 use super::{PublishError, Replaces, publish};
 use crate::publish;
 use crate::store::{Address, Settings, StoreError, StoreErrorKind};
-use crate::system::workspace::Workspace;
+use crate::system::workspace::{Workspace, WorkspaceError};
 use crate::terminal::shown::shown;
 
 /// Beginning of the name of the directory of a build.
 const PREFIX: &str = "shelfish-build-";
+/// End of the name of a directory whose database is published. The directory is being removed.
+const PUBLISHED: &str = "-published";
 
 /// Removes the directories of builds that were killed, and names the databases that earlier builds did not publish.
 ///
@@ -25,22 +28,25 @@ const PREFIX: &str = "shelfish-build-";
 fn clean_up(parent: &Path, quiet: bool) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let digits = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
-        let is_ours = digits.is_some_and(|digits| digits.len() == 16 && u64::from_str_radix(digits, 16).is_ok());
-        if !is_ours || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+        let Some(rest) = name.to_str().and_then(|name| name.strip_prefix(PREFIX)) else { continue };
+        let digits = rest.strip_suffix(PUBLISHED);
+        let is_ours = |digits: &str| digits.len() == 16 && u64::from_str_radix(digits, 16).is_ok();
+        if !is_ours(digits.unwrap_or(rest)) || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             continue;
         }
         let dir = entry.path();
+        if digits.is_some() {
+            let _ = remove_database(&dir);
+            continue;
+        }
         match Workspace::is_left_in(&dir).then(|| Workspace::open_any(&dir)) {
-            Some(Ok(workspace)) => {
-                drop(workspace);
-                // Fails if the directory contains a database.
-                let _ = fs::remove_dir(&dir);
-            }
+            Some(Ok(workspace)) => drop(workspace),
             // A running build, or files of other programs.
             Some(Err(_)) => continue,
             None => {}
         }
+        // Fails if the directory contains a database.
+        let _ = fs::remove_dir(&dir);
         if !quiet && dir.join(Manifest::FILE).is_file() {
             let dir = shown(&dir.display().to_string());
             eprintln!(
@@ -48,6 +54,30 @@ fn clean_up(parent: &Path, quiet: bool) {
             );
         }
     }
+}
+
+/// Chooses the path of a directory that a later run removes if this process is killed.
+fn new_directory(parent: &Path) -> PathBuf {
+    parent.join(format!("{PREFIX}{:016x}", fastrand::u64(..)))
+}
+
+/// Opens a temporary directory, and removes the directories of processes that were killed.
+pub fn scratch() -> Result<Workspace, WorkspaceError> {
+    let parent = std::env::temp_dir();
+    clean_up(&parent, true);
+    Workspace::open_any(&new_directory(&parent))
+}
+
+/// Removes the files of a database and its directory. Fails if the directory contains other files.
+fn remove_database(dir: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if name == Manifest::FILE || name.to_str().is_some_and(is_shard_name) {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    fs::remove_dir(dir)
 }
 
 /// Local directory of a build for a store.
@@ -103,8 +133,7 @@ impl Staging {
                 free.unwrap_or_default()
             );
         }
-        let dir = parent.join(format!("{PREFIX}{:016x}", fastrand::u64(..)));
-        Ok(Staging { dir, to, quiet, before })
+        Ok(Staging { dir: new_directory(&parent), to, quiet, before })
     }
 
     /// Returns the directory.
@@ -125,7 +154,12 @@ impl Staging {
         match publish(&options) {
             Err(error) => Err(NotPublished { dir, to: to.url, error: Box::new(error) }),
             Ok(report) => {
-                if let Err(error) = fs::remove_dir_all(&dir) {
+                // The next build removes a directory of this name, if this process is killed.
+                let mut published = dir.clone().into_os_string();
+                published.push(PUBLISHED);
+                let published = PathBuf::from(published);
+                if let Err(error) = fs::rename(&dir, &published).and_then(|()| remove_database(&published)) {
+                    let dir = if published.exists() { published } else { dir };
                     eprintln!("shelfish: cannot remove {}, which is no longer needed: {error}", dir.display());
                 }
                 Ok(report)
@@ -137,6 +171,27 @@ impl Staging {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_directories_of_killed_builds_are_removed() -> io::Result<()> {
+        let parent = tempfile::tempdir()?;
+        let dir = |name: &str| parent.path().join(name);
+        let shard = shelfish::table::shard_name(&[7; 32]);
+        let [empty, published] =
+            [1, 2].map(|n| dir(&format!("{PREFIX}{n:016x}{}", if n == 2 { PUBLISHED } else { "" })));
+        let [kept, foreign] = [dir(&format!("{PREFIX}{:016x}", 3)), dir(&format!("{PREFIX}{:016x}{PUBLISHED}", 4))];
+        for dir in [&empty, &published, &kept, &foreign] {
+            fs::create_dir(dir)?;
+        }
+        fs::write(published.join(&shard), "")?;
+        fs::write(kept.join(&shard), "")?;
+        fs::write(foreign.join("letter"), "")?;
+        fs::write(dir("shelfish-build-notes"), "")?;
+        clean_up(parent.path(), true);
+        assert_eq!([&empty, &published, &kept, &foreign].map(|dir| dir.exists()), [false, false, true, true]);
+        assert!(foreign.join("letter").exists() && dir("shelfish-build-notes").exists());
+        Ok(())
+    }
 
     #[test]
     fn the_error_of_a_conflict_advises_to_build_again() {

@@ -55,8 +55,17 @@ pub struct S3 {
 
 impl S3 {
     /// Sends a signed request that concerns the rules of the bucket.
-    pub async fn execute(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        request.extensions_mut().insert(Expected::Rules);
+    pub async fn execute_for_rules(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        self.execute(request, Expected::Rules).await
+    }
+
+    /// Sends a signed request.
+    pub(super) async fn execute(
+        &self,
+        mut request: HttpRequest,
+        expected: Expected,
+    ) -> Result<HttpResponse, HttpError> {
+        request.extensions_mut().insert(expected);
         self.http.execute(request).await
     }
 }

@@ -12,6 +12,8 @@ mod folder;
 mod listing;
 mod objects;
 mod retry;
+mod upload_list;
+mod uploads;
 
 pub use address::{Address, AddressError, Kind};
 pub use bucket::S3;
@@ -37,6 +39,8 @@ use credentials::Denied;
 use environment::BuildError;
 use folder::Folder;
 pub use objects::Objects;
+pub use upload_list::Upload;
+pub use uploads::UploadsError;
 
 /// Default size of parts. Stores accept parts from 5 MiB on.
 pub const PART: u64 = 8 << 20;
@@ -400,6 +404,24 @@ impl Store {
             },
             done => done,
         }
+    }
+
+    /// Returns whether the parts of incomplete uploads stay until somebody removes them.
+    pub fn keeps_uploads(&self) -> bool {
+        self.objects().is_some_and(|objects| objects.s3().is_some())
+    }
+
+    /// Removes the incomplete uploads of shards that `is_left` selects, and returns their number.
+    pub async fn remove_uploads(&self, is_left: impl Fn(&Upload) -> bool) -> Result<u64, UploadsError> {
+        let Some(objects) = self.objects() else { return Ok(0) };
+        let Some(s3) = objects.s3() else { return Ok(0) };
+        let folder = &objects.address().prefix;
+        let mut removed = 0;
+        for upload in s3.uploads(folder).await?.iter().filter(|upload| is_left(upload)) {
+            s3.remove_upload(folder, upload).await?;
+            removed += 1;
+        }
+        Ok(removed)
     }
 
     /// Removes a file. Succeeds if the file does not exist.

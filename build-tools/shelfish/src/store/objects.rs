@@ -229,11 +229,16 @@ impl Objects {
             Ok(()) => upload.complete().await.map(drop).map_err(self.error(shard)),
             error => error,
         };
-        if done.is_err() {
-            // Parts of an incomplete upload cost money until they are removed.
-            let _ = tokio::time::timeout(Duration::from_secs(5), upload.abort()).await;
+        match done {
+            // Another process completed the same shard and removed this upload.
+            Err(StoreError { kind: StoreErrorKind::Missing, .. }) if self.holds(shard).await.unwrap_or(false) => Ok(()),
+            Err(error) => {
+                // Parts of an incomplete upload cost money until they are removed.
+                let _ = tokio::time::timeout(Duration::from_secs(5), upload.abort()).await;
+                Err(error)
+            }
+            done => done,
         }
-        done
     }
 
     pub(super) async fn write(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {

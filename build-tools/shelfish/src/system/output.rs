@@ -1,7 +1,7 @@
 //! Output files that a user names. A file is written whole or not at all, and never over a file that the run reads.
 
 use std::fmt;
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -9,6 +9,10 @@ use shelfish::table::{Manifest, SHARD_ENDING};
 
 use super::named_error::named;
 use super::signals::{self, Cleanup};
+use super::workspace::is_same;
+
+/// Beginning of the names of temporary files. Sixteen hexadecimal digits follow.
+const PREFIX: &str = ".shelfish-";
 
 /// Error of an output file that must not be overwritten.
 #[derive(Debug)]
@@ -78,10 +82,34 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
 }
 
 /// New content of a file under a temporary name, which is removed when dropped or interrupted.
+///
+/// The file is locked as long as its process runs. The next replacement in the folder removes the files of killed processes.
 struct Replacement {
     temporary: tempfile::NamedTempFile,
     path: PathBuf,
     _cleanup: Cleanup,
+}
+
+/// Returns whether a name is the name of a temporary file.
+fn is_temporary(name: &str) -> bool {
+    let digits = name.strip_prefix(PREFIX);
+    digits.is_some_and(|digits| digits.len() == 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// Removes the temporary files of killed processes from a folder. Files that cannot be opened or removed stay.
+fn remove_leftovers(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        if !is_file || !is_temporary(&entry.file_name().to_string_lossy()) {
+            continue;
+        }
+        let path = entry.path();
+        let Ok(file) = OpenOptions::new().read(true).write(true).open(&path) else { continue };
+        // A running process holds the lock.
+        if file.try_lock().is_ok() && is_same(&file, &path) {
+            let _ = fs::remove_file(&path);
+        }
+    }
 }
 
 impl Replacement {
@@ -92,15 +120,23 @@ impl Replacement {
         // A link keeps pointing to the file.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let hidden = format!(".shelfish-{:016x}", fastrand::u64(..));
-        let leftover = folder.join(&hidden);
-        let cleanup = signals::on_interruption(move || drop(fs::remove_file(&leftover))).map_err(named)?;
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(&hidden).rand_bytes(0);
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let temporary = builder.tempfile_in(folder).map_err(named)?;
-        Ok(Replacement { temporary, path, _cleanup: cleanup })
+        remove_leftovers(folder);
+        loop {
+            let hidden = format!("{PREFIX}{:016x}", fastrand::u64(..));
+            let leftover = folder.join(&hidden);
+            let cleanup = signals::on_interruption(move || drop(fs::remove_file(&leftover))).map_err(named)?;
+            let mut builder = tempfile::Builder::new();
+            builder.prefix(&hidden).rand_bytes(0);
+            #[cfg(unix)]
+            builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+            let temporary = builder.tempfile_in(folder).map_err(named)?;
+            // A file system without locks keeps the files of killed processes.
+            let is_locked = temporary.as_file().try_lock().is_ok();
+            // Another process may have removed the file before it was locked.
+            if !is_locked || is_same(temporary.as_file(), temporary.path()) {
+                return Ok(Replacement { temporary, path, _cleanup: cleanup });
+            }
+        }
     }
 
     /// Gives the temporary file its final name.
@@ -165,6 +201,27 @@ mod tests {
             assert_eq!(check(&path, [read.as_path()]).is_err(), is_refused, "{name}");
         }
         check(&dir.path().join("new"), [])
+    }
+
+    #[test]
+    fn files_of_killed_processes_are_removed_and_files_of_running_processes_stay() -> io::Result<()> {
+        let dir = tempfile::tempdir()?;
+        let names = [".shelfish-0123456789abcdef", ".shelfish-fedcba9876543210", ".shelfish-notes", ".shelfish-0123"];
+        for name in names {
+            fs::write(dir.path().join(name), "text")?;
+        }
+        let running = OpenOptions::new().write(true).open(dir.path().join(names[1]))?;
+        running.lock()?;
+        replace(&dir.path().join("new"), |out| out.write_all(b"text"))?;
+        let is_left = |name: &&str| dir.path().join(name).exists();
+        assert_eq!(
+            names.iter().filter(|name| is_left(name)).collect::<Vec<_>>(),
+            names[1..].iter().collect::<Vec<_>>()
+        );
+        drop(running);
+        check_writable(&dir.path().join("new"))?;
+        assert!(!is_left(&names[1]));
+        Ok(())
     }
 
     #[test]

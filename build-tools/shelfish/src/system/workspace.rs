@@ -120,6 +120,11 @@ impl Workspace {
         manifest_in(database).map_err(WorkspaceError::Write)?;
         let (lock, is_new) = loop {
             match fs::create_dir(&dir) {
+                // Another build removed the empty directory of the database just now.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    fs::create_dir_all(database).map_err(temporary)?;
+                    continue;
+                }
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(temporary(error)),
                 _ => {}
             }
@@ -175,6 +180,25 @@ impl Workspace {
     /// Returns the path of the directory.
     pub fn dir(&self) -> &Path {
         &self.dir
+    }
+
+    /// Creates a temporary file for the content that this process reads again. At the latest, the file disappears with the workspace.
+    pub fn temporary_file(&self) -> Result<File, WorkspaceError> {
+        let path = self.dir.join("0.run");
+        let open = || {
+            let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
+            // Other systems cannot remove a file that is open.
+            if cfg!(unix) {
+                fs::remove_file(&path)?;
+            }
+            Ok(file)
+        };
+        open().map_err(|error| self.error(error))
+    }
+
+    /// Returns the error of a temporary file.
+    pub fn error(&self, error: io::Error) -> WorkspaceError {
+        WorkspaceError::Temporary { path: self.dir.clone(), error }
     }
 
     /// Removes this directory if SIGINT or SIGTERM ends the process.
@@ -280,15 +304,17 @@ impl Drop for Workspace {
     }
 }
 
+/// Returns whether an open file is the file at `path`.
 #[cfg(unix)]
-fn is_same(file: &File, path: &Path) -> bool {
+pub(super) fn is_same(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let id = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
     file.metadata().map(id).ok() == fs::metadata(path).map(id).ok()
 }
 
+/// Returns whether a file is at `path`.
 #[cfg(not(unix))]
-fn is_same(_: &File, path: &Path) -> bool {
+pub(super) fn is_same(_: &File, path: &Path) -> bool {
     path.exists()
 }
 

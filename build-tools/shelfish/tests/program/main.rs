@@ -22,6 +22,7 @@ mod extract;
 mod fit;
 mod games;
 mod hostile;
+mod kills;
 #[cfg(target_os = "linux")]
 mod limits;
 mod messages;

@@ -157,7 +157,7 @@ fn an_upload_killed_at_any_byte_leaves_a_complete_database() {
     let sizes = [sizes[1], sizes[0]];
     assert!(sizes.iter().all(|bytes| *bytes > 10_000), "{sizes:?}");
     let kills = if is_long() { 200 } else { 6 };
-    let (mut left, start) = (BTreeMap::new(), Instant::now());
+    let (mut left, mut uploads, start) = (BTreeMap::new(), 0, Instant::now());
     let mut random = fastrand::Rng::with_seed(kills);
     for n in 0..kills {
         // Each upload replaces the database of the upload before.
@@ -182,13 +182,80 @@ fn an_upload_killed_at_any_byte_leaves_a_complete_database() {
         let found = positions(&store, &url);
         assert!([*before, *expected].contains(&found), "{found} positions after a kill after {limit} bytes");
         *left.entry(found == *before).or_insert(0) += 1;
+        uploads += store.uploads();
         let done = report(&run(&mut upload(db, store.command())).succeeds());
         assert_eq!(positions(&store, &url), *expected, "killed after {limit} bytes, then run again: {done}");
         let again = report(&run(&mut upload(db, store.command())).succeeds());
         assert_eq!(again["removed_files"], 0, "nothing is left of the replaced database");
+        let name = db.file_name().unwrap().to_str().unwrap();
+        let names: Vec<String> = fixture.files(name).into_iter().map(|(name, _)| format!("evals/{name}")).collect();
+        assert_eq!(store.names(), names, "killed after {limit} bytes: nothing else is in the bucket");
+        assert_eq!(store.uploads(), 0, "killed after {limit} bytes: no incomplete upload is left");
     }
-    println!("{kills} kills in {:.0} s; the replaced database was left: {left:?}", start.elapsed().as_secs_f64());
-    assert!(left.contains_key(&true), "{left:?}");
+    let seconds = start.elapsed().as_secs_f64();
+    println!(
+        "{kills} kills in {seconds:.0} s; the replaced database was left: {left:?}; {uploads} uploads were incomplete"
+    );
+    assert!(left.contains_key(&true) && uploads > 0, "{left:?}, {uploads} incomplete uploads");
+}
+
+#[test]
+fn pruning_removes_incomplete_uploads_of_other_databases_after_the_grace() {
+    let Some(store) = Store::start(Protocol::S3) else { return };
+    let fixture = databases();
+    let (old, new, url) = (fixture.path("old"), fixture.path("new"), store.url("evals"));
+    store.run(&["publish", text(&old), &url, "-q"]).succeeds();
+    let child: Arc<Mutex<Option<Child>>> = Arc::default();
+    let victim = child.clone();
+    let line = Line::until(
+        store.at,
+        |_, _| Do::Pass,
+        20_000,
+        move || {
+            if let Some(child) = &mut *victim.lock().unwrap() {
+                let _ = child.kill();
+            }
+        },
+    );
+    let mut command = store.command_at(line.at);
+    command.args(["publish", text(&new), &url, "-q", "--jobs", "1", "--part-size", "4KiB"]);
+    *child.lock().unwrap() = Some(command.stderr(Stdio::null()).spawn().unwrap());
+    end_of(&child);
+    assert_eq!(store.uploads(), 1);
+    let prune = |more: &[&str]| store.run(&[&["publish", text(&old), &url, "-q", "--prune"], more].concat()).succeeds();
+    prune(&["--dry-run", "--grace", "0s"]);
+    // The emulator says that each upload began in 2010.
+    prune(&["--grace", "1000000h"]);
+    assert_eq!(store.uploads(), 1, "another run may still send it");
+    prune(&["--grace", "0s"]);
+    assert_eq!(store.uploads(), 0);
+    assert_eq!(positions(&store, &url), 1_571);
+}
+
+#[test]
+fn two_publishers_that_send_the_same_shards_both_succeed() {
+    let Some(store) = Store::start(Protocol::S3) else { return };
+    let fixture = databases();
+    let (new, url) = (fixture.path("new"), store.url("evals"));
+    let mut other = store.command();
+    other.args(["publish", text(&new), &url, "-q", "--part-size", "4KiB"]);
+    let other = Mutex::new(Some(other));
+    // The other publisher sends everything before the first upload of this publisher ends.
+    let line = Line::new(store.at, move |first, _| {
+        if first.starts_with("POST")
+            && first.contains("uploadId=")
+            && let Some(mut other) = other.lock().unwrap().take()
+        {
+            assert!(other.stdout(Stdio::null()).status().unwrap().success());
+            // The answer of S3. The emulator answers with 500.
+            return Do::AnswerWith("404 Not Found", "<Error><Code>NoSuchUpload</Code></Error>".to_owned());
+        }
+        Do::Pass
+    });
+    let publish = ["publish", text(&new), &url, "-q", "--jobs", "1", "--part-size", "4KiB", "--unconditional"];
+    run(store.command_at(line.at).args(publish)).succeeds();
+    assert_eq!(positions(&store, &url), 1_574);
+    assert_eq!(store.uploads(), 0);
 }
 
 /// Builds to a store, with an explicit folder for temporary files.

@@ -12,6 +12,7 @@ mod features;
 use std::{fmt, sync::LazyLock};
 
 use shakmaty::Position as _;
+use twox_hash::XxHash64;
 
 use crate::{Position, score::MAX_EVAL};
 
@@ -32,8 +33,10 @@ pub const MAX_OUTPUT_WEIGHT: i32 = 255;
 pub const CENTIPAWNS: i32 = 200;
 
 /// Length of a network file. It contains the input weights (a byte each), the biases of the sums, the output weights of each
-/// bucket (first of the side to move), and the output biases (16 bits each, little-endian).
-pub const BYTES: usize = INPUTS * HIDDEN + 2 * (HIDDEN + BUCKETS * 2 * HIDDEN + BUCKETS);
+/// bucket (first of the side to move), the output biases (16 bits each, little-endian), and the checksum.
+pub const BYTES: usize = INPUTS * HIDDEN + 2 * (HIDDEN + BUCKETS * 2 * HIDDEN + BUCKETS) + CHECKSUM;
+/// Length of the checksum: XXH64 of all bytes before it, little-endian.
+const CHECKSUM: usize = 8;
 
 /// The weights.
 #[derive(Clone, PartialEq, Eq)]
@@ -52,6 +55,8 @@ pub enum NetworkError {
         /// The length.
         found: usize,
     },
+    /// The checksum at the end does not match.
+    Checksum,
     /// An output weight is too large.
     Weight {
         /// The weight.
@@ -63,6 +68,7 @@ impl fmt::Display for NetworkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             NetworkError::Length { found } => write!(f, "expected a network of {BYTES} bytes, found {found}"),
+            NetworkError::Checksum => f.write_str("the checksum does not match: the network is damaged"),
             NetworkError::Weight { found } => {
                 write!(f, "expected output weights within ±{MAX_OUTPUT_WEIGHT}, found {found}")
             }
@@ -86,12 +92,16 @@ impl Network {
     ///
     /// # Errors
     ///
-    /// The length is wrong, or an output weight is too large.
+    /// The length or the checksum is wrong, or an output weight is too large.
     pub fn from_bytes(bytes: &[u8]) -> Result<Network, NetworkError> {
         if bytes.len() != BYTES {
             return Err(NetworkError::Length { found: bytes.len() });
         }
-        let (inputs, rest) = bytes.split_at(INPUTS * HIDDEN);
+        let (weights, sum) = bytes.split_at(BYTES - CHECKSUM);
+        if checksum(weights) != sum {
+            return Err(NetworkError::Checksum);
+        }
+        let (inputs, rest) = weights.split_at(INPUTS * HIDDEN);
         let mut inputs = inputs.iter().map(|&byte| i16::from(byte as i8));
         let mut numbers = rest.chunks_exact(2).map(|pair| i16::from_le_bytes([pair[0], pair[1]]));
         let mut next = || numbers.next().unwrap_or_default();
@@ -117,6 +127,16 @@ impl Network {
         let output = sum / INPUT_ONE + i32::from(self.output_biases[bucket]);
         (output * CENTIPAWNS / (INPUT_ONE * OUTPUT_ONE)).clamp(-MAX_EVAL, MAX_EVAL)
     }
+}
+
+fn checksum(weights: &[u8]) -> [u8; CHECKSUM] {
+    XxHash64::oneshot(0, weights).to_le_bytes()
+}
+
+/// Appends the checksum to the weights of a network file.
+pub fn seal(weights: &mut Vec<u8>) {
+    let sum = checksum(weights);
+    weights.extend(sum);
 }
 
 /// Returns the index of the output weights for a number of pieces.
@@ -148,9 +168,10 @@ mod tests {
     #[test]
     fn malformed_networks_are_errors() {
         assert_eq!(Network::from_bytes(&[0; 3]).err(), Some(NetworkError::Length { found: 3 }));
-        let mut bytes = vec![0; BYTES];
-        assert!(Network::from_bytes(&bytes).is_ok());
+        assert_eq!(Network::from_bytes(&[0; BYTES]).err(), Some(NetworkError::Checksum));
+        let mut bytes = vec![0; BYTES - CHECKSUM];
         bytes[INPUTS * HIDDEN + 2 * HIDDEN + 1] = 1;
+        seal(&mut bytes);
         assert_eq!(Network::from_bytes(&bytes).err(), Some(NetworkError::Weight { found: 256 }));
     }
 

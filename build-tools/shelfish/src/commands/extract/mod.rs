@@ -26,7 +26,7 @@ use crate::input::{Dump, DumpOptions, Input};
 use crate::system::named_error::named;
 use crate::system::ordered::{cores, ordered};
 use crate::system::size;
-use crate::system::workspace::Workspace;
+use crate::system::workspace::{Workspace, WorkspaceError};
 use crate::terminal::progress::{Progress, Work};
 use crate::terminal::report;
 use crate::terminal::shown::shown;
@@ -212,10 +212,15 @@ fn extract<R: Extracted>(args: &Args, source: DatabaseSource) -> Result<Report, 
     let mut workspace = Workspace::open::<R>(&args.out)?;
     #[cfg(unix)]
     workspace.clean_up_on_signals()?;
-    let kept = tempfile::tempfile_in(workspace.dir())?;
+    let kept = workspace.temporary_file()?;
     let mut index = Index::<R>::new(source, manifest.clone(), kept);
     let asked = starts.len();
-    database::wait(walk(&mut index, starts, plies, args.quiet))??;
+    // Errors of the source are errors of a reader. Only the temporary file has errors of the system.
+    let walked = database::wait(walk(&mut index, starts, plies, args.quiet))?;
+    walked.map_err(|error| match error.downcast::<std::io::Error>() {
+        Ok(error) => workspace.error(*error).into(),
+        Err(error) => error,
+    })?;
     let found = index.met().iter().sum();
     if found == 0 {
         return Err(ExtractError::Nothing { asked }.into());
@@ -346,7 +351,7 @@ fn write<R: Extracted>(
         let mut writer = TableWriter::<R>::create(&args.out, workspace.dir(), options);
         for block in ordered(Blocks::new(index.records(count)), cores(), |found| encode(found?)) {
             let block = block?;
-            writer.append(&block)?;
+            writer.append(&block).map_err(WorkspaceError::Write)?;
             done.fetch_add(block.positions, Relaxed);
         }
         let bytes = writer.bytes_at_most();
@@ -359,7 +364,7 @@ fn write<R: Extracted>(
                     return Err(ExtractError::NoRoom { room }.into());
                 }
             }
-            _ => return Ok((writer.finish()?, count)),
+            _ => return Ok((writer.finish().map_err(WorkspaceError::Write)?, count)),
         }
     }
 }

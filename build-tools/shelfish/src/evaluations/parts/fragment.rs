@@ -88,7 +88,7 @@ impl fmt::Display for FragmentError {
 impl Fragment {
     /// Creates the fragment of a part.
     pub fn new(plan: &Plan, part: usize, table: Part, over_limit: OverLimit, left_out: u64) -> Fragment {
-        Fragment { format: FORMAT.to_owned(), plan: plan.id(), part, over_limit, left_out, table }
+        Fragment { format: FORMAT.to_owned(), plan: plan.id().to_owned(), part, over_limit, left_out, table }
     }
 
     /// Encodes the fragment with its checksum.

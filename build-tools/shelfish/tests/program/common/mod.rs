@@ -221,7 +221,7 @@ fn remove_old_fixtures() {
 }
 
 /// Copies the contents of a directory.
-fn copy(from: &Path, to: &Path) {
+pub fn copy(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
         let to = to.join(entry.file_name());
         if entry.path().is_dir() {

@@ -182,6 +182,29 @@ impl Store {
         head.to_ascii_lowercase()
     }
 
+    /// Returns the answer of S3 to a request for the bucket.
+    fn bucket(&self, query: &str) -> String {
+        let sign =
+            ("authorization".to_owned(), "AWS4-HMAC-SHA256 Credential=k/20260101/us-east-1/s3/aws4_request".to_owned());
+        let (status, head, body) = http(self.at, "GET", &format!("/shelf?{query}"), &[sign], b"");
+        assert_eq!(status, 200, "{head}");
+        String::from_utf8(body).unwrap()
+    }
+
+    /// Returns the names of the files in the bucket, sorted.
+    pub fn names(&self) -> Vec<String> {
+        let list = self.bucket("list-type=2");
+        let names = list.split("<Key>").skip(1).map(|rest| rest.split('<').next().unwrap().to_owned());
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names
+    }
+
+    /// Returns the number of incomplete uploads.
+    pub fn uploads(&self) -> usize {
+        self.bucket("uploads=").matches("<Upload>").count()
+    }
+
     /// Creates a command with the environment for this server.
     pub fn command(&self) -> Command {
         self.command_at(self.at)

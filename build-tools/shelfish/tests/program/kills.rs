@@ -1,0 +1,556 @@
+//! Commands that write: killed at random moments, on a full disk, in a read-only folder, twice at once, and with a clock that
+//! jumps. Readers find the old or the new state, byte for byte; the next run succeeds; nothing is left behind.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::common::stores::run;
+use crate::common::*;
+use rusqlite::Connection;
+use shelfish::table::Manifest;
+
+/// A command that writes, with the folder in which it works.
+#[derive(Clone, Copy)]
+struct Writer {
+    /// Name of a fixture of this file that contains the state before the command.
+    name: &'static str,
+    /// Creates the state before the command.
+    before: fn(&Fixture),
+    /// Arguments of the command. It runs in the folder of the fixture.
+    args: &'static [&'static str],
+    /// Reads what readers of the result see.
+    state: fn(&Path) -> State,
+}
+
+/// Content that readers see, by name.
+type State = BTreeMap<String, Vec<u8>>;
+
+const BUILD: Writer = Writer {
+    name: "kills-build",
+    before: |fixture| {
+        let (few, most) = dumps(fixture);
+        fixture.build(&[&few], &[]).succeeds();
+        fs::rename(most, fixture.path("source")).unwrap();
+    },
+    args: &["build", "-q", "source", "-o", "db"],
+    state: |dir| database(&dir.join("db")),
+};
+
+const UPDATE: Writer = Writer {
+    name: "kills-update",
+    before: |fixture| {
+        let (few, most) = dumps(fixture);
+        fixture.build_to("whole", &[&most], &[]).succeeds();
+        reshard(&fixture.path("whole"), &fixture.path("db"), 8_000);
+        fs::remove_dir_all(fixture.path("whole")).unwrap();
+        fs::rename(few, fixture.path("source")).unwrap();
+    },
+    args: &["build", "-q", "--base", "db", "--update", "source", "-o", "db"],
+    state: |dir| database(&dir.join("db")),
+};
+
+const BOOK: Writer = Writer {
+    name: "kills-book",
+    before: |fixture| {
+        let (few, all) = games(fixture);
+        fixture.book_build(&[&few], &[]).succeeds();
+        fs::rename(all, fixture.path("source")).unwrap();
+    },
+    args: &["book", "build", "-q", "source", "-o", "db"],
+    state: |dir| database(&dir.join("db")),
+};
+
+const PUBLISH: Writer = Writer {
+    name: "kills-publish",
+    before: |fixture| {
+        let (few, most) = dumps(fixture);
+        for (name, dump) in [("old", few), ("new", most)] {
+            fixture.build_to("whole", &[&dump], &[]).succeeds();
+            reshard(&fixture.path("whole"), &fixture.path(name), 8_000);
+        }
+        fs::remove_dir_all(fixture.path("whole")).unwrap();
+        let [old, site] = ["old", "site"].map(|name| fixture.path(name));
+        shelfish(["publish".as_ref(), "-q".as_ref(), old.as_os_str(), site.as_os_str()]).succeeds();
+    },
+    args: &["publish", "-q", "new", "site", "--prune", "--keep", "1", "--grace", "0s"],
+    state: |dir| database(&dir.join("site")),
+};
+
+const REFRESH: Writer = Writer {
+    name: "kills-refresh",
+    before: |fixture| {
+        let (few, most) = dumps(fixture);
+        let options = "publish = ['--prune', '--keep', '1', '--grace', '0s']\n";
+        let config = fixture.file("refresh.toml", format!("sources = ['source']\nto = 'site'\n{options}"));
+        fs::rename(few, fixture.path("source")).unwrap();
+        shelfish(["refresh".as_ref(), "-q".as_ref(), config.as_os_str()]).succeeds();
+        fs::rename(most, fixture.path("source")).unwrap();
+    },
+    args: &["refresh", "-q", "refresh.toml"],
+    state: |dir| database(&dir.join("site")),
+};
+
+const EXTRACT: Writer = Writer {
+    name: "kills-extract",
+    before: |fixture| {
+        let (few, most) = dumps(fixture);
+        fixture.build_to("all", &[&most], &[]).succeeds();
+        fixture.build(&[&few], &[]).succeeds();
+    },
+    args: &["extract", "-q", "-d", "all", "-o", "db", "--max-plies", "12", "--start", START],
+    state: |dir| database(&dir.join("db")),
+};
+
+const LEARN: Writer = Writer {
+    name: "kills-learn",
+    before: |fixture| {
+        let (few, all) = games(fixture);
+        let book = fixture.path("book.sqlite");
+        shelfish(["book", "learn", "-q", "--into", book.to_str().unwrap(), few.to_str().unwrap()]).succeeds();
+        fs::rename(all, fixture.path("source")).unwrap();
+    },
+    args: &["book", "learn", "-q", "--into", "book.sqlite", "source"],
+    state: learned,
+};
+
+const WRITERS: [Writer; 7] = [BUILD, UPDATE, BOOK, PUBLISH, REFRESH, EXTRACT, LEARN];
+
+/// Writes a dump of the sample without a part of its positions, and a dump with most of its positions.
+fn dumps(fixture: &Fixture) -> (PathBuf, PathBuf) {
+    let text = sample();
+    let few: String = text.lines().step_by(3).map(|line| format!("{line}\n")).collect();
+    let most: String = text.lines().skip(40).map(|line| format!("{line}\n")).collect();
+    (fixture.file("few", few), fixture.file("most", most))
+}
+
+/// Writes some games, and all games.
+fn games(fixture: &Fixture) -> (PathBuf, PathBuf) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../static-shards/famous.pgn");
+    let text = fs::read_to_string(path).unwrap();
+    let half = text.match_indices("[Event ").nth(4).unwrap().0;
+    (fixture.file("some-games", &text[..half]), fixture.file("all-games", &text))
+}
+
+/// Reads the manifest of a database and the files that it names. A missing file has no bytes.
+fn database(dir: &Path) -> State {
+    let manifest = fs::read(dir.join(Manifest::FILE)).unwrap_or_default();
+    let Ok((parsed, _)) = shelfish_cli::system::manifest::parse_manifest(&manifest) else { return State::new() };
+    let shards = parsed.shards().iter().map(|shard| shard.file.clone());
+    let shards = shards.map(|name| (name.clone(), fs::read(dir.join(name)).unwrap_or_default()));
+    shards.chain([(Manifest::FILE.to_owned(), manifest)]).collect()
+}
+
+/// Reads the content of a learning book. A copy is read, because a reader of SQLite removes the journal of a killed process.
+fn learned(dir: &Path) -> State {
+    let copy = tempfile::tempdir().unwrap();
+    for entry in fs::read_dir(dir).unwrap().map(Result::unwrap) {
+        if entry.file_name().to_string_lossy().starts_with("book.sqlite") {
+            fs::copy(entry.path(), copy.path().join(entry.file_name())).unwrap();
+        }
+    }
+    let book = Connection::open(copy.path().join("book.sqlite")).unwrap();
+    let rows = |query: &str| -> Vec<String> {
+        let mut statement = book.prepare(query).unwrap();
+        let row = |row: &rusqlite::Row<'_>| row.get(0);
+        statement.query_map([], row).unwrap().map(Result::unwrap).collect()
+    };
+    let moves = rows("SELECT position || move || ' ' || frequency || wins || draws || losses FROM moves ORDER BY 1");
+    let games = rows("SELECT hex(hash) || sides FROM games ORDER BY 1");
+    State::from([("moves".to_owned(), moves.join("\n").into()), ("games".to_owned(), games.join("\n").into())])
+}
+
+/// Returns the paths of all files and folders below a folder.
+fn tree(dir: &Path) -> Vec<PathBuf> {
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            paths.extend(tree(&entry.path()).into_iter().map(|path| Path::new(&entry.file_name()).join(path)));
+        }
+        paths.push(entry.file_name().into());
+    }
+    paths.sort();
+    paths
+}
+
+/// Folder in which a writer works, with a folder of its own for temporary files.
+struct Workplace {
+    /// Removes the folder at the end.
+    _dir: tempfile::TempDir,
+    path: PathBuf,
+}
+
+/// Name of the folder for temporary files.
+const TEMPORARY: &str = "tmp";
+
+impl Writer {
+    /// Creates a folder with the state before the command.
+    fn workplace(&self) -> Workplace {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().to_owned();
+        self.fill(&path);
+        Workplace { _dir: dir, path }
+    }
+
+    /// Copies the state before the command to a folder.
+    fn fill(&self, path: &Path) {
+        let before = Fixture::shared(self.name, self.before);
+        copy(before.dir.path(), path);
+        fs::create_dir(path.join(TEMPORARY)).unwrap();
+    }
+
+    /// Creates the command for a program.
+    fn command_of(&self, program: impl AsRef<OsStr>, path: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.args(self.args).current_dir(path).env("TMPDIR", path.join(TEMPORARY));
+        command.env("XDG_CACHE_HOME", "/dev/null/none").stdin(Stdio::null());
+        command
+    }
+
+    fn command(&self, path: &Path) -> Command {
+        self.command_of(env!("CARGO_BIN_EXE_shelfish"), path)
+    }
+
+    fn state(&self, path: &Path) -> State {
+        (self.state)(path)
+    }
+
+    /// Runs the command undisturbed.
+    fn reference(&self) -> Reference {
+        let place = self.workplace();
+        let (old, files_before) = (self.state(&place.path), tree(&place.path));
+        let start = Instant::now();
+        let mut child = self.command(&place.path).stdout(Stdio::null()).spawn().unwrap();
+        let mut changes = Changes::of(&place.path);
+        wait_for(&mut child, || changes.count() == usize::MAX);
+        assert!(child.wait().unwrap().success(), "{}", self.name);
+        let (time, changes) = (start.elapsed(), changes.count);
+        let (new, files) = (self.state(&place.path), tree(&place.path));
+        assert!(!old.is_empty() && !new.is_empty() && old != new, "{} changes something", self.name);
+        Reference { old, new, files_before, files, time, changes }
+    }
+}
+
+/// Results of an undisturbed command.
+struct Reference {
+    old: State,
+    new: State,
+    files_before: Vec<PathBuf>,
+    files: Vec<PathBuf>,
+    time: Duration,
+    /// Number of changes of files that an observer sees.
+    changes: usize,
+}
+
+/// Counts changes of the files below a folder.
+struct Changes<'a> {
+    dir: &'a Path,
+    seen: Vec<PathBuf>,
+    count: usize,
+}
+
+impl Changes<'_> {
+    fn of(dir: &Path) -> Changes<'_> {
+        Changes { dir, seen: tree(dir), count: 0 }
+    }
+
+    /// Returns the number of changes so far.
+    fn count(&mut self) -> usize {
+        let now = tree(self.dir);
+        self.count += usize::from(now != self.seen);
+        self.seen = now;
+        self.count
+    }
+}
+
+impl Reference {
+    /// Returns whether readers find the old state. Fails if they find neither the old nor the new state.
+    #[track_caller]
+    fn is_old(&self, state: &State, what: &str) -> bool {
+        let is_old = *state == self.old;
+        assert!(is_old || *state == self.new, "{what}: readers find neither the old nor the new state");
+        is_old
+    }
+}
+
+/// Waits for a moment of a process or for its end. Returns whether the process has ended.
+fn wait_for(child: &mut Child, mut is_moment: impl FnMut() -> bool) -> bool {
+    let start = Instant::now();
+    loop {
+        if child.try_wait().unwrap().is_some() {
+            return true;
+        }
+        if is_moment() {
+            return false;
+        }
+        assert!(start.elapsed() < Duration::from_secs(120), "the command takes two minutes");
+        std::thread::yield_now();
+    }
+}
+
+/// Returns the random generator of a test, whose seed is printed. `SHELFISH_SEED` repeats it.
+fn random(what: &str) -> fastrand::Rng {
+    let seed = std::env::var("SHELFISH_SEED").ok().and_then(|seed| seed.parse().ok());
+    let random = seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);
+    println!("{what}: SHELFISH_SEED={}", random.get_seed());
+    random
+}
+
+/// Kills the command at random moments: at a random time, or after a random number of changes of files.
+fn kill(writer: Writer) {
+    let reference = writer.reference();
+    let mut random = random(writer.name);
+    let kills = if is_long() { 200 } else { 5 };
+    let (mut old, mut ended) = (0, 0);
+    for n in 0..kills {
+        let place = writer.workplace();
+        let path = &place.path;
+        let (after, changes) = (reference.time.mul_f64(random.f64()), random.usize(1..=reference.changes));
+        let what = format!("{} killed after {after:?} or {changes} changes", writer.name);
+        let start = Instant::now();
+        let mut child = writer.command(path).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut counter = Changes::of(path);
+        let has_ended =
+            wait_for(&mut child, || if n % 2 == 0 { start.elapsed() >= after } else { counter.count() >= changes });
+        child.kill().unwrap();
+        child.wait().unwrap();
+        ended += u32::from(has_ended);
+        let is_old = reference.is_old(&writer.state(path), &what);
+        old += u32::from(is_old);
+        run(&mut writer.command(path)).succeeds();
+        assert!(writer.state(path) == reference.new, "{what}: the next run leads to the new state");
+        assert_eq!(tree(path), reference.files, "{what}: nothing is left behind");
+    }
+    println!("{}: {kills} kills; {old} left the old state, {ended} came after the end", writer.name);
+}
+
+#[test]
+fn a_killed_build_leaves_the_old_or_the_new_database() {
+    kill(BUILD);
+}
+
+#[test]
+fn a_killed_update_leaves_the_old_or_the_new_database() {
+    kill(UPDATE);
+}
+
+#[test]
+fn a_killed_build_of_a_book_leaves_the_old_or_the_new_book() {
+    kill(BOOK);
+}
+
+#[test]
+fn a_killed_publication_leaves_the_old_or_the_new_site() {
+    kill(PUBLISH);
+}
+
+#[test]
+fn a_killed_refresh_leaves_the_old_or_the_new_site() {
+    kill(REFRESH);
+}
+
+#[test]
+fn a_killed_extraction_leaves_the_old_or_the_new_part() {
+    kill(EXTRACT);
+}
+
+#[test]
+fn a_killed_learner_leaves_the_old_or_the_new_book() {
+    kill(LEARN);
+}
+
+/// File system of its own in memory, which is unmounted when dropped.
+#[cfg(target_os = "linux")]
+struct Disk(tempfile::TempDir);
+
+#[cfg(target_os = "linux")]
+impl Disk {
+    /// Mounts a disk. Reports the test as skipped if the user may not.
+    fn mount() -> Option<Disk> {
+        let dir = tempfile::tempdir().unwrap();
+        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=64m", "tmpfs"]).arg(dir.path()).output();
+        if !mounted.is_ok_and(|output| output.status.success()) {
+            skipped("a disk of its own needs the right to mount");
+            return None;
+        }
+        Some(Disk(dir))
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Mounts the disk again with other options.
+    fn remount(&self, options: &str) {
+        let options = format!("remount,{options}");
+        assert!(Command::new("mount").args(["-o", &options]).arg(self.path()).status().unwrap().success());
+    }
+
+    /// Returns the number of bytes in use.
+    fn used(&self) -> u64 {
+        let [total, free] = [fs4::total_space(self.path()), fs4::free_space(self.path())].map(Result::unwrap);
+        total - free
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.path()).status();
+    }
+}
+
+/// Asserts that a command failed for a reason, and that readers find the old state and no other files than before.
+#[track_caller]
+fn fails_without_a_trace(writer: &Writer, reference: &Reference, path: &Path, failed: Run, words: &[&str]) {
+    let name = writer.name;
+    assert_eq!(failed.code, 1, "{name}: {}{}", failed.out, failed.err);
+    assert!(words.iter().any(|word| failed.err.contains(word)), "{name}: expected one of {words:?}: {}", failed.err);
+    assert!(writer.state(path) == reference.old, "{name}: {}", failed.err);
+    assert_eq!(tree(path), reference.files_before, "{name}: {}", failed.err);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_disk_that_is_full_at_any_stage_keeps_the_old_state() {
+    const PAGE: u64 = 4096;
+    for writer in WRITERS {
+        let reference = writer.reference();
+        let mut free = PAGE;
+        let mut failures = 0;
+        loop {
+            let Some(disk) = Disk::mount() else { return };
+            let path = disk.path();
+            writer.fill(path);
+            disk.remount(&format!("size={}", disk.used() + free));
+            let full = run(&mut writer.command(path));
+            if full.code == 0 {
+                assert!(writer.state(path) == reference.new, "{}", writer.name);
+                break;
+            }
+            failures += 1;
+            let words = ["disk is full", "No space left"];
+            assert!(full.code == 1 && words.iter().any(|word| full.err.contains(word)), "{}", full.err);
+            let is_named = ["db", "evals", "site", "book.sqlite"].iter().any(|name| full.err.contains(name));
+            assert!(is_named, "{}", full.err);
+            // A publication may fail to prune, after the new state is complete.
+            reference.is_old(&writer.state(path), writer.name);
+            assert_eq!(tree(&path.join(TEMPORARY)), Vec::<PathBuf>::new(), "{}", full.err);
+            disk.remount("size=64m");
+            run(&mut writer.command(path)).succeeds();
+            assert!(writer.state(path) == reference.new, "{} after {free} bytes", writer.name);
+            assert_eq!(tree(path), reference.files, "{} after {free} bytes: nothing is left behind", writer.name);
+            free = if is_long() { free + PAGE } else { free * 2 };
+        }
+        println!("{}: failed {failures} times, with up to {free} free bytes", writer.name);
+        assert!(failures > 0, "{}", writer.name);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_read_only_disk_keeps_the_old_state() {
+    for writer in WRITERS {
+        let reference = writer.reference();
+        let Some(disk) = Disk::mount() else { return };
+        writer.fill(disk.path());
+        disk.remount("ro");
+        let failed = run(&mut writer.command(disk.path()));
+        fails_without_a_trace(&writer, &reference, disk.path(), failed, &["read-only", "readonly", "Read-only"]);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_of_another_user_keeps_the_old_state() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let fixture = Fixture::new();
+    let program = copied_program(&fixture);
+    fs::set_permissions(fixture.dir.path(), PermissionsExt::from_mode(0o755)).unwrap();
+    let nobody = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+    if !Command::new("setpriv").args(nobody).arg("true").output().is_ok_and(|output| output.status.success()) {
+        return skipped("`setpriv` needs the right to change the user");
+    }
+    for writer in WRITERS {
+        let reference = writer.reference();
+        let place = writer.workplace();
+        fs::set_permissions(&place.path, PermissionsExt::from_mode(0o755)).unwrap();
+        let template = writer.command_of(&program, &place.path);
+        let mut command = Command::new("setpriv");
+        command.args(nobody).arg(&program).args(template.get_args()).current_dir(&place.path);
+        command.env("TMPDIR", place.path.join(TEMPORARY)).env("XDG_CACHE_HOME", "/dev/null/none");
+        let failed = run(&mut command);
+        let words = ["permission denied", "Permission denied", "readonly", "unable to open"];
+        fails_without_a_trace(&writer, &reference, &place.path, failed, &words);
+    }
+}
+
+#[test]
+fn of_two_commands_at_once_one_succeeds_and_the_other_succeeds_or_leaves_no_trace() {
+    for writer in WRITERS {
+        let reference = writer.reference();
+        let mut refused = 0;
+        for _ in 0..if is_long() { 30 } else { 3 } {
+            let place = writer.workplace();
+            let two: Vec<_> = (0..2)
+                .map(|_| writer.command(&place.path).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
+                .collect();
+            let outputs: Vec<_> = two.into_iter().map(|child| child.wait_with_output().unwrap()).collect();
+            for output in outputs.iter().filter(|output| !output.status.success()) {
+                let error = String::from_utf8_lossy(&output.stderr);
+                assert!(
+                    error.contains("another build") || error.contains("in the meantime"),
+                    "{}: {error}",
+                    writer.name
+                );
+                refused += 1;
+            }
+            assert!(outputs.iter().any(|output| output.status.success()), "{}", writer.name);
+            assert!(writer.state(&place.path) == reference.new, "{}", writer.name);
+            assert_eq!(tree(&place.path), reference.files, "{}", writer.name);
+        }
+        println!("{}: {refused} were refused", writer.name);
+    }
+}
+
+/// Library that changes the clock of a process.
+#[cfg(target_os = "linux")]
+fn faketime() -> Option<PathBuf> {
+    let libraries = fs::read_dir("/usr/lib").into_iter().flatten().flatten();
+    libraries.map(|entry| entry.path().join("faketime/libfaketime.so.1")).find(|path| path.is_file())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_clock_that_jumps_does_not_change_the_result() {
+    let Some(library) = faketime() else { return skipped("libfaketime is missing; on Debian, install faketime") };
+    for writer in WRITERS {
+        let reference = writer.reference();
+        let place = writer.workplace();
+        let clock = tempfile::NamedTempFile::new().unwrap();
+        let mut command = writer.command(&place.path);
+        command.env("LD_PRELOAD", &library).env("FAKETIME_TIMESTAMP_FILE", clock.path()).env("FAKETIME_NO_CACHE", "1");
+        command.env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
+        fs::write(clock.path(), "+0\n").unwrap();
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        // Each change of a file is followed by a jump, forwards or backwards.
+        let jumps = ["-400d\n", "+3000d\n", "-9000d\n", "+0\n"].iter().cycle();
+        let (mut jumps, mut seen) = (jumps, Vec::new());
+        wait_for(&mut child, || {
+            let now = tree(&place.path);
+            if now != seen {
+                fs::write(clock.path(), jumps.next().unwrap()).unwrap();
+                seen = now;
+            }
+            false
+        });
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}: {}", writer.name, String::from_utf8_lossy(&output.stderr));
+        assert!(writer.state(&place.path) == reference.new, "{}", writer.name);
+        assert_eq!(tree(&place.path), reference.files, "{}", writer.name);
+    }
+}
