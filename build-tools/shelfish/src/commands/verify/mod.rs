@@ -23,6 +23,7 @@ use crate::Outcome;
 use crate::database::scan::{RawBlock, Scan, ScanError};
 use crate::database::{self, DatabaseSource, Kind, OpenError};
 use crate::games::{DetailFacts, InfoError};
+use crate::system::named_error::named;
 use crate::system::ordered::{cores, ordered};
 use crate::terminal::progress::{Progress, Work};
 use crate::terminal::report;
@@ -251,8 +252,9 @@ fn read_all<R: Checked>(
 /// Lists shards that are missing from the manifest.
 fn foreign(dir: &Path, manifest: &Manifest) -> io::Result<Vec<Problem>> {
     let mut problems = Vec::new();
-    for entry in fs::read_dir(dir)? {
-        let file = entry?.file_name().to_string_lossy().into_owned();
+    let name = dir.display();
+    for entry in fs::read_dir(dir).map_err(named(&name))? {
+        let file = entry.map_err(named(&name))?.file_name().to_string_lossy().into_owned();
         if file.ends_with(shelfish::table::SHARD_ENDING) && manifest.shards().iter().all(|shard| shard.file != file) {
             problems.push(Problem::of_file(&file, ProblemKind::Foreign));
         }
