@@ -28,7 +28,11 @@ use axum::extract::{ConnectInfo, Request};
 use axum::http::header::RANGE;
 use axum::middleware::{self, Next};
 use axum::response::Response;
-use tokio::{net::TcpListener, runtime::Runtime, sync::watch};
+use tokio::{
+    net::{TcpListener, TcpSocket},
+    runtime::Runtime,
+    sync::watch,
+};
 
 use self::connections::serve;
 use self::network::Network;
@@ -40,6 +44,9 @@ use crate::{BoxError, Outcome};
 
 /// Maximum number of connections to `--metrics-address`.
 const METRICS_CONNECTIONS: usize = 64;
+
+/// Number of connections that wait to be accepted. Tokio's 128 are too few: of a thousand clients at once, some were reset.
+const BACKLOG: u32 = 4_096;
 
 /// Serve a directory over HTTP as a static host does.
 #[derive(clap::Args, Clone, Debug)]
@@ -192,13 +199,32 @@ pub fn run(mut args: Args) -> Outcome {
 
 /// Listens on an address.
 async fn listen(host: &str, port: u16) -> Result<TcpListener, ServeError> {
-    TcpListener::bind((host, port)).await.map_err(|source| {
+    let listener = async {
+        let mut result = Err(io::ErrorKind::AddrNotAvailable.into());
+        for address in tokio::net::lookup_host((host, port)).await? {
+            result = listen_at(address);
+            if result.is_ok() {
+                break;
+            }
+        }
+        result
+    };
+    listener.await.map_err(|source| {
         let host = host.to_owned();
         match source.kind() {
             io::ErrorKind::AddrInUse => ServeError::Taken { host, port },
             _ => ServeError::Listen { host, port, source },
         }
     })
+}
+
+fn listen_at(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // On Windows, this option would permit two servers on one port.
+    #[cfg(not(windows))]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 /// Builds the routes: files, and the API with `--api`. The second routes are those of `--metrics-address`.
