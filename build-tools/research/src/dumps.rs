@@ -206,7 +206,7 @@ impl Generator {
         let mut score = 100 * balance(chess.board()) + luck + self.random.i32(-10..=10);
         let mut pvs = vec![Pv { score: Score::Cp(score), line: first.to_vec() }];
         for _ in 1..self.number(PVS) {
-            let step = self.random.i32(..40);
+            let step = self.random.i32(0..40);
             score += if chess.turn().is_white() { -step } else { step };
             let mut played = chess.clone();
             let mut line = Vec::new();
@@ -318,6 +318,9 @@ mod tests {
         let dumps = write(dir.path(), &[100, 300]);
         let [first, first_month, second, second_month] = [0, 1, 2, 3].map(|n| positions(&dumps[n]));
         assert_eq!((first.len(), second.len()), (100, 200));
+        let text = String::from_utf8_lossy(&dumps[2]).into_owned();
+        let scores = text.split("\"cp\":").skip(1).map(|rest| rest.split(',').next().unwrap().parse::<i32>().unwrap());
+        assert!(scores.into_iter().all(|score| score.abs() < 10_000), "{text}");
         assert_eq!(first.iter().chain(&second).collect::<HashSet<_>>().len(), 300);
         for (month, all) in [(&first_month, &first), (&second_month, &second)] {
             let share = month.len() as f64 / all.len() as f64;
