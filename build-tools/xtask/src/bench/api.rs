@@ -117,7 +117,9 @@ pub fn run(args: &Args) -> Result<()> {
     let warm_up = (!args.store).then_some(3);
     for seconds in warm_up.into_iter().chain([args.seconds]) {
         let mut load = Command::new(&wrk);
-        load.args(["-t1", "--latency", &format!("-c{}", args.connections), &format!("-d{seconds}s"), "-s"]);
+        // wrk leaves answers after its timeout out of the percentiles.
+        load.args(["-t1", "--latency", "--timeout", "30s", &format!("-c{}", args.connections)]);
+        load.args([&format!("-d{seconds}s"), "-s"]);
         let mut errors = None;
         let done = watch(load.arg(&script).arg(&url).env("PATHS", &paths), |line| {
             // Questions beyond the limit of a server with a store are answered with 503.
