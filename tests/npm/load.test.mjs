@@ -137,7 +137,7 @@ test("the error of a wrong module contains its URL, its content and advice", asy
   assert.match((await fails(url)).message, /status 404.*"shelfish\/inline"/);
 
   answer = () => [200, "application/wasm", "<!doctype html>"];
-  assert.match((await fails(url)).message, /expected magic word/);
+  assert.match((await fails(url)).message, /is not WebAssembly: it was answered with application\/wasm/);
   answer = () => [200, "application/wasm", MODULE.subarray(0, 1000)];
   assert.match((await fails(url)).message, /WASM module cannot be loaded/);
 

@@ -143,7 +143,6 @@ async function fromExactUrl(url: string, timeout: number): Promise<WebAssembly.M
     } catch (cause) {
       throw failed(`no answer from ${url} (${(cause as Error).message}); ${advice(url)}`, url, cause);
     }
-    // The compiler of a browser reads the body, so that its progress is unknown.
     limit(timeout + (Number(response.headers.get("Content-Length")) || USUAL_BYTES) / 16.384);
     return fromResponse(response, url);
   };
@@ -153,10 +152,11 @@ async function fromExactUrl(url: string, timeout: number): Promise<WebAssembly.M
 async function fromResponse(response: Response, url = response.url): Promise<WebAssembly.Module> {
   const type = response.headers.get("Content-Type") ?? "no content type";
   if (!response.ok) throw failed(`${url} was answered with status ${response.status}; ${advice(url)}`, url);
-  // Streams need the right content type.
-  const isStream = /^application\/wasm\s*(;|$)/i.test(type) && !!WebAssembly.compileStreaming;
-  if (isStream) return guarded(WebAssembly.compileStreaming(response), url);
-  const bytes = new Uint8Array(await response.arrayBuffer());
+  // Not a stream: Firefox waits forever for the rest of a truncated stream, and its process compiles no other module.
+  const body = await response.arrayBuffer().catch((cause: Error) => {
+    throw failed(`the answer from ${url} broke off (${cause.message})`, url, cause);
+  });
+  const bytes = new Uint8Array(body);
   if (String(bytes.subarray(0, 4)) !== "0,97,115,109") {
     const start = JSON.stringify(new TextDecoder().decode(bytes.subarray(0, 40)));
     throw failed(`${url} is not WebAssembly: it was answered with ${type}, ${start}; ${advice(url)}`, url);
