@@ -328,7 +328,9 @@ fn the_error_of_an_endless_list_names_its_limit() {
     }
     let fixture = Fixture::of_sample();
     std::fs::create_dir(fixture.path("empty")).unwrap();
-    let pages: [(&str, fn(u64) -> String); 4] = [
+    /// Returns the files of a page.
+    type Files = fn(u64) -> String;
+    let pages: [(&str, Files); 4] = [
         ("more than 1000 pages", |_| String::new()),
         ("exceed 33554432 bytes", long_names),
         ("contains a file twice", |page| file(&format!("db/{}", page % 50))),
