@@ -1,6 +1,8 @@
 //! Any line of a dump is a record or is rejected. The record of a line can be written, and is read as it was.
 #![no_main]
 
+use std::cmp::Reverse;
+
 use libfuzzer_sys::fuzz_target;
 use shelfish::eval::PositionEval;
 use shelfish::table::{Block, Chunk, KeyRange, encode_block};
@@ -17,8 +19,10 @@ mod terminal;
 use dump::record::{self, Record};
 
 fuzz_target!(|line: &[u8]| {
-    let Ok(Record { position, evaluations, .. }) = record::parse(line) else { return };
+    let Ok(Record { position, mut evaluations, .. }) = record::parse(line) else { return };
     assert_eq!(PositionEval::fit(&position, &evaluations), evaluations.len(), "a record within its limits");
+    // A merge brings the evaluations into this order.
+    evaluations.sort_by_key(|evaluation| Reverse((evaluation.depth, evaluation.pvs.len(), evaluation.knodes)));
     let eval = PositionEval { position, evaluations };
     let block = encode_block(std::slice::from_ref(&eval)).expect("a record can be written");
     let at = Chunk { file: "fuzz".into(), range: 0..block.bytes.len() as u64, keys: KeyRange::all() };

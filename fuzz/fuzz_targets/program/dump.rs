@@ -7,9 +7,3 @@ pub mod json;
 pub mod payload;
 #[path = "../../../build-tools/shelfish/src/evaluations/record.rs"]
 pub mod record;
-#[path = "../../../build-tools/shelfish/src/evaluations/selection.rs"]
-pub mod selection;
-#[path = "../../../build-tools/shelfish/src/evaluations/share.rs"]
-pub mod share;
-
-pub use selection::{OverLimit, Selection};

@@ -1,7 +1,7 @@
 //! Output files that a user names. A file is written whole or not at all, and never over a file that the run reads.
 
 use std::fmt;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -130,11 +130,12 @@ impl Replacement {
             #[cfg(unix)]
             builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
             let temporary = builder.tempfile_in(folder).map_err(named)?;
-            // A file system without locks keeps the files of killed processes.
-            let is_locked = temporary.as_file().try_lock().is_ok();
-            // Another process may have removed the file before it was locked.
-            if !is_locked || is_same(temporary.as_file(), temporary.path()) {
-                return Ok(Replacement { temporary, path, _cleanup: cleanup });
+            // Another process may lock and remove the file before it is locked here.
+            match temporary.as_file().try_lock() {
+                Ok(()) if !is_same(temporary.as_file(), temporary.path()) => {}
+                Err(TryLockError::WouldBlock) => {}
+                // A file system without locks keeps the files of killed processes.
+                Ok(()) | Err(TryLockError::Error(_)) => return Ok(Replacement { temporary, path, _cleanup: cleanup }),
             }
         }
     }

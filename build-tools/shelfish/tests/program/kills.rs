@@ -308,7 +308,7 @@ fn kill(writer: Writer) {
     for n in 0..kills {
         let place = writer.workplace();
         let path = &place.path;
-        let (after, changes) = (reference.time.mul_f64(random.f64()), random.usize(1..=reference.changes));
+        let (after, changes) = (reference.time.mul_f64(random.f64()), random.usize(1..=reference.changes.max(1)));
         let what = format!("{} killed after {after:?} or {changes} changes", writer.name);
         let start = Instant::now();
         let mut child = writer.command(path).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();

@@ -57,6 +57,31 @@ fn the_first_run_builds_and_publishes_and_the_next_run_does_nothing() {
 }
 
 #[test]
+fn a_publication_that_ended_before_the_removal_of_old_files_is_completed() {
+    let fixture = fixture("");
+    fixture.file("dump.zst", some(0..700));
+    report(refresh(&fixture, &[]));
+    fixture.file("dump.zst", some(0..800));
+    report(refresh(&fixture, &[]));
+    // The state after a kill: the new database is published, and the old files are not removed.
+    let prune = "publish = ['--prune', '--keep', '1', '--grace', '0s']";
+    fixture.file("refresh.toml", format!("sources = ['dump.zst']\nto = 'site'\n{prune}"));
+    let state = fs::read_to_string(fixture.path("refresh.json")).unwrap();
+    let open = state.trim_end().strip_suffix('}').unwrap().trim_end();
+    fixture.file("refresh.json", format!("{open},\"is_unfinished\":true}}"));
+    let dry = report(refresh(&fixture, &["--dry-run"]));
+    assert_eq!(
+        (&dry["would"], &dry["reason"]),
+        (&"publish what is built".into(), &"the last publication did not end".into())
+    );
+    let second = report(refresh(&fixture, &[]));
+    assert_eq!((&second["built"], &second["changed"]), (&Value::Null, &false.into()));
+    assert_eq!(second["published"]["removed_files"], 1);
+    assert_eq!(report(refresh(&fixture, &["--dry-run"]))["would"], "do nothing: the newest is published");
+    assert_eq!(fs::read_to_string(fixture.path("refresh.json")).unwrap(), state);
+}
+
+#[test]
 fn a_newer_dump_is_published_optionally_on_the_published_base() {
     for (base, expected) in [("", 800), ("base = 'published'", 1200)] {
         let fixture = fixture(base);

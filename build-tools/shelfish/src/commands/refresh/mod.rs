@@ -40,6 +40,14 @@ struct State {
     /// Hash of the published manifest that was the base of the build.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     base: Option<String>,
+    /// Whether a publication of the build may have ended early, so that old databases may remain in the store.
+    #[serde(default, skip_serializing_if = "is_false")]
+    is_unfinished: bool,
+}
+
+/// Returns whether a field need not be written.
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// Reasons for a build or a publication.
@@ -67,6 +75,8 @@ enum Reason {
     Nothing,
     /// Another database is published; its hash.
     Other(String),
+    /// The last publication did not end.
+    Unfinished,
 }
 
 impl fmt::Display for Reason {
@@ -85,6 +95,7 @@ impl fmt::Display for Reason {
             Reason::Base => f.write_str("the published database, which is the base, changed"),
             Reason::Nothing => f.write_str("nothing is published"),
             Reason::Other(integrity) => write!(f, "another database is published, {integrity}"),
+            Reason::Unfinished => f.write_str("the last publication did not end"),
         }
     }
 }
@@ -238,12 +249,16 @@ pub fn refresh(path: &Path, how: How) -> Result<Report, BoxError> {
     let directory = Directory::new(&config.directory);
     let here = database::wait(directory.whole(Manifest::FILE, Manifest::MAX_BYTES as u64))?;
     let here = here.ok().map(|bytes| Integrity::of(&bytes).to_string());
-    let is_published = known.as_ref().is_some_and(|known| there.as_ref() == Some(&known.integrity));
+    let is_there = |known: &State| there.as_ref() == Some(&known.integrity);
+    let is_here = |known: &State| here.as_ref() == Some(&known.integrity);
+    let is_unfinished = known.as_ref().is_some_and(|known| is_there(known) && is_here(known) && known.is_unfinished);
+    let is_published = known.as_ref().is_some_and(is_there) && !is_unfinished;
     // A build on an older manifest would lose later publications.
     let is_current = |known: &State| !config.on_published || known.base == there;
-    let is_built = known.as_ref().is_some_and(|known| here.as_ref() == Some(&known.integrity) && is_current(known));
+    let is_built = is_unfinished || known.as_ref().is_some_and(|known| is_here(known) && is_current(known));
     let reason = match (&known, &there) {
         _ if is_published => None,
+        _ if is_unfinished => Some(Reason::Unfinished),
         (_, None) if is_built => Some(Reason::Nothing),
         (_, Some(there)) if is_built => Some(Reason::Other(there.clone())),
         (Some(known), _) if !is_current(known) => Some(Reason::Base),
@@ -259,8 +274,9 @@ pub fn refresh(path: &Path, how: How) -> Result<Report, BoxError> {
     } else if is_published {
         say("the sources of the published database did not change: nothing to do");
     } else {
-        if is_built {
+        let state = if let Some(known) = known.filter(|_| is_built) {
             say("the database is built already");
+            known
         } else {
             // A local base is faster than a remote base.
             let base = match (&there, &here) {
@@ -283,14 +299,17 @@ pub fn refresh(path: &Path, how: How) -> Result<Report, BoxError> {
                 return Err(RefreshError::Damaged(config.directory, Box::new(problem.clone())).into());
             }
             let base = there.clone().filter(|_| config.on_published);
-            State { recipe, integrity: built.integrity().to_string(), base }.write(&config.state)?;
+            let state = State { recipe, integrity: built.integrity().to_string(), base, is_unfinished: true };
+            state.write(&config.state)?;
             (report.built, report.verified) = (Some(built), Some(verified));
-        }
+            state
+        };
         say("publishing");
         if config.on_published {
             publishing.replaces = Replaces::Only(there);
         }
         let published = publish(&publishing)?;
+        State { is_unfinished: false, ..state }.write(&config.state)?;
         report.changed = published.changed;
         report.integrity.clone_from(&published.integrity);
         report.published = Some(published);
