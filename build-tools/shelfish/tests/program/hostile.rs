@@ -328,11 +328,12 @@ fn the_error_of_an_endless_list_names_its_limit() {
     }
     let fixture = Fixture::of_sample();
     std::fs::create_dir(fixture.path("empty")).unwrap();
-    let pages: [(&str, Arc<dyn Fn(u64) -> String + Send + Sync>); 4] = [
-        ("more than 1000 pages", Arc::new(|_| String::new())),
-        ("exceed 33554432 bytes", Arc::new(long_names)),
-        ("contains a file twice", Arc::new(|page| file(&format!("db/{}", page % 50)))),
-        ("contains a file twice", Arc::new(|_| file("db/a") + &file("db/a"))),
+    type Files = fn(u64) -> String;
+    let pages: [(&str, Files); 4] = [
+        ("more than 1000 pages", |_| String::new()),
+        ("exceed 33554432 bytes", long_names),
+        ("contains a file twice", |page| file(&format!("db/{}", page % 50))),
+        ("contains a file twice", |_| file("db/a") + &file("db/a")),
     ];
     for (words, files) in pages {
         let folder = fixture.path("empty");
