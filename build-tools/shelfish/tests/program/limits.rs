@@ -422,7 +422,7 @@ fn each_answer_has_the_id_of_its_request() {
         id
     };
     let longest = "x".repeat(64);
-    for plain in ["7", "4bf92f3577b34da6a3ce929d0e0e4736", "a-B_c.9", &longest] {
+    for plain in ["id-7", "4bf92f3577b34da6a3ce929d0e0e4736", "a-B_c.9", &longest] {
         assert_eq!(ask(&[plain]), plain);
     }
     let long = "x".repeat(65);

@@ -73,14 +73,17 @@ impl Connections {
         connection
     }
 
-    /// Closes the connection that has waited longest for a request, or for a client to read.
-    fn close_oldest(&self) {
+    /// Closes the connection that has waited longest for a request, or for a client to read. Returns whether there was
+    /// such a connection.
+    fn close_oldest(&self) -> bool {
         let mut all = self.all();
         let waiting = all.iter().map(|(number, connection)| (connection.waits_since.load(Relaxed), *number));
         let oldest = waiting.filter(|(since, _)| *since != BUSY).min();
-        if let Some(connection) = oldest.and_then(|(_, number)| all.remove(&number)) {
+        let closed = oldest.and_then(|(_, number)| all.remove(&number));
+        closed.is_some_and(|connection| {
             connection.closed.notify_one();
-        }
+            true
+        })
     }
 }
 
@@ -106,12 +109,12 @@ pub(super) async fn serve(
             if let Ok(place) = places.clone().try_acquire_owned() {
                 break place;
             }
-            connections.close_oldest();
-            if let Ok(Ok(place)) = tokio::time::timeout(PAUSE, places.clone().acquire_owned()).await {
-                break place;
-            }
-            if *stop.borrow() {
-                return;
+            // A closed connection gives its place back, even if that takes long on a busy machine.
+            let pause = if connections.close_oldest() { Duration::MAX } else { PAUSE };
+            tokio::select! {
+                Ok(place) = places.clone().acquire_owned() => break place,
+                () = tokio::time::sleep(pause) => {}
+                _ = stop.wait_for(|stop| *stop) => return,
             }
         };
         // Without Nagle's algorithm, a head and a short body do not wait for an acknowledgement.
