@@ -104,8 +104,9 @@ fn measure<'a>(args: &Args, dir: &Path, n: usize, results: &mut Results) -> Resu
     verify.args(["verify", "--json", "--quiet", "-d"]).arg(&db);
     add("verify", &built, verify)?;
 
-    if ["publish", "refresh"].iter().all(|name| results.has(&format!("{name} {}", args.positions[n - 1]))) {
-        for name in ["publish", "refresh", "game after refresh"] {
+    let in_store = ["publish", "refresh", "game after refresh"];
+    if in_store.iter().all(|name| results.has(&format!("{name} {}", args.positions[n - 1]))) {
+        for name in in_store {
             let found = results.get(&format!("{name} {}", args.positions[n - 1]), &built, shelfish())?;
             measured.insert(name, found);
         }
