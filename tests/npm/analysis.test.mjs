@@ -196,6 +196,20 @@ test("the module is loaded once from `wasm`, and the error of a failed load cont
   await assert.rejects(openAnalysis({ signal: AbortSignal.abort() }), { code: "aborted" });
 });
 
+test("a database answers for a game that ends on the board without an error", async (t) => {
+  /** @type {typeof import("shelfish/node")} */
+  const { directory, openDatabase } = await import(at("node.js"));
+  const database = await openDatabase(directory(join(ROOT, "static-shards/package-sample")));
+  t.after(() => database.close());
+  const { report, databaseError, endgamesError } = await analysis.analyseGame(MATE, { database, indexedDB: false });
+  assert.deepEqual([databaseError, endgamesError], [undefined, undefined]);
+  assert.ok(report.known > 0, `${report.known} known positions`);
+  // An error of a position that is not the end remains an error.
+  const failing = { lookupMany: async (/** @type {readonly string[]} */ fens) => fens.map(() => new ShelfishError({ code: "corrupt", message: "damaged" })) };
+  const failed = await analysis.analyseGame(MATE, { database: failing, indexedDB: false });
+  assert.equal(/** @type {import("shelfish/analysis").ShelfishError} */ (failed.databaseError).code, "corrupt");
+});
+
 test("a long game takes little time", () => {
   const moves = Array.from({ length: 300 }, (_, n) => ["g1f3", "g8f6", "f3g1", "f6g8"][n % 4] ?? "");
   const evaluations = Array.from({ length: 301 }, (_, n) => ({ cp: n % 50, depth: 20 }));

@@ -84,8 +84,8 @@ async function give<Answer>(
   try {
     const answers = await ask();
     review.give(...encode(answers.map(convert)));
-    // A missing table is no failure.
-    return answers.find((answer): answer is Error => answer instanceof Error && !/^(castling|pieces|table)$/.test((answer as ShelfishError).code));
+    // The end of the game and a missing table are no failures.
+    return answers.find((answer): answer is Error => answer instanceof Error && !/^(castling|over|pieces|table)$/.test((answer as ShelfishError).code));
   } catch (error) {
     throwIfAborted(signal, "the analysis");
     if (error instanceof ShelfishError && error.code === "usage") throw error;
