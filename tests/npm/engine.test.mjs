@@ -156,8 +156,8 @@ test("a search without limits continues until it is aborted, and returns its las
   });
   assert.equal(last?.depth, 9);
   assert.ok(found.depth >= 9 && found.pvs[0].uci.length > 0, `depth ${found.depth}`);
-  // The search may end the iteration after its first bound was reported.
-  if (found.knodes === last.knodes) assert.deepEqual(found.pvs, last.pvs);
+  // The search may end an iteration whose first bound was reported.
+  if (found.nodes === last.nodes) assert.deepEqual(found.pvs, last.pvs);
   // Aborted before the search begins, there is no result.
   await assert.rejects(engine.analyse(KIWIPETE, { signal: abort.signal }), { code: "aborted" });
 });
