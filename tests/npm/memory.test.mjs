@@ -1,0 +1,55 @@
+// Memory of the modules over many lookups and reports. Each run does the same work in the same order, so its memory is the same.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { PACKAGE, ROOT } from "../browser/support/paths.mjs";
+import { truth } from "../browser/support/truth.mjs";
+
+/** Number of parts of the work. The memory is measured after each part. */
+const PARTS = 10;
+const LOOKUPS = 20_000;
+const GAMES = 200;
+
+/** @type {WebAssembly.Memory[]} */
+const memories = [];
+const { instantiate } = WebAssembly;
+Object.assign(WebAssembly, {
+  /** Records the memory of each module. @param {[any, any]} args */
+  async instantiate(...args) {
+    const result = /** @type {any} */ (await instantiate(...args));
+    for (const value of Object.values((result.instance ?? result).exports)) if (value instanceof WebAssembly.Memory) memories.push(value);
+    return result;
+  },
+});
+
+const at = (/** @type {string} */ name) => pathToFileURL(join(PACKAGE, name)).href;
+/** @type {typeof import("shelfish/node")} */
+const { directory, openDatabase } = await import(at("node.js"));
+/** @type {typeof import("shelfish/analysis")} */
+const { openAnalysis } = await import(at("analysis-inline.js"));
+
+test(`the modules need no more memory after the first of ${PARTS} parts of ${LOOKUPS} lookups and ${GAMES} reports`, async (t) => {
+  const database = await openDatabase(directory(join(ROOT, "static-shards/package-sample")), { memoryBytes: 100_000 });
+  t.after(() => database.close());
+  const analysis = await openAnalysis();
+  const fens = [...truth(join(ROOT, "static-shards/sample.jsonl.zst")).keys()];
+  const pgns = readFileSync(join(ROOT, "static-shards/famous.pgn"), "utf8").split(/\n(?=\[Event )/);
+  const pages = [];
+  let found = 0;
+  for (let part = 0; part < PARTS; part++) {
+    for (let n = (part * LOOKUPS) / PARTS; n < ((part + 1) * LOOKUPS) / PARTS; n++) {
+      if (await database.lookup(String(fens[(n * 7919) % fens.length]))) found++;
+    }
+    for (let n = (part * GAMES) / PARTS; n < ((part + 1) * GAMES) / PARTS; n++) {
+      const { databaseError } = await analysis.analyseGame(String(pgns[n % pgns.length]), { database, indexedDB: false });
+      assert.equal(databaseError, undefined);
+    }
+    pages.push(memories.map(({ buffer }) => buffer.byteLength / 65_536).join(" + "));
+  }
+  assert.equal(memories.length, 2);
+  assert.ok(found > LOOKUPS / 10, `${found} positions found`);
+  t.diagnostic(`memory of the modules in pages of 64 KiB: ${pages.join(", ")}`);
+  assert.deepEqual(new Set(pages.slice(1)), new Set([pages[0]]));
+});
