@@ -13,6 +13,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail, ensure};
+use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
 
 use super::process::{self, Measured, Usage};
@@ -26,14 +27,23 @@ const HOLD_OUT: u32 = 100;
 /// Sizes for which the growth is continued, in positions.
 const PREDICTED: [(&str, f64); 2] = [("*400 million*", 4e8), ("*64 billion*", 6.4e10)];
 
+/// Measurements of a database, in their order.
+const MEASUREMENTS: [&str; 5] = ["build", "game", "lookup", "verify", STORE];
+/// Name of the measurements with a store.
+const STORE: &str = "store";
+/// Measurements with a store.
+const IN_STORE: [&str; 3] = ["publish", "refresh", "game after refresh"];
+
 /// Options of `cargo xtask bench-scale`.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   cargo xtask bench-scale --games games.pgn.zst
   cargo xtask bench-scale --games games.pgn.zst --positions 1000000,10000000,100000000 --dir /mnt/scratch
 
-100 million positions need some two hours of two cores and 15 GB of disk. Results are kept in DIR/results.json, and a measurement
-that is there is not repeated. Remove the file to measure again.")]
+  cargo xtask bench-scale --games games.pgn.zst --only build,game,lookup
+
+100 million positions need some two and a half hours of two idle cores and 15 GB of disk. Results are kept in DIR/results.json, and a
+measurement that is there is not repeated. Remove the file to measure again. The table contains all results of the file.")]
 pub struct Args {
     /// Games for the dumps, and to replay
     #[arg(long, value_name = "FILE", default_value = super::GAMES)]
@@ -50,6 +60,10 @@ pub struct Args {
     /// Number of games to replay
     #[arg(long, value_name = "N", default_value_t = 500)]
     replayed: u32,
+    /// Measure only these: build, game, lookup, verify, store (publication and refresh)
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = PossibleValuesParser::new(MEASUREMENTS),
+        default_values = MEASUREMENTS, hide_default_value = true, hide_possible_values = true)]
+    only: Vec<String>,
 }
 
 /// Measures, and prints a table in Markdown.
@@ -66,77 +80,104 @@ pub fn run(args: &Args) -> Result<()> {
         call(write.args(["--hold-out", &HOLD_OUT.to_string(), "--out"]).arg(&dumps))?;
     }
     let mut results = Results::open(dir.join("results.json"))?;
-    let columns: Vec<BTreeMap<&str, Value>> =
-        (1..=args.positions.len()).map(|n| measure(args, &dir, n, &mut results)).collect::<Result<_>>()?;
-    print(&columns, &args.positions);
+    for (n, &size) in args.positions.iter().enumerate() {
+        Subject::new(args, &dir, n + 1, size)?.measure(&args.only, &mut results)?;
+    }
+    print(&results, &args.positions);
     Ok(())
 }
 
-/// Measures the database of the first `n` dumps.
-fn measure<'a>(args: &Args, dir: &Path, n: usize, results: &mut Results) -> Result<BTreeMap<&'a str, Value>> {
-    let dump = |name: String| dir.join("dumps").join(name);
-    let dumps: Vec<PathBuf> = (1..=n).map(|n| dump(format!("{n}.jsonl.zst"))).collect();
-    let months: Vec<PathBuf> = (1..=n).map(|n| dump(format!("{n}-month.jsonl.zst"))).collect();
-    let built = dir.join(format!("built-{n}"));
-    let db = built.join("db");
-    fs::create_dir_all(&built)?;
-    let shelfish = || command(program("shelfish"));
-    let games = root().join(&args.games);
-    let replay = |db: &Path, more: &[&str]| {
-        let mut replay = shelfish();
-        replay.args(["bench", "traffic", "--json", "--quiet", "-d"]).arg(db).arg("--games").arg(&games);
-        let every = (HOLD_OUT * 5).to_string();
-        replay.args(["--every", &every, "--limit", &args.replayed.to_string()]).args(more);
-        replay
-    };
-    let mut measured = BTreeMap::new();
-    let mut add = |name: &'a str, watched: &Path, command: Command| -> Result<()> {
-        measured.insert(name, results.get(&format!("{name} {}", args.positions[n - 1]), watched, command)?);
-        Ok(())
-    };
+/// Database of the first dumps.
+struct Subject<'a> {
+    args: &'a Args,
+    /// Number of positions.
+    size: u64,
+    /// Dumps, and dumps of the month after them.
+    dumps: Vec<PathBuf>,
+    months: Vec<PathBuf>,
+    /// Directory of the database and of its refresh.
+    dir: PathBuf,
+}
 
-    let mut build = shelfish();
-    build.arg("build").args(&dumps).args(["--json", "--quiet", "--max-memory", &args.max_memory, "-o"]).arg(&db);
-    add("build", &built, build)?;
-    add("game", &built, replay(&db, &[]))?;
-    add("lookup", &built, replay(&db, &["--apart"]))?;
-    let mut verify = shelfish();
-    verify.args(["verify", "--json", "--quiet", "-d"]).arg(&db);
-    add("verify", &built, verify)?;
-
-    let in_store = ["publish", "refresh", "game after refresh"];
-    if in_store.iter().all(|name| results.has(&format!("{name} {}", args.positions[n - 1]))) {
-        for name in in_store {
-            let found = results.get(&format!("{name} {}", args.positions[n - 1]), &built, shelfish())?;
-            measured.insert(name, found);
-        }
-        return Ok(measured);
+impl Subject<'_> {
+    fn new<'a>(args: &'a Args, dir: &Path, count: usize, size: u64) -> Result<Subject<'a>> {
+        let dumps = |suffix: &str| -> Vec<PathBuf> {
+            (1..=count).map(|n| dir.join("dumps").join(format!("{n}{suffix}.jsonl.zst"))).collect()
+        };
+        let subject =
+            Subject { args, size, dumps: dumps(""), months: dumps("-month"), dir: dir.join(format!("built-{count}")) };
+        fs::create_dir_all(&subject.dir)?;
+        Ok(subject)
     }
-    let store = Store::start()?;
-    let mut add = |name: &'a str, command: Command| -> Result<()> {
-        measured
-            .insert(name, results.measure(&format!("{name} {}", args.positions[n - 1]), &built, store.reach(command))?);
+
+    fn db(&self) -> PathBuf {
+        self.dir.join("db")
+    }
+
+    /// Returns the command that replays games on a database.
+    fn replay(&self, db: &Path, more: &[&str]) -> Command {
+        let mut replay = shelfish();
+        replay
+            .args(["bench", "traffic", "--json", "--quiet", "-d"])
+            .arg(db)
+            .arg("--games")
+            .arg(root().join(&self.args.games));
+        let every = (HOLD_OUT * 5).to_string();
+        replay.args(["--every", &every, "--limit", &self.args.replayed.to_string()]).args(more);
+        replay
+    }
+
+    /// Measures without the measurements that have a result.
+    fn measure(&self, only: &[String], results: &mut Results) -> Result<()> {
+        let db = self.db();
+        let mut build = shelfish();
+        build.arg("build").args(&self.dumps).args(["--json", "--quiet", "--max-memory", &self.args.max_memory]);
+        build.arg("-o").arg(&db);
+        let mut verify = shelfish();
+        verify.args(["verify", "--json", "--quiet", "-d"]).arg(&db);
+        let commands = [
+            ("build", build),
+            ("game", self.replay(&db, &[])),
+            ("lookup", self.replay(&db, &["--apart"])),
+            ("verify", verify),
+        ];
+        for (name, command) in commands {
+            if only.iter().any(|only| only == name) && results.get(name, self.size).is_none() {
+                results.measure(name, self.size, &self.dir, command)?;
+            }
+        }
+        let is_missing = IN_STORE.iter().any(|name| results.get(name, self.size).is_none());
+        if only.iter().any(|only| only == STORE) && is_missing {
+            self.measure_in_store(results)?;
+        }
         Ok(())
-    };
-    let mut publish = shelfish();
-    publish.args(["publish", "--json", "--quiet"]).arg(&db).arg("s3://evals/db");
-    add("publish", publish)?;
-    let config = built.join("refresh.toml");
-    let quoted: Vec<String> = months.iter().map(|month| format!("{:?}", month.display().to_string())).collect();
-    fs::write(
-        &config,
-        format!(
-            "sources = [{}]\nto = \"s3://evals/db\"\ndirectory = \"refreshed\"\nbase = \"published\"\nbuild = [\"--max-memory\", {:?}]\n",
-            quoted.join(", "),
-            args.max_memory
-        ),
-    )?;
-    let mut refresh = shelfish();
-    refresh.args(["refresh", "--json", "--quiet"]).arg(&config);
-    add("refresh", refresh)?;
-    add("game after refresh", replay(&built.join("refreshed"), &[]))?;
-    fs::remove_dir_all(built.join("refreshed"))?;
-    Ok(measured)
+    }
+
+    /// Measures a publication, a refresh, and games after the refresh.
+    fn measure_in_store(&self, results: &mut Results) -> Result<()> {
+        let store = Store::start()?;
+        let mut measure = |name, command| results.measure(name, self.size, &self.dir, store.reach(command));
+        let mut publish = shelfish();
+        publish.args(["publish", "--json", "--quiet"]).arg(self.db()).arg("s3://evals/db");
+        measure("publish", publish)?;
+        let config = self.dir.join("refresh.toml");
+        let quoted: Vec<String> =
+            self.months.iter().map(|month| format!("{:?}", month.display().to_string())).collect();
+        let (sources, memory) = (quoted.join(", "), &self.args.max_memory);
+        let keys =
+            format!("sources = [{sources}]\nto = \"s3://evals/db\"\ndirectory = \"refreshed\"\nbase = \"published\"\n");
+        fs::write(&config, format!("{keys}build = [\"--max-memory\", {memory:?}]\n"))?;
+        let mut refresh = shelfish();
+        refresh.args(["refresh", "--json", "--quiet"]).arg(&config);
+        measure("refresh", refresh)?;
+        let refreshed = self.dir.join("refreshed");
+        measure("game after refresh", self.replay(&refreshed, &[]))?;
+        Ok(fs::remove_dir_all(refreshed)?)
+    }
+}
+
+fn shelfish() -> Command {
+    command(program("shelfish"))
 }
 
 /// Results by name, in a file.
@@ -154,21 +195,14 @@ impl Results {
         Ok(Results { path, found })
     }
 
-    fn has(&self, name: &str) -> bool {
-        self.found.contains_key(name)
-    }
-
-    /// Returns a stored result, or measures.
-    fn get(&mut self, name: &str, watched: &Path, command: Command) -> Result<Value> {
-        match self.found.get(name) {
-            Some(found) => Ok(found.clone()),
-            None => self.measure(name, watched, command),
-        }
+    fn get(&self, name: &str, size: u64) -> Option<&Value> {
+        self.found.get(&format!("{name} {size}"))
     }
 
     /// Runs a command that prints JSON. Stores its output with its time, memory, and the additional bytes in `watched`.
-    fn measure(&mut self, name: &str, watched: &Path, mut command: Command) -> Result<Value> {
-        say(name);
+    fn measure(&mut self, name: &str, size: u64, watched: &Path, mut command: Command) -> Result<()> {
+        let name = format!("{name} {size}");
+        say(&name);
         let Measured { seconds, usage, disk_bytes, output } = process::measure(&mut command, watched)?;
         let output: Value = serde_json::from_slice(&output).with_context(|| format!("the output of {name}"))?;
         let Usage { processor_seconds, memory_bytes } = usage;
@@ -179,9 +213,8 @@ impl Results {
             "disk_bytes": disk_bytes,
             "output": output,
         });
-        self.found.insert(name.to_owned(), result.clone());
-        fs::write(&self.path, serde_json::to_vec_pretty(&self.found)?)?;
-        Ok(result)
+        self.found.insert(name, result);
+        Ok(fs::write(&self.path, serde_json::to_vec_pretty(&self.found)?)?)
     }
 }
 
@@ -250,7 +283,7 @@ type Row = (&'static str, &'static [&'static str], f64, Growth);
 
 use Growth::{Constant, Linear, Logarithmic};
 
-const ROWS: [Row; 27] = [
+const ROWS: [Row; 28] = [
     ("build: minutes", &["build", "seconds"], 1.0 / 60.0, Linear),
     ("build: minutes of processor time", &["build", "processor_seconds"], 1.0 / 60.0, Linear),
     ("build: memory, MB", &["build", "memory_bytes"], 1e-6, Constant),
@@ -261,61 +294,73 @@ const ROWS: [Row; 27] = [
     ("leaf pages, kB", &["game", "output", "database", "page_bytes"], 1e-3, Linear),
     ("manifest, kB", &["game", "output", "database", "manifest_bytes"], 1e-3, Linear),
     ("cold lookup: requests", &["lookup", "cold", "requests"], 1.0, Constant),
-    ("cold lookup: kB", &["lookup", "cold", "bytes"], 1e-3, Constant),
+    (
+        "cold lookup: kB of the page and the block",
+        &["lookup", "cold", "bytes of pages", "bytes of blocks"],
+        1e-3,
+        Constant,
+    ),
     ("cold lookup: ms", &["lookup", "cold", "ms"], 1.0, Constant),
     ("unseen game: requests", &["game", "cold", "requests"], 1.0, Logarithmic),
     ("unseen game: of these for pages", &["game", "cold", "requests for pages"], 1.0, Logarithmic),
-    ("unseen game: kB", &["game", "cold", "bytes"], 1e-3, Logarithmic),
+    ("unseen game: kB of pages and blocks", &["game", "cold", "bytes of pages", "bytes of blocks"], 1e-3, Logarithmic),
     ("unseen game: of these for pages", &["game", "cold", "bytes of pages"], 1e-3, Logarithmic),
     ("unseen game: ms", &["game", "cold", "ms"], 1.0, Logarithmic),
     ("verify: minutes", &["verify", "seconds"], 1.0 / 60.0, Linear),
+    ("verify: minutes of processor time", &["verify", "processor_seconds"], 1.0 / 60.0, Linear),
     ("verify: memory, MB", &["verify", "memory_bytes"], 1e-6, Constant),
     ("publish: seconds", &["publish", "seconds"], 1.0, Linear),
     ("publish: requests", &["publish", "output", "requests"], 1.0, Linear),
     ("publish: memory, MB", &["publish", "memory_bytes"], 1e-6, Constant),
     ("refresh: minutes", &["refresh", "seconds"], 1.0 / 60.0, Linear),
     ("refresh: minutes of processor time", &["refresh", "processor_seconds"], 1.0 / 60.0, Linear),
-    ("refresh: upload, MB", &["refresh", "output", "publish", "sent_bytes"], 1e-6, Linear),
-    ("refresh: requests", &["refresh", "output", "publish", "requests"], 1.0, Linear),
+    ("refresh: upload, MB", &["refresh", "output", "published", "sent_bytes"], 1e-6, Linear),
+    ("refresh: requests", &["refresh", "output", "published", "requests"], 1.0, Linear),
     ("unseen game after the refresh: requests", &["game after refresh", "cold", "requests"], 1.0, Logarithmic),
 ];
 
-/// Returns a figure of the measurements of a database. `cold` is the replay in which a new reader looks up each game at once.
-fn figure(measured: &BTreeMap<&str, Value>, path: &[&str]) -> Option<f64> {
+/// Returns a figure of the measurements of a database. Names after `cold` are added; they refer to the replay in which a new reader looks
+/// up each game at once.
+fn figure(results: &Results, size: u64, path: &[&str]) -> Option<f64> {
     let (first, rest) = path.split_first()?;
-    let value = measured.get(first)?;
-    let ["cold", name] = rest else { return rest.iter().try_fold(value, |value, name| value.get(name))?.as_f64() };
+    let value = results.get(first, size)?;
+    let ["cold", names @ ..] = rest else {
+        return rest.iter().try_fold(value, |value, name| value.get(name))?.as_f64();
+    };
     let replays = value["output"]["replays"].as_array()?;
     let cold = replays.iter().find(|replay| replay["at_once"] == true && replay["warm"] == false)?;
-    if *name != "ms" {
-        return cold["games"][name]["mean"].as_f64();
+    if *names != ["ms"] {
+        return names.iter().map(|name| cold["games"][name]["mean"].as_f64()).sum();
     }
     let times = cold["times"].as_array()?;
     times.iter().find(|time| time["round_trip_ms"] == 50.0 && time["mbit"] == 20.0)?["all_ms"]["median"].as_f64()
 }
 
 /// Prints the figures of each database, and continues their growth from the last two databases.
-fn print(columns: &[BTreeMap<&str, Value>], positions: &[u64]) {
+fn print(results: &Results, positions: &[u64]) {
     let is_growth = positions.len() > 1;
     let sizes = positions.iter().map(|n| format!("{} million", round(*n as f64 / 1e6)));
     let sizes: Vec<String> =
         sizes.chain(PREDICTED.iter().filter(|_| is_growth).map(|(name, _)| (*name).to_owned())).collect();
     println!("\n| positions | {} |\n|---|{}", sizes.join(" | "), "---:|".repeat(sizes.len()));
     for (name, path, factor, growth) in ROWS {
-        let figures: Vec<f64> =
-            columns.iter().filter_map(|column| figure(column, path)).map(|found| found * factor).collect();
-        let mut cells: Vec<String> = figures.iter().map(|figure| round(*figure)).collect();
-        if let ([.., before, last], [.., fewer, most]) = (figures.as_slice(), positions) {
+        let figures = positions.iter().map(|&size| Some((size as f64, figure(results, size, path)? * factor)));
+        let figures: Vec<Option<(f64, f64)>> = figures.collect();
+        let cell = |figure: Option<(f64, f64)>| figure.map_or_else(String::new, |(_, figure)| round(figure));
+        let mut cells: Vec<String> = figures.iter().map(|&figure| cell(figure)).collect();
+        let known: Vec<(f64, f64)> = figures.into_iter().flatten().collect();
+        if let [.., (fewer, before), (most, last)] = known[..] {
             for (_, predicted) in PREDICTED {
-                let (ratio, step) = (predicted / *most as f64, (*most as f64 / *fewer as f64).ln());
+                let (ratio, step) = (predicted / most, (most / fewer).ln());
                 let figure = match growth {
                     Growth::Linear => last * ratio,
                     Growth::Logarithmic => last + (last - before) * ratio.ln() / step,
-                    Growth::Constant => *last,
+                    Growth::Constant => last,
                 };
                 cells.push(format!("*{}*", round(figure)));
             }
         }
+        cells.resize(sizes.len(), String::new());
         println!("| {name} | {} |", cells.join(" | "));
     }
 }
