@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
 use crate::common::hostile::{HostileHost, current_memory, send_file};
-use crate::common::server::{Server, header, read_answer, rest, status};
+use crate::common::server::{Server, header, read_answer, rest, sample_fens, status};
 use crate::common::*;
 
 /// Returns the path of a question for the start position, with a different text for each number.
@@ -481,13 +481,7 @@ fn many_clients_do_not_increase_the_memory_of_a_server_on_a_slow_host() {
     // Decoded blocks do not fit the memory.
     let options = ["--memory", "1MiB", "--answers", "64KiB", "--at-once", "16", "--cache-size", "0"];
     let server = Server::start(command(), &[&options[..], &[&slow.url("db")]].concat());
-    let sample = sample();
-    let fens: Vec<String> = sample
-        .lines()
-        .map(|line| {
-            serde_json::from_str::<serde_json::Value>(line).unwrap()["fen"].as_str().unwrap().replace(' ', "%20")
-        })
-        .collect();
+    let fens = sample_fens();
     let (fens, server, is_over) = (&fens, &server, &AtomicBool::new(false));
     let counts: [AtomicUsize; 2] = Default::default();
     let (answered, busy) = (&counts[0], &counts[1]);
