@@ -1,5 +1,8 @@
 //! `cargo xtask fuzz`: builds the fuzz targets for coverage, as `cargo fuzz` does, and runs them.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
 use anyhow::{Context, Result};
 use clap::builder::PossibleValuesParser;
 
@@ -9,10 +12,13 @@ use crate::{
     tools,
 };
 
-const TARGETS: [&str; 18] = [
+/// Targets. The last [`OF_PROGRAM`] contain the whole program.
+const TARGETS: [&str; 22] = [
     "fen", "key", "manifest", "page", "block", "played", "pgn", "polyglot", "search", "pzstd", "part", "plan",
-    "endgames", "table", "dump", "http", "network", "uci",
+    "endgames", "table", "dump", "http", "network", "uci", "games", "learning", "parquet", "refresh",
 ];
+/// Number of targets with the whole program. It takes minutes to compile, so that a short run leaves them out.
+const OF_PROGRAM: usize = 4;
 
 /// Options that `cargo fuzz` passes to the compiler, without sanitizers, which need a nightly compiler.
 const COVERAGE: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
@@ -61,7 +67,7 @@ pub fn run(args: &Args) -> Result<Tally> {
     programs(&["shelfish-cli", "shelfish-attack"])?;
     let (corpus, found) = (target_dir().join("fuzz/corpus"), target_dir().join("fuzz/artifacts/"));
     call(command(program("attack")).arg("seeds").arg(&corpus))?;
-    std::fs::create_dir_all(&found)?;
+    fs::create_dir_all(&found)?;
     let version = output(command("rustc").arg("-vV")).context("rustc does not print its version")?;
     let host =
         version.lines().find_map(|line| line.strip_prefix("host: ")).context("`rustc -vV` has no line `host: `")?;
@@ -71,29 +77,61 @@ pub fn run(args: &Args) -> Result<Tally> {
     };
     // The explicit target keeps build scripts from being built for coverage.
     build.args(["build", "--release", "--locked", "--manifest-path", "fuzz/Cargo.toml", "--target", host]);
+    let targets: Vec<&str> = match args.targets.as_slice() {
+        [] if args.is_short() => TARGETS[..TARGETS.len() - OF_PROGRAM].to_vec(),
+        [] => TARGETS.to_vec(),
+        targets => targets.iter().map(String::as_str).collect(),
+    };
     if args.is_short() {
         // The compilation takes longer than the run.
         build.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
     }
+    if TARGETS[TARGETS.len() - OF_PROGRAM..].iter().any(|name| targets.contains(name)) {
+        build.args(["--features", "program"]);
+        seeds_of_program(&corpus)?;
+    }
     call(build.arg("--target-dir").arg(&built).env("RUSTFLAGS", flags))?;
-    let targets: Vec<&str> = match args.targets.as_slice() {
-        [] => TARGETS.to_vec(),
-        targets => targets.iter().map(String::as_str).collect(),
-    };
     for target in &targets {
         // Some targets have no seeds.
-        std::fs::create_dir_all(corpus.join(target))?;
+        fs::create_dir_all(corpus.join(target))?;
         let mut fuzz = command(built.join(host).join("release").join(target));
         fuzz.envs(args.nodes.map(|nodes| ("SHELFISH_FUZZ_NODES", nodes.to_string())));
         // A sanitizer makes a search about ten times as slow.
         fuzz.arg(format!("-timeout={}", if args.sanitize { 100 } else { 10 }));
-        fuzz.arg(format!("-max_total_time={}", args.seconds)).args([
-            "-max_len=10000",
-            "-verbosity=0",
-            "-print_final_stats=1",
-        ]);
+        // The learning book of a game has 12,288 bytes.
+        let max_length = if *target == "learning" { 20_000 } else { 10_000 };
+        fuzz.arg(format!("-max_total_time={}", args.seconds)).arg(format!("-max_len={max_length}"));
+        fuzz.args(["-verbosity=0", "-print_final_stats=1"]);
         fuzz.arg(format!("-artifact_prefix={}", found.display())).arg(corpus.join(target));
         call(fuzz.current_dir(root()))?;
     }
     Ok(Tally::passed(targets.len()))
+}
+
+/// Writes the first inputs of the targets with the whole program.
+fn seeds_of_program(corpus: &Path) -> Result<()> {
+    let folder = |name: &str| -> Result<PathBuf> {
+        let folder = corpus.join(name);
+        fs::create_dir_all(&folder)?;
+        Ok(folder)
+    };
+    let shared = |path: &str| root().join("static-shards").join(path);
+    let games = fs::read_to_string(shared("famous.pgn"))?;
+    for (n, game) in games.split_inclusive("\n\n[Event ").enumerate() {
+        let line = ["1600-2200", "2000-", "2013", "2013-01", "2013-01-31"][n % 5];
+        let tags = "[WhiteElo \"2000\"]\n[BlackElo \"1800\"]\n[TimeControl \"180+2\"]\n[WhiteTitle \"BOT\"]\n";
+        fs::write(folder("games")?.join(n.to_string()), format!("{line}\n{tags}[Event {game}"))?;
+    }
+    for config in ["refresh.toml", "refresh-pages.toml"] {
+        fs::copy(root().join("deploy").join(config), folder("refresh")?.join(config))?;
+    }
+    let book = folder("learning")?.join("book");
+    let _ = fs::remove_file(&book);
+    call(
+        command(program("shelfish")).args(["book", "learn", "--quiet", "--into"]).arg(&book).arg(shared("famous.pgn")),
+    )?;
+    let table = folder("parquet")?.join("table");
+    let mut export = command(program("shelfish"));
+    export.args(["export", "--format", "parquet", "-d"]).arg(root().join("tests/data/database/db"));
+    call(export.arg("-o").arg(&table))
 }

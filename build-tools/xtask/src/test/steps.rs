@@ -136,7 +136,7 @@ fn rust(args: &Args) -> Result<Tally> {
 }
 
 fn fuzz(args: &Args) -> Result<Tally> {
-    fuzz::run(&fuzz::Args::of_seconds(if args.all { 120 } else { 2 }))
+    fuzz::run(&fuzz::Args::of_seconds(if args.all { 600 } else { 2 }))
 }
 
 fn data(args: &Args) -> Result<Tally> {

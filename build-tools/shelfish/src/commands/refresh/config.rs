@@ -163,7 +163,12 @@ impl Config {
     /// Reads a configuration. Paths are relative to the file, except for paths in options.
     pub fn read(path: &Path) -> Result<Config, ConfigError> {
         let text = std::fs::read_to_string(path).map_err(|error| ConfigError::Io(path.to_owned(), error))?;
-        let keys: Keys = toml::from_str(&text).map_err(|error| {
+        Config::parse(path, &text)
+    }
+
+    /// Parses the configuration of a file.
+    pub fn parse(path: &Path, text: &str) -> Result<Config, ConfigError> {
+        let keys: Keys = toml::from_str(text).map_err(|error| {
             let line = error.span().and_then(|span| Some(text.get(..span.start)?.matches('\n').count() + 1));
             ConfigError::Toml { path: path.to_owned(), line, error: Box::new(error) }
         })?;

@@ -27,8 +27,8 @@ use crate::publish::{self, Replaces, publish};
 use crate::system::output;
 use crate::terminal::shown::shown;
 use crate::{BoxError, database};
-pub use config::ConfigError;
-use config::{BuildArgs, Config};
+use config::BuildArgs;
+pub use config::{Config, ConfigError};
 
 /// Record of the last build.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
