@@ -118,8 +118,9 @@ pub async fn routers(args: &Args, database: &str) -> Result<Routers, BoxError> {
     let (timeout, integrity) = (args.timeout, args.integrity);
     let source = database::Args { timeout, integrity, ..database::Args::of(database) }.source()?;
     let cache = args.cache.open(&source)?;
-    let options = Options::default().with_memory(args.memory as usize);
-    let reader = source.reader(options, cache).await.map_err(OpenError::from)?;
+    // The permits limit the questions, and each question waits for one request at a time.
+    let options = Options::default().with_memory(args.memory as usize).with_concurrency(args.at_once.into());
+    let reader = source.reader(options.clone(), cache).await.map_err(OpenError::from)?;
     let endgames = match &args.endgames {
         Some(tables) => {
             let tables = endgames::Args { tables: tables.clone(), timeout: args.timeout };
@@ -130,7 +131,7 @@ pub async fn routers(args: &Args, database: &str) -> Result<Routers, BoxError> {
     let book = match &args.book {
         Some(book) => {
             let source = database::Args { timeout: args.timeout, ..database::Args::of(book) }.source()?;
-            Some(Book::open(source, args.memory as usize).await?)
+            Some(Book::open(source, options).await?)
         }
         None => None,
     };

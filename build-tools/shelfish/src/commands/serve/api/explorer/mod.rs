@@ -192,9 +192,8 @@ impl NamesOf {
 }
 
 impl Book {
-    /// Opens a book that keeps at most `memory` bytes in memory.
-    pub async fn open(source: DatabaseSource, memory: usize) -> Result<Book, BoxError> {
-        let options = Options::default().with_memory(memory);
+    /// Opens a book.
+    pub async fn open(source: DatabaseSource, options: Options) -> Result<Book, BoxError> {
         let reader = source.reader(options, NoCache).await.map_err(OpenError::from)?;
         let names = Mutex::new(NamesOf::new(reader.manifest())?);
         Ok(Book { reader, names })

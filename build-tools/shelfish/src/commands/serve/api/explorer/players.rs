@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use shelfish::reader::Options;
 use tokio::sync::Mutex;
 
 use super::Book;
@@ -79,7 +80,9 @@ impl Players {
         }
         let args = database::Args { timeout: self.timeout, ..database::Args::of(&address) };
         let source = args.source().map_err(|error| PlayersError::Open(error.into()))?;
-        let book = Book::open(source, MEMORY).await.map_err(|error| match error.downcast_ref::<OpenError>() {
+        let book = Book::open(source, Options::default().with_memory(MEMORY)).await.map_err(|error| match error
+            .downcast_ref::<OpenError>(
+        ) {
             Some(OpenError::Missing { .. }) => PlayersError::Missing,
             _ => PlayersError::Open(error),
         })?;
