@@ -136,8 +136,8 @@ fn in_processes(folder: &Path, plan: &Path, evals: &Path, parts: usize, workers:
         let mut lines = command("sh");
         let merged = "prefix=$1; shift; LC_ALL=C sort -m \"$@\" | LC_ALL=C grep \"^$prefix\" || test $? = 1";
         lines.args(["-c", merged, "sh", &format!("{part:05}\t")]).args((0..workers).map(sorted));
-        let mut encode = shelfish(&["encode", "--threads", "1", "--part", &part.to_string(), "-o"]);
-        encode.arg(folder.join("processes")).stdout(Stdio::null());
+        let mut encode = shelfish(&["encode", "--threads", "1", "--part", &part.to_string()]);
+        encode.arg("-o").arg(folder.join("processes")).stdout(Stdio::null());
         pipe(lines, encode)
     })?;
     call(shelfish(&["seal"]).arg(folder.join("processes")).stdout(Stdio::null()))?;
