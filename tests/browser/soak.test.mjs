@@ -105,7 +105,7 @@ async function isFlat(what, measure, work) {
     console.log(`${what}, ${name}: ${all.map((measured) => Math.round(measured[name])).join(" ")}`);
   }
   // Code is also compiled later, so the heap may grow a little. Answers of IndexedDB arrive in any order, so that the gaps in the memory
-  // of a module differ. Up to five pages of 64 KiB may follow. `tests/npm/memory.test.mjs` has a fixed order and allows no page.
+  // of a module differ. Up to five pages of 64 KiB may follow. `tests/npm/memory.test.mjs` has nearly a fixed order and allows a page.
   for (const [name, share, more] of /** @type {const} */ ([["heap", 0.1, 500], ["modules", 0, 330], ["nodes", 0.1, 100]])) {
     const [limit, last] = [most(name, 0, WARM_UP), most(name, Math.max(WARM_UP, STEPS / 2), STEPS)];
     assert.ok(last <= limit * (1 + share) + more, `${what}: ${name} grew from ${limit} to ${last}`);
