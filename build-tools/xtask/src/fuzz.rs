@@ -108,6 +108,9 @@ pub fn run(args: &Args) -> Result<Tally> {
     Ok(Tally::passed(targets.len()))
 }
 
+/// Text between two games of a PGN.
+const NEXT_GAME: &str = "\n\n[Event ";
+
 /// Writes the first inputs of the targets with the whole program.
 fn seeds_of_program(corpus: &Path) -> Result<()> {
     let folder = |name: &str| -> Result<PathBuf> {
@@ -115,9 +118,8 @@ fn seeds_of_program(corpus: &Path) -> Result<()> {
         fs::create_dir_all(&folder)?;
         Ok(folder)
     };
-    let shared = |path: &str| root().join("static-shards").join(path);
-    let games = fs::read_to_string(shared("famous.pgn"))?;
-    for (n, game) in games.split_inclusive("\n\n[Event ").enumerate() {
+    let games = fs::read_to_string(root().join("static-shards/famous.pgn"))?;
+    for (n, game) in games.trim_start_matches("[Event ").split(NEXT_GAME).enumerate() {
         let line = ["1600-2200", "2000-", "2013", "2013-01", "2013-01-31"][n % 5];
         let tags = "[WhiteElo \"2000\"]\n[BlackElo \"1800\"]\n[TimeControl \"180+2\"]\n[WhiteTitle \"BOT\"]\n";
         fs::write(folder("games")?.join(n.to_string()), format!("{line}\n{tags}[Event {game}"))?;
@@ -127,9 +129,10 @@ fn seeds_of_program(corpus: &Path) -> Result<()> {
     }
     let book = folder("learning")?.join("book");
     let _ = fs::remove_file(&book);
-    call(
-        command(program("shelfish")).args(["book", "learn", "--quiet", "--into"]).arg(&book).arg(shared("famous.pgn")),
-    )?;
+    // The book of all games is longer than the longest input.
+    let game = corpus.join("game.pgn");
+    fs::write(&game, games.split(NEXT_GAME).next().unwrap_or_default())?;
+    call(command(program("shelfish")).args(["book", "learn", "--quiet", "--into"]).arg(&book).arg(&game))?;
     let table = folder("parquet")?.join("table");
     let mut export = command(program("shelfish"));
     export.args(["export", "--format", "parquet", "-d"]).arg(root().join("tests/data/database/db"));

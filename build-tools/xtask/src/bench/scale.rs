@@ -39,7 +39,6 @@ const IN_STORE: [&str; 3] = ["publish", "refresh", "game after refresh"];
 #[command(after_help = "Examples:
   cargo xtask bench-scale --games games.pgn.zst
   cargo xtask bench-scale --games games.pgn.zst --positions 1000000,10000000,100000000 --dir /mnt/scratch
-
   cargo xtask bench-scale --games games.pgn.zst --only build,game,lookup
 
 100 million positions need some two and a half hours of two idle cores and 15 GB of disk. Results are kept in DIR/results.json, and a

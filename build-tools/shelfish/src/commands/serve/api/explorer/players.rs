@@ -80,9 +80,8 @@ impl Players {
         }
         let args = database::Args { timeout: self.timeout, ..database::Args::of(&address) };
         let source = args.source().map_err(|error| PlayersError::Open(error.into()))?;
-        let book = Book::open(source, Options::default().with_memory(MEMORY)).await.map_err(|error| match error
-            .downcast_ref::<OpenError>(
-        ) {
+        let options = Options::default().with_memory(MEMORY);
+        let book = Book::open(source, options).await.map_err(|error| match error.downcast_ref::<OpenError>() {
             Some(OpenError::Missing { .. }) => PlayersError::Missing,
             _ => PlayersError::Open(error),
         })?;
