@@ -97,6 +97,12 @@ const pagefind = () => (loading ??= import(new URL("../pagefind/pagefind.js", im
 /** Returns how well a part of a page fits the words. */
 const scoreOf = (/** @type {Part} */ { weighted_locations }) => weighted_locations.reduce((sum, { balanced_score }) => sum + balanced_score, 0);
 
+/** Returns 1 if the heading of a part contains all words, and 0 otherwise. */
+function isNamed(/** @type {Part | undefined} */ part, /** @type {string} */ words) {
+  const heading = part?.title.toLowerCase() ?? "";
+  return Number(words.toLowerCase().split(/\s+/).every((word) => heading.includes(word)));
+}
+
 /** Returns an excerpt with its marks. */
 function excerptOf(/** @type {string} */ html) {
   const text = document.createElement("p");
@@ -120,8 +126,13 @@ async function search() {
     if (!answer || query.value.trim() !== words) return;
     const pages = await Promise.all(answer.results.slice(0, SHOWN).map((result) => result.data()));
     if (query.value.trim() !== words) return;
-    results.replaceChildren(...pages.map((page) => {
-      const [part] = [...page.sub_results].sort((a, b) => scoreOf(b) - scoreOf(a));
+    // Headings with all words come first, because a long text contains each word more often than a short text.
+    const parts = pages.map((page) => {
+      const [part] = [...page.sub_results].sort((a, b) => isNamed(b, words) - isNamed(a, words) || scoreOf(b) - scoreOf(a));
+      return { page, part };
+    });
+    parts.sort((a, b) => isNamed(b.part, words) - isNamed(a.part, words));
+    results.replaceChildren(...parts.map(({ page, part }) => {
       const link = document.createElement("a");
       link.href = part?.url ?? page.url;
       const name = document.createElement("strong");
