@@ -60,6 +60,22 @@ for (const [name, path] of Object.entries(GAMES)) {
   });
 }
 
+test("the steps through a game are disabled until the game is on the board", async (t) => {
+  const page = await shelf.page(t, { context: { serviceWorkers: "block" } });
+  let release = () => {};
+  /** @type {Promise<void>} */
+  const isReleased = new Promise((resolve) => (release = resolve));
+  await page.route("**/game-parts-*.js", async (route) => {
+    await isReleased;
+    await route.continue();
+  });
+  await page.goto(new URL(GAMES["a game of a link"], shelf.server.url).href);
+  const enabled = async () => (await Promise.all(["first", "previous", "next", "last"].map(async (id) => [id, await at(page, id).isEnabled()]))).filter(([, is]) => is).map(([id]) => id);
+  assert.deepEqual(await enabled(), []);
+  release();
+  await equals(enabled, ["first", "previous", "next", "last"]);
+});
+
 test("the copied PGN has the comment and the glyph", async (t) => {
   const page = await shelf.page(t, { path: GAMES["a game of a link"], context: { permissions: ["clipboard-read", "clipboard-write"] } });
   await at(page, "next").click();

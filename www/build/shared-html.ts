@@ -47,18 +47,18 @@ const header = (page: string) => `<header class="site-head">
       </nav>
     </header>`;
 
-/** The buttons below a board and the field for moves; `key` focuses the field. */
+/** The buttons below a board and the field for moves; `key` focuses the field. The steps are disabled until a game is on the board. */
 const controls = (key: string) => `<div class="controls" role="group" aria-label="Moves and board">
-        <button type="button" class="icon" id="first" data-testid="first" title="First position (Home)" aria-label="First position">
+        <button type="button" class="icon" id="first" data-testid="first" disabled title="First position (Home)" aria-label="First position">
           <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M6 6v12M18 6l-8 6 8 6Z" /></svg>
         </button>
-        <button type="button" class="icon" id="previous" data-testid="previous" title="Back (←)" aria-label="Previous move">
+        <button type="button" class="icon" id="previous" data-testid="previous" disabled title="Back (←)" aria-label="Previous move">
           <svg viewBox="0 0 24 24" aria-hidden="true"><path d="m16 6-8 6 8 6Z" /></svg>
         </button>
-        <button type="button" class="icon" id="next" data-testid="next" title="Forward (→)" aria-label="Next move">
+        <button type="button" class="icon" id="next" data-testid="next" disabled title="Forward (→)" aria-label="Next move">
           <svg viewBox="0 0 24 24" aria-hidden="true"><path d="m8 6 8 6-8 6Z" /></svg>
         </button>
-        <button type="button" class="icon" id="last" data-testid="last" title="Last position (End)" aria-label="Last position">
+        <button type="button" class="icon" id="last" data-testid="last" disabled title="Last position (End)" aria-label="Last position">
           <svg viewBox="0 0 24 24" aria-hidden="true"><path d="m6 6 8 6-8 6ZM18 6v12" /></svg>
         </button>
         <button type="button" class="icon" id="flip" data-testid="flip" title="Flip the board (f)" aria-label="Flip the board">
