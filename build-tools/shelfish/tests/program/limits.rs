@@ -1,7 +1,9 @@
 //! Limits of `shelfish serve --api`: hostile, slow and many clients.
 
+use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
@@ -12,7 +14,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
 use crate::common::hostile::{HostileHost, current_memory, send_file};
-use crate::common::server::{Server, header, read_answer, rest, sample_fens, status};
+use crate::common::server::{Server, fens, header, read_answer, rest, status};
 use crate::common::*;
 
 /// Returns the path of a question for the start position, with a different text for each number.
@@ -408,6 +410,30 @@ fn questions_beyond_the_limit_are_answered_with_503_and_a_time() {
 }
 
 #[test]
+fn questions_wait_for_the_host_together_up_to_their_limit() {
+    let fixture = Fixture::new();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../static-shards/sample.jsonl.zst");
+    let lines = String::from_utf8(zstd::decode_all(File::open(path).unwrap()).unwrap()).unwrap();
+    let lines: String = lines.split_inclusive('\n').take(12_000).collect();
+    fixture.build(&[&fixture.file("dump.jsonl", &lines)], &[]).succeeds();
+    let host = GatedHost::new(&fixture);
+    let server = host.serve(&["--at-once", "100", "--timeout", "600"]);
+    // 100 positions of some 35 blocks.
+    let ask = |fen: String| {
+        let mut stream = server.connect();
+        write!(stream, "GET /api/cloud-eval?fen={fen} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").unwrap();
+        stream
+    };
+    let pending: Vec<TcpStream> = fens(&lines).into_iter().step_by(120).map(ask).collect();
+    until("25 questions wait for the host", || host.waiting.load(SeqCst) >= 25);
+    host.open();
+    assert_eq!(pending.len(), 100);
+    for mut stream in pending {
+        assert_eq!(status(&rest(&mut stream)), Some(200));
+    }
+}
+
+#[test]
 fn each_answer_has_the_id_of_its_request() {
     let fixture = Fixture::of_sample();
     let server = Server::of(&fixture, &["--log"]);
@@ -481,7 +507,7 @@ fn many_clients_do_not_increase_the_memory_of_a_server_on_a_slow_host() {
     // Decoded blocks do not fit the memory.
     let options = ["--memory", "1MiB", "--answers", "64KiB", "--at-once", "16", "--cache-size", "0"];
     let server = Server::start(command(), &[&options[..], &[&slow.url("db")]].concat());
-    let fens = sample_fens();
+    let fens = fens(&sample());
     let (fens, server, is_over) = (&fens, &server, &AtomicBool::new(false));
     let counts: [AtomicUsize; 2] = Default::default();
     let (answered, busy) = (&counts[0], &counts[1]);

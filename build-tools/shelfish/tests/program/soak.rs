@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 use crate::common::hostile::current_memory;
-use crate::common::server::{Server, read_answer, sample_fens, status};
+use crate::common::server::{Server, fens, read_answer, status};
 use crate::common::*;
 
 /// Variable with the duration in seconds. The default is half an hour.
@@ -41,7 +41,7 @@ fn the_memory_of_a_server_stays_the_same_under_load() {
     let limits = ["--head-timeout", "2s", "--answer-timeout", "2s", "--max-connections", "300", "--cache-dir"];
     let server =
         Server::start(command(), &[&options[..], &limits, &[cache.to_str().unwrap(), &host.url("served")]].concat());
-    let fens = sample_fens();
+    let fens = fens(&sample());
     let (fens, server, is_over, answered) = (&fens, &server, &AtomicBool::new(false), &AtomicUsize::new(0));
     let is_running = || !is_over.load(SeqCst);
     let start = Instant::now();

@@ -140,10 +140,10 @@ pub fn read_answer(stream: &mut TcpStream) -> Option<String> {
     }
 }
 
-/// Returns the FENs of the sample, with spaces as in a URL.
-pub fn sample_fens() -> Vec<String> {
+/// Returns the FENs of a dump, with spaces as in a URL.
+pub fn fens(dump: &str) -> Vec<String> {
     let fen = |line: &str| {
         serde_json::from_str::<serde_json::Value>(line).unwrap()["fen"].as_str().unwrap().replace(' ', "%20")
     };
-    sample().lines().map(fen).collect()
+    dump.lines().map(fen).collect()
 }
