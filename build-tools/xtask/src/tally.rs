@@ -1,4 +1,4 @@
-//! Counts of tests, read from the output of the programs that run the tests.
+//! Counts of tests and reports of failures, read from the output of the programs that run the tests.
 
 use std::{collections::BTreeSet, fmt, ops::AddAssign, process::Command};
 
@@ -7,11 +7,13 @@ use anyhow::Result;
 use crate::shell::{call, say, watch};
 
 /// Number of tests by result. A skipped test lacks its server, its data, its browser or the option `--all`.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Tally {
     pub(crate) passed: usize,
     pub(crate) failed: usize,
     pub(crate) skipped: usize,
+    /// Lines in which a program reports its failed tests.
+    pub(crate) failures: Vec<String>,
 }
 
 impl Tally {
@@ -45,6 +47,7 @@ impl AddAssign for Tally {
         self.passed += other.passed;
         self.failed += other.failed;
         self.skipped += other.skipped;
+        self.failures.extend(other.failures);
     }
 }
 
@@ -63,11 +66,36 @@ pub(crate) fn check(command: &mut Command) -> Result<Tally> {
 
 /// Runs a command whose output contains counts of tests, and adds the counts of all lines.
 pub(crate) fn counted(command: &mut Command, mut count: impl FnMut(&str) -> Tally) -> Result<Tally> {
-    let mut tally = Tally::default();
+    let (mut tally, mut failures) = (Tally::default(), Failures::default());
     // Colours would be part of the numbers.
     command.env("NO_COLOR", "1").env_remove("FORCE_COLOR");
-    let is_fine = watch(command, |line| tally += count(line))?;
-    Ok(tally.unless_broken(is_fine))
+    let is_fine = watch(command, |line| {
+        tally += count(line);
+        failures.read(line);
+    })?;
+    Ok(Tally { failures: failures.lines, ..tally.unless_broken(is_fine) })
+}
+
+/// Maximum number of lines of the failures of a program.
+const MAX_FAILURE_LINES: usize = 200;
+
+/// The part of a program's output that reports failed tests.
+#[derive(Default)]
+struct Failures {
+    lines: Vec<String>,
+    is_inside: bool,
+}
+
+impl Failures {
+    /// Reads a line of the output of Node, cargo or Vitest.
+    fn read(&mut self, line: &str) {
+        let is_start = line == "✖ failing tests:" || line == "failures:" || line.contains(" Failed Tests ");
+        let is_end = line.starts_with("test result:") || line.starts_with(" Test Files ");
+        self.is_inside = (self.is_inside || is_start) && !is_end;
+        if self.is_inside && self.lines.len() < MAX_FAILURE_LINES {
+            self.lines.push(line.to_owned());
+        }
+    }
 }
 
 /// Runs `cargo test` and counts its tests. A test that cannot run prints `SKIPPED: `, its name and the reason, or a
@@ -119,7 +147,7 @@ impl CargoCounter {
 fn cargo_counts(line: &str) -> Tally {
     let number = |before: &str| line.split_once(before)?.0.rsplit(' ').next()?.parse().ok();
     match line.starts_with("test result:") {
-        true => Tally { passed: number(" passed;").unwrap_or(0), failed: number(" failed;").unwrap_or(0), skipped: 0 },
+        true => tally(number(" passed;").unwrap_or(0), number(" failed;").unwrap_or(0), 0),
         false => Tally::default(),
     }
 }
@@ -130,8 +158,12 @@ pub fn our_counts(line: &str) -> Option<Tally> {
         let (number, found) = part.split_once(' ')?;
         number.parse().ok().filter(|_| found == word)
     });
-    let tally = Tally { passed: parts.next()??, failed: parts.next()??, skipped: parts.next()?? };
+    let tally = tally(parts.next()??, parts.next()??, parts.next()??);
     (tally.to_string() == line).then_some(tally)
+}
+
+fn tally(passed: usize, failed: usize, skipped: usize) -> Tally {
+    Tally { passed, failed, skipped, failures: Vec::new() }
 }
 
 /// Parses `ℹ pass 12`, `ℹ fail 0`, and `﹣ a name # a reason` for each skipped test or suite. `ℹ skipped` does not
@@ -140,7 +172,7 @@ pub fn node_counts(line: &str) -> Tally {
     let number = |word: &str| line.trim_start_matches(['ℹ', '#', ' ']).strip_prefix(word)?.trim().parse().ok();
     match line.trim_start().chars().next() {
         Some('ℹ' | '#') if !line.starts_with(' ') => {
-            Tally { passed: number("pass ").unwrap_or(0), failed: number("fail ").unwrap_or(0), skipped: 0 }
+            tally(number("pass ").unwrap_or(0), number("fail ").unwrap_or(0), 0)
         }
         // With `--filter`, node also prints the tests that are not asked for.
         Some('﹣') if !line.ends_with("# test name does not match pattern") => {
@@ -155,7 +187,7 @@ pub(crate) fn vitest_counts(line: &str) -> Tally {
     let words: Vec<&str> = line.split_whitespace().collect();
     let before = |word: &str| words.windows(2).find(|pair| pair[1] == word)?[0].parse().ok();
     let [passed, failed, skipped] = ["passed", "failed", "skipped"].map(|word| before(word).unwrap_or(0));
-    if words.first() == Some(&"Tests") { Tally { passed, failed, skipped } } else { Tally::default() }
+    if words.first() == Some(&"Tests") { tally(passed, failed, skipped) } else { Tally::default() }
 }
 
 #[cfg(test)]
@@ -164,7 +196,6 @@ mod tests {
 
     #[test]
     fn summaries_are_read() {
-        let tally = |passed, failed, skipped| Tally { passed, failed, skipped };
         let line = "test result: FAILED. 12 passed; 3 failed; 1 ignored; 0 measured; 0 filtered out";
         assert_eq!(cargo_counts(line), tally(12, 3, 0));
         assert_eq!(node_counts("ℹ pass 7").and(node_counts("ℹ fail 2")), tally(7, 2, 0));
@@ -175,6 +206,24 @@ mod tests {
         assert_eq!(our_counts("1593 passed, 2 failed"), None);
         assert_eq!(our_counts("12 passed, 2 failed, 1 skipped, 4 left"), None);
         assert_eq!(vitest_counts("      Tests  1 failed | 11 passed | 2 skipped (14)"), tally(11, 1, 2));
+    }
+
+    #[test]
+    fn reports_of_failures_are_read() {
+        let report = |output: &str| {
+            let mut failures = Failures::default();
+            output.lines().for_each(|line| failures.read(line));
+            failures.lines.join("\n")
+        };
+        let cargo = "successes:\n\n---- a ----\nfine\n\nfailures:\n\n---- b ----\nbad\n\nfailures:\n    b\ntest result: FAILED. 1 passed";
+        assert_eq!(report(cargo), "failures:\n\n---- b ----\nbad\n\nfailures:\n    b");
+        assert_eq!(
+            report("✖ a (1 ms)\nℹ fail 1\n\n✖ failing tests:\n\n✖ a (1 ms)\n  bad"),
+            "✖ failing tests:\n\n✖ a (1 ms)\n  bad"
+        );
+        let vitest = " ✓ a\n⎯⎯ Failed Tests 1 ⎯⎯\n FAIL b\n Test Files  1 failed\n Tests  1 failed";
+        assert_eq!(report(vitest), "⎯⎯ Failed Tests 1 ⎯⎯\n FAIL b");
+        assert_eq!(report(&"failures:\n".repeat(1_000)).lines().count(), MAX_FAILURE_LINES);
     }
 
     #[test]

@@ -122,17 +122,22 @@ impl Summary {
             say(format!("{}: {}", step.name, step.about));
             let (start, before) = (Instant::now(), processor_time());
             let tally = (step.run)(args).unwrap_or_else(|error| {
-                eprintln!("error: {error:#}");
-                Tally::failed(1)
+                let message = format!("error: {error:#}");
+                eprintln!("{message}");
+                Tally { failures: vec![message], ..Tally::failed(1) }
             });
             let processor = processor_time().zip(before).map(|(after, before)| after.saturating_sub(before));
-            self.lines.push(line(step.name, tally, start.elapsed(), processor));
+            self.lines.push(line(step.name, &tally, start.elapsed(), processor));
             self.sum += tally;
         }
     }
 
-    /// Prints a line for each step and the sum of all. Returns an error if a test failed.
+    /// Prints the failures again, a line for each step, and the sum of all. Returns an error if a test failed.
     pub(crate) fn end(self) -> Result<()> {
+        if !self.sum.failures.is_empty() {
+            say("Failed tests");
+            println!("{}", self.sum.failures.join("\n"));
+        }
         println!("\n{}\n{}", self.lines.join("\n"), self.sum);
         std::io::stdout().flush()?;
         if self.sum.failed > 0 {
@@ -142,9 +147,9 @@ impl Summary {
     }
 }
 
-fn line(name: &str, tally: Tally, time: Duration, processor: Option<Duration>) -> String {
+fn line(name: &str, tally: &Tally, time: Duration, processor: Option<Duration>) -> String {
     let result = if tally.failed == 0 { "ok" } else { "FAILED" };
-    let Tally { passed, failed, skipped } = tally;
+    let Tally { passed, failed, skipped, .. } = tally;
     let minutes = |time: Duration| time.as_secs_f64() / 60.0;
     let processor = processor.map(|time| format!(", {:5.1} min of processor time", minutes(time)));
     let counts = format!("{passed:5} passed {failed:3} failed {skipped:3} skipped");
