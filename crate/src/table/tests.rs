@@ -382,6 +382,32 @@ fn temp_dir(name: &str) -> std::path::PathBuf {
 }
 
 #[test]
+fn readers_accept_a_page_of_the_largest_table_whose_blocks_are_in_many_files() {
+    // The largest group of a cutter, with separators that share little, and a run for each block.
+    let count = 7 * page_blocks(u64::MAX).div_ceil(5);
+    let mut ends = [0u64; 50];
+    let blocks: Vec<page::PlacedBlock> = (0..count)
+        .map(|n| {
+            let noise = ContentHash::of(&n.to_le_bytes()).to_bytes();
+            let separator = [&(n as u32).to_be_bytes()[..], &noise].concat();
+            let file = n % ends.len();
+            let (start, length) = (ends[file] + 3 * n as u64, 100 + u64::from(noise[0]) * 90);
+            ends[file] = start + length;
+            let hash = ContentHash::of(&separator);
+            page::PlacedBlock { separator, file: (file > 0).then_some([file as u8; 16]), start, length, hash }
+        })
+        .collect();
+    let list = ends[0];
+    let (bytes, hashes) = page::encode(list, &blocks, 1).expect("a page");
+    let start = list + hashes.len() as u64;
+    let keys = KeyRange { from: blocks[0].separator.clone(), until: None };
+    let at = Chunk { file: shard_name(&[7; 16]), range: start..start + bytes.len() as u64, keys };
+    let read = Page::parse(&bytes, &at).expect("a page");
+    assert_eq!(read.blocks().len(), count);
+    assert!(read.blocks().zip(&blocks).all(|(read, block)| read.range == (block.start..block.start + block.length)));
+}
+
+#[test]
 fn every_record_is_found_through_manifest_page_and_block() {
     let dir = temp_dir("walk");
     let (written, all) = database(&dir, 0);

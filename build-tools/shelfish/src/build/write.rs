@@ -55,6 +55,8 @@ pub struct Content<K: Kind> {
     pub info: BTreeMap<String, String>,
     /// The shards whose blocks are not written again.
     pub kept: Vec<KeptShard>,
+    /// Approximate number of blocks of a page.
+    pub page_blocks: usize,
 }
 
 /// The sizes of all files for which a database is kept, in bytes.
@@ -75,7 +77,8 @@ pub fn write<K: Kind>(
     sizes: Sizes,
     rejects: Option<&RejectFile>,
 ) -> Result<Written<K::Surplus>, BuildError> {
-    let (kind, info, kept) = (content.kind.clone(), content.info.clone(), content.kept.clone());
+    let (kind, info, kept, page_blocks) =
+        (content.kind.clone(), content.info.clone(), content.kept.clone(), content.page_blocks);
     let positions = Arc::new(AtomicU64::new(0));
     // An estimate: positions in several runs are counted several times.
     let total = Some(content.runs.iter().map(|run| run.records).sum::<u64>() + content.base_positions);
@@ -84,6 +87,7 @@ pub fn write<K: Kind>(
     let join = join(options, workspace, run_files, content)?;
     let writer_options = WriterOptions::default()
         .with_shard_bytes(options.shard_bytes)
+        .with_page_blocks(page_blocks)
         .with_inline_page_bytes(options.inline_page_bytes)
         .with_info(info)
         .with_kept(kept);

@@ -133,6 +133,7 @@ impl BuildCommand for Args {
         let mut selection = self.selection.selection();
         if let Some(plan) = self.plan.as_deref().map(Plan::read).transpose()? {
             table.boundaries = plan.boundaries().to_vec();
+            table.planned_positions = Some(plan.positions);
             (table.shard_bytes, table.inline_page_bytes) = (plan.shard_bytes, plan.inline_page_bytes);
             selection = plan.selection;
         }

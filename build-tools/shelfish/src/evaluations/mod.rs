@@ -15,7 +15,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use shelfish::eval::PositionEval;
-use shelfish::table::WriteError;
+use shelfish::table::{WriteError, page_blocks};
 
 pub use selection::{OverLimit, Selection};
 pub use summary::{Counts, Summary};
@@ -63,6 +63,8 @@ pub fn build(Options { table: options, selection }: &Options) -> Result<Summary,
     let run_files = RunFiles::new(workspace.dir(), Disk::new(options.max_disk));
     let rejects = options.create_rejects()?;
     let (mut runs, input) = gather(&kind, options, dumps, &workspace, &run_files, rejects.as_ref())?;
+    // Neither the memory nor the number of runs changes this estimate, so that they do not change the bytes of the database.
+    let positions = options.planned_positions.unwrap_or(input.records.max(base_positions));
     let mut content_from = |Cut { min_depth, share }: Cut| -> Result<_, BuildError> {
         let kind = kind.from_depth(min_depth, share);
         let each = bases.iter().zip(&selections);
@@ -75,6 +77,7 @@ pub fn build(Options { table: options, selection }: &Options) -> Result<Summary,
             base_positions,
             info: kind.selection.describe(),
             kept: options.kept_shards(&bases),
+            page_blocks: page_blocks(positions),
             kind,
         })
     };

@@ -9,7 +9,8 @@ pub use cutter::Cutter;
 pub use error::{ForeignFile, PartsError, WriteError};
 pub use part::Part;
 pub use shard::{
-    CompleteTable, KeptShard, PREVIOUS, TableWriter, WriterOptions, manifest_in, remove_abandoned, separator,
+    CompleteTable, KeptShard, PREVIOUS, TableWriter, WriterOptions, manifest_in, page_blocks, remove_abandoned,
+    separator,
 };
 
 use super::columns::{ColumnError, compress};

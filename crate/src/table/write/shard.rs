@@ -22,7 +22,7 @@ use crate::table::{ContentHash, Manifest, Record, Shard, page};
 pub struct WriterOptions {
     /// About how many bytes a shard has; default 64 MiB.
     pub shard_bytes: u64,
-    /// About how many blocks a page has; default 1,024.
+    /// About how many blocks a page has; default 1,024. See [`page_blocks`].
     pub page_blocks: usize,
     /// Pages are inlined in the manifest if they have at most so many bytes together, which spares every first lookup a
     /// request. Default 26,000, with which a first lookup takes some 40 KiB.
@@ -46,7 +46,7 @@ impl Default for WriterOptions {
     fn default() -> WriterOptions {
         WriterOptions {
             shard_bytes: 64 << 20,
-            page_blocks: 1024,
+            page_blocks: page_blocks(0),
             inline_page_bytes: 26_000,
             info: BTreeMap::new(),
             kept: Vec::new(),
@@ -61,6 +61,25 @@ setters! {
         with_inline_page_bytes => inline_page_bytes: usize,
         with_info => info: BTreeMap<String, String>,
         with_kept => kept: Vec<KeptShard>,
+    }
+}
+
+/// Returns how many blocks a page should have, from the number of positions of the table.
+///
+/// A game touches fewer bytes of small pages, but the manifest lists all pages. Pages have 1,024 blocks up to a billion positions,
+/// 2,048 up to four billion, and 4,096 beyond. With still more blocks, a page could exceed the limit of readers.
+///
+/// ```
+/// use shelfish::table::page_blocks;
+///
+/// assert_eq!(page_blocks(400_000_000), 1_024);
+/// assert_eq!(page_blocks(64_000_000_000), 4_096);
+/// ```
+pub const fn page_blocks(positions: u64) -> usize {
+    match positions {
+        0..=1_000_000_000 => 1_024,
+        1_000_000_001..=4_000_000_000 => 2_048,
+        _ => 4_096,
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use shelfish::table::{KeyRange, WriterOptions};
+use shelfish::table::{KeyRange, WriterOptions, page_blocks};
 
 use crate::evaluations::Selection;
 use crate::terminal::shown::hexadecimal;
@@ -179,6 +179,7 @@ impl Plan {
     pub fn writer_options(&self) -> WriterOptions {
         WriterOptions::default()
             .with_shard_bytes(self.shard_bytes)
+            .with_page_blocks(page_blocks(self.positions))
             .with_inline_page_bytes(self.inline_page_bytes)
             .with_info(self.selection.describe())
     }
@@ -302,6 +303,15 @@ mod tests {
         assert_eq!((&again, again.id()), (&one, one.id()));
         assert_ne!(plan(&[b"b", b"c"]).id(), one.id());
         Ok(())
+    }
+
+    #[test]
+    fn a_plan_determines_the_size_of_pages_by_its_number_of_positions() {
+        let blocks = |positions| {
+            let plan = Plan::new(vec![b"b".to_vec()], positions, Selection::default(), &WriterOptions::default());
+            plan.writer_options().page_blocks
+        };
+        assert_eq!([400_000_000, 1_600_000_000, 64_000_000_000].map(blocks), [1_024, 2_048, 4_096]);
     }
 
     #[test]
