@@ -1,8 +1,10 @@
 // The origin of the WASM module, and the errors if it does not load.
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
@@ -144,6 +146,32 @@ test("the error of a wrong module contains its URL, its content and advice", asy
   assert.match((await fails("http://127.0.0.1:1/a.wasm")).message, /127\.0\.0\.1:1\/a\.wasm/);
   assert.match((await fails({ then: (/** @type {unknown} */ _, /** @type {(error: Error) => void} */ no) => no(new Error("no luck")) })).message, /no luck/);
   for (const wasm of [7, {}, [], true]) assert.equal((await fails(wasm)).code, "usage");
+});
+
+/** Imports a copy of the package whose module next to the scripts is `module`. */
+async function copyWith(/** @type {import("node:test").TestContext} */ t, /** @type {Buffer} */ module) {
+  const folder = mkdtempSync(join(tmpdir(), "shelfish-load-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  for (const file of ["index.js", "package.json"]) copyFileSync(join(PACKAGE, file), join(folder, file));
+  writeFileSync(join(folder, "shelfish_bg.wasm"), module);
+  return /** @type {Promise<typeof import("shelfish")>} */ (import(pathToFileURL(join(folder, "index.js")).href));
+}
+
+test("a damaged module, or the module of another version, is an error with its hash and the remedy", async (t) => {
+  await works(await copyWith(t, MODULE), undefined);
+  const damaged = Buffer.from(MODULE);
+  // A constant of the code: the module remains valid.
+  damaged[damaged.length >> 1] = (damaged[damaged.length >> 1] ?? 0) ^ 1;
+  for (const module of [damaged, Buffer.concat([MODULE, Buffer.from([0, 2, 1, 0x78])])]) {
+    const { openDatabase } = await copyWith(t, module);
+    const hash = createHash("sha256").update(MODULE).digest("hex").slice(0, 32);
+    await assert.rejects(openDatabase(shelf.url), { code: "corrupt", message: new RegExp(`the SHA-256 of file:.*shelfish_bg\\.wasm does not begin with ${hash}: copy the file`) });
+  }
+});
+
+test("a module that was changed on purpose is used if it is an argument", async (t) => {
+  const changed = Buffer.concat([MODULE, Buffer.from([0, 2, 1, 0x78])]);
+  await works(await copyWith(t, MODULE), changed);
 });
 
 test("a module that Vite's dev server moved is found, or the error names the setting of Vite", async () => {

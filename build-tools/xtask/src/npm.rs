@@ -231,6 +231,7 @@ pub fn build() -> Result<PathBuf> {
     call(host.current_dir(&built))?;
     // The copies cannot resolve chessops by their own folder.
     let modules = js.join("node_modules");
+    let hashes = hashes(&package)?;
     for (name, source, minify) in ENTRIES {
         // Bundles each entry into a single file. The first step keeps names for stack traces; the second step adds the
         // JavaScript of wasm-bindgen without names.
@@ -259,6 +260,7 @@ pub fn build() -> Result<PathBuf> {
             if ["uci", "react", "elements", "lichess", "lichess-node"].contains(&name) {
                 bundle.args(PARTS.map(|part| format!("--external:./{part}.js"))).arg("--external:react");
             }
+            bundle.args(&hashes);
             // wasm-bindgen repeats the key of a module for each import.
             bundle.arg("--log-override:duplicate-object-key=silent").args(options);
             bundle.arg(format!("--outfile={to}"));
@@ -291,6 +293,15 @@ pub fn build() -> Result<PathBuf> {
     copy_all(&databases::package_sample_folder(), &package.join("sample"))?;
     stamp.set()?;
     Ok(package)
+}
+
+/// Returns options that define the hashes of the modules.
+fn hashes(package: &Path) -> Result<Vec<String>> {
+    let hash = |module: &Wasm| -> Result<String> {
+        let hash = sha256(&fs::read(package.join(module.file))?);
+        Ok(format!("--define:SHA256.{}=\"{}\"", module.file.trim_end_matches(".wasm"), &hash[..32]))
+    };
+    MODULES.iter().map(hash).collect()
 }
 
 /// Bundles the service worker with the entries that it uses, because a service worker cannot import modules. The entries are bundled

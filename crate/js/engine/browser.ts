@@ -8,8 +8,8 @@ const SIMD = [0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 10, 9,
 
 platform.wasm = () =>
   WebAssembly.validate(new Uint8Array(SIMD))
-    ? new URL("shelfish_engine_bg.wasm", import.meta.url)
-    : new URL("shelfish_engine_scalar_bg.wasm", import.meta.url);
+    ? { url: new URL("shelfish_engine_bg.wasm", import.meta.url), sha256: SHA256.shelfish_engine_bg }
+    : { url: new URL("shelfish_engine_scalar_bg.wasm", import.meta.url), sha256: SHA256.shelfish_engine_scalar_bg };
 workers.make = () => {
   try {
     return new Worker(new URL("./engine-worker.js", import.meta.url), { type: "module" });

@@ -21,10 +21,17 @@ export interface Module extends ModuleNames {
   start: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void;
 }
 
+/** A module of the package. */
+export interface PackageModule {
+  url: URL;
+  /** The first 32 hexadecimal digits of the SHA-256 of the file. */
+  sha256: string;
+}
+
 /** Parts that depend on the host. Each entry sets them. */
 export const platform: {
   /** Returns the default module. */
-  wasm: () => Wasm;
+  wasm: () => Wasm | PackageModule;
   /** Returns the source of a database that is not read by `fetch`. */
   source?: (database: string | URL, manifest: string) => Source | undefined;
 } = {
@@ -79,7 +86,9 @@ async function load(given: Wasm | PromiseLike<Wasm> | undefined, timeout: number
   let wasm: Wasm;
   if (given === undefined || given === null) {
     try {
-      wasm = platform.wasm();
+      const found = platform.wasm();
+      if (typeof found === "object" && "sha256" in found) return fromUrl(found.url.href, timeout, found.sha256);
+      wasm = found;
     } catch (cause) {
       throw failed(`the bundle does not know its own URL: ${inlineAdvice()}`, undefined, cause);
     }
@@ -102,25 +111,47 @@ async function load(given: Wasm | PromiseLike<Wasm> | undefined, timeout: number
  */
 export const PREBUNDLED = /^(.*\/)node_modules\/\.[^/]+\/.*?([^/?#]*)(?:[?#].*)?$/;
 
-async function fromUrl(url: string, timeout: number): Promise<WebAssembly.Module> {
+async function fromUrl(url: string, timeout: number, sha256?: string): Promise<WebAssembly.Module> {
   const [, root, name] = PREBUNDLED.exec(url) ?? [];
-  if (root === undefined) return fromExactUrl(url, timeout);
+  if (root === undefined) return fromExactUrl(url, timeout, sha256);
   try {
-    return await fromExactUrl(`${root}node_modules/shelfish/${name}`, timeout);
+    return await fromExactUrl(`${root}node_modules/shelfish/${name}`, timeout, sha256);
   } catch {
     // A workspace installs the package elsewhere. Vite's script for an import of the module contains its path.
     const script = await fetch(`${root}@id/shelfish/${name}?import&init`).then((answer) => answer.text(), () => "");
     const path = /"([^"]+\.wasm)\b[^"]*"/.exec(script)?.[1];
-    return fromExactUrl(path === undefined ? url : new URL(path, url).href, timeout);
+    return fromExactUrl(path === undefined ? url : new URL(path, url).href, timeout, sha256);
   }
 }
 
-async function fromExactUrl(url: string, timeout: number): Promise<WebAssembly.Module> {
+async function fromExactUrl(url: string, timeout: number, sha256?: string): Promise<WebAssembly.Module> {
+  let bytes = await bytesOf(url, timeout);
+  if (!(await hasHash(bytes, sha256))) {
+    // A cache may have a damaged module, or the module of another version.
+    bytes = await bytesOf(url, timeout, "reload");
+    if (!(await hasHash(bytes, sha256))) {
+      const remedy = `copy the file of this version of the package there, or pass a module that was changed on purpose: ${names.call}`;
+      const message = `the WASM module cannot be loaded: the SHA-256 of ${url} does not begin with ${sha256}: ${remedy}`;
+      throw new ShelfishError({ code: "corrupt", message, url });
+    }
+  }
+  return compile(bytes, url);
+}
+
+/** Returns whether bytes have a hash. Returns true without a hash, and on pages over HTTP, which cannot compute hashes. */
+async function hasHash(bytes: Uint8Array<ArrayBuffer>, sha256?: string): Promise<boolean> {
+  const { subtle } = globalThis.crypto ?? {};
+  if (sha256 === undefined || !subtle) return true;
+  const hash = new Uint8Array(await subtle.digest("SHA-256", bytes));
+  return [...hash.subarray(0, 16)].map((byte) => byte.toString(16).padStart(2, "0")).join("") === sha256;
+}
+
+async function bytesOf(url: string, timeout: number, cache?: RequestCache): Promise<Uint8Array<ArrayBuffer>> {
   if (/^file:/i.test(url)) {
     // Node runs the entry for browsers, but its `fetch` does not read files.
     const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => any } };
     const fs = process?.getBuiltinModule?.("node:fs");
-    if (fs) return compile(await fs.promises.readFile(new URL(url)), url);
+    if (fs) return fs.promises.readFile(new URL(url));
   }
   const controller = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -139,17 +170,19 @@ async function fromExactUrl(url: string, timeout: number): Promise<WebAssembly.M
   const loading = async () => {
     let response: Response;
     try {
-      response = await fetch(url, { signal: controller.signal });
+      response = await fetch(url, { signal: controller.signal, ...(cache && { cache }) });
     } catch (cause) {
       throw failed(`no answer from ${url} (${(cause as Error).message}); ${advice(url)}`, url, cause);
     }
     limit(timeout + (Number(response.headers.get("Content-Length")) || USUAL_BYTES) / 16.384);
-    return fromResponse(response, url);
+    return bytesOfResponse(response, url);
   };
   return Promise.race([loading(), late]).finally(() => clearTimeout(timer));
 }
 
-async function fromResponse(response: Response, url = response.url): Promise<WebAssembly.Module> {
+const fromResponse = async (response: Response) => compile(await bytesOfResponse(response, response.url), response.url);
+
+async function bytesOfResponse(response: Response, url: string): Promise<Uint8Array<ArrayBuffer>> {
   const type = response.headers.get("Content-Type") ?? "no content type";
   if (!response.ok) throw failed(`${url} was answered with status ${response.status}; ${advice(url)}`, url);
   // Not a stream: Firefox waits forever for the rest of a truncated stream, and its process compiles no other module.
@@ -161,7 +194,7 @@ async function fromResponse(response: Response, url = response.url): Promise<Web
     const start = JSON.stringify(new TextDecoder().decode(bytes.subarray(0, 40)));
     throw failed(`${url} is not WebAssembly: it was answered with ${type}, ${start}; ${advice(url)}`, url);
   }
-  return compile(bytes, url);
+  return bytes;
 }
 
 const compile = (bytes: BufferSource, url?: string) => guarded(WebAssembly.compile(bytes), url);

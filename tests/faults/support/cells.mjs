@@ -12,6 +12,7 @@ import { faults, redirect, redirectOnce, refusal } from "../../browser/support/h
  * @property {boolean} [isPinned]
  * @property {boolean} [isWhole] requested whole, not by a range
  * @property {string} [script] name of the file, if it belongs to the package or the page
+ * @property {boolean} [isHashed] whether the package contains the hash of the script
  *
  * @typedef {object} Row
  * @property {string} name
@@ -22,7 +23,7 @@ import { faults, redirect, redirectOnce, refusal } from "../../browser/support/h
  * @property {string[]} [codes] the accepted errors
  * @property {number} [most] maximum number of requests for the resource
  * @property {number} [pause] least milliseconds between two requests for the resource
- * @property {"ranges" | "origins" | "databases"} [only] what the fault concerns
+ * @property {"ranges" | "origins" | "databases" | "hashes"} [only] what the fault concerns
  * @property {boolean} [isSlow] whether a short time-out must detect the fault
  *
  * The result of a cell.
@@ -43,7 +44,7 @@ export const RESOURCES = [
   { name: "block", kind: "evaluations" },
   { name: "list of hashes", kind: "evaluations", isPinned: true },
   { name: "block of a book", kind: "book" },
-  { name: "module", kind: "evaluations", isWhole: true, script: "shelfish_bg.wasm" },
+  { name: "module", kind: "evaluations", isWhole: true, script: "shelfish_bg.wasm", isHashed: true },
   { name: "Worker of the engine", kind: "engine", isWhole: true, script: "engine-worker.js" },
   { name: "Worker of a database", kind: "worker", isWhole: true, script: "database-worker.mjs" },
 ];
@@ -67,8 +68,8 @@ export const ROWS = [
   { name: "an empty body", fault: () => faults.empty, codes: ["range", "manifest"], most: STALE },
   { name: "another range and its `Content-Range`", fault: () => faults.another, codes: ["range"], most: STALE, only: "ranges" },
   { name: "bytes shifted by one", fault: () => faults.shifted, codes: ["corrupt", "integrity", "manifest"], most: STALE },
-  { name: "one flipped bit", fault: () => faults.flipped, codes: ["corrupt", "integrity", "manifest"], most: STALE, only: "databases" },
-  { name: "one flipped bit, once", fault: () => faults.flipped, times: 1, isAnswered: true, most: 2, only: "databases" },
+  { name: "one flipped bit", fault: () => faults.flipped, codes: ["corrupt", "integrity", "manifest"], most: STALE, only: "hashes" },
+  { name: "one flipped bit, once", fault: () => faults.flipped, times: 1, isAnswered: true, most: 2, only: "hashes" },
   { name: "the whole file, compressed", fault: () => faults.compressed, isAnswered: true },
   { name: "a compressed range", fault: () => faults.compressedRange, codes: ["range"], only: "ranges" },
   { name: "a range of the compressed file", fault: () => faults.rangeOfCompressed, codes: ["range"], only: "ranges" },
@@ -110,7 +111,8 @@ export function omission(/** @type {Row} */ row, /** @type {Resource} */ resourc
   if (row.only === "ranges" && resource.isWhole) return "manifests, modules and scripts are requested whole";
   if (row.only === "origins" && !reader.isBrowser) return "only browsers have CORS";
   if (row.only === "origins" && resource.script) return "the module and the scripts have the origin of the page";
-  if (row.only === "databases" && resource.script) return "modules and scripts have no checksum and no builds";
+  if (row.only === "databases" && resource.script) return "modules and scripts are not asked again and have no builds";
+  if (row.only === "hashes" && resource.script && !resource.isHashed) return "scripts have no checksum";
   return undefined;
 }
 
