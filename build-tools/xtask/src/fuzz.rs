@@ -12,13 +12,13 @@ use crate::{
     tools,
 };
 
-/// Targets. The last [`OF_PROGRAM`] contain the whole program.
-const TARGETS: [&str; 22] = [
+/// Targets without the program.
+const TARGETS: [&str; 18] = [
     "fen", "key", "manifest", "page", "block", "played", "pgn", "polyglot", "search", "pzstd", "part", "plan",
-    "endgames", "table", "dump", "http", "network", "uci", "games", "learning", "parquet", "refresh",
+    "endgames", "table", "dump", "http", "network", "uci",
 ];
-/// Number of targets with the whole program. It takes minutes to compile, so that a short run leaves them out.
-const OF_PROGRAM: usize = 4;
+/// Targets with the whole program, which takes minutes to compile, so that a short run leaves them out.
+const OF_PROGRAM: [&str; 4] = ["games", "learning", "parquet", "refresh"];
 
 /// Options that `cargo fuzz` passes to the compiler, without sanitizers, which need a nightly compiler.
 const COVERAGE: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
@@ -33,7 +33,7 @@ const COVERAGE: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-l
   cargo xtask fuzz --sanitize                   # with AddressSanitizer")]
 pub struct Args {
     /// Targets to run [default: all]
-    #[arg(value_parser = PossibleValuesParser::new(TARGETS))]
+    #[arg(value_parser = PossibleValuesParser::new([&TARGETS[..], &OF_PROGRAM].concat()))]
     targets: Vec<String>,
     /// Seconds for each target
     #[arg(long, default_value_t = 60)]
@@ -78,15 +78,15 @@ pub fn run(args: &Args) -> Result<Tally> {
     // The explicit target keeps build scripts from being built for coverage.
     build.args(["build", "--release", "--locked", "--manifest-path", "fuzz/Cargo.toml", "--target", host]);
     let targets: Vec<&str> = match args.targets.as_slice() {
-        [] if args.is_short() => TARGETS[..TARGETS.len() - OF_PROGRAM].to_vec(),
-        [] => TARGETS.to_vec(),
+        [] if args.is_short() => TARGETS.to_vec(),
+        [] => [&TARGETS[..], &OF_PROGRAM].concat(),
         targets => targets.iter().map(String::as_str).collect(),
     };
     if args.is_short() {
         // The compilation takes longer than the run.
         build.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
     }
-    if TARGETS[TARGETS.len() - OF_PROGRAM..].iter().any(|name| targets.contains(name)) {
+    if OF_PROGRAM.iter().any(|name| targets.contains(name)) {
         build.args(["--features", "program"]);
         seeds_of_program(&corpus)?;
     }
