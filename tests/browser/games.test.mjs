@@ -209,8 +209,8 @@ test("a link contains the game with its names and the ply, and back and forward 
   await page.keyboard.press("ArrowRight");
   await until(() => page.evaluate(() => /^#pgnz=.*&ply=1$/.test(location.hash)));
   const link = page.url();
-  await page.locator('#games optgroup[label="Famous games"] option').first().waitFor({ state: "attached" });
-  await at(page, "games").selectOption({ index: 1 });
+  const famous = page.locator('#games optgroup[label="Famous games"] option').first();
+  await at(page, "games").selectOption(String(await famous.getAttribute("value")));
   await until(() => page.evaluate(() => location.hash.startsWith("#game=")));
   await page.goBack();
   await moves(page, "e4 e5 Nf3 Nc6 Bc4");
