@@ -10,7 +10,7 @@ import { START, kept, lab } from "./support/lab.mjs";
 import { at, open, square, withoutEngine } from "./support/page.mjs";
 import { DUMPS, ROOT } from "./support/paths.mjs";
 import { best, truth } from "./support/truth.mjs";
-import { until } from "./support/until.mjs";
+import { equals, until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -81,6 +81,7 @@ for (const [white, title] of /** @type {const} */ ([["Paul Morphy", "Opera"], ["
     const label = labels.find((label) => label.includes(String(/\w{6,}/.exec(white)?.[0])) && label.includes(title));
     assert.ok(label, labels.join("; "));
     await at(page, "games").selectOption({ label });
+    await equals(() => at(page, "move").count(), fens.length - 1);
     // Leaves the menu, in which keys choose games.
     await page.locator("body").click({ position: { x: 2, y: 2 } });
     for (const fen of fens.slice(1, over ? -1 : undefined)) {

@@ -78,8 +78,8 @@ export async function ready(module: Module, wasm?: Wasm | PromiseLike<Wasm>, tim
 
 const inlineAdvice = () => `import from "${names.entry}/inline" (see "Toolchains" in the README)`;
 
-function failed(reason: string, url?: string, cause?: unknown) {
-  return new ShelfishError({ code: "network", message: `the WASM module cannot be loaded: ${reason}`, ...(url && { url }) }, cause);
+function failed(reason: string, url?: string, cause?: unknown, code: "network" | "timeout" | "corrupt" = "network") {
+  return new ShelfishError({ code, message: `the WASM module cannot be loaded: ${reason}`, ...(url && { url }) }, cause);
 }
 
 async function load(given: Wasm | PromiseLike<Wasm> | undefined, timeout: number): Promise<WebAssembly.Module> {
@@ -131,8 +131,7 @@ async function fromExactUrl(url: string, timeout: number, sha256?: string): Prom
     bytes = await bytesOf(url, timeout, "reload");
     if (!(await hasHash(bytes, sha256))) {
       const remedy = `copy the file of this version of the package there, or pass a module that was changed on purpose: ${names.call}`;
-      const message = `the WASM module cannot be loaded: the SHA-256 of ${url} does not begin with ${sha256}: ${remedy}`;
-      throw new ShelfishError({ code: "corrupt", message, url });
+      throw failed(`the SHA-256 of ${url} does not begin with ${sha256}: ${remedy}`, url, undefined, "corrupt");
     }
   }
   return compile(bytes, url);
@@ -160,8 +159,7 @@ async function bytesOf(url: string, timeout: number, cache?: RequestCache): Prom
     limit = (milliseconds) => {
       clearTimeout(timer);
       timer = setTimeout(() => {
-        const message = `the WASM module cannot be loaded: no complete answer from ${url} within ${Math.round(milliseconds)} ms`;
-        reject(new ShelfishError({ code: "timeout", message, url }));
+        reject(failed(`no complete answer from ${url} within ${Math.round(milliseconds)} ms`, url, undefined, "timeout"));
         controller.abort();
       }, milliseconds);
     };
