@@ -130,7 +130,7 @@ async function fromExactUrl(url: string, timeout: number, sha256?: string): Prom
     // A cache may have a damaged module, or the module of another version.
     bytes = await bytesOf(url, timeout, "reload");
     if (!(await hasHash(bytes, sha256))) {
-      const remedy = `copy the file of this version of the package there, or pass a module that was changed on purpose: ${names.call}`;
+      const remedy = `copy the file of this version of the package there, or pass another module: ${names.call}`;
       throw failed(`the SHA-256 of ${url} does not begin with ${sha256}: ${remedy}`, url, undefined, "corrupt");
     }
   }
@@ -142,7 +142,7 @@ async function hasHash(bytes: Uint8Array<ArrayBuffer>, sha256?: string): Promise
   const { subtle } = globalThis.crypto ?? {};
   if (sha256 === undefined || !subtle) return true;
   const hash = new Uint8Array(await subtle.digest("SHA-256", bytes));
-  return [...hash.subarray(0, 16)].map((byte) => byte.toString(16).padStart(2, "0")).join("") === sha256;
+  return [...hash].map((byte) => byte.toString(16).padStart(2, "0")).join("").startsWith(sha256);
 }
 
 async function bytesOf(url: string, timeout: number, cache?: RequestCache): Promise<Uint8Array<ArrayBuffer>> {
