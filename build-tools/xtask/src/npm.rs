@@ -273,7 +273,7 @@ pub fn build() -> Result<PathBuf> {
     for (name, source) in NAMES {
         copy(&js.join(source), &package.join(name))?;
     }
-    bundle_service_worker(&built, &package)?;
+    bundle_service_worker(&built, &package, &hashes)?;
     // The Worker of the engine as a classic script: a script from text cannot import modules.
     let mut script = tool("esbuild");
     script.args(["engine-worker-face.js", "--bundle", "--format=iife", "--target=es2022", "--minify"]);
@@ -306,7 +306,7 @@ fn hashes(package: &Path) -> Result<Vec<String>> {
 
 /// Bundles the service worker with the entries that it uses, because a service worker cannot import modules. The entries are bundled
 /// already: each entry has its own WebAssembly module.
-fn bundle_service_worker(built: &Path, package: &Path) -> Result<()> {
+fn bundle_service_worker(built: &Path, package: &Path, hashes: &[String]) -> Result<()> {
     let bundle = |from: &str, to: &str, format: &str| {
         let mut bundle = command(root().join("crate/js/node_modules/.bin/esbuild"));
         bundle.args([from, "--bundle", "--target=es2022", "--sourcemap", "--log-level=warning"]);
@@ -315,15 +315,10 @@ fn bundle_service_worker(built: &Path, package: &Path) -> Result<()> {
     };
     let face = "package/service-worker-face.js";
     let parts = PARTS.map(|part| format!("--external:./{part}.js"));
-    call(bundle("lichess/service-worker.ts", face, "esm").args(parts))?;
-    let file = |module: &Wasm| -> Result<String> {
-        let hash = sha256(&fs::read(package.join(module.file))?);
-        Ok(format!("\"{}\":\"{}\"", module.file, &hash[..16]))
-    };
-    let modules = MODULES[..2].iter().map(file).collect::<Result<Vec<_>>>()?.join(",");
+    call(bundle("lichess/service-worker.ts", face, "esm").args(parts).args(hashes))?;
     let mut whole = bundle(face, &format!("package/{SERVICE_WORKER}"), "iife");
     // The URLs of the modules are options.
-    whole.args(["--minify", "--log-override:empty-import-meta=silent", &format!("--define:MODULES={{{modules}}}")]);
+    whole.args(["--minify", "--log-override:empty-import-meta=silent"]);
     call(&mut whole)?;
     for file in [SERVICE_WORKER.to_owned(), format!("{SERVICE_WORKER}.map")] {
         copy(&built.join("package").join(&file), &package.join(&file))?;

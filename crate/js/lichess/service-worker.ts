@@ -24,21 +24,19 @@ declare const self: {
   shelfishLichess?: Record<string, string> | undefined;
 };
 
-/** Beginnings of the hashes of the WASM modules by file, which the build defines. An old module in a cache has another URL. */
-declare const MODULES: Record<string, string>;
-
 const { shelfishLichess } = self;
 const parameters = new URLSearchParams(shelfishLichess ?? new URL(self.location.href).searchParams);
 const value = (name: string) => parameters.get(name) || undefined;
 const [database, book, masters, player] = ["database", "book", "masters", "player"].map(value);
 if (!database && !book && !masters && !player) throw new Error("shelfish-lichess-sw.js: expected ?database=URL or ?book=URL");
 
-const moduleUrl = (file: string) => new URL(`${file}?${MODULES[file]}`, new URL(value("wasm") ?? ".", self.location.href));
+/** Returns the URL of a module. An old module in a cache has another URL. */
+const moduleUrl = (file: string, sha256: string) => new URL(`${file}?${sha256}`, new URL(value("wasm") ?? ".", self.location.href));
 
 const lichessFetch = adapter(
   {
-    database: (url) => openDatabase(url, { wasm: moduleUrl("shelfish_bg.wasm") }),
-    book: (url) => openBook(url, { wasm: moduleUrl("shelfish_book_bg.wasm") }),
+    database: (url) => openDatabase(url, { wasm: moduleUrl("shelfish_bg.wasm", SHA256.shelfish_bg) }),
+    book: (url) => openBook(url, { wasm: moduleUrl("shelfish_book_bg.wasm", SHA256.shelfish_book_bg) }),
     openings: async () => openings,
     moves: async () => moves,
   },
