@@ -144,7 +144,7 @@ async function run(/** @type {Host} */ bad, /** @type {Awaited<ReturnType<Reader
     if (!answers.includes(outcome.answer)) problems.push(`WRONG ANSWER ${outcome.answer.slice(0, 300)}`);
     if (row.codes && !row.build && !isUnseen) problems.push(`an answer instead of ${row.codes.join(" or ")}`);
   } else {
-    const codes = isUndecoded(row, resource, reader) ? ["network"] : resource.script ? ["network", "timeout", "engine", ...(resource.isHashed ? ["corrupt"] : [])] : (row.codes ?? []);
+    const codes = isUndecoded(row, resource, reader) ? ["network"] : isUnseen ? ["network", "timeout", "engine", ...(resource.isHashed ? ["corrupt"] : [])] : (row.codes ?? []);
     const isManifest = resource.name === "manifest" && row.times === 1;
     if (!codes.includes(outcome.error) && !isManifest) problems.push(`${outcome.error}, expected ${codes.join(" or ") || "an answer"}`);
     if (row.isAnswered && !isUnseen && !isManifest && !codes.includes("network")) problems.push("an error instead of an answer");

@@ -160,7 +160,6 @@ async function copyWith(/** @type {import("node:test").TestContext} */ t, /** @t
 test("a damaged module, or the module of another version, is an error with its hash and the remedy", async (t) => {
   await works(await copyWith(t, MODULE), undefined);
   const damaged = Buffer.from(MODULE);
-  // A constant of the code: the module remains valid.
   damaged[damaged.length >> 1] = (damaged[damaged.length >> 1] ?? 0) ^ 1;
   for (const module of [damaged, Buffer.concat([MODULE, Buffer.from([0, 2, 1, 0x78])])]) {
     const { openDatabase } = await copyWith(t, module);
