@@ -67,7 +67,7 @@ setters! {
 /// Returns how many blocks a page should have, from the number of positions of the table.
 ///
 /// A game touches fewer bytes of small pages, but the manifest lists all pages. Pages have 1,024 blocks up to a billion positions,
-/// 2,048 up to four billion, and 4,096 beyond. With still more blocks, a page could exceed the limit of readers.
+/// 2,048 up to four billion, and 4,096 beyond. A page of more blocks could exceed the limit of readers.
 ///
 /// ```
 /// use shelfish::table::page_blocks;
