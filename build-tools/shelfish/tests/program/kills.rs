@@ -202,16 +202,16 @@ impl Writer {
         fs::create_dir(path.join(TEMPORARY)).unwrap();
     }
 
-    /// Creates the command for a program.
-    fn command_of(&self, program: impl AsRef<OsStr>, path: &Path) -> Command {
-        let mut command = Command::new(program);
-        command.args(self.args).current_dir(path).env("TMPDIR", path.join(TEMPORARY));
+    /// Creates the command. The words before its arguments end with the path of the program.
+    fn command_of(&self, words: &[impl AsRef<OsStr>], path: &Path) -> Command {
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).args(self.args).current_dir(path).env("TMPDIR", path.join(TEMPORARY));
         command.env("XDG_CACHE_HOME", "/dev/null/none").stdin(Stdio::null());
         command
     }
 
     fn command(&self, path: &Path) -> Command {
-        self.command_of(env!("CARGO_BIN_EXE_shelfish"), path)
+        self.command_of(&[env!("CARGO_BIN_EXE_shelfish")], path)
     }
 
     fn state(&self, path: &Path) -> State {
@@ -362,6 +362,60 @@ fn a_killed_learner_leaves_the_old_or_the_new_book() {
     kill(LEARN);
 }
 
+/// System calls that change files or make changes durable.
+#[cfg(target_os = "linux")]
+const CALLS: &str =
+    "mkdir,mkdirat,rename,renameat,renameat2,link,linkat,unlink,unlinkat,rmdir,ftruncate,pwrite64,fsync,fdatasync";
+
+#[cfg(target_os = "linux")]
+impl Writer {
+    /// Creates the command under `strace`, which writes these calls to a log, and does what the options say.
+    fn traced(&self, path: &Path, log: &Path, options: &[&str]) -> Command {
+        let trace = format!("trace={CALLS}");
+        let strace = ["strace", "-f", "-qq", "-o", log.to_str().unwrap(), "-e", &trace];
+        self.command_of(&[&strace, options, &[env!("CARGO_BIN_EXE_shelfish")]].concat(), path)
+    }
+}
+
+/// Kills each command before each of its changes of files, the last change included, which a random moment hardly meets.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_command_killed_before_any_change_of_a_file_leaves_the_old_or_the_new_state() {
+    if !Command::new("strace").args(["-f", "-qq", "true"]).output().is_ok_and(|output| output.status.success()) {
+        return skipped("`strace` is missing or may not trace; on Debian, install strace");
+    }
+    let logs = tempfile::tempdir().unwrap();
+    let log = logs.path().join("log");
+    for writer in WRITERS {
+        let reference = writer.reference();
+        let place = writer.workplace();
+        run(&mut writer.traced(&place.path, &log, &[])).succeeds();
+        let text = fs::read_to_string(&log).unwrap();
+        let (mut kills, mut old) = (0, 0);
+        for call in CALLS.split(',') {
+            let calls = text.lines().filter(|line| line.contains(&format!(" {call}("))).count();
+            let step = if is_long() { 1 } else { calls.div_ceil(2).max(1) };
+            // The last calls come first: a short run includes the end of the command.
+            for n in (1..=calls).rev().step_by(step) {
+                let place = writer.workplace();
+                let path = &place.path;
+                let kill = format!("inject={call}:signal=SIGKILL:when={n}");
+                let killed = run(&mut writer.traced(path, &log, &["-e", &kill]));
+                let what = format!("{} killed before {call} number {n}", writer.name);
+                // A thread may make fewer calls than the process.
+                kills += u32::from(killed.code != 0);
+                let is_old = reference.is_old(&writer.state(path), &what);
+                old += u32::from(is_old && killed.code != 0);
+                run(&mut writer.command(path)).succeeds();
+                assert!(writer.state(path) == reference.new, "{what}: the next run leads to the new state");
+                assert_eq!(tree(path), reference.files, "{what}: nothing is left behind");
+            }
+        }
+        println!("{}: {kills} kills before a call; {old} left the old state", writer.name);
+        assert!(kills > 0, "{}", writer.name);
+    }
+}
+
 /// File system of its own in memory, which is unmounted when dropped.
 #[cfg(target_os = "linux")]
 struct Disk(tempfile::TempDir);
@@ -479,11 +533,8 @@ fn a_folder_of_another_user_keeps_the_old_state() {
         let reference = writer.reference();
         let place = writer.workplace();
         fs::set_permissions(&place.path, PermissionsExt::from_mode(0o755)).unwrap();
-        let template = writer.command_of(&program, &place.path);
-        let mut command = Command::new("setpriv");
-        command.args(nobody).arg(&program).args(template.get_args()).current_dir(&place.path);
-        command.env("TMPDIR", place.path.join(TEMPORARY)).env("XDG_CACHE_HOME", "/dev/null/none");
-        let failed = run(&mut command);
+        let words = [&["setpriv"], &nobody[..], &[program.to_str().unwrap()]].concat();
+        let failed = run(&mut writer.command_of(&words, &place.path));
         let words = ["permission denied", "Permission denied", "readonly", "unable to open"];
         fails_without_a_trace(&writer, &reference, &place.path, failed, &words);
     }
