@@ -63,8 +63,8 @@ pub struct Options {
     pub download_policy: DownloadPolicy,
     /// Keys at which the table is cut into parts, as if the parts were built separately.
     pub boundaries: Vec<Vec<u8>>,
-    /// Number of positions for which the size of pages is chosen, if a plan knows it before the inputs are read.
-    pub planned_positions: Option<u64>,
+    /// Approximate number of blocks of a page. By default, [`page_blocks`](shelfish::table::page_blocks) of the positions.
+    pub page_blocks: Option<usize>,
     /// Maximum size of all files, in bytes.
     pub max_bytes: Option<u64>,
     /// Maximum use of the disk, in bytes.
@@ -93,7 +93,7 @@ impl Options {
             threads: cores(),
             download_policy: DownloadPolicy::default(),
             boundaries: Vec::new(),
-            planned_positions: None,
+            page_blocks: None,
             max_bytes: None,
             max_disk: None,
             rejects: None,

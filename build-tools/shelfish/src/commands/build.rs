@@ -133,8 +133,9 @@ impl BuildCommand for Args {
         let mut selection = self.selection.selection();
         if let Some(plan) = self.plan.as_deref().map(Plan::read).transpose()? {
             table.boundaries = plan.boundaries().to_vec();
-            table.planned_positions = Some(plan.positions);
-            (table.shard_bytes, table.inline_page_bytes) = (plan.shard_bytes, plan.inline_page_bytes);
+            let planned = plan.writer_options();
+            (table.shard_bytes, table.inline_page_bytes) = (planned.shard_bytes, planned.inline_page_bytes);
+            table.page_blocks = Some(planned.page_blocks);
             selection = plan.selection;
         }
         Ok(Built::Evaluations(Box::new(evaluations::build(&evaluations::Options { table, selection })?)))

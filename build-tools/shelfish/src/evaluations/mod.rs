@@ -64,7 +64,7 @@ pub fn build(Options { table: options, selection }: &Options) -> Result<Summary,
     let rejects = options.create_rejects()?;
     let (mut runs, input) = gather(&kind, options, dumps, &workspace, &run_files, rejects.as_ref())?;
     // Neither the memory nor the number of runs changes this estimate, so that they do not change the bytes of the database.
-    let positions = options.planned_positions.unwrap_or(input.records.max(base_positions));
+    let page_blocks = options.page_blocks.unwrap_or_else(|| page_blocks(input.records.max(base_positions)));
     let mut content_from = |Cut { min_depth, share }: Cut| -> Result<_, BuildError> {
         let kind = kind.from_depth(min_depth, share);
         let each = bases.iter().zip(&selections);
@@ -77,7 +77,7 @@ pub fn build(Options { table: options, selection }: &Options) -> Result<Summary,
             base_positions,
             info: kind.selection.describe(),
             kept: options.kept_shards(&bases),
-            page_blocks: page_blocks(positions),
+            page_blocks,
             kind,
         })
     };

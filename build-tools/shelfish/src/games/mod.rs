@@ -15,7 +15,7 @@ use std::time::Instant;
 use indicatif::HumanCount;
 use serde::Serialize;
 use shelfish::played::{Details, GameId, GameRef, Played};
-use shelfish::table::{WriteError, page_blocks};
+use shelfish::table::{WriteError, WriterOptions};
 
 use crate::build::base::{Base, BaseError, BaseErrorKind, Narrow, Unlike};
 use crate::build::disk::Disk;
@@ -111,7 +111,8 @@ pub fn build(options: &Options, selection: &Selection, again: bool) -> Result<Su
     }
     let kind = PlayedMoves { min_games: selection.min_games, wanted: selection.details.clone() };
     // No book has so many positions that its pages should be larger.
-    let content = Content { kind, runs, bases, base_positions, info, kept, page_blocks: page_blocks(0) };
+    let page_blocks = options.page_blocks.unwrap_or(WriterOptions::default().page_blocks);
+    let content = Content { kind, runs, bases, base_positions, info, kept, page_blocks };
     let written = write(options, &workspace, &run_files, content, Sizes::default(), rejects.as_ref()).map_err(
         |error| match error {
             BuildError::Write(WriteError::Empty) => {
