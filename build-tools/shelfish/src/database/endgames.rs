@@ -44,6 +44,8 @@ pub enum OpenEndgamesError {
     Index(EndgameError),
     /// The cache cannot be opened.
     Cache(io::Error),
+    /// A hash follows the address.
+    Pinned,
 }
 
 impl fmt::Display for OpenEndgamesError {
@@ -59,6 +61,9 @@ impl fmt::Display for OpenEndgamesError {
             }
             OpenEndgamesError::Index(error) => error.fmt(f),
             OpenEndgamesError::Cache(error) => error.fmt(f),
+            OpenEndgamesError::Pinned => {
+                f.write_str("found #sha256-... after the address, but endgame tables have no manifest: remove the hash")
+            }
         }
     }
 }
@@ -102,6 +107,9 @@ impl EndgameTables {
     pub async fn open(args: &Args, cache: &cache::Args) -> Result<EndgameTables, OpenEndgamesError> {
         let source = super::Args { database: args.tables.clone(), timeout: args.timeout, integrity: None }.source();
         let source = source.map_err(OpenEndgamesError::Source)?;
+        if source.is_pinned() {
+            return Err(OpenEndgamesError::Pinned);
+        }
         if source.is_directory() {
             return folder(source.locate("").into()).map(EndgameTables::Folder);
         }

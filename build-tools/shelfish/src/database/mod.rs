@@ -15,7 +15,7 @@ use std::time::Duration;
 use shelfish::reader::{Cache, Options, ReadError, Reader};
 use shelfish::source::file::Directory;
 use shelfish::source::host::{self, Host, HostError};
-use shelfish::source::integrity::{Integrity, Pin};
+use shelfish::source::integrity::{Integrity, IntegrityError, Pin};
 use shelfish::source::retry::RetryPolicy;
 use shelfish::source::{Source, SourceError, SourceErrorKind, Whole};
 use shelfish::table::{Manifest, Record};
@@ -30,7 +30,7 @@ use crate::system::url::{is_http, scheme, without_password};
 #[derive(clap::Args, Clone, Debug)]
 #[group(id = "database_args")]
 pub struct Args {
-    /// Database: a directory, or a URL with https://, s3://, gs:// or az://
+    /// Database: a directory, or a URL with https://, s3://, gs:// or az://. An appended #sha256-... is --integrity
     #[arg(short, long, value_name = "DIR_OR_URL", value_parser = address)]
     pub database: String,
     /// Seconds that a host has for an answer, plus a second for every 16 KiB
@@ -52,6 +52,15 @@ pub enum DatabaseSourceError {
     Host(HostError),
     /// The bucket cannot be opened.
     Store(StoreError),
+    /// The hash after an address is not the hash of a manifest.
+    Pin(String),
+    /// The hash after an address differs from the hash in the options.
+    Pins {
+        /// Hash after the address.
+        address: Integrity,
+        /// Hash in the options.
+        option: Integrity,
+    },
 }
 
 impl fmt::Display for DatabaseSourceError {
@@ -63,6 +72,10 @@ impl fmt::Display for DatabaseSourceError {
             DatabaseSourceError::Bucket(error) => error.fmt(f),
             DatabaseSourceError::Host(error) => error.fmt(f),
             DatabaseSourceError::Store(error) => error.fmt(f),
+            DatabaseSourceError::Pin(found) => write!(f, "found #{found:.80}: {IntegrityError}"),
+            DatabaseSourceError::Pins { address, option } => {
+                write!(f, "the address ends with #{address}, but --integrity is {option}: expected one hash")
+            }
         }
     }
 }
@@ -76,10 +89,22 @@ impl std::error::Error for DatabaseSourceError {
     }
 }
 
+/// Splits an address into the database and the hash of its manifest, which may follow after `#`.
+fn split_pin(address: &str) -> Result<(&str, Option<Integrity>), DatabaseSourceError> {
+    match address.rsplit_once('#') {
+        Some((database, hash)) if hash.starts_with("sha256-") => {
+            let pin = hash.parse().map_err(|IntegrityError| DatabaseSourceError::Pin(hash.to_owned()))?;
+            Ok((database, Some(pin)))
+        }
+        _ => Ok((address, None)),
+    }
+}
+
 /// Parses the address of a database.
 pub fn address(text: &str) -> Result<String, DatabaseSourceError> {
-    match scheme(text) {
-        Some(found) if is_store(found) => Address::parse(text).map(drop).map_err(DatabaseSourceError::Bucket)?,
+    let (database, _) = split_pin(text)?;
+    match scheme(database) {
+        Some(found) if is_store(found) => Address::parse(database).map(drop).map_err(DatabaseSourceError::Bucket)?,
         Some(found) if !is_http(found) => return Err(DatabaseSourceError::Scheme(found.to_owned())),
         _ => {}
     }
@@ -98,9 +123,16 @@ impl Args {
 
     /// Opens the source of the files.
     pub fn source(&self) -> Result<DatabaseSource, DatabaseSourceError> {
-        let folder = self.database.strip_suffix(Manifest::FILE);
+        let (database, pin) = split_pin(&self.database)?;
+        let integrity = match (pin, self.integrity) {
+            (Some(address), Some(option)) if address != option => {
+                return Err(DatabaseSourceError::Pins { address, option });
+            }
+            (pin, option) => pin.or(option),
+        };
+        let folder = database.strip_suffix(Manifest::FILE);
         let folder = folder.filter(|folder| folder.is_empty() || folder.ends_with(['/', std::path::MAIN_SEPARATOR]));
-        let text = folder.unwrap_or(&self.database);
+        let text = folder.unwrap_or(database);
         let timeout = Duration::from_secs(self.timeout);
         let files = match scheme(text) {
             Some(found) if is_store(found) => {
@@ -123,7 +155,7 @@ impl Args {
             Files::Host(_) => without_password(text.trim_end_matches('/')),
             Files::Bucket(objects) => objects.origin(),
         };
-        Ok(DatabaseSource { files, origin, integrity: self.integrity })
+        Ok(DatabaseSource { files, origin, integrity })
     }
 }
 
@@ -237,6 +269,23 @@ mod tests {
     use super::*;
 
     type Test = Result<(), Box<dyn std::error::Error>>;
+
+    #[test]
+    fn a_hash_after_an_address_pins_the_manifest() -> Test {
+        let hash = Integrity::of(b"");
+        for database in ["db", "https://x/db", "https://x/db/manifest.json", "a#b", "a#sha256"] {
+            let place = |address: &str| Args::of(&crate::database::address(address)?).source();
+            let (open, pinned) = (place(database)?, place(&format!("{database}#{hash}"))?);
+            assert!(!open.is_pinned() && pinned.is_pinned(), "{database}");
+            assert_eq!(open.locate(""), pinned.locate(""), "{database}");
+            let wrong = place(&format!("{database}#sha256-x"));
+            assert!(matches!(wrong, Err(DatabaseSourceError::Pin(found)) if found == "sha256-x"));
+        }
+        let both = |option| Args { integrity: Some(option), ..Args::of(&format!("db#{hash}")) }.source();
+        assert!(both(hash)?.is_pinned());
+        assert!(matches!(both(Integrity::of(b"x")), Err(DatabaseSourceError::Pins { address, .. }) if address == hash));
+        Ok(())
+    }
 
     #[test]
     fn schemes_ignore_case_and_unknown_schemes_are_reported() -> Test {

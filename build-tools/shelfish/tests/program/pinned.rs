@@ -33,6 +33,8 @@ fn forge(fixture: &Fixture, honest: &str, other: &str, forged: &str) {
 /// Returns a forgery of a database, and the hash of its manifest.
 fn forged_database() -> (Fixture, String) {
     let fixture = databases_with_one_layout();
+    let games = fixture.file("games.pgn", PGN);
+    fixture.book_build_to("book", &[&games], &[]).succeeds();
     forge(&fixture, "honest", "other", "forged");
     let pin = pin_of(&fixture, "honest");
     (fixture, pin)
@@ -57,8 +59,16 @@ fn refuse(command: impl Fn() -> Command, url: &str, pin: &str, fixture: &Fixture
         assert!(run.err.contains(FORGED) || run.out.contains(FORGED), "{args:?}: {} {}", run.out, run.err);
         assert_ne!(run.code, 0, "{args:?}");
     }
-    let mut command = command();
-    run(command.args(["build", "--base", url, dump, "-o", out])).fails(&[FORGED]);
+    let address = format!("{url}#{pin}");
+    let mut building = command();
+    run(building.args(["build", "--base", &address, dump, "-o", out])).fails(&[FORGED]);
+    let mut exploring = command();
+    let book = fixture.path("book");
+    run(exploring.args(["explore", "-d", book.to_str().unwrap(), "--evals", &address, START])).fails(&[FORGED]);
+    let mut engine = command();
+    let option = format!("setoption name EvalDatabase value {address}");
+    let run = run(engine.args(["engine", &option, "position startpos", "go depth 3", "quit"]));
+    assert!(run.out.contains(FORGED) && run.out.contains("bestmove"), "{} {}", run.out, run.err);
 }
 
 #[test]

@@ -30,7 +30,8 @@ Set UCI options with `setoption name NAME value VALUE`. `uci` lists their defaul
   Ponder                           whether the GUI may let the engine think in the opponent's time
   UCI_Chess960                     castling is written as the king's move to its rook
   UCI_LimitStrength, UCI_Elo       play as a player of this rating
-  EvalDatabase                     database of evaluations (directory or URL) to look up before the search
+  EvalDatabase                     database of evaluations (directory or URL) to look up before the search; an appended
+                                   #sha256-... accepts only the manifest with this hash
   SyzygyPath                       directories of Syzygy tables, for the root and the search
   OwnBook, BookFile                play from this book: Polyglot's .bin, a learning book, or the directory or URL of a book
 
