@@ -218,13 +218,15 @@ pub fn engines() {
     }
 }
 
-/// Installs the library that changes the clock of a process on Debian. Only prints a remark if it cannot be installed.
-pub fn faketime() {
-    if which(["faketime"]).is_none()
+/// Installs the programs on Debian that change the clock of a process and kill it before a system call. Only prints a remark if
+/// they cannot be installed.
+pub fn disturbers() {
+    let missing: Vec<&str> = ["faketime", "strace"].into_iter().filter(|name| which([*name]).is_none()).collect();
+    if !missing.is_empty()
         && which(["apt-get"]).is_some()
-        && let Err(error) = debian(&["faketime"])
+        && let Err(error) = debian(&missing)
     {
-        say(format!("NOT TESTED with a clock that jumps: {error:#}"));
+        say(format!("NOT TESTED with {}: {error:#}", missing.join(", ")));
     }
 }
 

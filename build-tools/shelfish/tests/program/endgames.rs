@@ -82,6 +82,8 @@ fn positions_without_tables_are_errors_with_a_reason() {
     let fixture = Fixture::new();
     probe(fixture.dir.path(), &[LUCENA]).fails(&["found no Syzygy table", "KQvK.rtbw"]);
     probe(fixture.path("none"), &[LUCENA]).fails(&["none"]);
+    let pinned = "https://127.0.0.1:1/tables#sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
+    probe(pinned, &[LUCENA]).fails(&["endgame tables have no manifest"]);
     shelfish(["endgames".as_ref(), "index".as_ref(), fixture.dir.path().as_os_str()]).fails(&["found no Syzygy table"]);
     fs::write(fixture.path("KQvK.rtbw"), b"short").unwrap();
     shelfish(["endgames".as_ref(), "index".as_ref(), fixture.dir.path().as_os_str()]).fails(&["KQvK.rtbw"]);

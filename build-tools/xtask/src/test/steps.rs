@@ -121,7 +121,7 @@ fn rust(args: &Args) -> Result<Tally> {
     // Packages of the registries arrive during this compilation. The tests below report its errors.
     let _ = call(cargo().args(["test", "--workspace", "--no-run", "--quiet"]));
     tools::stores();
-    tools::faketime();
+    tools::disturbers();
     let test = |packages: &[&str]| {
         let mut tests = cargo();
         tests.args(["test", "--no-fail-fast"]).args(packages);
