@@ -1,4 +1,4 @@
-// The package and the page in Firefox and WebKit.
+// The package and the page in Firefox, in private windows too, and in WebKit.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -15,7 +15,7 @@ let ground;
 before(async () => void (ground = await shelf()));
 after(() => ground.close());
 
-suiteIn(["Firefox", "WebKit"], (session) => {
+suiteIn(["Firefox", "Firefox, private windows", "WebKit"], (session) => {
   /** Opens the blank page again. The global `shelfish` is the module. */
   async function visit() {
     await session.driver.get(ground.server.url);
@@ -109,5 +109,13 @@ suiteIn(["Firefox", "WebKit"], (session) => {
     const facts = () => session.driver.findElement({ css: "[data-testid=facts]" }).getAttribute("textContent");
     const wanted = `Depth ${evaluation?.depth} `;
     await until(async () => (await facts())?.startsWith(wanted), `facts begin with ${wanted}`);
+  });
+});
+
+suiteIn(["Firefox, private windows"], (session) => {
+  test("the windows are private: Firefox refuses them a file system", async () => {
+    await session.driver.get(ground.server.url);
+    const opened = await evaluate(session.driver, () => navigator.storage.getDirectory().then(() => "opened", ({ name }) => name));
+    assert.equal(opened, "SecurityError");
   });
 });

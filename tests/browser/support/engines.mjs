@@ -58,18 +58,30 @@ function engine(name, parts, launch) {
   return { name, missing, launch: () => launch(/** @type {Record<string, string>} */ (parts)) };
 }
 
-/** @type {Engine[]} */
-export const ENGINES = [
+/**
+ * Describes Firefox with these settings.
+ * @param {string} name
+ * @param {Record<string, boolean>} settings
+ */
+const firefoxWith = (name, settings) =>
   engine(
-    "Firefox",
+    name,
     { firefox: program(["firefox-esr", "firefox"]), geckodriver: program(["geckodriver"]) },
     async ({ firefox: binary, geckodriver }) => {
       const options = new firefox.Options().setBinary(String(binary)).addArguments("-headless");
+      Object.entries(settings).forEach(([key, value]) => options.setPreference(key, value));
       const service = new firefox.ServiceBuilder(geckodriver);
       const driver = await new Builder().forBrowser("firefox").setFirefoxOptions(options).setFirefoxService(service).build();
       return { driver, close: () => driver.quit() };
     },
-  ),
+  );
+
+/** Firefox that opens only private windows, in which it keeps nothing after their end. */
+const PRIVATE_FIREFOX = firefoxWith("Firefox, private windows", { "browser.privatebrowsing.autostart": true });
+
+/** @type {Engine[]} */
+export const ENGINES = [
+  firefoxWith("Firefox", {}),
   engine(
     "WebKit",
     { WebKitWebDriver: program(["WebKitWebDriver"]), MiniBrowser: program(["MiniBrowser"], webkitFolders()), Xvfb: program(["Xvfb"]) },
@@ -143,7 +155,7 @@ export async function evaluate(driver, body, ...args) {
  * @param {(session: { driver: WebDriver }) => void} body
  */
 export function suiteIn(names, body) {
-  for (const { name, missing, launch } of ENGINES.filter(({ name }) => names.includes(name))) {
+  for (const { name, missing, launch } of [...ENGINES, PRIVATE_FIREFOX].filter(({ name }) => names.includes(name))) {
     const skip = missing.length > 0 && `NOT TESTED in ${name}: ${missing.join(", ")} not found`;
     if (skip) console.error(skip);
     suite(name, { skip }, () => {
