@@ -43,18 +43,32 @@ struct Connections {
 /// Open connection.
 struct Connection {
     start: Instant,
-    /// Time of the last byte of an answer, or of the beginning, in milliseconds since `start`; [`BUSY`] during an answer.
+    /// Time of the last sent bytes of an answer, or of the beginning, in milliseconds since `start`; [`BUSY`] before the first
+    /// bytes of an answer.
     waits_since: AtomicU64,
     closed: Notify,
 }
 
 impl Connection {
-    fn wait(&self) {
-        self.waits_since.store(self.start.elapsed().as_millis() as u64, Relaxed);
+    /// Returns the time in milliseconds since `start`.
+    fn now(&self) -> u64 {
+        self.start.elapsed().as_millis() as u64
+    }
+
+    fn wait(&self, since: u64) {
+        self.waits_since.store(since, Relaxed);
     }
 
     fn answer(&self) {
         self.waits_since.store(BUSY, Relaxed);
+    }
+
+    /// Prepares to send bytes of an answer at a time. The connection waits from this time on, and not from the return of the
+    /// system: an interrupted thread would otherwise make it younger than connections whose clients came later.
+    fn send(&self, now: u64) {
+        if self.waits_since.load(Relaxed) == BUSY {
+            self.wait(now);
+        }
     }
 }
 
@@ -67,7 +81,7 @@ impl Connections {
     /// Adds a connection.
     fn open(&self, number: u64) -> Arc<Connection> {
         let connection = Connection { start: self.start, waits_since: AtomicU64::new(0), closed: Notify::new() };
-        connection.wait();
+        connection.wait(connection.now());
         let connection = Arc::new(connection);
         self.all().insert(number, connection.clone());
         connection
@@ -163,15 +177,21 @@ impl Paced {
         Paced { stream, limit, connection, left: limit, wait: None }
     }
 
-    /// Counts the result of an attempt to send.
-    fn count(&mut self, cx: &mut Context<'_>, sent: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-        match sent {
+    /// Sends bytes by `attempt`, and counts its result.
+    fn send(
+        &mut self,
+        cx: &mut Context<'_>,
+        attempt: impl FnOnce(Pin<&mut TcpStream>, &mut Context<'_>) -> Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<usize>> {
+        let now = self.connection.now();
+        self.connection.send(now);
+        match attempt(Pin::new(&mut self.stream), cx) {
             Poll::Ready(Ok(bytes)) => {
                 if let Some((start, _)) = self.wait.take() {
                     self.left = self.left.saturating_sub(start.elapsed());
                 }
                 self.left = time_limit(self.left, bytes as u64).min(self.limit);
-                self.connection.wait();
+                self.connection.wait(now);
                 Poll::Ready(Ok(bytes))
             }
             Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
@@ -196,8 +216,7 @@ impl AsyncRead for Paced {
 
 impl AsyncWrite for Paced {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let sent = Pin::new(&mut self.stream).poll_write(cx, bytes);
-        self.count(cx, sent)
+        self.send(cx, |stream, cx| stream.poll_write(cx, bytes))
     }
 
     fn poll_write_vectored(
@@ -205,8 +224,7 @@ impl AsyncWrite for Paced {
         cx: &mut Context<'_>,
         bytes: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let sent = Pin::new(&mut self.stream).poll_write_vectored(cx, bytes);
-        self.count(cx, sent)
+        self.send(cx, |stream, cx| stream.poll_write_vectored(cx, bytes))
     }
 
     fn is_write_vectored(&self) -> bool {
