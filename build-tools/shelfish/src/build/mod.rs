@@ -63,7 +63,7 @@ pub struct Options {
     pub download_policy: DownloadPolicy,
     /// Keys at which the table is cut into parts, as if the parts were built separately.
     pub boundaries: Vec<Vec<u8>>,
-    /// Approximate number of blocks of a page. By default, [`page_blocks`](shelfish::table::page_blocks) of the positions.
+    /// Approximate number of blocks of a page. If `None`, the build chooses the number.
     pub page_blocks: Option<usize>,
     /// Maximum size of all files, in bytes.
     pub max_bytes: Option<u64>,

@@ -369,7 +369,7 @@ const CALLS: &str =
 
 #[cfg(target_os = "linux")]
 impl Writer {
-    /// Creates the command under `strace`, which writes these calls to a log, and does what the options say.
+    /// Creates the command under `strace` with options. `strace` writes these calls to a log.
     fn traced(&self, path: &Path, log: &Path, options: &[&str]) -> Command {
         let trace = format!("trace={CALLS}");
         let strace = ["strace", "-f", "-qq", "-o", log.to_str().unwrap(), "-e", &trace];

@@ -63,9 +63,9 @@ impl Connection {
         self.waits_since.store(BUSY, Relaxed);
     }
 
-    /// Prepares to send bytes of an answer at a time. The connection waits from this time on, and not from the return of the
-    /// system: an interrupted thread would otherwise make it younger than connections whose clients came later.
-    fn send(&self, now: u64) {
+    /// Ends [`BUSY`] before the first bytes of an answer are sent. If the thread is interrupted after the bytes were sent, the
+    /// connection still counts as older than connections whose clients came later.
+    fn begin_to_send(&self, now: u64) {
         if self.waits_since.load(Relaxed) == BUSY {
             self.wait(now);
         }
@@ -184,7 +184,7 @@ impl Paced {
         attempt: impl FnOnce(Pin<&mut TcpStream>, &mut Context<'_>) -> Poll<io::Result<usize>>,
     ) -> Poll<io::Result<usize>> {
         let now = self.connection.now();
-        self.connection.send(now);
+        self.connection.begin_to_send(now);
         match attempt(Pin::new(&mut self.stream), cx) {
             Poll::Ready(Ok(bytes)) => {
                 if let Some((start, _)) = self.wait.take() {
