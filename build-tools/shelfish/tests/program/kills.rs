@@ -218,6 +218,14 @@ impl Writer {
         (self.state)(path)
     }
 
+    /// Runs the command after a disturbance. Fails if the run does not lead to the new state, or leaves other files.
+    #[track_caller]
+    fn recovers(&self, path: &Path, reference: &Reference, what: &str) {
+        run(&mut self.command(path)).succeeds();
+        assert!(self.state(path) == reference.new, "{what}: the next run leads to the new state");
+        assert_eq!(tree(path), reference.files, "{what}: nothing is left behind");
+    }
+
     /// Runs the command undisturbed.
     fn reference(&self) -> Reference {
         let place = self.workplace();
@@ -320,9 +328,7 @@ fn kill(writer: Writer) {
         ended += u32::from(has_ended);
         let is_old = reference.is_old(&writer.state(path), &what);
         old += u32::from(is_old);
-        run(&mut writer.command(path)).succeeds();
-        assert!(writer.state(path) == reference.new, "{what}: the next run leads to the new state");
-        assert_eq!(tree(path), reference.files, "{what}: nothing is left behind");
+        writer.recovers(path, &reference, &what);
     }
     println!("{}: {kills} kills; {old} left the old state, {ended} came after the end", writer.name);
 }
@@ -406,9 +412,7 @@ fn a_command_killed_before_any_change_of_a_file_leaves_the_old_or_the_new_state(
                 kills += u32::from(killed.code != 0);
                 let is_old = reference.is_old(&writer.state(path), &what);
                 old += u32::from(is_old && killed.code != 0);
-                run(&mut writer.command(path)).succeeds();
-                assert!(writer.state(path) == reference.new, "{what}: the next run leads to the new state");
-                assert_eq!(tree(path), reference.files, "{what}: nothing is left behind");
+                writer.recovers(path, &reference, &what);
             }
         }
         println!("{}: {kills} kills before a call; {old} left the old state", writer.name);
@@ -494,9 +498,7 @@ fn a_disk_that_is_full_at_any_stage_keeps_the_old_state() {
             reference.is_old(&writer.state(path), writer.name);
             assert_eq!(tree(&path.join(TEMPORARY)), Vec::<PathBuf>::new(), "{}", full.err);
             disk.remount("size=64m");
-            run(&mut writer.command(path)).succeeds();
-            assert!(writer.state(path) == reference.new, "{} after {free} bytes", writer.name);
-            assert_eq!(tree(path), reference.files, "{} after {free} bytes: nothing is left behind", writer.name);
+            writer.recovers(path, &reference, &format!("{} after {free} bytes", writer.name));
             free = if is_long() { free + PAGE } else { free * 2 };
         }
         println!("{}: failed {failures} times, with up to {free} free bytes", writer.name);
