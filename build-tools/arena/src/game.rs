@@ -47,7 +47,10 @@ impl Outcome {
 pub struct Game {
     start: Option<String>,
     position: Chess,
+    /// Keys of the positions since the last capture or pawn move.
     keys: Vec<u64>,
+    /// FEN of the position after the last capture or pawn move, and the number of plies before it.
+    settled: Option<(String, usize)>,
     moves: Vec<(UciMove, Option<i32>)>,
     mode: CastlingMode,
     /// Number of consecutive plies with a decisive score; positive if White is ahead.
@@ -88,7 +91,7 @@ impl Game {
     /// Starts a game from a position. `start` is the FEN of the position, unless it is the initial position.
     pub fn from(position: Chess, start: Option<String>, mode: CastlingMode) -> Game {
         let keys = vec![key(&position)];
-        Game { start, position, keys, moves: Vec::new(), mode, decided: 0, level: 0 }
+        Game { start, position, keys, settled: None, moves: Vec::new(), mode, decided: 0, level: 0 }
     }
 
     /// Starts a game from a FEN.
@@ -116,6 +119,8 @@ impl Game {
         self.position.play_unchecked(m);
         if self.position.halfmoves() == 0 {
             self.keys.clear();
+            let fen = Fen::from_position(&self.position, EnPassantMode::Legal);
+            self.settled = Some((fen.to_string(), self.moves.len()));
         }
         self.keys.push(key(&self.position));
     }
@@ -161,11 +166,25 @@ impl Game {
 
     /// Formats the game for UCI's `position`.
     pub fn uci(&self) -> String {
-        let mut text = self.start.as_ref().map_or("startpos".to_owned(), |fen| format!("fen {fen}"));
-        if !self.moves.is_empty() {
+        self.uci_from(self.start.as_deref(), 0)
+    }
+
+    /// Formats the game since the last capture or pawn move for UCI's `position`. An engine reads this faster than the whole
+    /// game, and detects the same repetitions.
+    pub fn recent_uci(&self) -> String {
+        match &self.settled {
+            Some((fen, plies)) => self.uci_from(Some(fen), *plies),
+            None => self.uci(),
+        }
+    }
+
+    /// Formats the game from a position on, `plies` plies after the start.
+    fn uci_from(&self, fen: Option<&str>, plies: usize) -> String {
+        let mut text = fen.map_or("startpos".to_owned(), |fen| format!("fen {fen}"));
+        if plies < self.moves.len() {
             text.push_str(" moves");
         }
-        for (m, _) in &self.moves {
+        for (m, _) in &self.moves[plies..] {
             let _ = write!(text, " {m}");
         }
         text
@@ -260,5 +279,9 @@ mod tests {
         let expected = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR_w_KQkq_-_0_1 e2e4 e7e5:-12 1/2-1/2";
         assert_eq!(game.line(Outcome::Draw), expected);
         assert_eq!(game.uci(), "startpos moves e2e4 e7e5");
+        let knight = game.legal("g1f3").unwrap();
+        game.play(knight, None);
+        let settled = "fen rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2";
+        assert_eq!(game.recent_uci(), format!("{settled} moves g1f3"));
     }
 }

@@ -70,11 +70,8 @@ impl Sample {
     /// Chooses `count` games of a file after the first `offset` games: every `step`-th game, or the next game of chess of 40
     /// to 120 plies that was not seen.
     fn choose(&self, file: &Path, step: usize, seen: &mut HashSet<Vec<Move>>) -> io::Result<Vec<PgnGame>> {
-        let is_zstd = file.extension().is_some_and(|extension| extension == "zst");
-        let file = File::open(file)?;
-        let bytes: Box<dyn Read> = if is_zstd { Box::new(zstd::Decoder::new(file)?) } else { Box::new(file) };
         let (mut next, mut games) = (self.offset, Vec::new());
-        for (number, text) in GameTexts::new(bytes).enumerate() {
+        for (number, text) in texts(file)?.enumerate() {
             let text = text?.text;
             if games.len() == self.count {
                 break;
@@ -111,6 +108,13 @@ impl Sample {
         let lines = run.stdout.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
         lines.map(|line| serde_json::from_slice(line).map_err(ArenaError::Report)).collect()
     }
+}
+
+/// Opens a PGN file, plain or compressed with zstd.
+pub fn texts(file: &Path) -> io::Result<GameTexts<Box<dyn Read>>> {
+    let is_zstd = file.extension().is_some_and(|extension| extension == "zst");
+    let file = File::open(file)?;
+    Ok(GameTexts::new(if is_zstd { Box::new(zstd::Decoder::new(file)?) } else { Box::new(file) }))
 }
 
 /// Converts the score of a UCI engine, which is from the point of view of `turn`, to a score from White's point of view.
