@@ -5,7 +5,7 @@
 use shakmaty::{Bitboard, Color, Move};
 
 use crate::{
-    Position,
+    Position, margins,
     parts::{Part, on},
 };
 
@@ -27,6 +27,27 @@ impl PieceTo {
     }
 }
 
+/// A quiet move, as the histories distinguish moves.
+#[derive(Clone, Copy, Debug)]
+pub struct Quiet {
+    /// Index by colour, attacks of pawns, origin, and target.
+    from_to: usize,
+    piece_to: PieceTo,
+    pawns: usize,
+}
+
+impl Quiet {
+    /// Returns the indices of a quiet move of a position.
+    pub fn of(position: &Position, m: Move) -> Quiet {
+        let color = position.turn();
+        Quiet {
+            from_to: from_to(color, m, position.pawn_threats()),
+            piece_to: PieceTo::of(color, m),
+            pawns: pawns(position),
+        }
+    }
+}
+
 /// Combinations of an attacked origin and an attacked target.
 const THREATS: usize = 4;
 /// Captured roles, and no capture; a power of two.
@@ -41,6 +62,14 @@ fn learn(number: &mut i16, bonus: i32) {
     let old = i32::from(*number);
     *number = (old + bonus - old * bonus.abs() / LIMIT) as i16;
 }
+
+/// Returns the bonus of a move that refutes a position at a depth.
+pub fn bonus(depth: i32) -> i32 {
+    (margins::BONUS * depth - margins::BONUS_LESS).min(margins::MAX_BONUS)
+}
+
+/// Structures of pawns that the history of quiet moves distinguishes.
+const PAWNS: usize = 512;
 
 /// Kinds of corrections: by pawns, White's pieces, Black's pieces, last move.
 const CORRECTIONS: usize = 4;
@@ -58,6 +87,8 @@ pub struct Histories {
     /// Success by piece, target and captured role.
     capture: Vec<i16>,
     continuation: Vec<[i16; PIECE_TO]>,
+    /// Success by pawns, piece and target.
+    pawns: Vec<[i16; PIECE_TO]>,
     correction: Vec<i16>,
 }
 
@@ -68,15 +99,17 @@ pub struct Success<'a> {
     /// Squares that pawns of the opponent attack.
     threats: Bitboard,
     quiet: &'a [i16],
+    pawns: &'a [i16; PIECE_TO],
     after: [Option<&'a [i16; PIECE_TO]>; 3],
 }
 
 impl Success<'_> {
-    /// Returns the history of a move: its success in any position and after the earlier moves.
+    /// Returns the history of a move: its success in any position, with the same pawns, and after the earlier moves.
     pub fn of(&self, m: Move) -> i32 {
         let now = PieceTo::of(self.color, m).index();
         let anywhere = if on(Part::Butterfly) { self.quiet[from_to(self.color, m, self.threats)].into() } else { 0 };
-        anywhere + self.after.iter().flatten().map(|after| i32::from(after[now])).sum::<i32>()
+        let pawns = if on(Part::PawnHistory) { self.pawns[now].into() } else { 0 };
+        anywhere + pawns + self.after.iter().flatten().map(|after| i32::from(after[now])).sum::<i32>()
     }
 }
 
@@ -86,6 +119,7 @@ impl Default for Histories {
             quiet: vec![0; 2 * THREATS * 64 * 64],
             capture: vec![0; PIECE_TO * ROLES],
             continuation: vec![[0; PIECE_TO]; PIECE_TO],
+            pawns: vec![[0; PIECE_TO]; PAWNS],
             correction: vec![0; CORRECTIONS * 2 * STRUCTURES],
         }
     }
@@ -100,6 +134,7 @@ impl Histories {
             color,
             threats: position.pawn_threats(),
             quiet: &self.quiet,
+            pawns: &self.pawns[pawns(position)],
             after: before.each_ref().map(|earlier| earlier.as_ref().and_then(after)),
         }
     }
@@ -115,12 +150,21 @@ impl Histories {
     }
 
     /// Rewards a quiet move, or punishes it with a negative bonus.
-    pub fn learn_quiet(&mut self, position: &Position, m: Move, before: &[Option<PieceTo>; 3], bonus: i32) {
-        let color = position.turn();
-        learn(&mut self.quiet[from_to(color, m, position.pawn_threats())], bonus);
-        let now = PieceTo::of(color, m).index();
+    pub fn learn_quiet(&mut self, m: Quiet, before: &[Option<PieceTo>; 3], bonus: i32) {
+        self.learn_anywhere(m, bonus);
+        learn(&mut self.pawns[m.pawns][m.piece_to.index()], bonus);
+        self.learn_after(m, before, bonus);
+    }
+
+    /// Rewards or punishes a quiet move in any position.
+    pub fn learn_anywhere(&mut self, m: Quiet, bonus: i32) {
+        learn(&mut self.quiet[m.from_to], bonus);
+    }
+
+    /// Rewards or punishes a quiet move after the moves played one, two and four plies ago.
+    pub fn learn_after(&mut self, m: Quiet, before: &[Option<PieceTo>; 3], bonus: i32) {
         for earlier in before.iter().flatten() {
-            learn(&mut self.continuation[earlier.index()][now], bonus);
+            learn(&mut self.continuation[earlier.index()][m.piece_to.index()], bonus);
         }
     }
 
@@ -154,6 +198,10 @@ fn from_to(color: Color, m: Move, threats: Bitboard) -> usize {
     ((color as usize * THREATS + threatened) * 64 + from.to_usize()) * 64 + m.to().to_usize()
 }
 
+fn pawns(position: &Position) -> usize {
+    position.pawn_key() as usize % PAWNS
+}
+
 fn capture_index(color: Color, m: Move) -> usize {
     PieceTo::of(color, m).index() * ROLES + m.capture().map_or(0, |role| role as usize)
 }
@@ -180,6 +228,17 @@ mod tests {
         assert!(i32::from(number) <= LIMIT && i32::from(number) > LIMIT * 9 / 10, "{number}");
         (0..10).for_each(|_| learn(&mut number, i32::MIN / 2));
         assert_eq!(i32::from(number), -LIMIT);
+    }
+
+    #[test]
+    fn success_counts_more_with_the_same_pawns() {
+        let (mut histories, position) = (Histories::default(), Position::default());
+        let play = |position: &Position, uci| position.play(position.legal_move(uci).unwrap());
+        let others = play(&play(&position, "e2e4"), "a7a6");
+        let m = position.legal_move("g1f3").unwrap();
+        histories.learn_quiet(Quiet::of(&position, m), &[None; 3], 1_000);
+        let success = |position| histories.success(position, &[None; 3]).of(m);
+        assert!(success(&position) > success(&others) && success(&others) > 0);
     }
 
     #[test]

@@ -13,6 +13,8 @@ pub const WINDOW_REDUCTION: i32 = 3;
 pub const REVERSE_FUTILITY_DEPTH: i32 = 8;
 /// Margin of reverse futility pruning for each ply.
 pub const REVERSE_FUTILITY: i32 = 75;
+/// Change of the margin if the last move made the evaluation of its side worse.
+pub const REVERSE_FUTILITY_WORSENING: i32 = 25;
 /// Maximum depth of razoring.
 pub const RAZORING_DEPTH: i32 = 3;
 /// Margin of razoring for each ply.
@@ -83,6 +85,12 @@ pub const REDUCE_CAPTURE: i32 = -1_024;
 pub const REDUCE_KILLER: i32 = -1_024;
 /// Units of history that change a reduction by 1/1024 ply.
 pub const REDUCTION_HISTORY: i32 = 10;
+/// Units of the history of captures that change a reduction by 1/1024 ply.
+pub const REDUCTION_CAPTURE_HISTORY: i32 = 16;
+/// Change of a reduction for each centipawn of correction of the evaluation, in 1/1024 plies.
+pub const REDUCTION_CORRECTION: i32 = 8;
+/// Change of a reduction if more than three moves refuted successors of the node, in 1/1024 plies.
+pub const REDUCE_CUTOFFS: i32 = 1_024;
 
 /// Units of history that are worth a sixteenth of a centipawn in the order of captures.
 pub const CAPTURE_HISTORY: i32 = 12;
@@ -93,3 +101,11 @@ pub const BONUS: i32 = 160;
 pub const BONUS_LESS: i32 = 60;
 /// Maximum bonus.
 pub const MAX_BONUS: i32 = 1_700;
+/// Centipawns above beta that raise a bonus by a ply.
+pub const FAR_ABOVE: i32 = 60;
+/// Bonus of a move that no answer refutes, in sixteenths.
+pub const UNREFUTED: i32 = 10;
+/// Bonus of a move for each centipawn by which it improves the evaluation of its side.
+pub const CHANGE_BONUS: i32 = 12;
+/// Maximum bonus for a better evaluation.
+pub const MAX_CHANGE_BONUS: i32 = 1_000;

@@ -32,8 +32,12 @@ parts! {
     ReverseFutility,
     /// Searches captures only if the evaluation is far below alpha.
     Razoring,
+    /// Returns earlier if the last move made the evaluation of its side worse.
+    Worsening,
     /// Lets the opponent move twice.
     NullMove,
+    /// Lets the opponent move twice only in nodes that the search expects to refute.
+    NullInCutNodes,
     /// Reduces the depth of nodes that have no move in the table.
     InternalReduction,
     /// Tries moves early that refuted siblings.
@@ -42,6 +46,18 @@ parts! {
     Butterfly,
     /// Orders quiet moves by their success after the same previous moves.
     Continuation,
+    /// Orders quiet moves by their success with the same pawns.
+    PawnHistory,
+    /// Rewards a quiet move that improved the evaluation.
+    EvaluationChange,
+    /// Rewards a quiet move that no answer refuted.
+    Unrefuted,
+    /// Rewards the quiet move of an entry in the table that ends a node.
+    TableReward,
+    /// Rewards a reduced move by the result of its second search.
+    Research,
+    /// Rewards a move more if its score is far above beta.
+    FarAbove,
     /// Skips late quiet moves.
     LateMoves,
     /// Skips quiet moves if the evaluation is too low.
@@ -58,6 +74,12 @@ parts! {
     Reductions,
     /// Adjusts the reduction of late moves by their history.
     ReductionHistory,
+    /// Adjusts the reduction of late captures by their history.
+    CaptureReduction,
+    /// Reduces late moves less if the evaluation is uncertain.
+    CorrectionReduction,
+    /// Reduces late moves more if many of their siblings' successors were refuted.
+    CutoffReduction,
 }
 
 #[cfg(feature = "parts")]

@@ -13,7 +13,8 @@ use shakmaty::Move;
 
 use crate::{
     Position,
-    history::{Histories, PieceTo},
+    generate::is_noisy,
+    history::{Histories, PieceTo, Quiet},
     limits::{Control, Limits},
     network::{AccumulatorStack, Network},
     order::Moves,
@@ -34,11 +35,15 @@ struct Ply {
     eval: i32,
     /// The move played here; `None` for a null move.
     played: Option<PieceTo>,
+    /// The move played here, if it is quiet.
+    quiet: Option<Quiet>,
     killers: [Packed; 2],
     /// Move that a singular search skips.
     excluded: Packed,
     /// Number of double extensions on the line.
     double_extensions: i32,
+    /// Number of moves that refuted nodes of this ply, below the present node two plies earlier.
+    cutoffs: u32,
 }
 
 /// A search of one position.
@@ -232,6 +237,7 @@ impl<'a> Search<'a> {
     /// Enters `child` after a move, or after a null move.
     fn enter(&mut self, position: &Position, m: Option<Move>, ply: usize, child: &Position) {
         self.plies[ply].played = m.map(|m| PieceTo::of(position.turn(), m));
+        self.plies[ply].quiet = m.filter(|m| !is_noisy(*m)).map(|m| Quiet::of(position, m));
         self.keys.push(child.key());
         self.accumulators.push(m.map(|m| Changes::of(position.turn(), m)).unwrap_or_default(), child);
         self.nodes += 1;

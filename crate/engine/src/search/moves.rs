@@ -6,7 +6,7 @@ use super::Search;
 use crate::{
     Position,
     generate::is_noisy,
-    history::PieceTo,
+    history::{PieceTo, Quiet, bonus},
     margins,
     order::{Hints, Next, Picker, Wanted},
     packed::Packed,
@@ -46,6 +46,7 @@ impl Search<'_> {
         let excluded = self.plies[ply].excluded;
         let before = self.before(ply);
         let first_alpha = alpha;
+        let correction = if in_check { 0 } else { (eval - raw).abs() };
         let table_move = entry.map_or(Packed::NONE, |entry| entry.best);
         let killers = self.plies[ply].killers;
         // If the limits exclude root moves, the result is not stored.
@@ -67,7 +68,10 @@ impl Search<'_> {
             }
             let quiet = !is_noisy(m);
             number += 1;
-            let history = if quiet { self.histories.success(position, &before).of(m) } else { 0 };
+            let history = match quiet {
+                true => self.histories.success(position, &before).of(m),
+                false => self.histories.of_capture(us, m),
+            };
             let mut reduced = reduction(depth, number);
 
             // Pruning, once a move avoids being mated.
@@ -153,6 +157,7 @@ impl Search<'_> {
             let new_depth = depth - 1 + extension;
             let mut score = 0;
             let mut full = !PV || number > 1;
+            let mut is_reduced = false;
             if on(Part::Reductions)
                 && depth >= margins::REDUCTION_DEPTH
                 && number > 1 + usize::from(root)
@@ -168,6 +173,9 @@ impl Search<'_> {
                     (is_table_move_noisy && quiet, margins::REDUCE_AFTER_CAPTURE),
                     (!quiet, margins::REDUCE_CAPTURE),
                     (quiet && on(Part::ReductionHistory), -history / margins::REDUCTION_HISTORY),
+                    (!quiet && on(Part::CaptureReduction), -history / margins::REDUCTION_CAPTURE_HISTORY),
+                    (on(Part::CorrectionReduction), -margins::REDUCTION_CORRECTION * correction),
+                    (on(Part::CutoffReduction) && self.plies[ply + 1].cutoffs > 3, margins::REDUCE_CUTOFFS),
                     (self.plies[ply].killers.contains(&packed), margins::REDUCE_KILLER),
                 ]
                 .iter()
@@ -176,9 +184,18 @@ impl Search<'_> {
                 let reduced_depth = (new_depth - reduced.max(0) / 1_024).clamp(1.min(new_depth), new_depth);
                 score = -self.node::<false>(&child, -alpha - 1, -alpha, reduced_depth, ply + 1, true);
                 full = score > alpha && reduced_depth < new_depth;
+                is_reduced = true;
             }
             if full {
                 score = -self.node::<false>(&child, -alpha - 1, -alpha, new_depth, ply + 1, !cut_node);
+                if on(Part::Research)
+                    && is_reduced
+                    && !self.stopped
+                    && let Some(m) = self.plies[ply].quiet
+                {
+                    let sign = if score >= beta { 1 } else { -i32::from(score <= alpha) };
+                    self.histories.learn_after(m, &before, sign * bonus(new_depth));
+                }
             }
             if PV && (number == 1 || score > alpha) {
                 score = -self.node::<true>(&child, -beta, -alpha, new_depth, ply + 1, false);
@@ -202,6 +219,7 @@ impl Search<'_> {
                     self.root_score = Some(score);
                 }
                 if score >= beta {
+                    self.plies[ply].cutoffs += u32::from(PV || extension < 2);
                     break;
                 }
             }
@@ -222,7 +240,17 @@ impl Search<'_> {
         if best_score >= beta
             && let Some(m) = best
         {
-            self.learn(position, m, tried, depth, ply, &before);
+            let is_far = on(Part::FarAbove) && best_score > beta + margins::FAR_ABOVE;
+            self.learn(position, m, tried, depth + i32::from(is_far), ply, &before);
+        }
+        if on(Part::Unrefuted)
+            && best.is_none()
+            && !excluded.is_some()
+            && let Some(last) = ply.checked_sub(1)
+            && let Some(m) = self.plies[last].quiet
+        {
+            let before = self.before(last);
+            self.histories.learn_quiet(m, &before, bonus(depth) * margins::UNREFUTED / 16);
         }
         if !excluded.is_some() && is_whole {
             let bound = match best_score {
@@ -261,7 +289,7 @@ impl Search<'_> {
         before: &[Option<PieceTo>; 3],
     ) {
         let us = position.turn();
-        let bonus = (margins::BONUS * depth - margins::BONUS_LESS).min(margins::MAX_BONUS);
+        let bonus = bonus(depth);
         let is_quiet = !is_noisy(best);
         if is_quiet {
             let killers = &mut self.plies[ply].killers;
@@ -269,7 +297,7 @@ impl Search<'_> {
             if on(Part::Killers) && killers[0] != packed {
                 *killers = [packed, killers[0]];
             }
-            self.histories.learn_quiet(position, best, before, bonus);
+            self.histories.learn_quiet(Quiet::of(position, best), before, bonus);
         } else {
             self.histories.learn_capture(us, best, bonus);
         }
@@ -277,7 +305,7 @@ impl Search<'_> {
             if is_noisy(m) {
                 self.histories.learn_capture(us, m, -bonus);
             } else if is_quiet {
-                self.histories.learn_quiet(position, m, before, -bonus);
+                self.histories.learn_quiet(Quiet::of(position, m), before, -bonus);
             }
         }
     }

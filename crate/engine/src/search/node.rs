@@ -1,8 +1,10 @@
 //! A node before its moves: the transposition table, the evaluation, and pruning of the whole node.
 
-use super::{Search, moves::Node};
+use super::{Ply, Search, moves::Node};
 use crate::{
     Position,
+    generate::is_noisy,
+    history::{Quiet, bonus},
     limits::TableResult,
     margins,
     packed::Packed,
@@ -71,6 +73,13 @@ impl Search<'_> {
         {
             let score = score::from_table(entry.score, ply);
             if entry.bound.cuts(score, alpha, beta) {
+                if on(Part::TableReward)
+                    && score >= beta
+                    && let Some(m) = position.move_of(entry.best).filter(|m| !is_noisy(*m))
+                {
+                    let before = self.before(ply);
+                    self.histories.learn_quiet(Quiet::of(position, m), &before, bonus(depth) / 2);
+                }
                 return score;
             }
         }
@@ -102,6 +111,17 @@ impl Search<'_> {
         };
         let eval = if in_check { NONE } else { self.corrected(position, raw, ply) };
         self.plies[ply].eval = eval;
+        // Evaluations from the point of view of the side to move. The opponent moved between them.
+        let last = ply.checked_sub(1).map(|last| self.plies[last]).filter(|last| !in_check && last.eval != NONE);
+        let is_worsening = on(Part::Worsening) && last.is_some_and(|last| eval > -last.eval);
+        if on(Part::EvaluationChange)
+            && !excluded.is_some()
+            && let Some(Ply { eval: last, quiet: Some(m), .. }) = last
+        {
+            let change = -margins::CHANGE_BONUS * (last + eval);
+            self.histories.learn_anywhere(m, change.clamp(-margins::MAX_CHANGE_BONUS, margins::MAX_CHANGE_BONUS));
+        }
+        self.plies[(ply + 2).min(MAX_PLY + 1)].cutoffs = 0;
         let improving = on(Part::Improving) && !in_check && {
             let earlier = [2, 4].into_iter().filter_map(|back| ply.checked_sub(back));
             let earlier = earlier.map(|ply| self.plies[ply].eval).find(|&eval| eval != NONE);
@@ -115,7 +135,9 @@ impl Search<'_> {
             // Reverse futility: the evaluation is far above beta.
             if on(Part::ReverseFutility)
                 && depth <= margins::REVERSE_FUTILITY_DEPTH
-                && eval - margins::REVERSE_FUTILITY * (depth - i32::from(improving)) >= beta
+                && eval - margins::REVERSE_FUTILITY * (depth - i32::from(improving))
+                    + margins::REVERSE_FUTILITY_WORSENING * i32::from(is_worsening)
+                    >= beta
                 && eval < MAX_EVAL
             {
                 return beta + (eval - beta) / 3;
@@ -133,6 +155,7 @@ impl Search<'_> {
             // Null move: the score is above beta even if the opponent moves twice.
             let passed_before = ply > 0 && self.plies[ply - 1].played.is_none();
             if on(Part::NullMove)
+                && (cut_node || !on(Part::NullInCutNodes))
                 && depth >= margins::NULL_DEPTH
                 && eval >= beta.max(beta - margins::NULL_SLOPE * depth + margins::NULL_BELOW)
                 && !passed_before
