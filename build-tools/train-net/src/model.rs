@@ -40,6 +40,45 @@ impl Model {
         Model(parameters)
     }
 
+    /// Clears the weights of inputs that no sample has, such as a pawn on the first rank. Zeros compress well.
+    pub fn clear_unused<'a>(&mut self, samples: impl Iterator<Item = &'a Sample>) {
+        let mut is_used = [false; INPUTS];
+        let (mut ours, mut theirs) = ([0; 32], [0; 32]);
+        for sample in samples {
+            let (count, _) = sample.inputs(&mut ours, &mut theirs);
+            ours[..count].iter().chain(&theirs[..count]).for_each(|&input| is_used[usize::from(input)] = true);
+        }
+        for (weights, _) in self.0[..BIASES].chunks_exact_mut(HIDDEN).zip(is_used).filter(|(_, is_used)| !is_used) {
+            weights.fill(0.0);
+        }
+    }
+
+    /// Rounds the parameters as in the format of the engine.
+    pub fn rounded(&self) -> Model {
+        let parameters = self.0.iter().enumerate();
+        Model(parameters.map(|(index, parameter)| Model::integer(index, *parameter) / Model::one(index)).collect())
+    }
+
+    /// Returns the integer of a parameter in the format of the engine.
+    fn integer(index: usize, parameter: f32) -> f32 {
+        let most = match index {
+            _ if index < BIASES => 127,
+            _ if index < OUTPUTS => 8_191,
+            _ if index < OUTPUT_BIASES => MAX_OUTPUT_WEIGHT,
+            _ => 32_767,
+        };
+        (parameter * Model::one(index)).round().clamp(-most as f32, most as f32)
+    }
+
+    /// Returns the integer of the parameter 1 in the format of the engine.
+    fn one(index: usize) -> f32 {
+        match index {
+            _ if index < OUTPUTS => INPUT_ONE as f32,
+            _ if index < OUTPUT_BIASES => OUTPUT_ONE as f32,
+            _ => (INPUT_ONE * OUTPUT_ONE) as f32,
+        }
+    }
+
     /// Returns the maximum absolute value of a parameter.
     pub fn limit(index: usize) -> f32 {
         match index {
@@ -108,17 +147,13 @@ impl Model {
     /// Encodes the network in the format of the engine.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(BYTES);
-        let input = |weight: &f32| ((weight * INPUT_ONE as f32).round().clamp(-127.0, 127.0) as i8) as u8;
-        bytes.extend(self.0[..BIASES].iter().map(input));
-        let mut words = |range: std::ops::Range<usize>, one: i32, max: i32| {
-            for parameter in &self.0[range] {
-                let number = (parameter * one as f32).round().clamp(-max as f32, max as f32) as i16;
-                bytes.extend(number.to_le_bytes());
+        for (index, parameter) in self.0.iter().enumerate() {
+            let integer = Model::integer(index, *parameter) as i16;
+            match index {
+                _ if index < BIASES => bytes.push(integer as u8),
+                _ => bytes.extend(integer.to_le_bytes()),
             }
-        };
-        words(BIASES..OUTPUTS, INPUT_ONE, 8_191);
-        words(OUTPUTS..OUTPUT_BIASES, OUTPUT_ONE, MAX_OUTPUT_WEIGHT);
-        words(OUTPUT_BIASES..PARAMETERS, INPUT_ONE * OUTPUT_ONE, 32_767);
+        }
         seal(&mut bytes);
         bytes
     }

@@ -23,10 +23,10 @@ const SCALE: f32 = 0.999;
 #[derive(clap::Args, Clone, Copy, Debug)]
 pub struct Plan {
     /// Number of passes over the samples
-    #[arg(long, default_value_t = 16)]
+    #[arg(long, default_value_t = 32)]
     pub epochs: usize,
     /// Weight of the result relative to the score, from 0 to 1
-    #[arg(long, default_value_t = 0.3)]
+    #[arg(long, default_value_t = 0.1)]
     pub result: f32,
     /// Seed of the initial weights and of the order of samples
     #[arg(long, default_value_t = 1)]
@@ -43,6 +43,7 @@ pub fn train(mut samples: Vec<Sample>, plan: Plan) -> Model {
     let mut order: Vec<u32> = (0..samples.len() as u32).filter(|&index| !samples[index as usize].held_out).collect();
     let (mut first, mut second) = (vec![0.0; PARAMETERS], vec![0.0; PARAMETERS]);
     let mut gradients = vec![vec![0.0; PARAMETERS]; PARTS];
+    model.clear_unused(order.iter().map(|&index| &samples[index as usize]));
     let steps = plan.epochs * order.len().div_ceil(BATCH);
     let (mut step, mut powers) = (0, (1.0, 1.0));
     for epoch in 1..=plan.epochs {
@@ -70,6 +71,7 @@ pub fn train(mut samples: Vec<Sample>, plan: Plan) -> Model {
         let held = held_out(&model, &samples, plan.result);
         println!("epoch {epoch}: error {:.6}, held out {held:.6}", error / order.len().max(1) as f64);
     }
+    println!("in integers: held out {:.6}", held_out(&model.rounded(), &samples, plan.result));
     model
 }
 

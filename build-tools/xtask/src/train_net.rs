@@ -20,13 +20,18 @@ use crate::{
 const NETWORK: &str = "crate/engine/network.bin";
 /// Evaluations that the network was trained on.
 const EVALS: [&str; 2] = ["../shared/data/evals-sf.jsonl.zst", "../shared/data/evals-tcec.jsonl.zst"];
-/// Number of files of games, seed of the first game, and number of seeds for each file. The games do not depend on the number
-/// of cores.
-const FILES: u64 = 14;
-const FIRST: u64 = 10_000;
-const SEEDS: u64 = 2_500;
+/// Real games that Stockfish continues.
+const REAL_GAMES: &str = "../shared/data/games.pgn.zst";
+/// Nodes of Stockfish for each move of its games.
+const NODES: &str = "300";
+/// Number of games of each file. The games do not depend on the number of cores.
+const SEEDS: u64 = 5_000;
+/// Number of files of games with random openings, and seed of their first game.
+const RANDOM: (u64, u64) = (18, 10_000);
+/// Number of files of games that continue real games, and number of the first real game.
+const REAL: (u64, u64) = (18, 1);
 /// SHA-256 of the concatenated files, as Stockfish 15.1 plays the games.
-const GAMES: &str = "51b2217933a31ae92d347476e1d417a9054888661ba641ed84fec5e69dd925be";
+const GAMES: &str = "d51bcef0357b7cd5097e371e915eb0d54f04dbfe9863a39d5e826f836c4c34aa";
 
 /// Options of `cargo xtask train-net`.
 #[derive(clap::Args)]
@@ -34,10 +39,14 @@ const GAMES: &str = "51b2217933a31ae92d347476e1d417a9054888661ba641ed84fec5e69dd
 Examples:
   cargo xtask train-net                        # train the network of the repository again, and compare
   cargo xtask train-net --write                # replace the network of the repository
-  cargo xtask train-net /data/lichess-evals    # train on this database instead of the evaluations, and on the games")]
+  cargo xtask train-net /data/lichess-evals    # train on this database instead of the evaluations, and on the games
+  cargo xtask train-net --games GAMES.pgn.zst  # let Stockfish continue these games instead")]
 pub struct Args {
     /// Databases to learn from, folders or URLs, instead of the evaluations that the network was trained on
     databases: Vec<String>,
+    /// PGN file of real games that Stockfish continues, instead of the games that the network was trained on
+    #[arg(long, value_name = "FILE")]
+    games: Option<PathBuf>,
     /// Replace the network of the repository
     #[arg(long)]
     write: bool,
@@ -55,7 +64,9 @@ pub fn run(args: &Args) -> Result<()> {
         true => EVALS.iter().map(|evals| database(&root().join(evals), &home)).collect::<Result<_>>()?,
         false => args.databases.clone(),
     };
-    let games = games(&home)?;
+    let real = args.games.clone().unwrap_or_else(|| root().join(REAL_GAMES));
+    ensure!(real.is_file(), "{} does not exist: name a PGN file of real games with --games", real.display());
+    let games = games(&home, &real)?;
     let network = home.join("network.bin");
     let mut train = command(program("train-net"));
     train.args(&databases).args(&games).arg("--output").arg(&network);
@@ -67,7 +78,7 @@ pub fn run(args: &Args) -> Result<()> {
     } else if args.write {
         fs::write(root().join(NETWORK), made)?;
         say(format!("{NETWORK} is a new network: `arena match` measures whether it plays better"));
-    } else if args.databases.is_empty() && args.training.is_empty() {
+    } else if args.databases.is_empty() && args.games.is_none() && args.training.is_empty() {
         bail!("{} differs from {NETWORK}, although the training is reproducible", relative(&network));
     } else {
         say(format!("{} is a new network; --write copies it into the repository", relative(&network)));
@@ -85,40 +96,60 @@ fn database(evals: &Path, home: &Path) -> Result<String> {
     Ok(database.display().to_string())
 }
 
+/// File of games.
+struct Games {
+    path: PathBuf,
+    /// Seed of the first game.
+    first: u64,
+    /// Real games that Stockfish continues.
+    real: Option<PathBuf>,
+}
+
 /// Plays the files of games that do not exist yet. Returns the paths of all files.
-fn games(home: &Path) -> Result<Vec<PathBuf>> {
+fn games(home: &Path, real: &Path) -> Result<Vec<PathBuf>> {
     let (stockfish, version) = tools::stockfish()?;
-    let files: Vec<PathBuf> = (0..FILES).map(|index| home.join(format!("games-{index}.txt"))).collect();
-    let missing: Vec<(u64, &PathBuf)> = (0..).zip(&files).filter(|(_, file)| !file.is_file()).collect();
+    // Files of other real games have other names.
+    let kind = match real.file_name() {
+        Some(name) => format!("games-{}", name.to_string_lossy()),
+        None => "games".to_owned(),
+    };
+    let file = |kind: &str, index, first, real| Games {
+        path: home.join(format!("{kind}-{index}.txt")),
+        first: first + index * SEEDS,
+        real,
+    };
+    let random = (0..RANDOM.0).map(|index| file("random", index, RANDOM.1, None));
+    let continued = (0..REAL.0).map(|index| file(&kind, index, REAL.1, Some(real.to_owned())));
+    let files: Vec<Games> = random.chain(continued).collect();
+    let missing: Vec<&Games> = files.iter().filter(|games| !games.path.is_file()).collect();
     if !missing.is_empty() {
-        say(format!("Playing {} games of {} against itself", missing.len() as u64 * SEEDS, version));
+        say(format!("{version} plays {} files of {SEEDS} games against itself", missing.len()));
     }
     let cores = thread::available_parallelism().map_or(1, usize::from);
     for some in missing.chunks(cores) {
         thread::scope(|scope| {
-            let start = |(index, file): &(u64, &PathBuf)| {
-                let (stockfish, first, file) = (stockfish.clone(), FIRST + index * SEEDS, file.to_path_buf());
-                scope.spawn(move || play(&stockfish, first, &file))
-            };
-            let played: Vec<_> = some.iter().map(start).collect();
+            let played: Vec<_> = some.iter().map(|games| scope.spawn(|| play(&stockfish, games))).collect();
             played.into_iter().try_for_each(|each| each.join().unwrap_or_else(|_| bail!("a thread panicked")))
         })?;
     }
-    let found = sha256(&files.iter().map(fs::read).collect::<io::Result<Vec<_>>>()?.concat());
+    let paths: Vec<PathBuf> = files.into_iter().map(|games| games.path).collect();
+    let found = sha256(&paths.iter().map(fs::read).collect::<io::Result<Vec<_>>>()?.concat());
     if found != GAMES {
-        say(format!(
-            "The games (SHA-256 {found}) differ from the games of Stockfish 15.1 that the network was trained on"
-        ));
+        say(format!("The games (SHA-256 {found}) differ from the games that the network was trained on"));
     }
-    Ok(files)
+    Ok(paths)
 }
 
 /// Plays the games of a file. The file gets its name when it is complete.
-fn play(stockfish: &Path, first: u64, file: &Path) -> Result<()> {
-    let part = file.with_extension("part");
+fn play(stockfish: &Path, games: &Games) -> Result<()> {
+    let part = games.path.with_extension("part");
     let mut arena = command(program("arena"));
-    arena.args(["selfplay", "--engine", &format!("{} Hash=8", stockfish.display())]);
-    arena.args(["--first", &first.to_string(), "--games", &SEEDS.to_string()]);
-    ensure!(arena.stdout(File::create(&part)?).status()?.success(), "the games of {} were interrupted", relative(file));
-    Ok(fs::rename(part, file)?)
+    arena.args(["selfplay", "--engine", &format!("{} Hash=2", stockfish.display()), "--nodes", NODES]);
+    arena.args(["--first", &games.first.to_string(), "--games", &SEEDS.to_string()]);
+    if let Some(real) = &games.real {
+        arena.arg("--continue-games").arg(real);
+    }
+    let played = arena.stdout(File::create(&part)?).status()?.success();
+    ensure!(played, "the games of {} were interrupted", relative(&games.path));
+    Ok(fs::rename(part, &games.path)?)
 }

@@ -32,14 +32,14 @@ pub struct Level {
 }
 
 /// Levels by rating, with linear interpolation between them. All but the last were measured with an earlier network against the
-/// skill levels of Stockfish 15.1, and adapted to the present network by matches against the earlier levels (`MATCHES.md`).
+/// skill levels of Stockfish 15.1, and adapted to later networks by matches against the earlier levels (`MATCHES.md`).
 const LEVELS: [(u32, Level); 6] = [
-    (800, Level { nodes: 470, half: 55 }),
+    (800, Level { nodes: 380, half: 55 }),
     (1_200, Level { nodes: 1_250, half: 35 }),
     (1_600, Level { nodes: 8_000, half: 18 }),
-    (2_000, Level { nodes: 24_000, half: 11 }),
-    (2_300, Level { nodes: 80_000, half: 6 }),
-    (2_600, Level { nodes: 340_000, half: 3 }),
+    (2_000, Level { nodes: 20_000, half: 11 }),
+    (2_300, Level { nodes: 62_000, half: 6 }),
+    (2_600, Level { nodes: 255_000, half: 3 }),
 ];
 
 impl Level {

@@ -20,15 +20,15 @@ pub use accumulator::{AccumulatorStack, Accumulators};
 pub use features::{INPUTS, Perspective};
 
 /// Sums of each perspective.
-pub const HIDDEN: usize = 64;
+pub const HIDDEN: usize = 128;
 /// Sets of output weights.
 pub const BUCKETS: usize = 8;
 /// Fixed-point 1 of input weights and sums.
-pub const INPUT_ONE: i32 = 128;
+pub const INPUT_ONE: i32 = 64;
 /// Fixed-point 1 of output weights.
-pub const OUTPUT_ONE: i32 = 64;
+pub const OUTPUT_ONE: i32 = 128;
 /// Maximum output weight. Its product with a clipped sum fits into 16 bits.
-pub const MAX_OUTPUT_WEIGHT: i32 = 255;
+pub const MAX_OUTPUT_WEIGHT: i32 = 511;
 /// Centipawns of an output of 1. The sigmoid of the output is the expected score.
 pub const CENTIPAWNS: i32 = 200;
 
@@ -162,7 +162,7 @@ mod tests {
     fn the_embedded_network_is_valid_and_small() {
         let bytes = include_bytes!("../../network.bin");
         assert!(Network::from_bytes(bytes).is_ok());
-        assert!(bytes.len() <= 64 << 10);
+        assert!(bytes.len() <= 101 << 10);
     }
 
     #[test]
@@ -170,9 +170,9 @@ mod tests {
         assert_eq!(Network::from_bytes(&[0; 3]).err(), Some(NetworkError::Length { found: 3 }));
         assert_eq!(Network::from_bytes(&[0; BYTES]).err(), Some(NetworkError::Checksum));
         let mut bytes = vec![0; BYTES - CHECKSUM];
-        bytes[INPUTS * HIDDEN + 2 * HIDDEN + 1] = 1;
+        bytes[INPUTS * HIDDEN + 2 * HIDDEN + 1] = 2;
         seal(&mut bytes);
-        assert_eq!(Network::from_bytes(&bytes).err(), Some(NetworkError::Weight { found: 256 }));
+        assert_eq!(Network::from_bytes(&bytes).err(), Some(NetworkError::Weight { found: 512 }));
     }
 
     #[test]
@@ -191,7 +191,8 @@ mod tests {
         for _ in 0..1_000 {
             let sums: [i16; HIDDEN] = std::array::from_fn(|_| random() % 400);
             let weights: [i16; HIDDEN] = std::array::from_fn(|_| random() % (MAX_OUTPUT_WEIGHT as i16 + 1));
-            let exact = |(&sum, &weight): (&i16, &i16)| i64::from(sum.clamp(0, 128)).pow(2) * i64::from(weight);
+            let exact =
+                |(&sum, &weight): (&i16, &i16)| i64::from(sum.clamp(0, INPUT_ONE as i16)).pow(2) * i64::from(weight);
             let expected: i64 = sums.iter().zip(&weights).map(exact).sum();
             assert_eq!(i64::from(weigh(&sums, &weights)), expected);
         }
