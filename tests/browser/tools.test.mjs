@@ -61,7 +61,7 @@ for (const [name, path] of Object.entries(GAMES)) {
 }
 
 test("the steps through a game are disabled until the game is on the board", async (t) => {
-  const page = await shelf.page(t, { context: { serviceWorkers: "block" } });
+  const page = await shelf.page(t, { allow: /registration blocked by Playwright/, context: { serviceWorkers: "block" } });
   let release = () => {};
   /** @type {Promise<void>} */
   const isReleased = new Promise((resolve) => (release = resolve));

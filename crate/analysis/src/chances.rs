@@ -21,7 +21,7 @@ const SLOPE: f64 = 0.003_682_08;
 /// assert_eq!(winning_chances(-100), -winning_chances(100));
 /// ```
 pub fn winning_chances(cp: i32) -> f64 {
-    // The magnitude is used, so that the chances of both sides are exactly symmetric.
-    let magnitude = 2.0 / (1.0 + (-SLOPE * f64::from(cp.unsigned_abs())).exp()) - 1.0;
+    // The magnitude is used, so that the chances of both sides are exactly symmetric. `libm` is equal on all targets.
+    let magnitude = 2.0 / (1.0 + libm::exp(-SLOPE * f64::from(cp.unsigned_abs()))) - 1.0;
     if cp < 0 { -magnitude } else { magnitude }
 }
