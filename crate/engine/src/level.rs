@@ -33,6 +33,7 @@ pub struct Level {
 
 /// Levels by rating, with linear interpolation between them. All but the last were measured with an earlier network against the
 /// skill levels of Stockfish 15.1, and adapted to later networks by matches against the earlier levels (`MATCHES.md`).
+/// The last level is scaled by about the factor of the level before.
 const LEVELS: [(u32, Level); 6] = [
     (800, Level { nodes: 380, half: 55 }),
     (1_200, Level { nodes: 1_250, half: 35 }),
