@@ -6,20 +6,24 @@ use shakmaty::{Bitboard, Color, Move};
 
 use crate::{
     Position, margins,
+    packed::parts,
     parts::{Part, on},
 };
 
-/// A piece and its target square.
+/// A piece and its target square, or [`PieceTo::NONE`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PieceTo(u16);
 
 const PIECE_TO: usize = 12 * 64;
 
 impl PieceTo {
+    /// No move: the line begins here, or a side passed.
+    pub const NONE: PieceTo = PieceTo(PIECE_TO as u16);
+
     /// Returns the piece and target of a move of `color`.
     pub fn of(color: Color, m: Move) -> PieceTo {
-        let piece = color as u16 * 6 + m.role() as u16 - 1;
-        PieceTo(piece * 64 + m.to() as u16)
+        let (role, _, to) = parts(m);
+        PieceTo((color as u16 * 6 + role as u16 - 1) * 64 + to as u16)
     }
 
     fn index(self) -> usize {
@@ -31,9 +35,9 @@ impl PieceTo {
 #[derive(Clone, Copy, Debug)]
 pub struct Quiet {
     /// Index by colour, attacks of pawns, origin, and target.
-    from_to: usize,
+    from_to: u16,
     piece_to: PieceTo,
-    pawns: usize,
+    pawns: u16,
 }
 
 impl Quiet {
@@ -41,9 +45,9 @@ impl Quiet {
     pub fn of(position: &Position, m: Move) -> Quiet {
         let color = position.turn();
         Quiet {
-            from_to: from_to(color, m, position.pawn_threats()),
+            from_to: from_to(color, m, position.pawn_threats()) as u16,
             piece_to: PieceTo::of(color, m),
-            pawns: pawns(position),
+            pawns: pawns(position) as u16,
         }
     }
 }
@@ -86,6 +90,7 @@ pub struct Histories {
     quiet: Vec<i16>,
     /// Success by piece, target and captured role.
     capture: Vec<i16>,
+    /// Success by an earlier move, piece and target. The numbers after [`PieceTo::NONE`] stay 0.
     continuation: Vec<[i16; PIECE_TO]>,
     /// Success by pawns, piece and target.
     pawns: Vec<[i16; PIECE_TO]>,
@@ -100,7 +105,7 @@ pub struct Success<'a> {
     threats: Bitboard,
     quiet: &'a [i16],
     pawns: &'a [i16; PIECE_TO],
-    after: [Option<&'a [i16; PIECE_TO]>; 3],
+    after: [&'a [i16; PIECE_TO]; 3],
 }
 
 impl Success<'_> {
@@ -109,7 +114,7 @@ impl Success<'_> {
         let now = PieceTo::of(self.color, m).index();
         let anywhere = if on(Part::Butterfly) { self.quiet[from_to(self.color, m, self.threats)].into() } else { 0 };
         let pawns = if on(Part::PawnHistory) { self.pawns[now].into() } else { 0 };
-        anywhere + pawns + self.after.iter().flatten().map(|after| i32::from(after[now])).sum::<i32>()
+        anywhere + pawns + self.after.iter().map(|after| i32::from(after[now])).sum::<i32>()
     }
 }
 
@@ -118,7 +123,7 @@ impl Default for Histories {
         Histories {
             quiet: vec![0; 2 * THREATS * 64 * 64],
             capture: vec![0; PIECE_TO * ROLES],
-            continuation: vec![[0; PIECE_TO]; PIECE_TO],
+            continuation: vec![[0; PIECE_TO]; PIECE_TO + 1],
             pawns: vec![[0; PIECE_TO]; PAWNS],
             correction: vec![0; CORRECTIONS * 2 * STRUCTURES],
         }
@@ -127,15 +132,18 @@ impl Default for Histories {
 
 impl Histories {
     /// Returns the histories of quiet moves of a position, after the moves played one, two and four plies ago.
-    pub fn success(&self, position: &Position, before: &[Option<PieceTo>; 3]) -> Success<'_> {
+    pub fn success(&self, position: &Position, before: &[PieceTo; 3]) -> Success<'_> {
         let color = position.turn();
-        let after = |earlier: &PieceTo| self.continuation.get(earlier.index()).filter(|_| on(Part::Continuation));
+        let after = |earlier| {
+            let earlier: PieceTo = if on(Part::Continuation) { earlier } else { PieceTo::NONE };
+            &self.continuation[earlier.index()]
+        };
         Success {
             color,
             threats: position.pawn_threats(),
             quiet: &self.quiet,
             pawns: &self.pawns[pawns(position)],
-            after: before.each_ref().map(|earlier| earlier.as_ref().and_then(after)),
+            after: before.map(after),
         }
     }
 
@@ -150,26 +158,26 @@ impl Histories {
     }
 
     /// Rewards a quiet move, or punishes it with a negative bonus.
-    pub fn learn_quiet(&mut self, m: Quiet, before: &[Option<PieceTo>; 3], bonus: i32) {
+    pub fn learn_quiet(&mut self, m: Quiet, before: &[PieceTo; 3], bonus: i32) {
         self.learn_anywhere(m, bonus);
-        learn(&mut self.pawns[m.pawns][m.piece_to.index()], bonus);
+        learn(&mut self.pawns[usize::from(m.pawns)][m.piece_to.index()], bonus);
         self.learn_after(m, before, bonus);
     }
 
     /// Rewards or punishes a quiet move in any position.
     pub fn learn_anywhere(&mut self, m: Quiet, bonus: i32) {
-        learn(&mut self.quiet[m.from_to], bonus);
+        learn(&mut self.quiet[usize::from(m.from_to)], bonus);
     }
 
     /// Rewards or punishes a quiet move after the moves played one, two and four plies ago.
-    pub fn learn_after(&mut self, m: Quiet, before: &[Option<PieceTo>; 3], bonus: i32) {
-        for earlier in before.iter().flatten() {
+    pub fn learn_after(&mut self, m: Quiet, before: &[PieceTo; 3], bonus: i32) {
+        for earlier in before.iter().filter(|earlier| **earlier != PieceTo::NONE) {
             learn(&mut self.continuation[earlier.index()][m.piece_to.index()], bonus);
         }
     }
 
     /// Returns by how many centipawns the evaluation of similar positions was too low.
-    pub fn correction(&self, position: &Position, before: &[Option<PieceTo>; 3]) -> i32 {
+    pub fn correction(&self, position: &Position, before: &[PieceTo; 3]) -> i32 {
         let [pawns, white, black, last] =
             structures(position, before).map(|at| at.map_or(0, |at| i32::from(self.correction[at])));
         if on(Part::PieceCorrection) {
@@ -180,7 +188,7 @@ impl Histories {
     }
 
     /// Records that a search found `error` centipawns more than the evaluation.
-    pub fn learn_correction(&mut self, position: &Position, before: &[Option<PieceTo>; 3], depth: i32, error: i32) {
+    pub fn learn_correction(&mut self, position: &Position, before: &[PieceTo; 3], depth: i32, error: i32) {
         let weight = (depth + 1).min(16);
         for at in structures(position, before).into_iter().flatten() {
             let number = &mut self.correction[at];
@@ -193,9 +201,9 @@ impl Histories {
 }
 
 fn from_to(color: Color, m: Move, threats: Bitboard) -> usize {
-    let from = m.from().unwrap_or(m.to());
-    let threatened = 2 * usize::from(threats.contains(from)) + usize::from(threats.contains(m.to()));
-    ((color as usize * THREATS + threatened) * 64 + from.to_usize()) * 64 + m.to().to_usize()
+    let (_, from, to) = parts(m);
+    let threatened = 2 * usize::from(threats.contains(from)) + usize::from(threats.contains(to));
+    ((color as usize * THREATS + threatened) * 64 + from.to_usize()) * 64 + to.to_usize()
 }
 
 fn pawns(position: &Position) -> usize {
@@ -207,13 +215,13 @@ fn capture_index(color: Color, m: Move) -> usize {
 }
 
 /// Returns the indices of a position's corrections: by pawns, White's pieces, Black's pieces, last move.
-fn structures(position: &Position, before: &[Option<PieceTo>; 3]) -> [Option<usize>; 4] {
+fn structures(position: &Position, before: &[PieceTo; 3]) -> [Option<usize>; 4] {
     let index = |kind: usize, key: usize| (2 * kind + position.turn() as usize) * STRUCTURES + key % STRUCTURES;
     [
         Some(index(0, position.pawn_key() as usize)),
         Some(index(1, position.piece_key(Color::White) as usize)),
         Some(index(2, position.piece_key(Color::Black) as usize)),
-        before[0].map(|last| index(3, last.index())),
+        Some(before[0]).filter(|last| *last != PieceTo::NONE).map(|last| index(3, last.index())),
     ]
 }
 
@@ -236,8 +244,8 @@ mod tests {
         let play = |position: &Position, uci| position.play(position.legal_move(uci).unwrap());
         let others = play(&play(&position, "e2e4"), "a7a6");
         let m = position.legal_move("g1f3").unwrap();
-        histories.learn_quiet(Quiet::of(&position, m), &[None; 3], 1_000);
-        let success = |position| histories.success(position, &[None; 3]).of(m);
+        histories.learn_quiet(Quiet::of(&position, m), &[PieceTo::NONE; 3], 1_000);
+        let success = |position| histories.success(position, &[PieceTo::NONE; 3]).of(m);
         assert!(success(&position) > success(&others) && success(&others) > 0);
     }
 
@@ -245,8 +253,8 @@ mod tests {
     fn an_evaluation_that_is_always_too_low_is_corrected_upwards() {
         let (mut histories, position) = (Histories::default(), Position::default());
         let mut corrected = |error| {
-            (0..200).for_each(|_| histories.learn_correction(&position, &[None; 3], 10, error));
-            histories.correction(&position, &[None; 3])
+            (0..200).for_each(|_| histories.learn_correction(&position, &[PieceTo::NONE; 3], 10, error));
+            histories.correction(&position, &[PieceTo::NONE; 3])
         };
         assert!((35..=50).contains(&corrected(40)));
         assert!((-2 * LARGEST_CORRECTION..=-LARGEST_CORRECTION).contains(&corrected(-30_000)));

@@ -70,7 +70,7 @@ pub struct Hints<'a> {
     /// Quiet moves that refuted siblings.
     pub killers: [Packed; 2],
     /// Moves played one, two and four plies ago.
-    pub before: [Option<PieceTo>; 3],
+    pub before: [PieceTo; 3],
     /// Success of moves so far.
     pub histories: &'a Histories,
 }
@@ -177,8 +177,17 @@ impl Picker {
     /// Skips the remaining moves except captures, promotions to a queen and checks.
     pub fn skip_quiet(&mut self, list: &mut Moves, position: &Position) {
         self.wanted = Wanted::Forcing;
+        if self.quiet.is_empty() {
+            return;
+        }
+        let squares = position.check_squares();
         for index in self.quiet.clone() {
-            if list.keys[index] != USED && !position.checks(list.moves[index]) {
+            let gives_check = match list.moves[index] {
+                // The moved piece cannot have stood between its target and the king: its side would have given check before.
+                Move::Normal { role, to, promotion: None, .. } => squares.get(role).contains(to),
+                m => position.checks(m),
+            };
+            if !gives_check {
                 list.keys[index] = USED;
             }
         }
@@ -239,7 +248,7 @@ mod tests {
         let hints = Hints {
             table_move: position.legal_move(table_move),
             killers: [position.legal_move(killer).into(), Packed::NONE],
-            before: [None; 3],
+            before: [PieceTo::NONE; 3],
             histories: &Histories::default(),
         };
         let (mut list, mut names) = (Moves::default(), Vec::new());

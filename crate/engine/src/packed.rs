@@ -28,9 +28,20 @@ impl Packed {
 
 impl From<Move> for Packed {
     fn from(m: Move) -> Packed {
-        let from = m.from().unwrap_or(m.to()) as u16;
+        let (_, from, to) = parts(m);
         let promotion = m.promotion().map_or(0, |role: Role| role as u16);
-        Packed(from | (m.to() as u16) << 6 | promotion << 12)
+        Packed(from as u16 | (to as u16) << 6 | promotion << 12)
+    }
+}
+
+/// Returns the moved role, origin and target of a move. Castling is the king's move to its rook.
+pub fn parts(m: Move) -> (Role, Square, Square) {
+    match m {
+        Move::Normal { role, from, to, .. } => (role, from, to),
+        Move::EnPassant { from, to } => (Role::Pawn, from, to),
+        Move::Castle { king, rook } => (Role::King, king, rook),
+        // Only in variants of chess.
+        Move::Put { role, to } => (role, to, to),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use shakmaty::{
-    Bitboard, CastlingMode, Chess, Color, EnPassantMode, FromSetup, Move, MoveList, Piece, Position as _,
+    Bitboard, ByRole, CastlingMode, Chess, Color, EnPassantMode, FromSetup, Move, MoveList, Piece, Position as _,
     PositionError, Role, Setup, Square, attacks, uci::UciMove,
 };
 use shelfish::position::FenError;
@@ -163,20 +163,28 @@ impl Position {
     /// Returns the position after a legal move.
     #[must_use]
     pub fn play(&self, m: Move) -> Position {
+        self.play_changes(m, &Changes::of(self.turn(), m))
+    }
+
+    /// Returns the position after a legal move with these changes.
+    #[must_use]
+    pub fn play_changes(&self, m: Move, changes: &Changes) -> Position {
         let mut next = self.clone();
         next.chess.play_unchecked(m);
-        next.key ^= state_key(&self.chess) ^ state_key(&next.chess);
-        for (color, role, square) in Changes::of(self.turn(), m) {
-            next.toggle(color, role, square);
+        next.key ^= zobrist::BLACK ^ en_passant_key(&self.chess) ^ en_passant_key(&next.chess);
+        if next.chess.castles().castling_rights() != self.chess.castles().castling_rights() {
+            next.key ^= castling_key(&self.chess) ^ castling_key(&next.chess);
         }
+        changes.for_each(|color, role, square| next.toggle(color, role, square));
         next.checkers = next.chess.checkers();
         next
     }
 
-    /// Returns the key after a move, except for changes of castling rights and of the en passant square.
-    pub fn key_after(&self, m: Move) -> u64 {
-        let pieces = Changes::of(self.turn(), m).into_iter();
-        pieces.fold(self.key ^ zobrist::BLACK, |key, (color, role, square)| key ^ zobrist::piece(color, role, square))
+    /// Returns the key after a move with these changes, except for changes of castling rights and of the en passant square.
+    pub fn key_after(&self, changes: &Changes) -> u64 {
+        let mut key = self.key ^ zobrist::BLACK;
+        changes.for_each(|color, role, square| key ^= zobrist::piece(color, role, square));
+        key
     }
 
     /// Returns whether the moved piece gives check. Discovered checks are not detected.
@@ -192,6 +200,22 @@ impl Position {
         board.king_of(!self.turn()).is_some_and(|king| attacked.contains(king))
     }
 
+    /// Returns, for each role, the squares from which a piece of the side to move gives check.
+    pub fn check_squares(&self) -> ByRole<Bitboard> {
+        let (us, board) = (self.turn(), self.chess.board());
+        let Some(king) = board.king_of(!us) else { return ByRole::default() };
+        let from = |role| attacks::attacks(king, Piece { color: !us, role }, board.occupied());
+        let (bishop, rook) = (from(Role::Bishop), from(Role::Rook));
+        ByRole {
+            pawn: from(Role::Pawn),
+            knight: from(Role::Knight),
+            bishop,
+            rook,
+            queen: bishop | rook,
+            king: Bitboard::EMPTY,
+        }
+    }
+
     /// Returns the position with the other side to move, or `None` if the side to move is in check.
     pub fn pass(&self) -> Option<Position> {
         let chess = self.chess.clone().swap_turn().ok()?;
@@ -202,17 +226,20 @@ impl Position {
 
 /// Returns the key of side to move, castling rights and en-passant square.
 fn state_key(chess: &Chess) -> u64 {
-    let mut key = if chess.turn() == Color::Black { zobrist::BLACK } else { 0 };
-    for rook in chess.castles().castling_rights() {
-        key ^= zobrist::castling(rook);
+    let turn = if chess.turn() == Color::Black { zobrist::BLACK } else { 0 };
+    turn ^ castling_key(chess) ^ en_passant_key(chess)
+}
+
+fn castling_key(chess: &Chess) -> u64 {
+    chess.castles().castling_rights().into_iter().fold(0, |key, rook| key ^ zobrist::castling(rook))
+}
+
+/// Returns the key of the en-passant square. A square without a legal capture does not distinguish positions.
+fn en_passant_key(chess: &Chess) -> u64 {
+    match chess.maybe_ep_square().and_then(|_| chess.ep_square(EnPassantMode::Legal)) {
+        Some(square) => zobrist::en_passant(square),
+        None => 0,
     }
-    // An en-passant square without a legal capture does not distinguish positions.
-    if chess.maybe_ep_square().is_some()
-        && let Some(square) = chess.ep_square(EnPassantMode::Legal)
-    {
-        key ^= zobrist::en_passant(square);
-    }
-    key
 }
 
 /// The pieces that a move removes from squares and adds to squares.
@@ -250,18 +277,12 @@ impl Changes {
             Move::Put { role, to } => Changes { removed: [None; 2], added: [Some((us, role, to)), None] },
         }
     }
-}
 
-impl IntoIterator for Changes {
-    type Item = (Color, Role, Square);
-    type IntoIter = std::iter::Flatten<std::iter::Chain<OptionsOf2, OptionsOf2>>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.removed.into_iter().chain(self.added).flatten()
+    /// Calls `f` for each piece that is removed or added.
+    fn for_each(&self, mut f: impl FnMut(Color, Role, Square)) {
+        self.removed.iter().chain(&self.added).flatten().for_each(|&(color, role, square)| f(color, role, square));
     }
 }
-
-type OptionsOf2 = std::array::IntoIter<Option<(Color, Role, Square)>, 2>;
 
 #[cfg(test)]
 mod tests {
@@ -331,6 +352,28 @@ mod tests {
         let checks: Vec<_> =
             promotes.legal_moves().into_iter().filter(|&m| promotes.checks(m)).filter_map(Move::promotion).collect();
         assert_eq!(checks, [Role::Queen, Role::Rook]);
+    }
+
+    #[test]
+    fn a_move_to_a_check_square_is_a_check() {
+        fn walk(position: &Position, depth: u32) {
+            let squares = position.check_squares();
+            for m in position.legal_moves() {
+                if let Move::Normal { role, to, promotion: None, .. } = m {
+                    assert_eq!(squares.get(role).contains(to), position.checks(m), "{:?} {m:?}", position.chess);
+                }
+                if depth > 0 {
+                    walk(&position.play(m), depth - 1);
+                }
+            }
+        }
+        for fen in [
+            "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+            "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
+            "3r1rk1/p5pp/bpp1pp2/8/q1PP1P2/b3P3/P2NQRPP/1R2B1K1 b - - 6 22",
+        ] {
+            walk(&position(fen), 2);
+        }
     }
 
     #[test]

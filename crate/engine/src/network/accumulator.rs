@@ -96,14 +96,15 @@ impl AccumulatorStack {
     fn compute(&mut self, network: &Network, position: &Position, color: Color) {
         let (side, last) = (index(color), self.length - 1);
         let perspective = self.layers[last].perspectives[side];
-        let known = self.layers[..=last].iter().rposition(|layer| layer.is_computed[side]);
-        let known =
-            known.filter(|&known| self.layers[known..last].iter().all(|at| at.perspectives[side] == perspective));
-        let Some(known) = known else {
-            self.layers[last].sums.sums[side] = fresh(network, position, color);
-            self.layers[last].is_computed[side] = true;
-            return;
-        };
+        let mut known = last;
+        while !self.layers[known].is_computed[side] {
+            if known == 0 || self.layers[known - 1].perspectives[side] != perspective {
+                self.layers[last].sums.sums[side] = fresh(network, position, color);
+                self.layers[last].is_computed[side] = true;
+                return;
+            }
+            known -= 1;
+        }
         for n in known..last {
             let (before, after) = self.layers.split_at_mut(n + 1);
             let (before, after) = (&before[n].sums.sums[side], &mut after[0]);

@@ -13,6 +13,7 @@ use std::{fmt, sync::LazyLock};
 
 use shakmaty::Position as _;
 use twox_hash::XxHash64;
+use wide::{i16x8, i32x4};
 
 use crate::{Position, score::MAX_EVAL};
 
@@ -147,11 +148,11 @@ pub fn bucket(pieces: usize) -> usize {
 /// Returns the weighted sum of the squared clipped sums. The factors have 16 bits, for the SIMD instructions that multiply
 /// such numbers and add the products in 32 bits.
 fn weigh(sums: &[i16; HIDDEN], weights: &[i16; HIDDEN]) -> i32 {
-    let products = sums.iter().zip(weights).map(|(&sum, &weight)| {
-        let clipped = sum.clamp(0, INPUT_ONE as i16);
-        i32::from(clipped) * i32::from(clipped.wrapping_mul(weight))
+    let products = sums.as_chunks().0.iter().zip(weights.as_chunks().0).map(|(&sums, &weights)| {
+        let clipped = i16x8::new(sums).max(i16x8::ZERO).min(i16x8::splat(INPUT_ONE as i16));
+        clipped.dot(clipped * i16x8::new(weights))
     });
-    products.sum()
+    products.fold(i32x4::ZERO, |total, products| total + products).reduce_add()
 }
 
 #[cfg(test)]

@@ -29,12 +29,12 @@ use crate::{
 const POLL: u64 = 1_024;
 
 /// State of a ply of the current line.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Ply {
     /// The corrected evaluation; [`NONE`] in check.
     eval: i32,
-    /// The move played here; `None` for a null move.
-    played: Option<PieceTo>,
+    /// The move played here; [`PieceTo::NONE`] for a null move.
+    played: PieceTo,
     /// The move played here, if it is quiet.
     quiet: Option<Quiet>,
     killers: [Packed; 2],
@@ -44,6 +44,19 @@ struct Ply {
     double_extensions: i32,
     /// Number of moves that refuted nodes of this ply, below the present node two plies earlier.
     cutoffs: u32,
+}
+
+impl Ply {
+    /// State of a ply before the search.
+    const NEW: Ply = Ply {
+        eval: NONE,
+        played: PieceTo::NONE,
+        quiet: None,
+        killers: [Packed::NONE; 2],
+        excluded: Packed::NONE,
+        double_extensions: 0,
+        cutoffs: 0,
+    };
 }
 
 /// A search of one position.
@@ -96,7 +109,7 @@ impl<'a> Search<'a> {
             control,
             game_length: keys.len(),
             keys,
-            plies: vec![Ply { eval: NONE, ..Ply::default() }; MAX_PLY + 2],
+            plies: vec![Ply::NEW; MAX_PLY + 2],
             accumulators: AccumulatorStack::new(MAX_PLY + 2),
             moves: Moves::default(),
             tried: Vec::with_capacity(1_024),
@@ -201,8 +214,8 @@ impl<'a> Search<'a> {
     }
 
     /// Returns the moves of the line one, two and four plies before a ply.
-    fn before(&self, ply: usize) -> [Option<PieceTo>; 3] {
-        [1, 2, 4].map(|back| ply.checked_sub(back).and_then(|earlier| self.plies[earlier].played))
+    fn before(&self, ply: usize) -> [PieceTo; 3] {
+        [1, 2, 4].map(|back| ply.checked_sub(back).map_or(PieceTo::NONE, |earlier| self.plies[earlier].played))
     }
 
     /// Returns the correction of the evaluation.
@@ -227,19 +240,26 @@ impl<'a> Search<'a> {
         self.network.evaluate(position, self.accumulators.last(self.network, position))
     }
 
-    /// Loads the bucket of the position after a move into the cache of the processor. Stable Rust has a prefetch for x86-64 only.
-    fn prefetch(&self, position: &Position, m: Move) {
+    /// Plays a move of the line and enters the new position.
+    fn play(&mut self, position: &Position, m: Move, ply: usize) -> Position {
+        let us = position.turn();
+        let changes = Changes::of(us, m);
+        // Stable Rust has a prefetch for x86-64 only.
         if cfg!(target_arch = "x86_64") {
-            self.table.prefetch(position.key_after(m));
+            self.table.prefetch(position.key_after(&changes));
         }
+        let child = position.play_changes(m, &changes);
+        let quiet = Some(m).filter(|m| !is_noisy(*m)).map(|m| Quiet::of(position, m));
+        self.enter(ply, (PieceTo::of(us, m), quiet), changes, &child);
+        child
     }
 
-    /// Enters `child` after a move, or after a null move.
-    fn enter(&mut self, position: &Position, m: Option<Move>, ply: usize, child: &Position) {
-        self.plies[ply].played = m.map(|m| PieceTo::of(position.turn(), m));
-        self.plies[ply].quiet = m.filter(|m| !is_noisy(*m)).map(|m| Quiet::of(position, m));
+    /// Enters `child` after a move and its changes.
+    fn enter(&mut self, ply: usize, (played, quiet): (PieceTo, Option<Quiet>), changes: Changes, child: &Position) {
+        self.plies[ply].played = played;
+        self.plies[ply].quiet = quiet;
         self.keys.push(child.key());
-        self.accumulators.push(m.map(|m| Changes::of(position.turn(), m)).unwrap_or_default(), child);
+        self.accumulators.push(changes, child);
         self.nodes += 1;
     }
 

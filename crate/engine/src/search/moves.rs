@@ -150,10 +150,8 @@ impl Search<'_> {
                 }
             }
 
-            self.prefetch(position, m);
-            let child = position.play(m);
             let nodes_before = self.nodes;
-            self.enter(position, Some(m), ply, &child);
+            let child = self.play(position, m, ply);
             let new_depth = depth - 1 + extension;
             let mut score = 0;
             let mut full = !PV || number > 1;
@@ -279,15 +277,7 @@ impl Search<'_> {
 
     /// Rewards the move that refuted a position, and punishes the moves tried before, from index `tried` on. A capture does not
     /// punish quiet moves.
-    fn learn(
-        &mut self,
-        position: &Position,
-        best: Move,
-        tried: usize,
-        depth: i32,
-        ply: usize,
-        before: &[Option<PieceTo>; 3],
-    ) {
+    fn learn(&mut self, position: &Position, best: Move, tried: usize, depth: i32, ply: usize, before: &[PieceTo; 3]) {
         let us = position.turn();
         let bonus = bonus(depth);
         let is_quiet = !is_noisy(best);

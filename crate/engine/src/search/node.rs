@@ -4,11 +4,12 @@ use super::{Ply, Search, moves::Node};
 use crate::{
     Position,
     generate::is_noisy,
-    history::{Quiet, bonus},
+    history::{PieceTo, Quiet, bonus},
     limits::TableResult,
     margins,
     packed::Packed,
     parts::{Part, on},
+    position::Changes,
     score::{self, DRAW, INFINITE, MATE, MAX_EVAL, MAX_PLY, NONE},
     tt::{Bound, Entry},
 };
@@ -153,7 +154,7 @@ impl Search<'_> {
                 }
             }
             // Null move: the score is above beta even if the opponent moves twice.
-            let passed_before = ply > 0 && self.plies[ply - 1].played.is_none();
+            let passed_before = ply > 0 && self.plies[ply - 1].played == PieceTo::NONE;
             if on(Part::NullMove)
                 && (cut_node || !on(Part::NullInCutNodes))
                 && depth >= margins::NULL_DEPTH
@@ -165,7 +166,7 @@ impl Search<'_> {
                 let reduction = margins::NULL_REDUCTION
                     + depth / 3
                     + ((eval - beta) / margins::NULL_MARGIN).min(margins::NULL_EXTRA);
-                self.enter(position, None, ply, &child);
+                self.enter(ply, (PieceTo::NONE, None), Changes::default(), &child);
                 let score = -self.node::<false>(&child, -beta, -beta + 1, depth - reduction, ply + 1, !cut_node);
                 self.leave();
                 if self.stopped {

@@ -75,9 +75,7 @@ impl Search<'_> {
                     break;
                 }
             }
-            self.prefetch(position, m);
-            let child = position.play(m);
-            self.enter(position, Some(m), ply, &child);
+            let child = self.play(position, m, ply);
             let score = -self.quiescence::<PV>(&child, -beta, -alpha, ply + 1);
             self.leave();
             if self.stopped {
