@@ -1,17 +1,19 @@
 //! Games that `shelfish analyse --engine` annotates and a reference engine checks.
 
 use std::collections::HashSet;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use shakmaty::{Chess, Color, Move};
 use shelfish_analysis::Score;
 use shelfish_analysis::pgn::{self, PgnGame};
 use shelfish_cli::input::game_texts::{GameTexts, decoded};
+use shelfish_cli::input::{Dump, DumpOptions, Input};
 use shelfish_uci::{Setup, UciScore};
 
 use crate::error::{ArenaError, OptionError};
@@ -111,10 +113,9 @@ impl Sample {
 }
 
 /// Opens a PGN file, plain or compressed with zstd.
-pub fn texts(file: &Path) -> io::Result<GameTexts<Box<dyn Read>>> {
-    let is_zstd = file.extension().is_some_and(|extension| extension == "zst");
-    let file = File::open(file)?;
-    Ok(GameTexts::new(if is_zstd { Box::new(zstd::Decoder::new(file)?) } else { Box::new(file) }))
+pub fn texts(file: &Path) -> io::Result<GameTexts<Box<dyn Read + Send>>> {
+    let dump = Dump::open(&Input::File(file.to_owned()), Arc::default(), DumpOptions::default())?;
+    Ok(GameTexts::new(dump.text()?))
 }
 
 /// Converts the score of a UCI engine, which is from the point of view of `turn`, to a score from White's point of view.

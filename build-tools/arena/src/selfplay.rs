@@ -53,20 +53,9 @@ const REAL_UNTIL: usize = 100;
 /// Plays and prints the games.
 pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
     let mut engine = Engine::start(&Setup::parse(&args.engine)?)?;
-    let mut out = std::io::stdout().lock();
-    let mut play = |seed, real: Option<&[Move]>| -> Result<(), Box<dyn std::error::Error>> {
-        let mut random = fastrand::Rng::with_seed(seed);
-        let (opening, random_until) = match real {
-            Some(moves) => (Some(opening_of(moves, &mut random)), 0),
-            None => (random_opening(&mut random), RANDOM_UNTIL),
-        };
-        let play = |opening| game(&mut engine, args.nodes, opening, random_until, &mut random);
-        let line = opening.map(play).transpose()?.flatten();
-        Ok(line.map_or(Ok(()), |line| writeln!(out, "{line}"))?)
-    };
     let seeds = args.first..args.first + args.games;
     let Some(path) = &args.continue_games else {
-        return seeds.into_iter().try_for_each(|seed| play(seed, None));
+        return seeds.into_iter().try_for_each(|seed| play(&mut engine, args.nodes, seed, None));
     };
     for text in texts(path).map_err(ArenaError::file(path))? {
         let text = text.map_err(ArenaError::file(path))?;
@@ -77,8 +66,23 @@ pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
             && let Ok(real) = pgn::read(&decoded(&text.text), 1)
             && *real.start() == Chess::default()
         {
-            play(text.number, Some(real.game.moves()))?;
+            play(&mut engine, args.nodes, text.number, Some(real.game.moves()))?;
         }
+    }
+    Ok(())
+}
+
+/// Plays and prints the game of a seed. The game continues the moves of a real game, if there are such moves.
+fn play(engine: &mut Engine, nodes: u64, seed: u64, real: Option<&[Move]>) -> Result<(), Box<dyn std::error::Error>> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let (opening, random_until) = match real {
+        Some(moves) => (Some(opening_of(moves, &mut random)), 0),
+        None => (random_opening(&mut random), RANDOM_UNTIL),
+    };
+    if let Some(opening) = opening
+        && let Some(line) = game(engine, nodes, opening, random_until, &mut random)?
+    {
+        writeln!(std::io::stdout(), "{line}")?;
     }
     Ok(())
 }

@@ -3,12 +3,13 @@
 
 use std::{
     fmt,
-    fs::File,
-    io::{BufRead, BufReader, Read},
+    io::{BufRead, BufReader},
     path::Path,
+    sync::Arc,
 };
 
 use shakmaty::{Move, Role, uci::UciMove};
+use shelfish_cli::input::{Dump, DumpOptions, Input};
 use shelfish_engine::{FenError, Position};
 
 use crate::{BoxError, sample::Sample};
@@ -18,13 +19,9 @@ const HELD_OUT: usize = 20;
 
 /// Reads the samples of a file of games, plain or compressed with zstd.
 pub fn read(path: &Path, samples: &mut Vec<Sample>) -> Result<(), BoxError> {
-    let file = File::open(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let input: Box<dyn Read> = if path.extension().is_some_and(|ending| ending == "zst") {
-        Box::new(zstd::Decoder::new(file)?)
-    } else {
-        Box::new(file)
-    };
-    for (number, line) in BufReader::new(input).lines().enumerate() {
+    let input = Dump::open(&Input::File(path.to_owned()), Arc::default(), DumpOptions::default());
+    let text = input.and_then(Dump::text).map_err(|error| format!("{}: {error}", path.display()))?;
+    for (number, line) in BufReader::new(text).lines().enumerate() {
         game(&line?, number.is_multiple_of(HELD_OUT), samples)
             .map_err(|error| format!("{}: line {}: {error}", path.display(), number + 1))?;
     }
