@@ -20,7 +20,8 @@ use crate::{
 pub struct Args {
     /// Engine to rate: a program, its arguments, and UCI options as NAME=VALUE, with _ for a space
     engine: String,
-    /// Engine with a known rating, as ELO:ENGINE; may be given several times
+    /// Engine with a known rating, as ELO:ENGINE, or as ELO:ENGINE@LIMIT with its own limit of a move in the syntax of
+    /// UCI's `go`; may be given several times
     #[arg(long = "anchor", required = true, value_name = "ELO:ENGINE", value_parser = anchor)]
     anchors: Vec<Anchor>,
     #[command(flatten)]
@@ -41,14 +42,20 @@ pub struct Args {
 struct Anchor {
     elo: f64,
     engine: String,
+    /// Limit of a move, if it differs from the limit of the rated engine.
+    go: Option<String>,
 }
 
-/// Parses `ELO:ENGINE`.
+/// Parses `ELO:ENGINE` or `ELO:ENGINE@LIMIT`.
 fn anchor(text: &str) -> Result<Anchor, OptionError> {
     const FORM: &str = "a rating and an engine, like \"2596:stockfish Skill_Level=8\"";
     let (elo, engine) = text.split_once(':').ok_or_else(|| OptionError::form(FORM, text))?;
     let elo = elo.trim().parse().map_err(|_| OptionError::form("a number as the rating before the colon", elo))?;
-    Ok(Anchor { elo, engine: engine.to_owned() })
+    let (engine, go) = match engine.rsplit_once('@') {
+        Some((engine, go)) => (engine, Some(go.trim().to_owned())),
+        None => (engine, None),
+    };
+    Ok(Anchor { elo, engine: engine.trim().to_owned(), go })
 }
 
 impl Anchor {
@@ -71,6 +78,7 @@ pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
     let mut matches = Vec::new();
     for anchor in &args.anchors {
         let setup = Setup::parse(&anchor.engine)?;
+        let conditions = anchor.go.iter().fold(conditions.clone(), |conditions, go| format!("{conditions}\n{go}"));
         let key = results::key([(&engine, signature.as_deref()), (&setup, None)], &conditions)?;
         matches.push((anchor, [engine.clone(), setup], key));
     }
@@ -86,7 +94,7 @@ pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
             let max_now = if in_time() { ROUND.max(args.rules.concurrency) } else { 0 };
             let round = &numbers[..numbers.len().min(max_now)];
             let mut failure = None;
-            contest::play_pairs(engines, &args.rules, None, round, &mut |pair| {
+            contest::play_pairs(engines, &args.rules, anchor.go.as_deref(), round, &mut |pair| {
                 failure = results.add(key, anchor.name(), pair).err();
                 (played, remaining) = (played + 1, remaining - 1);
                 failure.is_none() && in_time()
@@ -119,8 +127,10 @@ fn table(rows: &[(&Anchor, Pairs)]) -> String {
     let mut ratings = Vec::new();
     for (anchor, pairs) in rows {
         let Some(won) = pairs.elo() else { continue };
-        let (name, elo, games) = (anchor.name(), anchor.elo, pairs.number() * 2);
-        text += &format!("| {name} | {elo:.0} | {games} | {pairs} | {won} | {:.0} |\n", elo + won.value);
+        let (elo, games) = (anchor.elo, pairs.number() * 2);
+        let limit = anchor.go.iter().map(|go| format!(", {go}")).collect::<String>();
+        text +=
+            &format!("| {}{limit} | {elo:.0} | {games} | {pairs} | {won} | {:.0} |\n", anchor.name(), elo + won.value);
         ratings.push(won.above(elo));
     }
     text += &match mean(&ratings) {
@@ -166,17 +176,22 @@ mod tests {
 
     #[test]
     fn the_table_has_a_row_for_each_played_match() {
-        let anchors =
-            ["2500:/usr/games/stockfish Skill_Level=7", "2596:stockfish Skill_Level=8"].map(|a| anchor(a).unwrap());
+        let anchors = ["2500:/usr/games/stockfish Skill_Level=7@depth 8", "2596:stockfish Skill_Level=8"]
+            .map(|a| anchor(a).unwrap());
         let text = table(&[(&anchors[0], Pairs([10, 20, 40, 20, 10])), (&anchors[1], Pairs::default())]);
-        assert!(text.contains("| stockfish Skill_Level=7 | 2500 | 200 | [10, 20, 40, 20, 10] | +0.0 ["), "{text}");
+        assert!(
+            text.contains("| stockfish Skill_Level=7, depth 8 | 2500 | 200 | [10, 20, 40, 20, 10] | +0.0 ["),
+            "{text}"
+        );
         assert!(!text.contains("Skill_Level=8") && text.contains("Rating 2500 ± 3"), "{text}");
     }
 
     #[test]
     fn an_anchor_is_a_rating_and_an_engine() {
-        let Anchor { elo, engine } = anchor("2596:stockfish Skill_Level=8").unwrap();
-        assert_eq!((elo, engine.as_str()), (2596.0, "stockfish Skill_Level=8"));
+        let Anchor { elo, engine, go } = anchor("2596:stockfish Skill_Level=8").unwrap();
+        assert_eq!((elo, engine.as_str(), go), (2596.0, "stockfish Skill_Level=8", None));
+        let Anchor { engine, go, .. } = anchor("2596:stockfish Skill_Level=8@depth 9").unwrap();
+        assert_eq!((engine.as_str(), go.as_deref()), ("stockfish Skill_Level=8", Some("depth 9")));
         assert_eq!(anchor("2596:/usr/games/stockfish Hash=8").unwrap().name(), "stockfish Hash=8");
         assert!(anchor("stockfish").is_err() && anchor("x:stockfish").is_err());
     }

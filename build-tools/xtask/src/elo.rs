@@ -35,12 +35,12 @@ const RESULTS: &str = "build-tools/arena/elo.tsv";
 #[derive(clap::Args)]
 pub struct Args {
     /// Skill levels of Stockfish to play against, from 5 to 19
-    #[arg(long, value_delimiter = ',', default_value = "8,9,10", value_parser = clap::value_parser!(u32).range(5..=19))]
+    #[arg(long, value_delimiter = ',', default_value = "9,10,11", value_parser = clap::value_parser!(u32).range(5..=19))]
     levels: Vec<u32>,
     /// Number of games against each level [default: 600, in Chromium 70]
     #[arg(long)]
     games: Option<usize>,
-    /// Limit of a move, as after `go` in UCI; a limit in nodes does not depend on the load of the machine
+    /// Limit of a move of the engine, as after `go` in UCI; a limit in nodes does not depend on the load of the machine
     /// [default: movetime 100, in Chromium movetime 500]
     #[arg(long)]
     go: Option<String>,
@@ -87,7 +87,9 @@ pub fn run(args: &Args) -> Result<()> {
         rate.args(["--minutes", &minutes.to_string()]);
     }
     for (level, elo) in ANCHORS.iter().filter(|(level, _)| args.levels.contains(level)) {
-        rate.args(["--anchor", &format!("{elo}:{} Skill_Level={level}", stockfish.display())]);
+        // A level chooses its move after this depth. The ratings are of games in which it reached the depth.
+        let depth = level + 1;
+        rate.args(["--anchor", &format!("{elo}:{} Skill_Level={level}@depth {depth}", stockfish.display())]);
     }
     call(&mut rate)
 }
