@@ -27,11 +27,11 @@ const NODES: &str = "300";
 /// Number of games of each file. The games do not depend on the number of cores.
 const SEEDS: u64 = 5_000;
 /// Number of files of games with random openings, and seed of their first game.
-const RANDOM: (u64, u64) = (18, 10_000);
+const RANDOM: (u64, u64) = (36, 10_000);
 /// Number of files of games that continue real games, and number of the first real game.
-const REAL: (u64, u64) = (18, 1);
+const REAL: (u64, u64) = (36, 1);
 /// SHA-256 of the concatenated files, as Stockfish 15.1 plays the games.
-const GAMES: &str = "d51bcef0357b7cd5097e371e915eb0d54f04dbfe9863a39d5e826f836c4c34aa";
+const GAMES: &str = "ed5a53d309b52e32ff5b1a9398b5234c6b49faa73f8fb2c91d08a208470df8d9";
 
 /// Options of `cargo xtask train-net`.
 #[derive(clap::Args)]

@@ -15,7 +15,7 @@ export type { Clock, EngineEvaluation, EngineWorker } from "./messages.js";
 export type * from "./types.js";
 
 /** The signature that `arena bench` prints. It changes with the moves of the engine. */
-const SIGNATURE = "dd7e4d9f46fa";
+const SIGNATURE = "e34a3e526109";
 
 /** Name and version of the engine, {@link Engine.name}, before an engine is opened. */
 export const engineName = `Shelfish ${SIGNATURE}`;
