@@ -48,10 +48,13 @@ struct Anchor {
 
 /// Parses `ELO:ENGINE` or `ELO:ENGINE@LIMIT`.
 fn anchor(text: &str) -> Result<Anchor, OptionError> {
-    const FORM: &str = "a rating and an engine, like \"2596:stockfish Skill_Level=8\"";
+    const FORM: &str = "a rating and an engine, like \"2596:stockfish Skill_Level=8\" or \"2596:stockfish@depth 9\"";
     let (elo, engine) = text.split_once(':').ok_or_else(|| OptionError::form(FORM, text))?;
     let elo = elo.trim().parse().map_err(|_| OptionError::form("a number as the rating before the colon", elo))?;
     let (engine, go) = match engine.rsplit_once('@') {
+        Some((_, go)) if go.trim().is_empty() => {
+            return Err(OptionError::form("a limit after the @, like \"depth 9\"", text));
+        }
         Some((engine, go)) => (engine, Some(go.trim().to_owned())),
         None => (engine, None),
     };
@@ -193,6 +196,6 @@ mod tests {
         let Anchor { engine, go, .. } = anchor("2596:stockfish Skill_Level=8@depth 9").unwrap();
         assert_eq!((engine.as_str(), go.as_deref()), ("stockfish Skill_Level=8", Some("depth 9")));
         assert_eq!(anchor("2596:/usr/games/stockfish Hash=8").unwrap().name(), "stockfish Hash=8");
-        assert!(anchor("stockfish").is_err() && anchor("x:stockfish").is_err());
+        assert!(["stockfish", "x:stockfish", "2596:stockfish@", "2596:stockfish@ "].iter().all(|a| anchor(a).is_err()));
     }
 }

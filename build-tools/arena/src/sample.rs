@@ -112,10 +112,9 @@ impl Sample {
     }
 }
 
-/// Opens a PGN file, plain or compressed with zstd.
+/// Opens a PGN file, plain or compressed.
 pub fn texts(file: &Path) -> io::Result<GameTexts<Box<dyn Read + Send>>> {
-    let dump = Dump::open(&Input::File(file.to_owned()), Arc::default(), DumpOptions::default())?;
-    Ok(GameTexts::new(dump.text()?))
+    Dump::text_of(&Input::File(file.to_owned())).map(GameTexts::new)
 }
 
 /// Converts the score of a UCI engine, which is from the point of view of `turn`, to a score from White's point of view.

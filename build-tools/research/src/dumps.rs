@@ -115,10 +115,7 @@ pub fn run(args: &Args) -> Outcome {
 fn games(path: &Path, hold_out: u32) -> io::Result<impl Iterator<Item = io::Result<Vec<Move>>>> {
     let open = {
         let path = path.to_owned();
-        move || -> io::Result<_> {
-            let dump = Dump::open(&Input::from(path.as_path()), Default::default(), DumpOptions::default())?;
-            Ok(GameTexts::new(dump.text()?))
-        }
+        move || Dump::text_of(&Input::from(path.as_path())).map(GameTexts::new)
     };
     let mut texts = open()?;
     let mut is_empty = true;

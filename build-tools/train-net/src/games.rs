@@ -17,10 +17,9 @@ use crate::{BoxError, sample::Sample};
 /// Inverse of the share of games that are held out.
 const HELD_OUT: usize = 20;
 
-/// Reads the samples of a file of games, plain or compressed with zstd.
+/// Reads the samples of a file of games, plain or compressed.
 pub fn read(path: &Path, samples: &mut Vec<Sample>) -> Result<(), BoxError> {
-    let input = Dump::open(&Input::File(path.to_owned()), Arc::default(), DumpOptions::default());
-    let text = input.and_then(Dump::text).map_err(|error| format!("{}: {error}", path.display()))?;
+    let text = Dump::text_of(&Input::File(path.to_owned())).map_err(|error| format!("{}: {error}", path.display()))?;
     for (number, line) in BufReader::new(text).lines().enumerate() {
         game(&line?, number.is_multiple_of(HELD_OUT), samples)
             .map_err(|error| format!("{}: line {}: {error}", path.display(), number + 1))?;

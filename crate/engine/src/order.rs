@@ -183,7 +183,8 @@ impl Picker {
         let squares = position.check_squares();
         for index in self.quiet.clone() {
             let gives_check = match list.moves[index] {
-                // The moved piece cannot have stood between its target and the king: its side would have given check before.
+                // The vacated square opens no line from the target to the king. Otherwise the piece would have attacked the
+                // king before the move. A pawn that promotes gets new lines, so `checks` decides about promotions.
                 Move::Normal { role, to, promotion: None, .. } => squares.get(role).contains(to),
                 m => position.checks(m),
             };

@@ -226,6 +226,11 @@ impl Dump {
         }
     }
 
+    /// Returns the decompressed text of an input, without a count of the bytes that are read.
+    pub fn text_of(input: &Input) -> io::Result<Box<dyn Read + Send>> {
+        Dump::open(input, Arc::default(), DumpOptions::default())?.text()
+    }
+
     /// Returns the decompressed text.
     pub fn text(self) -> io::Result<Box<dyn Read + Send>> {
         let found = match self.content {

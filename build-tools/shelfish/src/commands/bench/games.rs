@@ -68,8 +68,8 @@ impl Args {
     pub fn read(&self) -> io::Result<Games> {
         let name = self.games.display();
         let named = named(&name);
-        let dump = Dump::open(&Input::from(self.games.as_path()), Default::default(), DumpOptions::default());
-        let games = dump.and_then(|dump| self.sample.read(dump.text()?)).map_err(named)?;
+        let text = Dump::text_of(&Input::from(self.games.as_path()));
+        let games = text.and_then(|text| self.sample.read(text)).map_err(named)?;
         if games.count == 0 {
             let why = format!("no game can be replayed ({} games cannot)", games.unusable);
             return Err(named(io::Error::new(io::ErrorKind::InvalidData, why)));
