@@ -6,14 +6,13 @@ use std::io::{self, Read};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::time::Duration;
 
 use shakmaty::{Chess, Color, Move};
 use shelfish_analysis::Score;
 use shelfish_analysis::pgn::{self, PgnGame};
 use shelfish_cli::input::game_texts::{GameTexts, decoded};
-use shelfish_cli::input::{Dump, DumpOptions, Input};
+use shelfish_cli::input::{Dump, Input};
 use shelfish_uci::{Setup, UciScore};
 
 use crate::error::{ArenaError, OptionError};

@@ -26,7 +26,7 @@ use shelfish::position::Position;
 use shelfish_analysis::pgn;
 use shelfish_cli::Outcome;
 use shelfish_cli::input::game_texts::{GameTexts, decoded};
-use shelfish_cli::input::{Dump, DumpOptions, Input};
+use shelfish_cli::input::{Dump, Input};
 use shelfish_cli::lichess;
 use shelfish_cli::terminal::progress::{Progress, Work};
 

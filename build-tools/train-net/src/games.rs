@@ -5,11 +5,10 @@ use std::{
     fmt,
     io::{BufRead, BufReader},
     path::Path,
-    sync::Arc,
 };
 
 use shakmaty::{Move, Role, uci::UciMove};
-use shelfish_cli::input::{Dump, DumpOptions, Input};
+use shelfish_cli::input::{Dump, Input};
 use shelfish_engine::{FenError, Position};
 
 use crate::{BoxError, sample::Sample};

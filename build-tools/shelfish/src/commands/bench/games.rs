@@ -12,7 +12,7 @@ use shelfish::position::Position;
 use shelfish_analysis::pgn;
 
 use crate::input::game_texts::{GameText, GameTexts, decoded};
-use crate::input::{Dump, DumpOptions, Input};
+use crate::input::{Dump, Input};
 use crate::system::named_error::named;
 
 /// Options for games.
