@@ -22,7 +22,7 @@ use shelfish::table::{Cutter, EncodedBlock, Manifest, Record, TableError, TableW
 use super::analyse::games::{Entry, Games};
 use crate::database::{self, DatabaseSource, Kind};
 use crate::games::PART;
-use crate::input::{Dump, DumpOptions, Input};
+use crate::input::{Dump, Input};
 use crate::system::named_error::named;
 use crate::system::ordered::{cores, ordered};
 use crate::system::size;
@@ -247,8 +247,7 @@ const GATHERED: usize = 1 << 16;
 fn positions_of_games(path: &Path, keys: &mut Vec<Key>) -> Result<u64, BoxError> {
     let source = Input::from(path);
     let named = named(&source);
-    let text =
-        Dump::open(&source, Arc::new(AtomicU64::new(0)), DumpOptions::default()).and_then(Dump::text).map_err(named)?;
+    let text = Dump::text_of(&source).map_err(named)?;
     let (mut refused, mut room) = (0, GATHERED);
     for entry in Games::new(text) {
         let Entry { number, game, .. } = entry.map_err(named)?;
