@@ -193,6 +193,20 @@ test("an illegal typed move is reported at its field, and after a legal move the
   assert.equal(await current(page), "e4");
 });
 
+test("moves that are entered before the first is read are played in their order", async (t) => {
+  const page = await shelf.page(t, { path: "site/" });
+  await reads(page, "facts", /^Depth/);
+  await at(page, "move-input").evaluate((field) => {
+    for (const san of ["e4", "e5", "Nf3"]) {
+      /** @type {HTMLInputElement} */ (field).value = san;
+      field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
+    }
+  });
+  await until(async () => (await current(page)) === "Nf3");
+  assert.deepEqual(await page.locator("[data-testid=move] .san").allTextContents(), ["e4", "e5", "Nf3"]);
+  assert.equal(await at(page, "move-error").textContent(), "");
+});
+
 test("keys choose a promotion and do not step the game", async (t) => {
   const page = await shelf.page(t, { path: "site/#fen=8/4P1k1/8/8/8/8/6K1/8_w_-_-_0_1&moves=g2g3,g7g6" });
   await reads(page, "facts", /\w/);

@@ -95,6 +95,9 @@ test("moves of a variation are judged when they are walked, and count in no figu
   await at(page, "move-input").fill("Nd4");
   await at(page, "move-input").press("Enter");
   await at(page, "move-input").blur();
+  // The engine searches a position only while the position is on the board.
+  const first = page.locator("[data-testid=variation-move]", { hasText: "Nd4" });
+  await until(async () => /\.\d\d/.test((await first.textContent()) ?? ""));
   await at(page, "move-input").fill("Ba6");
   await at(page, "move-input").press("Enter");
   const blunder = page.locator("[data-testid=variation-move]", { hasText: "Ba6" });

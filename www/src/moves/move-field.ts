@@ -12,12 +12,10 @@ export function bindTyped(state: State, play: (node: Node, move: NormalMove) => 
   const errorText = byId("move-error");
   const showMessage = (text: string) => showFieldError(field, errorText, text);
   const reading = () => loadPart(import("../pgn/typed-move"));
-  const enter = async () => {
-    const text = field.value;
-    if (text.trim() === "") return;
-    const { node } = state;
+  const playText = async (text: string) => {
     try {
       const { parseMove } = await reading();
+      const { node } = state;
       const move = parseMove(node.position, text);
       if (!move) throw new InputError(`${text.trim().slice(0, 12)} is not legal at ${moveNumber(node.position)}`);
       if (field.value === text) field.value = "";
@@ -27,6 +25,15 @@ export function bindTyped(state: State, play: (node: Node, move: NormalMove) => 
       if (!(error instanceof InputError)) throw error;
       showMessage(error.message);
     }
+  };
+  let played: Promise<void> = Promise.resolve();
+  const enter = async () => {
+    const text = field.value;
+    if (text.trim() === "") return;
+    // A move is read from the position after the moves that were entered before it.
+    const playing = played.then(() => playText(text));
+    played = playing.catch(() => {});
+    await playing;
   };
   field.addEventListener("focus", () => void reading().catch(() => {}));
   field.addEventListener("keydown", (event) => {
