@@ -31,16 +31,15 @@ pub struct Level {
     pub half: u32,
 }
 
-/// Levels by rating, with linear interpolation between them. All but the last were measured with an earlier network against the
-/// skill levels of Stockfish 15.1, and adapted to later networks by matches against the earlier levels (`MATCHES.md`).
-/// The last level is scaled by about the factor of the level before.
+/// Levels by rating, with linear interpolation between them. They were measured against the skill levels of Stockfish 15.1, with
+/// 300,000 nodes a move (`MATCHES.md`).
 const LEVELS: [(u32, Level); 6] = [
     (800, Level { nodes: 380, half: 55 }),
     (1_200, Level { nodes: 1_250, half: 35 }),
     (1_600, Level { nodes: 8_000, half: 18 }),
     (2_000, Level { nodes: 20_000, half: 11 }),
     (2_300, Level { nodes: 62_000, half: 6 }),
-    (2_600, Level { nodes: 255_000, half: 3 }),
+    (2_600, Level { nodes: 150_000, half: 3 }),
 ];
 
 impl Level {

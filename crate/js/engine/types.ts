@@ -46,8 +46,8 @@ export interface AnalyseOptions<San extends boolean = boolean> extends Limits {
   /** Moves in UCI to search. Default all. */
   searchMoves?: readonly string[] | undefined;
   /**
-   * Plays like a player of this rating, from 800 to 2600 (measured up to 2300, an estimate above). The engine searches fewer
-   * positions, and `chosen` is its move: a random choice among moves that it considers about equal. Other limits also apply.
+   * Plays like a player of this rating, from 800 to 2600. The engine searches fewer positions, and `chosen` is its move: a
+   * random choice among moves that it considers about equal. Other limits also apply.
    */
   elo?: number | undefined;
   /** Seed of the random choice with `elo`, a whole number from 0. Default: a new seed each time. */
