@@ -35,13 +35,13 @@ const BOARD_MODULES = [
   "moves/(move-field|opening-label)",
   "players/last-player",
   "score/known-score",
-  "shell/(clipboard|keyboard|offline)",
+  "shell/(clipboard|keyboard)",
   "state/(navigation|state)",
 ];
 const BOARD = new RegExp(String.raw`/node_modules/@lichess-org/chessground/.*\.js$|/src/(${BOARD_MODULES.join("|")})\.ts$`);
 
-/** Modules for links to positions and for time controls. The board needs them with the parts of a game, other pages at once. */
-const LINKS = /\/src\/(link\/(lichess-game|link|position-links)|game\/time-control)\.ts$/;
+/** Modules for links, time controls and offline use. The board needs them after the first evaluation, other pages at once. */
+const LINKS = /\/src\/(link\/(lichess-game|link|position-links)|game\/time-control|shell\/offline)\.ts$/;
 
 /** Modules that the board loads for a game, at the latest after the first evaluation. */
 const GAME = /\/src\/(analysis\/game-parts|games\/(game-menu|library|session)|moves\/move-list|report\/(glyph|graph|judgment|move-times|origins|reporter|stockfish-facts|variation-judge)|evaluation\/(endgame-lookups|engine-search)|style\/game-parts)\.(ts|css)$/;

@@ -76,29 +76,35 @@ test("scores are from the point of view of the side to move", async (t) => {
 });
 
 test("an infinite search ends with stop, and a stopped search with limits answers with its last line", async (t) => {
+  // An iteration that the stop ends can change the best move, so searches are stopped at several depths.
+  const groups = ["go infinite", "go depth 60"].flatMap((go) => [4, 5, 6, 7, 8, 9, 10, 11].map((depth) => ({ go, depth })));
   const page = await shelf.page(t);
-  const [infinite, limited] = await page.evaluate(async (fen) => {
-    const found = [];
-    for (const go of ["go infinite", "go depth 60"]) {
+  const found = await page.evaluate(
+    async ({ fen, groups }) => {
       const worker = new Worker("/pkg/uci.js");
-      /** @type {string[]} */
-      const lines = [];
-      await new Promise((resolve) => {
-        worker.onmessage = ({ data }) => {
-          lines.push(data);
-          if (data.startsWith("info depth 8 ")) worker.postMessage("stop");
-          if (data.startsWith("bestmove")) resolve(undefined);
-        };
-        worker.postMessage(`position fen ${fen}\n${go}`);
-      });
+      const found = [];
+      for (const { go, depth } of groups) {
+        /** @type {string[]} */
+        const lines = [];
+        await new Promise((resolve) => {
+          worker.onmessage = ({ data }) => {
+            lines.push(data);
+            if (data.startsWith(`info depth ${depth} `)) worker.postMessage("stop");
+            if (data.startsWith("bestmove")) resolve(undefined);
+          };
+          for (const command of ["ucinewgame", `position fen ${fen}`, go]) worker.postMessage(command);
+        });
+        found.push(lines.slice(-2));
+      }
       worker.terminate();
-      found.push(lines);
-    }
-    return found;
-  }, KIWIPETE);
-  for (const lines of [infinite, limited]) {
-    const [, move] = / pv (\S+)/.exec(String(lines?.at(-2))) ?? [];
-    assert.ok(lines?.at(-1)?.startsWith(`bestmove ${move}`), lines?.slice(-2).join("\n"));
+      return found;
+    },
+    { fen: KIWIPETE, groups },
+  );
+  assert.equal(found.length, groups.length);
+  for (const [index, [info, answer]] of found.entries()) {
+    const [, move] = / pv (\S+)/.exec(String(info)) ?? [];
+    assert.ok(answer?.startsWith(`bestmove ${move}`), `${JSON.stringify(groups[index])}\n${info}\n${answer}`);
   }
 });
 

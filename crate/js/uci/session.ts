@@ -202,26 +202,27 @@ export class Session {
     return { ...(known && { known }), searchMoves: exact && counts ? exact.drawn : [] };
   }
 
-  /** Searches, reports each iteration, and returns the best line. A stopped search returns the line of its last iteration. */
+  /** Searches, reports each iteration, and returns the best line. The line of a stopped search may be of an unfinished iteration. */
   async #analyse(options: { signal: AbortSignal; searchMoves: string[]; elo?: number | undefined }): Promise<readonly string[]> {
     const { fen, moves, first } = this.#root!;
     const { multiPv } = this.#options.settings;
-    let last: Found = first as EngineEvaluation;
+    const [{ uci }] = (first as EngineEvaluation).pvs;
     const only = options.searchMoves;
-    const fallback = only.length > 0 && !only.includes(last.pvs[0].uci[0]!) ? [only[0]!] : last.pvs[0].uci;
-    let isReported = false;
+    const fallback = only.length > 0 && !only.includes(uci[0]!) ? [only[0]!] : uci;
+    let last: EngineEvaluation | undefined;
     const onInfo = (found: EngineEvaluation) => {
-      [last, isReported] = [found, true];
+      last = found;
       for (const line of infos(found.fen, found, multiPv)) this.#send(line);
     };
     try {
       const found = await (await this.#openEngine()).analyse(fen, { ...options, moves, multiPv, castling: this.#castling, onInfo });
-      if (!isReported) onInfo(found);
+      // A stopped search reports nothing, but returns the line of the iteration that the stop ended.
+      if (found.nodes !== last?.nodes) onInfo(found);
       return (found.chosen ?? found.pvs[0]).uci;
     } catch (error) {
       const { code, message } = error as ErrorFields;
       if (code !== "aborted") this.#report(message);
-      return isReported ? last.pvs[0].uci : fallback;
+      return last ? last.pvs[0].uci : fallback;
     }
   }
 

@@ -23,7 +23,6 @@ import { bookUrl, endgamesUrl, manifestUrl } from "../settings/data-urls";
 import { players } from "../game/player-names";
 import { updateStepButtons, navigation } from "../state/navigation";
 import { notice } from "../games/notice";
-import { keepForOffline } from "../shell/offline";
 import { whenIdle } from "../loading/idle";
 import { loadOnce } from "../loading/load-once";
 import { whenVisible } from "../loading/visible";
@@ -104,7 +103,7 @@ state.on(({ known, status, tree }) => {
   if (tree && state.game.root.children.length > 0) loadGameParts().catch(() => {});
   if (known) {
     describeDatabase();
-    keepForOffline();
+    void import("../shell/offline").then(({ keepForOffline }) => keepForOffline(), () => {});
   }
   // The evaluation is painted first.
   if (known || (status && state.status.error)) whenIdle(() => void loadPanels().catch(() => {}));

@@ -26,15 +26,9 @@ export function bindTyped(state: State, play: (node: Node, move: NormalMove) => 
       showMessage(error.message);
     }
   };
-  let played: Promise<void> = Promise.resolve();
-  const enter = async () => {
-    const text = field.value;
-    if (text.trim() === "") return;
-    // A move is read from the position after the moves that were entered before it.
-    const playing = played.then(() => playText(text));
-    played = playing.catch(() => {});
-    await playing;
-  };
+  let played = Promise.resolve();
+  // A move is read from the position after the moves that were entered before it.
+  const enter = (text: string) => void (text.trim() && (played = played.catch(() => {}).then(() => playText(text))));
   field.addEventListener("focus", () => void reading().catch(() => {}));
   field.addEventListener("keydown", (event) => {
     if (event.key === "Escape") field.blur();
@@ -44,7 +38,7 @@ export function bindTyped(state: State, play: (node: Node, move: NormalMove) => 
       showMessage("");
       state.go(event.key === "ArrowLeft" ? state.node.parent : state.choice);
     }
-    if (event.key === "Enter") void enter();
+    if (event.key === "Enter") enter(field.value);
   });
   field.addEventListener("input", () => showMessage(""));
   field.addEventListener("blur", () => showMessage(""));
