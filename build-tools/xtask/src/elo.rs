@@ -28,9 +28,9 @@ const ANCHORS: [(u32, f64); 15] = [
     (19, 3191.1),
 ];
 
-/// Limit of a move of Stockfish. A level chooses its move after a fixed depth, but searches on until its time is over, which makes it
-/// stronger: level 4 gains about 270 Elo with 32,000 nodes instead of its depth (`MATCHES.md`). The ratings are of games with
-/// 120 seconds and 1 second a move.
+/// Limit of a move of Stockfish. A level chooses its move after a fixed depth, but searches on until its time is over. The longer
+/// search makes the level stronger: level 4 gains about 270 Elo with 32,000 nodes instead of its depth (`MATCHES.md`). The ratings
+/// are of games with 120 seconds and 1 second a move.
 const ANCHOR_GO: &str = "movetime 1000";
 
 /// File of results.
