@@ -188,13 +188,8 @@ impl Search<'_> {
         }
 
         let (moves, tried) = (self.moves.len(), self.tried.len());
-        let score = self.moves::<PV>(
-            position,
-            (alpha, beta),
-            depth,
-            ply,
-            Node { cut_node, improving, eval, raw, entry, was_pv, range },
-        );
+        let node = Node { depth, ply, cut_node, improving, eval, raw, entry, was_pv, range };
+        let score = self.moves::<PV>(position, (alpha, beta), node);
         self.moves.truncate(moves);
         self.tried.truncate(tried);
         score
