@@ -28,7 +28,9 @@ export function bindTyped(state: State, play: (node: Node, move: NormalMove) => 
   };
   let played = Promise.resolve();
   // A move is read from the position after the moves that were entered before it.
-  const enter = (text: string) => void (text.trim() && (played = played.catch(() => {}).then(() => playText(text))));
+  const enter = (text: string) => {
+    if (text.trim()) played = played.catch(() => {}).then(() => playText(text));
+  };
   field.addEventListener("focus", () => void reading().catch(() => {}));
   field.addEventListener("keydown", (event) => {
     if (event.key === "Escape") field.blur();
