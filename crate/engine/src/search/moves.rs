@@ -31,6 +31,8 @@ pub(super) struct Node {
     pub raw: i32,
     /// Entry of the transposition table.
     pub entry: Option<Entry>,
+    /// Legal move of the entry.
+    pub table_move: Option<Move>,
     pub was_pv: bool,
     /// Minimum and maximum of the score, by endgame tables.
     pub range: (i32, i32),
@@ -66,13 +68,12 @@ impl Search<'_> {
         (mut alpha, beta): (i32, i32),
         node: Node,
     ) -> i32 {
-        let Node { depth, ply, entry, .. } = node;
+        let Node { depth, ply, table_move, .. } = node;
         let root = ply == 0;
         let excluded = self.plies[ply].excluded;
         let before = self.before(ply);
         let first_alpha = alpha;
         let killers = self.plies[ply].killers;
-        let table_move = position.move_of(entry.map_or(Packed::NONE, |entry| entry.best));
         let mut picker = Picker::new(Wanted::All);
 
         let mut best_score = -INFINITE;
@@ -105,9 +106,7 @@ impl Search<'_> {
             }
 
             let nodes_before = self.nodes;
-            let is_table_move_noisy = table_move.is_some_and(is_noisy);
-            let score =
-                self.successor::<PV>(position, (alpha, beta), &node, &candidate, extension, is_table_move_noisy);
+            let score = self.successor::<PV>(position, (alpha, beta), &node, &candidate, extension);
             if self.stopped {
                 return 0;
             }
@@ -254,7 +253,6 @@ impl Search<'_> {
         node: &Node,
         candidate: &Candidate,
         extension: i32,
-        is_table_move_noisy: bool,
     ) -> i32 {
         let Node { depth, ply, cut_node, was_pv, .. } = *node;
         let Candidate { m, is_quiet, loses, number, .. } = *candidate;
@@ -268,7 +266,7 @@ impl Search<'_> {
             && number > 1 + usize::from(ply == 0)
             && (is_quiet || loses || !was_pv)
         {
-            let reduction = self.reduction::<PV>(node, candidate, child.in_check(), is_table_move_noisy);
+            let reduction = self.reduction::<PV>(node, candidate, child.in_check());
             let reduced_depth = (new_depth - reduction.max(0) / 1_024).clamp(1.min(new_depth), new_depth);
             score = -self.node::<false>(&child, -alpha - 1, -alpha, reduced_depth, ply + 1, true);
             full = score > alpha && reduced_depth < new_depth;
@@ -293,13 +291,7 @@ impl Search<'_> {
     }
 
     /// Returns the reduction of a late move, in 1/1024 plies. It may be negative.
-    fn reduction<const PV: bool>(
-        &self,
-        node: &Node,
-        candidate: &Candidate,
-        gives_check: bool,
-        is_table_move_noisy: bool,
-    ) -> i32 {
+    fn reduction<const PV: bool>(&self, node: &Node, candidate: &Candidate, gives_check: bool) -> i32 {
         let Node { ply, eval, raw, .. } = *node;
         let Candidate { m, is_quiet, history, .. } = *candidate;
         // The evaluations of a position in check are equal.
@@ -310,7 +302,7 @@ impl Search<'_> {
             (node.cut_node, margins::REDUCE_CUT_NODE),
             (!node.improving, margins::REDUCE_NOT_IMPROVING),
             (gives_check, margins::REDUCE_CHECK),
-            (is_table_move_noisy && is_quiet, margins::REDUCE_AFTER_CAPTURE),
+            (is_quiet && node.table_move.is_some_and(is_noisy), margins::REDUCE_AFTER_CAPTURE),
             (!is_quiet, margins::REDUCE_CAPTURE),
             (is_quiet && on(Part::ReductionHistory), -history / margins::REDUCTION_HISTORY),
             (!is_quiet && on(Part::CaptureReduction), -history / margins::REDUCTION_CAPTURE_HISTORY),

@@ -188,7 +188,8 @@ impl Search<'_> {
         }
 
         let (moves, tried) = (self.moves.len(), self.tried.len());
-        let node = Node { depth, ply, cut_node, improving, eval, raw, entry, was_pv, range };
+        let table_move = position.move_of(entry.map_or(Packed::NONE, |entry| entry.best));
+        let node = Node { depth, ply, cut_node, improving, eval, raw, entry, table_move, was_pv, range };
         let score = self.moves::<PV>(position, (alpha, beta), node);
         self.moves.truncate(moves);
         self.tried.truncate(tried);
