@@ -141,6 +141,7 @@ fn table(rows: &[(&Anchor, Pairs)]) -> String {
             let error = (high - low) / 2.0;
             format!("\nRating {value:.0} ± {error:.0}, without the errors of the anchors' ratings; ")
         }
+        None if rows.iter().all(|(_, pairs)| pairs.number() == 0) => "\nNo rating: no games yet; ".to_owned(),
         None => "\nNo rating: all games of each match had the same winner; ".to_owned(),
     };
     text
@@ -187,6 +188,12 @@ mod tests {
             "{text}"
         );
         assert!(!text.contains("Skill_Level=8") && text.contains("Rating 2500 ± 3"), "{text}");
+    }
+
+    #[test]
+    fn a_table_without_games_says_so() {
+        let anchor = anchor("2596:stockfish Skill_Level=8").unwrap();
+        assert!(table(&[(&anchor, Pairs::default())]).contains("no games yet"));
     }
 
     #[test]
