@@ -28,9 +28,9 @@ const ANCHORS: [(u32, f64); 15] = [
     (19, 3191.1),
 ];
 
-/// Limit of a move of Stockfish. A level chooses its move after a fixed depth, but searches on until its time is over. The longer
-/// search makes the level stronger: level 4 gains about 270 Elo with 32,000 nodes instead of its depth (`MATCHES.md`). The ratings
-/// are of games with 120 seconds and 1 second a move.
+/// Default limit of a move of Stockfish. A level chooses its move after a fixed depth, but searches on until its time is over. The
+/// longer search makes the level stronger: level 4 gains about 270 Elo with 32,000 nodes instead of its depth (`MATCHES.md`). The
+/// ratings are of games with 120 seconds and 1 second a move.
 const ANCHOR_GO: &str = "movetime 1000";
 
 /// File of results.
@@ -49,6 +49,9 @@ pub struct Args {
     /// [default: movetime 100, in Chromium movetime 500]
     #[arg(long)]
     go: Option<String>,
+    /// Limit of a move of Stockfish, as after `go` in UCI; a shorter search makes its levels weaker than their ratings
+    #[arg(long, value_name = "GO", default_value = ANCHOR_GO)]
+    stockfish_go: String,
     /// Number of games at the same time; more games than cores make both players weaker
     #[arg(long, default_value_t = 1)]
     concurrency: usize,
@@ -92,7 +95,7 @@ pub fn run(args: &Args) -> Result<()> {
         rate.args(["--minutes", &minutes.to_string()]);
     }
     for (level, elo) in ANCHORS.iter().filter(|(level, _)| args.levels.contains(level)) {
-        rate.args(["--anchor", &format!("{elo}:{} Skill_Level={level}@{ANCHOR_GO}", stockfish.display())]);
+        rate.args(["--anchor", &format!("{elo}:{} Skill_Level={level}@{}", stockfish.display(), args.stockfish_go)]);
     }
     call(&mut rate)
 }
