@@ -5,14 +5,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DUMPS, PACKAGE, SHELFISH, SITE, entry } from "./paths.mjs";
 
-/** Creates a folder for this process, if a test file runs alone. */
-function ownHome() {
-  const home = mkdtempSync(join(tmpdir(), "shelfish-fixtures-"));
-  process.on("exit", () => rmSync(home, { recursive: true, force: true }));
-  return home;
-}
+/** @type {string | undefined} */
+let home = process.env.SHELFISH_FIXTURES;
 
-const HOME = process.env.SHELFISH_FIXTURES ?? ownHome();
+/** Returns the folder of the fixtures. Creates a folder for this process when a test file that runs alone needs it. */
+function homeOfFixtures() {
+  if (home) return home;
+  const own = mkdtempSync(join(tmpdir(), "shelfish-fixtures-"));
+  process.on("exit", () => rmSync(own, { recursive: true, force: true }));
+  home = own;
+  return own;
+}
 
 /**
  * Returns a folder that no test may change. Builds it if it does not exist yet. If two processes build it at the same time, the
@@ -21,9 +24,9 @@ const HOME = process.env.SHELFISH_FIXTURES ?? ownHome();
  * @param {(folder: string) => void} build
  */
 function fixture(name, build) {
-  const folder = join(HOME, name);
+  const folder = join(homeOfFixtures(), name);
   if (existsSync(folder)) return folder;
-  const unfinished = mkdtempSync(join(HOME, "unfinished-"));
+  const unfinished = mkdtempSync(join(homeOfFixtures(), "unfinished-"));
   build(unfinished);
   try {
     renameSync(unfinished, folder);
@@ -47,7 +50,7 @@ export const ADDED = {
 /** Returns the next build of the same database, with another evaluation of the position before the first move. */
 export const renewed = () =>
   fixture("renewed", (folder) => {
-    const added = join(mkdtempSync(join(HOME, "added-")), "added.jsonl");
+    const added = join(mkdtempSync(join(homeOfFixtures(), "added-")), "added.jsonl");
     writeFileSync(added, `${JSON.stringify(ADDED)}\n`);
     execFileSync(SHELFISH, ["build", String(DUMPS[1]), added, "-o", folder, "--inline-pages", "0"], { stdio: "pipe" });
   });
