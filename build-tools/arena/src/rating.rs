@@ -141,7 +141,7 @@ fn table(rows: &[(&Anchor, Pairs)]) -> String {
             let error = (high - low) / 2.0;
             format!("\nRating {value:.0} ± {error:.0}, without the errors of the anchors' ratings; ")
         }
-        None if rows.iter().all(|(_, pairs)| pairs.number() == 0) => "\nNo rating: no games yet; ".to_owned(),
+        None if ratings.is_empty() => "\nNo rating: no games yet; ".to_owned(),
         None => "\nNo rating: all games of each match had the same winner; ".to_owned(),
     };
     text

@@ -5,17 +5,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DUMPS, PACKAGE, SHELFISH, SITE, entry } from "./paths.mjs";
 
-/** @type {string | undefined} */
+/** Creates a folder for this process. */
+function ownHome() {
+  const home = mkdtempSync(join(tmpdir(), "shelfish-fixtures-"));
+  process.on("exit", () => rmSync(home, { recursive: true, force: true }));
+  return home;
+}
+
 let home = process.env.SHELFISH_FIXTURES;
 
-/** Returns the folder of the fixtures. Creates a folder for this process when a test file that runs alone needs it. */
-function homeOfFixtures() {
-  if (home) return home;
-  const own = mkdtempSync(join(tmpdir(), "shelfish-fixtures-"));
-  process.on("exit", () => rmSync(own, { recursive: true, force: true }));
-  home = own;
-  return own;
-}
+/** Returns the folder of the fixtures. A test file that runs alone creates the folder when it needs it. */
+const homeFolder = () => (home ??= ownHome());
 
 /**
  * Returns a folder that no test may change. Builds it if it does not exist yet. If two processes build it at the same time, the
@@ -24,9 +24,9 @@ function homeOfFixtures() {
  * @param {(folder: string) => void} build
  */
 function fixture(name, build) {
-  const folder = join(homeOfFixtures(), name);
+  const folder = join(homeFolder(), name);
   if (existsSync(folder)) return folder;
-  const unfinished = mkdtempSync(join(homeOfFixtures(), "unfinished-"));
+  const unfinished = mkdtempSync(join(homeFolder(), "unfinished-"));
   build(unfinished);
   try {
     renameSync(unfinished, folder);
@@ -50,7 +50,7 @@ export const ADDED = {
 /** Returns the next build of the same database, with another evaluation of the position before the first move. */
 export const renewed = () =>
   fixture("renewed", (folder) => {
-    const added = join(mkdtempSync(join(homeOfFixtures(), "added-")), "added.jsonl");
+    const added = join(mkdtempSync(join(homeFolder(), "added-")), "added.jsonl");
     writeFileSync(added, `${JSON.stringify(ADDED)}\n`);
     execFileSync(SHELFISH, ["build", String(DUMPS[1]), added, "-o", folder, "--inline-pages", "0"], { stdio: "pipe" });
   });
