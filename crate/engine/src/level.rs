@@ -32,10 +32,10 @@ pub struct Level {
 }
 
 /// Levels by rating, with linear interpolation between them. They were measured against the skill levels of Stockfish 15.1, with
-/// 300,000 nodes a move (`MATCHES.md`). The numbers of 1,200 lie between two measured levels.
+/// 300,000 nodes a move (`MATCHES.md`). The numbers of 1,200 lie between measured numbers.
 const LEVELS: [(u32, Level); 6] = [
     (800, Level { nodes: 380, half: 55 }),
-    (1_200, Level { nodes: 4_000, half: 28 }),
+    (1_200, Level { nodes: 3_400, half: 29 }),
     (1_600, Level { nodes: 8_000, half: 18 }),
     (2_000, Level { nodes: 20_000, half: 11 }),
     (2_300, Level { nodes: 62_000, half: 6 }),
