@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { lab } from "./support/lab.mjs";
 import { at, open, withoutEngine } from "./support/page.mjs";
+import { recordShifts, shifts } from "./support/shifts.mjs";
 import { reads, until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
@@ -29,15 +30,12 @@ for (const { width, height, touch } of SIZES) {
   test(`the engine's score of an unknown position is marked, and no element moves, at ${width} by ${height}`, async (t) => {
     const page = await shelf.page(t, { path: ABSENT, context });
     await reads(page, "facts", /^Engine, depth ([6-9]|\d\d)/);
-    await page.evaluate(() => {
-      /** @type {any} */ (globalThis).shifts = [];
-      new PerformanceObserver((list) => /** @type {any} */ (globalThis).shifts.push(...list.getEntries().map(({ startTime }) => startTime))).observe({ type: "layout-shift" });
-    });
+    await recordShifts(page);
     await reads(page, "facts", /^Engine, depth (1[2-9]|[2-9]\d)/);
     assert.match((await at(page, "score").textContent()) ?? "", /^([+-]?\d+\.\d\d|#-?\d+)$/);
     assert.equal(await page.locator("#evaluation.borrowed #lines ol > li").count(), 2);
     await reads(page, "lines", /does not have this position/);
-    assert.deepEqual(await page.evaluate(() => /** @type {any} */ (globalThis).shifts), []);
+    assert.deepEqual(await shifts(page), []);
     // A move ends the search and starts a search of the next position.
     await page.locator("#lines .line button").first().click();
     await reads(page, "facts", /^(Engine, depth|Depth)/);

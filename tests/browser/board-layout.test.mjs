@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { lab } from "./support/lab.mjs";
+import { painted, recordShifts, shifts } from "./support/shifts.mjs";
 import { SIZES } from "./support/sizes.mjs";
 import { until } from "./support/until.mjs";
 
@@ -49,30 +50,18 @@ for (const size of SIZES) {
   test(`no element moves during steps at ${width} by ${height}`, async (t) => {
     const page = await open(t, size);
     await until(() => page.evaluate(() => document.querySelector("[data-testid=filling]")?.textContent?.includes("Complete")));
-    // Waits for two frames, so that the browser paints each step and reports its shifts.
-    const painted = () => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(undefined)))));
-    // On a busy machine the complete report is in the page before the browser paints it. Its shift is not a shift of a step.
-    await painted();
-    await page.evaluate(() => {
-      /** @type {any} */ (globalThis).shifts = [];
-      new PerformanceObserver((list) => {
-        for (const entry of /** @type {any[]} */ (list.getEntries()))
-          /** @type {any} */ (globalThis).shifts.push(...entry.sources.map((/** @type {any} */ { node, previousRect, currentRect }) => `${node?.parentElement?.id || node?.parentElement?.className} ${node?.id || node?.className || node?.textContent}: ${JSON.stringify(previousRect)} to ${JSON.stringify(currentRect)}`));
-      }).observe({ type: "layout-shift" });
-    });
+    await recordShifts(page);
     for (let step = 0; step < 40; step++) {
       if (size.touch && step % 2) await page.locator("#next").tap();
       else await page.keyboard.press("ArrowRight");
-      await painted();
+      await painted(page);
     }
     await page.keyboard.press("End");
-    await painted();
+    await painted(page);
     await page.keyboard.press("Home");
-    await painted();
+    await painted(page);
     assert.equal(await page.evaluate(() => scrollY), 0, "the page was not scrolled");
-    // The browser reports entries in a task after their frame.
-    await page.evaluate(() => new Promise((done) => setTimeout(done)));
-    assert.deepEqual(await page.evaluate(() => /** @type {any} */ (globalThis).shifts), []);
+    assert.deepEqual(await shifts(page), []);
   });
 }
 

@@ -8,6 +8,7 @@ import { findings } from "./support/axe.mjs";
 import { lab } from "./support/lab.mjs";
 import { at, square } from "./support/page.mjs";
 import { SHELFISH } from "./support/paths.mjs";
+import { recordShifts, shifts } from "./support/shifts.mjs";
 import { equals, reads, until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
@@ -45,13 +46,7 @@ for (const { width, height, isPhone, colorScheme } of /** @type {const} */ ([
     assert.deepEqual(await findings(page), []);
     await at(page, "start").click();
     await reads(page, "status", /^Your move/);
-    await page.evaluate(() => {
-      /** @type {any} */ (globalThis).shifts = [];
-      new PerformanceObserver((list) => {
-        for (const entry of /** @type {any[]} */ (list.getEntries()))
-          /** @type {any} */ (globalThis).shifts.push(...entry.sources.map((/** @type {any} */ { node }) => `${node?.id || node?.className || node?.textContent}`));
-      }).observe({ type: "layout-shift" });
-    });
+    await recordShifts(page);
     await touch(page, "e2", isPhone);
     await touch(page, "e4", isPhone);
     await reads(page, "status", /^1… \S+ Your move/);
@@ -63,8 +58,7 @@ for (const { width, height, isPhone, colorScheme } of /** @type {const} */ ([
     await at(page, "back").click();
     await reads(page, "status", /^Your move/);
     assert.equal(await page.locator("#sheet button").count(), 0);
-    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))));
-    assert.deepEqual(await page.evaluate(() => /** @type {any} */ (globalThis).shifts), []);
+    assert.deepEqual(await shifts(page), []);
     const outside = await page.evaluate(() =>
       ["#above", "#board", "#below", "#status"].filter((name) => {
         const box = document.querySelector(name)?.getBoundingClientRect();

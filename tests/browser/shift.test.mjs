@@ -6,6 +6,7 @@ import { chromium } from "playwright-core";
 import { FLAGS } from "./support/lab.mjs";
 import { CHROMIUM, SITE } from "./support/paths.mjs";
 import { serve } from "./support/serve.mjs";
+import { record, shifts } from "./support/shifts.mjs";
 import { until, withLimit } from "./support/until.mjs";
 
 /** Lighthouse's phone and desktop. */
@@ -49,17 +50,7 @@ for (const name of readdirSync(SITE).filter((name) => name.endsWith(".html"))) {
       const context = withLimit(await browser.newContext({ ...options, serviceWorkers: "block" }));
       t.after(() => context.close());
       const page = await context.newPage();
-      await page.addInitScript(() => {
-        /** @type {string[]} */
-        const shifts = [];
-        Object.assign(globalThis, { shifts });
-        const named = (/** @type {any} */ node) => [node?.parentElement, node].map((part) => [part?.localName, part?.id && `#${part.id}`, part?.className && `.${part.className}`].filter(Boolean).join("")).join(" ") || "gone";
-        const box = (/** @type {DOMRect} */ { x, y, width, height }) => [x, y, width, height].map(Math.round).join();
-        new PerformanceObserver((list) => {
-          for (const { value, sources, startTime } of /** @type {any[]} */ (list.getEntries()))
-            shifts.push(`${value.toFixed(4)} at ${Math.round(startTime)} ms: ${sources.map((/** @type {any} */ { node, previousRect, currentRect }) => `${named(node)} from ${box(previousRect)} to ${box(currentRect)}`).join("; ")}`);
-        }).observe({ type: "layout-shift", buffered: true });
-      });
+      await page.addInitScript(record, { fromBegin: true });
       /** Requests that have not ended, with the time of the request and the status of the response. @type {Map<import("playwright-core").Request, { start: number, status?: number }>} */
       const open = new Map();
       /** Failed requests and lines of the console. @type {string[]} */
@@ -93,10 +84,7 @@ for (const name of readdirSync(SITE).filter((name) => name.endsWith(".html"))) {
       await page.locator(ready).first().waitFor({ state: "attached" }).catch(named(`the element ${ready}`));
       // Another request may follow an answer.
       await until(() => open.size === 0 && Date.now() - lastEnd > 500, async () => `all requests end: ${await situation()}`);
-      // The browser reports entries in a task after their frame. An evaluation has no time limit, a wait for a function has.
-      const frames = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0, true))));
-      await page.waitForFunction(frames).catch(named("two frames"));
-      assert.deepEqual(await page.evaluate(() => /** @type {any} */ (globalThis).shifts), []);
+      assert.deepEqual(await shifts(page).catch(named("two frames")), []);
     });
   }
 }
