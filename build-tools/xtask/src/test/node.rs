@@ -10,6 +10,12 @@ use crate::{
     tally::{Tally, counted, node_counts},
 };
 
+/// Minutes after which a file of tests is stopped and fails, so that a test without an end does not stop the whole run. The slowest
+/// file takes three minutes.
+const FILE_LIMIT: u64 = 15;
+/// The same limit for long tests.
+const LONG_FILE_LIMIT: u64 = 240;
+
 /// Runs the `*.test.mjs` files of a directory by Node's own test runner.
 pub(super) fn node_tests(args: &Args, directory: &str, node: &mut Command) -> Result<Tally> {
     let entries = std::fs::read_dir(root().join(directory))?.flatten();
@@ -19,6 +25,8 @@ pub(super) fn node_tests(args: &Args, directory: &str, node: &mut Command) -> Re
     // One file more than cores: browsers and slow networks leave a core idle now and then.
     let files_at_a_time = std::thread::available_parallelism().map_or(1, usize::from) + 1;
     node.args(["--test", "--test-reporter=spec", &format!("--test-concurrency={files_at_a_time}")]);
+    let limit = if args.all || !args.only.is_empty() { LONG_FILE_LIMIT } else { FILE_LIMIT };
+    node.arg(format!("--test-timeout={}", limit * 60_000));
     node.args(args.filter.iter().map(|filter| format!("--test-name-pattern={filter}"))).args(files);
     // Databases and folders that several files read are built once.
     let fixtures = tempfile::tempdir()?;
