@@ -3,7 +3,7 @@
 /** @typedef {import("playwright-core").Page} Page */
 
 /**
- * Runs in a page. Records the elements that move from now on, or since the begin of the load, with their places.
+ * Runs in a page. Records the elements that move from now on, or since the start of the load, with their places.
  * @param {{ fromBegin?: boolean }} [options]
  */
 export function record({ fromBegin = false } = {}) {
@@ -29,8 +29,8 @@ export async function painted(page) {
 }
 
 /**
- * Records the elements that move from now on. On a busy machine a state is in the page before the browser paints it, and the change to
- * this state counts as earlier.
+ * Waits until the page is painted, then records the elements that move. A busy machine paints a change of the page late. Without the
+ * wait, this earlier change would count.
  * @param {Page} page
  */
 export async function recordShifts(page) {

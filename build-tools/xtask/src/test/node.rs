@@ -13,7 +13,7 @@ use crate::{
 /// Minutes after which a file of tests is stopped and fails, so that a test without an end does not stop the whole run. The slowest
 /// file takes three minutes.
 const FILE_LIMIT: u64 = 15;
-/// The same limit for long tests.
+/// The same limit with `--all` or `--only`, whose tests may be long.
 const LONG_FILE_LIMIT: u64 = 240;
 
 /// Runs the `*.test.mjs` files of a directory by Node's own test runner.
