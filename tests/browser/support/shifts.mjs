@@ -4,9 +4,9 @@
 
 /**
  * Runs in a page. Records the elements that move from now on, or since the start of the load, with their places.
- * @param {{ fromBegin?: boolean }} [options]
+ * @param {{ fromBegin?: boolean }} options
  */
-export function record({ fromBegin = false } = {}) {
+export function record({ fromBegin = false }) {
   /** @type {string[]} */
   const shifts = [];
   Object.assign(globalThis, { shifts });
