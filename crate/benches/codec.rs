@@ -2,7 +2,11 @@
 //!
 //! `cargo bench -p shelfish --features write`. The data are the first positions of the repository's sample. The blocks
 //! have the usual size.
-#![allow(missing_docs, clippy::unwrap_used, reason = "the macros of criterion; a bench may panic")]
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    reason = "the macros of criterion; a bench may panic"
+)]
 
 mod sample;
 
@@ -41,14 +45,30 @@ fn sample() -> Sample {
     let mut cutter = Cutter::new(PositionEval::BLOCK_WEIGHT);
     let mut blocks = Vec::new();
     for (line, eval) in records {
-        blocks.extend(cutter.push(eval.position.key().as_bytes(), sample::weight(&eval), (line, eval)));
+        blocks.extend(cutter.push(
+            eval.position.key().as_bytes(),
+            sample::weight(&eval),
+            (line, eval),
+        ));
     }
     let block = blocks.swap_remove(blocks.len() / 2);
-    let lines = block.iter().flat_map(|(line, _)| [line, &b"\n"[..]].concat()).collect();
+    let lines = block
+        .iter()
+        .flat_map(|(line, _)| [line, &b"\n"[..]].concat())
+        .collect();
     let records: Vec<PositionEval> = block.into_iter().map(|(_, eval)| eval).collect();
     let bytes = encode_block(&records).unwrap().bytes;
-    let at = Chunk { file: "".into(), range: 0..bytes.len() as u64, keys: KeyRange::all() };
-    Sample { records, lines, bytes, at }
+    let at = Chunk {
+        file: "".into(),
+        range: 0..bytes.len() as u64,
+        keys: KeyRange::all(),
+    };
+    Sample {
+        records,
+        lines,
+        bytes,
+        at,
+    }
 }
 
 /// Does `work` for each item, unseen by the optimiser.
@@ -61,13 +81,21 @@ fn each<T, R>(items: &[T], work: impl Fn(&T) -> R) {
 /// Measures FEN to a canonical position, compared with FEN to a position.
 fn canonicalise(c: &mut Criterion) {
     let Sample { records, .. } = sample();
-    let fens: Vec<String> = records.iter().map(|record| record.position.to_string()).collect();
+    let fens: Vec<String> = records
+        .iter()
+        .map(|record| record.position.to_string())
+        .collect();
     let mut group = c.benchmark_group("canonicalise");
     group.throughput(Throughput::Elements(fens.len() as u64));
-    group.bench_function("canonical position", |b| b.iter(|| each(&fens, |fen| fen.parse::<Position>().unwrap())));
+    group.bench_function("canonical position", |b| {
+        b.iter(|| each(&fens, |fen| fen.parse::<Position>().unwrap()))
+    });
     group.bench_function("baseline: shakmaty's Fen", |b| {
         let parse = |fen: &String| -> Chess {
-            Fen::from_ascii(fen.as_bytes()).unwrap().into_position(CastlingMode::Chess960).unwrap()
+            Fen::from_ascii(fen.as_bytes())
+                .unwrap()
+                .into_position(CastlingMode::Chess960)
+                .unwrap()
         };
         b.iter(|| each(&fens, parse))
     });
@@ -79,9 +107,16 @@ fn key(c: &mut Criterion) {
     let Sample { records, .. } = sample();
     let mut group = c.benchmark_group("key");
     group.throughput(Throughput::Elements(records.len() as u64));
-    group.bench_function("exact key", |b| b.iter(|| each(&records, |record| record.position.key())));
+    group.bench_function("exact key", |b| {
+        b.iter(|| each(&records, |record| record.position.key()))
+    });
     group.bench_function("baseline: Zobrist hash", |b| {
-        let hash = |record: &PositionEval| record.position.chess().zobrist_hash::<Zobrist64>(EnPassantMode::Legal);
+        let hash = |record: &PositionEval| {
+            record
+                .position
+                .chess()
+                .zobrist_hash::<Zobrist64>(EnPassantMode::Legal)
+        };
         b.iter(|| each(&records, hash))
     });
     group.finish();
@@ -93,14 +128,24 @@ fn lines(c: &mut Criterion) {
     let block = sample.open();
     let lines = || {
         sample.records.iter().flat_map(|record| {
-            let pvs = record.evaluations.iter().flat_map(|evaluation| &evaluation.pvs);
+            let pvs = record
+                .evaluations
+                .iter()
+                .flat_map(|evaluation| &evaluation.pvs);
             pvs.map(|pv| (record.position.chess(), &pv.line))
         })
     };
     let mut group = c.benchmark_group("rank lines");
-    group.throughput(Throughput::Elements(lines().map(|(_, line)| line.len() as u64).sum()));
+    group.throughput(Throughput::Elements(
+        lines().map(|(_, line)| line.len() as u64).sum(),
+    ));
     group.bench_function("moves from ranks", |b| {
-        b.iter(|| block.records().map(|record| black_box(record.unwrap()).evaluations.len()).sum::<usize>())
+        b.iter(|| {
+            block
+                .records()
+                .map(|record| black_box(record.unwrap()).evaluations.len())
+                .sum::<usize>()
+        })
     });
     group.bench_function("baseline: legal moves", |b| {
         b.iter(|| {
@@ -120,8 +165,12 @@ fn lines(c: &mut Criterion) {
 fn encode(c: &mut Criterion) {
     let sample = sample();
     let mut group = c.benchmark_group("encode a block");
-    group.sample_size(20).throughput(Throughput::Elements(sample.records.len() as u64));
-    group.bench_function("block", |b| b.iter(|| encode_block(black_box(&sample.records)).unwrap()));
+    group
+        .sample_size(20)
+        .throughput(Throughput::Elements(sample.records.len() as u64));
+    group.bench_function("block", |b| {
+        b.iter(|| encode_block(black_box(&sample.records)).unwrap())
+    });
     group.bench_function("baseline: zstd -19 of the lines", |b| {
         b.iter(|| zstd::bulk::compress(black_box(&sample.lines), 19).unwrap())
     });
@@ -135,7 +184,10 @@ fn decode(c: &mut Criterion) {
     group.throughput(Throughput::Bytes(sample.bytes.len() as u64));
     group.bench_function("block", |b| b.iter(|| black_box(&sample).open()));
     group.bench_function("baseline: zstd of the same bytes", |b| {
-        b.iter(|| zstd::bulk::decompress(black_box(sample.at.unseal(&sample.bytes).unwrap()), 1 << 20).unwrap())
+        b.iter(|| {
+            zstd::bulk::decompress(black_box(sample.at.unseal(&sample.bytes).unwrap()), 1 << 20)
+                .unwrap()
+        })
     });
     group.finish();
 }
@@ -146,18 +198,29 @@ fn search(c: &mut Criterion) {
     let sample = sample();
     let block = sample.open();
     let absent: Position = "8/8/8/4k3/8/4K3/4P3/8 w - -".parse().unwrap();
-    let keys: Vec<Key> = sample.records.iter().map(|record| record.position.key()).collect();
-    let map: HashMap<&Position, &PositionEval> =
-        sample.records.iter().map(|record| (&record.position, record)).collect();
+    let keys: Vec<Key> = sample
+        .records
+        .iter()
+        .map(|record| record.position.key())
+        .collect();
+    let map: HashMap<&Position, &PositionEval> = sample
+        .records
+        .iter()
+        .map(|record| (&record.position, record))
+        .collect();
     let mut group = c.benchmark_group("search in a block");
-    group.bench_function("block", |b| b.iter(|| block.find(black_box(&absent)).unwrap()));
+    group.bench_function("block", |b| {
+        b.iter(|| block.find(black_box(&absent)).unwrap())
+    });
     group.bench_function("baseline: scan of keys", |b| {
         b.iter(|| {
             let wanted = black_box(&absent).key();
             keys.iter().position(|key| *key == wanted)
         })
     });
-    group.bench_function("baseline: hash map", |b| b.iter(|| map.get(black_box(&absent))));
+    group.bench_function("baseline: hash map", |b| {
+        b.iter(|| map.get(black_box(&absent)))
+    });
     group.finish();
 }
 

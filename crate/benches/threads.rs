@@ -26,9 +26,15 @@ const ROUNDS: usize = 30;
 const SLICE: Duration = Duration::from_millis(100);
 
 fn main() {
-    let (records, dir) = (sample::records(POSITIONS), std::env::temp_dir().join("shelfish-bench-threads"));
+    let (records, dir) = (
+        sample::records(POSITIONS),
+        std::env::temp_dir().join("shelfish-bench-threads"),
+    );
     let records: Vec<PositionEval> = records.into_iter().map(|(_, record)| record).collect();
-    let positions: Vec<Position> = records.iter().map(|record| record.position.clone()).collect();
+    let positions: Vec<Position> = records
+        .iter()
+        .map(|record| record.position.clone())
+        .collect();
 
     // As many blocks as a server has in its memory.
     let many = dir.join("many");
@@ -38,12 +44,21 @@ fn main() {
     let mut cutter = Cutter::new(PositionEval::BLOCK_WEIGHT);
     let mut blocks = Vec::new();
     for record in records {
-        blocks.extend(cutter.push(record.position.key().as_bytes(), sample::weight(&record), record));
+        blocks.extend(cutter.push(
+            record.position.key().as_bytes(),
+            sample::weight(&record),
+            record,
+        ));
     }
     blocks.extend(cutter.finish());
     let usual = dir.join("usual");
     write(&usual, blocks.iter().map(Vec::as_slice));
-    measure("usual blocks, each read and decoded", &usual, 300_000, &positions);
+    measure(
+        "usual blocks, each read and decoded",
+        &usual,
+        300_000,
+        &positions,
+    );
     fs::remove_dir_all(dir).unwrap();
 }
 
@@ -59,7 +74,9 @@ fn measure(name: &str, dir: &Path, memory: usize, positions: &[Position]) {
     let options = Options::default().with_memory(memory);
     let open = |_| {
         let reader = block_on(Reader::open(Directory::new(dir), options.clone())).unwrap();
-        positions.iter().for_each(|position| drop(black_box(block_on(reader.lookup(position)))));
+        positions
+            .iter()
+            .for_each(|position| drop(black_box(block_on(reader.lookup(position)))));
         reader
     };
     let readers: Vec<Reader<Directory>> = (0..THREADS[2]).map(open).collect();
@@ -89,13 +106,19 @@ fn count(readers: &[Reader<Directory>], threads: usize, positions: &[Position]) 
         let mut count = 0;
         while started.elapsed() < SLICE {
             let at = (count + thread * positions.len() / THREADS[2]) * 7_919 % positions.len();
-            assert!(block_on(reader.lookup(black_box(&positions[at]))).unwrap().is_some());
+            assert!(
+                block_on(reader.lookup(black_box(&positions[at])))
+                    .unwrap()
+                    .is_some()
+            );
             count += 1;
         }
         count
     };
     std::thread::scope(|scope| {
-        let all: Vec<_> = (0..threads).map(|thread| scope.spawn(move || work(thread))).collect();
+        let all: Vec<_> = (0..threads)
+            .map(|thread| scope.spawn(move || work(thread)))
+            .collect();
         all.into_iter().map(|thread| thread.join().unwrap()).sum()
     })
 }

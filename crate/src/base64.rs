@@ -27,8 +27,12 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::new();
     for three in bytes.chunks(3) {
-        let bits = three.iter().fold(0, |bits, &byte| bits << 8 | u32::from(byte)) << (8 * (3 - three.len()));
-        let digits = (0..=three.len()).map(|n| char::from(DIGITS[(bits >> (18 - 6 * n) & 63) as usize]));
+        let bits = three
+            .iter()
+            .fold(0, |bits, &byte| bits << 8 | u32::from(byte))
+            << (8 * (3 - three.len()));
+        let digits =
+            (0..=three.len()).map(|n| char::from(DIGITS[(bits >> (18 - 6 * n) & 63) as usize]));
         text.extend(digits);
     }
     text

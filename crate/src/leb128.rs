@@ -65,7 +65,10 @@ mod tests {
         for value in ends.chain([u64::MAX]) {
             let mut bytes = Vec::new();
             push(&mut bytes, value);
-            assert_eq!(bytes.len(), (64 - value.leading_zeros() as usize).div_ceil(7).max(1));
+            assert_eq!(
+                bytes.len(),
+                (64 - value.leading_zeros() as usize).div_ceil(7).max(1)
+            );
             let mut rest = &[&bytes[..], b"more"].concat()[..];
             assert_eq!((take(&mut rest), rest), (Some(value), &b"more"[..]));
             assert_eq!(take(&mut &bytes[..bytes.len() - 1]), None);
@@ -76,6 +79,9 @@ mod tests {
     fn a_number_of_more_than_64_bits_is_rejected() {
         assert_eq!(take(&mut &[0x80; 20][..]), None);
         assert_eq!(take(&mut &[[0xff; 9].as_slice(), &[2]].concat()[..]), None);
-        assert_eq!(take(&mut &[[0xff; 9].as_slice(), &[1]].concat()[..]), Some(u64::MAX));
+        assert_eq!(
+            take(&mut &[[0xff; 9].as_slice(), &[1]].concat()[..]),
+            Some(u64::MAX)
+        );
     }
 }

@@ -34,13 +34,22 @@ mod tests {
     #[test]
     fn a_long_text_is_truncated() {
         for c in ["a", "♔"] {
-            assert_eq!(Quoted(&c.repeat(80)).to_string(), format!("\"{}\"", c.repeat(80)));
-            assert_eq!(Quoted(&c.repeat(1_000)).to_string(), format!("\"{}…\"", c.repeat(80)));
+            assert_eq!(
+                Quoted(&c.repeat(80)).to_string(),
+                format!("\"{}\"", c.repeat(80))
+            );
+            assert_eq!(
+                Quoted(&c.repeat(1_000)).to_string(),
+                format!("\"{}…\"", c.repeat(80))
+            );
         }
     }
 
     #[test]
     fn quotes_and_control_characters_are_escaped() {
-        assert_eq!(Quoted("a \"b\"\\\n♔").to_string(), "\"a \\\"b\\\"\\\\\\u{a}♔\"");
+        assert_eq!(
+            Quoted("a \"b\"\\\n♔").to_string(),
+            "\"a \\\"b\\\"\\\\\\u{a}♔\""
+        );
     }
 }

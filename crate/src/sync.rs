@@ -22,7 +22,10 @@ pub(crate) struct OnceCell<T> {
 
 impl<T> Default for OnceCell<T> {
     fn default() -> OnceCell<T> {
-        OnceCell { value: OnceLock::new(), turn: lock::Mutex::new(()) }
+        OnceCell {
+            value: OnceLock::new(),
+            turn: lock::Mutex::new(()),
+        }
     }
 }
 
@@ -36,11 +39,15 @@ impl<T> OnceCell<T> {
     /// The value, which `make` makes unless it is there.
     // An `async fn` would be one more state machine in the WASM module, of half a kilobyte in Brotli.
     pub(crate) fn get_or_init(&self, make: impl Future<Output = T>) -> impl Future<Output = &T> {
-        self.get_or_try_init(make.map(Ok::<T, Infallible>)).map(|Ok(value)| value)
+        self.get_or_try_init(make.map(Ok::<T, Infallible>))
+            .map(|Ok(value)| value)
     }
 
     /// Returns the value. Makes it by `make` unless it exists. Returns the error of `make` if `make` fails.
-    pub(crate) async fn get_or_try_init<E>(&self, make: impl Future<Output = Result<T, E>>) -> Result<&T, E> {
+    pub(crate) async fn get_or_try_init<E>(
+        &self,
+        make: impl Future<Output = Result<T, E>>,
+    ) -> Result<&T, E> {
         let _turn = self.turn.lock().await;
         match self.value.get() {
             Some(value) => Ok(value),
@@ -64,7 +71,10 @@ pub(crate) struct Permit(Semaphore);
 impl Semaphore {
     /// Creates a semaphore with this number of permits.
     pub(crate) fn new(free: usize) -> Semaphore {
-        Semaphore(Arc::new(Mutex::new(Queue { free, waiting: VecDeque::new() })))
+        Semaphore(Arc::new(Mutex::new(Queue {
+            free,
+            waiting: VecDeque::new(),
+        })))
     }
 
     /// Waits for a permit.
@@ -133,7 +143,10 @@ mod tests {
     #[test]
     fn the_next_caller_creates_the_value_if_the_first_fails_or_is_dropped() {
         let cell = OnceCell::default();
-        assert_eq!(block_on(cell.get_or_try_init(ready(Err::<u8, _>("no")))), Err("no"));
+        assert_eq!(
+            block_on(cell.get_or_try_init(ready(Err::<u8, _>("no")))),
+            Err("no")
+        );
         let mut first = Box::pin(cell.get_or_try_init(pending::<Result<_, &str>>()));
         assert!((&mut first).now_or_never().is_none());
         let second = cell.get_or_try_init(ready(Ok::<_, &str>(2)));
@@ -159,7 +172,10 @@ mod tests {
         let fourth = waiting[1].as_mut().now_or_never().unwrap();
         assert!(semaphore.acquire().now_or_never().is_none());
         drop((third, fourth));
-        assert_eq!(block_on(join_all([semaphore.acquire(), semaphore.acquire()])).len(), 2);
+        assert_eq!(
+            block_on(join_all([semaphore.acquire(), semaphore.acquire()])).len(),
+            2
+        );
         assert!(semaphore.acquire().now_or_never().is_some());
     }
 }

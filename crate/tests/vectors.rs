@@ -25,7 +25,11 @@ fn data() -> PathBuf {
 fn line(chess: &Chess, words: &str) -> Vec<Move> {
     let mut chess = chess.clone();
     let play = |word: &str| {
-        let m = word.parse::<UciMove>().expect("UCI").to_move(&chess).expect("a legal move");
+        let m = word
+            .parse::<UciMove>()
+            .expect("UCI")
+            .to_move(&chess)
+            .expect("a legal move");
         chess.play_unchecked(m);
         m
     };
@@ -34,7 +38,8 @@ fn line(chess: &Chess, words: &str) -> Vec<Move> {
 
 /// Returns the records of the vectors, in their order.
 fn records() -> Vec<PositionEval> {
-    let number = |value: &Value| i32::try_from(value.as_i64().expect("an integer")).expect("a small number");
+    let number =
+        |value: &Value| i32::try_from(value.as_i64().expect("an integer")).expect("a small number");
     let record = |text: &str| {
         let record: Value = serde_json::from_str(text).expect("JSON");
         let position: Position = record["fen"].as_str().unwrap().parse().expect("a FEN");
@@ -48,18 +53,44 @@ fn records() -> Vec<PositionEval> {
         let evaluation = |evaluation: &Value| Evaluation {
             depth: evaluation["depth"].as_u64().unwrap().try_into().unwrap(),
             knodes: evaluation["knodes"].as_u64().unwrap(),
-            pvs: evaluation["pvs"].as_array().unwrap().iter().map(pv).collect(),
+            pvs: evaluation["pvs"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(pv)
+                .collect(),
         };
-        let evaluations = record["evals"].as_array().unwrap().iter().map(evaluation).collect();
-        PositionEval { position, evaluations }
+        let evaluations = record["evals"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(evaluation)
+            .collect();
+        PositionEval {
+            position,
+            evaluations,
+        }
     };
-    fs::read_to_string(data().join("records.jsonl")).unwrap().lines().map(record).collect()
+    fs::read_to_string(data().join("records.jsonl"))
+        .unwrap()
+        .lines()
+        .map(record)
+        .collect()
 }
 
 /// Returns the files of the database by name.
 fn files() -> Vec<(String, Vec<u8>)> {
-    let files = fs::read_dir(data().join("db")).unwrap().map(|entry| entry.unwrap().path());
-    files.map(|path| (path.file_name().unwrap().to_str().unwrap().to_string(), fs::read(path).unwrap())).collect()
+    let files = fs::read_dir(data().join("db"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    files
+        .map(|path| {
+            (
+                path.file_name().unwrap().to_str().unwrap().to_string(),
+                fs::read(path).unwrap(),
+            )
+        })
+        .collect()
 }
 
 fn open<S: Source>(source: S) -> Reader<S> {
@@ -69,10 +100,16 @@ fn open<S: Source>(source: S) -> Reader<S> {
 #[test]
 fn every_record_is_found_by_single_lookups_and_by_a_batch_lookup() {
     let records = records();
-    let positions: Vec<Position> = records.iter().map(|record| record.position.clone()).collect();
+    let positions: Vec<Position> = records
+        .iter()
+        .map(|record| record.position.clone())
+        .collect();
     let one_by_one = open(Directory::new(data().join("db")));
     for record in &records {
-        assert_eq!(block_on(one_by_one.lookup(&record.position)), Ok(Some(record.clone())));
+        assert_eq!(
+            block_on(one_by_one.lookup(&record.position)),
+            Ok(Some(record.clone()))
+        );
     }
     let at_once = open(Memory::new(files()));
     let expected: Vec<_> = records.into_iter().map(|record| Ok(Some(record))).collect();
@@ -83,25 +120,38 @@ fn every_record_is_found_by_single_lookups_and_by_a_batch_lookup() {
 #[test]
 fn a_book_contains_the_played_moves_with_their_counts() {
     let book = data().with_file_name("book");
-    let reader: Reader<_, Played> =
-        block_on(Reader::open(Directory::new(book.join("db")), Options::default())).expect("a book");
-    let counts = |results: Results| serde_json::json!([results.white, results.draws, results.black]);
+    let reader: Reader<_, Played> = block_on(Reader::open(
+        Directory::new(book.join("db")),
+        Options::default(),
+    ))
+    .expect("a book");
+    let counts =
+        |results: Results| serde_json::json!([results.white, results.draws, results.black]);
     let mut moves = 0;
     let records = fs::read_to_string(book.join("moves.jsonl")).unwrap();
     for line in records.lines() {
         let record: Value = serde_json::from_str(line).expect("JSON");
         let position: Position = record["fen"].as_str().unwrap().parse().expect("a FEN");
-        let played = block_on(reader.lookup(&position)).expect("an answer").expect("a position of the book");
+        let played = block_on(reader.lookup(&position))
+            .expect("an answer")
+            .expect("a position of the book");
         assert_eq!(counts(played.ended), record["ended"], "{position}");
         let expected = record["moves"].as_object().unwrap();
         assert_eq!(played.moves.len(), expected.len(), "{position}");
         for PlayedMove { m, results, .. } in played.moves {
-            assert_eq!(counts(results), expected[&m.to_uci(CastlingMode::Chess960).to_string()], "{position}");
+            assert_eq!(
+                counts(results),
+                expected[&m.to_uci(CastlingMode::Chess960).to_string()],
+                "{position}"
+            );
             moves += 1;
         }
     }
     let manifest = reader.manifest();
-    assert_eq!((manifest.positions, manifest.total("moves")), (records.lines().count() as u64, moves));
+    assert_eq!(
+        (manifest.positions, manifest.total("moves")),
+        (records.lines().count() as u64, moves)
+    );
     let absent: Position = "8/8/8/4k3/8/4K3/4P3/8 w - -".parse().expect("a FEN");
     assert_eq!(block_on(reader.lookup(&absent)), Ok(None));
 }
@@ -109,41 +159,75 @@ fn a_book_contains_the_played_moves_with_their_counts() {
 #[test]
 fn opening_a_book_as_evaluations_or_evaluations_as_a_book_is_an_error() {
     let (database, book) = (data().join("db"), data().with_file_name("book").join("db"));
-    let opened = block_on(Reader::<_, PositionEval>::open(Directory::new(book), Options::default()));
+    let opened = block_on(Reader::<_, PositionEval>::open(
+        Directory::new(book),
+        Options::default(),
+    ));
     let error = opened.expect_err("a book").to_string();
-    assert!(error.contains("\"moves\"") && error.contains("\"evaluations\""), "{error}");
-    let opened = block_on(Reader::<_, Played>::open(Directory::new(database), Options::default()));
+    assert!(
+        error.contains("\"moves\"") && error.contains("\"evaluations\""),
+        "{error}"
+    );
+    let opened = block_on(Reader::<_, Played>::open(
+        Directory::new(database),
+        Options::default(),
+    ));
     let error = opened.expect_err("evaluations").to_string();
-    assert!(error.contains("\"moves\"") && error.contains("\"evaluations\""), "{error}");
+    assert!(
+        error.contains("\"moves\"") && error.contains("\"evaluations\""),
+        "{error}"
+    );
 }
 
 #[test]
 fn positions_that_are_not_in_the_database_are_not_found() {
     let records = records();
     let known: BTreeSet<_> = records.iter().map(|record| record.position.key()).collect();
-    let after = |chess: &Chess, m: Move| Position::from_chess(&chess.clone().play(m).expect("a legal move"));
+    let after = |chess: &Chess, m: Move| {
+        Position::from_chess(&chess.clone().play(m).expect("a legal move"))
+    };
     let absent: Vec<Position> = records
         .iter()
         .map(|record| record.position.chess())
-        .flat_map(|chess| chess.legal_moves().into_iter().map(move |m| after(chess, m)))
+        .flat_map(|chess| {
+            chess
+                .legal_moves()
+                .into_iter()
+                .map(move |m| after(chess, m))
+        })
         .filter(|position| !known.contains(&position.key()))
         .collect();
     assert!(absent.len() > 1000);
     let reader = open(Memory::new(files()));
-    assert!(block_on(reader.lookup_many(&absent)).into_iter().all(|answer| answer == Ok(None::<PositionEval>)));
+    assert!(
+        block_on(reader.lookup_many(&absent))
+            .into_iter()
+            .all(|answer| answer == Ok(None::<PositionEval>))
+    );
 }
 
 #[test]
 fn manifest_pages_and_blocks_contain_the_records_in_ascending_order_of_keys() {
     let files = files();
-    let file = |name: &str| &files.iter().find(|(other, _)| other == name).expect("a file").1[..];
+    let file = |name: &str| {
+        &files
+            .iter()
+            .find(|(other, _)| other == name)
+            .expect("a file")
+            .1[..]
+    };
     let manifest = Manifest::parse::<PositionEval>(file(Manifest::FILE)).unwrap();
     let mut found: Vec<PositionEval> = Vec::new();
     for page in manifest.pages() {
         let bytes = page.within(file(&page.file), 0);
-        assert_eq!(manifest.inline_page(&page), Some(bytes), "the manifest of a small database has inline pages");
+        assert_eq!(
+            manifest.inline_page(&page),
+            Some(bytes),
+            "the manifest of a small database has inline pages"
+        );
         for block in Page::parse(bytes, &page).unwrap().blocks() {
-            let block = Block::<PositionEval>::open(block.within(file(&block.file), 0), &block).unwrap();
+            let block =
+                Block::<PositionEval>::open(block.within(file(&block.file), 0), &block).unwrap();
             found.extend(block.records().map(Result::unwrap));
         }
     }
@@ -152,7 +236,10 @@ fn manifest_pages_and_blocks_contain_the_records_in_ascending_order_of_keys() {
     assert_eq!(found, expected);
     assert_eq!(
         manifest.total("evaluations"),
-        expected.iter().map(|record| record.evaluations.len() as u64).sum::<u64>()
+        expected
+            .iter()
+            .map(|record| record.evaluations.len() as u64)
+            .sum::<u64>()
     );
 }
 
@@ -161,9 +248,17 @@ fn manifest_pages_and_blocks_contain_the_records_in_ascending_order_of_keys() {
 fn a_changed_byte_gives_an_error_or_the_right_answer() {
     let records = records();
     let files = files();
-    let positions: Vec<Position> = records.iter().map(|record| record.position.clone()).collect();
+    let positions: Vec<Position> = records
+        .iter()
+        .map(|record| record.position.clone())
+        .collect();
     let is_shard = |name: &str| name != Manifest::FILE;
-    let length = files.iter().find(|(name, _)| is_shard(name)).expect("a shard").1.len();
+    let length = files
+        .iter()
+        .find(|(name, _)| is_shard(name))
+        .expect("a shard")
+        .1
+        .len();
     let mut failed = 0;
     for at in (0..length).step_by(41) {
         let changed = files.iter().cloned().map(|(name, mut bytes)| {
@@ -173,11 +268,18 @@ fn a_changed_byte_gives_an_error_or_the_right_answer() {
             (name, bytes)
         });
         let reader = open(Memory::new(changed));
-        for (answer, record) in block_on(reader.lookup_many(&positions)).into_iter().zip(&records) {
+        for (answer, record) in block_on(reader.lookup_many(&positions))
+            .into_iter()
+            .zip(&records)
+        {
             match answer {
                 Ok(answer) => assert_eq!(answer.as_ref(), Some(record), "byte {at}"),
                 Err(ReadError::Table {
-                    error: TableError::Chunk { kind: ChunkErrorKind::Checksum { .. }, .. },
+                    error:
+                        TableError::Chunk {
+                            kind: ChunkErrorKind::Checksum { .. },
+                            ..
+                        },
                     ..
                 }) => {
                     failed += 1;
@@ -191,30 +293,72 @@ fn a_changed_byte_gives_an_error_or_the_right_answer() {
 
 #[test]
 fn a_changed_or_truncated_manifest_is_an_error() {
-    let (_, manifest) = files().into_iter().find(|(name, _)| name == Manifest::FILE).expect("a manifest");
+    let (_, manifest) = files()
+        .into_iter()
+        .find(|(name, _)| name == Manifest::FILE)
+        .expect("a manifest");
     assert!(Manifest::parse::<PositionEval>(&manifest).is_ok());
     for at in 0..manifest.len() {
-        assert!(Manifest::parse::<PositionEval>(&manifest[..at]).is_err(), "cut to {at} bytes");
+        assert!(
+            Manifest::parse::<PositionEval>(&manifest[..at]).is_err(),
+            "cut to {at} bytes"
+        );
         let mut changed = manifest.clone();
         changed[at] ^= 1;
-        assert!(Manifest::parse::<PositionEval>(&changed).is_err(), "byte {at}");
+        assert!(
+            Manifest::parse::<PositionEval>(&changed).is_err(),
+            "byte {at}"
+        );
     }
 }
 
 #[test]
 fn a_page_or_block_with_other_keys_is_an_error() {
     let files = files();
-    let manifest = files.iter().find(|(name, _)| name == Manifest::FILE).expect("a manifest");
+    let manifest = files
+        .iter()
+        .find(|(name, _)| name == Manifest::FILE)
+        .expect("a manifest");
     let manifest = Manifest::parse::<PositionEval>(&manifest.1).unwrap();
-    let shard = &files.iter().find(|(name, _)| name != Manifest::FILE).expect("a shard").1;
+    let shard = &files
+        .iter()
+        .find(|(name, _)| name != Manifest::FILE)
+        .expect("a shard")
+        .1;
     let page = manifest.pages().next().expect("a page");
     let bytes = page.within(shard, 0);
     let mut other = page.clone();
     other.keys.from = vec![0xff];
     let error = Page::parse(bytes, &other).expect_err("another page");
-    assert!(matches!(error, TableError::Chunk { kind: ChunkErrorKind::Other, .. }), "{error}");
-    let block = Page::parse(bytes, &page).unwrap().blocks().next().expect("a block");
-    let other = Chunk { keys: other.keys, ..block.clone() };
-    let error = Block::<PositionEval>::open(block.within(shard, 0), &other).expect_err("another block");
-    assert!(matches!(error, TableError::Chunk { kind: ChunkErrorKind::Other, .. }), "{error}");
+    assert!(
+        matches!(
+            error,
+            TableError::Chunk {
+                kind: ChunkErrorKind::Other,
+                ..
+            }
+        ),
+        "{error}"
+    );
+    let block = Page::parse(bytes, &page)
+        .unwrap()
+        .blocks()
+        .next()
+        .expect("a block");
+    let other = Chunk {
+        keys: other.keys,
+        ..block.clone()
+    };
+    let error =
+        Block::<PositionEval>::open(block.within(shard, 0), &other).expect_err("another block");
+    assert!(
+        matches!(
+            error,
+            TableError::Chunk {
+                kind: ChunkErrorKind::Other,
+                ..
+            }
+        ),
+        "{error}"
+    );
 }

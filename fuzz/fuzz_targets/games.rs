@@ -18,21 +18,73 @@ fuzz_target!(|text: &str| {
         assert!(date <= date.last());
     }
     let game = read_main_line(pgn, 1);
-    let Some(last) = game.game.positions().last() else { return };
+    let Some(last) = game.game.positions().last() else {
+        return;
+    };
     let all = Selection::default();
     assert_eq!(all.leaves_out(&game, &last), None);
-    let any = [Speed::UltraBullet, Speed::Bullet, Speed::Blitz, Speed::Rapid, Speed::Classical, Speed::Correspondence];
+    let any = [
+        Speed::UltraBullet,
+        Speed::Bullet,
+        Speed::Blitz,
+        Speed::Rapid,
+        Speed::Classical,
+        Speed::Correspondence,
+    ];
     for (selection, reason) in [
-        (Selection { ratings: Some(Range { least: Some(0), most: None }), ..all.clone() }, LeftOut::Rating),
-        (Selection { speeds: any.to_vec(), ..all.clone() }, LeftOut::Speed),
-        (Selection { dates: Some(Range { least: None, most: None }), ..all.clone() }, LeftOut::Date),
-        (Selection { ending: Ending::Mate, ..all.clone() }, LeftOut::Ending),
-        (Selection { no_bots: true, ..all.clone() }, LeftOut::Bot),
+        (
+            Selection {
+                ratings: Some(Range {
+                    least: Some(0),
+                    most: None,
+                }),
+                ..all.clone()
+            },
+            LeftOut::Rating,
+        ),
+        (
+            Selection {
+                speeds: any.to_vec(),
+                ..all.clone()
+            },
+            LeftOut::Speed,
+        ),
+        (
+            Selection {
+                dates: Some(Range {
+                    least: None,
+                    most: None,
+                }),
+                ..all.clone()
+            },
+            LeftOut::Date,
+        ),
+        (
+            Selection {
+                ending: Ending::Mate,
+                ..all.clone()
+            },
+            LeftOut::Ending,
+        ),
+        (
+            Selection {
+                no_bots: true,
+                ..all.clone()
+            },
+            LeftOut::Bot,
+        ),
     ] {
-        assert!(selection.leaves_out(&game, &last).is_none_or(|found| found == reason));
+        assert!(
+            selection
+                .leaves_out(&game, &last)
+                .is_none_or(|found| found == reason)
+        );
     }
     if let Some(date) = Date::of(&game) {
-        let dates = Some(Range { least: Some(date), most: Some(date) });
+        let dates = Some(Range {
+            least: Some(date),
+            most: Some(date),
+        });
         assert_eq!(Selection { dates, ..all }.leaves_out(&game, &last), None);
     }
 });

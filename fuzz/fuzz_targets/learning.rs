@@ -11,7 +11,9 @@ use shelfish_cli::book::learning::Learning;
 fuzz_target!(|bytes: &[u8]| {
     let mut file = tempfile::NamedTempFile::new().expect("a file in the temporary directory");
     file.write_all(bytes).expect("a file is written");
-    let Ok(book) = Learning::open(file.path()) else { return };
+    let Ok(book) = Learning::open(file.path()) else {
+        return;
+    };
     let _ = book.counts();
     let _ = book.moves(&Position::from_chess(&Chess::default()));
     if let Ok(rows) = book.rows_behind("", "", 100) {
@@ -20,5 +22,9 @@ fuzz_target!(|bytes: &[u8]| {
             assert!(row.to_bytes().len() >= row.position.len() + row.m.len() + 34);
         }
     }
-    assert_eq!(std::fs::read(file.path()).expect("the file"), bytes, "a reader changes nothing");
+    assert_eq!(
+        std::fs::read(file.path()).expect("the file"),
+        bytes,
+        "a reader changes nothing"
+    );
 });

@@ -14,10 +14,14 @@ const FENS: [&str; 3] = [
 fuzz_target!(|bytes: &[u8]| {
     let _ = Network::from_bytes(bytes);
     // A network is longer than most inputs, so that an input is repeated. A forger can also compute the checksum.
-    let Some(length) = BYTES.checked_sub(8).filter(|_| !bytes.is_empty()) else { return };
+    let Some(length) = BYTES.checked_sub(8).filter(|_| !bytes.is_empty()) else {
+        return;
+    };
     let mut weights: Vec<u8> = bytes.iter().copied().cycle().take(length).collect();
     seal(&mut weights);
-    let Ok(network) = Network::from_bytes(&weights) else { return };
+    let Ok(network) = Network::from_bytes(&weights) else {
+        return;
+    };
     for fen in FENS {
         let position: Position = fen.parse().expect("the position is valid");
         let score = network.evaluate(&position, &Accumulators::of_position(&network, &position));

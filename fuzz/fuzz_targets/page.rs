@@ -8,9 +8,15 @@ fuzz_target!(|frame: &[u8]| {
     let mut bytes = frame.to_vec();
     seal(&mut bytes);
     let start = 1 << 30;
-    let at = Chunk { file: "fuzz".into(), range: start..start + bytes.len() as u64, keys: KeyRange::all() };
+    let at = Chunk {
+        file: "fuzz".into(),
+        range: start..start + bytes.len() as u64,
+        keys: KeyRange::all(),
+    };
     if let Ok(page) = Page::parse(&bytes, &at) {
         let blocks: Vec<Chunk> = page.blocks().collect();
-        assert!(blocks.is_sorted_by(|a, b| a.keys.from < b.keys.from && a.range.end <= b.range.start));
+        assert!(
+            blocks.is_sorted_by(|a, b| a.keys.from < b.keys.from && a.range.end <= b.range.start)
+        );
     }
 });

@@ -17,18 +17,33 @@ use evaluations::payload;
 
 fuzz_target!(|bytes: &[u8]| {
     let _ = lines::parse(bytes);
-    let Some((&length, rest)) = bytes.split_first() else { return };
-    let Some((key, payload)) = rest.split_at_checked(length.into()) else { return };
+    let Some((&length, rest)) = bytes.split_first() else {
+        return;
+    };
+    let Some((key, payload)) = rest.split_at_checked(length.into()) else {
+        return;
+    };
     // A forger can also compute the checksum.
     let mut line = String::new();
     lines::push(&mut line, 7, key, payload);
-    assert_eq!(lines::parse(line.trim_end().as_bytes()), Ok((7, key.to_vec(), payload.to_vec())));
+    assert_eq!(
+        lines::parse(line.trim_end().as_bytes()),
+        Ok((7, key.to_vec(), payload.to_vec()))
+    );
     if payload::check(payload).is_err() {
         return;
     }
-    let Ok((eval, _)) = payload::decode(key, payload) else { return };
-    let Ok(block) = encode_block(std::slice::from_ref(&eval)) else { return };
-    let at = Chunk { file: "fuzz".into(), range: 0..block.bytes.len() as u64, keys: KeyRange::all() };
+    let Ok((eval, _)) = payload::decode(key, payload) else {
+        return;
+    };
+    let Ok(block) = encode_block(std::slice::from_ref(&eval)) else {
+        return;
+    };
+    let at = Chunk {
+        file: "fuzz".into(),
+        range: 0..block.bytes.len() as u64,
+        keys: KeyRange::all(),
+    };
     let block = Block::open(&block.bytes, &at).expect("what was written is read");
     assert_eq!(block.find(&eval.position), Ok(Some(eval)));
 });

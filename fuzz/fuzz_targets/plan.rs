@@ -23,7 +23,14 @@ fn parse(text: &[u8]) -> Option<Plan> {
         Ok(plan) => Some(plan),
         Err(PlanErrorKind::Id { expected, found }) if found.is_empty() => {
             let end = text.iter().rposition(|&byte| byte == b'}')?;
-            Plan::parse(format!("{},\"id\":\"{expected}\"}}", std::str::from_utf8(&text[..end]).ok()?).as_bytes()).ok()
+            Plan::parse(
+                format!(
+                    "{},\"id\":\"{expected}\"}}",
+                    std::str::from_utf8(&text[..end]).ok()?
+                )
+                .as_bytes(),
+            )
+            .ok()
         }
         Err(_) => None,
     }
@@ -31,7 +38,10 @@ fn parse(text: &[u8]) -> Option<Plan> {
 
 fuzz_target!(|bytes: &[u8]| {
     let mut texts = bytes.splitn(2, |byte| *byte == 0);
-    let (text, table) = (texts.next().unwrap_or_default(), texts.next().unwrap_or_default());
+    let (text, table) = (
+        texts.next().unwrap_or_default(),
+        texts.next().unwrap_or_default(),
+    );
     let Some(plan) = parse(text) else { return };
     let written = serde_json::to_vec(&plan).expect("a plan is JSON");
     let again = Plan::parse(&written).expect("what was written can be read");
@@ -43,15 +53,23 @@ fuzz_target!(|bytes: &[u8]| {
     }
 
     let _ = Fragment::parse(table, &plan, 0);
-    let Ok(table) = serde_json::from_slice::<Part>(table) else { return };
+    let Ok(table) = serde_json::from_slice::<Part>(table) else {
+        return;
+    };
     // A forger can also compute the checksum.
     let forged = Fragment::new(&plan, 0, table, OverLimit::default(), 0);
     let text = forged.to_bytes().expect("a fragment is JSON");
-    let Ok(fragment) = Fragment::parse(&text, &plan, 0) else { return };
+    let Ok(fragment) = Fragment::parse(&text, &plan, 0) else {
+        return;
+    };
     assert_eq!(fragment, forged);
     let options = WriterOptions::default().with_inline_page_bytes(plan.inline_page_bytes);
-    let Ok(manifest) = Part::join::<PositionEval>([fragment.table], &options) else { return };
-    let written = manifest.to_bytes::<PositionEval>().expect("a manifest is JSON");
+    let Ok(manifest) = Part::join::<PositionEval>([fragment.table], &options) else {
+        return;
+    };
+    let written = manifest
+        .to_bytes::<PositionEval>()
+        .expect("a manifest is JSON");
     let again = Manifest::parse::<PositionEval>(&written).expect("what was joined can be read");
     assert!(again == manifest);
 });

@@ -8,17 +8,29 @@ use shelfish::table::{Block, Chunk, KeyRange, TableError, encode_block, seal};
 
 fuzz_target!(|frame: &[u8]| {
     let open = |bytes: &[u8]| -> Result<Block<Played>, TableError> {
-        Block::open(bytes, &Chunk { file: "fuzz".into(), range: 0..bytes.len() as u64, keys: KeyRange::all() })
+        Block::open(
+            bytes,
+            &Chunk {
+                file: "fuzz".into(),
+                range: 0..bytes.len() as u64,
+                keys: KeyRange::all(),
+            },
+        )
     };
     let mut bytes = frame.to_vec();
     seal(&mut bytes);
     let Ok(block) = open(&bytes) else { return };
-    let Ok(records) = block.records().collect::<Result<Vec<Played>, _>>() else { return };
+    let Ok(records) = block.records().collect::<Result<Vec<Played>, _>>() else {
+        return;
+    };
     for record in &records {
         assert!(record.results().is_some_and(|results| results.games() > 0));
     }
     if let Ok(again) = encode_block(&records) {
         let again = open(&again.bytes).expect("what was written can be read");
-        assert_eq!(again.records().collect::<Result<Vec<Played>, _>>(), Ok(records));
+        assert_eq!(
+            again.records().collect::<Result<Vec<Played>, _>>(),
+            Ok(records)
+        );
     }
 });

@@ -9,7 +9,9 @@ use shelfish::position::Position;
 use shelfish::shakmaty::{Chess, Position as _};
 
 fuzz_target!(|bytes: &[u8]| {
-    let Ok(book) = PolyglotBook::open(bytes) else { return };
+    let Ok(book) = PolyglotBook::open(bytes) else {
+        return;
+    };
     let all = book.len();
     let mut walk = Walk::new(book, &[Position::from_chess(&Chess::default())]);
     let mut seen = HashSet::new();

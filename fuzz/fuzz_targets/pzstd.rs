@@ -26,9 +26,15 @@ const MARK: [u8; 8] = [0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0];
 
 fuzz_target!(|bytes: &[u8]| {
     let file = [&MARK, bytes].concat();
-    let (found, is_found_whole) = read(frames::Text::new(Cursor::new(file.clone()), 2, zstd_stream::MAX_WINDOW_LOG));
+    let (found, is_found_whole) = read(frames::Text::new(
+        Cursor::new(file.clone()),
+        2,
+        zstd_stream::MAX_WINDOW_LOG,
+    ));
     let mut decoder = zstd::Decoder::new(Cursor::new(file.clone())).expect("a decoder");
-    decoder.window_log_max(zstd_stream::MAX_WINDOW_LOG).expect("a window");
+    decoder
+        .window_log_max(zstd_stream::MAX_WINDOW_LOG)
+        .expect("a window");
     let (text, is_whole) = read(decoder);
     if is_whole {
         // A file that ends after a header lacks a frame. zstd does not read headers and misses this.
@@ -44,7 +50,9 @@ fuzz_target!(|bytes: &[u8]| {
         let is_all_in_pieces = || {
             let bytewise = BufReader::with_capacity(1, Cursor::new(file.clone()));
             let mut decoder = zstd::Decoder::with_buffer(bytewise).expect("a decoder");
-            decoder.window_log_max(zstd_stream::MAX_WINDOW_LOG).expect("a window");
+            decoder
+                .window_log_max(zstd_stream::MAX_WINDOW_LOG)
+                .expect("a window");
             read(decoder) == (found.clone(), true)
         };
         assert!(!is_found_whole || found.len() as u64 == MOST || is_all() || is_all_in_pieces());

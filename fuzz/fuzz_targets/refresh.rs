@@ -11,7 +11,11 @@ fuzz_target!(|text: &str| {
     match Config::parse(path, text) {
         Ok(config) => {
             assert!(!config.sources.is_empty() && (0.0..=100.0).contains(&config.max_loss));
-            assert!(config.build(path, None).is_ok_and(|build| build.reads().len() >= config.sources.len()));
+            assert!(
+                config
+                    .build(path, None)
+                    .is_ok_and(|build| build.reads().len() >= config.sources.len())
+            );
         }
         Err(error) => assert!(error.to_string().starts_with("folder/refresh.toml")),
     }

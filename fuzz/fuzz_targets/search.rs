@@ -10,17 +10,27 @@ use shelfish_engine::{Game, Histories, Limits, Position, Silent, Table, search};
 
 /// Maximum number of nodes of a search by default: few, so that a run of the target tests many positions.
 static MOST_NODES: LazyLock<u64> = LazyLock::new(|| {
-    env::var("SHELFISH_FUZZ_NODES").map_or(20_000, |nodes| nodes.parse().expect("SHELFISH_FUZZ_NODES is a number"))
+    env::var("SHELFISH_FUZZ_NODES").map_or(20_000, |nodes| {
+        nodes.parse().expect("SHELFISH_FUZZ_NODES is a number")
+    })
 });
 
 fuzz_target!(|data: &[u8]| {
-    let Some(end) = data.iter().position(|&byte| byte == b'\n') else { return };
-    let (fen, [_, nodes, depth, lines, walk @ ..]) = data.split_at(end) else { return };
-    let Ok(Ok(start)) = str::from_utf8(fen).map(str::parse::<Position>) else { return };
+    let Some(end) = data.iter().position(|&byte| byte == b'\n') else {
+        return;
+    };
+    let (fen, [_, nodes, depth, lines, walk @ ..]) = data.split_at(end) else {
+        return;
+    };
+    let Ok(Ok(start)) = str::from_utf8(fen).map(str::parse::<Position>) else {
+        return;
+    };
     let mut game = Game::new(start);
     for &byte in walk.iter().take(300) {
         let moves = game.position().legal_moves();
-        let Some(&m) = moves.get(usize::from(byte) % moves.len().max(1)) else { break };
+        let Some(&m) = moves.get(usize::from(byte) % moves.len().max(1)) else {
+            break;
+        };
         game.play(m);
     }
     let nodes = (u64::from(*nodes).pow(2) * *MOST_NODES / u64::from(u8::MAX).pow(2)).max(1);
@@ -28,13 +38,22 @@ fuzz_target!(|data: &[u8]| {
     limits.depth = (depth % 4 > 0).then_some(usize::from(depth / 4));
     limits.mate = (lines & 0x80 > 0).then_some(2);
     limits.lines = usize::from(lines % 8);
-    let found = search(&game, &Table::new(1 << 16), &mut Histories::default(), &limits, &mut Silent);
+    let found = search(
+        &game,
+        &Table::new(1 << 16),
+        &mut Histories::default(),
+        &limits,
+        &mut Silent,
+    );
     assert_eq!(found.is_empty(), game.position().legal_moves().is_empty());
     for line in found {
         assert!(line.nodes <= nodes, "{} nodes of {nodes}", line.nodes);
         let mut position = game.position().clone();
         for m in line.moves {
-            assert!(position.legal_moves().contains(&m), "{m:?} is not legal in {position:?}");
+            assert!(
+                position.legal_moves().contains(&m),
+                "{m:?} is not legal in {position:?}"
+            );
             position = position.play(m);
         }
     }

@@ -19,7 +19,10 @@ fuzz_target!(|text: &str| {
                     assert_eq!(format!("{options:?}"), before);
                 }
             }
-            Some(Command::Position { fen: Some(fen), moves }) => {
+            Some(Command::Position {
+                fen: Some(fen),
+                moves,
+            }) => {
                 let _ = fen.parse::<shelfish_engine::Position>();
                 assert!(moves.len() <= line.len());
             }

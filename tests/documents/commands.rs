@@ -7,7 +7,16 @@ use std::{
 };
 
 /// Folders with documents.
-const FOLDERS: [&str; 8] = [".", "docs", "docs/guides", "crate", "crate/js", "crate/engine", "static-shards", "www"];
+const FOLDERS: [&str; 8] = [
+    ".",
+    "docs",
+    "docs/guides",
+    "crate",
+    "crate/js",
+    "crate/engine",
+    "static-shards",
+    "www",
+];
 
 /// A command in a document.
 pub struct Command {
@@ -20,8 +29,13 @@ pub struct Command {
 /// Returns the commands in code blocks that begin with these words. Pipes divide commands, and redirections are left out.
 pub fn commands(program: &[&str]) -> Vec<Command> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let in_folder =
-        |folder: &str| fs::read_dir(root.join(folder)).into_iter().flatten().flatten().map(|entry| entry.path());
+    let in_folder = |folder: &str| {
+        fs::read_dir(root.join(folder))
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path())
+    };
     let is_document = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "md");
     FOLDERS
         .iter()
@@ -46,13 +60,27 @@ fn of(path: &Path, program: &[&str]) -> Vec<Command> {
         }
         let mut line = line.trim().to_owned();
         while let Some(start) = line.strip_suffix('\\') {
-            line = format!("{start}{}", lines.next().map_or("", |(_, next)| next.trim()));
+            line = format!(
+                "{start}{}",
+                lines.next().map_or("", |(_, next)| next.trim())
+            );
         }
         let words = shlex::split(&line).unwrap_or_default();
         for part in words.split(|word| ["|", "&&", ";"].contains(&word.as_str())) {
-            let end = part.iter().position(|word| word.starts_with(['>', '<'])).unwrap_or(part.len());
-            if part.iter().zip(program).all(|(word, wanted)| word == wanted) && part.len() >= program.len() {
-                found.push(Command { place: format!("{name}, line {}", n + 1), words: part[..end].to_vec() });
+            let end = part
+                .iter()
+                .position(|word| word.starts_with(['>', '<']))
+                .unwrap_or(part.len());
+            if part
+                .iter()
+                .zip(program)
+                .all(|(word, wanted)| word == wanted)
+                && part.len() >= program.len()
+            {
+                found.push(Command {
+                    place: format!("{name}, line {}", n + 1),
+                    words: part[..end].to_vec(),
+                });
             }
         }
     }

@@ -52,17 +52,40 @@ pub fn bench(depth: usize) -> Result<Bench, Box<dyn std::error::Error>> {
     let (mut nodes, mut hash) = (0, Sha256::new());
     for fen in POSITIONS {
         let (game, table) = (Game::new(fen.parse()?), Table::new(16 << 20));
-        for line in search(&game, &table, &mut Histories::default(), &limits, &mut Silent) {
+        for line in search(
+            &game,
+            &table,
+            &mut Histories::default(),
+            &limits,
+            &mut Silent,
+        ) {
             nodes += line.nodes;
             hash.update(written(&line));
         }
     }
-    Ok(Bench { nodes, signature: hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect() })
+    Ok(Bench {
+        nodes,
+        signature: hash
+            .finalize()
+            .iter()
+            .take(6)
+            .map(|byte| format!("{byte:02x}"))
+            .collect(),
+    })
 }
 
 fn written(line: &Line) -> String {
-    let moves = line.moves.iter().map(|m| format!(" {}", m.to_uci(CastlingMode::Chess960)));
-    format!("{} {} {}{}\n", line.depth, line.nodes, line.score, moves.collect::<String>())
+    let moves = line
+        .moves
+        .iter()
+        .map(|m| format!(" {}", m.to_uci(CastlingMode::Chess960)));
+    format!(
+        "{} {} {}{}\n",
+        line.depth,
+        line.nodes,
+        line.score,
+        moves.collect::<String>()
+    )
 }
 
 /// Returns the signature of this engine at full strength.
@@ -76,7 +99,10 @@ pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
     let Bench { nodes, signature } = bench(args.depth)?;
     let seconds = start.elapsed().as_secs_f64();
     println!("nodes {nodes}\nsignature {signature}");
-    println!("{seconds:.2} s, {:.0} nodes a second", nodes as f64 / seconds);
+    println!(
+        "{seconds:.2} s, {:.0} nodes a second",
+        nodes as f64 / seconds
+    );
     Ok(())
 }
 

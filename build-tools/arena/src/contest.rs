@@ -73,7 +73,11 @@ fn sprt(text: &str) -> Result<Sprt, OptionError> {
     let (low, high) = text.split_once(',').ok_or_else(error)?;
     let number = |text: &str| text.trim().parse::<f64>().map_err(|_| error());
     let (low, high) = (number(low)?, number(high)?);
-    if low < high { Ok(Sprt { low, high }) } else { Err(OptionError::Range { low, high }) }
+    if low < high {
+        Ok(Sprt { low, high })
+    } else {
+        Err(OptionError::Range { low, high })
+    }
 }
 
 /// Time that an engine may take beyond its limit.
@@ -94,18 +98,30 @@ impl Rules {
         let mut openings = Vec::new();
         for path in &self.openings {
             let text = fs::read_to_string(path).map_err(ArenaError::file(path))?;
-            openings.extend(openings::read(&text).map_err(|error| ArenaError::Line(path.clone(), error))?);
+            openings.extend(
+                openings::read(&text).map_err(|error| ArenaError::Line(path.clone(), error))?,
+            );
         }
         openings.retain(|opening| opening.plies() >= self.least_plies);
         fastrand::Rng::with_seed(self.seed).shuffle(&mut openings);
-        if openings.is_empty() { Err(ArenaError::NoOpening { least_plies: self.least_plies }) } else { Ok(openings) }
+        if openings.is_empty() {
+            Err(ArenaError::NoOpening {
+                least_plies: self.least_plies,
+            })
+        } else {
+            Ok(openings)
+        }
     }
 
     /// Returns a text that identifies the conditions of a pair. Only pairs with the same text are counted together.
     pub fn identity(&self) -> Result<String, ArenaError> {
         let openings: Vec<String> = self.read()?.iter().map(Game::uci).collect();
         let adjudication = (!self.to_the_end).then(Adjudication::default);
-        Ok(format!("{} {adjudication:?} {}", self.go, openings.join("\n")))
+        Ok(format!(
+            "{} {adjudication:?} {}",
+            self.go,
+            openings.join("\n")
+        ))
     }
 }
 
@@ -125,17 +141,26 @@ pub struct Pair {
 /// Plays the match and prints reports.
 pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
     let engines = [Setup::parse(&args.first)?, Setup::parse(&args.second)?];
-    let mut tally = Tally { sprt: args.sprt, ..Tally::default() };
+    let mut tally = Tally {
+        sprt: args.sprt,
+        ..Tally::default()
+    };
     let mut reported = Instant::now();
     let numbers: Vec<usize> = (0..args.rules.pairs()).collect();
-    play_pairs(&engines, &args.rules, args.second_go.as_deref(), &numbers, &mut |pair| {
-        tally.count(pair);
-        if reported.elapsed() >= REPORT {
-            reported = Instant::now();
-            println!("{tally}");
-        }
-        tally.decided().is_none()
-    })?;
+    play_pairs(
+        &engines,
+        &args.rules,
+        args.second_go.as_deref(),
+        &numbers,
+        &mut |pair| {
+            tally.count(pair);
+            if reported.elapsed() >= REPORT {
+                reported = Instant::now();
+                println!("{tally}");
+            }
+            tally.decided().is_none()
+        },
+    )?;
     println!("{tally}");
     Ok(())
 }
@@ -159,9 +184,19 @@ pub fn play_pairs(
                 break;
             }
             let opening = &openings[number % openings.len()];
-            let mut pair = Pair { number, ..Pair::default() };
+            let mut pair = Pair {
+                number,
+                ..Pair::default()
+            };
             for (game, first) in [Color::White, Color::Black].into_iter().enumerate() {
-                pair.outcomes[game] = play(rules, second_go, &mut engines, first, opening.clone(), &mut pair)?;
+                pair.outcomes[game] = play(
+                    rules,
+                    second_go,
+                    &mut engines,
+                    first,
+                    opening.clone(),
+                    &mut pair,
+                )?;
             }
             let Ok(mut seen) = seen.lock() else { break };
             seen.1 = (seen.0)(&pair) && seen.1;
@@ -169,9 +204,12 @@ pub fn play_pairs(
         Ok(())
     };
     // An error in one thread stops the other threads.
-    let worker = || play_next().inspect_err(|_| seen.lock().into_iter().for_each(|mut seen| seen.1 = false));
+    let worker =
+        || play_next().inspect_err(|_| seen.lock().into_iter().for_each(|mut seen| seen.1 = false));
     let results: Vec<_> = thread::scope(|scope| {
-        let workers: Vec<_> = (0..rules.concurrency.clamp(1, 64)).map(|_| scope.spawn(worker)).collect();
+        let workers: Vec<_> = (0..rules.concurrency.clamp(1, 64))
+            .map(|_| scope.spawn(worker))
+            .collect();
         workers.into_iter().map(|worker| worker.join()).collect()
     });
     for result in results {
@@ -193,7 +231,13 @@ fn play(
     let start = game.plies();
     engines.iter_mut().try_for_each(Engine::new_game)?;
     let outcome = loop {
-        let judged = || if rules.to_the_end { None } else { game.judged(adjudication) };
+        let judged = || {
+            if rules.to_the_end {
+                None
+            } else {
+                game.judged(adjudication)
+            }
+        };
         if let Some(outcome) = game.over().or_else(judged) {
             break outcome;
         }
@@ -205,8 +249,12 @@ fn play(
             eprintln!("illegal move {} in {}", answer.best, game.uci());
             break Outcome::win(!turn);
         };
-        pair.depths[side] = (pair.depths[side].0 + u64::from(answer.depth), pair.depths[side].1 + 1);
-        let white = answer.score.map_or(0, UciScore::centipawns) * if turn == Color::White { 1 } else { -1 };
+        pair.depths[side] = (
+            pair.depths[side].0 + u64::from(answer.depth),
+            pair.depths[side].1 + 1,
+        );
+        let white = answer.score.map_or(0, UciScore::centipawns)
+            * if turn == Color::White { 1 } else { -1 };
         game.play(m, Some(white));
         game.note(white, adjudication);
     };
@@ -233,20 +281,37 @@ impl Tally {
     }
 
     fn decided(&self) -> Option<bool> {
-        self.sprt.and_then(|sprt| sprt.decided(&self.pairs)).filter(|_| self.pairs.number() >= MIN_PAIRS)
+        self.sprt
+            .and_then(|sprt| sprt.decided(&self.pairs))
+            .filter(|_| self.pairs.number() >= MIN_PAIRS)
     }
 }
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let games = self.pairs.number() * 2;
-        let Some(elo) = self.pairs.elo() else { return write!(f, "no game was played") };
-        let [first, second] = self.depths.map(|(sum, number)| sum as f64 / number.max(1) as f64);
-        write!(f, "{games} games, pairs {}, Elo {elo}, {} plies a game", self.pairs, self.plies / games)?;
+        let Some(elo) = self.pairs.elo() else {
+            return write!(f, "no game was played");
+        };
+        let [first, second] = self
+            .depths
+            .map(|(sum, number)| sum as f64 / number.max(1) as f64);
+        write!(
+            f,
+            "{games} games, pairs {}, Elo {elo}, {} plies a game",
+            self.pairs,
+            self.plies / games
+        )?;
         write!(f, ", depth {first:.1} and {second:.1}")?;
         let Some(sprt) = self.sprt else { return Ok(()) };
         let ratio = self.pairs.log_likelihood_ratio(sprt.low, sprt.high);
-        write!(f, ", LLR {ratio:+.2} of ±{:.2} for {} against {}", Sprt::BOUND, sprt.high, sprt.low)?;
+        write!(
+            f,
+            ", LLR {ratio:+.2} of ±{:.2} for {} against {}",
+            Sprt::BOUND,
+            sprt.high,
+            sprt.low
+        )?;
         f.write_str(match self.decided() {
             Some(true) => ": better",
             Some(false) => ": not better",

@@ -8,7 +8,9 @@ use std::{
 };
 
 use shakmaty::{CastlingMode, uci::UciMove};
-use shelfish_engine::{Control, Game, Histories, Limits, Line, Position, Table, parts::Part, search};
+use shelfish_engine::{
+    Control, Game, Histories, Limits, Line, Position, Table, parts::Part, search,
+};
 
 use crate::error::{ArenaError, OptionError};
 
@@ -23,7 +25,11 @@ pub struct Args {
 /// Finds the part of a name, which may be upper or lower case.
 fn part(name: &str) -> Result<Part, OptionError> {
     let known = |part: &&Part| format!("{part:?}").eq_ignore_ascii_case(name);
-    Part::ALL.iter().find(known).copied().ok_or_else(|| OptionError::Part(name.to_owned()))
+    Part::ALL
+        .iter()
+        .find(known)
+        .copied()
+        .ok_or_else(|| OptionError::Part(name.to_owned()))
 }
 
 /// Default size of the transposition table of `shelfish engine`.
@@ -47,10 +53,21 @@ pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
             }
             ["position", ..] => game = read(&words)?,
             ["go", ref limits @ ..] => {
-                let mut last = LastInfo { start: Instant::now(), info: String::new() };
-                let lines = search(&game, &table, &mut histories, &read_limits(limits)?, &mut last);
+                let mut last = LastInfo {
+                    start: Instant::now(),
+                    info: String::new(),
+                };
+                let lines = search(
+                    &game,
+                    &table,
+                    &mut histories,
+                    &read_limits(limits)?,
+                    &mut last,
+                );
                 let best = lines.first().and_then(|line| line.moves.first());
-                let best = best.map_or("0000".to_owned(), |m| m.to_uci(CastlingMode::Standard).to_string());
+                let best = best.map_or("0000".to_owned(), |m| {
+                    m.to_uci(CastlingMode::Standard).to_string()
+                });
                 writeln!(out, "{}bestmove {best}", last.info)?;
             }
             ["quit"] => return Ok(()),
@@ -69,12 +86,19 @@ fn turn_off(parts: &[Part]) -> Result<(), ArenaError> {
 
 #[cfg(not(feature = "parts"))]
 fn turn_off(parts: &[Part]) -> Result<(), ArenaError> {
-    if parts.is_empty() { Ok(()) } else { Err(ArenaError::NoParts) }
+    if parts.is_empty() {
+        Ok(())
+    } else {
+        Err(ArenaError::NoParts)
+    }
 }
 
 /// Parses `position …`.
 fn read(words: &[&str]) -> Result<Game, Box<dyn std::error::Error>> {
-    let moves = words.iter().position(|word| *word == "moves").unwrap_or(words.len());
+    let moves = words
+        .iter()
+        .position(|word| *word == "moves")
+        .unwrap_or(words.len());
     let start = match words[1..moves] {
         ["fen", ref fields @ ..] => fields.join(" ").parse()?,
         _ => Position::default(),
@@ -95,7 +119,13 @@ fn read_limits(words: &[&str]) -> Result<Limits, Box<dyn std::error::Error>> {
             ["nodes", number] => limits.nodes = Some(number.parse()?),
             ["depth", number] => limits.depth = Some(number.parse()?),
             ["movetime", number] => limits.deadline = Some(Duration::from_millis(number.parse()?)),
-            _ => return Err(format!("go {}: expected nodes, depth or movetime, and a number", words.join(" ")).into()),
+            _ => {
+                return Err(format!(
+                    "go {}: expected nodes, depth or movetime, and a number",
+                    words.join(" ")
+                )
+                .into());
+            }
         }
     }
     Ok(limits)
@@ -114,7 +144,10 @@ impl Control for LastInfo {
 
     fn found(&mut self, lines: &[Line]) {
         let Some(line) = lines.first() else { return };
-        self.info = format!("info depth {} nodes {} score {}\n", line.depth, line.nodes, line.score);
+        self.info = format!(
+            "info depth {} nodes {} score {}\n",
+            line.depth, line.nodes, line.score
+        );
     }
 }
 
@@ -128,15 +161,33 @@ mod tests {
     #[test]
     fn a_game_is_parsed_with_its_moves() {
         let words: Vec<&str> = "position startpos moves e2e4 e7e5".split(' ').collect();
-        assert_eq!(read(&words).unwrap().position().chess().fullmoves().get(), 2);
-        let words: Vec<&str> = "position fen 4k3/8/8/8/8/8/8/4K2R w K - 0 1 moves e1g1".split(' ').collect();
-        assert!(read(&words).unwrap().position().chess().board().rooks().contains(shakmaty::Square::F1));
+        assert_eq!(
+            read(&words).unwrap().position().chess().fullmoves().get(),
+            2
+        );
+        let words: Vec<&str> = "position fen 4k3/8/8/8/8/8/8/4K2R w K - 0 1 moves e1g1"
+            .split(' ')
+            .collect();
+        assert!(
+            read(&words)
+                .unwrap()
+                .position()
+                .chess()
+                .board()
+                .rooks()
+                .contains(shakmaty::Square::F1)
+        );
     }
 
     #[test]
     fn limits_are_nodes_depth_or_time() {
         assert_eq!(read_limits(&["nodes", "5000"]).unwrap().nodes, Some(5_000));
-        assert!(read_limits(&["wtime", "1"]).unwrap_err().to_string().contains("wtime"));
+        assert!(
+            read_limits(&["wtime", "1"])
+                .unwrap_err()
+                .to_string()
+                .contains("wtime")
+        );
     }
 
     #[test]

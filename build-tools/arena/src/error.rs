@@ -34,18 +34,28 @@ pub enum OptionError {
 impl OptionError {
     /// Returns the error of a text that has another form than the expected form.
     pub fn form(expected: &'static str, found: &str) -> OptionError {
-        OptionError::Form { expected, found: found.to_owned() }
+        OptionError::Form {
+            expected,
+            found: found.to_owned(),
+        }
     }
 }
 
 impl fmt::Display for OptionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            OptionError::Form { expected, found } => write!(f, "expected {expected}, found \"{found}\""),
-            OptionError::Range { low, high } => {
-                write!(f, "expected a smaller number before a larger number, found {low},{high}")
+            OptionError::Form { expected, found } => {
+                write!(f, "expected {expected}, found \"{found}\"")
             }
-            OptionError::Part(found) => write!(f, "expected one of {:?}, found \"{found}\"", Part::ALL),
+            OptionError::Range { low, high } => {
+                write!(
+                    f,
+                    "expected a smaller number before a larger number, found {low},{high}"
+                )
+            }
+            OptionError::Part(found) => {
+                write!(f, "expected one of {:?}, found \"{found}\"", Part::ALL)
+            }
         }
     }
 }
@@ -79,9 +89,15 @@ impl fmt::Display for NotationError {
         match self {
             NotationError::Fen(fen, error) => write!(f, "\"{fen}\": {error}"),
             NotationError::Position(fen, error) => write!(f, "\"{fen}\": {error}"),
-            NotationError::Move(word, error) => write!(f, "expected a move, found \"{word}\": {error}"),
-            NotationError::Illegal { san, fen, error } => write!(f, "\"{san}\" is not legal in \"{fen}\": {error}"),
-            NotationError::NoOperation => f.write_str("expected an operation bm or am, as in \"bm Qg6;\""),
+            NotationError::Move(word, error) => {
+                write!(f, "expected a move, found \"{word}\": {error}")
+            }
+            NotationError::Illegal { san, fen, error } => {
+                write!(f, "\"{san}\" is not legal in \"{fen}\": {error}")
+            }
+            NotationError::NoOperation => {
+                f.write_str("expected an operation bm or am, as in \"bm Qg6;\"")
+            }
         }
     }
 }
@@ -145,14 +161,21 @@ impl fmt::Display for ArenaError {
             ArenaError::File(path, error) => write!(f, "{}: {error}", path.display()),
             ArenaError::Line(path, error) => write!(f, "{}: {error}", path.display()),
             ArenaError::NoOpening { least_plies } => {
-                write!(f, "expected at least one opening of {least_plies} plies or more in --openings, found none")
+                write!(
+                    f,
+                    "expected at least one opening of {least_plies} plies or more in --openings, found none"
+                )
             }
-            ArenaError::Program { program, status } => write!(f, "{} analyse: {status}", program.display()),
-            ArenaError::Report(error) => write!(f, "expected a report of shelfish analyse in JSON: {error}"),
+            ArenaError::Program { program, status } => {
+                write!(f, "{} analyse: {status}", program.display())
+            }
+            ArenaError::Report(error) => {
+                write!(f, "expected a report of shelfish analyse in JSON: {error}")
+            }
             ArenaError::NoScore => f.write_str("the reference found no score"),
-            ArenaError::NoParts => {
-                f.write_str("this build cannot turn off parts; build the arena with `--features parts`")
-            }
+            ArenaError::NoParts => f.write_str(
+                "this build cannot turn off parts; build the arena with `--features parts`",
+            ),
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use shakmaty::{
-    CastlingMode, Chess, Color, EnPassantMode, KnownOutcome, Move, Position, fen::Fen, san::San, uci::UciMove,
-    zobrist::Zobrist64,
+    CastlingMode, Chess, Color, EnPassantMode, KnownOutcome, Move, Position, fen::Fen, san::San,
+    uci::UciMove, zobrist::Zobrist64,
 };
 
 use crate::error::NotationError;
@@ -29,7 +29,9 @@ impl Outcome {
 
     /// Parses the result as in PGN.
     pub fn parse(text: &str) -> Option<Outcome> {
-        [Outcome::White, Outcome::Draw, Outcome::Black].into_iter().find(|outcome| outcome.as_str() == text)
+        [Outcome::White, Outcome::Draw, Outcome::Black]
+            .into_iter()
+            .find(|outcome| outcome.as_str() == text)
     }
 
     /// Returns the result as in PGN.
@@ -77,7 +79,14 @@ pub struct Adjudication {
 
 impl Default for Adjudication {
     fn default() -> Adjudication {
-        Adjudication { win: 1_200, win_plies: 5, draw: 8, draw_plies: 10, draw_from: 70, longest: 400 }
+        Adjudication {
+            win: 1_200,
+            win_plies: 5,
+            draw: 8,
+            draw_plies: 10,
+            draw_from: 70,
+            longest: 400,
+        }
     }
 }
 
@@ -91,15 +100,27 @@ impl Game {
     /// Starts a game from a position. `start` is the FEN of the position, unless it is the initial position.
     pub fn from(position: Chess, start: Option<String>, mode: CastlingMode) -> Game {
         let keys = vec![key(&position)];
-        Game { start, position, keys, settled: None, moves: Vec::new(), mode, decided: 0, level: 0 }
+        Game {
+            start,
+            position,
+            keys,
+            settled: None,
+            moves: Vec::new(),
+            mode,
+            decided: 0,
+            level: 0,
+        }
     }
 
     /// Starts a game from a FEN.
     pub fn from_fen(fen: &str) -> Result<Game, NotationError> {
-        let setup: Fen = fen.parse().map_err(|error| NotationError::Fen(fen.to_owned(), error))?;
+        let setup: Fen = fen
+            .parse()
+            .map_err(|error| NotationError::Fen(fen.to_owned(), error))?;
         let mode = CastlingMode::detect(setup.as_setup());
-        let position =
-            setup.into_position(mode).map_err(|error| NotationError::Position(fen.to_owned(), Box::new(error)))?;
+        let position = setup
+            .into_position(mode)
+            .map_err(|error| NotationError::Position(fen.to_owned(), Box::new(error)))?;
         Ok(Game::from(position, Some(fen.to_owned()), mode))
     }
 
@@ -139,15 +160,25 @@ impl Game {
         } else {
             0
         };
-        self.decided = if side != 0 && self.decided.signum() != -side { self.decided + side } else { side };
-        self.level = if white.abs() <= rules.draw && self.plies() >= rules.draw_from { self.level + 1 } else { 0 };
+        self.decided = if side != 0 && self.decided.signum() != -side {
+            self.decided + side
+        } else {
+            side
+        };
+        self.level = if white.abs() <= rules.draw && self.plies() >= rules.draw_from {
+            self.level + 1
+        } else {
+            0
+        };
     }
 
     /// Returns the result by the rules of chess: mate, stalemate, insufficient material, fifty moves, threefold
     /// repetition.
     pub fn over(&self) -> Option<Outcome> {
         match self.position.outcome() {
-            shakmaty::Outcome::Known(KnownOutcome::Decisive { winner }) => return Some(Outcome::win(winner)),
+            shakmaty::Outcome::Known(KnownOutcome::Decisive { winner }) => {
+                return Some(Outcome::win(winner));
+            }
             shakmaty::Outcome::Known(KnownOutcome::Draw) => return Some(Outcome::Draw),
             shakmaty::Outcome::Unknown => {}
         }
@@ -159,7 +190,11 @@ impl Game {
     /// Returns the result by adjudication.
     pub fn judged(&self, rules: Adjudication) -> Option<Outcome> {
         if self.decided.abs() >= rules.win_plies {
-            return Some(if self.decided > 0 { Outcome::White } else { Outcome::Black });
+            return Some(if self.decided > 0 {
+                Outcome::White
+            } else {
+                Outcome::Black
+            });
         }
         (self.level >= rules.draw_plies || self.plies() >= rules.longest).then_some(Outcome::Draw)
     }
@@ -215,7 +250,9 @@ fn key(position: &Chess) -> u64 {
 
 /// Parses a move in standard algebraic notation.
 pub fn san(position: &Chess, word: &str) -> Result<Move, NotationError> {
-    let san: San = word.parse().map_err(|error| NotationError::Move(word.to_owned(), error))?;
+    let san: San = word
+        .parse()
+        .map_err(|error| NotationError::Move(word.to_owned(), error))?;
     san.to_move(position).map_err(|error| {
         let fen = Fen::from_position(position, EnPassantMode::Legal).to_string();
         NotationError::Illegal { san, fen, error }
@@ -229,7 +266,9 @@ mod tests {
 
     fn play(game: &mut Game, moves: &str) {
         for text in moves.split_whitespace() {
-            let m = game.legal(text).unwrap_or_else(|| panic!("{text} is not legal"));
+            let m = game
+                .legal(text)
+                .unwrap_or_else(|| panic!("{text} is not legal"));
             game.play(m, None);
         }
     }
@@ -276,7 +315,8 @@ mod tests {
         play(&mut game, "e2e4");
         let reply = game.legal("e7e5").unwrap();
         game.play(reply, Some(-12));
-        let expected = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR_w_KQkq_-_0_1 e2e4 e7e5:-12 1/2-1/2";
+        let expected =
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR_w_KQkq_-_0_1 e2e4 e7e5:-12 1/2-1/2";
         assert_eq!(game.line(Outcome::Draw), expected);
         assert_eq!(game.uci(), "startpos moves e2e4 e7e5");
         let knight = game.legal("g1f3").unwrap();

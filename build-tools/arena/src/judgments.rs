@@ -55,18 +55,33 @@ struct References {
 
 impl References {
     fn open(path: &Path) -> io::Result<References> {
-        let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+        let mut file = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .create(true)
+            .open(path)?;
         let mut text = String::new();
         file.read_to_string(&mut text)?;
         let row = |line: &str| {
-            let [nodes, hash, score, best] = line.split('\t').collect::<Vec<_>>()[..] else { return None };
+            let [nodes, hash, score, best] = line.split('\t').collect::<Vec<_>>()[..] else {
+                return None;
+            };
             let score = match score.strip_prefix('#') {
                 Some(moves) => Score::Mate(moves.parse().ok()?),
                 None => Score::Cp(score.parse().ok()?),
             };
-            Some(((nodes.parse().ok()?, hash.to_owned()), Reference { score, best: best.to_owned() }))
+            Some((
+                (nodes.parse().ok()?, hash.to_owned()),
+                Reference {
+                    score,
+                    best: best.to_owned(),
+                },
+            ))
         };
-        Ok(References { file, known: text.lines().filter_map(row).collect() })
+        Ok(References {
+            file,
+            known: text.lines().filter_map(row).collect(),
+        })
     }
 
     fn add(&mut self, nodes: u64, hash: String, found: Reference) -> io::Result<()> {
@@ -83,7 +98,11 @@ impl References {
 /// Returns a hash of the first four fields of the FEN.
 fn hash(position: &Chess) -> String {
     let fen = Epd::from_position(position, EnPassantMode::Legal).to_string();
-    Sha256::digest(fen).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(fen)
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 /// A move of a game, with its judgment by the program.
@@ -110,7 +129,13 @@ struct Counts {
 
 impl Counts {
     /// Adds a move by the values of the reference.
-    fn add(&mut self, mark: Option<Judgment>, [before, after]: [Value; 2], mover: Color, is_first: bool) {
+    fn add(
+        &mut self,
+        mark: Option<Judgment>,
+        [before, after]: [Value; 2],
+        mover: Color,
+        is_first: bool,
+    ) {
         let expected = judge(before, after, mover);
         let loss = mover.fold_wb(1.0, -1.0) * (before.chances() - after.chances());
         let is_severe = |judgment: Option<Judgment>| judgment >= Some(Judgment::Mistake);
@@ -132,8 +157,12 @@ impl Counts {
     }
 
     fn row(&self, name: &str) -> String {
-        let share =
-            |part: usize, whole: usize| format!("{:.0} % of {whole}", 100.0 * part as f64 / whole.max(1) as f64);
+        let share = |part: usize, whole: usize| {
+            format!(
+                "{:.0} % of {whole}",
+                100.0 * part as f64 / whole.max(1) as f64
+            )
+        };
         format!(
             "| {name} | {} | {} | {} | {} | {} |",
             share(self.right, self.marks),
@@ -149,8 +178,11 @@ impl Counts {
 pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
     let games = args.sample.games()?;
     let moves = analysed(&args.sample, &games)?;
-    let mut references = References::open(&args.reference).map_err(ArenaError::file(&args.reference))?;
-    let deadline = args.minutes.map(|minutes| Instant::now() + Duration::from_secs(60 * minutes));
+    let mut references =
+        References::open(&args.reference).map_err(ArenaError::file(&args.reference))?;
+    let deadline = args
+        .minutes
+        .map(|minutes| Instant::now() + Duration::from_secs(60 * minutes));
     search(args, &games, &mut references, deadline)?;
 
     println!(
@@ -158,27 +190,61 @@ pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
     );
     println!("|---|---|---|---|---|---|");
     let (mut counts, mut yardstick) = (Counts::default(), Counts::default());
-    for Played { before, after, played, judgment } in &moves {
+    for Played {
+        before,
+        after,
+        played,
+        judgment,
+    } in &moves
+    {
         let value = |nodes: u64, position: &Chess| {
-            let known = || references.known.get(&(nodes, hash(position))).map(|known| known.score.into());
+            let known = || {
+                references
+                    .known
+                    .get(&(nodes, hash(position)))
+                    .map(|known| known.score.into())
+            };
             Value::by_the_rules(position).or_else(known)
         };
         let values = |nodes| Some([value(nodes, before)?, value(nodes, after)?]);
-        let Some(expected) = values(args.sample.nodes) else { continue };
-        let best = references.known.get(&(args.sample.nodes, hash(before))).map(|known| known.best.as_str());
+        let Some(expected) = values(args.sample.nodes) else {
+            continue;
+        };
+        let best = references
+            .known
+            .get(&(args.sample.nodes, hash(before)))
+            .map(|known| known.best.as_str());
         let best = best.and_then(|best| best.parse::<UciMove>().ok()?.to_move(before).ok());
         let mover = before.turn();
         counts.add(*judgment, expected, mover, best == Some(*played));
         if let Some([before, after]) = values(args.yardstick) {
-            yardstick.add(judge(before, after, mover), expected, mover, best == Some(*played));
+            yardstick.add(
+                judge(before, after, mover),
+                expected,
+                mover,
+                best == Some(*played),
+            );
         }
     }
-    println!("{}", counts.row(&format!("`shelfish analyse {}`", args.sample.options)));
+    println!(
+        "{}",
+        counts.row(&format!("`shelfish analyse {}`", args.sample.options))
+    );
     if yardstick.moves > 0 {
-        println!("{}", yardstick.row(&format!("the reference at {} nodes", args.yardstick)));
+        println!(
+            "{}",
+            yardstick.row(&format!("the reference at {} nodes", args.yardstick))
+        );
     }
-    let Counts { moves: compared, .. } = counts;
-    println!("\n{} games, {compared} of {} moves compared with {} nodes", games.len(), moves.len(), args.sample.nodes);
+    let Counts {
+        moves: compared, ..
+    } = counts;
+    println!(
+        "\n{} games, {compared} of {} moves compared with {} nodes",
+        games.len(),
+        moves.len(),
+        args.sample.nodes
+    );
     Ok(())
 }
 
@@ -189,14 +255,22 @@ fn analysed(sample: &Sample, games: &[PgnGame]) -> Result<Vec<Played>, Box<dyn s
         let positions: Vec<Chess> = game.game.positions().collect();
         for (n, played) in game.game.moves().iter().enumerate() {
             let found = &report["moves"][n];
-            let judgment = match found["judgment"].as_str().filter(|_| found["settled"] == true) {
+            let judgment = match found["judgment"]
+                .as_str()
+                .filter(|_| found["settled"] == true)
+            {
                 Some("inaccuracy") => Some(Judgment::Inaccuracy),
                 Some("mistake") => Some(Judgment::Mistake),
                 Some("blunder") => Some(Judgment::Blunder),
                 _ => None,
             };
             let [before, after] = [positions[n].clone(), positions[n + 1].clone()];
-            moves.push(Played { before, after, played: *played, judgment });
+            moves.push(Played {
+                before,
+                after,
+                played: *played,
+                judgment,
+            });
         }
     }
     Ok(moves)
@@ -211,12 +285,20 @@ fn search(
 ) -> Result<(), Box<dyn std::error::Error>> {
     let mut engine = None;
     for (number, game) in games.iter().enumerate() {
-        for nodes in [args.sample.nodes, args.yardstick].into_iter().filter(|nodes| *nodes > 0) {
+        for nodes in [args.sample.nodes, args.yardstick]
+            .into_iter()
+            .filter(|nodes| *nodes > 0)
+        {
             let mut line = String::from("startpos moves");
             let mut is_new = true;
-            for (position, played) in game.game.positions().zip(game.game.moves().iter().map(Some).chain([None])) {
+            for (position, played) in game
+                .game
+                .positions()
+                .zip(game.game.moves().iter().map(Some).chain([None]))
+            {
                 let key = hash(&position);
-                if !position.is_game_over() && !references.known.contains_key(&(nodes, key.clone())) {
+                if !position.is_game_over() && !references.known.contains_key(&(nodes, key.clone()))
+                {
                     if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                         eprintln!("arena: stopped in game {} of {}", number + 1, games.len());
                         return Ok(());
@@ -231,14 +313,25 @@ fn search(
                     let answer = engine.search(&line, &format!("nodes {nodes}"), TIMEOUT)?;
                     let score = answer.score.ok_or(ArenaError::NoScore)?;
                     let score = sample::white_score(score, position.turn());
-                    references.add(nodes, key, Reference { score, best: answer.best })?;
+                    references.add(
+                        nodes,
+                        key,
+                        Reference {
+                            score,
+                            best: answer.best,
+                        },
+                    )?;
                 }
                 if let Some(played) = played {
                     line.push(' ');
                     line.push_str(&played.to_uci(CastlingMode::Standard).to_string());
                 }
             }
-            eprintln!("arena: game {} of {}, {nodes} nodes", number + 1, games.len());
+            eprintln!(
+                "arena: game {} of {}, {nodes} nodes",
+                number + 1,
+                games.len()
+            );
         }
     }
     Ok(())
@@ -252,13 +345,26 @@ mod tests {
     fn marks_are_counted_by_the_scores_of_the_reference() {
         let mut counts = Counts::default();
         let values = |before, after| [Value::Cp(before), Value::Cp(after)];
-        counts.add(Some(Judgment::Blunder), values(0, -400), Color::White, false);
-        counts.add(Some(Judgment::Inaccuracy), values(0, 40), Color::Black, false);
+        counts.add(
+            Some(Judgment::Blunder),
+            values(0, -400),
+            Color::White,
+            false,
+        );
+        counts.add(
+            Some(Judgment::Inaccuracy),
+            values(0, 40),
+            Color::Black,
+            false,
+        );
         counts.add(Some(Judgment::Mistake), values(0, 0), Color::White, true);
         counts.add(None, values(0, -400), Color::White, false);
         counts.add(None, values(0, 400), Color::White, false);
         let row = counts.row("a");
-        assert_eq!(row, "| a | 33 % of 3 | 67 % of 3 | 50 % of 2 | 50 % of 2 | 33 % of 3 |");
+        assert_eq!(
+            row,
+            "| a | 33 % of 3 | 67 % of 3 | 50 % of 2 | 50 % of 2 | 33 % of 3 |"
+        );
         assert_eq!(counts.moves, 5);
     }
 }

@@ -38,7 +38,11 @@ impl Count {
     }
 
     fn text(&self) -> String {
-        format!("{:.0} % of {}", 100.0 * self.confirmed as f64 / self.all.max(1) as f64, self.all)
+        format!(
+            "{:.0} % of {}",
+            100.0 * self.confirmed as f64 / self.all.max(1) as f64,
+            self.all
+        )
     }
 }
 
@@ -63,21 +67,43 @@ pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
             if is_great { &mut great } else { &mut only }.add(is_confirmed);
             if args.verbose && !is_confirmed {
                 let san = report["moves"][n]["san"].as_str().unwrap_or_default();
-                println!("game {}, ply {}, {san}, {mark}, {fen}: {chances:?}", number + 1, n + 1);
+                println!(
+                    "game {}, ply {}, {san}, {mark}, {fen}: {chances:?}",
+                    number + 1,
+                    n + 1
+                );
             }
         }
     }
-    let both = Count { all: only.all + great.all, confirmed: only.confirmed + great.confirmed };
+    let both = Count {
+        all: only.all + great.all,
+        confirmed: only.confirmed + great.confirmed,
+    };
     println!("| marks by | only moves and great moves | only moves | great moves |");
     println!("|---|---|---|---|");
-    println!("| `shelfish analyse {}` | {} | {} | {} |", args.sample.options, both.text(), only.text(), great.text());
-    println!("\n{} games, {moves} moves, the reference at {} nodes", games.len(), args.sample.nodes);
+    println!(
+        "| `shelfish analyse {}` | {} | {} | {} |",
+        args.sample.options,
+        both.text(),
+        only.text(),
+        great.text()
+    );
+    println!(
+        "\n{} games, {moves} moves, the reference at {} nodes",
+        games.len(),
+        args.sample.nodes
+    );
     Ok(())
 }
 
 /// Returns the winning chances of the two lines for the side to move, if the first line begins with a move.
 fn chances(answer: &Answer, position: &Chess, played: Move) -> Option<[f64; 2]> {
-    let best = answer.best.parse::<UciMove>().ok()?.to_move(position).ok()?;
+    let best = answer
+        .best
+        .parse::<UciMove>()
+        .ok()?
+        .to_move(position)
+        .ok()?;
     // The score of a UCI engine is from the point of view of the side to move.
     let own = |score| Value::from(sample::white_score(score, Color::White)).chances();
     (best == played).then_some([own(answer.score?), own(answer.second?)])

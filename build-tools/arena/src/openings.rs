@@ -13,7 +13,12 @@ pub fn read(text: &str) -> Result<Vec<Game>, LineError> {
         !line.is_empty() && !line.starts_with('#') && line != "eco\tname\tpgn"
     });
     let mut games = lines
-        .map(|(index, line)| opening(line).map_err(|error| LineError { line: index + 1, error }))
+        .map(|(index, line)| {
+            opening(line).map_err(|error| LineError {
+                line: index + 1,
+                error,
+            })
+        })
         .collect::<Result<Vec<Game>, LineError>>()?;
     games.retain(|game| !game.position().is_game_over());
     Ok(games)
@@ -39,7 +44,8 @@ mod tests {
 
     #[test]
     fn openings_are_moves_or_positions() {
-        let text = "eco\tname\tpgn\nB20\tSicilian Defense\t1. e4 c5\n\n8/8/8/4k3/8/8/1R6/4K3 w - - 0 1\n";
+        let text =
+            "eco\tname\tpgn\nB20\tSicilian Defense\t1. e4 c5\n\n8/8/8/4k3/8/8/1R6/4K3 w - - 0 1\n";
         let games = read(text).unwrap();
         assert_eq!(games[0].uci(), "startpos moves e2e4 c7c5");
         assert_eq!(games[1].uci(), "fen 8/8/8/4k3/8/8/1R6/4K3 w - - 0 1");
@@ -47,12 +53,20 @@ mod tests {
 
     #[test]
     fn an_opening_that_ends_the_game_is_skipped() {
-        assert_eq!(read("A00\tFool's Mate\t1. f3 e5 2. g4 Qh4#\nA00\tAmar\t1. Nh3").unwrap().len(), 1);
+        assert_eq!(
+            read("A00\tFool's Mate\t1. f3 e5 2. g4 Qh4#\nA00\tAmar\t1. Nh3")
+                .unwrap()
+                .len(),
+            1
+        );
     }
 
     #[test]
     fn the_openings_of_this_repository_are_read() {
-        for text in [include_str!("../../shelfish/openings/a.tsv"), include_str!("../../shelfish/openings/c.tsv")] {
+        for text in [
+            include_str!("../../shelfish/openings/a.tsv"),
+            include_str!("../../shelfish/openings/c.tsv"),
+        ] {
             assert!(read(text).unwrap().len() > 500);
         }
     }

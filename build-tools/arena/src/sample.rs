@@ -50,10 +50,12 @@ pub struct Sample {
 
 /// Parses `FILE:STEP`.
 fn selection(text: &str) -> Result<(PathBuf, usize), OptionError> {
-    let (file, step) =
-        text.rsplit_once(':').ok_or_else(|| OptionError::form("FILE:STEP, like games.pgn.zst:100", text))?;
+    let (file, step) = text
+        .rsplit_once(':')
+        .ok_or_else(|| OptionError::form("FILE:STEP, like games.pgn.zst:100", text))?;
     let distance = step.parse().ok().filter(|distance| *distance > 0);
-    let distance = distance.ok_or_else(|| OptionError::form("a distance of 1 or more after the colon", step))?;
+    let distance = distance
+        .ok_or_else(|| OptionError::form("a distance of 1 or more after the colon", step))?;
     Ok((file.into(), distance))
 }
 
@@ -62,7 +64,9 @@ impl Sample {
     pub fn games(&self) -> Result<Vec<PgnGame>, ArenaError> {
         let (mut games, mut seen) = (Vec::new(), HashSet::new());
         for (path, step) in &self.games {
-            let chosen = self.choose(path, *step, &mut seen).map_err(ArenaError::file(path))?;
+            let chosen = self
+                .choose(path, *step, &mut seen)
+                .map_err(ArenaError::file(path))?;
             games.extend(chosen);
         }
         Ok(games)
@@ -70,7 +74,12 @@ impl Sample {
 
     /// Chooses `count` games of a file after the first `offset` games: every `step`-th game, or the next game of chess of 40
     /// to 120 plies that was not seen.
-    fn choose(&self, file: &Path, step: usize, seen: &mut HashSet<Vec<Move>>) -> io::Result<Vec<PgnGame>> {
+    fn choose(
+        &self,
+        file: &Path,
+        step: usize,
+        seen: &mut HashSet<Vec<Move>>,
+    ) -> io::Result<Vec<PgnGame>> {
         let (mut next, mut games) = (self.offset, Vec::new());
         for (number, text) in texts(file)?.enumerate() {
             let text = text?.text;
@@ -104,10 +113,18 @@ impl Sample {
         fs::remove_file(&path).map_err(ArenaError::file(&path))?;
         let run = run.map_err(ArenaError::file(&self.program))?;
         if !run.status.success() {
-            return Err(ArenaError::Program { program: self.program.clone(), status: run.status });
+            return Err(ArenaError::Program {
+                program: self.program.clone(),
+                status: run.status,
+            });
         }
-        let lines = run.stdout.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-        lines.map(|line| serde_json::from_slice(line).map_err(ArenaError::Report)).collect()
+        let lines = run
+            .stdout
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty());
+        lines
+            .map(|line| serde_json::from_slice(line).map_err(ArenaError::Report))
+            .collect()
     }
 }
 

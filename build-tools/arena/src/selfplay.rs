@@ -55,7 +55,9 @@ pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
     let mut engine = Engine::start(&Setup::parse(&args.engine)?)?;
     let seeds = args.first..args.first + args.games;
     let Some(path) = &args.continue_games else {
-        return seeds.into_iter().try_for_each(|seed| play(&mut engine, args.nodes, seed, None));
+        return seeds
+            .into_iter()
+            .try_for_each(|seed| play(&mut engine, args.nodes, seed, None));
     };
     for text in texts(path).map_err(ArenaError::file(path))? {
         let text = text.map_err(ArenaError::file(path))?;
@@ -66,14 +68,24 @@ pub fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
             && let Ok(real) = pgn::read(&decoded(&text.text), 1)
             && *real.start() == Chess::default()
         {
-            play(&mut engine, args.nodes, text.number, Some(real.game.moves()))?;
+            play(
+                &mut engine,
+                args.nodes,
+                text.number,
+                Some(real.game.moves()),
+            )?;
         }
     }
     Ok(())
 }
 
 /// Plays and prints the game of a seed. The game continues the moves of a real game, if there are such moves.
-fn play(engine: &mut Engine, nodes: u64, seed: u64, real: Option<&[Move]>) -> Result<(), Box<dyn std::error::Error>> {
+fn play(
+    engine: &mut Engine,
+    nodes: u64,
+    seed: u64,
+    real: Option<&[Move]>,
+) -> Result<(), Box<dyn std::error::Error>> {
     let mut random = fastrand::Rng::with_seed(seed);
     let (opening, random_until) = match real {
         Some(moves) => (Some(opening_of(moves, &mut random)), 0),
@@ -90,7 +102,9 @@ fn play(engine: &mut Engine, nodes: u64, seed: u64, real: Option<&[Move]>) -> Re
 /// Returns a game of random moves, or `None` if the game ends.
 fn random_opening(random: &mut fastrand::Rng) -> Option<Game> {
     let mut game = Game::default();
-    (0..random.usize(6..=10)).all(|_| play_random(&mut game, random)).then_some(game)
+    (0..random.usize(6..=10))
+        .all(|_| play_random(&mut game, random))
+        .then_some(game)
 }
 
 /// Returns a game that starts from a position of a real game.
@@ -111,7 +125,10 @@ fn game(
     random_until: usize,
     random: &mut fastrand::Rng,
 ) -> Result<Option<String>, Error> {
-    let rules = Adjudication { longest: 300, ..Adjudication::default() };
+    let rules = Adjudication {
+        longest: 300,
+        ..Adjudication::default()
+    };
     engine.new_game()?;
     let mut searched = 0;
     loop {
@@ -122,10 +139,20 @@ fn game(
             play_random(&mut game, random);
             continue;
         }
-        let answer = engine.search(&game.recent_uci(), &format!("nodes {nodes}"), Duration::from_secs(60))?;
-        let m = game.legal(&answer.best).ok_or_else(|| Error::Line(answer.best.clone()))?;
+        let answer = engine.search(
+            &game.recent_uci(),
+            &format!("nodes {nodes}"),
+            Duration::from_secs(60),
+        )?;
+        let m = game
+            .legal(&answer.best)
+            .ok_or_else(|| Error::Line(answer.best.clone()))?;
         let score = answer.score.map_or(0, UciScore::centipawns);
-        let white = if game.position().turn() == Color::White { score } else { -score };
+        let white = if game.position().turn() == Color::White {
+            score
+        } else {
+            -score
+        };
         if searched == 0 && white.abs() > BALANCED {
             return Ok(None);
         }

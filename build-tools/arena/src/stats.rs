@@ -34,8 +34,18 @@ impl Pairs {
     fn moments(&self, counts: [f64; 5]) -> (f64, f64) {
         let number: f64 = counts.iter().sum();
         let points = |index: usize| index as f64 / 4.0;
-        let mean = counts.iter().enumerate().map(|(i, n)| n * points(i)).sum::<f64>() / number;
-        let variance = counts.iter().enumerate().map(|(i, n)| n * (points(i) - mean).powi(2)).sum::<f64>() / number;
+        let mean = counts
+            .iter()
+            .enumerate()
+            .map(|(i, n)| n * points(i))
+            .sum::<f64>()
+            / number;
+        let variance = counts
+            .iter()
+            .enumerate()
+            .map(|(i, n)| n * (points(i) - mean).powi(2))
+            .sum::<f64>()
+            / number;
         (mean, variance)
     }
 
@@ -47,7 +57,11 @@ impl Pairs {
         }
         let (mean, variance) = self.moments(self.0.map(|count| count as f64));
         let error = Z95 * (variance / number as f64).sqrt();
-        Some(Elo { value: elo_of(mean), low: elo_of(mean - error), high: elo_of(mean + error) })
+        Some(Elo {
+            value: elo_of(mean),
+            low: elo_of(mean - error),
+            high: elo_of(mean + error),
+        })
     }
 
     /// Returns the log-likelihood ratio of a difference of `high` Elo to a difference of `low` Elo.
@@ -87,13 +101,21 @@ pub struct Elo {
 impl Elo {
     /// Adds the rating of the opponent.
     pub fn above(self, other: f64) -> Elo {
-        Elo { value: other + self.value, low: other + self.low, high: other + self.high }
+        Elo {
+            value: other + self.value,
+            low: other + self.low,
+            high: other + self.high,
+        }
     }
 }
 
 impl fmt::Display for Elo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:+.1} [{:+.1}, {:+.1}]", self.value, self.low, self.high)
+        write!(
+            f,
+            "{:+.1} [{:+.1}, {:+.1}]",
+            self.value, self.low, self.high
+        )
     }
 }
 
@@ -177,7 +199,10 @@ mod tests {
     /// Simulates matches with a known difference and compares the error rate with the promised rate.
     #[test]
     fn the_test_is_right_nineteen_times_out_of_twenty() {
-        let sprt = Sprt { low: 0.0, high: 20.0 };
+        let sprt = Sprt {
+            low: 0.0,
+            high: 20.0,
+        };
         let mut random = fastrand::Rng::with_seed(7);
         for (elo, right) in [(0.0, false), (20.0, true)] {
             let mut wrong = 0;
@@ -196,7 +221,10 @@ mod tests {
                             loss
                         }
                     };
-                    let (a, b) = (play(Outcome::White, Outcome::Black), play(Outcome::Black, Outcome::White));
+                    let (a, b) = (
+                        play(Outcome::White, Outcome::Black),
+                        play(Outcome::Black, Outcome::White),
+                    );
                     pairs.count(a, b);
                     if pairs.number() > 20
                         && let Some(decision) = sprt.decided(&pairs)

@@ -5,15 +5,29 @@ use std::process::Command;
 
 const ARENA: &str = env!("CARGO_BIN_EXE_arena");
 /// Real games.
-const REAL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/book/games.pgn");
+const REAL: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../tests/data/book/games.pgn"
+);
 
 /// Plays games and returns their lines.
 fn play(options: &[&str]) -> Vec<String> {
     let engine = format!("{ARENA} engine");
-    let run =
-        Command::new(ARENA).args(["selfplay", "--engine", &engine, "--nodes", "60"]).args(options).output().unwrap();
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
-    String::from_utf8(run.stdout).unwrap().lines().map(str::to_owned).collect()
+    let run = Command::new(ARENA)
+        .args(["selfplay", "--engine", &engine, "--nodes", "60"])
+        .args(options)
+        .output()
+        .unwrap();
+    assert!(
+        run.status.success(),
+        "{}",
+        String::from_utf8_lossy(&run.stderr)
+    );
+    String::from_utf8(run.stdout)
+        .unwrap()
+        .lines()
+        .map(str::to_owned)
+        .collect()
 }
 
 #[test]
@@ -51,7 +65,15 @@ fn a_continued_game_starts_from_a_position_of_the_real_game_and_has_no_random_mo
 #[test]
 fn a_missing_file_of_games_is_named() {
     let run = Command::new(ARENA)
-        .args(["selfplay", "--engine", &format!("{ARENA} engine"), "--games", "1", "--continue-games", "no-such.pgn"])
+        .args([
+            "selfplay",
+            "--engine",
+            &format!("{ARENA} engine"),
+            "--games",
+            "1",
+            "--continue-games",
+            "no-such.pgn",
+        ])
         .output()
         .unwrap();
     assert!(!run.status.success());

@@ -47,7 +47,11 @@ pub(crate) fn read(path: &Path, max: usize) -> Result<(Vec<Record>, Vec<Record>)
     let mut halves = (Vec::new(), Vec::new());
     for (number, row) in BufReader::new(source).lines().enumerate().take(max) {
         let record = record(serde_json::from_str(&row?)?)?;
-        if (number / RUN).is_multiple_of(2) { halves.0.push(record) } else { halves.1.push(record) }
+        if (number / RUN).is_multiple_of(2) {
+            halves.0.push(record)
+        } else {
+            halves.1.push(record)
+        }
     }
     Ok(halves)
 }
@@ -61,18 +65,27 @@ fn record(mut row: Row) -> Result<Record, Box<dyn Error>> {
         .into_position(CastlingMode::Chess960)
         .or_else(|error| error.ignore_too_much_material())
         .or_else(|error| error.ignore_impossible_check())?;
-    row.evals.sort_by_key(|e| core::cmp::Reverse((e.depth, e.pvs.len(), e.knodes)));
+    row.evals
+        .sort_by_key(|e| core::cmp::Reverse((e.depth, e.pvs.len(), e.knodes)));
     let mut lines = Vec::new();
     for evaluation in &row.evals {
         for (i, pv) in evaluation.pvs.iter().enumerate() {
             let mut at = position.clone();
             let mut line = Vec::new();
             for word in pv.line.split_whitespace() {
-                let Ok(m) = word.parse::<UciMove>()?.to_move(&at) else { break };
+                let Ok(m) = word.parse::<UciMove>()?.to_move(&at) else {
+                    break;
+                };
                 at.play_unchecked(m);
                 line.push(m);
             }
-            lines.push((LineInfo { is_first_pv: i == 0, depth: evaluation.depth }, line));
+            lines.push((
+                LineInfo {
+                    is_first_pv: i == 0,
+                    depth: evaluation.depth,
+                },
+                line,
+            ));
         }
     }
     Ok(Record { position, lines })

@@ -75,7 +75,10 @@ impl Choice {
     /// Computes the score of each legal move as log-odds.
     pub(crate) fn logits(&self, weights: &[f32], logits: &mut Vec<f32>) {
         logits.clear();
-        logits.extend((0..self.ends.len()).map(|i| self.of(i).iter().map(|f| weights[*f as usize]).sum::<f32>()));
+        logits.extend(
+            (0..self.ends.len())
+                .map(|i| self.of(i).iter().map(|f| weights[*f as usize]).sum::<f32>()),
+        );
     }
 
     pub(crate) fn played(&self) -> usize {
@@ -125,13 +128,20 @@ pub(crate) fn fit(records: &[Record], epochs: usize, without: &[String]) -> Vec<
     for (name, size) in NAMES.iter().zip(SIZES) {
         fixed.resize(fixed.len() + size, without.iter().any(|w| w == name));
     }
-    let mut model = Model { fixed, weights: vec![0.0; WEIGHTS], squares: vec![1.0; WEIGHTS], logits: Vec::new() };
+    let mut model = Model {
+        fixed,
+        weights: vec![0.0; WEIGHTS],
+        squares: vec![1.0; WEIGHTS],
+        logits: Vec::new(),
+    };
     let mut order: Vec<usize> = (0..records.len()).collect();
     let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
     let mut choice = Choice::default();
     for epoch in 0..epochs {
         for i in (1..order.len()).rev() {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             order.swap(i, (seed >> 33) as usize % (i + 1));
         }
         let rate = 0.12 * (1.0 - epoch as f32 / epochs as f32);
@@ -142,13 +152,22 @@ pub(crate) fn fit(records: &[Record], epochs: usize, without: &[String]) -> Vec<
                 count += 1;
             });
         }
-        eprintln!("epoch {epoch}: {count} moves, {:.4} bits", loss / count as f64);
+        eprintln!(
+            "epoch {epoch}: {count} moves, {:.4} bits",
+            loss / count as f64
+        );
     }
     // The weights are not centred: a constant added to a table changes no rank, and weights of rare features stay near
     // 0.
-    let weights = model.weights.iter().zip(&model.squares).map(|(weight, squares)| {
-        let learned = squares - 1.0;
-        weight * learned / (learned + SHRINKAGE) * SCALE
-    });
-    weights.map(|weight| weight.round().clamp(-127.0, 127.0) as i8 as u8).collect()
+    let weights = model
+        .weights
+        .iter()
+        .zip(&model.squares)
+        .map(|(weight, squares)| {
+            let learned = squares - 1.0;
+            weight * learned / (learned + SHRINKAGE) * SCALE
+        });
+    weights
+        .map(|weight| weight.round().clamp(-127.0, 127.0) as i8 as u8)
+        .collect()
 }

@@ -57,7 +57,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut held_out = Vec::new();
     for (path, max) in &sources {
         let (fitted, held) = data::read(path, *max)?;
-        eprintln!("{}: {} records to fit, {} to validate", path.display(), fitted.len(), held.len());
+        eprintln!(
+            "{}: {} records to fit, {} to validate",
+            path.display(),
+            fitted.len(),
+            held.len()
+        );
         train.extend(fitted);
         held_out.push((path, held));
     }
@@ -65,7 +70,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         let bytes = moves::fit::fit(&train, epochs, &without);
         std::fs::write(&weights, &bytes)?;
         for (path, held) in &held_out {
-            println!("{}: {}", path.display(), moves::validate::estimate(held, &bytes));
+            println!(
+                "{}: {}",
+                path.display(),
+                moves::validate::estimate(held, &bytes)
+            );
         }
     } else {
         for (path, held) in &held_out {

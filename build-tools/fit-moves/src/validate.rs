@@ -23,14 +23,23 @@ fn entropy(column: &[u8]) -> f64 {
         counts[*value as usize] += 1;
     }
     let sum = column.len() as f64;
-    counts.iter().filter(|n| **n > 0).map(|n| -(*n as f64) * (*n as f64 / sum).log2()).sum::<f64>() / 8.0
+    counts
+        .iter()
+        .filter(|n| **n > 0)
+        .map(|n| -(*n as f64) * (*n as f64 / sum).log2())
+        .sum::<f64>()
+        / 8.0
 }
 
 impl fmt::Display for Validation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sum = |columns: &[f64; COLUMNS]| columns.iter().sum::<f64>();
-        let ranks = self.blocks[super::line::RANK..super::line::WIDE].iter().sum::<f64>();
-        let ranks_whole = self.whole[super::line::RANK..super::line::WIDE].iter().sum::<f64>();
+        let ranks = self.blocks[super::line::RANK..super::line::WIDE]
+            .iter()
+            .sum::<f64>();
+        let ranks_whole = self.whole[super::line::RANK..super::line::WIDE]
+            .iter()
+            .sum::<f64>();
         writeln!(
             f,
             "{} moves, {} ranked, {:.0} ns a ranked move",
@@ -44,7 +53,12 @@ impl fmt::Display for Validation {
             ranks_whole * 8.0 * self.records as f64 / self.ranked as f64,
             ranks * 8.0 * self.records as f64 / self.ranked as f64
         )?;
-        writeln!(f, "  bytes a record: {:.3} whole, {:.3} in blocks", sum(&self.whole), sum(&self.blocks))?;
+        writeln!(
+            f,
+            "  bytes a record: {:.3} whole, {:.3} in blocks",
+            sum(&self.whole),
+            sum(&self.blocks)
+        )?;
         write!(f, "  by column:")?;
         for column in self.blocks {
             write!(f, " {column:.3}")?;
@@ -63,7 +77,11 @@ pub(crate) fn validate(records: &[Record]) -> Validation {
     for block in records.chunks(600) {
         let mut out = LineColumns::default();
         for record in block {
-            let lines: Vec<_> = record.lines.iter().map(|(info, line)| (*info, line.as_slice())).collect();
+            let lines: Vec<_> = record
+                .lines
+                .iter()
+                .map(|(info, line)| (*info, line.as_slice()))
+                .collect();
             // Records beyond the limits of the format are ignored.
             moves += encode(&record.position, &lines, None, &mut out).unwrap_or_default();
         }
@@ -73,9 +91,19 @@ pub(crate) fn validate(records: &[Record]) -> Validation {
         }
     }
     let seconds = began.elapsed().as_secs_f64();
-    let ranked = all.columns[super::line::RANK..super::line::WIDE].iter().map(Vec::len).sum();
+    let ranked = all.columns[super::line::RANK..super::line::WIDE]
+        .iter()
+        .map(Vec::len)
+        .sum();
     let whole = all.columns.each_ref().map(|column| entropy(column) / n);
-    Validation { records: records.len(), moves, ranked, whole, blocks, seconds }
+    Validation {
+        records: records.len(),
+        moves,
+        ranked,
+        whole,
+        blocks,
+        seconds,
+    }
 }
 
 /// Validates other weights without the codec, by the entropy of the ranks in one column and by cross-entropy.
@@ -89,15 +117,28 @@ pub(crate) fn estimate(records: &[Record], weights: &[u8]) -> String {
         choices(record, &mut choice, |choice| {
             choice.logits(&weights, &mut logits);
             let played = logits[choice.played()];
-            let ahead = logits[..choice.played()].iter().filter(|other| **other >= played).count();
-            let after = logits[choice.played()..].iter().filter(|other| **other > played).count();
+            let ahead = logits[..choice.played()]
+                .iter()
+                .filter(|other| **other >= played)
+                .count();
+            let after = logits[choice.played()..]
+                .iter()
+                .filter(|other| **other > played)
+                .count();
             counts[(ahead + after).min(255)] += 1;
-            let sum: f32 = logits.iter().map(|o| ((o - played) / super::fit::SCALE).exp()).sum();
+            let sum: f32 = logits
+                .iter()
+                .map(|o| ((o - played) / super::fit::SCALE).exp())
+                .sum();
             cross += f64::from(sum.log2());
         });
     }
     let n = counts.iter().sum::<usize>() as f64;
-    let rank: f64 = counts.iter().filter(|c| **c > 0).map(|c| -(*c as f64) / n * (*c as f64 / n).log2()).sum();
+    let rank: f64 = counts
+        .iter()
+        .filter(|c| **c > 0)
+        .map(|c| -(*c as f64) / n * (*c as f64 / n).log2())
+        .sum();
     format!(
         "{n} ranked, rank entropy {rank:.4}, cross-entropy {:.4}, first {:.1} %, first three {:.1} %",
         cross / n,

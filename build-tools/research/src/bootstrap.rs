@@ -29,14 +29,24 @@ pub struct Estimate {
 impl Estimate {
     fn of(value: f64, mut draws: Vec<f64>) -> Estimate {
         draws.sort_unstable_by(f64::total_cmp);
-        Estimate { value, low: percentile(&draws, 2.5), high: percentile(&draws, 97.5) }
+        Estimate {
+            value,
+            low: percentile(&draws, 2.5),
+            high: percentile(&draws, 97.5),
+        }
     }
 }
 
 /// Formats the value and its interval.
 impl std::fmt::Display for Estimate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} ({}–{})", figure(self.value), figure(self.low), figure(self.high))
+        write!(
+            f,
+            "{} ({}–{})",
+            figure(self.value),
+            figure(self.low),
+            figure(self.high)
+        )
     }
 }
 
@@ -56,10 +66,15 @@ impl Resample {
         for _ in 0..DRAWS {
             let drawn: Vec<usize> = (0..games).map(|_| random.usize(..games)).collect();
             for (draws, values) in draws.iter_mut().zip(series) {
-                draws.push(drawn.iter().map(|&game| values[game]).sum::<f64>() / games.max(1) as f64);
+                draws.push(
+                    drawn.iter().map(|&game| values[game]).sum::<f64>() / games.max(1) as f64,
+                );
             }
         }
-        Resample { means: series.iter().map(|values| mean(&values[..games])).collect(), draws }
+        Resample {
+            means: series.iter().map(|values| mean(&values[..games])).collect(),
+            draws,
+        }
     }
 
     /// Returns the mean of a series.
@@ -69,13 +84,19 @@ impl Resample {
 
     /// Returns the ratio of the means of two series.
     pub fn ratio(&self, series: usize, other: usize) -> Estimate {
-        let draws = self.draws[series].iter().zip(&self.draws[other]).map(|(mean, other)| mean / other);
+        let draws = self.draws[series]
+            .iter()
+            .zip(&self.draws[other])
+            .map(|(mean, other)| mean / other);
         Estimate::of(self.means[series] / self.means[other], draws.collect())
     }
 
     /// Returns the difference of the means of two series.
     pub fn difference(&self, series: usize, other: usize) -> Estimate {
-        let draws = self.draws[series].iter().zip(&self.draws[other]).map(|(mean, other)| mean - other);
+        let draws = self.draws[series]
+            .iter()
+            .zip(&self.draws[other])
+            .map(|(mean, other)| mean - other);
         Estimate::of(self.means[series] - self.means[other], draws.collect())
     }
 }
@@ -97,16 +118,26 @@ mod tests {
         // The standard deviation of a uniform value is 1 / sqrt(12).
         let expected = 2.0 * 1.96 / 12f64.sqrt() / 20.0;
         assert!((value - 10.0).abs() < 0.05, "{value}");
-        assert!(((high - low) / expected - 1.0).abs() < 0.1, "{low} to {high}, expected a width of {expected}");
+        assert!(
+            ((high - low) / expected - 1.0).abs() < 0.1,
+            "{low} to {high}, expected a width of {expected}"
+        );
     }
 
     #[test]
     fn differences_between_games_do_not_widen_the_interval_of_a_ratio() {
-        let long_and_short: Vec<f64> = (0..200).map(|n| if n % 2 == 0 { 10.0 } else { 100.0 }).collect();
+        let long_and_short: Vec<f64> = (0..200)
+            .map(|n| if n % 2 == 0 { 10.0 } else { 100.0 })
+            .collect();
         let half_more = long_and_short.iter().map(|value| 1.5 * value).collect();
         let resample = Resample::new(&[long_and_short, half_more]);
         let Estimate { value, low, high } = resample.ratio(1, 0);
-        assert!([value, low, high].iter().all(|ratio| (ratio - 1.5).abs() < 1e-9), "{low} to {high}");
+        assert!(
+            [value, low, high]
+                .iter()
+                .all(|ratio| (ratio - 1.5).abs() < 1e-9),
+            "{low} to {high}"
+        );
         let mean = resample.mean(0);
         assert!(mean.high - mean.low > 10.0, "{mean}");
     }

@@ -83,7 +83,10 @@ pub fn run(args: &Args) -> Outcome {
     let written = Arc::new(AtomicU64::new(0));
     let total = args.positions.last().map(|&count| count.into());
     let progress = Progress::start(Work::positions("writing", &written, total), args.quiet);
-    let mut generator = Generator { random: Rng::with_seed(1), seen: HashSet::new() };
+    let mut generator = Generator {
+        random: Rng::with_seed(1),
+        seen: HashSet::new(),
+    };
     let mut evals = Vec::new().into_iter();
     let mut games = games(&args.games, args.hold_out)?;
     for (&count, number) in args.positions.iter().zip(1..) {
@@ -92,7 +95,11 @@ pub fn run(args: &Args) -> Outcome {
         while written.load(Relaxed) < count.into() {
             let Some(eval) = evals.next() else {
                 let Some(game) = games.next() else {
-                    return Err(format!("{}: the games have no more new positions", args.games.display()).into());
+                    return Err(format!(
+                        "{}: the games have no more new positions",
+                        args.games.display()
+                    )
+                    .into());
                 };
                 evals = generator.evals(&game?).into_iter();
                 continue;
@@ -135,7 +142,10 @@ fn games(path: &Path, hold_out: u32) -> io::Result<impl Iterator<Item = io::Resu
             };
             let is_held_out = (text.number - 1).is_multiple_of(hold_out.into());
             let main_line = pgn::read_main_line(&decoded(&text.text), text.line);
-            if !is_held_out && main_line.error.is_none() && *main_line.game.start() == Chess::default() {
+            if !is_held_out
+                && main_line.error.is_none()
+                && *main_line.game.start() == Chess::default()
+            {
                 is_empty = false;
                 return Some(Ok(main_line.game.moves().to_vec()));
             }
@@ -179,8 +189,12 @@ impl Generator {
     /// Draws three legal moves, and returns the move with the largest gain. Returns `None` if the game has ended.
     fn draw(&mut self, chess: &Chess) -> Option<Move> {
         let legal = chess.legal_moves();
-        let drawn: Vec<Move> = (0..3).filter_map(|_| self.random.choice(&legal).copied()).collect();
-        drawn.into_iter().max_by(|&a, &b| gain(chess, a).total_cmp(&gain(chess, b)))
+        let drawn: Vec<Move> = (0..3)
+            .filter_map(|_| self.random.choice(&legal).copied())
+            .collect();
+        drawn
+            .into_iter()
+            .max_by(|&a, &b| gain(chess, a).total_cmp(&gain(chess, b)))
     }
 
     /// Evaluates the new positions of a path, except its last position.
@@ -192,8 +206,13 @@ impl Generator {
             if self.seen.insert(hash(&position)) {
                 let count = self.number(EVALUATIONS);
                 let first = &moves[ply..moves.len().min(ply + PV_PLIES)];
-                let evaluations = (0..count).map(|_| self.evaluation(&chess, first, luck)).collect();
-                evals.push(PositionEval { evaluations, position });
+                let evaluations = (0..count)
+                    .map(|_| self.evaluation(&chess, first, luck))
+                    .collect();
+                evals.push(PositionEval {
+                    evaluations,
+                    position,
+                });
             }
             chess.play_unchecked(m);
         }
@@ -201,7 +220,10 @@ impl Generator {
 
     fn evaluation(&mut self, chess: &Chess, first: &[Move], luck: i32) -> Evaluation {
         let mut score = 100 * balance(chess.board()) + luck + self.random.i32(-10..=10);
-        let mut pvs = vec![Pv { score: Score::Cp(score), line: first.to_vec() }];
+        let mut pvs = vec![Pv {
+            score: Score::Cp(score),
+            line: first.to_vec(),
+        }];
         for _ in 1..self.number(PVS) {
             let step = self.random.i32(0..40);
             score += if chess.turn().is_white() { -step } else { step };
@@ -214,11 +236,18 @@ impl Generator {
             }
             // PVs differ in their first move.
             if pvs.iter().all(|pv| pv.line.first() != line.first()) {
-                pvs.push(Pv { score: Score::Cp(score), line });
+                pvs.push(Pv {
+                    score: Score::Cp(score),
+                    line,
+                });
             }
         }
         let depth = self.random.u16(18..48);
-        Evaluation { depth, knodes: 1 + self.random.u64(..1 << (8 + depth / 4)), pvs }
+        Evaluation {
+            depth,
+            knodes: 1 + self.random.u64(..1 << (8 + depth / 4)),
+            pvs,
+        }
     }
 
     fn number(&mut self, numbers: [usize; 5]) -> usize {
@@ -251,23 +280,35 @@ impl Compressed {
             received.iter().try_for_each(|part| out.write_all(&part))?;
             out.finish()?.flush()
         });
-        Ok(Compressed { text: Vec::new(), parts, writer })
+        Ok(Compressed {
+            text: Vec::new(),
+            parts,
+            writer,
+        })
     }
 
     fn push(&mut self, eval: &PositionEval) -> io::Result<()> {
         lichess::push_line(&mut self.text, eval);
-        if self.text.len() >= PART_BYTES { self.send() } else { Ok(()) }
+        if self.text.len() >= PART_BYTES {
+            self.send()
+        } else {
+            Ok(())
+        }
     }
 
     fn send(&mut self) -> io::Result<()> {
         // The thread ends before the last part only after an error, which `finish` returns.
-        self.parts.send(mem::take(&mut self.text)).map_err(|_| io::Error::other("cannot write the dump"))
+        self.parts
+            .send(mem::take(&mut self.text))
+            .map_err(|_| io::Error::other("cannot write the dump"))
     }
 
     fn finish(mut self) -> io::Result<()> {
         let sent = self.send();
         drop(self.parts);
-        self.writer.join().map_err(|_| io::Error::other("the thread of a dump ended early"))??;
+        self.writer
+            .join()
+            .map_err(|_| io::Error::other("the thread of a dump ended early"))??;
         sent
     }
 }
@@ -286,8 +327,15 @@ mod tests {
         fs::write(&games, PGN).unwrap();
         let out = dir.join("dumps");
         let positions = positions.to_vec();
-        run(&Args { games, positions: positions.clone(), out: out.clone(), hold_out: 2, month: 50.0, quiet: true })
-            .unwrap();
+        run(&Args {
+            games,
+            positions: positions.clone(),
+            out: out.clone(),
+            hold_out: 2,
+            month: 50.0,
+            quiet: true,
+        })
+        .unwrap();
         let names = (1..=positions.len()).flat_map(|n| [n.to_string(), format!("{n}-month")]);
         let read = |name: String| {
             let mut text = Vec::new();
@@ -301,7 +349,9 @@ mod tests {
     }
 
     fn positions(dump: &[u8]) -> Vec<String> {
-        let lines = dump.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+        let lines = dump
+            .split(|&byte| byte == b'\n')
+            .filter(|line| !line.is_empty());
         let records = lines.map(|line| shelfish_cli::evaluations::record::parse(line).unwrap());
         records
             .inspect(|record| assert_eq!((record.dropped, record.shortened), (0, 0)))
@@ -316,12 +366,24 @@ mod tests {
         let [first, first_month, second, second_month] = [0, 1, 2, 3].map(|n| positions(&dumps[n]));
         assert_eq!((first.len(), second.len()), (100, 200));
         let text = String::from_utf8_lossy(&dumps[2]).into_owned();
-        let scores = text.split("\"cp\":").skip(1).map(|rest| rest.split(',').next().unwrap().parse::<i32>().unwrap());
-        assert!(scores.into_iter().all(|score| score.abs() < 10_000), "{text}");
-        assert_eq!(first.iter().chain(&second).collect::<HashSet<_>>().len(), 300);
+        let scores = text
+            .split("\"cp\":")
+            .skip(1)
+            .map(|rest| rest.split(',').next().unwrap().parse::<i32>().unwrap());
+        assert!(
+            scores.into_iter().all(|score| score.abs() < 10_000),
+            "{text}"
+        );
+        assert_eq!(
+            first.iter().chain(&second).collect::<HashSet<_>>().len(),
+            300
+        );
         for (month, all) in [(&first_month, &first), (&second_month, &second)] {
             let share = month.len() as f64 / all.len() as f64;
-            assert!((0.3..0.7).contains(&share) && month.iter().all(|position| all.contains(position)), "{share}");
+            assert!(
+                (0.3..0.7).contains(&share) && month.iter().all(|position| all.contains(position)),
+                "{share}"
+            );
         }
         let held_out = "rnbqkbnr/pppppppp/8/8/P7/8/1PPPPPPP/RNBQKBNR b KQkq -";
         assert!(!first[..10].contains(&held_out.to_owned()));

@@ -43,7 +43,11 @@ once per order. For an opening (--from), it counts the blocks that `shelfish ext
 moves reach without leaving the database, and blocks that could contain a successor of such a position.")]
 pub struct Args {
     /// Dumps with the stored positions, plain or compressed
-    #[arg(required_unless_present = "database", conflicts_with = "database", value_name = "SOURCE")]
+    #[arg(
+        required_unless_present = "database",
+        conflicts_with = "database",
+        value_name = "SOURCE"
+    )]
     sources: Vec<PathBuf>,
     /// Database with the stored positions: a directory or a URL
     #[arg(short, long, value_name = "DIR_OR_URL", value_parser = database::address)]
@@ -73,10 +77,22 @@ struct Order {
 
 /// Orders to compare. The first order is the order of this project.
 const ORDERS: [Order; 4] = [
-    Order { name: "pawns, material, pieces (ours)", code: pawns_first },
-    Order { name: "material, pawns, pieces", code: material_then_pawns },
-    Order { name: "material, board", code: material_then_board },
-    Order { name: "hash", code: hash },
+    Order {
+        name: "pawns, material, pieces (ours)",
+        code: pawns_first,
+    },
+    Order {
+        name: "material, pawns, pieces",
+        code: material_then_pawns,
+    },
+    Order {
+        name: "material, board",
+        code: material_then_board,
+    },
+    Order {
+        name: "hash",
+        code: hash,
+    },
 ];
 
 /// Bit string. Bits beyond the length of a code are dropped.
@@ -99,8 +115,13 @@ impl Bits {
     /// Appends bytes with six used bits each, except for the last four bytes.
     fn push_pieces(&mut self, pieces: &[u8]) {
         let (squares, state) = pieces.split_at(pieces.len().saturating_sub(4));
-        squares.iter().for_each(|&square| self.push(square.into(), 6));
-        state.iter().zip([1, 8, 8, 4]).for_each(|(&byte, bits)| self.push(byte.into(), bits));
+        squares
+            .iter()
+            .for_each(|&square| self.push(square.into(), 6));
+        state
+            .iter()
+            .zip([1, 8, 8, 4])
+            .for_each(|(&byte, bits)| self.push(byte.into(), bits));
     }
 }
 
@@ -113,7 +134,9 @@ const MATERIAL: usize = 16;
 fn pawns_first(position: &Position) -> Code {
     let key = position.key();
     let mut bits = Bits::default();
-    key.as_bytes()[..MATERIAL].iter().for_each(|&byte| bits.push(byte.into(), 8));
+    key.as_bytes()[..MATERIAL]
+        .iter()
+        .for_each(|&byte| bits.push(byte.into(), 8));
     bits.push_pieces(&key.as_bytes()[MATERIAL..]);
     bits.code
 }
@@ -122,7 +145,10 @@ fn material_then_pawns(position: &Position) -> Code {
     let key = position.key();
     let mut bits = Bits::default();
     let (pawns, material) = key.as_bytes()[..MATERIAL].split_at(PAWNS);
-    material.iter().chain(pawns).for_each(|&byte| bits.push(byte.into(), 8));
+    material
+        .iter()
+        .chain(pawns)
+        .for_each(|&byte| bits.push(byte.into(), 8));
     bits.push_pieces(&key.as_bytes()[MATERIAL..]);
     bits.code
 }
@@ -134,12 +160,20 @@ fn material_then_board(position: &Position) -> Code {
     let mut bits = Bits::default();
     let count = board.material();
     for side in [count.white, count.black] {
-        [side.queen, side.rook, side.bishop, side.knight].into_iter().for_each(|n| bits.push(n.into(), 2));
+        [side.queen, side.rook, side.bishop, side.knight]
+            .into_iter()
+            .for_each(|n| bits.push(n.into(), 2));
         bits.push(side.pawn.into(), 4);
     }
-    for square in (0..8).rev().flat_map(|rank| (0..8).map(move |file| Square::new(8 * rank + file))) {
+    for square in (0..8)
+        .rev()
+        .flat_map(|rank| (0..8).map(move |file| Square::new(8 * rank + file)))
+    {
         match board.piece_at(square) {
-            Some(piece) => bits.push(8 + piece.role as u64 + 8 * u64::from(piece.color.is_black()), 5),
+            Some(piece) => bits.push(
+                8 + piece.role as u64 + 8 * u64::from(piece.color.is_black()),
+                5,
+            ),
             None => bits.push(0, 1),
         }
     }
@@ -201,8 +235,16 @@ struct Figure {
 
 /// Counts blocks and prints the results.
 pub fn run(args: Args) -> Outcome {
-    if let Some(path) = args.sources.iter().find(|path| path.as_os_str() == "-" || path.is_dir()) {
-        return Err(format!("{}: expected a file, which is read once for each order", path.display()).into());
+    if let Some(path) = args
+        .sources
+        .iter()
+        .find(|path| path.as_os_str() == "-" || path.is_dir())
+    {
+        return Err(format!(
+            "{}: expected a file, which is read once for each order",
+            path.display()
+        )
+        .into());
     }
     let games = args.games.read()?;
     let mut positions = 0;
@@ -214,7 +256,11 @@ pub fn run(args: Args) -> Outcome {
         let stored = args.stored(order)?;
         positions = stored.len();
         if walked.is_empty() {
-            walked = args.from.iter().map(|from| walk(&stored, from, order)).collect::<Result<_, _>>()?;
+            walked = args
+                .from
+                .iter()
+                .map(|from| walk(&stored, from, order))
+                .collect::<Result<_, _>>()?;
         }
         for (from, walked) in args.from.iter().zip(&walked) {
             let used = ranks(&stored, walked, order);
@@ -226,7 +272,9 @@ pub fn run(args: Args) -> Outcome {
                 .collect();
             read.sort_unstable();
             for &block in &args.blocks {
-                let times = |ranks: &[usize]| touch(ranks, block as usize).0 * f64::from(block) / walked.len() as f64;
+                let times = |ranks: &[usize]| {
+                    touch(ranks, block as usize).0 * f64::from(block) / walked.len() as f64
+                };
                 let (used, read) = (times(&used), times(&read));
                 subtrees.push(Subtree {
                     from: from.to_string(),
@@ -238,9 +286,16 @@ pub fn run(args: Args) -> Outcome {
                 });
             }
         }
-        let ranks: Vec<Vec<usize>> = games.games.iter().map(|game| ranks(&stored, game, order)).collect();
+        let ranks: Vec<Vec<usize>> = games
+            .games
+            .iter()
+            .map(|game| ranks(&stored, game, order))
+            .collect();
         for (size, [blocks, runs]) in args.blocks.iter().zip(&mut touched) {
-            let (some_blocks, some_runs) = ranks.iter().map(|ranks| touch(ranks, *size as usize)).unzip();
+            let (some_blocks, some_runs) = ranks
+                .iter()
+                .map(|ranks| touch(ranks, *size as usize))
+                .unzip();
             blocks.push(some_blocks);
             runs.push(some_runs);
         }
@@ -260,7 +315,13 @@ pub fn run(args: Args) -> Outcome {
         }));
     }
     subtrees.sort_by(|a: &Subtree, b| (&a.from, a.block).cmp(&(&b.from, b.block)));
-    args.style.print(&Comparison { positions, games, draws: DRAWS, figures, subtrees })?;
+    args.style.print(&Comparison {
+        positions,
+        games,
+        draws: DRAWS,
+        figures,
+        subtrees,
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -285,21 +346,33 @@ impl Args {
         }
         for path in &self.sources {
             let named = |error| format!("{}: {error}", path.display());
-            let dump =
-                Dump::open(&Input::from(path.as_path()), Default::default(), DumpOptions::default()).map_err(named)?;
-            let read = move |chunk: std::io::Result<Chunk>| chunk.map(|chunk| codes_of_lines(&chunk, order));
+            let dump = Dump::open(
+                &Input::from(path.as_path()),
+                Default::default(),
+                DumpOptions::default(),
+            )
+            .map_err(named)?;
+            let read = move |chunk: std::io::Result<Chunk>| {
+                chunk.map(|chunk| codes_of_lines(&chunk, order))
+            };
             for some in ordered(dump.chunks(), threads, read) {
                 codes.extend(some.map_err(named)?);
             }
         }
         codes.sort_unstable();
         codes.dedup();
-        if codes.is_empty() { Err("there are no positions".into()) } else { Ok(codes) }
+        if codes.is_empty() {
+            Err("there are no positions".into())
+        } else {
+            Ok(codes)
+        }
     }
 }
 
 fn codes_of_block(block: &Block<PositionEval>, order: Order) -> Result<Vec<Code>, Error> {
-    let codes = block.positions().map(|position| position.map(|position| (order.code)(&position)));
+    let codes = block
+        .positions()
+        .map(|position| position.map(|position| (order.code)(&position)));
     Ok(codes.collect::<Result<_, TableError>>()?)
 }
 
@@ -312,18 +385,26 @@ fn codes_of_lines(chunk: &Chunk, order: Order) -> Vec<Code> {
     let fens: Vec<&str> = match &chunk.text {
         Text::Lines(lines) => {
             let lines = lines.split(|&byte| byte == b'\n');
-            lines.filter_map(|line| serde_json::from_slice::<Line>(line).ok()).map(|line| line.fen).collect()
+            lines
+                .filter_map(|line| serde_json::from_slice::<Line>(line).ok())
+                .map(|line| line.fen)
+                .collect()
         }
         Text::Rows(rows) => rows.iter().map(|rows| rows.fen.as_str()).collect(),
         Text::TooLong(_) => Vec::new(),
     };
-    let positions = fens.into_iter().filter_map(|fen| fen.parse::<Position>().ok());
+    let positions = fens
+        .into_iter()
+        .filter_map(|fen| fen.parse::<Position>().ok());
     positions.map(|position| (order.code)(&position)).collect()
 }
 
 /// Returns the ranks of the positions of a game, ascending.
 fn ranks(stored: &[Code], game: &[Position], order: Order) -> Vec<usize> {
-    let mut ranks: Vec<usize> = game.iter().map(|position| rank(stored, position, order)).collect();
+    let mut ranks: Vec<usize> = game
+        .iter()
+        .map(|position| rank(stored, position, order))
+        .collect();
     ranks.sort_unstable();
     ranks
 }
@@ -331,7 +412,9 @@ fn ranks(stored: &[Code], game: &[Position], order: Order) -> Vec<usize> {
 /// Returns the index of a stored position. A missing position has the index of its predecessor.
 fn rank(stored: &[Code], position: &Position, order: Order) -> usize {
     let code = (order.code)(position);
-    stored.partition_point(|other| *other <= code).saturating_sub(1)
+    stored
+        .partition_point(|other| *other <= code)
+        .saturating_sub(1)
 }
 
 /// Returns the positions that legal moves reach.
@@ -381,21 +464,43 @@ fn touch(ranks: &[usize], size: usize) -> (f64, f64) {
 impl Finding for Comparison {
     fn report(&self) -> Report {
         let mut report = Report::default();
-        report.notes.push(format!("{} positions stored; {}", HumanCount(self.positions as u64), self.games));
-        report.notes.push(format!("intervals of 95 % by {} draws of games", HumanCount(self.draws as u64)));
+        report.notes.push(format!(
+            "{} positions stored; {}",
+            HumanCount(self.positions as u64),
+            self.games
+        ));
+        report.notes.push(format!(
+            "intervals of 95 % by {} draws of games",
+            HumanCount(self.draws as u64)
+        ));
         for figures in self.figures.chunk_by(|a, b| a.block == b.block) {
             let title = format!("a game, in blocks of {} positions", figures[0].block);
             let mut table = Table::new(title, ["blocks", "× ours", "runs", "× ours"]);
             for figure in figures {
-                let cells = [figure.blocks, figure.blocks_ratio, figure.runs, figure.runs_ratio];
+                let cells = [
+                    figure.blocks,
+                    figure.blocks_ratio,
+                    figure.runs,
+                    figure.runs_ratio,
+                ];
                 table.row(figure.order, cells.map(|estimate| estimate.to_string()));
             }
             report.tables.push(table);
         }
-        for subtrees in self.subtrees.chunk_by(|a, b| (&a.from, a.block) == (&b.from, b.block)) {
-            let Subtree { from, positions, block, .. } = &subtrees[0];
+        for subtrees in self
+            .subtrees
+            .chunk_by(|a, b| (&a.from, a.block) == (&b.from, b.block))
+        {
+            let Subtree {
+                from,
+                positions,
+                block,
+                ..
+            } = &subtrees[0];
             let positions = HumanCount(*positions as u64);
-            let title = format!("the {positions} positions from {from} on, in blocks of {block}: positions × own");
+            let title = format!(
+                "the {positions} positions from {from} on, in blocks of {block}: positions × own"
+            );
             let mut table = Table::new(title, ["of blocks with any", "of blocks to read"]);
             for subtree in subtrees {
                 table.row(subtree.order, [subtree.used, subtree.read].map(figure));
@@ -437,10 +542,20 @@ mod tests {
         ]
         .map(|fen| fen.parse::<Position>().unwrap());
         let shared = |a: Code, b: Code| a[0] == b[0];
-        assert!(shared(pawns_first(&start), pawns_first(&traded)) && !shared(pawns_first(&start), pawns_first(&moved)));
-        for (code, bits) in [(material_then_pawns as fn(&Position) -> Code, 48), (material_then_board, 24)] {
-            let [start, traded, moved] = [&start, &traded, &moved].map(|position| code(position)[0] >> (64 - bits));
-            assert!(start == moved && start != traded, "{start:x} {traded:x} {moved:x}");
+        assert!(
+            shared(pawns_first(&start), pawns_first(&traded))
+                && !shared(pawns_first(&start), pawns_first(&moved))
+        );
+        for (code, bits) in [
+            (material_then_pawns as fn(&Position) -> Code, 48),
+            (material_then_board, 24),
+        ] {
+            let [start, traded, moved] =
+                [&start, &traded, &moved].map(|position| code(position)[0] >> (64 - bits));
+            assert!(
+                start == moved && start != traded,
+                "{start:x} {traded:x} {moved:x}"
+            );
         }
         assert_ne!(hash(&start), hash(&traded));
     }

@@ -78,13 +78,19 @@ pub fn run(args: &Args) -> Outcome {
         let out = dir.path().join("db");
         evaluations::build(&options(&dumps[..n], &out, args.apart))?;
         let place = database::Args::of(&out.to_string_lossy()).source()?;
-        let modes = [Mode { at_once: true, warm: false }];
+        let modes = [Mode {
+            at_once: true,
+            warm: false,
+        }];
         let games = Games::of(games.clone());
         let measured = traffic::measure(place, games, &modes, reader::Options::default(), true);
         databases.push(database::wait(measured)??);
         std::fs::remove_dir_all(&out)?;
     }
-    args.style.print(&Scale { seed: args.seed, databases })?;
+    args.style.print(&Scale {
+        seed: args.seed,
+        databases,
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -100,17 +106,36 @@ fn options(sources: &[Input], out: &Path, apart: bool) -> evaluations::Options {
 type Row = (&'static str, fn(&Traffic) -> String);
 
 const ROWS: [Row; 8] = [
-    ("bytes a position", |found| figure(found.database.bytes as f64 / found.database.positions as f64)),
+    ("bytes a position", |found| {
+        figure(found.database.bytes as f64 / found.database.positions as f64)
+    }),
     ("shards; pages, bytes", |found| {
-        let traffic::Database { shards, pages, page_bytes, .. } = found.database;
+        let traffic::Database {
+            shards,
+            pages,
+            page_bytes,
+            ..
+        } = found.database;
         format!("{shards}; {pages}, {}", kilobytes(page_bytes as f64))
     }),
-    ("manifest, bytes", |found| kilobytes(found.database.manifest_bytes as f64)),
-    ("requests for blocks, bytes", |found| requests(found, "requests for blocks", "bytes of blocks")),
-    ("requests for pages, bytes", |found| requests(found, "requests for pages", "bytes of pages")),
-    ("nothing cached: requests, bytes", |found| requests(found, "requests", "bytes")),
-    ("50 ms, 20 Mbit/s: nothing cached, median", |found| milliseconds(found, |time| time.all.median)),
-    ("the same, indexes cached", |found| milliseconds(found, |time| time.blocks_only.median)),
+    ("manifest, bytes", |found| {
+        kilobytes(found.database.manifest_bytes as f64)
+    }),
+    ("requests for blocks, bytes", |found| {
+        requests(found, "requests for blocks", "bytes of blocks")
+    }),
+    ("requests for pages, bytes", |found| {
+        requests(found, "requests for pages", "bytes of pages")
+    }),
+    ("nothing cached: requests, bytes", |found| {
+        requests(found, "requests", "bytes")
+    }),
+    ("50 ms, 20 Mbit/s: nothing cached, median", |found| {
+        milliseconds(found, |time| time.all.median)
+    }),
+    ("the same, indexes cached", |found| {
+        milliseconds(found, |time| time.blocks_only.median)
+    }),
 ];
 
 fn kilobytes(bytes: f64) -> String {
@@ -118,7 +143,12 @@ fn kilobytes(bytes: f64) -> String {
 }
 
 fn requests(found: &Traffic, requests: &str, bytes: &str) -> String {
-    let mean = |name| found.replays[0].games.get(name).map_or(0.0, |summary| summary.mean);
+    let mean = |name| {
+        found.replays[0]
+            .games
+            .get(name)
+            .map_or(0.0, |summary| summary.mean)
+    };
     format!("{}, {}", figure(mean(requests)), kilobytes(mean(bytes)))
 }
 
@@ -131,14 +161,28 @@ fn milliseconds(found: &Traffic, of: fn(&traffic::Time) -> f64) -> String {
 impl Finding for Scale {
     fn report(&self) -> Report {
         let mut report = Report::default();
-        report.notes.push(format!("synthetic positions and games, seed {}", self.seed));
+        report
+            .notes
+            .push(format!("synthetic positions and games, seed {}", self.seed));
         if let Some(Traffic { games, .. }) = self.databases.first() {
-            report.notes.push(format!("{games}, each looked up at once by a new reader"));
-            let hits = self.databases.iter().map(|found| 100.0 * found.replays[0].hits as f64 / games.positions as f64);
+            report
+                .notes
+                .push(format!("{games}, each looked up at once by a new reader"));
+            let hits = self
+                .databases
+                .iter()
+                .map(|found| 100.0 * found.replays[0].hits as f64 / games.positions as f64);
             let hits: Vec<String> = hits.map(|share| format!("{share:.1} %")).collect();
-            report.notes.push(format!("share of their positions in the databases: {}", hits.join(", ")));
+            report.notes.push(format!(
+                "share of their positions in the databases: {}",
+                hits.join(", ")
+            ));
         }
-        let columns: Vec<String> = self.databases.iter().map(|found| figure(found.database.positions as f64)).collect();
+        let columns: Vec<String> = self
+            .databases
+            .iter()
+            .map(|found| figure(found.database.positions as f64))
+            .collect();
         let mut table = Table::new("a game, means", columns);
         for (name, cell) in ROWS {
             table.row(name, self.databases.iter().map(cell));

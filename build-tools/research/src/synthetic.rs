@@ -53,7 +53,11 @@ impl Generator {
             let Line { fen } = serde_json::from_str(&line?)?;
             hashes.insert(hash(&fen.parse().map_err(io::Error::other)?));
         }
-        Ok(Generator { random: fastrand::Rng::with_seed(seed), sample: hashes, written: HashSet::new() })
+        Ok(Generator {
+            random: fastrand::Rng::with_seed(seed),
+            sample: hashes,
+            written: HashSet::new(),
+        })
     }
 
     /// Returns all positions of the next game, including the first and the last.
@@ -63,9 +67,15 @@ impl Generator {
         let mut is_known = true;
         for _ in 0..self.random.usize(PLIES) {
             is_known = is_known && self.random.u32(..LEAVE) > 0;
-            let known = if is_known { self.known(&chess) } else { Vec::new() };
+            let known = if is_known {
+                self.known(&chess)
+            } else {
+                Vec::new()
+            };
             is_known = !known.is_empty();
-            let Some(m) = self.random.choice(known).or_else(|| self.draw(&chess, 1.0)) else { break };
+            let Some(m) = self.random.choice(known).or_else(|| self.draw(&chess, 1.0)) else {
+                break;
+            };
             chess.play_unchecked(m);
             positions.push(Position::from_chess(&chess));
         }
@@ -84,7 +94,9 @@ impl Generator {
                     continue;
                 }
                 // A position without legal moves has no evaluation.
-                let Some(eval) = self.evaluate(position, luck) else { continue };
+                let Some(eval) = self.evaluate(position, luck) else {
+                    continue;
+                };
                 line.clear();
                 lichess::push_line(&mut line, &eval);
                 out.write_all(&line)?;
@@ -107,7 +119,10 @@ impl Generator {
     /// Draws a legal move, unless the game has ended.
     fn draw(&mut self, chess: &Chess, greed: f64) -> Option<Move> {
         let moves = chess.legal_moves();
-        let weights: Vec<f64> = moves.iter().map(|&m| (greed * gain(chess, m)).exp()).collect();
+        let weights: Vec<f64> = moves
+            .iter()
+            .map(|&m| (greed * gain(chess, m)).exp())
+            .collect();
         let mut point = self.random.f64() * weights.iter().sum::<f64>();
         let drawn = weights.iter().position(|weight| {
             point -= weight;
@@ -122,7 +137,11 @@ impl Generator {
         let mut pvs: Vec<Pv> = Vec::new();
         for n in 0..PVS {
             let worse = if n == 0 { 0 } else { self.random.i32(5..60) };
-            let cp = if chess.turn().is_white() { score - worse } else { score + worse };
+            let cp = if chess.turn().is_white() {
+                score - worse
+            } else {
+                score + worse
+            };
             let mut line = Vec::new();
             let mut played = chess.clone();
             while line.len() < PV_PLIES
@@ -133,13 +152,23 @@ impl Generator {
             }
             // PVs differ in their first move.
             if pvs.iter().all(|pv| pv.line.first() != line.first()) {
-                pvs.push(Pv { score: Score::Cp(cp), line });
+                pvs.push(Pv {
+                    score: Score::Cp(cp),
+                    line,
+                });
             }
         }
         let knodes = (50.0 * (3.0 * self.random.f64()).exp()) as u64;
-        let evaluation = Evaluation { depth: self.random.u16(8..=16), knodes, pvs };
+        let evaluation = Evaluation {
+            depth: self.random.u16(8..=16),
+            knodes,
+            pvs,
+        };
         let has_moves = !evaluation.pvs.first()?.line.is_empty();
-        has_moves.then(|| PositionEval { evaluations: vec![evaluation], position })
+        has_moves.then(|| PositionEval {
+            evaluations: vec![evaluation],
+            position,
+        })
     }
 }
 
@@ -173,7 +202,8 @@ pub fn balance(board: &Board) -> i32 {
 pub fn gain(chess: &Chess, m: Move) -> f64 {
     let board = chess.board();
     let is_attacked = |square: Square| {
-        (board.attacks_to(square, !chess.turn(), board.occupied()) & board.by_color(!chess.turn())).any()
+        (board.attacks_to(square, !chess.turn(), board.occupied()) & board.by_color(!chess.turn()))
+            .any()
     };
     let Some(from) = m.from() else { return 0.0 };
     if m.is_castle() {
@@ -191,7 +221,8 @@ mod tests {
     use super::*;
 
     fn generator(seed: u64) -> Generator {
-        let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../static-shards/famous.jsonl.zst");
+        let sample =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../static-shards/famous.jsonl.zst");
         Generator::new(&sample, seed).unwrap()
     }
 
@@ -211,10 +242,21 @@ mod tests {
         let mut dump = Vec::new();
         generator.write(300, &mut dump).unwrap();
         generator.write(200, &mut dump).unwrap();
-        let records = dump.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
-        let records: Vec<_> = records.map(|line| shelfish_cli::evaluations::record::parse(line).unwrap()).collect();
-        assert!(records.iter().all(|record| record.dropped == 0 && record.shortened == 0));
-        let positions: HashSet<_> = records.iter().map(|record| record.position.to_string()).collect();
+        let records = dump
+            .split(|&byte| byte == b'\n')
+            .filter(|line| !line.is_empty());
+        let records: Vec<_> = records
+            .map(|line| shelfish_cli::evaluations::record::parse(line).unwrap())
+            .collect();
+        assert!(
+            records
+                .iter()
+                .all(|record| record.dropped == 0 && record.shortened == 0)
+        );
+        let positions: HashSet<_> = records
+            .iter()
+            .map(|record| record.position.to_string())
+            .collect();
         assert_eq!((records.len(), positions.len()), (500, 500));
     }
 }

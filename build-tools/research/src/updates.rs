@@ -73,10 +73,15 @@ struct Updates {
 /// Builds, updates and measures databases, and prints the results.
 pub fn run(args: &Args) -> Outcome {
     let dir = tempfile::tempdir()?;
-    let lines = open(&args.dump)?.lines().try_fold(0usize, |count, line| line.map(|_| count + 1))?;
+    let lines = open(&args.dump)?
+        .lines()
+        .try_fold(0usize, |count, line| line.map(|_| count + 1))?;
     let size = ((lines as f64 * args.share / 100.0) as usize).max(1);
-    let first = lines.checked_sub(args.updates * size).filter(|first| *first > 0);
-    let first = first.ok_or_else(|| format!("{} lines are too few for {} updates", lines, args.updates))?;
+    let first = lines
+        .checked_sub(args.updates * size)
+        .filter(|first| *first > 0);
+    let first =
+        first.ok_or_else(|| format!("{} lines are too few for {} updates", lines, args.updates))?;
     let mut input = open(&args.dump)?;
     let mut part = |name: String, count: usize| -> std::io::Result<Input> {
         let path = dir.path().join(name);
@@ -107,7 +112,8 @@ pub fn run(args: &Args) -> Outcome {
         let summary = evaluations::build(&options)?;
         let seconds = started.elapsed().as_secs_f64();
         let after = files(&db)?;
-        let is_new = |(name, _): &(&String, &u64)| !before.contains_key(*name) || !name.ends_with(".silo");
+        let is_new =
+            |(name, _): &(&String, &u64)| !before.contains_key(*name) || !name.ends_with(".silo");
         updates.push(Update {
             upload_bytes: after.iter().filter(is_new).map(|(_, bytes)| bytes).sum(),
             bytes_before: before.values().sum(),
@@ -124,25 +130,41 @@ pub fn run(args: &Args) -> Outcome {
     let measured = |db: &Path| -> Result<Traffic, Box<dyn std::error::Error + Send + Sync>> {
         let place = database::Args::of(&db.to_string_lossy()).source()?;
         let games = args.games.read()?;
-        let modes = [Mode { at_once: true, warm: false }];
+        let modes = [Mode {
+            at_once: true,
+            warm: false,
+        }];
         let measured = traffic::measure(place, games, &modes, reader::Options::default(), true);
         Ok(database::wait(measured)??)
     };
     let (updated, full) = (measured(&db)?, measured(&full)?);
-    args.style.print(&Updates { share: args.share, updates, full_seconds, updated, full })?;
+    args.style.print(&Updates {
+        share: args.share,
+        updates,
+        full_seconds,
+        updated,
+        full,
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn open(path: &Path) -> std::io::Result<BufReader<Box<dyn Read>>> {
     let file = File::open(path)?;
     let is_zstd = path.extension().is_some_and(|extension| extension == "zst");
-    Ok(BufReader::new(if is_zstd { Box::new(zstd::Decoder::new(file)?) } else { Box::new(file) }))
+    Ok(BufReader::new(if is_zstd {
+        Box::new(zstd::Decoder::new(file)?)
+    } else {
+        Box::new(file)
+    }))
 }
 
 fn files(db: &Path) -> std::io::Result<Files> {
     let entry = |entry: std::io::Result<fs::DirEntry>| {
         let entry = entry?;
-        Ok((entry.file_name().to_string_lossy().into_owned(), entry.metadata()?.len()))
+        Ok((
+            entry.file_name().to_string_lossy().into_owned(),
+            entry.metadata()?.len(),
+        ))
     };
     fs::read_dir(db)?.map(entry).collect()
 }
@@ -155,7 +177,13 @@ impl Finding for Updates {
             self.share, self.full_seconds
         ));
         report.notes.push(format!("games: {}", self.full.games));
-        let columns = ["upload, kB", "% of all files", "all files, kB", "blocks kept", "% of a build's time"];
+        let columns = [
+            "upload, kB",
+            "% of all files",
+            "all files, kB",
+            "blocks kept",
+            "% of a build's time",
+        ];
         let mut table = Table::new("update", columns.map(str::to_owned).to_vec());
         for (n, update) in self.updates.iter().enumerate() {
             let kilobytes = |bytes: u64| figure(bytes as f64 / 1e3);
@@ -163,7 +191,10 @@ impl Finding for Updates {
                 (n + 1).to_string(),
                 [
                     kilobytes(update.upload_bytes),
-                    format!("{:.1}", 100.0 * update.upload_bytes as f64 / update.bytes_before as f64),
+                    format!(
+                        "{:.1}",
+                        100.0 * update.upload_bytes as f64 / update.bytes_before as f64
+                    ),
                     kilobytes(update.bytes),
                     format!("{} of {}", update.blocks_kept, update.blocks),
                     figure(100.0 * update.seconds / self.full_seconds),
@@ -171,10 +202,24 @@ impl Finding for Updates {
             );
         }
         report.tables.push(table);
-        let mut table = Table::new("a game, means", vec!["updated".to_owned(), "built at once".to_owned()]);
-        for name in ["requests", "requests for pages", "requests for blocks", "bytes"] {
-            let mean =
-                |traffic: &Traffic| figure(traffic.replays[0].games.get(name).map_or(0.0, |summary| summary.mean));
+        let mut table = Table::new(
+            "a game, means",
+            vec!["updated".to_owned(), "built at once".to_owned()],
+        );
+        for name in [
+            "requests",
+            "requests for pages",
+            "requests for blocks",
+            "bytes",
+        ] {
+            let mean = |traffic: &Traffic| {
+                figure(
+                    traffic.replays[0]
+                        .games
+                        .get(name)
+                        .map_or(0.0, |summary| summary.mean),
+                )
+            };
             table.row(name, [mean(&self.updated), mean(&self.full)]);
         }
         report.tables.push(table);

@@ -7,19 +7,37 @@ use std::process::Command;
 use serde_json::Value;
 
 fn file(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .join(path)
 }
 
 fn research(command: &str, args: &[&str]) -> Value {
     let mut research = Command::new(env!("CARGO_BIN_EXE_research"));
-    let output = research.arg(command).args(args).arg("--json").output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = research
+        .arg(command)
+        .args(args)
+        .arg("--json")
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
 fn orders(args: &[&str]) -> Value {
     let games = file("static-shards/famous.pgn");
-    research("orders", &[args, &["--games", games.to_str().unwrap(), "--blocks", "50,100"]].concat())
+    research(
+        "orders",
+        &[
+            args,
+            &["--games", games.to_str().unwrap(), "--blocks", "50,100"],
+        ]
+        .concat(),
+    )
 }
 
 #[test]
@@ -30,19 +48,30 @@ fn orders_are_compared_by_the_blocks_that_games_touch() {
     assert_eq!(figures.len(), 8);
     assert_eq!(figures[0]["blocks_ratio"]["high"], 1.0);
     let hash = &figures[3];
-    assert!(hash["order"] == "hash" && hash["blocks_ratio"]["low"].as_f64().unwrap() > 1.5, "{hash}");
+    assert!(
+        hash["order"] == "hash" && hash["blocks_ratio"]["low"].as_f64().unwrap() > 1.5,
+        "{hash}"
+    );
 }
 
 #[test]
 fn orders_are_compared_by_the_blocks_that_an_opening_takes() {
     let dump = file("static-shards/famous.jsonl.zst");
-    let found = orders(&[dump.to_str().unwrap(), "--from", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"]);
+    let found = orders(&[
+        dump.to_str().unwrap(),
+        "--from",
+        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -",
+    ]);
     let subtrees = found["subtrees"].as_array().unwrap();
     assert_eq!(subtrees.len(), 8);
     for subtree in subtrees {
-        let [positions, used, read] = ["positions", "used", "read"].map(|name| subtree[name].as_f64().unwrap());
+        let [positions, used, read] =
+            ["positions", "used", "read"].map(|name| subtree[name].as_f64().unwrap());
         // All blocks. The last block is not full.
-        assert!(positions > 1000.0 && (1.0..=read).contains(&used) && read * positions <= 1600.0, "{subtree}");
+        assert!(
+            positions > 1000.0 && (1.0..=read).contains(&used) && read * positions <= 1600.0,
+            "{subtree}"
+        );
     }
 }
 
@@ -50,21 +79,40 @@ fn orders_are_compared_by_the_blocks_that_an_opening_takes() {
 fn a_dump_and_its_database_have_equal_figures() {
     let data = file("tests/data/database");
     let [dump, database] = ["records.jsonl", "db"].map(|name| data.join(name));
-    assert_eq!(orders(&[dump.to_str().unwrap()]), orders(&["-d", database.to_str().unwrap()]));
+    assert_eq!(
+        orders(&[dump.to_str().unwrap()]),
+        orders(&["-d", database.to_str().unwrap()])
+    );
 }
 
 #[test]
 fn synthetic_databases_have_the_requested_size_and_are_reproducible() {
     let sample = file("static-shards/famous.jsonl.zst");
-    let args = ["--positions", "500,2000", "--games", "3", "--sample", sample.to_str().unwrap()];
+    let args = [
+        "--positions",
+        "500,2000",
+        "--games",
+        "3",
+        "--sample",
+        sample.to_str().unwrap(),
+    ];
     let found = research("scale", &args);
     let databases = found["databases"].as_array().unwrap();
-    let positions: Vec<_> = databases.iter().map(|found| found["database"]["positions"].as_u64().unwrap()).collect();
+    let positions: Vec<_> = databases
+        .iter()
+        .map(|found| found["database"]["positions"].as_u64().unwrap())
+        .collect();
     assert_eq!(positions, [500, 2000]);
     assert_eq!(databases[0]["games"], databases[1]["games"]);
-    assert_eq!(databases[0]["replays"][0]["games"]["requests for pages"]["max"], 0.0);
+    assert_eq!(
+        databases[0]["replays"][0]["games"]["requests for pages"]["max"],
+        0.0
+    );
     assert_eq!(research("scale", &args), found);
 
     let apart = research("scale", &[&args[..], &["--apart"]].concat());
-    assert!(apart["databases"][0]["replays"][0]["games"]["requests for pages"]["max"].as_f64() > Some(0.0));
+    assert!(
+        apart["databases"][0]["replays"][0]["games"]["requests for pages"]["max"].as_f64()
+            > Some(0.0)
+    );
 }

@@ -24,11 +24,18 @@ pub fn push_line(out: &mut Vec<u8>, eval: &PositionEval) {
                 Score::Mate(moves) => write(format_args!("{comma}{{\"mate\":{moves},\"line\":\"")),
             }
             for (n, m) in pv.line.iter().enumerate() {
-                write(format_args!("{}{}", if n == 0 { "" } else { " " }, m.to_uci(CastlingMode::Chess960)));
+                write(format_args!(
+                    "{}{}",
+                    if n == 0 { "" } else { " " },
+                    m.to_uci(CastlingMode::Chess960)
+                ));
             }
             write(format_args!("\"}}"));
         }
-        write(format_args!("],\"knodes\":{},\"depth\":{}}}", evaluation.knodes, evaluation.depth));
+        write(format_args!(
+            "],\"knodes\":{},\"depth\":{}}}",
+            evaluation.knodes, evaluation.depth
+        ));
     }
     write(format_args!("]}}\n"));
 }
@@ -51,5 +58,8 @@ impl Serialize for ScoreMember {
 
 /// Formats a line in UCI notation.
 pub(crate) fn uci(line: &[Move], mode: CastlingMode) -> String {
-    line.iter().map(|m| position::uci(*m, mode).to_string()).collect::<Vec<_>>().join(" ")
+    line.iter()
+        .map(|m| position::uci(*m, mode).to_string())
+        .collect::<Vec<_>>()
+        .join(" ")
 }

@@ -9,8 +9,8 @@ use shelfish::source::redaction::redacted;
 use shelfish_cli::commands::refresh::ConfigError;
 use shelfish_cli::commands::table_args::BuildCommand as _;
 use shelfish_cli::commands::{
-    analyse, bench, book, build, doctor, dumps, encode, endgames, engine, explore, export, extract, lookup, man,
-    partition, plan, publish, refresh, seal, serve, stats, verify,
+    analyse, bench, book, build, doctor, dumps, encode, endgames, engine, explore, export, extract,
+    lookup, man, partition, plan, publish, refresh, seal, serve, stats, verify,
 };
 use shelfish_cli::publish::PublishError;
 use shelfish_cli::publish::staging::NotPublished;
@@ -101,9 +101,14 @@ fn misplaced(args: &[OsString]) -> Option<clap::Error> {
         let text = arg.to_str()?;
         if text.starts_with('-') && command.has_subcommands() {
             let later = args[n + 1..].iter().filter_map(|arg| arg.to_str());
-            let later = later.into_iter().find(|later| command.find_subcommand(later).is_some()).unwrap_or("COMMAND");
+            let later = later
+                .into_iter()
+                .find(|later| command.find_subcommand(later).is_some())
+                .unwrap_or("COMMAND");
             let text = shown(text);
-            let why = format!("unexpected {text}: options follow the command: `{name} {later} {text} …`\n");
+            let why = format!(
+                "unexpected {text}: options follow the command: `{name} {later} {text} …`\n"
+            );
             return Some(command.error(ErrorKind::UnknownArgument, why));
         }
         command = command.find_subcommand(text)?.clone();
@@ -155,7 +160,12 @@ fn main() -> ExitCode {
         Command::Bench(args) => bench::run(args),
         Command::Man(args) => man::run(&args, Cli::command()),
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "shelfish", &mut std::io::stdout());
+            clap_complete::generate(
+                shell,
+                &mut Cli::command(),
+                "shelfish",
+                &mut std::io::stdout(),
+            );
             Ok(ExitCode::SUCCESS)
         }
     };
@@ -165,7 +175,9 @@ fn main() -> ExitCode {
         if !error.downcast_ref().is_some_and(is_pipe) {
             eprintln!("shelfish: {}", shown(&error.to_string()));
         }
-        let kept = error.downcast_ref().map(|NotPublished { error, .. }| &**error);
+        let kept = error
+            .downcast_ref()
+            .map(|NotPublished { error, .. }| &**error);
         match kept.or(error.downcast_ref()) {
             Some(PublishError::Interrupted(signal)) => ExitCode::from(128 + signal),
             _ if is_wrong_usage(&*error) => ExitCode::from(2),
@@ -187,7 +199,9 @@ mod tests {
         let commands = documents::commands(&["shelfish"]);
         assert!(commands.len() > 50, "{} commands", commands.len());
         let error = |documents::Command { place, words }| {
-            let error = Cli::try_parse_from(&words).err().filter(clap::Error::use_stderr)?;
+            let error = Cli::try_parse_from(&words)
+                .err()
+                .filter(clap::Error::use_stderr)?;
             Some(format!("{place}: {}\n{error}", words.join(" ")))
         };
         let errors: Vec<String> = commands.into_iter().filter_map(error).collect();

@@ -54,7 +54,13 @@ pub fn mean(values: &[f64]) -> f64 {
 /// values (definition 7 of Hyndman and Fan, the default of R and NumPy).
 pub fn percentile(ascending: &[f64], percent: f64) -> f64 {
     let place = percent / 100.0 * ascending.len().saturating_sub(1) as f64;
-    let at = |n: usize| ascending.get(n).or(ascending.last()).copied().unwrap_or_default();
+    let at = |n: usize| {
+        ascending
+            .get(n)
+            .or(ascending.last())
+            .copied()
+            .unwrap_or_default()
+    };
     let (below, above) = (at(place.floor() as usize), at(place.ceil() as usize));
     below + (above - below) * place.fract()
 }
@@ -66,9 +72,18 @@ mod tests {
     #[test]
     fn percentiles_are_interpolated() {
         let values = [1.0, 2.0, 3.0, 4.0, 10.0];
-        for (percent, expected) in [(0.0, 1.0), (25.0, 2.0), (50.0, 3.0), (90.0, 7.6), (100.0, 10.0)] {
+        for (percent, expected) in [
+            (0.0, 1.0),
+            (25.0, 2.0),
+            (50.0, 3.0),
+            (90.0, 7.6),
+            (100.0, 10.0),
+        ] {
             let found = percentile(&values, percent);
-            assert!((found - expected).abs() < 1e-9, "{found} at {percent} %, expected {expected}");
+            assert!(
+                (found - expected).abs() < 1e-9,
+                "{found} at {percent} %, expected {expected}"
+            );
         }
         assert_eq!(percentile(&[7.0], 95.0), 7.0);
     }

@@ -24,13 +24,17 @@ pub fn read(name: &str, samples: &mut Vec<Sample>) -> Result<(), BoxError> {
     let place = database::Args::of(name).source()?;
     let manifest = Arc::new(database::wait(database::manifest::<PositionEval>(&place))??);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let open =
-        |block: Result<shelfish_cli::database::scan::RawBlock, shelfish_cli::database::scan::ScanError>| -> Result<Vec<Sample>, BoxError> {
-            let block = block.map_err(Box::new)?;
-            let evals =
-                Block::open(&block.bytes, &block.at)?.records().collect::<Result<Vec<PositionEval>, TableError>>()?;
-            Ok(evals.iter().filter_map(sample).collect())
-        };
+    let open = |block: Result<
+        shelfish_cli::database::scan::RawBlock,
+        shelfish_cli::database::scan::ScanError,
+    >|
+     -> Result<Vec<Sample>, BoxError> {
+        let block = block.map_err(Box::new)?;
+        let evals = Block::open(&block.bytes, &block.at)?
+            .records()
+            .collect::<Result<Vec<PositionEval>, TableError>>()?;
+        Ok(evals.iter().filter_map(sample).collect())
+    };
     for block in ordered(Scan::new(place, manifest)?, threads, open) {
         samples.extend(block?);
     }
@@ -48,5 +52,10 @@ fn sample(eval: &PositionEval) -> Option<Sample> {
         Score::Cp(cp) => cp,
         Score::Mate(moves) => MATE * moves.signum(),
     };
-    Sample::new(&position, score, None, position.pawn_key().is_multiple_of(HELD_OUT))
+    Sample::new(
+        &position,
+        score,
+        None,
+        position.pawn_key().is_multiple_of(HELD_OUT),
+    )
 }

@@ -18,7 +18,8 @@ const HELD_OUT: usize = 20;
 
 /// Reads the samples of a file of games, plain or compressed.
 pub fn read(path: &Path, samples: &mut Vec<Sample>) -> Result<(), BoxError> {
-    let text = Dump::text_of(&Input::File(path.to_owned())).map_err(|error| format!("{}: {error}", path.display()))?;
+    let text = Dump::text_of(&Input::File(path.to_owned()))
+        .map_err(|error| format!("{}: {error}", path.display()))?;
     for (number, line) in BufReader::new(text).lines().enumerate() {
         game(&line?, number.is_multiple_of(HELD_OUT), samples)
             .map_err(|error| format!("{}: line {}: {error}", path.display(), number + 1))?;
@@ -45,13 +46,23 @@ impl fmt::Display for GameError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             GameError::Result(found) => {
-                write!(f, "expected the result 1-0, 1/2-1/2 or 0-1 at the end, found \"{found}\"")
+                write!(
+                    f,
+                    "expected the result 1-0, 1/2-1/2 or 0-1 at the end, found \"{found}\""
+                )
             }
-            GameError::NoStart => f.write_str("expected a FEN with _ for spaces, found only a result"),
+            GameError::NoStart => {
+                f.write_str("expected a FEN with _ for spaces, found only a result")
+            }
             GameError::Start(found, error) => write!(f, "{found}: {error}"),
-            GameError::Move { ply, found } => write!(f, "ply {ply}: expected a legal move, found \"{found}\""),
+            GameError::Move { ply, found } => {
+                write!(f, "ply {ply}: expected a legal move, found \"{found}\"")
+            }
             GameError::Score { ply, found } => {
-                write!(f, "ply {ply}: expected a score in centipawns, found \"{found}\"")
+                write!(
+                    f,
+                    "ply {ply}: expected a score in centipawns, found \"{found}\""
+                )
             }
         }
     }
@@ -69,19 +80,29 @@ fn game(line: &str, held_out: bool, samples: &mut Vec<Sample>) -> Result<(), Gam
         found => return Err(GameError::Result(found.to_owned())),
     };
     let (start, moves) = words.split_first().ok_or(GameError::NoStart)?;
-    let mut position: Position =
-        start.replace('_', " ").parse().map_err(|error| GameError::Start((*start).to_owned(), error))?;
+    let mut position: Position = start
+        .replace('_', " ")
+        .parse()
+        .map_err(|error| GameError::Start((*start).to_owned(), error))?;
     // A random move separates the positions before it from the result of the game.
     let last_random = moves.iter().rposition(|word| !word.contains(':'));
     for (ply, word) in moves.iter().enumerate() {
-        let (text, score) = word.split_once(':').map_or((*word, None), |(text, score)| (text, Some(score)));
+        let (text, score) = word
+            .split_once(':')
+            .map_or((*word, None), |(text, score)| (text, Some(score)));
         let m: Move = text
             .parse::<UciMove>()
             .ok()
             .and_then(|m| m.to_move(position.chess()).ok())
-            .ok_or_else(|| GameError::Move { ply: ply + 1, found: text.to_owned() })?;
+            .ok_or_else(|| GameError::Move {
+                ply: ply + 1,
+                found: text.to_owned(),
+            })?;
         if let Some(score) = score {
-            let score: i32 = score.parse().map_err(|_| GameError::Score { ply: ply + 1, found: score.to_owned() })?;
+            let score: i32 = score.parse().map_err(|_| GameError::Score {
+                ply: ply + 1,
+                found: score.to_owned(),
+            })?;
             let result = Some(result).filter(|_| last_random.is_none_or(|random| ply > random));
             if is_quiet(&position, m) {
                 samples.extend(Sample::new(&position, score, result, held_out));
@@ -110,7 +131,10 @@ mod tests {
         let mut samples = Vec::new();
         let line = format!("{START} e2e4 e7e5:10 f2f4:-20 h7h6 f4e5:150 b8c6:140 1-0");
         game(&line, false, &mut samples).unwrap();
-        let found: Vec<(i16, u8)> = samples.iter().map(|sample| (sample.score, sample.result)).collect();
+        let found: Vec<(i16, u8)> = samples
+            .iter()
+            .map(|sample| (sample.score, sample.result))
+            .collect();
         // Scores are from White's point of view. The capture is omitted. Black sees the win as a loss.
         assert_eq!(found, [(-10, NO_RESULT), (-20, NO_RESULT), (-140, 0)]);
     }

@@ -62,7 +62,8 @@ fn run(args: &Args) -> Result<(), BoxError> {
     }
     let model = train::train(samples, args.plan);
     let bytes = model.to_bytes();
-    fs::write(&args.output, &bytes).map_err(|error| format!("{}: {error}", args.output.display()))?;
+    fs::write(&args.output, &bytes)
+        .map_err(|error| format!("{}: {error}", args.output.display()))?;
     println!("{}: {} bytes", args.output.display(), bytes.len());
     Ok(())
 }

@@ -46,9 +46,16 @@ impl Model {
         let (mut ours, mut theirs) = ([0; 32], [0; 32]);
         for sample in samples {
             let (count, _) = sample.inputs(&mut ours, &mut theirs);
-            ours[..count].iter().chain(&theirs[..count]).for_each(|&input| is_used[usize::from(input)] = true);
+            ours[..count]
+                .iter()
+                .chain(&theirs[..count])
+                .for_each(|&input| is_used[usize::from(input)] = true);
         }
-        for (weights, _) in self.0[..BIASES].chunks_exact_mut(HIDDEN).zip(is_used).filter(|(_, is_used)| !is_used) {
+        for (weights, _) in self.0[..BIASES]
+            .chunks_exact_mut(HIDDEN)
+            .zip(is_used)
+            .filter(|(_, is_used)| !is_used)
+        {
             weights.fill(0.0);
         }
     }
@@ -56,7 +63,11 @@ impl Model {
     /// Rounds the parameters as in the format of the engine.
     pub fn rounded(&self) -> Model {
         let parameters = self.0.iter().enumerate();
-        Model(parameters.map(|(index, parameter)| Model::integer(index, *parameter) / Model::one(index)).collect())
+        Model(
+            parameters
+                .map(|(index, parameter)| Model::integer(index, *parameter) / Model::one(index))
+                .collect(),
+        )
     }
 
     /// Returns the integer of a parameter in the format of the engine.
@@ -67,7 +78,9 @@ impl Model {
             _ if index < OUTPUT_BIASES => MAX_OUTPUT_WEIGHT,
             _ => 32_767,
         };
-        (parameter * Model::one(index)).round().clamp(-most as f32, most as f32)
+        (parameter * Model::one(index))
+            .round()
+            .clamp(-most as f32, most as f32)
     }
 
     /// Returns the integer of the parameter 1 in the format of the engine.
@@ -119,8 +132,13 @@ impl Model {
         let sums = sides.map(|inputs| self.sums(inputs));
         let squared = [squares(&sums[0]), squares(&sums[1])];
         let first = OUTPUTS + bucket * 2 * HIDDEN;
-        let weights = [&self.0[first..][..HIDDEN], &self.0[first + HIDDEN..][..HIDDEN]];
-        let output = dot(&squared[0], weights[0]) + dot(&squared[1], weights[1]) + self.0[OUTPUT_BIASES + bucket];
+        let weights = [
+            &self.0[first..][..HIDDEN],
+            &self.0[first + HIDDEN..][..HIDDEN],
+        ];
+        let output = dot(&squared[0], weights[0])
+            + dot(&squared[1], weights[1])
+            + self.0[OUTPUT_BIASES + bucket];
         let expected = sigmoid(output);
         let error = expected - target;
         let slope = 2.0 * error * expected * (1.0 - expected);
@@ -131,14 +149,24 @@ impl Model {
             for i in 0..HIDDEN {
                 out[i] += slope * squared[side][i];
                 let sum = sums[side][i];
-                let inside = if sum > 0.0 && sum < 1.0 { 2.0 * sum } else { 0.0 };
+                let inside = if sum > 0.0 && sum < 1.0 {
+                    2.0 * sum
+                } else {
+                    0.0
+                };
                 back[i] = slope * weights[side][i] * inside;
             }
             let biases = &mut gradient[BIASES..OUTPUTS];
-            biases.iter_mut().zip(&back).for_each(|(sum, part)| *sum += part);
+            biases
+                .iter_mut()
+                .zip(&back)
+                .for_each(|(sum, part)| *sum += part);
             for &input in sides[side] {
                 let inputs = &mut gradient[usize::from(input) * HIDDEN..][..HIDDEN];
-                inputs.iter_mut().zip(&back).for_each(|(sum, part)| *sum += part);
+                inputs
+                    .iter_mut()
+                    .zip(&back)
+                    .for_each(|(sum, part)| *sum += part);
             }
         }
         error * error
@@ -242,7 +270,10 @@ mod tests {
             model.0[index] = before;
             let quotient = (up - down) / (2.0 * f64::from(step));
             let found = f64::from(gradient[index]);
-            assert!((quotient - found).abs() < 0.1 * found.abs() + 1e-4, "{index}: {quotient} and {found}");
+            assert!(
+                (quotient - found).abs() < 0.1 * found.abs() + 1e-4,
+                "{index}: {quotient} and {found}"
+            );
             checked += 1;
         }
         assert!(checked > 20, "{checked}");
@@ -258,7 +289,8 @@ mod tests {
         for fen in [KIWIPETE, "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 b - - 0 1"] {
             let (position, sample) = sample(fen);
             let exact = model.output(&sample) * CENTIPAWNS as f32;
-            let found = network.evaluate(&position, &Accumulators::of_position(&network, &position));
+            let found =
+                network.evaluate(&position, &Accumulators::of_position(&network, &position));
             assert!((exact - found as f32).abs() < 8.0, "{exact} and {found}");
         }
     }

@@ -29,7 +29,12 @@ impl Sample {
     /// Creates a sample. `white` is the score and `result` the result in half points, both from White's point of view.
     ///
     /// Returns `None` if the position has more than 32 pieces.
-    pub fn new(position: &Position, white: i32, result: Option<u8>, held_out: bool) -> Option<Sample> {
+    pub fn new(
+        position: &Position,
+        white: i32,
+        result: Option<u8>,
+        held_out: bool,
+    ) -> Option<Sample> {
         let board = position.chess().board();
         if board.occupied().count() > 32 {
             return None;
@@ -49,9 +54,18 @@ impl Sample {
             occupied |= 1 << square;
             pieces[index / 2] |= piece << (index % 2 * 4);
         }
-        let score = if turn == Color::White { white } else { -white }.clamp(-MAX_SCORE, MAX_SCORE) as i16;
-        let result = result.map_or(NO_RESULT, |half| if turn == Color::White { half } else { 2 - half });
-        Some(Sample { occupied, pieces, score, result, held_out })
+        let score =
+            if turn == Color::White { white } else { -white }.clamp(-MAX_SCORE, MAX_SCORE) as i16;
+        let result = result.map_or(NO_RESULT, |half| {
+            if turn == Color::White { half } else { 2 - half }
+        });
+        Some(Sample {
+            occupied,
+            pieces,
+            score,
+            result,
+            held_out,
+        })
     }
 
     /// Writes the inputs of both perspectives to `ours` (the side to move) and `theirs`. Returns the number of inputs
@@ -72,7 +86,10 @@ impl Sample {
             all[count] = (color, role, square);
             count += 1;
         }
-        let (us, them) = (Perspective::new(Color::White, kings[0]), Perspective::new(Color::Black, kings[1]));
+        let (us, them) = (
+            Perspective::new(Color::White, kings[0]),
+            Perspective::new(Color::Black, kings[1]),
+        );
         for (index, &(color, role, square)) in all[..count].iter().enumerate() {
             ours[index] = us.input(color, role, square) as u16;
             theirs[index] = them.input(color, role, square) as u16;
@@ -100,8 +117,9 @@ mod tests {
             let (count, _) = sample.inputs(&mut ours, &mut theirs);
             for (found, color) in [(ours, position.turn()), (theirs, !position.turn())] {
                 let perspective = Perspective::on(board, color);
-                let inputs =
-                    board.iter().map(|(square, piece)| perspective.input(piece.color, piece.role, square) as u16);
+                let inputs = board.iter().map(|(square, piece)| {
+                    perspective.input(piece.color, piece.role, square) as u16
+                });
                 let mut expected: Vec<u16> = inputs.collect();
                 let mut found = found[..count].to_vec();
                 expected.sort_unstable();
@@ -116,6 +134,9 @@ mod tests {
         let position: Position = "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 b - - 0 1".parse().unwrap();
         let sample = Sample::new(&position, 9_000, Some(2), true).unwrap();
         assert_eq!((sample.score, sample.result), (-3_000, 0));
-        assert_eq!(Sample::new(&position, 0, None, true).unwrap().result, NO_RESULT);
+        assert_eq!(
+            Sample::new(&position, 0, None, true).unwrap().result,
+            NO_RESULT
+        );
     }
 }

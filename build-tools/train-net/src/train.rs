@@ -40,7 +40,9 @@ pub fn train(mut samples: Vec<Sample>, plan: Plan) -> Model {
     samples.sort_unstable();
     let mut random = fastrand::Rng::with_seed(plan.seed);
     let mut model = Model::random(&mut random);
-    let mut order: Vec<u32> = (0..samples.len() as u32).filter(|&index| !samples[index as usize].held_out).collect();
+    let mut order: Vec<u32> = (0..samples.len() as u32)
+        .filter(|&index| !samples[index as usize].held_out)
+        .collect();
     let (mut first, mut second) = (vec![0.0; PARAMETERS], vec![0.0; PARAMETERS]);
     let mut gradients = vec![vec![0.0; PARAMETERS]; PARTS];
     model.clear_unused(order.iter().map(|&index| &samples[index as usize]));
@@ -61,7 +63,10 @@ pub fn train(mut samples: Vec<Sample>, plan: Plan) -> Model {
                 let gradient = sum / size;
                 first[index] = MOMENTUM * first[index] + (1.0 - MOMENTUM) * gradient;
                 second[index] = SCALE * second[index] + (1.0 - SCALE) * gradient * gradient;
-                let (mean, spread) = (first[index] / (1.0 - powers.0), second[index] / (1.0 - powers.1));
+                let (mean, spread) = (
+                    first[index] / (1.0 - powers.0),
+                    second[index] / (1.0 - powers.1),
+                );
                 let limit = Model::limit(index);
                 let parameter = &mut model.0[index];
                 *parameter -= rate * (mean / (spread.sqrt() + 1e-8) + DECAY * *parameter);
@@ -69,9 +74,15 @@ pub fn train(mut samples: Vec<Sample>, plan: Plan) -> Model {
             }
         }
         let held = held_out(&model, &samples, plan.result);
-        println!("epoch {epoch}: error {:.6}, held out {held:.6}", error / order.len().max(1) as f64);
+        println!(
+            "epoch {epoch}: error {:.6}, held out {held:.6}",
+            error / order.len().max(1) as f64
+        );
     }
-    println!("in integers: held out {:.6}", held_out(&model.rounded(), &samples, plan.result));
+    println!(
+        "in integers: held out {:.6}",
+        held_out(&model.rounded(), &samples, plan.result)
+    );
     model
 }
 
@@ -82,8 +93,16 @@ fn falling(step: usize, steps: usize) -> f32 {
 }
 
 /// Computes the gradients of the parts of a batch, and returns the sum of the squared errors.
-fn learn(model: &Model, samples: &[Sample], batch: &[u32], share: f32, gradients: &mut [Vec<f32>]) -> f64 {
-    let parts = batch.chunks(batch.len().div_ceil(PARTS)).chain(std::iter::repeat(&[][..]));
+fn learn(
+    model: &Model,
+    samples: &[Sample],
+    batch: &[u32],
+    share: f32,
+    gradients: &mut [Vec<f32>],
+) -> f64 {
+    let parts = batch
+        .chunks(batch.len().div_ceil(PARTS))
+        .chain(std::iter::repeat(&[][..]));
     thread::scope(|scope| {
         let work = gradients.iter_mut().zip(parts).map(|(gradient, part)| {
             scope.spawn(move || {
@@ -96,34 +115,53 @@ fn learn(model: &Model, samples: &[Sample], batch: &[u32], share: f32, gradients
             })
         });
         let threads: Vec<_> = work.collect();
-        threads.into_iter().map(|thread| thread.join().unwrap_or(f64::NAN)).sum()
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or(f64::NAN))
+            .sum()
     })
 }
 
 /// Returns the mean squared error on held-out samples.
 pub fn held_out(model: &Model, samples: &[Sample], share: f32) -> f64 {
-    let errors = samples.iter().filter(|sample| sample.held_out).map(|sample| {
-        let error = sigmoid(model.output(sample)) - target(sample, share);
-        f64::from(error) * f64::from(error)
+    let errors = samples
+        .iter()
+        .filter(|sample| sample.held_out)
+        .map(|sample| {
+            let error = sigmoid(model.output(sample)) - target(sample, share);
+            f64::from(error) * f64::from(error)
+        });
+    let (sum, count) = errors.fold((0.0, 0usize), |(sum, count), error| {
+        (sum + error, count + 1)
     });
-    let (sum, count) = errors.fold((0.0, 0usize), |(sum, count), error| (sum + error, count + 1));
     sum / count.max(1) as f64
 }
 
 /// Returns the scale in centipawns for which the sigmoid of the scores predicts the results best.
 pub fn fitting_scale(samples: &[Sample]) -> Option<i32> {
-    let known: Vec<&Sample> = samples.iter().filter(|sample| sample.result != NO_RESULT).collect();
+    let known: Vec<&Sample> = samples
+        .iter()
+        .filter(|sample| sample.result != NO_RESULT)
+        .collect();
     let error = |scale: i32| -> f64 {
         let one = |sample: &&Sample| {
-            let error = sigmoid(f32::from(sample.score) / scale as f32) - f32::from(sample.result) / 2.0;
+            let error =
+                sigmoid(f32::from(sample.score) / scale as f32) - f32::from(sample.result) / 2.0;
             f64::from(error * error)
         };
-        known.iter().step_by(known.len() / 200_000 + 1).map(one).sum()
+        known
+            .iter()
+            .step_by(known.len() / 200_000 + 1)
+            .map(one)
+            .sum()
     };
     if known.is_empty() {
         return None;
     }
-    (60..=400).step_by(10).min_by(|&a, &b| error(a).total_cmp(&error(b))).or(Some(CENTIPAWNS))
+    (60..=400)
+        .step_by(10)
+        .min_by(|&a, &b| error(a).total_cmp(&error(b)))
+        .or(Some(CENTIPAWNS))
 }
 
 #[cfg(test)]
@@ -144,7 +182,11 @@ mod tests {
         };
         let samples: Vec<Sample> = known.map(|one| sample(one, false)).repeat(100);
         let held: Vec<Sample> = known.map(|one| sample(one, true)).to_vec();
-        let plan = Plan { epochs: 200, result: 0.3, seed: 1 };
+        let plan = Plan {
+            epochs: 200,
+            result: 0.3,
+            seed: 1,
+        };
         let model = train(samples.clone(), plan);
         let turned = train(samples.into_iter().rev().collect(), plan);
         assert!(model.to_bytes() == turned.to_bytes());

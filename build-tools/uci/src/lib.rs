@@ -32,7 +32,11 @@ pub struct SetupError {
 
 impl fmt::Display for SetupError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "expected a program, for example \"stockfish Hash=16\", found \"{}\"", self.found)
+        write!(
+            f,
+            "expected a program, for example \"stockfish Hash=16\", found \"{}\"",
+            self.found
+        )
     }
 }
 
@@ -53,12 +57,24 @@ impl Setup {
     ///
     /// The text contains no program.
     pub fn parse(text: &str) -> Result<Setup, SetupError> {
-        let (options, command): (Vec<&str>, Vec<&str>) = text.split_whitespace().partition(|word| word.contains('='));
+        let (options, command): (Vec<&str>, Vec<&str>) =
+            text.split_whitespace().partition(|word| word.contains('='));
         if command.is_empty() {
-            return Err(SetupError { found: text.to_owned() });
+            return Err(SetupError {
+                found: text.to_owned(),
+            });
         }
-        let spaced = |name: &str| if name.starts_with("UCI_") { name.to_owned() } else { name.replace('_', " ") };
-        let option = |word: &str| word.split_once('=').map(|(name, value)| (spaced(name), value.to_owned()));
+        let spaced = |name: &str| {
+            if name.starts_with("UCI_") {
+                name.to_owned()
+            } else {
+                name.replace('_', " ")
+            }
+        };
+        let option = |word: &str| {
+            word.split_once('=')
+                .map(|(name, value)| (spaced(name), value.to_owned()))
+        };
         Ok(Setup {
             command: command.into_iter().map(str::to_owned).collect(),
             options: options.into_iter().filter_map(option).collect(),
@@ -84,8 +100,15 @@ impl fmt::Display for Error {
         match self {
             Error::Process(error) => write!(f, "{error}"),
             Error::Ended => write!(f, "the engine's process ended"),
-            Error::Late(time) => write!(f, "the engine did not answer within {} ms", time.as_millis()),
-            Error::Line(line) => write!(f, "the engine answered \"{line}\", expected bestmove and a move"),
+            Error::Late(time) => write!(
+                f,
+                "the engine did not answer within {} ms",
+                time.as_millis()
+            ),
+            Error::Line(line) => write!(
+                f,
+                "the engine answered \"{line}\", expected bestmove and a move"
+            ),
         }
     }
 }
@@ -106,7 +129,9 @@ impl UciScore {
     pub fn centipawns(self) -> i32 {
         match self {
             UciScore::Cp(cp) => cp.clamp(-20_000, 20_000),
-            UciScore::Mate(moves) => (30_000 - moves.abs().min(5_000)) * if moves > 0 { 1 } else { -1 },
+            UciScore::Mate(moves) => {
+                (30_000 - moves.abs().min(5_000)) * if moves > 0 { 1 } else { -1 }
+            }
         }
     }
 }
@@ -146,8 +171,12 @@ impl Engine {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .map_err(|error| Error::Process(io::Error::new(error.kind(), format!("{program}: {error}"))))?;
-        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else { return Err(Error::Ended) };
+            .map_err(|error| {
+                Error::Process(io::Error::new(error.kind(), format!("{program}: {error}")))
+            })?;
+        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(Error::Ended);
+        };
         let (sender, lines) = mpsc::channel();
         thread::spawn(move || {
             for line in BufReader::new(output).lines().map_while(Result::ok) {
@@ -156,7 +185,11 @@ impl Engine {
                 }
             }
         });
-        let mut engine = Engine { child, input, lines };
+        let mut engine = Engine {
+            child,
+            input,
+            lines,
+        };
         engine.send("uci")?;
         engine.wait_for("uciok")?;
         for (name, value) in &setup.options {
@@ -188,7 +221,10 @@ impl Engine {
             match words.next() {
                 Some("info") => read_info(words, &mut answer),
                 Some("bestmove") => {
-                    answer.best = words.next().ok_or_else(|| Error::Line(line.clone()))?.to_owned();
+                    answer.best = words
+                        .next()
+                        .ok_or_else(|| Error::Line(line.clone()))?
+                        .to_owned();
                     answer.time = start.elapsed();
                     return Ok(answer);
                 }
@@ -198,15 +234,20 @@ impl Engine {
     }
 
     fn send(&mut self, line: &str) -> Result<(), Error> {
-        self.input.write_all(format!("{line}\n").as_bytes()).and_then(|()| self.input.flush()).map_err(Error::Process)
+        self.input
+            .write_all(format!("{line}\n").as_bytes())
+            .and_then(|()| self.input.flush())
+            .map_err(Error::Process)
     }
 
     /// Returns the next line. `timeout` limits the time since `start`, regardless of the number of lines.
     fn line(&mut self, start: Instant, timeout: Duration) -> Result<String, Error> {
-        self.lines.recv_timeout(timeout.saturating_sub(start.elapsed())).map_err(|error| match error {
-            RecvTimeoutError::Timeout => Error::Late(timeout),
-            RecvTimeoutError::Disconnected => Error::Ended,
-        })
+        self.lines
+            .recv_timeout(timeout.saturating_sub(start.elapsed()))
+            .map_err(|error| match error {
+                RecvTimeoutError::Timeout => Error::Late(timeout),
+                RecvTimeoutError::Disconnected => Error::Ended,
+            })
     }
 
     fn wait_for(&mut self, expected: &str) -> Result<(), Error> {
@@ -265,7 +306,9 @@ mod tests {
 
     fn answer_of(lines: &[&str]) -> Answer {
         let mut answer = Answer::default();
-        lines.iter().for_each(|line| read_info(line.split_whitespace(), &mut answer));
+        lines
+            .iter()
+            .for_each(|line| read_info(line.split_whitespace(), &mut answer));
         answer
     }
 
@@ -276,15 +319,20 @@ mod tests {
             "depth 7 multipv 2 score cp 12 nodes 500 pv d2d4",
             "depth 8 multipv 1 score mate -3 nodes 600 pv e2e4 cp",
         ]);
-        assert_eq!((answer.score, answer.depth, answer.nodes), (Some(UciScore::Mate(-3)), 8, 600));
+        assert_eq!(
+            (answer.score, answer.depth, answer.nodes),
+            (Some(UciScore::Mate(-3)), 8, 600)
+        );
         assert_eq!(answer.line, ["e2e4", "cp"]);
         assert_eq!(answer.second, Some(UciScore::Cp(12)));
     }
 
     #[test]
     fn bounds_are_ignored() {
-        let answer =
-            answer_of(&["depth 9 score cp 35 nodes 1 pv e2e4", "depth 10 score cp 99 lowerbound nodes 2 pv e2e4"]);
+        let answer = answer_of(&[
+            "depth 9 score cp 35 nodes 1 pv e2e4",
+            "depth 10 score cp 99 lowerbound nodes 2 pv e2e4",
+        ]);
         assert_eq!(answer.score, Some(UciScore::Cp(35)));
     }
 
@@ -300,7 +348,10 @@ mod tests {
     fn an_engine_that_prints_lines_but_never_answers_times_out() {
         let talk = "echo uciok; echo readyok; while echo info string well; do sleep 0.01; done & \
             while read line && [ \"$line\" != quit ]; do :; done; kill $!";
-        let setup = Setup { command: ["sh", "-c", talk].map(str::to_owned).to_vec(), options: Vec::new() };
+        let setup = Setup {
+            command: ["sh", "-c", talk].map(str::to_owned).to_vec(),
+            options: Vec::new(),
+        };
         let mut engine = Engine::start(&setup).unwrap();
         let answer = engine.search("startpos", "depth 1", Duration::from_millis(200));
         assert!(matches!(answer, Err(Error::Late(_))), "{answer:?}");
@@ -309,7 +360,10 @@ mod tests {
     #[test]
     fn the_error_of_a_missing_program_contains_its_name() {
         let setup = Setup::parse("./no-such-engine").unwrap();
-        let error = Engine::start(&setup).err().map(|error| error.to_string()).unwrap_or_default();
+        let error = Engine::start(&setup)
+            .err()
+            .map(|error| error.to_string())
+            .unwrap_or_default();
         assert!(error.contains("no-such-engine"), "{error}");
     }
 }

@@ -109,7 +109,13 @@ pub fn explorer(args: &ExplorerArgs) -> Result<()> {
     let [games, evals] = existing([&args.games, &args.evals])?;
     let mut bench = on_package("bench-explorer", &args.network)?;
     let book = built(&games, target_dir().join("bench/book"))?;
-    bench.arg("--book").arg(book).arg("--evals").arg(database(&evals)?).arg("--games").arg(games);
+    bench
+        .arg("--book")
+        .arg(book)
+        .arg("--evals")
+        .arg(database(&evals)?)
+        .arg("--games")
+        .arg(games);
     call(bench.args(["--count", &args.count.to_string()]))
 }
 
@@ -119,9 +125,15 @@ pub fn page(args: &PageArgs) -> Result<()> {
     bench.args(["--rounds", &args.rounds.to_string()]);
     let (evals, games) = (root().join(&args.evals), root().join(&args.games));
     if evals.is_file() && games.is_file() {
-        bench.arg("--db").arg(database(&evals)?).arg("--games").arg(games);
+        bench
+            .arg("--db")
+            .arg(database(&evals)?)
+            .arg("--games")
+            .arg(games);
     } else {
-        say("NOT MEASURED: the lookup of a game, because a file of --evals or --games does not exist");
+        say(
+            "NOT MEASURED: the lookup of a game, because a file of --evals or --games does not exist",
+        );
     }
     call(&mut bench)
 }
@@ -130,10 +142,23 @@ pub fn page(args: &PageArgs) -> Result<()> {
 pub fn web(args: &WebArgs) -> Result<()> {
     let [evals, games] = existing([&args.evals, &args.games])?;
     let mut bench = on_package("bench", &args.network)?;
-    let db = args.db.as_ref().map_or_else(|| database(&evals), |db| Ok(root().join(db)))?;
-    bench.arg("--db").arg(db).arg("--evals").arg(evals).arg("--games").arg(games);
+    let db = args
+        .db
+        .as_ref()
+        .map_or_else(|| database(&evals), |db| Ok(root().join(db)))?;
+    bench
+        .arg("--db")
+        .arg(db)
+        .arg("--evals")
+        .arg(evals)
+        .arg("--games")
+        .arg(games);
     call(bench.args(["--count", &args.count.to_string()]))?;
-    call(command(tools::node()?).arg("tests/npm/game-cost.mjs").env("SHELFISH", program("shelfish")))
+    call(
+        command(tools::node()?)
+            .arg("tests/npm/game-cost.mjs")
+            .env("SHELFISH", program("shelfish")),
+    )
 }
 
 /// Returns the command of a benchmark of the site with the sample database.
@@ -155,8 +180,12 @@ fn measuring(script: &str, network: &Network) -> Result<Command> {
     let chromium = tools::chromium()?;
     tools::npm_ci("tests")?;
     let mut bench = command(tools::node()?);
-    bench.arg(format!("tests/browser/{script}.mjs")).args(network.options());
-    bench.env("CHROMIUM", chromium).env("SHELFISH", program("shelfish"));
+    bench
+        .arg(format!("tests/browser/{script}.mjs"))
+        .args(network.options());
+    bench
+        .env("CHROMIUM", chromium)
+        .env("SHELFISH", program("shelfish"));
     Ok(bench)
 }
 
@@ -164,7 +193,10 @@ fn measuring(script: &str, network: &Network) -> Result<Command> {
 fn existing<const N: usize>(files: [&PathBuf; N]) -> Result<[PathBuf; N]> {
     let files = files.map(|file| root().join(file));
     if let Some(missing) = files.iter().find(|path| !path.is_file()) {
-        bail!("{} does not exist; name other files with --evals and --games", missing.display());
+        bail!(
+            "{} does not exist; name other files with --evals and --games",
+            missing.display()
+        );
     }
     Ok(files)
 }
@@ -181,7 +213,13 @@ pub fn built(evals: &Path, database: PathBuf) -> Result<PathBuf> {
     if !(stamp.fresh() && database.join("manifest.json").is_file()) {
         say(format!("Building a database of {}", evals.display()));
         std::fs::create_dir_all(&database)?;
-        call(command(shelfish).arg("build").arg(evals).arg("-o").arg(&database))?;
+        call(
+            command(shelfish)
+                .arg("build")
+                .arg(evals)
+                .arg("-o")
+                .arg(&database),
+        )?;
         stamp.set()?;
     }
     Ok(database)

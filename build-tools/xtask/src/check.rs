@@ -33,7 +33,11 @@ const STEPS: &[Step] = &[
     Step::new("clippy-wasm", "lints, wasm32", clippy_wasm),
     Step::new("types", "types of the npm package and of the tests", types),
     Step::new("site", "types and unit tests of the site", |_| site_types()),
-    Step::new("docs", "types of the documentation's scripts, its links and anchors", |_| docs::check()),
+    Step::new(
+        "docs",
+        "types of the documentation's scripts, its links and anchors",
+        |_| docs::check(),
+    ),
     Step::new("unit", "unit tests in Rust", unit),
 ];
 
@@ -43,13 +47,20 @@ pub fn run(args: &Args) -> Result<()> {
         test::list(STEPS);
         return Ok(());
     }
-    if let Some(unknown) = args.only.iter().find(|name| STEPS.iter().all(|step| step.name != *name)) {
-        bail!("there is no step {unknown}; `cargo xtask check --list` prints the names of the steps");
+    if let Some(unknown) = args
+        .only
+        .iter()
+        .find(|name| STEPS.iter().all(|step| step.name != *name))
+    {
+        bail!(
+            "there is no step {unknown}; `cargo xtask check --list` prints the names of the steps"
+        );
     }
     tools::components()?;
     build_for_tests();
     let mut summary = Summary::default();
-    let is_asked = |step: &&Step| args.only.is_empty() || args.only.iter().any(|name| name == step.name);
+    let is_asked =
+        |step: &&Step| args.only.is_empty() || args.only.iter().any(|name| name == step.name);
     summary.run(STEPS.iter().filter(is_asked), &test::Args::default());
     summary.end()
 }
@@ -60,5 +71,8 @@ fn types(_: &test::Args) -> Result<Tally> {
 }
 
 fn unit(_: &test::Args) -> Result<Tally> {
-    cargo_tests(cargo().args(["test", "--workspace", "--lib", "--bins", "--no-fail-fast"]), None)
+    cargo_tests(
+        cargo().args(["test", "--workspace", "--lib", "--bins", "--no-fail-fast"]),
+        None,
+    )
 }

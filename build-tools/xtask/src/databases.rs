@@ -21,14 +21,27 @@ pub fn cli() -> Result<()> {
 /// Builds the sample database of the site. Returns its folder.
 pub fn sample() -> Result<PathBuf> {
     cli()?;
-    let (dumps, database) = (root().join("static-shards"), target_dir().join("demo").join("db"));
+    let (dumps, database) = (
+        root().join("static-shards"),
+        target_dir().join("demo").join("db"),
+    );
     let [sample, famous] = ["sample.jsonl.zst", "famous.jsonl.zst"].map(|name| dumps.join(name));
     let shelfish = program("shelfish");
-    let stamp = Stamp::new("database", &database, &[sample.clone(), famous.clone(), shelfish.clone()])?;
+    let stamp = Stamp::new(
+        "database",
+        &database,
+        &[sample.clone(), famous.clone(), shelfish.clone()],
+    )?;
     if !(stamp.fresh() && database.join("manifest.json").is_file()) {
         say("Building the sample database");
         fs::create_dir_all(&database)?;
-        call(command(shelfish).arg("build").args([sample, famous]).arg("-o").arg(&database))?;
+        call(
+            command(shelfish)
+                .arg("build")
+                .args([sample, famous])
+                .arg("-o")
+                .arg(&database),
+        )?;
         stamp.set()?;
     }
     Ok(database)
@@ -39,8 +52,17 @@ pub fn package_sample() -> Result<()> {
     let (sample, database) = (sample()?, package_sample_folder());
     let games = root().join("static-shards").join("famous.pgn");
     let mut extract = command(program("shelfish"));
-    extract.arg("extract").arg("-d").arg(sample).args(["--start", START, "--pgn"]).arg(games);
-    call(extract.args(["--max-plies", "40", "--max-size", "250KiB", "-o"]).arg(database))
+    extract
+        .arg("extract")
+        .arg("-d")
+        .arg(sample)
+        .args(["--start", START, "--pgn"])
+        .arg(games);
+    call(
+        extract
+            .args(["--max-plies", "40", "--max-size", "250KiB", "-o"])
+            .arg(database),
+    )
 }
 
 /// Returns the folder of the sample database of the npm package.

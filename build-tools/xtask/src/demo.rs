@@ -35,6 +35,8 @@ pub fn run(args: &Args) -> Result<()> {
         return Ok(());
     }
     let free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
-    let port = args.port.unwrap_or_else(|| [8000].into_iter().find(free).unwrap_or(0));
+    let port = args
+        .port
+        .unwrap_or_else(|| [8000].into_iter().find(free).unwrap_or(0));
     site::serve(&site, port)
 }

@@ -46,7 +46,12 @@ pub struct Args {
 }
 
 /// Crates whose documentation the site may contain.
-const CRATES: [&str; 4] = ["shelfish", "shelfish-analysis", "shelfish-endgames", "shelfish-engine"];
+const CRATES: [&str; 4] = [
+    "shelfish",
+    "shelfish-analysis",
+    "shelfish-endgames",
+    "shelfish-engine",
+];
 
 /// Builds the site, and serves it on request.
 pub fn run(args: &Args) -> Result<()> {
@@ -57,7 +62,9 @@ pub fn run(args: &Args) -> Result<()> {
         false => format!("{}/", args.demo.trim_end_matches('/')),
     };
     npm::types()?;
-    site::replace(&out, |folder| write(folder, &demo, base.as_deref(), args.crates))?;
+    site::replace(&out, |folder| {
+        write(folder, &demo, base.as_deref(), args.crates)
+    })?;
     if args.serve {
         databases::cli()?;
         return site::serve(&out, args.port);
@@ -74,11 +81,29 @@ pub fn pages(base: Option<&str>, crates: bool) -> Result<PathBuf> {
     fs::write(&options, format!("{base:?} {crates}"))?;
     let documents = fs::read_dir(root())?.flatten().map(|entry| entry.path());
     let documents = documents.filter(|path| path.extension().is_some_and(|ending| ending == "md"));
-    let others = ["docs", "crate/js", "crate/engine/MATCHES.md", "www/README.md", "www/demo.png", "www/public"];
-    let others = others.into_iter().chain(["www/src/style/base.css", "static-shards/README.md"]);
+    let others = [
+        "docs",
+        "crate/js",
+        "crate/engine/MATCHES.md",
+        "www/README.md",
+        "www/demo.png",
+        "www/public",
+    ];
+    let others = others
+        .into_iter()
+        .chain(["www/src/style/base.css", "static-shards/README.md"]);
     // Their comments are pages, too.
-    let sources = ["crate/src", "crate/analysis", "crate/endgames", "crate/engine/src"].into_iter().filter(|_| crates);
-    let mut inputs: Vec<PathBuf> = documents.chain(others.chain(sources).map(|name| root().join(name))).collect();
+    let sources = [
+        "crate/src",
+        "crate/analysis",
+        "crate/endgames",
+        "crate/engine/src",
+    ]
+    .into_iter()
+    .filter(|_| crates);
+    let mut inputs: Vec<PathBuf> = documents
+        .chain(others.chain(sources).map(|name| root().join(name)))
+        .collect();
     inputs.sort();
     inputs.push(options);
     let stamp = Stamp::new("docs", &out, &inputs)?;
@@ -96,13 +121,22 @@ fn write(folder: &Path, demo: &str, base: Option<&str>, crates: bool) -> Result<
         tools::npm_ci(directory)?;
     }
     let mut build = command(tools::node()?);
-    build.arg("docs/build/main.mjs").arg("--out").arg(folder).args(["--demo", demo]);
+    build
+        .arg("docs/build/main.mjs")
+        .arg("--out")
+        .arg(folder)
+        .args(["--demo", demo]);
     build.args(base.into_iter().flat_map(|base| ["--base", base]));
     if crates {
         // A target of its own: the other target may contain the documentation of other crates, which the search would find.
         let target = target_dir().join("docs-crates");
         let packages = CRATES.into_iter().flat_map(|name| ["--package", name]);
-        call(cargo().args(["doc", "--no-deps", "--locked", "--target-dir"]).arg(&target).args(packages))?;
+        call(
+            cargo()
+                .args(["doc", "--no-deps", "--locked", "--target-dir"])
+                .arg(&target)
+                .args(packages),
+        )?;
         build.arg("--rust").arg(target.join("doc"));
     }
     say("Building the documentation");
@@ -112,7 +146,11 @@ fn write(folder: &Path, demo: &str, base: Option<&str>, crates: bool) -> Result<
 /// Checks the types of the scripts, builds the pages, and so checks their links.
 pub fn check() -> Result<Tally> {
     tools::npm_ci("docs")?;
-    let types = tally::check(npm_command().args(["run", "check"]).current_dir(root().join("docs")))?;
+    let types = tally::check(
+        npm_command()
+            .args(["run", "check"])
+            .current_dir(root().join("docs")),
+    )?;
     pages(None, false)?;
     Ok(types.and(Tally::passed(1)))
 }

@@ -71,31 +71,73 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<()> {
     let (stockfish, version) = tools::stockfish()?;
     if !version.starts_with("Stockfish 15.1") {
-        say(format!("The ratings are of Stockfish 15.1, but the installed version is {version}"));
+        say(format!(
+            "The ratings are of Stockfish 15.1, but the installed version is {version}"
+        ));
     }
     programs(&["shelfish-cli", "shelfish-arena"])?;
     let (arena, shelfish) = (program("arena"), program("shelfish"));
     let mut engine = format!("{} engine", shelfish.display());
     if args.tactics {
-        call(command(&arena).args(["suite", "crate/engine/tests/wac.epd", &engine]).current_dir(root()))?;
+        call(
+            command(&arena)
+                .args(["suite", "crate/engine/tests/wac.epd", &engine])
+                .current_dir(root()),
+        )?;
     }
     let mut rate = command(&arena);
     if args.chromium {
         let package = npm::build()?;
         tools::npm_ci("tests")?;
         engine = format!("{} {}", tools::node()?.display(), "tests/browser/uci.mjs");
-        rate.env("CHROMIUM", tools::chromium()?).env("SHELFISH", &shelfish).env("SHELFISH_PACKAGE", package);
+        rate.env("CHROMIUM", tools::chromium()?)
+            .env("SHELFISH", &shelfish)
+            .env("SHELFISH_PACKAGE", package);
     }
-    let (games, go) = if args.chromium { (70, "movetime 500") } else { (600, "movetime 100") };
-    rate.args(["rate", &engine, "--games", &args.games.unwrap_or(games).to_string()]);
-    rate.args(["--go", args.go.as_deref().unwrap_or(go), "--concurrency", &args.concurrency.to_string()]);
-    rate.args(["--own", "--results", RESULTS, "--least-plies", "6", "--openings"]);
-    rate.args(["a", "b", "c", "d", "e"].map(|volume| format!("build-tools/shelfish/openings/{volume}.tsv")));
+    let (games, go) = if args.chromium {
+        (70, "movetime 500")
+    } else {
+        (600, "movetime 100")
+    };
+    rate.args([
+        "rate",
+        &engine,
+        "--games",
+        &args.games.unwrap_or(games).to_string(),
+    ]);
+    rate.args([
+        "--go",
+        args.go.as_deref().unwrap_or(go),
+        "--concurrency",
+        &args.concurrency.to_string(),
+    ]);
+    rate.args([
+        "--own",
+        "--results",
+        RESULTS,
+        "--least-plies",
+        "6",
+        "--openings",
+    ]);
+    rate.args(
+        ["a", "b", "c", "d", "e"]
+            .map(|volume| format!("build-tools/shelfish/openings/{volume}.tsv")),
+    );
     if let Some(minutes) = args.minutes {
         rate.args(["--minutes", &minutes.to_string()]);
     }
-    for (level, elo) in ANCHORS.iter().filter(|(level, _)| args.levels.contains(level)) {
-        rate.args(["--anchor", &format!("{elo}:{} Skill_Level={level}@{}", stockfish.display(), args.stockfish_go)]);
+    for (level, elo) in ANCHORS
+        .iter()
+        .filter(|(level, _)| args.levels.contains(level))
+    {
+        rate.args([
+            "--anchor",
+            &format!(
+                "{elo}:{} Skill_Level={level}@{}",
+                stockfish.display(),
+                args.stockfish_go
+            ),
+        ]);
     }
     call(&mut rate)
 }

@@ -6,7 +6,10 @@ use crate::shell::{call, command, program, programs, root, say};
 use crate::tools;
 
 /// Files of games next to the checkout, and the distance of the chosen games.
-const GAMES: [&str; 2] = ["../shared/data/games.pgn.zst:13000", "../shared/data/games-lichess.pgn.zst:85"];
+const GAMES: [&str; 2] = [
+    "../shared/data/games.pgn.zst:13000",
+    "../shared/data/games-lichess.pgn.zst:85",
+];
 
 /// File of the reference's scores.
 const REFERENCE: &str = "build-tools/arena/judgments.tsv";
@@ -32,14 +35,25 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<()> {
     let (stockfish, version) = tools::stockfish()?;
     if !version.starts_with("Stockfish 15.1") {
-        say(format!("The scores in {REFERENCE} are of Stockfish 15.1, but the installed version is {version}"));
+        say(format!(
+            "The scores in {REFERENCE} are of Stockfish 15.1, but the installed version is {version}"
+        ));
     }
     programs(&["shelfish-cli", "shelfish-arena"])?;
     let mut arena = command(program("arena"));
-    arena.arg("judgments").arg("--program").arg(program("shelfish")).args(["--reference", REFERENCE]);
+    arena
+        .arg("judgments")
+        .arg("--program")
+        .arg(program("shelfish"))
+        .args(["--reference", REFERENCE]);
     arena.args(["--engine", &format!("{} Hash=64", stockfish.display())]);
     arena.args(args.games.iter().flat_map(|games| ["--games", games]));
-    arena.args(["--count", &args.count.to_string(), "--offset", &args.offset.to_string()]);
+    arena.args([
+        "--count",
+        &args.count.to_string(),
+        "--offset",
+        &args.offset.to_string(),
+    ]);
     if let Some(minutes) = args.minutes {
         arena.args(["--minutes", &minutes.to_string()]);
     }

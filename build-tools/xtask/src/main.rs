@@ -136,7 +136,9 @@ mod tests {
         let commands = documents::commands(&["cargo", "xtask"]);
         assert!(commands.len() > 12, "{} commands", commands.len());
         let error = |documents::Command { place, words }| {
-            let error = Task::try_parse_from(&words[1..]).err().filter(clap::Error::use_stderr)?;
+            let error = Task::try_parse_from(&words[1..])
+                .err()
+                .filter(clap::Error::use_stderr)?;
             Some(format!("{place}: {}\n{error}", words.join(" ")))
         };
         let errors: Vec<String> = commands.into_iter().filter_map(error).collect();

@@ -149,12 +149,20 @@ const MODULES: [Wasm; 7] = [
     },
     ENGINE,
     // For browsers without SIMD: Safari before 16.4, others before 2021.
-    Wasm { file: "shelfish_engine_scalar_bg.wasm", text: None, simd: false, ..ENGINE },
+    Wasm {
+        file: "shelfish_engine_scalar_bg.wasm",
+        text: None,
+        simd: false,
+        ..ENGINE
+    },
 ];
 
 /// Exports of the functions that start a compiled module, which wasm-bindgen does not export.
 const START: [(&str, &str); 2] = [
-    ("js", "export { __wbg_get_imports as imports, __wbg_finalize_init as start };\n"),
+    (
+        "js",
+        "export { __wbg_get_imports as imports, __wbg_finalize_init as start };\n",
+    ),
     (
         "d.ts",
         "export function imports(): WebAssembly.Imports;\n\
@@ -164,13 +172,22 @@ const START: [(&str, &str); 2] = [
 
 /// Letters that encode the bytes of modules as text, as in `crate/js/shared/decode-module.ts`. Charsets and quotes do not change
 /// them. The last two start codes of two letters.
-const LETTERS: &[u8] = b" !#%&'()*+,-./0123456789:;=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_abcdefghijklmnopqrstuvwxyz{|}~";
+const LETTERS: &[u8] =
+    b" !#%&'()*+,-./0123456789:;=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_abcdefghijklmnopqrstuvwxyz{|}~";
 
 /// Builds the package unless it is up to date. Returns its directory.
 pub fn build() -> Result<PathBuf> {
     let (crate_dir, js) = (root().join("crate"), root().join("crate/js"));
     let package = crate_dir.join("pkg");
-    let parts = ["src", "wasm", "analysis", "endgames", "engine", "Cargo.toml"].map(|name| crate_dir.join(name));
+    let parts = [
+        "src",
+        "wasm",
+        "analysis",
+        "endgames",
+        "engine",
+        "Cargo.toml",
+    ]
+    .map(|name| crate_dir.join(name));
     let rest = [
         "crate/js",
         "static-shards/package-sample",
@@ -192,7 +209,10 @@ pub fn build() -> Result<PathBuf> {
     say("Building the npm package");
     let built = target_dir().join("npm");
     // Removes files of former builds.
-    for directory in [&built, &package].into_iter().filter(|directory| directory.exists()) {
+    for directory in [&built, &package]
+        .into_iter()
+        .filter(|directory| directory.exists())
+    {
         fs::remove_dir_all(directory)?;
     }
     fs::create_dir_all(&package)?;
@@ -200,12 +220,33 @@ pub fn build() -> Result<PathBuf> {
         let name = module.name;
         let file = format!("{name}_bg.wasm");
         // The scalar module uses the JavaScript of the other module.
-        let made = if file == module.file { built.clone() } else { built.join("scalar") };
+        let made = if file == module.file {
+            built.clone()
+        } else {
+            built.join("scalar")
+        };
         let mut pack = command(&wasm_pack);
-        pack.args(["build", module.source, "--target", "web", "--mode", "no-install", "--profile", module.profile]);
-        pack.args(["--no-opt", "--no-pack", "--out-name", name, "--out-dir"]).arg(&made);
-        let simd = if module.simd { " -Ctarget-feature=+simd128" } else { "" };
-        call(pack.env("PATH", tools::path()).env("RUSTFLAGS", flags() + simd))?;
+        pack.args([
+            "build",
+            module.source,
+            "--target",
+            "web",
+            "--mode",
+            "no-install",
+            "--profile",
+            module.profile,
+        ]);
+        pack.args(["--no-opt", "--no-pack", "--out-name", name, "--out-dir"])
+            .arg(&made);
+        let simd = if module.simd {
+            " -Ctarget-feature=+simd128"
+        } else {
+            ""
+        };
+        call(
+            pack.env("PATH", tools::path())
+                .env("RUSTFLAGS", flags() + simd),
+        )?;
         shrink(&made.join(&file), &made.join(format!("{name}.js")))?;
         for (ending, text) in START {
             append(&made.join(format!("{name}.{ending}")), text)?;
@@ -216,18 +257,33 @@ pub fn build() -> Result<PathBuf> {
         optimise(&made.join(&file), &package.join(module.file))?;
         if let Some(texts) = module.text {
             let module = fs::read(package.join(module.file))?;
-            fs::write(package.join(texts), format!("export default \"{}\";\n", text(&module)))?;
+            fs::write(
+                package.join(texts),
+                format!("export default \"{}\";\n", text(&module)),
+            )?;
         }
     }
-    let [simd, scalar] = ["", "scalar"].map(|folder| fs::read_to_string(built.join(folder).join("shelfish_engine.js")));
-    ensure!(simd? == scalar?, "the engine's modules need different scripts");
+    let [simd, scalar] = ["", "scalar"]
+        .map(|folder| fs::read_to_string(built.join(folder).join("shelfish_engine.js")));
+    ensure!(
+        simd? == scalar?,
+        "the engine's modules need different scripts"
+    );
 
     let tool = |name: &str| command(js.join("node_modules/.bin").join(name));
     copy_sources(&js, &built)?;
-    call(command(tools::node()?).arg(js.join("openings/table.mjs")).arg(built.join("openings/table.js")))?;
+    call(
+        command(tools::node()?)
+            .arg(js.join("openings/table.mjs"))
+            .arg(built.join("openings/table.js")),
+    )?;
     // The module of the engine imports this file.
     let mut host = tool("esbuild");
-    host.args(["engine/host.ts", "--outfile=engine/host.js", "--log-level=warning"]);
+    host.args([
+        "engine/host.ts",
+        "--outfile=engine/host.js",
+        "--log-level=warning",
+    ]);
     call(host.current_dir(&built))?;
     // The copies cannot resolve chessops by their own folder.
     let modules = js.join("node_modules");
@@ -241,12 +297,27 @@ pub fn build() -> Result<PathBuf> {
         let names = (name != "uci").then_some("--keep-names");
         let own = ["--external:./shelfish*.js", "--external:./engine/host.js"];
         let steps = [
-            (source, &face, names.into_iter().chain(own).collect::<Vec<_>>()),
-            (&face, &entry, minify.then_some("--minify").into_iter().collect()),
+            (
+                source,
+                &face,
+                names.into_iter().chain(own).collect::<Vec<_>>(),
+            ),
+            (
+                &face,
+                &entry,
+                minify.then_some("--minify").into_iter().collect(),
+            ),
         ];
         for (from, to, options) in steps {
             let mut bundle = tool("esbuild");
-            bundle.args([from, "--bundle", "--format=esm", "--target=es2022", "--sourcemap", "--log-level=warning"]);
+            bundle.args([
+                from,
+                "--bundle",
+                "--format=esm",
+                "--target=es2022",
+                "--sourcemap",
+                "--log-level=warning",
+            ]);
             bundle.args([
                 "--external:./*wasm.js",
                 "--external:./*-text.js",
@@ -254,15 +325,21 @@ pub fn build() -> Result<PathBuf> {
                 "--external:node:*",
             ]);
             if ["game", "lichess-moves"].contains(&name) {
-                bundle.arg("--external:./index.js").env("NODE_PATH", &modules);
+                bundle
+                    .arg("--external:./index.js")
+                    .env("NODE_PATH", &modules);
             }
             // These entries load other entries when they need them.
             if ["uci", "react", "elements", "lichess", "lichess-node"].contains(&name) {
-                bundle.args(PARTS.map(|part| format!("--external:./{part}.js"))).arg("--external:react");
+                bundle
+                    .args(PARTS.map(|part| format!("--external:./{part}.js")))
+                    .arg("--external:react");
             }
             bundle.args(&hashes);
             // wasm-bindgen repeats the key of a module for each import.
-            bundle.arg("--log-override:duplicate-object-key=silent").args(options);
+            bundle
+                .arg("--log-override:duplicate-object-key=silent")
+                .args(options);
             bundle.arg(format!("--outfile={to}"));
             call(bundle.current_dir(&built))?;
         }
@@ -276,10 +353,23 @@ pub fn build() -> Result<PathBuf> {
     bundle_service_worker(&built, &package, &hashes)?;
     // The Worker of the engine as a classic script: a script from text cannot import modules.
     let mut script = tool("esbuild");
-    script.args(["engine-worker-face.js", "--bundle", "--format=iife", "--target=es2022", "--minify"]);
-    call(script.args(["--log-level=error", "--outfile=engine-worker-classic.js"]).current_dir(&built))?;
+    script.args([
+        "engine-worker-face.js",
+        "--bundle",
+        "--format=iife",
+        "--target=es2022",
+        "--minify",
+    ]);
+    call(
+        script
+            .args(["--log-level=error", "--outfile=engine-worker-classic.js"])
+            .current_dir(&built),
+    )?;
     let script = fs::read_to_string(built.join("engine-worker-classic.js"))?;
-    fs::write(package.join("engine-worker-text.js"), format!("export default {};\n", quoted(&script)))?;
+    fs::write(
+        package.join("engine-worker-text.js"),
+        format!("export default {};\n", quoted(&script)),
+    )?;
     declare(&js, &built, &package)?;
     for module in MODULES {
         let name = format!("{}.d.ts", module.file);
@@ -299,7 +389,11 @@ pub fn build() -> Result<PathBuf> {
 fn hashes(package: &Path) -> Result<Vec<String>> {
     let hash = |module: &Wasm| -> Result<String> {
         let hash = sha256(&fs::read(package.join(module.file))?);
-        Ok(format!("--define:SHA256.{}=\"{}\"", module.file.trim_end_matches(".wasm"), &hash[..32]))
+        Ok(format!(
+            "--define:SHA256.{}=\"{}\"",
+            module.file.trim_end_matches(".wasm"),
+            &hash[..32]
+        ))
     };
     MODULES.iter().map(hash).collect()
 }
@@ -309,13 +403,25 @@ fn hashes(package: &Path) -> Result<Vec<String>> {
 fn bundle_service_worker(built: &Path, package: &Path, hashes: &[String]) -> Result<()> {
     let bundle = |from: &str, to: &str, format: &str| {
         let mut bundle = command(root().join("crate/js/node_modules/.bin/esbuild"));
-        bundle.args([from, "--bundle", "--target=es2022", "--sourcemap", "--log-level=warning"]);
-        bundle.args([format!("--format={format}"), format!("--outfile={to}")]).current_dir(built);
+        bundle.args([
+            from,
+            "--bundle",
+            "--target=es2022",
+            "--sourcemap",
+            "--log-level=warning",
+        ]);
+        bundle
+            .args([format!("--format={format}"), format!("--outfile={to}")])
+            .current_dir(built);
         bundle
     };
     let face = "package/service-worker-face.js";
     let parts = PARTS.map(|part| format!("--external:./{part}.js"));
-    call(bundle("lichess/service-worker.ts", face, "esm").args(parts).args(hashes))?;
+    call(
+        bundle("lichess/service-worker.ts", face, "esm")
+            .args(parts)
+            .args(hashes),
+    )?;
     let mut whole = bundle(face, &format!("package/{SERVICE_WORKER}"), "iife");
     // The URLs of the modules are options.
     whole.args(["--minify", "--log-override:empty-import-meta=silent"]);
@@ -328,7 +434,11 @@ fn bundle_service_worker(built: &Path, package: &Path, hashes: &[String]) -> Res
 
 /// Checks the types of the package and writes its declarations. Builds the package only if it has never been built.
 pub fn types() -> Result<()> {
-    let (js, built, package) = (root().join("crate/js"), target_dir().join("npm"), root().join("crate/pkg"));
+    let (js, built, package) = (
+        root().join("crate/js"),
+        target_dir().join("npm"),
+        root().join("crate/pkg"),
+    );
     if !(built.join("openings/table.js").is_file() && package.join("index.js").is_file()) {
         return build().map(drop);
     }
@@ -340,12 +450,21 @@ pub fn types() -> Result<()> {
 /// Copies the TypeScript next to the bindings that it imports.
 fn copy_sources(js: &Path, built: &Path) -> Result<()> {
     let names = |folder: &Path| -> Result<Vec<PathBuf>> {
-        let entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>();
+        let entries = fs::read_dir(folder)?
+            .map(|entry| Ok(entry?.path()))
+            .collect::<Result<_>>();
         entries.with_context(|| format!("{} could not be listed", folder.display()))
     };
-    for folder in names(js)?.into_iter().filter(|path| path.is_dir()).chain([js.to_path_buf()]) {
+    for folder in names(js)?
+        .into_iter()
+        .filter(|path| path.is_dir())
+        .chain([js.to_path_buf()])
+    {
         let to = built.join(folder.strip_prefix(js)?);
-        for file in names(&folder)?.iter().filter(|path| path.extension().is_some_and(|ending| ending == "ts")) {
+        for file in names(&folder)?
+            .iter()
+            .filter(|path| path.extension().is_some_and(|ending| ending == "ts"))
+        {
             fs::create_dir_all(&to)?;
             copy(file, &to.join(file.file_name().unwrap_or_default()))?;
         }
@@ -363,7 +482,9 @@ fn declare(js: &Path, built: &Path, package: &Path) -> Result<()> {
     let config = format!(r#"{{ "extends": "./tsconfig.json", "compilerOptions": {paths} }}"#);
     fs::write(built.join("tsconfig.build.json"), config)?;
     let mut types = command(modules.join(".bin/tsc"));
-    types.args(["--project", "tsconfig.build.json", "--typeRoots"]).arg(modules.join("@types"));
+    types
+        .args(["--project", "tsconfig.build.json", "--typeRoots"])
+        .arg(modules.join("@types"));
     call(types.current_dir(built))?;
     copy_all(&built.join("types"), &package.join("types"))
 }
@@ -373,9 +494,26 @@ pub fn cache() -> Result<PathBuf> {
     let wasm_pack = tools::wasm_pack()?;
     let built = target_dir().join("npm-cache");
     let mut pack = command(wasm_pack);
-    pack.args(["build", READER.source, "--target", "nodejs", "--mode", "no-install", "--profile", READER.profile]);
+    pack.args([
+        "build",
+        READER.source,
+        "--target",
+        "nodejs",
+        "--mode",
+        "no-install",
+        "--profile",
+        READER.profile,
+    ]);
     // The same profile as the reader, so that its dependencies are already built.
-    pack.args(["--no-opt", "--no-pack", "--no-typescript", "--out-name", "cache", "--out-dir"]).arg(&built);
+    pack.args([
+        "--no-opt",
+        "--no-pack",
+        "--no-typescript",
+        "--out-name",
+        "cache",
+        "--out-dir",
+    ])
+    .arg(&built);
     pack.args(["--", "--features", "cache"]);
     call(pack.env("PATH", tools::path()).env("RUSTFLAGS", flags()))?;
     Ok(built)
@@ -388,8 +526,16 @@ fn suspendable(module: &Path, import: &str, caller: &str) -> Result<()> {
     // Asyncify would otherwise instrument all indirect calls.
     asyncify.args(["-O3", "--asyncify", "--pass-arg=asyncify-ignore-indirect"]);
     asyncify.arg(format!("--pass-arg=asyncify-imports@{import}"));
-    asyncify.arg(format!("--pass-arg=asyncify-addlist@{caller}")).arg("--pass-arg=asyncify-propagate-addlist");
-    call(asyncify.arg("--debuginfo").arg(module).arg("-o").arg(module))
+    asyncify
+        .arg(format!("--pass-arg=asyncify-addlist@{caller}"))
+        .arg("--pass-arg=asyncify-propagate-addlist");
+    call(
+        asyncify
+            .arg("--debuginfo")
+            .arg(module)
+            .arg("-o")
+            .arg(module),
+    )
 }
 
 /// Makes a module smaller and faster. `tools::npm_ci("crate/js")` installs the optimiser.
@@ -397,9 +543,18 @@ pub fn optimise(module: &Path, to: &Path) -> Result<()> {
     let mut optimise = command(root().join("crate/js/node_modules/.bin/wasm-opt"));
     // Packed memory and inlined functions compress worse. Rust does not use the lowest kilobyte. Current processors ignore
     // alignments, and equal alignments compress better.
-    optimise.args(["-O3", "--converge", "--skip-pass=memory-packing", "--one-caller-inline-max-function-size=0"]);
+    optimise.args([
+        "-O3",
+        "--converge",
+        "--skip-pass=memory-packing",
+        "--one-caller-inline-max-function-size=0",
+    ]);
     optimise.args(["--low-memory-unused", "--dealign"]);
-    optimise.args(["--strip-debug", "--strip-producers", "--strip-target-features"]);
+    optimise.args([
+        "--strip-debug",
+        "--strip-producers",
+        "--strip-target-features",
+    ]);
     call(optimise.arg(module).arg("-o").arg(to))
 }
 
@@ -422,22 +577,37 @@ fn text(module: &[u8]) -> String {
 /// Returns flags of the compiler: short paths in panics, compact hashes, and a small stack. Data follow the stack, and
 /// addresses below a megabyte take three bytes in code instead of four.
 pub fn flags() -> String {
-    let home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".cargo")));
+    let home = env::var_os("CARGO_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(env::home_dir()?.join(".cargo")));
     let registries = home.and_then(|home| fs::read_dir(home.join("registry/src")).ok());
-    let sources = registries.into_iter().flatten().flatten().map(|entry| entry.path()).chain([root()]);
+    let sources = registries
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .chain([root()]);
     let paths = sources.map(|path| format!("--remap-path-prefix={}=.", path.display()));
-    let small = ["--cfg=sha2_backend_soft=\"compact\"", "-Clink-arg=-zstack-size=524288"].map(str::to_string);
+    let small = [
+        "--cfg=sha2_backend_soft=\"compact\"",
+        "-Clink-arg=-zstack-size=524288",
+    ]
+    .map(str::to_string);
     paths.chain(small).collect::<Vec<_>>().join(" ")
 }
 
 /// Quotes a text for JavaScript.
 fn quoted(text: &str) -> String {
-    let escaped = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+    let escaped = text
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('\n', "\\n");
     format!("\"{escaped}\"")
 }
 
 fn append(path: &Path, text: &str) -> Result<()> {
-    let former = fs::read_to_string(path).with_context(|| format!("{} could not be read", path.display()))?;
+    let former = fs::read_to_string(path)
+        .with_context(|| format!("{} could not be read", path.display()))?;
     fs::write(path, former + text)?;
     Ok(())
 }
@@ -448,12 +618,17 @@ fn copy_all(from: &Path, to: &Path) -> Result<()> {
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let target = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() { copy_all(&entry.path(), &target)? } else { copy(&entry.path(), &target)? }
+        if entry.file_type()?.is_dir() {
+            copy_all(&entry.path(), &target)?
+        } else {
+            copy(&entry.path(), &target)?
+        }
     }
     Ok(())
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {
-    fs::copy(from, to).with_context(|| format!("{} could not be copied to {}", from.display(), to.display()))?;
+    fs::copy(from, to)
+        .with_context(|| format!("{} could not be copied to {}", from.display(), to.display()))?;
     Ok(())
 }

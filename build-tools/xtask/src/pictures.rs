@@ -12,5 +12,9 @@ pub fn draw() -> Result<()> {
     let chromium = tools::chromium()?;
     tools::npm_ci("www")?;
     tools::npm_ci("tests")?;
-    call(command(tools::node()?).arg("tests/browser/draw.mjs").env("CHROMIUM", chromium))
+    call(
+        command(tools::node()?)
+            .arg("tests/browser/draw.mjs")
+            .env("CHROMIUM", chromium),
+    )
 }

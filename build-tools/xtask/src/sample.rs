@@ -21,7 +21,11 @@ pub struct Args {
     #[arg(long, default_value_t = 60_000)]
     positions: usize,
     /// Dump with better evaluations, compressed with zstd, whose positions are left out
-    #[arg(long, value_name = "FILE", default_value = "static-shards/famous.jsonl.zst")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = "static-shards/famous.jsonl.zst"
+    )]
     without: PathBuf,
     /// File to write [default: static-shards/sample.jsonl.zst]
     #[arg(short, long, value_name = "FILE", alias = "output")]
@@ -31,10 +35,15 @@ pub struct Args {
 /// Cuts the sample.
 pub fn run(args: &Args) -> Result<()> {
     if which(["zstd"]).is_none() {
-        bail!("the program zstd was not found; install it (apt-get install zstd, brew install zstd)");
+        bail!(
+            "the program zstd was not found; install it (apt-get install zstd, brew install zstd)"
+        );
     }
     let better = positions(&root().join(&args.without))?;
-    let out = args.out.clone().unwrap_or_else(|| root().join("static-shards").join("sample.jsonl.zst"));
+    let out = args
+        .out
+        .clone()
+        .unwrap_or_else(|| root().join("static-shards").join("sample.jsonl.zst"));
     let part = out.with_added_extension("part");
     let cut = cut(args, &better, &part).and_then(|positions| {
         fs::rename(&part, &out)?;
@@ -47,9 +56,18 @@ pub fn run(args: &Args) -> Result<()> {
 
 /// Writes the sample to a file. Returns the number of positions.
 fn cut(args: &Args, better: &HashSet<String>, part: &Path) -> Result<usize> {
-    let file = File::create(part).with_context(|| format!("{} could not be created", part.display()))?;
-    let mut reader = Command::new("zstd").args(["-dcq"]).arg(&args.dump).stdout(Stdio::piped()).spawn()?;
-    let mut writer = Command::new("zstd").args(["-cq", "-19"]).stdin(Stdio::piped()).stdout(file).spawn()?;
+    let file =
+        File::create(part).with_context(|| format!("{} could not be created", part.display()))?;
+    let mut reader = Command::new("zstd")
+        .args(["-dcq"])
+        .arg(&args.dump)
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let mut writer = Command::new("zstd")
+        .args(["-cq", "-19"])
+        .stdin(Stdio::piped())
+        .stdout(file)
+        .spawn()?;
     let (Some(lines), Some(mut sample)) = (reader.stdout.take(), writer.stdin.take()) else {
         bail!("zstd was started without pipes");
     };
@@ -93,7 +111,11 @@ fn positions(dump: &Path) -> Result<HashSet<String>> {
     if !text.status.success() {
         bail!("{} could not be read", dump.display());
     }
-    Ok(String::from_utf8(text.stdout)?.lines().filter_map(fen).map(str::to_owned).collect())
+    Ok(String::from_utf8(text.stdout)?
+        .lines()
+        .filter_map(fen)
+        .map(str::to_owned)
+        .collect())
 }
 
 /// Returns the position of a line of a dump.
@@ -103,7 +125,9 @@ fn fen(line: &str) -> Option<&str> {
 
 /// Returns the number of pieces on the board of a line of a dump.
 fn men(line: &str) -> usize {
-    let board = fen(line).and_then(|fen| fen.split(' ').next()).unwrap_or_default();
+    let board = fen(line)
+        .and_then(|fen| fen.split(' ').next())
+        .unwrap_or_default();
     board.chars().filter(char::is_ascii_alphabetic).count()
 }
 
@@ -120,18 +144,37 @@ mod tests {
         }
         let folder = tempfile::tempdir().unwrap();
         let [empty, sample] = ["empty.zst", "sample.zst"].map(|name| folder.path().join(name));
-        let done = Command::new("zstd").arg("-q").arg("-o").arg(&empty).stdin(Stdio::null()).status();
+        let done = Command::new("zstd")
+            .arg("-q")
+            .arg("-o")
+            .arg(&empty)
+            .stdin(Stdio::null())
+            .status();
         assert!(done.unwrap().success());
         fs::write(&sample, "older").unwrap();
         let famous = root().join("static-shards").join("famous.jsonl.zst");
         for dump in [folder.path().join("no-such.zst"), empty] {
-            let args = Args { dump, positions: 1, without: famous.clone(), out: Some(sample.clone()) };
+            let args = Args {
+                dump,
+                positions: 1,
+                without: famous.clone(),
+                out: Some(sample.clone()),
+            };
             assert!(run(&args).is_err());
             assert_eq!(fs::read_to_string(&sample).unwrap(), "older");
         }
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "no other file is left");
+        assert_eq!(
+            fs::read_dir(folder.path()).unwrap().count(),
+            2,
+            "no other file is left"
+        );
         // The dump of better evaluations is empty: no position is left out.
-        let args = Args { dump: famous, positions: 1, without: folder.path().join("empty.zst"), out: Some(sample) };
+        let args = Args {
+            dump: famous,
+            positions: 1,
+            without: folder.path().join("empty.zst"),
+            out: Some(sample),
+        };
         run(&args).unwrap();
         assert!(!positions(args.out.as_ref().unwrap()).unwrap().is_empty());
     }

@@ -13,8 +13,11 @@ use anyhow::{Context, Result, bail};
 
 /// Returns the root of the repository.
 pub fn root() -> PathBuf {
-    let here = env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
-    here.ancestors().nth(2).map_or_else(|| here.clone(), Path::to_path_buf)
+    let here = env::var_os("CARGO_MANIFEST_DIR")
+        .map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
+    here.ancestors()
+        .nth(2)
+        .map_or_else(|| here.clone(), Path::to_path_buf)
 }
 
 /// Returns the folder in which cargo builds.
@@ -37,12 +40,18 @@ fn profile() -> (&'static str, &'static str) {
 /// Builds the programs of these packages.
 pub fn programs(packages: &[&str]) -> Result<()> {
     let packages = packages.iter().flat_map(|package| ["--package", package]);
-    call(cargo().args(["build", "--profile", profile().0]).args(packages))
+    call(
+        cargo()
+            .args(["build", "--profile", profile().0])
+            .args(packages),
+    )
 }
 
 /// Returns the path of a program that [`programs`] has built.
 pub fn program(name: &str) -> PathBuf {
-    target_dir().join(profile().1).join(format!("{name}{}", env::consts::EXE_SUFFIX))
+    target_dir()
+        .join(profile().1)
+        .join(format!("{name}{}", env::consts::EXE_SUFFIX))
 }
 
 /// Returns the cargo that runs this program, so that all commands use one toolchain.
@@ -69,16 +78,23 @@ pub fn say(line: impl AsRef<str>) {
 
 /// Returns the command as a person would type it.
 pub fn shown(command: &Command) -> String {
-    let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
+    let program = Path::new(command.get_program())
+        .file_name()
+        .unwrap_or(command.get_program());
     let words = std::iter::once(program).chain(command.get_args());
-    words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
+    words
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Runs a command and passes its output on.
 pub fn call(command: &mut Command) -> Result<()> {
     let text = shown(command);
     println!("    {text}");
-    let status = command.status().with_context(|| format!("could not start `{text}`"))?;
+    let status = command
+        .status()
+        .with_context(|| format!("could not start `{text}`"))?;
     if !status.success() {
         bail!("`{text}` failed ({status})");
     }
@@ -119,7 +135,11 @@ pub fn watch(command: &mut Command, mut see: impl FnMut(&str)) -> Result<bool> {
 
 /// Returns the trimmed standard output of a command. `None` if the command fails.
 pub fn output(command: &mut Command) -> Option<String> {
-    let output = command.stderr(Stdio::null()).output().ok().filter(|output| output.status.success())?;
+    let output = command
+        .stderr(Stdio::null())
+        .output()
+        .ok()
+        .filter(|output| output.status.success())?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
@@ -129,11 +149,17 @@ pub fn which<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<PathBuf> {
     let directories: Vec<PathBuf> = env::split_paths(&path).collect();
     names.into_iter().find_map(|name| {
         let file = format!("{name}{}", env::consts::EXE_SUFFIX);
-        directories.iter().map(|directory| directory.join(&file)).find(|path| path.is_file())
+        directories
+            .iter()
+            .map(|directory| directory.join(&file))
+            .find(|path| path.is_file())
     })
 }
 
 /// Returns a path relative to the root of the repository.
 pub fn relative(path: &Path) -> String {
-    path.strip_prefix(root()).unwrap_or(path).display().to_string()
+    path.strip_prefix(root())
+        .unwrap_or(path)
+        .display()
+        .to_string()
 }

@@ -8,8 +8,8 @@ use wasm_encoder::{
     reencode::{Error, Reencode, utils},
 };
 use wasmparser::{
-    BinaryReaderError, Export, FunctionBody, Import, ImportSectionReader, KnownCustom, Name, Operator, Parser, Payload,
-    TypeRef,
+    BinaryReaderError, Export, FunctionBody, Import, ImportSectionReader, KnownCustom, Name,
+    Operator, Parser, Payload, TypeRef,
 };
 
 /// Path of this file, which is an input of the package.
@@ -59,7 +59,11 @@ pub fn shrink(module: &Path, script: &Path) -> Result<()> {
 
 impl Shrink {
     fn new(bytes: &[u8]) -> Result<Shrink> {
-        let mut shrink = Shrink { next: 0, panics: Vec::new(), renamed: HashMap::new() };
+        let mut shrink = Shrink {
+            next: 0,
+            panics: Vec::new(),
+            renamed: HashMap::new(),
+        };
         for payload in Parser::new(0).parse_all(bytes) {
             match payload? {
                 Payload::ImportSection(imports) => {
@@ -80,12 +84,18 @@ impl Shrink {
                     }
                 }
                 Payload::CustomSection(section) => {
-                    let KnownCustom::Name(names) = section.as_known() else { continue };
+                    let KnownCustom::Name(names) = section.as_known() else {
+                        continue;
+                    };
                     for names in names {
-                        let Name::Function(names) = names? else { continue };
+                        let Name::Function(names) = names? else {
+                            continue;
+                        };
                         for name in names {
                             let name = name?;
-                            shrink.panics.extend(is_panic(name.name).then_some(name.index));
+                            shrink
+                                .panics
+                                .extend(is_panic(name.name).then_some(name.index));
                         }
                     }
                 }
@@ -103,7 +113,9 @@ impl Shrink {
     /// Returns a script with short names.
     fn rename_words(&self, script: &str) -> Result<String> {
         let is_sign = |c: char| !c.is_ascii_alphanumeric() && c != '_';
-        let taken = script.split(is_sign).find(|word| self.renamed.values().any(|short| short == word));
+        let taken = script
+            .split(is_sign)
+            .find(|word| self.renamed.values().any(|short| short == word));
         ensure!(
             taken.is_none(),
             "the script of wasm-bindgen already contains the name `{}`",
@@ -111,7 +123,10 @@ impl Shrink {
         );
         let words = script.split_inclusive(is_sign).map(|word| {
             let name = word.trim_end_matches(is_sign);
-            self.renamed.get(name).map_or_else(|| word.to_string(), |short| format!("{short}{}", &word[name.len()..]))
+            self.renamed.get(name).map_or_else(
+                || word.to_string(),
+                |short| format!("{short}{}", &word[name.len()..]),
+            )
         });
         Ok(words.collect())
     }
@@ -123,7 +138,10 @@ impl Shrink {
 
 /// Returns whether the name is of a panicking function of the standard library. Names of its crates have a hash in brackets.
 fn is_panic(name: &str) -> bool {
-    let plain: Vec<&str> = name.split('[').map(|part| part.split_once(']').map_or(part, |(_, rest)| rest)).collect();
+    let plain: Vec<&str> = name
+        .split('[')
+        .map(|part| part.split_once(']').map_or(part, |(_, rest)| rest))
+        .collect();
     plain.len() > 1 && PANICS.iter().any(|panic| plain.concat().contains(panic))
 }
 
@@ -138,15 +156,28 @@ fn never_returns(body: &FunctionBody<'_>) -> Result<bool, BinaryReaderError> {
         let operator = operators.read()?;
         let leaves = |label: u32| label == depth;
         let returns = match &operator {
-            Operator::Br { relative_depth } | Operator::BrIf { relative_depth } => leaves(*relative_depth),
+            Operator::Br { relative_depth } | Operator::BrIf { relative_depth } => {
+                leaves(*relative_depth)
+            }
             Operator::BrTable { targets } => {
-                leaves(targets.default()) || targets.targets().collect::<Result<Vec<_>, _>>()?.into_iter().any(leaves)
+                leaves(targets.default())
+                    || targets
+                        .targets()
+                        .collect::<Result<Vec<_>, _>>()?
+                        .into_iter()
+                        .any(leaves)
             }
             Operator::End if depth == 0 => return Ok(matches!(last, Some(Operator::Unreachable))),
-            Operator::Return | Operator::ReturnCall { .. } | Operator::ReturnCallIndirect { .. } => true,
+            Operator::Return
+            | Operator::ReturnCall { .. }
+            | Operator::ReturnCallIndirect { .. } => true,
             // Instructions for references and exceptions, which no module uses yet.
-            Operator::ReturnCallRef { .. } | Operator::TryTable { .. } | Operator::BrOnNull { .. } => true,
-            Operator::BrOnNonNull { .. } | Operator::BrOnCast { .. } | Operator::BrOnCastFail { .. } => true,
+            Operator::ReturnCallRef { .. }
+            | Operator::TryTable { .. }
+            | Operator::BrOnNull { .. } => true,
+            Operator::BrOnNonNull { .. }
+            | Operator::BrOnCast { .. }
+            | Operator::BrOnCastFail { .. } => true,
             _ => false,
         };
         if returns {
@@ -178,12 +209,27 @@ impl Reencode for Shrink {
         Ok(())
     }
 
-    fn parse_export(&mut self, exports: &mut ExportSection, export: Export<'_>) -> Result<(), Error> {
+    fn parse_export(
+        &mut self,
+        exports: &mut ExportSection,
+        export: Export<'_>,
+    ) -> Result<(), Error> {
         let name = self.short(export.name).to_string();
-        utils::parse_export(self, exports, Export { name: &name, ..export })
+        utils::parse_export(
+            self,
+            exports,
+            Export {
+                name: &name,
+                ..export
+            },
+        )
     }
 
-    fn parse_function_body(&mut self, code: &mut CodeSection, body: FunctionBody<'_>) -> Result<(), Error> {
+    fn parse_function_body(
+        &mut self,
+        code: &mut CodeSection,
+        body: FunctionBody<'_>,
+    ) -> Result<(), Error> {
         let index = self.next;
         self.next += 1;
         if !self.panics.contains(&index) || !never_returns(&body)? {
@@ -208,7 +254,11 @@ mod tests {
         for instruction in body {
             function.instruction(instruction);
         }
-        let (mut types, mut functions, mut code) = (TypeSection::new(), FunctionSection::new(), CodeSection::new());
+        let (mut types, mut functions, mut code) = (
+            TypeSection::new(),
+            FunctionSection::new(),
+            CodeSection::new(),
+        );
         types.ty().function([], []);
         functions.function(0);
         code.function(&function);
@@ -219,11 +269,16 @@ mod tests {
 
     fn never(body: &[Instruction<'_>]) -> bool {
         let bytes = module(body);
-        let bodies = Parser::new(0).parse_all(&bytes).filter_map(|payload| match payload {
-            Ok(Payload::CodeSectionEntry(body)) => Some(body),
-            _ => None,
-        });
-        bodies.map(|body| never_returns(&body)).collect::<Result<Vec<_>, _>>().is_ok_and(|all| all == [true])
+        let bodies = Parser::new(0)
+            .parse_all(&bytes)
+            .filter_map(|payload| match payload {
+                Ok(Payload::CodeSectionEntry(body)) => Some(body),
+                _ => None,
+            });
+        bodies
+            .map(|body| never_returns(&body))
+            .collect::<Result<Vec<_>, _>>()
+            .is_ok_and(|all| all == [true])
     }
 
     #[test]
@@ -231,7 +286,14 @@ mod tests {
         use Instruction::{Block, Br, BrIf, End, I32Const, Nop, Return, Unreachable};
         let block = || Block(BlockType::Empty);
         assert!(never(&[Nop, Unreachable, End]));
-        assert!(never(&[block(), I32Const(1), BrIf(0), End, Unreachable, End]));
+        assert!(never(&[
+            block(),
+            I32Const(1),
+            BrIf(0),
+            End,
+            Unreachable,
+            End
+        ]));
         assert!(!never(&[Nop, End]));
         assert!(!never(&[Return, Unreachable, End]));
         assert!(!never(&[I32Const(1), BrIf(0), Unreachable, End]));
@@ -244,16 +306,27 @@ mod tests {
     #[test]
     fn only_panicking_functions_of_the_standard_library_are_replaced() {
         assert!(is_panic("core[7a1b]::panicking::panic_fmt"));
-        assert!(is_panic("<alloc[7a1b]::vec::Vec<_>>::remove::assert_failed"));
-        assert!(!is_panic("shelfish::panicking::core::panicking::unwrap_failed"));
+        assert!(is_panic(
+            "<alloc[7a1b]::vec::Vec<_>>::remove::assert_failed"
+        ));
+        assert!(!is_panic(
+            "shelfish::panicking::core::panicking::unwrap_failed"
+        ));
     }
 
     #[test]
     fn only_whole_names_are_shortened_and_short_names_are_unique() {
-        let mut shrink = Shrink { next: 0, panics: Vec::new(), renamed: HashMap::new() };
+        let mut shrink = Shrink {
+            next: 0,
+            panics: Vec::new(),
+            renamed: HashMap::new(),
+        };
         shrink.rename("__wbg_get_1");
         assert_eq!(
-            shrink.rename_words("__wbg_get_1(__wbg_get_12, x.__wbg_get_1)").ok().as_deref(),
+            shrink
+                .rename_words("__wbg_get_1(__wbg_get_12, x.__wbg_get_1)")
+                .ok()
+                .as_deref(),
             Some("i0(__wbg_get_12, x.i0)")
         );
         assert!(shrink.rename_words("const i0 = __wbg_get_1;").is_err());

@@ -9,7 +9,9 @@ use anyhow::{Context, Result, bail};
 
 use crate::{
     databases, docs, npm,
-    shell::{call, command, npm as npm_command, program, relative, root, say, take_over, target_dir},
+    shell::{
+        call, command, npm as npm_command, program, relative, root, say, take_over, target_dir,
+    },
     stamp::Stamp,
     tools,
 };
@@ -68,7 +70,12 @@ pub fn sample(out: &Path) -> Result<PathBuf> {
     assemble(out, None, None, false)
 }
 
-fn assemble(out: &Path, database: Option<Database>, base: Option<&str>, crates: bool) -> Result<PathBuf> {
+fn assemble(
+    out: &Path,
+    database: Option<Database>,
+    base: Option<&str>,
+    crates: bool,
+) -> Result<PathBuf> {
     let (folder, elsewhere) = match database {
         None => (Some(databases::sample()?), None),
         Some(Database::Folder(folder)) => (Some(folder), None),
@@ -78,7 +85,13 @@ fn assemble(out: &Path, database: Option<Database>, base: Option<&str>, crates: 
     let pages = pages(elsewhere.as_deref(), base)?;
     let docs = docs::pages(base, crates)?;
     let [book, endgames] = ["book", "endgames"].map(|name| root().join("static-shards").join(name));
-    let inputs = [Some(pages.clone()), Some(docs.clone()), Some(book.clone()), Some(endgames.clone()), folder.clone()];
+    let inputs = [
+        Some(pages.clone()),
+        Some(docs.clone()),
+        Some(book.clone()),
+        Some(endgames.clone()),
+        folder.clone(),
+    ];
     let inputs: Vec<PathBuf> = inputs.into_iter().flatten().collect();
     let stamp = Stamp::new("assemble", out, &inputs)?;
     if stamp.fresh() && out.join("sw.js").is_file() {
@@ -92,17 +105,29 @@ fn assemble(out: &Path, database: Option<Database>, base: Option<&str>, crates: 
         if let Some(base) = base {
             let mut names = page_names(&pages)?;
             for folder in ["", "api/"] {
-                names.extend(page_names(&docs.join(folder))?.iter().map(|name| format!("docs/{folder}{name}")));
+                names.extend(
+                    page_names(&docs.join(folder))?
+                        .iter()
+                        .map(|name| format!("docs/{folder}{name}")),
+                );
             }
             fs::write(site.join("sitemap.xml"), sitemap(base, &names))?;
-            fs::write(site.join("robots.txt"), format!("User-agent: *\nAllow: /\nSitemap: {base}sitemap.xml\n"))?;
+            fs::write(
+                site.join("robots.txt"),
+                format!("User-agent: *\nAllow: /\nSitemap: {base}sitemap.xml\n"),
+            )?;
         }
         // Without this file, GitHub Pages runs Jekyll on the folder.
         fs::write(site.join(".nojekyll"), "")?;
         copy(&book, &site.join("book"))?;
         // GitHub Pages compresses files with unknown endings, which breaks ranges.
         let index = ["endgames", "index", "--copy-with", ".silo", "-o"];
-        call(command(program("shelfish")).args(index).arg(site.join("endgames")).arg(&endgames))?;
+        call(
+            command(program("shelfish"))
+                .args(index)
+                .arg(site.join("endgames"))
+                .arg(&endgames),
+        )?;
         folder.map_or(Ok(()), |folder| copy(&folder, &site.join("db")))
     })?;
     stamp.set()?;
@@ -112,10 +137,16 @@ fn assemble(out: &Path, database: Option<Database>, base: Option<&str>, crates: 
 /// Returns an error unless the folder is new, empty or an older site.
 fn may_replace(out: &Path) -> Result<()> {
     if out.join(".git").exists() {
-        bail!("{} is a git repository: name another folder, and copy the site from there", out.display());
+        bail!(
+            "{} is a git repository: name another folder, and copy the site from there",
+            out.display()
+        );
     }
     if out.exists() && !out.join(MARK).is_file() && fs::read_dir(out)?.next().is_some() {
-        bail!("{} contains other files and no {MARK}: name a new folder or an older site", out.display());
+        bail!(
+            "{} contains other files and no {MARK}: name a new folder or an older site",
+            out.display()
+        );
     }
     Ok(())
 }
@@ -123,15 +154,24 @@ fn may_replace(out: &Path) -> Result<()> {
 /// Serves a site on this machine, by the program of [`cli`].
 pub fn serve(site: &Path, port: u16) -> Result<()> {
     say(format!("Serving {}", relative(site)));
-    take_over(command(program("shelfish")).arg("serve").arg(site).args(["--port", &port.to_string()]))
+    take_over(
+        command(program("shelfish"))
+            .arg("serve")
+            .arg(site)
+            .args(["--port", &port.to_string()]),
+    )
 }
 
 /// Replaces an older site by a new site, which is built next to it. The older site remains if the build fails.
 pub fn replace(out: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     may_replace(out)?;
-    let parent = out.parent().context("--out: expected a folder with a name")?;
+    let parent = out
+        .parent()
+        .context("--out: expected a folder with a name")?;
     fs::create_dir_all(parent)?;
-    let beside = tempfile::Builder::new().prefix(".shelfish-site-").tempdir_in(parent)?;
+    let beside = tempfile::Builder::new()
+        .prefix(".shelfish-site-")
+        .tempdir_in(parent)?;
     let (new, old) = (beside.path().join("new"), beside.path().join("old"));
     fs::create_dir(&new)?;
     make(&new)?;
@@ -140,7 +180,9 @@ pub fn replace(out: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()>
     if out.exists() {
         fs::rename(out, &old).with_context(replaced)?;
     }
-    fs::rename(&new, out).with_context(replaced).inspect_err(|_| drop(fs::rename(&old, out)))
+    fs::rename(&new, out)
+        .with_context(replaced)
+        .inspect_err(|_| drop(fs::rename(&old, out)))
 }
 
 /// Builds the pages, without a database.
@@ -156,7 +198,11 @@ pub fn pages(database: Option<&str>, base: Option<&str>) -> Result<PathBuf> {
     if !(stamp.fresh() && pages.join("sw.js").is_file()) {
         say("Building the site");
         let mut build = npm_command();
-        build.args(["run", "build"]).current_dir(&www).env_remove("VITE_DATABASE").env_remove("SHELFISH_SITE_URL");
+        build
+            .args(["run", "build"])
+            .current_dir(&www)
+            .env_remove("VITE_DATABASE")
+            .env_remove("SHELFISH_SITE_URL");
         build.envs(database.map(|database| ("VITE_DATABASE", database)));
         build.envs(base.map(|base| ("SHELFISH_SITE_URL", base)));
         call(&mut build)?;
@@ -169,7 +215,10 @@ pub fn pages(database: Option<&str>, base: Option<&str>) -> Result<PathBuf> {
 fn chosen(name: &str) -> Result<Database> {
     if name.contains("://") {
         let url = web_address(name).context("--database")?;
-        let is_manifest = url.split(['?', '#']).next().is_some_and(|path| path.ends_with(".json"));
+        let is_manifest = url
+            .split(['?', '#'])
+            .next()
+            .is_some_and(|path| path.ends_with(".json"));
         return Ok(Database::Elsewhere(if is_manifest {
             url.to_owned()
         } else {
@@ -196,32 +245,50 @@ pub fn base_url(url: &str) -> Result<String> {
 
 /// Checks that an address needs no escapes in HTML and XML.
 fn web_address(url: &str) -> Result<&str> {
-    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+    let rest = url
+        .strip_prefix("https://")
+        .or_else(|| url.strip_prefix("http://"));
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._~/:%?#[]@!$()*+,;=".contains(c);
     match rest {
-        Some(rest) if !rest.starts_with('/') && !rest.is_empty() && url.chars().all(is_plain) => Ok(url),
+        Some(rest) if !rest.starts_with('/') && !rest.is_empty() && url.chars().all(is_plain) => {
+            Ok(url)
+        }
         _ => bail!("{url}: expected an address such as https://example.org/shelfish/"),
     }
 }
 
 /// Returns the sorted names of the pages. The name of the front page is empty.
 fn page_names(pages: &Path) -> Result<Vec<String>> {
-    let names = fs::read_dir(pages)?.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let mut names: Vec<String> = names.filter(|name| name.ends_with(".html") && name != "404.html").collect();
-    names.iter_mut().filter(|name| *name == "index.html").for_each(String::clear);
+    let names = fs::read_dir(pages)?
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut names: Vec<String> = names
+        .filter(|name| name.ends_with(".html") && name != "404.html")
+        .collect();
+    names
+        .iter_mut()
+        .filter(|name| *name == "index.html")
+        .for_each(String::clear);
     names.sort();
     Ok(names)
 }
 
 fn sitemap(base: &str, names: &[String]) -> String {
-    let urls: String = names.iter().map(|name| format!("  <url><loc>{base}{name}</loc></url>\n")).collect();
+    let urls: String = names
+        .iter()
+        .map(|name| format!("  <url><loc>{base}{name}</loc></url>\n"))
+        .collect();
     let schema = "http://www.sitemaps.org/schemas/sitemap/0.9";
-    format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<urlset xmlns=\"{schema}\">\n{urls}</urlset>\n")
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<urlset xmlns=\"{schema}\">\n{urls}</urlset>\n"
+    )
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from).with_context(|| format!("{} could not be read", from.display()))? {
+    for entry in
+        fs::read_dir(from).with_context(|| format!("{} could not be read", from.display()))?
+    {
         let (source, target) = {
             let entry = entry?;
             (entry.path(), to.join(entry.file_name()))
@@ -229,7 +296,8 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
         if source.is_dir() {
             copy(&source, &target)?;
         } else {
-            fs::copy(&source, &target).with_context(|| format!("{} could not be copied", source.display()))?;
+            fs::copy(&source, &target)
+                .with_context(|| format!("{} could not be copied", source.display()))?;
         }
     }
     Ok(())
@@ -242,8 +310,14 @@ mod tests {
 
     #[test]
     fn a_base_url_ends_in_a_slash_and_needs_no_escapes_in_html() {
-        assert_eq!(base_url("https://example.org/shelf").unwrap(), "https://example.org/shelf/");
-        assert_eq!(base_url("https://example.org//").unwrap(), "https://example.org/");
+        assert_eq!(
+            base_url("https://example.org/shelf").unwrap(),
+            "https://example.org/shelf/"
+        );
+        assert_eq!(
+            base_url("https://example.org//").unwrap(),
+            "https://example.org/"
+        );
         for bad in [
             "example.org",
             "https://",
@@ -259,10 +333,14 @@ mod tests {
 
     #[test]
     fn a_database_on_another_host_is_named_by_its_folder_or_its_manifest() {
-        for url in
-            ["https://example.org/evals", "https://example.org/evals/", "https://example.org/evals/manifest.json"]
-        {
-            let Database::Elsewhere(manifest) = chosen(url).unwrap() else { panic!("{url}") };
+        for url in [
+            "https://example.org/evals",
+            "https://example.org/evals/",
+            "https://example.org/evals/manifest.json",
+        ] {
+            let Database::Elsewhere(manifest) = chosen(url).unwrap() else {
+                panic!("{url}")
+            };
             assert_eq!(manifest, "https://example.org/evals/manifest.json");
         }
         assert!(chosen("no such folder").is_err());
@@ -272,15 +350,24 @@ mod tests {
     fn a_site_replaces_only_an_older_site() {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("site");
-        let make = |text: &'static str| move |site: &Path| Ok(fs::write(site.join("index.html"), text)?);
+        let make =
+            |text: &'static str| move |site: &Path| Ok(fs::write(site.join("index.html"), text)?);
         for text in ["new", "newer"] {
             replace(&out, make(text)).unwrap();
             assert_eq!(fs::read_to_string(out.join("index.html")).unwrap(), text);
         }
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no other file is left");
+        assert_eq!(
+            fs::read_dir(folder.path()).unwrap().count(),
+            1,
+            "no other file is left"
+        );
 
         // A checkout of the branch of GitHub Pages also has the file .nojekyll.
-        for (name, file) in [("checkout", ".nojekyll"), ("pictures", "cat.png"), ("repository", ".git")] {
+        for (name, file) in [
+            ("checkout", ".nojekyll"),
+            ("pictures", "cat.png"),
+            ("repository", ".git"),
+        ] {
             let other = folder.path().join(name);
             fs::create_dir(&other).unwrap();
             fs::write(other.join(file), "kept").unwrap();
@@ -288,7 +375,10 @@ mod tests {
             assert_eq!(fs::read_to_string(other.join(file)).unwrap(), "kept");
         }
         fs::create_dir(out.join(".git")).unwrap();
-        assert!(replace(&out, make("site")).is_err(), "a site that became a repository is not replaced");
+        assert!(
+            replace(&out, make("site")).is_err(),
+            "a site that became a repository is not replaced"
+        );
         assert!(out.join(".git").is_dir());
     }
 
@@ -303,14 +393,19 @@ mod tests {
         });
         assert!(failed.is_err());
         assert_eq!(fs::read_to_string(out.join("index.html")).unwrap(), "old");
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no other file is left");
+        assert_eq!(
+            fs::read_dir(folder.path()).unwrap().count(),
+            1,
+            "no other file is left"
+        );
     }
 
     #[test]
     fn the_sitemap_names_each_page() {
         let map = sitemap("https://example.org/", &[String::new(), "how.html".into()]);
         assert!(
-            map.contains("<loc>https://example.org/</loc>") && map.contains("<loc>https://example.org/how.html</loc>")
+            map.contains("<loc>https://example.org/</loc>")
+                && map.contains("<loc>https://example.org/how.html</loc>")
         );
     }
 }

@@ -25,11 +25,18 @@ impl Stamp {
     pub fn new(name: &str, product: &Path, inputs: &[PathBuf]) -> Result<Stamp> {
         let mut hasher = DefaultHasher::new();
         for input in inputs {
-            hash(input, &mut hasher).with_context(|| format!("{} could not be read", input.display()))?;
+            hash(input, &mut hasher)
+                .with_context(|| format!("{} could not be read", input.display()))?;
         }
-        let label: String = relative(product).chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
+        let label: String = relative(product)
+            .chars()
+            .map(|c| if c.is_alphanumeric() { c } else { '-' })
+            .collect();
         let file = target_dir().join("stamps").join(format!("{name}{label}"));
-        Ok(Stamp { file, hash: format!("{:016x}", hasher.finish()) })
+        Ok(Stamp {
+            file,
+            hash: format!("{:016x}", hasher.finish()),
+        })
     }
 
     /// Returns whether the step has run for the same inputs.
@@ -52,7 +59,9 @@ fn hash(path: &Path, hasher: &mut DefaultHasher) -> std::io::Result<()> {
         fs::read(path)?.hash(hasher);
         return Ok(());
     }
-    let mut entries = fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
+    let mut entries = fs::read_dir(path)?
+        .map(|entry| Ok(entry?.path()))
+        .collect::<std::io::Result<Vec<_>>>()?;
     entries.retain(|entry| !PRODUCTS.iter().any(|product| entry.ends_with(product)));
     entries.sort();
     entries.iter().try_for_each(|entry| hash(entry, hasher))

@@ -65,18 +65,32 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    pub(crate) const fn new(name: &'static str, about: &'static str, run: fn(&Args) -> Result<Tally>) -> Step {
-        Step { name, about, run, background: false }
+    pub(crate) const fn new(
+        name: &'static str,
+        about: &'static str,
+        run: fn(&Args) -> Result<Tally>,
+    ) -> Step {
+        Step {
+            name,
+            about,
+            run,
+            background: false,
+        }
     }
 
     const fn background(self) -> Step {
-        Step { background: true, ..self }
+        Step {
+            background: true,
+            ..self
+        }
     }
 }
 
 /// Prints the names of steps.
 pub(crate) fn list(steps: &[Step]) {
-    steps.iter().for_each(|step| println!("{:12} {}", step.name, step.about));
+    steps
+        .iter()
+        .for_each(|step| println!("{:12} {}", step.name, step.about));
 }
 
 /// Runs the steps of `cargo xtask test`.
@@ -85,8 +99,14 @@ pub fn run(args: &Args) -> Result<()> {
         list(STEPS);
         return Ok(());
     }
-    if let Some(unknown) = args.only.iter().find(|name| STEPS.iter().all(|step| step.name != *name)) {
-        bail!("there is no step {unknown}; `cargo xtask test --list` prints the names of the steps");
+    if let Some(unknown) = args
+        .only
+        .iter()
+        .find(|name| STEPS.iter().all(|step| step.name != *name))
+    {
+        bail!(
+            "there is no step {unknown}; `cargo xtask test --list` prints the names of the steps"
+        );
     }
     tools::components()?;
     build_for_tests();
@@ -94,7 +114,11 @@ pub fn run(args: &Args) -> Result<()> {
         tools::install_ahead();
     }
     // With `--all`, some tests measure times: nothing else may run at the same time.
-    let background = if args.only.is_empty() && !args.all { Some(Background::start(args)?) } else { None };
+    let background = if args.only.is_empty() && !args.all {
+        Some(Background::start(args)?)
+    } else {
+        None
+    };
     let is_asked = |step: &&Step| match args.only.as_slice() {
         [] => !(step.background && background.is_some()),
         names => names.iter().any(|name| name == step.name),
@@ -124,10 +148,16 @@ impl Summary {
             let tally = (step.run)(args).unwrap_or_else(|error| {
                 let message = format!("error: {error:#}");
                 eprintln!("{message}");
-                Tally { failures: vec![message], ..Tally::failed(1) }
+                Tally {
+                    failures: vec![message],
+                    ..Tally::failed(1)
+                }
             });
-            let processor = processor_time().zip(before).map(|(after, before)| after.saturating_sub(before));
-            self.lines.push(line(step.name, &tally, start.elapsed(), processor));
+            let processor = processor_time()
+                .zip(before)
+                .map(|(after, before)| after.saturating_sub(before));
+            self.lines
+                .push(line(step.name, &tally, start.elapsed(), processor));
             self.sum += tally;
         }
     }
@@ -141,7 +171,11 @@ impl Summary {
         println!("\n{}\n{}", self.lines.join("\n"), self.sum);
         std::io::stdout().flush()?;
         if self.sum.failed > 0 {
-            bail!("{} of {} failed", self.sum.failed, self.sum.passed + self.sum.failed);
+            bail!(
+                "{} of {} failed",
+                self.sum.failed,
+                self.sum.passed + self.sum.failed
+            );
         }
         Ok(())
     }
@@ -149,11 +183,20 @@ impl Summary {
 
 fn line(name: &str, tally: &Tally, time: Duration, processor: Option<Duration>) -> String {
     let result = if tally.failed == 0 { "ok" } else { "FAILED" };
-    let Tally { passed, failed, skipped, .. } = tally;
+    let Tally {
+        passed,
+        failed,
+        skipped,
+        ..
+    } = tally;
     let minutes = |time: Duration| time.as_secs_f64() / 60.0;
     let processor = processor.map(|time| format!(", {:5.1} min of processor time", minutes(time)));
     let counts = format!("{passed:5} passed {failed:3} failed {skipped:3} skipped");
-    format!("{name:12} {result:7} {counts} {:5.1} min{}", minutes(time), processor.unwrap_or_default())
+    format!(
+        "{name:12} {result:7} {counts} {:5.1} min{}",
+        minutes(time),
+        processor.unwrap_or_default()
+    )
 }
 
 /// Returns the processor time of all programs that have ended, on systems that report it.
@@ -162,9 +205,11 @@ fn processor_time() -> Option<Duration> {
     {
         use nix::sys::resource::{UsageWho, getrusage};
         let usage = getrusage(UsageWho::RUSAGE_CHILDREN).ok()?;
-        let microseconds =
-            [usage.user_time(), usage.system_time()].map(|time| nix::sys::time::TimeValLike::num_microseconds(&time));
-        Some(Duration::from_micros(microseconds.iter().sum::<i64>().try_into().ok()?))
+        let microseconds = [usage.user_time(), usage.system_time()]
+            .map(|time| nix::sys::time::TimeValLike::num_microseconds(&time));
+        Some(Duration::from_micros(
+            microseconds.iter().sum::<i64>().try_into().ok()?,
+        ))
     }
     #[cfg(not(unix))]
     None

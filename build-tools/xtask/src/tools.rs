@@ -46,8 +46,9 @@ fn target(target: &str) -> Result<()> {
         return Ok(());
     }
     say(format!("Installing the Rust target {target}"));
-    call(command("rustup").args(["target", "add", target]))
-        .with_context(|| format!("the Rust target {target} is missing; rustup (https://rustup.rs) installs it"))
+    call(command("rustup").args(["target", "add", target])).with_context(|| {
+        format!("the Rust target {target} is missing; rustup (https://rustup.rs) installs it")
+    })
 }
 
 /// Returns a cargo for another system. Its C compiler is Zig's, which has the headers of every system.
@@ -57,7 +58,9 @@ pub fn zigbuild(system: &str) -> Result<Command> {
     let mut cargo = command(bin.join("cargo-zigbuild"));
     // It finds Zig by the Python in PATH.
     let cache = tools().join("systems-cache");
-    cargo.env("PATH", first_on_path(&bin)).env("CARGO_ZIGBUILD_CACHE_DIR", cache.join("zigbuild"));
+    cargo
+        .env("PATH", first_on_path(&bin))
+        .env("CARGO_ZIGBUILD_CACHE_DIR", cache.join("zigbuild"));
     cargo.env("ZIG_GLOBAL_CACHE_DIR", cache.join("zig"));
     Ok(cargo)
 }
@@ -67,8 +70,9 @@ pub fn components() -> Result<()> {
     for (subcommand, component) in [("fmt", "rustfmt"), ("clippy", "clippy")] {
         if output(cargo().args([subcommand, "--version"])).is_none() {
             say(format!("Installing {component}"));
-            call(command("rustup").args(["component", "add", component]))
-                .with_context(|| format!("{component} is missing; rustup (https://rustup.rs) installs it"))?;
+            call(command("rustup").args(["component", "add", component])).with_context(|| {
+                format!("{component} is missing; rustup (https://rustup.rs) installs it")
+            })?;
         }
     }
     Ok(())
@@ -83,14 +87,21 @@ pub fn nightly_cargo() -> Result<Command> {
     }
     let mut cargo = command("rustup");
     // These variables name the toolchain that runs this program, not the nightly toolchain.
-    cargo.env_remove("CARGO").env_remove("RUSTC").args(["run", "nightly", "cargo"]);
+    cargo
+        .env_remove("CARGO")
+        .env_remove("RUSTC")
+        .args(["run", "nightly", "cargo"]);
     Ok(cargo)
 }
 
 /// Installs wasm-pack and the wasm-bindgen of Cargo.lock. wasm-pack needs [`path`] as its `PATH`.
 pub fn wasm_pack() -> Result<PathBuf> {
     wasm_target()?;
-    installed("wasm-bindgen-cli", "wasm-bindgen", &locked_version("wasm-bindgen")?)?;
+    installed(
+        "wasm-bindgen-cli",
+        "wasm-bindgen",
+        &locked_version("wasm-bindgen")?,
+    )?;
     installed("wasm-pack", "wasm-pack", WASM_PACK)
 }
 
@@ -102,7 +113,8 @@ pub fn path() -> OsString {
 /// Returns `PATH` with a folder first.
 fn first_on_path(folder: &Path) -> OsString {
     let others = env::var_os("PATH").unwrap_or_default();
-    env::join_paths(std::iter::once(folder.to_owned()).chain(env::split_paths(&others))).unwrap_or(others)
+    env::join_paths(std::iter::once(folder.to_owned()).chain(env::split_paths(&others)))
+        .unwrap_or(others)
 }
 
 /// Returns the path of Node. Checks its version.
@@ -110,7 +122,11 @@ pub fn node() -> Result<PathBuf> {
     let advice = format!("Node {NODE} or newer is needed: https://nodejs.org");
     let node = which(["node"]).ok_or_else(|| anyhow!("node was not found. {advice}"))?;
     let version = output(command(&node).arg("--version")).unwrap_or_default();
-    let major = version.trim_start_matches('v').split('.').next().and_then(|major| major.parse::<u32>().ok());
+    let major = version
+        .trim_start_matches('v')
+        .split('.')
+        .next()
+        .and_then(|major| major.parse::<u32>().ok());
     match major {
         Some(major) if major >= NODE => Ok(node),
         _ => bail!("{} has version {version:?}. {advice}", node.display()),
@@ -124,8 +140,19 @@ static INSTALLING: Mutex<()> = Mutex::new(());
 /// after a failure, and reports it.
 pub fn install_ahead() {
     thread::spawn(|| {
-        let packages = ["crate/js", "tests/stores", "tests", "www", "docs", "tests/lighthouse"].into_iter().map(npm_ci);
-        let environments = ["stores", "workflows"].into_iter().map(|name| python(name).map(drop));
+        let packages = [
+            "crate/js",
+            "tests/stores",
+            "tests",
+            "www",
+            "docs",
+            "tests/lighthouse",
+        ]
+        .into_iter()
+        .map(npm_ci);
+        let environments = ["stores", "workflows"]
+            .into_iter()
+            .map(|name| python(name).map(drop));
         packages
             .chain(environments)
             .filter_map(Result::err)
@@ -142,15 +169,25 @@ pub fn npm_ci(directory: &str) -> Result<()> {
     if stamp.fresh() && directory.join("node_modules").is_dir() {
         return Ok(());
     }
-    say(format!("Installing the npm packages of {}", crate::shell::relative(&directory)));
-    call(npm().args(["ci", "--no-audit", "--no-fund"]).current_dir(&directory))?;
+    say(format!(
+        "Installing the npm packages of {}",
+        crate::shell::relative(&directory)
+    ));
+    call(
+        npm()
+            .args(["ci", "--no-audit", "--no-fund"])
+            .current_dir(&directory),
+    )?;
     stamp.set()
 }
 
 /// Installs servers with the protocols of S3, Google and Azure, which the tests of publishing start. Only prints a remark if a
 /// server cannot be installed.
 pub fn stores() {
-    for error in [python_stores(), npm_ci("tests/stores")].into_iter().filter_map(Result::err) {
+    for error in [python_stores(), npm_ci("tests/stores")]
+        .into_iter()
+        .filter_map(Result::err)
+    {
         say(format!("NOT TESTED with every store: {error:#}"));
     }
 }
@@ -162,17 +199,27 @@ fn python_stores() -> Result<()> {
 /// Installs the Python packages of `tests/NAME/requirements.txt`. Returns the folder of their programs.
 pub fn python(name: &str) -> Result<PathBuf> {
     let _alone = INSTALLING.lock();
-    let (home, wanted) = (tools().join(name), root().join("tests").join(name).join("requirements.txt"));
+    let (home, wanted) = (
+        tools().join(name),
+        root().join("tests").join(name).join("requirements.txt"),
+    );
     let bin = home.join(if cfg!(windows) { "Scripts" } else { "bin" });
     let stamp = Stamp::new("pip", &home, std::slice::from_ref(&wanted))?;
     if stamp.fresh() && bin.is_dir() {
         return Ok(bin);
     }
-    say(format!("Installing the Python packages of {}", crate::shell::relative(&wanted)));
+    say(format!(
+        "Installing the Python packages of {}",
+        crate::shell::relative(&wanted)
+    ));
     let python = which(["python3", "python"]).ok_or_else(|| anyhow!("Python was not found"))?;
     call(command(python).args(["-m", "venv"]).arg(&home))
         .context("Python cannot create a virtual environment; on Debian, install python3-venv")?;
-    call(command(bin.join("python")).args(["-m", "pip", "install", "--quiet", "--requirement"]).arg(&wanted))?;
+    call(
+        command(bin.join("python"))
+            .args(["-m", "pip", "install", "--quiet", "--requirement"])
+            .arg(&wanted),
+    )?;
     stamp.set()?;
     Ok(bin)
 }
@@ -180,7 +227,11 @@ pub fn python(name: &str) -> Result<PathBuf> {
 /// Returns the path of a Chromium or Chrome.
 pub fn chromium() -> Result<PathBuf> {
     if let Some(path) = env::var_os("CHROMIUM").map(PathBuf::from) {
-        return if path.is_file() { Ok(path) } else { bail!("CHROMIUM names {}, which is not a file", path.display()) };
+        return if path.is_file() {
+            Ok(path)
+        } else {
+            bail!("CHROMIUM names {}, which is not a file", path.display())
+        };
     }
     if let Some(path) = find_chromium() {
         return Ok(path);
@@ -201,7 +252,9 @@ pub fn engines() {
         ("webkit2gtk-driver", &["WebKitWebDriver"]),
         ("xvfb", &["Xvfb"]),
     ];
-    let missing = packages.iter().filter(|(_, programs)| which(programs.iter().copied()).is_none());
+    let missing = packages
+        .iter()
+        .filter(|(_, programs)| which(programs.iter().copied()).is_none());
     let missing: Vec<&str> = missing.map(|(package, _)| *package).collect();
     let had = match missing.is_empty() {
         true => Ok(()),
@@ -221,7 +274,10 @@ pub fn engines() {
 /// Installs the programs on Debian that change the clock of a process and kill it before a system call. Only prints a remark if
 /// they cannot be installed.
 pub fn disturbers() {
-    let missing: Vec<&str> = ["faketime", "strace"].into_iter().filter(|name| which([*name]).is_none()).collect();
+    let missing: Vec<&str> = ["faketime", "strace"]
+        .into_iter()
+        .filter(|name| which([*name]).is_none())
+        .collect();
     if !missing.is_empty()
         && which(["apt-get"]).is_some()
         && let Err(error) = debian(&missing)
@@ -237,10 +293,17 @@ fn debian(packages: &[&str]) -> Result<()> {
         _ if output(command("sudo").args(["-n", "true"])).is_some() => &["sudo", "-n"],
         _ => bail!("only root can install {}", packages.join(", ")),
     };
-    say(format!("Installing the Debian packages {}", packages.join(", ")));
+    say(format!(
+        "Installing the Debian packages {}",
+        packages.join(", ")
+    ));
     let apt_get = |arguments: &[&str]| {
         let words: Vec<&str> = [sudo, &["apt-get", "-q"], arguments].concat();
-        call(command(words[0]).args(&words[1..]).env("DEBIAN_FRONTEND", "noninteractive"))
+        call(
+            command(words[0])
+                .args(&words[1..])
+                .env("DEBIAN_FRONTEND", "noninteractive"),
+        )
     };
     let install = [&["install", "-y", "--no-install-recommends"], packages].concat();
     // The lists of packages may be missing or old: fetch them if the first attempt fails.
@@ -248,14 +311,23 @@ fn debian(packages: &[&str]) -> Result<()> {
 }
 
 fn find_chromium() -> Option<PathBuf> {
-    let on_path = which(["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"]);
+    let on_path = which([
+        "chromium",
+        "chromium-browser",
+        "google-chrome",
+        "google-chrome-stable",
+        "chrome",
+    ]);
     on_path.or_else(|| {
         let applications = [
             "/Applications/Chromium.app/Contents/MacOS/Chromium",
             "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
             r"C:\Program Files\Google\Chrome\Application\chrome.exe",
         ];
-        applications.iter().map(PathBuf::from).find(|path| path.is_file())
+        applications
+            .iter()
+            .map(PathBuf::from)
+            .find(|path| path.is_file())
     })
 }
 
@@ -265,24 +337,50 @@ fn tools() -> PathBuf {
 
 /// Returns a program of exactly this version, from `target/tools` or `PATH`. Installs it if neither has it.
 fn installed(package: &str, program: &str, version: &str) -> Result<PathBuf> {
-    let ours = tools().join("bin").join(format!("{program}{}", env::consts::EXE_SUFFIX));
+    let ours = tools()
+        .join("bin")
+        .join(format!("{program}{}", env::consts::EXE_SUFFIX));
     let right = |path: &PathBuf| {
         let printed = output(command(path).arg("--version")).unwrap_or_default();
         printed.split_whitespace().any(|word| word == version)
     };
-    if let Some(path) = std::iter::once(ours.clone()).chain(which([program])).find(right) {
+    if let Some(path) = std::iter::once(ours.clone())
+        .chain(which([program]))
+        .find(right)
+    {
         return Ok(path);
     }
-    say(format!("Installing {package} {version} under {} (once, a minute or two)", crate::shell::relative(&tools())));
+    say(format!(
+        "Installing {package} {version} under {} (once, a minute or two)",
+        crate::shell::relative(&tools())
+    ));
     let install = |lock: &[&str]| {
         let mut install = cargo();
-        install.args(["install", package, "--version", &format!("={version}"), "--force", "--debug"]).args(lock);
+        install
+            .args([
+                "install",
+                package,
+                "--version",
+                &format!("={version}"),
+                "--force",
+                "--debug",
+            ])
+            .args(lock);
         // The package of wasm-bindgen has other programs, too.
         install.args(["--bin", program]);
-        install.arg("--root").arg(tools()).arg("--target-dir").arg(tools().join("build"));
+        install
+            .arg("--root")
+            .arg(tools())
+            .arg("--target-dir")
+            .arg(tools().join("build"));
         // Compiles fast: without optimisation and debug information.
-        install.env("CARGO_PROFILE_DEV_DEBUG", "0").env("CARGO_PROFILE_DEV_DEBUG_ASSERTIONS", "false");
-        install.env("CARGO_PROFILE_DEV_OVERFLOW_CHECKS", "false").env("CARGO_INCREMENTAL", "0").env_remove("RUSTFLAGS");
+        install
+            .env("CARGO_PROFILE_DEV_DEBUG", "0")
+            .env("CARGO_PROFILE_DEV_DEBUG_ASSERTIONS", "false");
+        install
+            .env("CARGO_PROFILE_DEV_OVERFLOW_CHECKS", "false")
+            .env("CARGO_INCREMENTAL", "0")
+            .env_remove("RUSTFLAGS");
         call(install.arg("--quiet"))
     };
     // Takes the locked versions if the registry still has them, else newer versions.
@@ -294,9 +392,12 @@ fn installed(package: &str, program: &str, version: &str) -> Result<PathBuf> {
 
 /// Returns the version of a package in Cargo.lock.
 fn locked_version(package: &str) -> Result<String> {
-    let lock = fs::read_to_string(root().join("Cargo.lock")).context("Cargo.lock could not be read")?;
+    let lock =
+        fs::read_to_string(root().join("Cargo.lock")).context("Cargo.lock could not be read")?;
     let entry = format!("name = \"{package}\"\nversion = \"");
-    let version =
-        lock.split_once(&entry).and_then(|(_, rest)| rest.split_once('"')).map(|(version, _)| version.to_owned());
+    let version = lock
+        .split_once(&entry)
+        .and_then(|(_, rest)| rest.split_once('"'))
+        .map(|(version, _)| version.to_owned());
     version.ok_or_else(|| anyhow!("Cargo.lock has no package {package}"))
 }

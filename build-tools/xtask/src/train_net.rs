@@ -19,7 +19,10 @@ use crate::{
 /// The network of the repository.
 const NETWORK: &str = "crate/engine/network.bin";
 /// Evaluations that the network was trained on.
-const EVALS: [&str; 2] = ["../shared/data/evals-sf.jsonl.zst", "../shared/data/evals-tcec.jsonl.zst"];
+const EVALS: [&str; 2] = [
+    "../shared/data/evals-sf.jsonl.zst",
+    "../shared/data/evals-tcec.jsonl.zst",
+];
 /// Real games that Stockfish continues.
 const REAL_GAMES: &str = "../shared/data/games.pgn.zst";
 /// Nodes of Stockfish for each move of its games.
@@ -61,27 +64,52 @@ pub fn run(args: &Args) -> Result<()> {
     fs::create_dir_all(&home)?;
     programs(&["shelfish-cli", "shelfish-arena", "shelfish-train-net"])?;
     let databases = match args.databases.is_empty() {
-        true => EVALS.iter().map(|evals| database(&root().join(evals), &home)).collect::<Result<_>>()?,
+        true => EVALS
+            .iter()
+            .map(|evals| database(&root().join(evals), &home))
+            .collect::<Result<_>>()?,
         false => args.databases.clone(),
     };
-    let real = args.games.clone().unwrap_or_else(|| root().join(REAL_GAMES));
-    ensure!(real.is_file(), "{} does not exist: name a PGN file of real games with --games", real.display());
+    let real = args
+        .games
+        .clone()
+        .unwrap_or_else(|| root().join(REAL_GAMES));
+    ensure!(
+        real.is_file(),
+        "{} does not exist: name a PGN file of real games with --games",
+        real.display()
+    );
     let games = games(&home, &real)?;
     let network = home.join("network.bin");
     let mut train = command(program("train-net"));
-    train.args(&databases).args(&games).arg("--output").arg(&network);
+    train
+        .args(&databases)
+        .args(&games)
+        .arg("--output")
+        .arg(&network);
     call(train.args(&args.training))?;
 
     let (made, kept) = (fs::read(&network)?, fs::read(root().join(NETWORK))?);
     if made == kept {
-        say(format!("{} is {NETWORK}, byte for byte", relative(&network)));
+        say(format!(
+            "{} is {NETWORK}, byte for byte",
+            relative(&network)
+        ));
     } else if args.write {
         fs::write(root().join(NETWORK), made)?;
-        say(format!("{NETWORK} is a new network: `arena match` measures whether it plays better"));
+        say(format!(
+            "{NETWORK} is a new network: `arena match` measures whether it plays better"
+        ));
     } else if args.databases.is_empty() && args.games.is_none() && args.training.is_empty() {
-        bail!("{} differs from {NETWORK}, although the training is reproducible", relative(&network));
+        bail!(
+            "{} differs from {NETWORK}, although the training is reproducible",
+            relative(&network)
+        );
     } else {
-        say(format!("{} is a new network; --write copies it into the repository", relative(&network)));
+        say(format!(
+            "{} is a new network; --write copies it into the repository",
+            relative(&network)
+        ));
     }
     Ok(())
 }
@@ -89,7 +117,10 @@ pub fn run(args: &Args) -> Result<()> {
 /// Builds the database of a file of evaluations once.
 fn database(evals: &Path, home: &Path) -> Result<String> {
     if !evals.is_file() {
-        bail!("{} does not exist: name databases to learn from, for example of Lichess' evaluations", evals.display());
+        bail!(
+            "{} does not exist: name databases to learn from, for example of Lichess' evaluations",
+            evals.display()
+        );
     }
     let name = evals.file_name().unwrap_or_default().to_string_lossy();
     let database = bench::built(evals, home.join(name.split('.').next().unwrap_or_default()))?;
@@ -123,19 +154,35 @@ fn games(home: &Path, real: &Path) -> Result<Vec<PathBuf>> {
     let files: Vec<Games> = random.chain(continued).collect();
     let missing: Vec<&Games> = files.iter().filter(|games| !games.path.is_file()).collect();
     if !missing.is_empty() {
-        say(format!("{version} plays {} files of {SEEDS} games against itself", missing.len()));
+        say(format!(
+            "{version} plays {} files of {SEEDS} games against itself",
+            missing.len()
+        ));
     }
     let cores = thread::available_parallelism().map_or(1, usize::from);
     for some in missing.chunks(cores) {
         thread::scope(|scope| {
-            let played: Vec<_> = some.iter().map(|games| scope.spawn(|| play(&stockfish, games))).collect();
-            played.into_iter().try_for_each(|each| each.join().unwrap_or_else(|_| bail!("a thread panicked")))
+            let played: Vec<_> = some
+                .iter()
+                .map(|games| scope.spawn(|| play(&stockfish, games)))
+                .collect();
+            played
+                .into_iter()
+                .try_for_each(|each| each.join().unwrap_or_else(|_| bail!("a thread panicked")))
         })?;
     }
     let paths: Vec<PathBuf> = files.into_iter().map(|games| games.path).collect();
-    let found = sha256(&paths.iter().map(fs::read).collect::<io::Result<Vec<_>>>()?.concat());
+    let found = sha256(
+        &paths
+            .iter()
+            .map(fs::read)
+            .collect::<io::Result<Vec<_>>>()?
+            .concat(),
+    );
     if found != GAMES {
-        say(format!("The games (SHA-256 {found}) differ from the games that the network was trained on"));
+        say(format!(
+            "The games (SHA-256 {found}) differ from the games that the network was trained on"
+        ));
     }
     Ok(paths)
 }
@@ -144,12 +191,27 @@ fn games(home: &Path, real: &Path) -> Result<Vec<PathBuf>> {
 fn play(stockfish: &Path, games: &Games) -> Result<()> {
     let part = games.path.with_extension("part");
     let mut arena = command(program("arena"));
-    arena.args(["selfplay", "--engine", &format!("{} Hash=2", stockfish.display()), "--nodes", NODES]);
-    arena.args(["--first", &games.first.to_string(), "--games", &SEEDS.to_string()]);
+    arena.args([
+        "selfplay",
+        "--engine",
+        &format!("{} Hash=2", stockfish.display()),
+        "--nodes",
+        NODES,
+    ]);
+    arena.args([
+        "--first",
+        &games.first.to_string(),
+        "--games",
+        &SEEDS.to_string(),
+    ]);
     if let Some(real) = &games.real {
         arena.arg("--continue-games").arg(real);
     }
     let played = arena.stdout(File::create(&part)?).status()?.success();
-    ensure!(played, "the games of {} were interrupted", relative(&games.path));
+    ensure!(
+        played,
+        "the games of {} were interrupted",
+        relative(&games.path)
+    );
     Ok(fs::rename(part, &games.path)?)
 }

@@ -13,9 +13,23 @@ use crate::{
 
 /// Builds the app unless it is up to date. Returns the folder to serve.
 pub fn build() -> Result<PathBuf> {
-    let (source, app) = (root().join("crate/examples/web-app"), target_dir().join("web-app"));
-    let inputs = ["crate/src", "crate/Cargo.toml", "crate/js/package-lock.json", "Cargo.toml", "Cargo.lock", file!()];
-    let inputs = [vec![source.clone()], inputs.map(|input| root().join(input)).to_vec()].concat();
+    let (source, app) = (
+        root().join("crate/examples/web-app"),
+        target_dir().join("web-app"),
+    );
+    let inputs = [
+        "crate/src",
+        "crate/Cargo.toml",
+        "crate/js/package-lock.json",
+        "Cargo.toml",
+        "Cargo.lock",
+        file!(),
+    ];
+    let inputs = [
+        vec![source.clone()],
+        inputs.map(|input| root().join(input)).to_vec(),
+    ]
+    .concat();
     let stamp = Stamp::new("web-app", &app, &inputs)?;
     if stamp.fresh() && app.join("pkg").is_dir() {
         return Ok(app);
@@ -28,9 +42,20 @@ pub fn build() -> Result<PathBuf> {
         fs::remove_dir_all(&app)?;
     }
     let mut pack = command(wasm_pack);
-    pack.arg("build").arg(&source).args(["--target", "web", "--mode", "no-install", "--profile", "wasm"]);
-    pack.args(["--no-opt", "--no-pack", "--no-typescript", "--out-dir"]).arg(app.join("pkg"));
-    call(pack.env("PATH", tools::path()).env("RUSTFLAGS", npm::flags()))?;
+    pack.arg("build").arg(&source).args([
+        "--target",
+        "web",
+        "--mode",
+        "no-install",
+        "--profile",
+        "wasm",
+    ]);
+    pack.args(["--no-opt", "--no-pack", "--no-typescript", "--out-dir"])
+        .arg(app.join("pkg"));
+    call(
+        pack.env("PATH", tools::path())
+            .env("RUSTFLAGS", npm::flags()),
+    )?;
     let module = app.join("pkg/shelfish_web_app_bg.wasm");
     npm::optimise(&module, &module)?;
     fs::copy(source.join("index.html"), app.join("index.html"))?;

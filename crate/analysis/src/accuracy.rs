@@ -20,7 +20,8 @@ pub fn of_move(before: f64, after: f64) -> f64 {
     if after >= before {
         return 100.0;
     }
-    let raw = 103.166_810_071_164_9 * libm::exp(-0.043_544_153_867_539_51 * (before - after)) - 3.166_924_740_191_411;
+    let raw = 103.166_810_071_164_9 * libm::exp(-0.043_544_153_867_539_51 * (before - after))
+        - 3.166_924_740_191_411;
     (raw + 1.0).clamp(0.0, 100.0)
 }
 
@@ -37,7 +38,11 @@ fn weights(percents: &[Option<f64>]) -> impl Iterator<Item = f64> {
     (0..moves).map(move |n| {
         // A window ends after the move. The first moves share the first window.
         let end = (n + 2).max(size).min(percents.len());
-        let known: Vec<f64> = percents[end.saturating_sub(size)..end].iter().flatten().copied().collect();
+        let known: Vec<f64> = percents[end.saturating_sub(size)..end]
+            .iter()
+            .flatten()
+            .copied()
+            .collect();
         deviation(&known).clamp(0.5, 12.0)
     })
 }
@@ -46,7 +51,12 @@ fn weights(percents: &[Option<f64>]) -> impl Iterator<Item = f64> {
 fn deviation(values: &[f64]) -> f64 {
     let count = values.len().max(1) as f64;
     let mean = values.iter().sum::<f64>() / count;
-    (values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / count).sqrt()
+    (values
+        .iter()
+        .map(|value| (value - mean) * (value - mean))
+        .sum::<f64>()
+        / count)
+        .sqrt()
 }
 
 /// Returns the accuracy of a side in a game, in percent, or `None` if no move of the side has an accuracy.
@@ -57,15 +67,29 @@ fn deviation(values: &[f64]) -> f64 {
 /// The source is `AccuracyPercent.gameAccuracy` of lila: the mean of a mean weighted by volatility and a harmonic mean. Unknown
 /// values are left out of both means and of the volatility; Lichess has no unknown values.
 pub fn of_side(percents: &[Option<f64>], accuracies: &[Option<f64>], first: bool) -> Option<f64> {
-    let moves = accuracies.iter().zip(weights(percents)).skip(usize::from(!first)).step_by(2);
-    let known: Vec<(f64, f64)> = moves.filter_map(|(accuracy, weight)| Some(((*accuracy)?, weight))).collect();
+    let moves = accuracies
+        .iter()
+        .zip(weights(percents))
+        .skip(usize::from(!first))
+        .step_by(2);
+    let known: Vec<(f64, f64)> = moves
+        .filter_map(|(accuracy, weight)| Some(((*accuracy)?, weight)))
+        .collect();
     if known.is_empty() {
         return None;
     }
     let total: f64 = known.iter().map(|(_, weight)| weight).sum();
-    let weighted = known.iter().map(|(accuracy, weight)| accuracy * weight).sum::<f64>() / total;
+    let weighted = known
+        .iter()
+        .map(|(accuracy, weight)| accuracy * weight)
+        .sum::<f64>()
+        / total;
     // `Maths.harmonicMean` of lila, which counts values below 1 as 1.
-    let harmonic = known.len() as f64 / known.iter().map(|(accuracy, _)| 1.0 / accuracy.max(1.0)).sum::<f64>();
+    let harmonic = known.len() as f64
+        / known
+            .iter()
+            .map(|(accuracy, _)| 1.0 / accuracy.max(1.0))
+            .sum::<f64>();
     Some((weighted + harmonic) / 2.0)
 }
 
@@ -76,9 +100,14 @@ mod tests {
 
     #[test]
     fn windows_are_those_of_lichess() {
-        assert_eq!([0, 1, 19, 20, 45, 80, 200].map(window), [2, 2, 2, 2, 4, 8, 8]);
+        assert_eq!(
+            [0, 1, 19, 20, 45, 80, 200].map(window),
+            [2, 2, 2, 2, 4, 8, 8]
+        );
         // 40 moves, windows of 4: the first three moves have the first window, and each later move has the window that ends after it.
-        let percents: Vec<Option<f64>> = (0..41).map(|n| Some(if n == 4 { 90.0 } else { 50.0 })).collect();
+        let percents: Vec<Option<f64>> = (0..41)
+            .map(|n| Some(if n == 4 { 90.0 } else { 50.0 }))
+            .collect();
         let weights: Vec<f64> = weights(&percents).collect();
         assert_eq!(weights.len(), 40);
         assert_eq!(weights[..3], [0.5; 3]);

@@ -61,8 +61,13 @@ pub fn annotate_review(game: &mut PgnGame, review: &Review) -> Result<Report, Re
             evaluate(&mut step.notes, &positions[n + 1], known);
         }
         let judgment = move_report.judgment.filter(|_| move_report.settled);
-        let nag = judgment.map(Judgment::nag).or(move_report.mark.map(Mark::nag));
-        let has_glyph = step.notes.iter().any(|note| matches!(note, Note::Nag(nag) if MOVE_GLYPHS.contains(nag)));
+        let nag = judgment
+            .map(Judgment::nag)
+            .or(move_report.mark.map(Mark::nag));
+        let has_glyph = step
+            .notes
+            .iter()
+            .any(|note| matches!(note, Note::Nag(nag) if MOVE_GLYPHS.contains(nag)));
         if let Some(nag) = nag.filter(|_| !has_glyph) {
             step.notes.insert(0, Note::Nag(nag));
         }
@@ -89,17 +94,32 @@ fn evaluate(notes: &mut Vec<Note>, position: &Chess, known: &KnownEval) {
     }
     let value = crate::pgn::value(known.score, known.depth);
     let comments = || {
-        notes
-            .iter()
-            .enumerate()
-            .filter_map(|(n, note)| Some((n, if let Note::Comment(text) = note { text } else { return None })))
+        notes.iter().enumerate().filter_map(|(n, note)| {
+            Some((
+                n,
+                if let Note::Comment(text) = note {
+                    text
+                } else {
+                    return None;
+                },
+            ))
+        })
     };
-    let place = comments().find(|(_, text)| evaluation(text).is_some()).or_else(|| comments().next()).map(|(n, _)| n);
+    let place = comments()
+        .find(|(_, text)| evaluation(text).is_some())
+        .or_else(|| comments().next())
+        .map(|(n, _)| n);
     match place.and_then(|n| notes.get_mut(n)) {
         Some(Note::Comment(text)) => *text = crate::pgn::with_evaluation(text, &value),
         _ => {
-            let after_glyphs = notes.iter().take_while(|note| matches!(note, Note::Nag(_))).count();
-            notes.insert(after_glyphs, Note::Comment(crate::pgn::with_evaluation("", &value)));
+            let after_glyphs = notes
+                .iter()
+                .take_while(|note| matches!(note, Note::Nag(_)))
+                .count();
+            notes.insert(
+                after_glyphs,
+                Note::Comment(crate::pgn::with_evaluation("", &value)),
+            );
         }
     }
 }
@@ -108,7 +128,10 @@ fn evaluate(notes: &mut Vec<Note>, position: &Chess, known: &KnownEval) {
 fn explain(notes: &mut Vec<Note>, sentence: &str) {
     let is_there = |note: &Note| matches!(note, Note::Comment(text) if text.trim() == sentence);
     if !notes.iter().any(is_there) {
-        let end = notes.iter().position(|note| matches!(note, Note::Variation(_))).unwrap_or(notes.len());
+        let end = notes
+            .iter()
+            .position(|note| matches!(note, Note::Variation(_)))
+            .unwrap_or(notes.len());
         notes.insert(end, Note::Comment(format!(" {sentence} ")));
     }
 }
@@ -120,11 +143,17 @@ fn vary(notes: &mut Vec<Note>, position: &Chess, known: &KnownEval) {
     for m in known.line.iter().take(MAX_LINE) {
         // An illegal move ends the line.
         let Ok(m) = m.to_move(&position) else { break };
-        moves.push(Step { san: SanPlus::from_move_and_play_unchecked(&mut position, m), notes: Vec::new() });
+        moves.push(Step {
+            san: SanPlus::from_move_and_play_unchecked(&mut position, m),
+            notes: Vec::new(),
+        });
     }
     let Some(first) = moves.first() else { return };
     let is_there = |note: &Note| matches!(note, Note::Variation(line) if line.moves.first().is_some_and(|step| step.san.san == first.san.san));
     if !notes.iter().any(is_there) {
-        notes.push(Note::Variation(Line { notes: Vec::new(), moves }));
+        notes.push(Note::Variation(Line {
+            notes: Vec::new(),
+            moves,
+        }));
     }
 }

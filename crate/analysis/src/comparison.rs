@@ -71,16 +71,25 @@ pub struct Comparison {
 
 impl Evidence {
     fn reliable(&self) -> Option<(Searched, Origin)> {
-        self.given.and_then(|(searched, origin, is_shallow)| (!is_shallow).then_some((searched, origin)))
+        self.given
+            .and_then(|(searched, origin, is_shallow)| (!is_shallow).then_some((searched, origin)))
     }
 }
 
 impl Comparison {
     fn new(before: Searched, after: Value, played: Move, mover: Color) -> Comparison {
         // The best move of a search loses nothing by this search.
-        let (before, judgment) =
-            if before.best == Some(played) { (after, None) } else { (before.value, judge(before.value, after, mover)) };
-        Comparison { before, after, judgment, is_settled: true }
+        let (before, judgment) = if before.best == Some(played) {
+            (after, None)
+        } else {
+            (before.value, judge(before.value, after, mover))
+        };
+        Comparison {
+            before,
+            after,
+            judgment,
+            is_settled: true,
+        }
     }
 
     /// Returns the winning chances that the move lost, from 0 to 2.
@@ -91,7 +100,12 @@ impl Comparison {
 }
 
 /// Compares the positions before and after a move. Returns `None` if a position has no value.
-pub fn compare(before: &Evidence, after: &Evidence, played: Move, mover: Color) -> Option<Comparison> {
+pub fn compare(
+    before: &Evidence,
+    after: &Evidence,
+    played: Move,
+    mover: Color,
+) -> Option<Comparison> {
     given(before, after, played, mover)
         .or_else(|| searched(before, after, played, mover))
         .or_else(|| provisional(before, after, mover))
@@ -107,7 +121,9 @@ fn given(before: &Evidence, after: &Evidence, played: Move, mover: Color) -> Opt
     }
     let (first, second) = match (first, second, before.convention, after.exact) {
         (Some((first, _)), _, _, Some(exact)) => (first, exact),
-        (Some((first, origin)), Some((second, other)), ..) if origin == other => (first, second.value),
+        (Some((first, origin)), Some((second, other)), ..) if origin == other => {
+            (first, second.value)
+        }
         (None, Some((second, _)), Some(value), _) if before.passes.iter().all(Option::is_none) => {
             (conventional(value), second.value)
         }
@@ -126,31 +142,52 @@ fn searched(before: &Evidence, after: &Evidence, played: Move, mover: Color) -> 
         if reliable == Some(played) {
             first.best = reliable;
         }
-        let second = after.exact.or(after.passes[pass].map(|searched| searched.value))?;
+        let second = after
+            .exact
+            .or(after.passes[pass].map(|searched| searched.value))?;
         Some(Comparison::new(first, second, played, mover))
     };
-    let mut passes = (0..PASSES).rev().filter_map(|pass| Some((pass, of_pass(pass)?)));
+    let mut passes = (0..PASSES)
+        .rev()
+        .filter_map(|pass| Some((pass, of_pass(pass)?)));
     let (last, comparison) = passes.next()?;
-    let earlier = passes.next().filter(|(pass, _)| *pass >= FIRST_RELIABLE).map(|(_, earlier)| earlier);
+    let earlier = passes
+        .next()
+        .filter(|(pass, _)| *pass >= FIRST_RELIABLE)
+        .map(|(_, earlier)| earlier);
     let milder = match earlier {
         Some(earlier) if earlier.judgment < comparison.judgment => earlier,
         _ => comparison,
     };
-    let least = earlier.map_or(0.0, |earlier| earlier.loss(mover)).min(comparison.loss(mover));
+    let least = earlier
+        .map_or(0.0, |earlier| earlier.loss(mover))
+        .min(comparison.loss(mover));
     let is_settled = match (last, comparison.judgment) {
         (0, _) => false,
         (FIRST_RELIABLE, judgment) => judgment.is_none() && comparison.loss(mover) < NEAR,
         (_, None) => true,
         (last, judgment) => {
-            last == PASSES - 1 || least >= CLEAR && earlier.is_some_and(|earlier| earlier.judgment == judgment)
+            last == PASSES - 1
+                || least >= CLEAR && earlier.is_some_and(|earlier| earlier.judgment == judgment)
         }
     };
-    Some(Comparison { is_settled, ..milder })
+    Some(Comparison {
+        is_settled,
+        ..milder
+    })
 }
 
 /// Compares evaluations that are not comparable.
 fn provisional(before: &Evidence, after: &Evidence, mover: Color) -> Option<Comparison> {
     let (before, after) = (before.value?, after.value?);
-    let comparison = Comparison { before, after, judgment: judge(before, after, mover), is_settled: false };
-    Some(Comparison { is_settled: comparison.loss(mover) >= BEYOND_DOUBT, ..comparison })
+    let comparison = Comparison {
+        before,
+        after,
+        judgment: judge(before, after, mover),
+        is_settled: false,
+    };
+    Some(Comparison {
+        is_settled: comparison.loss(mover) >= BEYOND_DOUBT,
+        ..comparison
+    })
 }

@@ -31,15 +31,23 @@ pub fn is_drawn(board: &Board, score: Score) -> bool {
         Score::Cp(cp) => cp.abs() > CLEAR,
         Score::Mate(_) => true,
     };
-    !is_clear && board.occupied().count() <= MAX_PIECES && board.pawns().is_empty() && is_balanced(board)
+    !is_clear
+        && board.occupied().count() <= MAX_PIECES
+        && board.pawns().is_empty()
+        && is_balanced(board)
 }
 
 /// Returns whether no side has more than a minor piece more than the other side.
 fn is_balanced(board: &Board) -> bool {
     let count = |color: Color, role: Role| (board.by_color(color) & board.by_role(role)).count();
     let minors = |color| count(color, Role::Knight) + count(color, Role::Bishop);
-    let ByColor { black, white } =
-        ByColor::new_with(|color| (count(color, Role::Queen), count(color, Role::Rook), minors(color)));
+    let ByColor { black, white } = ByColor::new_with(|color| {
+        (
+            count(color, Role::Queen),
+            count(color, Role::Rook),
+            minors(color),
+        )
+    });
     let knights = |color| count(color, Role::Bishop) == 0 && minors(color) == 2;
     match (white, black) {
         // Two knights do not mate, a rook against a minor piece does not win.
@@ -75,7 +83,11 @@ mod tests {
             ("8/8/4k3/8/2RBN3/4K3/6nr/8 w - - 0 1", false),
         ] {
             let fen: Fen = fen.parse().expect("a FEN");
-            assert_eq!(is_drawn(&fen.as_setup().board, Score::Cp(-CLEAR)), expected, "{fen}");
+            assert_eq!(
+                is_drawn(&fen.as_setup().board, Score::Cp(-CLEAR)),
+                expected,
+                "{fen}"
+            );
         }
     }
 }

@@ -33,8 +33,15 @@ impl fmt::Display for GameError {
         match self {
             GameError::Fen(error) => error.fmt(f),
             GameError::Move { index, found } => {
-                write!(f, "moves[{index}]: expected a legal move in UCI such as e2e4, found ")?;
-                found.chars().take(12).filter(|c| !c.is_control()).try_for_each(|c| write!(f, "{c}"))
+                write!(
+                    f,
+                    "moves[{index}]: expected a legal move in UCI such as e2e4, found "
+                )?;
+                found
+                    .chars()
+                    .take(12)
+                    .filter(|c| !c.is_control())
+                    .try_for_each(|c| write!(f, "{c}"))
             }
         }
     }
@@ -53,19 +60,35 @@ impl Game {
     /// # Errors
     ///
     /// The FEN is invalid, or a move is not legal.
-    pub fn from_uci<'a>(fen: Option<&str>, moves: impl IntoIterator<Item = &'a str>) -> Result<Game, GameError> {
+    pub fn from_uci<'a>(
+        fen: Option<&str>,
+        moves: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Game, GameError> {
         let start = match fen {
-            Some(fen) => fen.parse::<Position>().map_err(GameError::Fen)?.chess().clone(),
+            Some(fen) => fen
+                .parse::<Position>()
+                .map_err(GameError::Fen)?
+                .chess()
+                .clone(),
             None => Chess::default(),
         };
         let mut position = start.clone();
         let play = |(index, text): (usize, &str)| {
-            let played = UciMove::from_ascii(text.as_bytes()).ok().and_then(|m| m.to_move(&position).ok());
-            let played = played.ok_or_else(|| GameError::Move { index, found: text.to_owned() })?;
+            let played = UciMove::from_ascii(text.as_bytes())
+                .ok()
+                .and_then(|m| m.to_move(&position).ok());
+            let played = played.ok_or_else(|| GameError::Move {
+                index,
+                found: text.to_owned(),
+            })?;
             position.play_unchecked(played);
             Ok(played)
         };
-        let moves = moves.into_iter().enumerate().map(play).collect::<Result<_, _>>()?;
+        let moves = moves
+            .into_iter()
+            .enumerate()
+            .map(play)
+            .collect::<Result<_, _>>()?;
         Ok(Game { start, moves })
     }
 
@@ -109,7 +132,11 @@ impl Game {
             let key = Key::of_game(&chess);
             match found[since..].iter_mut().find(|before| before.key == key) {
                 Some(before) => before.last_move = last_move,
-                None => found.push(LastMove { key, position: chess.clone(), last_move }),
+                None => found.push(LastMove {
+                    key,
+                    position: chess.clone(),
+                    last_move,
+                }),
             }
             if let Some(m) = last_move {
                 chess.play_unchecked(m);

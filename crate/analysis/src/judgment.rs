@@ -39,7 +39,11 @@ impl Judgment {
 }
 
 /// Losses of winning chances that make a blunder, a mistake and an inaccuracy (`winningChanceJudgements` of lila's `Advice`).
-const LOSSES: [(f64, Judgment); 3] = [(0.3, Judgment::Blunder), (0.2, Judgment::Mistake), (0.1, Judgment::Inaccuracy)];
+const LOSSES: [(f64, Judgment); 3] = [
+    (0.3, Judgment::Blunder),
+    (0.2, Judgment::Mistake),
+    (0.1, Judgment::Inaccuracy),
+];
 
 /// Centipawns of a side beyond which a missed or an allowed mate matters less (`MateAdvice` of lila's `Advice`).
 const WINNING: [(i64, Judgment); 2] = [(999, Judgment::Inaccuracy), (700, Judgment::Mistake)];
@@ -69,11 +73,20 @@ pub fn judge(before: Value, after: Value, mover: Color) -> Option<Judgment> {
         (Value::Cp(before), Value::Cp(after)) => {
             let loss = winning_chances(before) - winning_chances(after);
             let loss = mover.fold_wb(loss, -loss);
-            LOSSES.into_iter().find(|(least, _)| loss >= *least).map(|(_, judgment)| judgment)
+            LOSSES
+                .into_iter()
+                .find(|(least, _)| loss >= *least)
+                .map(|(_, judgment)| judgment)
         }
-        (Value::Cp(before), Value::Mate(side)) => (side != mover).then(|| mate(-own(before))).flatten(),
-        (Value::Mate(side), Value::Cp(after)) => (side == mover).then(|| mate(own(after))).flatten(),
-        (Value::Mate(before), Value::Mate(after)) => (before == mover && after != mover).then_some(Judgment::Blunder),
+        (Value::Cp(before), Value::Mate(side)) => {
+            (side != mover).then(|| mate(-own(before))).flatten()
+        }
+        (Value::Mate(side), Value::Cp(after)) => {
+            (side == mover).then(|| mate(own(after))).flatten()
+        }
+        (Value::Mate(before), Value::Mate(after)) => {
+            (before == mover && after != mover).then_some(Judgment::Blunder)
+        }
     }
 }
 
@@ -93,12 +106,20 @@ mod tests {
 
     #[test]
     fn moves_are_judged_by_the_rules_of_lichess() {
-        let cases = include_str!("../tests/judgments.tsv").lines().filter(|line| !line.starts_with('#'));
+        let cases = include_str!("../tests/judgments.tsv")
+            .lines()
+            .filter(|line| !line.starts_with('#'));
         let mut count = 0;
         for line in cases {
             let fields: Vec<&str> = line.split('\t').collect();
-            let [before, after, mover, expected] = fields[..] else { panic!("{line}") };
-            let mover = if mover == "w" { Color::White } else { Color::Black };
+            let [before, after, mover, expected] = fields[..] else {
+                panic!("{line}")
+            };
+            let mover = if mover == "w" {
+                Color::White
+            } else {
+                Color::Black
+            };
             let found = judge(value(before), value(after), mover).map_or("", Judgment::glyph);
             assert_eq!(found, expected, "{line}");
             count += 1;

@@ -55,7 +55,14 @@ pub struct KnownEval {
 impl KnownEval {
     /// Returns an evaluation of a database, without nodes and without a line.
     pub fn new(score: Score, depth: Option<u16>) -> KnownEval {
-        KnownEval { score, depth, knodes: None, line: Vec::new(), second: None, origin: Origin::Database }
+        KnownEval {
+            score,
+            depth,
+            knodes: None,
+            line: Vec::new(),
+            second: None,
+            origin: Origin::Database,
+        }
     }
 
     /// Returns an evaluation in centipawns, without a line.
@@ -72,7 +79,10 @@ impl KnownEval {
     /// draw. The score is ±[`TABLE_WIN`] or 0.
     pub fn of_endgame(winner: Option<Color>) -> KnownEval {
         let cp = winner.map_or(0, |winner| winner.fold_wb(TABLE_WIN, -TABLE_WIN));
-        KnownEval { origin: Origin::Endgames, ..KnownEval::new(Score::Cp(cp), None) }
+        KnownEval {
+            origin: Origin::Endgames,
+            ..KnownEval::new(Score::Cp(cp), None)
+        }
     }
 
     /// Returns whether the evaluation is the exact result of the position.
@@ -90,7 +100,14 @@ impl KnownEval {
     /// Returns whether this evaluation of a position counts, and not another evaluation: endgame tables count over a search, a
     /// deep search over a shallow search, then more nodes, then more depth.
     pub fn counts_over(&self, other: &KnownEval) -> bool {
-        let rank = |known: &KnownEval| (known.is_exact(), !known.is_shallow(), known.knodes, known.depth);
+        let rank = |known: &KnownEval| {
+            (
+                known.is_exact(),
+                !known.is_shallow(),
+                known.knodes,
+                known.depth,
+            )
+        };
         rank(self) > rank(other)
     }
 
@@ -100,7 +117,8 @@ impl KnownEval {
         if matches!(self.score, Score::Mate(_)) {
             return false;
         }
-        self.depth.is_some_and(|depth| depth < MIN_DEPTH) || self.knodes.is_some_and(|knodes| knodes < MIN_KNODES)
+        self.depth.is_some_and(|depth| depth < MIN_DEPTH)
+            || self.knodes.is_some_and(|knodes| knodes < MIN_KNODES)
     }
 }
 
@@ -128,7 +146,11 @@ impl Value {
     /// Returns the value of a position by its evaluation. A drawn ending counts as 0, unless the score is clearly won: see
     /// [`ending`].
     pub fn evaluated(position: &Chess, score: Score) -> Value {
-        if ending::is_drawn(position.board(), score) { Value::Cp(0) } else { score.into() }
+        if ending::is_drawn(position.board(), score) {
+            Value::Cp(0)
+        } else {
+            score.into()
+        }
     }
 
     /// Returns centipawns from White's point of view, limited to ±[`CEILING`]. A mate counts as the limit.
@@ -158,7 +180,11 @@ impl From<Score> for Value {
     fn from(score: Score) -> Value {
         match score {
             Score::Cp(cp) => Value::Cp(cp),
-            Score::Mate(moves) => Value::Mate(if moves > 0 { Color::White } else { Color::Black }),
+            Score::Mate(moves) => Value::Mate(if moves > 0 {
+                Color::White
+            } else {
+                Color::Black
+            }),
         }
     }
 }

@@ -71,7 +71,8 @@ fn outcome(chances: f64) -> Outcome {
 
 /// Returns whether a move may have a mark: other moves are legal, and the move does not capture the man that moved last.
 pub(crate) fn is_eligible(position: &Chess, played: Move, previous: Option<Move>) -> bool {
-    let is_recapture = played.is_capture() && previous.is_some_and(|previous| previous.to() == played.to());
+    let is_recapture =
+        played.is_capture() && previous.is_some_and(|previous| previous.to() == played.to());
     !is_recapture && position.legal_moves().len() > 1
 }
 
@@ -79,12 +80,19 @@ pub(crate) fn is_eligible(position: &Chess, played: Move, previous: Option<Move>
 /// line, or if its best move is not `played`.
 fn chances(position: &Chess, known: &KnownEval, played: Move) -> Option<[f64; 2]> {
     let best = known.line.first()?.to_move(position).ok()?;
-    let own = |score| position.turn().fold_wb(1.0, -1.0) * Value::evaluated(position, score).chances();
+    let own =
+        |score| position.turn().fold_wb(1.0, -1.0) * Value::evaluated(position, score).chances();
     (best == played).then_some([own(known.score), own(known.second?)])
 }
 
 /// Marks a move by the evaluation before it and by the value after it. `excess` is added to the bounds.
-pub(crate) fn mark(position: &Chess, played: Move, known: &KnownEval, after: Value, excess: f64) -> Option<Mark> {
+pub(crate) fn mark(
+    position: &Chess,
+    played: Move,
+    known: &KnownEval,
+    after: Value,
+    excess: f64,
+) -> Option<Mark> {
     let [best, second] = chances(position, known, played)?;
     let sign = position.turn().fold_wb(1.0, -1.0);
     // The milder of two values counts, as for judgments.
@@ -112,32 +120,78 @@ mod tests {
 
     fn known(first: Score, second: Score) -> KnownEval {
         let line = vec![UciMove::from_ascii(b"e2e4").expect("a move")];
-        KnownEval { line, second: Some(second), ..KnownEval::new(first, Some(30)) }
+        KnownEval {
+            line,
+            second: Some(second),
+            ..KnownEval::new(first, Some(30))
+        }
     }
 
     fn marked(first: i32, second: i32, after: i32) -> Option<Mark> {
         let position = Chess::default();
-        let played = "e2e4".parse::<UciMove>().expect("a move").to_move(&position).expect("a legal move");
-        mark(&position, played, &known(Score::Cp(first), Score::Cp(second)), Value::Cp(after), MARGIN)
+        let played = "e2e4"
+            .parse::<UciMove>()
+            .expect("a move")
+            .to_move(&position)
+            .expect("a legal move");
+        mark(
+            &position,
+            played,
+            &known(Score::Cp(first), Score::Cp(second)),
+            Value::Cp(after),
+            MARGIN,
+        )
     }
 
     #[test]
     fn an_only_move_and_a_great_move_need_a_margin() {
-        assert_eq!(marked(0, -150, 0), None, "0.27 is less than 0.2 and the margin");
-        assert_eq!(marked(0, -180, 0), Some(Mark::Only), "0.32 but a draw in either case");
+        assert_eq!(
+            marked(0, -150, 0),
+            None,
+            "0.27 is less than 0.2 and the margin"
+        );
+        assert_eq!(
+            marked(0, -180, 0),
+            Some(Mark::Only),
+            "0.32 but a draw in either case"
+        );
         assert_eq!(marked(0, -500, 0), Some(Mark::Great), "the draw is kept");
         assert_eq!(marked(500, 100, 500), Some(Mark::Great), "the win is kept");
-        assert_eq!(marked(330, 100, 330), Some(Mark::Only), "the win is too near to its bound");
-        assert_eq!(marked(-600, -1_000, -600), None, "the game is lost in either case");
-        assert_eq!(marked(500, 100, 120), None, "the position after the move does not confirm the score");
+        assert_eq!(
+            marked(330, 100, 330),
+            Some(Mark::Only),
+            "the win is too near to its bound"
+        );
+        assert_eq!(
+            marked(-600, -1_000, -600),
+            None,
+            "the game is lost in either case"
+        );
+        assert_eq!(
+            marked(500, 100, 120),
+            None,
+            "the position after the move does not confirm the score"
+        );
     }
 
     #[test]
     fn a_mate_is_a_win() {
         let position = Chess::default();
-        let played = "e2e4".parse::<UciMove>().expect("a move").to_move(&position).expect("a legal move");
+        let played = "e2e4"
+            .parse::<UciMove>()
+            .expect("a move")
+            .to_move(&position)
+            .expect("a legal move");
         let white = Value::Mate(Color::White);
-        let found = |second| mark(&position, played, &known(Score::Mate(2), second), white, MARGIN);
+        let found = |second| {
+            mark(
+                &position,
+                played,
+                &known(Score::Mate(2), second),
+                white,
+                MARGIN,
+            )
+        };
         assert_eq!(found(Score::Cp(100)), Some(Mark::Great));
         assert_eq!(found(Score::Mate(5)), None);
         assert_eq!(found(Score::Mate(-5)), Some(Mark::Great));
@@ -146,26 +200,61 @@ mod tests {
     #[test]
     fn only_the_best_move_of_a_search_with_two_lines_has_a_mark() {
         let position = Chess::default();
-        let played = "d2d4".parse::<UciMove>().expect("a move").to_move(&position).expect("a legal move");
+        let played = "d2d4"
+            .parse::<UciMove>()
+            .expect("a move")
+            .to_move(&position)
+            .expect("a legal move");
         let two = known(Score::Cp(0), Score::Cp(-800));
         assert_eq!(mark(&position, played, &two, Value::Cp(0), MARGIN), None);
-        let played = "e2e4".parse::<UciMove>().expect("a move").to_move(&position).expect("a legal move");
-        assert_eq!(mark(&position, played, &two, Value::Cp(0), MARGIN), Some(Mark::Great));
-        assert_eq!(mark(&position, played, &KnownEval { second: None, ..two }, Value::Cp(0), MARGIN), None);
+        let played = "e2e4"
+            .parse::<UciMove>()
+            .expect("a move")
+            .to_move(&position)
+            .expect("a legal move");
+        assert_eq!(
+            mark(&position, played, &two, Value::Cp(0), MARGIN),
+            Some(Mark::Great)
+        );
+        assert_eq!(
+            mark(
+                &position,
+                played,
+                &KnownEval {
+                    second: None,
+                    ..two
+                },
+                Value::Cp(0),
+                MARGIN
+            ),
+            None
+        );
     }
 
     #[test]
     fn recaptures_and_only_legal_moves_have_no_mark() {
-        let game = crate::Game::from_uci(None, "e2e4 d7d5 e4d5 d8d5 b1c3".split(' ')).expect("a game");
+        let game =
+            crate::Game::from_uci(None, "e2e4 d7d5 e4d5 d8d5 b1c3".split(' ')).expect("a game");
         let positions: Vec<Chess> = game.positions().collect();
-        let eligible =
-            |n: usize| is_eligible(&positions[n], game.moves()[n], n.checked_sub(1).map(|n| game.moves()[n]));
+        let eligible = |n: usize| {
+            is_eligible(
+                &positions[n],
+                game.moves()[n],
+                n.checked_sub(1).map(|n| game.moves()[n]),
+            )
+        };
         // 2. exd5 captures the pawn that moved last, and 2… Qxd5 recaptures.
-        assert_eq!([0, 1, 2, 3, 4].map(eligible), [true, true, false, false, true]);
+        assert_eq!(
+            [0, 1, 2, 3, 4].map(eligible),
+            [true, true, false, false, true]
+        );
         let forced = crate::Game::from_uci(Some("k7/8/8/8/8/8/5q2/7K w - - 0 1"), ["h1h1"]);
         assert!(forced.is_err());
-        let cornered: shakmaty::fen::Fen = "6k1/8/8/8/8/8/r7/5r1K w - - 0 1".parse().expect("a FEN");
-        let position: Chess = cornered.into_position(shakmaty::CastlingMode::Standard).expect("a position");
+        let cornered: shakmaty::fen::Fen =
+            "6k1/8/8/8/8/8/r7/5r1K w - - 0 1".parse().expect("a FEN");
+        let position: Chess = cornered
+            .into_position(shakmaty::CastlingMode::Standard)
+            .expect("a position");
         assert!(position.legal_moves().len() <= 1);
     }
 

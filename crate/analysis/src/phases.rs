@@ -43,7 +43,11 @@ impl PhaseAccuracy {
             let is_covered = !known.is_empty() && known.len() * 100 >= own().count() * MIN_SETTLED;
             is_covered.then(|| known.iter().sum::<f64>() / known.len() as f64)
         });
-        PhaseAccuracy { opening, middlegame, endgame }
+        PhaseAccuracy {
+            opening,
+            middlegame,
+            endgame,
+        }
     }
 }
 
@@ -76,15 +80,28 @@ impl Phases {
 
 /// Returns whether a side has fewer than four men on its first rank.
 fn is_developed(board: &Board) -> bool {
-    let first = ByColor { white: Bitboard(0xff), black: Bitboard(0xff << 56) };
-    shakmaty::Color::ALL.into_iter().any(|side| (board.by_color(side) & *first.get(side)).count() < 4)
+    let first = ByColor {
+        white: Bitboard(0xff),
+        black: Bitboard(0xff << 56),
+    };
+    shakmaty::Color::ALL
+        .into_iter()
+        .any(|side| (board.by_color(side) & *first.get(side)).count() < 4)
 }
 
 /// Returns how much the men of both sides are mixed: the sum over all groups of 2 × 2 squares.
 fn mixedness(board: &Board) -> usize {
     let group = |rank: usize, file: usize| Bitboard(0x0303 << (file + 8 * rank));
     let groups = (0..7).flat_map(|rank| (0..7).map(move |file| (rank + 1, group(rank, file))));
-    groups.map(|(rank, group)| mixed(rank, (board.white() & group).count(), (board.black() & group).count())).sum()
+    groups
+        .map(|(rank, group)| {
+            mixed(
+                rank,
+                (board.white() & group).count(),
+                (board.black() & group).count(),
+            )
+        })
+        .sum()
 }
 
 /// Returns the number of a group with the lower rank `rank`, from 1 to 7, by its men of each side.
@@ -113,7 +130,10 @@ mod tests {
 
     fn phases(fen: Option<&str>, moves: &str) -> Phases {
         let game = Game::from_uci(fen, moves.split_whitespace()).expect("a game");
-        let boards: Vec<Board> = game.positions().map(|chess| shakmaty::Position::board(&chess).clone()).collect();
+        let boards: Vec<Board> = game
+            .positions()
+            .map(|chess| shakmaty::Position::board(&chess).clone())
+            .collect();
         Phases::of(&boards)
     }
 
@@ -126,31 +146,68 @@ mod tests {
     #[test]
     fn the_middlegame_begins_when_a_first_rank_is_left() {
         // White castles long after five men have left the first rank. King, rook and two more men remain there.
-        let moves =
-            "d2d4 d7d5 b1c3 b8c6 c1f4 c8f5 d1d3 d8d6 e1c1 e8c8 g1f3 g8f6 e2e3 e7e6 f1e2 f8e7 h1e1 h8e8 e2f1 e7f8";
+        let moves = "d2d4 d7d5 b1c3 b8c6 c1f4 c8f5 d1d3 d8d6 e1c1 e8c8 g1f3 g8f6 e2e3 e7e6 f1e2 f8e7 h1e1 h8e8 e2f1 e7f8";
         assert_eq!(phases(None, moves).middlegame, Some(15));
     }
 
     #[test]
     fn few_pieces_are_an_endgame_from_the_start() {
         let found = phases(Some("4k3/pppp4/8/8/8/8/PPPP4/R3K3 w - - 0 1"), "a1b1");
-        assert_eq!(found, Phases { middlegame: None, endgame: Some(0) });
+        assert_eq!(
+            found,
+            Phases {
+                middlegame: None,
+                endgame: Some(0)
+            }
+        );
         let eleven = "rn1qkbnr/pppppppp/8/8/8/8/PPPPPPPP/R1BQKB1R w KQkq - 0 1";
         assert_eq!(phases(Some(eleven), "a2a3").middlegame, None);
         let ten = "rn1qkb1r/pppppppp/8/8/8/8/PPPPPPPP/R1BQKB1R w KQkq - 0 1";
-        assert_eq!(phases(Some(ten), "a2a3"), Phases { middlegame: Some(0), endgame: None });
+        assert_eq!(
+            phases(Some(ten), "a2a3"),
+            Phases {
+                middlegame: Some(0),
+                endgame: None
+            }
+        );
     }
 
     #[test]
     fn a_phase_has_the_mean_accuracy_of_its_moves() {
-        let phases = Phases { middlegame: Some(4), endgame: Some(6) };
+        let phases = Phases {
+            middlegame: Some(4),
+            endgame: Some(6),
+        };
         let accuracies = [90.0, 10.0, 80.0, 20.0, 70.0, 30.0].map(Some);
         let found = PhaseAccuracy::of(&accuracies, phases, true);
-        assert_eq!(found, PhaseAccuracy { opening: Some(85.0), middlegame: Some(70.0), endgame: None });
+        assert_eq!(
+            found,
+            PhaseAccuracy {
+                opening: Some(85.0),
+                middlegame: Some(70.0),
+                endgame: None
+            }
+        );
         // Three of four moves of a phase suffice, two do not.
-        let opening = |known: [Option<f64>; 8]| PhaseAccuracy::of(&known, Phases::default(), true).opening;
-        assert_eq!(opening([Some(60.0), None, Some(90.0), None, Some(90.0), None, None, None]), Some(80.0));
-        assert_eq!(opening([Some(60.0), None, Some(90.0), None, None, None, None, None]), None);
+        let opening =
+            |known: [Option<f64>; 8]| PhaseAccuracy::of(&known, Phases::default(), true).opening;
+        assert_eq!(
+            opening([
+                Some(60.0),
+                None,
+                Some(90.0),
+                None,
+                Some(90.0),
+                None,
+                None,
+                None
+            ]),
+            Some(80.0)
+        );
+        assert_eq!(
+            opening([Some(60.0), None, Some(90.0), None, None, None, None, None]),
+            None
+        );
     }
 
     #[test]
@@ -158,7 +215,11 @@ mod tests {
         // Groups of one side mirror each other in scalachess. Mixed groups do not.
         for rank in 1..=7 {
             for men in 1..=4 {
-                assert_eq!(mixed(rank, men, 0), mixed(8 - rank, 0, men), "{men} on {rank}");
+                assert_eq!(
+                    mixed(rank, men, 0),
+                    mixed(8 - rank, 0, men),
+                    "{men} on {rank}"
+                );
             }
         }
     }

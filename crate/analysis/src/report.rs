@@ -115,10 +115,16 @@ impl fmt::Display for ReportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ReportError::Count { expected, found } => {
-                write!(f, "evaluations: expected {expected}, one more than moves, found {found}")
+                write!(
+                    f,
+                    "evaluations: expected {expected}, one more than moves, found {found}"
+                )
             }
             ReportError::Line { index, found } => {
-                write!(f, "evaluations[{index}].line: expected a line of this position, found the illegal move {found}")
+                write!(
+                    f,
+                    "evaluations[{index}].line: expected a line of this position, found the illegal move {found}"
+                )
             }
         }
     }
@@ -136,14 +142,20 @@ impl Report {
         marks: &[Option<Mark>],
     ) -> Report {
         let positions: Vec<Chess> = game.positions().collect();
-        let moves = game.moves().iter().zip(&positions).zip(comparisons.iter().zip(known.windows(2))).enumerate();
+        let moves = game
+            .moves()
+            .iter()
+            .zip(&positions)
+            .zip(comparisons.iter().zip(known.windows(2)))
+            .enumerate();
         let moves: Vec<MoveReport> = moves
             .map(|(n, ((played, position), (comparison, known)))| {
                 let best = known[0].and_then(|known| known.line.first()?.to_move(position).ok());
                 let best = best.filter(|best| best != played);
                 let mut san = String::new();
                 SanPlus::from_move(position.clone(), *played).append_to_string(&mut san);
-                let is_explained = comparison.is_some_and(|found| found.is_settled && found.judgment.is_some());
+                let is_explained =
+                    comparison.is_some_and(|found| found.is_settled && found.judgment.is_some());
                 let report = MoveReport {
                     ply: n + 1,
                     san,
@@ -154,9 +166,13 @@ impl Report {
                     mark: marks[n],
                     settled: false,
                     best: best.map(|m| uci(m, CastlingMode::Standard).to_string()),
-                    explanation: is_explained.then(|| explain(position, *played, known[0], known[1])).flatten(),
+                    explanation: is_explained
+                        .then(|| explain(position, *played, known[0], known[1]))
+                        .flatten(),
                 };
-                comparison.map_or(report.clone(), |comparison| report.with(comparison, position.turn()))
+                comparison.map_or(report.clone(), |comparison| {
+                    report.with(comparison, position.turn())
+                })
             })
             .collect();
         let first = game.start().turn();
@@ -183,7 +199,8 @@ impl MoveReport {
             let Comparison { before, after, .. } = comparison;
             let percent = |value: Value| mover.fold_wb(value.percent(), 100.0 - value.percent());
             self.loss = Some(comparison.loss(mover));
-            self.centipawns = Some((mover.fold_wb(1, -1) * (before.centipawns() - after.centipawns())).max(0));
+            self.centipawns =
+                Some((mover.fold_wb(1, -1) * (before.centipawns() - after.centipawns())).max(0));
             self.accuracy = Some(accuracy::of_move(percent(before), percent(after)));
         }
         self
@@ -192,16 +209,36 @@ impl MoveReport {
 
 impl SideReport {
     /// Summarizes the moves of the side that moved first, or of its opponent if not `first`.
-    fn of(moves: &[MoveReport], values: &[Option<Value>], phases: Phases, first: bool) -> SideReport {
+    fn of(
+        moves: &[MoveReport],
+        values: &[Option<Value>],
+        phases: Phases,
+        first: bool,
+    ) -> SideReport {
         let own = || moves.iter().skip(usize::from(!first)).step_by(2);
-        let count = |judgment| own().filter(|m| m.settled && m.judgment == Some(judgment)).count();
+        let count = |judgment| {
+            own()
+                .filter(|m| m.settled && m.judgment == Some(judgment))
+                .count()
+        };
         // The averages leave the mating move out.
-        let mates = usize::from(!moves.is_empty() && matches!(values.last(), Some(Some(Value::Mated(_)))));
-        let (counted, values) = (&moves[..moves.len() - mates], &values[..values.len() - mates]);
-        let percents: Vec<Option<f64>> = values.iter().map(|value| value.map(Value::percent)).collect();
+        let mates =
+            usize::from(!moves.is_empty() && matches!(values.last(), Some(Some(Value::Mated(_)))));
+        let (counted, values) = (
+            &moves[..moves.len() - mates],
+            &values[..values.len() - mates],
+        );
+        let percents: Vec<Option<f64>> = values
+            .iter()
+            .map(|value| value.map(Value::percent))
+            .collect();
         let accuracies: Vec<Option<f64>> = counted.iter().map(|m| m.accuracy).collect();
-        let losses: Vec<i32> =
-            counted.iter().skip(usize::from(!first)).step_by(2).filter_map(|m| m.centipawns).collect();
+        let losses: Vec<i32> = counted
+            .iter()
+            .skip(usize::from(!first))
+            .step_by(2)
+            .filter_map(|m| m.centipawns)
+            .collect();
         let sum: i64 = losses.iter().copied().map(i64::from).sum();
         let (all, judged) = (own().count(), own().filter(|m| m.settled).count());
         let is_covered = judged * 100 >= all * MIN_SETTLED;
@@ -213,7 +250,8 @@ impl SideReport {
             inaccuracies: count(Judgment::Inaccuracy),
             mistakes: count(Judgment::Mistake),
             blunders: count(Judgment::Blunder),
-            average_centipawn_loss: (is_covered && !losses.is_empty()).then(|| sum as f64 / losses.len() as f64),
+            average_centipawn_loss: (is_covered && !losses.is_empty())
+                .then(|| sum as f64 / losses.len() as f64),
             accuracy: accuracy::of_side(&percents, &accuracies, first).filter(|_| is_covered),
             accuracy_by_phase: PhaseAccuracy::of(&accuracies, phases, first),
             only_moves: marked(Mark::Only),

@@ -53,7 +53,9 @@ pub struct ReviewOptions {
 
 impl Default for ReviewOptions {
     fn default() -> ReviewOptions {
-        ReviewOptions { nodes: DEFAULT_NODES }
+        ReviewOptions {
+            nodes: DEFAULT_NODES,
+        }
     }
 }
 
@@ -118,10 +120,23 @@ impl Review {
             }
             indices.push(index);
         }
-        let (given, found) = (vec![None; positions.len()], vec![[const { None }; PASSES]; positions.len()]);
+        let (given, found) = (
+            vec![None; positions.len()],
+            vec![[const { None }; PASSES]; positions.len()],
+        );
         let two_lines = vec![[const { None }; MARK_FRACTIONS.len()]; positions.len()];
         let settled = vec![None; game.moves().len()];
-        Review { game, positions, indices, given, found, two_lines, settled, passes: 0, nodes: options.nodes }
+        Review {
+            game,
+            positions,
+            indices,
+            given,
+            found,
+            two_lines,
+            settled,
+            passes: 0,
+            nodes: options.nodes,
+        }
     }
 
     /// Adds evaluations of a database or a PGN: `known[0]` is that of the first position, `known[n]` that after move n. Of
@@ -133,12 +148,18 @@ impl Review {
     pub fn give(&mut self, known: &[Option<KnownEval>]) -> Result<(), ReportError> {
         let expected = self.indices.len();
         if known.len() != expected {
-            return Err(ReportError::Count { expected, found: known.len() });
+            return Err(ReportError::Count {
+                expected,
+                found: known.len(),
+            });
         }
         for (n, (&index, known)) in self.indices.iter().zip(known).enumerate() {
             let Some(known) = known else { continue };
             check(self.positions[index].chess(), known, n)?;
-            if self.given[index].as_ref().is_none_or(|given| known.counts_over(given)) {
+            if self.given[index]
+                .as_ref()
+                .is_none_or(|given| known.counts_over(given))
+            {
                 self.given[index] = Some(known.clone());
             }
         }
@@ -157,7 +178,9 @@ impl Review {
 
     /// Returns the searches of the next pass. Returns an empty list after the last pass.
     pub fn next_pass(&mut self) -> Vec<Sequence> {
-        while let Some((numerator, denominator)) = FRACTIONS.iter().chain(&MARK_FRACTIONS).nth(self.passes) {
+        while let Some((numerator, denominator)) =
+            FRACTIONS.iter().chain(&MARK_FRACTIONS).nth(self.passes)
+        {
             let nodes = (self.nodes.saturating_mul(*numerator) / denominator).max(MIN_NODES);
             let settled = self.settle();
             let (wanted, lines) = match self.passes.checked_sub(PASSES) {
@@ -188,7 +211,9 @@ impl Review {
         if found.origin == Origin::Engine {
             found = found.scaled();
         }
-        if let (Some(position), Some(pass)) = (self.positions.get(index), self.passes.checked_sub(1)) {
+        if let (Some(position), Some(pass)) =
+            (self.positions.get(index), self.passes.checked_sub(1))
+        {
             check(position.chess(), &found, index)?;
             match pass.checked_sub(PASSES) {
                 None => self.found[index][pass] = Some(found),
@@ -201,16 +226,26 @@ impl Review {
     /// Returns the report by the evaluations so far.
     pub fn report(&self) -> Report {
         let evidence = self.evidence();
-        let values: Vec<Option<Value>> = self.indices.iter().map(|index| evidence[*index].value).collect();
+        let values: Vec<Option<Value>> = self
+            .indices
+            .iter()
+            .map(|index| evidence[*index].value)
+            .collect();
         let comparisons = self.comparisons(&evidence);
-        let known: Vec<Option<&KnownEval>> = self.indices.iter().map(|index| self.evaluation(*index)).collect();
+        let known: Vec<Option<&KnownEval>> = self
+            .indices
+            .iter()
+            .map(|index| self.evaluation(*index))
+            .collect();
         let marks = self.marks(&comparisons);
         Report::new(&self.game, &values, &comparisons, &known, &marks)
     }
 
     /// Returns the mark of each move.
     fn marks(&self, comparisons: &[Option<Comparison>]) -> Vec<Option<Mark>> {
-        (0..comparisons.len()).map(|n| self.mark_of(n, comparisons[n]?)).collect()
+        (0..comparisons.len())
+            .map(|n| self.mark_of(n, comparisons[n]?))
+            .collect()
     }
 
     /// Marks a move by a deep evaluation with two lines, or by both passes with two lines, which must agree.
@@ -221,10 +256,17 @@ impl Review {
             return None;
         }
         let [draft, found] = &self.two_lines[index];
-        let by = |known: &KnownEval, excess: f64| mark::mark(position, played, known, comparison.after, excess);
+        let by = |known: &KnownEval, excess: f64| {
+            mark::mark(position, played, known, comparison.after, excess)
+        };
         match found {
             Some(found) => by(draft.as_ref()?, 0.0).and(by(found, mark::MARGIN)),
-            None => by(self.given[index].as_ref().filter(|given| !given.is_shallow())?, mark::MARGIN),
+            None => by(
+                self.given[index]
+                    .as_ref()
+                    .filter(|given| !given.is_shallow())?,
+                mark::MARGIN,
+            ),
         }
     }
 
@@ -233,7 +275,11 @@ impl Review {
         let previous = n.checked_sub(1).map(|before| self.game.moves()[before]);
         comparison.is_settled
             && comparison.judgment.is_none()
-            && mark::is_eligible(self.positions[self.indices[n]].chess(), self.game.moves()[n], previous)
+            && mark::is_eligible(
+                self.positions[self.indices[n]].chess(),
+                self.game.moves()[n],
+                previous,
+            )
     }
 
     /// Returns the positions of a pass with two lines, in order. Positions with a deep evaluation are not searched.
@@ -241,8 +287,13 @@ impl Review {
         let is_candidate = |n: usize| {
             let (index, played) = (self.indices[n], self.game.moves()[n]);
             let position = self.positions[index].chess();
-            let is_best =
-                |known: &KnownEval| known.line.first().and_then(|first| first.to_move(position).ok()) == Some(played);
+            let is_best = |known: &KnownEval| {
+                known
+                    .line
+                    .first()
+                    .and_then(|first| first.to_move(position).ok())
+                    == Some(played)
+            };
             let comparison = self.settled[n].filter(|comparison| self.is_good(n, *comparison))?;
             let is_wanted = match pass.checked_sub(1) {
                 None => {
@@ -250,9 +301,9 @@ impl Review {
                         && self.evaluation(index).is_some_and(is_best)
                         && mark::has_room(comparison.after, position.turn())
                 }
-                Some(before) => self.two_lines[index][before]
-                    .as_ref()
-                    .is_some_and(|known| mark::mark(position, played, known, comparison.after, 0.0).is_some()),
+                Some(before) => self.two_lines[index][before].as_ref().is_some_and(|known| {
+                    mark::mark(position, played, known, comparison.after, 0.0).is_some()
+                }),
             };
             is_wanted.then_some(index)
         };
@@ -265,47 +316,73 @@ impl Review {
     /// Returns the evaluation that [`counts`](KnownEval::counts_over) for each position of the game: the evaluation that was given,
     /// or the last result of the engine.
     pub fn evaluations(&self) -> Vec<Option<KnownEval>> {
-        self.indices.iter().map(|index| self.evaluation(*index).cloned()).collect()
+        self.indices
+            .iter()
+            .map(|index| self.evaluation(*index).cloned())
+            .collect()
     }
 
     fn evaluation(&self, index: usize) -> Option<&KnownEval> {
         let engine = self.found[index].iter().rev().flatten().next();
         let given = self.given[index].as_ref();
-        given.filter(|given| engine.is_none_or(|engine| !engine.counts_over(given))).or(engine)
+        given
+            .filter(|given| engine.is_none_or(|engine| !engine.counts_over(given)))
+            .or(engine)
     }
 
     /// Returns the values of each position.
     fn evidence(&self) -> Vec<Evidence> {
-        (0..self.positions.len()).map(|index| self.evidence_of(index)).collect()
+        (0..self.positions.len())
+            .map(|index| self.evidence_of(index))
+            .collect()
     }
 
     fn evidence_of(&self, index: usize) -> Evidence {
         let position = self.positions[index].chess();
         let searched = |known: &KnownEval| Searched {
             value: Value::evaluated(position, known.score),
-            best: known.line.first().and_then(|first| first.to_move(position).ok()),
+            best: known
+                .line
+                .first()
+                .and_then(|first| first.to_move(position).ok()),
         };
         let tables = self.given[index].as_ref().filter(|known| known.is_exact());
-        let exact = Value::by_the_rules(position).or_else(|| tables.map(|known| searched(known).value));
+        let exact =
+            Value::by_the_rules(position).or_else(|| tables.map(|known| searched(known).value));
         let convention = (*position == Chess::default()).then_some(Value::Cp(INITIAL));
         let evaluated = || self.evaluation(index).map(|known| searched(known).value);
         Evidence {
             exact,
             value: exact.or_else(evaluated).or(convention),
-            given: self.given[index].as_ref().map(|known| (searched(known), known.origin, known.is_shallow())),
-            passes: self.found[index].each_ref().map(|found| found.as_ref().map(searched)),
+            given: self.given[index]
+                .as_ref()
+                .map(|known| (searched(known), known.origin, known.is_shallow())),
+            passes: self.found[index]
+                .each_ref()
+                .map(|found| found.as_ref().map(searched)),
             convention,
         }
     }
 
     /// Returns the comparison of each move, if its positions have values.
     fn comparisons(&self, evidence: &[Evidence]) -> Vec<Option<Comparison>> {
-        let moves = self.game.moves().iter().zip(self.indices.windows(2)).zip(&self.settled);
+        let moves = self
+            .game
+            .moves()
+            .iter()
+            .zip(self.indices.windows(2))
+            .zip(&self.settled);
         moves
             .map(|((played, pair), settled)| {
                 let [before, after] = [pair[0], pair[1]];
-                let compared =
-                    || compare(&evidence[before], &evidence[after], *played, self.positions[before].chess().turn());
+                let compared = || {
+                    compare(
+                        &evidence[before],
+                        &evidence[after],
+                        *played,
+                        self.positions[before].chess().turn(),
+                    )
+                };
                 settled.or_else(compared)
             })
             .collect()
@@ -315,11 +392,23 @@ impl Review {
     fn settle(&mut self) -> Vec<usize> {
         let evidence = self.evidence();
         let comparisons = self.comparisons(&evidence);
-        self.settled = comparisons.into_iter().map(|found| found.filter(|comparison| comparison.is_settled)).collect();
-        let open = self.indices.windows(2).zip(&self.settled).filter(|(_, settled)| settled.is_none());
+        self.settled = comparisons
+            .into_iter()
+            .map(|found| found.filter(|comparison| comparison.is_settled))
+            .collect();
+        let open = self
+            .indices
+            .windows(2)
+            .zip(&self.settled)
+            .filter(|(_, settled)| settled.is_none());
         let mut is_wanted = vec![false; self.positions.len()];
-        open.for_each(|(pair, _)| pair.iter().for_each(|index| is_wanted[*index] = evidence[*index].exact.is_none()));
-        (0..is_wanted.len()).filter(|index| is_wanted[*index]).collect()
+        open.for_each(|(pair, _)| {
+            pair.iter()
+                .for_each(|index| is_wanted[*index] = evidence[*index].exact.is_none())
+        });
+        (0..is_wanted.len())
+            .filter(|index| is_wanted[*index])
+            .collect()
     }
 }
 
@@ -340,7 +429,10 @@ pub fn report(game: &Game, known: &[Option<KnownEval>]) -> Result<Report, Report
 /// Returns an error if the line of an evaluation is not a line of a position.
 fn check(position: &Chess, known: &KnownEval, index: usize) -> Result<(), ReportError> {
     match known.line.first() {
-        Some(first) if first.to_move(position).is_err() => Err(ReportError::Line { index, found: *first }),
+        Some(first) if first.to_move(position).is_err() => Err(ReportError::Line {
+            index,
+            found: *first,
+        }),
         _ => Ok(()),
     }
 }
@@ -349,6 +441,10 @@ fn check(position: &Chess, known: &KnownEval, index: usize) -> Result<(), Report
 fn sequences(wanted: &[usize], nodes: u64, lines: usize) -> Vec<Sequence> {
     let runs = wanted.chunk_by(|before, after| before + 1 == *after);
     runs.flat_map(|run| run.chunks(MAX_SEQUENCE))
-        .map(|chunk| Sequence { positions: chunk.iter().rev().copied().collect(), nodes, lines })
+        .map(|chunk| Sequence {
+            positions: chunk.iter().rev().copied().collect(),
+            nodes,
+            lines,
+        })
         .collect()
 }

@@ -7,8 +7,17 @@
 use shelfish::eval::Score;
 
 /// Centipawns of the engine, and of Stockfish 15.1. The last segment continues beyond the last knot.
-const KNOTS: [(i32, i32); 9] =
-    [(0, 0), (60, 72), (120, 150), (250, 310), (400, 425), (565, 526), (830, 613), (1_500, 800), (20_000, 8_500)];
+const KNOTS: [(i32, i32); 9] = [
+    (0, 0),
+    (60, 72),
+    (120, 150),
+    (250, 310),
+    (400, 425),
+    (565, 526),
+    (830, 613),
+    (1_500, 800),
+    (20_000, 8_500),
+];
 
 /// Returns a score of the engine on the scale of Stockfish.
 pub fn of_stockfish(score: Score) -> Score {
@@ -33,7 +42,10 @@ mod tests {
         };
         let all: Vec<i32> = (-30_000..30_000).map(scaled).collect();
         assert!(all.is_sorted());
-        assert_eq!([0, 60, -120, 40_000, i32::MAX].map(scaled), [0, 72, -150, 8_500, 8_500]);
+        assert_eq!(
+            [0, 60, -120, 40_000, i32::MAX].map(scaled),
+            [0, 72, -150, 8_500, 8_500]
+        );
         assert_eq!(of_stockfish(Score::Mate(-3)), Score::Mate(-3));
     }
 }

@@ -16,20 +16,40 @@ use support::{evaluations, games, shared};
 
 fn known(score: &str, line: &str) -> KnownEval {
     let score = evaluation(&format!("[%eval {score}]")).unwrap().0;
-    let line = line.split_whitespace().map(|m| m.parse().unwrap()).collect();
-    KnownEval { line, ..KnownEval::new(score, Some(30)) }
+    let line = line
+        .split_whitespace()
+        .map(|m| m.parse().unwrap())
+        .collect();
+    KnownEval {
+        line,
+        ..KnownEval::new(score, Some(30))
+    }
 }
 
 #[test]
 fn claims_are_made_only_if_they_are_proven() {
     let mut wrong = Vec::new();
-    for line in include_str!("explanations.tsv").lines().filter(|line| !line.starts_with('#')) {
+    for line in include_str!("explanations.tsv")
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+    {
         let fields: Vec<&str> = line.split('\t').collect();
-        let [fen, played, before, best, after, refutation, expected] = fields[..] else { panic!("{line}") };
+        let [fen, played, before, best, after, refutation, expected] = fields[..] else {
+            panic!("{line}")
+        };
         let position: Position = fen.parse().expect(line);
-        let played = played.parse::<UciMove>().unwrap().to_move(position.chess()).expect(line);
+        let played = played
+            .parse::<UciMove>()
+            .unwrap()
+            .to_move(position.chess())
+            .expect(line);
         let ply = usize::from(position.chess().turn().is_black());
-        let found = explain(position.chess(), played, Some(&known(before, best)), Some(&known(after, refutation)));
+        let found = explain(
+            position.chess(),
+            played,
+            Some(&known(before, best)),
+            Some(&known(after, refutation)),
+        );
         let found = found.map_or("-".to_owned(), |found| found.with_line(ply));
         if found != expected {
             wrong.push(format!("{line}\nfound {found}"));
@@ -48,8 +68,19 @@ fn count(position: &Chess, side: Color) -> i32 {
         'q' => 9,
         _ => 0,
     };
-    let sign = |letter: char| if letter.is_uppercase() == side.is_white() { 1 } else { -1 };
-    text.split(' ').next().unwrap().chars().map(|letter| sign(letter) * worth(letter)).sum()
+    let sign = |letter: char| {
+        if letter.is_uppercase() == side.is_white() {
+            1
+        } else {
+            -1
+        }
+    };
+    text.split(' ')
+        .next()
+        .unwrap()
+        .chars()
+        .map(|letter| sign(letter) * worth(letter))
+        .sum()
 }
 
 fn worth(role: Role) -> i32 {
@@ -88,12 +119,16 @@ fn check(before: &Chess, played: Move, known: [&KnownEval; 2], found: &Explanati
     let whole = moves(whole);
     assert!(found.line.is_empty() || positions.len() <= whole.len());
     let pairs = positions.iter().zip(&whole);
-    pairs.for_each(|(part, whole)| assert_eq!(Position::from_chess(part), Position::from_chess(whole)));
+    pairs.for_each(|(part, whole)| {
+        assert_eq!(Position::from_chess(part), Position::from_chess(whole))
+    });
     let (mover, end) = (before.turn(), positions.last().unwrap());
     let (winner, material) = match &found.fact {
         Fact::Draws(Draw::Stalemate) => return assert!(end.is_stalemate()),
         Fact::Draws(Draw::InsufficientMaterial) => return assert!(end.is_insufficient_material()),
-        Fact::AllowsMate { moves } => return check_mate(known[1].score, mover.other(), *moves, &positions),
+        Fact::AllowsMate { moves } => {
+            return check_mate(known[1].score, mover.other(), *moves, &positions);
+        }
         Fact::MissesMate { moves } => return check_mate(known[0].score, mover, *moves, &positions),
         Fact::Loses(material) => (mover.other(), material),
         Fact::Misses(material) => (mover, material),
@@ -102,14 +137,20 @@ fn check(before: &Chess, played: Move, known: [&KnownEval; 2], found: &Explanati
     let from_before = |position: &Chess| count(position, winner) - count(before, winner);
     let from_start = |position: &Chess| count(position, winner) - count(start, winner);
     let at = |square: Square| start.board().piece_at(square).unwrap();
-    let is_there =
-        |piece: &Piece| piece.square.is_none_or(|square| at(square).role == piece.role && at(square).color != winner);
+    let is_there = |piece: &Piece| {
+        piece
+            .square
+            .is_none_or(|square| at(square).role == piece.role && at(square).color != winner)
+    };
     let least = match material {
         Material::Hanging(piece) => {
             assert_eq!(found.line.len(), 1);
             assert!(is_there(piece) && from_start(end) == worth(piece.role));
             let taker = found.line[0].to_move(start).unwrap().to();
-            assert!(end.legal_moves().iter().all(|m| m.to() != taker), "the piece can be taken back");
+            assert!(
+                end.legal_moves().iter().all(|m| m.to() != taker),
+                "the piece can be taken back"
+            );
             worth(piece.role)
         }
         Material::Piece { piece, price } => {
@@ -123,10 +164,17 @@ fn check(before: &Chess, played: Move, known: [&KnownEval; 2], found: &Explanati
             assert!(is_there(piece) && targets.len() > 1);
             for target in targets {
                 let square = target.square.unwrap();
-                assert!(board.attacks_to(square, winner, board.occupied()).contains(forker));
+                assert!(
+                    board
+                        .attacks_to(square, winner, board.occupied())
+                        .contains(forker)
+                );
                 assert_eq!(board.piece_at(square), Some(target.role.of(winner.other())));
             }
-            assert_eq!(found.line[2].to_move(&positions[2]).unwrap().from(), Some(forker));
+            assert_eq!(
+                found.line[2].to_move(&positions[2]).unwrap().from(),
+                Some(forker)
+            );
             1
         }
         Material::Promotion { pawn } => {
@@ -138,11 +186,19 @@ fn check(before: &Chess, played: Move, known: [&KnownEval; 2], found: &Explanati
     };
     // The pieces that the played move takes count too, unless the best move takes the same piece.
     let gain = |position: &Chess| from_start(position).max(from_before(position));
-    assert!(least > 0 && gain(end) >= least, "{least}, but the line wins {}", gain(end));
+    assert!(
+        least > 0 && gain(end) >= least,
+        "{least}, but the line wins {}",
+        gain(end)
+    );
     // The rest of the line keeps most of the material whenever the other side moves.
     for (n, position) in whole.iter().enumerate().skip(found.line.len()) {
         if position.turn() != winner && n > 0 {
-            assert!(3 * gain(position) >= 2 * least, "{least}, but the line keeps {} after {n} moves", gain(position));
+            assert!(
+                3 * gain(position) >= 2 * least,
+                "{least}, but the line keeps {} after {n} moves",
+                gain(position)
+            );
         }
     }
 }
@@ -158,18 +214,32 @@ fn explain_all(games: &[PgnGame], known: &HashMap<Position, KnownEval>) -> [usiz
     let (mut bad, mut explained) = (0, 0);
     for game in games {
         let positions: Vec<Chess> = game.game.positions().collect();
-        let found: Vec<_> = positions.iter().map(|position| known.get(&Position::from_chess(position))).collect();
+        let found: Vec<_> = positions
+            .iter()
+            .map(|position| known.get(&Position::from_chess(position)))
+            .collect();
         for (n, played) in game.game.moves().iter().enumerate() {
-            let [Some(before), Some(after)] = [found[n], found[n + 1]] else { continue };
+            let [Some(before), Some(after)] = [found[n], found[n + 1]] else {
+                continue;
+            };
             if judge(before.score.into(), after.score.into(), positions[n].turn()).is_none() {
                 continue;
             }
             bad += 1;
-            let Some(found) = explain(&positions[n], *played, Some(before), Some(after)) else { continue };
+            let Some(found) = explain(&positions[n], *played, Some(before), Some(after)) else {
+                continue;
+            };
             explained += 1;
             check(&positions[n], *played, [before, after], &found);
             if std::env::var_os("SHOW").is_some() {
-                let line = |known: &KnownEval| known.line.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+                let line = |known: &KnownEval| {
+                    known
+                        .line
+                        .iter()
+                        .map(ToString::to_string)
+                        .collect::<Vec<_>>()
+                        .join(" ")
+                };
                 let fen = Position::from_chess(&positions[n]);
                 let uci = played.to_uci(shakmaty::CastlingMode::Standard);
                 println!(
@@ -191,14 +261,19 @@ fn claims_about_famous_games_are_true() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../static-shards");
     let read = |name: &str| std::fs::read(format!("{folder}/{name}")).unwrap();
     let known = evaluations(&zstd::decode_all(&read("famous.jsonl.zst")[..]).unwrap());
-    let [bad, explained] = explain_all(&games(&String::from_utf8_lossy(&read("famous.pgn"))), &known);
+    let [bad, explained] = explain_all(
+        &games(&String::from_utf8_lossy(&read("famous.pgn"))),
+        &known,
+    );
     println!("{explained} of {bad} bad moves are explained");
     assert!(bad > 100 && explained > 20);
 }
 
 #[test]
 fn claims_about_many_games_are_true() {
-    let Some(known) = shared("evals-sf.jsonl.zst") else { return };
+    let Some(known) = shared("evals-sf.jsonl.zst") else {
+        return;
+    };
     let known = evaluations(&known);
     for name in ["games-lichess.pgn.zst", "games.pgn.zst"] {
         let Some(text) = shared(name) else { return };

@@ -9,7 +9,12 @@ use shelfish_analysis::pgn::{Line, Note, PgnErrorKind, PgnGame, Splitter, read, 
 use shelfish_analysis::{KnownEval, annotate};
 
 fn moves(game: &PgnGame) -> String {
-    game.line.moves.iter().map(|step| step.san.to_string()).collect::<Vec<_>>().join(" ")
+    game.line
+        .moves
+        .iter()
+        .map(|step| step.san.to_string())
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 #[test]
@@ -21,15 +26,28 @@ fn reading_and_writing_a_game_loses_nothing() {
 "#;
     let game = read(pgn, 1).unwrap();
     assert_eq!(game.tag("White"), Some(r#"A "B" \ C"#));
-    assert_eq!((game.fullmoves, game.result, moves(&game).as_str()), (12, Some("1/2-1/2"), "O-O O-O-O"));
+    assert_eq!(
+        (game.fullmoves, game.result, moves(&game).as_str()),
+        (12, Some("1/2-1/2"), "O-O O-O-O")
+    );
     assert!(matches!(&game.line.notes[..], [Note::Comment(text)] if text == "first"));
-    let [Note::Nag(14), Note::Comment(one), Note::Comment(_), Note::Variation(line), Note::Comment(after)] =
-        &game.line.moves[0].notes[..]
+    let [
+        Note::Nag(14),
+        Note::Comment(one),
+        Note::Comment(_),
+        Note::Variation(line),
+        Note::Comment(after),
+    ] = &game.line.moves[0].notes[..]
     else {
         panic!("{game:?}")
     };
-    assert_eq!((one.as_str(), after.as_str(), line.moves.len()), ("one", "after", 2));
-    assert!(matches!(&line.moves[0].notes[..], [Note::Nag(1), Note::Variation(inner)] if inner.moves.len() == 2));
+    assert_eq!(
+        (one.as_str(), after.as_str(), line.moves.len()),
+        ("one", "after", 2)
+    );
+    assert!(
+        matches!(&line.moves[0].notes[..], [Note::Nag(1), Note::Variation(inner)] if inner.moves.len() == 2)
+    );
     assert_eq!(game.to_string(), pgn);
 }
 
@@ -50,13 +68,22 @@ fn moves_are_read_in_all_common_notations() {
         ("1. e4 e5 2. ♘f3 ♞c6 3. ♗b5", "e4 e5 Nf3 Nc6 Bb5"),
         ("1. e4 ; the best by test\n 1... e5", "e4 e5"),
         ("1. e4\n% for programs alone 1. d4\ne5", "e4 e5"),
-        ("1. e4 e5 2. Nf3 Nf6 3. Bc4 Bc5 4. 0-0 0-0", "e4 e5 Nf3 Nf6 Bc4 Bc5 O-O O-O"),
+        (
+            "1. e4 e5 2. Nf3 Nf6 3. Bc4 Bc5 4. 0-0 0-0",
+            "e4 e5 Nf3 Nf6 Bc4 Bc5 O-O O-O",
+        ),
         ("1. e2e4 e7-e5", "e4 e5"),
         ("1. e4 d5 2. e5 f5 3. exf6 e.p. *", "e4 d5 e5 f5 exf6"),
         ("1. e4??? e5, 2. Nf3. 1-0\u{a0}", "e4 e5 Nf3"),
-        ("[FEN \"8/P7/8/8/8/2k5/7p/1K6 w - -\"]\n\n1. a8Q h1N", "a8=Q h1=N"),
+        (
+            "[FEN \"8/P7/8/8/8/2k5/7p/1K6 w - -\"]\n\n1. a8Q h1N",
+            "a8=Q h1=N",
+        ),
         ("\u{feff}1. e4 *", "e4"),
-        ("[Variant \"Chess960\"]\n[FEN \"4k3/8/8/8/8/8/P7/RK5R w HA - 0 1\"]\n\n1. O-O", "O-O"),
+        (
+            "[Variant \"Chess960\"]\n[FEN \"4k3/8/8/8/8/8/P7/RK5R w HA - 0 1\"]\n\n1. O-O",
+            "O-O",
+        ),
     ] {
         let game = read(pgn, 1).unwrap_or_else(|error| panic!("{pgn}: {error}"));
         let mut chess = game.start().clone();
@@ -99,9 +126,17 @@ fn errors_of_invalid_games_contain_the_line_and_the_reason() {
         let error = read(pgn, 1).map(|game| panic!("{game}")).unwrap_err();
         let start: String = pgn.chars().take(60).collect();
         assert_eq!(error.line, line, "{start}: {error}");
-        assert!(error.to_string().contains(message.trim_start_matches("found 2. ")), "{start}: {error}");
+        assert!(
+            error
+                .to_string()
+                .contains(message.trim_start_matches("found 2. ")),
+            "{start}: {error}"
+        );
     }
-    assert_eq!(read(&" ".repeat(5 << 20), 7).unwrap_err().kind, PgnErrorKind::TooLong);
+    assert_eq!(
+        read(&" ".repeat(5 << 20), 7).unwrap_err().kind,
+        PgnErrorKind::TooLong
+    );
 }
 
 /// Returns the text of each game of a file.
@@ -126,10 +161,19 @@ fn a_file_is_split_into_its_games() {
         ("\n\n  \n", 0),
         ("1. e4 *", 1),
         ("1. e4 *\n1. d4 *\n\n\n1. c4", 3),
-        ("[White \"A\"]\n[Black \"B\"]\n1. e4 *\n[White \"C\"]\n1. d4", 2),
-        ("[White \"A\"]\n\n1. e4\n\n1... e5 *\n\n{after}\n\n[White \"B\"]\n\n*", 2),
+        (
+            "[White \"A\"]\n[Black \"B\"]\n1. e4 *\n[White \"C\"]\n1. d4",
+            2,
+        ),
+        (
+            "[White \"A\"]\n\n1. e4\n\n1... e5 *\n\n{after}\n\n[White \"B\"]\n\n*",
+            2,
+        ),
         ("[White \"A\"]\n\n1. e4 { a\n\n[comment]\n\n} *\n", 1),
-        ("[Event \"A\"]\n\n1. e4 { never ends\n\n[Event \"B\"]\n\n1. d4 *\n", 2),
+        (
+            "[Event \"A\"]\n\n1. e4 { never ends\n\n[Event \"B\"]\n\n1. d4 *\n",
+            2,
+        ),
         ("1. e4 (1. d4 1-0\n) e5 *\n1. c4", 2),
         ("1. e4 {*} ; 1-0\ne5", 1),
     ] {
@@ -155,13 +199,22 @@ impl pgn_reader::Visitor for Other {
         ControlFlow::Continue(Default::default())
     }
 
-    fn san(&mut self, seen: &mut Self::Movetext, san: pgn_reader::SanPlus) -> ControlFlow<Self::Output> {
+    fn san(
+        &mut self,
+        seen: &mut Self::Movetext,
+        san: pgn_reader::SanPlus,
+    ) -> ControlFlow<Self::Output> {
         seen.0.push(san.san.to_string());
         ControlFlow::Continue(())
     }
 
-    fn comment(&mut self, seen: &mut Self::Movetext, comment: pgn_reader::RawComment<'_>) -> ControlFlow<Self::Output> {
-        seen.1.push(String::from_utf8_lossy(comment.as_bytes()).into_owned());
+    fn comment(
+        &mut self,
+        seen: &mut Self::Movetext,
+        comment: pgn_reader::RawComment<'_>,
+    ) -> ControlFlow<Self::Output> {
+        seen.1
+            .push(String::from_utf8_lossy(comment.as_bytes()).into_owned());
         ControlFlow::Continue(())
     }
 
@@ -170,7 +223,10 @@ impl pgn_reader::Visitor for Other {
         ControlFlow::Continue(())
     }
 
-    fn begin_variation(&mut self, _: &mut Self::Movetext) -> ControlFlow<Self::Output, pgn_reader::Skip> {
+    fn begin_variation(
+        &mut self,
+        _: &mut Self::Movetext,
+    ) -> ControlFlow<Self::Output, pgn_reader::Skip> {
         ControlFlow::Continue(pgn_reader::Skip(false))
     }
 
@@ -198,7 +254,11 @@ fn check(game: &PgnGame, text: &str) {
     own(&game.line, &mut seen);
     let reader = pgn_reader::Reader::build(text.as_bytes()).set_supported_comment_length(1 << 16);
     let mut reader = reader.set_supported_tag_line_length(1 << 16).finish();
-    assert_eq!(reader.read_game(&mut Other).unwrap().unwrap(), seen, "{text}");
+    assert_eq!(
+        reader.read_game(&mut Other).unwrap().unwrap(),
+        seen,
+        "{text}"
+    );
     check_written(game);
 }
 
@@ -206,13 +266,23 @@ fn check_written(game: &PgnGame) {
     let written = game.to_string();
     let again = read(&written, 1).unwrap_or_else(|error| panic!("{error}: {written}"));
     // A game without a result gets the result `*`.
-    assert_eq!(PgnGame { result: again.result, ..game.clone() }, again, "{written}");
+    assert_eq!(
+        PgnGame {
+            result: again.result,
+            ..game.clone()
+        },
+        again,
+        "{written}"
+    );
     assert_eq!(again.to_string(), written);
 }
 
 #[test]
 fn games_of_lichess_are_read_as_by_pgn_reader() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/games-lichess.pgn.zst");
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../../shared/data/games-lichess.pgn.zst"
+    );
     let Ok(file) = std::fs::File::open(path) else {
         eprintln!("SKIPPED: {path} is not there");
         return;
@@ -228,7 +298,11 @@ fn games_of_lichess_are_read_as_by_pgn_reader() {
             Err(error) => refused.push(error.to_string()),
         }
     }
-    println!("{} games, {} refused: {refused:#?}", games.len(), refused.len());
+    println!(
+        "{} games, {} refused: {refused:#?}",
+        games.len(),
+        refused.len()
+    );
     assert!(refused.len() * 20 < games.len(), "{refused:#?}");
 }
 

@@ -8,7 +8,9 @@ use std::collections::HashMap;
 use shakmaty::{CastlingMode, Chess, Color};
 use shelfish::position::Position;
 use shelfish_analysis::pgn::{Note, PgnGame, evaluation};
-use shelfish_analysis::{Game, Judgment, KnownEval, Origin, Report, ReportError, Score, judge, report};
+use shelfish_analysis::{
+    Game, Judgment, KnownEval, Origin, Report, ReportError, Score, judge, report,
+};
 use support::{evaluations, games, shared};
 
 fn game(fen: Option<&str>, moves: &str) -> Game {
@@ -23,15 +25,40 @@ fn with_line(mut known: KnownEval, line: &str) -> KnownEval {
 #[test]
 fn figures_are_missing_if_evaluations_are_unknown() {
     let game = game(None, "e2e4 e7e5 g1f3 b8c6");
-    let known = [Some(KnownEval::cp(20, 30)), Some(KnownEval::cp(25, 30)), None, Some(KnownEval::cp(-200, 30)), None];
+    let known = [
+        Some(KnownEval::cp(20, 30)),
+        Some(KnownEval::cp(25, 30)),
+        None,
+        Some(KnownEval::cp(-200, 30)),
+        None,
+    ];
     let report = report(&game, &known).unwrap();
     assert_eq!((report.positions, report.known), (5, 3));
-    assert_eq!(report.moves.iter().map(|m| m.loss.is_some()).collect::<Vec<_>>(), [true, false, false, false]);
-    assert_eq!((report.white.moves, report.white.judged, report.black.judged), (2, 1, 0));
+    assert_eq!(
+        report
+            .moves
+            .iter()
+            .map(|m| m.loss.is_some())
+            .collect::<Vec<_>>(),
+        [true, false, false, false]
+    );
+    assert_eq!(
+        (report.white.moves, report.white.judged, report.black.judged),
+        (2, 1, 0)
+    );
     // Half of White's moves are settled, which is too few for a figure of the whole game.
     assert_eq!((report.white.accuracy, report.black.accuracy), (None, None));
-    assert_eq!((report.white.average_centipawn_loss, report.black.average_centipawn_loss), (None, None));
-    assert_eq!((report.moves[0].accuracy, report.moves[0].centipawns), (Some(100.0), Some(0)));
+    assert_eq!(
+        (
+            report.white.average_centipawn_loss,
+            report.black.average_centipawn_loss
+        ),
+        (None, None)
+    );
+    assert_eq!(
+        (report.moves[0].accuracy, report.moves[0].centipawns),
+        (Some(100.0), Some(0))
+    );
 }
 
 #[test]
@@ -46,17 +73,30 @@ fn only_the_starting_position_has_a_default_evaluation() {
 #[test]
 fn finished_games_are_evaluated_by_the_rules() {
     // The mating move is never a mistake and counts in no average.
-    let mate = report(&game(Some("6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"), "a1a8"), &[Some(KnownEval::cp(700, 20)), None])
-        .unwrap();
-    assert_eq!((mate.known, mate.moves[0].accuracy, mate.moves[0].judgment), (2, Some(100.0), None));
+    let mate = report(
+        &game(Some("6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"), "a1a8"),
+        &[Some(KnownEval::cp(700, 20)), None],
+    )
+    .unwrap();
+    assert_eq!(
+        (mate.known, mate.moves[0].accuracy, mate.moves[0].judgment),
+        (2, Some(100.0), None)
+    );
     assert_eq!((mate.white.judged, mate.white.accuracy), (1, None));
     // A stalemate in a won position is a blunder.
     let fen = "7k/8/5K2/8/8/8/8/6Q1 w - - 0 1";
-    let stalemate = report(&game(Some(fen), "g1g6"), &[Some(KnownEval::mate(2, 20)), None]).unwrap();
+    let stalemate = report(
+        &game(Some(fen), "g1g6"),
+        &[Some(KnownEval::mate(2, 20)), None],
+    )
+    .unwrap();
     assert_eq!(stalemate.moves[0].judgment, Some(Judgment::Blunder));
     // An evaluation of a position that is over is ignored.
-    let stalemate =
-        report(&game(Some(fen), "g1g6"), &[Some(KnownEval::mate(2, 20)), Some(KnownEval::cp(900, 20))]).unwrap();
+    let stalemate = report(
+        &game(Some(fen), "g1g6"),
+        &[Some(KnownEval::mate(2, 20)), Some(KnownEval::cp(900, 20))],
+    )
+    .unwrap();
     assert_eq!(stalemate.moves[0].judgment, Some(Judgment::Blunder));
 }
 
@@ -64,20 +104,44 @@ fn finished_games_are_evaluated_by_the_rules() {
 fn a_game_that_starts_in_checkmate_has_no_judgments() {
     let game = game(Some("R5k1/5ppp/8/8/8/8/8/4K3 b - - 0 1"), "");
     let report = report(&game, &[None]).unwrap();
-    assert_eq!((report.positions, report.known, report.moves.len()), (1, 1, 0));
+    assert_eq!(
+        (report.positions, report.known, report.moves.len()),
+        (1, 1, 0)
+    );
     for side in [report.white, report.black] {
-        assert_eq!((side.moves, side.judged, side.accuracy, side.average_centipawn_loss), (0, 0, None, None));
+        assert_eq!(
+            (
+                side.moves,
+                side.judged,
+                side.accuracy,
+                side.average_centipawn_loss
+            ),
+            (0, 0, None, None)
+        );
     }
 }
 
 #[test]
 fn a_bad_move_has_a_better_move_and_the_best_move_has_no_judgment() {
-    let known = [with_line(KnownEval::cp(30, 20), "d2d4 d7d5"), with_line(KnownEval::cp(-40, 20), "e7e5")].map(Some);
+    let known = [
+        with_line(KnownEval::cp(30, 20), "d2d4 d7d5"),
+        with_line(KnownEval::cp(-40, 20), "e7e5"),
+    ]
+    .map(Some);
     let played = report(&game(None, "g2g4"), &known).unwrap();
-    assert_eq!((played.moves[0].judgment, played.moves[0].best.as_deref()), (Some(Judgment::Inaccuracy), Some("d2d4")));
+    assert_eq!(
+        (played.moves[0].judgment, played.moves[0].best.as_deref()),
+        (Some(Judgment::Inaccuracy), Some("d2d4"))
+    );
     let played = report(&game(None, "d2d4"), &known).unwrap();
-    assert_eq!((played.moves[0].judgment, played.moves[0].best.as_deref()), (None, None));
-    assert_eq!((played.moves[0].settled, played.moves[0].loss), (true, Some(0.0)));
+    assert_eq!(
+        (played.moves[0].judgment, played.moves[0].best.as_deref()),
+        (None, None)
+    );
+    assert_eq!(
+        (played.moves[0].settled, played.moves[0].loss),
+        (true, Some(0.0))
+    );
     assert_eq!((played.white.provisional, played.white.judged), (0, 1));
 }
 
@@ -87,25 +151,54 @@ fn both_notations_of_castling_are_the_same_move() {
     for line in ["e1g1", "e1h1"] {
         for played in ["e1g1", "e1h1"] {
             let known = [Some(with_line(KnownEval::cp(0, 20), line)), None];
-            assert_eq!(report(&game(Some(fen), played), &known).unwrap().moves[0].best, None);
+            assert_eq!(
+                report(&game(Some(fen), played), &known).unwrap().moves[0].best,
+                None
+            );
         }
         let known = [Some(with_line(KnownEval::cp(0, 20), line)), None];
-        assert_eq!(report(&game(Some(fen), "a1a2"), &known).unwrap().moves[0].best.as_deref(), Some("e1g1"));
+        assert_eq!(
+            report(&game(Some(fen), "a1a2"), &known).unwrap().moves[0]
+                .best
+                .as_deref(),
+            Some("e1g1")
+        );
     }
     let chess960 = "4k3/8/8/8/8/8/P7/RK5R w HA - 0 1";
     let known = [Some(with_line(KnownEval::cp(0, 20), "b1h1")), None];
-    assert_eq!(report(&game(Some(chess960), "a2a3"), &known).unwrap().moves[0].best.as_deref(), Some("b1h1"));
+    assert_eq!(
+        report(&game(Some(chess960), "a2a3"), &known).unwrap().moves[0]
+            .best
+            .as_deref(),
+        Some("b1h1")
+    );
 }
 
 #[test]
 fn evaluations_of_other_positions_are_errors() {
     let played = game(None, "e2e4");
-    assert_eq!(report(&played, &[None]), Err(ReportError::Count { expected: 2, found: 1 }));
-    let error = report(&played, &[Some(with_line(KnownEval::cp(0, 20), "e7e5")), None]).unwrap_err();
-    assert_eq!(error.to_string(), "evaluations[0].line: expected a line of this position, found the illegal move e7e5");
+    assert_eq!(
+        report(&played, &[None]),
+        Err(ReportError::Count {
+            expected: 2,
+            found: 1
+        })
+    );
+    let error = report(
+        &played,
+        &[Some(with_line(KnownEval::cp(0, 20), "e7e5")), None],
+    )
+    .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "evaluations[0].line: expected a line of this position, found the illegal move e7e5"
+    );
     assert!(Game::from_uci(Some("8/8/8/8/8/8/8/8 w - -"), []).is_err());
     let error = Game::from_uci(None, ["e2e4", "e2e4"]).unwrap_err();
-    assert_eq!(error.to_string(), "moves[1]: expected a legal move in UCI such as e2e4, found e2e4");
+    assert_eq!(
+        error.to_string(),
+        "moves[1]: expected a legal move in UCI such as e2e4, found e2e4"
+    );
 }
 
 #[test]
@@ -113,17 +206,36 @@ fn a_game_can_start_with_black_to_move() {
     let fen = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1";
     let known = [30, 300, 300].map(|cp| Some(KnownEval::cp(cp, 20)));
     let report = report(&game(Some(fen), "f7f6 d2d4"), &known).unwrap();
-    assert_eq!((report.black.blunders, report.black.moves, report.white.moves), (1, 1, 1));
+    assert_eq!(
+        (
+            report.black.blunders,
+            report.black.moves,
+            report.white.moves
+        ),
+        (1, 1, 1)
+    );
     assert_eq!(report.black.average_centipawn_loss, Some(270.0));
     assert_eq!(report.white.accuracy, Some(100.0));
 }
 
 /// Returns the evaluations in the comments of a game.
 fn given(game: &PgnGame) -> Vec<Option<KnownEval>> {
-    let notes = std::iter::once(&game.line.notes).chain(game.line.moves.iter().map(|step| &step.notes));
-    let found = |note: &Note| if let Note::Comment(text) = note { evaluation(text) } else { None };
-    let known = |(score, depth)| KnownEval { origin: Origin::Pgn, ..KnownEval::new(score, depth) };
-    notes.map(|notes| notes.iter().find_map(found).map(known)).collect()
+    let notes =
+        std::iter::once(&game.line.notes).chain(game.line.moves.iter().map(|step| &step.notes));
+    let found = |note: &Note| {
+        if let Note::Comment(text) = note {
+            evaluation(text)
+        } else {
+            None
+        }
+    };
+    let known = |(score, depth)| KnownEval {
+        origin: Origin::Pgn,
+        ..KnownEval::new(score, depth)
+    };
+    notes
+        .map(|notes| notes.iter().find_map(found).map(known))
+        .collect()
 }
 
 /// Returns the judgment of Lichess, by the glyph of a move.
@@ -142,9 +254,17 @@ fn glyph(notes: &[Note]) -> Option<Judgment> {
 fn exported(before: Score, after: Score, mover: Color) -> Option<Judgment> {
     match (before, after) {
         (Score::Cp(before), Score::Cp(after)) => {
-            let lost = mover.fold_wb(1, -1) * (before.clamp(-1000, 1000) - after.clamp(-1000, 1000));
-            let grades = [(300, Judgment::Blunder), (100, Judgment::Mistake), (50, Judgment::Inaccuracy)];
-            grades.into_iter().find(|(least, _)| lost >= *least).map(|(_, judgment)| judgment)
+            let lost =
+                mover.fold_wb(1, -1) * (before.clamp(-1000, 1000) - after.clamp(-1000, 1000));
+            let grades = [
+                (300, Judgment::Blunder),
+                (100, Judgment::Mistake),
+                (50, Judgment::Inaccuracy),
+            ];
+            grades
+                .into_iter()
+                .find(|(least, _)| lost >= *least)
+                .map(|(_, judgment)| judgment)
         }
         (before, after) => judge(before.into(), after.into(), mover),
     }
@@ -154,9 +274,16 @@ fn exported(before: Score, after: Score, mover: Color) -> Option<Judgment> {
 /// Lichess does not judge the best move of its search, and the PGN does not contain that move.
 #[test]
 fn moves_are_judged_as_by_lichess() {
-    let Some(text) = shared("games-lichess.pgn.zst") else { return };
+    let Some(text) = shared("games-lichess.pgn.zst") else {
+        return;
+    };
     let games = games(&String::from_utf8_lossy(&text));
-    let analysed = games.iter().filter(|game| game.line.moves.iter().any(|step| glyph(&step.notes).is_some()));
+    let analysed = games.iter().filter(|game| {
+        game.line
+            .moves
+            .iter()
+            .any(|step| glyph(&step.notes).is_some())
+    });
     let (mut count, mut moves, mut glyphs, mut same_grade, mut others) = (0, 0, 0, 0, Vec::new());
     for game in analysed {
         let known = given(game);
@@ -164,7 +291,9 @@ fn moves_are_judged_as_by_lichess() {
         count += 1;
         for (n, (found, step)) in report.moves.iter().zip(&game.line.moves).enumerate() {
             // The mating move has no evaluation.
-            let (before, Some(after)) = (&known[n], &known[n + 1]) else { continue };
+            let (before, Some(after)) = (&known[n], &known[n + 1]) else {
+                continue;
+            };
             let before = before.as_ref().map_or(Score::Cp(15), |known| known.score);
             let theirs = glyph(&step.notes);
             moves += 1;
@@ -178,13 +307,20 @@ fn moves_are_judged_as_by_lichess() {
                     after.score
                 ));
             } else if theirs.is_some() {
-                let mover = if n % 2 == 0 { Color::White } else { Color::Black };
+                let mover = if n % 2 == 0 {
+                    Color::White
+                } else {
+                    Color::Black
+                };
                 assert_eq!(exported(before, after.score, mover), theirs, "{found:?}");
                 same_grade += usize::from(found.judgment == theirs);
             }
         }
     }
-    println!("{count} games, {moves} moves, {glyphs} with glyphs: all but {} judged alike: {others:#?}", others.len());
+    println!(
+        "{count} games, {moves} moves, {glyphs} with glyphs: all but {} judged alike: {others:#?}",
+        others.len()
+    );
     println!("{same_grade} of {glyphs} have the same grade by winning chances as by centipawns");
     assert!(count >= 30 && glyphs >= 450);
     assert!(others.len() <= 2, "{others:#?}");
@@ -192,16 +328,27 @@ fn moves_are_judged_as_by_lichess() {
 
 fn reports(games: &[PgnGame], known: &HashMap<Position, KnownEval>) -> Vec<Report> {
     let of = |chess: Chess| known.get(&Position::from_chess(&chess)).cloned();
-    games.iter().map(|game| report(&game.game, &game.game.positions().map(of).collect::<Vec<_>>()).unwrap()).collect()
+    games
+        .iter()
+        .map(|game| {
+            report(
+                &game.game,
+                &game.game.positions().map(of).collect::<Vec<_>>(),
+            )
+            .unwrap()
+        })
+        .collect()
 }
 
 /// The evaluations at depth 17 to 20 contradict each other; those that were made from each game's end do not. Judgments by the
 /// former must be plausible by the latter.
 #[test]
 fn contradictory_evaluations_cause_few_false_mistakes_and_blunders() {
-    let (Some(games_text), Some(shallow), Some(deep)) =
-        (shared("famous.pgn"), shared("evals-famous.jsonl.zst"), shared("evals-famous-deep.jsonl.zst"))
-    else {
+    let (Some(games_text), Some(shallow), Some(deep)) = (
+        shared("famous.pgn"),
+        shared("evals-famous.jsonl.zst"),
+        shared("evals-famous-deep.jsonl.zst"),
+    ) else {
         return;
     };
     let games = games(&String::from_utf8_lossy(&games_text));
@@ -215,11 +362,19 @@ fn contradictory_evaluations_cause_few_false_mistakes_and_blunders() {
             let is_fine = truth.judgment.is_none() && truth.settled;
             if found.judgment.is_some() {
                 printed += 1;
-                let best =
-                    known.get(&Position::from_chess(&positions[n])).and_then(|known| known.line.first().cloned());
-                assert_ne!(best, Some(game.game.moves()[n].to_uci(CastlingMode::Chess960)), "the best move was judged");
+                let best = known
+                    .get(&Position::from_chess(&positions[n]))
+                    .and_then(|known| known.line.first().cloned());
+                assert_ne!(
+                    best,
+                    Some(game.game.moves()[n].to_uci(CastlingMode::Chess960)),
+                    "the best move was judged"
+                );
                 if is_fine && found.judgment >= Some(Judgment::Mistake) {
-                    wrong.push((game.tag("White").unwrap_or_default().to_owned(), found.clone()));
+                    wrong.push((
+                        game.tag("White").unwrap_or_default().to_owned(),
+                        found.clone(),
+                    ));
                 }
             }
             provisional += usize::from(!found.settled);
@@ -234,16 +389,27 @@ fn contradictory_evaluations_cause_few_false_mistakes_and_blunders() {
 /// Six plies of Kasparov against Topalov, evaluated at depth 20. The scores alternate by three pawns.
 #[test]
 fn alternating_scores_of_kasparov_against_topalov_cause_no_judgments() {
-    let mut lines = include_str!("contradiction.tsv").lines().filter(|line| !line.starts_with('#'));
+    let mut lines = include_str!("contradiction.tsv")
+        .lines()
+        .filter(|line| !line.starts_with('#'));
     let fen = lines.next().unwrap();
     let (mut moves, mut known) = (Vec::new(), Vec::new());
     for line in lines {
         let fields: Vec<&str> = line.split('\t').collect();
-        let [played, cp, depth, best] = fields[..] else { panic!("{line}") };
-        known.push(Some(with_line(KnownEval::cp(cp.parse().unwrap(), depth.parse().unwrap()), best)));
+        let [played, cp, depth, best] = fields[..] else {
+            panic!("{line}")
+        };
+        known.push(Some(with_line(
+            KnownEval::cp(cp.parse().unwrap(), depth.parse().unwrap()),
+            best,
+        )));
         moves.extend((played != "-").then_some(played));
     }
     let report = report(&game(Some(fen), &moves.join(" ")), &known).unwrap();
     assert!(report.settled, "{report:#?}");
-    assert_eq!(report.moves.iter().filter(|m| m.judgment.is_some()).count(), 0, "{report:#?}");
+    assert_eq!(
+        report.moves.iter().filter(|m| m.judgment.is_some()).count(),
+        0,
+        "{report:#?}"
+    );
 }

@@ -18,11 +18,13 @@ fn score() -> impl Strategy<Value = Score> {
 }
 
 fn known(origin: Origin) -> impl Strategy<Value = Option<KnownEval>> {
-    prop::option::of((score(), 5..40_u16, 1..5_000_u64).prop_map(move |(score, depth, knodes)| KnownEval {
-        knodes: Some(knodes),
-        origin,
-        ..KnownEval::new(score, Some(depth))
-    }))
+    prop::option::of(
+        (score(), 5..40_u16, 1..5_000_u64).prop_map(move |(score, depth, knodes)| KnownEval {
+            knodes: Some(knodes),
+            origin,
+            ..KnownEval::new(score, Some(depth))
+        }),
+    )
 }
 
 proptest! {
@@ -74,9 +76,18 @@ fn answered(review: &mut Review, second: Option<Score>) -> Vec<(usize, u64)> {
         for sequence in sequences {
             for index in sequence.positions.iter().copied() {
                 let line = vec![if index == 5 { "g7g6" } else { "a2a3" }.parse().unwrap()];
-                let line = if index == 5 || index.is_multiple_of(2) { line } else { Vec::new() };
+                let line = if index == 5 || index.is_multiple_of(2) {
+                    line
+                } else {
+                    Vec::new()
+                };
                 let second = second.filter(|_| sequence.lines == 2);
-                let found = KnownEval { origin: Origin::Uci, line, second, ..KnownEval::new(Score::Cp(10), Some(12)) };
+                let found = KnownEval {
+                    origin: Origin::Uci,
+                    line,
+                    second,
+                    ..KnownEval::new(Score::Cp(10), Some(12))
+                };
                 review.answer(index, found).unwrap();
                 if sequence.lines == 2 {
                     searches.push((index, sequence.nodes));
@@ -95,7 +106,14 @@ fn two_passes_with_two_lines_mark_the_only_move_that_keeps_the_draw() {
     let report = review.report();
     let marks: Vec<Option<Mark>> = report.moves.iter().map(|m| m.mark).collect();
     assert_eq!(marks, [None, None, None, None, None, Some(Mark::Great)]);
-    assert_eq!((report.black.great_moves, report.black.only_moves, report.white.great_moves), (1, 0, 0));
+    assert_eq!(
+        (
+            report.black.great_moves,
+            report.black.only_moves,
+            report.white.great_moves
+        ),
+        (1, 0, 0)
+    );
 }
 
 #[test]
@@ -112,9 +130,17 @@ fn only_deep_evaluations_with_two_lines_give_a_mark_without_a_search() {
     for (depth, expected) in [(30, Some(Mark::Only)), (12, None)] {
         let mut review = Review::new(defence(), ReviewOptions::default());
         let known = |n: usize| {
-            let line = if n == 5 { vec!["g7g6".parse().unwrap()] } else { Vec::new() };
+            let line = if n == 5 {
+                vec!["g7g6".parse().unwrap()]
+            } else {
+                Vec::new()
+            };
             let second = (n == 5).then_some(Score::Cp(120));
-            Some(KnownEval { line, second, ..KnownEval::cp(-80, depth) })
+            Some(KnownEval {
+                line,
+                second,
+                ..KnownEval::cp(-80, depth)
+            })
         };
         review.give(&(0..7).map(known).collect::<Vec<_>>()).unwrap();
         assert_eq!(review.report().moves[5].mark, expected, "depth {depth}");
@@ -124,7 +150,11 @@ fn only_deep_evaluations_with_two_lines_give_a_mark_without_a_search() {
 #[test]
 fn repeated_positions_are_searched_once() {
     let mut review = Review::new(game(), ReviewOptions::default());
-    let first: Vec<usize> = review.next_pass().into_iter().flat_map(|sequence| sequence.positions).collect();
+    let first: Vec<usize> = review
+        .next_pass()
+        .into_iter()
+        .flat_map(|sequence| sequence.positions)
+        .collect();
     // Of 16 positions, the fifth and the eleventh are repeated, and the last is mate.
     assert_eq!(review.positions().len(), 14);
     assert_eq!(first.len(), 13);
@@ -134,10 +164,24 @@ fn repeated_positions_are_searched_once() {
 fn a_loss_of_eight_pawns_is_a_blunder_for_all_sources_of_the_scores() {
     let game = Game::from_uci(None, ["e2e4", "e7e5"]).unwrap();
     let mut review = Review::new(game, ReviewOptions::default());
-    let shallow = |cp| Some(KnownEval { knodes: Some(3), ..KnownEval::cp(cp, 9) });
-    review.give(&[Some(KnownEval::cp(20, 40)), Some(KnownEval::cp(19, 40)), shallow(812)]).unwrap();
+    let shallow = |cp| {
+        Some(KnownEval {
+            knodes: Some(3),
+            ..KnownEval::cp(cp, 9)
+        })
+    };
+    review
+        .give(&[
+            Some(KnownEval::cp(20, 40)),
+            Some(KnownEval::cp(19, 40)),
+            shallow(812),
+        ])
+        .unwrap();
     let report = review.report();
-    assert_eq!((report.moves[1].judgment, report.moves[1].settled), (Some(Judgment::Blunder), true));
+    assert_eq!(
+        (report.moves[1].judgment, report.moves[1].settled),
+        (Some(Judgment::Blunder), true)
+    );
     assert_eq!(report.black.blunders, 1);
 }
 
@@ -145,8 +189,14 @@ fn a_loss_of_eight_pawns_is_a_blunder_for_all_sources_of_the_scores() {
 fn the_deeper_of_two_evaluations_counts_regardless_of_the_origin() {
     let game = Game::from_uci(None, ["e2e4"]).unwrap();
     let mut review = Review::new(game, ReviewOptions::default());
-    let database = KnownEval { knodes: Some(3), ..KnownEval::cp(90, 9) };
-    let pgn = KnownEval { origin: Origin::Pgn, ..KnownEval::new(Score::Cp(10), None) };
+    let database = KnownEval {
+        knodes: Some(3),
+        ..KnownEval::cp(90, 9)
+    };
+    let pgn = KnownEval {
+        origin: Origin::Pgn,
+        ..KnownEval::new(Score::Cp(10), None)
+    };
     review.give(&[Some(database.clone()), None]).unwrap();
     review.give(&[Some(pgn.clone()), None]).unwrap();
     review.give(&[Some(database), None]).unwrap();

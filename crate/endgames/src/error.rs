@@ -33,7 +33,10 @@ impl fmt::Display for Uncovered {
         match self {
             Uncovered::Castling => f.write_str("tables contain no positions with castling rights"),
             Uncovered::TooManyPieces { max, found } => {
-                write!(f, "the position has {found} pieces, the tables have at most {max}")
+                write!(
+                    f,
+                    "the position has {found} pieces, the tables have at most {max}"
+                )
             }
             Uncovered::MissingTable { table } => write!(f, "the table {table} is missing"),
         }
@@ -119,8 +122,17 @@ impl EndgameError {
     /// Whether a position has this error although some pages are missing. Distances that contradict an estimated result are no
     /// damage.
     pub(crate) fn is_final(&self) -> bool {
-        let EndgameError::Table { error, .. } = self else { return false };
-        !matches!(error, TableError::Distances | TableError::Field { field: Field::Distance, .. })
+        let EndgameError::Table { error, .. } = self else {
+            return false;
+        };
+        !matches!(
+            error,
+            TableError::Distances
+                | TableError::Field {
+                    field: Field::Distance,
+                    ..
+                }
+        )
     }
 }
 

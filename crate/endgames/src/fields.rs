@@ -16,7 +16,10 @@ impl<'a> Fields<'a> {
     }
 
     pub(crate) fn take(&mut self, length: usize) -> Result<&'a [u8], TableError> {
-        let bytes = self.bytes.get(self.at..self.at + length).ok_or(TableError::Header)?;
+        let bytes = self
+            .bytes
+            .get(self.at..self.at + length)
+            .ok_or(TableError::Header)?;
         self.at += length;
         Ok(bytes)
     }
@@ -42,6 +45,12 @@ impl<'a> Fields<'a> {
         if (min..=max).contains(&found) {
             return Ok(found);
         }
-        Err(TableError::Field { byte, field, min: min.into(), max: max.into(), found: found.into() })
+        Err(TableError::Field {
+            byte,
+            field,
+            min: min.into(),
+            max: max.into(),
+            found: found.into(),
+        })
     }
 }

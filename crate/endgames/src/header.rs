@@ -146,15 +146,25 @@ impl Header {
         let split = if named.is_symmetric() { 0 } else { SPLIT };
         let expected = split | if named.has_pawns() { HAS_PAWNS } else { 0 };
         if flags & (SPLIT | HAS_PAWNS) != expected {
-            return Err(TableError::Flags { expected, found: flags & (SPLIT | HAS_PAWNS) });
+            return Err(TableError::Flags {
+                expected,
+                found: flags & (SPLIT | HAS_PAWNS),
+            });
         }
         let files = if named.has_pawns() { 4 } else { 1 };
-        let sides = if name.metric() == Metric::Wdl && !named.is_symmetric() { 2 } else { 1 };
+        let sides = if name.metric() == Metric::Wdl && !named.is_symmetric() {
+            2
+        } else {
+            1
+        };
         let numberings = numberings(&mut fields, named, files, sides)?;
         let material = Material::of_pieces(&numberings[0].1);
         fields.align();
         let part = |(numbering, _)| Part::parse(&mut fields, name.metric(), numbering);
-        let mut parts = numberings.into_iter().map(part).collect::<Result<Vec<Part>, TableError>>()?;
+        let mut parts = numberings
+            .into_iter()
+            .map(part)
+            .collect::<Result<Vec<Part>, TableError>>()?;
         if name.metric() == Metric::Dtz {
             for part in parts.iter_mut().filter(|part| part.flags & MAPPED != 0) {
                 part.lists = Some(lists(&mut fields, part.flags & WIDE != 0)?);
@@ -176,14 +186,31 @@ impl Header {
         }
         let expected = at.next_multiple_of(ALIGNMENT) + CHECKSUM;
         if expected != length || header > length {
-            return Err(TableError::Data { expected, found: length });
+            return Err(TableError::Data {
+                expected,
+                found: length,
+            });
         }
-        Ok(Header { layout: Layout { length, header, index }, metric: name.metric(), material, parts, sides })
+        Ok(Header {
+            layout: Layout {
+                length,
+                header,
+                index,
+            },
+            metric: name.metric(),
+            material,
+            parts,
+            sides,
+        })
     }
 
     /// Checks that a file can have a length.
     pub(crate) fn check_length(length: u64) -> Result<(), TableError> {
-        if length % ALIGNMENT == CHECKSUM { Ok(()) } else { Err(TableError::Length { found: length }) }
+        if length % ALIGNMENT == CHECKSUM {
+            Ok(())
+        } else {
+            Err(TableError::Length { found: length })
+        }
     }
 
     /// Memory in bytes, approximately.
@@ -200,21 +227,40 @@ impl Header {
         let board = chess.board();
         let is_black = chess.turn().is_black();
         // Tables of equal sides have White to move.
-        let is_flipped = Material::of_board(board) != self.material || (self.material.is_symmetric() && is_black);
+        let is_flipped = Material::of_board(board) != self.material
+            || (self.material.is_symmetric() && is_black);
         let is_black = is_black != is_flipped;
         let leading = self.parts[0].numbering.first();
         let file = match leading.role {
             Role::Pawn => {
-                let color = if is_flipped { !leading.color } else { leading.color };
-                leading_file(board.by_piece(Piece { color, role: Role::Pawn }), is_flipped)
+                let color = if is_flipped {
+                    !leading.color
+                } else {
+                    leading.color
+                };
+                leading_file(
+                    board.by_piece(Piece {
+                        color,
+                        role: Role::Pawn,
+                    }),
+                    is_flipped,
+                )
             }
             _ => 0,
         };
         let part = &self.parts[file * self.sides + usize::from(is_black && self.sides == 2)];
-        let has_both = self.metric == Metric::Wdl || (self.material.is_symmetric() && !self.material.has_pawns());
+        let has_both = self.metric == Metric::Wdl
+            || (self.material.is_symmetric() && !self.material.has_pawns());
         let has_side = has_both || (part.flags & BLACK != 0) == is_black;
-        let number = part.numbering.number(board, is_flipped).ok_or(TableError::Pieces { byte: part.byte })?;
-        Ok(Place { part, number, has_side })
+        let number = part
+            .numbering
+            .number(board, is_flipped)
+            .ok_or(TableError::Pieces { byte: part.byte })?;
+        Ok(Place {
+            part,
+            number,
+            has_side,
+        })
     }
 }
 
@@ -228,20 +274,33 @@ fn numberings(
     let mut numberings: Vec<(Numbering, Vec<Piece>)> = Vec::new();
     for file in 0..files {
         let leading = fields.byte()?;
-        let second = if named.both_have_pawns() { fields.byte()? } else { u8::MAX };
+        let second = if named.both_have_pawns() {
+            fields.byte()?
+        } else {
+            u8::MAX
+        };
         let byte = fields.at as u64;
         let list = fields.take(named.pieces())?;
         for side in 0..sides {
-            let pieces: Option<Vec<Piece>> = list.iter().map(|pieces| piece(half(*pieces, side))).collect();
-            let pieces = pieces.filter(|pieces| is_material(pieces, named)).filter(|pieces| match numberings.first() {
-                Some((_, first)) => {
-                    Material::of_pieces(first) == Material::of_pieces(pieces)
-                        && (!named.has_pawns() || first[0] == pieces[0])
-                }
-                None => true,
-            });
+            let pieces: Option<Vec<Piece>> = list
+                .iter()
+                .map(|pieces| piece(half(*pieces, side)))
+                .collect();
+            let pieces = pieces
+                .filter(|pieces| is_material(pieces, named))
+                .filter(|pieces| match numberings.first() {
+                    Some((_, first)) => {
+                        Material::of_pieces(first) == Material::of_pieces(pieces)
+                            && (!named.has_pawns() || first[0] == pieces[0])
+                    }
+                    None => true,
+                });
             let numbered = pieces.and_then(|pieces| {
-                let numbering = Numbering::new(&pieces, [leading, second].map(|order| half(order, side)), file)?;
+                let numbering = Numbering::new(
+                    &pieces,
+                    [leading, second].map(|order| half(order, side)),
+                    file,
+                )?;
                 Some((numbering, pieces))
             });
             numberings.push(numbered.ok_or(TableError::Pieces { byte })?);
@@ -253,7 +312,12 @@ fn numberings(
 /// Whether pieces are those of the name, with any colour as White.
 fn is_material(pieces: &[Piece], named: Material) -> bool {
     let material = Material::of_pieces(pieces);
-    let has_king = |color| pieces.contains(&Piece { color, role: Role::King });
+    let has_king = |color| {
+        pieces.contains(&Piece {
+            color,
+            role: Role::King,
+        })
+    };
     [named, named.swapped()].contains(&material) && Color::ALL.into_iter().all(has_king)
 }
 
@@ -264,15 +328,27 @@ fn lists(fields: &mut Fields<'_>, is_wide: bool) -> Result<[Vec<u16>; 4], TableE
     }
     let mut lists = [const { Vec::new() }; 4];
     for list in &mut lists {
-        let number = |fields: &mut Fields<'_>| if is_wide { fields.short() } else { fields.byte().map(u16::from) };
+        let number = |fields: &mut Fields<'_>| {
+            if is_wide {
+                fields.short()
+            } else {
+                fields.byte().map(u16::from)
+            }
+        };
         let count = number(fields)?;
-        *list = (0..count).map(|_| number(fields)).collect::<Result<Vec<u16>, TableError>>()?;
+        *list = (0..count)
+            .map(|_| number(fields))
+            .collect::<Result<Vec<u16>, TableError>>()?;
     }
     Ok(lists)
 }
 
 impl Part {
-    fn parse(fields: &mut Fields<'_>, metric: Metric, numbering: Numbering) -> Result<Part, TableError> {
+    fn parse(
+        fields: &mut Fields<'_>,
+        metric: Metric,
+        numbering: Numbering,
+    ) -> Result<Part, TableError> {
         let byte = fields.at as u64;
         let flags = fields.clone().byte()?;
         let values = if flags & SINGLE_VALUE != 0 {
@@ -282,7 +358,13 @@ impl Part {
         } else {
             Values::Pairs(Pairs::parse(fields, numbering.size)?)
         };
-        Ok(Part { numbering, flags, values, lists: None, byte })
+        Ok(Part {
+            numbering,
+            flags,
+            values,
+            lists: None,
+            byte,
+        })
     }
 
     fn pairs(&mut self) -> Option<&mut Pairs> {
@@ -297,12 +379,23 @@ impl Part {
             Values::Single(_) => 0,
             Values::Pairs(pairs) => pairs.memory(),
         };
-        size_of::<Part>() + values + self.lists.iter().flatten().map(|list| 2 * list.len()).sum::<usize>()
+        size_of::<Part>()
+            + values
+            + self
+                .lists
+                .iter()
+                .flatten()
+                .map(|list| 2 * list.len())
+                .sum::<usize>()
     }
 }
 
 impl Place<'_> {
-    fn value<E>(&self, steps: &Steps, read: impl FnMut(u64, &mut [u8]) -> Result<(), Stop<E>>) -> Result<u16, Stop<E>> {
+    fn value<E>(
+        &self,
+        steps: &Steps,
+        read: impl FnMut(u64, &mut [u8]) -> Result<(), Stop<E>>,
+    ) -> Result<u16, Stop<E>> {
         match &self.part.values {
             Values::Single(value) => Ok(*value),
             Values::Pairs(pairs) => pairs.value(self.number, steps, read),
@@ -318,7 +411,16 @@ impl Place<'_> {
         let found = self.value(steps, read)?;
         let (byte, field, max) = (self.part.byte, Field::Outcome, OUTCOMES.len() as u64 - 1);
         let outcome = OUTCOMES.get(usize::from(found)).copied();
-        outcome.ok_or(TableError::Field { byte, field, min: 0, max, found: found.into() }.into())
+        outcome.ok_or(
+            TableError::Field {
+                byte,
+                field,
+                min: 0,
+                max,
+                found: found.into(),
+            }
+            .into(),
+        )
     }
 
     /// Returns a result that is frequent in the part of the table.
@@ -327,7 +429,10 @@ impl Place<'_> {
             Values::Single(value) => *value,
             Values::Pairs(pairs) => pairs.usual(),
         };
-        OUTCOMES.get(usize::from(value)).copied().unwrap_or(Outcome::Draw)
+        OUTCOMES
+            .get(usize::from(value))
+            .copied()
+            .unwrap_or(Outcome::Draw)
     }
 
     /// Returns the distance of a position with a result in a table of distances.
@@ -342,9 +447,18 @@ impl Place<'_> {
         let distance = match &self.part.lists {
             None => value,
             Some(lists) => {
-                let (byte, field, max) =
-                    (self.part.byte, Field::Distance, (lists[list].len() as u64).saturating_sub(1));
-                let error = TableError::Field { byte, field, min: 0, max, found: value.into() };
+                let (byte, field, max) = (
+                    self.part.byte,
+                    Field::Distance,
+                    (lists[list].len() as u64).saturating_sub(1),
+                );
+                let error = TableError::Field {
+                    byte,
+                    field,
+                    min: 0,
+                    max,
+                    found: value.into(),
+                };
                 *lists[list].get(usize::from(value)).ok_or(error)?
             }
         };
@@ -354,9 +468,18 @@ impl Place<'_> {
             _ => false,
         };
         let factor = if has_plies { 1 } else { 2 };
-        Ok(Plies { count: factor * u32::from(distance), is_rounded: !has_plies })
+        Ok(Plies {
+            count: factor * u32::from(distance),
+            is_rounded: !has_plies,
+        })
     }
 }
 
 /// Results by their values in a table.
-const OUTCOMES: [Outcome; 5] = [Outcome::Loss, Outcome::BlessedLoss, Outcome::Draw, Outcome::CursedWin, Outcome::Win];
+const OUTCOMES: [Outcome; 5] = [
+    Outcome::Loss,
+    Outcome::BlessedLoss,
+    Outcome::Draw,
+    Outcome::CursedWin,
+    Outcome::Win,
+];

@@ -23,11 +23,14 @@ impl Code {
         let max = fields.limited(Field::CodeLength, 1, MAX_CODE)?;
         let min = fields.limited(Field::CodeLength, 1, max)?;
         let byte = fields.at as u64;
-        let symbols = (min..=max).map(|_| fields.short()).collect::<Result<Vec<u16>, TableError>>()?;
+        let symbols = (min..=max)
+            .map(|_| fields.short())
+            .collect::<Result<Vec<u16>, TableError>>()?;
         // The smallest code of the greatest length is zero. A code of a smaller length follows the last code of the next length.
         let mut smallest = vec![0_u64; symbols.len()];
         for at in (0..symbols.len() - 1).rev() {
-            let longer = (smallest[at + 1] + u64::from(symbols[at])).checked_sub(symbols[at + 1].into());
+            let longer =
+                (smallest[at + 1] + u64::from(symbols[at])).checked_sub(symbols[at + 1].into());
             smallest[at] = longer.ok_or(TableError::Code { byte })? / 2;
         }
         for (length, code) in (u32::from(min)..).zip(&mut smallest) {
@@ -36,7 +39,11 @@ impl Code {
             }
             *code <<= u64::BITS - length;
         }
-        Ok(Code { min, smallest, symbols })
+        Ok(Code {
+            min,
+            smallest,
+            symbols,
+        })
     }
 
     /// Returns the memory of the lists in bytes.
@@ -47,9 +54,16 @@ impl Code {
     /// Returns the symbol at the upper end of the window, and the length of its code. The symbol may not exist.
     pub(crate) fn first(&self, window: u64) -> (u64, u32) {
         // The last code is zero, so that a code is always found.
-        let at = self.smallest.iter().position(|code| *code <= window).unwrap_or_default();
+        let at = self
+            .smallest
+            .iter()
+            .position(|code| *code <= window)
+            .unwrap_or_default();
         let length = u32::from(self.min) + at as u32;
-        (u64::from(self.symbols[at]) + ((window - self.smallest[at]) >> (u64::BITS - length)), length)
+        (
+            u64::from(self.symbols[at]) + ((window - self.smallest[at]) >> (u64::BITS - length)),
+            length,
+        )
     }
 }
 
@@ -63,7 +77,11 @@ mod tests {
         // Symbols 0 and 1 have three bits, symbol 2 has two bits, symbol 3 has one bit.
         let bytes = [3, 1, 3, 0, 2, 0, 0, 0];
         let code = Code::parse(&mut Fields::new(&bytes)).unwrap();
-        let of = |text: &str| code.first(u64::from_str_radix(text, 2).unwrap() << (64 - text.len()));
-        assert_eq!([of("1"), of("01"), of("001"), of("000")], [(3, 1), (2, 2), (1, 3), (0, 3)]);
+        let of =
+            |text: &str| code.first(u64::from_str_radix(text, 2).unwrap() << (64 - text.len()));
+        assert_eq!(
+            [of("1"), of("01"), of("001"), of("000")],
+            [(3, 1), (2, 2), (1, 3), (0, 3)]
+        );
     }
 }

@@ -171,7 +171,11 @@ pub struct IndexBuilder {
 
 impl Default for IndexBuilder {
     fn default() -> IndexBuilder {
-        IndexBuilder { ending: String::new(), tables: Vec::new(), max_inline: MAX_INLINE }
+        IndexBuilder {
+            ending: String::new(),
+            tables: Vec::new(),
+            max_inline: MAX_INLINE,
+        }
     }
 }
 
@@ -183,7 +187,10 @@ impl IndexBuilder {
     ///
     /// Returns an error if the ending has other characters than dots, lower-case letters and digits, or is too long.
     pub fn with_ending(self, ending: &str) -> Result<IndexBuilder, IndexError> {
-        Ok(IndexBuilder { ending: checked_ending(ending)?, ..self })
+        Ok(IndexBuilder {
+            ending: checked_ending(ending)?,
+            ..self
+        })
     }
 
     /// Sets the maximum number of checksums inside the index, 16,384 by default. More checksums are in [`SUMS_FILE`].
@@ -207,14 +214,37 @@ impl IndexBuilder {
     /// Returns the index, and the content of [`SUMS_FILE`] if the folder needs that file.
     pub fn finish(mut self) -> (Index, Option<Vec<u8>>) {
         self.tables.sort_by(|(a, ..), (b, ..)| a.cmp(b));
-        let sums: Vec<u32> = self.tables.iter().flat_map(|(.., sums)| sums).copied().collect();
-        let tables = numbered(self.tables.into_iter().map(|(name, layout, _)| (name, layout)));
+        let sums: Vec<u32> = self
+            .tables
+            .iter()
+            .flat_map(|(.., sums)| sums)
+            .copied()
+            .collect();
+        let tables = numbered(
+            self.tables
+                .into_iter()
+                .map(|(name, layout, _)| (name, layout)),
+        );
         if sums.len() <= self.max_inline {
-            return (Index { ending: self.ending, tables, sums: Sums::Inline(sums) }, None);
+            return (
+                Index {
+                    ending: self.ending,
+                    tables,
+                    sums: Sums::Inline(sums),
+                },
+                None,
+            );
         }
         let file: Vec<u8> = sums.iter().flat_map(|sum| sum.to_le_bytes()).collect();
         let sums = file.chunks(PAGE as usize).map(sum).collect();
-        (Index { ending: self.ending, tables, sums: Sums::File(sums) }, Some(file))
+        (
+            Index {
+                ending: self.ending,
+                tables,
+                sums: Sums::File(sums),
+            },
+            Some(file),
+        )
     }
 }
 
@@ -223,14 +253,20 @@ fn checked_ending(ending: &str) -> Result<String, IndexError> {
     if ending.len() <= MAX_ENDING && ending.bytes().all(is_valid) {
         return Ok(ending.to_string());
     }
-    Err(IndexError::Ending { found: ending.chars().take(MAX_ENDING).collect() })
+    Err(IndexError::Ending {
+        found: ending.chars().take(MAX_ENDING).collect(),
+    })
 }
 
 /// Counts the pages before each table.
 fn numbered(tables: impl Iterator<Item = (TableName, Layout)>) -> Vec<Table> {
     let mut pages = 0;
     let number = |(name, layout)| {
-        let table = Table { name, layout, first_page: pages };
+        let table = Table {
+            name,
+            layout,
+            first_page: pages,
+        };
         pages += table.pages();
         table
     };
@@ -264,17 +300,25 @@ impl Index {
 
     /// Maximum number of pieces of a table.
     pub fn max_pieces(&self) -> usize {
-        self.tables.iter().map(|table| table.name.pieces()).max().unwrap_or(0)
+        self.tables
+            .iter()
+            .map(|table| table.name.pieces())
+            .max()
+            .unwrap_or(0)
     }
 
     /// Returns the number of a table.
     pub fn find(&self, name: &TableName) -> Option<usize> {
-        self.tables.binary_search_by(|table| table.name.cmp(name)).ok()
+        self.tables
+            .binary_search_by(|table| table.name.cmp(name))
+            .ok()
     }
 
     /// Number of pages of all tables.
     fn pages(&self) -> u64 {
-        self.tables.last().map_or(0, |table| table.first_page + table.pages())
+        self.tables
+            .last()
+            .map_or(0, |table| table.first_page + table.pages())
     }
 
     /// Length of the file of checksums in bytes.
@@ -287,7 +331,10 @@ impl Index {
         let number = self.tables[table].first_page + page;
         match &self.sums {
             Sums::Inline(sums) => SumAt::Known(sums[number as usize]),
-            Sums::File(_) => SumAt::File { page: SUM * number / PAGE, byte: (SUM * number % PAGE) as usize },
+            Sums::File(_) => SumAt::File {
+                page: SUM * number / PAGE,
+                byte: (SUM * number % PAGE) as usize,
+            },
         }
     }
 
@@ -342,24 +389,33 @@ impl Index {
     ///
     /// Returns an error if the index is damaged.
     pub fn decode(bytes: &[u8]) -> Result<Index, IndexError> {
-        let Some(content) = bytes.strip_prefix(MAGIC) else { return Err(IndexError::Magic) };
+        let Some(content) = bytes.strip_prefix(MAGIC) else {
+            return Err(IndexError::Magic);
+        };
         let (sealed, seal) = bytes.split_last_chunk::<SEAL>().ok_or(IndexError::Short)?;
         if XxHash64::oneshot(0, sealed).to_le_bytes() != *seal {
             return Err(IndexError::Seal);
         }
-        let mut rest = content.get(..content.len().saturating_sub(SEAL)).ok_or(IndexError::Short)?;
+        let mut rest = content
+            .get(..content.len().saturating_sub(SEAL))
+            .ok_or(IndexError::Short)?;
         let rest = &mut rest;
         let number = |rest: &mut &[u8]| leb128::take(rest).ok_or(IndexError::Short);
         let text = |rest: &mut &[u8]| {
             let length = usize::try_from(number(rest)?).map_err(|_| IndexError::Short)?;
             let (text, after) = rest.split_at_checked(length).ok_or(IndexError::Short)?;
             *rest = after;
-            Ok(core::str::from_utf8(text).map_err(|_| IndexError::Text)?.to_string())
+            Ok(core::str::from_utf8(text)
+                .map_err(|_| IndexError::Text)?
+                .to_string())
         };
         let ending = checked_ending(&text(rest)?)?;
         let count = number(rest)?;
         if count > MAX_TABLES {
-            return Err(IndexError::TooMany { max: MAX_TABLES, found: count });
+            return Err(IndexError::TooMany {
+                max: MAX_TABLES,
+                found: count,
+            });
         }
         let mut tables: Vec<(TableName, Layout)> = Vec::new();
         for _ in 0..count {
@@ -367,24 +423,53 @@ impl Index {
             if tables.last().is_some_and(|(last, _)| *last >= name) {
                 return Err(IndexError::Order { found: name });
             }
-            let layout = Layout { length: number(rest)?, header: number(rest)?, index: number(rest)? };
+            let layout = Layout {
+                length: number(rest)?,
+                header: number(rest)?,
+                index: number(rest)?,
+            };
             // The limit keeps sums of lengths within 64 bits.
-            if layout.header > layout.index || layout.index > layout.length || layout.length > 1 << 48 {
-                return Err(IndexError::Layout { table: name, found: layout });
+            if layout.header > layout.index
+                || layout.index > layout.length
+                || layout.length > 1 << 48
+            {
+                return Err(IndexError::Layout {
+                    table: name,
+                    found: layout,
+                });
             }
             tables.push((name, layout));
         }
         let tables = numbered(tables.into_iter());
         let (&is_file, sums) = rest.split_first().ok_or(IndexError::Short)?;
-        let pages = tables.last().map_or(0, |table| table.first_page + table.pages());
-        let expected = if is_file == 0 { pages } else { (SUM * pages).div_ceil(PAGE) };
+        let pages = tables
+            .last()
+            .map_or(0, |table| table.first_page + table.pages());
+        let expected = if is_file == 0 {
+            pages
+        } else {
+            (SUM * pages).div_ceil(PAGE)
+        };
         match (sums.len() as u64).cmp(&(SUM * expected)) {
             core::cmp::Ordering::Less => return Err(IndexError::Short),
             core::cmp::Ordering::Greater => return Err(IndexError::Long),
             core::cmp::Ordering::Equal => {}
         }
-        let sums = sums.as_chunks().0.iter().map(|sum| u32::from_le_bytes(*sum)).collect();
-        Ok(Index { ending, tables, sums: if is_file == 0 { Sums::Inline(sums) } else { Sums::File(sums) } })
+        let sums = sums
+            .as_chunks()
+            .0
+            .iter()
+            .map(|sum| u32::from_le_bytes(*sum))
+            .collect();
+        Ok(Index {
+            ending,
+            tables,
+            sums: if is_file == 0 {
+                Sums::Inline(sums)
+            } else {
+                Sums::File(sums)
+            },
+        })
     }
 }
 

@@ -5,7 +5,13 @@ use core::fmt;
 use shakmaty::{Board, Color, Piece, Role};
 
 /// Roles besides the king, in the order of a table's name.
-const ROLES: [Role; 5] = [Role::Queen, Role::Rook, Role::Bishop, Role::Knight, Role::Pawn];
+const ROLES: [Role; 5] = [
+    Role::Queen,
+    Role::Rook,
+    Role::Bishop,
+    Role::Knight,
+    Role::Pawn,
+];
 /// Number of [`Role::Pawn`] in [`ROLES`].
 const PAWN: usize = 4;
 
@@ -21,38 +27,71 @@ pub(crate) struct Material {
 
 impl Material {
     pub(crate) fn of_board(board: &Board) -> Material {
-        let side = |color| ROLES.map(|role| (board.by_color(color) & board.by_role(role)).count() as u8);
-        Material { white: side(Color::White), black: side(Color::Black) }
+        let side =
+            |color| ROLES.map(|role| (board.by_color(color) & board.by_role(role)).count() as u8);
+        Material {
+            white: side(Color::White),
+            black: side(Color::Black),
+        }
     }
 
     pub(crate) fn of_pieces(pieces: &[Piece]) -> Material {
-        let side =
-            |color| ROLES.map(|role| pieces.iter().filter(|piece| **piece == Piece { color, role }).count() as u8);
-        Material { white: side(Color::White), black: side(Color::Black) }
+        let side = |color| {
+            ROLES.map(|role| {
+                pieces
+                    .iter()
+                    .filter(|piece| **piece == Piece { color, role })
+                    .count() as u8
+            })
+        };
+        Material {
+            white: side(Color::White),
+            black: side(Color::Black),
+        }
     }
 
     /// Reads both sides of a valid name like `KRPvKR`.
     pub(crate) fn of_name(name: &str) -> Material {
         let (white, black) = name.split_once('v').unwrap_or_default();
-        let side =
-            |text: &str| ROLES.map(|role| text.chars().filter(|letter| *letter == role.upper_char()).count() as u8);
-        Material { white: side(white), black: side(black) }
+        let side = |text: &str| {
+            ROLES.map(|role| {
+                text.chars()
+                    .filter(|letter| *letter == role.upper_char())
+                    .count() as u8
+            })
+        };
+        Material {
+            white: side(white),
+            black: side(black),
+        }
     }
 
     /// Returns the material with exchanged colours.
     pub(crate) fn swapped(self) -> Material {
-        Material { white: self.black, black: self.white }
+        Material {
+            white: self.black,
+            black: self.white,
+        }
     }
 
     /// Returns the material with the stronger side as White: more pieces, then more queens, rooks, bishops and knights.
     pub(crate) fn stronger_first(self) -> Material {
         let strength = |side: Side| (side.iter().sum::<u8>(), side);
-        if strength(self.white) < strength(self.black) { self.swapped() } else { self }
+        if strength(self.white) < strength(self.black) {
+            self.swapped()
+        } else {
+            self
+        }
     }
 
     /// Number of pieces, kings included.
     pub(crate) fn pieces(self) -> usize {
-        2 + self.white.iter().chain(&self.black).map(|count| usize::from(*count)).sum::<usize>()
+        2 + self
+            .white
+            .iter()
+            .chain(&self.black)
+            .map(|count| usize::from(*count))
+            .sum::<usize>()
     }
 
     /// Whether both sides have the same pieces.
@@ -78,7 +117,10 @@ impl fmt::Display for Material {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let side = |f: &mut fmt::Formatter<'_>, side: Side| {
             f.write_str("K")?;
-            let mut pieces = ROLES.into_iter().zip(side).flat_map(|(role, count)| (0..count).map(move |_| role));
+            let mut pieces = ROLES
+                .into_iter()
+                .zip(side)
+                .flat_map(|(role, count)| (0..count).map(move |_| role));
             pieces.try_for_each(|role| write!(f, "{}", role.upper_char()))
         };
         side(f, self.white)?;
@@ -99,14 +141,22 @@ mod tests {
             assert_eq!(material.swapped().stronger_first().to_string(), name);
             assert_eq!(material.pieces(), name.len() - 1);
         }
-        assert_eq!(Material::of_name("KPvKN").stronger_first().to_string(), "KNvKP");
+        assert_eq!(
+            Material::of_name("KPvKN").stronger_first().to_string(),
+            "KNvKP"
+        );
     }
 
     #[test]
     fn pawns_and_symmetry_of_a_material_are_recognised() {
         let of = |name| {
             let material = Material::of_name(name);
-            (material.has_pawns(), material.both_have_pawns(), material.is_symmetric(), material.has_single_piece())
+            (
+                material.has_pawns(),
+                material.both_have_pawns(),
+                material.is_symmetric(),
+                material.has_single_piece(),
+            )
         };
         assert_eq!(of("KQQvK"), (false, false, false, false));
         assert_eq!(of("KPvK"), (true, false, false, true));

@@ -70,7 +70,9 @@ impl core::error::Error for NameError {}
 /// Whether the text names the pieces of one side: a king, then other pieces in order.
 fn is_side(side: &str) -> bool {
     let ranks: Option<Vec<usize>> = side.chars().map(|piece| PIECES.find(piece)).collect();
-    ranks.is_some_and(|ranks| ranks.first() == Some(&0) && ranks.is_sorted() && !ranks[1..].contains(&0))
+    ranks.is_some_and(|ranks| {
+        ranks.first() == Some(&0) && ranks.is_sorted() && !ranks[1..].contains(&0)
+    })
 }
 
 impl FromStr for TableName {
@@ -79,12 +81,21 @@ impl FromStr for TableName {
     fn from_str(text: &str) -> Result<TableName, NameError> {
         let parse = || {
             let (material, ending) = text.split_once('.')?;
-            let metric = [Metric::Wdl, Metric::Dtz].into_iter().find(|metric| metric.ending() == ending)?;
+            let metric = [Metric::Wdl, Metric::Dtz]
+                .into_iter()
+                .find(|metric| metric.ending() == ending)?;
             let (white, black) = material.split_once('v')?;
-            let is_valid = is_side(white) && is_side(black) && (3..=MAX_PIECES).contains(&(material.len() - 1));
-            is_valid.then(|| TableName { material: material.to_string(), metric })
+            let is_valid = is_side(white)
+                && is_side(black)
+                && (3..=MAX_PIECES).contains(&(material.len() - 1));
+            is_valid.then(|| TableName {
+                material: material.to_string(),
+                metric,
+            })
         };
-        parse().ok_or_else(|| NameError { found: text.chars().take(32).collect() })
+        parse().ok_or_else(|| NameError {
+            found: text.chars().take(32).collect(),
+        })
     }
 }
 
@@ -128,7 +139,12 @@ mod tests {
             "KQvKvK.rtbw",
             "KQRBNPvKQ.rtbw",
         ] {
-            assert_eq!(text.parse::<TableName>(), Err(NameError { found: text.to_string() }));
+            assert_eq!(
+                text.parse::<TableName>(),
+                Err(NameError {
+                    found: text.to_string()
+                })
+            );
         }
     }
 }

@@ -127,12 +127,21 @@ impl fmt::Debug for Pages {
 impl Pages {
     pub(crate) fn new(capacity: usize) -> Pages {
         let (pages, headers) = (Ordered::default(), Ordered::default());
-        Pages(Mutex::new(State { pages, bytes: 0, capacity, clock: 0, headers, header_bytes: 0 }))
+        Pages(Mutex::new(State {
+            pages,
+            bytes: 0,
+            capacity,
+            clock: 0,
+            headers,
+            header_bytes: 0,
+        }))
     }
 
     /// A panic leaves the pages valid: each page is verified before it is inserted.
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.0
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     pub(crate) fn get(&self, id: PageId) -> Option<Arc<[u8]>> {
@@ -144,7 +153,10 @@ impl Pages {
         let mut state = self.state();
         state.clock += 1;
         state.bytes += bytes.len();
-        let kept = Kept { bytes: bytes.into(), used: state.clock };
+        let kept = Kept {
+            bytes: bytes.into(),
+            used: state.clock,
+        };
         if let Some(old) = state.pages.insert(id, kept) {
             state.bytes -= old.bytes.len();
         }
@@ -198,8 +210,18 @@ impl State {
         let (mut from, mut to) = (0, self.clock);
         while from < to {
             let middle = from + (to - from) / 2;
-            let kept = self.pages.0.iter().map(|(_, kept)| if kept.used > middle { kept.bytes.len() } else { 0 });
-            if kept.sum::<usize>() > most { from = middle + 1 } else { to = middle }
+            let kept = self.pages.0.iter().map(|(_, kept)| {
+                if kept.used > middle {
+                    kept.bytes.len()
+                } else {
+                    0
+                }
+            });
+            if kept.sum::<usize>() > most {
+                from = middle + 1
+            } else {
+                to = middle
+            }
         }
         self.pages.0.retain(|(_, kept)| kept.used > from);
         self.bytes = self.pages.0.iter().map(|(_, kept)| kept.bytes.len()).sum();
@@ -229,7 +251,12 @@ pub(crate) struct Attempt<'a> {
 
 impl<'a> Attempt<'a> {
     pub(crate) fn new(index: &'a Index, catalog: &'a Catalog, pages: &'a Pages) -> Attempt<'a> {
-        Attempt { index, catalog, pages, missing: RefCell::default() }
+        Attempt {
+            index,
+            catalog,
+            pages,
+            missing: RefCell::default(),
+        }
     }
 
     /// Returns the pages that are missing.
@@ -241,14 +268,19 @@ impl<'a> Attempt<'a> {
     pub(crate) fn want(&self, table: usize) {
         let file = table as u16;
         let first = first_pages(&self.index.tables()[table]);
-        let start = self.pages.header(file).map_or(0, |header| header.layout.header / PAGE);
+        let start = self
+            .pages
+            .header(file)
+            .map_or(0, |header| header.layout.header / PAGE);
         self.note(file, start..first.end);
     }
 
     /// Notes those of the pages that are not in memory.
     fn note(&self, file: u16, pages: core::ops::Range<u64>) {
         let state = self.pages.state();
-        let ids = pages.map(|page| PageId { file, page }).filter(|id| state.pages.get(*id).is_none());
+        let ids = pages
+            .map(|page| PageId { file, page })
+            .filter(|id| state.pages.get(*id).is_none());
         self.missing.borrow_mut().extend(ids);
     }
 }
@@ -272,10 +304,15 @@ impl Files for Attempt<'_> {
             return Err(TableError::Header.into());
         }
         let mut bytes = vec![0; layout.header as usize];
-        self.read(number, 0, &mut bytes).inspect_err(|_| self.want(number))?;
+        self.read(number, 0, &mut bytes)
+            .inspect_err(|_| self.want(number))?;
         let header = Header::parse(name, layout.length, &bytes)?;
         if header.layout != *layout {
-            return Err(TableError::Layout { expected: *layout, found: header.layout }.into());
+            return Err(TableError::Layout {
+                expected: *layout,
+                found: header.layout,
+            }
+            .into());
         }
         Ok(self.pages.keep_header(file, header))
     }
@@ -284,7 +321,11 @@ impl Files for Attempt<'_> {
         let (file, length) = (table as u16, self.index.tables()[table].layout.length);
         let end = at + bytes.len() as u64;
         if end > length {
-            return Err(TableError::Data { expected: end, found: length }.into());
+            return Err(TableError::Data {
+                expected: end,
+                found: length,
+            }
+            .into());
         }
         let pages = at / PAGE..end.div_ceil(PAGE);
         let mut state = self.pages.state();
@@ -297,7 +338,9 @@ impl Files for Attempt<'_> {
             // The part of the page that is read.
             let start = page * PAGE;
             let (first, last) = (at.max(start), end.min(start + PAGE));
-            let from = kept.get((first - start) as usize..(last - start) as usize).ok_or(Stop::Missing)?;
+            let from = kept
+                .get((first - start) as usize..(last - start) as usize)
+                .ok_or(Stop::Missing)?;
             bytes[(first - at) as usize..(last - at) as usize].copy_from_slice(from);
         }
         Ok(())

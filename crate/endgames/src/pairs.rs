@@ -34,7 +34,10 @@ pub(crate) enum Stop<E> {
     /// The bytes are not in memory.
     Missing,
     /// The bytes cannot be read.
-    #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "only files of a folder are read during a probe"))]
+    #[cfg_attr(
+        target_arch = "wasm32",
+        expect(dead_code, reason = "only files of a folder are read during a probe")
+    )]
     Failed(E),
     /// The bytes are not those of a table.
     Damaged(TableError),
@@ -62,7 +65,8 @@ impl Default for Steps {
 
 impl Steps {
     fn take(&self) -> Result<(), TableError> {
-        self.0.set(self.0.get().checked_sub(1).ok_or(TableError::Steps)?);
+        self.0
+            .set(self.0.get().checked_sub(1).ok_or(TableError::Steps)?);
         Ok(())
     }
 }
@@ -100,18 +104,38 @@ impl Pairs {
         let max = u32::MAX - u32::from(u8::MAX);
         if !(1..=max).contains(&blocks) {
             let field = Field::Blocks;
-            return Err(TableError::Field { byte, field, min: 1, max: max.into(), found: blocks.into() });
+            return Err(TableError::Field {
+                byte,
+                field,
+                min: 1,
+                max: max.into(),
+                found: blocks.into(),
+            });
         }
         debug_assert_eq!(fixed.at, fields.at + FIXED - 2);
         let code = Code::parse(&mut fixed)?;
         let symbols = Symbols::parse(&mut fixed)?;
         fields.at = fixed.at;
         let (shortest, _) = code.first(u64::MAX);
-        let known = u16::try_from(shortest).ok().filter(|symbol| usize::from(*symbol) < symbols.counts.len());
+        let known = u16::try_from(shortest)
+            .ok()
+            .filter(|symbol| usize::from(*symbol) < symbols.counts.len());
         let usual = symbols.value(known.unwrap_or_default(), 0);
         let lengths = blocks + u32::from(padding);
         let (sparse_at, lengths_at, data_at) = (0, 0, 0);
-        Ok(Pairs { size, block_bits, span_bits, blocks, lengths, code, symbols, usual, sparse_at, lengths_at, data_at })
+        Ok(Pairs {
+            size,
+            block_bits,
+            span_bits,
+            blocks,
+            lengths,
+            code,
+            symbols,
+            usual,
+            sparse_at,
+            lengths_at,
+            data_at,
+        })
     }
 
     /// Sets the place of the sparse index. Returns the byte after it.
@@ -151,7 +175,10 @@ impl Pairs {
     ) -> Result<u16, Stop<E>> {
         let span = 1_u64 << self.span_bits;
         let mut entry = [0; ENTRY as usize];
-        read(self.sparse_at + ENTRY * (number >> self.span_bits), &mut entry)?;
+        read(
+            self.sparse_at + ENTRY * (number >> self.span_bits),
+            &mut entry,
+        )?;
         let [a, b, c, d, place @ ..] = entry;
         let block = u32::from_le_bytes([a, b, c, d]);
         // The entry belongs to the value in the middle of the span.
@@ -161,7 +188,10 @@ impl Pairs {
             Err(Stop::Missing) => {
                 // The block of the entry is often the block with the value.
                 let mut bytes = [0; 1 << MAX_BLOCK_BITS];
-                let _ = read(self.block_at(block.min(self.blocks - 1)), &mut bytes[..1 << self.block_bits]);
+                let _ = read(
+                    self.block_at(block.min(self.blocks - 1)),
+                    &mut bytes[..1 << self.block_bits],
+                );
                 return Err(Stop::Missing);
             }
             found => found?,
@@ -196,10 +226,15 @@ impl Pairs {
                 let end = self.lengths_at + LENGTH * u64::from(self.lengths);
                 let start = at / buffer.len() as u64 * buffer.len() as u64;
                 buffered = start.max(self.lengths_at)..(start + buffer.len() as u64).min(end);
-                read(buffered.start, &mut buffer[..(buffered.end - buffered.start) as usize])?;
+                read(
+                    buffered.start,
+                    &mut buffer[..(buffered.end - buffered.start) as usize],
+                )?;
             }
             let place = (at - buffered.start) as usize;
-            Ok::<i64, Stop<E>>(i64::from(u16::from_le_bytes([buffer[place], buffer[place + 1]])) + 1)
+            Ok::<i64, Stop<E>>(
+                i64::from(u16::from_le_bytes([buffer[place], buffer[place + 1]])) + 1,
+            )
         };
         let damaged = |found: i64| {
             let (byte, max) = (self.lengths_at, u64::from(self.blocks) - 1);
@@ -232,13 +267,23 @@ impl Pairs {
                 continue;
             }
             if place >= 0 {
-                return if block < self.blocks { Ok((block, place as u32)) } else { Err(damaged(block.into())) };
+                return if block < self.blocks {
+                    Ok((block, place as u32))
+                } else {
+                    Err(damaged(block.into()))
+                };
             }
         }
     }
 
     /// Finds the symbol that contains a place of a block, and the place within the symbol.
-    fn find_symbol(&self, block: &[u8], at: u64, mut place: u32, steps: &Steps) -> Result<(u16, u32), TableError> {
+    fn find_symbol(
+        &self,
+        block: &[u8],
+        at: u64,
+        mut place: u32,
+        steps: &Steps,
+    ) -> Result<(u16, u32), TableError> {
         let (mut window, mut bits, mut rest) = (0_u64, 0, block);
         loop {
             steps.take()?;
@@ -256,7 +301,13 @@ impl Pairs {
             }
             let max = self.symbols.counts.len() as u64 - 1;
             if symbol > max {
-                return Err(TableError::Field { byte: at, field: Field::Symbol, min: 0, max, found: symbol });
+                return Err(TableError::Field {
+                    byte: at,
+                    field: Field::Symbol,
+                    min: 0,
+                    max,
+                    found: symbol,
+                });
             }
             let count = u32::from(self.symbols.counts[symbol as usize]);
             if place < count {

@@ -22,12 +22,24 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    const DRAW: Verdict = Verdict { outcome: Outcome::Draw, dtz: 0, is_rounded: false };
-    const MATED: Verdict = Verdict { outcome: Outcome::Loss, dtz: 0, is_rounded: false };
+    const DRAW: Verdict = Verdict {
+        outcome: Outcome::Draw,
+        dtz: 0,
+        is_rounded: false,
+    };
+    const MATED: Verdict = Verdict {
+        outcome: Outcome::Loss,
+        dtz: 0,
+        is_rounded: false,
+    };
 
     fn of(distance: Distance, halfmoves: u32) -> Verdict {
         let Distance { plies, is_rounded } = distance;
-        Verdict { outcome: outcome_of(distance, halfmoves), dtz: plies, is_rounded }
+        Verdict {
+            outcome: outcome_of(distance, halfmoves),
+            dtz: plies,
+            is_rounded,
+        }
     }
 }
 
@@ -38,8 +50,12 @@ const MAX_HALFMOVES: i32 = 100;
 fn outcome_of(distance: Distance, halfmoves: u32) -> Outcome {
     // A distance right after a capture or pawn move is exact if it decides between a win and a draw.
     let is_exact = !distance.is_rounded || halfmoves == 0;
-    let plies =
-        distance.plies.saturating_add(distance.plies.signum().saturating_mul(halfmoves.try_into().unwrap_or(i32::MAX)));
+    let plies = distance.plies.saturating_add(
+        distance
+            .plies
+            .signum()
+            .saturating_mul(halfmoves.try_into().unwrap_or(i32::MAX)),
+    );
     match (plies.signum(), plies.saturating_abs().cmp(&MAX_HALFMOVES)) {
         (0, _) => Outcome::Draw,
         (1, Ordering::Greater) => Outcome::CursedWin,
@@ -112,8 +128,13 @@ pub struct Probe {
 pub fn parse_fen(text: &str) -> Result<Chess, FenError> {
     let position: Position = text.parse()?;
     let mut setup = position.chess().to_setup(EnPassantMode::Legal);
-    setup.halfmoves = text.split_ascii_whitespace().nth(4).and_then(|field| field.parse().ok()).unwrap_or(0);
-    Ok(Chess::from_setup(setup, CastlingMode::Chess960).unwrap_or_else(|_| position.chess().clone()))
+    setup.halfmoves = text
+        .split_ascii_whitespace()
+        .nth(4)
+        .and_then(|field| field.parse().ok())
+        .unwrap_or(0);
+    Ok(Chess::from_setup(setup, CastlingMode::Chess960)
+        .unwrap_or_else(|_| position.chess().clone()))
 }
 
 /// Maximum number of plies of a line.
@@ -125,7 +146,10 @@ const MAX_LINE: usize = 100;
 /// # Errors
 ///
 /// Returns the first error of `probe`.
-pub async fn line<E>(chess: &Chess, probe: impl AsyncFn(Chess) -> Result<Probe, E>) -> Result<Vec<ProbedMove>, E> {
+pub async fn line<E>(
+    chess: &Chess,
+    probe: impl AsyncFn(Chess) -> Result<Probe, E>,
+) -> Result<Vec<ProbedMove>, E> {
     let mut chess = chess.clone();
     let mut line: Vec<ProbedMove> = Vec::new();
     while line.len() < MAX_LINE && !line.last().is_some_and(|last| last.is_zeroing) {
@@ -157,7 +181,9 @@ pub(crate) fn verdict(tables: &Resolver<'_>, chess: &Chess) -> Result<Verdict, E
     if chess.is_stalemate() || chess.is_insufficient_material() {
         return Ok(Verdict::DRAW);
     }
-    tables.distance(chess).map(|distance| Verdict::of(distance, chess.halfmoves()))
+    tables
+        .distance(chess)
+        .map(|distance| Verdict::of(distance, chess.halfmoves()))
 }
 
 /// Returns the result of a position and of its moves.
@@ -177,7 +203,13 @@ pub(crate) fn probe(tables: &Resolver<'_>, chess: &Chess) -> Result<Probe, Endga
             is_insufficient_material: after.is_insufficient_material(),
         })
     };
-    let order = |probed: &ProbedMove| (Reverse(probed.outcome()), !probed.is_checkmate, probed.dtz());
+    let order = |probed: &ProbedMove| {
+        (
+            Reverse(probed.outcome()),
+            !probed.is_checkmate,
+            probed.dtz(),
+        )
+    };
     let mut moves = Vec::new();
     let mut failed = None;
     for probed in chess.legal_moves().into_iter().map(probed) {
@@ -189,5 +221,13 @@ pub(crate) fn probe(tables: &Resolver<'_>, chess: &Chess) -> Result<Probe, Endga
             Err(error) => failed = failed.or(Some(error)),
         }
     }
-    failed.map_or_else(|| Ok(Probe { verdict: own?, moves }), Err)
+    failed.map_or_else(
+        || {
+            Ok(Probe {
+                verdict: own?,
+                moves,
+            })
+        },
+        Err,
+    )
 }

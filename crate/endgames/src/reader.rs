@@ -25,7 +25,10 @@ const MAX_BYTES: u64 = 4 << 20;
 /// Memory for pages in bytes.
 const MEMORY: usize = 8 << 20;
 /// Limits of a request: three unneeded pages between two pages, 64 pages in total.
-const LIMITS: RequestLimits = RequestLimits { max_gap: 3 * PAGE, max_bytes: 64 * PAGE };
+const LIMITS: RequestLimits = RequestLimits {
+    max_gap: 3 * PAGE,
+    max_bytes: 64 * PAGE,
+};
 /// Maximum number of requests at a time, by default.
 const CONCURRENT: usize = 6;
 
@@ -45,7 +48,9 @@ pub struct Endgames<S, C = NoCache> {
 
 impl<S: fmt::Debug, C> fmt::Debug for Endgames<S, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Endgames").field("source", &self.source).finish_non_exhaustive()
+        f.debug_struct("Endgames")
+            .field("source", &self.source)
+            .finish_non_exhaustive()
     }
 }
 
@@ -56,7 +61,10 @@ impl<S: fmt::Debug, C> fmt::Debug for Endgames<S, C> {
 /// Returns an error if the index cannot be read or is damaged.
 pub async fn read_index<S: Source>(source: &S) -> Result<Index, EndgameError> {
     let bytes = source.whole(INDEX_FILE, MAX_INDEX).await?;
-    Index::decode(&bytes).map_err(|error| EndgameError::Index { at: source.locate(INDEX_FILE), error })
+    Index::decode(&bytes).map_err(|error| EndgameError::Index {
+        at: source.locate(INDEX_FILE),
+        error,
+    })
 }
 
 impl<S: Source> Endgames<S> {
@@ -79,7 +87,15 @@ impl<S: Source, C: Cache> Endgames<S, C> {
             catalog.add(&table.name, number);
         }
         let pages = Pages::new(MEMORY);
-        Endgames { source, cache, index, catalog, pages, observer: None, concurrency: CONCURRENT }
+        Endgames {
+            source,
+            cache,
+            index,
+            catalog,
+            pages,
+            observer: None,
+            concurrency: CONCURRENT,
+        }
     }
 
     /// Sets the memory for pages, 8 MiB by default. Less than 1 MiB counts as 1 MiB, because a probe needs its pages together.
@@ -90,7 +106,10 @@ impl<S: Source, C: Cache> Endgames<S, C> {
 
     /// Sets the maximum number of requests at a time, 6 by default.
     pub fn with_concurrency(self, concurrency: usize) -> Endgames<S, C> {
-        Endgames { concurrency: concurrency.max(1), ..self }
+        Endgames {
+            concurrency: concurrency.max(1),
+            ..self
+        }
     }
 
     /// Sets a listener of requests.
@@ -133,7 +152,10 @@ impl<S: Source, C: Cache> Endgames<S, C> {
     ///
     /// Returns an error if the tables do not contain the position, are damaged, or cannot be read.
     pub async fn verdict(&self, chess: &Chess) -> Result<Verdict, EndgameError> {
-        self.read(core::slice::from_ref(chess), verdict).await.pop().unwrap_or(Err(TOO_MUCH))
+        self.read(core::slice::from_ref(chess), verdict)
+            .await
+            .pop()
+            .unwrap_or(Err(TOO_MUCH))
     }
 
     /// Returns the result of a position and of all its legal moves.
@@ -142,7 +164,10 @@ impl<S: Source, C: Cache> Endgames<S, C> {
     ///
     /// Returns an error if the tables do not contain the position, are damaged, or cannot be read.
     pub async fn probe(&self, chess: &Chess) -> Result<Probe, EndgameError> {
-        self.probe_many(core::slice::from_ref(chess)).await.pop().unwrap_or(Err(TOO_MUCH))
+        self.probe_many(core::slice::from_ref(chess))
+            .await
+            .pop()
+            .unwrap_or(Err(TOO_MUCH))
     }
 
     /// Returns the results of positions and of all their legal moves. The positions share requests.
@@ -161,8 +186,13 @@ impl<S: Source, C: Cache> Endgames<S, C> {
 
     /// Reads all positions, and requests the missing pages of all of them together.
     async fn read<T>(&self, positions: &[Chess], read: Read<T>) -> Vec<Result<T, EndgameError>> {
-        let check = |chess: &Chess| self.check(chess).err().map(|uncovered| Err(EndgameError::Uncovered(uncovered)));
-        let mut answers: Vec<Option<Result<T, EndgameError>>> = positions.iter().map(check).collect();
+        let check = |chess: &Chess| {
+            self.check(chess)
+                .err()
+                .map(|uncovered| Err(EndgameError::Uncovered(uncovered)))
+        };
+        let mut answers: Vec<Option<Result<T, EndgameError>>> =
+            positions.iter().map(check).collect();
         let limit = MAX_BYTES * positions.len() as u64;
         // The steps of all attempts count.
         let steps: Vec<Steps> = positions.iter().map(|_| Steps::default()).collect();
@@ -197,7 +227,10 @@ impl<S: Source, C: Cache> Endgames<S, C> {
             }
             waves += 1;
         }
-        answers.into_iter().map(|answer| answer.unwrap_or(Err(TOO_MUCH))).collect()
+        answers
+            .into_iter()
+            .map(|answer| answer.unwrap_or(Err(TOO_MUCH)))
+            .collect()
     }
 
     /// Reads a position from the pages in memory. Returns the missing pages; the result counts if no page is missing.
@@ -258,8 +291,8 @@ impl<S: Source, C: Cache> Endgames<S, C> {
         }
         let mut pages = self.cached(&mut wanted).await;
         let requests = self.requests(&wanted);
-        let mut answers =
-            stream::iter(requests.into_iter().map(|run| self.request(run))).buffer_unordered(self.concurrency);
+        let mut answers = stream::iter(requests.into_iter().map(|run| self.request(run)))
+            .buffer_unordered(self.concurrency);
         let mut bytes = 0;
         while let Some(answer) = answers.next().await {
             for (id, page) in answer? {
@@ -269,7 +302,8 @@ impl<S: Source, C: Cache> Endgames<S, C> {
             }
         }
         // Pages of checksums are needed first.
-        let (sums, others): (Vec<_>, Vec<_>) = pages.into_iter().partition(|(id, _)| id.file == SUMS);
+        let (sums, others): (Vec<_>, Vec<_>) =
+            pages.into_iter().partition(|(id, _)| id.file == SUMS);
         for (id, page) in sums.into_iter().chain(others) {
             if !self.is_whole(id, &page) {
                 self.cache.remove(&self.cache_name(id));
@@ -287,13 +321,23 @@ impl<S: Source, C: Cache> Endgames<S, C> {
     async fn cached(&self, wanted: &mut PageSet) -> Vec<(PageId, Vec<u8>)> {
         let start = Instant::now();
         let ids: Vec<PageId> = wanted.iter().rev().collect();
-        let found = self.cache.get(ids.iter().map(|id| self.cache_name(*id)).collect()).await;
+        let found = self
+            .cache
+            .get(ids.iter().map(|id| self.cache_name(*id)).collect())
+            .await;
         let mut pages = Vec::new();
         for (id, page) in ids.into_iter().zip(found) {
             let Some(page) = page else { continue };
             if self.is_whole(id, &page) {
                 wanted.remove(id);
-                self.observe(&self.file_name(id.file), self.page_range(id), 1, Origin::Cache, start, true);
+                self.observe(
+                    &self.file_name(id.file),
+                    self.page_range(id),
+                    1,
+                    Origin::Cache,
+                    start,
+                    true,
+                );
                 self.pages.insert(id, page.clone());
                 pages.push((id, page));
             } else {
@@ -303,9 +347,24 @@ impl<S: Source, C: Cache> Endgames<S, C> {
         pages
     }
 
-    fn observe(&self, file: &str, range: Range<u64>, parts: usize, origin: Origin, start: Instant, is_good: bool) {
+    fn observe(
+        &self,
+        file: &str,
+        range: Range<u64>,
+        parts: usize,
+        origin: Origin,
+        start: Instant,
+        is_good: bool,
+    ) {
         if let Some(observer) = &self.observer {
-            let fetched = Fetched::new(file, self.source.locate(file), range, parts, origin, start.elapsed());
+            let fetched = Fetched::new(
+                file,
+                self.source.locate(file),
+                range,
+                parts,
+                origin,
+                start.elapsed(),
+            );
             observer(&fetched.with_success(is_good));
         }
     }
@@ -349,14 +408,26 @@ impl<S: Source, C: Cache> Endgames<S, C> {
 
     /// Requests pages of a file that are near each other.
     async fn request(&self, run: Vec<PageId>) -> Result<Vec<(PageId, Vec<u8>)>, EndgameError> {
-        let (Some(first), Some(last)) = (run.first(), run.last()) else { return Ok(Vec::new()) };
+        let (Some(first), Some(last)) = (run.first(), run.last()) else {
+            return Ok(Vec::new());
+        };
         let range = self.page_range(*first).start..self.page_range(*last).end;
         let (file, start) = (self.file_name(first.file), Instant::now());
         let bytes = self.source.range(&file, range.clone()).await;
-        self.observe(&file, range, run.len(), Origin::Source, start, bytes.is_ok());
+        self.observe(
+            &file,
+            range,
+            run.len(),
+            Origin::Source,
+            start,
+            bytes.is_ok(),
+        );
         let bytes = bytes?;
         let page = |(page, bytes): (u64, &[u8])| (PageId { page, ..*first }, bytes.to_vec());
-        Ok((first.page..).zip(bytes.chunks(PAGE as usize)).map(page).collect())
+        Ok((first.page..)
+            .zip(bytes.chunks(PAGE as usize))
+            .map(page)
+            .collect())
     }
 
     /// Whether a page has the length and the checksum that the index demands.
@@ -379,4 +450,7 @@ impl<S: Source, C: Cache> Endgames<S, C> {
     }
 }
 
-const TOO_MUCH: EndgameError = EndgameError::TooMuch { bytes: MAX_BYTES, waves: MAX_WAVES };
+const TOO_MUCH: EndgameError = EndgameError::TooMuch {
+    bytes: MAX_BYTES,
+    waves: MAX_WAVES,
+};

@@ -35,7 +35,10 @@ impl Catalog {
     }
 
     fn place(&self, material: Material, metric: Metric) -> Result<usize, usize> {
-        self.tables.binary_search_by_key(&(material, metric), |(material, metric, _)| (*material, *metric))
+        self.tables
+            .binary_search_by_key(&(material, metric), |(material, metric, _)| {
+                (*material, *metric)
+            })
     }
 
     /// Returns the number of a table, whichever side is White.
@@ -80,16 +83,25 @@ impl Distance {
             Outcome::CursedWin => 1 + CURSED,
             Outcome::Win | Outcome::MaybeWin => 1,
         };
-        Distance { plies, is_rounded: false }
+        Distance {
+            plies,
+            is_rounded: false,
+        }
     }
 
     /// Returns the distance with more plies. A draw has no more plies.
     fn later(self, plies: i32) -> Distance {
-        Distance { plies: self.plies + plies * self.plies.signum(), ..self }
+        Distance {
+            plies: self.plies + plies * self.plies.signum(),
+            ..self
+        }
     }
 
     fn reversed(self) -> Distance {
-        Distance { plies: -self.plies, ..self }
+        Distance {
+            plies: -self.plies,
+            ..self
+        }
     }
 }
 
@@ -112,7 +124,11 @@ pub(crate) struct Resolver<'a> {
 impl<'a> Resolver<'a> {
     /// Begins a probe that may take `steps`.
     pub(crate) fn new(files: &'a dyn Files, steps: &'a Steps) -> Resolver<'a> {
-        Resolver { files, steps, is_incomplete: Cell::new(false) }
+        Resolver {
+            files,
+            steps,
+            is_incomplete: Cell::new(false),
+        }
     }
 
     /// Whether a value was not in memory, so that the results do not count.
@@ -137,36 +153,64 @@ impl<'a> Resolver<'a> {
         for m in moves.iter().filter(|m| m.is_capture()) {
             let mut after = chess.clone();
             after.play_unchecked(*m);
-            let outcome = self.after_capture(&after, Outcome::Loss, best_capture.reversed())?.reversed();
+            let outcome = self
+                .after_capture(&after, Outcome::Loss, best_capture.reversed())?
+                .reversed();
             if outcome == Outcome::Win {
-                return Ok(Entry { outcome, is_zeroing: true });
+                return Ok(Entry {
+                    outcome,
+                    is_zeroing: true,
+                });
             }
-            let best = if m.is_en_passant() { &mut best_en_passant } else { &mut best_capture };
+            let best = if m.is_en_passant() {
+                &mut best_en_passant
+            } else {
+                &mut best_capture
+            };
             *best = outcome.max(*best);
             en_passant += usize::from(m.is_en_passant());
         }
         let own = self.own_outcome(chess)?;
         // The table does not know the captures en passant.
         if best_en_passant > own.max(best_capture) {
-            return Ok(Entry { outcome: best_en_passant, is_zeroing: true });
+            return Ok(Entry {
+                outcome: best_en_passant,
+                is_zeroing: true,
+            });
         }
         let best = best_capture.max(best_en_passant);
         if best >= own {
-            return Ok(Entry { outcome: best, is_zeroing: best > Outcome::Draw });
+            return Ok(Entry {
+                outcome: best,
+                is_zeroing: best > Outcome::Draw,
+            });
         }
         // The table takes the position for stalemate if all moves are captures en passant.
         if own == Outcome::Draw && en_passant > 0 && en_passant == moves.len() {
-            return Ok(Entry { outcome: best_en_passant, is_zeroing: true });
+            return Ok(Entry {
+                outcome: best_en_passant,
+                is_zeroing: true,
+            });
         }
-        Ok(Entry { outcome: own, is_zeroing: false })
+        Ok(Entry {
+            outcome: own,
+            is_zeroing: false,
+        })
     }
 
     /// Returns the result of a position after a capture, by alpha-beta search of further captures.
-    fn after_capture(&self, chess: &Chess, mut alpha: Outcome, beta: Outcome) -> Result<Outcome, EndgameError> {
+    fn after_capture(
+        &self,
+        chess: &Chess,
+        mut alpha: Outcome,
+        beta: Outcome,
+    ) -> Result<Outcome, EndgameError> {
         for m in chess.capture_moves() {
             let mut after = chess.clone();
             after.play_unchecked(m);
-            let outcome = self.after_capture(&after, beta.reversed(), alpha.reversed())?.reversed();
+            let outcome = self
+                .after_capture(&after, beta.reversed(), alpha.reversed())?
+                .reversed();
             if outcome >= beta {
                 return Ok(outcome);
             }
@@ -176,7 +220,12 @@ impl<'a> Resolver<'a> {
     }
 
     /// Returns the distance of a position with a result. `may_search` allows the search of its moves.
-    fn distance_of(&self, chess: &Chess, entry: Entry, may_search: bool) -> Result<Distance, EndgameError> {
+    fn distance_of(
+        &self,
+        chess: &Chess,
+        entry: Entry,
+        may_search: bool,
+    ) -> Result<Distance, EndgameError> {
         let outcome = entry.outcome;
         let zeroing = Distance::before_zeroing(outcome);
         if outcome == Outcome::Draw || entry.is_zeroing {
@@ -185,7 +234,10 @@ impl<'a> Resolver<'a> {
         let is_win = outcome > Outcome::Draw;
         let moves = chess.legal_moves();
         if is_win {
-            for m in moves.iter().filter(|m| !m.is_capture() && m.role() == Role::Pawn) {
+            for m in moves
+                .iter()
+                .filter(|m| !m.is_capture() && m.role() == Role::Pawn)
+            {
                 let mut after = chess.clone();
                 after.play_unchecked(*m);
                 if self.outcome(&after)?.reversed() == outcome {
@@ -195,7 +247,10 @@ impl<'a> Resolver<'a> {
         }
         if let Some(plies) = self.own_plies(chess, outcome)? {
             let later = zeroing.later(plies.count.cast_signed());
-            return Ok(Distance { is_rounded: plies.is_rounded, ..later });
+            return Ok(Distance {
+                is_rounded: plies.is_rounded,
+                ..later
+            });
         }
         if !may_search {
             return Err(self.contradiction(chess));
@@ -208,10 +263,14 @@ impl<'a> Resolver<'a> {
             if after.is_checkmate() {
                 return Ok(Distance::before_zeroing(Outcome::Win));
             }
-            let reply = self.distance_of(&after, self.entry(&after)?, false)?.reversed();
+            let reply = self
+                .distance_of(&after, self.entry(&after)?, false)?
+                .reversed();
             if reply.plies.signum() == zeroing.plies.signum() {
                 let reply = reply.later(1);
-                best = best.filter(|best| best.plies <= reply.plies).or(Some(reply));
+                best = best
+                    .filter(|best| best.plies <= reply.plies)
+                    .or(Some(reply));
             }
         }
         best.ok_or_else(|| self.contradiction(chess))
@@ -254,10 +313,17 @@ impl<'a> Resolver<'a> {
             if !place.has_side {
                 return Ok(None);
             }
-            place.plies(outcome, self.steps, |at, bytes| self.files.read(table, at, bytes)).map(Some)
+            place
+                .plies(outcome, self.steps, |at, bytes| {
+                    self.files.read(table, at, bytes)
+                })
+                .map(Some)
         })?;
         // The estimate of a distance that is not in memory is of no consequence.
-        Ok(found.unwrap_or(Some(Plies { count: 0, is_rounded: true })))
+        Ok(found.unwrap_or(Some(Plies {
+            count: 0,
+            is_rounded: true,
+        })))
     }
 
     /// Reads a value of a position's table. `None` if bytes are not in memory.
@@ -268,10 +334,17 @@ impl<'a> Resolver<'a> {
         read: impl FnOnce(Place<'_>, usize) -> Result<T, Stop<EndgameError>>,
     ) -> Result<Option<T>, EndgameError> {
         let material = Material::of_board(chess.board());
-        let missing = || Uncovered::MissingTable { table: file_name(material.stronger_first(), metric) };
+        let missing = || Uncovered::MissingTable {
+            table: file_name(material.stronger_first(), metric),
+        };
         let catalog = self.files.catalog();
-        let number = catalog.find(material, metric).ok_or_else(|| EndgameError::Uncovered(missing()))?;
-        let found = self.files.header(number).and_then(|header| read(header.place(chess)?, number));
+        let number = catalog
+            .find(material, metric)
+            .ok_or_else(|| EndgameError::Uncovered(missing()))?;
+        let found = self
+            .files
+            .header(number)
+            .and_then(|header| read(header.place(chess)?, number));
         match found {
             Ok(value) => Ok(Some(value)),
             Err(Stop::Missing) => {

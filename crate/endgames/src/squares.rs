@@ -102,7 +102,10 @@ fn above_diagonal(square: Square) -> i32 {
 
 /// Returns the number of a square in [`TRIANGLE`].
 fn in_triangle(square: Square) -> u64 {
-    TRIANGLE.iter().position(|other| *other == square).unwrap_or_default() as u64
+    TRIANGLE
+        .iter()
+        .position(|other| *other == square)
+        .unwrap_or_default() as u64
 }
 
 /// Returns the number of a square among the squares below the diagonal a1-h8, in the order of ranks.
@@ -121,7 +124,14 @@ fn pawn_number(square: Square) -> u64 {
 
 /// Number of placements of `count` pawns whose leading pawn is on a file, on lower ranks than `rank`.
 fn pawn_placements(count: u64, file: File, ranks: core::ops::Range<u32>) -> u64 {
-    ranks.map(|rank| binomial(pawn_number(Square::from_coords(file, Rank::new(rank))), count - 1)).sum()
+    ranks
+        .map(|rank| {
+            binomial(
+                pawn_number(Square::from_coords(file, Rank::new(rank))),
+                count - 1,
+            )
+        })
+        .sum()
 }
 
 /// Ranks of pawns.
@@ -129,9 +139,19 @@ const PAWN_RANKS: core::ops::Range<u32> = 1..7;
 
 /// Returns the file of the leading pawn, as a number of 0 to 3. `is_flipped` exchanges the sides of the board.
 pub(crate) fn leading_file(pawns: Bitboard, is_flipped: bool) -> usize {
-    let flip = |square: Square| if is_flipped { square.flip_vertical() } else { square };
-    let leading = pawns.into_iter().max_by_key(|square| pawn_number(flip(*square)));
-    leading.map_or(0, |square| (square.file() as usize).min(7 - square.file() as usize))
+    let flip = |square: Square| {
+        if is_flipped {
+            square.flip_vertical()
+        } else {
+            square
+        }
+    };
+    let leading = pawns
+        .into_iter()
+        .max_by_key(|square| pawn_number(flip(*square)));
+    leading.map_or(0, |square| {
+        (square.file() as usize).min(7 - square.file() as usize)
+    })
 }
 
 /// The special first group of pieces.
@@ -174,14 +194,25 @@ impl Numbering {
         let has_second_pawns = material.both_have_pawns();
         let equal_from = |first: usize| {
             let piece = pieces.get(first)?;
-            Some(pieces[first..].iter().take_while(|other| *other == piece).count())
+            Some(
+                pieces[first..]
+                    .iter()
+                    .take_while(|other| *other == piece)
+                    .count(),
+            )
         };
         let is_group = |first: usize, count: usize| {
-            let total = pieces.iter().filter(|piece| **piece == pieces[first]).count();
+            let total = pieces
+                .iter()
+                .filter(|piece| **piece == pieces[first])
+                .count();
             pieces[first].role == Role::Pawn && count == total
         };
         let (leading, count) = if material.has_pawns() {
-            (Leading::Pawns(File::new(file as u32 & 3)), equal_from(0).filter(|count| is_group(0, *count))?)
+            (
+                Leading::Pawns(File::new(file as u32 & 3)),
+                equal_from(0).filter(|count| is_group(0, *count))?,
+            )
         } else if material.has_single_piece() {
             (Leading::Three, 3)
         } else {
@@ -198,7 +229,13 @@ impl Numbering {
             groups.push(Group { count, factor: 0 });
             next += count;
         }
-        let mut numbering = Numbering { pieces: pieces.to_vec(), leading, groups, has_second_pawns, size: 1 };
+        let mut numbering = Numbering {
+            pieces: pieces.to_vec(),
+            leading,
+            groups,
+            has_second_pawns,
+            size: 1,
+        };
         numbering.set_factors(orders)?;
         Some(numbering)
     }
@@ -206,18 +243,33 @@ impl Numbering {
     /// Sets the factors of the groups. `None` if the places are not different places among the groups.
     fn set_factors(&mut self, [leading, second]: [u8; 2]) -> Option<()> {
         let is_place = |order: u8| usize::from(order) < self.groups.len();
-        if !is_place(leading) || (self.has_second_pawns && (!is_place(second) || second == leading)) {
+        if !is_place(leading) || (self.has_second_pawns && (!is_place(second) || second == leading))
+        {
             return None;
         }
-        let second = if self.has_second_pawns { second } else { NO_GROUP };
+        let second = if self.has_second_pawns {
+            second
+        } else {
+            NO_GROUP
+        };
         let special = 1 + usize::from(self.has_second_pawns);
-        let mut free = 64 - self.groups[..special].iter().map(|group| group.count as u64).sum::<u64>();
+        let mut free = 64
+            - self.groups[..special]
+                .iter()
+                .map(|group| group.count as u64)
+                .sum::<u64>();
         let mut others = special..self.groups.len();
         for place in 0..self.groups.len() as u8 {
             let (number, placements) = if place == leading {
                 (0, self.leading_placements())
             } else if place == second {
-                (1, binomial(PAWN_SQUARES - self.groups[0].count as u64, self.groups[1].count as u64))
+                (
+                    1,
+                    binomial(
+                        PAWN_SQUARES - self.groups[0].count as u64,
+                        self.groups[1].count as u64,
+                    ),
+                )
             } else {
                 let number = others.next()?;
                 let count = self.groups[number].count as u64;
@@ -253,20 +305,34 @@ impl Numbering {
         let squares = buffer.get_mut(..self.pieces.len())?;
         let mut used = Bitboard::EMPTY;
         for (piece, to) in self.pieces.iter().zip(squares.iter_mut()) {
-            let color = if is_flipped { !piece.color } else { piece.color };
+            let color = if is_flipped {
+                !piece.color
+            } else {
+                piece.color
+            };
             let square = (board.by_piece(Piece { color, ..*piece }) & !used).first()?;
             used.add(square);
-            *to = if is_flipped { square.flip_vertical() } else { square };
+            *to = if is_flipped {
+                square.flip_vertical()
+            } else {
+                square
+            };
         }
         let mut number = self.leading_number(squares)? * self.groups[0].factor;
         let mut first = self.groups[0].count;
         for (place, group) in self.groups.iter().enumerate().skip(1) {
             let (before, rest) = squares.split_at(first);
             let group_squares = &rest[..group.count];
-            let below = if place == 1 && self.has_second_pawns { FIRST_RANK } else { 0 };
+            let below = if place == 1 && self.has_second_pawns {
+                FIRST_RANK
+            } else {
+                0
+            };
             let mut placement = 0;
             for square in group_squares {
-                let lower = |squares: &[Square]| squares.iter().filter(|other| *other < square).count() as u64;
+                let lower = |squares: &[Square]| {
+                    squares.iter().filter(|other| *other < square).count() as u64
+                };
                 // Squares of earlier groups are not free.
                 let free = (*square as u64).checked_sub(lower(before) + below)?;
                 placement += binomial(free, 1 + lower(group_squares));
@@ -285,30 +351,47 @@ impl Numbering {
             squares.swap(0, leading);
         }
         if squares[0].file() > File::D {
-            squares.iter_mut().for_each(|square| *square = square.flip_horizontal());
+            squares
+                .iter_mut()
+                .for_each(|square| *square = square.flip_horizontal());
         }
         if let Leading::Pawns(file) = self.leading {
             if squares[0].file() != file {
                 return None;
             }
-            let lower = pawn_placements(count as u64, file, PAWN_RANKS.start..squares[0].rank() as u32);
+            let lower = pawn_placements(
+                count as u64,
+                file,
+                PAWN_RANKS.start..squares[0].rank() as u32,
+            );
             let others = &squares[1..count];
             let placement = others.iter().map(|square| {
                 let number = pawn_number(*square);
-                let chosen = others.iter().filter(|other| pawn_number(**other) <= number).count() as u64;
+                let chosen = others
+                    .iter()
+                    .filter(|other| pawn_number(**other) <= number)
+                    .count() as u64;
                 binomial(number, chosen)
             });
             return Some(lower + placement.sum::<u64>());
         }
         if squares[0].rank() > Rank::Fourth {
-            squares.iter_mut().for_each(|square| *square = square.flip_vertical());
+            squares
+                .iter_mut()
+                .for_each(|square| *square = square.flip_vertical());
         }
-        let first_off = squares[..count].iter().find(|square| above_diagonal(**square) != 0);
+        let first_off = squares[..count]
+            .iter()
+            .find(|square| above_diagonal(**square) != 0);
         if first_off.is_some_and(|square| above_diagonal(*square) > 0) {
-            squares.iter_mut().for_each(|square| *square = square.flip_diagonal());
+            squares
+                .iter_mut()
+                .for_each(|square| *square = square.flip_diagonal());
         }
         match self.leading {
-            Leading::Kings => Some(u64::from(KING_PAIRS[in_triangle(squares[0]) as usize][squares[1] as usize])),
+            Leading::Kings => Some(u64::from(
+                KING_PAIRS[in_triangle(squares[0]) as usize][squares[1] as usize],
+            )),
             _ => Some(number_of_three([squares[0], squares[1], *squares.get(2)?])),
         }
     }
@@ -317,7 +400,9 @@ impl Numbering {
 /// Returns the number of three different pieces. The first piece is in the triangle a1-d1-d4, and the first piece off the
 /// diagonal is below it.
 fn number_of_three([first, second, third]: [Square; 3]) -> u64 {
-    let before = |square: Square, others: &[Square]| others.iter().filter(|other| **other < square).count() as u64;
+    let before = |square: Square, others: &[Square]| {
+        others.iter().filter(|other| **other < square).count() as u64
+    };
     // Number of a square without the squares of other pieces.
     let free = |square: Square, others: &[Square]| square as u64 - before(square, others);
     let free_on = |square: Square, others: &[Square]| square.rank() as u64 - before(square, others);
@@ -327,7 +412,10 @@ fn number_of_three([first, second, third]: [Square; 3]) -> u64 {
     } else if above_diagonal(second) != 0 {
         FIRST_OFF + (diagonal * BELOW + below_diagonal(second)) * 62 + free(third, &[first, second])
     } else if above_diagonal(third) != 0 {
-        FIRST_OFF + SECOND_OFF + (diagonal * 7 + free_on(second, &[first])) * BELOW + below_diagonal(third)
+        FIRST_OFF
+            + SECOND_OFF
+            + (diagonal * 7 + free_on(second, &[first])) * BELOW
+            + below_diagonal(third)
     } else {
         let (second, third) = (free_on(second, &[first]), free_on(third, &[first, second]));
         FIRST_OFF + SECOND_OFF + THIRD_OFF + (diagonal * 7 + second) * 6 + third
@@ -345,7 +433,10 @@ pub(crate) fn piece(code: u8) -> Option<Piece> {
         6 => Role::King,
         _ => return None,
     };
-    Some(Piece { color: Color::from_white(code & 8 == 0), role })
+    Some(Piece {
+        color: Color::from_white(code & 8 == 0),
+        role,
+    })
 }
 
 #[cfg(test)]
@@ -355,21 +446,35 @@ mod tests {
 
     #[test]
     fn squares_below_the_diagonal_have_consecutive_numbers() {
-        let below = (0..64).map(Square::new).filter(|square| above_diagonal(*square) < 0);
+        let below = (0..64)
+            .map(Square::new)
+            .filter(|square| above_diagonal(*square) < 0);
         assert!(below.map(below_diagonal).eq(0..BELOW));
     }
 
     #[test]
     fn pawns_near_the_edge_and_low_pawns_have_larger_numbers() {
-        let mut numbers: Vec<u64> = (8..56).map(|square| pawn_number(Square::new(square))).collect();
-        assert_eq!((pawn_number(Square::A2), pawn_number(Square::H2), pawn_number(Square::E7)), (47, 46, 0));
+        let mut numbers: Vec<u64> = (8..56)
+            .map(|square| pawn_number(Square::new(square)))
+            .collect();
+        assert_eq!(
+            (
+                pawn_number(Square::A2),
+                pawn_number(Square::H2),
+                pawn_number(Square::E7)
+            ),
+            (47, 46, 0)
+        );
         numbers.sort_unstable();
         assert!(numbers.into_iter().eq(0..PAWN_SQUARES));
     }
 
     /// Every number below the size belongs to a position, and only to symmetric positions.
     fn assert_dense(letters: &str, leading: u8) {
-        let pieces: Vec<Piece> = letters.chars().map(|letter| Piece::from_char(letter).unwrap()).collect();
+        let pieces: Vec<Piece> = letters
+            .chars()
+            .map(|letter| Piece::from_char(letter).unwrap())
+            .collect();
         let numbering = Numbering::new(&pieces, [leading, NO_GROUP], 0).unwrap();
         let mut found = vec![false; numbering.size as usize];
         for place in 0..64_u64.pow(pieces.len() as u32) {
@@ -400,13 +505,19 @@ mod tests {
     #[test]
     fn invalid_orders_of_pieces_are_rejected() {
         let of = |letters: &str, orders| {
-            let pieces: Vec<Piece> = letters.chars().map(|letter| Piece::from_char(letter).unwrap()).collect();
+            let pieces: Vec<Piece> = letters
+                .chars()
+                .map(|letter| Piece::from_char(letter).unwrap())
+                .collect();
             Numbering::new(&pieces, orders, 0).is_some()
         };
         assert!(of("PPKk", [0, NO_GROUP]) && of("PpKk", [1, 0]));
         assert!(!of("PKPk", [0, NO_GROUP]), "pawns apart");
         assert!(!of("PKpk", [0, 1]), "pawns of the other side later");
         assert!(!of("QQKk", [0, NO_GROUP]), "kings later");
-        assert!(!of("KQk", [1, NO_GROUP]) && !of("PpKk", [2, 2]) && !of("PpKk", [0, NO_GROUP]), "places");
+        assert!(
+            !of("KQk", [1, NO_GROUP]) && !of("PpKk", [2, 2]) && !of("PpKk", [0, NO_GROUP]),
+            "places"
+        );
     }
 }

@@ -25,7 +25,13 @@ impl Symbols {
         let found = fields.short()?;
         if !(1..=MAX_SYMBOLS).contains(&found) {
             let field = Field::Symbols;
-            return Err(TableError::Field { byte, field, min: 1, max: MAX_SYMBOLS.into(), found: found.into() });
+            return Err(TableError::Field {
+                byte,
+                field,
+                min: 1,
+                max: MAX_SYMBOLS.into(),
+                found: found.into(),
+            });
         }
         let byte = fields.at as u64;
         let bytes = fields.take(3 * usize::from(found))?;
@@ -36,8 +42,10 @@ impl Symbols {
             [low | (middle & 0xf) << 8, middle >> 4 | high << 4]
         };
         let pairs: Vec<[u16; 2]> = bytes.as_chunks().0.iter().map(pair).collect();
-        let counts =
-            counts(&pairs).map_err(|symbol| TableError::Pair { byte: byte + 3 * u64::from(symbol), symbol })?;
+        let counts = counts(&pairs).map_err(|symbol| TableError::Pair {
+            byte: byte + 3 * u64::from(symbol),
+            symbol,
+        })?;
         Ok(Symbols { pairs, counts })
     }
 

@@ -129,7 +129,10 @@ impl fmt::Display for TableError {
         match self {
             TableError::Magic { expected, found } => {
                 let [expected, found] = [*expected, *found].map(u32::from_be_bytes);
-                write!(f, "expected the first bytes {expected:08x}, found {found:08x}: the file is not a Syzygy table")
+                write!(
+                    f,
+                    "expected the first bytes {expected:08x}, found {found:08x}: the file is not a Syzygy table"
+                )
             }
             TableError::Length { found } => {
                 write!(
@@ -137,29 +140,60 @@ impl fmt::Display for TableError {
                     "expected a length of 16 bytes more than a multiple of 64, found {found} bytes: the file is incomplete"
                 )
             }
-            TableError::Header => f.write_str("the header extends beyond the end of the file, or is too long"),
+            TableError::Header => {
+                f.write_str("the header extends beyond the end of the file, or is too long")
+            }
             TableError::Data { expected, found } => {
-                write!(f, "the header announces a file of {expected} bytes, but the file has {found} bytes")
+                write!(
+                    f,
+                    "the header announces a file of {expected} bytes, but the file has {found} bytes"
+                )
             }
             TableError::Layout { expected, found } => write!(
                 f,
                 "the index has a header of {} bytes and data from byte {}, but the table has {} and {}",
                 expected.header, expected.index, found.header, found.index
             ),
-            TableError::Flags { expected, found } => write!(f, "byte 4: expected the flags {expected}, found {found}"),
+            TableError::Flags { expected, found } => {
+                write!(f, "byte 4: expected the flags {expected}, found {found}")
+            }
             TableError::Pieces { byte } => {
-                write!(f, "byte {byte}: expected the pieces of the table in groups, found other pieces")
+                write!(
+                    f,
+                    "byte {byte}: expected the pieces of the table in groups, found other pieces"
+                )
             }
-            TableError::Code { byte } => write!(f, "byte {byte}: the Huffman code has contradictory lengths"),
+            TableError::Code { byte } => {
+                write!(f, "byte {byte}: the Huffman code has contradictory lengths")
+            }
             TableError::Pair { byte, symbol } => {
-                write!(f, "byte {byte}: symbol {symbol} contains itself, a missing symbol or too many values")
+                write!(
+                    f,
+                    "byte {byte}: symbol {symbol} contains itself, a missing symbol or too many values"
+                )
             }
-            TableError::Field { byte, field, min, max, found } => {
-                write!(f, "byte {byte}: expected {} from {min} to {max}, found {found}", field.name())
+            TableError::Field {
+                byte,
+                field,
+                min,
+                max,
+                found,
+            } => {
+                write!(
+                    f,
+                    "byte {byte}: expected {} from {min} to {max}, found {found}",
+                    field.name()
+                )
             }
-            TableError::Block { byte } => write!(f, "byte {byte}: the block has fewer values than announced"),
-            TableError::Steps => f.write_str("the position takes too many steps: the table is damaged"),
-            TableError::Distances => f.write_str("the distances contradict the results: the table is damaged"),
+            TableError::Block { byte } => {
+                write!(f, "byte {byte}: the block has fewer values than announced")
+            }
+            TableError::Steps => {
+                f.write_str("the position takes too many steps: the table is damaged")
+            }
+            TableError::Distances => {
+                f.write_str("the distances contradict the results: the table is damaged")
+            }
         }
     }
 }

@@ -41,7 +41,9 @@ pub struct Tables {
 
 impl fmt::Debug for Tables {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tables").field("count", &self.tables.len()).finish_non_exhaustive()
+        f.debug_struct("Tables")
+            .field("count", &self.tables.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -69,11 +71,16 @@ impl Table {
             let mut bytes = vec![0; end as usize];
             read_exact_at(&file, &mut bytes, 0).map_err(|error| self.failed(&error))?;
             match Header::parse(&self.name, length, &bytes) {
-                Err(TableError::Header) if end < length.min(MAX_HEADER) => end = (2 * end).min(length),
+                Err(TableError::Header) if end < length.min(MAX_HEADER) => {
+                    end = (2 * end).min(length)
+                }
                 header => break header?,
             }
         };
-        Ok(self.open.get_or_init(|| Open { file, header: Arc::new(header) }))
+        Ok(self.open.get_or_init(|| Open {
+            file,
+            header: Arc::new(header),
+        }))
     }
 
     fn failed(&self, error: &io::Error) -> Stop<EndgameError> {
@@ -90,7 +97,11 @@ fn read_exact_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
     {
         let mut read = 0;
         while read < bytes.len() {
-            match std::os::windows::fs::FileExt::seek_read(file, &mut bytes[read..], at + read as u64)? {
+            match std::os::windows::fs::FileExt::seek_read(
+                file,
+                &mut bytes[read..],
+                at + read as u64,
+            )? {
                 0 => return Err(io::ErrorKind::UnexpectedEof.into()),
                 count => read += count,
             }
@@ -125,7 +136,11 @@ impl Tables {
     ///
     /// Returns an error if the folder cannot be read, or if the length of a table is wrong.
     pub fn open(folder: impl AsRef<Path>) -> io::Result<Tables> {
-        let mut tables = Tables { tables: Vec::new(), catalog: Catalog::default(), max_pieces: 0 };
+        let mut tables = Tables {
+            tables: Vec::new(),
+            catalog: Catalog::default(),
+            max_pieces: 0,
+        };
         tables.add(folder)?;
         Ok(tables)
     }
@@ -139,13 +154,22 @@ impl Tables {
         let before = self.tables.len();
         for entry in std::fs::read_dir(folder)? {
             let path = entry?.path();
-            let name = path.file_name().and_then(|name| name.to_str()?.parse::<TableName>().ok());
-            let Some(name) = name.filter(|_| path.is_file()) else { continue };
-            Header::check_length(path.metadata()?.len())
-                .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, format!("{name}: {error}")))?;
+            let name = path
+                .file_name()
+                .and_then(|name| name.to_str()?.parse::<TableName>().ok());
+            let Some(name) = name.filter(|_| path.is_file()) else {
+                continue;
+            };
+            Header::check_length(path.metadata()?.len()).map_err(|error| {
+                io::Error::new(io::ErrorKind::InvalidData, format!("{name}: {error}"))
+            })?;
             self.catalog.add(&name, self.tables.len());
             self.max_pieces = self.max_pieces.max(name.pieces());
-            self.tables.push(Table { name, path, open: OnceLock::new() });
+            self.tables.push(Table {
+                name,
+                path,
+                open: OnceLock::new(),
+            });
         }
         Ok(self.tables.len() - before)
     }

@@ -37,7 +37,11 @@ type Facts = (Outcome, i32, bool);
 fn expected(tables: &Tablebase<Chess>, chess: &Chess) -> Result<Facts, SyzygyError> {
     let dtz = tables.probe_dtz(chess)?;
     let wdl = AmbiguousWdl::from_dtz_and_halfmoves(dtz, chess.halfmoves());
-    Ok((outcome(wdl), dtz.ignore_rounding().0, dtz.precise().is_none()))
+    Ok((
+        outcome(wdl),
+        dtz.ignore_rounding().0,
+        dtz.precise().is_none(),
+    ))
 }
 
 #[test]
@@ -53,24 +57,48 @@ fn all_tables_have_the_results_of_another_decoder() -> Result<(), Box<dyn Error>
         if chess.is_insufficient_material() {
             return;
         }
-        let (fresh, fen) = (expected(&other, &chess), shakmaty::fen::Fen::from_position(&chess, EnPassantMode::Legal));
+        let (fresh, fen) = (
+            expected(&other, &chess),
+            shakmaty::fen::Fen::from_position(&chess, EnPassantMode::Legal),
+        );
         let (fresh_outcome, dtz, _) = fresh.expect("another decoder knows the position");
         // The clocks at which a win becomes a draw are tried most.
         let near = 100_u32.saturating_sub(dtz.unsigned_abs()) as u64;
         for halfmoves in [0, near, near.saturating_sub(1), clocks.below(120)] {
-            let Some(late) = with_clock(&chess, halfmoves as u32) else { continue };
+            let Some(late) = with_clock(&chess, halfmoves as u32) else {
+                continue;
+            };
             let verdict = tables.verdict(&late).expect("the position is in a table");
             let expected = expected(&other, &late).expect("another decoder knows the position");
-            assert_eq!((verdict.outcome, verdict.dtz, verdict.is_rounded), expected, "{fen}, clock {halfmoves}");
+            assert_eq!(
+                (verdict.outcome, verdict.dtz, verdict.is_rounded),
+                expected,
+                "{fen}, clock {halfmoves}"
+            );
             ambiguous += usize::from([Outcome::MaybeLoss, Outcome::MaybeWin].contains(&expected.0));
         }
-        assert_eq!(tables.outcome(&chess).expect("the position is in a table"), fresh_outcome);
-        let wdl: Wdl = other.probe_wdl_after_zeroing(&chess).expect("another decoder knows the position");
+        assert_eq!(
+            tables.outcome(&chess).expect("the position is in a table"),
+            fresh_outcome
+        );
+        let wdl: Wdl = other
+            .probe_wdl_after_zeroing(&chess)
+            .expect("another decoder knows the position");
         assert_eq!(outcome(wdl.into()), fresh_outcome);
         positions += 1;
     };
     let mut names: Vec<String> = std::fs::read_dir(&folder)?
-        .filter_map(|entry| Some(entry.ok()?.path().file_name()?.to_str()?.strip_suffix(".rtbw")?.to_string()))
+        .filter_map(|entry| {
+            Some(
+                entry
+                    .ok()?
+                    .path()
+                    .file_name()?
+                    .to_str()?
+                    .strip_suffix(".rtbw")?
+                    .to_string(),
+            )
+        })
         .collect();
     names.sort_unstable();
     assert_eq!(names.len(), 35);
@@ -81,6 +109,9 @@ fn all_tables_have_the_results_of_another_decoder() -> Result<(), Box<dyn Error>
         every(small, &mut compare);
     }
     println!("{positions} positions, {ambiguous} results that rounded distances do not decide");
-    assert!(positions > 300_000 && ambiguous > 1000, "{positions} positions, {ambiguous} ambiguous results");
+    assert!(
+        positions > 300_000 && ambiguous > 1000,
+        "{positions} positions, {ambiguous} ambiguous results"
+    );
     Ok(())
 }

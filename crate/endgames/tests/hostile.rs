@@ -10,7 +10,9 @@ use peak_alloc::PeakAlloc;
 use shakmaty::{CastlingMode, Chess, fen::Fen};
 use shelfish::reader::NoCache;
 use shelfish::source::memory::Memory;
-use shelfish_endgames::{EndgameError, Endgames, Field, Index, IndexBuilder, TableError, TableName};
+use shelfish_endgames::{
+    EndgameError, Endgames, Field, Index, IndexBuilder, TableError, TableName,
+};
 use support::table::{Coding, VALUE, table};
 
 #[global_allocator]
@@ -40,7 +42,10 @@ struct Attack {
 
 /// Returns pairs that are changed in a table of equal values.
 fn with_pairs(pairs: Vec<[u16; 2]>) -> Coding {
-    Coding { pairs, ..Coding::of_equal(4, 8) }
+    Coding {
+        pairs,
+        ..Coding::of_equal(4, 8)
+    }
 }
 
 fn attacks() -> Vec<Attack> {
@@ -50,7 +55,10 @@ fn attacks() -> Vec<Attack> {
     let valid = |symbols| changed("KRPvKR", with_pairs(vec![leaf; symbols]));
     let cycle: Vec<[u16; 2]> = (0..255).map(|n| [n + 1, n + 1]).chain([[0, 0]]).collect();
     let chain: Vec<[u16; 2]> = (0..4094).map(|n| [n + 1, 4094]).chain([leaf]).collect();
-    let backward: Vec<[u16; 2]> = [leaf].into_iter().chain((1..4095).map(|n| [n - 1, 0])).collect();
+    let backward: Vec<[u16; 2]> = [leaf]
+        .into_iter()
+        .chain((1..4095).map(|n| [n - 1, 0]))
+        .collect();
     // Codes of one bit, in blocks of the greatest length. The values that are needed are the last of their blocks. White wins, so that
     // the distances of all moves and replies are needed.
     let bits = |value| Coding {
@@ -62,7 +70,11 @@ fn attacks() -> Vec<Attack> {
         place: Some(0x1fff),
         ..Coding::of_equal(value, 8)
     };
-    let walk = |value| Coding { place: Some(0xf00), length: Some(0), ..Coding::of_equal(value, 3) };
+    let walk = |value| Coding {
+        place: Some(0xf00),
+        length: Some(0),
+        ..Coding::of_equal(value, 3)
+    };
     let both = |coding: &dyn Fn(u16) -> Coding| table("KQRvKQ.rtbw", &[coding(4), coding(0)]);
     let widest = with_pairs((0..4095).map(|_| leaf).collect());
     let contradictory = |name, symbols, pairs| Attack {
@@ -84,7 +96,10 @@ fn attacks() -> Vec<Attack> {
             table: changed("KRPvKR", widest),
             hostile: None,
             is_expected: |error| {
-                matches!(error, TableError::Block { .. } | TableError::Distances | TableError::Field { .. })
+                matches!(
+                    error,
+                    TableError::Block { .. } | TableError::Distances | TableError::Field { .. }
+                )
             },
         },
         Attack {
@@ -93,7 +108,16 @@ fn attacks() -> Vec<Attack> {
             fen: QUEENS,
             table: both(&walk),
             hostile: None,
-            is_expected: |error| matches!(error, TableError::Steps | TableError::Field { field: Field::Block, .. }),
+            is_expected: |error| {
+                matches!(
+                    error,
+                    TableError::Steps
+                        | TableError::Field {
+                            field: Field::Block,
+                            ..
+                        }
+                )
+            },
         },
         Attack {
             name: "blocks of 8,192 codes of one bit",
@@ -111,7 +135,10 @@ fn reader(attack: &Attack) -> Endgames<Memory> {
     let name = format!("{}.rtbw", attack.material);
     let distances = format!("{}.rtbz", attack.material);
     let mut files = vec![(name.clone(), attack.table.clone())];
-    files.push((distances.clone(), table(&distances, &[Coding::of_equal(10, 8)])));
+    files.push((
+        distances.clone(),
+        table(&distances, &[Coding::of_equal(10, 8)]),
+    ));
     for entry in std::fs::read_dir(support::root().join("static-shards/endgames")).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap().to_string();
@@ -136,7 +163,12 @@ fn hostile_tables_take_little_time_and_memory() {
     println!("| table | bytes | ms | memory, MB | outcome |\n|---|---:|---:|---:|---|");
     for attack in attacks() {
         let endgames = reader(&attack);
-        let chess: Chess = attack.fen.parse::<Fen>().unwrap().into_position(CastlingMode::Standard).unwrap();
+        let chess: Chess = attack
+            .fen
+            .parse::<Fen>()
+            .unwrap()
+            .into_position(CastlingMode::Standard)
+            .unwrap();
         let (mut least, mut most, mut outcome) = (f64::INFINITY, 0, None);
         for _ in 0..RUNS {
             endgames.clear_memory();
@@ -148,10 +180,20 @@ fn hostile_tables_take_little_time_and_memory() {
             most = MEMORY.peak_usage().saturating_sub(before);
         }
         let error = outcome.unwrap().err();
-        let shown = error.as_ref().map_or("a value".to_string(), ToString::to_string);
+        let shown = error
+            .as_ref()
+            .map_or("a value".to_string(), ToString::to_string);
         let bytes = attack.hostile.as_ref().unwrap_or(&attack.table).len();
-        println!("| {} | {bytes} | {least:.1} | {:.1} | {shown} |", attack.name, most as f64 / 1e6);
-        assert!(most <= MAX_MEMORY, "{}: {most} bytes of memory", attack.name);
+        println!(
+            "| {} | {bytes} | {least:.1} | {:.1} | {shown} |",
+            attack.name,
+            most as f64 / 1e6
+        );
+        assert!(
+            most <= MAX_MEMORY,
+            "{}: {most} bytes of memory",
+            attack.name
+        );
         assert!(least < 1000.0, "{}: {least} ms", attack.name);
         match error {
             None | Some(EndgameError::TooMuch { .. } | EndgameError::Uncovered(_)) => {}

@@ -36,12 +36,17 @@ impl Source for Counted {
         let mut is_first = true;
         let turn = poll_fn(move |context| {
             context.waker().wake_by_ref();
-            if core::mem::replace(&mut is_first, false) { Poll::Pending } else { Poll::Ready(()) }
+            if core::mem::replace(&mut is_first, false) {
+                Poll::Pending
+            } else {
+                Poll::Ready(())
+            }
         });
         turn.await;
         self.running.fetch_sub(1, Ordering::Relaxed);
         self.requests.fetch_add(1, Ordering::Relaxed);
-        self.bytes.fetch_add(range.end - range.start, Ordering::Relaxed);
+        self.bytes
+            .fetch_add(range.end - range.start, Ordering::Relaxed);
         self.files.range(file, range).await
     }
 
@@ -80,24 +85,52 @@ fn files(materials: &[&str]) -> Counted {
     println!("{} tables, {:.1} MB", files.len(), length as f64 / 1e6);
     files.insert(INDEX_FILE.to_string(), builder.finish().0.encode());
     let zero = || AtomicU64::new(0);
-    Counted { files: Memory::new(files), bytes: zero(), requests: zero(), running: zero(), waves: zero() }
+    Counted {
+        files: Memory::new(files),
+        bytes: zero(),
+        requests: zero(),
+        running: zero(),
+        waves: zero(),
+    }
 }
 
 /// Probes positions one after the other, each with nothing in memory. Asserts limits of waves, requests and bytes.
 fn assert_bounded(files: Counted, fens: &[&str], waves: u64, requests: u64, bytes: u64) {
-    let endgames = block_on(Endgames::open(files)).unwrap().with_concurrency(1000);
+    let endgames = block_on(Endgames::open(files))
+        .unwrap()
+        .with_concurrency(1000);
     for fen in fens {
-        let chess: Chess = fen.parse::<Fen>().unwrap().into_position(CastlingMode::Standard).unwrap();
+        let chess: Chess = fen
+            .parse::<Fen>()
+            .unwrap()
+            .into_position(CastlingMode::Standard)
+            .unwrap();
         endgames.clear_memory();
         match block_on(endgames.probe(&chess)) {
             Ok(probe) => assert!(!probe.moves.is_empty()),
             // The results of real tables contradict the made tables.
-            Err(error) => assert!(matches!(error, EndgameError::Table { error: TableError::Distances, .. }), "{error}"),
+            Err(error) => assert!(
+                matches!(
+                    error,
+                    EndgameError::Table {
+                        error: TableError::Distances,
+                        ..
+                    }
+                ),
+                "{error}"
+            ),
         }
         let counts = &endgames.source();
-        let taken = [&counts.waves, &counts.requests, &counts.bytes].map(|count| count.swap(0, Ordering::Relaxed));
-        println!("{fen}: {} waves, {} requests, {} bytes", taken[0], taken[1], taken[2]);
-        assert!(taken[0] <= waves && taken[1] <= requests && taken[2] <= bytes, "{fen}: {taken:?}");
+        let taken = [&counts.waves, &counts.requests, &counts.bytes]
+            .map(|count| count.swap(0, Ordering::Relaxed));
+        println!(
+            "{fen}: {} waves, {} requests, {} bytes",
+            taken[0], taken[1], taken[2]
+        );
+        assert!(
+            taken[0] <= waves && taken[1] <= requests && taken[2] <= bytes,
+            "{fen}: {taken:?}"
+        );
     }
 }
 
@@ -116,6 +149,9 @@ fn positions_of_five_pieces_take_few_requests() {
 #[test]
 fn positions_of_six_pieces_take_few_requests() {
     let files = files(&["KRPPvKR", "KRPvKR", "KPPvKR", "KRPPvK"]);
-    let fens = ["8/8/1k6/8/8/3KP1P1/4R3/r7 w - - 0 1", "8/8/1k6/8/8/3KP1P1/4R3/r7 b - - 0 1"];
+    let fens = [
+        "8/8/1k6/8/8/3KP1P1/4R3/r7 w - - 0 1",
+        "8/8/1k6/8/8/3KP1P1/4R3/r7 b - - 0 1",
+    ];
     assert_bounded(files, &fens, 6, 120, 2 << 20);
 }

@@ -14,7 +14,8 @@ use shakmaty::{CastlingMode, Chess, Position as _, fen::Fen};
 use shelfish::source::memory::Memory;
 use shelfish::source::{Source, SourceError};
 use shelfish_endgames::{
-    EndgameError, Endgames, INDEX_FILE, Index, IndexBuilder, Outcome, Probe, Tables, Uncovered, read_index,
+    EndgameError, Endgames, INDEX_FILE, Index, IndexBuilder, Outcome, Probe, Tables, Uncovered,
+    read_index,
 };
 use support::{random, root};
 
@@ -49,7 +50,11 @@ struct Counted {
 
 impl Counted {
     fn new(files: Files) -> Counted {
-        Counted { files: Memory::new(files), requests: AtomicU64::new(0), bytes: AtomicU64::new(0) }
+        Counted {
+            files: Memory::new(files),
+            requests: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+        }
     }
 
     fn count(&self, bytes: &[u8]) {
@@ -58,7 +63,10 @@ impl Counted {
     }
 
     fn taken(&self) -> (u64, u64) {
-        (self.requests.swap(0, Ordering::Relaxed), self.bytes.swap(0, Ordering::Relaxed))
+        (
+            self.requests.swap(0, Ordering::Relaxed),
+            self.bytes.swap(0, Ordering::Relaxed),
+        )
     }
 }
 
@@ -81,7 +89,10 @@ impl Source for Counted {
 }
 
 fn chess(fen: &str) -> Chess {
-    fen.parse::<Fen>().unwrap().into_position(CastlingMode::Standard).unwrap()
+    fen.parse::<Fen>()
+        .unwrap()
+        .into_position(CastlingMode::Standard)
+        .unwrap()
 }
 
 #[test]
@@ -90,10 +101,16 @@ fn paged_tables_have_the_results_of_complete_files() -> Result<(), Box<dyn Error
     let files = files();
     let mut costs = Vec::new();
     let mut next_costs = Vec::new();
-    for (seed, name) in files.keys().filter(|name| name.ends_with("rtbw")).enumerate() {
+    for (seed, name) in files
+        .keys()
+        .filter(|name| name.ends_with("rtbw"))
+        .enumerate()
+    {
         let material = name.trim_end_matches(".rtbw");
         let mut positions = Vec::new();
-        random(material, 1000 + seed as u64, 8, |chess| positions.push(chess));
+        random(material, 1000 + seed as u64, 8, |chess| {
+            positions.push(chess)
+        });
         for chess in positions {
             let endgames = block_on(Endgames::open(Counted::new(files.clone())))?;
             let found = block_on(endgames.probe(&chess))?;
@@ -141,8 +158,14 @@ fn positions_without_a_table_are_errors_with_a_reason() -> Result<(), Box<dyn Er
         Err(EndgameError::Uncovered(uncovered)) => uncovered,
         other => panic!("{other:?}"),
     };
-    assert_eq!(uncovered("8/8/8/4k3/8/8/8/4K2R w K - 0 1"), Uncovered::Castling);
-    assert_eq!(uncovered("8/8/8/4k3/8/2P5/2P5/1RR1K3 w - - 0 1"), Uncovered::TooManyPieces { max: 4, found: 6 });
+    assert_eq!(
+        uncovered("8/8/8/4k3/8/8/8/4K2R w K - 0 1"),
+        Uncovered::Castling
+    );
+    assert_eq!(
+        uncovered("8/8/8/4k3/8/2P5/2P5/1RR1K3 w - - 0 1"),
+        Uncovered::TooManyPieces { max: 4, found: 6 }
+    );
     assert_eq!(endgames.source().taken(), (0, 0));
 
     let mut builder = IndexBuilder::default();
@@ -153,7 +176,9 @@ fn positions_without_a_table_are_errors_with_a_reason() -> Result<(), Box<dyn Er
     files.insert(INDEX_FILE.to_string(), builder.finish().0.encode());
     let endgames = block_on(Endgames::open(Memory::new(files)))?;
     match block_on(endgames.probe(&chess("8/8/8/4k3/8/8/8/1Q2K3 w - - 0 1"))) {
-        Err(EndgameError::Uncovered(Uncovered::MissingTable { table })) => assert_eq!(table, "KQvK.rtbz"),
+        Err(EndgameError::Uncovered(Uncovered::MissingTable { table })) => {
+            assert_eq!(table, "KQvK.rtbz")
+        }
         other => panic!("{other:?}"),
     }
     Ok(())
@@ -173,13 +198,36 @@ fn the_half_move_clock_decides_between_a_win_and_a_draw() -> Result<(), Box<dyn 
 #[test]
 fn the_outcome_is_the_result_without_the_half_move_clock() -> Result<(), Box<dyn Error>> {
     let tables = Tables::open(root().join("static-shards/endgames"))?;
-    assert_eq!(tables.outcome(&chess("8/8/8/4k3/8/8/8/2B1KN2 w - - 60 1"))?, Outcome::Win);
-    assert_eq!(tables.outcome(&chess("8/8/8/8/8/1k6/8/K1q5 w - - 0 1"))?, Outcome::Loss, "checkmate");
-    assert_eq!(tables.outcome(&chess("k7/2K5/1Q6/8/8/8/8/8 b - - 0 1"))?, Outcome::Draw, "stalemate");
-    for (seed, name) in files().keys().filter(|name| name.ends_with("rtbw")).enumerate() {
-        random(name.trim_end_matches(".rtbw"), 2000 + seed as u64, 20, |chess| {
-            assert_eq!(tables.outcome(&chess).unwrap(), tables.verdict(&chess).unwrap().outcome);
-        });
+    assert_eq!(
+        tables.outcome(&chess("8/8/8/4k3/8/8/8/2B1KN2 w - - 60 1"))?,
+        Outcome::Win
+    );
+    assert_eq!(
+        tables.outcome(&chess("8/8/8/8/8/1k6/8/K1q5 w - - 0 1"))?,
+        Outcome::Loss,
+        "checkmate"
+    );
+    assert_eq!(
+        tables.outcome(&chess("k7/2K5/1Q6/8/8/8/8/8 b - - 0 1"))?,
+        Outcome::Draw,
+        "stalemate"
+    );
+    for (seed, name) in files()
+        .keys()
+        .filter(|name| name.ends_with("rtbw"))
+        .enumerate()
+    {
+        random(
+            name.trim_end_matches(".rtbw"),
+            2000 + seed as u64,
+            20,
+            |chess| {
+                assert_eq!(
+                    tables.outcome(&chess).unwrap(),
+                    tables.verdict(&chess).unwrap().outcome
+                );
+            },
+        );
     }
     Ok(())
 }
@@ -196,7 +244,10 @@ fn a_line_ends_with_the_next_capture_or_pawn_move() -> Result<(), Box<dyn Error>
     }
     let start = chess("8/8/8/4k3/8/8/8/1Q2K3 w - - 0 1");
     let line = block_on(endgames.line(&start))?;
-    assert!(line.last().is_some_and(|last| last.is_checkmate), "{line:?}");
+    assert!(
+        line.last().is_some_and(|last| last.is_checkmate),
+        "{line:?}"
+    );
     Ok(())
 }
 
@@ -211,11 +262,17 @@ fn large_folders_have_their_checksums_in_a_file() -> Result<(), Box<dyn Error>> 
     }
     let (index, sums) = builder.with_max_inline(0).finish();
     files.insert(INDEX_FILE.to_string(), index.encode());
-    files.insert("endgames.sums".to_string(), sums.ok_or("no file of checksums")?);
+    files.insert(
+        "endgames.sums".to_string(),
+        sums.ok_or("no file of checksums")?,
+    );
     let endgames = block_on(Endgames::open(Memory::new(files.clone())))?;
     let tables = Tables::open(root().join("static-shards/endgames"))?;
     random("KRvKP", 5, 20, |chess| {
-        assert_eq!(block_on(endgames.probe(&chess)).unwrap(), tables.probe(&chess).unwrap())
+        assert_eq!(
+            block_on(endgames.probe(&chess)).unwrap(),
+            tables.probe(&chess).unwrap()
+        )
     });
 
     // A changed checksum is an error, not an answer.

@@ -33,7 +33,9 @@ fn all_tables_have_the_results_of_python_chess() -> Result<(), Box<dyn Error>> {
     let reference = std::fs::read_to_string(root().join("tests/data/endgames/reference.tsv"))?;
     let (mut positions, mut seed) = (0, 0);
     for line in reference.lines() {
-        let [material, set, count, digest] = line.split('\t').collect::<Vec<_>>()[..] else { return Err(line.into()) };
+        let [material, set, count, digest] = line.split('\t').collect::<Vec<_>>()[..] else {
+            return Err(line.into());
+        };
         let (mut found, mut hash, mut error) = (0, Sha256::new(), None);
         let with = |chess: Chess| {
             found += 1;
@@ -52,10 +54,17 @@ fn all_tables_have_the_results_of_python_chess() -> Result<(), Box<dyn Error>> {
             return Err(format!("{material}: {error}").into());
         }
         assert_eq!(found.to_string(), count, "{material}: number of positions");
-        let hash: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash: String = hash
+            .finalize()
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
         assert_eq!(hash, digest, "{material}: digest of {count} positions");
         positions += found;
     }
-    assert!(seed == 35 && positions > 1_000_000, "{seed} tables and {positions} positions");
+    assert!(
+        seed == 35 && positions > 1_000_000,
+        "{seed} tables and {positions} positions"
+    );
     Ok(())
 }

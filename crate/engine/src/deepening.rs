@@ -46,7 +46,10 @@ pub struct Game {
 impl Game {
     /// Creates a game that begins with a position.
     pub fn new(start: Position) -> Game {
-        Game { keys: vec![start.key()], position: start }
+        Game {
+            keys: vec![start.key()],
+            position: start,
+        }
     }
 
     /// Plays a legal move.
@@ -60,7 +63,11 @@ impl Game {
 
     /// Returns whether the last position occurred before.
     pub fn repeats(&self) -> bool {
-        self.keys.iter().filter(|&&key| key == self.position.key()).count() > 1
+        self.keys
+            .iter()
+            .filter(|&&key| key == self.position.key())
+            .count()
+            > 1
     }
 
     /// Returns the number of positions since the last capture or pawn move.
@@ -122,7 +129,9 @@ pub fn search_thread(
     if moves.iter().any(|m| limits.moves.contains(m)) {
         moves.retain(|m| limits.moves.contains(m));
     }
-    let Some(&first) = moves.first() else { return Vec::new() };
+    let Some(&first) = moves.first() else {
+        return Vec::new();
+    };
     let count = limits.lines.clamp(1, moves.len());
     let mut best: Vec<Candidate> = Vec::new();
     let mut search = Search::new(game.keys.clone(), table, histories, limits, control);
@@ -131,9 +140,16 @@ pub fn search_thread(
     for depth in 1..=limits.depth.unwrap_or(MAX_PLY).clamp(1, MAX_PLY - 1) {
         let mut found: Vec<Candidate> = Vec::new();
         for rank in 1..=count {
-            let rest: Vec<Move> = moves.iter().copied().filter(|m| found.iter().all(|c| c.first() != *m)).collect();
+            let rest: Vec<Move> = moves
+                .iter()
+                .copied()
+                .filter(|m| found.iter().all(|c| c.first() != *m))
+                .collect();
             let guess = best.get(rank - 1).map(|candidate| candidate.score);
-            let Some(candidate) = iteration(&mut search, position, &rest, guess, depth, rank) else { break };
+            let Some(candidate) = iteration(&mut search, position, &rest, guess, depth, rank)
+            else {
+                break;
+            };
             found.push(candidate);
             if search.stopped() {
                 break;
@@ -155,8 +171,15 @@ pub fn search_thread(
         for (index, candidate) in found.iter_mut().enumerate() {
             candidate.line.rank = index + 1;
         }
-        search.control().found(&found.iter().map(|candidate| candidate.line.clone()).collect::<Vec<_>>());
-        let is_same = best.first().is_some_and(|old| old.first() == found[0].first());
+        search.control().found(
+            &found
+                .iter()
+                .map(|candidate| candidate.line.clone())
+                .collect::<Vec<_>>(),
+        );
+        let is_same = best
+            .first()
+            .is_some_and(|old| old.first() == found[0].first());
         let fall = best.first().map_or(0, |old| old.score - found[0].score);
         stable = if is_same { stable + 1 } else { 0 };
         best = found;
@@ -192,7 +215,11 @@ fn iteration(
 ) -> Option<Candidate> {
     let mut width = margins::WINDOW;
     let (mut alpha, mut beta) = match guess {
-        Some(guess) if on(Part::Aspiration) && depth >= margins::WINDOW_DEPTH && !score::is_decisive(guess) => {
+        Some(guess)
+            if on(Part::Aspiration)
+                && depth >= margins::WINDOW_DEPTH
+                && !score::is_decisive(guess) =>
+        {
             (guess - width, guess + width)
         }
         _ => (-INFINITE, INFINITE),
@@ -218,7 +245,9 @@ fn iteration(
         if search.stopped() {
             // A move that was better than alpha before the stop is used.
             return match (search.partial(), lower) {
-                (Some(score), _) if !search.line().is_empty() => Some(candidate(Bound::Lower, score, search)),
+                (Some(score), _) if !search.line().is_empty() => {
+                    Some(candidate(Bound::Lower, score, search))
+                }
                 (_, lower) => lower,
             };
         }
@@ -249,14 +278,18 @@ fn is_enough(
     choices: usize,
     (stable, fall): (u32, i32),
 ) -> bool {
-    let Some(first) = best.first() else { return true };
+    let Some(first) = best.first() else {
+        return true;
+    };
     if let (Some(wanted), UciScore::Mate(found)) = (limits.mate, first.line.score)
         && found > 0
         && found as u32 <= wanted
     {
         return true;
     }
-    let Some(target) = limits.target else { return false };
+    let Some(target) = limits.target else {
+        return false;
+    };
     if choices == 1 {
         return true;
     }

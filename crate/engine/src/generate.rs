@@ -14,12 +14,22 @@ pub fn for_each_noisy(position: &Position, mut add: impl FnMut(Move)) {
     let chess = position.chess();
     let (us, board) = (chess.turn(), chess.board());
     let Some(king) = board.king_of(us).filter(|_| !position.in_check()) else {
-        return position.legal_moves().into_iter().filter(|m| is_noisy(*m)).for_each(add);
+        return position
+            .legal_moves()
+            .into_iter()
+            .filter(|m| is_noisy(*m))
+            .for_each(add);
     };
     let (ours, theirs, occupied) = (board.by_color(us), board.by_color(!us), board.occupied());
     let pinned = pinned(board, us, king);
     let is_legal = |from, to| !pinned.contains(from) || attacks::aligned(from, to, king);
-    let capture = |role, from, to, promotion| Move::Normal { role, from, capture: board.role_at(to), to, promotion };
+    let capture = |role, from, to, promotion| Move::Normal {
+        role,
+        from,
+        capture: board.role_at(to),
+        to,
+        promotion,
+    };
 
     for from in ours & board.pawns() {
         for to in attacks::pawn_attacks(us, from) & theirs {
@@ -84,9 +94,24 @@ mod tests {
         for_each_noisy(position, |m| found.push(m));
         let moves = position.legal_moves();
         let expected: Vec<Move> = moves.iter().copied().filter(|m| is_noisy(*m)).collect();
-        assert!(found.iter().all(|m| expected.contains(m)), "{:?}: {found:?} and {expected:?}", position.chess());
-        assert_eq!(found.len(), expected.len(), "{:?}: {found:?} and {expected:?}", position.chess());
-        let below = |m| if depth > 0 { walk(&position.play(m), depth - 1) } else { 0 };
+        assert!(
+            found.iter().all(|m| expected.contains(m)),
+            "{:?}: {found:?} and {expected:?}",
+            position.chess()
+        );
+        assert_eq!(
+            found.len(),
+            expected.len(),
+            "{:?}: {found:?} and {expected:?}",
+            position.chess()
+        );
+        let below = |m| {
+            if depth > 0 {
+                walk(&position.play(m), depth - 1)
+            } else {
+                0
+            }
+        };
         expected.len() + moves.into_iter().map(below).sum::<usize>()
     }
 

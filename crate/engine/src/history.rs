@@ -112,9 +112,23 @@ impl Success<'_> {
     /// Returns the history of a move: its success in any position, with the same pawns, and after the earlier moves.
     pub fn of(&self, m: Move) -> i32 {
         let now = PieceTo::of(self.color, m).index();
-        let anywhere = if on(Part::Butterfly) { self.quiet[from_to(self.color, m, self.threats)].into() } else { 0 };
-        let pawns = if on(Part::PawnHistory) { self.pawns[now].into() } else { 0 };
-        anywhere + pawns + self.after.iter().map(|after| i32::from(after[now])).sum::<i32>()
+        let anywhere = if on(Part::Butterfly) {
+            self.quiet[from_to(self.color, m, self.threats)].into()
+        } else {
+            0
+        };
+        let pawns = if on(Part::PawnHistory) {
+            self.pawns[now].into()
+        } else {
+            0
+        };
+        anywhere
+            + pawns
+            + self
+                .after
+                .iter()
+                .map(|after| i32::from(after[now]))
+                .sum::<i32>()
     }
 }
 
@@ -135,7 +149,11 @@ impl Histories {
     pub fn success(&self, position: &Position, before: &[PieceTo; 3]) -> Success<'_> {
         let color = position.turn();
         let after = |earlier| {
-            let earlier: PieceTo = if on(Part::Continuation) { earlier } else { PieceTo::NONE };
+            let earlier: PieceTo = if on(Part::Continuation) {
+                earlier
+            } else {
+                PieceTo::NONE
+            };
             &self.continuation[earlier.index()]
         };
         Success {
@@ -160,7 +178,10 @@ impl Histories {
     /// Rewards a quiet move, or punishes it with a negative bonus.
     pub fn learn_quiet(&mut self, m: Quiet, before: &[PieceTo; 3], bonus: i32) {
         self.learn_anywhere(m, bonus);
-        learn(&mut self.pawns[usize::from(m.pawns)][m.piece_to.index()], bonus);
+        learn(
+            &mut self.pawns[usize::from(m.pawns)][m.piece_to.index()],
+            bonus,
+        );
         self.learn_after(m, before, bonus);
     }
 
@@ -172,14 +193,17 @@ impl Histories {
     /// Rewards or punishes a quiet move after the moves played one, two and four plies ago.
     pub fn learn_after(&mut self, m: Quiet, before: &[PieceTo; 3], bonus: i32) {
         for earlier in before.iter().filter(|earlier| **earlier != PieceTo::NONE) {
-            learn(&mut self.continuation[earlier.index()][m.piece_to.index()], bonus);
+            learn(
+                &mut self.continuation[earlier.index()][m.piece_to.index()],
+                bonus,
+            );
         }
     }
 
     /// Returns by how many centipawns the evaluation of similar positions was too low.
     pub fn correction(&self, position: &Position, before: &[PieceTo; 3]) -> i32 {
-        let [pawns, white, black, last] =
-            structures(position, before).map(|at| at.map_or(0, |at| i32::from(self.correction[at])));
+        let [pawns, white, black, last] = structures(position, before)
+            .map(|at| at.map_or(0, |at| i32::from(self.correction[at])));
         if on(Part::PieceCorrection) {
             (6 * pawns + 4 * white + 4 * black + 3 * last) / (12 * CORRECTION_UNIT)
         } else {
@@ -188,12 +212,19 @@ impl Histories {
     }
 
     /// Records that a search found `error` centipawns more than the evaluation.
-    pub fn learn_correction(&mut self, position: &Position, before: &[PieceTo; 3], depth: i32, error: i32) {
+    pub fn learn_correction(
+        &mut self,
+        position: &Position,
+        before: &[PieceTo; 3],
+        depth: i32,
+        error: i32,
+    ) {
         let weight = (depth + 1).min(16);
         for at in structures(position, before).into_iter().flatten() {
             let number = &mut self.correction[at];
-            let blended =
-                (i32::from(*number) * (CORRECTION_UNIT - weight) + error * CORRECTION_UNIT * weight) / CORRECTION_UNIT;
+            let blended = (i32::from(*number) * (CORRECTION_UNIT - weight)
+                + error * CORRECTION_UNIT * weight)
+                / CORRECTION_UNIT;
             let limit = LARGEST_CORRECTION * CORRECTION_UNIT;
             *number = blended.clamp(-limit, limit) as i16;
         }
@@ -216,12 +247,16 @@ fn capture_index(color: Color, m: Move) -> usize {
 
 /// Returns the indices of a position's corrections: by pawns, White's pieces, Black's pieces, last move.
 fn structures(position: &Position, before: &[PieceTo; 3]) -> [Option<usize>; 4] {
-    let index = |kind: usize, key: usize| (2 * kind + position.turn() as usize) * STRUCTURES + key % STRUCTURES;
+    let index = |kind: usize, key: usize| {
+        (2 * kind + position.turn() as usize) * STRUCTURES + key % STRUCTURES
+    };
     [
         Some(index(0, position.pawn_key() as usize)),
         Some(index(1, position.piece_key(Color::White) as usize)),
         Some(index(2, position.piece_key(Color::Black) as usize)),
-        Some(before[0]).filter(|last| *last != PieceTo::NONE).map(|last| index(3, last.index())),
+        Some(before[0])
+            .filter(|last| *last != PieceTo::NONE)
+            .map(|last| index(3, last.index())),
     ]
 }
 
@@ -233,7 +268,10 @@ mod tests {
     fn a_history_grows_towards_its_limit_and_not_beyond() {
         let mut number = 0;
         (0..1_000).for_each(|_| learn(&mut number, 2_000));
-        assert!(i32::from(number) <= LIMIT && i32::from(number) > LIMIT * 9 / 10, "{number}");
+        assert!(
+            i32::from(number) <= LIMIT && i32::from(number) > LIMIT * 9 / 10,
+            "{number}"
+        );
         (0..10).for_each(|_| learn(&mut number, i32::MIN / 2));
         assert_eq!(i32::from(number), -LIMIT);
     }
@@ -253,7 +291,9 @@ mod tests {
     fn an_evaluation_that_is_always_too_low_is_corrected_upwards() {
         let (mut histories, position) = (Histories::default(), Position::default());
         let mut corrected = |error| {
-            (0..200).for_each(|_| histories.learn_correction(&position, &[PieceTo::NONE; 3], 10, error));
+            (0..200).for_each(|_| {
+                histories.learn_correction(&position, &[PieceTo::NONE; 3], 10, error)
+            });
             histories.correction(&position, &[PieceTo::NONE; 3])
         };
         assert!((35..=50).contains(&corrected(40)));

@@ -34,12 +34,48 @@ pub struct Level {
 /// Levels by rating, with linear interpolation between them. They were measured against the skill levels of Stockfish 15.1, with
 /// 300,000 nodes a move (`MATCHES.md`).
 const LEVELS: [(u32, Level); 6] = [
-    (800, Level { nodes: 380, half: 55 }),
-    (1_200, Level { nodes: 3_400, half: 29 }),
-    (1_600, Level { nodes: 8_000, half: 18 }),
-    (2_000, Level { nodes: 20_000, half: 11 }),
-    (2_300, Level { nodes: 62_000, half: 6 }),
-    (2_600, Level { nodes: 150_000, half: 3 }),
+    (
+        800,
+        Level {
+            nodes: 380,
+            half: 55,
+        },
+    ),
+    (
+        1_200,
+        Level {
+            nodes: 3_400,
+            half: 29,
+        },
+    ),
+    (
+        1_600,
+        Level {
+            nodes: 8_000,
+            half: 18,
+        },
+    ),
+    (
+        2_000,
+        Level {
+            nodes: 20_000,
+            half: 11,
+        },
+    ),
+    (
+        2_300,
+        Level {
+            nodes: 62_000,
+            half: 6,
+        },
+    ),
+    (
+        2_600,
+        Level {
+            nodes: 150_000,
+            half: 3,
+        },
+    ),
 ];
 
 impl Level {
@@ -52,7 +88,10 @@ impl Level {
     /// ```
     pub fn of(rating: u32) -> Level {
         let rating = rating.clamp(WEAKEST, STRONGEST);
-        let above = LEVELS.iter().position(|(at, _)| *at >= rating).unwrap_or(LEVELS.len() - 1);
+        let above = LEVELS
+            .iter()
+            .position(|(at, _)| *at >= rating)
+            .unwrap_or(LEVELS.len() - 1);
         let ((low, weaker), (high, stronger)) = (LEVELS[above.saturating_sub(1)], LEVELS[above]);
         let between = |a: u64, b: u64| match u64::from(high - low) {
             0 => b,
@@ -108,12 +147,35 @@ fn value(score: UciScore) -> i32 {
 /// let (lines, chosen) = play(&game, Level::of(1_200), 7, &Limits::default(), &mut Silent);
 /// assert!(lines.len() > 1 && chosen < lines.len());
 /// ```
-pub fn play(game: &Game, level: Level, seed: u64, limits: &Limits, control: &mut dyn Control) -> (Vec<Line>, usize) {
-    let nodes = Some(limits.nodes.map_or(level.nodes, |nodes| nodes.min(level.nodes)));
-    let limits = Limits { nodes, lines: limits.lines.max(CHOICES), ..limits.clone() };
+pub fn play(
+    game: &Game,
+    level: Level,
+    seed: u64,
+    limits: &Limits,
+    control: &mut dyn Control,
+) -> (Vec<Line>, usize) {
+    let nodes = Some(
+        limits
+            .nodes
+            .map_or(level.nodes, |nodes| nodes.min(level.nodes)),
+    );
+    let limits = Limits {
+        nodes,
+        lines: limits.lines.max(CHOICES),
+        ..limits.clone()
+    };
     // A new table and new histories: the player must not know what a full search found.
-    let lines = search(game, &Table::new(1 << 20), &mut Histories::default(), &limits, control);
-    let chosen = level.choose(&lines, split_mix(seed ^ game.position().key().wrapping_add(game.length() as u64)));
+    let lines = search(
+        game,
+        &Table::new(1 << 20),
+        &mut Histories::default(),
+        &limits,
+        control,
+    );
+    let chosen = level.choose(
+        &lines,
+        split_mix(seed ^ game.position().key().wrapping_add(game.length() as u64)),
+    );
     (lines, chosen)
 }
 
@@ -146,22 +208,37 @@ mod tests {
 
     #[test]
     fn a_move_with_the_halving_loss_is_played_half_as_often() {
-        let counts = choices(Level { nodes: 1, half: 50 }, &[UciScore::Cp(0), UciScore::Cp(-53), UciScore::Cp(-400)]);
-        assert!((6_500..6_850).contains(&counts[0]) && counts[2] == 0, "{counts:?}");
+        let counts = choices(
+            Level { nodes: 1, half: 50 },
+            &[UciScore::Cp(0), UciScore::Cp(-53), UciScore::Cp(-400)],
+        );
+        assert!(
+            (6_500..6_850).contains(&counts[0]) && counts[2] == 0,
+            "{counts:?}"
+        );
     }
 
     #[test]
     fn a_mate_is_neither_missed_nor_allowed_for_a_pawn() {
         let weak = Level::of(WEAKEST);
-        assert_eq!(choices(weak, &[UciScore::Mate(1), UciScore::Cp(300)]), [10_000, 0]);
-        assert_eq!(choices(weak, &[UciScore::Cp(-300), UciScore::Mate(-2)]), [10_000, 0]);
+        assert_eq!(
+            choices(weak, &[UciScore::Mate(1), UciScore::Cp(300)]),
+            [10_000, 0]
+        );
+        assert_eq!(
+            choices(weak, &[UciScore::Cp(-300), UciScore::Mate(-2)]),
+            [10_000, 0]
+        );
         assert!(choices(weak, &[UciScore::Mate(-5), UciScore::Mate(-2)])[1] > 0);
     }
 
     #[test]
     fn stronger_levels_search_more_nodes_and_choose_better_moves() {
         let levels: Vec<Level> = (WEAKEST..=STRONGEST).step_by(50).map(Level::of).collect();
-        assert!(levels.is_sorted_by(|a, b| a.nodes <= b.nodes && a.half >= b.half), "{levels:?}");
+        assert!(
+            levels.is_sorted_by(|a, b| a.nodes <= b.nodes && a.half >= b.half),
+            "{levels:?}"
+        );
         assert_eq!(Level::of(u32::MAX), Level::of(STRONGEST));
         for (rating, level) in LEVELS {
             assert_eq!(Level::of(rating), level);
@@ -172,7 +249,13 @@ mod tests {
     fn the_move_depends_on_the_seed_alone() {
         let game = Game::new(Position::default());
         let chosen = |seed| {
-            let (lines, chosen) = play(&game, Level::of(1_000), seed, &Limits::default(), &mut Silent);
+            let (lines, chosen) = play(
+                &game,
+                Level::of(1_000),
+                seed,
+                &Limits::default(),
+                &mut Silent,
+            );
             lines[chosen].moves[0]
         };
         let first: Vec<_> = (0..20).map(chosen).collect();
@@ -184,7 +267,10 @@ mod tests {
     fn a_level_searches_no_more_nodes_than_its_limit() {
         let game = Game::new(Position::default());
         for (nodes, most) in [(None, Level::of(1_500).nodes), (Some(50), 50)] {
-            let limits = Limits { nodes, ..Limits::default() };
+            let limits = Limits {
+                nodes,
+                ..Limits::default()
+            };
             let (lines, _) = play(&game, Level::of(1_500), 1, &limits, &mut Silent);
             assert!(lines.iter().all(|line| line.nodes <= most), "{lines:?}");
         }

@@ -38,17 +38,26 @@ pub struct Remaining {
 impl Limits {
     /// Returns limits by depth.
     pub fn to_depth(depth: usize) -> Limits {
-        Limits { depth: Some(depth), ..Limits::default() }
+        Limits {
+            depth: Some(depth),
+            ..Limits::default()
+        }
     }
 
     /// Returns limits by nodes.
     pub fn to_nodes(nodes: u64) -> Limits {
-        Limits { nodes: Some(nodes), ..Limits::default() }
+        Limits {
+            nodes: Some(nodes),
+            ..Limits::default()
+        }
     }
 
     /// Sets times so that the search keeps within a clock. Each move costs `overhead` between clock and search.
     pub fn on_clock(mut self, clock: Remaining, overhead: Duration) -> Limits {
-        let usable = clock.time.saturating_sub(overhead).max(Duration::from_millis(1));
+        let usable = clock
+            .time
+            .saturating_sub(overhead)
+            .max(Duration::from_millis(1));
         let moves = clock.moves.unwrap_or(u32::MAX).clamp(1, 24);
         let share = usable / moves + clock.increment * 3 / 4;
         self.target = Some(share.min(usable * 7 / 10));
@@ -110,7 +119,11 @@ mod tests {
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
     fn limits(time: u64, increment: u64, moves: Option<u32>) -> (Duration, Duration) {
-        let clock = Remaining { time: MS(time), increment: MS(increment), moves };
+        let clock = Remaining {
+            time: MS(time),
+            increment: MS(increment),
+            moves,
+        };
         let limits = Limits::default().on_clock(clock, MS(30));
         (limits.target.unwrap(), limits.deadline.unwrap())
     }
@@ -121,7 +134,10 @@ mod tests {
             for increment in [0, 1, 100, 10_000] {
                 for moves in [None, Some(0), Some(1), Some(40)] {
                     let (target, deadline) = limits(time, increment, moves);
-                    assert!(deadline <= MS(time) && target <= deadline.max(MS(1)), "{time}+{increment} {moves:?}");
+                    assert!(
+                        deadline <= MS(time) && target <= deadline.max(MS(1)),
+                        "{time}+{increment} {moves:?}"
+                    );
                 }
             }
         }

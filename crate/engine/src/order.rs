@@ -126,14 +126,27 @@ pub struct Next {
 impl Picker {
     /// Creates a picker whose moves begin at the end of the list.
     pub fn new(wanted: Wanted) -> Picker {
-        Picker { stage: Stage::Table, wanted, noisy: 0..0, quiet: 0..0 }
+        Picker {
+            stage: Stage::Table,
+            wanted,
+            noisy: 0..0,
+            quiet: 0..0,
+        }
     }
 
     /// Returns the next move.
-    pub fn next(&mut self, list: &mut Moves, position: &Position, hints: &Hints<'_>) -> Option<Next> {
+    pub fn next(
+        &mut self,
+        list: &mut Moves,
+        position: &Position,
+        hints: &Hints<'_>,
+    ) -> Option<Next> {
         if self.stage == Stage::Table {
             self.stage = Stage::NewNoisy;
-            if let Some(m) = hints.table_move.filter(|m| self.wanted != Wanted::Noisy || is_noisy(*m)) {
+            if let Some(m) = hints
+                .table_move
+                .filter(|m| self.wanted != Wanted::Noisy || is_noisy(*m))
+            {
                 return Some(Next { m, loses: false });
             }
         }
@@ -151,7 +164,11 @@ impl Picker {
                 // Captures that lose material are detected when their turn comes, and postponed.
                 list.keys[index] = key(rank - LOSING, index - self.noisy.start);
             }
-            self.stage = if self.wanted == Wanted::Noisy { Stage::Losing } else { Stage::NewQuiet };
+            self.stage = if self.wanted == Wanted::Noisy {
+                Stage::Losing
+            } else {
+                Stage::NewQuiet
+            };
         }
         if self.stage == Stage::NewQuiet {
             self.stage = Stage::Quiet;
@@ -165,13 +182,19 @@ impl Picker {
             }
             if let Some((index, _)) = best {
                 list.keys[index] = USED;
-                return Some(Next { m: list.moves[index], loses: false });
+                return Some(Next {
+                    m: list.moves[index],
+                    loses: false,
+                });
             }
             self.stage = Stage::Losing;
         }
         let (index, _) = list.best(&self.noisy)?;
         list.keys[index] = USED;
-        Some(Next { m: list.moves[index], loses: true })
+        Some(Next {
+            m: list.moves[index],
+            loses: true,
+        })
     }
 
     /// Skips the remaining moves except captures, promotions to a queen and checks.
@@ -185,7 +208,12 @@ impl Picker {
             let gives_check = match list.moves[index] {
                 // The vacated square opens no line from the target to the king. Otherwise the piece would have attacked the
                 // king before the move. A pawn that promotes gets new lines, so `checks` decides about promotions.
-                Move::Normal { role, to, promotion: None, .. } => squares.get(role).contains(to),
+                Move::Normal {
+                    role,
+                    to,
+                    promotion: None,
+                    ..
+                } => squares.get(role).contains(to),
                 m => position.checks(m),
             };
             if !gives_check {
@@ -207,7 +235,10 @@ impl Picker {
     fn generate_quiet(&mut self, list: &mut Moves, position: &Position, hints: &Hints<'_>) {
         let start = list.len();
         for m in position.legal_moves() {
-            if !is_noisy(m) && Some(m) != hints.table_move && (self.wanted == Wanted::All || position.checks(m)) {
+            if !is_noisy(m)
+                && Some(m) != hints.table_move
+                && (self.wanted == Wanted::All || position.checks(m))
+            {
                 list.push(start, m, rank_of(m.into(), hints));
             }
         }

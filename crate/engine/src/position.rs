@@ -3,8 +3,8 @@
 use std::str::FromStr;
 
 use shakmaty::{
-    Bitboard, ByRole, CastlingMode, Chess, Color, EnPassantMode, FromSetup, Move, MoveList, Piece, Position as _,
-    PositionError, Role, Setup, Square, attacks, uci::UciMove,
+    Bitboard, ByRole, CastlingMode, Chess, Color, EnPassantMode, FromSetup, Move, MoveList, Piece,
+    Position as _, PositionError, Role, Setup, Square, attacks, uci::UciMove,
 };
 use shelfish::position::FenError;
 
@@ -33,8 +33,14 @@ impl FromStr for Position {
 
     fn from_str(fen: &str) -> Result<Position, FenError> {
         let position: shelfish::position::Position = fen.parse()?;
-        let plies = fen.split_ascii_whitespace().nth(4).and_then(|plies| plies.parse().ok());
-        Ok(Position::with_halfmoves(position.chess(), plies.unwrap_or(0)))
+        let plies = fen
+            .split_ascii_whitespace()
+            .nth(4)
+            .and_then(|plies| plies.parse().ok());
+        Ok(Position::with_halfmoves(
+            position.chess(),
+            plies.unwrap_or(0),
+        ))
     }
 }
 
@@ -42,7 +48,13 @@ impl Position {
     /// Creates a position from shakmaty's.
     pub fn new(chess: Chess) -> Position {
         let (key, checkers) = (state_key(&chess), chess.checkers());
-        let mut position = Position { key, pawn_key: 0, piece_keys: [0; 2], checkers, chess };
+        let mut position = Position {
+            key,
+            pawn_key: 0,
+            piece_keys: [0; 2],
+            checkers,
+            chess,
+        };
         for (square, piece) in position.chess.board().clone() {
             position.toggle(piece.color, piece.role, square);
         }
@@ -62,7 +74,10 @@ impl Position {
 
     /// Creates a position with a number of plies since the last capture or pawn move.
     fn with_halfmoves(chess: &Chess, halfmoves: u32) -> Position {
-        let setup = Setup { halfmoves, ..chess.to_setup(EnPassantMode::Legal) };
+        let setup = Setup {
+            halfmoves,
+            ..chess.to_setup(EnPassantMode::Legal)
+        };
         let counted = Chess::from_setup(setup, CastlingMode::Chess960)
             .or_else(PositionError::ignore_too_much_material)
             .or_else(PositionError::ignore_impossible_check);
@@ -116,15 +131,34 @@ impl Position {
         }
         let (from, to, promotion) = packed.parts()?;
         let board = self.chess.board();
-        let piece = board.piece_at(from).filter(|piece| piece.color == self.turn())?;
+        let piece = board
+            .piece_at(from)
+            .filter(|piece| piece.color == self.turn())?;
         let m = match (piece.role, board.piece_at(to)) {
-            (Role::King, Some(Piece { color, role: Role::Rook })) if color == self.turn() && promotion.is_none() => {
-                Move::Castle { king: from, rook: to }
+            (
+                Role::King,
+                Some(Piece {
+                    color,
+                    role: Role::Rook,
+                }),
+            ) if color == self.turn() && promotion.is_none() => Move::Castle {
+                king: from,
+                rook: to,
+            },
+            (Role::Pawn, None) if from.file() != to.file() && promotion.is_none() => {
+                Move::EnPassant { from, to }
             }
-            (Role::Pawn, None) if from.file() != to.file() && promotion.is_none() => Move::EnPassant { from, to },
             (role, taken) => {
-                let capture = taken.filter(|taken| taken.color != self.turn()).map(|taken| taken.role);
-                Move::Normal { role, from, capture, to, promotion }
+                let capture = taken
+                    .filter(|taken| taken.color != self.turn())
+                    .map(|taken| taken.role);
+                Move::Normal {
+                    role,
+                    from,
+                    capture,
+                    to,
+                    promotion,
+                }
             }
         };
         self.chess.is_legal(m).then_some(m)
@@ -190,20 +224,37 @@ impl Position {
     /// Returns whether the moved piece gives check. Discovered checks are not detected.
     pub fn checks(&self, m: Move) -> bool {
         let (role, from, to) = match m {
-            Move::Normal { role, from, to, promotion, .. } => (promotion.unwrap_or(role), from, to),
+            Move::Normal {
+                role,
+                from,
+                to,
+                promotion,
+                ..
+            } => (promotion.unwrap_or(role), from, to),
             Move::EnPassant { from, to } => (Role::Pawn, from, to),
             Move::Castle { .. } | Move::Put { .. } => return false,
         };
         let board = self.chess.board();
         let occupied = board.occupied().without(from).with(to);
-        let attacked = attacks::attacks(to, Piece { color: self.turn(), role }, occupied);
-        board.king_of(!self.turn()).is_some_and(|king| attacked.contains(king))
+        let attacked = attacks::attacks(
+            to,
+            Piece {
+                color: self.turn(),
+                role,
+            },
+            occupied,
+        );
+        board
+            .king_of(!self.turn())
+            .is_some_and(|king| attacked.contains(king))
     }
 
     /// Returns, for each role, the squares from which a piece of the side to move gives check.
     pub fn check_squares(&self) -> ByRole<Bitboard> {
         let (us, board) = (self.turn(), self.chess.board());
-        let Some(king) = board.king_of(!us) else { return ByRole::default() };
+        let Some(king) = board.king_of(!us) else {
+            return ByRole::default();
+        };
         let from = |role| attacks::attacks(king, Piece { color: !us, role }, board.occupied());
         let (bishop, rook) = (from(Role::Bishop), from(Role::Rook));
         ByRole {
@@ -220,23 +271,40 @@ impl Position {
     pub fn pass(&self) -> Option<Position> {
         let chess = self.chess.clone().swap_turn().ok()?;
         let key = self.key ^ state_key(&self.chess) ^ state_key(&chess);
-        Some(Position { chess, key, pawn_key: self.pawn_key, piece_keys: self.piece_keys, checkers: Bitboard::EMPTY })
+        Some(Position {
+            chess,
+            key,
+            pawn_key: self.pawn_key,
+            piece_keys: self.piece_keys,
+            checkers: Bitboard::EMPTY,
+        })
     }
 }
 
 /// Returns the key of side to move, castling rights and en-passant square.
 fn state_key(chess: &Chess) -> u64 {
-    let turn = if chess.turn() == Color::Black { zobrist::BLACK } else { 0 };
+    let turn = if chess.turn() == Color::Black {
+        zobrist::BLACK
+    } else {
+        0
+    };
     turn ^ castling_key(chess) ^ en_passant_key(chess)
 }
 
 fn castling_key(chess: &Chess) -> u64 {
-    chess.castles().castling_rights().into_iter().fold(0, |key, rook| key ^ zobrist::castling(rook))
+    chess
+        .castles()
+        .castling_rights()
+        .into_iter()
+        .fold(0, |key, rook| key ^ zobrist::castling(rook))
 }
 
 /// Returns the key of the en-passant square. A square without a legal capture does not distinguish positions.
 fn en_passant_key(chess: &Chess) -> u64 {
-    match chess.maybe_ep_square().and_then(|_| chess.ep_square(EnPassantMode::Legal)) {
+    match chess
+        .maybe_ep_square()
+        .and_then(|_| chess.ep_square(EnPassantMode::Legal))
+    {
         Some(square) => zobrist::en_passant(square),
         None => 0,
     }
@@ -255,8 +323,17 @@ impl Changes {
     /// Returns the changes of a move of `us`.
     pub fn of(us: Color, m: Move) -> Changes {
         match m {
-            Move::Normal { role, from, capture, to, promotion } => Changes {
-                removed: [Some((us, role, from)), capture.map(|taken| (!us, taken, to))],
+            Move::Normal {
+                role,
+                from,
+                capture,
+                to,
+                promotion,
+            } => Changes {
+                removed: [
+                    Some((us, role, from)),
+                    capture.map(|taken| (!us, taken, to)),
+                ],
                 added: [Some((us, promotion.unwrap_or(role), to)), None],
             },
             Move::EnPassant { from, to } => Changes {
@@ -270,17 +347,27 @@ impl Changes {
                 let side = shakmaty::CastlingSide::from_queen_side(rook < king);
                 Changes {
                     removed: [Some((us, Role::King, king)), Some((us, Role::Rook, rook))],
-                    added: [Some((us, Role::King, side.king_to(us))), Some((us, Role::Rook, side.rook_to(us)))],
+                    added: [
+                        Some((us, Role::King, side.king_to(us))),
+                        Some((us, Role::Rook, side.rook_to(us))),
+                    ],
                 }
             }
             // Only in variants of chess.
-            Move::Put { role, to } => Changes { removed: [None; 2], added: [Some((us, role, to)), None] },
+            Move::Put { role, to } => Changes {
+                removed: [None; 2],
+                added: [Some((us, role, to)), None],
+            },
         }
     }
 
     /// Calls `f` for each piece that is removed or added.
     fn for_each(&self, mut f: impl FnMut(Color, Role, Square)) {
-        self.removed.iter().chain(&self.added).flatten().for_each(|&(color, role, square)| f(color, role, square));
+        self.removed
+            .iter()
+            .chain(&self.added)
+            .flatten()
+            .for_each(|&(color, role, square)| f(color, role, square));
     }
 }
 
@@ -295,11 +382,19 @@ mod tests {
     /// Plays the legal moves of a position to a depth, and compares each key with the key of a new position.
     fn walk(position: &Position, depth: u32) {
         let new = Position::new(position.chess.clone());
-        assert_eq!((position.key, position.pawn_key), (new.key, new.pawn_key), "{:?}", position.chess);
+        assert_eq!(
+            (position.key, position.pawn_key),
+            (new.key, new.pawn_key),
+            "{:?}",
+            position.chess
+        );
         assert_eq!(position.piece_keys, new.piece_keys);
         assert_eq!(position.checkers, new.checkers);
         if depth > 0 {
-            position.legal_moves().into_iter().for_each(|m| walk(&position.play(m), depth - 1));
+            position
+                .legal_moves()
+                .into_iter()
+                .for_each(|m| walk(&position.play(m), depth - 1));
             if let Some(passed) = position.pass() {
                 walk(&passed, 0);
             }
@@ -333,7 +428,10 @@ mod tests {
     fn plies_without_capture_are_read_from_the_fifth_field() {
         let plies = |fen: &str| position(fen).halfmoves();
         assert_eq!(plies("4k3/8/8/8/8/8/8/R3K3 w Q - 61 90"), 61);
-        assert!(matches!("4k3/8/8/8/8/8/8/R3K3 w Q - x 90".parse::<Position>(), Err(FenError::Counter(_))));
+        assert!(matches!(
+            "4k3/8/8/8/8/8/8/R3K3 w Q - x 90".parse::<Position>(),
+            Err(FenError::Counter(_))
+        ));
         assert_eq!(plies("4k3/8/8/8/8/8/8/R3K3 w Q -"), 0);
     }
 
@@ -349,8 +447,12 @@ mod tests {
             }
         }
         let promotes = position("3k4/1P6/8/8/8/8/8/4K3 w - - 0 1");
-        let checks: Vec<_> =
-            promotes.legal_moves().into_iter().filter(|&m| promotes.checks(m)).filter_map(Move::promotion).collect();
+        let checks: Vec<_> = promotes
+            .legal_moves()
+            .into_iter()
+            .filter(|&m| promotes.checks(m))
+            .filter_map(Move::promotion)
+            .collect();
         assert_eq!(checks, [Role::Queen, Role::Rook]);
     }
 
@@ -359,8 +461,19 @@ mod tests {
         fn walk(position: &Position, depth: u32) {
             let squares = position.check_squares();
             for m in position.legal_moves() {
-                if let Move::Normal { role, to, promotion: None, .. } = m {
-                    assert_eq!(squares.get(role).contains(to), position.checks(m), "{:?} {m:?}", position.chess);
+                if let Move::Normal {
+                    role,
+                    to,
+                    promotion: None,
+                    ..
+                } = m
+                {
+                    assert_eq!(
+                        squares.get(role).contains(to),
+                        position.checks(m),
+                        "{:?} {m:?}",
+                        position.chess
+                    );
                 }
                 if depth > 0 {
                     walk(&position.play(m), depth - 1);

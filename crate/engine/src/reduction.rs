@@ -55,7 +55,11 @@ mod tests {
     fn logarithms_are_exact_to_one_digit() {
         for x in 1..SIZE {
             let expected = (x as f64).log2() * 1_024.0;
-            assert!((log2(x) as f64 - expected).abs() <= 1.0, "log2({x}) = {}, expected {expected}", log2(x));
+            assert!(
+                (log2(x) as f64 - expected).abs() <= 1.0,
+                "log2({x}) = {}, expected {expected}",
+                log2(x)
+            );
         }
     }
 

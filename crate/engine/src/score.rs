@@ -37,12 +37,20 @@ pub fn mated_in(ply: usize) -> i32 {
 
 /// Converts a score for the transposition table: plies to a mate or to a won ending count from the node, not from the root.
 pub fn to_table(score: i32, ply: usize) -> i32 {
-    if is_decisive(score) { score + score.signum() * ply as i32 } else { score }
+    if is_decisive(score) {
+        score + score.signum() * ply as i32
+    } else {
+        score
+    }
 }
 
 /// Inverse of [`to_table`].
 pub fn from_table(score: i32, ply: usize) -> i32 {
-    if is_decisive(score) { score - score.signum() * ply as i32 } else { score }
+    if is_decisive(score) {
+        score - score.signum() * ply as i32
+    } else {
+        score
+    }
 }
 
 /// A score as in UCI, from the point of view of the side to move.
@@ -60,7 +68,9 @@ impl UciScore {
         match score {
             _ if score >= MATED_WITHIN => UciScore::Mate((MATE - score + 1) / 2),
             _ if score <= -MATED_WITHIN => UciScore::Mate(-(MATE + score) / 2),
-            _ if is_decisive(score) => UciScore::Cp(score.signum() * (MAX_EVAL - TABLE_WIN + score.abs())),
+            _ if is_decisive(score) => {
+                UciScore::Cp(score.signum() * (MAX_EVAL - TABLE_WIN + score.abs()))
+            }
             _ => UciScore::Cp(score),
         }
     }
@@ -92,9 +102,18 @@ mod tests {
     #[test]
     fn a_win_by_endgame_tables_is_beyond_evaluations_and_below_mates() {
         assert!(is_decisive(table_win_in(MAX_PLY)) && table_win_in(0) < MATED_WITHIN);
-        assert_eq!(UciScore::from_search(table_win_in(3)), UciScore::Cp(MAX_EVAL - 3));
-        assert_eq!(UciScore::from_search(-table_win_in(12)), UciScore::Cp(12 - MAX_EVAL));
-        assert_eq!(from_table(to_table(table_win_in(9), 5), 7), table_win_in(11));
+        assert_eq!(
+            UciScore::from_search(table_win_in(3)),
+            UciScore::Cp(MAX_EVAL - 3)
+        );
+        assert_eq!(
+            UciScore::from_search(-table_win_in(12)),
+            UciScore::Cp(12 - MAX_EVAL)
+        );
+        assert_eq!(
+            from_table(to_table(table_win_in(9), 5), 7),
+            table_win_in(11)
+        );
     }
 
     #[test]

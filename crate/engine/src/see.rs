@@ -14,9 +14,20 @@ pub fn value(role: Role) -> i32 {
 pub fn wins(position: &Position, m: Move, threshold: i32) -> bool {
     let board = position.chess().board();
     let (from, to, moved, taken) = match m {
-        Move::Normal { role, from, capture, to, promotion } => {
+        Move::Normal {
+            role,
+            from,
+            capture,
+            to,
+            promotion,
+        } => {
             let gain = promotion.map_or(0, |promoted| value(promoted) - value(Role::Pawn));
-            (from, to, promotion.unwrap_or(role), capture.map_or(0, value) + gain)
+            (
+                from,
+                to,
+                promotion.unwrap_or(role),
+                capture.map_or(0, value) + gain,
+            )
         }
         Move::EnPassant { from, to } => (from, to, Role::Pawn, value(Role::Pawn)),
         Move::Castle { .. } | Move::Put { .. } => return threshold <= 0,
@@ -43,7 +54,9 @@ pub fn wins(position: &Position, m: Move, threshold: i32) -> bool {
     loop {
         attackers &= occupied;
         let ours = attackers & board.by_color(side);
-        let Some((square, role)) = cheapest(board, ours) else { break };
+        let Some((square, role)) = cheapest(board, ours) else {
+            break;
+        };
         // A king may not capture a defended piece.
         if role == Role::King && (attackers & board.by_color(!side)).any() {
             break;
@@ -69,7 +82,11 @@ fn attackers(board: &Board, to: Square, occupied: Bitboard) -> Bitboard {
 }
 
 fn cheapest(board: &Board, pieces: Bitboard) -> Option<(Square, Role)> {
-    Role::ALL.into_iter().find_map(|role| (pieces & board.by_role(role)).first().map(|square| (square, role)))
+    Role::ALL.into_iter().find_map(|role| {
+        (pieces & board.by_role(role))
+            .first()
+            .map(|square| (square, role))
+    })
 }
 
 #[cfg(test)]
@@ -79,11 +96,20 @@ mod tests {
     /// Each line of the data: FEN, move, centipawns that the exchange wins.
     #[test]
     fn exchanges_win_the_expected_material() {
-        for line in include_str!("../tests/see.tsv").lines().filter(|line| !line.starts_with('#')) {
+        for line in include_str!("../tests/see.tsv")
+            .lines()
+            .filter(|line| !line.starts_with('#'))
+        {
             let fields: Vec<&str> = line.split('\t').collect();
-            let [fen, uci, expected] = fields[..] else { panic!("three fields expected: {line}") };
+            let [fen, uci, expected] = fields[..] else {
+                panic!("three fields expected: {line}")
+            };
             let position: Position = fen.parse().unwrap();
-            let m = uci.parse::<shakmaty::uci::UciMove>().unwrap().to_move(position.chess()).unwrap();
+            let m = uci
+                .parse::<shakmaty::uci::UciMove>()
+                .unwrap()
+                .to_move(position.chess())
+                .unwrap();
             let expected: i32 = expected.parse().unwrap();
             assert!(wins(&position, m, expected), "{line}");
             assert!(!wins(&position, m, expected + 1), "{line}");

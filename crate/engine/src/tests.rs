@@ -10,7 +10,13 @@ fn game(fen: &str) -> Game {
 }
 
 fn find_in(game: &Game, limits: &Limits) -> Vec<Line> {
-    search(game, &Table::new(1 << 20), &mut Histories::default(), limits, &mut Silent)
+    search(
+        game,
+        &Table::new(1 << 20),
+        &mut Histories::default(),
+        limits,
+        &mut Silent,
+    )
 }
 
 fn find(fen: &str, limits: &Limits) -> Vec<Line> {
@@ -39,15 +45,23 @@ const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R 
 
 #[test]
 fn mates_are_found_and_counted() {
-    for line in include_str!("../tests/mates.tsv").lines().filter(|line| !line.starts_with('#')) {
+    for line in include_str!("../tests/mates.tsv")
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+    {
         let (fen, moves) = line.split_once('\t').unwrap();
         let lines = find(fen, &depth(14));
         match moves.parse::<i32>().unwrap() {
             0 => assert!(lines.is_empty(), "{line}: {lines:?}"),
             moves => {
                 // Pruning may miss the shortest of longer mates, but the search never reports too short a mate.
-                let UciScore::Mate(found) = lines[0].score else { panic!("{line}: {lines:?}") };
-                assert!(found.signum() == moves.signum() && found.abs() >= moves.abs(), "{line}: {found}");
+                let UciScore::Mate(found) = lines[0].score else {
+                    panic!("{line}: {lines:?}")
+                };
+                assert!(
+                    found.signum() == moves.signum() && found.abs() >= moves.abs(),
+                    "{line}: {found}"
+                );
                 assert!(moves.abs() > 2 || found == moves, "{line}: {found}");
             }
         }
@@ -59,8 +73,21 @@ fn a_stalemate_has_no_line_and_scores_zero() {
     assert!(find("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", &depth(3)).is_empty());
     let game = game("7k/8/6K1/8/8/8/8/5Q2 w - - 0 1");
     let stalemate = legal(&game, "f1f7");
-    assert_eq!(find_in(&game, &Limits { moves: vec![stalemate], ..depth(6) })[0].score, UciScore::Cp(0));
-    assert!(matches!(find_in(&game, &depth(6))[0].score, UciScore::Mate(1..)));
+    assert_eq!(
+        find_in(
+            &game,
+            &Limits {
+                moves: vec![stalemate],
+                ..depth(6)
+            }
+        )[0]
+        .score,
+        UciScore::Cp(0)
+    );
+    assert!(matches!(
+        find_in(&game, &depth(6))[0].score,
+        UciScore::Mate(1..)
+    ));
 }
 
 #[test]
@@ -75,7 +102,13 @@ fn a_third_occurrence_of_a_position_is_a_draw() {
     // White is a queen ahead, but the start occurs a third time.
     let mut game = game("7k/8/8/8/8/8/8/KQ6 w - - 0 1");
     play(&mut game, "b1b2 h8g8 b2b1 g8h8 b1b2 h8g8 b2b1");
-    let lines = find_in(&game, &Limits { moves: vec![legal(&game, "g8h8")], ..depth(5) });
+    let lines = find_in(
+        &game,
+        &Limits {
+            moves: vec![legal(&game, "g8h8")],
+            ..depth(5)
+        },
+    );
     assert_eq!(lines[0].score, UciScore::Cp(0));
 }
 
@@ -89,7 +122,15 @@ fn fifty_moves_without_progress_are_a_draw_unless_the_last_move_mates() {
 
 #[test]
 fn the_same_nodes_give_the_same_lines() {
-    let runs = [(); 2].map(|()| find(KIWIPETE, &Limits { lines: 3, ..nodes(20_000) }));
+    let runs = [(); 2].map(|()| {
+        find(
+            KIWIPETE,
+            &Limits {
+                lines: 3,
+                ..nodes(20_000)
+            },
+        )
+    });
     assert_eq!(runs[0], runs[1]);
     assert_eq!(runs[0].len(), 3);
 }
@@ -98,7 +139,10 @@ fn the_same_nodes_give_the_same_lines() {
 fn searches_respect_their_limits() {
     for most in [1, 2, 100, 5_000] {
         let lines = find(KIWIPETE, &nodes(most));
-        assert!(lines[0].nodes <= most && !lines[0].moves.is_empty(), "{most}: {lines:?}");
+        assert!(
+            lines[0].nodes <= most && !lines[0].moves.is_empty(),
+            "{most}: {lines:?}"
+        );
     }
     assert_eq!(find(KIWIPETE, &depth(3))[0].depth, 3);
 
@@ -110,42 +154,90 @@ fn searches_respect_their_limits() {
         }
     }
     let mut late = Late(Cell::new(0));
-    let limits = Limits { deadline: Some(Duration::from_millis(5)), ..Limits::default() };
-    let lines = search(&game(KIWIPETE), &Table::new(0), &mut Histories::default(), &limits, &mut late);
+    let limits = Limits {
+        deadline: Some(Duration::from_millis(5)),
+        ..Limits::default()
+    };
+    let lines = search(
+        &game(KIWIPETE),
+        &Table::new(0),
+        &mut Histories::default(),
+        &limits,
+        &mut late,
+    );
     assert!(lines[0].nodes < 10_000 && late.0.get() < 20);
 }
 
 #[test]
 fn lines_are_distinct_and_ordered_and_can_be_played() {
-    let lines = find(KIWIPETE, &Limits { lines: 5, ..depth(7) });
+    let lines = find(
+        KIWIPETE,
+        &Limits {
+            lines: 5,
+            ..depth(7)
+        },
+    );
     let value = |line: &Line| match line.score {
         UciScore::Cp(cp) => cp,
         UciScore::Mate(moves) => 100_000 * moves.signum() - moves,
     };
-    assert!(lines.windows(2).all(|pair| value(&pair[0]) >= value(&pair[1])), "{lines:?}");
+    assert!(
+        lines
+            .windows(2)
+            .all(|pair| value(&pair[0]) >= value(&pair[1])),
+        "{lines:?}"
+    );
     let firsts: std::collections::HashSet<Move> = lines.iter().map(|line| line.moves[0]).collect();
     assert_eq!(firsts.len(), 5);
     for line in &lines {
         let mut position = game(KIWIPETE).position().chess().clone();
-        line.moves.iter().for_each(|&m| position = position.clone().play(m).unwrap());
+        line.moves
+            .iter()
+            .for_each(|&m| position = position.clone().play(m).unwrap());
     }
 }
 
 #[test]
 fn only_the_moves_in_the_limits_are_searched() {
-    let rook_move = game(KIWIPETE).position().legal_moves().into_iter().find(|m| m.role() == shakmaty::Role::Rook);
-    let limits = Limits { moves: rook_move.into_iter().collect(), lines: 4, ..depth(5) };
+    let rook_move = game(KIWIPETE)
+        .position()
+        .legal_moves()
+        .into_iter()
+        .find(|m| m.role() == shakmaty::Role::Rook);
+    let limits = Limits {
+        moves: rook_move.into_iter().collect(),
+        lines: 4,
+        ..depth(5)
+    };
     let lines = find(KIWIPETE, &limits);
     assert_eq!((lines.len(), Some(lines[0].moves[0])), (1, rook_move));
 }
 
 #[test]
 fn illegal_moves_in_the_limits_are_ignored() {
-    let illegal = Move::Put { role: shakmaty::Role::Pawn, to: shakmaty::Square::A1 };
+    let illegal = Move::Put {
+        role: shakmaty::Role::Pawn,
+        to: shakmaty::Square::A1,
+    };
     let king_move = legal(&game(KIWIPETE), "e1f1");
-    let lines = find(KIWIPETE, &Limits { moves: vec![illegal, king_move], ..depth(3) });
+    let lines = find(
+        KIWIPETE,
+        &Limits {
+            moves: vec![illegal, king_move],
+            ..depth(3)
+        },
+    );
     assert_eq!(lines[0].moves[0], king_move);
-    assert_eq!(find(KIWIPETE, &Limits { moves: vec![illegal], ..depth(3) }), find(KIWIPETE, &depth(3)));
+    assert_eq!(
+        find(
+            KIWIPETE,
+            &Limits {
+                moves: vec![illegal],
+                ..depth(3)
+            }
+        ),
+        find(KIWIPETE, &depth(3))
+    );
 }
 
 /// Legal positions that no game reaches, with limits that stop the search at any point.
@@ -163,9 +255,18 @@ fn odd_positions_are_searched_without_panic() {
     ];
     for fen in positions {
         for most in [1, 50, 3_000] {
-            let lines = find(fen, &Limits { lines: 2, ..nodes(most) });
+            let lines = find(
+                fen,
+                &Limits {
+                    lines: 2,
+                    ..nodes(most)
+                },
+            );
             let legal = game(fen).position().legal_moves();
-            assert!(lines.iter().all(|line| legal.contains(&line.moves[0])), "{fen}");
+            assert!(
+                lines.iter().all(|line| legal.contains(&line.moves[0])),
+                "{fen}"
+            );
             assert_eq!(lines.is_empty(), legal.is_empty(), "{fen}");
         }
     }
@@ -186,7 +287,10 @@ fn random_games_are_searched_without_panic() {
         let mut game = Game::new(Position::default());
         for _ in 0..160 {
             let moves = game.position().legal_moves();
-            let limits = Limits { lines: 1 + random(3), ..nodes(1 + random(300) as u64) };
+            let limits = Limits {
+                lines: 1 + random(3),
+                ..nodes(1 + random(300) as u64)
+            };
             let lines = search(&game, &table, &mut histories, &limits, &mut Silent);
             assert_eq!(lines.is_empty(), moves.is_empty());
             assert!(lines.iter().all(|line| moves.contains(&line.moves[0])));

@@ -80,7 +80,10 @@ impl Table {
         #[cfg(target_os = "linux")]
         advise_huge_pages(buckets.spare_capacity_mut());
         buckets.resize_with(count, Bucket::default);
-        Table { buckets: buckets.into(), age: AtomicU8::new(0) }
+        Table {
+            buckets: buckets.into(),
+            age: AtomicU8::new(0),
+        }
     }
 
     /// Removes all entries.
@@ -113,7 +116,9 @@ impl Table {
         for slot in &self.bucket(key).0 {
             let data = slot.data.load(Relaxed);
             if data == 0 {
-                replaced = replaced.filter(|(_, value)| *value == i32::MIN).or(Some((slot, i32::MIN)));
+                replaced = replaced
+                    .filter(|(_, value)| *value == i32::MIN)
+                    .or(Some((slot, i32::MIN)));
                 continue;
             }
             let old = unpack(data);
@@ -145,13 +150,19 @@ impl Table {
         let age = self.age.load(Relaxed);
         let sample = &self.buckets[..self.buckets.len().min(250)];
         let slots = sample.iter().flat_map(|bucket| &bucket.0);
-        let used = slots.map(|slot| slot.data.load(Relaxed)).filter(|&data| data != 0 && age_of(data) == age).count();
+        let used = slots
+            .map(|slot| slot.data.load(Relaxed))
+            .filter(|&data| data != 0 && age_of(data) == age)
+            .count();
         used * 1_000 / (sample.len() * WAYS)
     }
 
     /// Loads the bucket of a position into the cache of the processor, for a later [`get`](Table::get).
     #[inline]
-    #[allow(unsafe_code, reason = "no safe function prefetches; the search is faster by a tenth")]
+    #[allow(
+        unsafe_code,
+        reason = "no safe function prefetches; the search is faster by a tenth"
+    )]
     pub fn prefetch(&self, key: u64) {
         #[cfg(target_arch = "x86_64")]
         {
@@ -173,15 +184,26 @@ impl Table {
 /// Asks the system to use large pages for memory that was not written yet. The addresses of a table miss the cache of page
 /// addresses (TLB) at almost every access with pages of 4 KiB. The search is faster by a fifth with pages of 2 MiB.
 #[cfg(target_os = "linux")]
-#[allow(unsafe_code, reason = "no safe function advises the system about memory; the search is faster by a fifth")]
+#[allow(
+    unsafe_code,
+    reason = "no safe function advises the system about memory; the search is faster by a fifth"
+)]
 fn advise_huge_pages<T>(memory: &mut [std::mem::MaybeUninit<T>]) {
     use rustix::mm::{Advice, madvise};
     const PAGE: usize = 4 << 10;
     let start = memory.as_mut_ptr().cast::<u8>();
     let skipped = start.align_offset(PAGE);
-    let Some(length) = size_of_val(memory).checked_sub(skipped) else { return };
+    let Some(length) = size_of_val(memory).checked_sub(skipped) else {
+        return;
+    };
     // SAFETY: the range is inside of the memory, and the advice does not change its content.
-    let advised = unsafe { madvise(start.wrapping_add(skipped).cast(), length - length % PAGE, Advice::LinuxHugepage) };
+    let advised = unsafe {
+        madvise(
+            start.wrapping_add(skipped).cast(),
+            length - length % PAGE,
+            Advice::LinuxHugepage,
+        )
+    };
     // The table works without large pages, too.
     let _ = advised;
 }
@@ -223,14 +245,31 @@ mod tests {
     use crate::score::{MATE, NONE};
 
     fn entry(depth: i32) -> Entry {
-        Entry { best: Packed(0x0b1c), score: -17, eval: 250, depth, bound: Bound::Lower, pv: false }
+        Entry {
+            best: Packed(0x0b1c),
+            score: -17,
+            eval: 250,
+            depth,
+            bound: Bound::Lower,
+            pv: false,
+        }
     }
 
     #[test]
     fn an_entry_is_returned_unchanged() {
         let table = Table::new(1 << 16);
-        for (key, bound) in [(1, Bound::Upper), (u64::MAX, Bound::Lower), (1 << 40, Bound::Exact)] {
-            let entry = Entry { score: -MATE, eval: NONE, bound, pv: true, ..entry(127) };
+        for (key, bound) in [
+            (1, Bound::Upper),
+            (u64::MAX, Bound::Lower),
+            (1 << 40, Bound::Exact),
+        ] {
+            let entry = Entry {
+                score: -MATE,
+                eval: NONE,
+                bound,
+                pv: true,
+                ..entry(127)
+            };
             table.put(key, entry);
             assert_eq!(table.get(key), Some(entry));
         }
@@ -263,7 +302,13 @@ mod tests {
         table.put(7, entry(20));
         table.put(7, entry(3));
         assert_eq!(table.get(7).map(|entry| entry.depth), Some(20));
-        table.put(7, Entry { bound: Bound::Exact, ..entry(3) });
+        table.put(
+            7,
+            Entry {
+                bound: Bound::Exact,
+                ..entry(3)
+            },
+        );
         assert_eq!(table.get(7).map(|entry| entry.depth), Some(3));
     }
 
@@ -271,7 +316,13 @@ mod tests {
     fn an_entry_without_a_move_keeps_the_earlier_move() {
         let table = Table::new(64);
         table.put(7, entry(3));
-        table.put(7, Entry { best: Packed::NONE, ..entry(5) });
+        table.put(
+            7,
+            Entry {
+                best: Packed::NONE,
+                ..entry(5)
+            },
+        );
         assert_eq!(table.get(7), Some(entry(5)));
     }
 

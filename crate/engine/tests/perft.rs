@@ -16,7 +16,10 @@ fn perft(position: &Position, depth: u32, counts: &mut HashMap<(u64, u32), u64>)
     if let Some(count) = counts.get(&(position.key(), depth)) {
         return *count;
     }
-    let count = moves.iter().map(|&m| perft(&position.play(m), depth - 1, counts)).sum();
+    let count = moves
+        .iter()
+        .map(|&m| perft(&position.play(m), depth - 1, counts))
+        .sum();
     counts.insert((position.key(), depth), count);
     count
 }
@@ -25,15 +28,30 @@ fn perft(position: &Position, depth: u32, counts: &mut HashMap<(u64, u32), u64>)
 fn cases(text: &str) -> Vec<(String, u32, u64)> {
     let mut cases = Vec::new();
     let mut fen = String::new();
-    for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
+    for line in text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.starts_with('#'))
+    {
         if let Some(rest) = line.strip_prefix("epd ") {
             fen = rest.to_owned();
-        } else if let Some((depth, count)) = line.strip_prefix("perft ").and_then(|rest| rest.split_once(' ')) {
+        } else if let Some((depth, count)) = line
+            .strip_prefix("perft ")
+            .and_then(|rest| rest.split_once(' '))
+        {
             cases.push((fen.clone(), depth.parse().unwrap(), count.parse().unwrap()));
         } else if let Some((fen, counts)) = line.split_once(';') {
             for field in counts.split(';') {
-                let (depth, count) = field.trim().trim_start_matches('D').split_once(' ').unwrap();
-                cases.push((fen.trim().to_owned(), depth.parse().unwrap(), count.parse().unwrap()));
+                let (depth, count) = field
+                    .trim()
+                    .trim_start_matches('D')
+                    .split_once(' ')
+                    .unwrap();
+                cases.push((
+                    fen.trim().to_owned(),
+                    depth.parse().unwrap(),
+                    count.parse().unwrap(),
+                ));
             }
         }
     }
@@ -41,10 +59,17 @@ fn cases(text: &str) -> Vec<(String, u32, u64)> {
 }
 
 fn check(text: &str, max_count: u64) -> usize {
-    let cases: Vec<_> = cases(text).into_iter().filter(|case| case.2 <= max_count && case.1 > 0).collect();
+    let cases: Vec<_> = cases(text)
+        .into_iter()
+        .filter(|case| case.2 <= max_count && case.1 > 0)
+        .collect();
     for (fen, depth, count) in &cases {
         let position: Position = fen.parse().unwrap_or_else(|error| panic!("{fen}: {error}"));
-        assert_eq!(perft(&position, *depth, &mut HashMap::new()), *count, "{fen} at depth {depth}");
+        assert_eq!(
+            perft(&position, *depth, &mut HashMap::new()),
+            *count,
+            "{fen} at depth {depth}"
+        );
     }
     cases.len()
 }
@@ -58,8 +83,17 @@ fn difficult_positions_have_the_published_counts() {
 #[test]
 fn whole_suites_have_the_published_counts() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/suites");
-    let max_count = if std::env::var_os("SHELFISH_LONG").is_some() { 20_000_000 } else { 3_000 };
-    for name in ["perftsuite.epd", "tricky.perft", "chess960.perft", "random.perft"] {
+    let max_count = if std::env::var_os("SHELFISH_LONG").is_some() {
+        20_000_000
+    } else {
+        3_000
+    };
+    for name in [
+        "perftsuite.epd",
+        "tricky.perft",
+        "chess960.perft",
+        "random.perft",
+    ] {
         let path = folder.join(name);
         match fs::read_to_string(&path) {
             Ok(text) => assert!(check(&text, max_count) > 0, "{name} has no case"),

@@ -40,14 +40,21 @@ impl BlockColumns {
                 self.entries.push(cursors.left());
             }
             self.line_infos(n, &mut line_infos);
-            plies += cursors.plies(&line_infos).map_err(|error| column_error(first, error))?;
+            plies += cursors
+                .plies(&line_infos)
+                .map_err(|error| column_error(first, error))?;
             if plies > MAX_BLOCK_PLIES {
-                return Err(ColumnError::Value { column: first + NUMBERS + moves::LENGTH, found: plies as u64 });
+                return Err(ColumnError::Value {
+                    column: first + NUMBERS + moves::LENGTH,
+                    found: plies as u64,
+                });
             }
         }
         match cursors.left().iter().position(|&left| left > 0) {
             None => Ok(()),
-            Some(column) => Err(ColumnError::Length { column: first + NUMBERS + column }),
+            Some(column) => Err(ColumnError::Length {
+                column: first + NUMBERS + column,
+            }),
         }
     }
 
@@ -59,7 +66,10 @@ impl BlockColumns {
         n: usize,
         line_infos: &mut Vec<LineInfo>,
     ) -> Result<Cursors<'a>, RecordError> {
-        let left = self.entries.get(n / STRIDE).ok_or(RecordError::Missing { n })?;
+        let left = self
+            .entries
+            .get(n / STRIDE)
+            .ok_or(RecordError::Missing { n })?;
         let mut ends = lines(columns, first);
         for (column, left) in ends.iter_mut().zip(left) {
             *column = &column[column.len() - left..];
@@ -77,7 +87,10 @@ impl BlockColumns {
     fn line_infos(&self, n: usize, out: &mut Vec<LineInfo>) {
         out.clear();
         for numbers in self.numbers.of(n) {
-            out.extend((0..numbers.pvs.len()).map(|pv| LineInfo { is_first_pv: pv == 0, depth: numbers.depth }));
+            out.extend((0..numbers.pvs.len()).map(|pv| LineInfo {
+                is_first_pv: pv == 0,
+                depth: numbers.depth,
+            }));
         }
     }
 }
@@ -86,16 +99,26 @@ impl BlockColumns {
 fn column_error(first: usize, error: LineError) -> ColumnError {
     let column = |column| first + NUMBERS + column;
     match error {
-        LineError::Ended { column: ended } => ColumnError::Length { column: column(ended) },
-        LineError::Shared { shared, .. } => ColumnError::Value { column: column(moves::SHARED), found: shared as u64 },
-        LineError::Plies { found } => ColumnError::Value { column: column(moves::LENGTH), found: found as u64 },
+        LineError::Ended { column: ended } => ColumnError::Length {
+            column: column(ended),
+        },
+        LineError::Shared { shared, .. } => ColumnError::Value {
+            column: column(moves::SHARED),
+            found: shared as u64,
+        },
+        LineError::Plies { found } => ColumnError::Value {
+            column: column(moves::LENGTH),
+            found: found as u64,
+        },
         // These are found when a record is decoded, as they take the rules of chess.
-        LineError::Source { source: found, .. } => {
-            ColumnError::Value { column: column(moves::SOURCE), found: found as u64 }
-        }
-        LineError::Rank { rank: found, .. } | LineError::Cost { found } => {
-            ColumnError::Value { column: column(moves::RANK), found: found as u64 }
-        }
+        LineError::Source { source: found, .. } => ColumnError::Value {
+            column: column(moves::SOURCE),
+            found: found as u64,
+        },
+        LineError::Rank { rank: found, .. } | LineError::Cost { found } => ColumnError::Value {
+            column: column(moves::RANK),
+            found: found as u64,
+        },
     }
 }
 
@@ -131,8 +154,14 @@ impl Record for PositionEval {
     ) -> Result<(), ColumnError> {
         // Messages count the columns of the block.
         let first = crate::table::Block::<PositionEval>::FIRST;
-        let value = |(column, found)| ColumnError::Value { column: first + column, found };
-        records.iter().try_for_each(|record| check(record)).map_err(value)?;
+        let value = |(column, found)| ColumnError::Value {
+            column: first + column,
+            found,
+        };
+        records
+            .iter()
+            .try_for_each(|record| check(record))
+            .map_err(value)?;
         encode_numbers(records, parents, columns);
         let mut out = moves::LineColumns::default();
         let mut plies = 0;
@@ -142,16 +171,35 @@ impl Record for PositionEval {
                 .evaluations
                 .iter()
                 .flat_map(|evaluation| {
-                    evaluation.pvs.iter().enumerate().map(|(pv, Pv { line, .. })| {
-                        (LineInfo { is_first_pv: pv == 0, depth: evaluation.depth }, line.as_slice())
-                    })
+                    evaluation
+                        .pvs
+                        .iter()
+                        .enumerate()
+                        .map(|(pv, Pv { line, .. })| {
+                            (
+                                LineInfo {
+                                    is_first_pv: pv == 0,
+                                    depth: evaluation.depth,
+                                },
+                                line.as_slice(),
+                            )
+                        })
                 })
                 .collect();
-            let coded = stored.and_then(|StoredRecord { decoded, columns, n }| {
-                let cursors = decoded.cursors(columns, first, *n, &mut infos).ok()?;
-                let is_same = lines.iter().enumerate().all(|(i, (info, _))| infos.get(i) == Some(info));
-                is_same.then_some(cursors)
-            });
+            let coded = stored.and_then(
+                |StoredRecord {
+                     decoded,
+                     columns,
+                     n,
+                 }| {
+                    let cursors = decoded.cursors(columns, first, *n, &mut infos).ok()?;
+                    let is_same = lines
+                        .iter()
+                        .enumerate()
+                        .all(|(i, (info, _))| infos.get(i) == Some(info));
+                    is_same.then_some(cursors)
+                },
+            );
             let encoded = moves::encode(record.position.chess(), &lines, coded, &mut out);
             plies += encoded.map_err(|error| column_error(first, error))?;
         }
@@ -167,7 +215,11 @@ impl Record for PositionEval {
     #[cfg(feature = "write")]
     fn count(&self, totals: &mut [u64]) {
         totals[0] += self.evaluations.len() as u64;
-        totals[1] += self.evaluations.iter().map(|evaluation| evaluation.pvs.len() as u64).sum::<u64>();
+        totals[1] += self
+            .evaluations
+            .iter()
+            .map(|evaluation| evaluation.pvs.len() as u64)
+            .sum::<u64>();
     }
 
     fn decode_columns(
@@ -177,7 +229,10 @@ impl Record for PositionEval {
         parents: &[Option<u32>],
     ) -> Result<BlockColumns, ColumnError> {
         let numbers = BlockNumbers::decode(columns, first, turns, parents)?;
-        let mut decoded = BlockColumns { numbers, entries: Vec::new() };
+        let mut decoded = BlockColumns {
+            numbers,
+            entries: Vec::new(),
+        };
         decoded.find_line_entries(columns, first)?;
         Ok(decoded)
     }
@@ -199,8 +254,14 @@ impl Record for PositionEval {
         let mut line_infos = Vec::new();
         let weight = |n| {
             decoded.line_infos(n, &mut line_infos);
-            let plies = cursors.plies(&line_infos).map_err(|error| column_error(first, error))?;
-            Ok(PositionEval::weight(decoded.numbers.of(n).len(), line_infos.len(), plies))
+            let plies = cursors
+                .plies(&line_infos)
+                .map_err(|error| column_error(first, error))?;
+            Ok(PositionEval::weight(
+                decoded.numbers.of(n).len(),
+                line_infos.len(),
+                plies,
+            ))
         };
         (0..decoded.numbers.records()).map(weight).collect()
     }
@@ -224,9 +285,15 @@ impl Record for PositionEval {
                 .pvs
                 .clone()
                 .zip(&mut lines)
-                .map(|(pv, line)| Pv { score: decoded.numbers.scores[pv], line })
+                .map(|(pv, line)| Pv {
+                    score: decoded.numbers.scores[pv],
+                    line,
+                })
                 .collect(),
         });
-        Ok(PositionEval { evaluations: evaluations.collect(), position })
+        Ok(PositionEval {
+            evaluations: evaluations.collect(),
+            position,
+        })
     }
 }

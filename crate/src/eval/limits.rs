@@ -30,23 +30,32 @@ impl PositionEval {
     #[cfg(feature = "write")]
     pub fn fit(position: &Position, evaluations: &[Evaluation]) -> usize {
         let (mut pvs, mut plies) = (0, 0);
-        let room = evaluations.iter().take(PositionEval::MAX_EVALUATIONS).take_while(|evaluation| {
-            pvs += evaluation.pvs.len();
-            plies += evaluation.plies();
-            evaluation.pvs.len() <= PositionEval::MAX_EVALUATION_PVS
-                && pvs <= PositionEval::MAX_PVS
-                && plies <= PositionEval::MAX_PLIES
-        });
+        let room = evaluations
+            .iter()
+            .take(PositionEval::MAX_EVALUATIONS)
+            .take_while(|evaluation| {
+                pvs += evaluation.pvs.len();
+                plies += evaluation.plies();
+                evaluation.pvs.len() <= PositionEval::MAX_EVALUATION_PVS
+                    && pvs <= PositionEval::MAX_PVS
+                    && plies <= PositionEval::MAX_PLIES
+            });
         let room = room.count();
         if plies <= PositionEval::SAFE_PLIES {
             return room;
         }
         let mut cost = moves::DecodingCost::default();
         let mut lines = |evaluation: &Evaluation| {
-            evaluation.pvs.iter().for_each(|pv| cost.add(position.chess(), &pv.line));
+            evaluation
+                .pvs
+                .iter()
+                .for_each(|pv| cost.add(position.chess(), &pv.line));
             cost.cost <= moves::MAX_COST
         };
-        evaluations[..room].iter().take_while(|evaluation| lines(evaluation)).count()
+        evaluations[..room]
+            .iter()
+            .take_while(|evaluation| lines(evaluation))
+            .count()
     }
 }
 
@@ -63,7 +72,10 @@ impl Evaluation {
         let longest = self.pvs.iter().map(|pv| pv.line.len()).max().unwrap_or(0);
         let cut_to = |evaluation: &Evaluation, plies| {
             let mut evaluation = evaluation.clone();
-            evaluation.pvs.iter_mut().for_each(|pv| pv.line.truncate(plies));
+            evaluation
+                .pvs
+                .iter_mut()
+                .for_each(|pv| pv.line.truncate(plies));
             evaluation
         };
         let (mut short, mut long) = (0, longest + 1);
@@ -119,41 +131,83 @@ mod tests {
             }
             line
         };
-        let pvs = (0..pvs).map(|n| Pv { score: Score::Cp(0), line: line(n) }).collect();
-        Evaluation { depth, knodes: 1, pvs }
+        let pvs = (0..pvs)
+            .map(|n| Pv {
+                score: Score::Cp(0),
+                line: line(n),
+            })
+            .collect();
+        Evaluation {
+            depth,
+            knodes: 1,
+            pvs,
+        }
     }
 
     fn is_readable(position: &Position, evaluations: Vec<Evaluation>) -> bool {
-        let record = PositionEval { position: position.clone(), evaluations };
-        let Ok(block) = encode_block(std::slice::from_ref(&record)) else { return false };
-        let at = Chunk { file: "test".into(), range: 0..block.bytes.len() as u64, keys: KeyRange::all() };
+        let record = PositionEval {
+            position: position.clone(),
+            evaluations,
+        };
+        let Ok(block) = encode_block(std::slice::from_ref(&record)) else {
+            return false;
+        };
+        let at = Chunk {
+            file: "test".into(),
+            range: 0..block.bytes.len() as u64,
+            keys: KeyRange::all(),
+        };
         Block::open(&block.bytes, &at).and_then(|block| block.find(position)) == Ok(Some(record))
     }
 
     #[test]
     fn a_record_within_the_limits_is_readable_and_a_larger_record_is_not() {
-        for (fen, pvs, plies) in [(START, 1, 1), (START, 256, 3), (START, 1, 300), (START, 20, 40), (CROWD, 200, 2)] {
+        for (fen, pvs, plies) in [
+            (START, 1, 1),
+            (START, 256, 3),
+            (START, 1, 300),
+            (START, 20, 40),
+            (CROWD, 200, 2),
+        ] {
             let position = position(fen);
-            let all: Vec<Evaluation> = (0..300).rev().map(|depth| evaluation(&position, depth, pvs, plies)).collect();
+            let all: Vec<Evaluation> = (0..300)
+                .rev()
+                .map(|depth| evaluation(&position, depth, pvs, plies))
+                .collect();
             let fit = PositionEval::fit(&position, &all);
-            assert!(fit > 0 && fit < all.len(), "{fit} evaluations of {pvs} PVs of {plies} moves");
-            assert!(is_readable(&position, all[..fit].to_vec()), "{fit} evaluations of {pvs} PVs of {plies} moves");
-            assert!(!is_readable(&position, all[..=fit].to_vec()), "{fit} evaluations and one more");
+            assert!(
+                fit > 0 && fit < all.len(),
+                "{fit} evaluations of {pvs} PVs of {plies} moves"
+            );
+            assert!(
+                is_readable(&position, all[..fit].to_vec()),
+                "{fit} evaluations of {pvs} PVs of {plies} moves"
+            );
+            assert!(
+                !is_readable(&position, all[..=fit].to_vec()),
+                "{fit} evaluations and one more"
+            );
         }
     }
 
     #[test]
     fn the_contents_of_a_reduced_record_do_not_depend_on_earlier_reductions() {
         let position = position(START);
-        let mut all: Vec<Evaluation> = (0..40).map(|depth| evaluation(&position, depth, 30, 20)).collect();
+        let mut all: Vec<Evaluation> = (0..40)
+            .map(|depth| evaluation(&position, depth, 30, 20))
+            .collect();
         PositionEval::normalise(&mut all);
         let fit = PositionEval::fit(&position, &all);
         for every in [2, 3, 7] {
-            let (mut some, mut others): (Vec<_>, Vec<_>) =
-                all.iter().cloned().enumerate().partition(|(n, _)| n % every == 0);
+            let (mut some, mut others): (Vec<_>, Vec<_>) = all
+                .iter()
+                .cloned()
+                .enumerate()
+                .partition(|(n, _)| n % every == 0);
             let mut both = Vec::new();
             for part in [&mut some, &mut others] {
-                let part: Vec<Evaluation> = part.drain(..).map(|(_, evaluation)| evaluation).collect();
+                let part: Vec<Evaluation> =
+                    part.drain(..).map(|(_, evaluation)| evaluation).collect();
                 both.extend_from_slice(&part[..PositionEval::fit(&position, &part)]);
             }
             PositionEval::normalise(&mut both);
@@ -168,14 +222,27 @@ mod tests {
             let position = position(fen);
             let whole = evaluation(&position, 20, pvs, plies);
             let mut short = whole.clone();
-            assert_eq!(PositionEval::fit(&position, std::slice::from_ref(&whole)), 0);
+            assert_eq!(
+                PositionEval::fit(&position, std::slice::from_ref(&whole)),
+                0
+            );
             assert!(short.shorten(&position) > 0);
             let longest = short.pvs.iter().map(|pv| pv.line.len()).max().unwrap_or(0);
-            assert!(is_readable(&position, vec![short.clone()]), "{pvs} PVs of {longest} moves");
+            assert!(
+                is_readable(&position, vec![short.clone()]),
+                "{pvs} PVs of {longest} moves"
+            );
             assert_eq!(short.shorten(&position), 0, "once is enough");
             let mut longer = whole.clone();
-            longer.pvs.iter_mut().for_each(|pv| pv.line.truncate(longest + 1));
-            assert_eq!(PositionEval::fit(&position, &[longer]), 0, "one more move than {longest} would not fit");
+            longer
+                .pvs
+                .iter_mut()
+                .for_each(|pv| pv.line.truncate(longest + 1));
+            assert_eq!(
+                PositionEval::fit(&position, &[longer]),
+                0,
+                "one more move than {longest} would not fit"
+            );
         }
     }
 }

@@ -33,7 +33,9 @@ impl Score {
     pub fn is_in_range(self) -> bool {
         match self {
             Score::Cp(cp) => cp != i32::MIN,
-            Score::Mate(moves) => moves != 0 && moves.unsigned_abs() <= Score::MAX_MATE.unsigned_abs(),
+            Score::Mate(moves) => {
+                moves != 0 && moves.unsigned_abs() <= Score::MAX_MATE.unsigned_abs()
+            }
         }
     }
 
@@ -110,9 +112,17 @@ impl PositionEval {
     /// The order is total, so that merging is commutative and a build does not depend on the order of its sources.
     pub fn normalise(evaluations: &mut Vec<Evaluation>) {
         evaluations.sort_by_cached_key(|evaluation| {
-            let tie: Vec<(Score, Vec<[u8; 3]>)> =
-                evaluation.pvs.iter().map(|pv| (pv.score, pv.line.iter().map(|m| move_bytes(*m)).collect())).collect();
-            (Reverse(evaluation.depth), Reverse(evaluation.pvs.len()), Reverse(evaluation.knodes), tie)
+            let tie: Vec<(Score, Vec<[u8; 3]>)> = evaluation
+                .pvs
+                .iter()
+                .map(|pv| (pv.score, pv.line.iter().map(|m| move_bytes(*m)).collect()))
+                .collect();
+            (
+                Reverse(evaluation.depth),
+                Reverse(evaluation.pvs.len()),
+                Reverse(evaluation.knodes),
+                tie,
+            )
         });
         evaluations.dedup();
     }
@@ -121,5 +131,9 @@ impl PositionEval {
 /// Returns origin, target (the rook's square for castling) and promotion, which identify a move of a position.
 fn move_bytes(m: Move) -> [u8; 3] {
     let from = m.from().map_or(64, |square| square as u8);
-    [from, m.to() as u8, m.promotion().map_or(0, |role| role as u8)]
+    [
+        from,
+        m.to() as u8,
+        m.promotion().map_or(0, |role| role as u8),
+    ]
 }

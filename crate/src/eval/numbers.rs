@@ -11,11 +11,20 @@ use super::{PositionEval, Score};
 use crate::table::{Bits, ColumnError, Columns, MAX_TOTAL, Octaves, Values, unzigzag};
 
 /// The code of numbers with a predictable order of magnitude only.
-const WIDE: Octaves = Octaves { direct: 4, leading: 2 };
+const WIDE: Octaves = Octaves {
+    direct: 4,
+    leading: 2,
+};
 /// Differences and counts, which are mostly small.
-const NARROW: Octaves = Octaves { direct: 5, leading: 3 };
+const NARROW: Octaves = Octaves {
+    direct: 5,
+    leading: 3,
+};
 /// Differences of scores, zigzagged.
-const SCORE: Octaves = Octaves { direct: 6, leading: 2 };
+const SCORE: Octaves = Octaves {
+    direct: 6,
+    leading: 2,
+};
 
 const EVALUATIONS: usize = 0;
 const PVS_BEST: usize = 1;
@@ -97,7 +106,11 @@ impl BlockNumbers {
             columns: core::array::from_fn(|column| columns.values(first + column)),
             bits: Bits::new(columns, first + BITS),
         };
-        let mut all = BlockNumbers { records: vec![0], evaluations: Vec::new(), scores: Vec::new() };
+        let mut all = BlockNumbers {
+            records: vec![0],
+            evaluations: Vec::new(),
+            scores: Vec::new(),
+        };
         // The first score of each record's best evaluation. The scores of its children are relative to it.
         let mut bests: Vec<i64> = Vec::with_capacity(parents.len());
         for (turn, parent) in turns.iter().zip(parents) {
@@ -110,7 +123,11 @@ impl BlockNumbers {
                 let pvs = reader.count(column, PositionEval::MAX_EVALUATION_PVS)?;
                 let depths = if n == 0 { DEPTH_BEST } else { DEPTH_OTHER };
                 let number = reader.next(depths, NARROW)?;
-                let depth = if n == 0 { Some(number) } else { u64::from(best_depth).checked_sub(number) };
+                let depth = if n == 0 {
+                    Some(number)
+                } else {
+                    u64::from(best_depth).checked_sub(number)
+                };
                 let depth = depth.and_then(|depth| u16::try_from(depth).ok());
                 let depth = depth.ok_or_else(|| reader.out_of_range(depths, number))?;
                 let knodes = reader.next(KNODES, WIDE)?;
@@ -127,11 +144,15 @@ impl BlockNumbers {
                         (_, _, None) => SCORE_ROOT,
                     };
                     let difference = unzigzag(reader.next(column, SCORE)?);
-                    let difference =
-                        if column == SCORE_NEXT_PV { turn.fold_wb(-1, 1) * difference } else { difference };
+                    let difference = if column == SCORE_NEXT_PV {
+                        turn.fold_wb(-1, 1) * difference
+                    } else {
+                        difference
+                    };
                     let integer = above.checked_add(difference);
                     let score = integer.and_then(from_integer);
-                    let score = score.ok_or_else(|| reader.out_of_range(column, integer.unwrap_or(0) as u64))?;
+                    let score = score
+                        .ok_or_else(|| reader.out_of_range(column, integer.unwrap_or(0) as u64))?;
                     above = to_integer(score);
                     all.scores.push(score);
                 }
@@ -139,7 +160,11 @@ impl BlockNumbers {
                     best = to_integer(all.scores[start]);
                     best_depth = depth;
                 }
-                all.evaluations.push(Numbers { depth, knodes, pvs: start..all.scores.len() });
+                all.evaluations.push(Numbers {
+                    depth,
+                    knodes,
+                    pvs: start..all.scores.len(),
+                });
             }
             bests.push(best);
             all.records.push(all.evaluations.len());
@@ -204,10 +229,18 @@ pub(super) fn check(record: &PositionEval) -> Result<(), (usize, u64)> {
         count if count > most => Err((column, count as u64)),
         _ => Ok(()),
     };
-    within(EVALUATIONS, record.evaluations.len(), PositionEval::MAX_EVALUATIONS)?;
+    within(
+        EVALUATIONS,
+        record.evaluations.len(),
+        PositionEval::MAX_EVALUATIONS,
+    )?;
     let mut pvs = 0;
     for evaluation in &record.evaluations {
-        within(PVS_BEST, evaluation.pvs.len(), PositionEval::MAX_EVALUATION_PVS)?;
+        within(
+            PVS_BEST,
+            evaluation.pvs.len(),
+            PositionEval::MAX_EVALUATION_PVS,
+        )?;
         pvs += evaluation.pvs.len();
         if evaluation.depth > record.evaluations[0].depth {
             return Err((DEPTH_OTHER, evaluation.depth.into()));
@@ -222,7 +255,11 @@ pub(super) fn check(record: &PositionEval) -> Result<(), (usize, u64)> {
 
 /// Writes the numbers of `records` in stored order.
 #[cfg(feature = "write")]
-pub(super) fn encode_numbers(records: &[&PositionEval], parents: &[Option<u32>], columns: &mut [Vec<u8>]) {
+pub(super) fn encode_numbers(
+    records: &[&PositionEval],
+    parents: &[Option<u32>],
+    columns: &mut [Vec<u8>],
+) {
     use crate::table::zigzag;
     use shakmaty::Position as _;
 
@@ -239,16 +276,33 @@ pub(super) fn encode_numbers(records: &[&PositionEval], parents: &[Option<u32>],
         let turn = record.position.chess().turn();
         push(EVALUATIONS, NARROW, record.evaluations.len() as u64 - 1);
         for (n, evaluation) in record.evaluations.iter().enumerate() {
-            push(if n == 0 { PVS_BEST } else { PVS_OTHER }, NARROW, evaluation.pvs.len() as u64 - 1);
+            push(
+                if n == 0 { PVS_BEST } else { PVS_OTHER },
+                NARROW,
+                evaluation.pvs.len() as u64 - 1,
+            );
             match n {
                 0 => push(DEPTH_BEST, NARROW, evaluation.depth.into()),
-                _ => push(DEPTH_OTHER, NARROW, (record.evaluations[0].depth - evaluation.depth).into()),
+                _ => push(
+                    DEPTH_OTHER,
+                    NARROW,
+                    (record.evaluations[0].depth - evaluation.depth).into(),
+                ),
             }
             push(KNODES, WIDE, evaluation.knodes);
             let mut above = best;
-            for (pv, score) in evaluation.pvs.iter().map(|pv| to_integer(pv.score)).enumerate() {
+            for (pv, score) in evaluation
+                .pvs
+                .iter()
+                .map(|pv| to_integer(pv.score))
+                .enumerate()
+            {
                 match (pv, n, parent) {
-                    (1.., _, _) => push(SCORE_NEXT_PV, SCORE, zigzag(turn.fold_wb(above - score, score - above))),
+                    (1.., _, _) => push(
+                        SCORE_NEXT_PV,
+                        SCORE,
+                        zigzag(turn.fold_wb(above - score, score - above)),
+                    ),
                     (_, 1.., _) => push(SCORE_OTHER, SCORE, zigzag(score - above)),
                     (_, _, Some(_)) => push(SCORE_CHILD, SCORE, zigzag(score - above)),
                     (_, _, None) => push(SCORE_ROOT, SCORE, zigzag(score - above)),

@@ -86,7 +86,11 @@ const fn rays(orthogonal: bool) -> [Bitboard; 64] {
     while i < 64 {
         let square = Square::new(i as u32);
         let none = Bitboard::EMPTY;
-        rays[i] = if orthogonal { attacks::rook_attacks(square, none) } else { attacks::bishop_attacks(square, none) };
+        rays[i] = if orthogonal {
+            attacks::rook_attacks(square, none)
+        } else {
+            attacks::bishop_attacks(square, none)
+        };
         i += 1;
     }
     rays
@@ -107,7 +111,11 @@ pub(super) mod sliders {
         let mut i = 0;
         while i < 64 {
             let rise = 8 * (i / 8) as i32 - 8 * (i % 8) as i32;
-            let line = if rise < 0 { 0x8040_2010_0804_0201 >> -rise } else { 0x8040_2010_0804_0201 << rise };
+            let line = if rise < 0 {
+                0x8040_2010_0804_0201 >> -rise
+            } else {
+                0x8040_2010_0804_0201 << rise
+            };
             lines[i] = line & !(1_u64 << i);
             i += 1;
         }
@@ -146,7 +154,11 @@ pub(super) mod sliders {
 /// Returns the square from the point of view of a side: if it is Black, ranks are mirrored.
 #[inline]
 pub(crate) fn relative_square(square: Square, turn: Color) -> Square {
-    if turn.is_white() { square } else { square.flip_vertical() }
+    if turn.is_white() {
+        square
+    } else {
+        square.flip_vertical()
+    }
 }
 
 /// Squares attacked by a piece of the side to move.
@@ -165,7 +177,13 @@ pub(super) fn attacks_by(role: Role, from: Square, occupied: Bitboard) -> Bitboa
 impl Side {
     fn new(board: &Board, side: Color, turn: Color) -> Side {
         let own = board.by_color(side);
-        let relative = |squares: Bitboard| if turn.is_white() { squares } else { squares.flip_vertical() };
+        let relative = |squares: Bitboard| {
+            if turn.is_white() {
+                squares
+            } else {
+                squares.flip_vertical()
+            }
+        };
         let pieces = Role::ALL.map(|role| relative(board.by_role(role) & own));
         Side {
             pieces,
@@ -186,7 +204,12 @@ impl Side {
 
     /// Computes the attacks of this side; `up` is true if its pawns move up the board. Calls `each` with every piece
     /// except pawns, and its attacks.
-    fn add_attacks(&mut self, occupied: Bitboard, up: bool, mut each: impl FnMut(Square, Bitboard)) {
+    fn add_attacks(
+        &mut self,
+        occupied: Bitboard,
+        up: bool,
+        mut each: impl FnMut(Square, Bitboard),
+    ) {
         const NOT_A: Bitboard = Bitboard(!0x0101_0101_0101_0101);
         const NOT_H: Bitboard = Bitboard(!0x8080_8080_8080_8080);
         let pawns = self.pieces[0];
@@ -201,9 +224,13 @@ impl Side {
             }
         }
         let minor = self.by_role[1] | self.by_role[2];
-        for (squares, attacker) in
-            [(self.by_role[5], 5), (self.by_role[4], 4), (self.by_role[3], 3), (minor, 2), (self.by_role[0], 1)]
-        {
+        for (squares, attacker) in [
+            (self.by_role[5], 5),
+            (self.by_role[4], 4),
+            (self.by_role[3], 3),
+            (minor, 2),
+            (self.by_role[0], 1),
+        ] {
             self.least.assign(squares, attacker);
         }
     }
@@ -217,7 +244,9 @@ impl RelativeBoard {
         let mut them = Side::new(board, !turn, turn);
         let occupied = us.all | them.all;
         let mut attacks_of = [Bitboard::EMPTY; 64];
-        us.add_attacks(occupied, true, |square, squares| attacks_of[square as usize] = squares);
+        us.add_attacks(occupied, true, |square, squares| {
+            attacks_of[square as usize] = squares
+        });
         them.add_attacks(occupied, false, |_, _| ());
         for square in us.pieces[0] {
             attacks_of[square as usize] = pawn_attacks(Color::White, square);
@@ -241,10 +270,16 @@ impl RelativeBoard {
         };
         for role in 0..5 {
             for square in board.us.pieces[role] & board.them.attacks {
-                board.us.en_prise.set(square, board.is_en_prise(role, square, false));
+                board
+                    .us
+                    .en_prise
+                    .set(square, board.is_en_prise(role, square, false));
             }
             for square in board.them.pieces[role] & board.us.attacks {
-                board.them.en_prise.set(square, board.is_en_prise(role, square, true));
+                board
+                    .them
+                    .en_prise
+                    .set(square, board.is_en_prise(role, square, true));
             }
         }
         board

@@ -51,7 +51,11 @@ pub(super) struct PositionContext<'a> {
 }
 
 impl<'a> PositionContext<'a> {
-    pub(super) fn new(board: &'a RelativeBoard, turn: Color, prefix: &LinePrefix) -> PositionContext<'a> {
+    pub(super) fn new(
+        board: &'a RelativeBoard,
+        turn: Color,
+        prefix: &LinePrefix,
+    ) -> PositionContext<'a> {
         let (us, them) = (&board.us.pieces, &board.them.pieces);
         let [last, own] = prefix.played(turn);
         let last_attacks = last.map_or(Bitboard::EMPTY, |played| match played.role {
@@ -59,12 +63,21 @@ impl<'a> PositionContext<'a> {
             role => attacks_by(role, played.to, board.occupied),
         });
         let best = |lost: Bitboard, side: &[Bitboard; ROLES]| {
-            (0..5).rev().find(|role| (lost & side[*role]).any()).map_or(0, |role| role + 1)
+            (0..5)
+                .rev()
+                .find(|role| (lost & side[*role]).any())
+                .map_or(0, |role| role + 1)
         };
         let our_stake = best(board.us.en_prise, us);
-        let endangered = if our_stake == 0 { Bitboard::EMPTY } else { board.us.en_prise & us[our_stake - 1] };
+        let endangered = if our_stake == 0 {
+            Bitboard::EMPTY
+        } else {
+            board.us.en_prise & us[our_stake - 1]
+        };
         let (attackers, interpositions) =
-            endangered.first().map_or_else(Default::default, |square| attackers_and_interpositions(board, square));
+            endangered.first().map_or_else(Default::default, |square| {
+                attackers_and_interpositions(board, square)
+            });
         let weak = board.them.en_prise | board.them.all & !board.them.attacks;
         let heavy = them[3] | them[4];
         let mobility_area = !board.them.by_role[0] & !board.us.all;
@@ -90,7 +103,14 @@ impl<'a> PositionContext<'a> {
             attackers,
             interpositions,
             their_stake: best(board.them.en_prise, them),
-            fork_targets: [weak | board.them.all & !them[0], weak | heavy, weak | heavy, weak | them[4], weak, weak],
+            fork_targets: [
+                weak | board.them.all & !them[0],
+                weak | heavy,
+                weak | heavy,
+                weak | them[4],
+                weak,
+                weak,
+            ],
             king_zone,
             weak_pawns: them[0] & weak,
             threat_targets: board.them.all | board.us.en_prise,
@@ -124,6 +144,8 @@ fn attackers_and_interpositions(board: &RelativeBoard, square: Square) -> (Bitbo
         sliders | others,
         sliders
             .into_iter()
-            .fold(Bitboard::EMPTY, |interpositions, attacker| interpositions | between(square, attacker)),
+            .fold(Bitboard::EMPTY, |interpositions, attacker| {
+                interpositions | between(square, attacker)
+            }),
     )
 }

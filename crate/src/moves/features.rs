@@ -113,7 +113,11 @@ fn bits<const N: usize>(digits: [usize; N]) -> usize {
 /// Returns the index of a feature's weight in the weights file.
 #[inline]
 fn weight_index(table: Table, value: usize) -> usize {
-    debug_assert!(value < SIZES[table as usize], "{} {value}", NAMES[table as usize]);
+    debug_assert!(
+        value < SIZES[table as usize],
+        "{} {value}",
+        NAMES[table as usize]
+    );
     STARTS[table as usize] + value
 }
 
@@ -142,11 +146,25 @@ impl<'a> Mover<'a> {
     /// Returns the piece that a legal move moves.
     pub(super) fn new(context: &'a PositionContext<'a>, m: Move) -> Mover<'a> {
         let (board, us, them) = (context.board, &context.board.us, &context.board.them);
-        let (role, castles, from) = (m.role(), m.is_castle(), relative_square(origin(m), context.turn));
+        let (role, castles, from) = (
+            m.role(),
+            m.is_castle(),
+            relative_square(origin(m), context.turn),
+        );
         let r = index(role);
-        let attacks_before = if castles { Bitboard::EMPTY } else { board.attacks_of[from as usize] };
+        let attacks_before = if castles {
+            Bitboard::EMPTY
+        } else {
+            board.attacks_of[from as usize]
+        };
         let follow_up = |own: PriorMove| {
-            bits([usize::from(own.to == from), 0, usize::from(own.capture), 0, has(context.arrivals, from)])
+            bits([
+                usize::from(own.to == from),
+                0,
+                usize::from(own.capture),
+                0,
+                has(context.arrivals, from),
+            ])
         };
         Mover {
             context,
@@ -174,20 +192,30 @@ impl<'a> Mover<'a> {
     #[inline]
     pub(super) fn piece_features(&self, mut emit: impl FnMut(usize)) {
         let (context, r, f) = (self.context, index(self.role), self.from as usize);
-        emit(weight_index(Table::Origin, (context.late * ROLES + r) * 64 + f));
+        emit(weight_index(
+            Table::Origin,
+            (context.late * ROLES + r) * 64 + f,
+        ));
     }
 
     /// Calls `emit` with the index of the weight of each other feature of a legal move of the piece.
     #[inline]
     pub(super) fn move_features(&self, m: Move, history: MoveHistory, mut emit: impl FnMut(usize)) {
         let mut add = |table: Table, value: usize| emit(weight_index(table, value));
-        let (context, board, us, them) =
-            (self.context, self.context.board, &self.context.board.us, &self.context.board.them);
+        let (context, board, us, them) = (
+            self.context,
+            self.context.board,
+            &self.context.board.us,
+            &self.context.board.them,
+        );
         let (role, from) = (self.role, self.from);
         let (victim, arrived) = match m {
-            Move::Normal { capture, promotion, .. } => {
-                (capture.map_or(0, |role| index(role) + 1), promotion.unwrap_or(role))
-            }
+            Move::Normal {
+                capture, promotion, ..
+            } => (
+                capture.map_or(0, |role| index(role) + 1),
+                promotion.unwrap_or(role),
+            ),
             Move::EnPassant { .. } => (1, role),
             Move::Castle { .. } | Move::Put { .. } => (0, role),
         };
@@ -223,12 +251,16 @@ impl<'a> Mover<'a> {
             _ => 6,
         };
         add(Table::Target, (context.phase * ROLES + r) * 64 + t);
-        add(Table::Exchange, (((r * 6 + victim) * 6 + guard) * 3 + support) * 7 + outcome);
+        add(
+            Table::Exchange,
+            (((r * 6 + victim) * 6 + guard) * 3 + support) * 7 + outcome,
+        );
 
         // The squares that it attacks from its target.
         let attacks_after = attacks_by(arrived, to, board.occupied.without(from).with(to));
         let gained = attacks_after & !self.attacks_before;
-        let checks = has(attacks_after, board.their_king) | usize::from(board.is_discovered_check(from, to));
+        let checks =
+            has(attacks_after, board.their_king) | usize::from(board.is_discovered_check(from, to));
         let mut threats = some(attacks_after & context.king_zone) << 6;
         let mut forked = 0;
         // Most moves attack or defend no other piece than before.
@@ -241,12 +273,20 @@ impl<'a> Mover<'a> {
                 some(gained & board.them.en_prise),
                 some(gained & board.us.en_prise),
             ]);
-            forked = (gained & context.fork_targets[index(arrived)]).count().min(3);
+            forked = (gained & context.fork_targets[index(arrived)])
+                .count()
+                .min(3);
         }
         add(Table::Threats, (late_role * 128 + threats) * 2 + risky);
-        add(Table::Fork, ((r * 4 + forked) * 4 + safety) * 2 + usize::from(context.their_stake > 1));
+        add(
+            Table::Fork,
+            ((r * 4 + forked) * 4 + safety) * 2 + usize::from(context.their_stake > 1),
+        );
         let mobility = (attacks_after & context.mobility_area).count() as i32 - self.mobility;
-        add(Table::Mobility, late_role * 16 + (mobility.clamp(-7, 8) + 7) as usize);
+        add(
+            Table::Mobility,
+            late_role * 16 + (mobility.clamp(-7, 8) + 7) as usize,
+        );
 
         // The last moves.
         let (mut last_role, mut last_capture, mut reply) = (6, 0, 0);
@@ -254,13 +294,28 @@ impl<'a> Mover<'a> {
             last_role = index(last.role);
             last_capture = usize::from(last.capture);
             reply = self.reply
-                | bits([0, has(attacks_after, last.to), usize::from(to == last.from), usize::from(to == last.to)]);
+                | bits([
+                    0,
+                    has(attacks_after, last.to),
+                    usize::from(to == last.from),
+                    usize::from(to == last.to),
+                ]);
         }
-        add(Table::Reply, ((r * 7 + last_role) * 2 + last_capture) * 16 + reply);
+        add(
+            Table::Reply,
+            ((r * 7 + last_role) * 2 + last_capture) * 16 + reply,
+        );
         if let Some(own) = context.own {
             let passed = has(between(from, to), own.from);
-            let follow_up =
-                self.follow_up | bits([0, usize::from(own.from == to), 0, usize::from(victim > 0), 0, passed]);
+            let follow_up = self.follow_up
+                | bits([
+                    0,
+                    usize::from(own.from == to),
+                    0,
+                    usize::from(victim > 0),
+                    0,
+                    passed,
+                ]);
             add(Table::FollowUp, r * 64 + follow_up);
         }
 
@@ -271,7 +326,8 @@ impl<'a> Mover<'a> {
         if role == Role::Pawn {
             let pawns = pawns.without(from);
             let bit = Bitboard::from_square(to).0;
-            let beside = (bit & !Bitboard::from_file(File::A).0) >> 1 | (bit & !Bitboard::from_file(File::H).0) << 1;
+            let beside = (bit & !Bitboard::from_file(File::A).0) >> 1
+                | (bit & !Bitboard::from_file(File::H).0) << 1;
             let structure = bits([
                 1 - has(context.not_passed, to),
                 has(self.backed & us.by_role[0], to),
@@ -281,7 +337,10 @@ impl<'a> Mover<'a> {
                 some(file & pawns),
                 some(board.occupied & Bitboard(bit << 8)),
             ]);
-            add(Table::Pawn, (context.late * 128 + structure) * 6 + to.rank() as usize - 2);
+            add(
+                Table::Pawn,
+                (context.late * 128 + structure) * 6 + to.rank() as usize - 2,
+            );
         } else {
             let structure = bits([
                 some(file & pawns),
@@ -307,7 +366,10 @@ impl<'a> Mover<'a> {
         } else {
             sole_defences.count().min(2)
         };
-        add(Table::Undefended, (late_role * 6 + undefended) * 4 + self.undefended);
+        add(
+            Table::Undefended,
+            (late_role * 6 + undefended) * 4 + self.undefended,
+        );
 
         // Pieces en prise, and whether the move helps.
         let relief = if context.our_stake == 0 {
@@ -323,15 +385,26 @@ impl<'a> Mover<'a> {
         } else {
             0
         };
-        add(Table::EnPrise, ((late_role * 7 + context.our_stake) * 5 + relief) * 4 + taking);
-        add(Table::Ply, ((context.ply * ROLES + r) * 4 + taking) * 2 + checks);
+        add(
+            Table::EnPrise,
+            ((late_role * 7 + context.our_stake) * 5 + relief) * 4 + taking,
+        );
+        add(
+            Table::Ply,
+            ((context.ply * ROLES + r) * 4 + taking) * 2 + checks,
+        );
 
         // Earlier lines.
         if history.any_line {
-            add(Table::Repeated, ((history.when * 3 + history.times) * 3 + context.ply) * 2 + usize::from(victim > 0));
+            add(
+                Table::Repeated,
+                ((history.when * 3 + history.times) * 3 + context.ply) * 2
+                    + usize::from(victim > 0),
+            );
             add(
                 Table::Continuation,
-                ((history.same_board * 3 + history.countermove) * 3 + history.follow_up) * 5 + history.when,
+                ((history.same_board * 3 + history.countermove) * 3 + history.follow_up) * 5
+                    + history.when,
             );
         }
     }

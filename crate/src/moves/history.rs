@@ -85,7 +85,12 @@ impl History {
             counts.ply = ply.min(253) as u8 + 1;
             counts.times = counts.times.saturating_add(1);
             if self.moves.len() < MAX_MOVES {
-                self.moves.push(PlayedBefore { board_hash: prefix.board_hash, last, own, code });
+                self.moves.push(PlayedBefore {
+                    board_hash: prefix.board_hash,
+                    last,
+                    own,
+                    code,
+                });
             }
             (last, own) = (Some(code), last);
             prefix.push(*m);
@@ -135,7 +140,8 @@ impl PositionHistory<'_> {
             ply if ply == self.ply + 3 => 3,
             _ => 4,
         };
-        let compare = |played: Option<u16>| played.map_or(0, |played| 1 + usize::from(played == code));
+        let compare =
+            |played: Option<u16>| played.map_or(0, |played| 1 + usize::from(played == code));
         MoveHistory {
             any_line: true,
             when,

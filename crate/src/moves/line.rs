@@ -137,12 +137,24 @@ impl fmt::Display for LineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             LineError::Ended { column } => write!(f, "line column {column} ends within a record"),
-            LineError::Source { source, lines } => write!(f, "line refers to line {source} of {lines}"),
-            LineError::Shared { shared, length } => write!(f, "line of {length} moves shares {shared}"),
-            LineError::Rank { ply, rank, legal } => write!(f, "rank {rank} of {legal} legal moves at ply {ply}"),
-            LineError::Plies { found } => write!(f, "lines of {found} moves, expected at most {MAX_PLIES} in a record"),
+            LineError::Source { source, lines } => {
+                write!(f, "line refers to line {source} of {lines}")
+            }
+            LineError::Shared { shared, length } => {
+                write!(f, "line of {length} moves shares {shared}")
+            }
+            LineError::Rank { ply, rank, legal } => {
+                write!(f, "rank {rank} of {legal} legal moves at ply {ply}")
+            }
+            LineError::Plies { found } => write!(
+                f,
+                "lines of {found} moves, expected at most {MAX_PLIES} in a record"
+            ),
             LineError::Cost { found } => {
-                write!(f, "lines that cost {found} to decode, expected at most {MAX_COST} for a record")
+                write!(
+                    f,
+                    "lines that cost {found} to decode, expected at most {MAX_COST} for a record"
+                )
             }
         }
     }
@@ -216,7 +228,11 @@ pub(crate) fn encode(
                     return Err(LineError::Cost { found: spent });
                 }
                 let Some(rank) = order.rank(*m) else {
-                    return Err(LineError::Rank { ply, rank: order.len(), legal: order.len() });
+                    return Err(LineError::Rank {
+                        ply,
+                        rank: order.len(),
+                        legal: order.len(),
+                    });
                 };
                 out.put(RANK, rank);
                 replay.play(*m);
@@ -264,7 +280,10 @@ struct Replay {
 
 impl Replay {
     fn new(position: &Chess, prefix: &[Move]) -> Replay {
-        let mut replay = Replay { position: position.clone(), prefix: LinePrefix::default() };
+        let mut replay = Replay {
+            position: position.clone(),
+            prefix: LinePrefix::default(),
+        };
         for m in prefix {
             replay.play(*m);
         }
@@ -300,7 +319,9 @@ impl<'a> Cursors<'a> {
         if *value < ESCAPE {
             return Ok(usize::from(*value));
         }
-        let (wide, rest) = self.rest[WIDE].split_first_chunk().ok_or(LineError::Ended { column: WIDE })?;
+        let (wide, rest) = self.rest[WIDE]
+            .split_first_chunk()
+            .ok_or(LineError::Ended { column: WIDE })?;
         self.rest[WIDE] = rest;
         Ok(u32::from_le_bytes(*wide) as usize)
     }
@@ -308,7 +329,11 @@ impl<'a> Cursors<'a> {
     fn header(&mut self, i: usize, info: LineInfo) -> Result<LineHeader, LineError> {
         let of = usize::from(!info.is_first_pv);
         let shared = if i > 0 { self.take(SHARED + of)? } else { 0 };
-        let source = if i > 1 && shared > 0 { self.take(SOURCE)? } else { 0 };
+        let source = if i > 1 && shared > 0 {
+            self.take(SOURCE)?
+        } else {
+            0
+        };
         let length = self.take(length_column(info))?;
         if length < shared {
             return Err(LineError::Shared { shared, length });
@@ -316,7 +341,11 @@ impl<'a> Cursors<'a> {
         if length > MAX_PLIES {
             return Err(LineError::Plies { found: length });
         }
-        Ok(LineHeader { shared, source, length })
+        Ok(LineHeader {
+            shared,
+            source,
+            length,
+        })
     }
 
     /// Skips the lines of a record without decoding them.
@@ -353,21 +382,37 @@ impl<'a> Cursors<'a> {
     /// # Errors
     ///
     /// The columns do not describe legal lines within the limits of the format.
-    pub(crate) fn decode(&mut self, position: &Chess, infos: &[LineInfo]) -> Result<Vec<Vec<Move>>, LineError> {
+    pub(crate) fn decode(
+        &mut self,
+        position: &Chess,
+        infos: &[LineInfo],
+    ) -> Result<Vec<Vec<Move>>, LineError> {
         let mut history = History::default();
         let mut tree = Tree::default();
         let mut lines: Vec<Vec<Move>> = Vec::new();
         let (mut plies, mut spent) = (0, 0);
         for (i, info) in infos.iter().enumerate() {
-            let LineHeader { shared, source, length } = self.header(i, *info)?;
+            let LineHeader {
+                shared,
+                source,
+                length,
+            } = self.header(i, *info)?;
             plies += length;
             if plies > MAX_PLIES {
                 return Err(LineError::Plies { found: plies });
             }
             let prefix = match lines.get(source) {
-                Some(line) => line.get(..shared).ok_or(LineError::Shared { shared, length: line.len() })?,
+                Some(line) => line.get(..shared).ok_or(LineError::Shared {
+                    shared,
+                    length: line.len(),
+                })?,
                 None if shared == 0 => &[],
-                None => return Err(LineError::Source { source, lines: lines.len() }),
+                None => {
+                    return Err(LineError::Source {
+                        source,
+                        lines: lines.len(),
+                    });
+                }
             };
             let mut replay = Replay::new(position, prefix);
             let mut barred = tree.children(tree.follow(prefix).0);
@@ -379,7 +424,9 @@ impl<'a> Cursors<'a> {
                 if spent > MAX_COST {
                     return Err(LineError::Cost { found: spent });
                 }
-                let m = order.pick(rank).map_err(|legal| LineError::Rank { ply, rank, legal })?;
+                let m = order
+                    .pick(rank)
+                    .map_err(|legal| LineError::Rank { ply, rank, legal })?;
                 replay.play(m);
                 line.push(m);
                 barred.clear();

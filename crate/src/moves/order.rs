@@ -31,7 +31,12 @@ pub(super) struct MoveOrder(Vec<(u32, Move)>);
 
 impl MoveOrder {
     /// Orders the legal moves. The `barred` ones, which the line cannot continue with, come last.
-    pub(super) fn new(position: &Chess, prefix: &LinePrefix, history: &History, barred: &[Move]) -> MoveOrder {
+    pub(super) fn new(
+        position: &Chess,
+        prefix: &LinePrefix,
+        history: &History,
+        barred: &[Move],
+    ) -> MoveOrder {
         let moves = position.legal_moves();
         let turn = position.turn();
         let board = RelativeBoard::new(position);
@@ -50,7 +55,9 @@ impl MoveOrder {
                 }
             };
             let mut score = *score;
-            mover.move_features(*m, history_here.of_move(*m), |weight| score += fitted(weight));
+            mover.move_features(*m, history_here.of_move(*m), |weight| {
+                score += fitted(weight)
+            });
             let open = if barred.contains(m) { 0 } else { 2 * BOUND };
             ((open + BOUND + score) as u32) << 16 | u32::from(u16::MAX - tie(*m, turn))
         };
@@ -86,10 +93,18 @@ impl MoveOrder {
             let mut below = 0;
             while below < found {
                 let middle = below.midpoint(found);
-                if keys().filter(|key| *key > middle).count() > rank { below = middle + 1 } else { found = middle }
+                if keys().filter(|key| *key > middle).count() > rank {
+                    below = middle + 1
+                } else {
+                    found = middle
+                }
             }
         }
-        self.0.iter().find(|(key, _)| *key == found).map(|(_, m)| *m).ok_or(self.len())
+        self.0
+            .iter()
+            .find(|(key, _)| *key == found)
+            .map(|(_, m)| *m)
+            .ok_or(self.len())
     }
 }
 
@@ -98,7 +113,12 @@ pub(crate) struct Ranking(MoveOrder);
 
 impl Ranking {
     pub(crate) fn new(position: &Chess) -> Ranking {
-        Ranking(MoveOrder::new(position, &LinePrefix::default(), &History::default(), &[]))
+        Ranking(MoveOrder::new(
+            position,
+            &LinePrefix::default(),
+            &History::default(),
+            &[],
+        ))
     }
 
     /// Returns the rank of a move; `None` if it is illegal.

@@ -18,12 +18,21 @@ pub(super) struct PriorMove {
 impl PriorMove {
     fn new(m: Move) -> PriorMove {
         let role = m.promotion().unwrap_or(m.role());
-        PriorMove { role, from: origin(m), to: target(m), capture: m.is_capture() }
+        PriorMove {
+            role,
+            from: origin(m),
+            to: target(m),
+            capture: m.is_capture(),
+        }
     }
 
     /// Returns the move from the point of view of a side to move.
     fn relative_to(self, turn: Color) -> PriorMove {
-        PriorMove { from: relative_square(self.from, turn), to: relative_square(self.to, turn), ..self }
+        PriorMove {
+            from: relative_square(self.from, turn),
+            to: relative_square(self.to, turn),
+            ..self
+        }
     }
 }
 
@@ -37,7 +46,9 @@ pub(super) fn origin(m: Move) -> Square {
 #[inline]
 pub(super) fn target(m: Move) -> Square {
     match m {
-        Move::Castle { king, rook } if king < rook => Square::from_coords(shakmaty::File::G, king.rank()),
+        Move::Castle { king, rook } if king < rook => {
+            Square::from_coords(shakmaty::File::G, king.rank())
+        }
         Move::Castle { king, .. } => Square::from_coords(shakmaty::File::C, king.rank()),
         _ => m.to(),
     }
@@ -61,9 +72,12 @@ impl LinePrefix {
     pub(super) fn push(&mut self, m: Move) {
         let PriorMove { role, from, to, .. } = PriorMove::new(m);
         let side = self.ply % 2;
-        let before =
-            piece_hash(m.role(), from, side).wrapping_add(m.capture().map_or(0, |role| piece_hash(role, to, side ^ 1)));
-        self.board_hash = self.board_hash.wrapping_add(piece_hash(role, to, side)).wrapping_sub(before);
+        let before = piece_hash(m.role(), from, side)
+            .wrapping_add(m.capture().map_or(0, |role| piece_hash(role, to, side ^ 1)));
+        self.board_hash = self
+            .board_hash
+            .wrapping_add(piece_hash(role, to, side))
+            .wrapping_sub(before);
         self.arrivals[side].add(to);
         self.moves = [Some(m), self.moves[0]];
         self.ply += 1;
@@ -71,13 +85,18 @@ impl LinePrefix {
 
     /// Returns the last moves of the opponent and of the side to move, from the point of view of the side to move.
     pub(super) fn played(&self, turn: Color) -> [Option<PriorMove>; 2] {
-        self.moves.map(|m| m.map(|m| PriorMove::new(m).relative_to(turn)))
+        self.moves
+            .map(|m| m.map(|m| PriorMove::new(m).relative_to(turn)))
     }
 
     /// Returns the targets of the moves of the side to move, from its point of view.
     pub(super) fn arrivals(&self, turn: Color) -> Bitboard {
         let arrivals = self.arrivals[self.ply % 2];
-        if turn.is_white() { arrivals } else { arrivals.flip_vertical() }
+        if turn.is_white() {
+            arrivals
+        } else {
+            arrivals.flip_vertical()
+        }
     }
 }
 

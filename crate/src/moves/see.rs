@@ -22,7 +22,14 @@ impl RelativeBoard {
     #[inline]
     pub(super) fn see_of_move(&self, role: usize, from: Square, to: Square, gain: i32) -> i32 {
         if self.them.attacks.contains(to) {
-            gain - self.see(to, self.occupied.without(from), WORTH[role], false, (gain - 4).max(0), gain + 5)
+            gain - self.see(
+                to,
+                self.occupied.without(from),
+                WORTH[role],
+                false,
+                (gain - 4).max(0),
+                gain + 5,
+            )
         } else {
             gain
         }
@@ -71,14 +78,24 @@ impl RelativeBoard {
         for capture in 0..MAX_CAPTURES {
             let begins = capture % 2 == 0;
             // The side that captures next wins at most the piece on the square.
-            let (low, high) = if begins { (won, won + standing) } else { (won - standing, won) };
+            let (low, high) = if begins {
+                (won, won + standing)
+            } else {
+                (won - standing, won)
+            };
             if high <= least || low >= most {
                 break;
             }
             attackers &= occupied;
-            let (side, other) = if ours { (&self.us, &self.them) } else { (&self.them, &self.us) };
+            let (side, other) = if ours {
+                (&self.us, &self.them)
+            } else {
+                (&self.them, &self.us)
+            };
             let own = attackers & side.all;
-            let Some(role) = (0..ROLES).find(|role| (own & side.pieces[*role]).any()) else { break };
+            let Some(role) = (0..ROLES).find(|role| (own & side.pieces[*role]).any()) else {
+                break;
+            };
             if role == 5 && (attackers & other.all).any() {
                 break;
             }

@@ -26,7 +26,11 @@ fn line(position: &Chess, words: &str) -> Vec<Move> {
     let mut position = position.clone();
     let mut line = Vec::new();
     for word in words.split_whitespace() {
-        let m = word.parse::<UciMove>().expect("UCI").to_move(&position).expect("legal");
+        let m = word
+            .parse::<UciMove>()
+            .expect("UCI")
+            .to_move(&position)
+            .expect("legal");
         position.play_unchecked(m);
         line.push(m);
     }
@@ -34,7 +38,11 @@ fn line(position: &Chess, words: &str) -> Vec<Move> {
 }
 
 /// Encodes lines with the codes of a decoded record that began with these lines.
-fn encoded_again(position: &Chess, lines: &[(LineInfo, &[Move])], coded: &LineColumns) -> LineColumns {
+fn encoded_again(
+    position: &Chess,
+    lines: &[(LineInfo, &[Move])],
+    coded: &LineColumns,
+) -> LineColumns {
     let mut out = LineColumns::default();
     encode(position, lines, Some(cursors(coded)), &mut out).expect("a decoded record");
     out
@@ -43,7 +51,10 @@ fn encoded_again(position: &Chess, lines: &[(LineInfo, &[Move])], coded: &LineCo
 fn encoded(records: &[Record]) -> LineColumns {
     let mut out = LineColumns::default();
     for (position, lines) in records {
-        let lines: Vec<_> = lines.iter().map(|(info, line)| (*info, line.as_slice())).collect();
+        let lines: Vec<_> = lines
+            .iter()
+            .map(|(info, line)| (*info, line.as_slice()))
+            .collect();
         encode(position, &lines, None, &mut out).expect("no more than a record holds");
     }
     out
@@ -72,8 +83,14 @@ fn lines(record: &Record) -> Vec<Vec<Move>> {
     record.1.iter().map(|(_, line)| line.clone()).collect()
 }
 
-const LEAD: LineInfo = LineInfo { is_first_pv: true, depth: 20 };
-const NEXT: LineInfo = LineInfo { is_first_pv: false, depth: 8 };
+const LEAD: LineInfo = LineInfo {
+    is_first_pv: true,
+    depth: 20,
+};
+const NEXT: LineInfo = LineInfo {
+    is_first_pv: false,
+    depth: 8,
+};
 
 /// Castling both ways and from odd squares, promotions, en passant, pins, checks, crowds.
 const STARTS: [&str; 10] = [
@@ -91,13 +108,24 @@ const STARTS: [&str; 10] = [
 
 /// Generates random lines from one position. Some lines begin like earlier lines.
 fn record() -> impl Strategy<Value = Record> {
-    let line = (any::<bool>(), 0..30u16, any::<u8>(), 0..8usize, prop::collection::vec(any::<u16>(), 0..24));
-    (0..STARTS.len(), prop::collection::vec(any::<u16>(), 0..12), prop::collection::vec(line, 0..6)).prop_map(
-        |(start, replay, lines)| {
+    let line = (
+        any::<bool>(),
+        0..30u16,
+        any::<u8>(),
+        0..8usize,
+        prop::collection::vec(any::<u16>(), 0..24),
+    );
+    (
+        0..STARTS.len(),
+        prop::collection::vec(any::<u16>(), 0..12),
+        prop::collection::vec(line, 0..6),
+    )
+        .prop_map(|(start, replay, lines)| {
             let mut position = position(STARTS[start]);
             playout(&mut position, &replay);
             let mut out: Vec<(LineInfo, Vec<Move>)> = Vec::new();
-            for (i, (is_first_pv, depth, source, shared, further)) in lines.into_iter().enumerate() {
+            for (i, (is_first_pv, depth, source, shared, further)) in lines.into_iter().enumerate()
+            {
                 let mut line = Vec::new();
                 let mut at = position.clone();
                 if i > 0 {
@@ -107,11 +135,16 @@ fn record() -> impl Strategy<Value = Record> {
                     }
                 }
                 line.extend(playout(&mut at, &further));
-                out.push((LineInfo { is_first_pv: is_first_pv || i == 0, depth }, line));
+                out.push((
+                    LineInfo {
+                        is_first_pv: is_first_pv || i == 0,
+                        depth,
+                    },
+                    line,
+                ));
             }
             (position, out)
-        },
-    )
+        })
 }
 
 fn playout(position: &mut Chess, choices: &[u16]) -> Vec<Move> {
@@ -185,12 +218,19 @@ fn very_long_lines_and_positions_with_many_queens_survive_a_round_trip() {
     longer.extend(line(&start, "e2e4 c7c5"));
     let long = (start, vec![(LEAD, shuffle), (NEXT, longer)]);
     let crowd = position(STARTS[8]);
-    let every = crowd.legal_moves().iter().map(|m| (NEXT, vec![*m])).collect();
+    let every = crowd
+        .legal_moves()
+        .iter()
+        .map(|m| (NEXT, vec![*m]))
+        .collect();
     let records = [long, (crowd, every)];
     let columns = encoded(&records);
     let mut cursors = cursors(&columns);
     for record in &records {
-        assert_eq!(cursors.decode(&record.0, &line_infos(record)), Ok(lines(record)));
+        assert_eq!(
+            cursors.decode(&record.0, &line_infos(record)),
+            Ok(lines(record))
+        );
     }
 }
 
@@ -201,15 +241,26 @@ fn codes_that_an_encoder_never_writes_are_not_reused() {
     let infos = [LEAD, NEXT, LEAD];
     let first = encoded(&[(start.clone(), vec![(LEAD, line(&start, "e2e4 c7c5 g1f3"))])]);
     let mut columns = first.clone();
-    for (column, codes) in [&[0][..], &[0], &[], &[2], &[3], &[19, 3, 19, 0, 0], &[]].into_iter().enumerate() {
+    for (column, codes) in [&[0][..], &[0], &[], &[2], &[3], &[19, 3, 19, 0, 0], &[]]
+        .into_iter()
+        .enumerate()
+    {
         columns.columns[column].extend_from_slice(codes);
     }
-    let lines = cursors(&columns).decode(&start, &infos).expect("legal moves");
-    assert!(lines.iter().all(|other| other.first() == lines[0].first()), "{lines:?}");
+    let lines = cursors(&columns)
+        .decode(&start, &infos)
+        .expect("legal moves");
+    assert!(
+        lines.iter().all(|other| other.first() == lines[0].first()),
+        "{lines:?}"
+    );
     let lines: Vec<_> = infos.into_iter().zip(lines).collect();
     let of_moves = encoded(&[(start.clone(), lines.clone())]);
     assert_ne!(columns, of_moves);
-    let lines: Vec<_> = lines.iter().map(|(info, line)| (*info, line.as_slice())).collect();
+    let lines: Vec<_> = lines
+        .iter()
+        .map(|(info, line)| (*info, line.as_slice()))
+        .collect();
     assert_eq!(encoded_again(&start, &lines, &columns), of_moves);
 }
 
@@ -217,18 +268,35 @@ fn codes_that_an_encoder_never_writes_are_not_reused() {
 fn a_rank_beyond_the_legal_moves_is_an_error() {
     let start = position(STARTS[0]);
     let mut columns = encoded(&[(start.clone(), vec![(LEAD, line(&start, "e2e4"))])]);
-    let ranks = columns.columns.iter().rposition(|column| !column.is_empty()).expect("a rank");
+    let ranks = columns
+        .columns
+        .iter()
+        .rposition(|column| !column.is_empty())
+        .expect("a rank");
     columns.columns[ranks][0] = 20;
     let error = cursors(&columns).decode(&start, &[LEAD]);
-    assert_eq!(error, Err(LineError::Rank { ply: 0, rank: 20, legal: 20 }));
+    assert_eq!(
+        error,
+        Err(LineError::Rank {
+            ply: 0,
+            rank: 20,
+            legal: 20
+        })
+    );
 }
 
 #[test]
 fn mirrored_positions_have_the_same_codes() {
     let white = position("rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2");
     let black = position("rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 2");
-    let of_white = encoded(&[(white.clone(), vec![(LEAD, line(&white, "g1f3 b8c6 f1b5 a7a6 b5c6"))])]);
-    let of_black = encoded(&[(black.clone(), vec![(LEAD, line(&black, "g8f6 b1c3 f8b4 a2a3 b4c3"))])]);
+    let of_white = encoded(&[(
+        white.clone(),
+        vec![(LEAD, line(&white, "g1f3 b8c6 f1b5 a7a6 b5c6"))],
+    )]);
+    let of_black = encoded(&[(
+        black.clone(),
+        vec![(LEAD, line(&black, "g8f6 b1c3 f8b4 a2a3 b4c3"))],
+    )]);
     assert_eq!(of_white, of_black);
 }
 
@@ -237,25 +305,43 @@ fn mirrored_positions_have_the_same_codes() {
 fn the_order_of_moves_is_frozen() {
     let start = position(STARTS[1]);
     let lines = vec![
-        (LEAD, line(&start, "e2a6 b4c3 d2c3 h3g2 f3g2 e6d5 e1a1 e8h8")),
+        (
+            LEAD,
+            line(&start, "e2a6 b4c3 d2c3 h3g2 f3g2 e6d5 e1a1 e8h8"),
+        ),
         (NEXT, line(&start, "d5e6 e7e6 e2a6 e6e5 e1a1 e8h8")),
         (LEAD, line(&start, "e2a6 b4c3 d2c3 e6d5 e5g4 h3g2")),
     ];
     let columns = encoded(&[(start, lines)]);
     let ranks = columns.columns.each_ref().map(Vec::as_slice);
-    assert_eq!(ranks, [&[3][..], &[0], &[0], &[6], &[8, 6], &[0, 0, 1, 0, 0, 1, 4, 3, 3, 3, 1, 1, 1, 2, 0, 9, 1], &[]]);
+    assert_eq!(
+        ranks,
+        [
+            &[3][..],
+            &[0],
+            &[0],
+            &[6],
+            &[8, 6],
+            &[0, 0, 1, 0, 0, 1, 4, 3, 3, 3, 1, 1, 1, 2, 0, 9, 1],
+            &[]
+        ]
+    );
     let orders = STARTS.map(|fen| {
         let position = position(fen);
         let order = MoveOrder::new(&position, &LinePrefix::default(), &History::default(), &[]);
         (0..position.legal_moves().len()).fold(0_u32, |sum, rank| {
             let m = order.pick(rank).expect("a legal move");
             let code = (m.from().map_or(0, u32::from) << 6 | u32::from(m.to())) << 3;
-            sum.wrapping_mul(31).wrapping_add(code | m.promotion().map_or(0, u32::from))
+            sum.wrapping_mul(31)
+                .wrapping_add(code | m.promotion().map_or(0, u32::from))
         })
     });
     assert_eq!(
         orders,
-        [1043271232, 1370615608, 2611641288, 1377649272, 1575353886, 2958457960, 2126056776, 1055672352, 1241829536, 0]
+        [
+            1043271232, 1370615608, 2611641288, 1377649272, 1575353886, 2958457960, 2126056776,
+            1055672352, 1241829536, 0
+        ]
     );
 }
 
@@ -263,11 +349,19 @@ fn the_order_of_moves_is_frozen() {
 fn slider_attacks_equal_the_attacks_of_magic_bitboards() {
     let mut occupied = 1_u64;
     for _ in 0..1000 {
-        occupied = occupied.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        occupied = occupied
+            .wrapping_mul(0x5851_f42d_4c95_7f2d)
+            .wrapping_add(0x1405_7b7e_f767_814f);
         let crowd = Bitboard(occupied & occupied.rotate_left(23));
         for square in Square::ALL {
-            assert_eq!(sliders::bishop_attacks(square, crowd), attacks::bishop_attacks(square, crowd));
-            assert_eq!(sliders::rook_attacks(square, crowd), attacks::rook_attacks(square, crowd));
+            assert_eq!(
+                sliders::bishop_attacks(square, crowd),
+                attacks::bishop_attacks(square, crowd)
+            );
+            assert_eq!(
+                sliders::rook_attacks(square, crowd),
+                attacks::rook_attacks(square, crowd)
+            );
         }
     }
 }

@@ -13,7 +13,10 @@ struct Node {
     /// `None` at the root.
     m: Option<Move>,
     /// The first line that it is part of.
-    #[cfg_attr(not(any(feature = "write", test)), expect(dead_code, reason = "only writers ask for it"))]
+    #[cfg_attr(
+        not(any(feature = "write", test)),
+        expect(dead_code, reason = "only writers ask for it")
+    )]
     line: usize,
     /// The first child, and the next child of the same parent; 0 for none.
     child: usize,
@@ -22,7 +25,12 @@ struct Node {
 
 impl Default for Tree {
     fn default() -> Tree {
-        Tree(vec![Node { m: None, line: 0, child: 0, sibling: 0 }])
+        Tree(vec![Node {
+            m: None,
+            line: 0,
+            child: 0,
+            sibling: 0,
+        }])
     }
 }
 
@@ -32,7 +40,9 @@ impl Tree {
     /// Returns the numbers of the children of a node.
     fn child_nodes(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
         let next = |at: usize| Some(at).filter(|&at| at != Tree::ROOT);
-        core::iter::successors(next(self.0[node].child), move |&at| next(self.0[at].sibling))
+        core::iter::successors(next(self.0[node].child), move |&at| {
+            next(self.0[at].sibling)
+        })
     }
 
     /// Follows a line from the root as far as there are nodes: the last node, and how many moves lead to it.
@@ -51,7 +61,12 @@ impl Tree {
     pub(super) fn insert(&mut self, mut node: usize, rest: &[Move], line: usize) {
         for m in rest {
             let at = self.0.len();
-            self.0.push(Node { m: Some(*m), line, child: 0, sibling: self.0[node].child });
+            self.0.push(Node {
+                m: Some(*m),
+                line,
+                child: 0,
+                sibling: self.0[node].child,
+            });
             self.0[node].child = at;
             node = at;
         }
@@ -66,6 +81,8 @@ impl Tree {
     /// Returns the moves of the children of a node. A line that leaves the tree at this node continues with a different
     /// move.
     pub(super) fn children(&self, node: usize) -> Vec<Move> {
-        self.child_nodes(node).filter_map(|at| self.0[at].m).collect()
+        self.child_nodes(node)
+            .filter_map(|at| self.0[at].m)
+            .collect()
     }
 }

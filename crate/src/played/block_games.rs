@@ -27,10 +27,18 @@ mod write {
         pub fn of(records: &[&Played]) -> Layout {
             let mut layout = Layout::default();
             for played in records {
-                for details in played.moves.iter().map(|played| &played.details).chain([&played.ended_details]) {
+                for details in played
+                    .moves
+                    .iter()
+                    .map(|played| &played.details)
+                    .chain([&played.ended_details])
+                {
                     layout.buckets = layout.buckets.max(details.buckets.len());
                     layout.references = layout.references.max(details.games.len());
-                    layout.ratings |= details.buckets.iter().any(|bucket| bucket.ratings.games > 0);
+                    layout.ratings |= details
+                        .buckets
+                        .iter()
+                        .any(|bucket| bucket.ratings.games > 0);
                 }
             }
             layout
@@ -43,17 +51,26 @@ mod write {
     /// Returns games by bucket.
     fn buckets(layout: Layout, results: Results, details: &Details) -> Result<Vec<Bucket>, Misfit> {
         if layout.buckets == 0 {
-            return Ok(vec![Bucket { results, ratings: Ratings::default() }]);
+            return Ok(vec![Bucket {
+                results,
+                ratings: Ratings::default(),
+            }]);
         }
         let misfit = (LAYOUT, details.buckets.len() as u64);
-        if details.buckets.len() != layout.buckets || !details.buckets.iter().all(Bucket::is_consistent) {
+        if details.buckets.len() != layout.buckets
+            || !details.buckets.iter().all(Bucket::is_consistent)
+        {
             return Err(misfit);
         }
         let mut sum = Results::default();
         for bucket in &details.buckets {
             sum = sum.checked_add(bucket.results).ok_or(misfit)?;
         }
-        if sum == results { Ok(details.buckets.clone()) } else { Err(misfit) }
+        if sum == results {
+            Ok(details.buckets.clone())
+        } else {
+            Err(misfit)
+        }
     }
 
     impl BlockGames {
@@ -67,7 +84,10 @@ mod write {
             if layout.buckets > Bucket::MAX_COUNT || layout.references > Details::MAX_REFERENCES {
                 return Err((LAYOUT, layout.buckets.max(layout.references) as u64));
             }
-            let mut block = BlockGames { columns: BlockColumns::new(layout, parents), totals: Vec::new() };
+            let mut block = BlockGames {
+                columns: BlockColumns::new(layout, parents),
+                totals: Vec::new(),
+            };
             for (n, record) in records.iter().enumerate() {
                 block.add_totals(n, record)?;
             }
@@ -86,9 +106,15 @@ mod write {
             let mut total = buckets(columns.layout, record.ended, &record.ended_details)?;
             let ended = columns.ended(n);
             columns.games.buckets_mut(ended).copy_from_slice(&total);
-            columns.games.set_references(ended, &record.ended_details.games);
+            columns
+                .games
+                .set_references(ended, &record.ended_details.games);
             for played in &record.moves {
-                for (sum, bucket) in total.iter_mut().zip(buckets(columns.layout, played.results, &played.details)?) {
+                for (sum, bucket) in
+                    total
+                        .iter_mut()
+                        .zip(buckets(columns.layout, played.results, &played.details)?)
+                {
                     *sum = sum.checked_add(bucket).ok_or((ARRIVALS, bucket.games()))?;
                 }
             }
@@ -109,14 +135,22 @@ mod write {
             for index in columns.steps.of(n) {
                 let child = columns.steps.children[index] as usize;
                 let (from, to) = step(child);
-                let Some(at) = moves.iter().position(|played| is_step(played.m, from, to)) else { continue };
+                let Some(at) = moves.iter().position(|played| is_step(played.m, from, to)) else {
+                    continue;
+                };
                 let games = buckets(layout, moves[at].results, &moves[at].details)?;
                 // A double push that can be captured en passant leads to another position than the step of the same
                 // squares. So more games may have played it than reached the position after the step.
                 let total = &self.totals[child * games.len()..];
-                if total.iter().zip(&games).all(|(total, games)| total.checked_sub(*games).is_some()) {
+                if total
+                    .iter()
+                    .zip(&games)
+                    .all(|(total, games)| total.checked_sub(*games).is_some())
+                {
                     columns.games.buckets_mut(child).copy_from_slice(&games);
-                    columns.games.set_references(child, &moves.swap_remove(at).details.games);
+                    columns
+                        .games
+                        .set_references(child, &moves.swap_remove(at).details.games);
                 }
             }
             let start = columns.ranks.len();
@@ -124,7 +158,9 @@ mod write {
                 let ranking = Ranking::new(record.position.chess());
                 let mut ranked = Vec::new();
                 for played in moves {
-                    let rank = ranking.rank(played.m).filter(|_| played.results.games() > 0);
+                    let rank = ranking
+                        .rank(played.m)
+                        .filter(|_| played.results.games() > 0);
                     ranked.push((rank.ok_or((RANK, u64::MAX))?, played));
                 }
                 ranked.sort_unstable_by_key(|(rank, _)| *rank);

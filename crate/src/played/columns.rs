@@ -51,7 +51,10 @@ pub const NAMES: &[&str] = &[
 ];
 
 /// The code of all numbers: most are small, any may be large.
-const NUMBER: Octaves = Octaves { direct: 4, leading: 2 };
+const NUMBER: Octaves = Octaves {
+    direct: 4,
+    leading: 2,
+};
 
 /// Reads numbers from columns, or writes numbers to them.
 pub trait NumberCoder {
@@ -83,7 +86,9 @@ impl<'a> ColumnReader<'a> {
     /// Checks that all columns end here.
     pub fn finish(&self) -> Result<(), ColumnError> {
         let is_read_here = |column: &usize| ![BITS, LAYOUT].contains(column);
-        (0..NAMES.len()).filter(is_read_here).try_for_each(|column| self.columns[column].finish())?;
+        (0..NAMES.len())
+            .filter(is_read_here)
+            .try_for_each(|column| self.columns[column].finish())?;
         self.bits.finish()
     }
 }
@@ -91,7 +96,11 @@ impl<'a> ColumnReader<'a> {
 impl NumberCoder for ColumnReader<'_> {
     fn number(&mut self, column: usize, max: u64, _: u64) -> Result<u64, ColumnError> {
         let number = NUMBER.join(self.columns[column].byte()?, &mut self.bits)?;
-        if number > max { Err(self.out_of_range(column, number)) } else { Ok(number) }
+        if number > max {
+            Err(self.out_of_range(column, number))
+        } else {
+            Ok(number)
+        }
     }
 
     fn reference(&mut self, _: Option<GameRef>) -> Result<GameRef, ColumnError> {
@@ -121,7 +130,11 @@ pub struct ColumnWriter<'a> {
 impl<'a> ColumnWriter<'a> {
     /// Creates a writer; errors count columns from index `first` on.
     pub fn new(columns: &'a mut [Vec<u8>], first: usize) -> ColumnWriter<'a> {
-        ColumnWriter { columns, bits: BitWriter::default(), first }
+        ColumnWriter {
+            columns,
+            bits: BitWriter::default(),
+            first,
+        }
     }
 
     /// Writes the column of low bits.
@@ -152,6 +165,9 @@ impl NumberCoder for ColumnWriter<'_> {
     }
 
     fn out_of_range(&self, column: usize, found: u64) -> ColumnError {
-        ColumnError::Value { column: self.first + column, found }
+        ColumnError::Value {
+            column: self.first + column,
+            found,
+        }
     }
 }

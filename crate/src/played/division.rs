@@ -16,9 +16,19 @@ pub struct Division {
 }
 
 /// Of games that come from outside of the block.
-pub const ARRIVED: Division = Division { buckets: 14, white: 2, draws: 3, ratings: 17 };
+pub const ARRIVED: Division = Division {
+    buckets: 14,
+    white: 2,
+    draws: 3,
+    ratings: 17,
+};
 /// Of the games of a position.
-pub const SHARED: Division = Division { buckets: 15, white: 9, draws: 10, ratings: 18 };
+pub const SHARED: Division = Division {
+    buckets: 15,
+    white: 9,
+    draws: 10,
+    ratings: 18,
+};
 
 /// The expected rating without other information.
 const USUAL_RATING: u64 = 1600;
@@ -34,7 +44,14 @@ pub fn divide(
     part: &mut [Bucket],
 ) -> Result<(), ColumnError> {
     if let [bucket] = part {
-        *bucket = divide_bucket(numbers, division, has_ratings, count, from.and_then(<[Bucket]>::first), *bucket)?;
+        *bucket = divide_bucket(
+            numbers,
+            division,
+            has_ratings,
+            count,
+            from.and_then(<[Bucket]>::first),
+            *bucket,
+        )?;
         return Ok(());
     }
     if count == 1 {
@@ -42,11 +59,22 @@ pub fn divide(
         let open = || (0..part.len()).filter(is_open);
         let input = open().position(|n| part[n].games() > 0).unwrap_or(0) as u64;
         let choices = open().count() as u64;
-        let choice = if choices > 1 { numbers.number(BUCKET_OF_ONE, choices - 1, input)? } else { 0 };
+        let choice = if choices > 1 {
+            numbers.number(BUCKET_OF_ONE, choices - 1, input)?
+        } else {
+            0
+        };
         let n = open().nth(choice as usize).unwrap_or(0);
         let input = part[n];
         part.fill(Bucket::default());
-        part[n] = divide_bucket(numbers, division, has_ratings, 1, from.map(|from| &from[n]), input)?;
+        part[n] = divide_bucket(
+            numbers,
+            division,
+            has_ratings,
+            1,
+            from.map(|from| &from[n]),
+            input,
+        )?;
         return Ok(());
     }
     let mut left = count;
@@ -59,8 +87,11 @@ pub fn divide(
         let least = left.saturating_sub(later.unwrap_or(if n < last { left } else { 0 }));
         let most = has.min(left);
         let input = bucket.games().wrapping_sub(least);
-        let count =
-            if least == most { least } else { least + numbers.number(division.buckets, most - least, input)? };
+        let count = if least == most {
+            least
+        } else {
+            least + numbers.number(division.buckets, most - least, input)?
+        };
         *bucket = divide_bucket(numbers, division, has_ratings, count, from, *bucket)?;
         left -= count;
     }
@@ -78,7 +109,14 @@ fn divide_bucket(
     if games == 0 {
         return Ok(Bucket::default());
     }
-    let of = from.map_or(Results { white: games, draws: games, black: games }, |from| from.results);
+    let of = from.map_or(
+        Results {
+            white: games,
+            draws: games,
+            black: games,
+        },
+        |from| from.results,
+    );
     let mut part = |column, has: u64, games: u64, others: u64, value: u64| {
         let least = games.saturating_sub(others);
         let most = has.min(games);
@@ -88,9 +126,25 @@ fn divide_bucket(
             Ok(least + numbers.number(column, most - least, value.wrapping_sub(least))?)
         }
     };
-    let white = part(division.white, of.white, games, of.draws + of.black, input.results.white)?;
-    let draws = part(division.draws, of.draws, games - white, of.black, input.results.draws)?;
-    let results = Results { white, draws, black: games - white - draws };
+    let white = part(
+        division.white,
+        of.white,
+        games,
+        of.draws + of.black,
+        input.results.white,
+    )?;
+    let draws = part(
+        division.draws,
+        of.draws,
+        games - white,
+        of.black,
+        input.results.draws,
+    )?;
+    let results = Results {
+        white,
+        draws,
+        black: games - white - draws,
+    };
     let ratings = match has_ratings {
         true => divide_ratings(numbers, division.ratings, games, from, input.ratings)?,
         false => Ratings::default(),
@@ -105,7 +159,9 @@ fn divide_ratings(
     from: Option<&Bucket>,
     input: Ratings,
 ) -> Result<Ratings, ColumnError> {
-    let (rated, unrated) = from.map_or((games, games), |from| (from.ratings.games, from.games() - from.ratings.games));
+    let (rated, unrated) = from.map_or((games, games), |from| {
+        (from.ratings.games, from.games() - from.ratings.games)
+    });
     let (least, most) = (games.saturating_sub(unrated), rated.min(games));
     let games = match most - least {
         0 => most,
@@ -119,7 +175,11 @@ fn divide_ratings(
         Some(from) => {
             let others = (from.games - games) * Ratings::MAX;
             let expected = from.sum / from.games.max(1) * games;
-            (from.sum.saturating_sub(others), from.sum.min(games * Ratings::MAX), expected)
+            (
+                from.sum.saturating_sub(others),
+                from.sum.min(games * Ratings::MAX),
+                expected,
+            )
         }
     };
     if least == most {
@@ -129,6 +189,11 @@ fn divide_ratings(
     // A difference is below 2^62, so that it fits with its sign.
     let more = input.sum.wrapping_sub(expected) as i64;
     let number = numbers.number(column, u64::MAX, zigzag(more))?;
-    let sum = expected.checked_add_signed(unzigzag(number)).filter(|sum| (least..=most).contains(sum));
-    Ok(Ratings { games, sum: sum.ok_or_else(|| numbers.out_of_range(column, number))? })
+    let sum = expected
+        .checked_add_signed(unzigzag(number))
+        .filter(|sum| (least..=most).contains(sum));
+    Ok(Ratings {
+        games,
+        sum: sum.ok_or_else(|| numbers.out_of_range(column, number))?,
+    })
 }

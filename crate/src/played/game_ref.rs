@@ -34,7 +34,9 @@ impl GameId {
     /// Returns the id of a game on Lichess.
     pub fn lichess(text: &str) -> Option<GameId> {
         let id = <[u8; 8]>::try_from(text.as_bytes()).ok()?;
-        id.iter().all(u8::is_ascii_alphanumeric).then_some(GameId::Lichess(id))
+        id.iter()
+            .all(u8::is_ascii_alphanumeric)
+            .then_some(GameId::Lichess(id))
     }
 }
 
@@ -42,7 +44,9 @@ impl GameId {
 impl fmt::Display for GameId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            GameId::Lichess(id) => id.iter().try_for_each(|&letter| fmt::Write::write_char(f, letter.into())),
+            GameId::Lichess(id) => id
+                .iter()
+                .try_for_each(|&letter| fmt::Write::write_char(f, letter.into())),
             GameId::Listed { source, game } => write!(f, "{source}#{game}"),
         }
     }
@@ -57,10 +61,18 @@ impl GameRef {
                 let digit = DIGITS.iter().position(|digit| digit == letter)?;
                 Some(sum * DIGITS.len() as u64 + digit as u64)
             })?,
-            GameId::Listed { source, game } => IS_LISTED | u64::from(source) << 32 | u64::from(game),
+            GameId::Listed { source, game } => {
+                IS_LISTED | u64::from(source) << 32 | u64::from(game)
+            }
         };
-        let result = if result.white > 0 { 2 } else { result.draws.min(1) };
-        Some(GameRef(rating.unwrap_or(0).min(Ratings::MAX) << 52 | result << 50 | place))
+        let result = if result.white > 0 {
+            2
+        } else {
+            result.draws.min(1)
+        };
+        Some(GameRef(
+            rating.unwrap_or(0).min(Ratings::MAX) << 52 | result << 50 | place,
+        ))
     }
 
     /// Returns the reference of a number; `None` if the number is invalid.
@@ -84,14 +96,21 @@ impl GameRef {
     /// Returns the result of the game, as counts with a sum of 1.
     pub fn result(self) -> Results {
         let [black, draws, white] = [0, 1, 2].map(|result| u64::from(self.0 >> 50 & 3 == result));
-        Results { white, draws, black }
+        Results {
+            white,
+            draws,
+            black,
+        }
     }
 
     /// Returns the location of the game.
     pub fn id(self) -> GameId {
         let place = self.0 & ID;
         if self.0 & IS_LISTED != 0 {
-            return GameId::Listed { source: (place >> 32) as u16, game: place as u32 };
+            return GameId::Listed {
+                source: (place >> 32) as u16,
+                game: place as u32,
+            };
         }
         let mut rest = place;
         let mut id = [b'0'; 8];
@@ -116,14 +135,22 @@ mod tests {
 
     #[test]
     fn a_game_reference_contains_its_id_rating_and_result() {
-        let results = [(1, 0, 0), (0, 1, 0), (0, 0, 1)].map(|(white, draws, black)| Results { white, draws, black });
+        let results = [(1, 0, 0), (0, 1, 0), (0, 0, 1)].map(|(white, draws, black)| Results {
+            white,
+            draws,
+            black,
+        });
         let ids = ["00000000", "zzzzzzzz", "Ab3xYz09"].map(|id| GameId::lichess(id).expect(id));
-        let listed = [(0, 0), (u16::MAX, u32::MAX), (3, 17)].map(|(source, game)| GameId::Listed { source, game });
+        let listed = [(0, 0), (u16::MAX, u32::MAX), (3, 17)]
+            .map(|(source, game)| GameId::Listed { source, game });
         for id in ids.into_iter().chain(listed) {
             for result in results {
                 for rating in [None, Some(1), Some(4095)] {
                     let game = GameRef::new(id, rating, result).expect("a reference");
-                    assert_eq!((game.id(), game.rating(), game.result()), (id, rating, result));
+                    assert_eq!(
+                        (game.id(), game.rating(), game.result()),
+                        (id, rating, result)
+                    );
                     assert_eq!(GameRef::from_bits(game.to_bits()), Some(game));
                 }
             }
@@ -143,10 +170,19 @@ mod tests {
     #[test]
     fn the_games_with_the_highest_ratings_are_kept() {
         let game = |id: &str, rating| {
-            GameRef::new(GameId::lichess(id).expect(id), Some(rating), Results::default()).expect("a reference")
+            GameRef::new(
+                GameId::lichess(id).expect(id),
+                Some(rating),
+                Results::default(),
+            )
+            .expect("a reference")
         };
-        let mut games =
-            vec![game("aaaaaaaa", 1500), game("bbbbbbbb", 2500), game("aaaaaaaa", 1500), game("c0000000", 900)];
+        let mut games = vec![
+            game("aaaaaaaa", 1500),
+            game("bbbbbbbb", 2500),
+            game("aaaaaaaa", 1500),
+            game("c0000000", 900),
+        ];
         GameRef::settle(&mut games, 2);
         assert_eq!(games, [game("bbbbbbbb", 2500), game("aaaaaaaa", 1500)]);
     }

@@ -27,8 +27,11 @@ impl Layout {
             found => Err(values.out_of_range(found)),
         };
         let buckets = number(Bucket::MAX_COUNT)?;
-        let layout =
-            Layout { buckets, ratings: number(buckets.min(1))? == 1, references: number(Details::MAX_REFERENCES)? };
+        let layout = Layout {
+            buckets,
+            ratings: number(buckets.min(1))? == 1,
+            references: number(Details::MAX_REFERENCES)?,
+        };
         if layout == Layout::default() {
             return Err(values.out_of_range(0));
         }

@@ -22,13 +22,23 @@ impl MoveGames {
     /// Creates `count` moves without games.
     pub fn new(layout: Layout, count: usize) -> MoveGames {
         let stride = layout.stride();
-        let spans = if layout.references > 0 { vec![0..0; count] } else { Vec::new() };
-        MoveGames { stride, buckets: vec![Bucket::default(); count * stride], references: Vec::new(), spans }
+        let spans = if layout.references > 0 {
+            vec![0..0; count]
+        } else {
+            Vec::new()
+        };
+        MoveGames {
+            stride,
+            buckets: vec![Bucket::default(); count * stride],
+            references: Vec::new(),
+            spans,
+        }
     }
 
     /// Adds a move and returns its index.
     pub fn push(&mut self) -> usize {
-        self.buckets.resize(self.buckets.len() + self.stride, Bucket::default());
+        self.buckets
+            .resize(self.buckets.len() + self.stride, Bucket::default());
         if !self.spans.is_empty() {
             self.spans.push(0..0);
         }
@@ -73,13 +83,25 @@ impl MoveGames {
     /// Returns the results and the details of a move.
     pub fn details(&self, n: usize, layout: Layout) -> (Results, Details) {
         let buckets = self.buckets(n);
-        let results = buckets.iter().fold(Results::default(), |sum, bucket| Results {
-            white: sum.white + bucket.results.white,
-            draws: sum.draws + bucket.results.draws,
-            black: sum.black + bucket.results.black,
-        });
-        let buckets = if layout.buckets > 0 { buckets.to_vec() } else { Vec::new() };
-        (results, Details { buckets, games: self.references(n).to_vec() })
+        let results = buckets
+            .iter()
+            .fold(Results::default(), |sum, bucket| Results {
+                white: sum.white + bucket.results.white,
+                draws: sum.draws + bucket.results.draws,
+                black: sum.black + bucket.results.black,
+            });
+        let buckets = if layout.buckets > 0 {
+            buckets.to_vec()
+        } else {
+            Vec::new()
+        };
+        (
+            results,
+            Details {
+                buckets,
+                games: self.references(n).to_vec(),
+            },
+        )
     }
 
     /// Returns the approximate size in memory, in bytes.

@@ -23,7 +23,9 @@ impl Details {
 
     /// Returns the ratings of all games.
     pub fn ratings(&self) -> Ratings {
-        self.buckets.iter().fold(Ratings::default(), |sum, bucket| sum.and(bucket.ratings))
+        self.buckets
+            .iter()
+            .fold(Ratings::default(), |sum, bucket| sum.and(bucket.ratings))
     }
 }
 
@@ -41,7 +43,12 @@ pub struct PlayedMove {
 impl PlayedMove {
     /// Returns the only game that played the move, if the game is on Lichess.
     pub fn only_game(&self) -> Option<GameRef> {
-        let game = self.details.games.first().copied().filter(|_| self.results.games() == 1)?;
+        let game = self
+            .details
+            .games
+            .first()
+            .copied()
+            .filter(|_| self.results.games() == 1)?;
         matches!(game.id(), GameId::Lichess(_)).then_some(game)
     }
 }
@@ -69,7 +76,9 @@ impl Played {
     /// Returns the results of all games that reached the position; `None` if there are more than
     /// [`Results::MAX_GAMES`].
     pub fn results(&self) -> Option<Results> {
-        self.moves.iter().try_fold(self.ended, |sum, played| sum.checked_add(played.results))
+        self.moves
+            .iter()
+            .try_fold(self.ended, |sum, played| sum.checked_add(played.results))
     }
 
     /// Returns the games on Lichess with the highest ratings, with their moves: at most [`Played::MAX_TOP_GAMES`].
@@ -106,20 +115,43 @@ impl Played {
     #[must_use]
     pub fn of_buckets(&self, is_chosen: impl Fn(usize) -> bool) -> Played {
         let left = |details: &Details| {
-            let keep = |(n, bucket): (usize, &Bucket)| if is_chosen(n) { *bucket } else { Bucket::default() };
+            let keep = |(n, bucket): (usize, &Bucket)| {
+                if is_chosen(n) {
+                    *bucket
+                } else {
+                    Bucket::default()
+                }
+            };
             let buckets: Vec<Bucket> = details.buckets.iter().enumerate().map(keep).collect();
-            let sum =
-                buckets.iter().fold(Results::default(), |sum, bucket| sum.checked_add(bucket.results).unwrap_or(sum));
-            (sum, Details { buckets, games: details.games.clone() })
+            let sum = buckets.iter().fold(Results::default(), |sum, bucket| {
+                sum.checked_add(bucket.results).unwrap_or(sum)
+            });
+            (
+                sum,
+                Details {
+                    buckets,
+                    games: details.games.clone(),
+                },
+            )
         };
         let (ended, ended_details) = left(&self.ended_details);
         let moves = self.moves.iter().map(|played| {
             let (results, details) = left(&played.details);
-            PlayedMove { m: played.m, results, details }
+            PlayedMove {
+                m: played.m,
+                results,
+                details,
+            }
         });
-        let mut moves: Vec<PlayedMove> = moves.filter(|played| played.results.games() > 0).collect();
+        let mut moves: Vec<PlayedMove> =
+            moves.filter(|played| played.results.games() > 0).collect();
         Played::sort(&mut moves);
-        Played { position: self.position.clone(), ended, ended_details, moves }
+        Played {
+            position: self.position.clone(),
+            ended,
+            ended_details,
+            moves,
+        }
     }
 
     /// Returns the weight of a record for cutting a table into blocks: approximately its compressed size in bits.
@@ -134,7 +166,12 @@ impl Played {
         let place = |played: &PlayedMove| {
             let m = played.m;
             let promotion = m.promotion().map_or(0, |role| role as u8);
-            (Reverse(played.results.games()), m.from().map_or(64, |from| from as u8), m.to() as u8, promotion)
+            (
+                Reverse(played.results.games()),
+                m.from().map_or(64, |from| from as u8),
+                m.to() as u8,
+                promotion,
+            )
         };
         // By insertion: there are few, and nearly in order. The sorts of the standard library are 5 % of a module's code.
         for n in 1..moves.len() {

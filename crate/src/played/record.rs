@@ -45,10 +45,20 @@ impl Record for Played {
     ) -> Result<(), ColumnError> {
         let first = crate::table::Block::<Played>::FIRST;
         let layout = Layout::of(records);
-        let games = BlockGames::new(records, layout, parents, step)
-            .map_err(|(column, found)| ColumnError::Value { column: first + column, found })?;
+        let games =
+            BlockGames::new(records, layout, parents, step).map_err(|(column, found)| {
+                ColumnError::Value {
+                    column: first + column,
+                    found,
+                }
+            })?;
         layout.write(&mut columns[LAYOUT]);
-        let mut traversal = Traversal::new(ColumnWriter::new(columns, first), layout, parents, Some(&games))?;
+        let mut traversal = Traversal::new(
+            ColumnWriter::new(columns, first),
+            layout,
+            parents,
+            Some(&games),
+        )?;
         traversal.run()?;
         traversal.numbers.finish();
         Ok(())
@@ -66,7 +76,8 @@ impl Record for Played {
         parents: &[Option<u32>],
     ) -> Result<BlockColumns, ColumnError> {
         let layout = Layout::read(columns, first + LAYOUT)?;
-        let mut traversal = Traversal::new(ColumnReader::new(columns, first), layout, parents, None)?;
+        let mut traversal =
+            Traversal::new(ColumnReader::new(columns, first), layout, parents, None)?;
         traversal.run()?;
         traversal.numbers.finish()?;
         Ok(traversal.output)
@@ -77,12 +88,19 @@ impl Record for Played {
     }
 
     #[cfg(feature = "write")]
-    fn weights(decoded: &BlockColumns, _: &Columns, _: usize, totals: &mut [u64]) -> Result<Vec<usize>, ColumnError> {
+    fn weights(
+        decoded: &BlockColumns,
+        _: &Columns,
+        _: usize,
+        totals: &mut [u64],
+    ) -> Result<Vec<usize>, ColumnError> {
         totals[0] += decoded.moves as u64;
         let weight = |n: usize| {
             let steps = decoded.children(n).iter().map(|&child| child as usize);
             let others = decoded.others[n].clone().map(|other| decoded.other(other));
-            let moves = steps.filter(|&child| decoded.games.count(child) > 0).chain(others);
+            let moves = steps
+                .filter(|&child| decoded.games.count(child) > 0)
+                .chain(others);
             let (mut count, mut references) = (0, decoded.games.references(decoded.ended(n)).len());
             for games in moves {
                 count += 1;
@@ -101,7 +119,11 @@ impl Record for Played {
         position: Position,
         step: &dyn Fn(usize) -> (Square, Square),
     ) -> Result<Played, RecordError> {
-        let others = decoded.others.get(n).ok_or(RecordError::Missing { n })?.clone();
+        let others = decoded
+            .others
+            .get(n)
+            .ok_or(RecordError::Missing { n })?
+            .clone();
         let details = |games| decoded.games.details(games, decoded.layout);
         let legal = position.chess().legal_moves();
         let mut moves: Vec<PlayedMove> = Vec::new();
@@ -111,23 +133,38 @@ impl Record for Played {
                 let (from, to) = step(child as usize);
                 let m = legal.iter().copied().find(|m| is_step(*m, from, to));
                 let m = m.ok_or(RecordError::Step { from, to })?;
-                moves.push(PlayedMove { m, results, details });
+                moves.push(PlayedMove {
+                    m,
+                    results,
+                    details,
+                });
             }
         }
         if !others.is_empty() {
             let ranking = Ranking::new(position.chess());
             for other in others {
                 let rank = decoded.ranks[other];
-                let m = ranking.pick(rank as usize).map_err(|legal| RecordError::Rank { rank, legal })?;
+                let m = ranking
+                    .pick(rank as usize)
+                    .map_err(|legal| RecordError::Rank { rank, legal })?;
                 if moves.iter().any(|played| played.m == m) {
                     return Err(RecordError::Duplicate { rank });
                 }
                 let (results, details) = details(decoded.other(other));
-                moves.push(PlayedMove { m, results, details });
+                moves.push(PlayedMove {
+                    m,
+                    results,
+                    details,
+                });
             }
         }
         Played::sort(&mut moves);
         let (ended, ended_details) = details(decoded.ended(n));
-        Ok(Played { position, ended, ended_details, moves })
+        Ok(Played {
+            position,
+            ended,
+            ended_details,
+            moves,
+        })
     }
 }

@@ -17,7 +17,9 @@ impl Results {
 
     /// Returns the number of all games; as many as fit into 64 bits.
     pub fn games(&self) -> u64 {
-        self.white.saturating_add(self.draws).saturating_add(self.black)
+        self.white
+            .saturating_add(self.draws)
+            .saturating_add(self.black)
     }
 
     /// Returns the sum of both; `None` beyond [`Results::MAX_GAMES`].
@@ -62,7 +64,10 @@ impl Ratings {
     /// Returns the sum of both, as far as 64 bits hold it.
     #[must_use]
     pub fn and(self, other: Ratings) -> Ratings {
-        Ratings { games: self.games.saturating_add(other.games), sum: self.sum.saturating_add(other.sum) }
+        Ratings {
+            games: self.games.saturating_add(other.games),
+            sum: self.sum.saturating_add(other.sum),
+        }
     }
 }
 
@@ -93,8 +98,14 @@ impl Bucket {
     /// Returns the difference; `None` if it is not possible.
     pub(super) fn checked_sub(self, other: Bucket) -> Option<Bucket> {
         let games = self.ratings.games.checked_sub(other.ratings.games)?;
-        let ratings = Ratings { games, sum: self.ratings.sum.checked_sub(other.ratings.sum)? };
-        let left = Bucket { results: self.results.checked_sub(other.results)?, ratings };
+        let ratings = Ratings {
+            games,
+            sum: self.ratings.sum.checked_sub(other.ratings.sum)?,
+        };
+        let left = Bucket {
+            results: self.results.checked_sub(other.results)?,
+            ratings,
+        };
         left.is_consistent().then_some(left)
     }
 

@@ -8,8 +8,8 @@
 use super::block_columns::BlockColumns;
 use super::block_games::BlockGames;
 use super::columns::{
-    ARRIVALS, ARRIVALS_MORE, LAST, LAYOUT, MISSING, NEXT, NumberCoder, RANK, REFERENCE, REFERENCE_LOW, SHARE_OTHER,
-    SHARE_STEP,
+    ARRIVALS, ARRIVALS_MORE, LAST, LAYOUT, MISSING, NEXT, NumberCoder, RANK, REFERENCE,
+    REFERENCE_LOW, SHARE_OTHER, SHARE_STEP,
 };
 use super::division::{ARRIVED, SHARED, divide};
 use super::game_ref::GameRef;
@@ -52,7 +52,14 @@ impl<'a, N: NumberCoder> Traversal<'a, N> {
         }
         let output = BlockColumns::new(layout, parents);
         let empty = vec![Bucket::default(); layout.stride()];
-        Ok(Traversal { numbers, input, output, remaining: empty.clone(), part: empty, inherited: Vec::new() })
+        Ok(Traversal {
+            numbers,
+            input,
+            output,
+            remaining: empty.clone(),
+            part: empty,
+            inherited: Vec::new(),
+        })
     }
 
     /// Reads or writes the numbers of all positions.
@@ -60,7 +67,8 @@ impl<'a, N: NumberCoder> Traversal<'a, N> {
         for n in 0..self.output.others.len() {
             self.code_arrivals(n)?;
             self.inherited.clear();
-            self.inherited.extend_from_slice(self.output.games.references(n));
+            self.inherited
+                .extend_from_slice(self.output.games.references(n));
             let start = self.output.ranks.len();
             if count(&self.remaining) == 1 {
                 self.code_single_game(n)?
@@ -79,7 +87,9 @@ impl<'a, N: NumberCoder> Traversal<'a, N> {
         match self.input {
             Some(input) => {
                 let totals = &input.totals[n * stride..(n + 1) * stride];
-                for ((part, total), by_step) in self.part.iter_mut().zip(totals).zip(&self.remaining) {
+                for ((part, total), by_step) in
+                    self.part.iter_mut().zip(totals).zip(&self.remaining)
+                {
                     *part = total.checked_sub(*by_step).unwrap_or_default();
                 }
             }
@@ -87,10 +97,24 @@ impl<'a, N: NumberCoder> Traversal<'a, N> {
         }
         let by_step = count(&self.remaining);
         // At least one game reached the position.
-        let (column, min) = if by_step == 0 { (ARRIVALS, 1) } else { (ARRIVALS_MORE, 0) };
+        let (column, min) = if by_step == 0 {
+            (ARRIVALS, 1)
+        } else {
+            (ARRIVALS_MORE, 0)
+        };
         let value = count(&self.part).wrapping_sub(min);
-        let arrived = min + self.numbers.number(column, Results::MAX_GAMES - by_step - min, value)?;
-        divide(&mut self.numbers, ARRIVED, self.output.layout.ratings, arrived, None, &mut self.part)?;
+        let arrived = min
+            + self
+                .numbers
+                .number(column, Results::MAX_GAMES - by_step - min, value)?;
+        divide(
+            &mut self.numbers,
+            ARRIVED,
+            self.output.layout.ratings,
+            arrived,
+            None,
+            &mut self.part,
+        )?;
         for (remaining, arrived) in self.remaining.iter_mut().zip(&self.part) {
             let sum = remaining.checked_add(*arrived);
             *remaining = sum.ok_or_else(|| self.numbers.out_of_range(ARRIVALS, arrived.games()))?;
@@ -104,8 +128,17 @@ impl<'a, N: NumberCoder> Traversal<'a, N> {
         let column = if steps > 0 { NEXT } else { LAST };
         // The index of a step, then the end of the game, then the ranks of other moves.
         let value = self.input.map_or(0, |BlockGames { columns, .. }| {
-            let step = columns.children(n).iter().position(|&child| columns.games.count(child as usize) > 0);
-            match (step, columns.ranks.get(columns.others[n].clone()).and_then(<[u32]>::first)) {
+            let step = columns
+                .children(n)
+                .iter()
+                .position(|&child| columns.games.count(child as usize) > 0);
+            match (
+                step,
+                columns
+                    .ranks
+                    .get(columns.others[n].clone())
+                    .and_then(<[u32]>::first),
+            ) {
                 (Some(step), _) => step as u64,
                 (None, None) => steps,
                 (None, Some(rank)) => steps + 1 + u64::from(*rank),
@@ -133,14 +166,22 @@ impl<'a, N: NumberCoder> Traversal<'a, N> {
         let ended = self.output.ended(n);
         self.divide_part(SHARE_OTHER, 0, Some(ended))?;
         self.assign_part(ended)?;
-        let mut others = self.input.map_or(0..0, |input| input.columns.others[n].clone());
+        let mut others = self
+            .input
+            .map_or(0..0, |input| input.columns.others[n].clone());
         let mut min = 0;
         while count(&self.remaining) > 0 {
             let next = self.input.zip(others.next());
-            let max = MAX_RANK.checked_sub(min).ok_or_else(|| self.numbers.out_of_range(RANK, min))?;
+            let max = MAX_RANK
+                .checked_sub(min)
+                .ok_or_else(|| self.numbers.out_of_range(RANK, min))?;
             let value = next.map_or(0, |(input, other)| u64::from(input.columns.ranks[other]));
             let rank = min + self.numbers.number(RANK, max, value.wrapping_sub(min))?;
-            self.divide_part(SHARE_OTHER, 1, next.map(|(input, other)| input.columns.other(other)))?;
+            self.divide_part(
+                SHARE_OTHER,
+                1,
+                next.map(|(input, other)| input.columns.other(other)),
+            )?;
             let games = self.push_other_move(rank as u32)?;
             self.assign_part(games)?;
             min = rank + 1;
@@ -150,7 +191,12 @@ impl<'a, N: NumberCoder> Traversal<'a, N> {
 
     /// Divides the next part off the remaining games, at least `min` of them. `input` is the index of the part to
     /// write.
-    fn divide_part(&mut self, column: usize, min: u64, input: Option<usize>) -> Result<(), ColumnError> {
+    fn divide_part(
+        &mut self,
+        column: usize,
+        min: u64,
+        input: Option<usize>,
+    ) -> Result<(), ColumnError> {
         match (self.input, input) {
             (Some(games), Some(n)) => self.part.copy_from_slice(games.columns.games.buckets(n)),
             _ => self.part.fill(Bucket::default()),
@@ -158,10 +204,21 @@ impl<'a, N: NumberCoder> Traversal<'a, N> {
         let max = count(&self.remaining);
         let games = match max.checked_sub(min) {
             None | Some(0) => max,
-            Some(more) => min + self.numbers.number(column, more, count(&self.part).wrapping_sub(min))?,
+            Some(more) => {
+                min + self
+                    .numbers
+                    .number(column, more, count(&self.part).wrapping_sub(min))?
+            }
         };
         let has_ratings = self.output.layout.ratings;
-        divide(&mut self.numbers, SHARED, has_ratings, games, Some(&self.remaining), &mut self.part)?;
+        divide(
+            &mut self.numbers,
+            SHARED,
+            has_ratings,
+            games,
+            Some(&self.remaining),
+            &mut self.part,
+        )?;
         for (remaining, part) in self.remaining.iter_mut().zip(&self.part) {
             *remaining = remaining.checked_sub(*part).unwrap_or_default();
         }
@@ -183,21 +240,35 @@ impl<'a, N: NumberCoder> Traversal<'a, N> {
 
     /// Assigns the current part to a move, and codes the references of the move.
     fn assign_part(&mut self, games: usize) -> Result<(), ColumnError> {
-        self.output.games.buckets_mut(games).copy_from_slice(&self.part);
+        self.output
+            .games
+            .buckets_mut(games)
+            .copy_from_slice(&self.part);
         let max = count(&self.part).min(self.output.layout.references as u64);
         if max == 0 {
             return Ok(());
         }
-        let input = self.input.map_or(&[][..], |input| input.columns.games.references(games));
-        let missing = self.numbers.number(MISSING, max, max.wrapping_sub(input.len() as u64))?;
+        let input = self
+            .input
+            .map_or(&[][..], |input| input.columns.games.references(games));
+        let missing = self
+            .numbers
+            .number(MISSING, max, max.wrapping_sub(input.len() as u64))?;
         let mut references: Vec<GameRef> = Vec::new();
         for n in 0..(max - missing) as usize {
             let input = input.get(n).copied();
-            let index = input.and_then(|input| self.inherited.iter().position(|inherited| *inherited == input));
+            let index = input.and_then(|input| {
+                self.inherited
+                    .iter()
+                    .position(|inherited| *inherited == input)
+            });
             // 0 for a reference in full, otherwise the index of an inherited one plus 1.
             let code = match self.inherited.len() {
                 0 => 0,
-                max => self.numbers.number(REFERENCE, max as u64, index.map_or(0, |n| n as u64 + 1))?,
+                max => {
+                    self.numbers
+                        .number(REFERENCE, max as u64, index.map_or(0, |n| n as u64 + 1))?
+                }
             };
             let game = match code.checked_sub(1) {
                 Some(n) => self.inherited.remove(n as usize),

@@ -27,7 +27,8 @@ use core::ops::Range;
 
 use shakmaty::zobrist::Zobrist64;
 use shakmaty::{
-    CastlingMode, Chess, Color, EnPassantMode, FromSetup, Move, Position as _, Rank, Role, Square, attacks,
+    CastlingMode, Chess, Color, EnPassantMode, FromSetup, Move, Position as _, Rank, Role, Square,
+    attacks,
 };
 
 use crate::position::Position;
@@ -63,14 +64,21 @@ impl Entry {
 
     fn from_bytes(bytes: [u8; Entry::BYTES]) -> Entry {
         let bits = u128::from_be_bytes(bytes);
-        Entry { key: (bits >> 64) as u64, code: (bits >> 48) as u16, weight: (bits >> 32) as u16, learn: bits as u32 }
+        Entry {
+            key: (bits >> 64) as u64,
+            code: (bits >> 48) as u16,
+            weight: (bits >> 32) as u16,
+            learn: bits as u32,
+        }
     }
 }
 
 /// Returns the Polyglot hash of a position. A double pawn push counts if an enemy pawn is next to the pawn, even if the
 /// capture is illegal. So the hash depends on the last move.
 pub fn key(chess: &Chess) -> u64 {
-    chess.zobrist_hash::<Zobrist64>(EnPassantMode::PseudoLegal).0
+    chess
+        .zobrist_hash::<Zobrist64>(EnPassantMode::PseudoLegal)
+        .0
 }
 
 /// Returns all possible hashes of a canonical position, usually one. A second hash exists if a pawn may have made a
@@ -85,8 +93,13 @@ pub fn keys(position: &Position) -> Vec<u64> {
     let (board, occupied) = (chess.board(), chess.board().occupied());
     let fourth = them.fold_wb(Rank::Fourth, Rank::Fifth);
     for pawn in board.pawns() & board.by_color(them) & fourth {
-        let behind = |steps: i32| pawn.offset(them.fold_wb(-8, 8) * steps).filter(|square| !occupied.contains(*square));
-        let (Some(target), Some(_)) = (behind(1), behind(2)) else { continue };
+        let behind = |steps: i32| {
+            pawn.offset(them.fold_wb(-8, 8) * steps)
+                .filter(|square| !occupied.contains(*square))
+        };
+        let (Some(target), Some(_)) = (behind(1), behind(2)) else {
+            continue;
+        };
         if (attacks::pawn_attacks(them, target) & board.pawns() & board.by_color(us)).is_empty() {
             continue;
         }
@@ -106,7 +119,9 @@ pub fn keys(position: &Position) -> Vec<u64> {
 /// bits each), and the promotion (1 to 4: knight, bishop, rook, queen). The target of castling is the rook's square.
 pub fn code(m: Move) -> u16 {
     let from = m.from().map_or(0, |square| square as u16);
-    let promotion = m.promotion().map_or(0, |role| role as u16 - Role::Pawn as u16);
+    let promotion = m
+        .promotion()
+        .map_or(0, |role| role as u16 - Role::Pawn as u16);
     m.to() as u16 | from << 6 | promotion << 12
 }
 
@@ -117,17 +132,24 @@ pub fn decode(chess: &Chess, found: u16) -> Option<Move> {
         return Some(*m);
     }
     let two_steps = |m: &Move, color: Color| -> Option<u16> {
-        let Move::Castle { king, .. } = *m else { return None };
+        let Move::Castle { king, .. } = *m else {
+            return None;
+        };
         let to = m.castling_side()?.king_to(color);
         Some(to as u16 | (king as u16) << 6)
     };
-    legal.into_iter().find(|m| two_steps(m, chess.turn()) == Some(found))
+    legal
+        .into_iter()
+        .find(|m| two_steps(m, chess.turn()) == Some(found))
 }
 
 /// Returns the origin and target of a code, for messages: `e2e4`.
 pub fn shown(code: u16) -> String {
     let square = |bits: u16| Square::new(u32::from(bits & 63));
-    let promotion = ["", "n", "b", "r", "q"].get(usize::from(code >> 12)).copied().unwrap_or("?");
+    let promotion = ["", "n", "b", "r", "q"]
+        .get(usize::from(code >> 12))
+        .copied()
+        .unwrap_or("?");
     format!("{}{}{promotion}", square(code >> 6), square(code))
 }
 
@@ -199,7 +221,11 @@ impl<B: AsRef<[u8]>> PolyglotBook<B> {
         let mut before = 0;
         for (index, Entry { key, .. }) in book.entries(0..book.len()).enumerate() {
             if key < before {
-                return Err(PolyglotError::Order { entry: index + 1, key, before });
+                return Err(PolyglotError::Order {
+                    entry: index + 1,
+                    key,
+                    before,
+                });
             }
             before = key;
         }
@@ -223,7 +249,12 @@ impl<B: AsRef<[u8]>> PolyglotBook<B> {
 
     /// Returns the entries in a range of their numbers, from 0; as many as there are.
     pub fn entries(&self, range: Range<usize>) -> impl Iterator<Item = Entry> + '_ {
-        self.slots().get(range).unwrap_or_default().iter().copied().map(Entry::from_bytes)
+        self.slots()
+            .get(range)
+            .unwrap_or_default()
+            .iter()
+            .copied()
+            .map(Entry::from_bytes)
     }
 
     /// Returns the index range of the entries with a key.
@@ -238,8 +269,15 @@ impl<B: AsRef<[u8]>> PolyglotBook<B> {
     /// position with its history, the other possible hashes of the position are used.
     pub fn moves(&self, chess: &Chess) -> Vec<(Move, u32)> {
         let mut moves: Vec<(Move, u32)> = Vec::new();
-        let others = || keys(&Position::from_chess(chess)).into_iter().map(|key| self.find(key));
-        let found = [self.find(key(chess))].into_iter().chain(others()).find(|found| !found.is_empty());
+        let others = || {
+            keys(&Position::from_chess(chess))
+                .into_iter()
+                .map(|key| self.find(key))
+        };
+        let found = [self.find(key(chess))]
+            .into_iter()
+            .chain(others())
+            .find(|found| !found.is_empty());
         for Entry { code, weight, .. } in self.entries(found.unwrap_or_default()) {
             if let Some(m) = decode(chess, code) {
                 add(&mut moves, m, weight.into());

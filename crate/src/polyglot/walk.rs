@@ -24,7 +24,13 @@ impl<B: AsRef<[u8]>> Walk<B> {
     /// Begins at positions.
     pub fn new(book: PolyglotBook<B>, starts: &[Position]) -> Walk<B> {
         let reached = vec![false; book.len()];
-        let mut walk = Walk { book, reached, next: Vec::new(), entries: 0, illegal: 0 };
+        let mut walk = Walk {
+            book,
+            reached,
+            next: Vec::new(),
+            entries: 0,
+            illegal: 0,
+        };
         for start in starts.iter().rev() {
             walk.reach(start.clone());
         }
@@ -71,7 +77,9 @@ impl<B: AsRef<[u8]>> Walk<B> {
         let mut known: Vec<Vec<(u16, u16)>> = Vec::new();
         for key in keys(position) {
             let entries = self.book.entries(self.book.find(key));
-            let mut entries: Vec<(u16, u16)> = entries.map(|Entry { code, weight, .. }| (code, weight)).collect();
+            let mut entries: Vec<(u16, u16)> = entries
+                .map(|Entry { code, weight, .. }| (code, weight))
+                .collect();
             entries.sort_unstable();
             let is_known = known.contains(&entries);
             for (code, weight) in &entries {

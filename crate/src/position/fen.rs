@@ -41,7 +41,9 @@ pub enum FenError {
 impl fmt::Display for FenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            FenError::TooLong { found } => write!(f, "FEN of {found} bytes, expected at most {MAX_BYTES}"),
+            FenError::TooLong { found } => {
+                write!(f, "FEN of {found} bytes, expected at most {MAX_BYTES}")
+            }
             FenError::Fields { found } => write!(
                 f,
                 "FEN has {found} field{}, expected 4 or 6: board, side to move, castling, en passant and the counters",
@@ -49,7 +51,11 @@ impl fmt::Display for FenError {
             ),
             FenError::Board(why) => write!(f, "FEN field 1 (board): {why}"),
             FenError::SideToMove(found) => {
-                write!(f, "FEN field 2 (side to move): expected w or b, found {}", Quoted(found))
+                write!(
+                    f,
+                    "FEN field 2 (side to move): expected w or b, found {}",
+                    Quoted(found)
+                )
             }
             FenError::Castling(found) => write!(
                 f,
@@ -57,12 +63,22 @@ impl fmt::Display for FenError {
                 Quoted(found)
             ),
             FenError::EnPassant(found) => {
-                write!(f, "FEN field 4 (en passant): expected - or a square of rank 3 or 6, found {}", Quoted(found))
+                write!(
+                    f,
+                    "FEN field 4 (en passant): expected - or a square of rank 3 or 6, found {}",
+                    Quoted(found)
+                )
             }
             FenError::Counter(found) => {
-                write!(f, "FEN fields 5 and 6 (move counters): expected numbers, found {}", Quoted(found))
+                write!(
+                    f,
+                    "FEN fields 5 and 6 (move counters): expected numbers, found {}",
+                    Quoted(found)
+                )
             }
-            FenError::Unplayable(kinds) => write!(f, "position without legal play: {}", unplayable(*kinds)),
+            FenError::Unplayable(kinds) => {
+                write!(f, "position without legal play: {}", unplayable(*kinds))
+            }
         }
     }
 }
@@ -74,9 +90,18 @@ pub(super) fn unplayable(kinds: PositionErrorKinds) -> &'static str {
     [
         (PositionErrorKinds::EMPTY_BOARD, "the board is empty"),
         (PositionErrorKinds::MISSING_KING, "a king is missing"),
-        (PositionErrorKinds::TOO_MANY_KINGS, "a side has more than one king"),
-        (PositionErrorKinds::PAWNS_ON_BACKRANK, "a pawn stands on the first or last rank"),
-        (PositionErrorKinds::OPPOSITE_CHECK, "the side not to move is in check"),
+        (
+            PositionErrorKinds::TOO_MANY_KINGS,
+            "a side has more than one king",
+        ),
+        (
+            PositionErrorKinds::PAWNS_ON_BACKRANK,
+            "a pawn stands on the first or last rank",
+        ),
+        (
+            PositionErrorKinds::OPPOSITE_CHECK,
+            "the side not to move is in check",
+        ),
     ]
     .into_iter()
     .find(|(kind, _)| kinds.contains(*kind))
@@ -91,20 +116,26 @@ pub(super) fn parse(fen: &str) -> Result<Position, FenError> {
     let (&[board, turn, castling, en_passant], counters) = fields
         .split_first_chunk::<4>()
         .filter(|(_, counters)| counters.len() <= 2)
-        .ok_or(FenError::Fields { found: fields.len() })?;
-    if let Some(found) = counters.iter().find(|counter| counter.parse::<u32>().is_err()) {
+        .ok_or(FenError::Fields {
+            found: fields.len(),
+        })?;
+    if let Some(found) = counters
+        .iter()
+        .find(|counter| counter.parse::<u32>().is_err())
+    {
         return Err(FenError::Counter((*found).to_string()));
     }
     let mut setup = Setup::empty();
-    setup.board = Board::from_ascii_board_fen(board.as_bytes()).map_err(|_| FenError::Board(board_error(board)))?;
+    setup.board = Board::from_ascii_board_fen(board.as_bytes())
+        .map_err(|_| FenError::Board(board_error(board)))?;
     setup.turn = match turn {
         "w" => Color::White,
         "b" => Color::Black,
         _ => return Err(FenError::SideToMove(turn.to_string())),
     };
     if castling != "-" {
-        setup.castling_rights =
-            castling_rights(&setup.board, castling).ok_or_else(|| FenError::Castling(castling.to_string()))?;
+        setup.castling_rights = castling_rights(&setup.board, castling)
+            .ok_or_else(|| FenError::Castling(castling.to_string()))?;
     }
     if en_passant != "-" {
         let square = Square::from_ascii(en_passant.as_bytes()).ok();
@@ -142,11 +173,23 @@ fn board_error(board: &str) -> String {
     }
     for (n, rank) in ranks.iter().enumerate() {
         // A text that is asked whether it contains a sign brings the search for texts.
-        let is_known = |c: &char| matches!(c.to_ascii_lowercase(), 'p' | 'n' | 'b' | 'r' | 'q' | 'k' | '1'..='8' | '~');
+        let is_known = |c: &char| {
+            matches!(
+                c.to_ascii_lowercase(),
+                'p' | 'n' | 'b' | 'r' | 'q' | 'k' | '1'..='8' | '~'
+            )
+        };
         if let Some(found) = rank.chars().find(|c| !is_known(c)) {
-            return format!("rank {} has '{found}', expected pieces PNBRQK, pnbrqk and digits 1 to 8", 8 - n);
+            return format!(
+                "rank {} has '{found}', expected pieces PNBRQK, pnbrqk and digits 1 to 8",
+                8 - n
+            );
         }
-        let squares: u32 = rank.chars().filter(|c| *c != '~').map(|c| c.to_digit(10).unwrap_or(1)).sum();
+        let squares: u32 = rank
+            .chars()
+            .filter(|c| *c != '~')
+            .map(|c| c.to_digit(10).unwrap_or(1))
+            .sum();
         if squares != 8 {
             return format!("rank {} has {squares} squares, expected 8", 8 - n);
         }

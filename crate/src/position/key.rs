@@ -7,26 +7,59 @@
 use core::fmt;
 
 use shakmaty::{
-    Bitboard, Board, Chess, Color, EnPassantMode, File, Piece, Position as _, PositionErrorKinds, Rank, Role, Setup,
-    Square,
+    Bitboard, Board, Chess, Color, EnPassantMode, File, Piece, Position as _, PositionErrorKinds,
+    Rank, Role, Setup, Square,
 };
 
 use super::Position;
 use super::fen::unplayable;
 
 /// Files in the order in which pawn structures are compared.
-pub(crate) const FILES: [File; 8] = [File::D, File::E, File::C, File::F, File::B, File::G, File::A, File::H];
+pub(crate) const FILES: [File; 8] = [
+    File::D,
+    File::E,
+    File::C,
+    File::F,
+    File::B,
+    File::G,
+    File::A,
+    File::H,
+];
 
 /// Kinds of pieces except pawns and kings, in the order in which material and squares are compared.
 pub(crate) const KINDS: [Piece; 8] = [
-    Piece { color: Color::White, role: Role::Queen },
-    Piece { color: Color::Black, role: Role::Queen },
-    Piece { color: Color::White, role: Role::Rook },
-    Piece { color: Color::Black, role: Role::Rook },
-    Piece { color: Color::White, role: Role::Bishop },
-    Piece { color: Color::Black, role: Role::Bishop },
-    Piece { color: Color::White, role: Role::Knight },
-    Piece { color: Color::Black, role: Role::Knight },
+    Piece {
+        color: Color::White,
+        role: Role::Queen,
+    },
+    Piece {
+        color: Color::Black,
+        role: Role::Queen,
+    },
+    Piece {
+        color: Color::White,
+        role: Role::Rook,
+    },
+    Piece {
+        color: Color::Black,
+        role: Role::Rook,
+    },
+    Piece {
+        color: Color::White,
+        role: Role::Bishop,
+    },
+    Piece {
+        color: Color::Black,
+        role: Role::Bishop,
+    },
+    Piece {
+        color: Color::White,
+        role: Role::Knight,
+    },
+    Piece {
+        color: Color::Black,
+        role: Role::Knight,
+    },
 ];
 
 /// Bytes of the pawn structure: eight file codes of ten bits each.
@@ -70,9 +103,13 @@ pub enum KeyError {
 impl fmt::Display for KeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            KeyError::Length { expected, found } => write!(f, "position key of {found} bytes, expected {expected}"),
+            KeyError::Length { expected, found } => {
+                write!(f, "position key of {found} bytes, expected {expected}")
+            }
             KeyError::Byte { at, found } => write!(f, "position key has byte {found:#04x} at {at}"),
-            KeyError::Unplayable(kinds) => write!(f, "position key without legal play: {}", unplayable(*kinds)),
+            KeyError::Unplayable(kinds) => {
+                write!(f, "position key without legal play: {}", unplayable(*kinds))
+            }
             KeyError::NotCanonical => f.write_str("position key is not in canonical form"),
         }
     }
@@ -93,18 +130,26 @@ impl Key {
     /// Takes the bytes of a key that was made before; `None` if there are too many. They are not checked as
     /// [`Key::decode`] does.
     pub fn of_bytes(bytes: &[u8]) -> Option<Key> {
-        let mut key = Key { len: bytes.len().try_into().ok()?, bytes: [0; MAX_BYTES] };
+        let mut key = Key {
+            len: bytes.len().try_into().ok()?,
+            bytes: [0; MAX_BYTES],
+        };
         key.bytes.get_mut(..bytes.len())?.copy_from_slice(bytes);
         Some(key)
     }
 
     /// Returns the code of `setup`, which must be canonical.
     pub(crate) fn from_setup(setup: &Setup) -> Key {
-        let mut key = Key { len: 0, bytes: [0; MAX_BYTES] };
+        let mut key = Key {
+            len: 0,
+            bytes: [0; MAX_BYTES],
+        };
         for byte in pawn_bytes(&setup.board) {
             key.push(byte);
         }
-        let material = KINDS.iter().fold(0u64, |code, &kind| (code << 6) | setup.board.by_piece(kind).count() as u64);
+        let material = KINDS.iter().fold(0u64, |code, &kind| {
+            (code << 6) | setup.board.by_piece(kind).count() as u64
+        });
         for byte in &material.to_be_bytes()[2..] {
             key.push(*byte);
         }
@@ -144,16 +189,30 @@ impl Key {
     pub fn decode(bytes: &[u8]) -> Result<Position, KeyError> {
         let setup = decode_setup(bytes)?;
         let position = Position::from_setup(setup).map_err(KeyError::Unplayable)?;
-        if position.key().as_bytes() == bytes { Ok(position) } else { Err(KeyError::NotCanonical) }
+        if position.key().as_bytes() == bytes {
+            Ok(position)
+        } else {
+            Err(KeyError::NotCanonical)
+        }
     }
 }
 
 fn decode_setup(bytes: &[u8]) -> Result<Setup, KeyError> {
-    let short = |expected| KeyError::Length { expected, found: bytes.len() };
-    let (pawns, rest) = bytes.split_at_checked(PAWN_BYTES).ok_or(short(PAWN_BYTES))?;
-    let (material, rest) = rest.split_at_checked(MATERIAL_BYTES).ok_or(short(PAWN_BYTES + MATERIAL_BYTES))?;
-    let material = material.iter().fold(0u64, |code, &byte| (code << 8) | u64::from(byte));
-    let counts: [usize; 8] = core::array::from_fn(|kind| (material >> (6 * (7 - kind)) & 63) as usize);
+    let short = |expected| KeyError::Length {
+        expected,
+        found: bytes.len(),
+    };
+    let (pawns, rest) = bytes
+        .split_at_checked(PAWN_BYTES)
+        .ok_or(short(PAWN_BYTES))?;
+    let (material, rest) = rest
+        .split_at_checked(MATERIAL_BYTES)
+        .ok_or(short(PAWN_BYTES + MATERIAL_BYTES))?;
+    let material = material
+        .iter()
+        .fold(0u64, |code, &byte| (code << 8) | u64::from(byte));
+    let counts: [usize; 8] =
+        core::array::from_fn(|kind| (material >> (6 * (7 - kind)) & 63) as usize);
     let expected = PAWN_BYTES + MATERIAL_BYTES + 2 + counts.iter().sum::<usize>() + TAIL_BYTES;
     if bytes.len() != expected || expected > MAX_BYTES {
         return Err(short(expected));
@@ -161,13 +220,24 @@ fn decode_setup(bytes: &[u8]) -> Result<Setup, KeyError> {
 
     let mut setup = Setup::empty();
     setup.board = pawn_board(pawns)?;
-    let kinds = KINDS.iter().zip(counts).flat_map(|(&kind, count)| core::iter::repeat_n(kind, count));
-    let pieces = [Color::White.king(), Color::Black.king()].into_iter().chain(kinds);
+    let kinds = KINDS
+        .iter()
+        .zip(counts)
+        .flat_map(|(&kind, count)| core::iter::repeat_n(kind, count));
+    let pieces = [Color::White.king(), Color::Black.king()]
+        .into_iter()
+        .chain(kinds);
     let at = PAWN_BYTES + MATERIAL_BYTES;
     for (n, (piece, &byte)) in pieces.zip(rest).enumerate() {
-        let square = Square::try_from(byte).map_err(|_| KeyError::Byte { at: at + n, found: byte })?;
+        let square = Square::try_from(byte).map_err(|_| KeyError::Byte {
+            at: at + n,
+            found: byte,
+        })?;
         if setup.board.occupied().contains(square) {
-            return Err(KeyError::Byte { at: at + n, found: byte });
+            return Err(KeyError::Byte {
+                at: at + n,
+                found: byte,
+            });
         }
         setup.board.set_piece_at(square, piece);
     }
@@ -184,7 +254,12 @@ fn decode_setup(bytes: &[u8]) -> Result<Setup, KeyError> {
             let rank = setup.turn.fold_wb(Rank::Sixth, Rank::Third);
             Some(Square::from_coords(File::new(u32::from(file) - 1), rank))
         }
-        found => return Err(KeyError::Byte { at: tail + 3, found }),
+        found => {
+            return Err(KeyError::Byte {
+                at: tail + 3,
+                found,
+            });
+        }
     };
     Ok(setup)
 }
@@ -230,19 +305,26 @@ pub(crate) fn set_file_code(board: &mut Board, file: File, mut code: u16) -> Opt
 }
 
 fn pawn_bytes(board: &Board) -> [u8; PAWN_BYTES] {
-    let code = FILES.iter().fold(0u128, |code, &file| (code << 10) | u128::from(file_code(board, file)));
+    let code = FILES.iter().fold(0u128, |code, &file| {
+        (code << 10) | u128::from(file_code(board, file))
+    });
     let mut bytes = [0; PAWN_BYTES];
     bytes.copy_from_slice(&code.to_be_bytes()[16 - PAWN_BYTES..]);
     bytes
 }
 
 fn pawn_board(bytes: &[u8]) -> Result<Board, KeyError> {
-    let code = bytes.iter().fold(0u128, |code, &byte| (code << 8) | u128::from(byte));
+    let code = bytes
+        .iter()
+        .fold(0u128, |code, &byte| (code << 8) | u128::from(byte));
     let mut board = Board::empty();
     for (n, &file) in FILES.iter().enumerate() {
         let file_code = (code >> (10 * (7 - n)) & 1023) as u16;
         let at = 10 * n / 8;
-        set_file_code(&mut board, file, file_code).ok_or(KeyError::Byte { at, found: bytes[at] })?;
+        set_file_code(&mut board, file, file_code).ok_or(KeyError::Byte {
+            at,
+            found: bytes[at],
+        })?;
     }
     Ok(board)
 }

@@ -22,7 +22,10 @@ use core::str::FromStr;
 
 use shakmaty::fen::Epd;
 use shakmaty::uci::UciMove;
-use shakmaty::{CastlingMode, Chess, EnPassantMode, File, FromSetup, Move, Position as _, PositionErrorKinds, Setup};
+use shakmaty::{
+    CastlingMode, Chess, EnPassantMode, File, FromSetup, Move, Position as _, PositionErrorKinds,
+    Setup,
+};
 
 /// A chess position in canonical form.
 #[derive(Clone, PartialEq, Eq)]
@@ -69,13 +72,22 @@ impl Position {
 /// written as in Chess960.
 pub fn uci(m: Move, castling: CastlingMode) -> UciMove {
     let begins_as_standard = match m {
-        Move::Castle { king, rook } => king.file() == File::E && matches!(rook.file(), File::A | File::H),
+        Move::Castle { king, rook } => {
+            king.file() == File::E && matches!(rook.file(), File::A | File::H)
+        }
         _ => true,
     };
-    m.to_uci(if begins_as_standard { castling } else { CastlingMode::Chess960 })
+    m.to_uci(if begins_as_standard {
+        castling
+    } else {
+        CastlingMode::Chess960
+    })
 }
 
-#[expect(clippy::result_large_err, reason = "an error of shakmaty holds the position, to go on with")]
+#[expect(
+    clippy::result_large_err,
+    reason = "an error of shakmaty holds the position, to go on with"
+)]
 fn playable(setup: Setup) -> Result<Chess, PositionErrorKinds> {
     Chess::from_setup(setup, CastlingMode::Chess960)
         .or_else(|error| error.ignore_invalid_castling_rights())

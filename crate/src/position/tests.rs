@@ -5,17 +5,22 @@ use super::{Key, KeyError, Position, uci};
 
 /// Returns the rows of a data file without comments. The last cell may contain tabs.
 fn rows(text: &'static str) -> impl Iterator<Item = [&'static str; 3]> {
-    text.lines().filter(|line| !line.starts_with('#')).map(|line| {
-        let mut cells = line.splitn(3, '\t');
-        core::array::from_fn(|_| cells.next().expect("three cells in a row"))
-    })
+    text.lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(|line| {
+            let mut cells = line.splitn(3, '\t');
+            core::array::from_fn(|_| cells.next().expect("three cells in a row"))
+        })
 }
 
 #[test]
 fn the_error_of_a_malformed_fen_contains_the_field_and_the_reason() {
     for [what, names, fen] in rows(include_str!("../../../tests/data/fen-bad.tsv")) {
         let error = fen.parse::<Position>().expect_err(what).to_string();
-        assert!(error.contains(names), "{what}: {error:?} should name {names:?}");
+        assert!(
+            error.contains(names),
+            "{what}: {error:?} should name {names:?}"
+        );
     }
 }
 
@@ -28,13 +33,20 @@ fn castling_has_the_requested_notation_only_from_standard_squares() {
         (Square::D1, Square::H1, "d1h1", "d1h1"),
     ] {
         let written = |mode| uci(Move::Castle { king, rook }, mode).to_string();
-        assert_eq!([CastlingMode::Standard, CastlingMode::Chess960].map(written), [standard, chess960]);
+        assert_eq!(
+            [CastlingMode::Standard, CastlingMode::Chess960].map(written),
+            [standard, chess960]
+        );
     }
 }
 
 #[test]
 fn the_error_of_a_long_text_contains_only_the_length() {
-    let error = "k".repeat(10_000).parse::<Position>().expect_err("10 kB of text").to_string();
+    let error = "k"
+        .repeat(10_000)
+        .parse::<Position>()
+        .expect_err("10 kB of text")
+        .to_string();
     assert_eq!(error, "FEN of 10000 bytes, expected at most 256");
 }
 
@@ -55,9 +67,18 @@ fn all_spellings_of_a_position_have_the_same_key() {
 fn keys_agree_with_the_frozen_format() {
     for [what, fen, hex] in rows(include_str!("../../../tests/data/keys.tsv")) {
         let position: Position = fen.parse().expect(what);
-        let key: String = position.key().as_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+        let key: String = position
+            .key()
+            .as_bytes()
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
         assert_eq!(key, hex, "{what}: {fen}");
-        assert_eq!(Key::decode(position.key().as_bytes()), Ok(position), "{what}");
+        assert_eq!(
+            Key::decode(position.key().as_bytes()),
+            Ok(position),
+            "{what}"
+        );
     }
 }
 
@@ -67,7 +88,10 @@ fn invalid_keys_are_errors() {
     let bytes = key.as_bytes();
     for length in 0..bytes.len() {
         let error = Key::decode(&bytes[..length]).expect_err("a beginning of a key");
-        assert!(matches!(error, KeyError::Length { found, .. } if found == length), "{error}");
+        assert!(
+            matches!(error, KeyError::Length { found, .. } if found == length),
+            "{error}"
+        );
     }
     let mut other = bytes.to_vec();
     *other.last_mut().expect("not empty") = 4;
@@ -84,7 +108,11 @@ fn playout() -> impl Strategy<Value = Vec<Chess>> {
             if moves.is_empty() {
                 break;
             }
-            game.push(position.play(moves[choice.index(moves.len())]).expect("a legal move"));
+            game.push(
+                position
+                    .play(moves[choice.index(moves.len())])
+                    .expect("a legal move"),
+            );
         }
         game
     })

@@ -20,7 +20,11 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { memory: 16 << 20, concurrency: 12, gap: RequestLimits::default().max_gap }
+        Options {
+            memory: 16 << 20,
+            concurrency: 12,
+            gap: RequestLimits::default().max_gap,
+        }
     }
 }
 
@@ -58,7 +62,13 @@ pub struct ReaderBuilder<S, C = NoCache> {
 
 impl<S> ReaderBuilder<S> {
     pub(super) fn new(source: S) -> ReaderBuilder<S> {
-        ReaderBuilder { source, cache: NoCache, options: Options::default(), pin: None, observer: None }
+        ReaderBuilder {
+            source,
+            cache: NoCache,
+            options: Options::default(),
+            pin: None,
+            observer: None,
+        }
     }
 }
 
@@ -70,17 +80,35 @@ impl<S, C> ReaderBuilder<S, C> {
 
     /// Sets a cache that outlives the reader. If the source is unreachable, the manifest in the cache is used.
     pub fn cache<D>(self, cache: D) -> ReaderBuilder<S, D> {
-        let ReaderBuilder { source, options, pin, observer, .. } = self;
-        ReaderBuilder { source, cache, options, pin, observer }
+        let ReaderBuilder {
+            source,
+            options,
+            pin,
+            observer,
+            ..
+        } = self;
+        ReaderBuilder {
+            source,
+            cache,
+            options,
+            pin,
+            observer,
+        }
     }
 
     /// Accepts only manifests with these hashes.
     pub fn pin(self, pin: impl Into<Option<Pin>>) -> ReaderBuilder<S, C> {
-        ReaderBuilder { pin: pin.into(), ..self }
+        ReaderBuilder {
+            pin: pin.into(),
+            ..self
+        }
     }
 
     /// Calls a function after each fetch.
     pub fn observer(self, observer: impl Into<Option<Observer>>) -> ReaderBuilder<S, C> {
-        ReaderBuilder { observer: observer.into(), ..self }
+        ReaderBuilder {
+            observer: observer.into(),
+            ..self
+        }
     }
 }

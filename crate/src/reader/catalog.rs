@@ -80,7 +80,10 @@ impl Want {
 impl<R: Record> Catalog<R> {
     /// Creates a catalog of a manifest and at most `memory` bytes of pages and blocks.
     pub(super) fn new(manifest: Manifest, memory: usize) -> Catalog<R> {
-        Catalog { manifest: Arc::new(manifest), memory: Lru::new(memory, Chunk::hash) }
+        Catalog {
+            manifest: Arc::new(manifest),
+            memory: Lru::new(memory, Chunk::hash),
+        }
     }
 
     pub(super) fn manifest(&self) -> &Arc<Manifest> {

@@ -116,20 +116,37 @@ impl<S, R: Record, C> Driver<S, R, C> {
         if let Some(part) = in_memory {
             return Ok(part);
         }
-        let part = want.decode(bytes).map_err(|error| self.table_error(chunk, error))?;
+        let part = want
+            .decode(bytes)
+            .map_err(|error| self.table_error(chunk, error))?;
         self.catalog().keep(chunk, part.clone());
         Ok(part)
     }
 
     /// Returns the only block that may contain `position`, with its location, or `None` if no block may. Returns `None`
     /// outside if the page or the block is not in memory.
-    pub(super) fn block_in_memory(&self, position: &Position) -> Option<Option<(Chunk, Arc<Block<R>>)>> {
+    pub(super) fn block_in_memory(
+        &self,
+        position: &Position,
+    ) -> Option<Option<(Chunk, Arc<Block<R>>)>> {
         let key = position.key();
-        let Some(page) = self.manifest().page_of(&key) else { return Some(None) };
-        let page = Want { chunk: page, hash: None, kind: Kind::Page };
-        let Some(Part::Page(page)) = self.in_memory(&page) else { return None };
-        let Some(at) = page.block_of(&key) else { return Some(None) };
-        let Some(Part::Block(block)) = self.catalog().part(&at) else { return None };
+        let Some(page) = self.manifest().page_of(&key) else {
+            return Some(None);
+        };
+        let page = Want {
+            chunk: page,
+            hash: None,
+            kind: Kind::Page,
+        };
+        let Some(Part::Page(page)) = self.in_memory(&page) else {
+            return None;
+        };
+        let Some(at) = page.block_of(&key) else {
+            return Some(None);
+        };
+        let Some(Part::Block(block)) = self.catalog().part(&at) else {
+            return None;
+        };
         Some(Some((at, block)))
     }
 
@@ -143,13 +160,23 @@ impl<S, R: Record, C> Driver<S, R, C> {
 impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
     /// Reads the manifest: the cache's, if no answer comes from the source.
     pub(super) async fn open(builder: ReaderBuilder<S, C>) -> Result<Driver<S, R, C>, ReadError> {
-        let ReaderBuilder { source, cache, options, pin, observer } = builder;
+        let ReaderBuilder {
+            source,
+            cache,
+            options,
+            pin,
+            observer,
+        } = builder;
         let cached = async || {
             let bytes = cache.get(vec![Manifest::FILE.to_string()]).await.pop()??;
             parse::<R>(&source, pin.as_ref(), &bytes).ok()
         };
         let (mut stats, mut checked) = (Stats::default(), Checked::default());
-        let offline = if source.is_offline() { cached().await } else { None };
+        let offline = if source.is_offline() {
+            cached().await
+        } else {
+            None
+        };
         let manifest = match offline {
             Some(manifest) => manifest,
             None => {
@@ -159,7 +186,11 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
                         stats.bytes += whole.bytes.len() as u64;
                         cache.put(Manifest::FILE, &whole.bytes, Keep::Longest);
                         let now = Some(Instant::now());
-                        checked = Checked { etag: whole.etag, confirmed: now, requested: now };
+                        checked = Checked {
+                            etag: whole.etag,
+                            confirmed: now,
+                            requested: now,
+                        };
                         manifest
                     }
                     // Without an entity tag, a source returns the manifest or an error.
@@ -173,7 +204,10 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
             folder: source.locate("").into(),
             source,
             cache,
-            limits: RequestLimits { max_gap: options.gap, ..RequestLimits::default() },
+            limits: RequestLimits {
+                max_gap: options.gap,
+                ..RequestLimits::default()
+            },
             pin,
             observer,
             permits: Semaphore::new(options.concurrency.max(1)),
@@ -197,7 +231,12 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
             renewal
         };
         let this = self.clone();
-        Box::pin(async move { renewal.get_or_init(this.request_manifest(is_conditional)).await.clone() })
+        Box::pin(async move {
+            renewal
+                .get_or_init(this.request_manifest(is_conditional))
+                .await
+                .clone()
+        })
     }
 
     async fn request_manifest(&self, is_conditional: bool) -> Result<bool, ReadError> {
@@ -228,7 +267,9 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
     /// Returns whether the last request for the manifest was `interval` ago, and a request could find a different
     /// manifest.
     pub(super) fn is_due(&self, interval: Duration) -> bool {
-        let is_over = held(&self.checked).requested.is_none_or(|time| time.elapsed() >= interval);
+        let is_over = held(&self.checked)
+            .requested
+            .is_none_or(|time| time.elapsed() >= interval);
         is_over && self.pin.is_none() && !self.source.is_offline()
     }
 }

@@ -26,7 +26,10 @@ pub enum ReadError {
 
 /// Adds the location of a chunk to its error. `folder` is the path or URL of the files, with a trailing slash.
 pub(super) fn table_error(folder: &str, chunk: &Chunk, error: TableError) -> ReadError {
-    ReadError::Table { at: format!("{folder}{}", chunk.file), error }
+    ReadError::Table {
+        at: format!("{folder}{}", chunk.file),
+        error,
+    }
 }
 
 impl ReadError {
@@ -37,14 +40,23 @@ impl ReadError {
 
     /// Returns whether the source has another manifest than the pinned manifest.
     pub(super) fn is_of_another_pin(&self) -> bool {
-        matches!(self, ReadError::Source(SourceError { kind: SourceErrorKind::Integrity { .. }, .. }))
+        matches!(
+            self,
+            ReadError::Source(SourceError {
+                kind: SourceErrorKind::Integrity { .. },
+                ..
+            })
+        )
     }
 
     /// Returns whether a new build may have replaced the database.
     pub(super) fn is_stale(&self) -> bool {
         match self {
             ReadError::Source(error) => error.kind.is_stale(),
-            ReadError::Table { error: TableError::Chunk { kind, .. }, .. } => kind.is_foreign(),
+            ReadError::Table {
+                error: TableError::Chunk { kind, .. },
+                ..
+            } => kind.is_foreign(),
             ReadError::Table { .. } | ReadError::Stale(_) | ReadError::Unanswered => false,
         }
     }
@@ -56,11 +68,14 @@ impl fmt::Display for ReadError {
             ReadError::Source(error) => error.fmt(f),
             ReadError::Table { at, error } => write!(f, "{at}: {error}"),
             ReadError::Stale(error) => {
-                write!(f, "the database was replaced while it was open and the new one cannot be read: {error}")
+                write!(
+                    f,
+                    "the database was replaced while it was open and the new one cannot be read: {error}"
+                )
             }
-            ReadError::Unanswered => {
-                f.write_str("the lookup ended without an answer; this is a bug of Shelfish, please report it")
-            }
+            ReadError::Unanswered => f.write_str(
+                "the lookup ended without an answer; this is a bug of Shelfish, please report it",
+            ),
         }
     }
 }

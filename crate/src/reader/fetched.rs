@@ -44,7 +44,15 @@ impl<'a> Fetched<'a> {
         origin: Origin,
         elapsed: Duration,
     ) -> Fetched<'a> {
-        Fetched { file, at, range, parts, origin, elapsed, is_good: true }
+        Fetched {
+            file,
+            at,
+            range,
+            parts,
+            origin,
+            elapsed,
+            is_good: true,
+        }
     }
 
     /// Sets whether the bytes arrived, `true` by default.

@@ -36,7 +36,9 @@ impl<S, R: Record, C> Clone for Reader<S, R, C> {
 
 impl<S: fmt::Debug, R: Record, C> fmt::Debug for Reader<S, R, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reader").field("source", &self.0.source).finish_non_exhaustive()
+        f.debug_struct("Reader")
+            .field("source", &self.0.source)
+            .finish_non_exhaustive()
     }
 }
 
@@ -118,7 +120,11 @@ impl<S: Source, R: Record, C: Cache> Reader<S, R, C> {
     /// Returns the counters since the reader was opened.
     pub fn stats(&self) -> Stats {
         match self.0.source.traffic() {
-            Some(Traffic { requests, bytes }) => Stats { requests, bytes, ..self.0.stats() },
+            Some(Traffic { requests, bytes }) => Stats {
+                requests,
+                bytes,
+                ..self.0.stats()
+            },
             None => self.0.stats(),
         }
     }
@@ -132,7 +138,12 @@ impl<S: Source, R: Record, C: Cache> Reader<S, R, C> {
     pub fn peek(&self, position: &Position) -> Option<Result<Option<R>, ReadError>> {
         let started = Instant::now();
         let (answer, hits) = match self.0.block_in_memory(position)? {
-            Some((at, block)) => (block.find(position).map_err(|error| self.0.table_error(&at, error)), 1),
+            Some((at, block)) => (
+                block
+                    .find(position)
+                    .map_err(|error| self.0.table_error(&at, error)),
+                1,
+            ),
             None => (Ok(None), 0),
         };
         self.0.answered(1, hits, started);
@@ -147,15 +158,25 @@ impl<S: Source, R: Record, C: Cache> Reader<S, R, C> {
     pub async fn lookup(&self, position: &Position) -> Result<Option<R>, ReadError> {
         match self.peek(position) {
             Some(answer) => answer,
-            None => self.lookup_many(core::slice::from_ref(position)).await.pop().unwrap_or(Err(ReadError::Unanswered)),
+            None => self
+                .lookup_many(core::slice::from_ref(position))
+                .await
+                .pop()
+                .unwrap_or(Err(ReadError::Unanswered)),
         }
     }
 
     /// Looks positions up and returns the answers in the same order. Each page and block is read once; neighbouring
     /// chunks share a request.
     pub async fn lookup_many(&self, positions: &[Position]) -> Vec<Result<Option<R>, ReadError>> {
-        let mut answers: Vec<_> = positions.iter().map(|_| Err(ReadError::Unanswered)).collect();
-        self.lookup_each(positions.to_vec(), &mut |place, answer| answers[place] = answer).await;
+        let mut answers: Vec<_> = positions
+            .iter()
+            .map(|_| Err(ReadError::Unanswered))
+            .collect();
+        self.lookup_each(positions.to_vec(), &mut |place, answer| {
+            answers[place] = answer
+        })
+        .await;
         answers
     }
 

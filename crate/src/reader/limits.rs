@@ -28,7 +28,10 @@ impl Default for RequestLimits {
     /// Gaps of 16 KiB and requests of 1 MiB. A request costs more than such a gap if the browser sends only six requests
     /// at a time, as with HTTP/1.1, and about as much with HTTP/2.
     fn default() -> RequestLimits {
-        RequestLimits { max_gap: 16 << 10, max_bytes: 1 << 20 }
+        RequestLimits {
+            max_gap: 16 << 10,
+            max_bytes: 1 << 20,
+        }
     }
 }
 
@@ -50,7 +53,9 @@ impl RequestLimits {
         let mut requests: Vec<Vec<Chunk>> = Vec::new();
         for chunk in chunks {
             match requests.last_mut() {
-                Some(request) if self.fits(&request[0], &request[request.len() - 1], &chunk) => request.push(chunk),
+                Some(request) if self.fits(&request[0], &request[request.len() - 1], &chunk) => {
+                    request.push(chunk)
+                }
                 _ => requests.push(vec![chunk]),
             }
         }

@@ -81,13 +81,16 @@ impl<R: Record> Lookup<R> {
     ) -> Lookup<R> {
         // A heap sorts in a tenth of the code.
         let keys: BinaryHeap<_> = positions.iter().map(Position::key).zip(0..).collect();
-        let seeks = keys.into_sorted_vec().into_iter().map(|(key, place): (_, usize)| Seek {
-            place,
-            position: positions[place].clone(),
-            key,
-            page: None,
-            state: State::Answered,
-        });
+        let seeks = keys
+            .into_sorted_vec()
+            .into_iter()
+            .map(|(key, place): (_, usize)| Seek {
+                place,
+                position: positions[place].clone(),
+                key,
+                page: None,
+                state: State::Answered,
+            });
         let mut lookup = Lookup {
             manifest,
             is_pinned,
@@ -123,7 +126,9 @@ impl<R: Record> Lookup<R> {
                 seek.state = State::Stale(error);
                 return;
             }
-            Err(error) if error.is_stale() && self.is_replaced => Err(ReadError::Stale(Box::new(error))),
+            Err(error) if error.is_stale() && self.is_replaced => {
+                Err(ReadError::Stale(Box::new(error)))
+            }
             answer => answer,
         };
         seek.state = State::Answered;
@@ -143,12 +148,18 @@ impl<R: Record> Lookup<R> {
                 Some(block) => self.want(at, Kind::Block, block, None),
                 None => self.answer(at, Ok(None)),
             },
-            Part::Hashes(hashes) => match seek.page.take().and_then(|page| page.block_and_hash_of(&seek.key, hashes)) {
+            Part::Hashes(hashes) => match seek
+                .page
+                .take()
+                .and_then(|page| page.block_and_hash_of(&seek.key, hashes))
+            {
                 Some((block, hash)) => self.want(at, Kind::Block, block, Some(hash)),
                 None => self.answer(at, Ok(None)),
             },
             Part::Block(block) => {
-                let answer = block.find(&seek.position).map_err(|error| table_error(&self.folder, &want.chunk, error));
+                let answer = block
+                    .find(&seek.position)
+                    .map_err(|error| table_error(&self.folder, &want.chunk, error));
                 self.answer(at, answer);
             }
         }
@@ -202,7 +213,9 @@ impl<R: Record> Lookup<R> {
         let want = self.wants.all[n].0.clone();
         // Those who wait have keys of its stretch, and so stand side by side.
         let keys = &want.chunk.keys;
-        let start = self.seeks.partition_point(|seek| seek.key.as_bytes() < &keys.from[..]);
+        let start = self
+            .seeks
+            .partition_point(|seek| seek.key.as_bytes() < &keys.from[..]);
         let length = self.seeks[start..].partition_point(|seek| keys.contains(seek.key.as_bytes()));
         for at in start..start + length {
             if matches!(&self.seeks[at].state, State::Waits(other) if *other == want) {
@@ -217,7 +230,9 @@ impl<R: Record> Lookup<R> {
     /// Returns whether another build may have replaced the database: read the manifest again, then
     /// [retry](Lookup::retry).
     pub(super) fn is_stale(&self) -> bool {
-        self.seeks.iter().any(|seek| matches!(seek.state, State::Stale(_)))
+        self.seeks
+            .iter()
+            .any(|seek| matches!(seek.state, State::Stale(_)))
     }
 
     /// Returns whether the manifest was read again since the lookup began. `current` is the manifest in use.
@@ -274,7 +289,8 @@ impl Wants {
         if last == Some(want) {
             return;
         }
-        let fits = |last: &Want| limits.fits(&self.all[self.first].0.chunk, &last.chunk, &want.chunk);
+        let fits =
+            |last: &Want| limits.fits(&self.all[self.first].0.chunk, &last.chunk, &want.chunk);
         if !last.is_some_and(fits) {
             self.requests += 1;
             self.first = self.all.len();

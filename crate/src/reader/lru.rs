@@ -29,7 +29,13 @@ struct Entry<K, V> {
 impl<K: Eq, V> Lru<K, V> {
     /// Creates an empty cache of at most `capacity` bytes. Keys of the same bucket are searched one by one.
     pub fn new(capacity: usize, hash: fn(&K) -> u64) -> Lru<K, V> {
-        Lru { buckets: [const { Vec::new() }; BUCKETS], uses: 0, bytes: 0, capacity, hash }
+        Lru {
+            buckets: [const { Vec::new() }; BUCKETS],
+            uses: 0,
+            bytes: 0,
+            capacity,
+            hash,
+        }
     }
 
     /// Returns the value of `key`, which becomes the most recently used value.
@@ -46,13 +52,20 @@ impl<K: Eq, V> Lru<K, V> {
             return;
         }
         while self.bytes > self.capacity - bytes {
-            let used = |bucket: &&mut Vec<Entry<K, V>>| bucket.first().map_or(u64::MAX, |entry| entry.used);
+            let used = |bucket: &&mut Vec<Entry<K, V>>| {
+                bucket.first().map_or(u64::MAX, |entry| entry.used)
+            };
             match self.buckets.iter_mut().min_by_key(used) {
                 Some(bucket) if !bucket.is_empty() => self.bytes -= bucket.remove(0).bytes,
                 _ => break,
             }
         }
-        self.add(Entry { key, value, bytes, used: 0 });
+        self.add(Entry {
+            key,
+            value,
+            bytes,
+            used: 0,
+        });
     }
 
     /// Removes all values.
@@ -86,7 +99,11 @@ impl<K: Eq, V> Lru<K, V> {
 impl<K, V> fmt::Debug for Lru<K, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count: usize = self.buckets.iter().map(Vec::len).sum();
-        write!(f, "Lru({count} values, {} of {} bytes)", self.bytes, self.capacity)
+        write!(
+            f,
+            "Lru({count} values, {} of {} bytes)",
+            self.bytes, self.capacity
+        )
     }
 }
 
@@ -137,7 +154,9 @@ mod tests {
     fn random_calls_have_the_results_of_a_list() {
         let mut random = 1_u64;
         let mut next = |below: usize| {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (random >> 33) as usize % below
         };
         let mut lru = lru(60);
@@ -149,7 +168,11 @@ mod tests {
             if next(3) > 0 {
                 let expected = found.map(|at| list.remove(at));
                 list.extend(expected);
-                assert_eq!(lru.get(&key), expected.as_ref().map(|(_, value, _)| value), "step {step}");
+                assert_eq!(
+                    lru.get(&key),
+                    expected.as_ref().map(|(_, value, _)| value),
+                    "step {step}"
+                );
                 continue;
             }
             let bytes = next(9);
@@ -160,7 +183,10 @@ mod tests {
             }
             lru.put(key, step, bytes);
             let count: usize = lru.buckets.iter().map(Vec::len).sum();
-            assert_eq!((count, lru.bytes), (list.len(), list.iter().map(|(_, _, bytes)| bytes).sum()));
+            assert_eq!(
+                (count, lru.bytes),
+                (list.len(), list.iter().map(|(_, _, bytes)| bytes).sum())
+            );
         }
     }
 }

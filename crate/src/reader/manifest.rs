@@ -20,7 +20,11 @@ pub(super) struct Checked {
 }
 
 /// Parses a manifest and compares its hash with the pin.
-pub(super) fn parse<R: Record>(source: &impl Source, pin: Option<&Pin>, bytes: &[u8]) -> Result<Manifest, ReadError> {
+pub(super) fn parse<R: Record>(
+    source: &impl Source,
+    pin: Option<&Pin>,
+    bytes: &[u8],
+) -> Result<Manifest, ReadError> {
     let at = source.locate(Manifest::FILE);
     match pin.map_or(Ok(()), |pin| pin.check(bytes)) {
         Ok(()) => Manifest::parse::<R>(bytes).map_err(|error| ReadError::Table { at, error }),
@@ -36,11 +40,29 @@ pub(super) async fn fetch_manifest<R: Record>(
     etag: Option<&str>,
 ) -> Result<Option<(Manifest, Whole)>, ReadError> {
     let started = Instant::now();
-    let whole = source.whole_unless(Manifest::FILE, Manifest::MAX_BYTES as u64, etag).await;
+    let whole = source
+        .whole_unless(Manifest::FILE, Manifest::MAX_BYTES as u64, etag)
+        .await;
     if let Some(observer) = observer {
-        let range = 0..whole.iter().flatten().map(|whole| whole.bytes.len() as u64).sum();
-        let (at, elapsed, is_good) = (source.locate(Manifest::FILE), started.elapsed(), whole.is_ok());
-        observer(&Fetched { file: Manifest::FILE, at, range, parts: 0, origin: Origin::Source, elapsed, is_good });
+        let range = 0..whole
+            .iter()
+            .flatten()
+            .map(|whole| whole.bytes.len() as u64)
+            .sum();
+        let (at, elapsed, is_good) = (
+            source.locate(Manifest::FILE),
+            started.elapsed(),
+            whole.is_ok(),
+        );
+        observer(&Fetched {
+            file: Manifest::FILE,
+            at,
+            range,
+            parts: 0,
+            origin: Origin::Source,
+            elapsed,
+            is_good,
+        });
     }
     let Some(whole) = whole? else { return Ok(None) };
     Ok(Some((parse::<R>(source, pin, &whole.bytes)?, whole)))

@@ -55,11 +55,20 @@ struct Entry<R: Record> {
 
 impl<R: Record> UnderWay<R> {
     pub(super) fn new() -> UnderWay<R> {
-        UnderWay { parts: Vec::new(), requests: 0, most: 64 }
+        UnderWay {
+            parts: Vec::new(),
+            requests: 0,
+            most: 64,
+        }
     }
 
     /// Adds a request for these parts.
-    pub(super) fn add(&mut self, wants: Vec<Want>, sent: &Sent, request: Boxed<Parts<R>>) -> Request<R> {
+    pub(super) fn add(
+        &mut self,
+        wants: Vec<Want>,
+        sent: &Sent,
+        request: Boxed<Parts<R>>,
+    ) -> Request<R> {
         if self.parts.len() >= self.most {
             self.parts.retain(|entry| entry.request.upgrade().is_some());
             self.most = 64.max(2 * self.parts.len());
@@ -67,9 +76,17 @@ impl<R: Record> UnderWay<R> {
         let request = request.shared();
         self.requests += 1;
         for (at, want) in wants.into_iter().enumerate() {
-            let Some(weak) = request.downgrade() else { break };
+            let Some(weak) = request.downgrade() else {
+                break;
+            };
             let place = self.place(&want);
-            let entry = Entry { want, id: self.requests, at, sent: sent.clone(), request: weak };
+            let entry = Entry {
+                want,
+                id: self.requests,
+                at,
+                sent: sent.clone(),
+                request: weak,
+            };
             match place {
                 Ok(place) => self.parts[place] = entry,
                 Err(place) => self.parts.insert(place, entry),
@@ -80,9 +97,19 @@ impl<R: Record> UnderWay<R> {
 
     /// Returns the request that fetches a part.
     pub(super) fn find(&self, want: &Want) -> Option<Joined<R>> {
-        let Entry { want: found, id, at, request, .. } = &self.parts[self.place(want).ok()?];
+        let Entry {
+            want: found,
+            id,
+            at,
+            request,
+            ..
+        } = &self.parts[self.place(want).ok()?];
         let request = request.upgrade().filter(|_| found == want)?;
-        Some(Joined { id: *id, at: *at, request })
+        Some(Joined {
+            id: *id,
+            at: *at,
+            request,
+        })
     }
 
     /// Removes a part, which is now in memory or must be requested again.
@@ -96,12 +123,16 @@ impl<R: Record> UnderWay<R> {
         fn beginning(want: &Want) -> (u64, &str) {
             (want.chunk.range.start, &want.chunk.file)
         }
-        self.parts.binary_search_by(|entry| beginning(&entry.want).cmp(&beginning(want)))
+        self.parts
+            .binary_search_by(|entry| beginning(&entry.want).cmp(&beginning(want)))
     }
 
     /// Returns the requests that are no longer active.
     pub(super) fn sent(&self) -> Vec<Request<R>> {
-        let first = self.parts.iter().filter(|entry| entry.at == 0 && entry.sent.load(Ordering::Relaxed));
+        let first = self
+            .parts
+            .iter()
+            .filter(|entry| entry.at == 0 && entry.sent.load(Ordering::Relaxed));
         first.filter_map(|entry| entry.request.upgrade()).collect()
     }
 }

@@ -36,14 +36,27 @@ enum Step<R: Record> {
 
 impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
     /// Looks positions up. Reports each answer with the index of its position as soon as it is known.
-    pub(super) async fn look_up(self: &Arc<Self>, positions: Vec<Position>, found: &mut Found<'_, R>) {
+    pub(super) async fn look_up(
+        self: &Arc<Self>,
+        positions: Vec<Position>,
+        found: &mut Found<'_, R>,
+    ) {
         let started = Instant::now();
         let count = positions.len() as u64;
-        let mut lookup = Lookup::new(self.manifest(), self.is_pinned(), self.folder.clone(), positions);
+        let mut lookup = Lookup::new(
+            self.manifest(),
+            self.is_pinned(),
+            self.folder.clone(),
+            positions,
+        );
         self.finish(&mut lookup, found).await;
         if lookup.is_stale() {
             let is_outdated = lookup.is_outdated(&self.manifest());
-            let renewed = if is_outdated { Ok(false) } else { self.renew(false).await };
+            let renewed = if is_outdated {
+                Ok(false)
+            } else {
+                self.renew(false).await
+            };
             match renewed {
                 Ok(_) => {
                     lookup.retry(self.manifest());
@@ -55,7 +68,9 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
             }
         }
         lookup.answer_rest();
-        lookup.answers().for_each(|(place, answer)| found(place, answer));
+        lookup
+            .answers()
+            .for_each(|(place, answer)| found(place, answer));
         self.answered(count, lookup.hits, started);
     }
 
@@ -63,8 +78,12 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
     async fn finish(self: &Arc<Self>, lookup: &mut Lookup<R>, found: &mut Found<'_, R>) {
         let mut steps: FuturesUnordered<Boxed<Step<R>>> = FuturesUnordered::new();
         loop {
-            let wants: Vec<usize> = lookup.wants(&|want| self.in_memory(want), &self.limits).collect();
-            lookup.answers().for_each(|(place, answer)| found(place, answer));
+            let wants: Vec<usize> = lookup
+                .wants(&|want| self.in_memory(want), &self.limits)
+                .collect();
+            lookup
+                .answers()
+                .for_each(|(place, answer)| found(place, answer));
             if !wants.is_empty() {
                 steps.push(self.read_cache(lookup, wants));
             }
@@ -89,15 +108,29 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
     fn read_cache(self: &Arc<Self>, lookup: &Lookup<R>, wants: Vec<usize>) -> Boxed<Step<R>> {
         let is_missing: Vec<bool> = {
             let under_way = held(&self.under_way);
-            wants.iter().map(|&n| under_way.find(lookup.wanted(n)).is_none()).collect()
+            wants
+                .iter()
+                .map(|&n| under_way.find(lookup.wanted(n)).is_none())
+                .collect()
         };
-        let asked = wants.iter().zip(&is_missing).filter(|(_, is_missing)| **is_missing);
+        let asked = wants
+            .iter()
+            .zip(&is_missing)
+            .filter(|(_, is_missing)| **is_missing);
         let names: Vec<String> = asked.map(|(&n, _)| name(lookup.wanted(n))).collect();
         let this = self.clone();
         Box::pin(async move {
             let started = Instant::now();
-            let mut kept = if names.is_empty() { Vec::new() } else { this.cache.get(names).await }.into_iter();
-            let kept = is_missing.iter().map(|is_missing| if *is_missing { kept.next()? } else { None }).collect();
+            let mut kept = if names.is_empty() {
+                Vec::new()
+            } else {
+                this.cache.get(names).await
+            }
+            .into_iter();
+            let kept = is_missing
+                .iter()
+                .map(|is_missing| if *is_missing { kept.next()? } else { None })
+                .collect();
             Step::Cached(wants, kept, started.elapsed())
         })
     }
@@ -131,19 +164,35 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
         for (want, is_good) in came {
             let (file, range) = (&*want.chunk.file, want.chunk.range.clone());
             let at = self.source.locate(file);
-            self.observe(&Fetched { file, at, range, parts: 1, origin: Origin::Cache, elapsed, is_good });
+            self.observe(&Fetched {
+                file,
+                at,
+                range,
+                parts: 1,
+                origin: Origin::Cache,
+                elapsed,
+                is_good,
+            });
         }
         missing
     }
 
     /// Joins the requests that are under way for some wants, and sends others for the rest.
-    fn requests(self: &Arc<Self>, lookup: &mut Lookup<R>, missing: &[usize]) -> Vec<Boxed<Step<R>>> {
+    fn requests(
+        self: &Arc<Self>,
+        lookup: &mut Lookup<R>,
+        missing: &[usize],
+    ) -> Vec<Boxed<Step<R>>> {
         let mut under_way = held(&self.under_way);
         let (mut joined, mut arrived) = (Vec::new(), Vec::new());
         for &n in missing {
             let request = under_way.find(lookup.wanted(n));
             // A part is removed from the requests after it was added to the memory. It may have arrived in the meantime.
-            let part = if request.is_none() { self.catalog().part(&lookup.wanted(n).chunk) } else { None };
+            let part = if request.is_none() {
+                self.catalog().part(&lookup.wanted(n).chunk)
+            } else {
+                None
+            };
             match part {
                 Some(part) => arrived.push((n, part)),
                 None => joined.push((n, request)),
@@ -156,14 +205,21 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
         let steps = runs.filter_map(|run| {
             let (wants, request) = match run.first()? {
                 (_, Some(Joined { request, .. })) => {
-                    let wants = run.iter().filter_map(|(n, joined)| Some((*n, joined.as_ref()?.at))).collect();
+                    let wants = run
+                        .iter()
+                        .filter_map(|(n, joined)| Some((*n, joined.as_ref()?.at)))
+                        .collect();
                     (wants, request.clone())
                 }
                 (_, None) => {
-                    let parts: Vec<Want> = run.iter().map(|&(n, _)| lookup.wanted(n).clone()).collect();
+                    let parts: Vec<Want> =
+                        run.iter().map(|&(n, _)| lookup.wanted(n).clone()).collect();
                     let sent = Sent::default();
                     let request = self.clone().send(parts.clone(), sent.clone());
-                    (run.iter().map(|&(n, _)| n).zip(0..).collect(), under_way.add(parts, &sent, request))
+                    (
+                        run.iter().map(|&(n, _)| n).zip(0..).collect(),
+                        under_way.add(parts, &sent, request),
+                    )
                 }
             };
             let step: Boxed<Step<R>> = Box::pin(request.map(|parts| Step::Fetched(wants, parts)));
@@ -180,14 +236,21 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
     /// Fetches the range from the first of some parts to the last, and decodes them.
     fn send(self: Arc<Self>, wants: Vec<Want>, sent: Sent) -> Boxed<Parts<R>> {
         Box::pin(async move {
-            let (Some(first), Some(last)) = (wants.first(), wants.last()) else { return Parts::default() };
-            let (file, range) = (&*first.chunk.file, first.chunk.range.start..last.chunk.range.end);
+            let (Some(first), Some(last)) = (wants.first(), wants.last()) else {
+                return Parts::default();
+            };
+            let (file, range) = (
+                &*first.chunk.file,
+                first.chunk.range.start..last.chunk.range.end,
+            );
             let _permit = self.permits.acquire().await;
             sent.store(true, Ordering::Relaxed);
             let started = Instant::now();
             self.count(|stats| stats.requests += 1);
             let answer = self.source.range(file, range.clone()).await;
-            self.count(|stats| stats.bytes += answer.as_ref().map_or(0, |bytes| bytes.len() as u64));
+            self.count(|stats| {
+                stats.bytes += answer.as_ref().map_or(0, |bytes| bytes.len() as u64)
+            });
             self.observe(&Fetched {
                 file,
                 at: self.source.locate(file),
@@ -198,7 +261,9 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
                 is_good: answer.is_ok(),
             });
             let take = |want: &Want| {
-                let bytes = answer.as_ref().map_err(|error| ReadError::from(error.clone()))?;
+                let bytes = answer
+                    .as_ref()
+                    .map_err(|error| ReadError::from(error.clone()))?;
                 let bytes = want.chunk.within(bytes, range.start);
                 let part = self.take(want, bytes)?;
                 self.cache.put(&name(want), bytes, Keep::Recent);

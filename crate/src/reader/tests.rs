@@ -18,7 +18,9 @@ use crate::position::Position;
 use crate::source::file::Directory;
 use crate::source::integrity::{Integrity, Pin};
 use crate::source::{Source, SourceError, SourceErrorKind};
-use crate::table::{Chunk, ChunkErrorKind, Manifest, TableError, TableWriter, WriterOptions, encode_block};
+use crate::table::{
+    Chunk, ChunkErrorKind, Manifest, TableError, TableWriter, WriterOptions, encode_block,
+};
 
 mod pinned;
 
@@ -30,12 +32,21 @@ fn records(games: usize) -> Vec<PositionEval> {
         for ply in 0..40 {
             let moves = chess.legal_moves();
             let line = moves.iter().copied().take(1).collect();
-            let pvs = vec![Pv { score: Score::Cp((game * 100 + ply) as i32), line }];
+            let pvs = vec![Pv {
+                score: Score::Cp((game * 100 + ply) as i32),
+                line,
+            }];
             records.push(PositionEval {
                 position: Position::from_chess(&chess),
-                evaluations: vec![Evaluation { depth: 20, knodes: 1, pvs }],
+                evaluations: vec![Evaluation {
+                    depth: 20,
+                    knodes: 1,
+                    pvs,
+                }],
             });
-            let Some(&m) = moves.get((game * 7 + ply * (3 + game)) % moves.len().max(1)) else { break };
+            let Some(&m) = moves.get((game * 7 + ply * (3 + game)) % moves.len().max(1)) else {
+                break;
+            };
             chess = chess.play(m).unwrap();
         }
     }
@@ -53,12 +64,21 @@ impl Database {
     }
 
     /// Creates a database whose manifest has at most this number of bytes of inline pages.
-    fn with_inline_pages(name: &str, records: &[PositionEval], inline_page_bytes: usize) -> Database {
-        let dir = std::env::temp_dir().join(format!("shelfish-reader-{}-{name}", std::process::id()));
+    fn with_inline_pages(
+        name: &str,
+        records: &[PositionEval],
+        inline_page_bytes: usize,
+    ) -> Database {
+        let dir =
+            std::env::temp_dir().join(format!("shelfish-reader-{}-{name}", std::process::id()));
         let scratch = dir.join("scratch");
         fs::create_dir_all(&scratch).unwrap();
-        let options =
-            WriterOptions { shard_bytes: 4000, page_blocks: 4, inline_page_bytes, ..WriterOptions::default() };
+        let options = WriterOptions {
+            shard_bytes: 4000,
+            page_blocks: 4,
+            inline_page_bytes,
+            ..WriterOptions::default()
+        };
         let mut writer = TableWriter::<PositionEval>::create(&dir, &scratch, options);
         for block in records.chunks(4) {
             writer.append(&encode_block(block).unwrap()).unwrap();
@@ -68,8 +88,18 @@ impl Database {
     }
 
     fn files(&self) -> HashMap<String, Vec<u8>> {
-        let files = fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
-        files.map(|path| (path.file_name().unwrap().to_str().unwrap().to_string(), fs::read(path).unwrap())).collect()
+        let files = fs::read_dir(&self.0)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.is_file());
+        files
+            .map(|path| {
+                (
+                    path.file_name().unwrap().to_str().unwrap().to_string(),
+                    fs::read(path).unwrap(),
+                )
+            })
+            .collect()
     }
 }
 
@@ -132,7 +162,11 @@ impl Host {
         let mut polled = false;
         poll_fn(|context: &mut Context<'_>| {
             context.waker().wake_by_ref();
-            if core::mem::replace(&mut polled, true) { Poll::Ready(()) } else { Poll::Pending }
+            if core::mem::replace(&mut polled, true) {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
+            }
         })
         .await;
         host.under_way.fetch_sub(1, Ordering::Relaxed);
@@ -141,7 +175,9 @@ impl Host {
             return Err(error(kind));
         }
         let files = self.files();
-        let bytes = files.get(file).ok_or_else(|| error(SourceErrorKind::Status(404)))?;
+        let bytes = files
+            .get(file)
+            .ok_or_else(|| error(SourceErrorKind::Status(404)))?;
         let range = range.start as usize..(range.end as usize).min(bytes.len());
         Ok(bytes[range].to_vec())
     }
@@ -168,19 +204,42 @@ fn open(host: &Host) -> Reader<Host> {
 #[test]
 fn stored_positions_are_found_and_other_positions_are_not() {
     let records = records(12);
-    let (there, absent): (Vec<_>, Vec<_>) = records.into_iter().enumerate().partition(|(n, _)| n % 5 > 0);
+    let (there, absent): (Vec<_>, Vec<_>) = records
+        .into_iter()
+        .enumerate()
+        .partition(|(n, _)| n % 5 > 0);
     let there: Vec<PositionEval> = there.into_iter().map(|(_, record)| record).collect();
     let database = Database::new("every", &there);
-    let reader: Reader<_> =
-        block_on(Reader::open(Directory::new(&database.0), Options { memory: 20_000, ..Options::default() })).unwrap();
+    let reader: Reader<_> = block_on(Reader::open(
+        Directory::new(&database.0),
+        Options {
+            memory: 20_000,
+            ..Options::default()
+        },
+    ))
+    .unwrap();
     for record in &there {
-        assert_eq!(block_on(reader.lookup(&record.position)), Ok(Some(record.clone())));
+        assert_eq!(
+            block_on(reader.lookup(&record.position)),
+            Ok(Some(record.clone()))
+        );
     }
     for (_, record) in &absent {
-        assert_eq!(block_on(reader.lookup(&record.position)), Ok(None::<PositionEval>));
+        assert_eq!(
+            block_on(reader.lookup(&record.position)),
+            Ok(None::<PositionEval>)
+        );
     }
-    let mixed: Vec<Position> = there.iter().map(|record| record.position.clone()).rev().collect();
-    let expected: Vec<_> = there.into_iter().rev().map(|record| Ok(Some(record))).collect();
+    let mixed: Vec<Position> = there
+        .iter()
+        .map(|record| record.position.clone())
+        .rev()
+        .collect();
+    let expected: Vec<_> = there
+        .into_iter()
+        .rev()
+        .map(|record| Ok(Some(record)))
+        .collect();
     assert_eq!(block_on(reader.lookup_many(&mixed)), expected);
 }
 
@@ -195,9 +254,23 @@ fn a_cold_lookup_takes_three_requests_and_a_warm_lookup_takes_no_request() {
     block_on(reader.lookup(&records[2].position)).unwrap();
     assert_eq!(host.requests(), 3);
     let stats = reader.stats();
-    assert_eq!((stats.requests, stats.lookups, stats.network_blocks, stats.memory_hits), (3, 3, 1, 2));
-    let bytes: u64 = host.asked()[1..].iter().map(|(_, range)| range.end - range.start).sum();
-    assert_eq!(stats.bytes, bytes + host.files()[Manifest::FILE].len() as u64);
+    assert_eq!(
+        (
+            stats.requests,
+            stats.lookups,
+            stats.network_blocks,
+            stats.memory_hits
+        ),
+        (3, 3, 1, 2)
+    );
+    let bytes: u64 = host.asked()[1..]
+        .iter()
+        .map(|(_, range)| range.end - range.start)
+        .sum();
+    assert_eq!(
+        stats.bytes,
+        bytes + host.files()[Manifest::FILE].len() as u64
+    );
 }
 
 #[test]
@@ -206,7 +279,10 @@ fn inline_pages_take_no_request() {
     let host = Host::new(&Database::with_inline_pages("inline", &records, 1 << 20));
     let reader = open(&host);
     for record in &records {
-        assert_eq!(block_on(reader.lookup(&record.position)), Ok(Some(record.clone())));
+        assert_eq!(
+            block_on(reader.lookup(&record.position)),
+            Ok(Some(record.clone()))
+        );
     }
     assert_eq!(host.requests() as u64, 1 + reader.stats().network_blocks);
 }
@@ -216,17 +292,33 @@ fn a_lookup_of_many_positions_fetches_each_byte_once_and_joins_adjacent_ranges()
     let records = records(12);
     let host = Host::new(&Database::new("many", &records));
     let reader = open(&host);
-    let positions: Vec<Position> = records.iter().rev().chain(&records).map(|record| record.position.clone()).collect();
-    assert!(block_on(reader.lookup_many(&positions)).iter().all(|answer| matches!(answer, Ok(Some(_)))));
+    let positions: Vec<Position> = records
+        .iter()
+        .rev()
+        .chain(&records)
+        .map(|record| record.position.clone())
+        .collect();
+    assert!(
+        block_on(reader.lookup_many(&positions))
+            .iter()
+            .all(|answer| matches!(answer, Ok(Some(_))))
+    );
     let most = host.0.most.load(Ordering::Relaxed);
     assert!((2..=12).contains(&most), "{most} requests at a time");
     let mut asked: Vec<_> = host.asked()[1..].to_vec();
     asked.sort_by_key(|(file, range)| (file.clone(), range.start));
     for pair in asked.windows(2) {
-        assert!(pair[0].0 != pair[1].0 || pair[0].1.end <= pair[1].1.start, "{pair:?}");
+        assert!(
+            pair[0].0 != pair[1].0 || pair[0].1.end <= pair[1].1.start,
+            "{pair:?}"
+        );
     }
     let shards = host.files().len() - 1;
-    assert!(shards > 2 && host.requests() <= 1 + 2 * shards, "{} requests for {shards} shards", host.requests());
+    assert!(
+        shards > 2 && host.requests() <= 1 + 2 * shards,
+        "{} requests for {shards} shards",
+        host.requests()
+    );
 }
 
 #[test]
@@ -238,9 +330,19 @@ fn blocks_with_a_small_gap_between_them_share_a_request() {
     let positions = [0, 8, 24].map(position);
     let requests = |gap| {
         let host = Host::new(&database);
-        let reader =
-            block_on(Reader::<_, PositionEval>::open(host.clone(), Options { gap, ..Options::default() })).unwrap();
-        assert!(block_on(reader.lookup_many(&positions)).iter().all(|answer| matches!(answer, Ok(Some(_)))));
+        let reader = block_on(Reader::<_, PositionEval>::open(
+            host.clone(),
+            Options {
+                gap,
+                ..Options::default()
+            },
+        ))
+        .unwrap();
+        assert!(
+            block_on(reader.lookup_many(&positions))
+                .iter()
+                .all(|answer| matches!(answer, Ok(Some(_))))
+        );
         assert_eq!(reader.stats().network_blocks, 3);
         host.requests() - 1
     };
@@ -258,10 +360,20 @@ fn a_database_that_is_replaced_while_open_stays_readable() {
     let before = host.requests();
     let last = new.last().unwrap();
     let positions: Vec<Position> = new.iter().map(|record| record.position.clone()).collect();
-    assert_eq!(block_on(reader.lookup(&last.position)), Ok(Some(last.clone())));
-    let manifests = host.asked()[before..].iter().filter(|(file, _)| file == Manifest::FILE).count();
+    assert_eq!(
+        block_on(reader.lookup(&last.position)),
+        Ok(Some(last.clone()))
+    );
+    let manifests = host.asked()[before..]
+        .iter()
+        .filter(|(file, _)| file == Manifest::FILE)
+        .count();
     assert_eq!(manifests, 1);
-    assert!(block_on(reader.lookup_many(&positions)).iter().all(|answer| matches!(answer, Ok(Some(_)))));
+    assert!(
+        block_on(reader.lookup_many(&positions))
+            .iter()
+            .all(|answer| matches!(answer, Ok(Some(_))))
+    );
     assert_eq!(reader.manifest().positions, new.len() as u64);
 }
 
@@ -275,7 +387,13 @@ fn a_damaged_database_is_an_error_after_one_retry() {
     assert!(
         matches!(
             &error,
-            ReadError::Table { error: TableError::Chunk { kind: ChunkErrorKind::Checksum { .. }, .. }, .. }
+            ReadError::Table {
+                error: TableError::Chunk {
+                    kind: ChunkErrorKind::Checksum { .. },
+                    ..
+                },
+                ..
+            }
         ),
         "{error}"
     );
@@ -284,7 +402,16 @@ fn a_damaged_database_is_an_error_after_one_retry() {
 
     host.files().retain(|name, _| name == Manifest::FILE);
     let error = block_on(reader.lookup(&records[0].position)).unwrap_err();
-    assert!(matches!(&error, ReadError::Source(SourceError { kind: SourceErrorKind::Status(404), .. })), "{error}");
+    assert!(
+        matches!(
+            &error,
+            ReadError::Source(SourceError {
+                kind: SourceErrorKind::Status(404),
+                ..
+            })
+        ),
+        "{error}"
+    );
 
     *host.files() = Database::new("mended", &self::records(5)).files();
     host.corrupt_shards();
@@ -301,7 +428,10 @@ fn errors_are_not_cached() {
     assert!(block_on(reader.lookup(&records[0].position)).is_err());
     assert_eq!(host.requests(), 2);
     host.fail(None);
-    assert_eq!(block_on(reader.lookup(&records[0].position)), Ok(Some(records[0].clone())));
+    assert_eq!(
+        block_on(reader.lookup(&records[0].position)),
+        Ok(Some(records[0].clone()))
+    );
 }
 
 #[test]
@@ -311,7 +441,10 @@ fn a_missing_shard_does_not_affect_other_shards() {
     let reader = open(&host);
     let gone = reader.manifest().shards()[1].file.clone();
     host.files().remove(&gone);
-    let positions: Vec<Position> = records.iter().map(|record| record.position.clone()).collect();
+    let positions: Vec<Position> = records
+        .iter()
+        .map(|record| record.position.clone())
+        .collect();
     let answers = block_on(reader.lookup_many(&positions));
     let failed = answers.iter().filter(|answer| answer.is_err()).count() as u64;
     assert_eq!(failed, reader.manifest().shards()[1].positions);
@@ -328,8 +461,10 @@ fn threads_can_share_a_reader() {
     }
     let records = records(20);
     let database = Database::new("threads", &records);
-    let open =
-        moves_to_another_thread(Reader::<_, PositionEval>::open(Directory::new(&database.0), Options::default()));
+    let open = moves_to_another_thread(Reader::<_, PositionEval>::open(
+        Directory::new(&database.0),
+        Options::default(),
+    ));
     let reader = is_shared(block_on(open).unwrap());
     std::thread::scope(|scope| {
         for n in 0..4 {
@@ -346,7 +481,11 @@ fn threads_can_share_a_reader() {
         }
     });
     assert!(reader.stats().lookups > records.len() as u64);
-    assert_eq!(reader.stats().network_blocks as usize, records.len().div_ceil(4), "each block is read once");
+    assert_eq!(
+        reader.stats().network_blocks as usize,
+        records.len().div_ceil(4),
+        "each block is read once"
+    );
 }
 
 #[test]
@@ -356,10 +495,17 @@ fn a_stream_yields_every_answer_once() {
     let records = records(12);
     let host = Host::new(&Database::new("stream", &records));
     let reader = open(&host);
-    let positions: Vec<Position> = records.iter().map(|record| record.position.clone()).collect();
+    let positions: Vec<Position> = records
+        .iter()
+        .map(|record| record.position.clone())
+        .collect();
     let mut answers: Vec<_> = block_on(reader.lookup_stream(positions).collect());
     answers.sort_by_key(|(index, _)| *index);
-    let expected: Vec<_> = records.iter().map(|record| Ok(Some(record.clone()))).enumerate().collect();
+    let expected: Vec<_> = records
+        .iter()
+        .map(|record| Ok(Some(record.clone())))
+        .enumerate()
+        .collect();
     assert_eq!(answers, expected);
 }
 
@@ -371,7 +517,11 @@ fn page_of(reader: &Reader<Host>, position: &Position) -> Chunk {
 /// Returns an active request for a page that brings nothing.
 fn empty_request(reader: &Reader<Host>, page: Chunk) -> requests::Request<PositionEval> {
     let empty = Box::pin(core::future::ready(requests::Parts::default()));
-    let wants = vec![catalog::Want { chunk: page, hash: None, kind: catalog::Kind::Page }];
+    let wants = vec![catalog::Want {
+        chunk: page,
+        hash: None,
+        kind: catalog::Kind::Page,
+    }];
     crate::sync::held(&reader.0.under_way).add(wants, &requests::Sent::default(), empty)
 }
 
@@ -381,7 +531,10 @@ fn a_response_without_the_requested_page_is_an_error_and_not_a_missing_position(
     let host = Host::new(&Database::new("unanswered", &records));
     let reader = open(&host);
     let _request = empty_request(&reader, page_of(&reader, &records[0].position));
-    assert_eq!(block_on(reader.lookup(&records[0].position)), Err(ReadError::Unanswered));
+    assert_eq!(
+        block_on(reader.lookup(&records[0].position)),
+        Err(ReadError::Unanswered)
+    );
     assert_eq!(host.requests(), 1, "the manifest");
 }
 
@@ -394,7 +547,10 @@ fn a_request_for_the_same_bytes_with_another_range_of_keys_is_not_shared() {
     // As in the manifest of a build that has other files after this one.
     page.keys.until = Some(vec![1]);
     let _request = empty_request(&reader, page);
-    assert_eq!(block_on(reader.lookup(&records[0].position)), Ok(Some(records[0].clone())));
+    assert_eq!(
+        block_on(reader.lookup(&records[0].position)),
+        Ok(Some(records[0].clone()))
+    );
 }
 
 /// A cache in memory.
@@ -408,7 +564,10 @@ impl Cache for Kept {
     }
 
     fn put(&self, name: &str, bytes: &[u8], _: Keep) {
-        self.0.lock().unwrap().insert(name.to_string(), bytes.to_vec());
+        self.0
+            .lock()
+            .unwrap()
+            .insert(name.to_string(), bytes.to_vec());
     }
 
     fn remove(&self, name: &str) {
@@ -416,30 +575,60 @@ impl Cache for Kept {
     }
 }
 
-async fn open_with(host: &Host, cache: &Kept) -> Result<Reader<Host, PositionEval, Kept>, ReadError> {
-    Reader::builder(host.clone()).cache(cache.clone()).open().await
+async fn open_with(
+    host: &Host,
+    cache: &Kept,
+) -> Result<Reader<Host, PositionEval, Kept>, ReadError> {
+    Reader::builder(host.clone())
+        .cache(cache.clone())
+        .open()
+        .await
 }
 
 #[test]
 fn cached_chunks_take_no_request_and_outlive_the_reader() {
     let records = records(12);
-    let positions: Vec<Position> = records.iter().map(|record| record.position.clone()).collect();
+    let positions: Vec<Position> = records
+        .iter()
+        .map(|record| record.position.clone())
+        .collect();
     let host = Host::new(&Database::new("cache", &records));
     let cache = Kept::default();
     block_on(async {
         let reader = open_with(&host, &cache).await.unwrap();
-        assert!(reader.lookup_many(&positions).await.iter().all(|answer| matches!(answer, Ok(Some(_)))));
+        assert!(
+            reader
+                .lookup_many(&positions)
+                .await
+                .iter()
+                .all(|answer| matches!(answer, Ok(Some(_))))
+        );
         let before = host.requests();
 
         let reader = open_with(&host, &cache).await.unwrap();
-        assert!(reader.lookup_many(&positions).await.iter().all(|answer| matches!(answer, Ok(Some(_)))));
+        assert!(
+            reader
+                .lookup_many(&positions)
+                .await
+                .iter()
+                .all(|answer| matches!(answer, Ok(Some(_))))
+        );
         assert_eq!(host.requests(), before + 1, "the manifest");
         let stats = reader.stats();
-        assert!(stats.cache_hits > 0 && stats.network_blocks == 0, "{stats:?}");
+        assert!(
+            stats.cache_hits > 0 && stats.network_blocks == 0,
+            "{stats:?}"
+        );
 
         host.fail(Some(SourceErrorKind::Network("offline".to_string())));
         let reader = open_with(&host, &cache).await.unwrap();
-        assert!(reader.lookup_many(&positions).await.iter().all(|answer| matches!(answer, Ok(Some(_)))));
+        assert!(
+            reader
+                .lookup_many(&positions)
+                .await
+                .iter()
+                .all(|answer| matches!(answer, Ok(Some(_))))
+        );
         assert_eq!(reader.stats().bytes, 0);
     });
 }
@@ -451,7 +640,14 @@ fn damaged_cache_entries_are_fetched_again_and_replaced() {
     let cache = Kept::default();
     block_on(async {
         let expected = Ok(Some(records[0].clone()));
-        assert_eq!(open_with(&host, &cache).await.unwrap().lookup(&records[0].position).await, expected);
+        assert_eq!(
+            open_with(&host, &cache)
+                .await
+                .unwrap()
+                .lookup(&records[0].position)
+                .await,
+            expected
+        );
         let good = cache.0.lock().unwrap().clone();
         for (name, bytes) in cache.0.lock().unwrap().iter_mut() {
             if name != Manifest::FILE {
@@ -470,11 +666,18 @@ fn concurrent_lookups_share_requests_and_reload_the_manifest_once() {
     let (former, new) = (records(4), records(9));
     let host = Host::new(&Database::new("share", &former));
     let lookups = |reader: &Reader<Host>, records: &[PositionEval]| {
-        let futures: Vec<_> = records.iter().map(|record| reader.lookup(&record.position)).collect();
+        let futures: Vec<_> = records
+            .iter()
+            .map(|record| reader.lookup(&record.position))
+            .collect();
         block_on(futures_util::future::join_all(futures))
     };
     let reader = open(&host);
-    assert!(lookups(&reader, &former).iter().all(|answer| matches!(answer, Ok(Some(_)))));
+    assert!(
+        lookups(&reader, &former)
+            .iter()
+            .all(|answer| matches!(answer, Ok(Some(_))))
+    );
     let distinct = |asked: &[(String, Range<u64>)]| {
         let mut asked = asked.to_vec();
         asked.sort_by_key(|(file, range)| (file.clone(), range.start));
@@ -483,12 +686,25 @@ fn concurrent_lookups_share_requests_and_reload_the_manifest_once() {
     assert!(distinct(&host.asked()[1..]), "no range is requested twice");
 
     // Without memory, which may contain chunks of the former database.
-    let options = Options { memory: 0, ..Options::default() };
+    let options = Options {
+        memory: 0,
+        ..Options::default()
+    };
     let reader = block_on(Reader::open(host.clone(), options)).unwrap();
     *host.files() = Database::new("share-new", &new).files();
     host.asked().clear();
-    assert!(lookups(&reader, &new).iter().all(|answer| matches!(answer, Ok(Some(_)))));
-    assert_eq!(host.asked().iter().filter(|(file, _)| file == Manifest::FILE).count(), 1);
+    assert!(
+        lookups(&reader, &new)
+            .iter()
+            .all(|answer| matches!(answer, Ok(Some(_))))
+    );
+    assert_eq!(
+        host.asked()
+            .iter()
+            .filter(|(file, _)| file == Manifest::FILE)
+            .count(),
+        1
+    );
 }
 
 #[test]
@@ -501,9 +717,17 @@ fn a_request_is_cancelled_with_its_last_lookup_unless_linger_completes_the_reque
         block_on(async {
             let mut lookup = Box::pin(reader.lookup(position));
             // Until its first request has left.
-            assert!(futures_util::future::poll_immediate(&mut lookup).await.is_none());
+            assert!(
+                futures_util::future::poll_immediate(&mut lookup)
+                    .await
+                    .is_none()
+            );
             while host.requests() == 1 {
-                assert!(futures_util::future::poll_immediate(&mut lookup).await.is_none());
+                assert!(
+                    futures_util::future::poll_immediate(&mut lookup)
+                        .await
+                        .is_none()
+                );
             }
             let linger = lingers.then(|| reader.linger());
             drop(lookup);
@@ -526,18 +750,29 @@ fn an_observer_receives_every_request() {
         let seen = seen.clone();
         Box::new(move |fetched| {
             assert_eq!(fetched.at, format!("host/{}", fetched.file));
-            seen.lock().unwrap().push((fetched.file.to_string(), fetched.range.clone()));
+            seen.lock()
+                .unwrap()
+                .push((fetched.file.to_string(), fetched.range.clone()));
         })
     };
     block_on(async {
-        let reader = Reader::builder(host.clone()).observer(observer).open::<PositionEval>().await.unwrap();
+        let reader = Reader::builder(host.clone())
+            .observer(observer)
+            .open::<PositionEval>()
+            .await
+            .unwrap();
         for record in &records {
             assert!(reader.lookup(&record.position).await.is_ok());
         }
         let stats = reader.stats();
         let seen = seen.lock().unwrap();
         assert_eq!(stats.requests, seen.len() as u64);
-        assert_eq!(stats.bytes, seen.iter().map(|(_, range)| range.end - range.start).sum::<u64>());
+        assert_eq!(
+            stats.bytes,
+            seen.iter()
+                .map(|(_, range)| range.end - range.start)
+                .sum::<u64>()
+        );
     });
 }
 
@@ -548,18 +783,43 @@ fn only_the_pinned_manifest_is_accepted_also_after_a_new_build() {
     let integrity = Integrity::of(&host.files()[Manifest::FILE]);
     let open = |pin: &str| {
         let pin = pin.parse::<Pin>().unwrap();
-        block_on(Reader::builder(host.clone()).pin(pin).open::<PositionEval>())
+        block_on(
+            Reader::builder(host.clone())
+                .pin(pin)
+                .open::<PositionEval>(),
+        )
     };
     let reader = open(&integrity.to_string()).unwrap();
-    assert!(matches!(block_on(reader.lookup(&former[0].position)), Ok(Some(_))));
+    assert!(matches!(
+        block_on(reader.lookup(&former[0].position)),
+        Ok(Some(_))
+    ));
     let error = open(&Integrity::of(b"another").to_string()).unwrap_err();
-    assert!(matches!(error, ReadError::Source(SourceError { kind: SourceErrorKind::Integrity { .. }, .. })), "{error}");
+    assert!(
+        matches!(
+            error,
+            ReadError::Source(SourceError {
+                kind: SourceErrorKind::Integrity { .. },
+                ..
+            })
+        ),
+        "{error}"
+    );
 
     *host.files() = Database::new("pinned-new", &new).files();
     reader.clear_memory();
     // The error says that the database was replaced, not that its file is missing.
     let error = block_on(reader.lookup(&former[0].position)).unwrap_err();
-    assert!(matches!(error, ReadError::Source(SourceError { kind: SourceErrorKind::Integrity { .. }, .. })), "{error}");
+    assert!(
+        matches!(
+            error,
+            ReadError::Source(SourceError {
+                kind: SourceErrorKind::Integrity { .. },
+                ..
+            })
+        ),
+        "{error}"
+    );
     assert_eq!(reader.manifest().positions, former.len() as u64);
 }
 
@@ -569,17 +829,39 @@ fn a_new_build_is_found_by_revalidation_although_the_old_files_stay() {
     let host = Host::new(&Database::new("kept", &former));
     let reader = open(&host);
     block_on(reader.lookup(&former[0].position)).unwrap();
-    let last = new.iter().find(|record| !former.iter().any(|other| other.position == record.position)).unwrap();
+    let last = new
+        .iter()
+        .find(|record| !former.iter().any(|other| other.position == record.position))
+        .unwrap();
 
     host.files().extend(Database::new("kept-new", &new).files());
-    assert_eq!(block_on(reader.lookup(&last.position)), Ok(None), "nothing is missing");
-    assert_eq!((block_on(reader.revalidate()), reader.replacements()), (Ok(true), 1));
-    assert_eq!(block_on(reader.lookup(&last.position)), Ok(Some(last.clone())));
-    assert_eq!((block_on(reader.revalidate()), reader.replacements()), (Ok(false), 1));
+    assert_eq!(
+        block_on(reader.lookup(&last.position)),
+        Ok(None),
+        "nothing is missing"
+    );
+    assert_eq!(
+        (block_on(reader.revalidate()), reader.replacements()),
+        (Ok(true), 1)
+    );
+    assert_eq!(
+        block_on(reader.lookup(&last.position)),
+        Ok(Some(last.clone()))
+    );
+    assert_eq!(
+        (block_on(reader.revalidate()), reader.replacements()),
+        (Ok(false), 1)
+    );
     // Requests at the same time are one request.
     let before = host.requests();
-    let (one, other) = block_on(futures_util::future::join(reader.revalidate(), reader.revalidate()));
-    assert_eq!((one, other, host.requests()), (Ok(false), Ok(false), before + 1));
+    let (one, other) = block_on(futures_util::future::join(
+        reader.revalidate(),
+        reader.revalidate(),
+    ));
+    assert_eq!(
+        (one, other, host.requests()),
+        (Ok(false), Ok(false), before + 1)
+    );
 }
 
 #[test]
@@ -591,10 +873,19 @@ fn a_failed_revalidation_keeps_the_old_database() {
     host.fail(Some(SourceErrorKind::Status(503)));
     assert!(block_on(reader.revalidate()).is_err());
     host.fail(None);
-    let manifest = host.files().insert(Manifest::FILE.to_string(), b"{}".to_vec()).unwrap();
-    assert!(matches!(block_on(reader.revalidate()), Err(ReadError::Table { .. })));
+    let manifest = host
+        .files()
+        .insert(Manifest::FILE.to_string(), b"{}".to_vec())
+        .unwrap();
+    assert!(matches!(
+        block_on(reader.revalidate()),
+        Err(ReadError::Table { .. })
+    ));
     assert!(reader.manifest_age().unwrap() > age);
-    assert_eq!(block_on(reader.lookup(&records[0].position)), Ok(Some(records[0].clone())));
+    assert_eq!(
+        block_on(reader.lookup(&records[0].position)),
+        Ok(Some(records[0].clone()))
+    );
     let age = reader.manifest_age().unwrap();
     host.files().insert(Manifest::FILE.to_string(), manifest);
     assert_eq!(block_on(reader.revalidate()), Ok(false));
@@ -616,9 +907,16 @@ fn a_revalidation_is_due_after_the_interval_and_at_once_if_the_manifest_is_from_
         assert!(reader.is_due(REVALIDATION_INTERVAL) && reader.manifest_age().is_none());
         assert!(reader.revalidate().await.is_err());
         assert!(!reader.is_due(REVALIDATION_INTERVAL) && reader.manifest_age().is_none());
-        let pin = Integrity::of(&host.files()[Manifest::FILE]).to_string().parse::<Pin>().unwrap();
+        let pin = Integrity::of(&host.files()[Manifest::FILE])
+            .to_string()
+            .parse::<Pin>()
+            .unwrap();
         host.fail(None);
-        let pinned = Reader::builder(host.clone()).pin(pin).open::<PositionEval>().await.unwrap();
+        let pinned = Reader::builder(host.clone())
+            .pin(pin)
+            .open::<PositionEval>()
+            .await
+            .unwrap();
         assert!(!pinned.is_due(Duration::ZERO));
     });
 }

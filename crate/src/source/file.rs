@@ -23,8 +23,15 @@ fn check_regular(metadata: &Metadata) -> std::io::Result<()> {
     if metadata.is_file() {
         return Ok(());
     }
-    let found = if metadata.is_dir() { "a directory" } else { "another kind of file" };
-    Err(std::io::Error::new(ErrorKind::InvalidInput, format!("expected a regular file, found {found}")))
+    let found = if metadata.is_dir() {
+        "a directory"
+    } else {
+        "another kind of file"
+    };
+    Err(std::io::Error::new(
+        ErrorKind::InvalidInput,
+        format!("expected a regular file, found {found}"),
+    ))
 }
 
 /// The files of a directory.
@@ -40,8 +47,11 @@ impl Directory {
     fn read(&self, file: &str, from: u64, length: u64) -> Result<Vec<u8>, SourceErrorKind> {
         let mut bytes = Vec::new();
         let mut file = open(&self.0.join(file)).map_err(|error| io(&error))?;
-        file.seek(SeekFrom::Start(from)).map_err(|error| io(&error))?;
-        file.take(length).read_to_end(&mut bytes).map_err(|error| io(&error))?;
+        file.seek(SeekFrom::Start(from))
+            .map_err(|error| io(&error))?;
+        file.take(length)
+            .read_to_end(&mut bytes)
+            .map_err(|error| io(&error))?;
         Ok(bytes)
     }
 }
@@ -56,18 +66,22 @@ fn io(error: &std::io::Error) -> SourceErrorKind {
 impl Source for Directory {
     async fn range(&self, file: &str, range: Range<u64>) -> Result<Vec<u8>, SourceError> {
         let expected = range.end.saturating_sub(range.start);
-        let bytes = self.read(file, range.start, expected).and_then(|bytes| match bytes.len() as u64 {
-            found if found < expected => Err(SourceErrorKind::Short { expected, found }),
-            _ => Ok(bytes),
-        });
+        let bytes =
+            self.read(file, range.start, expected)
+                .and_then(|bytes| match bytes.len() as u64 {
+                    found if found < expected => Err(SourceErrorKind::Short { expected, found }),
+                    _ => Ok(bytes),
+                });
         bytes.map_err(|kind| SourceError::new(self.locate(file), kind))
     }
 
     async fn whole(&self, file: &str, cap: u64) -> Result<Vec<u8>, SourceError> {
-        let bytes = self.read(file, 0, cap.saturating_add(1)).and_then(|bytes| match bytes.len() as u64 {
-            found if found > cap => Err(SourceErrorKind::Long { expected: cap }),
-            _ => Ok(bytes),
-        });
+        let bytes =
+            self.read(file, 0, cap.saturating_add(1))
+                .and_then(|bytes| match bytes.len() as u64 {
+                    found if found > cap => Err(SourceErrorKind::Long { expected: cap }),
+                    _ => Ok(bytes),
+                });
         bytes.map_err(|kind| SourceError::new(self.locate(file), kind))
     }
 

@@ -39,18 +39,32 @@ pub fn folder<'a>(requested: &'a str, found: &'a str) -> &'a str {
     let (found_path, query) = split_query(found);
     let (requested_path, requested_query) = split_query(requested);
     let is_of_one_file = query.len() > 1 && query != requested_query;
-    let path = if is_of_one_file { requested_path } else { found_path };
-    let slash = path.bytes().rposition(|byte| byte == b'/').map_or(0, |slash| slash + 1);
+    let path = if is_of_one_file {
+        requested_path
+    } else {
+        found_path
+    };
+    let slash = path
+        .bytes()
+        .rposition(|byte| byte == b'/')
+        .map_or(0, |slash| slash + 1);
     path.get(..slash).unwrap_or(path)
 }
 
 /// Splits a URL into the part before its query, and the query with the question mark. Removes the fragment.
 fn split_query(url: &str) -> (&str, &str) {
     // A slice that panics adds the formatting of the standard library to the module.
-    let end = |text: &str, mark| text.bytes().position(|byte| byte == mark).unwrap_or(text.len());
+    let end = |text: &str, mark| {
+        text.bytes()
+            .position(|byte| byte == mark)
+            .unwrap_or(text.len())
+    };
     let whole = url.get(..end(url, b'#')).unwrap_or(url);
     let path = end(whole, b'?');
-    (whole.get(..path).unwrap_or(whole), whole.get(path..).unwrap_or_default())
+    (
+        whole.get(..path).unwrap_or(whole),
+        whole.get(path..).unwrap_or_default(),
+    )
 }
 
 /// The requested part of a file.
@@ -82,7 +96,11 @@ impl Requested {
     /// Returns the value of the `Range` header to send, if any.
     pub fn range_header(&self) -> Option<String> {
         match self {
-            Requested::Range(range) => Some(format!("bytes={}-{}", range.start, range.end.saturating_sub(1))),
+            Requested::Range(range) => Some(format!(
+                "bytes={}-{}",
+                range.start,
+                range.end.saturating_sub(1)
+            )),
             Requested::Whole { .. } => None,
         }
     }
@@ -103,24 +121,48 @@ impl Requested {
                 if let Some(found) = head.content_range
                     && !is_range(found, range)
                 {
-                    return Err(SourceErrorKind::ContentRange { expected: range.clone(), found: found.to_string() });
+                    return Err(SourceErrorKind::ContentRange {
+                        expected: range.clone(),
+                        found: found.to_string(),
+                    });
                 }
                 let expected = range.end.saturating_sub(range.start);
                 if let Some(found) = head.content_length
                     && announced != Some(expected)
                 {
-                    return Err(SourceErrorKind::ContentLength { expected, found: found.to_string() });
+                    return Err(SourceErrorKind::ContentLength {
+                        expected,
+                        found: found.to_string(),
+                    });
                 }
-                Ok(Body { bytes: Vec::new(), least: expected, cap: expected, part: None })
+                Ok(Body {
+                    bytes: Vec::new(),
+                    least: expected,
+                    cap: expected,
+                    part: None,
+                })
             }
             (Requested::Range(range), 200) => {
                 // Compressed or not, more than the cap would be transferred.
                 if announced.is_some_and(|length| length > WHOLE_CAP) || range.end > WHOLE_CAP {
-                    return Err(SourceErrorKind::RangeIgnored { length: announced, cap: WHOLE_CAP });
+                    return Err(SourceErrorKind::RangeIgnored {
+                        length: announced,
+                        cap: WHOLE_CAP,
+                    });
                 }
-                Ok(Body { bytes: Vec::new(), least: range.end, cap: WHOLE_CAP, part: Some(range.clone()) })
+                Ok(Body {
+                    bytes: Vec::new(),
+                    least: range.end,
+                    cap: WHOLE_CAP,
+                    part: Some(range.clone()),
+                })
             }
-            (&Requested::Whole { cap }, 200) => Ok(Body { bytes: Vec::new(), least: 0, cap, part: None }),
+            (&Requested::Whole { cap }, 200) => Ok(Body {
+                bytes: Vec::new(),
+                least: 0,
+                cap,
+                part: None,
+            }),
             (_, status) => Err(SourceErrorKind::Status(status)),
         }
     }
@@ -131,7 +173,9 @@ impl Requested {
 fn is_range(found: &str, range: &Range<u64>) -> bool {
     let parse = || {
         let (unit, rest) = found.trim_ascii().split_at_checked("bytes".len())?;
-        let (ends, size) = rest.split_once('/').filter(|_| unit.eq_ignore_ascii_case("bytes"))?;
+        let (ends, size) = rest
+            .split_once('/')
+            .filter(|_| unit.eq_ignore_ascii_case("bytes"))?;
         let (first, last) = ends.split_once('-')?;
         let (first, last) = (number(first)?, number(last)?);
         let fits = size.trim_ascii() == "*" || number(size)? > last;
@@ -174,7 +218,10 @@ impl Body {
         let length = self.bytes.len() as u64 + piece.len() as u64;
         if length > self.cap {
             return Err(match self.part {
-                Some(_) => SourceErrorKind::RangeIgnored { length: None, cap: self.cap },
+                Some(_) => SourceErrorKind::RangeIgnored {
+                    length: None,
+                    cap: self.cap,
+                },
                 None => SourceErrorKind::Long { expected: self.cap },
             });
         }
@@ -206,7 +253,10 @@ impl Body {
     pub fn finish_whole(self) -> Result<Vec<u8>, SourceErrorKind> {
         let found = self.bytes.len() as u64;
         if found < self.least {
-            return Err(SourceErrorKind::Short { expected: self.least, found });
+            return Err(SourceErrorKind::Short {
+                expected: self.least,
+                found,
+            });
         }
         Ok(self.bytes)
     }
@@ -220,10 +270,19 @@ mod tests {
     const REQUESTED: Requested = Requested::Range(10..14);
 
     fn partial() -> Head<'static> {
-        Head { status: 206, content_range: Some("bytes 10-13/100"), content_length: Some("4"), ..Head::default() }
+        Head {
+            status: 206,
+            content_range: Some("bytes 10-13/100"),
+            content_length: Some("4"),
+            ..Head::default()
+        }
     }
 
-    fn take(requested: &Requested, head: &Head<'_>, pieces: &[&[u8]]) -> Result<Vec<u8>, SourceErrorKind> {
+    fn take(
+        requested: &Requested,
+        head: &Head<'_>,
+        pieces: &[&[u8]],
+    ) -> Result<Vec<u8>, SourceErrorKind> {
         let mut body = requested.check(head)?;
         pieces.iter().try_for_each(|piece| body.push(piece))?;
         body.finish()
@@ -232,7 +291,10 @@ mod tests {
     #[test]
     fn the_time_limit_grows_with_the_bytes_received() {
         let seconds = |bytes| time_limit(Duration::from_secs(20), bytes).as_millis();
-        assert_eq!([0, 1 << 14, 3 << 13, 1 << 20].map(seconds), [20_000, 21_000, 21_500, 84_000]);
+        assert_eq!(
+            [0, 1 << 14, 3 << 13, 1 << 20].map(seconds),
+            [20_000, 21_000, 21_500, 84_000]
+        );
         assert!(time_limit(Duration::MAX, u64::MAX) == Duration::MAX);
     }
 
@@ -245,26 +307,47 @@ mod tests {
     #[test]
     fn the_requested_range_is_accepted_in_any_number_of_pieces() {
         assert_eq!(take(&REQUESTED, &partial(), &[b"abcd"]).unwrap(), b"abcd");
-        assert_eq!(take(&REQUESTED, &partial(), &[b"a", b"", b"bcd"]).unwrap(), b"abcd");
+        assert_eq!(
+            take(&REQUESTED, &partial(), &[b"a", b"", b"bcd"]).unwrap(),
+            b"abcd"
+        );
     }
 
     #[test]
     fn headers_hidden_by_cors_are_not_required() {
-        let head = Head { status: 206, ..Head::default() };
+        let head = Head {
+            status: 206,
+            ..Head::default()
+        };
         assert_eq!(take(&REQUESTED, &head, &[b"abcd"]).unwrap(), b"abcd");
     }
 
     #[test]
     fn an_unknown_file_length_is_accepted() {
-        let head = Head { content_range: Some("bytes 10-13/*"), ..partial() };
+        let head = Head {
+            content_range: Some("bytes 10-13/*"),
+            ..partial()
+        };
         assert_eq!(take(&REQUESTED, &head, &[b"abcd"]).unwrap(), b"abcd");
     }
 
     #[test]
     fn headers_are_parsed_regardless_of_case_and_spaces() {
-        for found in ["BYTES 10-13/100", " Bytes  10 - 13 / 100 ", "bytes\t10-13/*"] {
-            let head = Head { content_range: Some(found), content_length: Some(" 4 "), ..partial() };
-            assert_eq!(take(&REQUESTED, &head, &[b"abcd"]).unwrap(), b"abcd", "{found:?}");
+        for found in [
+            "BYTES 10-13/100",
+            " Bytes  10 - 13 / 100 ",
+            "bytes\t10-13/*",
+        ] {
+            let head = Head {
+                content_range: Some(found),
+                content_length: Some(" 4 "),
+                ..partial()
+            };
+            assert_eq!(
+                take(&REQUESTED, &head, &[b"abcd"]).unwrap(),
+                b"abcd",
+                "{found:?}"
+            );
         }
     }
 
@@ -282,8 +365,14 @@ mod tests {
             "bytes 10-18446744073709551615/*",
             "",
         ] {
-            let head = Head { content_range: Some(found), ..partial() };
-            let expected = SourceErrorKind::ContentRange { expected: 10..14, found: found.to_string() };
+            let head = Head {
+                content_range: Some(found),
+                ..partial()
+            };
+            let expected = SourceErrorKind::ContentRange {
+                expected: 10..14,
+                found: found.to_string(),
+            };
             assert_eq!(take(&REQUESTED, &head, &[b"abcd"]), Err(expected));
         }
     }
@@ -291,26 +380,53 @@ mod tests {
     #[test]
     fn a_wrong_content_length_is_an_error() {
         for found in ["3", "5", "-4", "four"] {
-            let head = Head { content_length: Some(found), ..partial() };
-            let expected = SourceErrorKind::ContentLength { expected: 4, found: found.to_string() };
+            let head = Head {
+                content_length: Some(found),
+                ..partial()
+            };
+            let expected = SourceErrorKind::ContentLength {
+                expected: 4,
+                found: found.to_string(),
+            };
             assert_eq!(take(&REQUESTED, &head, &[b"abcd"]), Err(expected));
         }
     }
 
     #[test]
     fn a_compressed_range_is_an_error() {
-        let head = Head { content_encoding: Some("gzip"), ..partial() };
-        assert_eq!(take(&REQUESTED, &head, &[b"abcd"]), Err(SourceErrorKind::ContentEncoding("gzip".to_string())));
+        let head = Head {
+            content_encoding: Some("gzip"),
+            ..partial()
+        };
+        assert_eq!(
+            take(&REQUESTED, &head, &[b"abcd"]),
+            Err(SourceErrorKind::ContentEncoding("gzip".to_string()))
+        );
         for none in ["identity", "Identity", " IDENTITY ", "", " "] {
-            let head = Head { content_encoding: Some(none), ..partial() };
+            let head = Head {
+                content_encoding: Some(none),
+                ..partial()
+            };
             assert!(take(&REQUESTED, &head, &[b"abcd"]).is_ok(), "{none:?}");
         }
     }
 
     #[test]
     fn a_short_body_is_an_error() {
-        assert_eq!(take(&REQUESTED, &partial(), &[b"abc"]), Err(SourceErrorKind::Short { expected: 4, found: 3 }));
-        assert_eq!(take(&REQUESTED, &partial(), &[]), Err(SourceErrorKind::Short { expected: 4, found: 0 }));
+        assert_eq!(
+            take(&REQUESTED, &partial(), &[b"abc"]),
+            Err(SourceErrorKind::Short {
+                expected: 4,
+                found: 3
+            })
+        );
+        assert_eq!(
+            take(&REQUESTED, &partial(), &[]),
+            Err(SourceErrorKind::Short {
+                expected: 4,
+                found: 0
+            })
+        );
     }
 
     #[test]
@@ -323,20 +439,42 @@ mod tests {
     #[test]
     fn other_statuses_are_errors_with_the_status() {
         for status in [204, 304, 403, 404, 416, 500, 503] {
-            let head = Head { status, ..Head::default() };
-            assert_eq!(take(&REQUESTED, &head, &[]), Err(SourceErrorKind::Status(status)));
-            assert_eq!(take(&Requested::Whole { cap: 9 }, &head, &[]), Err(SourceErrorKind::Status(status)));
+            let head = Head {
+                status,
+                ..Head::default()
+            };
+            assert_eq!(
+                take(&REQUESTED, &head, &[]),
+                Err(SourceErrorKind::Status(status))
+            );
+            assert_eq!(
+                take(&Requested::Whole { cap: 9 }, &head, &[]),
+                Err(SourceErrorKind::Status(status))
+            );
         }
-        assert_eq!(take(&Requested::Whole { cap: 9 }, &partial(), &[b"abcd"]), Err(SourceErrorKind::Status(206)));
+        assert_eq!(
+            take(&Requested::Whole { cap: 9 }, &partial(), &[b"abcd"]),
+            Err(SourceErrorKind::Status(206))
+        );
     }
 
     #[test]
     fn a_small_whole_file_is_accepted_as_the_response_to_a_range_request() {
         let whole = b"0123456789abcdefgh";
-        let head = Head { status: 200, content_length: Some("18"), ..Head::default() };
+        let head = Head {
+            status: 200,
+            content_length: Some("18"),
+            ..Head::default()
+        };
         assert_eq!(take(&REQUESTED, &head, &[whole]).unwrap(), b"abcd");
-        let head = Head { status: 200, ..Head::default() };
-        assert_eq!(take(&REQUESTED, &head, &[&whole[..12], &whole[12..]]).unwrap(), b"abcd");
+        let head = Head {
+            status: 200,
+            ..Head::default()
+        };
+        assert_eq!(
+            take(&REQUESTED, &head, &[&whole[..12], &whole[12..]]).unwrap(),
+            b"abcd"
+        );
     }
 
     #[test]
@@ -344,12 +482,36 @@ mod tests {
         let requested = "https://x.org/a/manifest.json";
         for (requested, found, expected) in [
             (requested, requested, "https://x.org/a/"),
-            (requested, "https://y.org/b/c/manifest.json#d?e/f", "https://y.org/b/c/"),
-            (requested, "https://y.org/b/manifest.json?", "https://y.org/b/"),
-            (requested, "https://y.org/b/manifest.json?sig=/c/", "https://x.org/a/"),
-            ("https://x.org/a/m.json?t=1", "https://y.org/b/m.json?t=1", "https://y.org/b/"),
-            ("https://x.org/a/m.json?t=1", "https://y.org/b/m.json", "https://y.org/b/"),
-            ("https://x.org/a/m.json?t=1", "https://y.org/b/m.json?t=2", "https://x.org/a/"),
+            (
+                requested,
+                "https://y.org/b/c/manifest.json#d?e/f",
+                "https://y.org/b/c/",
+            ),
+            (
+                requested,
+                "https://y.org/b/manifest.json?",
+                "https://y.org/b/",
+            ),
+            (
+                requested,
+                "https://y.org/b/manifest.json?sig=/c/",
+                "https://x.org/a/",
+            ),
+            (
+                "https://x.org/a/m.json?t=1",
+                "https://y.org/b/m.json?t=1",
+                "https://y.org/b/",
+            ),
+            (
+                "https://x.org/a/m.json?t=1",
+                "https://y.org/b/m.json",
+                "https://y.org/b/",
+            ),
+            (
+                "https://x.org/a/m.json?t=1",
+                "https://y.org/b/m.json?t=2",
+                "https://x.org/a/",
+            ),
             ("", "", ""),
         ] {
             assert_eq!(folder(requested, found), expected, "{requested} {found}");
@@ -361,32 +523,68 @@ mod tests {
         let whole: &[u8] = b"0123456789abcdefgh";
         for content_encoding in [Some("br"), None] {
             for announced in ["9", "18", "30"] {
-                let head = Head { status: 200, content_length: Some(announced), content_encoding, ..Head::default() };
+                let head = Head {
+                    status: 200,
+                    content_length: Some(announced),
+                    content_encoding,
+                    ..Head::default()
+                };
                 assert_eq!(take(&REQUESTED, &head, &[whole]).unwrap(), b"abcd");
-                assert_eq!(take(&Requested::Whole { cap: 18 }, &head, &[whole]).unwrap(), whole);
+                assert_eq!(
+                    take(&Requested::Whole { cap: 18 }, &head, &[whole]).unwrap(),
+                    whole
+                );
             }
         }
     }
 
     #[test]
     fn a_large_whole_file_as_the_response_to_a_range_request_is_an_error() {
-        let ignored = |length| Err(SourceErrorKind::RangeIgnored { length, cap: WHOLE_CAP });
-        let head = Head { status: 200, content_length: Some("67108864"), ..Head::default() };
+        let ignored = |length| {
+            Err(SourceErrorKind::RangeIgnored {
+                length,
+                cap: WHOLE_CAP,
+            })
+        };
+        let head = Head {
+            status: 200,
+            content_length: Some("67108864"),
+            ..Head::default()
+        };
         assert_eq!(take(&REQUESTED, &head, &[]), ignored(Some(67_108_864)));
-        let head = Head { status: 200, ..Head::default() };
+        let head = Head {
+            status: 200,
+            ..Head::default()
+        };
         let mut body = REQUESTED.check(&head).unwrap();
         body.push(&vec![0; WHOLE_CAP as usize]).unwrap();
-        assert_eq!(body.push(&[0]), Err(SourceErrorKind::RangeIgnored { length: None, cap: WHOLE_CAP }));
-        assert_eq!(take(&Requested::Range(u64::MAX - 4..u64::MAX), &head, &[]), ignored(None));
+        assert_eq!(
+            body.push(&[0]),
+            Err(SourceErrorKind::RangeIgnored {
+                length: None,
+                cap: WHOLE_CAP
+            })
+        );
+        assert_eq!(
+            take(&Requested::Range(u64::MAX - 4..u64::MAX), &head, &[]),
+            ignored(None)
+        );
     }
 
     #[test]
     fn a_whole_file_that_ends_before_the_range_is_an_error() {
         for content_length in [None, Some("12"), Some("18")] {
-            let head = Head { status: 200, content_length, ..Head::default() };
+            let head = Head {
+                status: 200,
+                content_length,
+                ..Head::default()
+            };
             assert_eq!(
                 take(&REQUESTED, &head, &[b"0123456789ab"]),
-                Err(SourceErrorKind::Short { expected: 14, found: 12 })
+                Err(SourceErrorKind::Short {
+                    expected: 14,
+                    found: 12
+                })
             );
         }
     }
@@ -395,10 +593,17 @@ mod tests {
     fn a_whole_file_may_have_any_length_up_to_the_limit() {
         let requested = Requested::Whole { cap: 4 };
         for content_length in [None, Some("3"), Some("4"), Some("5"), Some("four")] {
-            let head = Head { status: 200, content_length, ..Head::default() };
+            let head = Head {
+                status: 200,
+                content_length,
+                ..Head::default()
+            };
             assert_eq!(take(&requested, &head, &[b"abcd"]).unwrap(), b"abcd");
             assert_eq!(take(&requested, &head, &[]).unwrap(), b"");
-            assert_eq!(take(&requested, &head, &[b"abcde"]), Err(SourceErrorKind::Long { expected: 4 }));
+            assert_eq!(
+                take(&requested, &head, &[b"abcde"]),
+                Err(SourceErrorKind::Long { expected: 4 })
+            );
         }
     }
 }

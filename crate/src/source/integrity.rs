@@ -51,10 +51,17 @@ impl FromStr for Integrity {
     type Err = IntegrityError;
 
     fn from_str(text: &str) -> Result<Integrity, IntegrityError> {
-        let digits = text.strip_prefix("sha256-").and_then(|digits| digits.strip_suffix('='));
-        let bytes = digits.and_then(base64::decode).and_then(|bytes| bytes.try_into().ok());
+        let digits = text
+            .strip_prefix("sha256-")
+            .and_then(|digits| digits.strip_suffix('='));
+        let bytes = digits
+            .and_then(base64::decode)
+            .and_then(|bytes| bytes.try_into().ok());
         // The last digit has two bits more than there are bytes.
-        bytes.map(Integrity).filter(|integrity| integrity.to_string() == text).ok_or(IntegrityError)
+        bytes
+            .map(Integrity)
+            .filter(|integrity| integrity.to_string() == text)
+            .ok_or(IntegrityError)
     }
 }
 
@@ -74,7 +81,10 @@ impl Pin {
             return Ok(());
         }
         let expected: Vec<String> = self.0.iter().map(Integrity::to_string).collect();
-        Err(SourceErrorKind::Integrity { expected: expected.join(" "), found: found.to_string() })
+        Err(SourceErrorKind::Integrity {
+            expected: expected.join(" "),
+            found: found.to_string(),
+        })
     }
 }
 
@@ -88,8 +98,15 @@ impl FromStr for Pin {
     type Err = IntegrityError;
 
     fn from_str(text: &str) -> Result<Pin, IntegrityError> {
-        let hashes: Vec<Integrity> = text.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
-        if hashes.is_empty() { Err(IntegrityError) } else { Ok(Pin(hashes)) }
+        let hashes: Vec<Integrity> = text
+            .split_whitespace()
+            .map(str::parse)
+            .collect::<Result<_, _>>()?;
+        if hashes.is_empty() {
+            Err(IntegrityError)
+        } else {
+            Ok(Pin(hashes))
+        }
     }
 }
 
@@ -120,7 +137,10 @@ mod tests {
     fn a_pin_accepts_only_its_hashes() -> Result<(), IntegrityError> {
         let pin: Pin = format!("{} {}", Integrity::of(b"a"), Integrity::of(b"b")).parse()?;
         assert_eq!((pin.check(b"a"), pin.check(b"b")), (Ok(()), Ok(())));
-        assert!(matches!(pin.check(b"c"), Err(SourceErrorKind::Integrity { .. })));
+        assert!(matches!(
+            pin.check(b"c"),
+            Err(SourceErrorKind::Integrity { .. })
+        ));
         assert_eq!(" ".parse::<Pin>(), Err(IntegrityError));
         Ok(())
     }

@@ -26,8 +26,12 @@ impl Memory {
     }
 
     fn file(&self, file: &str) -> Result<&[u8], SourceError> {
-        let missing = || SourceErrorKind::Io(std::io::ErrorKind::NotFound, "no such file".to_string());
-        self.0.get(file).map(Vec::as_slice).ok_or_else(|| self.error(file, missing()))
+        let missing =
+            || SourceErrorKind::Io(std::io::ErrorKind::NotFound, "no such file".to_string());
+        self.0
+            .get(file)
+            .map(Vec::as_slice)
+            .ok_or_else(|| self.error(file, missing()))
     }
 
     fn error(&self, file: &str, kind: SourceErrorKind) -> SourceError {
@@ -39,17 +43,29 @@ impl Source for Memory {
     async fn range(&self, file: &str, range: Range<u64>) -> Result<Vec<u8>, SourceError> {
         let bytes = self.file(file)?;
         let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
-        let part = bytes.get(place(range.start)..place(range.end)).map(<[u8]>::to_vec);
+        let part = bytes
+            .get(place(range.start)..place(range.end))
+            .map(<[u8]>::to_vec);
         part.ok_or_else(|| {
             let found = (bytes.len() as u64).saturating_sub(range.start);
-            self.error(file, SourceErrorKind::Short { expected: range.end.saturating_sub(range.start), found })
+            self.error(
+                file,
+                SourceErrorKind::Short {
+                    expected: range.end.saturating_sub(range.start),
+                    found,
+                },
+            )
         })
     }
 
     async fn whole(&self, file: &str, cap: u64) -> Result<Vec<u8>, SourceError> {
         let bytes = self.file(file)?;
         let is_long = bytes.len() as u64 > cap;
-        if is_long { Err(self.error(file, SourceErrorKind::Long { expected: cap })) } else { Ok(bytes.to_vec()) }
+        if is_long {
+            Err(self.error(file, SourceErrorKind::Long { expected: cap }))
+        } else {
+            Ok(bytes.to_vec())
+        }
     }
 
     fn locate(&self, file: &str) -> String {

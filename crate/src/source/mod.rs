@@ -73,14 +73,22 @@ pub trait Source: MaybeSync + 'static {
     /// # Errors
     ///
     /// The file is missing, shorter than the range, or could not be read.
-    fn range(&self, file: &str, range: Range<u64>) -> impl Future<Output = Result<Vec<u8>, SourceError>> + MaybeSend;
+    fn range(
+        &self,
+        file: &str,
+        range: Range<u64>,
+    ) -> impl Future<Output = Result<Vec<u8>, SourceError>> + MaybeSend;
 
     /// Reads the whole `file`, unless it is longer than `cap` bytes.
     ///
     /// # Errors
     ///
     /// The file is missing, longer than `cap`, or could not be read.
-    fn whole(&self, file: &str, cap: u64) -> impl Future<Output = Result<Vec<u8>, SourceError>> + MaybeSend;
+    fn whole(
+        &self,
+        file: &str,
+        cap: u64,
+    ) -> impl Future<Output = Result<Vec<u8>, SourceError>> + MaybeSend;
 
     /// Reads all of `file` like [`whole`](Source::whole), but returns `None` if the file still has the entity tag `etag`.
     ///
@@ -96,7 +104,8 @@ pub trait Source: MaybeSync + 'static {
         etag: Option<&str>,
     ) -> impl Future<Output = Result<Option<Whole>, SourceError>> + MaybeSend {
         let _ = etag;
-        self.whole(file, cap).map(|whole| whole.map(|bytes| Some(Whole { bytes, etag: None })))
+        self.whole(file, cap)
+            .map(|whole| whole.map(|bytes| Some(Whole { bytes, etag: None })))
     }
 
     /// Returns the URL or path of `file`, for messages. An empty name stands for the folder, with a trailing slash.
@@ -127,7 +136,11 @@ pub struct SourceError {
 impl SourceError {
     /// Creates an error for the file at a URL or path.
     pub fn new(at: impl Into<String>, kind: SourceErrorKind) -> SourceError {
-        SourceError { at: at.into(), kind, retry_after: None }
+        SourceError {
+            at: at.into(),
+            kind,
+            retry_after: None,
+        }
     }
 }
 
@@ -205,7 +218,10 @@ impl SourceErrorKind {
             | SourceErrorKind::Short { .. }
             | SourceErrorKind::Long { .. } => true,
             SourceErrorKind::Io(kind, _) => {
-                matches!(kind, std::io::ErrorKind::NotFound | std::io::ErrorKind::UnexpectedEof)
+                matches!(
+                    kind,
+                    std::io::ErrorKind::NotFound | std::io::ErrorKind::UnexpectedEof
+                )
             }
             _ => false,
         }
@@ -213,12 +229,18 @@ impl SourceErrorKind {
 
     /// Returns whether the same request may be answered if it is sent again, see [`retry`].
     pub fn is_transient(&self) -> bool {
-        matches!(self, SourceErrorKind::Network(_) | SourceErrorKind::Status(429 | 500 | 502 | 503 | 504))
+        matches!(
+            self,
+            SourceErrorKind::Network(_) | SourceErrorKind::Status(429 | 500 | 502 | 503 | 504)
+        )
     }
 
     /// Returns whether no answer came, for example on a device that is offline.
     pub fn is_unreachable(&self) -> bool {
-        matches!(self, SourceErrorKind::Network(_) | SourceErrorKind::Blocked(_) | SourceErrorKind::Timeout(_))
+        matches!(
+            self,
+            SourceErrorKind::Network(_) | SourceErrorKind::Blocked(_) | SourceErrorKind::Timeout(_)
+        )
     }
 }
 
@@ -237,8 +259,14 @@ impl fmt::Display for SourceErrorKind {
                 "no answer ({why}); as it is of another origin, its host must send Access-Control-Allow-Origin, and a \
                  Content-Security-Policy of the page must have it in connect-src"
             ),
-            SourceErrorKind::Timeout(after) => write!(f, "no complete answer within {} ms", after.as_millis() as u64),
-            SourceErrorKind::Status(403) => f.write_str("status 403: the bucket is not public, or the path is wrong"),
+            SourceErrorKind::Timeout(after) => write!(
+                f,
+                "no complete answer within {} ms",
+                after.as_millis() as u64
+            ),
+            SourceErrorKind::Status(403) => {
+                f.write_str("status 403: the bucket is not public, or the path is wrong")
+            }
             SourceErrorKind::Status(status) => write!(f, "the host answered with status {status}"),
             SourceErrorKind::RangeIgnored { length, cap } => {
                 f.write_str("the host ignores range requests and sends the whole file")?;
@@ -249,20 +277,36 @@ impl fmt::Display for SourceErrorKind {
             }
             SourceErrorKind::ContentRange { expected, found } => {
                 let last = expected.end.saturating_sub(1);
-                write!(f, "asked for bytes {}-{last}, the host sent Content-Range {}", expected.start, Quoted(found))
+                write!(
+                    f,
+                    "asked for bytes {}-{last}, the host sent Content-Range {}",
+                    expected.start,
+                    Quoted(found)
+                )
             }
             SourceErrorKind::ContentLength { expected, found } => {
-                write!(f, "asked for {expected} bytes, the host sent Content-Length {}", Quoted(found))
+                write!(
+                    f,
+                    "asked for {expected} bytes, the host sent Content-Length {}",
+                    Quoted(found)
+                )
             }
             SourceErrorKind::ContentEncoding(found) => write!(
                 f,
                 "the host compresses ranges (Content-Encoding {}); it must send the files as they are",
                 Quoted(found)
             ),
-            SourceErrorKind::Short { expected, found } => write!(f, "expected {expected} bytes, found {found}"),
-            SourceErrorKind::Long { expected } => write!(f, "expected at most {expected} bytes, found more"),
+            SourceErrorKind::Short { expected, found } => {
+                write!(f, "expected {expected} bytes, found {found}")
+            }
+            SourceErrorKind::Long { expected } => {
+                write!(f, "expected at most {expected} bytes, found more")
+            }
             SourceErrorKind::Integrity { expected, found } => {
-                write!(f, "another manifest than the one asked for: expected {expected}, found {found}")
+                write!(
+                    f,
+                    "another manifest than the one asked for: expected {expected}, found {found}"
+                )
             }
             #[cfg(all(feature = "http", not(target_arch = "wasm32")))]
             SourceErrorKind::Redirect(error) => error.fmt(f),

@@ -29,9 +29,16 @@ pub fn redacted(text: &str) -> String {
 /// Appends a URL without its scheme, user, password and query.
 fn push_redacted(result: &mut String, url: &str) {
     let authority = &url[..url.find(['/', '\\', '?', '#']).unwrap_or(url.len())];
-    let is_host = |text: &str| text.rsplit_once(':').is_none_or(|(_, port)| port.bytes().all(|b| b.is_ascii_digit()));
+    let is_host = |text: &str| {
+        text.rsplit_once(':')
+            .is_none_or(|(_, port)| port.bytes().all(|b| b.is_ascii_digit()))
+    };
     // A password that contains one of these characters unescaped looks like a port.
-    let user = if authority.contains('@') || is_host(authority.trim_end_matches(']')) { authority } else { url };
+    let user = if authority.contains('@') || is_host(authority.trim_end_matches(']')) {
+        authority
+    } else {
+        url
+    };
     let url = match user.rsplit_once('@') {
         Some((user, _)) => {
             result.push_str(HIDDEN);
@@ -74,8 +81,14 @@ mod tests {
             ("https://x.org/a?sig=p/w@z://q#r", "https://x.org/a?…"),
             ("https://x.org/a#token=pw", "https://x.org/a#…"),
             ("is it https://x.org/a?", "is it https://x.org/a?"),
-            ("{\"a\":\"s3://k:s@b/c\",\"b\":\"http://u:p@x\"}", "{\"a\":\"s3://…@b/c\",\"b\":\"http://…@x\"}"),
-            ("one https://u:p@x/a: two <http://x/?y> end", "one https://…@x/a: two <http://x/?…> end"),
+            (
+                "{\"a\":\"s3://k:s@b/c\",\"b\":\"http://u:p@x\"}",
+                "{\"a\":\"s3://…@b/c\",\"b\":\"http://…@x\"}",
+            ),
+            (
+                "one https://u:p@x/a: two <http://x/?y> end",
+                "one https://…@x/a: two <http://x/?…> end",
+            ),
         ] {
             assert_eq!(redacted(text), expected, "{text}");
             assert_eq!(redacted(expected), expected, "twice: {text}");

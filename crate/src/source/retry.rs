@@ -90,7 +90,10 @@ pub struct AttemptError {
 
 impl From<SourceErrorKind> for AttemptError {
     fn from(kind: SourceErrorKind) -> AttemptError {
-        AttemptError { kind, retry_after: None }
+        AttemptError {
+            kind,
+            retry_after: None,
+        }
     }
 }
 
@@ -130,10 +133,14 @@ impl RetryPolicy {
         if failures > self.max_retries || !error.is_transient() {
             return None;
         }
-        let backoff = (self.first_delay * (1 << failures.saturating_sub(1).min(16))).min(self.max_delay);
+        let backoff =
+            (self.first_delay * (1 << failures.saturating_sub(1).min(16))).min(self.max_delay);
         // In thousandths; a NaN becomes 0.
         let jitter = (random * 1000.0).clamp(0.0, 1000.0) as u32;
-        let retry_after = error.retry_after().unwrap_or_default().min(self.max_retry_after);
+        let retry_after = error
+            .retry_after()
+            .unwrap_or_default()
+            .min(self.max_retry_after);
         Some((backoff * (1000 + jitter) / 2000).max(retry_after))
     }
 
@@ -142,7 +149,11 @@ impl RetryPolicy {
     /// # Errors
     ///
     /// The error of the last attempt.
-    pub async fn run<T, E, F>(&self, clock: &impl Clock, mut attempt: impl FnMut() -> F) -> Result<T, E>
+    pub async fn run<T, E, F>(
+        &self,
+        clock: &impl Clock,
+        mut attempt: impl FnMut() -> F,
+    ) -> Result<T, E>
     where
         E: Retryable,
         F: Future<Output = Result<T, E>>,
@@ -155,7 +166,8 @@ impl RetryPolicy {
             };
             failures += 1;
             let delay = self.delay(failures, &error, clock.random());
-            let is_in_time = |delay: &Duration| clock.elapsed().saturating_add(*delay) < self.total_time;
+            let is_in_time =
+                |delay: &Duration| clock.elapsed().saturating_add(*delay) < self.total_time;
             match delay.filter(|delay| is_in_time(delay) && !clock.is_offline()) {
                 Some(delay) => clock.sleep(delay).await,
                 None => return Err(error),
@@ -179,9 +191,20 @@ mod tests {
     #[test]
     fn transient_errors_are_retried_twice_with_growing_delays() {
         let network = SourceErrorKind::Network("connection refused".to_string());
-        for kind in [network].into_iter().chain([429, 500, 502, 503, 504].map(SourceErrorKind::Status)) {
+        for kind in [network]
+            .into_iter()
+            .chain([429, 500, 502, 503, 504].map(SourceErrorKind::Status))
+        {
             let delays = [1, 2, 3].map(|failures| delay(failures, kind.clone(), 1.0));
-            assert_eq!(delays, [Some(Duration::from_millis(200)), Some(Duration::from_millis(400)), None], "{kind}");
+            assert_eq!(
+                delays,
+                [
+                    Some(Duration::from_millis(200)),
+                    Some(Duration::from_millis(400)),
+                    None
+                ],
+                "{kind}"
+            );
         }
     }
 
@@ -191,10 +214,19 @@ mod tests {
         let kinds = [
             SourceErrorKind::Timeout(Duration::from_secs(1)),
             SourceErrorKind::Blocked("Failed to fetch".to_string()),
-            SourceErrorKind::RangeIgnored { length: None, cap: 1 },
-            SourceErrorKind::ContentRange { expected: 0..1, found: String::new() },
+            SourceErrorKind::RangeIgnored {
+                length: None,
+                cap: 1,
+            },
+            SourceErrorKind::ContentRange {
+                expected: 0..1,
+                found: String::new(),
+            },
             SourceErrorKind::ContentEncoding("gzip".to_string()),
-            SourceErrorKind::Short { expected: 2, found: 1 },
+            SourceErrorKind::Short {
+                expected: 2,
+                found: 1,
+            },
             SourceErrorKind::Long { expected: 2 },
         ];
         for kind in kinds.into_iter().chain(others) {
@@ -205,14 +237,33 @@ mod tests {
     #[test]
     fn jitter_is_at_most_half_of_the_delay_and_retry_after_extends_the_delay() {
         let delay = |retry_after, random| {
-            let policy = RetryPolicy { max_retry_after: Duration::from_secs(9), ..POLICY() };
-            policy.delay(1, &AttemptError { kind: SourceErrorKind::Status(503), retry_after }, random)
+            let policy = RetryPolicy {
+                max_retry_after: Duration::from_secs(9),
+                ..POLICY()
+            };
+            policy.delay(
+                1,
+                &AttemptError {
+                    kind: SourceErrorKind::Status(503),
+                    retry_after,
+                },
+                random,
+            )
         };
         assert_eq!(delay(None, 0.0), Some(Duration::from_millis(100)));
         assert_eq!(delay(None, f64::NAN), Some(Duration::from_millis(100)));
-        assert_eq!(delay(Some(Duration::from_secs(7)), 0.0), Some(Duration::from_secs(7)));
-        assert_eq!(delay(Some(Duration::from_secs(70)), 0.0), Some(Duration::from_secs(9)));
-        assert_eq!(delay(Some(Duration::ZERO), 1.0), Some(Duration::from_millis(200)));
+        assert_eq!(
+            delay(Some(Duration::from_secs(7)), 0.0),
+            Some(Duration::from_secs(7))
+        );
+        assert_eq!(
+            delay(Some(Duration::from_secs(70)), 0.0),
+            Some(Duration::from_secs(9))
+        );
+        assert_eq!(
+            delay(Some(Duration::ZERO), 1.0),
+            Some(Duration::from_millis(200))
+        );
     }
 
     /// A clock whose sleeps pass at once.
@@ -245,7 +296,9 @@ mod tests {
         let attempts = Cell::new(0);
         let attempt = || {
             attempts.set(attempts.get() + 1);
-            core::future::ready(Err::<(), _>(AttemptError::from(SourceErrorKind::Status(503))))
+            core::future::ready(Err::<(), _>(AttemptError::from(SourceErrorKind::Status(
+                503,
+            ))))
         };
         assert!(futures_executor::block_on(policy.run(&clock, attempt)).is_err());
         attempts.get()
@@ -254,10 +307,40 @@ mod tests {
     #[test]
     fn retries_end_at_the_maximum_number_at_the_total_time_or_offline() {
         let clock = TestClock::default();
-        assert_eq!(attempts(RetryPolicy { max_retries: 4, ..POLICY() }, &clock), 5);
-        assert_eq!(clock.now.get(), Duration::from_millis(200 + 400 + 800 + 1600));
+        assert_eq!(
+            attempts(
+                RetryPolicy {
+                    max_retries: 4,
+                    ..POLICY()
+                },
+                &clock
+            ),
+            5
+        );
+        assert_eq!(
+            clock.now.get(),
+            Duration::from_millis(200 + 400 + 800 + 1600)
+        );
         let total_time = Duration::from_millis(500);
-        assert_eq!(attempts(RetryPolicy { total_time, ..POLICY() }, &TestClock::default()), 2);
-        assert_eq!(attempts(POLICY(), &TestClock { is_offline: true, ..TestClock::default() }), 1);
+        assert_eq!(
+            attempts(
+                RetryPolicy {
+                    total_time,
+                    ..POLICY()
+                },
+                &TestClock::default()
+            ),
+            2
+        );
+        assert_eq!(
+            attempts(
+                POLICY(),
+                &TestClock {
+                    is_offline: true,
+                    ..TestClock::default()
+                }
+            ),
+            1
+        );
     }
 }

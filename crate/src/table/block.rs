@@ -53,7 +53,8 @@ impl<R: Record> Block<R> {
     pub fn open(bytes: &[u8], at: &Chunk) -> Result<Block<R>, TableError> {
         let frame = at.unseal(bytes)?;
         let open = || {
-            let columns = Columns::open(frame, Self::FIRST + R::COLUMNS.len(), R::OPTIONAL_COLUMNS)?;
+            let columns =
+                Columns::open(frame, Self::FIRST + R::COLUMNS.len(), R::OPTIONAL_COLUMNS)?;
             let forest = Forest::decode(&columns)?;
             let turns: Vec<_> = forest.nodes.iter().map(|node| node.turn).collect();
             let decoded = R::decode_columns(&columns, Self::FIRST, &turns, &forest.parents)?;
@@ -64,7 +65,12 @@ impl<R: Record> Block<R> {
             Ok((_, Forest { nodes, .. }, _)) if !at.keys.contains(nodes[0].key().as_bytes()) => {
                 Err(at.error(ChunkErrorKind::Other))
             }
-            Ok((columns, forest, decoded)) => Ok(Block { chunk: at.clone(), columns, forest, decoded }),
+            Ok((columns, forest, decoded)) => Ok(Block {
+                chunk: at.clone(),
+                columns,
+                forest,
+                decoded,
+            }),
             Err(error) => Err(at.error(ChunkErrorKind::Columns(error))),
         }
     }
@@ -122,7 +128,11 @@ impl<R: Record> Block<R> {
     /// Returns the codes of the record of stored number `n`, not checked.
     #[cfg(feature = "write")]
     pub fn stored(&self, n: usize) -> StoredRecord<'_, R> {
-        StoredRecord { decoded: &self.decoded, columns: &self.columns, n }
+        StoredRecord {
+            decoded: &self.decoded,
+            columns: &self.columns,
+            n,
+        }
     }
 
     /// Returns the key of every position, in stored order, not checked.
@@ -139,8 +149,12 @@ impl<R: Record> Block<R> {
     #[cfg(feature = "write")]
     pub fn record_weights(&self) -> Result<Vec<RecordWeight>, TableError> {
         let weights = self.weights(&mut vec![0; R::TOTALS.len()])?;
-        let mut records: Vec<RecordWeight> =
-            self.keys().zip(weights).enumerate().map(|(n, (key, weight))| RecordWeight { key, weight, n }).collect();
+        let mut records: Vec<RecordWeight> = self
+            .keys()
+            .zip(weights)
+            .enumerate()
+            .map(|(n, (key, weight))| RecordWeight { key, weight, n })
+            .collect();
         records.sort_unstable_by_key(|record| record.key);
         match records.windows(2).find(|pair| pair[0].key == pair[1].key) {
             None => Ok(records),
@@ -161,11 +175,24 @@ impl<R: Record> Block<R> {
         let mut totals = vec![0; R::TOTALS.len()];
         self.weights(&mut totals)?;
         let one = self.forest.nodes[0].key();
-        let (first, last) = self.keys().fold((one, one), |(first, last), key| (first.min(key), last.max(key)));
+        let (first, last) = self.keys().fold((one, one), |(first, last), key| {
+            (first.min(key), last.max(key))
+        });
         let Chunk { file, range, .. } = &self.chunk;
-        let origin = Some(super::BlockOrigin { file: file.clone(), start: range.start });
+        let origin = Some(super::BlockOrigin {
+            file: file.clone(),
+            start: range.start,
+        });
         let positions = self.len() as u64;
-        Ok(super::EncodedBlock { bytes, positions, totals, columns: Vec::new(), origin, first, last })
+        Ok(super::EncodedBlock {
+            bytes,
+            positions,
+            totals,
+            columns: Vec::new(),
+            origin,
+            first,
+            last,
+        })
     }
 
     #[cfg(feature = "write")]
@@ -176,25 +203,34 @@ impl<R: Record> Block<R> {
 
     /// Returns every record in ascending order of keys, checked: canonical positions, each once.
     pub fn records(&self) -> impl Iterator<Item = Result<R, TableError>> + '_ {
-        self.ascending().map(|checked| checked.and_then(|(n, position)| self.record(n, position)))
+        self.ascending()
+            .map(|checked| checked.and_then(|(n, position)| self.record(n, position)))
     }
 
     /// Returns every position in ascending order of keys, checked like [`Block::records`] but with nothing else
     /// decoded.
     pub fn positions(&self) -> impl Iterator<Item = Result<Position, TableError>> + '_ {
-        self.ascending().map(|checked| checked.map(|(_, position)| position))
+        self.ascending()
+            .map(|checked| checked.map(|(_, position)| position))
     }
 
     /// Returns every position with its stored number, in ascending order of keys.
     fn ascending(&self) -> impl Iterator<Item = Result<(usize, Position), TableError>> + '_ {
-        let mut order: Vec<(Key, usize)> =
-            self.forest.nodes.iter().enumerate().map(|(n, node)| (node.key(), n)).collect();
+        let mut order: Vec<(Key, usize)> = self
+            .forest
+            .nodes
+            .iter()
+            .enumerate()
+            .map(|(n, node)| (node.key(), n))
+            .collect();
         order.sort_unstable();
         let mut last: Option<Key> = None;
         order.into_iter().map(move |(key, n)| {
             let position = self.position(n)?;
             if last.replace(key) == Some(key) {
-                return Err(self.chunk.error(ChunkErrorKind::Duplicate { fen: position.to_string() }));
+                return Err(self.chunk.error(ChunkErrorKind::Duplicate {
+                    fen: position.to_string(),
+                }));
             }
             Ok((n, position))
         })
@@ -204,17 +240,31 @@ impl<R: Record> Block<R> {
         let node = &self.forest.nodes[n];
         let position = Position::from_setup(node.setup()).map_err(KeyError::Unplayable);
         position
-            .and_then(
-                |position| {
-                    if Node::new(position.chess()) == *node { Ok(position) } else { Err(KeyError::NotCanonical) }
-                },
-            )
+            .and_then(|position| {
+                if Node::new(position.chess()) == *node {
+                    Ok(position)
+                } else {
+                    Err(KeyError::NotCanonical)
+                }
+            })
             .map_err(|error| self.chunk.error(ChunkErrorKind::Key(error)))
     }
 
     fn record(&self, n: usize, position: Position) -> Result<R, TableError> {
         let fen = position.clone();
-        R::decode(&self.decoded, &self.columns, Self::FIRST, n, position, &|n| self.forest.steps[n])
-            .map_err(|error| self.chunk.error(ChunkErrorKind::Record { fen: fen.to_string(), error }))
+        R::decode(
+            &self.decoded,
+            &self.columns,
+            Self::FIRST,
+            n,
+            position,
+            &|n| self.forest.steps[n],
+        )
+        .map_err(|error| {
+            self.chunk.error(ChunkErrorKind::Record {
+                fen: fen.to_string(),
+                error,
+            })
+        })
     }
 }

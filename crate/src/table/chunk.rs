@@ -37,7 +37,10 @@ pub struct KeyRange {
 impl KeyRange {
     /// Returns the range of all keys.
     pub fn all() -> KeyRange {
-        KeyRange { from: Vec::new(), until: None }
+        KeyRange {
+            from: Vec::new(),
+            until: None,
+        }
     }
 
     /// Returns whether a key is in the range.
@@ -72,14 +75,19 @@ impl Chunk {
     /// Returns the approximate memory of the chunk with its cache entry, in bytes.
     pub(super) fn memory(&self) -> usize {
         const CACHE_ENTRY: usize = 256;
-        CACHE_ENTRY + self.file.len() + self.keys.from.len() + self.keys.until.as_ref().map_or(0, Vec::len)
+        CACHE_ENTRY
+            + self.file.len()
+            + self.keys.from.len()
+            + self.keys.until.as_ref().map_or(0, Vec::len)
     }
 
     /// Returns the bytes of the chunk within `bytes`, which were read from offset `start` of the file; empty if they
     /// are not among them.
     pub fn within<'a>(&self, bytes: &'a [u8], start: u64) -> &'a [u8] {
         let place = |at: u64| usize::try_from(at.saturating_sub(start)).unwrap_or(usize::MAX);
-        bytes.get(place(self.range.start)..place(self.range.end)).unwrap_or_default()
+        bytes
+            .get(place(self.range.start)..place(self.range.end))
+            .unwrap_or_default()
     }
 
     /// Verifies the bytes of the chunk and returns the frame without the seal.
@@ -89,12 +97,19 @@ impl Chunk {
     /// Bytes of another length than the chunk's, or of another checksum than the seal states.
     pub fn unseal<'a>(&self, bytes: &'a [u8]) -> Result<&'a [u8], TableError> {
         if bytes.len() != self.len() {
-            return Err(self.error(ChunkErrorKind::Length { expected: self.len(), found: bytes.len() }));
+            return Err(self.error(ChunkErrorKind::Length {
+                expected: self.len(),
+                found: bytes.len(),
+            }));
         }
         let unsealed = || self.error(ColumnError::Decode.into());
         let (frame, stated) = bytes.split_last_chunk().ok_or_else(unsealed)?;
         let (stated, found) = (u64::from_le_bytes(*stated), checksum(frame));
-        if stated == found { Ok(frame) } else { Err(self.error(ChunkErrorKind::Checksum { stated, found })) }
+        if stated == found {
+            Ok(frame)
+        } else {
+            Err(self.error(ChunkErrorKind::Checksum { stated, found }))
+        }
     }
 
     /// Compares the hash of the bytes of the chunk with a hash that a pinned manifest proves.
@@ -104,18 +119,31 @@ impl Chunk {
     /// Returns an error if the bytes have another hash.
     pub fn check(&self, bytes: &[u8], expected: ContentHash) -> Result<(), TableError> {
         let found = ContentHash::of(bytes);
-        if found == expected { Ok(()) } else { Err(self.error(ChunkErrorKind::Hash { expected, found })) }
+        if found == expected {
+            Ok(())
+        } else {
+            Err(self.error(ChunkErrorKind::Hash { expected, found }))
+        }
     }
 
     /// Returns an error of this chunk.
     pub(super) fn error(&self, kind: ChunkErrorKind) -> TableError {
-        TableError::Chunk { chunk: Box::new(self.clone()), kind }
+        TableError::Chunk {
+            chunk: Box::new(self.clone()),
+            kind,
+        }
     }
 }
 
 impl fmt::Display for Chunk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} bytes {}-{}", self.file, self.range.start, self.range.end.saturating_sub(1))
+        write!(
+            f,
+            "{} bytes {}-{}",
+            self.file,
+            self.range.start,
+            self.range.end.saturating_sub(1)
+        )
     }
 }
 
@@ -226,11 +254,23 @@ impl fmt::Display for TableError {
         match self {
             TableError::Version { found } => {
                 let known = super::Manifest::FORMAT;
-                let remedy = if *found < known { "build it again from its dump" } else { "use a newer shelfish" };
-                write!(f, "manifest.json is of format {found}, this reader knows format {known}: {remedy}")
+                let remedy = if *found < known {
+                    "build it again from its dump"
+                } else {
+                    "use a newer shelfish"
+                };
+                write!(
+                    f,
+                    "manifest.json is of format {found}, this reader knows format {known}: {remedy}"
+                )
             }
             TableError::Kind { expected, found } => {
-                write!(f, "manifest.json holds {}, expected {}: open it as what it is", Quoted(found), Quoted(expected))
+                write!(
+                    f,
+                    "manifest.json holds {}, expected {}: open it as what it is",
+                    Quoted(found),
+                    Quoted(expected)
+                )
             }
             TableError::Manifest(error) => write!(f, "manifest.json is not a manifest: {error}"),
             TableError::Chunk { chunk, kind } => write!(f, "{chunk}: {kind}"),
@@ -241,12 +281,20 @@ impl fmt::Display for TableError {
 impl fmt::Display for ChunkErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ChunkErrorKind::Length { expected, found } => write!(f, "expected {expected} bytes, found {found}"),
+            ChunkErrorKind::Length { expected, found } => {
+                write!(f, "expected {expected} bytes, found {found}")
+            }
             ChunkErrorKind::Checksum { stated, found } => {
-                write!(f, "checksum {found:016x}, expected {stated:016x}: the bytes were changed")
+                write!(
+                    f,
+                    "checksum {found:016x}, expected {stated:016x}: the bytes were changed"
+                )
             }
             ChunkErrorKind::Hash { expected, found } => {
-                write!(f, "hash {found}, expected {expected}: not the bytes of the pinned database")
+                write!(
+                    f,
+                    "hash {found}, expected {expected}: not the bytes of the pinned database"
+                )
             }
             ChunkErrorKind::Other => f.write_str("another page or block was found in its place"),
             ChunkErrorKind::Columns(error) => error.fmt(f),

@@ -70,14 +70,26 @@ impl fmt::Display for ColumnError {
         match self {
             ColumnError::Decode => f.write_str("the zstd frame cannot be decoded"),
             ColumnError::Compress { name } => write!(f, "zstd: {name}"),
-            ColumnError::TooLarge { found } => write!(f, "content of {found} bytes, expected at most {MAX_CONTENT}"),
+            ColumnError::TooLarge { found } => write!(
+                f,
+                "content of {found} bytes, expected at most {MAX_CONTENT}"
+            ),
             ColumnError::ZstdBlocks { found } => {
-                write!(f, "frame of {found} zstd blocks, expected at most {MAX_ZSTD_BLOCKS}")
+                write!(
+                    f,
+                    "frame of {found} zstd blocks, expected at most {MAX_ZSTD_BLOCKS}"
+                )
             }
-            ColumnError::Columns { expected, found } => write!(f, "{found} columns, expected {expected}"),
+            ColumnError::Columns { expected, found } => {
+                write!(f, "{found} columns, expected {expected}")
+            }
             ColumnError::Lengths => f.write_str("the columns do not fill the content"),
-            ColumnError::Length { column } => write!(f, "column {column} has another length than its values need"),
-            ColumnError::Value { column, found } => write!(f, "column {column} has the value {found}, out of range"),
+            ColumnError::Length { column } => {
+                write!(f, "column {column} has another length than its values need")
+            }
+            ColumnError::Value { column, found } => {
+                write!(f, "column {column} has the value {found}, out of range")
+            }
         }
     }
 }
@@ -93,20 +105,28 @@ pub struct Columns {
 
 impl Columns {
     /// Decompresses a frame of `count` columns, or of so many without the last `optional`, which count as empty.
-    pub(crate) fn open(frame: &[u8], count: usize, optional: usize) -> Result<Columns, ColumnError> {
+    pub(crate) fn open(
+        frame: &[u8],
+        count: usize,
+        optional: usize,
+    ) -> Result<Columns, ColumnError> {
         let mut decoder = FrameDecoder::new();
         decoder.set_max_window_size(MAX_CONTENT as u64);
         let mut rest = frame;
         // The messages of the decoder would make the WASM module larger.
         decoder.init(&mut rest).map_err(|_| ColumnError::Decode)?;
         let found = decoder.content_size();
-        let size = usize::try_from(found).ok().filter(|&size| size <= MAX_CONTENT);
+        let size = usize::try_from(found)
+            .ok()
+            .filter(|&size| size <= MAX_CONTENT);
         let size = size.ok_or(ColumnError::TooLarge { found })?;
         check_zstd_blocks(rest)?;
         // One byte more than stated is enough to show that the content is longer.
         let is_whole = decoder.decode_blocks(&mut rest, BlockDecodingStrategy::UptoBytes(size + 1));
         let is_whole = is_whole.map_err(|_| ColumnError::Decode)? && rest.is_empty();
-        let content = decoder.collect().filter(|content| is_whole && content.len() == size);
+        let content = decoder
+            .collect()
+            .filter(|content| is_whole && content.len() == size);
         let content = content.ok_or(ColumnError::Lengths)?;
 
         let mut header = Values::new(0, &content);
@@ -114,7 +134,10 @@ impl Columns {
         let least = count - optional;
         let count = if found == least as u64 { least } else { count };
         if found != count as u64 || count > MAX_COLUMNS {
-            return Err(ColumnError::Columns { expected: count, found });
+            return Err(ColumnError::Columns {
+                expected: count,
+                found,
+            });
         }
         let mut lengths = Vec::with_capacity(count);
         for _ in 0..count {
@@ -124,7 +147,10 @@ impl Columns {
         let mut ends = vec![end];
         for length in lengths {
             let length = usize::try_from(length).map_err(|_| ColumnError::Lengths)?;
-            end = end.checked_add(length).filter(|&end| end <= content.len()).ok_or(ColumnError::Lengths)?;
+            end = end
+                .checked_add(length)
+                .filter(|&end| end <= content.len())
+                .ok_or(ColumnError::Lengths)?;
             ends.push(end);
         }
         if end != content.len() {
@@ -185,29 +211,47 @@ impl<'a> Values<'a> {
 
     /// Returns an error about a value of the column.
     pub(crate) fn out_of_range(&self, found: u64) -> ColumnError {
-        ColumnError::Value { column: self.column, found }
+        ColumnError::Value {
+            column: self.column,
+            found,
+        }
     }
 
     pub(crate) fn byte(&mut self) -> Result<u8, ColumnError> {
-        let (&byte, rest) = self.rest.split_first().ok_or(ColumnError::Length { column: self.column })?;
+        let (&byte, rest) = self.rest.split_first().ok_or(ColumnError::Length {
+            column: self.column,
+        })?;
         self.rest = rest;
         Ok(byte)
     }
 
     pub(crate) fn take(&mut self, count: usize) -> Result<&'a [u8], ColumnError> {
-        let (bytes, rest) = self.rest.split_at_checked(count).ok_or(ColumnError::Length { column: self.column })?;
+        let (bytes, rest) = self
+            .rest
+            .split_at_checked(count)
+            .ok_or(ColumnError::Length {
+                column: self.column,
+            })?;
         self.rest = rest;
         Ok(bytes)
     }
 
     /// Reads an unsigned LEB128 number.
     pub(crate) fn leb128(&mut self) -> Result<u64, ColumnError> {
-        leb128::take(&mut self.rest).ok_or(ColumnError::Length { column: self.column })
+        leb128::take(&mut self.rest).ok_or(ColumnError::Length {
+            column: self.column,
+        })
     }
 
     /// Checks that the column has been read to its end.
     pub(crate) fn finish(&self) -> Result<(), ColumnError> {
-        if self.rest.is_empty() { Ok(()) } else { Err(ColumnError::Length { column: self.column }) }
+        if self.rest.is_empty() {
+            Ok(())
+        } else {
+            Err(ColumnError::Length {
+                column: self.column,
+            })
+        }
     }
 }
 
@@ -231,7 +275,8 @@ impl Octaves {
         }
         let octave = value.ilog2();
         let low = octave - self.leading;
-        let class = ((octave - self.direct) << self.leading) + (value >> low) as u32 - (1 << self.leading);
+        let class =
+            ((octave - self.direct) << self.leading) + (value >> low) as u32 - (1 << self.leading);
         (((1 << self.direct) + class) as u8, low)
     }
 
@@ -244,7 +289,10 @@ impl Octaves {
         let low = octave - self.leading;
         let lead = (1 << self.leading) + (class & ((1 << self.leading) - 1));
         if octave > 63 {
-            return Err(ColumnError::Value { column: bits.column, found: u64::from(symbol) });
+            return Err(ColumnError::Value {
+                column: bits.column,
+                found: u64::from(symbol),
+            });
         }
         Ok(u64::from(lead) << low | bits.read(low)?)
     }
@@ -270,14 +318,23 @@ pub(crate) struct Bits<'a> {
 
 impl<'a> Bits<'a> {
     pub(crate) fn new(columns: &'a Columns, column: usize) -> Bits<'a> {
-        Bits { column, bytes: columns.bytes(column), at: 0 }
+        Bits {
+            column,
+            bytes: columns.bytes(column),
+            at: 0,
+        }
     }
 
     fn read(&mut self, count: u32) -> Result<u64, ColumnError> {
         let end = self.at + count as usize;
         let bytes = self.bytes.get(self.at / 8..end.div_ceil(8));
-        let bytes = bytes.ok_or(ColumnError::Length { column: self.column })?;
-        let bits = bytes.iter().rev().fold(0u128, |bits, &byte| (bits << 8) | u128::from(byte));
+        let bytes = bytes.ok_or(ColumnError::Length {
+            column: self.column,
+        })?;
+        let bits = bytes
+            .iter()
+            .rev()
+            .fold(0u128, |bits, &byte| (bits << 8) | u128::from(byte));
         let value = (bits >> (self.at % 8)) & ((1 << count) - 1);
         self.at = end;
         Ok(value as u64)
@@ -285,7 +342,13 @@ impl<'a> Bits<'a> {
 
     /// Checks that the bit string has been read to its last byte.
     pub(crate) fn finish(&self) -> Result<(), ColumnError> {
-        if self.bytes.len() == self.at.div_ceil(8) { Ok(()) } else { Err(ColumnError::Length { column: self.column }) }
+        if self.bytes.len() == self.at.div_ceil(8) {
+            Ok(())
+        } else {
+            Err(ColumnError::Length {
+                column: self.column,
+            })
+        }
     }
 }
 
@@ -314,7 +377,10 @@ impl BitWriter {
 
 /// Compresses columns into one frame and appends the seal; also returns the compressed size of each column.
 #[cfg(feature = "write")]
-pub(crate) fn compress(columns: &[Vec<u8>], level: i32) -> Result<(Vec<u8>, Vec<usize>), ColumnError> {
+pub(crate) fn compress(
+    columns: &[Vec<u8>],
+    level: i32,
+) -> Result<(Vec<u8>, Vec<usize>), ColumnError> {
     use std::cell::RefCell;
 
     use zstd_safe::{CCtx, get_error_name};
@@ -328,12 +394,16 @@ pub(crate) fn compress(columns: &[Vec<u8>], level: i32) -> Result<(Vec<u8>, Vec<
     if size > MAX_CONTENT {
         return Err(ColumnError::TooLarge { found: size as u64 });
     }
-    let zstd = |code| ColumnError::Compress { name: get_error_name(code) };
+    let zstd = |code| ColumnError::Compress {
+        name: get_error_name(code),
+    };
     thread_local! {
         /// Made once a thread: its tables take as long to have as a block to compress.
         static CONTEXT: RefCell<CCtx<'static>> = RefCell::new(CCtx::create());
     }
-    CONTEXT.with_borrow_mut(|context| compress_with(context, &header, columns, size, level).map_err(zstd))
+    CONTEXT.with_borrow_mut(|context| {
+        compress_with(context, &header, columns, size, level).map_err(zstd)
+    })
 }
 
 /// Compresses columns and their header to a sealed frame. Returns the frame and the compressed size of each column.
@@ -362,7 +432,11 @@ fn compress_with(
     let last = columns.iter().rposition(|column| !column.is_empty());
     let mut before = 0;
     for (n, column) in core::iter::once(header).chain(columns).enumerate() {
-        let end = if n == last.map_or(0, |last| last + 1) { ZSTD_e_end } else { ZSTD_e_flush };
+        let end = if n == last.map_or(0, |last| last + 1) {
+            ZSTD_e_end
+        } else {
+            ZSTD_e_flush
+        };
         if !column.is_empty() {
             let mut input = InBuffer::around(column);
             while context.compress_stream2(&mut output, &mut input, end)? != 0 {}

@@ -8,7 +8,8 @@
 
 use shakmaty::attacks;
 use shakmaty::{
-    Bitboard, Board, CastlingSide, Chess, Color, EnPassantMode, File, Piece, Position as _, Rank, Role, Setup, Square,
+    Bitboard, Board, CastlingSide, Chess, Color, EnPassantMode, File, Piece, Position as _, Rank,
+    Role, Setup, Square,
 };
 
 use super::columns::{ColumnError, Columns, Values};
@@ -51,18 +52,41 @@ pub(crate) const COLUMNS: &[&str] = &[
 pub(crate) const MAX_POSITIONS: usize = 1 << 13;
 
 const BLACK_TO_MOVE: u8 = 1;
-const CORNERS: [(u8, Square); 4] = [(2, Square::A1), (4, Square::H1), (8, Square::A8), (16, Square::H8)];
+const CORNERS: [(u8, Square); 4] = [
+    (2, Square::A1),
+    (4, Square::H1),
+    (8, Square::A8),
+    (16, Square::H8),
+];
 const OTHER_RIGHTS: u8 = 32;
 const EN_PASSANT: u8 = 64;
 
 /// The kinds of a root's pieces, kings first; two kinds of one role share a column.
 const ROOT_KINDS: [Piece; 10] = {
     let [q, bq, r, br, b, bb, n, bn] = KINDS;
-    [Color::White.king(), Color::Black.king(), q, bq, r, br, b, bb, n, bn]
+    [
+        Color::White.king(),
+        Color::Black.king(),
+        q,
+        bq,
+        r,
+        br,
+        b,
+        bb,
+        n,
+        bn,
+    ]
 };
 
 /// The order in which the pieces of the side to move are numbered.
-const ROLES: [Role; 6] = [Role::Knight, Role::Bishop, Role::Rook, Role::Queen, Role::King, Role::Pawn];
+const ROLES: [Role; 6] = [
+    Role::Knight,
+    Role::Bishop,
+    Role::Rook,
+    Role::Queen,
+    Role::King,
+    Role::Pawn,
+];
 
 /// A position as a block stores it, not checked against the rules of chess.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,13 +122,22 @@ impl Node {
     }
 
     fn empty() -> Node {
-        Node { board: Board::empty(), turn: Color::White, castling_rights: Bitboard::EMPTY, ep_square: None }
+        Node {
+            board: Board::empty(),
+            turn: Color::White,
+            castling_rights: Bitboard::EMPTY,
+            ep_square: None,
+        }
     }
 
     /// Returns the pieces of the side to move, in the order of their numbers.
     fn movers(&self) -> impl Iterator<Item = (Role, Square)> + '_ {
         let own = self.board.by_color(self.turn);
-        ROLES.into_iter().flat_map(move |role| (self.board.by_role(role) & own).into_iter().map(move |at| (role, at)))
+        ROLES.into_iter().flat_map(move |role| {
+            (self.board.by_role(role) & own)
+                .into_iter()
+                .map(move |at| (role, at))
+        })
     }
 
     /// Returns the targets of a piece; the square of an own rook stands for castling with it.
@@ -113,12 +146,19 @@ impl Node {
         let own = self.board.by_color(self.turn);
         if role == Role::Pawn {
             let captures = attacks::pawn_attacks(self.turn, from) & self.board.by_color(!self.turn);
-            let forward = |squares: Bitboard| self.turn.fold_wb(squares.shift(8), squares.shift(-8)) & !occupied;
+            let forward = |squares: Bitboard| {
+                self.turn.fold_wb(squares.shift(8), squares.shift(-8)) & !occupied
+            };
             let push = forward(Bitboard::from_square(from));
-            let double = forward(push & Bitboard::from_rank(self.turn.fold_wb(Rank::Third, Rank::Sixth)));
+            let double =
+                forward(push & Bitboard::from_rank(self.turn.fold_wb(Rank::Third, Rank::Sixth)));
             return (captures | push | double) & !Bitboard::BACKRANKS;
         }
-        let castling = if role == Role::King { self.castling_rights & own } else { Bitboard::EMPTY };
+        let castling = if role == Role::King {
+            self.castling_rights & own
+        } else {
+            Bitboard::EMPTY
+        };
         (attacks::attacks(from, role.of(self.turn), occupied) & !own) | castling
     }
 
@@ -136,8 +176,10 @@ impl Node {
             if self.board.by_color(self.turn).contains(to) {
                 let side = CastlingSide::from_king_side(from < to);
                 next.board.discard_piece_at(to);
-                next.board.set_piece_at(side.rook_to(self.turn), self.turn.rook());
-                next.board.set_piece_at(side.king_to(self.turn), self.turn.king());
+                next.board
+                    .set_piece_at(side.rook_to(self.turn), self.turn.rook());
+                next.board
+                    .set_piece_at(side.king_to(self.turn), self.turn.king());
                 return next;
             }
         }
@@ -166,7 +208,10 @@ impl Forest {
     pub(crate) fn decode(columns: &Columns) -> Result<Forest, ColumnError> {
         let links = columns.bytes(LINK);
         if links.is_empty() || links.len() > MAX_POSITIONS {
-            return Err(ColumnError::Value { column: LINK, found: links.len() as u64 });
+            return Err(ColumnError::Value {
+                column: LINK,
+                found: links.len() as u64,
+            });
         }
         let mut steps = (columns.values(STEP_PIECE), columns.values(STEP_TARGET));
         let mut roots = RootReader::new(columns);
@@ -183,8 +228,14 @@ impl Forest {
                 forest.parents.push(None);
                 forest.steps.push(NO_STEP);
             } else {
-                let keep = path.len().checked_sub(usize::from(link) - 1).filter(|&keep| keep > 0);
-                path.truncate(keep.ok_or(ColumnError::Value { column: LINK, found: link.into() })?);
+                let keep = path
+                    .len()
+                    .checked_sub(usize::from(link) - 1)
+                    .filter(|&keep| keep > 0);
+                path.truncate(keep.ok_or(ColumnError::Value {
+                    column: LINK,
+                    found: link.into(),
+                })?);
                 let parent = path[path.len() - 1];
                 let node = &forest.nodes[parent as usize];
                 let (node, step) = decode_step(node, &mut steps.0, &mut steps.1)?;
@@ -207,11 +258,17 @@ fn decode_step(
     targets: &mut Values<'_>,
 ) -> Result<(Node, StepSquares), ColumnError> {
     let piece = pieces.byte()?;
-    let (role, from) = node.movers().nth(piece.into()).ok_or_else(|| pieces.out_of_range(piece.into()))?;
+    let (role, from) = node
+        .movers()
+        .nth(piece.into())
+        .ok_or_else(|| pieces.out_of_range(piece.into()))?;
     let target = targets.byte()?;
     let squares = node.targets(role, from);
     let squares = node.turn.fold_wb(squares, squares.flip_vertical());
-    let to = squares.into_iter().nth(target.into()).ok_or_else(|| targets.out_of_range(target.into()))?;
+    let to = squares
+        .into_iter()
+        .nth(target.into())
+        .ok_or_else(|| targets.out_of_range(target.into()))?;
     let to = relative_square(to, node.turn);
     Ok((node.step(role, from, to), (from, to)))
 }
@@ -252,15 +309,20 @@ impl<'a> RootReader<'a> {
         }
         if flags & EN_PASSANT != 0 {
             let found = self.columns[FLAGS_EXTRA].byte()?;
-            let file = File::try_from(found).map_err(|_| self.columns[FLAGS_EXTRA].out_of_range(found.into()))?;
-            node.ep_square = Some(Square::from_coords(file, node.turn.fold_wb(Rank::Sixth, Rank::Third)));
+            let file = File::try_from(found)
+                .map_err(|_| self.columns[FLAGS_EXTRA].out_of_range(found.into()))?;
+            node.ep_square = Some(Square::from_coords(
+                file,
+                node.turn.fold_wb(Rank::Sixth, Rank::Third),
+            ));
         }
 
         let changed = self.columns[PAWN_FILES].byte()?;
         for (n, file) in FILES.into_iter().enumerate() {
             if changed >> n & 1 != 0 {
                 let low = self.columns[PAWN_CODES].byte()?;
-                self.files[n] = u16::from(self.columns[PAWN_CODES_HIGH].byte()?) << 8 | u16::from(low);
+                self.files[n] =
+                    u16::from(self.columns[PAWN_CODES_HIGH].byte()?) << 8 | u16::from(low);
             }
             let code = self.files[n];
             set_file_code(&mut node.board, file, code)
@@ -298,7 +360,9 @@ fn read_squares(
         let found = values.byte()?;
         let square = match found.checked_sub(1) {
             None => last.get(n).copied(),
-            Some(square) => Square::try_from(square).ok().map(|square| relative_square(square, kind.color)),
+            Some(square) => Square::try_from(square)
+                .ok()
+                .map(|square| relative_square(square, kind.color)),
         };
         let square = square.filter(|&square| !board.occupied().contains(square));
         let square = square.ok_or_else(|| values.out_of_range(found.into()))?;

@@ -32,7 +32,9 @@ impl ContentHash {
 
     /// Returns hash number `n` of a list of hashes.
     pub fn nth(list: &[u8], n: usize) -> Option<ContentHash> {
-        list.chunks_exact(ContentHash::BYTES).nth(n).and_then(ContentHash::from_bytes)
+        list.chunks_exact(ContentHash::BYTES)
+            .nth(n)
+            .and_then(ContentHash::from_bytes)
     }
 
     pub(super) fn from_bytes(bytes: &[u8]) -> Option<ContentHash> {

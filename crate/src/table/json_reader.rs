@@ -21,13 +21,21 @@ pub(super) struct JsonReader<'a> {
 impl<'a> JsonReader<'a> {
     /// Creates a reader at the beginning of a text.
     pub(super) fn new(text: &'a str) -> JsonReader<'a> {
-        JsonReader { text, at: 0, depth: 0 }
+        JsonReader {
+            text,
+            at: 0,
+            depth: 0,
+        }
     }
 
     /// Checks that nothing follows.
     pub(super) fn finish(&mut self) -> Result<(), ManifestError> {
         self.space();
-        if self.at == self.text.len() { Ok(()) } else { Err(self.expected("end")) }
+        if self.at == self.text.len() {
+            Ok(())
+        } else {
+            Err(self.expected("end"))
+        }
     }
 
     /// Reads an object: calls `member` with each name; `member` must read the value.
@@ -90,13 +98,18 @@ impl<'a> JsonReader<'a> {
         loop {
             // Strings seldom have escapes, and inline pages are long.
             let rest = self.text.get(self.at..).unwrap_or_default();
-            let plain = rest.bytes().take_while(|&byte| byte >= b' ' && byte != b'"' && byte != b'\\').count();
+            let plain = rest
+                .bytes()
+                .take_while(|&byte| byte >= b' ' && byte != b'"' && byte != b'\\')
+                .count();
             string += rest.get(..plain).unwrap_or_default();
             self.at += plain;
             match self.next() {
                 Some(b'"') => return Ok(string),
                 Some(b'\\') => {
-                    let escape = self.escape().ok_or_else(|| self.expected("escape sequence"))?;
+                    let escape = self
+                        .escape()
+                        .ok_or_else(|| self.expected("escape sequence"))?;
                     string.to_mut().push(escape);
                 }
                 _ => return Err(self.expected("end of string")),
@@ -112,7 +125,12 @@ impl<'a> JsonReader<'a> {
             let digit = digit.checked_sub(b'0').filter(|digit| *digit < 10)?;
             number.checked_mul(10)?.checked_add(digit.into())
         });
-        number.filter(|_| self.at > start).ok_or(ManifestError::Json { expected: "whole number", at: start })
+        number
+            .filter(|_| self.at > start)
+            .ok_or(ManifestError::Json {
+                expected: "whole number",
+                at: start,
+            })
     }
 
     /// Skips a value of any kind.
@@ -125,15 +143,23 @@ impl<'a> JsonReader<'a> {
             _ => {
                 let start = self.at;
                 match self.word() {
-                    b"true" | b"false" | b"null" | [b'0'..=b'9', ..] | [b'-', b'0'..=b'9', ..] => Ok(()),
-                    _ => Err(ManifestError::Json { expected: "value", at: start }),
+                    b"true" | b"false" | b"null" | [b'0'..=b'9', ..] | [b'-', b'0'..=b'9', ..] => {
+                        Ok(())
+                    }
+                    _ => Err(ManifestError::Json {
+                        expected: "value",
+                        at: start,
+                    }),
                 }
             }
         }
     }
 
     fn expected(&self, expected: &'static str) -> ManifestError {
-        ManifestError::Json { expected, at: self.at }
+        ManifestError::Json {
+            expected,
+            at: self.at,
+        }
     }
 
     fn peek(&self) -> Option<u8> {
@@ -163,8 +189,11 @@ impl<'a> JsonReader<'a> {
     /// Reads a number, `true`, `false` or `null` as text.
     fn word(&mut self) -> &'a [u8] {
         let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
-        let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
-        let word = rest.get(..rest.iter().take_while(|byte| is_part(byte)).count()).unwrap_or_default();
+        let is_part =
+            |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+        let word = rest
+            .get(..rest.iter().take_while(|byte| is_part(byte)).count())
+            .unwrap_or_default();
         self.at += word.len();
         word
     }
@@ -180,7 +209,11 @@ impl<'a> JsonReader<'a> {
             b't' => '\t',
             b'u' => match self.unit()? {
                 high @ 0xd800..0xdc00 => {
-                    let low = if self.next()? == b'\\' && self.next()? == b'u' { self.unit()? } else { 0 };
+                    let low = if self.next()? == b'\\' && self.next()? == b'u' {
+                        self.unit()?
+                    } else {
+                        0
+                    };
                     let low = low.checked_sub(0xdc00).filter(|low| *low < 0x400)?;
                     char::from_u32(0x10000 + ((high - 0xd800) << 10) + low)?
                 }
@@ -192,7 +225,9 @@ impl<'a> JsonReader<'a> {
 
     /// Reads four hexadecimal digits.
     fn unit(&mut self) -> Option<u32> {
-        (0..4).try_fold(0, |unit, _| Some(unit << 4 | char::from(self.next()?).to_digit(16)?))
+        (0..4).try_fold(0, |unit, _| {
+            Some(unit << 4 | char::from(self.next()?).to_digit(16)?)
+        })
     }
 }
 
@@ -208,7 +243,9 @@ mod tests {
         Ok(match json.peek() {
             Some(b'{') => {
                 let mut members = serde_json::Map::new();
-                json.object(&mut |json, name| value(json).map(|value| drop(members.insert(name.to_string(), value))))?;
+                json.object(&mut |json, name| {
+                    value(json).map(|value| drop(members.insert(name.to_string(), value)))
+                })?;
                 members.into()
             }
             Some(b'[') => {
@@ -237,9 +274,10 @@ mod tests {
         match value {
             Value::Number(n) => n.as_u64().map_or(Value::Null, Value::from),
             Value::Array(items) => items.into_iter().map(without_fractions).collect(),
-            Value::Object(members) => {
-                members.into_iter().map(|(name, value)| (name, without_fractions(value))).collect()
-            }
+            Value::Object(members) => members
+                .into_iter()
+                .map(|(name, value)| (name, without_fractions(value)))
+                .collect(),
             Value::Bool(_) => Value::Null,
             other => other,
         }
@@ -281,10 +319,16 @@ mod tests {
             "\"\\u00e\u{e9}\"",
             "nulls",
         ] {
-            let theirs = serde_json::from_str::<Value>(text).ok().map(without_fractions);
+            let theirs = serde_json::from_str::<Value>(text)
+                .ok()
+                .map(without_fractions);
             assert_eq!(whole(text).ok(), theirs, "{text}");
             let mut json = JsonReader::new(text);
-            assert_eq!(json.skip().and_then(|()| json.finish()).is_ok(), theirs.is_some(), "{text}");
+            assert_eq!(
+                json.skip().and_then(|()| json.finish()).is_ok(),
+                theirs.is_some(),
+                "{text}"
+            );
         }
     }
 

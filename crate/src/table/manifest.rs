@@ -104,14 +104,30 @@ impl Pages {
     }
 
     /// Adds a page. Its start is set when the length of its shard is known.
-    fn push(&mut self, shard: usize, separator: &[u8], hash: ContentHash) -> Result<(), ManifestError> {
-        let last = self.locations.len().checked_sub(1).map(|last| self.separator(last));
+    fn push(
+        &mut self,
+        shard: usize,
+        separator: &[u8],
+        hash: ContentHash,
+    ) -> Result<(), ManifestError> {
+        let last = self
+            .locations
+            .len()
+            .checked_sub(1)
+            .map(|last| self.separator(last));
         if last.map_or(!separator.is_empty(), |last| last >= separator) {
-            return Err(ManifestError::Order { page: self.locations.len() });
+            return Err(ManifestError::Order {
+                page: self.locations.len(),
+            });
         }
         self.separators.extend_from_slice(separator);
         let separator = self.separators.len() as u32;
-        self.locations.push(PageLocation { separator, shard: shard as u32, start: 0, hash });
+        self.locations.push(PageLocation {
+            separator,
+            shard: shard as u32,
+            start: 0,
+            hash,
+        });
         Ok(())
     }
 }
@@ -131,7 +147,10 @@ impl Manifest {
 
     /// Returns a member of `info`, by its name.
     pub fn info_of(&self, name: &str) -> Option<&str> {
-        self.info.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
+        self.info
+            .iter()
+            .find(|(other, _)| other == name)
+            .map(|(_, value)| value.as_str())
     }
 
     /// Reads a manifest.
@@ -161,7 +180,10 @@ impl Manifest {
                     "records" => records = json.text()?.into_owned(),
                     "positions" => manifest.positions = json.number()?,
                     "totals" => manifest.totals = members(json, |json| json.number())?,
-                    "info" => manifest.info = members(json, |json| json.text().map(|text| text.into_owned()))?,
+                    "info" => {
+                        manifest.info =
+                            members(json, |json| json.text().map(|text| text.into_owned()))?
+                    }
                     "shards" => json.array(&mut |json| manifest.read_shard(json))?,
                     _ => json.skip()?,
                 }
@@ -172,13 +194,18 @@ impl Manifest {
         let read = read();
         // A manifest of another kind of record may have any other content.
         if !records.is_empty() && records != R::KIND {
-            return Err(TableError::Kind { expected: R::KIND, found: records });
+            return Err(TableError::Kind {
+                expected: R::KIND,
+                found: records,
+            });
         }
         read?;
         let has_no_page = manifest.pages.locations.is_empty();
-        for (is_missing, member) in
-            [(records.is_empty(), "records"), (manifest.shards.is_empty(), "shards"), (has_no_page, "pages")]
-        {
+        for (is_missing, member) in [
+            (records.is_empty(), "records"),
+            (manifest.shards.is_empty(), "shards"),
+            (has_no_page, "pages"),
+        ] {
             if is_missing {
                 return Err(ManifestError::Missing(member).into());
             }
@@ -198,22 +225,56 @@ impl Manifest {
         info: Vec<(String, String)>,
         shards: Vec<WrittenShard>,
     ) -> Result<Manifest, ManifestError> {
-        let mut manifest = Manifest { positions, totals, info, shards: Vec::new(), pages: Pages::default() };
-        for WrittenShard { file, bytes, positions, live, pages, inline_pages } in shards {
+        let mut manifest = Manifest {
+            positions,
+            totals,
+            info,
+            shards: Vec::new(),
+            pages: Pages::default(),
+        };
+        for WrittenShard {
+            file,
+            bytes,
+            positions,
+            live,
+            pages,
+            inline_pages,
+        } in shards
+        {
             let mut lengths = Vec::new();
-            for WrittenPage { separator, bytes, hash } in pages {
-                manifest.pages.push(manifest.shards.len(), &separator, hash)?;
+            for WrittenPage {
+                separator,
+                bytes,
+                hash,
+            } in pages
+            {
+                manifest
+                    .pages
+                    .push(manifest.shards.len(), &separator, hash)?;
                 lengths.push(page_length(bytes)?);
             }
-            let shard = Shard { file, bytes, positions, live, inline_pages, pages: 0..0 };
+            let shard = Shard {
+                file,
+                bytes,
+                positions,
+                live,
+                inline_pages,
+                pages: 0..0,
+            };
             manifest.add(shard, &lengths)?;
         }
         Ok(manifest)
     }
 
     fn read_shard(&mut self, json: &mut JsonReader<'_>) -> Result<(), ManifestError> {
-        let mut shard =
-            Shard { file: String::new(), bytes: 0, positions: 0, live: None, inline_pages: Vec::new(), pages: 0..0 };
+        let mut shard = Shard {
+            file: String::new(),
+            bytes: 0,
+            positions: 0,
+            live: None,
+            inline_pages: Vec::new(),
+            pages: 0..0,
+        };
         let mut lengths = Vec::new();
         json.object(&mut |json, name| {
             match name {
@@ -239,7 +300,10 @@ impl Manifest {
                     lengths.push(page_length(length)?);
                     Ok(())
                 })?,
-                "carried" => shard.inline_pages = base64::decode(&json.text()?).ok_or(ManifestError::Base64)?,
+                "carried" => {
+                    shard.inline_pages =
+                        base64::decode(&json.text()?).ok_or(ManifestError::Base64)?
+                }
                 _ => json.skip()?,
             }
             Ok(())
@@ -249,17 +313,30 @@ impl Manifest {
 
     /// Adds a shard, whose pages are the last `lengths.len()` pages that were added.
     fn add(&mut self, shard: Shard, lengths: &[u32]) -> Result<(), ManifestError> {
-        let Shard { file, bytes, inline_pages, .. } = &shard;
+        let Shard {
+            file,
+            bytes,
+            inline_pages,
+            ..
+        } = &shard;
         let (file, bytes) = (|| file.clone(), *bytes);
         if !is_shard_name(&shard.file) {
             return Err(ManifestError::ShardName { found: file() });
         }
         let page_bytes = lengths.iter().map(|&length| u64::from(length)).sum();
         let Some(mut start) = bytes.checked_sub(page_bytes) else {
-            return Err(ManifestError::ShardLength { file: file(), expected: page_bytes, found: bytes });
+            return Err(ManifestError::ShardLength {
+                file: file(),
+                expected: page_bytes,
+                found: bytes,
+            });
         };
         if !inline_pages.is_empty() && inline_pages.len() as u64 != page_bytes {
-            return Err(ManifestError::InlinePages { file: file(), expected: page_bytes, found: inline_pages.len() });
+            return Err(ManifestError::InlinePages {
+                file: file(),
+                expected: page_bytes,
+                found: inline_pages.len(),
+            });
         }
         let pages = self.pages.locations.len() - lengths.len()..self.pages.locations.len();
         for (location, &length) in self.pages.locations[pages.clone()].iter_mut().zip(lengths) {
@@ -300,20 +377,50 @@ impl Manifest {
             carried: String,
         }
         let shards = (0..self.shards.len()).map(|n| {
-            let Shard { file, bytes, positions, live, inline_pages, .. } = &self.shards[n];
-            let hashes = self.pages.locations[self.shards[n].pages.clone()].iter().map(|location| location.hash);
+            let Shard {
+                file,
+                bytes,
+                positions,
+                live,
+                inline_pages,
+                ..
+            } = &self.shards[n];
+            let hashes = self.pages.locations[self.shards[n].pages.clone()]
+                .iter()
+                .map(|location| location.hash);
             let pages = self.pages_of(n).zip(hashes);
-            let pages = pages.map(|(page, hash)| (hex(&page.keys.from), page.len(), base64::encode(&hash.to_bytes())));
+            let pages = pages.map(|(page, hash)| {
+                (
+                    hex(&page.keys.from),
+                    page.len(),
+                    base64::encode(&hash.to_bytes()),
+                )
+            });
             let pages = pages.collect();
             let carried = base64::encode(inline_pages);
-            ShardBody { file, bytes: *bytes, positions: *positions, live: *live, pages, carried }
+            ShardBody {
+                file,
+                bytes: *bytes,
+                positions: *positions,
+                live: *live,
+                pages,
+                carried,
+            }
         });
         let body = Body {
             format: Manifest::FORMAT,
             records: R::KIND,
             positions: self.positions,
-            totals: self.totals.iter().map(|(name, total)| (name.as_str(), *total)).collect(),
-            info: self.info.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect(),
+            totals: self
+                .totals
+                .iter()
+                .map(|(name, total)| (name.as_str(), *total))
+                .collect(),
+            info: self
+                .info
+                .iter()
+                .map(|(name, text)| (name.as_str(), text.as_str()))
+                .collect(),
             shards: shards.collect(),
         };
         let mut text = serde_json::to_string(&body)?;
@@ -336,7 +443,8 @@ impl Manifest {
 
     /// Returns the page that lists the block of `key`, with its hash.
     pub fn page_and_hash_of(&self, key: &Key) -> Option<(Chunk, ContentHash)> {
-        self.number_of(key.as_bytes()).map(|n| (self.page(n), self.pages.locations[n].hash))
+        self.number_of(key.as_bytes())
+            .map(|n| (self.page(n), self.pages.locations[n].hash))
     }
 
     /// Returns the number of the last page whose separator is not above `key`.
@@ -344,7 +452,11 @@ impl Manifest {
         let (mut low, mut high) = (0, self.pages.locations.len());
         while low < high {
             let middle = low.midpoint(high);
-            if self.pages.separator(middle) <= key { low = middle + 1 } else { high = middle }
+            if self.pages.separator(middle) <= key {
+                low = middle + 1
+            } else {
+                high = middle
+            }
         }
         low.checked_sub(1)
     }
@@ -353,12 +465,20 @@ impl Manifest {
         let PageLocation { shard, start, .. } = self.pages.locations[n];
         let shard = &self.shards[shard as usize];
         let next = self.pages.locations.get(n + 1);
-        let end = if n + 1 < shard.pages.end { next.map_or(shard.bytes, |next| next.start) } else { shard.bytes };
+        let end = if n + 1 < shard.pages.end {
+            next.map_or(shard.bytes, |next| next.start)
+        } else {
+            shard.bytes
+        };
         let keys = KeyRange {
             from: self.pages.separator(n).to_vec(),
             until: next.map(|_| self.pages.separator(n + 1).to_vec()),
         };
-        Chunk { file: shard.file.clone(), range: start..end, keys }
+        Chunk {
+            file: shard.file.clone(),
+            range: start..end,
+            keys,
+        }
     }
 
     /// Returns all pages in ascending order of keys.
@@ -374,13 +494,18 @@ impl Manifest {
     /// Returns page `n` of a shard.
     pub fn page_of_shard(&self, shard: usize, n: usize) -> Option<Chunk> {
         let pages = &self.shards.get(shard)?.pages;
-        pages.start.checked_add(n).filter(|n| *n < pages.end).map(|n| self.page(n))
+        pages
+            .start
+            .checked_add(n)
+            .filter(|n| *n < pages.end)
+            .map(|n| self.page(n))
     }
 
     /// Returns the hash of a page; `None` if the manifest does not list the page.
     pub fn hash_of(&self, page: &Chunk) -> Option<ContentHash> {
         let location = self.pages.locations.get(self.number_of(&page.keys.from)?)?;
-        let is_it = location.start == page.range.start && self.shards.get(location.shard as usize)?.file == page.file;
+        let is_it = location.start == page.range.start
+            && self.shards.get(location.shard as usize)?.file == page.file;
         is_it.then_some(location.hash)
     }
 
@@ -389,17 +514,28 @@ impl Manifest {
         let location = self.pages.locations.get(self.number_of(&page.keys.from)?)?;
         let shard = self.shards.get(location.shard as usize)?;
         let is_inline = shard.file == page.file && !shard.inline_pages.is_empty();
-        is_inline.then(|| page.within(&shard.inline_pages, shard.bytes.saturating_sub(shard.inline_pages.len() as u64)))
+        is_inline.then(|| {
+            page.within(
+                &shard.inline_pages,
+                shard.bytes.saturating_sub(shard.inline_pages.len() as u64),
+            )
+        })
     }
 
     /// Returns the total of this name; 0 if there is no such total.
     pub fn total(&self, name: &str) -> u64 {
-        self.totals.iter().find(|(other, _)| other == name).map_or(0, |(_, total)| *total)
+        self.totals
+            .iter()
+            .find(|(other, _)| other == name)
+            .map_or(0, |(_, total)| *total)
     }
 
     /// Returns the size of all shards, in bytes.
     pub fn bytes(&self) -> u64 {
-        self.shards.iter().map(|shard| shard.bytes).fold(0, u64::saturating_add)
+        self.shards
+            .iter()
+            .map(|shard| shard.bytes)
+            .fold(0, u64::saturating_add)
     }
 }
 
@@ -411,7 +547,9 @@ fn members<V>(
     let mut members = Vec::new();
     json.object(&mut |json, name| {
         if members.len() == Manifest::MAX_MEMBERS {
-            return Err(ManifestError::Members { most: Manifest::MAX_MEMBERS });
+            return Err(ManifestError::Members {
+                most: Manifest::MAX_MEMBERS,
+            });
         }
         members.push((name.to_string(), value(json)?));
         Ok(())
@@ -428,22 +566,35 @@ fn format_of(bytes: &[u8]) -> Result<u64, ManifestError> {
         return Err(ManifestError::TooLarge { found: bytes.len() });
     }
     let number = bytes.strip_prefix(b"{\"format\":").and_then(|rest| {
-        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count().min(20);
+        let digits = rest
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit())
+            .count()
+            .min(20);
         core::str::from_utf8(&rest[..digits]).ok()?.parse().ok()
     });
-    number.ok_or_else(|| ManifestError::Beginning { found: letters(&bytes[..bytes.len().min(24)]) })
+    number.ok_or_else(|| ManifestError::Beginning {
+        found: letters(&bytes[..bytes.len().min(24)]),
+    })
 }
 
 /// Checks the checksum that ends a manifest.
 fn check(bytes: &[u8]) -> Result<(), ManifestError> {
-    let start = bytes.len().saturating_sub(CHECKSUM.len() + 16 + "\"}\n".len());
+    let start = bytes
+        .len()
+        .saturating_sub(CHECKSUM.len() + 16 + "\"}\n".len());
     let (before, after) = bytes.split_at(start);
-    let after = after.strip_prefix(CHECKSUM.as_bytes()).ok_or(ManifestError::NoChecksum)?;
+    let after = after
+        .strip_prefix(CHECKSUM.as_bytes())
+        .ok_or(ManifestError::NoChecksum)?;
     let expected = checksum(before);
     if after.strip_suffix(b"\"}\n") == Some(format!("{expected:016x}").as_bytes()) {
         return Ok(());
     }
-    Err(ManifestError::Checksum { expected, found: letters(after) })
+    Err(ManifestError::Checksum {
+        expected,
+        found: letters(after),
+    })
 }
 
 /// Converts bytes that may be no text to characters, one for each byte.
@@ -453,7 +604,9 @@ fn letters(bytes: &[u8]) -> String {
 
 /// Returns the length of a page, if a page can have it.
 fn page_length(length: u64) -> Result<u32, ManifestError> {
-    let fits = u32::try_from(length).ok().filter(|&length| length > 0 && length as usize <= Page::MAX_BYTES);
+    let fits = u32::try_from(length)
+        .ok()
+        .filter(|&length| length > 0 && length as usize <= Page::MAX_BYTES);
     fits.ok_or(ManifestError::PageLength { found: length })
 }
 
@@ -464,13 +617,22 @@ fn parse_separator(text: &str) -> Result<Vec<u8>, ManifestError> {
             return None;
         }
         let digit = |byte: u8| char::from(byte).to_digit(16);
-        text.as_bytes().chunks(2).map(|pair| Some((digit(pair[0])? << 4 | digit(pair[1])?) as u8)).collect()
+        text.as_bytes()
+            .chunks(2)
+            .map(|pair| Some((digit(pair[0])? << 4 | digit(pair[1])?) as u8))
+            .collect()
     };
-    parse().ok_or_else(|| ManifestError::Separator { found: text.to_string() })
+    parse().ok_or_else(|| ManifestError::Separator {
+        found: text.to_string(),
+    })
 }
 
 /// Reads a hash, in Base64.
 fn parse_hash(text: &str) -> Result<ContentHash, ManifestError> {
-    let hash = base64::decode(text).as_deref().and_then(ContentHash::from_bytes);
-    hash.ok_or_else(|| ManifestError::PageHash { found: text.to_string() })
+    let hash = base64::decode(text)
+        .as_deref()
+        .and_then(ContentHash::from_bytes);
+    hash.ok_or_else(|| ManifestError::PageHash {
+        found: text.to_string(),
+    })
 }

@@ -101,33 +101,75 @@ impl fmt::Display for ManifestError {
         match self {
             ManifestError::Empty => f.write_str("the file is empty"),
             ManifestError::TooLarge { found } => {
-                write!(f, "it has {found} bytes, expected at most {}", Manifest::MAX_BYTES)
+                write!(
+                    f,
+                    "it has {found} bytes, expected at most {}",
+                    Manifest::MAX_BYTES
+                )
             }
-            ManifestError::Beginning { found } => write!(f, "it begins with {}, expected {{\"format\":", Quoted(found)),
+            ManifestError::Beginning { found } => write!(
+                f,
+                "it begins with {}, expected {{\"format\":",
+                Quoted(found)
+            ),
             ManifestError::NoChecksum => f.write_str("it has no checksum"),
             ManifestError::Checksum { expected, found } => {
-                write!(f, "its checksum is {expected:016x}, it ends {}: the bytes were changed", Quoted(found))
+                write!(
+                    f,
+                    "its checksum is {expected:016x}, it ends {}: the bytes were changed",
+                    Quoted(found)
+                )
             }
             ManifestError::Utf8(error) => error.fmt(f),
             ManifestError::Json { expected, at } => write!(f, "expected {expected} at byte {at}"),
             ManifestError::Missing(member) => write!(f, "it has no {member}"),
-            ManifestError::Members { most } => write!(f, "totals and info have at most {most} members, found more"),
-            ManifestError::PageItems => f.write_str("a page has a separator, a length and a hash, found more or less"),
+            ManifestError::Members { most } => {
+                write!(f, "totals and info have at most {most} members, found more")
+            }
+            ManifestError::PageItems => {
+                f.write_str("a page has a separator, a length and a hash, found more or less")
+            }
             ManifestError::PageHash { found } => {
-                write!(f, "{} is not the hash of a page, expected 16 bytes in Base64", Quoted(found))
+                write!(
+                    f,
+                    "{} is not the hash of a page, expected 16 bytes in Base64",
+                    Quoted(found)
+                )
             }
             ManifestError::Separator { found } => write!(f, "{} is not a separator", Quoted(found)),
-            ManifestError::Order { page } => write!(f, "the separator of page {page} is out of order"),
-            ManifestError::PageLength { found } => {
-                write!(f, "page of {found} bytes, expected at most {}", Page::MAX_BYTES)
+            ManifestError::Order { page } => {
+                write!(f, "the separator of page {page} is out of order")
             }
-            ManifestError::ShardName { found } => write!(f, "{} is not the name of a shard", Quoted(found)),
-            ManifestError::ShardLength { file, expected, found } => {
-                write!(f, "{file} of {found} bytes is shorter than its pages of {expected} bytes")
+            ManifestError::PageLength { found } => {
+                write!(
+                    f,
+                    "page of {found} bytes, expected at most {}",
+                    Page::MAX_BYTES
+                )
+            }
+            ManifestError::ShardName { found } => {
+                write!(f, "{} is not the name of a shard", Quoted(found))
+            }
+            ManifestError::ShardLength {
+                file,
+                expected,
+                found,
+            } => {
+                write!(
+                    f,
+                    "{file} of {found} bytes is shorter than its pages of {expected} bytes"
+                )
             }
             ManifestError::Base64 => f.write_str("inline pages are not Base64"),
-            ManifestError::InlinePages { file, expected, found } => {
-                write!(f, "{found} bytes of inline pages of {file}, expected {expected}")
+            ManifestError::InlinePages {
+                file,
+                expected,
+                found,
+            } => {
+                write!(
+                    f,
+                    "{found} bytes of inline pages of {file}, expected {expected}"
+                )
             }
         }
     }

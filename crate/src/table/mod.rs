@@ -51,8 +51,8 @@ pub use record::{Record, RecordError};
 pub use shard_name::{SHARD_ENDING, is_shard_name, shard_name};
 #[cfg(feature = "write")]
 pub use write::{
-    BlockOrigin, CompleteTable, Cutter, EncodedBlock, ForeignFile, KeptShard, PartsError, TableWriter, WriteError,
-    WriterOptions, encode_block, page_blocks,
+    BlockOrigin, CompleteTable, Cutter, EncodedBlock, ForeignFile, KeptShard, PartsError,
+    TableWriter, WriteError, WriterOptions, encode_block, page_blocks,
 };
 #[cfg(feature = "write")]
 #[doc(hidden)]

@@ -23,7 +23,10 @@ const HASHES: usize = 9;
 const COLUMNS: usize = 10;
 
 /// The code of the lengths of blocks.
-const LENGTH: Octaves = Octaves { direct: 5, leading: 3 };
+const LENGTH: Octaves = Octaves {
+    direct: 5,
+    leading: 3,
+};
 
 /// A page: its blocks in ascending order of keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +75,10 @@ impl Page {
     pub fn block_and_hash_of(&self, key: &Key, hashes: &[u8]) -> Option<(Chunk, ContentHash)> {
         let n = self.number_of(key)?;
         // A checked list has a hash for each block. No bytes have the default hash.
-        Some((self.block(n), ContentHash::nth(hashes, n).unwrap_or_default()))
+        Some((
+            self.block(n),
+            ContentHash::nth(hashes, n).unwrap_or_default(),
+        ))
     }
 
     /// Returns the blocks in ascending order of keys.
@@ -89,7 +95,11 @@ impl Page {
         let (mut low, mut high) = (0, self.blocks.len());
         while low < high {
             let middle = low.midpoint(high);
-            if *self.separator(middle) <= *key.as_bytes() { low = middle + 1 } else { high = middle }
+            if *self.separator(middle) <= *key.as_bytes() {
+                low = middle + 1
+            } else {
+                high = middle
+            }
         }
         low.checked_sub(1)
     }
@@ -100,17 +110,38 @@ impl Page {
     }
 
     fn block(&self, n: usize) -> Chunk {
-        let Entry { file, start, length, .. } = self.blocks[n];
+        let Entry {
+            file,
+            start,
+            length,
+            ..
+        } = self.blocks[n];
         let next = (n + 1 < self.blocks.len()).then(|| self.separator(n + 1).to_vec());
-        let keys = KeyRange { from: self.separator(n).to_vec(), until: next.or_else(|| self.at.keys.until.clone()) };
-        let other = (file as usize).checked_sub(1).and_then(|n| self.files.get(n));
-        Chunk { file: other.unwrap_or(&self.at.file).clone(), range: start..start.saturating_add(length.into()), keys }
+        let keys = KeyRange {
+            from: self.separator(n).to_vec(),
+            until: next.or_else(|| self.at.keys.until.clone()),
+        };
+        let other = (file as usize)
+            .checked_sub(1)
+            .and_then(|n| self.files.get(n));
+        Chunk {
+            file: other.unwrap_or(&self.at.file).clone(),
+            range: start..start.saturating_add(length.into()),
+            keys,
+        }
     }
 
     /// Returns the approximate memory of the page, in bytes.
     pub fn memory(&self) -> usize {
-        let files = self.files.iter().map(|file| file.len() + size_of::<String>()).sum::<usize>();
-        self.blocks.len() * size_of::<Entry>() + self.separators.len() + files + 2 * self.at.memory()
+        let files = self
+            .files
+            .iter()
+            .map(|file| file.len() + size_of::<String>())
+            .sum::<usize>();
+        self.blocks.len() * size_of::<Entry>()
+            + self.separators.len()
+            + files
+            + 2 * self.at.memory()
     }
 }
 
@@ -130,14 +161,24 @@ fn parse(frame: &[u8], at: &Chunk) -> Result<Page, ChunkErrorKind> {
         return Err(hashes.out_of_range(start).into());
     };
     if columns.bytes(FILES).len() % HASH_BYTES != 0 {
-        return Err(ChunkErrorKind::Columns(columns.values(FILES).out_of_range(columns.bytes(FILES).len() as u64)));
+        return Err(ChunkErrorKind::Columns(
+            columns
+                .values(FILES)
+                .out_of_range(columns.bytes(FILES).len() as u64),
+        ));
     }
     let mut page = Page {
         at: at.clone(),
         blocks: Vec::new(),
         separators: Vec::new(),
         files: names.map(shard_name).collect(),
-        hashes: HashList { at: Chunk { range: list, ..at.clone() }, hash },
+        hashes: HashList {
+            at: Chunk {
+                range: list,
+                ..at.clone()
+            },
+            hash,
+        },
     };
     let mut last = 0..0;
     // The end of the last run in each file. Blocks left in the run, and its file.
@@ -161,7 +202,8 @@ fn parse(frame: &[u8], at: &Chunk) -> Result<Page, ChunkErrorKind> {
             return Err(tails.out_of_range(shared.into()).into());
         }
         page.separators.extend_from_within(head);
-        page.separators.extend_from_slice(rest.take(tails.byte()?.into())?);
+        page.separators
+            .extend_from_slice(rest.take(tails.byte()?.into())?);
         let (before, separator) = page.separators[last.start..].split_at(last.len());
         match page.blocks.len() {
             0 if separator != at.keys.from => return Err(ChunkErrorKind::Other),
@@ -171,7 +213,12 @@ fn parse(frame: &[u8], at: &Chunk) -> Result<Page, ChunkErrorKind> {
         last = last.end..page.separators.len();
         let start = ends[file];
         ends[file] = start.saturating_add(length);
-        page.blocks.push(Entry { separator: last.end as u32, file: file as u32, start, length: length as u32 });
+        page.blocks.push(Entry {
+            separator: last.end as u32,
+            file: file as u32,
+            start,
+            length: length as u32,
+        });
         left -= 1;
     }
     if page.blocks.is_empty() {
@@ -209,7 +256,11 @@ pub(super) struct PlacedBlock {
 /// Encodes a page of blocks in ascending order of keys. The list of their hashes begins at offset `list` of the shard. Returns
 /// the page and the list.
 #[cfg(feature = "write")]
-pub(super) fn encode(list: u64, blocks: &[PlacedBlock], level: i32) -> Result<(Vec<u8>, Vec<u8>), super::ColumnError> {
+pub(super) fn encode(
+    list: u64,
+    blocks: &[PlacedBlock],
+    level: i32,
+) -> Result<(Vec<u8>, Vec<u8>), super::ColumnError> {
     use super::columns::{BitWriter, compress};
     use crate::leb128;
 
@@ -219,8 +270,18 @@ pub(super) fn encode(list: u64, blocks: &[PlacedBlock], level: i32) -> Result<(V
     let mut hashes = Vec::new();
     // Other files, and the end of the last run in each file.
     let (mut files, mut ends) = (Vec::new(), vec![0]);
-    for PlacedBlock { separator, length, hash, .. } in blocks {
-        let shared = last.iter().zip(separator).take_while(|(a, b)| a == b).count();
+    for PlacedBlock {
+        separator,
+        length,
+        hash,
+        ..
+    } in blocks
+    {
+        let shared = last
+            .iter()
+            .zip(separator)
+            .take_while(|(a, b)| a == b)
+            .count();
         columns[SEPARATOR_SHARED].push(shared as u8);
         columns[SEPARATOR_LENGTH].push((separator.len() - shared) as u8);
         columns[SEPARATORS].extend_from_slice(&separator[shared..]);
@@ -233,11 +294,14 @@ pub(super) fn encode(list: u64, blocks: &[PlacedBlock], level: i32) -> Result<(V
     for run in blocks.chunk_by(|a, b| a.file == b.file && a.start + a.length == b.start) {
         let PlacedBlock { file, start, .. } = run[0];
         let file = file.map_or(0, |file| {
-            let n = files.iter().position(|other| *other == file).unwrap_or_else(|| {
-                files.push(file);
-                ends.push(0);
-                files.len() - 1
-            });
+            let n = files
+                .iter()
+                .position(|other| *other == file)
+                .unwrap_or_else(|| {
+                    files.push(file);
+                    ends.push(0);
+                    files.len() - 1
+                });
             n + 1
         });
         leb128::push(&mut columns[RUN_BLOCKS], run.len() as u64);

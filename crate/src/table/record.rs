@@ -151,9 +151,13 @@ impl From<LineError> for RecordError {
 impl fmt::Display for RecordError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RecordError::Missing { n } => write!(f, "record {n} is beyond the last record of the block"),
+            RecordError::Missing { n } => {
+                write!(f, "record {n} is beyond the last record of the block")
+            }
             RecordError::Line(error) => error.fmt(f),
-            RecordError::Step { from, to } => write!(f, "the step from {from} to {to} is not a legal move"),
+            RecordError::Step { from, to } => {
+                write!(f, "the step from {from} to {to} is not a legal move")
+            }
             RecordError::Rank { rank, legal } => write!(f, "rank {rank} of {legal} legal moves"),
             RecordError::Duplicate { rank } => write!(f, "the move of rank {rank} occurs twice"),
         }

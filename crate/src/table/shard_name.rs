@@ -18,13 +18,16 @@ pub fn shard_name(sha256: &[u8]) -> String {
 /// folder.
 pub fn is_shard_name(name: &str) -> bool {
     let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-    name.strip_suffix(SHARD_ENDING).is_some_and(|digits| digits.len() == 2 * HASH_BYTES && digits.bytes().all(is_digit))
+    name.strip_suffix(SHARD_ENDING)
+        .is_some_and(|digits| digits.len() == 2 * HASH_BYTES && digits.bytes().all(is_digit))
 }
 
 /// Returns the bytes of the hash in the name of a shard.
 #[cfg(feature = "write")]
 pub(super) fn hash_in(name: &str) -> Option<[u8; HASH_BYTES]> {
-    let digits = name.strip_suffix(SHARD_ENDING).filter(|_| is_shard_name(name))?;
+    let digits = name
+        .strip_suffix(SHARD_ENDING)
+        .filter(|_| is_shard_name(name))?;
     let byte = |n: usize| u8::from_str_radix(digits.get(2 * n..2 * n + 2)?, 16).ok();
     let mut hash = [0; HASH_BYTES];
     for (n, place) in hash.iter_mut().enumerate() {
@@ -53,7 +56,12 @@ mod tests {
         let name = shard_name(&[0xab; 32]);
         assert_eq!(name, "abababababababababababababababab.silo");
         assert!(is_shard_name(&name));
-        for name in ["abababababababababababababababab", "ab.silo", "ABABABABABABABABABABABABABABABAB.silo", ".silo"] {
+        for name in [
+            "abababababababababababababababab",
+            "ab.silo",
+            "ABABABABABABABABABABABABABABABAB.silo",
+            ".silo",
+        ] {
             assert!(!is_shard_name(name), "{name}");
         }
     }

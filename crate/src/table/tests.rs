@@ -52,10 +52,21 @@ prop_compose! {
 /// Returns an evaluation that may be invalid: its score may be out of range, and its moves may belong to another
 /// position.
 fn any_evaluation() -> impl Strategy<Value = Evaluation> {
-    let number = || prop_oneof![-2..=2, Just(Score::MAX_MATE), Just(Score::MAX_MATE + 1), Just(i32::MIN), any::<i32>()];
+    let number = || {
+        prop_oneof![
+            -2..=2,
+            Just(Score::MAX_MATE),
+            Just(Score::MAX_MATE + 1),
+            Just(i32::MIN),
+            any::<i32>()
+        ]
+    };
     let score = prop_oneof![number().prop_map(Score::Cp), number().prop_map(Score::Mate)];
     let pv = (score, proptest::collection::vec(any::<Index>(), 0..3));
-    let pv = pv.prop_map(|(score, choices)| Pv { score, line: play(&Chess::default(), &choices).1 });
+    let pv = pv.prop_map(|(score, choices)| Pv {
+        score,
+        line: play(&Chess::default(), &choices).1,
+    });
     let pvs = prop_oneof![9 => proptest::collection::vec(pv, 1..3), 1 => Just(Vec::new())];
     (0..3u16, any::<u64>(), pvs).prop_map(|(depth, knodes, pvs)| Evaluation { depth, knodes, pvs })
 }
@@ -63,49 +74,108 @@ fn any_evaluation() -> impl Strategy<Value = Evaluation> {
 #[test]
 fn invalid_evaluations_are_errors_with_column_and_value() {
     let error = |evaluations: &[(u16, &[Score])]| {
-        let pvs = |scores: &[Score]| scores.iter().map(|&score| Pv { score, line: Vec::new() }).collect();
-        let evaluations =
-            evaluations.iter().map(|(depth, scores)| Evaluation { depth: *depth, knodes: 1, pvs: pvs(scores) });
-        let record =
-            PositionEval { position: Position::from_chess(&Chess::default()), evaluations: evaluations.collect() };
+        let pvs = |scores: &[Score]| {
+            scores
+                .iter()
+                .map(|&score| Pv {
+                    score,
+                    line: Vec::new(),
+                })
+                .collect()
+        };
+        let evaluations = evaluations.iter().map(|(depth, scores)| Evaluation {
+            depth: *depth,
+            knodes: 1,
+            pvs: pvs(scores),
+        });
+        let record = PositionEval {
+            position: Position::from_chess(&Chess::default()),
+            evaluations: evaluations.collect(),
+        };
         match encode_block(&[record]).expect_err("no record") {
-            WriteError::Block { error: ColumnError::Value { column, found }, .. } => {
-                (Block::<PositionEval>::column_names().nth(column).expect("a column"), found)
-            }
+            WriteError::Block {
+                error: ColumnError::Value { column, found },
+                ..
+            } => (
+                Block::<PositionEval>::column_names()
+                    .nth(column)
+                    .expect("a column"),
+                found,
+            ),
             error => panic!("{error}"),
         }
     };
     assert_eq!(error(&[]), ("evaluations", 0));
     assert_eq!(error(&[(9, &[])]), ("PVs, best", 0));
-    assert_eq!(error(&[(9, &[Score::Cp(1)]), (10, &[Score::Cp(1)])]), ("depths, other", 10));
+    assert_eq!(
+        error(&[(9, &[Score::Cp(1)]), (10, &[Score::Cp(1)])]),
+        ("depths, other", 10)
+    );
     assert_eq!(error(&[(9, &[Score::Mate(0)])]), ("scores, root", 0));
-    assert_eq!(error(&[(9, &[Score::Cp(1), Score::Mate(40_000)])]), ("scores, root", 40_000));
-    assert_eq!(error(&[(9, &[Score::Cp(i32::MIN)])]), ("scores, root", 1 << 31));
+    assert_eq!(
+        error(&[(9, &[Score::Cp(1), Score::Mate(40_000)])]),
+        ("scores, root", 40_000)
+    );
+    assert_eq!(
+        error(&[(9, &[Score::Cp(i32::MIN)])]),
+        ("scores, root", 1 << 31)
+    );
 }
 
 #[test]
 fn an_invalid_depth_is_an_error_with_column_and_value() {
-    let pvs = vec![Pv { score: Score::Cp(1), line: Vec::new() }];
-    let evaluations = [9, 4].map(|depth| Evaluation { depth, knodes: 1, pvs: pvs.clone() }).to_vec();
-    let records = [PositionEval { position: Position::from_chess(&Chess::default()), evaluations }];
+    let pvs = vec![Pv {
+        score: Score::Cp(1),
+        line: Vec::new(),
+    }];
+    let evaluations = [9, 4]
+        .map(|depth| Evaluation {
+            depth,
+            knodes: 1,
+            pvs: pvs.clone(),
+        })
+        .to_vec();
+    let records = [PositionEval {
+        position: Position::from_chess(&Chess::default()),
+        evaluations,
+    }];
     let names: Vec<&str> = Block::<PositionEval>::column_names().collect();
-    let columns = Columns::open(frame_of(&encoded(&records).0.bytes), names.len(), 0).expect("a whole block");
-    let mut columns: Vec<Vec<u8>> = (0..names.len()).map(|column| columns.bytes(column).to_vec()).collect();
-    let other = names.iter().position(|name| *name == "depths, other").expect("a column");
+    let columns =
+        Columns::open(frame_of(&encoded(&records).0.bytes), names.len(), 0).expect("a whole block");
+    let mut columns: Vec<Vec<u8>> = (0..names.len())
+        .map(|column| columns.bytes(column).to_vec())
+        .collect();
+    let other = names
+        .iter()
+        .position(|name| *name == "depths, other")
+        .expect("a column");
     assert_eq!(columns[other], [5]);
     columns[other] = vec![10];
     let bytes = columns::compress(&columns, 1).expect("columns").0;
     let at = chunk_of(0, &bytes);
     let error = Block::<PositionEval>::open(&bytes, &at).expect_err("a depth below none");
-    let kind = ChunkErrorKind::Columns(ColumnError::Value { column: other, found: 10 });
-    assert_eq!(error, TableError::Chunk { chunk: Box::new(at), kind });
+    let kind = ChunkErrorKind::Columns(ColumnError::Value {
+        column: other,
+        found: 10,
+    });
+    assert_eq!(
+        error,
+        TableError::Chunk {
+            chunk: Box::new(at),
+            kind
+        }
+    );
 }
 
 /// Records of the positions of some games, each once, ascending.
 fn records() -> impl Strategy<Value = Vec<PositionEval>> {
-    let game = (0..STARTS.len(), proptest::collection::vec(any::<Index>(), 0..40));
+    let game = (
+        0..STARTS.len(),
+        proptest::collection::vec(any::<Index>(), 0..40),
+    );
     let games = proptest::collection::vec(game, 1..6);
-    let evaluations = proptest::collection::vec(proptest::collection::vec(evaluation(), 1..4), 1..30);
+    let evaluations =
+        proptest::collection::vec(proptest::collection::vec(evaluation(), 1..4), 1..30);
     (games, evaluations).prop_map(|(games, all)| {
         let positions = games.into_iter().flat_map(|(start, choices)| {
             let fen: Fen = STARTS[start].parse().expect("a FEN");
@@ -122,12 +192,18 @@ fn records() -> impl Strategy<Value = Vec<PositionEval>> {
                         knodes: *knodes,
                         pvs: pvs
                             .iter()
-                            .map(|(score, choices)| Pv { score: *score, line: play(&chess, choices).1 })
+                            .map(|(score, choices)| Pv {
+                                score: *score,
+                                line: play(&chess, choices).1,
+                            })
                             .collect(),
                     })
                     .collect();
                 PositionEval::normalise(&mut evaluations);
-                PositionEval { position: Position::from_chess(&chess), evaluations }
+                PositionEval {
+                    position: Position::from_chess(&chess),
+                    evaluations,
+                }
             })
             .collect();
         records.sort_by_cached_key(|record| record.position.key());
@@ -138,7 +214,11 @@ fn records() -> impl Strategy<Value = Vec<PositionEval>> {
 
 /// Returns a chunk of all keys.
 fn chunk_of(start: u64, bytes: &[u8]) -> Chunk {
-    Chunk { file: "test".into(), range: start..start + bytes.len() as u64, keys: KeyRange::all() }
+    Chunk {
+        file: "test".into(),
+        range: start..start + bytes.len() as u64,
+        keys: KeyRange::all(),
+    }
 }
 
 fn encoded(records: &[PositionEval]) -> (EncodedBlock, Chunk) {
@@ -338,7 +418,10 @@ fn database(dir: &std::path::Path, inline_page_bytes: usize) -> (Manifest, Vec<P
 }
 
 /// Returns a database before it is finished.
-fn written(dir: &std::path::Path, inline_page_bytes: usize) -> (TableWriter<PositionEval>, Vec<PositionEval>) {
+fn written(
+    dir: &std::path::Path,
+    inline_page_bytes: usize,
+) -> (TableWriter<PositionEval>, Vec<PositionEval>) {
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;
 
@@ -351,14 +434,23 @@ fn written(dir: &std::path::Path, inline_page_bytes: usize) -> (TableWriter<Posi
     all.dedup_by(|a, b| a.position == b.position);
     let scratch = dir.join("scratch");
     std::fs::create_dir_all(&scratch).expect("a folder");
-    let options = WriterOptions { shard_bytes: 20_000, page_blocks: 5, inline_page_bytes, ..WriterOptions::default() };
+    let options = WriterOptions {
+        shard_bytes: 20_000,
+        page_blocks: 5,
+        inline_page_bytes,
+        ..WriterOptions::default()
+    };
     let mut writer = TableWriter::<PositionEval>::create(dir, &scratch, options);
     let mut cutter = Cutter::new(30);
-    let mut blocks: Vec<Vec<PositionEval>> =
-        all.iter().filter_map(|eval| cutter.push(eval.position.key().as_bytes(), 1, eval.clone())).collect();
+    let mut blocks: Vec<Vec<PositionEval>> = all
+        .iter()
+        .filter_map(|eval| cutter.push(eval.position.key().as_bytes(), 1, eval.clone()))
+        .collect();
     blocks.extend(cutter.finish());
     for block in blocks {
-        writer.append(&encode_block(&block).expect("a block")).expect("room on the disk");
+        writer
+            .append(&encode_block(&block).expect("a block"))
+            .expect("room on the disk");
     }
     (writer, all)
 }
@@ -366,7 +458,11 @@ fn written(dir: &std::path::Path, inline_page_bytes: usize) -> (TableWriter<Posi
 #[test]
 fn a_discarded_table_leaves_no_files() {
     let dir = temp_dir("discard");
-    let files = || std::fs::read_dir(dir.join("scratch")).expect("a folder").count();
+    let files = || {
+        std::fs::read_dir(dir.join("scratch"))
+            .expect("a folder")
+            .count()
+    };
     let (writer, _) = written(&dir, 0);
     assert!(files() > 2, "some shards are closed, one is open");
     writer.discard().expect("files that can be removed");
@@ -394,17 +490,34 @@ fn readers_accept_a_page_of_the_largest_table_whose_blocks_are_in_many_files() {
             let (start, length) = (ends[file] + 3 * n as u64, 100 + u64::from(noise[0]) * 90);
             ends[file] = start + length;
             let hash = ContentHash::of(&separator);
-            page::PlacedBlock { separator, file: (file > 0).then_some([file as u8; 16]), start, length, hash }
+            page::PlacedBlock {
+                separator,
+                file: (file > 0).then_some([file as u8; 16]),
+                start,
+                length,
+                hash,
+            }
         })
         .collect();
     let list = ends[0];
     let (bytes, hashes) = page::encode(list, &blocks, 1).expect("a page");
     let start = list + hashes.len() as u64;
-    let keys = KeyRange { from: blocks[0].separator.clone(), until: None };
-    let at = Chunk { file: shard_name(&[7; 16]), range: start..start + bytes.len() as u64, keys };
+    let keys = KeyRange {
+        from: blocks[0].separator.clone(),
+        until: None,
+    };
+    let at = Chunk {
+        file: shard_name(&[7; 16]),
+        range: start..start + bytes.len() as u64,
+        keys,
+    };
     let read = Page::parse(&bytes, &at).expect("a page");
     assert_eq!(read.blocks().len(), count);
-    assert!(read.blocks().zip(&blocks).all(|(read, block)| read.range == (block.start..block.start + block.length)));
+    assert!(
+        read.blocks()
+            .zip(&blocks)
+            .all(|(read, block)| read.range == (block.start..block.start + block.length))
+    );
 }
 
 #[test]
@@ -447,31 +560,63 @@ fn an_update_refers_to_kept_blocks_in_ascending_order_and_writes_the_others() {
     let scratch = dir.join("scratch");
     std::fs::create_dir_all(&scratch).expect("a folder");
     let file = "0123456789abcdef0123456789abcdef.silo".to_string();
-    let kept = KeptShard { file: file.clone(), bytes: 10_000 };
-    let options = WriterOptions::default().with_kept(vec![kept]).with_inline_page_bytes(0);
+    let kept = KeptShard {
+        file: file.clone(),
+        bytes: 10_000,
+    };
+    let options = WriterOptions::default()
+        .with_kept(vec![kept])
+        .with_inline_page_bytes(0);
     let mut writer = TableWriter::<PositionEval>::create(&dir, &scratch, options);
     // The third block is before the second block in the file, as in a hostile base.
     let starts = [Some(500), Some(5_000), Some(100), None];
-    let blocks: Vec<EncodedBlock> = all.chunks(3).map(|block| encode_block(block).expect("a block")).collect();
+    let blocks: Vec<EncodedBlock> = all
+        .chunks(3)
+        .map(|block| encode_block(block).expect("a block"))
+        .collect();
     for (block, start) in blocks.iter().zip(starts) {
-        let origin = start.map(|start| BlockOrigin { file: file.clone(), start });
-        writer.append(&EncodedBlock { origin, ..block.clone() }).expect("room on the disk");
+        let origin = start.map(|start| BlockOrigin {
+            file: file.clone(),
+            start,
+        });
+        writer
+            .append(&EncodedBlock {
+                origin,
+                ..block.clone()
+            })
+            .expect("room on the disk");
     }
     let manifest = writer.finish().expect("room on the disk");
-    let lengths: Vec<u64> = blocks.iter().map(|block| block.bytes.len() as u64).collect();
+    let lengths: Vec<u64> = blocks
+        .iter()
+        .map(|block| block.bytes.len() as u64)
+        .collect();
     let live: Vec<Option<u64>> = manifest.shards().iter().map(|shard| shard.live).collect();
     assert_eq!(live, [Some(lengths[0] + lengths[1]), None]);
-    let positions: Vec<u64> = manifest.shards().iter().map(|shard| shard.positions).collect();
+    let positions: Vec<u64> = manifest
+        .shards()
+        .iter()
+        .map(|shard| shard.positions)
+        .collect();
     assert_eq!(positions, [6, 6]);
     let at = manifest.pages().next().expect("a page");
     let shard = std::fs::read(dir.join(&*at.file)).expect("a shard");
     let page = Page::parse(at.within(&shard, 0), &at).expect("a page");
-    let found: Vec<(bool, u64)> = page.blocks().map(|block| (block.file == file, block.range.start)).collect();
-    assert_eq!(found, [(true, 500), (true, 5_000), (false, 0), (false, lengths[2])]);
+    let found: Vec<(bool, u64)> = page
+        .blocks()
+        .map(|block| (block.file == file, block.range.start))
+        .collect();
+    assert_eq!(
+        found,
+        [(true, 500), (true, 5_000), (false, 0), (false, lengths[2])]
+    );
     let list = &page.hashes().at;
     assert!(page.hashes().check(list.within(&shard, 0)).is_ok());
     for (n, block) in blocks.iter().enumerate() {
-        assert_eq!(ContentHash::nth(list.within(&shard, 0), n), Some(ContentHash::of(&block.bytes)));
+        assert_eq!(
+            ContentHash::nth(list.within(&shard, 0), n),
+            Some(ContentHash::of(&block.bytes))
+        );
     }
     std::fs::remove_dir_all(dir).expect("the folder is ours");
 }
@@ -502,25 +647,58 @@ fn a_swapped_page_or_block_is_an_error() {
         let file = std::fs::read(dir.join(&*chunk.file)).expect("a shard");
         chunk.within(&file, 0).to_vec()
     };
-    let blocks = |page: &Chunk| Page::parse(&read(page), page).expect("a page").blocks().collect::<Vec<_>>();
+    let blocks = |page: &Chunk| {
+        Page::parse(&read(page), page)
+            .expect("a page")
+            .blocks()
+            .collect::<Vec<_>>()
+    };
     let pages: Vec<Chunk> = manifest.pages().collect();
     let all: Vec<Chunk> = pages.iter().flat_map(blocks).collect();
     // As if a host took one range for another, its length included.
     let posing = |at: &Chunk, other: &Chunk| {
         let start = at.range.end - other.len() as u64;
-        Chunk { range: start..at.range.end, ..at.clone() }
+        Chunk {
+            range: start..at.range.end,
+            ..at.clone()
+        }
     };
     for pair in pages.windows(2) {
         for (at, other) in [(&pair[1], &pair[0]), (&pair[0], &pair[1])] {
             let error = Page::parse(&read(other), &posing(at, other)).expect_err("another page");
-            assert!(matches!(error, TableError::Chunk { kind: ChunkErrorKind::Other, .. }), "{error}");
+            assert!(
+                matches!(
+                    error,
+                    TableError::Chunk {
+                        kind: ChunkErrorKind::Other,
+                        ..
+                    }
+                ),
+                "{error}"
+            );
         }
     }
-    let late = all.iter().position(|chunk| chunk.range.start > 1 << 14).expect("a block far from the start");
+    let late = all
+        .iter()
+        .position(|chunk| chunk.range.start > 1 << 14)
+        .expect("a block far from the start");
     for (at, other) in all[late..].iter().zip(&all[late + 1..]) {
-        for (at, other) in [(at, other), (other, at)].iter().filter(|(at, other)| at.range.end > other.len() as u64) {
-            let error = Block::<PositionEval>::open(&read(other), &posing(at, other)).expect_err("another block");
-            assert!(matches!(error, TableError::Chunk { kind: ChunkErrorKind::Other, .. }), "{error}");
+        for (at, other) in [(at, other), (other, at)]
+            .iter()
+            .filter(|(at, other)| at.range.end > other.len() as u64)
+        {
+            let error = Block::<PositionEval>::open(&read(other), &posing(at, other))
+                .expect_err("another block");
+            assert!(
+                matches!(
+                    error,
+                    TableError::Chunk {
+                        kind: ChunkErrorKind::Other,
+                        ..
+                    }
+                ),
+                "{error}"
+            );
         }
     }
     std::fs::remove_dir_all(dir).expect("the folder is ours");
@@ -542,11 +720,17 @@ fn a_manifest_with_a_flipped_bit_and_a_truncated_manifest_are_errors() {
     database(&dir, 500);
     let bytes = std::fs::read(dir.join(Manifest::FILE)).expect("a manifest");
     for at in 0..bytes.len() {
-        assert!(Manifest::parse::<PositionEval>(&bytes[..at]).is_err(), "cut to {at} bytes");
+        assert!(
+            Manifest::parse::<PositionEval>(&bytes[..at]).is_err(),
+            "cut to {at} bytes"
+        );
         for bit in 0..8 {
             let mut bytes = bytes.clone();
             bytes[at] ^= 1 << bit;
-            assert!(Manifest::parse::<PositionEval>(&bytes).is_err(), "bit {bit} of byte {at}");
+            assert!(
+                Manifest::parse::<PositionEval>(&bytes).is_err(),
+                "bit {bit} of byte {at}"
+            );
         }
     }
     std::fs::remove_dir_all(dir).expect("the folder is ours");
@@ -554,8 +738,15 @@ fn a_manifest_with_a_flipped_bit_and_a_truncated_manifest_are_errors() {
 
 #[test]
 fn errors_of_invalid_manifests_contain_the_reason() {
-    let message = |text: &str| Manifest::parse::<PositionEval>(text.as_bytes()).expect_err(text).to_string();
-    assert_eq!(message(""), "manifest.json is not a manifest: the file is empty");
+    let message = |text: &str| {
+        Manifest::parse::<PositionEval>(text.as_bytes())
+            .expect_err(text)
+            .to_string()
+    };
+    assert_eq!(
+        message(""),
+        "manifest.json is not a manifest: the file is empty"
+    );
     assert_eq!(
         message("{\"format\":3,\"whatever\":[]}"),
         "manifest.json is of format 3, this reader knows format 2: use a newer shelfish"
@@ -581,8 +772,14 @@ fn errors_of_manifests_with_long_texts_are_short() {
         text.pop();
         let sum = chunk::checksum(text.as_bytes());
         text.push_str(&format!(",\"checksum\":\"{sum:016x}\"}}\n"));
-        let message = Manifest::parse::<PositionEval>(text.as_bytes()).expect_err("no manifest").to_string();
-        assert!(message.contains('…') && message.chars().count() < 500, "{} bytes", message.len());
+        let message = Manifest::parse::<PositionEval>(text.as_bytes())
+            .expect_err("no manifest")
+            .to_string();
+        assert!(
+            message.contains('…') && message.chars().count() < 500,
+            "{} bytes",
+            message.len()
+        );
     }
 }
 
@@ -593,9 +790,17 @@ fn a_shard_name_that_contains_a_path_is_an_error() {
         bytes: 10,
         positions: 1,
         live: None,
-        pages: vec![manifest::WrittenPage { separator: Vec::new(), bytes: 5, hash: ContentHash::of(b"") }],
+        pages: vec![manifest::WrittenPage {
+            separator: Vec::new(),
+            bytes: 5,
+            hash: ContentHash::of(b""),
+        }],
         inline_pages: Vec::new(),
     };
-    let error = Manifest::new(1, Default::default(), Default::default(), vec![shard]).expect_err("not a shard's name");
-    assert_eq!(error.to_string(), "\"../../etc/passwd\" is not the name of a shard");
+    let error = Manifest::new(1, Default::default(), Default::default(), vec![shard])
+        .expect_err("not a shard's name");
+    assert_eq!(
+        error.to_string(),
+        "\"../../etc/passwd\" is not the name of a shard"
+    );
 }

@@ -11,7 +11,8 @@ use js_sys::{Function, Promise, Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
-    AbortController, Headers, ReadableStreamDefaultReader, RequestCache, RequestCredentials, RequestInit, Response,
+    AbortController, Headers, ReadableStreamDefaultReader, RequestCache, RequestCredentials,
+    RequestInit, Response,
 };
 
 use super::reason;
@@ -71,7 +72,9 @@ pub struct Fetch {
 
 impl fmt::Debug for Fetch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Fetch").field("manifest", &self.manifest).finish_non_exhaustive()
+        f.debug_struct("Fetch")
+            .field("manifest", &self.manifest)
+            .finish_non_exhaustive()
     }
 }
 
@@ -82,7 +85,10 @@ impl Fetch {
             manifest: manifest.to_string(),
             manifest_file: Manifest::FILE,
             folder: RefCell::new(folder(manifest, manifest).to_string()),
-            retry: RetryPolicy { total_time: TIMEOUT, ..RetryPolicy::default() },
+            retry: RetryPolicy {
+                total_time: TIMEOUT,
+                ..RetryPolicy::default()
+            },
             headers: JsValue::UNDEFINED,
             credentials: None,
             function: None,
@@ -96,7 +102,10 @@ impl Fetch {
 
     /// Sets the name under which the file at the URL of the manifest is requested, `manifest.json` by default.
     pub fn with_manifest_file(self, manifest_file: &'static str) -> Fetch {
-        Fetch { manifest_file, ..self }
+        Fetch {
+            manifest_file,
+            ..self
+        }
     }
 
     /// Sets the retry policy. Its total time is the timeout of a request, 20 seconds by default. Each 16 KiB received extend
@@ -108,28 +117,48 @@ impl Fetch {
     /// Sends these headers with every request. Another origin must allow them (`Access-Control-Allow-Headers`), and each
     /// range takes a preflight there. `Range` is not for the caller to set.
     pub fn with_headers(self, headers: &Headers) -> Fetch {
-        Fetch { headers: headers.into(), ..self }
+        Fetch {
+            headers: headers.into(),
+            ..self
+        }
     }
 
     /// Sends cookies and other credentials along, or not.
     pub fn with_credentials(self, credentials: RequestCredentials) -> Fetch {
-        Fetch { credentials: Some(credentials), ..self }
+        Fetch {
+            credentials: Some(credentials),
+            ..self
+        }
     }
 
     /// Uses this function instead of the global `fetch`.
     pub fn with_function(self, function: Function) -> Fetch {
-        Fetch { function: Some(function), ..self }
+        Fetch {
+            function: Some(function),
+            ..self
+        }
     }
 
     /// Takes the answer of a request for the manifest that has left already.
     pub fn with_early(self, early: Early) -> Fetch {
-        Fetch { early: RefCell::new(Some(early)), ..self }
+        Fetch {
+            early: RefCell::new(Some(early)),
+            ..self
+        }
     }
 
-    fn init(&self, range: Option<&str>, controller: &AbortController) -> Result<RequestInit, JsValue> {
+    fn init(
+        &self,
+        range: Option<&str>,
+        controller: &AbortController,
+    ) -> Result<RequestInit, JsValue> {
         let init = RequestInit::new();
         init.set_signal(Some(&controller.signal()));
-        init.set_cache(if range.is_some() { RequestCache::NoStore } else { RequestCache::NoCache });
+        init.set_cache(if range.is_some() {
+            RequestCache::NoStore
+        } else {
+            RequestCache::NoCache
+        });
         if let Some(credentials) = self.credentials {
             init.set_credentials(credentials);
         }
@@ -145,10 +174,19 @@ impl Fetch {
         Ok(init)
     }
 
-    fn send(&self, url: &str, range: Option<&str>, controller: &AbortController) -> Result<Promise, JsValue> {
+    fn send(
+        &self,
+        url: &str,
+        range: Option<&str>,
+        controller: &AbortController,
+    ) -> Result<Promise, JsValue> {
         let init = self.init(range, controller)?;
         match &self.function {
-            Some(function) => Ok(Promise::resolve(&function.call2(&JsValue::UNDEFINED, &url.into(), &init)?)),
+            Some(function) => Ok(Promise::resolve(&function.call2(
+                &JsValue::UNDEFINED,
+                &url.into(),
+                &init,
+            )?)),
             None => global_fetch(url, &init),
         }
     }
@@ -167,16 +205,31 @@ impl Fetch {
     }
 
     /// Sends a request once, and counts the bytes of its body in `received`.
-    async fn attempt(&self, url: &str, file: &str, requested: &Requested, received: &Cell<u64>) -> Attempt {
+    async fn attempt(
+        &self,
+        url: &str,
+        file: &str,
+        requested: &Requested,
+        received: &Cell<u64>,
+    ) -> Attempt {
         received.set(0);
         let network = |error: JsValue| self.unanswered(url, &error);
         self.count(|traffic| traffic.requests += 1);
-        let early = if matches!(requested, Requested::Whole { .. }) { self.early.take() } else { None };
+        let early = if matches!(requested, Requested::Whole { .. }) {
+            self.early.take()
+        } else {
+            None
+        };
         let (response, _request) = match early {
-            Some(Early { response, controller }) => (response, Abort(controller)),
+            Some(Early {
+                response,
+                controller,
+            }) => (response, Abort(controller)),
             None => {
                 let request = Abort(AbortController::new().map_err(network)?);
-                let response = self.send(url, requested.range_header().as_deref(), &request.0).map_err(network)?;
+                let response = self
+                    .send(url, requested.range_header().as_deref(), &request.0)
+                    .map_err(network)?;
                 (response, request)
             }
         };
@@ -199,19 +252,31 @@ impl Fetch {
             self.warn(url, bytes.len());
             cut(bytes, &part)
         } else {
-            self.read(&response, body, received).await.and_then(Body::finish)
+            self.read(&response, body, received)
+                .await
+                .and_then(Body::finish)
         };
         let bytes = bytes.map_err(late)?;
         if file == self.manifest_file {
             // It may be redirected elsewhere the next time, or no more.
-            let found = if response.redirected() { response.url() } else { self.manifest.clone() };
-            self.folder.replace(folder(&self.manifest, &found).to_string());
+            let found = if response.redirected() {
+                response.url()
+            } else {
+                self.manifest.clone()
+            };
+            self.folder
+                .replace(folder(&self.manifest, &found).to_string());
         }
         Ok(bytes)
     }
 
     /// Reads a body, no further than shows that it is too long.
-    async fn read(&self, response: &Response, mut body: Body, received: &Cell<u64>) -> Result<Body, SourceErrorKind> {
+    async fn read(
+        &self,
+        response: &Response,
+        mut body: Body,
+        received: &Cell<u64>,
+    ) -> Result<Body, SourceErrorKind> {
         let network = |error: JsValue| SourceErrorKind::Network(reason(&error));
         let mut push = |bytes: &JsValue| {
             let bytes = Uint8Array::new(bytes).to_vec();
@@ -232,7 +297,11 @@ impl Fetch {
                 }
             }
             // An empty body, or a runtime without streams.
-            None => push(&JsFuture::from(response.array_buffer().map_err(network)?).await.map_err(network)?)?,
+            None => push(
+                &JsFuture::from(response.array_buffer().map_err(network)?)
+                    .await
+                    .map_err(network)?,
+            )?,
         }
         Ok(body)
     }
@@ -270,13 +339,22 @@ impl Fetch {
     async fn get(&self, file: &str, requested: Requested) -> Result<Vec<u8>, SourceError> {
         let url = self.locate(file);
         let received = Cell::new(0);
-        send(&url, &self.retry, &received, &mut || self.attempt(&url, file, &requested, &received).boxed_local()).await
+        send(&url, &self.retry, &received, &mut || {
+            self.attempt(&url, file, &requested, &received)
+                .boxed_local()
+        })
+        .await
     }
 }
 
 impl Source for Fetch {
     async fn range(&self, file: &str, range: Range<u64>) -> Result<Vec<u8>, SourceError> {
-        let whole = self.whole.borrow().iter().find(|(name, _)| name == file).map(|(_, whole)| whole.clone());
+        let whole = self
+            .whole
+            .borrow()
+            .iter()
+            .find(|(name, _)| name == file)
+            .map(|(_, whole)| whole.clone());
         if let Some(bytes) = whole.as_ref().and_then(|whole| whole.get()) {
             return cut(bytes, &range).map_err(|kind| SourceError::new(self.locate(file), kind));
         }
@@ -290,7 +368,11 @@ impl Source for Fetch {
     }
 
     fn locate(&self, file: &str) -> String {
-        if file == self.manifest_file { self.manifest.clone() } else { format!("{}{file}", self.folder.borrow()) }
+        if file == self.manifest_file {
+            self.manifest.clone()
+        } else {
+            format!("{}{file}", self.folder.borrow())
+        }
     }
 
     fn is_offline(&self) -> bool {
@@ -312,29 +394,42 @@ impl Drop for Abort {
 }
 
 /// Checks the head of a response. Also returns its `Retry-After`.
-fn check_head(requested: &Requested, response: &Response) -> (Result<Body, SourceErrorKind>, Option<Duration>) {
+fn check_head(
+    requested: &Requested,
+    response: &Response,
+) -> (Result<Body, SourceErrorKind>, Option<Duration>) {
     let headers = response.headers();
     let header = |name| headers.get(name).ok().flatten();
-    let [range, length, encoding] = ["Content-Range", "Content-Length", "Content-Encoding"].map(header);
+    let [range, length, encoding] =
+        ["Content-Range", "Content-Length", "Content-Encoding"].map(header);
     let head = Head {
         status: response.status(),
         content_range: range.as_deref(),
         content_length: length.as_deref(),
         content_encoding: encoding.as_deref(),
     };
-    (requested.check(&head), header("Retry-After").and_then(|text| seconds_until(&text)))
+    (
+        requested.check(&head),
+        header("Retry-After").and_then(|text| seconds_until(&text)),
+    )
 }
 
 /// Returns a range of a file that was received whole.
 fn cut(bytes: &[u8], range: &Range<u64>) -> Result<Vec<u8>, SourceErrorKind> {
-    let part = bytes.get(range.start as usize..range.end as usize).map(<[u8]>::to_vec);
-    part.ok_or(SourceErrorKind::Short { expected: range.end, found: bytes.len() as u64 })
+    let part = bytes
+        .get(range.start as usize..range.end as usize)
+        .map(<[u8]>::to_vec);
+    part.ok_or(SourceErrorKind::Short {
+        expected: range.end,
+        found: bytes.len() as u64,
+    })
 }
 
 /// Parses `Retry-After`, in seconds or as a date.
 fn seconds_until(text: &str) -> Option<Duration> {
     let seconds = text.trim_ascii().parse::<u32>().map(f64::from).ok();
-    let seconds = seconds.unwrap_or_else(|| (js_sys::Date::parse(text) - js_sys::Date::now()) / 1e3);
+    let seconds =
+        seconds.unwrap_or_else(|| (js_sys::Date::parse(text) - js_sys::Date::now()) / 1e3);
     // Ignores dates that are malformed, in the past or too far away.
     Duration::try_from_secs_f64(seconds).ok()
 }

@@ -29,13 +29,17 @@ use wasm_bindgen::{JsCast as _, JsValue};
 /// Returns the message of a thrown value, with the message of its cause, which Node uses for the reason.
 pub fn reason(error: &JsValue) -> String {
     let message = |error: &JsValue| {
-        let message = js_sys::Reflect::get(error, &"message".into()).ok()?.as_string()?;
+        let message = js_sys::Reflect::get(error, &"message".into())
+            .ok()?
+            .as_string()?;
         (!message.is_empty()).then_some(message)
     };
     let cause = js_sys::Reflect::get(error, &"cause".into()).ok();
     match (message(error), cause.as_ref().and_then(message)) {
         (Some(message), Some(cause)) => format!("{message}: {cause}"),
         (Some(message), None) => message,
-        (None, _) => error.dyn_ref::<js_sys::JsString>().map_or_else(|| "unknown error".to_string(), String::from),
+        (None, _) => error
+            .dyn_ref::<js_sys::JsString>()
+            .map_or_else(|| "unknown error".to_string(), String::from),
     }
 }

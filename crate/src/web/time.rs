@@ -82,7 +82,10 @@ pub(super) fn is_offline() -> bool {
 /// Returns whether a URL has another origin than the page or Worker. Returns `false` without a page or Worker.
 pub(super) fn is_foreign(url: &str) -> bool {
     let origin = global(["location", "origin"]).and_then(|origin| origin.as_string());
-    origin.is_some_and(|origin| url.strip_prefix(&origin).is_none_or(|rest| !rest.starts_with('/')))
+    origin.is_some_and(|origin| {
+        url.strip_prefix(&origin)
+            .is_none_or(|rest| !rest.starts_with('/'))
+    })
 }
 
 /// Returns a property of a global object.

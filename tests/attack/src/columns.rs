@@ -67,30 +67,62 @@ impl BlockBuilder {
     pub fn of(chess: &Chess) -> BlockBuilder {
         use Role::{Bishop, King, Knight, Queen, Rook};
         let (board, turn) = (chess.board(), chess.turn());
-        let mut builder = BlockBuilder { columns: vec![Vec::new(); COLUMNS], bits: 0 };
+        let mut builder = BlockBuilder {
+            columns: vec![Vec::new(); COLUMNS],
+            bits: 0,
+        };
         let mut push = |column: usize, byte: usize| builder.columns[column].push(byte as u8);
         push(column::LINKS, 0);
-        let corners = [(2, Square::A1), (4, Square::H1), (8, Square::A8), (16, Square::H8)];
-        let rights = corners.iter().filter(|(_, corner)| chess.castles().castling_rights().contains(*corner));
-        push(3, usize::from(turn.is_black()) + rights.map(|(flag, _)| flag).sum::<usize>());
+        let corners = [
+            (2, Square::A1),
+            (4, Square::H1),
+            (8, Square::A8),
+            (16, Square::H8),
+        ];
+        let rights = corners
+            .iter()
+            .filter(|(_, corner)| chess.castles().castling_rights().contains(*corner));
+        push(
+            3,
+            usize::from(turn.is_black()) + rights.map(|(flag, _)| flag).sum::<usize>(),
+        );
         push(5, 0xff);
-        for file in [File::D, File::E, File::C, File::F, File::B, File::G, File::A, File::H] {
+        for file in [
+            File::D,
+            File::E,
+            File::C,
+            File::F,
+            File::B,
+            File::G,
+            File::A,
+            File::H,
+        ] {
             let digit = |rank: Rank| match board.piece_at(Square::from_coords(file, rank)) {
-                Some(Piece { role: Role::Pawn, color }) => color.fold_wb(1, 2),
+                Some(Piece {
+                    role: Role::Pawn,
+                    color,
+                }) => color.fold_wb(1, 2),
                 _ => 0,
             };
-            let code = Rank::ALL[1..7].iter().fold(0, |code, rank| 3 * code + digit(*rank));
+            let code = Rank::ALL[1..7]
+                .iter()
+                .fold(0, |code, rank| 3 * code + digit(*rank));
             push(6, code & 0xff);
             push(7, code >> 8);
         }
         push(8, 0xff);
         for role in [Queen, Rook, Bishop, Knight] {
-            Color::ALL.iter().for_each(|color| push(9, board.by_piece(role.of(*color)).count()));
+            Color::ALL
+                .iter()
+                .for_each(|color| push(9, board.by_piece(role.of(*color)).count()));
         }
         for (column, role) in (10..).zip([King, Queen, Rook, Bishop, Knight]) {
             for color in Color::ALL {
                 for square in board.by_piece(role.of(color)) {
-                    push(column, usize::from(color.fold_wb(square, square.flip_vertical())) + 1);
+                    push(
+                        column,
+                        usize::from(color.fold_wb(square, square.flip_vertical())) + 1,
+                    );
                 }
             }
         }
@@ -125,7 +157,8 @@ impl BlockBuilder {
         }
         let octave = value.ilog2();
         let low = octave - leading;
-        let symbol = (1 << direct) + ((octave - direct) << leading) + (value >> low) as u32 - (1 << leading);
+        let symbol =
+            (1 << direct) + ((octave - direct) << leading) + (value >> low) as u32 - (1 << leading);
         self.columns[column].push(symbol as u8);
         for n in 0..low {
             if self.bits.is_multiple_of(8) {
@@ -163,7 +196,14 @@ impl BlockBuilder {
     pub fn numbers(&mut self, evaluations: u64, pvs: u64) {
         self.count(column::EVALUATIONS, evaluations - 1);
         for evaluation in 0..evaluations {
-            self.count(if evaluation == 0 { column::PVS_BEST } else { column::PVS_OTHER }, pvs - 1);
+            self.count(
+                if evaluation == 0 {
+                    column::PVS_BEST
+                } else {
+                    column::PVS_OTHER
+                },
+                pvs - 1,
+            );
             match evaluation {
                 0 => self.count(column::DEPTH_BEST, 20),
                 _ => self.count(column::DEPTH_OTHER, 0),
@@ -184,7 +224,9 @@ impl BlockBuilder {
     pub fn content(&self) -> Vec<u8> {
         let mut content = Vec::new();
         leb128::push(&mut content, self.columns.len() as u64);
-        self.columns.iter().for_each(|column| leb128::push(&mut content, column.len() as u64));
+        self.columns
+            .iter()
+            .for_each(|column| leb128::push(&mut content, column.len() as u64));
         content.extend(self.columns.concat());
         content
     }

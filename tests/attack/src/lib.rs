@@ -24,7 +24,8 @@ pub const CROWD: &str = "kBQQQQQQ/BR5Q/Q6Q/Q6Q/Q6Q/Q6Q/Q6Q/KQQQQQQQ w - -";
 
 /// A position with few legal moves, but nearly every piece attacks and is attacked. The features of the position take longer than
 /// its moves.
-pub const MELEE: &str = "BkBQBBrN/pqqQrbNn/bnnbRq1b/qbr1RRnB/BRrqQKBn/bpprRNBP/QqnbqrqR/QB1q2rB w - -";
+pub const MELEE: &str =
+    "BkBQBBrN/pqqQrbNn/bnnbRq1b/qbr1RRnB/BRrqQKBn/bpprRNBP/QqnbqrqR/QB1q2rB w - -";
 
 /// Expected result of an attack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,27 +60,49 @@ fn evaluation(position: &Position, depth: u16, pvs: usize, plies: usize) -> Eval
         let (mut line, mut choose) = (Vec::new(), n + usize::from(depth) * pvs);
         while line.len() < plies {
             let moves = chess.legal_moves();
-            let Some(&m) = moves.get(choose % moves.len().max(1)) else { break };
+            let Some(&m) = moves.get(choose % moves.len().max(1)) else {
+                break;
+            };
             choose = choose / moves.len() + 7 * n + line.len();
             chess.play_unchecked(m);
             line.push(m);
         }
         line
     };
-    Evaluation { depth, knodes: 1, pvs: (0..pvs).map(|n| Pv { score: Score::Cp(0), line: line(n) }).collect() }
+    Evaluation {
+        depth,
+        knodes: 1,
+        pvs: (0..pvs)
+            .map(|n| Pv {
+                score: Score::Cp(0),
+                line: line(n),
+            })
+            .collect(),
+    }
 }
 
 /// Returns the largest record that a writer makes of evaluations with these numbers of PVs and moves.
 fn largest(fen: &str, pvs: usize, plies: usize) -> Vec<u8> {
     let position = position(fen);
-    let mut evaluations: Vec<Evaluation> =
-        (1..=300).rev().map(|depth| evaluation(&position, depth, pvs, plies)).collect();
+    let mut evaluations: Vec<Evaluation> = (1..=300)
+        .rev()
+        .map(|depth| evaluation(&position, depth, pvs, plies))
+        .collect();
     evaluations.truncate(PositionEval::fit(&position, &evaluations).max(1));
-    encode_block(&[PositionEval { position, evaluations }]).expect("what fits can be written").bytes
+    encode_block(&[PositionEval {
+        position,
+        evaluations,
+    }])
+    .expect("what fits can be written")
+    .bytes
 }
 
 /// Returns a record of the initial position. `lines` is called for each PV and appends its line.
-fn record(evaluations: u64, pvs: u64, mut line: impl FnMut(&mut BlockBuilder, u64)) -> BlockBuilder {
+fn record(
+    evaluations: u64,
+    pvs: u64,
+    mut line: impl FnMut(&mut BlockBuilder, u64),
+) -> BlockBuilder {
     let mut builder = BlockBuilder::of(&Chess::default());
     builder.numbers(evaluations, pvs);
     (0..evaluations * pvs).for_each(|n| line(&mut builder, n));
@@ -90,14 +113,41 @@ fn record(evaluations: u64, pvs: u64, mut line: impl FnMut(&mut BlockBuilder, u6
 pub fn blocks() -> Vec<Attack> {
     use Outcome::{Answer, Refused};
     let mut all = Vec::new();
-    let mut add = |name, fen, block, outcome| all.push(Attack { name, fen, block, outcome });
+    let mut add = |name, fen, block, outcome| {
+        all.push(Attack {
+            name,
+            fen,
+            block,
+            outcome,
+        })
+    };
 
     // The maximum that a writer makes.
-    add("the most moves, long lines", START, largest(START, 1, 400), Answer);
-    add("the most moves, short lines", START, largest(START, 256, 2), Answer);
-    add("the most PVs without a move", START, largest(START, 256, 0), Answer);
+    add(
+        "the most moves, long lines",
+        START,
+        largest(START, 1, 400),
+        Answer,
+    );
+    add(
+        "the most moves, short lines",
+        START,
+        largest(START, 256, 2),
+        Answer,
+    );
+    add(
+        "the most PVs without a move",
+        START,
+        largest(START, 256, 0),
+        Answer,
+    );
     add("the most choices", CROWD, largest(CROWD, 240, 1), Answer);
-    add("the most choices, deep", CROWD, largest(CROWD, 20, 30), Answer);
+    add(
+        "the most choices, deep",
+        CROWD,
+        largest(CROWD, 20, 30),
+        Answer,
+    );
 
     // Lines of a single move each. A writer would not make so many: only the first lines are different.
     let ones = |fen: &str, evaluations: u64| {
@@ -107,7 +157,14 @@ pub fn blocks() -> Vec<Attack> {
         builder.numbers(evaluations, 256);
         for n in 0..evaluations * 256 {
             if n > 0 {
-                builder.line_number(if n.is_multiple_of(256) { column::SHARED_FIRST } else { column::SHARED_NEXT }, 0);
+                builder.line_number(
+                    if n.is_multiple_of(256) {
+                        column::SHARED_FIRST
+                    } else {
+                        column::SHARED_NEXT
+                    },
+                    0,
+                );
             }
             builder.line_number(column::LENGTH_DEEP, 1);
             builder.line_number(column::RANK, if n < legal { 0 } else { legal as u32 - 1 });
@@ -116,12 +173,21 @@ pub fn blocks() -> Vec<Attack> {
     };
     add("1,792 moves of a melee", MELEE, ones(MELEE, 7), Answer);
     add("4,096 moves of a melee", MELEE, ones(MELEE, 16), Refused);
-    add("256 moves of a crowd, ranked last", CROWD, ones(CROWD, 1), Answer);
+    add(
+        "256 moves of a crowd, ranked last",
+        CROWD,
+        ones(CROWD, 1),
+        Answer,
+    );
 
     // More than a writer makes.
     let shared = |pvs: u64| {
         move |builder: &mut BlockBuilder, n: u64| {
-            let column = if n.is_multiple_of(pvs) { column::SHARED_FIRST } else { column::SHARED_NEXT };
+            let column = if n.is_multiple_of(pvs) {
+                column::SHARED_FIRST
+            } else {
+                column::SHARED_NEXT
+            };
             match n {
                 0 => {
                     builder.line_number(column::LENGTH_DEEP, 40);
@@ -137,16 +203,38 @@ pub fn blocks() -> Vec<Attack> {
             }
         }
     };
-    add("256 evaluations of 256 PVs that share all moves", START, record(256, 256, shared(256)).build(), Refused);
-    add("4,096 PVs that share 40 moves", START, record(16, 256, shared(256)).build(), Refused);
+    add(
+        "256 evaluations of 256 PVs that share all moves",
+        START,
+        record(256, 256, shared(256)).build(),
+        Refused,
+    );
+    add(
+        "4,096 PVs that share 40 moves",
+        START,
+        record(16, 256, shared(256)).build(),
+        Refused,
+    );
     let long = |builder: &mut BlockBuilder, n: u64| {
         if n > 0 {
-            builder.line_number(if n.is_multiple_of(256) { column::SHARED_FIRST } else { column::SHARED_NEXT }, 0);
+            builder.line_number(
+                if n.is_multiple_of(256) {
+                    column::SHARED_FIRST
+                } else {
+                    column::SHARED_NEXT
+                },
+                0,
+            );
         }
         builder.line_number(column::LENGTH_DEEP, 60);
         builder.columns[column::RANK].extend([1; 60]);
     };
-    add("4,096 PVs of 60 moves each", START, record(16, 256, long).build(), Refused);
+    add(
+        "4,096 PVs of 60 moves each",
+        START,
+        record(16, 256, long).build(),
+        Refused,
+    );
     let mut too_many = BlockBuilder::of(&Chess::default());
     too_many.count(column::EVALUATIONS, u64::MAX);
     add("2^64 evaluations", START, too_many.build(), Refused);
@@ -183,7 +271,12 @@ pub fn blocks() -> Vec<Attack> {
         builder.columns[22].extend(vec![0; count - 1]);
         builder.build()
     };
-    add("as many positions as a block has, a step each", START, steps(8192), Answer);
+    add(
+        "as many positions as a block has, a step each",
+        START,
+        steps(8192),
+        Answer,
+    );
     add("one position more", START, steps(8193), Refused);
 
     // Frames.
@@ -198,16 +291,48 @@ pub fn blocks() -> Vec<Attack> {
         }
         sealed_frame(size, &blocks)
     };
-    add("the largest content, of zeros", START, zeros(256 << 10), Refused);
-    add("a content of 8 MiB in 300 bytes", START, zeros(8 << 20), Refused);
-    add("a content of 4 GiB, announced", START, sealed_frame(u32::MAX, &[1, 0, 0]), Refused);
+    add(
+        "the largest content, of zeros",
+        START,
+        zeros(256 << 10),
+        Refused,
+    );
+    add(
+        "a content of 8 MiB in 300 bytes",
+        START,
+        zeros(8 << 20),
+        Refused,
+    );
+    add(
+        "a content of 4 GiB, announced",
+        START,
+        sealed_frame(u32::MAX, &[1, 0, 0]),
+        Refused,
+    );
     let empty_blocks = |count: usize| {
-        let blocks: Vec<u8> = (0..count).flat_map(|n| zstd_block_header(n + 1 == count, 0, 0)).collect();
+        let blocks: Vec<u8> = (0..count)
+            .flat_map(|n| zstd_block_header(n + 1 == count, 0, 0))
+            .collect();
         sealed_frame(0, &blocks)
     };
-    add("80,000 empty zstd blocks", START, empty_blocks(80_000), Refused);
-    add("as many zstd blocks as a frame has, a table each", START, tables(256), Refused);
-    add("80,000 zstd blocks with a table each", START, tables(8_000), Refused);
+    add(
+        "80,000 empty zstd blocks",
+        START,
+        empty_blocks(80_000),
+        Refused,
+    );
+    add(
+        "as many zstd blocks as a frame has, a table each",
+        START,
+        tables(256),
+        Refused,
+    );
+    add(
+        "80,000 zstd blocks with a table each",
+        START,
+        tables(8_000),
+        Refused,
+    );
     let mut columns = Vec::new();
     leb128::push(&mut columns, u64::MAX);
     add("2^64 columns", START, sealed(&columns), Refused);
@@ -218,7 +343,9 @@ pub fn blocks() -> Vec<Attack> {
     let mut noise = 1u64;
     let content: Vec<u8> = (0..250 << 10)
         .map(|_| {
-            noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            noise = noise
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (noise >> 60) as u8
         })
         .collect();
@@ -239,7 +366,14 @@ pub fn books() -> Vec<Attack> {
         builder
     };
     let mut all = Vec::new();
-    let mut add = |name, block, outcome| all.push(Attack { name, fen: START, block, outcome });
+    let mut add = |name, block, outcome| {
+        all.push(Attack {
+            name,
+            fen: START,
+            block,
+            outcome,
+        })
+    };
 
     let mut one_game = steps(8192);
     one_game.columns[column::ARRIVALS].push(0);
@@ -247,7 +381,11 @@ pub fn books() -> Vec<Attack> {
     one_game.columns[column::MORE_ARRIVALS].extend([0; 8191]);
     one_game.columns[column::NEXT].extend([0; 8191]);
     one_game.columns[column::LAST].push(0);
-    add("one game through as many positions as a block has", one_game.build(), Answer);
+    add(
+        "one game through as many positions as a block has",
+        one_game.build(),
+        Answer,
+    );
 
     // Games that arrive at each position and leave it by many moves.
     let crowded = |count: usize, moves: u8| {
@@ -278,8 +416,16 @@ pub fn books() -> Vec<Attack> {
         builder.columns[column::LAST].push(17);
         builder.columns[column::MOVES_LOW_BITS].push(low_bits);
     };
-    add("the last legal move", single(&|builder| game(builder, 0)), Answer);
-    add("the one after the last legal move", single(&|builder| game(builder, 1)), Refused);
+    add(
+        "the last legal move",
+        single(&|builder| game(builder, 0)),
+        Answer,
+    );
+    add(
+        "the one after the last legal move",
+        single(&|builder| game(builder, 1)),
+        Refused,
+    );
     add("no game", single(&|_| ()), Refused);
     let most = |builder: &mut BlockBuilder, symbol: u8| {
         builder.columns[column::ARRIVALS].push(symbol);
@@ -288,7 +434,11 @@ pub fn books() -> Vec<Attack> {
         builder.columns[column::ARRIVED_DRAWS].push(0);
     };
     add("2^64 games", single(&|builder| most(builder, 255)), Refused);
-    add("2^53 games", single(&|builder| most(builder, 4 * (53 - 4) + 16)), Refused);
+    add(
+        "2^53 games",
+        single(&|builder| most(builder, 4 * (53 - 4) + 16)),
+        Refused,
+    );
 
     // A single game with a rating and a reference, through many positions with many buckets.
     let one_of_buckets = |count: usize, layout: [u8; 3], reference: u64| {
@@ -307,12 +457,36 @@ pub fn books() -> Vec<Attack> {
         builder.reference(reference);
         builder.build()
     };
-    add("262,144 buckets", one_of_buckets(2048, [64, 1, 1], 0), Answer);
-    add("262,272 buckets", one_of_buckets(2049, [64, 1, 1], 0), Refused);
-    add("65 buckets a move", one_of_buckets(9, [65, 1, 1], 0), Refused);
-    add("17 references a move", one_of_buckets(9, [64, 1, 17], 0), Refused);
-    add("a layout that says nothing", one_of_buckets(9, [0, 0, 0], 0), Refused);
-    add("a reference to no game", one_of_buckets(9, [64, 1, 1], u64::MAX), Refused);
+    add(
+        "262,144 buckets",
+        one_of_buckets(2048, [64, 1, 1], 0),
+        Answer,
+    );
+    add(
+        "262,272 buckets",
+        one_of_buckets(2049, [64, 1, 1], 0),
+        Refused,
+    );
+    add(
+        "65 buckets a move",
+        one_of_buckets(9, [65, 1, 1], 0),
+        Refused,
+    );
+    add(
+        "17 references a move",
+        one_of_buckets(9, [64, 1, 17], 0),
+        Refused,
+    );
+    add(
+        "a layout that says nothing",
+        one_of_buckets(9, [0, 0, 0], 0),
+        Refused,
+    );
+    add(
+        "a reference to no game",
+        one_of_buckets(9, [64, 1, 1], u64::MAX),
+        Refused,
+    );
 
     // Two games arrive at each position, in the last of 64 buckets, and end there.
     let mut buckets = steps(2048);
@@ -334,7 +508,9 @@ pub fn books() -> Vec<Attack> {
         builder.columns[column::OTHER_SHARES].extend(vec![most; count]);
         builder.columns[column::MISSING_REFERENCES].extend(vec![0; count]);
         for n in 0..count as u64 {
-            (0..u64::from(most)).rev().for_each(|game| builder.reference(n << 8 | game));
+            (0..u64::from(most))
+                .rev()
+                .for_each(|game| builder.reference(n << 8 | game));
         }
         builder.build()
     };
@@ -345,10 +521,16 @@ pub fn books() -> Vec<Attack> {
 /// Returns a frame of zstd blocks that contain a Huffman table each, for a single literal.
 fn tables(count: usize) -> Vec<u8> {
     // zstd codes the literals of this text with a separate table. The frame repeats that zstd block.
-    let text: Vec<u8> = (0..600u32).map(|n| b'a' + (n.wrapping_mul(n) % 23) as u8).collect();
+    let text: Vec<u8> = (0..600u32)
+        .map(|n| b'a' + (n.wrapping_mul(n) % 23) as u8)
+        .collect();
     let frame = zstd::bulk::compress(&text, 19).unwrap_or_default();
     // Single segment: a content size follows the descriptor, in one byte, or in two bytes from 256 on.
-    let start = if frame.get(4).is_some_and(|descriptor| descriptor >> 6 == 0) { 6 } else { 7 };
+    let start = if frame.get(4).is_some_and(|descriptor| descriptor >> 6 == 0) {
+        6
+    } else {
+        7
+    };
     let block = frame.get(start..).unwrap_or_default();
     let mut blocks = Vec::new();
     for n in 0..count {
@@ -367,9 +549,23 @@ fn tables(count: usize) -> Vec<u8> {
 ///
 /// The folder cannot be written.
 pub fn write_database(dir: &Path, fen: &str, block: Vec<u8>) -> Result<Manifest, WriteError> {
-    let pv = Pv { score: Score::Cp(0), line: Vec::new() };
-    let evaluations = vec![Evaluation { depth: 1, knodes: 1, pvs: vec![pv] }];
-    write_record(dir, &PositionEval { position: position(fen), evaluations }, block)
+    let pv = Pv {
+        score: Score::Cp(0),
+        line: Vec::new(),
+    };
+    let evaluations = vec![Evaluation {
+        depth: 1,
+        knodes: 1,
+        pvs: vec![pv],
+    }];
+    write_record(
+        dir,
+        &PositionEval {
+            position: position(fen),
+            evaluations,
+        },
+        block,
+    )
 }
 
 /// Writes a book with the single block of an attack.
@@ -378,18 +574,37 @@ pub fn write_database(dir: &Path, fen: &str, block: Vec<u8>) -> Result<Manifest,
 ///
 /// The folder cannot be written.
 pub fn write_book(dir: &Path, fen: &str, block: Vec<u8>) -> Result<Manifest, WriteError> {
-    let ended = Results { white: 1, draws: 0, black: 0 };
+    let ended = Results {
+        white: 1,
+        draws: 0,
+        black: 0,
+    };
     let ended_details = Details::default();
-    write_record(dir, &Played { position: position(fen), ended, ended_details, moves: Vec::new() }, block)
+    write_record(
+        dir,
+        &Played {
+            position: position(fen),
+            ended,
+            ended_details,
+            moves: Vec::new(),
+        },
+        block,
+    )
 }
 
 /// Writes a database of one record, and replaces its block.
 fn write_record<R: Record>(dir: &Path, record: &R, block: Vec<u8>) -> Result<Manifest, WriteError> {
-    fs::create_dir_all(dir).map_err(|error| WriteError::Io { path: dir.to_owned(), error })?;
+    fs::create_dir_all(dir).map_err(|error| WriteError::Io {
+        path: dir.to_owned(),
+        error,
+    })?;
     let mut encoded = encode_block(std::slice::from_ref(record))?;
     encoded.bytes = block;
     let scratch = dir.join("scratch");
-    fs::create_dir_all(&scratch).map_err(|error| WriteError::Io { path: scratch.clone(), error })?;
+    fs::create_dir_all(&scratch).map_err(|error| WriteError::Io {
+        path: scratch.clone(),
+        error,
+    })?;
     let mut writer = TableWriter::<R>::create(dir, &scratch, WriterOptions::default());
     writer.append(&encoded)?;
     let manifest = writer.finish()?;
@@ -405,9 +620,19 @@ fn write_record<R: Record>(dir: &Path, record: &R, block: Vec<u8>) -> Result<Man
 /// A folder cannot be written.
 pub fn write_forgery(honest: &Path, forged: &Path) -> Result<(), WriteError> {
     let record = |cp| {
-        let pv = Pv { score: Score::Cp(cp), line: Vec::new() };
-        let evaluations = vec![Evaluation { depth: 20, knodes: 1000, pvs: vec![pv] }];
-        PositionEval { position: position(START), evaluations }
+        let pv = Pv {
+            score: Score::Cp(cp),
+            line: Vec::new(),
+        };
+        let evaluations = vec![Evaluation {
+            depth: 20,
+            knodes: 1000,
+            pvs: vec![pv],
+        }];
+        PositionEval {
+            position: position(START),
+            evaluations,
+        }
     };
     write_forged(honest, forged, &record(520), (521..600).map(record))
 }
@@ -419,8 +644,17 @@ pub fn write_forgery(honest: &Path, forged: &Path) -> Result<(), WriteError> {
 /// A folder cannot be written.
 pub fn write_forged_book(honest: &Path, forged: &Path) -> Result<(), WriteError> {
     let record = |white| {
-        let ended = Results { white, draws: 0, black: 1000 - white };
-        Played { position: position(START), ended, ended_details: Details::default(), moves: Vec::new() }
+        let ended = Results {
+            white,
+            draws: 0,
+            black: 1000 - white,
+        };
+        Played {
+            position: position(START),
+            ended,
+            ended_details: Details::default(),
+            moves: Vec::new(),
+        }
     };
     write_forged(honest, forged, &record(700), (1..700).rev().map(record))
 }
@@ -445,10 +679,13 @@ fn write_forged<R: Record>(
     let wrong = write_record(forged, truth, forged_block)?;
     for (right, wrong) in right.shards().iter().zip(wrong.shards()) {
         let path = forged.join(&right.file);
-        fs::rename(forged.join(&wrong.file), &path).map_err(|error| WriteError::Io { path, error })?;
+        fs::rename(forged.join(&wrong.file), &path)
+            .map_err(|error| WriteError::Io { path, error })?;
     }
     let path = forged.join(Manifest::FILE);
-    fs::copy(honest.join(Manifest::FILE), &path).map(drop).map_err(|error| WriteError::Io { path, error })
+    fs::copy(honest.join(Manifest::FILE), &path)
+        .map(drop)
+        .map_err(|error| WriteError::Io { path, error })
 }
 
 /// Returns the text of a manifest with its checksum.
@@ -462,8 +699,9 @@ pub fn manifests() -> Vec<(&'static str, Vec<u8>)> {
     const ROOM: usize = Manifest::MAX_BYTES - 200;
     /// A hash in Base64.
     const HASH: &str = "\"AAAAAAAAAAAAAAAAAAAAAA\"";
-    let head =
-        |rest: &str| format!("{{\"format\":2,\"records\":\"evaluations\",\"positions\":1,\"totals\":{{}},{rest}");
+    let head = |rest: &str| {
+        format!("{{\"format\":2,\"records\":\"evaluations\",\"positions\":1,\"totals\":{{}},{rest}")
+    };
     let fill = |start: String, item: &dyn Fn(usize) -> String, end: &str| {
         let mut text = start;
         for n in 0.. {
@@ -482,15 +720,36 @@ pub fn manifests() -> Vec<(&'static str, Vec<u8>)> {
     let name = |n: usize| format!("{n:032x}.silo");
     let shards = |rest: &str| head(&format!("\"info\":{{}},\"shards\":[{rest}"));
     vec![
-        ("zeros in the place of shards", fill(shards(""), &|_| "0".to_owned(), "]")),
-        ("arrays in the place of shards", fill(shards(""), &|_| "[]".to_owned(), "]")),
-        ("zeros under a name that nobody knows", fill(head("\"x\":["), &|_| "0".to_owned(), "]")),
-        ("as many members of info as fit", fill(head("\"info\":{"), &|n| format!("\"{n}\":\"\""), "}")),
+        (
+            "zeros in the place of shards",
+            fill(shards(""), &|_| "0".to_owned(), "]"),
+        ),
+        (
+            "arrays in the place of shards",
+            fill(shards(""), &|_| "[]".to_owned(), "]"),
+        ),
+        (
+            "zeros under a name that nobody knows",
+            fill(head("\"x\":["), &|_| "0".to_owned(), "]"),
+        ),
+        (
+            "as many members of info as fit",
+            fill(head("\"info\":{"), &|n| format!("\"{n}\":\"\""), "}"),
+        ),
         (
             "as many pages as fit",
             fill(
-                shards(&format!("{{\"file\":\"{}\",\"bytes\":999999999999,\"positions\":1,\"pages\":[", name(1))),
-                &|n| if n == 0 { format!("[\"\",1,{HASH}]") } else { format!("[\"{n:06x}\",1,{HASH}]") },
+                shards(&format!(
+                    "{{\"file\":\"{}\",\"bytes\":999999999999,\"positions\":1,\"pages\":[",
+                    name(1)
+                )),
+                &|n| {
+                    if n == 0 {
+                        format!("[\"\",1,{HASH}]")
+                    } else {
+                        format!("[\"{n:06x}\",1,{HASH}]")
+                    }
+                },
                 "]}]",
             ),
         ),
@@ -499,7 +758,11 @@ pub fn manifests() -> Vec<(&'static str, Vec<u8>)> {
             fill(
                 shards(""),
                 &|n| {
-                    let separator = if n == 0 { String::new() } else { format!("{n:06x}") };
+                    let separator = if n == 0 {
+                        String::new()
+                    } else {
+                        format!("{n:06x}")
+                    };
                     let file = name(n);
                     format!(
                         "{{\"file\":\"{file}\",\"bytes\":9,\"positions\":1,\"pages\":[[\"{separator}\",1,{HASH}]]}}"
@@ -508,8 +771,17 @@ pub fn manifests() -> Vec<(&'static str, Vec<u8>)> {
                 "]",
             ),
         ),
-        ("one string", manifest(&head(&format!("\"info\":{{\"x\":\"{}\"}}", "\\n".repeat(ROOM / 2 - 100))))),
-        ("nesting", manifest(&head(&format!("\"x\":{}", "[".repeat(ROOM - 200))))),
+        (
+            "one string",
+            manifest(&head(&format!(
+                "\"info\":{{\"x\":\"{}\"}}",
+                "\\n".repeat(ROOM / 2 - 100)
+            ))),
+        ),
+        (
+            "nesting",
+            manifest(&head(&format!("\"x\":{}", "[".repeat(ROOM - 200)))),
+        ),
     ]
 }
 
@@ -522,24 +794,52 @@ mod tests {
 
     #[test]
     fn every_hostile_block_has_the_expected_outcome() {
-        for Attack { name, fen, block, outcome } in blocks() {
-            let at = Chunk { file: "attack".into(), range: 0..block.len() as u64, keys: KeyRange::all() };
-            let found = Block::<PositionEval>::open(&block, &at).and_then(|block| block.find(&position(fen)));
+        for Attack {
+            name,
+            fen,
+            block,
+            outcome,
+        } in blocks()
+        {
+            let at = Chunk {
+                file: "attack".into(),
+                range: 0..block.len() as u64,
+                keys: KeyRange::all(),
+            };
+            let found = Block::<PositionEval>::open(&block, &at)
+                .and_then(|block| block.find(&position(fen)));
             match outcome {
                 Outcome::Answer => assert!(matches!(found, Ok(Some(_))), "{name}: {found:?}"),
-                Outcome::Refused => assert!(matches!(found, Err(TableError::Chunk { .. })), "{name}: {found:?}"),
+                Outcome::Refused => assert!(
+                    matches!(found, Err(TableError::Chunk { .. })),
+                    "{name}: {found:?}"
+                ),
             }
         }
     }
 
     #[test]
     fn every_hostile_block_of_moves_has_the_expected_outcome() {
-        for Attack { name, fen, block, outcome } in books() {
-            let at = Chunk { file: "attack".into(), range: 0..block.len() as u64, keys: KeyRange::all() };
-            let found = Block::<Played>::open(&block, &at).and_then(|block| block.find(&position(fen)));
+        for Attack {
+            name,
+            fen,
+            block,
+            outcome,
+        } in books()
+        {
+            let at = Chunk {
+                file: "attack".into(),
+                range: 0..block.len() as u64,
+                keys: KeyRange::all(),
+            };
+            let found =
+                Block::<Played>::open(&block, &at).and_then(|block| block.find(&position(fen)));
             match outcome {
                 Outcome::Answer => assert!(matches!(found, Ok(Some(_))), "{name}: {found:?}"),
-                Outcome::Refused => assert!(matches!(found, Err(TableError::Chunk { .. })), "{name}: {found:?}"),
+                Outcome::Refused => assert!(
+                    matches!(found, Err(TableError::Chunk { .. })),
+                    "{name}: {found:?}"
+                ),
             }
         }
     }
@@ -547,14 +847,20 @@ mod tests {
     #[test]
     fn every_hostile_manifest_has_the_expected_outcome() {
         for (name, bytes) in manifests() {
-            assert!(bytes.len() <= Manifest::MAX_BYTES, "{name}: {} bytes", bytes.len());
+            assert!(
+                bytes.len() <= Manifest::MAX_BYTES,
+                "{name}: {} bytes",
+                bytes.len()
+            );
             let is_one = ["as many pages as fit", "as many shards as fit"].contains(&name);
             let found = Manifest::parse::<PositionEval>(&bytes);
             assert_eq!(found.is_ok(), is_one, "{name}: {:?}", found.err());
             let mut changed = bytes;
             let middle = changed.len() / 2;
             changed[middle] ^= 1;
-            let error = Manifest::parse::<PositionEval>(&changed).expect_err(name).to_string();
+            let error = Manifest::parse::<PositionEval>(&changed)
+                .expect_err(name)
+                .to_string();
             assert!(error.contains("checksum"), "{name}, changed: {error}");
         }
     }

@@ -12,7 +12,9 @@ use shelfish::eval::PositionEval;
 use shelfish::played::Played;
 use shelfish::position::Position;
 use shelfish::table::{Block, Chunk, ContentHash, KeyRange, Manifest};
-use shelfish_attack::{Attack, blocks, books, manifests, write_book, write_database, write_forged_book, write_forgery};
+use shelfish_attack::{
+    Attack, blocks, books, manifests, write_book, write_database, write_forged_book, write_forgery,
+};
 
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
@@ -60,12 +62,22 @@ fn cost(mut work: impl FnMut()) -> (f64, usize) {
 
 fn measure() {
     println!("| natively | bytes | ms | memory, MB | outcome |\n|---|---:|---:|---:|---|");
-    for Attack { name, fen, block, .. } in blocks() {
-        let at = Chunk { file: "attack".into(), range: 0..block.len() as u64, keys: KeyRange::all() };
-        let Ok(position) = fen.parse::<Position>() else { continue };
+    for Attack {
+        name, fen, block, ..
+    } in blocks()
+    {
+        let at = Chunk {
+            file: "attack".into(),
+            range: 0..block.len() as u64,
+            keys: KeyRange::all(),
+        };
+        let Ok(position) = fen.parse::<Position>() else {
+            continue;
+        };
         let mut outcome = String::new();
         let (ms, memory) = cost(|| {
-            let found = Block::<PositionEval>::open(&block, &at).and_then(|block| block.find(&position));
+            let found =
+                Block::<PositionEval>::open(&block, &at).and_then(|block| block.find(&position));
             outcome.clear();
             let _ = match found {
                 Ok(Some(eval)) => write!(outcome, "{} evaluations", eval.evaluations.len()),
@@ -73,11 +85,26 @@ fn measure() {
                 Err(error) => write!(outcome, "{error}"),
             };
         });
-        row(name, block.len(), ms, memory, outcome.rsplit(": ").next().unwrap_or_default());
+        row(
+            name,
+            block.len(),
+            ms,
+            memory,
+            outcome.rsplit(": ").next().unwrap_or_default(),
+        );
     }
-    for Attack { name, fen, block, .. } in books() {
-        let at = Chunk { file: "attack".into(), range: 0..block.len() as u64, keys: KeyRange::all() };
-        let Ok(position) = fen.parse::<Position>() else { continue };
+    for Attack {
+        name, fen, block, ..
+    } in books()
+    {
+        let at = Chunk {
+            file: "attack".into(),
+            range: 0..block.len() as u64,
+            keys: KeyRange::all(),
+        };
+        let Ok(position) = fen.parse::<Position>() else {
+            continue;
+        };
         let mut outcome = String::new();
         let (ms, memory) = cost(|| {
             let found = Block::<Played>::open(&block, &at).and_then(|block| block.find(&position));
@@ -98,12 +125,21 @@ fn measure() {
                 Err(error) => error.to_string(),
             };
         });
-        row(&format!("manifest: {name}"), bytes.len(), ms, memory, outcome.rsplit(": ").next().unwrap_or_default());
+        row(
+            &format!("manifest: {name}"),
+            bytes.len(),
+            ms,
+            memory,
+            outcome.rsplit(": ").next().unwrap_or_default(),
+        );
     }
 }
 
 fn row(name: &str, bytes: usize, ms: f64, memory: usize, outcome: &str) {
-    println!("| {name} | {bytes} | {ms:.1} | {:.1} | {outcome} |", memory as f64 / 1e6);
+    println!(
+        "| {name} | {bytes} | {ms:.1} | {:.1} | {outcome} |",
+        memory as f64 / 1e6
+    );
 }
 
 /// Writes a folder of files for each fuzz target.
@@ -125,32 +161,70 @@ fn seeds(dir: &Path) -> Result<(), Box<dyn std::error::Error>> {
         include_bytes!("../../../static-shards/endgames/KPvK.rtbz"),
     ];
     for (n, table) in tables.into_iter().enumerate() {
-        put("table", n, &[&[n as u8], &table[4..table.len() - 16]].concat())?;
+        put(
+            "table",
+            n,
+            &[&[n as u8], &table[4..table.len() - 16]].concat(),
+        )?;
     }
-    for (n, Attack { fen, block, .. }) in
-        blocks().into_iter().enumerate().filter(|(_, attack)| attack.block.len() < 10_000)
+    for (n, Attack { fen, block, .. }) in blocks()
+        .into_iter()
+        .enumerate()
+        .filter(|(_, attack)| attack.block.len() < 10_000)
     {
         let position: Position = fen.parse()?;
         put("fen", n, fen.as_bytes())?;
-        let game = format!("[FEN \"{fen} 0 1\"]\n\n1. e4 {{[%eval 0.17,20]}} ( 1. d4 $1 ) 1... O-O ; x\n 2. Nf3?! *\n");
+        let game = format!(
+            "[FEN \"{fen} 0 1\"]\n\n1. e4 {{[%eval 0.17,20]}} ( 1. d4 $1 ) 1... O-O ; x\n 2. Nf3?! *\n"
+        );
         put("pgn", n, game.as_bytes())?;
         put("key", n, position.key().as_bytes())?;
         // Limits of nodes, depth and lines, and some moves.
-        put("search", n, &[fen.as_bytes(), b"\n\x40\x00\x03", &[7; 40][..n % 40]].concat())?;
+        put(
+            "search",
+            n,
+            &[fen.as_bytes(), b"\n\x40\x00\x03", &[7; 40][..n % 40]].concat(),
+        )?;
         put("block", n, &block[..block.len() - SEAL])?;
         // A key, and a payload of one evaluation of one PV.
         let key = position.key();
         let length = [key.as_bytes().len() as u8];
-        put("part", n, &[&length[..], key.as_bytes(), &[7, 20, 9, 1, 4, 1, 12, 28]].concat())?;
+        put(
+            "part",
+            n,
+            &[&length[..], key.as_bytes(), &[7, 20, 9, 1, 4, 1, 12, 28]].concat(),
+        )?;
         // Frames of `pzstd`, without the magic number of the first frame.
         let frame = zstd::encode_all(game.repeat(n % 5).as_bytes(), 1)?;
         let length = (frame.len() as u32).to_le_bytes();
-        put("pzstd", n, &[&length[..], &frame, b"\x50\x2a\x4d\x18\x04\0\0\0", &length, &frame].concat())?;
+        put(
+            "pzstd",
+            n,
+            &[
+                &length[..],
+                &frame,
+                b"\x50\x2a\x4d\x18\x04\0\0\0",
+                &length,
+                &frame,
+            ]
+            .concat(),
+        )?;
         let database = dir.join("database");
         let manifest = write_database(&database, fen, block)?;
         let text = fs::read_to_string(database.join(Manifest::FILE))?;
-        put("manifest", n, text.split(",\"checksum\"").next().unwrap_or_default().as_bytes())?;
-        put("plan", n, &plan_and_part(&manifest, &database, position.key().as_bytes())?)?;
+        put(
+            "manifest",
+            n,
+            text.split(",\"checksum\"")
+                .next()
+                .unwrap_or_default()
+                .as_bytes(),
+        )?;
+        put(
+            "plan",
+            n,
+            &plan_and_part(&manifest, &database, position.key().as_bytes())?,
+        )?;
         for (page, shard) in manifest.pages().zip(manifest.shards()) {
             let bytes = fs::read(database.join(&shard.file))?;
             let page = page.within(&bytes, 0);
@@ -170,16 +244,22 @@ fn seeds(dir: &Path) -> Result<(), Box<dyn std::error::Error>> {
     let commands = [
         "uci\nisready\nucinewgame\nsetoption name Hash value 64\nsetoption name MultiPV value 3\ngo depth 9\nstop\nquit",
         "setoption name UCI_LimitStrength value true\nsetoption name UCI_Elo value 1500\nsetoption name Clear Hash",
-        &format!("{position}\ngo wtime 1000 btime 900 winc 10 binc 10 movestogo 3 ponder\nponderhit"),
+        &format!(
+            "{position}\ngo wtime 1000 btime 900 winc 10 binc 10 movestogo 3 ponder\nponderhit"
+        ),
         "position fen 8/8/8/4k3/8/4K3/4P3/8 w - - 0 1 moves e3d3\ngo nodes 500 mate 2 searchmoves e2e3 e2e4 infinite",
     ];
     for (n, command) in commands.into_iter().enumerate() {
         put("uci", n, command.as_bytes())?;
     }
     let shard = shelfish::table::shard_name(&[7; 32]);
-    let uploads =
-        format!("<Upload><Key>db/{shard}</Key><UploadId>7</UploadId><Initiated>2026-01-31</Initiated></Upload>");
-    let sums = format!("{}  lichess_db_eval.jsonl.zst\n", "0123456789abcdef".repeat(4));
+    let uploads = format!(
+        "<Upload><Key>db/{shard}</Key><UploadId>7</UploadId><Initiated>2026-01-31</Initiated></Upload>"
+    );
+    let sums = format!(
+        "{}  lichess_db_eval.jsonl.zst\n",
+        "0123456789abcdef".repeat(4)
+    );
     for (n, (bytes, lines)) in [
         (
             [1, 10, 3],
@@ -196,7 +276,11 @@ fn seeds(dir: &Path) -> Result<(), Box<dyn std::error::Error>> {
     {
         put("http", n, &[&bytes[..], lines.as_bytes()].concat())?;
     }
-    for (n, Attack { block, .. }) in books().into_iter().enumerate().filter(|(_, attack)| attack.block.len() < 10_000) {
+    for (n, Attack { block, .. }) in books()
+        .into_iter()
+        .enumerate()
+        .filter(|(_, attack)| attack.block.len() < 10_000)
+    {
         put("played", n, &block[..block.len() - SEAL])?;
     }
     Ok(())
@@ -209,7 +293,11 @@ fn sample() -> Result<String, Box<dyn std::error::Error>> {
 }
 
 /// Returns a plan of two parts and the fragment of the first part, as `shelfish encode` writes it for all shards of a database.
-fn plan_and_part(manifest: &Manifest, database: &Path, boundary: &[u8]) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+fn plan_and_part(
+    manifest: &Manifest,
+    database: &Path,
+    boundary: &[u8],
+) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     let boundary: String = boundary.iter().map(|byte| format!("{byte:02x}")).collect();
     let mut shards = Vec::new();
     for (page, shard) in manifest.pages().zip(manifest.shards()) {
@@ -230,19 +318,40 @@ fn plan_and_part(manifest: &Manifest, database: &Path, boundary: &[u8]) -> Resul
     let plan = format!(
         r#"{{"format":"shelfish-plan-1","positions":{positions},"selection":{{"min_depth":0,"max_pvs":2,"max_plies":null,"best_only":false}},"shard_bytes":4194304,"inline_page_bytes":26000,"boundaries":["{boundary}"]}}"#
     );
-    let part = format!(r#"{{"positions":{positions},"totals":{totals:?},"shards":[{}]}}"#, shards.join(","));
+    let part = format!(
+        r#"{{"positions":{positions},"totals":{totals:?},"shards":[{}]}}"#,
+        shards.join(",")
+    );
     Ok([plan, part].join("\0").into_bytes())
 }
 
 fn write(dir: &Path) -> Result<(), Box<dyn std::error::Error>> {
     let mut list = String::from("name\tfen\toutcome\n");
-    for (n, Attack { name, fen, block, outcome }) in blocks().into_iter().enumerate() {
+    for (
+        n,
+        Attack {
+            name,
+            fen,
+            block,
+            outcome,
+        },
+    ) in blocks().into_iter().enumerate()
+    {
         write_database(&dir.join(format!("block-{n}")), fen, block)?;
         writeln!(list, "{name}\t{fen}\t{outcome:?}")?;
     }
     fs::write(dir.join("blocks.tsv"), list)?;
     let mut list = String::from("name\tfen\toutcome\n");
-    for (n, Attack { name, fen, block, outcome }) in books().into_iter().enumerate() {
+    for (
+        n,
+        Attack {
+            name,
+            fen,
+            block,
+            outcome,
+        },
+    ) in books().into_iter().enumerate()
+    {
         write_book(&dir.join(format!("book-{n}")), fen, block)?;
         writeln!(list, "{name}\t{fen}\t{outcome:?}")?;
     }

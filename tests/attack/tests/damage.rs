@@ -20,7 +20,8 @@ use shelfish::reader::{Cache, NoCache, Reader};
 use shelfish::source::integrity::{Integrity, Pin};
 use shelfish::source::memory::Memory;
 use shelfish::table::{
-    Block, Chunk, ContentHash, Manifest, Page, Part, Record, WriterOptions, WrittenPage, WrittenShard,
+    Block, Chunk, ContentHash, Manifest, Page, Part, Record, WriterOptions, WrittenPage,
+    WrittenShard,
 };
 use shelfish_attack::columns::sealed;
 use shelfish_attack::manifest;
@@ -38,11 +39,17 @@ use shelfish_engine::network::Network;
 
 /// Returns the number of damaged inputs.
 fn times(short: usize) -> usize {
-    if std::env::var_os("SHELFISH_LONG").is_some() { 100 * short } else { short }
+    if std::env::var_os("SHELFISH_LONG").is_some() {
+        100 * short
+    } else {
+        short
+    }
 }
 
 fn random(what: &str) -> Rng {
-    let seed = std::env::var("SHELFISH_SEED").ok().and_then(|seed| seed.parse().ok());
+    let seed = std::env::var("SHELFISH_SEED")
+        .ok()
+        .and_then(|seed| seed.parse().ok());
     let rng = seed.map_or_else(Rng::new, Rng::with_seed);
     println!("{what}: SHELFISH_SEED={}", rng.get_seed());
     rng
@@ -65,7 +72,10 @@ fn database() -> Database {
 /// Builds a book of the same games with these details.
 fn book(details: games::Wanted) -> Database {
     let (_dir, options) = options("../../static-shards/famous.pgn");
-    let selection = games::Selection { details, ..games::Selection::default() };
+    let selection = games::Selection {
+        details,
+        ..games::Selection::default()
+    };
     games::build(&options.table, &selection, false).unwrap();
     files::<Played>(&options)
 }
@@ -83,7 +93,11 @@ fn files<R: Record>(options: &Options) -> Database {
     let text = fs::read_to_string(options.table.out.join(Manifest::FILE)).unwrap();
     let manifest = Manifest::parse::<R>(text.as_bytes()).unwrap();
     let shard = fs::read(options.table.out.join(&manifest.shards()[0].file)).unwrap();
-    Database { manifest, text, shard }
+    Database {
+        manifest,
+        text,
+        shard,
+    }
 }
 
 /// Returns the columns of a frame.
@@ -126,13 +140,23 @@ fn damaged(columns: &[Vec<u8>], random: &mut Rng) -> Vec<u8> {
             1 => column.insert(at, random.u8(..)),
             2 => column.extend(vec![random.u8(..); random.usize(..2000)]),
             3 => column.clear(),
-            4 => column.iter_mut().skip(at).take(8).for_each(|byte| *byte = 255),
-            _ => column.iter_mut().skip(at).take(1).for_each(|byte| *byte = random.u8(..)),
+            4 => column
+                .iter_mut()
+                .skip(at)
+                .take(8)
+                .for_each(|byte| *byte = 255),
+            _ => column
+                .iter_mut()
+                .skip(at)
+                .take(1)
+                .for_each(|byte| *byte = random.u8(..)),
         }
     }
     let mut content = Vec::new();
     leb128::push(&mut content, columns.len() as u64);
-    columns.iter().for_each(|column| leb128::push(&mut content, column.len() as u64));
+    columns
+        .iter()
+        .for_each(|column| leb128::push(&mut content, column.len() as u64));
     content.extend(columns.concat());
     sealed(&content)
 }
@@ -145,42 +169,76 @@ fn a_damaged_block_with_a_valid_checksum_does_not_panic() {
 #[test]
 fn a_damaged_block_of_moves_with_a_valid_checksum_does_not_panic() {
     damage_blocks::<Played>(&book(games::Wanted::default()), "blocks of moves");
-    let details = games::Wanted { buckets: "speeds,2000".parse().ok(), ratings: true, game_ids: 3, linked_only: false };
+    let details = games::Wanted {
+        buckets: "speeds,2000".parse().ok(),
+        ratings: true,
+        game_ids: 3,
+        linked_only: false,
+    };
     damage_blocks::<Played>(&book(details), "blocks of buckets, ratings and references");
 }
 
-fn damage_blocks<R: Record>(Database { manifest, shard, .. }: &Database, what: &str) {
+fn damage_blocks<R: Record>(
+    Database {
+        manifest, shard, ..
+    }: &Database,
+    what: &str,
+) {
     let blocks: Vec<Chunk> = manifest
         .pages()
-        .flat_map(|page| Page::parse(page.within(shard, 0), &page).unwrap().blocks().collect::<Vec<_>>())
+        .flat_map(|page| {
+            Page::parse(page.within(shard, 0), &page)
+                .unwrap()
+                .blocks()
+                .collect::<Vec<_>>()
+        })
         .collect();
     let mut random = random(what);
     let mut read = [0, 0];
     for _ in 0..times(1000) {
         let at = &blocks[random.usize(..blocks.len())];
         let honest = at.within(shard, 0);
-        let position = Block::<R>::open(honest, at).unwrap().positions().last().unwrap().unwrap();
+        let position = Block::<R>::open(honest, at)
+            .unwrap()
+            .positions()
+            .last()
+            .unwrap()
+            .unwrap();
         let bytes = damaged(&columns(honest), &mut random);
-        let at = Chunk { range: 0..bytes.len() as u64, ..at.clone() };
+        let at = Chunk {
+            range: 0..bytes.len() as u64,
+            ..at.clone()
+        };
         if let Ok(block) = Block::<R>::open(&bytes, &at) {
             read[0] += usize::from(block.find(&position).is_ok());
             read[1] += block.records().filter(Result::is_ok).count();
         }
     }
-    println!("{} positions were looked up, {} records read", read[0], read[1]);
-    assert!(read.iter().all(|&count| count > 0), "not all damage makes a block unreadable");
+    println!(
+        "{} positions were looked up, {} records read",
+        read[0], read[1]
+    );
+    assert!(
+        read.iter().all(|&count| count > 0),
+        "not all damage makes a block unreadable"
+    );
 }
 
 #[test]
 fn a_damaged_page_with_a_valid_checksum_is_an_error_or_plausible() {
-    let Database { manifest, shard, .. } = database();
+    let Database {
+        manifest, shard, ..
+    } = database();
     let page = manifest.pages().next().unwrap();
     let columns = columns(page.within(&shard, 0));
     let mut random = random("pages");
     let mut read = 0;
     for _ in 0..times(3000) {
         let bytes = damaged(&columns, &mut random);
-        let at = Chunk { range: page.range.start..page.range.start + bytes.len() as u64, ..page.clone() };
+        let at = Chunk {
+            range: page.range.start..page.range.start + bytes.len() as u64,
+            ..page.clone()
+        };
         if let Ok(page) = Page::parse(&bytes, &at) {
             read += 1;
             for block in page.blocks() {
@@ -215,7 +273,9 @@ fn a_damaged_manifest_with_a_valid_checksum_is_an_error_or_plausible() {
                 }
             }
         }
-        let Ok(damaged) = String::from_utf8(damaged) else { continue };
+        let Ok(damaged) = String::from_utf8(damaged) else {
+            continue;
+        };
         if let Ok(manifest) = Manifest::parse::<PositionEval>(&manifest(&damaged)) {
             read += 1;
             for page in manifest.pages() {
@@ -230,7 +290,11 @@ fn a_damaged_manifest_with_a_valid_checksum_is_an_error_or_plausible() {
 
 /// Returns the number of flips and cuts of a kind of file, of 100,000 with `SHELFISH_LONG`.
 fn flips(long: usize) -> usize {
-    if std::env::var_os("SHELFISH_LONG").is_some() { long } else { long / 50 }
+    if std::env::var_os("SHELFISH_LONG").is_some() {
+        long
+    } else {
+        long / 50
+    }
 }
 
 /// Flips a bit, or cuts the end off. A tenth of the damage is a lost sector of zeros.
@@ -238,7 +302,11 @@ fn damage(bytes: &mut Vec<u8>, random: &mut Rng) -> usize {
     let at = random.usize(..bytes.len());
     match random.u8(..10) {
         0 | 1 => bytes.truncate(at),
-        2 => bytes.iter_mut().skip(at).take(512).for_each(|byte| *byte = 0),
+        2 => bytes
+            .iter_mut()
+            .skip(at)
+            .take(512)
+            .for_each(|byte| *byte = 0),
         _ => bytes[at] ^= 1 << random.u8(..8),
     }
     at
@@ -265,7 +333,10 @@ impl Counts {
     }
 
     fn print(&self, what: &str, count: usize) {
-        println!("{count} flips and cuts of {what}: {} right answers, {} errors, 0 wrong", self.right, self.errors);
+        println!(
+            "{count} flips and cuts of {what}: {} right answers, {} errors, 0 wrong",
+            self.right, self.errors
+        );
     }
 }
 
@@ -273,8 +344,18 @@ type Files = BTreeMap<String, Vec<u8>>;
 
 /// Reads all files of a folder.
 fn folder(dir: &Path) -> Files {
-    let files = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
-    files.map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), fs::read(path).unwrap())).collect()
+    let files = fs::read_dir(dir)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_file());
+    files
+        .map(|path| {
+            (
+                path.file_name().unwrap().to_str().unwrap().to_owned(),
+                fs::read(path).unwrap(),
+            )
+        })
+        .collect()
 }
 
 /// A block of a database: its file, its bytes, and its positions.
@@ -288,7 +369,11 @@ fn places<R: Record>(files: &Files) -> Vec<Place> {
         let parsed = Page::parse(page.within(&files[&page.file], 0), &page).unwrap();
         for at in parsed.blocks() {
             let block = Block::<R>::open(at.within(&files[&at.file], 0), &at).unwrap();
-            places.push((at.file.clone(), at.range.clone(), block.positions().map(Result::unwrap).collect()));
+            places.push((
+                at.file.clone(),
+                at.range.clone(),
+                block.positions().map(Result::unwrap).collect(),
+            ));
         }
     }
     places
@@ -301,12 +386,27 @@ async fn answers<R: Record, C: Cache>(
     positions: &[Position],
 ) -> Result<Vec<Result<Option<R>, ()>>, ()> {
     let reader = Reader::builder(Memory::new(files.clone()));
-    let reader = reader.pin(pin).cache(cache).open::<R>().await.map_err(drop)?;
-    Ok(reader.lookup_many(positions).await.into_iter().map(|answer| answer.map_err(drop)).collect())
+    let reader = reader
+        .pin(pin)
+        .cache(cache)
+        .open::<R>()
+        .await
+        .map_err(drop)?;
+    Ok(reader
+        .lookup_many(positions)
+        .await
+        .into_iter()
+        .map(|answer| answer.map_err(drop))
+        .collect())
 }
 
 /// Damages a file of a database, and looks up positions of the damaged block and of others.
-fn flip_database<R: Record + PartialEq + Debug>(files: &Files, is_pinned: bool, what: &str, count: usize) {
+fn flip_database<R: Record + PartialEq + Debug>(
+    files: &Files,
+    is_pinned: bool,
+    what: &str,
+    count: usize,
+) {
     let places = places::<R>(files);
     let pin = is_pinned.then(|| Pin::from(Integrity::of(&files[Manifest::FILE])));
     let mut random = random(what);
@@ -315,18 +415,30 @@ fn flip_database<R: Record + PartialEq + Debug>(files: &Files, is_pinned: bool, 
     for _ in 0..count {
         let mut damaged = files.clone();
         // Half of the damage is in the manifest, which is smaller than the shards.
-        let name = if random.bool() { Manifest::FILE } else { random.choice(&names).unwrap().as_str() };
+        let name = if random.bool() {
+            Manifest::FILE
+        } else {
+            random.choice(&names).unwrap().as_str()
+        };
         let at = damage(damaged.get_mut(name).unwrap(), &mut random) as u64;
-        let there = places.iter().find(|(file, range, _)| file == name && range.contains(&at));
+        let there = places
+            .iter()
+            .find(|(file, range, _)| file == name && range.contains(&at));
         let place = there.unwrap_or_else(|| random.choice(&places).unwrap());
         let other = random.choice(&places).unwrap();
-        let positions: Vec<Position> =
-            [place, place, other].map(|(_, _, positions)| random.choice(positions).unwrap().clone()).to_vec();
-        let expected = wait(answers::<R, _>(files, None, NoCache, &positions)).unwrap().unwrap();
+        let positions: Vec<Position> = [place, place, other]
+            .map(|(_, _, positions)| random.choice(positions).unwrap().clone())
+            .to_vec();
+        let expected = wait(answers::<R, _>(files, None, NoCache, &positions))
+            .unwrap()
+            .unwrap();
         match wait(answers::<R, _>(&damaged, pin.clone(), NoCache, &positions)).unwrap() {
-            Ok(found) => found.into_iter().zip(&expected).for_each(|(found, expected)| {
-                counts.add(found, expected.as_ref().unwrap());
-            }),
+            Ok(found) => found
+                .into_iter()
+                .zip(&expected)
+                .for_each(|(found, expected)| {
+                    counts.add(found, expected.as_ref().unwrap());
+                }),
             Err(()) => counts.errors += 1,
         }
     }
@@ -345,24 +457,43 @@ fn built(source: &str, change: impl FnOnce(&mut Options)) -> Files {
 #[test]
 fn a_flip_or_cut_in_a_database_gives_the_right_answer_or_an_error() {
     let source = "../../tests/data/evaluations.jsonl.zst";
-    flip_database::<PositionEval>(&built(source, |_| {}), false, "a database with inline pages", flips(15_000));
-    let small = built(source, |options| (options.table.inline_page_bytes, options.table.shard_bytes) = (0, 20_000));
-    flip_database::<PositionEval>(&small, false, "a database with pages in its shards", flips(10_000));
+    flip_database::<PositionEval>(
+        &built(source, |_| {}),
+        false,
+        "a database with inline pages",
+        flips(15_000),
+    );
+    let small = built(source, |options| {
+        (options.table.inline_page_bytes, options.table.shard_bytes) = (0, 20_000)
+    });
+    flip_database::<PositionEval>(
+        &small,
+        false,
+        "a database with pages in its shards",
+        flips(10_000),
+    );
     flip_database::<PositionEval>(&small, true, "a pinned database", flips(10_000));
 }
 
 #[test]
 fn a_flip_or_cut_in_an_updated_database_gives_the_right_answer_or_an_error() {
     let (dir, options) = options("../../tests/data/evaluations.jsonl.zst");
-    let text = zstd::decode_all(fs::File::open("../../tests/data/evaluations.jsonl.zst").unwrap()).unwrap();
-    let most = text[..text.len() - 2_000].iter().rposition(|&byte| byte == b'\n').unwrap() + 1;
+    let text = zstd::decode_all(fs::File::open("../../tests/data/evaluations.jsonl.zst").unwrap())
+        .unwrap();
+    let most = text[..text.len() - 2_000]
+        .iter()
+        .rposition(|&byte| byte == b'\n')
+        .unwrap()
+        + 1;
     for (n, lines) in [&text[..most], &text[most..]].into_iter().enumerate() {
         let source = dir.path().join(format!("{n}.jsonl"));
         fs::write(&source, lines).unwrap();
         let mut options = options.clone();
         options.table.inputs = vec![source.as_path().into()];
         if n == 1 {
-            options.table.bases = vec![shelfish_cli::database::Args::of(options.table.out.to_str().unwrap())];
+            options.table.bases = vec![shelfish_cli::database::Args::of(
+                options.table.out.to_str().unwrap(),
+            )];
             options.table.update = true;
         }
         build(&options).unwrap();
@@ -375,8 +506,16 @@ fn a_flip_or_cut_in_an_updated_database_gives_the_right_answer_or_an_error() {
 #[test]
 fn a_flip_or_cut_in_a_book_gives_the_right_answer_or_an_error() {
     let (_dir, options) = options("../../static-shards/famous.pgn");
-    let details = games::Wanted { buckets: "speeds,2000".parse().ok(), ratings: true, game_ids: 3, linked_only: false };
-    let selection = games::Selection { details, ..games::Selection::default() };
+    let details = games::Wanted {
+        buckets: "speeds,2000".parse().ok(),
+        ratings: true,
+        game_ids: 3,
+        linked_only: false,
+    };
+    let selection = games::Selection {
+        details,
+        ..games::Selection::default()
+    };
     games::build(&options.table, &selection, false).unwrap();
     flip_database::<Played>(&folder(&options.table.out), false, "a book", flips(15_000));
 }
@@ -387,9 +526,18 @@ fn a_flip_or_cut_in_the_cache_on_the_disk_gives_the_right_answer() {
     let places = places::<PositionEval>(&files);
     let root = tempfile::tempdir().unwrap();
     let cache = || DiskCache::open(root.path(), "damage", 64 << 20).unwrap();
-    let all: Vec<Position> = places.iter().map(|(_, _, positions)| positions[0].clone()).collect();
-    let expected = wait(answers::<PositionEval, _>(&files, None, cache(), &all)).unwrap().unwrap();
-    let dir = fs::read_dir(root.path()).unwrap().map(|entry| entry.unwrap().path()).find(|path| path.is_dir()).unwrap();
+    let all: Vec<Position> = places
+        .iter()
+        .map(|(_, _, positions)| positions[0].clone())
+        .collect();
+    let expected = wait(answers::<PositionEval, _>(&files, None, cache(), &all))
+        .unwrap()
+        .unwrap();
+    let dir = fs::read_dir(root.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.is_dir())
+        .unwrap();
     let whole = folder(&dir);
     assert!(whole.len() > 3, "the manifest and blocks are in the cache");
     let names: Vec<&String> = whole.keys().collect();
@@ -405,7 +553,9 @@ fn a_flip_or_cut_in_the_cache_on_the_disk_gives_the_right_answer() {
             damage(&mut bytes, &mut random);
         }
         fs::write(dir.join(name), bytes).unwrap();
-        let found = wait(answers::<PositionEval, _>(&files, None, cache(), &all)).unwrap().unwrap();
+        let found = wait(answers::<PositionEval, _>(&files, None, cache(), &all))
+            .unwrap()
+            .unwrap();
         assert_eq!(found, expected, "{name}: the host has the right bytes");
         counts.right += found.len();
         fs::write(dir.join(name), &whole[*name]).unwrap();
@@ -434,17 +584,31 @@ fn part_of(files: &Files) -> Part {
         inline_pages: Vec::new(),
     });
     let totals = manifest.totals.iter().map(|(_, total)| *total).collect();
-    Part { positions: manifest.positions, totals, shards: shards.collect() }
+    Part {
+        positions: manifest.positions,
+        totals,
+        shards: shards.collect(),
+    }
 }
 
 #[test]
 fn a_flip_or_cut_in_a_plan_a_fragment_or_lines_gives_the_same_or_an_error() {
     let files = built("../../tests/data/evaluations.jsonl.zst", |_| {});
-    let mut keys: Vec<Vec<u8>> =
-        places::<PositionEval>(&files).iter().map(|(_, _, positions)| positions[0].key().as_bytes().to_vec()).collect();
+    let mut keys: Vec<Vec<u8>> = places::<PositionEval>(&files)
+        .iter()
+        .map(|(_, _, positions)| positions[0].key().as_bytes().to_vec())
+        .collect();
     keys.sort();
-    let selection = Selection { max_pvs: Some(2), ..Selection::default() };
-    let plan = Plan::new(keys.clone(), 1_574, selection.clone(), &WriterOptions::default());
+    let selection = Selection {
+        max_pvs: Some(2),
+        ..Selection::default()
+    };
+    let plan = Plan::new(
+        keys.clone(),
+        1_574,
+        selection.clone(),
+        &WriterOptions::default(),
+    );
     let text = serde_json::to_string_pretty(&plan).unwrap().into_bytes();
     let whole = Plan::new(Vec::new(), 1_574, selection, &WriterOptions::default());
     let fragment = Fragment::new(&whole, 0, part_of(&files), OverLimit::default(), 3);
@@ -452,12 +616,23 @@ fn a_flip_or_cut_in_a_plan_a_fragment_or_lines_gives_the_same_or_an_error() {
     assert_eq!(Fragment::parse(&sealed, &whole, 0).unwrap(), fragment);
     let mut of_part = String::new();
     for (n, key) in keys.iter().enumerate() {
-        lines::push(&mut of_part, 0, key, &[7, 20, 9, 1, 4, 1, 12, 28 + n as u8 % 4]);
+        lines::push(
+            &mut of_part,
+            0,
+            key,
+            &[7, 20, 9, 1, 4, 1, 12, 28 + n as u8 % 4],
+        );
     }
     of_part.push('\n');
     let records = |text: Vec<u8>| -> std::io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
         let part = (0, whole.keys_of(0));
-        let mut lines = Lines::<_, Merged>::new(Cursor::new(text), "lines".to_owned(), part, true, Arc::default())?;
+        let mut lines = Lines::<_, Merged>::new(
+            Cursor::new(text),
+            "lines".to_owned(),
+            part,
+            true,
+            Arc::default(),
+        )?;
         let mut records = Vec::new();
         while let Some((key, payload)) = lines.next_record()? {
             records.push((key.to_vec(), payload.to_vec()));
@@ -481,7 +656,11 @@ fn a_flip_or_cut_in_a_plan_a_fragment_or_lines_gives_the_same_or_an_error() {
         damage(&mut damaged, &mut random);
         counts[2].add(records(damaged), &expected);
     }
-    for (counts, what) in counts.iter().zip(["a plan", "a fragment of a manifest", "lines of a part"]) {
+    for (counts, what) in
+        counts
+            .iter()
+            .zip(["a plan", "a fragment of a manifest", "lines of a part"])
+    {
         counts.print(what, each);
     }
 }
@@ -509,7 +688,10 @@ fn a_flip_or_cut_in_the_network_of_the_engine_is_an_error() {
 fn a_flip_or_cut_in_endgame_tables_or_their_index_gives_the_right_answer_or_an_error() {
     let mut files = folder(Path::new("../../static-shards/endgames"));
     files.retain(|name, _| {
-        name == "endgames.index" || ["KQvK.", "KRvK.", "KQvKR."].iter().any(|table| name.starts_with(table))
+        name == "endgames.index"
+            || ["KQvK.", "KRvK.", "KQvKR."]
+                .iter()
+                .any(|table| name.starts_with(table))
     });
     let probe = |files: &Files, chess: &Chess| -> Result<Probe, String> {
         let done = wait(async {
@@ -518,19 +700,44 @@ fn a_flip_or_cut_in_endgame_tables_or_their_index_gives_the_right_answer_or_an_e
         });
         done.unwrap().map_err(|error| error.to_string())
     };
-    let fens = ["4k3/8/8/8/8/8/8/Q3K3 w - - 0 1", "8/8/8/8/3k4/8/6rQ/K7 b - - 0 1", "4k3/8/2r5/8/8/8/8/3QK3 w - - 0 1"];
-    let positions: Vec<Chess> =
-        fens.iter().map(|fen| fen.parse::<Fen>().unwrap().into_position(CastlingMode::Standard).unwrap()).collect();
-    let expected: Vec<Probe> = positions.iter().map(|chess| probe(&files, chess).unwrap()).collect();
+    let fens = [
+        "4k3/8/8/8/8/8/8/Q3K3 w - - 0 1",
+        "8/8/8/8/3k4/8/6rQ/K7 b - - 0 1",
+        "4k3/8/2r5/8/8/8/8/3QK3 w - - 0 1",
+    ];
+    let positions: Vec<Chess> = fens
+        .iter()
+        .map(|fen| {
+            fen.parse::<Fen>()
+                .unwrap()
+                .into_position(CastlingMode::Standard)
+                .unwrap()
+        })
+        .collect();
+    let expected: Vec<Probe> = positions
+        .iter()
+        .map(|chess| probe(&files, chess).unwrap())
+        .collect();
     let mut random = random("endgame tables");
     for (what, names, count) in [
-        ("an index of endgame tables", &["endgames.index"][..], flips(5_000)),
-        ("endgame tables", &["KQvKR.rtbw", "KQvKR.rtbz"], flips(10_000)),
+        (
+            "an index of endgame tables",
+            &["endgames.index"][..],
+            flips(5_000),
+        ),
+        (
+            "endgame tables",
+            &["KQvKR.rtbw", "KQvKR.rtbz"],
+            flips(10_000),
+        ),
     ] {
         let mut counts = Counts::default();
         for n in 0..count {
             let mut damaged = files.clone();
-            damage(damaged.get_mut(names[n % names.len()]).unwrap(), &mut random);
+            damage(
+                damaged.get_mut(names[n % names.len()]).unwrap(),
+                &mut random,
+            );
             let n = random.usize(..positions.len());
             counts.add(probe(&damaged, &positions[n]), &expected[n]);
         }

@@ -39,7 +39,11 @@ pub fn sorted(mut candidates: Vec<Candidate>, min_frequency: u64) -> Vec<Candida
     candidates.sort_by_cached_key(|candidate| {
         // Weights are positive, so their bits have the order of their values.
         let text = candidate.m.to_uci(CastlingMode::Chess960).to_string();
-        (Reverse(candidate.weight().to_bits()), Reverse(candidate.frequency), text)
+        (
+            Reverse(candidate.weight().to_bits()),
+            Reverse(candidate.frequency),
+            text,
+        )
     });
     candidates
 }
@@ -79,19 +83,52 @@ mod tests {
 
     #[test]
     fn moves_are_chosen_as_on_the_site() -> Result<(), Box<dyn std::error::Error>> {
-        let cases: Vec<Case> = serde_json::from_str(include_str!("../../../../tests/data/choice.json"))?;
-        for Case { why, moves, min_frequency, weights, chosen } in cases {
-            let candidate = |(uci, frequency, wins, draws, losses): &(String, u64, u64, u64, u64)| {
-                let m = uci.parse::<UciMove>().ok()?.to_move(&Chess::default()).ok()?;
-                Some(Candidate { m, frequency: *frequency, wins: *wins, draws: *draws, losses: *losses })
-            };
-            let candidates = moves.iter().map(candidate).collect::<Option<Vec<_>>>().ok_or("an illegal move")?;
+        let cases: Vec<Case> =
+            serde_json::from_str(include_str!("../../../../tests/data/choice.json"))?;
+        for Case {
+            why,
+            moves,
+            min_frequency,
+            weights,
+            chosen,
+        } in cases
+        {
+            let candidate =
+                |(uci, frequency, wins, draws, losses): &(String, u64, u64, u64, u64)| {
+                    let m = uci
+                        .parse::<UciMove>()
+                        .ok()?
+                        .to_move(&Chess::default())
+                        .ok()?;
+                    Some(Candidate {
+                        m,
+                        frequency: *frequency,
+                        wins: *wins,
+                        draws: *draws,
+                        losses: *losses,
+                    })
+                };
+            let candidates = moves
+                .iter()
+                .map(candidate)
+                .collect::<Option<Vec<_>>>()
+                .ok_or("an illegal move")?;
             let candidates = sorted(candidates, min_frequency);
-            let name = |index: usize| candidates[index].m.to_uci(CastlingMode::Chess960).to_string();
-            let found = (0..candidates.len()).map(|n| (name(n), (candidates[n].weight() * 1e6).round() / 1e6));
+            let name = |index: usize| {
+                candidates[index]
+                    .m
+                    .to_uci(CastlingMode::Chess960)
+                    .to_string()
+            };
+            let found = (0..candidates.len())
+                .map(|n| (name(n), (candidates[n].weight() * 1e6).round() / 1e6));
             assert_eq!(found.collect::<Vec<_>>(), weights, "{why}");
             for (random, expected) in chosen {
-                assert_eq!(choose(&candidates, random).map(name), expected, "{why}: {random}");
+                assert_eq!(
+                    choose(&candidates, random).map(name),
+                    expected,
+                    "{why}: {random}"
+                );
             }
         }
         Ok(())
@@ -101,7 +138,13 @@ mod tests {
     fn moves_are_chosen_in_proportion_to_their_weights() {
         let legal = Chess::default().legal_moves();
         let moves = legal.iter().zip([9, 3, 1]);
-        let candidates = moves.map(|(m, frequency)| Candidate { m: *m, frequency, wins: 0, draws: 0, losses: 0 });
+        let candidates = moves.map(|(m, frequency)| Candidate {
+            m: *m,
+            frequency,
+            wins: 0,
+            draws: 0,
+            losses: 0,
+        });
         let candidates = sorted(candidates.collect(), 1);
         let mut random = fastrand::Rng::with_seed(5);
         let mut counts = [0u32; 3];
@@ -109,6 +152,12 @@ mod tests {
             counts[choose(&candidates, random.f64()).unwrap_or_default()] += 1;
         }
         let expected = [9_000, 3_000, 1_000];
-        assert!(counts.iter().zip(expected).all(|(count, expected)| count.abs_diff(expected) < 200), "{counts:?}");
+        assert!(
+            counts
+                .iter()
+                .zip(expected)
+                .all(|(count, expected)| count.abs_diff(expected) < 200),
+            "{counts:?}"
+        );
     }
 }

@@ -9,7 +9,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{
+    Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params,
+};
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Color, Move};
 use shelfish::position::Position;
@@ -96,7 +98,12 @@ impl fmt::Display for LearningError {
                 path.display(),
             ),
             LearningError::Busy(path) => {
-                write!(f, "{}: another program held the lock for more than {} s", path.display(), BUSY.as_secs())
+                write!(
+                    f,
+                    "{}: another program held the lock for more than {} s",
+                    path.display(),
+                    BUSY.as_secs()
+                )
             }
             LearningError::Sqlite { path, error } => write!(f, "{}: {error}", path.display()),
             LearningError::Read { path, error } => write!(f, "{}: {error}", path.display()),
@@ -171,9 +178,20 @@ impl Row {
     /// Encodes the row unambiguously: position and move, each followed by a zero byte, then frequency, wins, draws and
     /// losses as little-endian numbers of eight bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let Row { position, m, frequency, wins, draws, losses } = self;
-        let texts = [position, m].into_iter().flat_map(|text| text.bytes().chain([0]));
-        let numbers = [frequency, wins, draws, losses].into_iter().flat_map(|number| number.to_le_bytes());
+        let Row {
+            position,
+            m,
+            frequency,
+            wins,
+            draws,
+            losses,
+        } = self;
+        let texts = [position, m]
+            .into_iter()
+            .flat_map(|text| text.bytes().chain([0]));
+        let numbers = [frequency, wins, draws, losses]
+            .into_iter()
+            .flat_map(|number| number.to_le_bytes());
         texts.chain(numbers).collect()
     }
 }
@@ -190,7 +208,12 @@ impl Learning {
         match BookFile::of(path) {
             Ok(Some(BookFile::Learning(_))) => {}
             Ok(_) => return Err(LearningError::NotSqlite(path.to_owned())),
-            Err(error) => return Err(LearningError::Read { path: path.to_owned(), error }),
+            Err(error) => {
+                return Err(LearningError::Read {
+                    path: path.to_owned(),
+                    error,
+                });
+            }
         }
         let learning = Learning::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         learning.check()?;
@@ -203,9 +226,14 @@ impl Learning {
         if length > 0 && !matches!(BookFile::of(path), Ok(Some(BookFile::Learning(_)))) {
             return Err(LearningError::NotSqlite(path.to_owned()));
         }
-        let mut learning = Learning::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
+        let mut learning = Learning::connect(
+            path,
+            OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
+        )?;
         learning.write(|transaction| {
-            let tables: i64 = transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+            let tables: i64 =
+                transaction
+                    .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
             if tables == 0 {
                 transaction.execute_batch(TABLES)?;
                 transaction.pragma_update(None, "application_id", APPLICATION)?;
@@ -219,12 +247,17 @@ impl Learning {
 
     fn connect(path: &Path, flags: OpenFlags) -> Result<Learning, LearningError> {
         let describe = |error| sqlite_error(path, error);
-        let connection =
-            Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(describe)?;
+        let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+            .map_err(describe)?;
         connection.busy_timeout(BUSY).map_err(describe)?;
         // The schema of an untrusted file may contain functions.
-        connection.pragma_update(None, "trusted_schema", false).map_err(describe)?;
-        Ok(Learning { connection, path: path.to_owned() })
+        connection
+            .pragma_update(None, "trusted_schema", false)
+            .map_err(describe)?;
+        Ok(Learning {
+            connection,
+            path: path.to_owned(),
+        })
     }
 
     /// Checks that the file is a learning book.
@@ -235,21 +268,31 @@ impl Learning {
                 .map_err(|error| sqlite_error(&self.path, error))
         };
         let tables = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('moves', 'games')";
-        let tables: i64 =
-            self.connection.query_row(tables, [], |row| row.get(0)).map_err(|error| sqlite_error(&self.path, error))?;
+        let tables: i64 = self
+            .connection
+            .query_row(tables, [], |row| row.get(0))
+            .map_err(|error| sqlite_error(&self.path, error))?;
         if number("application_id")? != APPLICATION || tables != 2 {
             return Err(LearningError::NotABook(self.path.clone()));
         }
         match number("user_version")? {
             VERSION => Ok(()),
-            found => Err(LearningError::Version { path: self.path.clone(), found }),
+            found => Err(LearningError::Version {
+                path: self.path.clone(),
+                found,
+            }),
         }
     }
 
     /// Runs `work` in an exclusive transaction.
-    fn write<T>(&mut self, work: impl FnOnce(&Transaction) -> rusqlite::Result<T>) -> Result<T, LearningError> {
+    fn write<T>(
+        &mut self,
+        work: impl FnOnce(&Transaction) -> rusqlite::Result<T>,
+    ) -> Result<T, LearningError> {
         let whole = || {
-            let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let transaction = self
+                .connection
+                .transaction_with_behavior(TransactionBehavior::Immediate)?;
             let done = work(&transaction)?;
             transaction.commit()?;
             Ok(done)
@@ -302,9 +345,22 @@ impl Learning {
             rows.collect::<rusqlite::Result<Vec<Row>>>()
         };
         let rows = rows().map_err(|error| sqlite_error(&self.path, error))?;
-        let candidate = |Row { m, frequency, wins, draws, losses, .. }: Row| {
+        let candidate = |Row {
+                             m,
+                             frequency,
+                             wins,
+                             draws,
+                             losses,
+                             ..
+                         }: Row| {
             let m = m.parse::<UciMove>().ok()?.to_move(position.chess()).ok()?;
-            Some(Candidate { m, frequency, wins, draws, losses })
+            Some(Candidate {
+                m,
+                frequency,
+                wins,
+                draws,
+                losses,
+            })
         };
         Ok(rows.into_iter().filter_map(candidate).collect())
     }
@@ -313,11 +369,18 @@ impl Learning {
     pub fn counts(&self) -> Result<[u64; 3], LearningError> {
         let query = "SELECT (SELECT count(DISTINCT position) FROM moves), (SELECT count(*) FROM moves), (SELECT count(*) FROM games)";
         let counts = |row: &rusqlite::Row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]);
-        self.connection.query_row(query, [], counts).map_err(|error| sqlite_error(&self.path, error))
+        self.connection
+            .query_row(query, [], counts)
+            .map_err(|error| sqlite_error(&self.path, error))
     }
 
     /// Returns at most `max` rows after the given row, in the order of positions and moves.
-    pub fn rows_behind(&self, position: &str, m: &str, max: usize) -> Result<Vec<Row>, LearningError> {
+    pub fn rows_behind(
+        &self,
+        position: &str,
+        m: &str,
+        max: usize,
+    ) -> Result<Vec<Row>, LearningError> {
         let rows = || {
             let mut query = self.connection.prepare(
                 "SELECT position, move, frequency, wins, draws, losses FROM moves WHERE (position, move) > (?1, ?2)

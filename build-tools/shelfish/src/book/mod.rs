@@ -37,7 +37,10 @@ impl fmt::Display for PolyglotFileError {
         match self {
             PolyglotFileError::Read(error) => error.fmt(f),
             PolyglotFileError::Large(bytes) => {
-                write!(f, "found {bytes} bytes, expected a Polyglot book of at most {MAX_POLYGLOT} bytes")
+                write!(
+                    f,
+                    "found {bytes} bytes, expected a Polyglot book of at most {MAX_POLYGLOT} bytes"
+                )
             }
             PolyglotFileError::Content(error) => error.fmt(f),
         }
@@ -50,7 +53,9 @@ impl std::error::Error for PolyglotFileError {}
 pub fn polyglot(path: &Path) -> Result<polyglot::PolyglotBook<Vec<u8>>, PolyglotFileError> {
     let file = shelfish::source::file::open(path).map_err(PolyglotFileError::Read)?;
     let mut bytes = Vec::new();
-    file.take(MAX_POLYGLOT + 1).read_to_end(&mut bytes).map_err(PolyglotFileError::Read)?;
+    file.take(MAX_POLYGLOT + 1)
+        .read_to_end(&mut bytes)
+        .map_err(PolyglotFileError::Read)?;
     if bytes.len() as u64 > MAX_POLYGLOT {
         return Err(PolyglotFileError::Large(bytes.len() as u64));
     }
@@ -134,34 +139,59 @@ impl Book {
     }
 
     /// Opens a Polyglot or learning book, or a database with `open`.
-    pub fn open_with(name: &str, open: fn(&str) -> Result<Database<Played>, BlockingError>) -> Result<Book, BookError> {
+    pub fn open_with(
+        name: &str,
+        open: fn(&str) -> Result<Database<Played>, BlockingError>,
+    ) -> Result<Book, BookError> {
         let path = Path::new(name);
-        let is_manifest = path.file_name().is_some_and(|name| name == shelfish::table::Manifest::FILE);
+        let is_manifest = path
+            .file_name()
+            .is_some_and(|name| name == shelfish::table::Manifest::FILE);
         if scheme(name).is_some() || path.is_dir() || is_manifest {
-            return open(name).map(|database| Book::Static(Box::new(database))).map_err(BookError::Static);
+            return open(name)
+                .map(|database| Book::Static(Box::new(database)))
+                .map_err(BookError::Static);
         }
         let name = || name.to_owned();
         match BookFile::of(path).map_err(|error| BookError::Read(name(), error))? {
-            Some(BookFile::Learning(path)) => {
-                Learning::open(&path).map(Book::Learning).map_err(|error| BookError::Learning(name(), error))
-            }
-            _ => polyglot(path).map(Book::Polyglot).map_err(|error| BookError::Polyglot(name(), error)),
+            Some(BookFile::Learning(path)) => Learning::open(&path)
+                .map(Book::Learning)
+                .map_err(|error| BookError::Learning(name(), error)),
+            _ => polyglot(path)
+                .map(Book::Polyglot)
+                .map_err(|error| BookError::Polyglot(name(), error)),
         }
     }
 
     /// Returns the moves of a position in no particular order.
-    pub fn candidates(&self, chess: &Chess, deadline: &Deadline) -> Result<Vec<Candidate>, CandidatesError> {
+    pub fn candidates(
+        &self,
+        chess: &Chess,
+        deadline: &Deadline,
+    ) -> Result<Vec<Candidate>, CandidatesError> {
         match self {
             Book::Polyglot(book) => {
-                let of_weight =
-                    |(m, weight): (_, u32)| Candidate { m, frequency: weight.into(), wins: 0, draws: 0, losses: 0 };
+                let of_weight = |(m, weight): (_, u32)| Candidate {
+                    m,
+                    frequency: weight.into(),
+                    wins: 0,
+                    draws: 0,
+                    losses: 0,
+                };
                 Ok(book.moves(chess).into_iter().map(of_weight).collect())
             }
-            Book::Learning(book) => book.moves(&Position::from_chess(chess)).map_err(CandidatesError::Learning),
+            Book::Learning(book) => book
+                .moves(&Position::from_chess(chess))
+                .map_err(CandidatesError::Learning),
             Book::Static(book) => {
-                let found = book.lookup(chess, deadline).map_err(CandidatesError::Static)?;
+                let found = book
+                    .lookup(chess, deadline)
+                    .map_err(CandidatesError::Static)?;
                 let played = found.map(|played| played.moves).unwrap_or_default();
-                Ok(played.into_iter().map(|played| candidate(chess, played)).collect())
+                Ok(played
+                    .into_iter()
+                    .map(|played| candidate(chess, played))
+                    .collect())
             }
         }
     }
@@ -170,6 +200,15 @@ impl Book {
 /// Converts a played move to the point of view of the side that plays it.
 fn candidate(chess: &Chess, played: shelfish::played::PlayedMove) -> Candidate {
     let results = played.results;
-    let (wins, losses) = chess.turn().fold_wb((results.white, results.black), (results.black, results.white));
-    Candidate { m: played.m, frequency: results.games(), wins, draws: results.draws, losses }
+    let (wins, losses) = chess.turn().fold_wb(
+        (results.white, results.black),
+        (results.black, results.white),
+    );
+    Candidate {
+        m: played.m,
+        frequency: results.games(),
+        wins,
+        draws: results.draws,
+        losses,
+    }
 }

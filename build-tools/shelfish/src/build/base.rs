@@ -11,7 +11,9 @@ use std::sync::Arc;
 
 use shelfish::played::Played;
 use shelfish::position::Key;
-use shelfish::table::{Block, Chunk, EncodedBlock, Manifest, Record, RecordWeight, Shard, StoredRecord, TableError};
+use shelfish::table::{
+    Block, Chunk, EncodedBlock, Manifest, Record, RecordWeight, Shard, StoredRecord, TableError,
+};
 
 use crate::database::columns::column_bytes;
 use crate::database::scan::{RawBlock, Scan, ScanError};
@@ -127,9 +129,18 @@ impl fmt::Display for BaseError {
         write!(f, "cannot build on {}: ", self.base)?;
         match &*self.kind {
             BaseErrorKind::Client(error) => error.fmt(f),
-            BaseErrorKind::Manifest(OpenError::Kind { found, expected, .. }) => {
-                let command = if found == Played::KIND { "shelfish book build" } else { "shelfish build" };
-                write!(f, "it contains {found:?}, expected {expected:?}: use `{command}`")
+            BaseErrorKind::Manifest(OpenError::Kind {
+                found, expected, ..
+            }) => {
+                let command = if found == Played::KIND {
+                    "shelfish book build"
+                } else {
+                    "shelfish build"
+                };
+                write!(
+                    f,
+                    "it contains {found:?}, expected {expected:?}: use `{command}`"
+                )
             }
             BaseErrorKind::Manifest(error) => error.fmt(f),
             BaseErrorKind::Selection { name, value } => write!(
@@ -141,7 +152,10 @@ impl fmt::Display for BaseError {
             BaseErrorKind::Scan(error) => error.fmt(f),
             BaseErrorKind::Table(error) => error.fmt(f),
             BaseErrorKind::Order(chunk) => {
-                write!(f, "{chunk}: the positions are not above those of the previous block")
+                write!(
+                    f,
+                    "{chunk}: the positions are not above those of the previous block"
+                )
             }
             BaseErrorKind::Io(error) => error.fmt(f),
         }
@@ -175,11 +189,20 @@ impl<R: Record + Clone> Base<R> {
         let name: Arc<str> = at.database.as_str().into();
         let open = || {
             let source = at.source().map_err(BaseErrorKind::Client)?;
-            let manifest = database::wait(database::manifest::<R>(&source)).map_err(BaseErrorKind::Io)?;
+            let manifest =
+                database::wait(database::manifest::<R>(&source)).map_err(BaseErrorKind::Io)?;
             let manifest = Arc::new(manifest.map_err(BaseErrorKind::Manifest)?);
-            Ok(Base { name: name.clone(), source, manifest, kind: PhantomData })
+            Ok(Base {
+                name: name.clone(),
+                source,
+                manifest,
+                kind: PhantomData,
+            })
         };
-        open().map_err(|kind| BaseError { base: name.clone(), kind: Box::new(kind) })
+        open().map_err(|kind| BaseError {
+            base: name.clone(),
+            kind: Box::new(kind),
+        })
     }
 
     /// Returns the number of positions.
@@ -199,16 +222,29 @@ impl<R: Record + Clone> Base<R> {
 
     /// Creates an error of this base.
     pub fn error(&self, kind: BaseErrorKind) -> BaseError {
-        BaseError { base: self.name.clone(), kind: Box::new(kind) }
+        BaseError {
+            base: self.name.clone(),
+            kind: Box::new(kind),
+        }
     }
 
     /// Starts to read, at the first record that remains after `narrow`.
-    pub fn read(self, narrow: Option<Narrow<R>>, threads: usize) -> Result<BaseReader<R>, BaseError> {
+    pub fn read(
+        self,
+        narrow: Option<Narrow<R>>,
+        threads: usize,
+    ) -> Result<BaseReader<R>, BaseError> {
         let base = self.name.clone();
-        let scan = Scan::new(self.source, self.manifest)
-            .map_err(|error| BaseError { base: base.clone(), kind: Box::new(BaseErrorKind::Io(error)) })?;
+        let scan = Scan::new(self.source, self.manifest).map_err(|error| BaseError {
+            base: base.clone(),
+            kind: Box::new(BaseErrorKind::Io(error)),
+        })?;
         let open: Open<R> = Box::new(move |raw| OpenBlock::open(&base, raw, narrow.as_ref()));
-        let mut reader = BaseReader { blocks: ordered(scan, threads, open), block: None, next: 0 };
+        let mut reader = BaseReader {
+            blocks: ordered(scan, threads, open),
+            block: None,
+            next: 0,
+        };
         reader.fill()?;
         Ok(reader)
     }
@@ -227,12 +263,19 @@ pub struct BaseReader<R: Record> {
 impl<R: Record + Clone> BaseReader<R> {
     /// Returns the key and the weight of the current record, or `None` at the end.
     pub fn peek(&self) -> Option<(&Key, usize)> {
-        self.block.as_ref()?.record_weights.get(self.next).map(|entry| (&entry.key, entry.weight))
+        self.block
+            .as_ref()?
+            .record_weights
+            .get(self.next)
+            .map(|entry| (&entry.key, entry.weight))
     }
 
     /// Returns the current record and moves to the next record.
     pub fn take(&mut self) -> Result<Option<BaseRecord<R>>, BaseError> {
-        let record = self.block.clone().map(|block| BaseRecord { block, n: self.next });
+        let record = self.block.clone().map(|block| BaseRecord {
+            block,
+            n: self.next,
+        });
         self.next += 1;
         self.fill()?;
         Ok(record)
@@ -240,10 +283,22 @@ impl<R: Record + Clone> BaseReader<R> {
 
     /// Moves to the next block if the current block is finished.
     fn fill(&mut self) -> Result<(), BaseError> {
-        while self.block.as_ref().is_none_or(|block| self.next >= block.record_weights.len()) {
-            let Some(block) = self.blocks.next().transpose()? else { break };
-            let last = self.block.as_ref().and_then(|block| block.record_weights.last());
-            if last.zip(block.record_weights.first()).is_some_and(|(last, first)| last.key >= first.key) {
+        while self
+            .block
+            .as_ref()
+            .is_none_or(|block| self.next >= block.record_weights.len())
+        {
+            let Some(block) = self.blocks.next().transpose()? else {
+                break;
+            };
+            let last = self
+                .block
+                .as_ref()
+                .and_then(|block| block.record_weights.last());
+            if last
+                .zip(block.record_weights.first())
+                .is_some_and(|(last, first)| last.key >= first.key)
+            {
                 return Err(block.error(BaseErrorKind::Order(block.chunk.clone())));
             }
             // A block without remaining records is skipped, but its order is still checked.
@@ -272,7 +327,11 @@ enum Content<R: Record> {
 }
 
 impl<R: Record + Clone> OpenBlock<R> {
-    fn open(base: &Arc<str>, raw: Result<RawBlock, ScanError>, narrow: Option<&Narrow<R>>) -> Opened<R> {
+    fn open(
+        base: &Arc<str>,
+        raw: Result<RawBlock, ScanError>,
+        narrow: Option<&Narrow<R>>,
+    ) -> Opened<R> {
         let open = || {
             let RawBlock { at, bytes } = raw.map_err(BaseErrorKind::Scan)?;
             let block = Block::<R>::open(&bytes, &at).map_err(BaseErrorKind::Table)?;
@@ -281,13 +340,24 @@ impl<R: Record + Clone> OpenBlock<R> {
                 None => Content::Whole(Box::new(block), bytes),
                 Some(narrow) => Content::Narrowed(narrowed(&block, &mut record_weights, narrow)?),
             };
-            Ok(OpenBlock { base: base.clone(), chunk: at, record_weights, content })
+            Ok(OpenBlock {
+                base: base.clone(),
+                chunk: at,
+                record_weights,
+                content,
+            })
         };
-        open().map_err(|kind| BaseError { base: base.clone(), kind: Box::new(kind) })
+        open().map_err(|kind| BaseError {
+            base: base.clone(),
+            kind: Box::new(kind),
+        })
     }
 
     fn error(&self, kind: BaseErrorKind) -> BaseError {
-        BaseError { base: self.base.clone(), kind: Box::new(kind) }
+        BaseError {
+            base: self.base.clone(),
+            kind: Box::new(kind),
+        }
     }
 }
 
@@ -300,7 +370,9 @@ fn narrowed<R: Record>(
     let mut records = Vec::new();
     for mut entry in std::mem::take(record_weights) {
         let record = block.get(entry.n).map_err(BaseErrorKind::Table)?;
-        let Some((record, weight)) = narrow(record)? else { continue };
+        let Some((record, weight)) = narrow(record)? else {
+            continue;
+        };
         entry.weight = weight;
         entry.n = records.len();
         record_weights.push(entry);
@@ -317,7 +389,10 @@ pub struct BaseRecord<R: Record> {
 
 impl<R: Record> Clone for BaseRecord<R> {
     fn clone(&self) -> BaseRecord<R> {
-        BaseRecord { block: self.block.clone(), n: self.n }
+        BaseRecord {
+            block: self.block.clone(),
+            n: self.n,
+        }
     }
 }
 
@@ -331,7 +406,9 @@ impl<R: Record + Clone> BaseRecord<R> {
     pub fn record(&self) -> Result<R, BaseError> {
         let n = self.block.record_weights[self.n].n;
         match &self.block.content {
-            Content::Whole(block, _) => block.get(n).map_err(|error| self.block.error(BaseErrorKind::Table(error))),
+            Content::Whole(block, _) => block
+                .get(n)
+                .map_err(|error| self.block.error(BaseErrorKind::Table(error))),
             Content::Narrowed(records) => Ok(records[n].clone()),
         }
     }
@@ -352,7 +429,9 @@ impl<R: Record + Clone> BaseRecord<R> {
         R: 'a,
     {
         let mut records = records.into_iter();
-        let Some(Some(BaseRecord { block, .. })) = records.next() else { return Ok(None) };
+        let Some(Some(BaseRecord { block, .. })) = records.next() else {
+            return Ok(None);
+        };
         let mut count = 1;
         for record in records {
             if record.is_none_or(|record| !Arc::ptr_eq(&record.block, block)) {
@@ -362,7 +441,9 @@ impl<R: Record + Clone> BaseRecord<R> {
         }
         match &block.content {
             Content::Whole(whole, bytes) if count == block.record_weights.len() => {
-                let mut copy = whole.reuse(bytes.clone()).map_err(|error| block.error(BaseErrorKind::Table(error)))?;
+                let mut copy = whole
+                    .reuse(bytes.clone())
+                    .map_err(|error| block.error(BaseErrorKind::Table(error)))?;
                 let columns = column_bytes(bytes, Block::<R>::column_names().count())
                     .map_err(|error| block.error(BaseErrorKind::Io(error)))?;
                 copy.columns = columns.iter().map(|&bytes| bytes as usize).collect();

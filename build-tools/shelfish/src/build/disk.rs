@@ -14,7 +14,10 @@ pub struct Disk {
 impl Disk {
     /// Creates a counter with an optional limit.
     pub fn new(most: Option<u64>) -> Disk {
-        Disk { used: AtomicU64::new(0), most: most.unwrap_or(u64::MAX) }
+        Disk {
+            used: AtomicU64::new(0),
+            most: most.unwrap_or(u64::MAX),
+        }
     }
 
     /// Counts bytes that were written.
@@ -39,7 +42,10 @@ impl Disk {
     /// Checks the free space on the disk of a directory, which may not exist yet.
     pub fn check_room(directory: &Path, most: u64) -> io::Result<()> {
         let absolute = std::path::absolute(directory)?;
-        let there = absolute.ancestors().find(|path| path.exists()).unwrap_or(&absolute);
+        let there = absolute
+            .ancestors()
+            .find(|path| path.exists())
+            .unwrap_or(&absolute);
         let free = fs4::available_space(there)?;
         if free >= most {
             return Ok(());

@@ -71,14 +71,22 @@ impl fmt::Display for BuildError {
             BuildError::Input(error) => error.fmt(f),
             BuildError::Workspace(error) => error.fmt(f),
             BuildError::Disk(path, error) => write!(f, "{}: {error}", path.display()),
-            BuildError::Rejects { path, error } => write!(f, "cannot write rejects to {}: {error}", path.display()),
+            BuildError::Rejects { path, error } => {
+                write!(f, "cannot write rejects to {}: {error}", path.display())
+            }
             BuildError::Memory(bytes) => {
-                write!(f, "cannot allocate {bytes} bytes of memory for each worker: choose a smaller --max-memory")
+                write!(
+                    f,
+                    "cannot allocate {bytes} bytes of memory for each worker: choose a smaller --max-memory"
+                )
             }
             BuildError::Base(error) => error.fmt(f),
-            BuildError::Write(WriteError::Io { path, error }) => {
-                WriteFailure { folder: database_of(path), path, error }.fmt(f)
+            BuildError::Write(WriteError::Io { path, error }) => WriteFailure {
+                folder: database_of(path),
+                path,
+                error,
             }
+            .fmt(f),
             BuildError::Write(error) => error.fmt(f),
             BuildError::NoEvaluations { inputs, lines } => {
                 let names: Vec<String> = inputs.iter().map(ToString::to_string).collect();
@@ -89,7 +97,11 @@ impl fmt::Display for BuildError {
                     names.join(", ")
                 )
             }
-            BuildError::TooLarge { max_bytes, positions, .. } => write!(
+            BuildError::TooLarge {
+                max_bytes,
+                positions,
+                ..
+            } => write!(
                 f,
                 "--max-size, {max_bytes} bytes, is full after {positions} positions of the greatest depth: leave more out \
                  (--best-only, --max-pvs, --max-plies)"

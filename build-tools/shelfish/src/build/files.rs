@@ -46,7 +46,13 @@ impl Files {
         selection: BTreeMap<String, String>,
         downloads: Vec<Download>,
     ) -> Result<Files, BuildError> {
-        let Written { manifest, columns, blocks, blocks_kept, .. } = written;
+        let Written {
+            manifest,
+            columns,
+            blocks,
+            blocks_kept,
+            ..
+        } = written;
         let bytes = manifest.to_bytes::<R>();
         let bytes = bytes.map_err(|error| BuildError::Write(WriteError::Json(error)))?;
         Ok(Files {
@@ -77,15 +83,33 @@ impl fmt::Display for Files {
         let positions = self.positions.max(1) as f64;
         let count = |n| HumanCount(n).to_string();
         writeln!(f, "manifest     {}", self.integrity)?;
-        writeln!(f, "bytes        {:>15}   {:.2} a position", count(self.bytes), self.bytes as f64 / positions)?;
+        writeln!(
+            f,
+            "bytes        {:>15}   {:.2} a position",
+            count(self.bytes),
+            self.bytes as f64 / positions
+        )?;
         for (name, bytes) in self.columns.iter().filter(|(_, bytes)| *bytes > 0) {
             writeln!(f, "  {name:<22} {:>22.3}", *bytes as f64 / positions)?;
         }
         if self.base_positions > 0 {
-            writeln!(f, "of bases     {:>15}   positions", count(self.base_positions))?;
-            writeln!(f, "blocks       {:>15}   {} as they were", count(self.blocks), count(self.blocks_kept))?;
+            writeln!(
+                f,
+                "of bases     {:>15}   positions",
+                count(self.base_positions)
+            )?;
+            writeln!(
+                f,
+                "blocks       {:>15}   {} as they were",
+                count(self.blocks),
+                count(self.blocks_kept)
+            )?;
         }
-        self.downloads.iter().try_for_each(|download| writeln!(f, "{download}"))?;
-        self.selection.iter().try_for_each(|(name, value)| writeln!(f, "selection: {name} {value}"))
+        self.downloads
+            .iter()
+            .try_for_each(|download| writeln!(f, "{download}"))?;
+        self.selection
+            .iter()
+            .try_for_each(|(name, value)| writeln!(f, "selection: {name} {value}"))
     }
 }

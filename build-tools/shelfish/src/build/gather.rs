@@ -82,7 +82,10 @@ pub fn gather<P: Parse>(
     rejects: Option<&RejectFile>,
 ) -> Result<(Vec<Run>, P::Counts), BuildError> {
     let window = dumps.iter().map(|dump| dump.window).max().unwrap_or(0);
-    let spare = options.max_memory.max(MIN_MEMORY).saturating_sub(BASE_MEMORY + window);
+    let spare = options
+        .max_memory
+        .max(MIN_MEMORY)
+        .saturating_sub(BASE_MEMORY + window);
     // With little memory, fewer workers with larger arenas are faster.
     let workers = (spare / (WORKER_MEMORY + MIN_ARENA)).clamp(1, options.threads);
     let job = Job {
@@ -90,13 +93,21 @@ pub fn gather<P: Parse>(
         options,
         workspace,
         run_files,
-        arena: (spare / workers).saturating_sub(WORKER_MEMORY).max(MIN_ARENA),
+        arena: (spare / workers)
+            .saturating_sub(WORKER_MEMORY)
+            .max(MIN_ARENA),
         rejects,
         stop: AtomicBool::new(false),
         positions: Arc::new(AtomicU64::new(0)),
     };
     let total = dumps.iter().map(|dump| dump.size).sum::<Option<u64>>();
-    let work = Work { phase: "reading", done: read, total, is_bytes: true, positions: Some(job.positions.clone()) };
+    let work = Work {
+        phase: "reading",
+        done: read,
+        total,
+        is_bytes: true,
+        positions: Some(job.positions.clone()),
+    };
     let progress = Progress::start(work, options.quiet);
 
     let (chunks, inbox) = sync_channel(workers);
@@ -106,7 +117,9 @@ pub fn gather<P: Parse>(
         let workers: Vec<_> = (0..workers)
             .map(|_| {
                 let inbox = inbox.clone();
-                scope.spawn(move || work_on(job, &inbox).inspect_err(|_| job.stop.store(true, Relaxed)))
+                scope.spawn(move || {
+                    work_on(job, &inbox).inspect_err(|_| job.stop.store(true, Relaxed))
+                })
             })
             .collect();
         // Only the workers own the inbox now: when they end, sending fails.
@@ -116,11 +129,22 @@ pub fn gather<P: Parse>(
             for chunk in parser.chunks(dump) {
                 let chunk = chunk.map_err(|error| {
                     job.stop.store(true, Relaxed);
-                    InputError::Read { input: options.inputs[input].clone(), error }
+                    InputError::Read {
+                        input: options.inputs[input].clone(),
+                        error,
+                    }
                 })?;
                 let (alone, done) = channel();
                 let is_large = P::bytes(&chunk) > LARGE;
-                if chunks.send(Numbered { number, input, chunk, _alone: is_large.then_some(alone) }).is_err() {
+                if chunks
+                    .send(Numbered {
+                        number,
+                        input,
+                        chunk,
+                        _alone: is_large.then_some(alone),
+                    })
+                    .is_err()
+                {
                     break;
                 }
                 if is_large {
@@ -132,7 +156,10 @@ pub fn gather<P: Parse>(
             Ok::<_, InputError>(())
         });
         drop(chunks);
-        let worked: Vec<_> = workers.into_iter().map(|worker| worker.join().expect("a worker died")).collect();
+        let worked: Vec<_> = workers
+            .into_iter()
+            .map(|worker| worker.join().expect("a worker died"))
+            .collect();
         (read, worked)
     });
     drop(progress);
@@ -154,10 +181,19 @@ fn work_on<P: Parse>(
 ) -> Result<(Vec<Run>, P::Counts), BuildError> {
     let temporary = |error| BuildError::temporary(job.workspace, error);
     let mut counts = P::Counts::default();
-    let mut sorter = Sorter::new(job.run_files, job.arena).map_err(|_| BuildError::Memory(job.arena))?;
+    let mut sorter =
+        Sorter::new(job.run_files, job.arena).map_err(|_| BuildError::Memory(job.arena))?;
     loop {
         let next = inbox.lock().ok().and_then(|inbox| inbox.recv().ok());
-        let Some(Numbered { number, input, chunk, _alone }) = next else { break };
+        let Some(Numbered {
+            number,
+            input,
+            chunk,
+            _alone,
+        }) = next
+        else {
+            break;
+        };
         if job.stop.load(Relaxed) {
             break;
         }
@@ -166,8 +202,11 @@ fn work_on<P: Parse>(
         }
         let mut rows = String::new();
         let input = &job.options.inputs[input];
-        let positions = job.parser.parse(input, &chunk, &mut counts, &mut sorter, &mut rows);
-        job.positions.fetch_add(positions.map_err(temporary)?, Relaxed);
+        let positions = job
+            .parser
+            .parse(input, &chunk, &mut counts, &mut sorter, &mut rows);
+        job.positions
+            .fetch_add(positions.map_err(temporary)?, Relaxed);
         if let Some(file) = &job.rejects {
             file.put(number, rows)?;
         }

@@ -104,7 +104,11 @@ impl<K: Kind> Join<K> {
     /// Returns the next record and its weight.
     pub fn next_record(&mut self) -> Result<Option<(Draft<K>, usize)>, JoinError> {
         loop {
-            let least = self.bases.iter().filter_map(BaseReader::peek).min_by_key(|(key, _)| *key);
+            let least = self
+                .bases
+                .iter()
+                .filter_map(BaseReader::peek)
+                .min_by_key(|(key, _)| *key);
             let least = least.map(|(key, weight)| (*key, weight));
             let (key, payload, records) = match (self.runs.peek(), least) {
                 (None, None) => return Ok(None),
@@ -115,17 +119,28 @@ impl<K: Kind> Join<K> {
                     {
                         return Ok(Some((Draft::Based(record.clone()), weight)));
                     }
-                    (Cow::Owned(key.as_bytes().to_vec()), Cow::Owned(Vec::new()), records)
+                    (
+                        Cow::Owned(key.as_bytes().to_vec()),
+                        Cow::Owned(Vec::new()),
+                        records,
+                    )
                 }
                 _ => {
-                    let Some((key, payload)) = self.runs.next_record().map_err(JoinError::Run)? else {
+                    let Some((key, payload)) = self.runs.next_record().map_err(JoinError::Run)?
+                    else {
                         return Ok(None);
                     };
                     let records = take(&mut self.bases, key)?;
-                    (key.into(), payload.into(), if self.replace { Vec::new() } else { records })
+                    (
+                        key.into(),
+                        payload.into(),
+                        if self.replace { Vec::new() } else { records },
+                    )
                 }
             };
-            let payload = self.kind.fitting(&key, merge(&self.kind, payload, &records)?)?;
+            let payload = self
+                .kind
+                .fitting(&key, merge(&self.kind, payload, &records)?)?;
             match self.kind.weight(&payload)? {
                 Some(weight) => return Ok(Some((Draft::spooled(&key, &payload), weight))),
                 None => self.left_out += 1,
@@ -141,7 +156,10 @@ fn take<R: shelfish::table::Record + Clone>(
 ) -> Result<Vec<BaseRecord<R>>, JoinError> {
     let mut records = Vec::new();
     for base in bases {
-        if base.peek().is_some_and(|(other, _)| other.as_bytes() == key) {
+        if base
+            .peek()
+            .is_some_and(|(other, _)| other.as_bytes() == key)
+        {
             records.extend(base.take().map_err(JoinError::Base)?);
         }
     }

@@ -37,7 +37,11 @@ pub trait Kind: Clone + Send + Sync + 'static {
     fn payload(&self, record: &Self::Record) -> Vec<u8>;
 
     /// Shortens a payload to the limits of a record.
-    fn fitting<'a>(&self, _key: &[u8], payload: Cow<'a, [u8]>) -> Result<Cow<'a, [u8]>, SpoolError> {
+    fn fitting<'a>(
+        &self,
+        _key: &[u8],
+        payload: Cow<'a, [u8]>,
+    ) -> Result<Cow<'a, [u8]>, SpoolError> {
         Ok(payload)
     }
 

@@ -39,9 +39,16 @@ impl<M: Merging> Merge<M> {
     }
 
     fn open(runs: Vec<Run>) -> io::Result<Merge<M>> {
-        let readers = runs.into_iter().filter_map(|run| RunReader::open(run).transpose());
+        let readers = runs
+            .into_iter()
+            .filter_map(|run| RunReader::open(run).transpose());
         let heap = readers.collect::<io::Result<_>>()?;
-        Ok(Merge { heap, key: Vec::new(), payload: Vec::new(), merging: PhantomData })
+        Ok(Merge {
+            heap,
+            key: Vec::new(),
+            payload: Vec::new(),
+            merging: PhantomData,
+        })
     }
 
     /// Returns the key of the next record.
@@ -51,7 +58,9 @@ impl<M: Merging> Merge<M> {
 
     /// Returns the next key and its payload, in ascending order without duplicates.
     pub fn next_record(&mut self) -> io::Result<Option<(&[u8], &[u8])>> {
-        let Some(mut top) = self.heap.peek_mut() else { return Ok(None) };
+        let Some(mut top) = self.heap.peek_mut() else {
+            return Ok(None);
+        };
         self.key.clone_from(&top.key);
         std::mem::swap(&mut self.payload, &mut top.payload);
         Self::step(top)?;
@@ -99,7 +108,9 @@ mod tests {
     fn records(count: u64) -> Vec<(Key, Evaluation)> {
         let mut state = 7u64;
         let mut random = move || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) as usize
         };
         let mut chess = Chess::default();
@@ -111,9 +122,19 @@ mod tests {
                 } else {
                     chess.play_unchecked(moves[random() % moves.len()]);
                 }
-                let pv = Pv { score: Score::Cp(1), line: chess.legal_moves().first().copied().into_iter().collect() };
+                let pv = Pv {
+                    score: Score::Cp(1),
+                    line: chess.legal_moves().first().copied().into_iter().collect(),
+                };
                 let depth = random() as u16 % 3;
-                (Position::from_chess(&chess).key(), Evaluation { depth, knodes: 1, pvs: vec![pv] })
+                (
+                    Position::from_chess(&chess).key(),
+                    Evaluation {
+                        depth,
+                        knodes: 1,
+                        pvs: vec![pv],
+                    },
+                )
             })
             .collect()
     }
@@ -122,9 +143,15 @@ mod tests {
         let dir = tempfile::tempdir()?;
         let mut run_files = RunFiles::new(dir.path(), Disk::new(None));
         run_files.part = arena / 3;
-        let mut sorters = [Sorter::<Merged>::new(&run_files, arena)?, Sorter::new(&run_files, arena / 2)?];
+        let mut sorters = [
+            Sorter::<Merged>::new(&run_files, arena)?,
+            Sorter::new(&run_files, arena / 2)?,
+        ];
         for (n, (key, evaluation)) in records.iter().enumerate() {
-            sorters[n % 2].push(key, &payload::encode(std::slice::from_ref(evaluation), Surplus::default()))?;
+            sorters[n % 2].push(
+                key,
+                &payload::encode(std::slice::from_ref(evaluation), Surplus::default()),
+            )?;
         }
         let mut runs = Vec::new();
         for sorter in sorters {
@@ -135,7 +162,11 @@ mod tests {
         while let Some((key, payload)) = merge.next_record()? {
             spool::push_parts(&mut whole, key, payload);
         }
-        assert_eq!(fs::read_dir(dir.path())?.count(), 0, "runs are removed when they have been read");
+        assert_eq!(
+            fs::read_dir(dir.path())?.count(),
+            0,
+            "runs are removed when they have been read"
+        );
         Ok(whole)
     }
 
@@ -158,9 +189,17 @@ mod tests {
         assert!(rest.is_empty());
 
         assert_eq!(sorted(&records, 64 << 10, 64 << 20)?, whole, "many runs");
-        assert_eq!(sorted(&records, 64 << 10, 0)?, whole, "many runs, merged two by two");
+        assert_eq!(
+            sorted(&records, 64 << 10, 0)?,
+            whole,
+            "many runs, merged two by two"
+        );
         records.reverse();
-        assert_eq!(sorted(&records, 300 << 10, 5 * MERGE_MEMORY)?, whole, "in another order");
+        assert_eq!(
+            sorted(&records, 300 << 10, 5 * MERGE_MEMORY)?,
+            whole,
+            "in another order"
+        );
         Ok(())
     }
 }

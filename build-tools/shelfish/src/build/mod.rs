@@ -106,20 +106,32 @@ impl Options {
     /// a quarter of the shard is in use.
     pub fn kept_shards<R: Record + Clone>(&self, bases: &[Base<R>]) -> Vec<KeptShard> {
         let shards = bases.iter().flat_map(Base::shards).filter(|_| self.update);
-        let is_worth_keeping = |shard: &&Shard| shard.live.is_none_or(|live| live >= shard.bytes.div_ceil(4));
+        let is_worth_keeping = |shard: &&Shard| {
+            shard
+                .live
+                .is_none_or(|live| live >= shard.bytes.div_ceil(4))
+        };
         let is_there = |shard: &&Shard| {
             let found = std::fs::symlink_metadata(self.out.join(&shard.file));
             found.is_ok_and(|found| found.is_file() && found.len() == shard.bytes)
         };
         let kept = shards.filter(is_worth_keeping).filter(is_there);
-        kept.map(|shard| KeptShard { file: shard.file.clone(), bytes: shard.bytes }).collect()
+        kept.map(|shard| KeptShard {
+            file: shard.file.clone(),
+            bytes: shard.bytes,
+        })
+        .collect()
     }
 
     /// Opens the inputs and checks that they are of a kind.
     pub fn open_dumps(&self, kind: DumpKind) -> Result<Dumps, BuildError> {
         let decoders = frames::decoders(self.threads, self.max_memory);
         let max_window_log = max_window_log(self.max_memory);
-        let options = DumpOptions { download_policy: self.download_policy, decoders, max_window_log };
+        let options = DumpOptions {
+            download_policy: self.download_policy,
+            decoders,
+            max_window_log,
+        };
         let dumps = Dumps::open(&self.inputs, options)?;
         dumps.expect(&self.inputs, kind)?;
         Ok(dumps)
@@ -128,19 +140,26 @@ impl Options {
     /// Creates the workspace of the database.
     pub fn open_workspace<R: Record>(&self) -> Result<Workspace, BuildError> {
         if let Some(most) = self.max_disk {
-            Disk::check_room(&self.out, most).map_err(|error| BuildError::Disk(self.out.clone(), error))?;
+            Disk::check_room(&self.out, most)
+                .map_err(|error| BuildError::Disk(self.out.clone(), error))?;
         }
         let mut workspace = Workspace::open::<R>(&self.out)?;
         if self.is_interruptible {
             workspace
                 .clean_up_on_signals()
-                .map_err(|error| WorkspaceError::Temporary { path: self.out.clone(), error })?;
+                .map_err(|error| WorkspaceError::Temporary {
+                    path: self.out.clone(),
+                    error,
+                })?;
         }
         Ok(workspace)
     }
 
     /// Creates the file of rejected lines, if it was requested.
     pub fn create_rejects(&self) -> Result<Option<RejectFile>, BuildError> {
-        self.rejects.as_deref().map(|path| RejectFile::create(path, &self.inputs)).transpose()
+        self.rejects
+            .as_deref()
+            .map(|path| RejectFile::create(path, &self.inputs))
+            .transpose()
     }
 }

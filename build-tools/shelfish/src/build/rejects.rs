@@ -33,22 +33,38 @@ impl RejectFile {
             output::check(path, inputs.iter().filter_map(Input::path))?;
             let mut file = BufWriter::new(File::create(path)?);
             file.write_all(b"source\tline\treason\tfact\tbeginning\n")?;
-            Ok(Mutex::new(State { file, next: 0, waiting: BTreeMap::new() }))
+            Ok(Mutex::new(State {
+                file,
+                next: 0,
+                waiting: BTreeMap::new(),
+            }))
         };
-        let rejects_error = |error| BuildError::Rejects { path: path.to_owned(), error };
-        Ok(RejectFile { path: path.to_owned(), state: create().map_err(rejects_error)? })
+        let rejects_error = |error| BuildError::Rejects {
+            path: path.to_owned(),
+            error,
+        };
+        Ok(RejectFile {
+            path: path.to_owned(),
+            state: create().map_err(rejects_error)?,
+        })
     }
 
     /// Adds the rows of chunk number `chunk`. Each chunk must be added once, also without rows.
     pub fn put(&self, chunk: u64, rows: String) -> Result<(), BuildError> {
-        self.with(|State { file, next, waiting }| {
-            waiting.insert(chunk, rows);
-            while let Some(rows) = waiting.remove(next) {
-                file.write_all(rows.as_bytes())?;
-                *next += 1;
-            }
-            Ok(())
-        })
+        self.with(
+            |State {
+                 file,
+                 next,
+                 waiting,
+             }| {
+                waiting.insert(chunk, rows);
+                while let Some(rows) = waiting.remove(next) {
+                    file.write_all(rows.as_bytes())?;
+                    *next += 1;
+                }
+                Ok(())
+            },
+        )
     }
 
     /// Appends rows after those of all chunks.
@@ -75,14 +91,26 @@ impl RejectFile {
     }
 
     fn with<T>(&self, write: impl FnOnce(&mut State) -> io::Result<T>) -> Result<T, BuildError> {
-        let state = self.state.lock().map_err(|_| io::Error::other("a worker died"));
-        let rejects_error = |error| BuildError::Rejects { path: self.path.clone(), error };
-        state.and_then(|mut state| write(&mut state)).map_err(rejects_error)
+        let state = self
+            .state
+            .lock()
+            .map_err(|_| io::Error::other("a worker died"));
+        let rejects_error = |error| BuildError::Rejects {
+            path: self.path.clone(),
+            error,
+        };
+        state
+            .and_then(|mut state| write(&mut state))
+            .map_err(rejects_error)
     }
 }
 
 /// Returns a row of the file.
 pub fn row(input: &Input, line: u64, reason: &str, fact: &str, text: &[u8]) -> String {
     let text = String::from_utf8_lossy(&text[..text.len().min(400)]);
-    format!("{input}\t{line}\t{reason}\t{}\t{}\n", excerpt(fact), excerpt(&text))
+    format!(
+        "{input}\t{line}\t{reason}\t{}\t{}\n",
+        excerpt(fact),
+        excerpt(&text)
+    )
 }

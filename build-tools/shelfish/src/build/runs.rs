@@ -37,7 +37,12 @@ pub struct RunFiles {
 impl RunFiles {
     /// Creates the files in `dir`. `disk` counts their bytes.
     pub fn new(dir: &Path, disk: Disk) -> RunFiles {
-        RunFiles { dir: dir.to_owned(), count: AtomicUsize::new(0), part: PART, disk: Arc::new(disk) }
+        RunFiles {
+            dir: dir.to_owned(),
+            count: AtomicUsize::new(0),
+            part: PART,
+            disk: Arc::new(disk),
+        }
     }
 
     /// Returns the counter of bytes on the disk.
@@ -46,7 +51,8 @@ impl RunFiles {
     }
 
     fn path(&self) -> PathBuf {
-        self.dir.join(format!("{}.run", self.count.fetch_add(1, Relaxed)))
+        self.dir
+            .join(format!("{}.run", self.count.fetch_add(1, Relaxed)))
     }
 }
 
@@ -86,7 +92,13 @@ pub(super) struct RunWriter<'a> {
 impl<'a> RunWriter<'a> {
     pub fn new(run_files: &'a RunFiles) -> RunWriter<'a> {
         let buffer = Vec::with_capacity(2 * WRITE_BUFFER);
-        RunWriter { run_files, run: Run::default(), encoder: None, buffer, key: Vec::new() }
+        RunWriter {
+            run_files,
+            run: Run::default(),
+            encoder: None,
+            buffer,
+            key: Vec::new(),
+        }
     }
 
     pub fn push(&mut self, key: &[u8], payload: &[u8]) -> io::Result<()> {
@@ -96,7 +108,11 @@ impl<'a> RunWriter<'a> {
         self.key.truncate(shared);
         self.key.extend_from_slice(&key[shared..]);
         self.run.records += 1;
-        if self.buffer.len() >= WRITE_BUFFER { self.flush() } else { Ok(()) }
+        if self.buffer.len() >= WRITE_BUFFER {
+            self.flush()
+        } else {
+            Ok(())
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -128,7 +144,11 @@ impl<'a> RunWriter<'a> {
         let mut encoder = zstd::Encoder::new(File::create(&path)?, LEVEL)?;
         encoder.window_log(WINDOW_LOG)?;
         encoder.include_checksum(true)?;
-        self.run.parts.push_back(Arc::new(Part { path, bytes: 0, disk: self.run_files.disk.clone() }));
+        self.run.parts.push_back(Arc::new(Part {
+            path,
+            bytes: 0,
+            disk: self.run_files.disk.clone(),
+        }));
         Ok(encoder)
     }
 
@@ -155,7 +175,12 @@ pub(super) struct RunReader {
 impl RunReader {
     /// Opens a run at its first record. Returns `None` for an empty run.
     pub fn open(run: Run) -> io::Result<Option<RunReader>> {
-        let mut reader = RunReader { reader: None, run, key: Vec::new(), payload: Vec::new() };
+        let mut reader = RunReader {
+            reader: None,
+            run,
+            key: Vec::new(),
+            payload: Vec::new(),
+        };
         Ok(reader.advance()?.then_some(reader))
     }
 
@@ -176,9 +201,14 @@ impl RunReader {
                 self.reader = None;
                 self.run.parts.pop_front();
             }
-            let Some(part) = self.run.parts.front() else { return Ok(false) };
+            let Some(part) = self.run.parts.front() else {
+                return Ok(false);
+            };
             let file = BufReader::with_capacity(READ_BUFFER, File::open(&part.path)?);
-            self.reader = Some(BufReader::with_capacity(READ_BUFFER, zstd::Decoder::with_buffer(file)?));
+            self.reader = Some(BufReader::with_capacity(
+                READ_BUFFER,
+                zstd::Decoder::with_buffer(file)?,
+            ));
         }
     }
 }

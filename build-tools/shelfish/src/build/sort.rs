@@ -66,7 +66,15 @@ impl<'a, M: Merging> Sorter<'a, M> {
     pub fn new(run_files: &'a RunFiles, memory: usize) -> Result<Sorter<'a, M>, TryReserveError> {
         let (records, index) = (Vec::new(), Vec::new());
         let (scratch, runs) = (Vec::new(), Vec::new());
-        let mut sorter = Sorter { run_files, memory, records, index, scratch, runs, merging: PhantomData };
+        let mut sorter = Sorter {
+            run_files,
+            memory,
+            records,
+            index,
+            scratch,
+            runs,
+            merging: PhantomData,
+        };
         sorter.reserve()?;
         Ok(sorter)
     }
@@ -100,7 +108,10 @@ impl<'a, M: Merging> Sorter<'a, M> {
             self.spill()?;
         }
         let at = u32::try_from(self.records.len()).map_err(|_| io::ErrorKind::OutOfMemory)?;
-        self.index.push(Entry { start: M::Start::of(key.as_bytes()), at });
+        self.index.push(Entry {
+            start: M::Start::of(key.as_bytes()),
+            at,
+        });
         self.records.extend_from_slice(&record);
         self.scratch = record;
         Ok(())
@@ -116,17 +127,26 @@ impl<'a, M: Merging> Sorter<'a, M> {
         if self.index.is_empty() {
             return Ok(());
         }
-        let record =
-            |entry: &Entry<M::Start>| spool::take_parts(&mut &self.records[entry.at as usize..]).unwrap_or_default();
-        self.index.sort_unstable_by(|a, b| a.start.cmp(&b.start).then_with(|| record(a).0.cmp(record(b).0)));
+        let record = |entry: &Entry<M::Start>| {
+            spool::take_parts(&mut &self.records[entry.at as usize..]).unwrap_or_default()
+        };
+        self.index.sort_unstable_by(|a, b| {
+            a.start
+                .cmp(&b.start)
+                .then_with(|| record(a).0.cmp(record(b).0))
+        });
         let mut run = RunWriter::new(self.run_files);
-        for same in self.index.chunk_by(|a, b| a.start == b.start && record(a).0 == record(b).0) {
+        for same in self
+            .index
+            .chunk_by(|a, b| a.start == b.start && record(a).0 == record(b).0)
+        {
             let (key, payload) = record(&same[0]);
             if same.len() == 1 {
                 run.push(key, payload)?;
             } else {
                 let mut merged = M::default();
-                same.iter().try_for_each(|entry| merged.push(record(entry).1))?;
+                same.iter()
+                    .try_for_each(|entry| merged.push(record(entry).1))?;
                 run.push(key, &merged.finish()?)?;
             }
         }

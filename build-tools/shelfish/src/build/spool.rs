@@ -83,7 +83,10 @@ pub fn take_number(bytes: &mut &[u8]) -> Result<u64, SpoolError> {
 
 /// Removes a number of items, each of at least one byte.
 pub fn take_count(bytes: &mut &[u8]) -> Result<usize, SpoolError> {
-    usize::try_from(take_number(bytes)?).ok().filter(|&count| count <= bytes.len()).ok_or(SpoolError::Short)
+    usize::try_from(take_number(bytes)?)
+        .ok()
+        .filter(|&count| count <= bytes.len())
+        .ok_or(SpoolError::Short)
 }
 
 /// Removes bytes after their length.
@@ -113,8 +116,17 @@ pub fn move_of([low, high]: [u8; 2], board: &Board) -> Option<Move> {
     let capture = board.role_at(to);
     let friend = board.color_at(from) == board.color_at(to);
     Some(match (role, capture) {
-        (Role::King, Some(Role::Rook)) if friend => Move::Castle { king: from, rook: to },
+        (Role::King, Some(Role::Rook)) if friend => Move::Castle {
+            king: from,
+            rook: to,
+        },
         (Role::Pawn, None) if from.file() != to.file() => Move::EnPassant { from, to },
-        _ => Move::Normal { role, from, capture, to, promotion },
+        _ => Move::Normal {
+            role,
+            from,
+            capture,
+            to,
+            promotion,
+        },
     })
 }

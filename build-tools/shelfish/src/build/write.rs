@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use shelfish::position::Key;
 use shelfish::table::{
-    Block, Cutter, EncodedBlock, KeptShard, Manifest, TableWriter, WriteError, WriterOptions, encode_block_of,
+    Block, Cutter, EncodedBlock, KeptShard, Manifest, TableWriter, WriteError, WriterOptions,
+    encode_block_of,
 };
 
 use super::base::{BaseReader, BaseRecord};
@@ -77,11 +78,16 @@ pub fn write<K: Kind>(
     sizes: Sizes,
     rejects: Option<&RejectFile>,
 ) -> Result<Written<K::Surplus>, BuildError> {
-    let (kind, info, kept, page_blocks) =
-        (content.kind.clone(), content.info.clone(), content.kept.clone(), content.page_blocks);
+    let (kind, info, kept, page_blocks) = (
+        content.kind.clone(),
+        content.info.clone(),
+        content.kept.clone(),
+        content.page_blocks,
+    );
     let positions = Arc::new(AtomicU64::new(0));
     // An estimate: positions in several runs are counted several times.
-    let total = Some(content.runs.iter().map(|run| run.records).sum::<u64>() + content.base_positions);
+    let total =
+        Some(content.runs.iter().map(|run| run.records).sum::<u64>() + content.base_positions);
     let progress = Progress::start(Work::positions("writing", &positions, total), options.quiet);
 
     let join = join(options, workspace, run_files, content)?;
@@ -91,13 +97,22 @@ pub fn write<K: Kind>(
         .with_inline_page_bytes(options.inline_page_bytes)
         .with_info(info)
         .with_kept(kept);
-    let mut writer = TableWriter::<K::Record>::create(&options.out, workspace.dir(), writer_options);
-    let mut columns: ColumnBytes = Block::<K::Record>::column_names().map(|name| (name, 0)).collect();
+    let mut writer =
+        TableWriter::<K::Record>::create(&options.out, workspace.dir(), writer_options);
+    let mut columns: ColumnBytes = Block::<K::Record>::column_names()
+        .map(|name| (name, 0))
+        .collect();
     let mut surplus = K::Surplus::default();
     let (mut blocks_written, mut blocks_kept) = (0, 0);
     let (encoded, left_out) = encoded(join, &options.boundaries, options.threads, kind);
     for encoded in encoded {
-        let Encoded { block, from, is_kept, surplus: more, rows } = encoded.map_err(|error| match error {
+        let Encoded {
+            block,
+            from,
+            is_kept,
+            surplus: more,
+            rows,
+        } = encoded.map_err(|error| match error {
             EncodeError::Join(error) => error.of(workspace),
             EncodeError::Write(error) => BuildError::Write(error),
         })?;
@@ -113,15 +128,26 @@ pub fn write<K: Kind>(
         }
         writer.append(&block).map_err(BuildError::Write)?;
         let disk = run_files.disk();
-        disk.take(writer.bytes() - before).map_err(|error| JoinError::Run(error).of(workspace))?;
+        disk.take(writer.bytes() - before)
+            .map_err(|error| JoinError::Run(error).of(workspace))?;
         positions.fetch_add(block.positions, Relaxed);
-        if let Some(max_bytes) = sizes.max_bytes.filter(|max_bytes| writer.bytes() > *max_bytes) {
+        if let Some(max_bytes) = sizes
+            .max_bytes
+            .filter(|max_bytes| writer.bytes() > *max_bytes)
+        {
             let bytes = writer.bytes();
             writer.discard().map_err(BuildError::Write)?;
             disk.give(bytes);
-            return Err(BuildError::TooLarge { max_bytes, bytes, positions: positions.load(Relaxed) });
+            return Err(BuildError::TooLarge {
+                max_bytes,
+                bytes,
+                positions: positions.load(Relaxed),
+            });
         }
-        columns.iter_mut().zip(&block.columns).for_each(|((_, sum), bytes)| *sum += *bytes as u64);
+        columns
+            .iter_mut()
+            .zip(&block.columns)
+            .for_each(|((_, sum), bytes)| *sum += *bytes as u64);
     }
     drop(progress);
     let taken = writer.bytes();
@@ -133,14 +159,25 @@ pub fn write<K: Kind>(
         run_files.disk().give(taken);
         let positions = positions.load(Relaxed);
         return Err(match excess {
-            Some(max_bytes) => BuildError::TooLarge { max_bytes, bytes, positions },
+            Some(max_bytes) => BuildError::TooLarge {
+                max_bytes,
+                bytes,
+                positions,
+            },
             None => BuildError::TooSmall { bytes },
         });
     }
     // The rejects are complete before the database changes.
     rejects.map_or(Ok(()), RejectFile::flush)?;
     let manifest = table.publish().map_err(BuildError::Write)?;
-    Ok(Written { manifest, columns, blocks: blocks_written, blocks_kept, surplus, left_out: left_out.load(Relaxed) })
+    Ok(Written {
+        manifest,
+        columns,
+        blocks: blocks_written,
+        blocks_kept,
+        surplus,
+        left_out: left_out.load(Relaxed),
+    })
 }
 
 /// Joins the runs and the bases.
@@ -148,11 +185,19 @@ pub fn join<K: Kind>(
     options: &Options,
     workspace: &Workspace,
     run_files: &RunFiles,
-    Content { kind, runs, bases, .. }: Content<K>,
+    Content {
+        kind, runs, bases, ..
+    }: Content<K>,
 ) -> Result<Join<K>, BuildError> {
     let runs = Merge::<K::Merging>::new(runs, run_files, options.max_memory / 2);
     let runs = runs.map_err(|error| JoinError::Run(error).of(workspace))?;
-    Ok(Join { runs: Box::new(runs), bases, replace: options.replace, kind, left_out: 0 })
+    Ok(Join {
+        runs: Box::new(runs),
+        bases,
+        replace: options.replace,
+        kind,
+        left_out: 0,
+    })
 }
 
 /// Returns the records as encoded blocks, cut at each boundary, and the number of positions left out, valid at the end.
@@ -161,7 +206,10 @@ pub fn encoded<K: Kind>(
     boundaries: &[Vec<u8>],
     threads: usize,
     kind: K,
-) -> (impl Iterator<Item = Result<Encoded<K::Surplus>, EncodeError>> + use<K>, Arc<AtomicU64>) {
+) -> (
+    impl Iterator<Item = Result<Encoded<K::Surplus>, EncodeError>> + use<K>,
+    Arc<AtomicU64>,
+) {
     let left_out = Arc::new(AtomicU64::new(0));
     let blocks = Blocks {
         join,
@@ -173,7 +221,10 @@ pub fn encoded<K: Kind>(
     };
     let encode = move |block: Result<Cut<K>, JoinError>| {
         let Cut { drafts, from } = block.map_err(EncodeError::Join)?;
-        Ok(Encoded { from, ..encode(&drafts, &kind)? })
+        Ok(Encoded {
+            from,
+            ..encode(&drafts, &kind)?
+        })
     };
     (ordered(blocks, threads, encode), left_out)
 }
@@ -212,13 +263,20 @@ impl<K: Kind> Blocks<K> {
             let Some((draft, weight)) = self.join.next_record()? else {
                 self.left_out.store(self.join.left_out, Relaxed);
                 let from = self.from.take();
-                return Ok(self.cutter.take().and_then(Cutter::finish).map(|drafts| Cut { drafts, from }));
+                return Ok(self
+                    .cutter
+                    .take()
+                    .and_then(Cutter::finish)
+                    .map(|drafts| Cut { drafts, from }));
             };
             self.key.clear();
             self.key.extend_from_slice(draft.key());
             let mut before = None;
             let mut begins = None;
-            while let Some(boundary) = self.boundaries.pop_front_if(|boundary| *boundary <= self.key) {
+            while let Some(boundary) = self
+                .boundaries
+                .pop_front_if(|boundary| *boundary <= self.key)
+            {
                 begins = Some(boundary);
             }
             if let Some(boundary) = begins {
@@ -232,7 +290,10 @@ impl<K: Kind> Blocks<K> {
                 return Ok(before);
             }
             if let Some(drafts) = cut {
-                return Ok(Some(Cut { drafts, from: self.from.take() }));
+                return Ok(Some(Cut {
+                    drafts,
+                    from: self.from.take(),
+                }));
             }
         }
         Ok(None)
@@ -266,7 +327,13 @@ fn encode<K: Kind>(drafts: &[Draft<K>], kind: &K) -> Result<Encoded<K::Surplus>,
     let mut rows = String::new();
     let kept = BaseRecord::whole_block(drafts.iter().map(Draft::based));
     if let Some(block) = kept.map_err(|error| EncodeError::Join(JoinError::Base(error)))? {
-        return Ok(Encoded { block, from: None, is_kept: true, surplus, rows });
+        return Ok(Encoded {
+            block,
+            from: None,
+            is_kept: true,
+            surplus,
+            rows,
+        });
     }
     let decode = |draft: &Draft<K>| match draft {
         Draft::Spooled(record) => {
@@ -279,10 +346,27 @@ fn encode<K: Kind>(drafts: &[Draft<K>], kind: &K) -> Result<Encoded<K::Surplus>,
             Ok(record)
         }
     };
-    let records: Vec<K::Record> = drafts.iter().map(decode).collect::<Result<_, _>>().map_err(EncodeError::Join)?;
+    let records: Vec<K::Record> = drafts
+        .iter()
+        .map(decode)
+        .collect::<Result<_, _>>()
+        .map_err(EncodeError::Join)?;
     // Decoding checked that each key is that of its position.
-    let keys: Option<Vec<Key>> = drafts.iter().map(|draft| Key::of_bytes(draft.key())).collect();
-    let stored: Vec<_> = drafts.iter().map(|draft| draft.based().and_then(BaseRecord::stored)).collect();
-    let block = encode_block_of(&records, &keys.unwrap_or_default(), &stored).map_err(EncodeError::Write)?;
-    Ok(Encoded { block, from: None, is_kept: false, surplus, rows })
+    let keys: Option<Vec<Key>> = drafts
+        .iter()
+        .map(|draft| Key::of_bytes(draft.key()))
+        .collect();
+    let stored: Vec<_> = drafts
+        .iter()
+        .map(|draft| draft.based().and_then(BaseRecord::stored))
+        .collect();
+    let block = encode_block_of(&records, &keys.unwrap_or_default(), &stored)
+        .map_err(EncodeError::Write)?;
+    Ok(Encoded {
+        block,
+        from: None,
+        is_kept: false,
+        surplus,
+        rows,
+    })
 }

@@ -126,7 +126,11 @@ impl BuildCommand for Args {
     }
 
     fn build_in(self, out: PathBuf, quiet: bool) -> Result<Built, BoxError> {
-        let inputs: Vec<Input> = self.sources.iter().map(|path| Input::from(path.as_path())).collect();
+        let inputs: Vec<Input> = self
+            .sources
+            .iter()
+            .map(|path| Input::from(path.as_path()))
+            .collect();
         let mut table = self.table.options(inputs, out, quiet);
         table.replace = self.replace;
         table.max_bytes = self.max_size;
@@ -134,10 +138,13 @@ impl BuildCommand for Args {
         if let Some(plan) = self.plan.as_deref().map(Plan::read).transpose()? {
             table.boundaries = plan.boundaries().to_vec();
             let planned = plan.writer_options();
-            (table.shard_bytes, table.inline_page_bytes) = (planned.shard_bytes, planned.inline_page_bytes);
+            (table.shard_bytes, table.inline_page_bytes) =
+                (planned.shard_bytes, planned.inline_page_bytes);
             table.page_blocks = Some(planned.page_blocks);
             selection = plan.selection;
         }
-        Ok(Built::Evaluations(Box::new(evaluations::build(&evaluations::Options { table, selection })?)))
+        Ok(Built::Evaluations(Box::new(evaluations::build(
+            &evaluations::Options { table, selection },
+        )?)))
     }
 }

@@ -110,17 +110,30 @@ impl fmt::Display for DumpsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             DumpsError::Read { url, error } => write!(f, "cannot read {url}: {error}"),
-            DumpsError::Address(list) => write!(f, "{list}: expected the http:// or https:// URL of a list.txt"),
+            DumpsError::Address(list) => write!(
+                f,
+                "{list}: expected the http:// or https:// URL of a list.txt"
+            ),
             DumpsError::Empty { list, lines } => write!(
                 f,
                 "{list}: expected lines with URLs of the same host, with a month such as 2013-01 in their names; \
                  none of {lines} is one"
             ),
-            DumpsError::Unknown { name, list, known: (first, last) } => {
-                write!(f, "{list} has no dump {name:?}, only {first} to {last}; `shelfish dumps` lists them")
+            DumpsError::Unknown {
+                name,
+                list,
+                known: (first, last),
+            } => {
+                write!(
+                    f,
+                    "{list} has no dump {name:?}, only {first} to {last}; `shelfish dumps` lists them"
+                )
             }
             DumpsError::NoChecksum { url } => {
-                write!(f, "the host publishes no checksum of {url}; use the URL as source to build without a checksum")
+                write!(
+                    f,
+                    "the host publishes no checksum of {url}; use the URL as source to build without a checksum"
+                )
             }
         }
     }
@@ -130,18 +143,34 @@ impl std::error::Error for DumpsError {}
 
 /// Reads the dumps of a list in the order of their months, without sizes.
 pub fn list(list: &str, download_policy: DownloadPolicy) -> Result<Vec<Month>, DumpsError> {
-    let base = Url::parse(list).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+    let base = Url::parse(list)
+        .ok()
+        .filter(|url| matches!(url.scheme(), "http" | "https"));
     let base = base.ok_or_else(|| DumpsError::Address(list.to_owned()))?;
-    let beside = |name: &str| base.join(name).map_err(|_| DumpsError::Address(list.to_owned()));
+    let beside = |name: &str| {
+        base.join(name)
+            .map_err(|_| DumpsError::Address(list.to_owned()))
+    };
     let total = download_policy.timeout.saturating_mul(LIST_TIMEOUTS);
-    let download_policy = DownloadPolicy { total: Some(total), ..download_policy };
-    let text = |url: &Url| text(url, download_policy).map_err(|error| DumpsError::Read { url: url.to_string(), error });
+    let download_policy = DownloadPolicy {
+        total: Some(total),
+        ..download_policy
+    };
+    let text = |url: &Url| {
+        text(url, download_policy).map_err(|error| DumpsError::Read {
+            url: url.to_string(),
+            error,
+        })
+    };
     let names = text(&base)?.unwrap_or_default();
     let sums = text(&beside("sha256sums.txt")?)?.unwrap_or_default();
     let counts = text(&beside("counts.txt")?)?.unwrap_or_default();
     let months = months(&base, &names, &sums, &counts);
     if months.is_empty() {
-        return Err(DumpsError::Empty { list: list.to_owned(), lines: names.lines().count() });
+        return Err(DumpsError::Empty {
+            list: list.to_owned(),
+            lines: names.lines().count(),
+        });
     }
     Ok(months)
 }
@@ -152,11 +181,21 @@ pub fn find(name: &str, from: &str, download_policy: DownloadPolicy) -> Result<I
     let Some(month) = months.iter().find(|month| month.name == name) else {
         let end = |month: Option<&Month>| month.map(|month| month.name.clone()).unwrap_or_default();
         let known = (end(months.first()), end(months.last()));
-        return Err(DumpsError::Unknown { name: name.to_owned(), list: from.to_owned(), known });
+        return Err(DumpsError::Unknown {
+            name: name.to_owned(),
+            list: from.to_owned(),
+            known,
+        });
     };
     let url = month.url.clone();
     match month.sha256.clone() {
-        Some(sha256) => Ok(Input::Listed { url, checksum: Box::new(Checksum { sha256, sums: sums_url(from) }) }),
+        Some(sha256) => Ok(Input::Listed {
+            url,
+            checksum: Box::new(Checksum {
+                sha256,
+                sums: sums_url(from),
+            }),
+        }),
         None => Err(DumpsError::NoChecksum { url }),
     }
 }
@@ -165,11 +204,15 @@ pub fn find(name: &str, from: &str, download_policy: DownloadPolicy) -> Result<I
 fn text(url: &Url, download_policy: DownloadPolicy) -> io::Result<Option<String>> {
     let read = || {
         let mut bytes = Vec::new();
-        Remote::open(url.as_str(), None, download_policy)?.take(MAX_LIST).read_to_end(&mut bytes)?;
+        Remote::open(url.as_str(), None, download_policy)?
+            .take(MAX_LIST)
+            .read_to_end(&mut bytes)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     };
     let is_missing = |error: &io::Error| {
-        let error = error.get_ref().and_then(|error| error.downcast_ref::<RemoteError>());
+        let error = error
+            .get_ref()
+            .and_then(|error| error.downcast_ref::<RemoteError>());
         matches!(error, Some(RemoteError::Status(404 | 410))) && !url.path().ends_with("list.txt")
     };
     match read() {
@@ -184,23 +227,35 @@ fn months(base: &Url, names: &str, sums: &str, counts: &str) -> Vec<Month> {
     for (name, digits) in checksums(sums) {
         checksum_of.entry(name).or_insert(digits);
     }
-    for (name, games) in counts.lines().filter_map(|line| line.trim().split_once(char::is_whitespace)) {
+    for (name, games) in counts
+        .lines()
+        .filter_map(|line| line.trim().split_once(char::is_whitespace))
+    {
         if let Ok(games) = games.trim().parse::<u64>() {
             games_of.entry(name).or_insert(games);
         }
     }
     let dump = |line: &str| {
-        let url = base.join(line.trim()).ok().filter(|url| url.origin() == base.origin())?;
+        let url = base
+            .join(line.trim())
+            .ok()
+            .filter(|url| url.origin() == base.origin())?;
         let file = url.path_segments()?.next_back()?.to_owned();
         Some(Month {
             name: month(&file)?.to_owned(),
             games: games_of.get(&*file).copied(),
             bytes: None,
-            sha256: checksum_of.get(&*file).map(|digits| digits.to_ascii_lowercase()),
+            sha256: checksum_of
+                .get(&*file)
+                .map(|digits| digits.to_ascii_lowercase()),
             url: url.into(),
         })
     };
-    let mut months: Vec<Month> = names.lines().filter(|line| !line.trim().is_empty()).filter_map(dump).collect();
+    let mut months: Vec<Month> = names
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .filter_map(dump)
+        .collect();
     months.sort_by(|a, b| (&a.name, &a.url).cmp(&(&b.name, &b.url)));
     months.dedup();
     months
@@ -214,8 +269,11 @@ fn month(file: &str) -> Option<&str> {
         let start = hyphen.checked_sub(4)?;
         let name = file.get(start..hyphen + 3)?;
         let (year, month) = (file.get(start..hyphen)?, file.get(hyphen + 1..hyphen + 3)?);
-        let is_alone = !file[..start].ends_with(is_digit) && !file[hyphen + 3..].starts_with(is_digit);
-        let is_month = month.parse::<u8>().is_ok_and(|month| (1..=12).contains(&month));
+        let is_alone =
+            !file[..start].ends_with(is_digit) && !file[hyphen + 3..].starts_with(is_digit);
+        let is_month = month
+            .parse::<u8>()
+            .is_ok_and(|month| (1..=12).contains(&month));
         (year.chars().chain(month.chars()).all(is_digit) && is_alone && is_month).then_some(name)
     });
     parts.next_back()
@@ -225,9 +283,18 @@ fn month(file: &str) -> Option<&str> {
 fn ask_sizes(months: &mut [Month], timeout: Duration) -> Result<(), BoxError> {
     let client = &Client::new(|client| client.timeout(timeout))?;
     let size = |url: String| async move {
-        let answer =
-            client.send(client.request(Method::HEAD, &url)).await.ok().filter(|answer| answer.status().is_success())?;
-        answer.headers().get(reqwest::header::CONTENT_LENGTH)?.to_str().ok()?.parse::<u64>().ok()
+        let answer = client
+            .send(client.request(Method::HEAD, &url))
+            .await
+            .ok()
+            .filter(|answer| answer.status().is_success())?;
+        answer
+            .headers()
+            .get(reqwest::header::CONTENT_LENGTH)?
+            .to_str()
+            .ok()?
+            .parse::<u64>()
+            .ok()
     };
     let urls: Vec<String> = months.iter().map(|month| month.url.clone()).collect();
     // Sizes that do not arrive in time remain unknown.
@@ -237,14 +304,23 @@ fn ask_sizes(months: &mut [Month], timeout: Duration) -> Result<(), BoxError> {
         sizes.take_until(end).collect::<Vec<_>>().await
     };
     let sizes = database::wait(sizes)?;
-    months.iter_mut().zip(sizes).for_each(|(month, bytes)| month.bytes = bytes);
+    months
+        .iter_mut()
+        .zip(sizes)
+        .for_each(|(month, bytes)| month.bytes = bytes);
     Ok(())
 }
 
 /// Prints the months.
 pub fn run(args: &Args) -> Outcome {
     let timeout = Duration::from_secs(args.timeout);
-    let mut months = list(&args.list, DownloadPolicy { timeout, ..DownloadPolicy::default() })?;
+    let mut months = list(
+        &args.list,
+        DownloadPolicy {
+            timeout,
+            ..DownloadPolicy::default()
+        },
+    )?;
     if !args.no_sizes {
         ask_sizes(&mut months, timeout)?;
     }
@@ -255,15 +331,30 @@ pub fn run(args: &Args) -> Outcome {
             writeln!(out, "{}", json(month)?)?;
             continue;
         }
-        let games = month.games.map_or_else(unknown, |games| HumanCount(games).to_string());
-        let bytes = month.bytes.map_or_else(unknown, |bytes| HumanBytes(bytes).to_string());
+        let games = month
+            .games
+            .map_or_else(unknown, |games| HumanCount(games).to_string());
+        let bytes = month
+            .bytes
+            .map_or_else(unknown, |bytes| HumanBytes(bytes).to_string());
         let sum = month.sha256.as_deref().unwrap_or("no checksum");
-        writeln!(out, "{}  {games:>12} games  {bytes:>11}  {sum}  {}", month.name, shown(&month.url))?;
+        writeln!(
+            out,
+            "{}  {games:>12} games  {bytes:>11}  {sum}  {}",
+            month.name,
+            shown(&month.url)
+        )?;
     }
     if !args.json {
         let games: u64 = months.iter().filter_map(|month| month.games).sum();
         let bytes: u64 = months.iter().filter_map(|month| month.bytes).sum();
-        writeln!(out, "{} dumps, {} games, {}", months.len(), HumanCount(games), HumanBytes(bytes))?;
+        writeln!(
+            out,
+            "{} dumps, {} games, {}",
+            months.len(),
+            HumanCount(games),
+            HumanBytes(bytes)
+        )?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -291,23 +382,46 @@ mod tests {
     }
 
     #[test]
-    fn arbitrary_lists_are_accepted_but_only_dumps_of_the_host_are_found() -> Result<(), Box<dyn std::error::Error>> {
+    fn arbitrary_lists_are_accepted_but_only_dumps_of_the_host_are_found()
+    -> Result<(), Box<dyn std::error::Error>> {
         let base = Url::parse("https://x.org/standard/list.txt")?;
         let sum = "a1".repeat(32);
         let names = "https://x.org/standard/g_2013-02.pgn.zst\r\ng_2013-01.pgn.zst\n\nhttps://y.org/g_2013-03.pgn\n\
             file:///etc/g_2013-04\nhttp://x.org/g_2013-05\nnothing\ng_2013-01.pgn.zst\n";
-        let found =
-            months(&base, names, &format!("{sum}  g_2013-01.pgn.zst"), "g_2013-01.pgn.zst 7\nx\ng_2013-02.pgn.zst y");
+        let found = months(
+            &base,
+            names,
+            &format!("{sum}  g_2013-01.pgn.zst"),
+            "g_2013-01.pgn.zst 7\nx\ng_2013-02.pgn.zst y",
+        );
         let month = |name: &str, games, sha256| {
             let url = format!("https://x.org/standard/g_{name}.pgn.zst");
-            Month { name: name.to_owned(), url, games, bytes: None, sha256 }
+            Month {
+                name: name.to_owned(),
+                url,
+                games,
+                bytes: None,
+                sha256,
+            }
         };
-        assert_eq!(found, [month("2013-01", Some(7), Some(sum)), month("2013-02", None, None)]);
+        assert_eq!(
+            found,
+            [
+                month("2013-01", Some(7), Some(sum)),
+                month("2013-02", None, None)
+            ]
+        );
         let mut random = fastrand::Rng::with_seed(1);
-        let parts =
-            ["2013-01", "https://", "x.org", "/", "\n", " ", "é", "%", "..", "-", "\0", "?", "#", "[", ":9", "@"];
+        let parts = [
+            "2013-01", "https://", "x.org", "/", "\n", " ", "é", "%", "..", "-", "\0", "?", "#",
+            "[", ":9", "@",
+        ];
         for _ in 0..2_000 {
-            let mut text = || (0..random.usize(..12)).map(|_| parts[random.usize(..parts.len())]).collect::<String>();
+            let mut text = || {
+                (0..random.usize(..12))
+                    .map(|_| parts[random.usize(..parts.len())])
+                    .collect::<String>()
+            };
             for month in months(&base, &text(), &text(), &text()) {
                 assert!(month.url.starts_with("https://x.org/"), "{}", month.url);
             }

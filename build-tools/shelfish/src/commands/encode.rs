@@ -90,9 +90,21 @@ pub struct Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Report { part, shards, seconds, .. } = self;
-        let (lines, positions, bytes) = (HumanCount(self.lines), HumanCount(self.positions), HumanBytes(self.bytes));
-        write!(f, "part {part}: {positions} positions of {lines} lines, {shards} files, {bytes}, {seconds:.1} s")
+        let Report {
+            part,
+            shards,
+            seconds,
+            ..
+        } = self;
+        let (lines, positions, bytes) = (
+            HumanCount(self.lines),
+            HumanCount(self.positions),
+            HumanBytes(self.bytes),
+        );
+        write!(
+            f,
+            "part {part}: {positions} positions of {lines} lines, {shards} files, {bytes}, {seconds:.1} s"
+        )
     }
 }
 
@@ -107,7 +119,11 @@ struct NoSuchPart {
 
 impl fmt::Display for NoSuchPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "--part {}: the plan has {} parts, from 0 on", self.part, self.parts)
+        write!(
+            f,
+            "--part {}: the plan has {} parts, from 0 on",
+            self.part, self.parts
+        )
     }
 }
 
@@ -124,16 +140,33 @@ fn encode(args: &Args) -> Result<Report, BoxError> {
     let plan = Plan::read(&args.verb.plan)?;
     let part = args.part as usize;
     if part >= plan.parts() {
-        return Err(NoSuchPart { part, parts: plan.parts() }.into());
+        return Err(NoSuchPart {
+            part,
+            parts: plan.parts(),
+        }
+        .into());
     }
     let is_stdin = args.lines.as_os_str() == "-";
-    let name = if is_stdin { "standard input".to_owned() } else { args.lines.display().to_string() };
-    let reader: Box<dyn Read> =
-        if is_stdin { Box::new(io::stdin()) } else { Box::new(File::open(&args.lines).map_err(named(&name))?) };
+    let name = if is_stdin {
+        "standard input".to_owned()
+    } else {
+        args.lines.display().to_string()
+    };
+    let reader: Box<dyn Read> = if is_stdin {
+        Box::new(io::stdin())
+    } else {
+        Box::new(File::open(&args.lines).map_err(named(&name))?)
+    };
     let target = Target::open(&args.out, &plan, part)?;
     let positions = Arc::new(AtomicU64::new(0));
     let count = Some(positions.clone());
-    let work = Work { phase: "encoding", done: positions.clone(), total: None, is_bytes: false, positions: count };
+    let work = Work {
+        phase: "encoding",
+        done: positions.clone(),
+        total: None,
+        is_bytes: false,
+        positions: count,
+    };
     let progress = Progress::start(work, args.verb.quiet);
 
     let kind = Evaluations::new(plan.selection.clone());
@@ -141,9 +174,25 @@ fn encode(args: &Args) -> Result<Report, BoxError> {
     let keys = plan.keys_of(part);
     let lines_read = Arc::new(AtomicU64::new(0));
     let reader = BufReader::with_capacity(1 << 18, reader);
-    let lines = Lines::<_, Merged>::new(reader, name, (part, keys.clone()), args.ended, lines_read.clone())?;
-    let join = Join { runs: Box::new(lines), bases: Vec::new(), replace: false, kind: kind.clone(), left_out: 0 };
-    let mut writer = TableWriter::<PositionEval>::create(target.scratch(), target.scratch(), plan.writer_options());
+    let lines = Lines::<_, Merged>::new(
+        reader,
+        name,
+        (part, keys.clone()),
+        args.ended,
+        lines_read.clone(),
+    )?;
+    let join = Join {
+        runs: Box::new(lines),
+        bases: Vec::new(),
+        replace: false,
+        kind: kind.clone(),
+        left_out: 0,
+    };
+    let mut writer = TableWriter::<PositionEval>::create(
+        target.scratch(),
+        target.scratch(),
+        plan.writer_options(),
+    );
     let mut over_limit = OverLimit::default();
     if part > 0 {
         writer.begin_part(&keys.from)?;
@@ -163,8 +212,17 @@ fn encode(args: &Args) -> Result<Report, BoxError> {
     }
     drop(progress);
     let mut table = writer.finish_part()?;
-    if table.shards.iter().map(|shard| shard.inline_pages.len()).sum::<usize>() > plan.inline_page_bytes {
-        table.shards.iter_mut().for_each(|shard| shard.inline_pages.clear());
+    if table
+        .shards
+        .iter()
+        .map(|shard| shard.inline_pages.len())
+        .sum::<usize>()
+        > plan.inline_page_bytes
+    {
+        table
+            .shards
+            .iter_mut()
+            .for_each(|shard| shard.inline_pages.clear());
     }
     let fragment = Fragment::new(&plan, part, table, over_limit, left_out.load(Relaxed));
     let shards = &fragment.table.shards;
@@ -184,23 +242,38 @@ fn encode(args: &Args) -> Result<Report, BoxError> {
 /// Destination of the files of a part. Several processes may write to the same destination.
 enum Target {
     /// Directory. Files are written to a temporary subdirectory and then moved.
-    Folder { dir: PathBuf, scratch: tempfile::TempDir },
+    Folder {
+        dir: PathBuf,
+        scratch: tempfile::TempDir,
+    },
     /// Bucket. Files are written to a temporary directory and then sent.
-    Bucket { store: Box<Store>, scratch: Workspace },
+    Bucket {
+        store: Box<Store>,
+        scratch: Workspace,
+    },
 }
 
 impl Target {
     fn open(address: &Address, plan: &Plan, part: usize) -> Result<Target, BoxError> {
         let Some(dir) = address.folder() else {
             let store = Store::open(address, Settings::default())?;
-            return Ok(Target::Bucket { store: Box::new(store), scratch: staging::scratch()? });
+            return Ok(Target::Bucket {
+                store: Box::new(store),
+                scratch: staging::scratch()?,
+            });
         };
         let name = dir.display();
         let at_dir = named(&name);
         let folder = dir.join(plan.folder());
         fs::create_dir_all(&folder).map_err(at_dir)?;
-        let scratch = tempfile::Builder::new().prefix(&format!("{part:05}-")).suffix(".tmp").tempdir_in(&folder);
-        Ok(Target::Folder { dir: dir.to_owned(), scratch: scratch.map_err(at_dir)? })
+        let scratch = tempfile::Builder::new()
+            .prefix(&format!("{part:05}-"))
+            .suffix(".tmp")
+            .tempdir_in(&folder);
+        Ok(Target::Folder {
+            dir: dir.to_owned(),
+            scratch: scratch.map_err(at_dir)?,
+        })
     }
 
     fn scratch(&self) -> &Path {
@@ -216,7 +289,8 @@ impl Target {
             Target::Folder { dir, scratch } => {
                 for shard in shards {
                     let path = dir.join(shard);
-                    fs::rename(scratch.path().join(shard), &path).map_err(named(&path.display()))?;
+                    fs::rename(scratch.path().join(shard), &path)
+                        .map_err(named(&path.display()))?;
                 }
                 let (path, new) = (dir.join(name), scratch.path().join("fragment.json"));
                 let write = || {
@@ -229,7 +303,14 @@ impl Target {
             Target::Bucket { store, scratch } => Ok(database::wait(async {
                 let (_keep, never) = watch::channel(false);
                 for shard in shards {
-                    store.send(shard, &scratch.dir().join(shard), &AtomicU64::new(0), never.clone()).await?;
+                    store
+                        .send(
+                            shard,
+                            &scratch.dir().join(shard),
+                            &AtomicU64::new(0),
+                            never.clone(),
+                        )
+                        .await?;
                 }
                 store.write(name, fragment).await
             })??),

@@ -87,9 +87,13 @@ enum Format {
 
 /// Exports a database.
 pub fn run(args: Args) -> Outcome {
-    if (args.weights.is_some() || args.min_games.is_some()) && !matches!(args.format, Format::Polyglot) {
+    if (args.weights.is_some() || args.min_games.is_some())
+        && !matches!(args.format, Format::Polyglot)
+    {
         let why = "--weights and --min-games are options of --format polyglot\n";
-        clap::Command::new("shelfish export").error(clap::error::ErrorKind::ArgumentConflict, why).exit();
+        clap::Command::new("shelfish export")
+            .error(clap::error::ErrorKind::ArgumentConflict, why)
+            .exit();
     }
     match &args.out {
         Some(path) => output::whole(path, |out| export(&args, out))?,
@@ -104,13 +108,18 @@ fn export(args: &Args, out: &mut (impl Write + Send)) -> Result<(), BoxError> {
         (Format::Jsonl, Kind::Evaluations) => write_lines(blocks(args, eval_lines)?, out)?,
         (Format::Jsonl, Kind::Moves) => write_lines(blocks(args, played_lines)?, out)?,
         #[cfg(feature = "parquet")]
-        (Format::Parquet, Kind::Evaluations) => rows::write_parquet::<PositionEval>(args, &mut *out)?,
+        (Format::Parquet, Kind::Evaluations) => {
+            rows::write_parquet::<PositionEval>(args, &mut *out)?
+        }
         #[cfg(feature = "parquet")]
         (Format::Parquet, Kind::Moves) => rows::write_parquet::<Played>(args, &mut *out)?,
         (Format::Csv, Kind::Evaluations) => rows::write_csv::<PositionEval>(args, out)?,
         (Format::Csv, Kind::Moves) => rows::write_csv::<Played>(args, out)?,
         (Format::Polyglot, _) => {
-            let (weights, min_games) = (args.weights.unwrap_or_default(), args.min_games.unwrap_or(1));
+            let (weights, min_games) = (
+                args.weights.unwrap_or_default(),
+                args.min_games.unwrap_or(1),
+            );
             polyglot::write(args, weights, min_games, &mut *out)?;
         }
     }
@@ -118,7 +127,10 @@ fn export(args: &Args, out: &mut (impl Write + Send)) -> Result<(), BoxError> {
     Ok(())
 }
 
-fn write_lines(lines: impl Iterator<Item = Result<Vec<u8>, BoxError>>, out: &mut impl Write) -> Result<(), BoxError> {
+fn write_lines(
+    lines: impl Iterator<Item = Result<Vec<u8>, BoxError>>,
+    out: &mut impl Write,
+) -> Result<(), BoxError> {
     for lines in lines {
         out.write_all(&lines?)?;
     }
@@ -134,16 +146,27 @@ fn blocks<K: Record, R: Send + 'static>(
     let manifest = Arc::new(database::wait(database::manifest::<K>(&source))??);
     let open = move |block: Result<RawBlock, ScanError>| {
         let block = block.map_err(Box::new)?;
-        let records = || Block::open(&block.bytes, &block.at)?.records().collect::<Result<Vec<K>, TableError>>();
+        let records = || {
+            Block::open(&block.bytes, &block.at)?
+                .records()
+                .collect::<Result<Vec<K>, TableError>>()
+        };
         let mapped = records().map(|records| (records.len() as u64, map(&records)));
         mapped.map_err(|error| -> BoxError { Box::new(error) })
     };
     let done = Arc::new(AtomicU64::new(0));
     // On a terminal, the exported lines show the progress, and a bar would interrupt them.
     let quiet = args.quiet || (args.out.is_none() && io::stdout().is_terminal());
-    let progress = Progress::start(Work::positions("exporting", &done, Some(manifest.positions)), quiet);
+    let progress = Progress::start(
+        Work::positions("exporting", &done, Some(manifest.positions)),
+        quiet,
+    );
     let blocks = ordered(Scan::new(source, manifest)?, cores(), open);
-    Ok(Reported { blocks, done, _progress: progress })
+    Ok(Reported {
+        blocks,
+        done,
+        _progress: progress,
+    })
 }
 
 /// Blocks with their number of positions, which is added to the progress.
@@ -167,7 +190,9 @@ impl<R, I: Iterator<Item = Result<(u64, R), BoxError>>> Iterator for Reported<I>
 
 fn eval_lines(evals: &[PositionEval]) -> Vec<u8> {
     let mut lines = Vec::new();
-    evals.iter().for_each(|eval| lichess::push_line(&mut lines, eval));
+    evals
+        .iter()
+        .for_each(|eval| lichess::push_line(&mut lines, eval));
     lines
 }
 
@@ -177,19 +202,34 @@ fn eval_lines(evals: &[PositionEval]) -> Vec<u8> {
 /// Results are White's wins, draws and Black's wins. Castling is the move of the king to the square of the rook.
 fn played_lines(records: &[Played]) -> Vec<u8> {
     let mut lines = String::new();
-    let counts = |results: Results| format!("[{},{},{}]", results.white, results.draws, results.black);
-    for Played { position, ended, ended_details, moves } in records {
+    let counts =
+        |results: Results| format!("[{},{},{}]", results.white, results.draws, results.black);
+    for Played {
+        position,
+        ended,
+        ended_details,
+        moves,
+    } in records
+    {
         let uci = |played: &PlayedMove| played.m.to_uci(CastlingMode::Chess960).to_string();
-        let results: Vec<String> =
-            moves.iter().map(|played| format!("\"{}\":{}", uci(played), counts(played.results))).collect();
+        let results: Vec<String> = moves
+            .iter()
+            .map(|played| format!("\"{}\":{}", uci(played), counts(played.results)))
+            .collect();
         let details = moves.iter().map(|played| (uci(played), &played.details));
-        let details =
-            details.chain([("end".to_owned(), ended_details)]).filter_map(|(name, all)| details_of(&name, all));
+        let details = details
+            .chain([("end".to_owned(), ended_details)])
+            .filter_map(|(name, all)| details_of(&name, all));
         let details: Vec<String> = details.collect();
-        let details =
-            if details.is_empty() { String::new() } else { format!(",\"details\":{{{}}}", details.join(",")) };
+        let details = if details.is_empty() {
+            String::new()
+        } else {
+            format!(",\"details\":{{{}}}", details.join(","))
+        };
         let (ended, results) = (counts(*ended), results.join(","));
-        let line = format!("{{\"fen\":\"{position}\",\"ended\":{ended},\"moves\":{{{results}}}{details}}}\n");
+        let line = format!(
+            "{{\"fen\":\"{position}\",\"ended\":{ended},\"moves\":{{{results}}}{details}}}\n"
+        );
         lines.push_str(&line);
     }
     lines.into_bytes()
@@ -201,14 +241,35 @@ fn details_of(name: &str, Details { buckets, games }: &Details) -> Option<String
         return None;
     }
     let bucket = |(n, bucket): (usize, &Bucket)| {
-        let Bucket { results: Results { white, draws, black }, ratings: Ratings { games, sum } } = bucket;
-        (bucket.results.games() > 0).then(|| format!("\"{n}\":[{white},{draws},{black},{games},{sum}]"))
+        let Bucket {
+            results:
+                Results {
+                    white,
+                    draws,
+                    black,
+                },
+            ratings: Ratings { games, sum },
+        } = bucket;
+        (bucket.results.games() > 0)
+            .then(|| format!("\"{n}\":[{white},{draws},{black},{games},{sum}]"))
     };
     let game = |game: &GameRef| {
-        let Results { white, draws, black } = game.result();
-        format!("[\"{}\",{},[{white},{draws},{black}]]", game.id(), game.rating().unwrap_or(0))
+        let Results {
+            white,
+            draws,
+            black,
+        } = game.result();
+        format!(
+            "[\"{}\",{},[{white},{draws},{black}]]",
+            game.id(),
+            game.rating().unwrap_or(0)
+        )
     };
     let buckets: Vec<String> = buckets.iter().enumerate().filter_map(bucket).collect();
     let games: Vec<String> = games.iter().map(game).collect();
-    Some(format!("\"{name}\":{{\"buckets\":{{{}}},\"games\":[{}]}}", buckets.join(","), games.join(",")))
+    Some(format!(
+        "\"{name}\":{{\"buckets\":{{{}}},\"games\":[{}]}}",
+        buckets.join(","),
+        games.join(",")
+    ))
 }

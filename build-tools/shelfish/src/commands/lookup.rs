@@ -96,7 +96,11 @@ fn read_line(input: &mut impl BufRead, number: u64) -> io::Result<Option<Questio
         if is_end {
             // Text that is not UTF-8 is not a FEN either, and is reported as an invalid FEN.
             let text = String::from_utf8_lossy(&line).trim().to_owned();
-            return Ok(Some(Question { line: Some(number), text, too_long: (length > MAX_LINE).then_some(length) }));
+            return Ok(Some(Question {
+                line: Some(number),
+                text,
+                too_long: (length > MAX_LINE).then_some(length),
+            }));
         }
     }
 }
@@ -176,16 +180,30 @@ pub fn run(args: Args) -> Outcome {
 async fn look_up(source: DatabaseSource, args: &Args) -> Outcome {
     let started = Instant::now();
     let cache = args.cache.open(&source)?;
-    let reader = source.reader(Options::default(), cache).await.map_err(OpenError::from)?;
-    let mut session =
-        Session { args, reader, out: io::BufWriter::new(io::stdout().lock()), failed: false, seen: Stats::default() };
+    let reader = source
+        .reader(Options::default(), cache)
+        .await
+        .map_err(OpenError::from)?;
+    let mut session = Session {
+        args,
+        reader,
+        out: io::BufWriter::new(io::stdout().lock()),
+        failed: false,
+        seen: Stats::default(),
+    };
     if args.timing && !args.json {
         let timing = session.timing(started);
         writeln!(session.out, "opened: {timing}")?;
     }
     for fen in &args.fens {
         if fen != "-" {
-            session.answer(&[Question { line: None, text: fen.trim().to_owned(), too_long: None }]).await?;
+            session
+                .answer(&[Question {
+                    line: None,
+                    text: fen.trim().to_owned(),
+                    too_long: None,
+                }])
+                .await?;
             continue;
         }
         let mut input = io::BufReader::new(io::stdin().lock());
@@ -210,7 +228,11 @@ async fn look_up(source: DatabaseSource, args: &Args) -> Outcome {
         }
     }
     session.out.flush()?;
-    Ok(if session.failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(if session.failed {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
 }
 
 struct Session<'a, W: Write> {
@@ -239,7 +261,11 @@ impl<W: Write> Session<'_, W> {
             None => question.text.parse(),
         };
         let parsed: Vec<Result<Position, FenError>> = questions.iter().map(parse).collect();
-        let positions: Vec<Position> = parsed.iter().filter_map(|position| position.as_ref().ok()).cloned().collect();
+        let positions: Vec<Position> = parsed
+            .iter()
+            .filter_map(|position| position.as_ref().ok())
+            .cloned()
+            .collect();
         let started = Instant::now();
         if self.reader.is_due(REVALIDATION_INTERVAL) {
             // After an error, the old database stays in use.
@@ -251,16 +277,28 @@ impl<W: Write> Session<'_, W> {
         for (question, position) in questions.iter().zip(parsed) {
             let answer = match &position {
                 Err(error) => Err(AnswerErrorKind::Fen(error.clone())),
-                Ok(_) => answers.next().unwrap_or(Ok(None)).map_err(AnswerErrorKind::Read),
+                Ok(_) => answers
+                    .next()
+                    .unwrap_or(Ok(None))
+                    .map_err(AnswerErrorKind::Read),
             };
-            let answer = answer.map_err(|kind| AnswerError { line: question.line, kind });
+            let answer = answer.map_err(|kind| AnswerError {
+                line: question.line,
+                kind,
+            });
             self.failed |= answer.is_err();
             match answer {
-                answer if self.args.json => self.print_json(question, position.ok(), answer, timing)?,
+                answer if self.args.json => {
+                    self.print_json(question, position.ok(), answer, timing)?
+                }
                 Ok(eval) => self.print(&question.text, eval, timing)?,
                 Err(error) => {
                     self.out.flush()?;
-                    eprintln!("shelfish: {}: {}", shown(&beginning(&question.text)), shown(&error.to_string()));
+                    eprintln!(
+                        "shelfish: {}: {}",
+                        shown(&beginning(&question.text)),
+                        shown(&error.to_string())
+                    );
                 }
             }
         }
@@ -268,18 +306,31 @@ impl<W: Write> Session<'_, W> {
     }
 
     fn selected<'e>(&self, eval: &'e PositionEval) -> &'e [Evaluation] {
-        let count = if self.args.all { eval.evaluations.len() } else { 1 };
+        let count = if self.args.all {
+            eval.evaluations.len()
+        } else {
+            1
+        };
         &eval.evaluations[..count.min(eval.evaluations.len())]
     }
 
-    fn print(&mut self, fen: &str, eval: Option<PositionEval>, timing: Option<&Timing>) -> io::Result<()> {
+    fn print(
+        &mut self,
+        fen: &str,
+        eval: Option<PositionEval>,
+        timing: Option<&Timing>,
+    ) -> io::Result<()> {
         writeln!(self.out, "{}", shown(fen))?;
         let Some(eval) = eval else {
             writeln!(self.out, "  not in the database")?;
             return timing.map_or(Ok(()), |timing| writeln!(self.out, "  {timing}"));
         };
         for evaluation in self.selected(&eval) {
-            writeln!(self.out, "  depth {}, {} knodes", evaluation.depth, evaluation.knodes)?;
+            writeln!(
+                self.out,
+                "  depth {}, {} knodes",
+                evaluation.depth, evaluation.knodes
+            )?;
             for Pv { score, line } in &evaluation.pvs {
                 let line = match (self.args.uci, self.args.chess960) {
                     (true, _) => uci(line, CastlingMode::Standard),
@@ -299,7 +350,11 @@ impl<W: Write> Session<'_, W> {
         answer: Result<Option<PositionEval>, AnswerError>,
         timing: Option<&Timing>,
     ) -> io::Result<()> {
-        let mode = if self.args.chess960 { CastlingMode::Chess960 } else { CastlingMode::Standard };
+        let mode = if self.args.chess960 {
+            CastlingMode::Chess960
+        } else {
+            CastlingMode::Standard
+        };
         let evaluations = |eval: &PositionEval| {
             let pv = |Pv { score, line }: &Pv| AnswerPv {
                 score: ScoreMember(*score),
@@ -314,9 +369,16 @@ impl<W: Write> Session<'_, W> {
             self.selected(eval).iter().map(evaluation).collect()
         };
         let answer = Answer {
-            fen: position.map_or_else(|| beginning(&question.text), |position| position.to_string()),
+            fen: position.map_or_else(
+                || beginning(&question.text),
+                |position| position.to_string(),
+            ),
             found: answer.as_ref().ok().map(Option::is_some),
-            evaluations: answer.as_ref().ok().and_then(Option::as_ref).map(evaluations),
+            evaluations: answer
+                .as_ref()
+                .ok()
+                .and_then(Option::as_ref)
+                .map(evaluations),
             error: answer.err().map(|error| error.to_string()),
             timing,
         };
@@ -327,13 +389,20 @@ impl<W: Write> Session<'_, W> {
 impl std::fmt::Display for Timing {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let plural = if self.requests == 1 { "" } else { "s" };
-        write!(f, "{} request{plural}, {} bytes, {:.2} ms", self.requests, self.bytes, self.milliseconds)
+        write!(
+            f,
+            "{} request{plural}, {} bytes, {:.2} ms",
+            self.requests, self.bytes, self.milliseconds
+        )
     }
 }
 
 fn san(position: &Position, line: &[Move]) -> String {
     let mut chess = position.chess().clone();
-    line.iter().map(|&m| SanPlus::from_move_and_play_unchecked(&mut chess, m).to_string()).collect::<Vec<_>>().join(" ")
+    line.iter()
+        .map(|&m| SanPlus::from_move_and_play_unchecked(&mut chess, m).to_string())
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 #[cfg(test)]
@@ -343,15 +412,32 @@ mod tests {
     #[test]
     fn a_line_without_end_is_truncated() -> io::Result<()> {
         let long = "x".repeat(10_000_000);
-        let mut input = io::BufReader::new(io::Cursor::new(format!(" one \n{long}\r\n\nfour\n{}", &long[..MAX_LINE])));
+        let mut input = io::BufReader::new(io::Cursor::new(format!(
+            " one \n{long}\r\n\nfour\n{}",
+            &long[..MAX_LINE]
+        )));
         let mut found = Vec::new();
-        while let Some(Question { line, text, too_long }) = read_line(&mut input, found.len() as u64 + 1)? {
+        while let Some(Question {
+            line,
+            text,
+            too_long,
+        }) = read_line(&mut input, found.len() as u64 + 1)?
+        {
             assert_eq!(line, Some(found.len() as u64 + 1));
             found.push((text, too_long));
         }
         let text = |text: &str| (text.to_owned(), None);
         let long = &long[..MAX_LINE];
-        assert_eq!(found, [text("one"), (long.to_owned(), Some(10_000_001)), text(""), text("four"), text(long)]);
+        assert_eq!(
+            found,
+            [
+                text("one"),
+                (long.to_owned(), Some(10_000_001)),
+                text(""),
+                text("four"),
+                text(long)
+            ]
+        );
         Ok(())
     }
 }

@@ -36,8 +36,15 @@ pub fn run(args: &Args, mut program: clap::Command) -> Outcome {
     let mut command = &program;
     for name in &args.command {
         command = command.find_subcommand(name).ok_or_else(|| {
-            let known: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
-            format!("{name:?} is not a command of `{}`, expected: {}", command.get_name(), known.join(", "))
+            let known: Vec<&str> = command
+                .get_subcommands()
+                .map(clap::Command::get_name)
+                .collect();
+            format!(
+                "{name:?} is not a command of `{}`, expected: {}",
+                command.get_name(),
+                known.join(", ")
+            )
         })?;
     }
     let mut out = io::stdout().lock();

@@ -74,9 +74,18 @@ impl FromStr for Share {
     type Err = ShareError;
 
     fn from_str(text: &str) -> Result<Share, ShareError> {
-        let share = text.split_once('/').and_then(|(n, of)| Some(Share { n: n.parse().ok()?, of: of.parse().ok()? }));
+        let share = text.split_once('/').and_then(|(n, of)| {
+            Some(Share {
+                n: n.parse().ok()?,
+                of: of.parse().ok()?,
+            })
+        });
         let share = share.ok_or_else(|| ShareError::Form(text.to_owned()))?;
-        if share.n < share.of { Ok(share) } else { Err(ShareError::Number(share)) }
+        if share.n < share.of {
+            Ok(share)
+        } else {
+            Err(ShareError::Number(share))
+        }
     }
 }
 
@@ -116,26 +125,50 @@ impl Share {
 /// Partitions dumps and prints a summary on standard error.
 pub fn run(args: Args) -> Outcome {
     let plan = Plan::read(&args.plan)?;
-    let sources: Vec<Input> = args.sources.iter().map(|path| Input::from(Path::new(path))).collect();
+    let sources: Vec<Input> = args
+        .sources
+        .iter()
+        .map(|path| Input::from(Path::new(path)))
+        .collect();
     let threads = args.workers.count();
     let kind = Evaluations::new(plan.selection.clone());
-    let rejects = args.rejects.file.as_deref().map(|path| RejectFile::create(path, &sources)).transpose()?;
+    let rejects = args
+        .rejects
+        .file
+        .as_deref()
+        .map(|path| RejectFile::create(path, &sources))
+        .transpose()?;
     let mut sum = Counts::default();
     let mut out = BufWriter::with_capacity(1 << 20, std::io::stdout().lock());
     let mut number = 0;
     for (source, dump) in sources.iter().zip(open(&sources, threads)?.dumps) {
         let (kind, named, plan, share) = (kind.clone(), source.clone(), plan.clone(), args.share);
         let parse = move |chunk: std::io::Result<Chunk>| {
-            let (mut text, mut counts, mut rows) = (String::new(), Counts::default(), String::new());
+            let (mut text, mut counts, mut rows) =
+                (String::new(), Counts::default(), String::new());
             let push = |key: &shelfish::position::Key, payload: &[u8]| {
-                lines::push(&mut text, plan.part_of(key.as_bytes()), key.as_bytes(), payload);
+                lines::push(
+                    &mut text,
+                    plan.part_of(key.as_bytes()),
+                    key.as_bytes(),
+                    payload,
+                );
                 Ok(())
             };
-            kind.parse_lines((&named, &chunk?), |line| share.has(line), &mut counts, push, &mut rows)?;
+            kind.parse_lines(
+                (&named, &chunk?),
+                |line| share.has(line),
+                &mut counts,
+                push,
+                &mut rows,
+            )?;
             Ok((text, counts, rows))
         };
         for parsed in ordered(dump.chunks(), threads, parse) {
-            let (text, counts, rows) = parsed.map_err(|error| InputError::Read { input: source.clone(), error })?;
+            let (text, counts, rows) = parsed.map_err(|error| InputError::Read {
+                input: source.clone(),
+                error,
+            })?;
             out.write_all(text.as_bytes())?;
             sum.add(&counts);
             if let Some(rejects) = &rejects {
@@ -146,14 +179,24 @@ pub fn run(args: Args) -> Outcome {
     }
     out.flush()?;
     if sum.are_foreign() {
-        return Err(BuildError::NoEvaluations { inputs: sources, lines: sum.lines }.into());
+        return Err(BuildError::NoEvaluations {
+            inputs: sources,
+            lines: sum.lines,
+        }
+        .into());
     }
     rejects.as_ref().map_or(Ok(()), RejectFile::flush)?;
     if args.json {
         eprintln!("{}", json(&sum)?);
     } else if !args.quiet {
-        let (records, rejected) = (HumanCount(sum.records - sum.left_out), HumanCount(sum.rejected()));
-        eprintln!("{} lines, {records} records, {rejected} lines rejected", HumanCount(sum.lines));
+        let (records, rejected) = (
+            HumanCount(sum.records - sum.left_out),
+            HumanCount(sum.rejected()),
+        );
+        eprintln!(
+            "{} lines, {records} records, {rejected} lines rejected",
+            HumanCount(sum.lines)
+        );
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -164,10 +207,16 @@ mod tests {
 
     #[test]
     fn each_line_belongs_to_one_share() {
-        let shares: Vec<Share> = (0..3).filter_map(|n| format!("{n}/3").parse().ok()).collect();
+        let shares: Vec<Share> = (0..3)
+            .filter_map(|n| format!("{n}/3").parse().ok())
+            .collect();
         assert_eq!(shares.len(), 3);
         for line in 1..10_000 {
-            assert_eq!(shares.iter().filter(|share| share.has(line)).count(), 1, "{line}");
+            assert_eq!(
+                shares.iter().filter(|share| share.has(line)).count(),
+                1,
+                "{line}"
+            );
         }
         for text in ["3/3", "0/0", "1", "a/b", "-1/2", "1/2/3"] {
             assert!(text.parse::<Share>().is_err(), "{text}");

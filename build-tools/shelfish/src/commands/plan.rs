@@ -74,11 +74,25 @@ pub struct Args {
 /// Makes and writes the plan.
 pub fn run(args: Args) -> Outcome {
     let selection = args.selection.selection();
-    let sources: Vec<Input> = args.sources.iter().map(|path| Input::from(Path::new(path))).collect();
+    let sources: Vec<Input> = args
+        .sources
+        .iter()
+        .map(|path| Input::from(Path::new(path)))
+        .collect();
     let threads = args.workers.count();
-    let sample = sample(&sources, &selection, args.sample as usize, threads, args.quiet)?;
+    let sample = sample(
+        &sources,
+        &selection,
+        args.sample as usize,
+        threads,
+        args.quiet,
+    )?;
     if sample.counts.are_foreign() {
-        return Err(BuildError::NoEvaluations { inputs: sources, lines: sample.counts.lines }.into());
+        return Err(BuildError::NoEvaluations {
+            inputs: sources,
+            lines: sample.counts.lines,
+        }
+        .into());
     }
     let boundaries = boundaries(&sample.weights(), args.parts as usize).ok_or_else(|| {
         let (parts, found) = (args.parts, sample.known.len());
@@ -98,14 +112,21 @@ pub fn run(args: Args) -> Outcome {
     }
     if !args.quiet {
         let positions = HumanCount(plan.positions);
-        eprintln!("some {positions} positions in {} parts; the plan is {}", plan.parts(), plan.id());
+        eprintln!(
+            "some {positions} positions in {} parts; the plan is {}",
+            plan.parts(),
+            plan.id()
+        );
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Opens inputs, which must contain evaluations.
 pub(super) fn open(inputs: &[Input], threads: usize) -> Result<Dumps, BoxError> {
-    let options = DumpOptions { decoders: frames::decoders(threads, MEMORY), ..DumpOptions::default() };
+    let options = DumpOptions {
+        decoders: frames::decoders(threads, MEMORY),
+        ..DumpOptions::default()
+    };
     let dumps = Dumps::open(inputs, options)?;
     dumps.expect(inputs, DumpKind::Evaluations)?;
     Ok(dumps)
@@ -148,7 +169,10 @@ impl Sample {
     }
 
     fn weights(&self) -> Vec<(&[u8], usize)> {
-        self.known.iter().map(|(key, weight)| (&key[..], *weight)).collect()
+        self.known
+            .iter()
+            .map(|(key, weight)| (&key[..], *weight))
+            .collect()
     }
 }
 
@@ -160,10 +184,26 @@ fn sample(
     quiet: bool,
 ) -> Result<Sample, BoxError> {
     let below = Arc::new(AtomicU64::new(u64::MAX));
-    let mut sample = Sample { most, hashes: BTreeSet::new(), counts: Counts::default(), known: BTreeMap::new(), below };
+    let mut sample = Sample {
+        most,
+        hashes: BTreeSet::new(),
+        counts: Counts::default(),
+        known: BTreeMap::new(),
+        below,
+    };
     let dumps = open(sources, threads)?;
-    let total = dumps.dumps.iter().map(|dump| dump.size).sum::<Option<u64>>();
-    let work = Work { phase: "sampling", done: dumps.read, total, is_bytes: true, positions: None };
+    let total = dumps
+        .dumps
+        .iter()
+        .map(|dump| dump.size)
+        .sum::<Option<u64>>();
+    let work = Work {
+        phase: "sampling",
+        done: dumps.read,
+        total,
+        is_bytes: true,
+        positions: None,
+    };
     let _progress = Progress::start(work, quiet);
     let kind = Evaluations::new(selection.clone());
     for (source, dump) in sources.iter().zip(dumps.dumps) {
@@ -181,14 +221,25 @@ fn sample(
                 Ok(())
             };
             let mut counts = Counts::default();
-            kind.parse_lines((&named, &chunk), |_| true, &mut counts, push, &mut String::new())?;
+            kind.parse_lines(
+                (&named, &chunk),
+                |_| true,
+                &mut counts,
+                push,
+                &mut String::new(),
+            )?;
             Ok((found, counts))
         };
         for found in ordered(dump.chunks(), threads, parse) {
-            let found = found.map_err(|error| InputError::Read { input: source.clone(), error });
+            let found = found.map_err(|error| InputError::Read {
+                input: source.clone(),
+                error,
+            });
             let (found, counts) = found?;
             sample.counts.add(&counts);
-            found.into_iter().for_each(|(hash, key, weight)| sample.add(hash, key, weight));
+            found
+                .into_iter()
+                .for_each(|(hash, key, weight)| sample.add(hash, key, weight));
         }
     }
     Ok(sample)
@@ -206,15 +257,19 @@ fn boundaries(sample: &[(&[u8], usize)], parts: usize) -> Option<Vec<Vec<u8>>> {
     let (mut last, mut boundaries) = (0, Vec::new());
     for part in 1..parts {
         let target = |tenths: u64| {
-            (u128::from(total) * (10 * part as u128 + u128::from(tenths) - 1) / (10 * parts as u128)) as u64
+            (u128::from(total) * (10 * part as u128 + u128::from(tenths) - 1)
+                / (10 * parts as u128)) as u64
         };
         let index = |sum: u64| sums.partition_point(|before| *before < sum);
         // Each remaining part needs at least one key.
         let (least, most) = (last + 1, sample.len().checked_sub(parts - part)?);
-        let window = index(target(0)).clamp(least, most.max(least))..=index(target(2)).clamp(least, most.max(least));
+        let window = index(target(0)).clamp(least, most.max(least))
+            ..=index(target(2)).clamp(least, most.max(least));
         // A boundary between dissimilar neighbours is rarely crossed by games, as in blocks.
         let place = |n: usize| separator(sample[n - 1].0, sample[n].0);
-        let best = window.filter(|n| *n <= most && *n < sample.len()).min_by_key(|n| (place(*n).len(), *n))?;
+        let best = window
+            .filter(|n| *n <= most && *n < sample.len())
+            .min_by_key(|n| (place(*n).len(), *n))?;
         boundaries.push(place(best));
         last = best;
     }
@@ -227,17 +282,32 @@ mod tests {
 
     #[test]
     fn parts_weigh_about_the_same_and_begin_at_short_separators() {
-        let keys: Vec<[u8; 3]> = (0..1000u32).map(|n| [(n / 10) as u8, (n % 10) as u8, 9]).collect();
+        let keys: Vec<[u8; 3]> = (0..1000u32)
+            .map(|n| [(n / 10) as u8, (n % 10) as u8, 9])
+            .collect();
         let sample: Vec<(&[u8], usize)> = keys.iter().map(|key| (&key[..], 10)).collect();
         for parts in [1, 2, 4, 7] {
             let boundaries = boundaries(&sample, parts).unwrap_or_default();
             assert_eq!(boundaries.len(), parts - 1);
-            assert!(boundaries.is_sorted() && boundaries.iter().all(|boundary| boundary.len() == 1), "{boundaries:?}");
+            assert!(
+                boundaries.is_sorted() && boundaries.iter().all(|boundary| boundary.len() == 1),
+                "{boundaries:?}"
+            );
             let mut counts = vec![0; parts];
-            sample.iter().for_each(|(key, _)| counts[boundaries.partition_point(|b| &b[..] <= *key)] += 1);
-            assert!(counts.iter().all(|count| (count * parts).abs_diff(1000) <= 250), "{counts:?}");
+            sample
+                .iter()
+                .for_each(|(key, _)| counts[boundaries.partition_point(|b| &b[..] <= *key)] += 1);
+            assert!(
+                counts
+                    .iter()
+                    .all(|count| (count * parts).abs_diff(1000) <= 250),
+                "{counts:?}"
+            );
         }
-        assert_eq!(boundaries(&sample[..5], 5).map(|boundaries| boundaries.len()), Some(4));
+        assert_eq!(
+            boundaries(&sample[..5], 5).map(|boundaries| boundaries.len()),
+            Some(4)
+        );
         assert_eq!(boundaries(&sample[..4], 5), None);
     }
 }

@@ -113,7 +113,10 @@ impl std::error::Error for PercentError {}
 
 /// Parses a share in percent.
 pub fn percent(text: &str) -> Result<f64, PercentError> {
-    text.parse().ok().filter(|percent| (0.0..=100.0).contains(percent)).ok_or(PercentError)
+    text.parse()
+        .ok()
+        .filter(|percent| (0.0..=100.0).contains(percent))
+        .ok_or(PercentError)
 }
 
 impl Args {
@@ -128,8 +131,13 @@ impl Args {
             (None, Some(to)) => (self.dir.clone(), to.clone()),
             (database, _) => {
                 let to = Address::parse(&self.dir.to_string_lossy()).unwrap_or_else(|error| {
-                    let why = format!("invalid value {:?} for URL: {error}\n", self.dir.to_string_lossy());
-                    clap::Command::new("shelfish publish").error(ErrorKind::ValueValidation, why).exit()
+                    let why = format!(
+                        "invalid value {:?} for URL: {error}\n",
+                        self.dir.to_string_lossy()
+                    );
+                    clap::Command::new("shelfish publish")
+                        .error(ErrorKind::ValueValidation, why)
+                        .exit()
                 });
                 (database.clone().unwrap_or_default(), to)
             }
@@ -159,7 +167,10 @@ impl Args {
                 timeout: None,
             },
             jobs: self.jobs.into(),
-            prune: self.prune.then_some(Prune { keep: self.keep as usize, grace: self.grace }),
+            prune: self.prune.then_some(Prune {
+                keep: self.keep as usize,
+                grace: self.grace,
+            }),
             dry_run: self.dry_run,
             pages: self.pages,
             cors: self.cors,
@@ -193,7 +204,12 @@ impl fmt::Display for Report {
             HumanCount(self.requests)
         )?;
         if self.removed_files > 0 {
-            writeln!(f, "{} old files {would}removed, {}", self.removed_files, bytes(self.removed_bytes))?;
+            writeln!(
+                f,
+                "{} old files {would}removed, {}",
+                self.removed_files,
+                bytes(self.removed_bytes)
+            )?;
         }
         if let Some(cost) = self.cost {
             writeln!(
@@ -203,7 +219,11 @@ impl fmt::Display for Report {
             )?;
         }
         if let Some(cors) = &self.cors {
-            writeln!(f, "{}", cors.lines().map(shown).collect::<Vec<_>>().join("\n"))?;
+            writeln!(
+                f,
+                "{}",
+                cors.lines().map(shown).collect::<Vec<_>>().join("\n")
+            )?;
         }
         let verdict = match (self.dry_run, self.changed) {
             (true, true) => "would be replaced",
@@ -211,6 +231,12 @@ impl fmt::Display for Report {
             (false, true) => "published",
             (false, false) => "was this one already",
         };
-        writeln!(f, "{}: {verdict}, {}, {:.1} s", shown(&self.manifest), self.integrity, self.seconds)
+        writeln!(
+            f,
+            "{}: {verdict}, {}, {:.1} s",
+            shown(&self.manifest),
+            self.integrity,
+            self.seconds
+        )
     }
 }

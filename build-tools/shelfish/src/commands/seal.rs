@@ -72,9 +72,17 @@ pub struct Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Report { manifest, integrity, parts, .. } = self;
+        let Report {
+            manifest,
+            integrity,
+            parts,
+            ..
+        } = self;
         let (positions, bytes) = (HumanCount(self.positions), HumanBytes(self.bytes));
-        write!(f, "{manifest}: {positions} positions of {parts} parts, {bytes}, {integrity}")
+        write!(
+            f,
+            "{manifest}: {positions} positions of {parts} parts, {bytes}, {integrity}"
+        )
     }
 }
 
@@ -87,7 +95,11 @@ struct TooLarge {
 
 impl fmt::Display for TooLarge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: the fragments have more than {MAX_BYTES} bytes, too many for a manifest", self.at)
+        write!(
+            f,
+            "{}: the fragments have more than {MAX_BYTES} bytes, too many for a manifest",
+            self.at
+        )
     }
 }
 
@@ -96,8 +108,14 @@ impl std::error::Error for TooLarge {}
 /// Seals a database and prints a summary.
 pub fn run(args: Args) -> Outcome {
     let plan = Plan::read(&args.verb.plan)?;
-    let settings = Settings { unconditional: args.unconditional, ..Settings::default() };
-    let database = args.database.or(args.folder).ok_or("no database is named")?;
+    let settings = Settings {
+        unconditional: args.unconditional,
+        ..Settings::default()
+    };
+    let database = args
+        .database
+        .or(args.folder)
+        .ok_or("no database is named")?;
     let store = Store::open(&database, settings)?;
     let report = database::wait(seal(&store, &plan))??;
     if let Some(dir) = database.folder() {
@@ -108,10 +126,17 @@ pub fn run(args: Args) -> Outcome {
 }
 
 async fn seal(store: &Store, plan: &Plan) -> Result<Report, BoxError> {
-    let there: BTreeMap<String, u64> =
-        store.list("").await?.into_iter().map(|entry| (entry.name, entry.bytes)).collect();
+    let there: BTreeMap<String, u64> = store
+        .list("")
+        .await?
+        .into_iter()
+        .map(|entry| (entry.name, entry.bytes))
+        .collect();
     let read = |part: usize| async move { store.read(&plan.fragment_name(part)).await };
-    let mut found = futures_util::stream::iter(0..plan.parts()).map(read).buffered(AT_ONCE).enumerate();
+    let mut found = futures_util::stream::iter(0..plan.parts())
+        .map(read)
+        .buffered(AT_ONCE)
+        .enumerate();
     let (mut fragments, mut missing, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
     let mut bytes = 0;
     while let Some((part, found)) = found.next().await {
@@ -121,7 +146,10 @@ async fn seal(store: &Store, plan: &Plan) -> Result<Report, BoxError> {
         };
         bytes += found.bytes.len();
         if bytes > MAX_BYTES {
-            return Err(TooLarge { at: store.locate(&plan.folder()) }.into());
+            return Err(TooLarge {
+                at: store.locate(&plan.folder()),
+            }
+            .into());
         }
         let at = store.locate(&plan.fragment_name(part));
         match Fragment::parse(&found.bytes, plan, part) {
@@ -146,14 +174,22 @@ async fn seal(store: &Store, plan: &Plan) -> Result<Report, BoxError> {
         let count = missing.len();
         let more = if count > NAMED { ", …" } else { "" };
         let named = missing[..count.min(NAMED)].join(", ");
-        wrong.insert(0, format!("{count} of {} parts are not encoded yet: {named}{more}", plan.parts()));
+        wrong.insert(
+            0,
+            format!(
+                "{count} of {} parts are not encoded yet: {named}{more}",
+                plan.parts()
+            ),
+        );
     }
     if !wrong.is_empty() {
         wrong.truncate(NAMED);
         return Err(wrong.join("; ").into());
     }
     let mut over_limit = OverLimit::default();
-    fragments.iter().for_each(|fragment| over_limit.add(&fragment.over_limit));
+    fragments
+        .iter()
+        .for_each(|fragment| over_limit.add(&fragment.over_limit));
     let parts = fragments.len();
     let tables = fragments.into_iter().map(|fragment| fragment.table);
     let manifest = Part::join::<PositionEval>(tables, &plan.writer_options())?;

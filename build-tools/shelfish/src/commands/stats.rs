@@ -127,9 +127,11 @@ struct Stats {
 pub fn run(args: Args) -> Outcome {
     let start = Instant::now();
     let source = args.database.source()?;
-    let bytes = database::wait(source.whole(Manifest::FILE, Manifest::MAX_BYTES as u64))?.map_err(OpenError::from)?;
+    let bytes = database::wait(source.whole(Manifest::FILE, Manifest::MAX_BYTES as u64))?
+        .map_err(OpenError::from)?;
     let manifest = database::parse_manifest(&bytes);
-    let (manifest, kind) = manifest.map_err(|error| OpenError::of_table(source.locate(Manifest::FILE), error))?;
+    let (manifest, kind) =
+        manifest.map_err(|error| OpenError::of_table(source.locate(Manifest::FILE), error))?;
     let manifest = Arc::new(manifest);
     let known = ManifestFacts {
         format: Manifest::FORMAT,
@@ -144,7 +146,11 @@ pub fn run(args: Args) -> Outcome {
         replaced_bytes: manifest
             .shards()
             .iter()
-            .map(|shard| shard.bytes.saturating_sub(shard.live.unwrap_or(shard.bytes)))
+            .map(|shard| {
+                shard
+                    .bytes
+                    .saturating_sub(shard.live.unwrap_or(shard.bytes))
+            })
             .fold(0, u64::saturating_add),
     };
     if !args.json {
@@ -156,7 +162,14 @@ pub fn run(args: Args) -> Outcome {
         Kind::Evaluations => Some(scan::<PositionEval>(source, manifest, args.quiet)?),
     };
     let seconds = args.timing.then(|| start.elapsed().as_secs_f64());
-    report::print(&Stats { manifest: known, scan, seconds }, args.json)?;
+    report::print(
+        &Stats {
+            manifest: known,
+            scan,
+            seconds,
+        },
+        args.json,
+    )?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -214,9 +227,15 @@ fn scan<R: Counted>(
     quiet: bool,
 ) -> Result<Scanned, Box<dyn std::error::Error + Send + Sync>> {
     let done = Arc::new(AtomicU64::new(0));
-    let _progress = Progress::start(Work::positions("scanning", &done, Some(manifest.positions)), quiet);
+    let _progress = Progress::start(
+        Work::positions("scanning", &done, Some(manifest.positions)),
+        quiet,
+    );
     let mut scanned = Scanned {
-        columns: Block::<R>::column_names().chain([""]).map(|name| (name, 0)).collect(),
+        columns: Block::<R>::column_names()
+            .chain([""])
+            .map(|name| (name, 0))
+            .collect(),
         ..Scanned::default()
     };
     let (mut bytes, mut positions) = (Vec::new(), Vec::new());
@@ -227,7 +246,11 @@ fn scan<R: Counted>(
         positions.push(count as f64);
         done.fetch_add(count, Relaxed);
         scanned.positions += count;
-        scanned.columns.iter_mut().zip(part.columns).for_each(|((_, sum), bytes)| *sum += bytes);
+        scanned
+            .columns
+            .iter_mut()
+            .zip(part.columns)
+            .for_each(|((_, sum), bytes)| *sum += bytes);
         for PositionCounts { pieces, record } in part.positions {
             *scanned.pieces.entry(pieces).or_default() += 1;
             match record {
@@ -249,13 +272,21 @@ fn scan<R: Counted>(
     Ok(scanned)
 }
 
-fn read<R: Counted>(block: Result<RawBlock, ScanError>) -> Result<Part, Box<dyn std::error::Error + Send + Sync>> {
+fn read<R: Counted>(
+    block: Result<RawBlock, ScanError>,
+) -> Result<Part, Box<dyn std::error::Error + Send + Sync>> {
     let RawBlock { at, bytes, .. } = block?;
-    let mut part = Part { bytes: bytes.len() as u64, ..Part::default() };
+    let mut part = Part {
+        bytes: bytes.len() as u64,
+        ..Part::default()
+    };
     for record in Block::<R>::open(&bytes, &at)?.records() {
         let record = record?;
         let pieces = record.position().chess().board().occupied().count();
-        part.positions.push(PositionCounts { pieces, record: record.counts() });
+        part.positions.push(PositionCounts {
+            pieces,
+            record: record.counts(),
+        });
     }
     part.columns = column_bytes(&bytes, Block::<R>::column_names().count())?;
     Ok(part)
@@ -278,12 +309,31 @@ impl fmt::Display for ManifestFacts {
         let each = |bytes: u64| bytes as f64 / (*positions).max(1) as f64;
         writeln!(f, "manifest, format {format}")?;
         writeln!(f, "  {integrity}")?;
-        writeln!(f, "  positions   {:>15}", HumanCount(*positions).to_string())?;
+        writeln!(
+            f,
+            "  positions   {:>15}",
+            HumanCount(*positions).to_string()
+        )?;
         for (name, total) in totals {
-            writeln!(f, "  {:<12}{:>15}", shown(name), HumanCount(*total).to_string())?;
+            writeln!(
+                f,
+                "  {:<12}{:>15}",
+                shown(name),
+                HumanCount(*total).to_string()
+            )?;
         }
-        writeln!(f, "  bytes       {:>15}   {:.3} a position", HumanCount(*bytes).to_string(), each(*bytes))?;
-        writeln!(f, "  of it pages {:>15}   {:.3} a position", HumanCount(*page_bytes).to_string(), each(*page_bytes))?;
+        writeln!(
+            f,
+            "  bytes       {:>15}   {:.3} a position",
+            HumanCount(*bytes).to_string(),
+            each(*bytes)
+        )?;
+        writeln!(
+            f,
+            "  of it pages {:>15}   {:.3} a position",
+            HumanCount(*page_bytes).to_string(),
+            each(*page_bytes)
+        )?;
         if *replaced_bytes > 0 {
             writeln!(
                 f,
@@ -293,7 +343,8 @@ impl fmt::Display for ManifestFacts {
             )?;
         }
         writeln!(f, "  {shards} shards, {pages} pages")?;
-        info.iter().try_for_each(|(name, value)| writeln!(f, "  {}: {}", shown(name), shown(value)))
+        info.iter()
+            .try_for_each(|(name, value)| writeln!(f, "  {}: {}", shown(name), shown(value)))
     }
 }
 
@@ -303,7 +354,8 @@ impl fmt::Display for Stats {
         if let Some(scan) = &self.scan {
             scan.fmt(f)?;
         }
-        self.seconds.map_or(Ok(()), |seconds| writeln!(f, "{seconds:.2} s"))
+        self.seconds
+            .map_or(Ok(()), |seconds| writeln!(f, "{seconds:.2} s"))
     }
 }
 
@@ -311,14 +363,34 @@ impl fmt::Display for Scanned {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "scan")?;
         let evaluations = self.evaluations.iter().flat_map(|found| {
-            [("evaluations", found.evaluations), ("PV rows", found.pvs), ("PV moves", found.pv_moves)]
+            [
+                ("evaluations", found.evaluations),
+                ("PV rows", found.pvs),
+                ("PV moves", found.pv_moves),
+            ]
         });
         let moves = self.moves.map(|moves| ("moves", moves));
-        for (name, count) in [("positions", self.positions)].into_iter().chain(evaluations).chain(moves) {
+        for (name, count) in [("positions", self.positions)]
+            .into_iter()
+            .chain(evaluations)
+            .chain(moves)
+        {
             writeln!(f, "  {name:<12}{:>15}", HumanCount(count).to_string())?;
         }
-        for (name, summary) in [("bytes", &self.block_bytes), ("positions", &self.block_positions)] {
-            let Summary { count, min, p5, median, mean, p95, max, .. } = summary;
+        for (name, summary) in [
+            ("bytes", &self.block_bytes),
+            ("positions", &self.block_positions),
+        ] {
+            let Summary {
+                count,
+                min,
+                p5,
+                median,
+                mean,
+                p95,
+                max,
+                ..
+            } = summary;
             writeln!(
                 f,
                 "  {name} of {count} blocks: min {min}, 5 % {p5:.0}, median {median:.0}, mean {mean:.0}, 95 % {p95:.0}, max {max}"
@@ -327,22 +399,48 @@ impl fmt::Display for Scanned {
         writeln!(f, "  bytes a position by column")?;
         for (name, bytes) in self.columns.iter().filter(|(_, bytes)| *bytes > 0) {
             let name = if name.is_empty() { "(frames)" } else { name };
-            writeln!(f, "    {name:<22} {:>8.3}", *bytes as f64 / self.positions.max(1) as f64)?;
+            writeln!(
+                f,
+                "    {name:<22} {:>8.3}",
+                *bytes as f64 / self.positions.max(1) as f64
+            )?;
         }
         if let Some(Evaluations { depths, .. }) = &self.evaluations {
             writeln!(f, "  evaluations by depth")?;
-            histogram(f, depths.iter().map(|(&depth, &count)| (depth.to_string(), count)))?;
+            histogram(
+                f,
+                depths
+                    .iter()
+                    .map(|(&depth, &count)| (depth.to_string(), count)),
+            )?;
         }
         writeln!(f, "  positions by number of pieces")?;
-        histogram(f, self.pieces.iter().map(|(&pieces, &count)| (pieces.to_string(), count)))
+        histogram(
+            f,
+            self.pieces
+                .iter()
+                .map(|(&pieces, &count)| (pieces.to_string(), count)),
+        )
     }
 }
 
-fn histogram(f: &mut fmt::Formatter<'_>, rows: impl Iterator<Item = (String, u64)> + Clone) -> fmt::Result {
-    let most = rows.clone().map(|(_, count)| count).max().unwrap_or(1).max(1);
+fn histogram(
+    f: &mut fmt::Formatter<'_>,
+    rows: impl Iterator<Item = (String, u64)> + Clone,
+) -> fmt::Result {
+    let most = rows
+        .clone()
+        .map(|(_, count)| count)
+        .max()
+        .unwrap_or(1)
+        .max(1);
     for (name, count) in rows {
         let bar = "#".repeat((count * 40).div_ceil(most) as usize);
-        writeln!(f, "    {name:>5} {:>13} {bar}", HumanCount(count).to_string())?;
+        writeln!(
+            f,
+            "    {name:>5} {:>13} {bar}",
+            HumanCount(count).to_string()
+        )?;
     }
     Ok(())
 }

@@ -133,13 +133,21 @@ impl TableArgs {
     /// Returns the timeout and retries of downloads.
     pub fn download_policy(&self) -> DownloadPolicy {
         let timeout = Duration::from_secs(self.timeout);
-        DownloadPolicy { timeout, retries: self.retries.into(), ..DownloadPolicy::default() }
+        DownloadPolicy {
+            timeout,
+            retries: self.retries.into(),
+            ..DownloadPolicy::default()
+        }
     }
 
     /// Returns the options of the table for a build of `inputs` in the directory `out`.
     pub fn options(&self, inputs: Vec<Input>, out: PathBuf, quiet: bool) -> Options {
         Options {
-            bases: self.base.iter().map(|database| database::Args::of(database)).collect(),
+            bases: self
+                .base
+                .iter()
+                .map(|database| database::Args::of(database))
+                .collect(),
             update: self.update,
             max_memory: self.max_memory as usize,
             shard_bytes: self.files.shard_size,
@@ -171,15 +179,34 @@ pub trait BuildCommand: Sized {
 
     /// Builds the database, publishes it if requested, and prints a summary.
     fn run(self) -> Outcome {
-        let TableArgs { json, quiet, verbose, out, temp_dir, .. } = self.table();
+        let TableArgs {
+            json,
+            quiet,
+            verbose,
+            out,
+            temp_dir,
+            ..
+        } = self.table();
         let (json, quiet, verbose, temp_dir) = (*json, *quiet, *verbose, temp_dir.clone());
-        if self.sources().iter().filter(|source| source.as_os_str() == "-").count() > 1 {
-            wrong_usage(Self::NAME, "standard input (`-`) can be read once, it is named twice");
+        if self
+            .sources()
+            .iter()
+            .filter(|source| source.as_os_str() == "-")
+            .count()
+            > 1
+        {
+            wrong_usage(
+                Self::NAME,
+                "standard input (`-`) can be read once, it is named twice",
+            );
         }
         let (built, published) = match out.clone() {
             Target::Directory(dir) => {
                 if temp_dir.is_some() {
-                    wrong_usage(Self::NAME, "--temp-dir requires a store in --out, found a directory");
+                    wrong_usage(
+                        Self::NAME,
+                        "--temp-dir requires a store in --out, found a directory",
+                    );
                 }
                 (self.build_in(dir, quiet)?, None)
             }
@@ -211,14 +238,18 @@ struct Done {
 impl fmt::Display for Done {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.built.fmt(f)?;
-        self.published.as_ref().map_or(Ok(()), |published| write!(f, "{published}"))
+        self.published
+            .as_ref()
+            .map_or(Ok(()), |published| write!(f, "{published}"))
     }
 }
 
 impl Detailed for Done {
     fn write_table(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.built.write_table(f)?;
-        self.published.as_ref().map_or(Ok(()), |published| write!(f, "{published}"))
+        self.published
+            .as_ref()
+            .map_or(Ok(()), |published| write!(f, "{published}"))
     }
 }
 
@@ -262,5 +293,7 @@ impl Detailed for Built {
 
 /// Reports wrong usage of a command and ends the process with exit code 2.
 fn wrong_usage(command: &'static str, why: &str) -> ! {
-    clap::Command::new(command).error(clap::error::ErrorKind::ArgumentConflict, format!("{why}\n")).exit()
+    clap::Command::new(command)
+        .error(clap::error::ErrorKind::ArgumentConflict, format!("{why}\n"))
+        .exit()
 }

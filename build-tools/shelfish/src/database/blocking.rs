@@ -45,14 +45,20 @@ impl fmt::Display for BlockingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             BlockingError::Source(error) => error.fmt(f),
-            BlockingError::Runtime(error) => write!(f, "the threads of the lookups cannot start: {error}"),
+            BlockingError::Runtime(error) => {
+                write!(f, "the threads of the lookups cannot start: {error}")
+            }
             BlockingError::Open(error) => error.fmt(f),
             BlockingError::OpenTimeout { database, limit } => {
                 write!(f, "{database}: no answer within {} s", limit.as_secs())
             }
             BlockingError::Read(error) => error.fmt(f),
             BlockingError::Timeout(limit) => {
-                write!(f, "the database did not answer within {} ms", limit.as_millis())
+                write!(
+                    f,
+                    "the database did not answer within {} ms",
+                    limit.as_millis()
+                )
             }
         }
     }
@@ -84,12 +90,19 @@ pub struct Deadline {
 impl Deadline {
     /// Starts a deadline that ends after `time`.
     pub fn new(time: Duration) -> Deadline {
-        Deadline { time, until: Instant::now() + time, stopped: None }
+        Deadline {
+            time,
+            until: Instant::now() + time,
+            stopped: None,
+        }
     }
 
     /// Adds a signal that ends all waiting.
     pub fn unless(self, stopped: watch::Receiver<bool>) -> Deadline {
-        Deadline { stopped: Some(stopped), ..self }
+        Deadline {
+            stopped: Some(stopped),
+            ..self
+        }
     }
 
     /// Waits for an answer. Returns an error after the deadline, and `None` after the signal.
@@ -137,13 +150,21 @@ impl<R: Record> Database<R> {
     pub fn begin(name: &str) -> Result<Database<R>, BlockingError> {
         let database = address(name)?;
         let source = Args::of(&database).source()?;
-        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build();
         let runtime = runtime.map_err(|error| BlockingError::Runtime(Arc::new(error)))?;
         let is_near = source.is_directory();
         let reader = async move {
             match tokio::time::timeout(TIMEOUT, source.reader(Options::default(), NoCache)).await {
-                Ok(reader) => reader.map(Arc::new).map_err(|error| BlockingError::Open(error.into())),
-                Err(_) => Err(BlockingError::OpenTimeout { database, limit: TIMEOUT }),
+                Ok(reader) => reader
+                    .map(Arc::new)
+                    .map_err(|error| BlockingError::Open(error.into())),
+                Err(_) => Err(BlockingError::OpenTimeout {
+                    database,
+                    limit: TIMEOUT,
+                }),
             }
         };
         let reader = reader.boxed().shared();
@@ -152,7 +173,11 @@ impl<R: Record> Database<R> {
         } else {
             drop(runtime.spawn(reader.clone()));
         }
-        Ok(Database { runtime, reader, interval: REVALIDATION_INTERVAL })
+        Ok(Database {
+            runtime,
+            reader,
+            interval: REVALIDATION_INTERVAL,
+        })
     }
 
     /// Looks up a position. Returns `None` if the database lacks the position, or after the signal of the deadline.
@@ -193,31 +218,47 @@ mod tests {
     /// Writes a database whose only record has this depth.
     fn write(dir: &Path, depth: u16) -> Result<(), BoxError> {
         let scratch = tempfile::tempdir()?;
-        let pvs = vec![Pv { score: Score::Cp(1), line: Vec::new() }];
-        let evaluations = vec![Evaluation { depth, knodes: 1, pvs }];
-        let record = PositionEval { position: Position::from_chess(&Chess::default()), evaluations };
-        let mut writer = TableWriter::<PositionEval>::create(dir, scratch.path(), WriterOptions::default());
+        let pvs = vec![Pv {
+            score: Score::Cp(1),
+            line: Vec::new(),
+        }];
+        let evaluations = vec![Evaluation {
+            depth,
+            knodes: 1,
+            pvs,
+        }];
+        let record = PositionEval {
+            position: Position::from_chess(&Chess::default()),
+            evaluations,
+        };
+        let mut writer =
+            TableWriter::<PositionEval>::create(dir, scratch.path(), WriterOptions::default());
         writer.append(&encode_block(&[record])?)?;
         writer.finish()?;
         Ok(())
     }
 
     #[test]
-    fn an_open_database_finds_a_new_build_although_its_blocks_are_in_memory() -> Result<(), BoxError> {
+    fn an_open_database_finds_a_new_build_although_its_blocks_are_in_memory() -> Result<(), BoxError>
+    {
         let dir = tempfile::tempdir()?;
         write(dir.path(), 20)?;
         let name = dir.path().to_str().ok_or("no UTF-8")?;
         let (mut database, long) = (Database::open(name)?, Database::open(name)?);
         database.interval = Duration::ZERO;
         let depth = |database: &Database<PositionEval>| {
-            let found = database.lookup(&Chess::default(), &Deadline::new(Duration::from_secs(120)))?;
+            let found =
+                database.lookup(&Chess::default(), &Deadline::new(Duration::from_secs(120)))?;
             Ok::<_, BlockingError>(found.map(|record| record.evaluations[0].depth))
         };
         assert_eq!([depth(&database)?, depth(&long)?], [Some(20); 2]);
         write(dir.path(), 30)?;
         let deadline = Instant::now() + Duration::from_secs(120);
         while depth(&database)? != Some(30) {
-            assert!(Instant::now() < deadline, "the old database is still in use");
+            assert!(
+                Instant::now() < deadline,
+                "the old database is still in use"
+            );
             std::thread::sleep(Duration::from_millis(2));
         }
         assert_eq!(depth(&long)?, Some(20), "not before the interval is over");

@@ -55,9 +55,14 @@ impl Args {
         }
         let origin = source.origin();
         match &self.cache_dir {
-            Some(dir) => DiskCache::open(dir, origin, self.cache_size).map(Some).map_err(|error| {
-                io::Error::new(error.kind(), format!("{}: {error}; name another --cache-dir", dir.display()))
-            }),
+            Some(dir) => DiskCache::open(dir, origin, self.cache_size)
+                .map(Some)
+                .map_err(|error| {
+                    io::Error::new(
+                        error.kind(),
+                        format!("{}: {error}; name another --cache-dir", dir.display()),
+                    )
+                }),
             None => Ok(usual().and_then(|dir| DiskCache::open(&dir, origin, self.cache_size).ok())),
         }
     }
@@ -65,10 +70,21 @@ impl Args {
 
 /// Returns the default directory of caches.
 fn usual() -> Option<PathBuf> {
-    let named = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|dir| dir.is_absolute());
+    let named = |name: &str| {
+        std::env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|dir| dir.is_absolute())
+    };
     let dir = named("XDG_CACHE_HOME");
-    let dir = if cfg!(windows) { dir.or_else(|| named("LOCALAPPDATA")) } else { dir };
-    Some(dir.or_else(|| Some(named("HOME")?.join(".cache")))?.join("shelfish"))
+    let dir = if cfg!(windows) {
+        dir.or_else(|| named("LOCALAPPDATA"))
+    } else {
+        dir
+    };
+    Some(
+        dir.or_else(|| Some(named("HOME")?.join(".cache")))?
+            .join("shelfish"),
+    )
 }
 
 /// Cache of one database. A separate thread writes the entries, because a slow disk must not delay lookups.
@@ -114,23 +130,36 @@ impl DiskCache {
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(&dir)?;
         let (recorded, next) = (AtomicU64::new(0), AtomicU64::new(0));
-        let folder = Arc::new(Folder { root: root.to_owned(), dir, room, recorded, next });
+        let folder = Arc::new(Folder {
+            root: root.to_owned(),
+            dir,
+            room,
+            recorded,
+            next,
+        });
         let (changes, received) = channel();
         let pending = Arc::<AtomicU64>::default();
         let (to, left) = (folder.clone(), pending.clone());
-        let writer = thread::Builder::new().name("cache".to_owned()).spawn(move || {
-            for change in received {
-                match change {
-                    Change::Write(name, bytes) => {
-                        // A full disk only disables the cache.
-                        let _ = to.write(&name, &bytes);
-                        left.fetch_sub(bytes.len() as u64, Relaxed);
+        let writer = thread::Builder::new()
+            .name("cache".to_owned())
+            .spawn(move || {
+                for change in received {
+                    match change {
+                        Change::Write(name, bytes) => {
+                            // A full disk only disables the cache.
+                            let _ = to.write(&name, &bytes);
+                            left.fetch_sub(bytes.len() as u64, Relaxed);
+                        }
+                        Change::Remove(name) => drop(fs::remove_file(to.path(&name))),
                     }
-                    Change::Remove(name) => drop(fs::remove_file(to.path(&name))),
                 }
-            }
-        })?;
-        Ok(DiskCache { folder, changes: Some(changes), pending, writer: Some(writer) })
+            })?;
+        Ok(DiskCache {
+            folder,
+            changes: Some(changes),
+            pending,
+            writer: Some(writer),
+        })
     }
 
     fn send(&self, change: Change) {
@@ -143,7 +172,11 @@ impl DiskCache {
 
 impl Folder {
     fn path(&self, name: &str) -> PathBuf {
-        let kind = if name == shelfish::table::Manifest::FILE { MANIFEST } else { "" };
+        let kind = if name == shelfish::table::Manifest::FILE {
+            MANIFEST
+        } else {
+            ""
+        };
         self.dir.join(format!("{kind}{}", hex(name)))
     }
 
@@ -160,7 +193,11 @@ impl Folder {
         if !self.record(taken(bytes.len() as u64))? {
             return Ok(());
         }
-        let temporary = self.dir.join(format!("t-{}-{}", std::process::id(), self.next.fetch_add(1, Relaxed)));
+        let temporary = self.dir.join(format!(
+            "t-{}-{}",
+            std::process::id(),
+            self.next.fetch_add(1, Relaxed)
+        ));
         let written = File::create_new(&temporary).and_then(|mut file| file.write_all(bytes));
         let moved = written.and_then(|()| fs::rename(&temporary, self.path(name)));
         if moved.is_err() {
@@ -183,7 +220,11 @@ impl Folder {
         // Records are rare, because they cost time, and small, because a run may end without using them.
         let more = bytes + self.room / 1024;
         let path = self.root.join(NOTES);
-        let mut notes = OpenOptions::new().create(true).append(true).read(true).open(&path)?;
+        let mut notes = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .read(true)
+            .open(&path)?;
         let mut all = Vec::new();
         open(&path)?.take(1 << 20).read_to_end(&mut all)?;
         notes.write_all(&more.to_le_bytes())?;
@@ -213,7 +254,10 @@ impl Drop for DiskCache {
 
 impl Cache for DiskCache {
     async fn get(&self, names: Vec<String>) -> Vec<Option<Vec<u8>>> {
-        names.iter().map(|name| self.folder.read(name).ok()).collect()
+        names
+            .iter()
+            .map(|name| self.folder.read(name).ok())
+            .collect()
     }
 
     fn put(&self, name: &str, bytes: &[u8], _: Keep) {
@@ -251,7 +295,12 @@ fn make_room(root: &Path, room: u64) -> io::Result<u64> {
             if let (true, Ok(metadata)) = (is_ours, entry.metadata()) {
                 sum += taken(metadata.len());
                 let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-                entries.push((name.starts_with(MANIFEST), modified, taken(metadata.len()), entry.path()));
+                entries.push((
+                    name.starts_with(MANIFEST),
+                    modified,
+                    taken(metadata.len()),
+                    entry.path(),
+                ));
             }
         }
     }
@@ -273,7 +322,10 @@ fn hex(name: &str) -> String {
 }
 
 fn is_hex(name: &str) -> bool {
-    name.len() == 32 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    name.len() == 32
+        && name
+            .bytes()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 #[cfg(test)]
@@ -284,7 +336,10 @@ mod tests {
 
     fn size_of(root: &Path) -> io::Result<u64> {
         let mut sum = 0;
-        for dir in fs::read_dir(root)?.flatten().filter(|entry| entry.path().is_dir()) {
+        for dir in fs::read_dir(root)?
+            .flatten()
+            .filter(|entry| entry.path().is_dir())
+        {
             for entry in fs::read_dir(dir.path())?.flatten() {
                 sum += taken(entry.metadata()?.len());
             }
@@ -293,7 +348,9 @@ mod tests {
     }
 
     fn get(cache: &DiskCache, name: &str) -> io::Result<Option<Vec<u8>>> {
-        Ok(crate::database::wait(cache.get(vec![name.to_owned()]))?.pop().flatten())
+        Ok(crate::database::wait(cache.get(vec![name.to_owned()]))?
+            .pop()
+            .flatten())
     }
 
     #[test]
@@ -301,7 +358,10 @@ mod tests {
         let root = tempfile::tempdir()?;
         let open = |source: &str| DiskCache::open(root.path(), source, 1 << 20);
         open("https://a/")?.put("x.silo:0-3", b"abc", Keep::Recent);
-        assert_eq!(get(&open("https://a/")?, "x.silo:0-3")?.as_deref(), Some(&b"abc"[..]));
+        assert_eq!(
+            get(&open("https://a/")?, "x.silo:0-3")?.as_deref(),
+            Some(&b"abc"[..])
+        );
         assert_eq!(get(&open("https://a/")?, "x.silo:0-4")?, None);
         assert_eq!(get(&open("https://b/")?, "x.silo:0-3")?, None);
         let cache = open("https://a/")?;
@@ -330,7 +390,10 @@ mod tests {
         drop(cache);
         let cache = DiskCache::open(root.path(), "https://a/", 1 << 30)?;
         assert!(get(&cache, "large")?.is_some_and(|bytes| bytes.len() == 1 << 20));
-        assert_eq!([get(&cache, "x")?, get(&cache, "y")?], [None, Some(b"2".to_vec())]);
+        assert_eq!(
+            [get(&cache, "x")?, get(&cache, "y")?],
+            [None, Some(b"2".to_vec())]
+        );
         Ok(())
     }
 
@@ -344,7 +407,11 @@ mod tests {
                 cache.put(&format!("{run}.silo:{n}"), &[7; 5_000], Keep::Recent);
             }
             drop(cache);
-            assert!(size_of(root.path())? <= room, "after run {run}: {} of {room}", size_of(root.path())?);
+            assert!(
+                size_of(root.path())? <= room,
+                "after run {run}: {} of {room}",
+                size_of(root.path())?
+            );
         }
         let cache = DiskCache::open(root.path(), "https://0/", room)?;
         assert!(get(&cache, "manifest.json")?.is_some());
@@ -368,7 +435,10 @@ mod tests {
                 };
                 folder.write(&format!("{run}:{n}"), &vec![7; size])?;
                 let found = size_of(root.path())?;
-                assert!(found <= room, "{found} of {room} bytes after an entry of {size}");
+                assert!(
+                    found <= room,
+                    "{found} of {room} bytes after an entry of {size}"
+                );
             }
             // As a process that is killed.
             std::mem::forget(cache);
@@ -383,7 +453,10 @@ mod tests {
             let cache = DiskCache::open(root.path(), &format!("https://{}/", run % 7), room)?;
             cache.folder.write(&format!("{run}"), &[7; 3_000])?;
             std::mem::forget(cache);
-            assert!(run % 50 > 0 || size_of(root.path())? <= room, "after {run} runs");
+            assert!(
+                run % 50 > 0 || size_of(root.path())? <= room,
+                "after {run} runs"
+            );
         }
         assert!(size_of(root.path())? <= room);
         Ok(())
@@ -392,8 +465,9 @@ mod tests {
     #[test]
     fn concurrent_processes_do_not_damage_the_cache() -> Test {
         let root = tempfile::tempdir()?;
-        let caches: Vec<DiskCache> =
-            (0..4).map(|_| DiskCache::open(root.path(), "s3://b/", 1 << 20)).collect::<io::Result<_>>()?;
+        let caches: Vec<DiskCache> = (0..4)
+            .map(|_| DiskCache::open(root.path(), "s3://b/", 1 << 20))
+            .collect::<io::Result<_>>()?;
         std::thread::scope(|scope| {
             for (n, cache) in caches.iter().enumerate() {
                 // Each process has its own counter.

@@ -98,14 +98,24 @@ impl EndgameTables {
         let mut folders = std::env::split_paths(path);
         let mut tables = folder(folders.next().unwrap_or_default())?;
         for path in folders {
-            tables.add(&path).map_err(|error| OpenEndgamesError::Folder { path, error })?;
+            tables
+                .add(&path)
+                .map_err(|error| OpenEndgamesError::Folder { path, error })?;
         }
         Ok(tables)
     }
 
     /// Opens the tables of an address.
-    pub async fn open(args: &Args, cache: &cache::Args) -> Result<EndgameTables, OpenEndgamesError> {
-        let source = super::Args { database: args.tables.clone(), timeout: args.timeout, integrity: None }.source();
+    pub async fn open(
+        args: &Args,
+        cache: &cache::Args,
+    ) -> Result<EndgameTables, OpenEndgamesError> {
+        let source = super::Args {
+            database: args.tables.clone(),
+            timeout: args.timeout,
+            integrity: None,
+        }
+        .source();
         let source = source.map_err(OpenEndgamesError::Source)?;
         if source.is_pinned() {
             return Err(OpenEndgamesError::Pinned);
@@ -113,9 +123,13 @@ impl EndgameTables {
         if source.is_directory() {
             return folder(source.locate("").into()).map(EndgameTables::Folder);
         }
-        let index = read_index(&source).await.map_err(OpenEndgamesError::Index)?;
+        let index = read_index(&source)
+            .await
+            .map_err(OpenEndgamesError::Index)?;
         let cache = cache.open(&source).map_err(OpenEndgamesError::Cache)?;
-        Ok(EndgameTables::Remote(Box::new(Endgames::new(source, index, cache))))
+        Ok(EndgameTables::Remote(Box::new(Endgames::new(
+            source, index, cache,
+        ))))
     }
 
     /// Returns the result of a position and of all its legal moves.

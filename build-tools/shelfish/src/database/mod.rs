@@ -67,14 +67,20 @@ impl fmt::Display for DatabaseSourceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             DatabaseSourceError::Scheme(found) => {
-                write!(f, "found {found}://, expected http://, https://, s3://, gs://, az:// or a directory")
+                write!(
+                    f,
+                    "found {found}://, expected http://, https://, s3://, gs://, az:// or a directory"
+                )
             }
             DatabaseSourceError::Bucket(error) => error.fmt(f),
             DatabaseSourceError::Host(error) => error.fmt(f),
             DatabaseSourceError::Store(error) => error.fmt(f),
             DatabaseSourceError::Pin(found) => write!(f, "found #{found:.80}: {IntegrityError}"),
             DatabaseSourceError::Pins { address, option } => {
-                write!(f, "the address ends with #{address}, but --integrity is {option}: expected one hash")
+                write!(
+                    f,
+                    "the address ends with #{address}, but --integrity is {option}: expected one hash"
+                )
             }
         }
     }
@@ -93,7 +99,9 @@ impl std::error::Error for DatabaseSourceError {
 fn split_pin(address: &str) -> Result<(&str, Option<Integrity>), DatabaseSourceError> {
     match address.rsplit_once('#') {
         Some((database, hash)) if hash.starts_with("sha256-") => {
-            let pin = hash.parse().map_err(|IntegrityError| DatabaseSourceError::Pin(hash.to_owned()))?;
+            let pin = hash
+                .parse()
+                .map_err(|IntegrityError| DatabaseSourceError::Pin(hash.to_owned()))?;
             Ok((database, Some(pin)))
         }
         _ => Ok((address, None)),
@@ -104,21 +112,31 @@ fn split_pin(address: &str) -> Result<(&str, Option<Integrity>), DatabaseSourceE
 pub fn address(text: &str) -> Result<String, DatabaseSourceError> {
     let (database, _) = split_pin(text)?;
     match scheme(database) {
-        Some(found) if is_store(found) => Address::parse(database).map(drop).map_err(DatabaseSourceError::Bucket)?,
-        Some(found) if !is_http(found) => return Err(DatabaseSourceError::Scheme(found.to_owned())),
+        Some(found) if is_store(found) => Address::parse(database)
+            .map(drop)
+            .map_err(DatabaseSourceError::Bucket)?,
+        Some(found) if !is_http(found) => {
+            return Err(DatabaseSourceError::Scheme(found.to_owned()));
+        }
         _ => {}
     }
     Ok(text.to_owned())
 }
 
 fn is_store(scheme: &str) -> bool {
-    ["s3", "gs", "az", "azure", "file"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
+    ["s3", "gs", "az", "azure", "file"]
+        .iter()
+        .any(|known| scheme.eq_ignore_ascii_case(known))
 }
 
 impl Args {
     /// Creates default options for a database.
     pub fn of(database: &str) -> Args {
-        Args { database: database.to_owned(), timeout: 20, integrity: None }
+        Args {
+            database: database.to_owned(),
+            timeout: 20,
+            integrity: None,
+        }
     }
 
     /// Opens the source of the files.
@@ -131,17 +149,25 @@ impl Args {
             (pin, option) => pin.or(option),
         };
         let folder = database.strip_suffix(Manifest::FILE);
-        let folder = folder.filter(|folder| folder.is_empty() || folder.ends_with(['/', std::path::MAIN_SEPARATOR]));
+        let folder = folder.filter(|folder| {
+            folder.is_empty() || folder.ends_with(['/', std::path::MAIN_SEPARATOR])
+        });
         let text = folder.unwrap_or(database);
         let timeout = Duration::from_secs(self.timeout);
         let files = match scheme(text) {
             Some(found) if is_store(found) => {
                 let address = Address::parse(text).map_err(DatabaseSourceError::Bucket)?;
                 let retry = RetryPolicy::default();
-                let settings = Settings { timeout: Some(timeout), retry, ..Settings::default() };
+                let settings = Settings {
+                    timeout: Some(timeout),
+                    retry,
+                    ..Settings::default()
+                };
                 match address.folder() {
                     Some(folder) => Files::Directory(Directory::new(folder)),
-                    None => Files::Bucket(Objects::open(&address, settings).map_err(DatabaseSourceError::Store)?),
+                    None => Files::Bucket(
+                        Objects::open(&address, settings).map_err(DatabaseSourceError::Store)?,
+                    ),
                 }
             }
             Some(_) => {
@@ -155,7 +181,11 @@ impl Args {
             Files::Host(_) => without_password(text.trim_end_matches('/')),
             Files::Bucket(objects) => objects.origin(),
         };
-        Ok(DatabaseSource { files, origin, integrity })
+        Ok(DatabaseSource {
+            files,
+            origin,
+            integrity,
+        })
     }
 }
 
@@ -198,7 +228,12 @@ impl DatabaseSource {
         cache: C,
     ) -> Result<Reader<DatabaseSource, R, C>, ReadError> {
         let pin = self.integrity.map(Pin::from);
-        Reader::builder(self).options(options).cache(cache).pin(pin).open().await
+        Reader::builder(self)
+            .options(options)
+            .cache(cache)
+            .pin(pin)
+            .open()
+            .await
     }
 }
 
@@ -213,10 +248,19 @@ impl Source for DatabaseSource {
 
     async fn whole(&self, file: &str, cap: u64) -> Result<Vec<u8>, SourceError> {
         // Without an entity tag, no file is unchanged.
-        Ok(self.whole_unless(file, cap, None).await?.unwrap_or_default().bytes)
+        Ok(self
+            .whole_unless(file, cap, None)
+            .await?
+            .unwrap_or_default()
+            .bytes)
     }
 
-    async fn whole_unless(&self, file: &str, cap: u64, etag: Option<&str>) -> Result<Option<Whole>, SourceError> {
+    async fn whole_unless(
+        &self,
+        file: &str,
+        cap: u64,
+        etag: Option<&str>,
+    ) -> Result<Option<Whole>, SourceError> {
         let whole = match &self.files {
             Files::Directory(directory) => directory.whole_unless(file, cap, etag).await,
             Files::Host(host) => host.whole_unless(file, cap, etag).await,
@@ -227,7 +271,10 @@ impl Source for DatabaseSource {
                 if file == Manifest::FILE && Integrity::of(bytes) != expected =>
             {
                 let (expected, found) = (expected.to_string(), Integrity::of(bytes).to_string());
-                Err(SourceError::new(self.locate(file), SourceErrorKind::Integrity { expected, found }))
+                Err(SourceError::new(
+                    self.locate(file),
+                    SourceErrorKind::Integrity { expected, found },
+                ))
             }
             _ => Ok(whole),
         }
@@ -244,8 +291,11 @@ impl Source for DatabaseSource {
 
 /// Reads the manifest of a database.
 pub async fn manifest<R: Record>(source: &DatabaseSource) -> Result<Manifest, OpenError> {
-    let bytes = source.whole(Manifest::FILE, Manifest::MAX_BYTES as u64).await?;
-    Manifest::parse::<R>(&bytes).map_err(|error| OpenError::of_table(source.locate(Manifest::FILE), error))
+    let bytes = source
+        .whole(Manifest::FILE, Manifest::MAX_BYTES as u64)
+        .await?;
+    Manifest::parse::<R>(&bytes)
+        .map_err(|error| OpenError::of_table(source.locate(Manifest::FILE), error))
 }
 
 /// Returns the kind of a database. An unreadable database counts as evaluations; reading it returns the error.
@@ -257,7 +307,9 @@ pub fn kind(source: &DatabaseSource) -> std::io::Result<Kind> {
 
 /// Blocks until a future is finished.
 pub fn wait<F: Future>(future: F) -> std::io::Result<F::Output> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     let output = runtime.block_on(future);
     // An abandoned future may still resolve the name of a host, which must not block.
     runtime.shutdown_background();
@@ -273,7 +325,13 @@ mod tests {
     #[test]
     fn a_hash_after_an_address_pins_the_manifest() -> Test {
         let hash = Integrity::of(b"");
-        for database in ["db", "https://x/db", "https://x/db/manifest.json", "a#b", "a#sha256"] {
+        for database in [
+            "db",
+            "https://x/db",
+            "https://x/db/manifest.json",
+            "a#b",
+            "a#sha256",
+        ] {
             let place = |address: &str| Args::of(&crate::database::address(address)?).source();
             let (open, pinned) = (place(database)?, place(&format!("{database}#{hash}"))?);
             assert!(!open.is_pinned() && pinned.is_pinned(), "{database}");
@@ -281,15 +339,29 @@ mod tests {
             let wrong = place(&format!("{database}#sha256-x"));
             assert!(matches!(wrong, Err(DatabaseSourceError::Pin(found)) if found == "sha256-x"));
         }
-        let both = |option| Args { integrity: Some(option), ..Args::of(&format!("db#{hash}")) }.source();
+        let both = |option| {
+            Args {
+                integrity: Some(option),
+                ..Args::of(&format!("db#{hash}"))
+            }
+            .source()
+        };
         assert!(both(hash)?.is_pinned());
-        assert!(matches!(both(Integrity::of(b"x")), Err(DatabaseSourceError::Pins { address, .. }) if address == hash));
+        assert!(
+            matches!(both(Integrity::of(b"x")), Err(DatabaseSourceError::Pins { address, .. }) if address == hash)
+        );
         Ok(())
     }
 
     #[test]
     fn schemes_ignore_case_and_unknown_schemes_are_reported() -> Test {
-        let place = |database: &str| Args { timeout: 1, ..Args::of(database) }.source();
+        let place = |database: &str| {
+            Args {
+                timeout: 1,
+                ..Args::of(database)
+            }
+            .source()
+        };
         for (url, base) in [
             ("http://x", "http://x/"),
             ("HTTP://x/", "HTTP://x/"),
@@ -298,20 +370,38 @@ mod tests {
         ] {
             assert_eq!(place(&address(url)?)?.locate(""), base);
         }
-        for url in ["ftp://x", "letters://", "files:///db", "s3+http://x", "HTTPX://x"] {
+        for url in [
+            "ftp://x",
+            "letters://",
+            "files:///db",
+            "s3+http://x",
+            "HTTPX://x",
+        ] {
             let error = address(url).err().ok_or(url)?.to_string();
             let (scheme, _) = url.split_once("://").ok_or(url)?;
             assert_eq!(
                 error,
-                format!("found {scheme}://, expected http://, https://, s3://, gs://, az:// or a directory")
+                format!(
+                    "found {scheme}://, expected http://, https://, s3://, gs://, az:// or a directory"
+                )
             );
         }
         for url in ["s3://", "gs:///x", "az://c/../d"] {
             assert!(address(url).is_err(), "{url}");
         }
-        for dir in
-            [".", "C:\\db", "C://db", "c:/db", "a b/ü://x", "./ftp://x", "://", "1a://x", "http:", "ftp:x", "http"]
-        {
+        for dir in [
+            ".",
+            "C:\\db",
+            "C://db",
+            "c:/db",
+            "a b/ü://x",
+            "./ftp://x",
+            "://",
+            "1a://x",
+            "http:",
+            "ftp:x",
+            "http",
+        ] {
             assert!(place(&address(dir)?)?.is_directory(), "{dir}");
         }
         let locate = |dir: &str| place(dir).map(|place| place.locate(Manifest::FILE));

@@ -43,7 +43,9 @@ impl From<ReadError> for OpenError {
     fn from(error: ReadError) -> OpenError {
         let folder = |at: &str| at.strip_suffix(Manifest::FILE).map(short);
         match error {
-            ReadError::Source(SourceError { ref at, ref kind, .. }) => {
+            ReadError::Source(SourceError {
+                ref at, ref kind, ..
+            }) => {
                 let status = match kind {
                     SourceErrorKind::Io(ErrorKind::NotFound | ErrorKind::NotADirectory, _) => None,
                     SourceErrorKind::Status(status @ (404 | 410)) => Some(*status),
@@ -54,9 +56,14 @@ impl From<ReadError> for OpenError {
                     None => OpenError::Read(error),
                 }
             }
-            ReadError::Table { at, error: TableError::Kind { expected, found } } => {
-                OpenError::Kind { folder: folder(&at).unwrap_or(at), found, expected }
-            }
+            ReadError::Table {
+                at,
+                error: TableError::Kind { expected, found },
+            } => OpenError::Kind {
+                folder: folder(&at).unwrap_or(at),
+                found,
+                expected,
+            },
             error => OpenError::Read(error),
         }
     }
@@ -71,7 +78,11 @@ impl From<SourceError> for OpenError {
 /// Removes the separator at the end of a folder.
 fn short(folder: &str) -> String {
     let short = folder.trim_end_matches(['/', std::path::MAIN_SEPARATOR]);
-    if short.is_empty() { folder.to_owned() } else { short.to_owned() }
+    if short.is_empty() {
+        folder.to_owned()
+    } else {
+        short.to_owned()
+    }
 }
 
 impl fmt::Display for OpenError {
@@ -85,13 +96,26 @@ impl fmt::Display for OpenError {
                 write!(f, ": name the folder that contains {}", Manifest::FILE)
             }
             OpenError::Kind { folder, found, .. } if found == Played::KIND => {
-                write!(f, "{folder} is a book of played moves, expected evaluations: use `shelfish explore`")
+                write!(
+                    f,
+                    "{folder} is a book of played moves, expected evaluations: use `shelfish explore`"
+                )
             }
             OpenError::Kind { folder, found, .. } if found == PositionEval::KIND => {
-                write!(f, "{folder} is a database of evaluations, expected a book: use `shelfish lookup`")
+                write!(
+                    f,
+                    "{folder} is a database of evaluations, expected a book: use `shelfish lookup`"
+                )
             }
-            OpenError::Kind { folder, found, expected } => {
-                write!(f, "{folder} contains {found:?}, expected {expected:?}: use a newer shelfish")
+            OpenError::Kind {
+                folder,
+                found,
+                expected,
+            } => {
+                write!(
+                    f,
+                    "{folder} contains {found:?}, expected {expected:?}: use a newer shelfish"
+                )
             }
             OpenError::Read(error) => error.fmt(f),
         }

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 use shelfish::reader::{ReadError, RequestLimits};
 use shelfish::source::Source;
-use shelfish::table::{Chunk, ContentHash, HashList, Manifest, Page, SHARD_ENDING, TableError, shard_name};
+use shelfish::table::{
+    Chunk, ContentHash, HashList, Manifest, Page, SHARD_ENDING, TableError, shard_name,
+};
 use tokio::runtime::{Builder, Runtime};
 
 use super::DatabaseSource;
@@ -58,9 +60,14 @@ impl fmt::Display for ScanError {
                     range.end.saturating_sub(1)
                 )
             }
-            ScanError::InlinePage(page) => write!(f, "the inline page of the manifest differs from {page}"),
+            ScanError::InlinePage(page) => {
+                write!(f, "the inline page of the manifest differs from {page}")
+            }
             ScanError::Name { at, found } => {
-                write!(f, "{at}: the name does not match the content, whose SHA-256 begins with {found}")
+                write!(
+                    f,
+                    "{at}: the name does not match the content, whose SHA-256 begins with {found}"
+                )
             }
         }
     }
@@ -116,7 +123,10 @@ impl OpenShard {
             kept_lists.extend_from_slice(lists);
             kept_pages.extend_from_slice(pages);
         }
-        self.kept = self.kept.take().filter(|(lists, pages)| lists.len() + pages.len() <= MAX_KEPT);
+        self.kept = self
+            .kept
+            .take()
+            .filter(|(lists, pages)| lists.len() + pages.len() <= MAX_KEPT);
     }
 }
 
@@ -124,15 +134,27 @@ impl Scan {
     /// Starts with the first shard.
     pub fn new(source: DatabaseSource, manifest: Arc<Manifest>) -> io::Result<Scan> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
-        Ok(Scan { source, manifest, runtime, next: 0, shard: None, ready: VecDeque::new() })
+        Ok(Scan {
+            source,
+            manifest,
+            runtime,
+            next: 0,
+            shard: None,
+            ready: VecDeque::new(),
+        })
     }
 
     fn range(&self, file: &str, range: Range<u64>) -> Result<Vec<u8>, ScanError> {
-        self.runtime.block_on(self.source.range(file, range)).map_err(|error| ScanError::Read(error.into()))
+        self.runtime
+            .block_on(self.source.range(file, range))
+            .map_err(|error| ScanError::Read(error.into()))
     }
 
     fn read_error(&self, chunk: &Chunk, error: TableError) -> ScanError {
-        ScanError::Read(ReadError::Table { at: self.source.locate(&chunk.file), error })
+        ScanError::Read(ReadError::Table {
+            at: self.source.locate(&chunk.file),
+            error,
+        })
     }
 
     /// Opens shard `n`.
@@ -141,7 +163,10 @@ impl Scan {
         self.shard = Some(OpenShard {
             file: shard.file.clone(),
             n,
-            first_page: self.manifest.page_of_shard(n, 0).map_or(shard.bytes, |page| page.range.start),
+            first_page: self
+                .manifest
+                .page_of_shard(n, 0)
+                .map_or(shard.bytes, |page| page.range.start),
             next_page: 0,
             pages: VecDeque::new(),
             blocks: VecDeque::new(),
@@ -201,7 +226,11 @@ impl Scan {
             }
             Err(error) => self.ready.push_back(Err(self.read_error(at, error))),
         }
-        if self.manifest.inline_page(at).is_some_and(|inline| inline != found) {
+        if self
+            .manifest
+            .inline_page(at)
+            .is_some_and(|inline| inline != found)
+        {
             self.ready.push_back(Err(ScanError::InlinePage(at.clone())));
         }
     }
@@ -216,7 +245,8 @@ impl Scan {
             self.layout_error(&shard.file, last, start);
         }
         let read = self.range(&list.at.file, start..end).and_then(|bytes| {
-            list.check(&bytes).map_err(|error| self.read_error(&list.at, error))?;
+            list.check(&bytes)
+                .map_err(|error| self.read_error(&list.at, error))?;
             Ok(bytes)
         });
         match read {
@@ -240,7 +270,10 @@ impl Scan {
             return;
         }
         let lists = shard.lists.unwrap_or(shard.first_page..shard.first_page);
-        for (one, other) in [(shard.blocks_end, lists.start), (lists.end, shard.first_page)] {
+        for (one, other) in [
+            (shard.blocks_end, lists.start),
+            (lists.end, shard.first_page),
+        ] {
             if one != other {
                 self.layout_error(&shard.file, one, other);
             }
@@ -266,7 +299,10 @@ impl Scan {
         let found = shard_name(&hash.finalize());
         if found != shard.file {
             let found = found.trim_end_matches(SHARD_ENDING).to_owned();
-            self.ready.push_back(Err(ScanError::Name { at: self.source.locate(&shard.file), found }));
+            self.ready.push_back(Err(ScanError::Name {
+                at: self.source.locate(&shard.file),
+                found,
+            }));
         }
     }
 
@@ -295,15 +331,23 @@ impl Scan {
 
     /// Reads the next blocks that follow one another in a file.
     fn read_blocks(&mut self, shard: &mut OpenShard) {
-        let limits = RequestLimits { max_gap: 0, ..RequestLimits::default() };
+        let limits = RequestLimits {
+            max_gap: 0,
+            ..RequestLimits::default()
+        };
         let mut some: Vec<(Chunk, Option<ContentHash>)> = Vec::new();
         while let Some((next, _)) = shard.blocks.front() {
-            if some.last().is_some_and(|(last, _)| !limits.fits(&some[0].0, last, next)) {
+            if some
+                .last()
+                .is_some_and(|(last, _)| !limits.fits(&some[0].0, last, next))
+            {
                 break;
             }
             some.extend(shard.blocks.pop_front());
         }
-        let (Some((first, _)), Some((last, _))) = (some.first(), some.last()) else { return };
+        let (Some((first, _)), Some((last, _))) = (some.first(), some.last()) else {
+            return;
+        };
         let (file, start, end) = (first.file.clone(), first.range.start, last.range.end);
         let is_own = file == shard.file;
         match self.range(&file, start..end) {
@@ -319,10 +363,11 @@ impl Scan {
                     let block = at.within(&bytes, start).to_vec();
                     let forged = hash.and_then(|hash| at.check(&block, hash).err());
                     // The seal says more about accidental damage.
-                    self.ready.push_back(match forged.filter(|_| at.unseal(&block).is_ok()) {
-                        Some(error) => Err(self.read_error(&at, error)),
-                        None => Ok(RawBlock { at, bytes: block }),
-                    });
+                    self.ready
+                        .push_back(match forged.filter(|_| at.unseal(&block).is_ok()) {
+                            Some(error) => Err(self.read_error(&at, error)),
+                            None => Ok(RawBlock { at, bytes: block }),
+                        });
                 }
             }
             Err(error) => {

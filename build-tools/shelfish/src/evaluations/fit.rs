@@ -66,7 +66,11 @@ impl fmt::Display for Fitted {
         if let Some(share) = self.cut.share {
             write!(f, ", kept for {share} of the positions,")?;
         }
-        write!(f, " to fit in {size}: {} positions left out", HumanCount(self.positions_left_out))
+        write!(
+            f,
+            " to fit in {size}: {} positions left out",
+            HumanCount(self.positions_left_out)
+        )
     }
 }
 
@@ -83,10 +87,14 @@ impl Depths {
         let mut depths = Depths::default();
         while let Some((draft, _)) = join.next_record()? {
             let sizes = match &draft {
-                Draft::Spooled(record) => join.kind.sizes(spool::take_parts(&mut &record[..])?.1)?,
-                Draft::Based(record) => {
-                    join.kind.sizes(&join.kind.payload(&record.record().map_err(JoinError::Base)?))?
+                Draft::Spooled(record) => {
+                    join.kind.sizes(spool::take_parts(&mut &record[..])?.1)?
                 }
+                Draft::Based(record) => join.kind.sizes(
+                    &join
+                        .kind
+                        .payload(&record.record().map_err(JoinError::Base)?),
+                )?,
             };
             depths.add(&sizes);
         }
@@ -112,7 +120,11 @@ impl Depths {
     fn levels(&self) -> Vec<Level> {
         let mut above = 0.0;
         let mut level = |(depth, (weight, _)): (&u16, &(u64, u64))| {
-            let level = Level { depth: *depth, above, bytes: *weight as f64 / 8.0 };
+            let level = Level {
+                depth: *depth,
+                above,
+                bytes: *weight as f64 / 8.0,
+            };
             above += level.bytes;
             level
         };
@@ -126,15 +138,31 @@ impl Depths {
 
     /// Returns the number of positions that a cut keeps, on average.
     fn positions_of(&self, cut: Cut) -> f64 {
-        let above: u64 = self.more.iter().filter(|(depth, _)| **depth > cut.min_depth).map(|(_, more)| more.1).sum();
+        let above: u64 = self
+            .more
+            .iter()
+            .filter(|(depth, _)| **depth > cut.min_depth)
+            .map(|(_, more)| more.1)
+            .sum();
         let here = self.more.get(&cut.min_depth).map_or(0, |more| more.1);
         above as f64 + here as f64 * f64::from(share_of(cut)) / f64::from(Share::ALL)
     }
 
     /// Describes the effect, with the exact number of positions that are left out.
-    fn fitted(&self, max_bytes: u64, cut: Cut, attempts: u32, written: &Written<OverLimit>) -> Fitted {
+    fn fitted(
+        &self,
+        max_bytes: u64,
+        cut: Cut,
+        attempts: u32,
+        written: &Written<OverLimit>,
+    ) -> Fitted {
         let positions_left_out = self.positions().saturating_sub(written.manifest.positions);
-        Fitted { max_bytes, cut, positions_left_out, attempts }
+        Fitted {
+            max_bytes,
+            cut,
+            positions_left_out,
+            attempts,
+        }
     }
 
     /// Writes as many evaluations as fit. `write` writes a database with a cut and a minimum size; `least` keeps all.
@@ -144,12 +172,19 @@ impl Depths {
         max_bytes: u64,
         mut write: impl FnMut(Cut, u64) -> Result<Written<OverLimit>, BuildError>,
     ) -> Result<(Written<OverLimit>, Fitted), BuildError> {
-        let levels = Levels { levels: self.levels(), least };
+        let levels = Levels {
+            levels: self.levels(),
+            least,
+        };
         let enough = (max_bytes as f64 * ENOUGH) as u64;
         // A cut that fits, and the estimates between which a better cut is.
         let (mut fits, mut below, mut exceeds) = (None::<Cut>, 0.0, f64::INFINITY);
         let mut attempts = 0;
-        let mut full = BuildError::TooLarge { max_bytes, bytes: 0, positions: 0 };
+        let mut full = BuildError::TooLarge {
+            max_bytes,
+            bytes: 0,
+            positions: 0,
+        };
         // Size of the shards divided by its estimate.
         let mut ratio = 1.0;
         let target = max_bytes as f64 * TARGET - MANIFEST;
@@ -171,9 +206,13 @@ impl Depths {
                 // A share of few positions may contain no position.
                 Err(BuildError::Write(WriteError::Empty)) if min_bytes > 0 => below = estimate,
                 Err(error @ BuildError::TooLarge { .. }) => {
-                    if let BuildError::TooLarge { bytes, positions, .. } = error {
+                    if let BuildError::TooLarge {
+                        bytes, positions, ..
+                    } = error
+                    {
                         let part = positions as f64 / self.positions_of(cut).max(1.0);
-                        ratio = (bytes as f64 - MANIFEST).max(1.0) / (estimate * part.clamp(0.001, 1.0));
+                        ratio = (bytes as f64 - MANIFEST).max(1.0)
+                            / (estimate * part.clamp(0.001, 1.0));
                     }
                     exceeds = estimate;
                     full = error;
@@ -185,7 +224,11 @@ impl Depths {
             }
             let mut wanted = target / ratio;
             if wanted <= below || wanted >= exceeds {
-                wanted = if exceeds.is_finite() { below.midpoint(exceeds) } else { below * 1.02 };
+                wanted = if exceeds.is_finite() {
+                    below.midpoint(exceeds)
+                } else {
+                    below * 1.02
+                };
             }
             next = levels.cut_at(wanted).filter(|cut| {
                 let estimate = levels.estimate(*cut);
@@ -219,14 +262,25 @@ struct Levels {
 impl Levels {
     /// Returns the lowest cut whose estimated size does not exceed `bytes`, or `None` if there is no such cut.
     fn cut_at(&self, bytes: f64) -> Option<Cut> {
-        let level = self.levels.iter().rev().find(|level| level.above <= bytes)?;
+        let level = self
+            .levels
+            .iter()
+            .rev()
+            .find(|level| level.above <= bytes)?;
         let all = self.all_of(level.depth);
-        let share = (f64::from(all) * ((bytes - level.above) / level.bytes.max(1.0)).min(1.0)) as u16;
-        let is_last = self.levels.last().is_some_and(|last| last.depth == level.depth);
+        let share =
+            (f64::from(all) * ((bytes - level.above) / level.bytes.max(1.0)).min(1.0)) as u16;
+        let is_last = self
+            .levels
+            .last()
+            .is_some_and(|last| last.depth == level.depth);
         match share {
             0 => self.above(level.depth),
             share if share == all && is_last => Some(self.least),
-            share => Some(Cut { min_depth: level.depth, share: Share::new(share) }),
+            share => Some(Cut {
+                min_depth: level.depth,
+                share: Share::new(share),
+            }),
         }
     }
 
@@ -239,15 +293,24 @@ impl Levels {
     /// Returns the cut that keeps all evaluations above a depth.
     fn above(&self, depth: u16) -> Option<Cut> {
         let above = self.levels.iter().rev().find(|level| level.depth > depth)?;
-        Some(Cut { min_depth: above.depth, share: None })
+        Some(Cut {
+            min_depth: above.depth,
+            share: None,
+        })
     }
 
     /// Returns the estimated size of a cut, in bytes.
     fn estimate(&self, cut: Cut) -> f64 {
         if self.is_lowest(cut) {
-            return self.levels.last().map_or(0.0, |last| last.above + last.bytes);
+            return self
+                .levels
+                .last()
+                .map_or(0.0, |last| last.above + last.bytes);
         }
-        let level = self.levels.iter().find(|level| level.depth == cut.min_depth);
+        let level = self
+            .levels
+            .iter()
+            .find(|level| level.depth == cut.min_depth);
         let part = |depth| f64::from(share_of(cut)) / f64::from(self.all_of(depth));
         level.map_or(0.0, |level| level.above + level.bytes * part(level.depth))
     }

@@ -42,7 +42,11 @@ pub(super) struct AtMost<T, const N: usize> {
 impl<T, const N: usize> AtMost<T, N> {
     /// Returns the items if all items were kept, otherwise the number of items found and the maximum.
     pub fn all(&self) -> Result<&[T], (usize, usize)> {
-        if self.found > N { Err((self.found, N)) } else { Ok(&self.items) }
+        if self.found > N {
+            Err((self.found, N))
+        } else {
+            Ok(&self.items)
+        }
     }
 }
 
@@ -67,7 +71,10 @@ impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for AtMost<T, N>
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<AtMost<T, N>, A::Error> {
-                let mut most = AtMost { items: Vec::new(), found: 0 };
+                let mut most = AtMost {
+                    items: Vec::new(),
+                    found: 0,
+                };
                 // Excess items are still parsed, because they must be valid.
                 while let Some(item) = items.next_element()? {
                     most.found += 1;
@@ -111,6 +118,10 @@ impl Visitor<'_> for IntVisitor {
     }
 
     fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Int, E> {
-        if value.fract() == 0.0 { Ok(Int(value as i128)) } else { Err(E::custom(format!("{value} is not whole"))) }
+        if value.fract() == 0.0 {
+            Ok(Int(value as i128))
+        } else {
+            Err(E::custom(format!("{value} is not whole")))
+        }
     }
 }

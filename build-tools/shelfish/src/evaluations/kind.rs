@@ -32,12 +32,22 @@ pub struct Evaluations {
 impl Evaluations {
     /// Creates the kind of a build whose runs contain the evaluations of the selection.
     pub fn new(selection: Selection) -> Evaluations {
-        Evaluations { gathered: (selection.min_depth, selection.share), selection }
+        Evaluations {
+            gathered: (selection.min_depth, selection.share),
+            selection,
+        }
     }
 
     /// Returns the kind of a database that keeps only some depths of the runs.
     pub fn from_depth(&self, min_depth: u16, share: Option<Share>) -> Evaluations {
-        Evaluations { selection: Selection { min_depth, share, ..self.selection.clone() }, gathered: self.gathered }
+        Evaluations {
+            selection: Selection {
+                min_depth,
+                share,
+                ..self.selection.clone()
+            },
+            gathered: self.gathered,
+        }
     }
 
     /// Returns the function that reduces the records of a base to the selection, or `None` if the base needs no change.
@@ -49,14 +59,23 @@ impl Evaluations {
         let kind = self.clone();
         Some(Box::new(move |mut eval: PositionEval| {
             kind.selection.narrow(&eval.position, &mut eval.evaluations);
-            let weight = kind.weight(&kind.payload(&eval)).map_err(|error| BaseErrorKind::Io(error.into()))?;
-            Ok(weight.filter(|_| !eval.evaluations.is_empty()).map(|weight| (eval, weight)))
+            let weight = kind
+                .weight(&kind.payload(&eval))
+                .map_err(|error| BaseErrorKind::Io(error.into()))?;
+            Ok(weight
+                .filter(|_| !eval.evaluations.is_empty())
+                .map(|weight| (eval, weight)))
         }))
     }
 
     /// Returns the sizes of the evaluations that the selection keeps of a payload.
     pub fn sizes(&self, payload: &[u8]) -> Result<Vec<EvaluationSize>, SpoolError> {
-        let Selection { best_only, max_pvs, max_plies, .. } = self.selection;
+        let Selection {
+            best_only,
+            max_pvs,
+            max_plies,
+            ..
+        } = self.selection;
         let best;
         let payload = if best_only {
             best = merged::best(payload)?;
@@ -64,14 +83,21 @@ impl Evaluations {
         } else {
             payload
         };
-        payload::evaluation_sizes(payload, max_pvs.unwrap_or(usize::MAX), max_plies.unwrap_or(usize::MAX))
+        payload::evaluation_sizes(
+            payload,
+            max_pvs.unwrap_or(usize::MAX),
+            max_plies.unwrap_or(usize::MAX),
+        )
     }
 }
 
 /// Returns the selection of a base.
 pub fn selection_of(base: &Base<PositionEval>) -> Result<Selection, BaseError> {
     Selection::parse(base.info()).map_err(|(name, value)| {
-        base.error(BaseErrorKind::Selection { name: name.to_owned(), value: value.to_owned() })
+        base.error(BaseErrorKind::Selection {
+            name: name.to_owned(),
+            value: value.to_owned(),
+        })
     })
 }
 
@@ -93,12 +119,19 @@ impl Kind for Evaluations {
         };
         // A move takes two bytes, so most payloads need not be parsed.
         let is_safe = payload.len() / 2 <= PositionEval::SAFE_PLIES;
-        let sizes = if is_safe { Vec::new() } else { payload::evaluation_sizes(&payload, usize::MAX, usize::MAX)? };
+        let sizes = if is_safe {
+            Vec::new()
+        } else {
+            payload::evaluation_sizes(&payload, usize::MAX, usize::MAX)?
+        };
         if sizes.iter().map(|size| size.plies).sum::<usize>() <= PositionEval::SAFE_PLIES {
             return Ok(payload);
         }
         let (mut eval, mut surplus) = payload::decode(key, &payload)?;
-        for evaluation in eval.evaluations.drain(PositionEval::fit(&eval.position, &eval.evaluations)..) {
+        for evaluation in eval
+            .evaluations
+            .drain(PositionEval::fit(&eval.position, &eval.evaluations)..)
+        {
             surplus.add(evaluation.pvs.len());
         }
         Ok(payload::encode(&eval.evaluations, surplus).into())
@@ -110,7 +143,11 @@ impl Kind for Evaluations {
             return Ok(None);
         }
         let pvs = sizes.iter().map(|size| size.pvs).sum();
-        Ok(Some(PositionEval::weight(sizes.len(), pvs, sizes.iter().map(|size| size.plies).sum())))
+        Ok(Some(PositionEval::weight(
+            sizes.len(),
+            pvs,
+            sizes.iter().map(|size| size.plies).sum(),
+        )))
     }
 
     fn decode(
@@ -137,8 +174,10 @@ impl Kind for Evaluations {
 /// Returns the row in the file of rejects for a position with more evaluations than a record has room for.
 fn over_limit_row(eval: &PositionEval, Surplus { evaluations, pvs }: Surplus) -> String {
     let reason = Reject::REASONS[Reject::TOO_MUCH];
-    let fact =
-        format!("the best {} evaluations are kept, {evaluations} with {pvs} PVs left out", eval.evaluations.len());
+    let fact = format!(
+        "the best {} evaluations are kept, {evaluations} with {pvs} PVs left out",
+        eval.evaluations.len()
+    );
     format!("\t\t{reason}\t{fact}\t{}\n", eval.position)
 }
 
@@ -153,7 +192,10 @@ impl Evaluations {
         mut push: impl FnMut(&Key, &[u8]) -> io::Result<()>,
         rows: &mut String,
     ) -> io::Result<()> {
-        let mut take = |line: u64, text: &[u8], parse: &dyn Fn() -> Result<Record, Reject>| -> io::Result<()> {
+        let mut take = |line: u64,
+                        text: &[u8],
+                        parse: &dyn Fn() -> Result<Record, Reject>|
+         -> io::Result<()> {
             if !wanted(line) {
                 return Ok(());
             }
@@ -169,7 +211,8 @@ impl Evaluations {
                     counts.pvs_cut += record.cut;
                     counts.pvs_dropped += record.dropped;
                     counts.pvs_shortened += record.shortened;
-                    self.selection.narrow(&record.position, &mut record.evaluations);
+                    self.selection
+                        .narrow(&record.position, &mut record.evaluations);
                     if record.evaluations.is_empty() {
                         counts.left_out += 1;
                     } else {
@@ -187,7 +230,13 @@ impl Evaluations {
                     let bom: &[u8] = if line == 1 { b"\xef\xbb\xbf" } else { b"" };
                     let text = text.strip_prefix(bom).unwrap_or(text).trim_ascii();
                     if !text.is_empty() {
-                        take(line, text, &|| if text.len() > MAX_LINE { Err(Reject::TooLong) } else { parse(text) })?;
+                        take(line, text, &|| {
+                            if text.len() > MAX_LINE {
+                                Err(Reject::TooLong)
+                            } else {
+                                parse(text)
+                            }
+                        })?;
                     }
                 }
             }
@@ -225,7 +274,13 @@ impl Parse for Evaluations {
         rows: &mut String,
     ) -> io::Result<u64> {
         let before = counts.records;
-        self.parse_lines((input, chunk), |_| true, counts, |key, payload| sorter.push(key, payload), rows)?;
+        self.parse_lines(
+            (input, chunk),
+            |_| true,
+            counts,
+            |key, payload| sorter.push(key, payload),
+            rows,
+        )?;
         Ok(counts.records - before)
     }
 }

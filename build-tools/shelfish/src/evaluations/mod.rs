@@ -42,35 +42,66 @@ pub struct Options {
 impl Options {
     /// Returns the default options for a build of `inputs` in the directory `out`.
     pub fn new(inputs: Vec<Input>, out: &Path) -> Options {
-        Options { table: build::Options::new(inputs, out), selection: Selection::default() }
+        Options {
+            table: build::Options::new(inputs, out),
+            selection: Selection::default(),
+        }
     }
 }
 
 /// Builds a database of evaluations.
 ///
 /// The previous database stays intact if the build fails.
-pub fn build(Options { table: options, selection }: &Options) -> Result<Summary, BuildError> {
+pub fn build(
+    Options {
+        table: options,
+        selection,
+    }: &Options,
+) -> Result<Summary, BuildError> {
     let start = Instant::now();
     let dumps = options.open_dumps(DumpKind::Evaluations)?;
     let downloads = dumps.downloads();
     let workspace = options.open_workspace::<PositionEval>()?;
-    let bases = options.bases.iter().map(Base::open).collect::<Result<Vec<_>, _>>()?;
-    let selections = bases.iter().map(selection_of).collect::<Result<Vec<_>, _>>()?;
+    let bases = options
+        .bases
+        .iter()
+        .map(Base::open)
+        .collect::<Result<Vec<_>, _>>()?;
+    let selections = bases
+        .iter()
+        .map(selection_of)
+        .collect::<Result<Vec<_>, _>>()?;
     // The result may not contain evaluations that a base leaves out, so the selection of a base also applies to the inputs.
-    let selection = selections.iter().fold(selection.clone(), |all, base| all.and(base));
+    let selection = selections
+        .iter()
+        .fold(selection.clone(), |all, base| all.and(base));
     let kind = Evaluations::new(selection.clone());
     let base_positions = bases.iter().map(Base::positions).sum();
     let run_files = RunFiles::new(workspace.dir(), Disk::new(options.max_disk));
     let rejects = options.create_rejects()?;
-    let (mut runs, input) = gather(&kind, options, dumps, &workspace, &run_files, rejects.as_ref())?;
+    let (mut runs, input) = gather(
+        &kind,
+        options,
+        dumps,
+        &workspace,
+        &run_files,
+        rejects.as_ref(),
+    )?;
     // Neither the memory nor the number of runs changes this estimate, so that they do not change the bytes of the database.
-    let page_blocks = options.page_blocks.unwrap_or_else(|| page_blocks(input.records.max(base_positions)));
+    let page_blocks = options
+        .page_blocks
+        .unwrap_or_else(|| page_blocks(input.records.max(base_positions)));
     let mut content_from = |Cut { min_depth, share }: Cut| -> Result<_, BuildError> {
         let kind = kind.from_depth(min_depth, share);
         let each = bases.iter().zip(&selections);
-        let each = each.map(|(base, selection)| base.clone().read(kind.narrow(selection), options.threads));
+        let each = each
+            .map(|(base, selection)| base.clone().read(kind.narrow(selection), options.threads));
         // With a maximum size the runs may be read again. Otherwise they are removed while they are read.
-        let runs = if options.max_bytes.is_some() { runs.clone() } else { std::mem::take(&mut runs) };
+        let runs = if options.max_bytes.is_some() {
+            runs.clone()
+        } else {
+            std::mem::take(&mut runs)
+        };
         Ok(Content {
             runs,
             bases: each.collect::<Result<_, _>>()?,
@@ -81,39 +112,74 @@ pub fn build(Options { table: options, selection }: &Options) -> Result<Summary,
             kind,
         })
     };
-    let least = Cut { min_depth: selection.min_depth, share: selection.share };
+    let least = Cut {
+        min_depth: selection.min_depth,
+        share: selection.share,
+    };
     let depths = match options.max_bytes {
-        Some(_) => Some(Depths::count(&mut write::join(options, &workspace, &run_files, content_from(least)?)?)),
+        Some(_) => Some(Depths::count(&mut write::join(
+            options,
+            &workspace,
+            &run_files,
+            content_from(least)?,
+        )?)),
         None => None,
     };
     let depths = depths.transpose().map_err(|error| error.of(&workspace))?;
     let mut write_from = |cut, min_bytes| {
-        let mark = rejects.as_ref().filter(|_| options.max_bytes.is_some()).map(RejectFile::mark).transpose()?;
-        let sizes = Sizes { min_bytes, max_bytes: options.max_bytes };
-        let written = write::write(options, &workspace, &run_files, content_from(cut)?, sizes, rejects.as_ref());
-        let is_discarded = matches!(written, Err(BuildError::TooLarge { .. } | BuildError::TooSmall { .. }));
+        let mark = rejects
+            .as_ref()
+            .filter(|_| options.max_bytes.is_some())
+            .map(RejectFile::mark)
+            .transpose()?;
+        let sizes = Sizes {
+            min_bytes,
+            max_bytes: options.max_bytes,
+        };
+        let written = write::write(
+            options,
+            &workspace,
+            &run_files,
+            content_from(cut)?,
+            sizes,
+            rejects.as_ref(),
+        );
+        let is_discarded = matches!(
+            written,
+            Err(BuildError::TooLarge { .. } | BuildError::TooSmall { .. })
+        );
         if let (true, Some(rejects), Some(mark)) = (is_discarded, &rejects, mark) {
             rejects.rewind(mark)?;
         }
         written
     };
     let written = match (&depths, options.max_bytes) {
-        (Some(depths), Some(max_bytes)) => {
-            depths.fit(least, max_bytes, write_from).map(|(written, fitted)| (written, Some(fitted)))
-        }
+        (Some(depths), Some(max_bytes)) => depths
+            .fit(least, max_bytes, write_from)
+            .map(|(written, fitted)| (written, Some(fitted))),
         _ => write_from(least, 0).map(|written| (written, None)),
     };
     let (written, fitted) = written.map_err(|error| match error {
-        BuildError::Write(WriteError::Empty) if input.are_foreign() => {
-            BuildError::NoEvaluations { inputs: options.inputs.clone(), lines: input.lines }
-        }
+        BuildError::Write(WriteError::Empty) if input.are_foreign() => BuildError::NoEvaluations {
+            inputs: options.inputs.clone(),
+            lines: input.lines,
+        },
         BuildError::Write(WriteError::Empty) => BuildError::Empty(input.report_empty()),
         error => error,
     })?;
     let cut = fitted.as_ref().map_or(least, |fitted| fitted.cut);
-    let selection = Selection { min_depth: cut.min_depth, share: cut.share, ..selection };
+    let selection = Selection {
+        min_depth: cut.min_depth,
+        share: cut.share,
+        ..selection
+    };
     Ok(Summary {
-        files: Files::of::<PositionEval, _>(&written, base_positions, selection.describe(), downloads.current())?,
+        files: Files::of::<PositionEval, _>(
+            &written,
+            base_positions,
+            selection.describe(),
+            downloads.current(),
+        )?,
         evaluations: written.manifest.total("evaluations"),
         pvs: written.manifest.total("pvs"),
         input,

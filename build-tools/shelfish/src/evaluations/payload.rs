@@ -13,7 +13,8 @@ use shelfish::leb128;
 use shelfish::position::Key;
 
 use crate::build::spool::{
-    SpoolError, move_code, move_of, push_bytes, push_measured, take_byte, take_bytes, take_count, take_number,
+    SpoolError, move_code, move_of, push_bytes, push_measured, take_byte, take_bytes, take_count,
+    take_number,
 };
 
 /// Counts of evaluations of a position that a record has no room for.
@@ -39,7 +40,9 @@ impl Surplus {
 pub fn encode(evaluations: &[Evaluation], surplus: Surplus) -> Vec<u8> {
     let mut payload = Vec::new();
     push_surplus(&mut payload, surplus);
-    evaluations.iter().for_each(|evaluation| push_evaluation(&mut payload, evaluation));
+    evaluations
+        .iter()
+        .for_each(|evaluation| push_evaluation(&mut payload, evaluation));
     payload
 }
 
@@ -69,7 +72,13 @@ pub fn decode(key: &[u8], payload: &[u8]) -> Result<(PositionEval, Surplus), Spo
         evaluations.push(take_evaluation(&mut evaluation, position.chess())?);
     }
     PositionEval::normalise(&mut evaluations);
-    Ok((PositionEval { position, evaluations }, surplus))
+    Ok((
+        PositionEval {
+            position,
+            evaluations,
+        },
+        surplus,
+    ))
 }
 
 /// Splits a payload into its encoded evaluations and the count of evaluations left out.
@@ -79,7 +88,9 @@ pub(super) fn items(mut payload: &[u8]) -> Result<(Vec<&[u8]>, Surplus), SpoolEr
     while !payload.is_empty() {
         match take_bytes(&mut payload)? {
             [] => {
-                surplus.evaluations = surplus.evaluations.saturating_add(take_number(&mut payload)?);
+                surplus.evaluations = surplus
+                    .evaluations
+                    .saturating_add(take_number(&mut payload)?);
                 surplus.pvs = surplus.pvs.saturating_add(take_number(&mut payload)?);
             }
             evaluation => evaluations.push(evaluation),
@@ -91,10 +102,18 @@ pub(super) fn items(mut payload: &[u8]) -> Result<(Vec<&[u8]>, Surplus), SpoolEr
 /// Checks the numbers of a payload of unknown origin. Its moves are checked when it is decoded and when a block is encoded.
 pub fn check(payload: &[u8]) -> Result<(), SpoolError> {
     let within = |what, number: usize, range: RangeInclusive<usize>| {
-        if range.contains(&number) { Ok(()) } else { Err(SpoolError::Number(what)) }
+        if range.contains(&number) {
+            Ok(())
+        } else {
+            Err(SpoolError::Number(what))
+        }
     };
     let (evaluations, _) = items(payload)?;
-    within("a number of evaluations", evaluations.len(), 1..=PositionEval::MAX_EVALUATIONS)?;
+    within(
+        "a number of evaluations",
+        evaluations.len(),
+        1..=PositionEval::MAX_EVALUATIONS,
+    )?;
     let (mut all_pvs, mut all_plies) = (0, 0);
     for mut bytes in evaluations {
         u16::try_from(take_number(&mut bytes)?).map_err(|_| SpoolError::Number("a depth"))?;
@@ -129,8 +148,16 @@ pub struct EvaluationSize {
 }
 
 /// Returns the sizes of the evaluations in a payload. Counts at most `max_pvs` PVs, and at most `max_plies` moves of each PV.
-pub fn evaluation_sizes(payload: &[u8], max_pvs: usize, max_plies: usize) -> Result<Vec<EvaluationSize>, SpoolError> {
-    items(payload)?.0.into_iter().map(|evaluation| evaluation_size(evaluation, max_pvs, max_plies)).collect()
+pub fn evaluation_sizes(
+    payload: &[u8],
+    max_pvs: usize,
+    max_plies: usize,
+) -> Result<Vec<EvaluationSize>, SpoolError> {
+    items(payload)?
+        .0
+        .into_iter()
+        .map(|evaluation| evaluation_size(evaluation, max_pvs, max_plies))
+        .collect()
 }
 
 /// Returns the size of an encoded evaluation.
@@ -183,7 +210,9 @@ fn push_evaluation(payload: &mut Vec<u8>, evaluation: &Evaluation) {
 fn take_evaluation(bytes: &mut &[u8], chess: &Chess) -> Result<Evaluation, SpoolError> {
     let depth = take_number(bytes)? as u16;
     let knodes = take_number(bytes)?;
-    let pvs = (0..take_count(bytes)?).map(|_| take_pv(bytes, chess)).collect::<Result<_, _>>()?;
+    let pvs = (0..take_count(bytes)?)
+        .map(|_| take_pv(bytes, chess))
+        .collect::<Result<_, _>>()?;
     Ok(Evaluation { depth, knodes, pvs })
 }
 
@@ -191,7 +220,11 @@ pub(super) fn take_score(bytes: &mut &[u8]) -> Result<Score, SpoolError> {
     let score = take_number(bytes)?;
     let zigzag = (score >> 1) as u32;
     let value = (zigzag >> 1) as i32 ^ -((zigzag & 1) as i32);
-    Ok(if score & 1 == 0 { Score::Cp(value) } else { Score::Mate(value) })
+    Ok(if score & 1 == 0 {
+        Score::Cp(value)
+    } else {
+        Score::Mate(value)
+    })
 }
 
 fn take_pv(bytes: &mut &[u8], chess: &Chess) -> Result<Pv, SpoolError> {
@@ -201,7 +234,9 @@ fn take_pv(bytes: &mut &[u8], chess: &Chess) -> Result<Pv, SpoolError> {
     let mut chess = chess.clone();
     for _ in 0..count {
         let code = [take_byte(bytes)?, take_byte(bytes)?];
-        let m = move_of(code, chess.board()).filter(|m| leaves_kings(&chess, *m)).ok_or(SpoolError::Move(code))?;
+        let m = move_of(code, chess.board())
+            .filter(|m| leaves_kings(&chess, *m))
+            .ok_or(SpoolError::Move(code))?;
         chess.play_unchecked(m);
         line.push(m);
     }
@@ -212,7 +247,13 @@ fn take_pv(bytes: &mut &[u8], chess: &Chess) -> Result<Pv, SpoolError> {
 fn leaves_kings(chess: &Chess, m: Move) -> bool {
     let (board, turn) = (chess.board(), chess.turn());
     match m {
-        Move::Normal { role, from, capture, to, promotion } => {
+        Move::Normal {
+            role,
+            from,
+            capture,
+            to,
+            promotion,
+        } => {
             let is_promotion = |to| role == Role::Pawn && ![Role::Pawn, Role::King].contains(&to);
             board.color_at(from) == Some(turn)
                 && board.color_at(to) != Some(turn)
@@ -251,7 +292,10 @@ mod tests {
         assert_eq!(record.dropped, 0, "{text}");
         let mut evaluations = record.evaluations;
         PositionEval::normalise(&mut evaluations);
-        PositionEval { position: record.position, evaluations }
+        PositionEval {
+            position: record.position,
+            evaluations,
+        }
     }
 
     fn take(bytes: &mut &[u8]) -> Result<(PositionEval, Surplus), SpoolError> {
@@ -264,7 +308,11 @@ mod tests {
         let evals: Vec<PositionEval> = RECORDS.iter().map(|text| eval(text)).collect();
         let mut spooled = Vec::new();
         for eval in &evals {
-            push_parts(&mut spooled, eval.position.key().as_bytes(), &encode(&eval.evaluations, Surplus::default()));
+            push_parts(
+                &mut spooled,
+                eval.position.key().as_bytes(),
+                &encode(&eval.evaluations, Surplus::default()),
+            );
         }
         let mut rest = &spooled[..];
         for eval in &evals {
@@ -282,20 +330,36 @@ mod tests {
         check(payload).ok()?;
         let (eval, _) = decode(key, payload).ok()?;
         let block = encode_block(std::slice::from_ref(&eval)).ok()?;
-        let at = Chunk { file: "test".into(), range: 0..block.bytes.len() as u64, keys: KeyRange::all() };
+        let at = Chunk {
+            file: "test".into(),
+            range: 0..block.bytes.len() as u64,
+            keys: KeyRange::all(),
+        };
         let block = Block::open(&block.bytes, &at).expect("a written block is readable");
-        assert_eq!(block.find(&eval.position), Ok(Some(eval.clone())), "{payload:02x?}");
+        assert_eq!(
+            block.find(&eval.position),
+            Ok(Some(eval.clone())),
+            "{payload:02x?}"
+        );
         Some(eval)
     }
 
     #[test]
     fn malformed_payloads_are_rejected() {
-        let kings = "4k3/P6p/8/3Pp3/8/8/8/4K3 w - e6".parse::<Position>().expect("a position");
+        let kings = "4k3/P6p/8/3Pp3/8/8/8/4K3 w - e6"
+            .parse::<Position>()
+            .expect("a position");
         let key = kings.key();
-        let pv = |codes: &[[u8; 2]]| [&[6, 7, 1, 4, codes.len() as u8], codes.as_flattened()].concat();
+        let pv =
+            |codes: &[[u8; 2]]| [&[6, 7, 1, 4, codes.len() as u8], codes.as_flattened()].concat();
         let of = |pv: Vec<u8>| [&[pv.len() as u8][..], &pv].concat();
         let square = |name: &str| name.parse::<Square>().expect("a square") as u8;
-        let code = |from, to, role: u8| [square(from) | (role & 3) << 6, square(to) | (role >> 2) << 6];
+        let code = |from, to, role: u8| {
+            [
+                square(from) | (role & 3) << 6,
+                square(to) | (role >> 2) << 6,
+            ]
+        };
         assert!(built(key.as_bytes(), &of(pv(&[code("e1", "d1", 0)]))).is_some());
         for codes in [
             vec![code("e1", "e8", 0)],
@@ -311,12 +375,21 @@ mod tests {
         ] {
             assert_eq!(built(key.as_bytes(), &of(pv(&codes))), None, "{codes:02x?}");
         }
-        for payload in [&[][..], &[0, 1, 1], &[3, 7, 7, 0], &[5, 6, 7, 1, 1, 0], &[6, 6, 7, 1, 4, 0, 0]] {
+        for payload in [
+            &[][..],
+            &[0, 1, 1],
+            &[3, 7, 7, 0],
+            &[5, 6, 7, 1, 1, 0],
+            &[6, 6, 7, 1, 4, 0, 0],
+        ] {
             assert!(check(payload).is_err(), "{payload:02x?}");
         }
         let deep = [&[7, 0xff, 0xff, 7, 7, 1, 4, 0][..], &[5, 7, 7, 1, 4, 0]].concat();
         assert_eq!(check(&deep), Err(SpoolError::Number("a depth")));
-        assert_eq!(check(&of(pv(&[])).repeat(257)), Err(SpoolError::Number("a number of evaluations")));
+        assert_eq!(
+            check(&of(pv(&[])).repeat(257)),
+            Err(SpoolError::Number("a number of evaluations"))
+        );
     }
 
     #[test]
@@ -324,9 +397,18 @@ mod tests {
         let records: Vec<(Key, Vec<u8>)> = RECORDS
             .iter()
             .map(|text| eval(text))
-            .map(|eval| (eval.position.key(), encode(&eval.evaluations, Surplus::default())))
+            .map(|eval| {
+                (
+                    eval.position.key(),
+                    encode(&eval.evaluations, Surplus::default()),
+                )
+            })
             .collect();
-        assert!(records.iter().all(|(key, payload)| built(key.as_bytes(), payload).is_some()));
+        assert!(
+            records
+                .iter()
+                .all(|(key, payload)| built(key.as_bytes(), payload).is_some())
+        );
         let mut random = fastrand::Rng::with_seed(13);
         let mut whole = 0;
         for n in 0..1_000 {
@@ -349,10 +431,18 @@ mod tests {
         let eval = eval(RECORDS[1]);
         let key = eval.position.key();
         let mut spooled = Vec::new();
-        push_parts(&mut spooled, key.as_bytes(), &encode(&eval.evaluations[..1], Surplus::default()));
+        push_parts(
+            &mut spooled,
+            key.as_bytes(),
+            &encode(&eval.evaluations[..1], Surplus::default()),
+        );
         let first = take_parts(&mut &spooled[..]).expect("whole").1.to_vec();
         spooled.clear();
-        push_parts(&mut spooled, key.as_bytes(), &encode(&eval.evaluations, Surplus::default()));
+        push_parts(
+            &mut spooled,
+            key.as_bytes(),
+            &encode(&eval.evaluations, Surplus::default()),
+        );
         let both = take_parts(&mut &spooled[..]).expect("whole").1.to_vec();
         let merged = merged::merge(&[&first[..], &both, &first].concat()).expect("whole");
         assert_eq!(merged.len(), both.len());

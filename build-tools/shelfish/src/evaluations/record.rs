@@ -119,9 +119,13 @@ impl fmt::Display for Reject {
             Reject::TooLong | Reject::Empty => Ok(()),
             Reject::Fen(error) | Reject::Unplayable(error) => error.fmt(f),
             Reject::Json(error) => error.fmt(f),
-            Reject::Score { field, found } | Reject::Effort { field, found } => write!(f, "{field} {found}"),
+            Reject::Score { field, found } | Reject::Effort { field, found } => {
+                write!(f, "{field} {found}")
+            }
             Reject::IllegalMove(found) => f.write_str(found),
-            Reject::TooMuch { items, found, most } => write!(f, "{found} {items}, expected at most {most}"),
+            Reject::TooMuch { items, found, most } => {
+                write!(f, "{found} {items}, expected at most {most}")
+            }
         }
     }
 }
@@ -133,12 +137,23 @@ pub fn parse(line: &[u8]) -> Result<Record, Reject> {
 
 /// Parses the rows of a position.
 pub fn parse_rows(rows: &Rows) -> Result<Record, Reject> {
-    let pv = |row: &Row| RawPv { cp: row.cp.map(Int), mate: row.mate.map(Int), line: row.line.clone().into() };
+    let pv = |row: &Row| RawPv {
+        cp: row.cp.map(Int),
+        mate: row.mate.map(Int),
+        line: row.line.clone().into(),
+    };
     let evaluation = |rows: &&[Row]| {
         let (knodes, depth) = rows.first().map_or((0, 0), |row| (row.knodes, row.depth));
-        RawEvaluation { pvs: rows.iter().map(pv).collect(), knodes: Int(knodes), depth: Int(depth) }
+        RawEvaluation {
+            pvs: rows.iter().map(pv).collect(),
+            knodes: Int(knodes),
+            depth: Int(depth),
+        }
     };
-    read(&RawRecord { fen: (&*rows.fen).into(), evals: rows.evaluations().iter().map(evaluation).collect() })
+    read(&RawRecord {
+        fen: (&*rows.fen).into(),
+        evals: rows.evaluations().iter().map(evaluation).collect(),
+    })
 }
 
 fn read(raw: &RawRecord) -> Result<Record, Reject> {
@@ -146,21 +161,44 @@ fn read(raw: &RawRecord) -> Result<Record, Reject> {
         FenError::Unplayable(_) => Reject::Unplayable(error),
         _ => Reject::Fen(error),
     })?;
-    let mut record =
-        Record { position, evaluations: Vec::new(), surplus: Surplus::default(), cut: 0, dropped: 0, shortened: 0 };
+    let mut record = Record {
+        position,
+        evaluations: Vec::new(),
+        surplus: Surplus::default(),
+        cut: 0,
+        dropped: 0,
+        shortened: 0,
+    };
     let mut ranked = Vec::with_capacity(raw.evals.items.len());
-    for raw in raw.evals.all().map_err(|(found, most)| Reject::TooMuch { items: "evaluations", found, most })? {
-        let pvs =
-            raw.pvs.all().map_err(|(found, most)| Reject::TooMuch { items: "PVs of an evaluation", found, most })?;
+    for raw in raw.evals.all().map_err(|(found, most)| Reject::TooMuch {
+        items: "evaluations",
+        found,
+        most,
+    })? {
+        let pvs = raw.pvs.all().map_err(|(found, most)| Reject::TooMuch {
+            items: "PVs of an evaluation",
+            found,
+            most,
+        })?;
         for pv in pvs {
             score(pv)?;
             if pv.line.len() > MAX_PV_BYTES {
                 let (items, found) = ("bytes of a PV", pv.line.len());
-                return Err(Reject::TooMuch { items, found, most: MAX_PV_BYTES });
+                return Err(Reject::TooMuch {
+                    items,
+                    found,
+                    most: MAX_PV_BYTES,
+                });
             }
         }
-        let depth = raw.depth.0.try_into().map_err(|_| Reject::Effort { field: "depth", found: raw.depth.0 })?;
-        let knodes = raw.knodes.0.try_into().map_err(|_| Reject::Effort { field: "knodes", found: raw.knodes.0 })?;
+        let depth = raw.depth.0.try_into().map_err(|_| Reject::Effort {
+            field: "depth",
+            found: raw.depth.0,
+        })?;
+        let knodes = raw.knodes.0.try_into().map_err(|_| Reject::Effort {
+            field: "knodes",
+            found: raw.knodes.0,
+        })?;
         ranked.push((depth, pvs.iter().collect::<Vec<_>>(), knodes));
     }
     let mut illegal = None;
@@ -229,10 +267,19 @@ fn score(pv: &RawPv) -> Result<Score, Reject> {
     let (score, field, found) = match (pv.cp, pv.mate) {
         (Some(Int(cp)), None) => (i32::try_from(cp).map(Score::Cp), "cp", cp),
         (None, Some(Int(mate))) => (i32::try_from(mate).map(Score::Mate), "mate", mate),
-        (Some(_), Some(_)) => return Err(Reject::Json(serde_json::Error::custom("both cp and mate"))),
-        (None, None) => return Err(Reject::Json(serde_json::Error::custom("neither cp nor mate"))),
+        (Some(_), Some(_)) => {
+            return Err(Reject::Json(serde_json::Error::custom("both cp and mate")));
+        }
+        (None, None) => {
+            return Err(Reject::Json(serde_json::Error::custom(
+                "neither cp nor mate",
+            )));
+        }
     };
-    score.ok().filter(|score| score.is_in_range()).ok_or(Reject::Score { field, found })
+    score
+        .ok()
+        .filter(|score| score.is_in_range())
+        .ok_or(Reject::Score { field, found })
 }
 
 enum Line<'a> {
@@ -246,7 +293,10 @@ fn play<'a>(chess: &Chess, text: &'a str, max: usize) -> Line<'a> {
     let mut line = Vec::with_capacity((text.len() / 5 + 1).min(max));
     let mut chess = chess.clone();
     for word in text.split_ascii_whitespace().take(max) {
-        match UciMove::from_ascii(word.as_bytes()).ok().and_then(|uci| uci.to_move(&chess).ok()) {
+        match UciMove::from_ascii(word.as_bytes())
+            .ok()
+            .and_then(|uci| uci.to_move(&chess).ok())
+        {
             Some(m) => {
                 chess.play_unchecked(m);
                 line.push(m);
@@ -278,15 +328,28 @@ mod tests {
 
     fn lines_of(text: &str) -> Vec<String> {
         let record = parse(text.as_bytes()).expect("usable");
-        let pvs = record.evaluations.iter().flat_map(|evaluation| &evaluation.pvs);
-        pvs.map(|pv| pv.line.iter().map(|m| m.to_uci(CastlingMode::Chess960).to_string()).collect::<Vec<_>>().join(" "))
-            .collect()
+        let pvs = record
+            .evaluations
+            .iter()
+            .flat_map(|evaluation| &evaluation.pvs);
+        pvs.map(|pv| {
+            pv.line
+                .iter()
+                .map(|m| m.to_uci(CastlingMode::Chess960).to_string())
+                .collect::<Vec<_>>()
+                .join(" ")
+        })
+        .collect()
     }
 
     #[track_caller]
     fn rejected(text: &str, reason: &str) {
         match parse(text.as_bytes()) {
-            Err(reject) => assert_eq!(Reject::REASONS[reject.reason()], reason, "{reject} of {text}"),
+            Err(reject) => assert_eq!(
+                Reject::REASONS[reject.reason()],
+                reason,
+                "{reject} of {text}"
+            ),
             Ok(_) => panic!("used: {text}"),
         }
     }
@@ -294,20 +357,36 @@ mod tests {
     #[test]
     fn both_notations_of_castling_are_accepted() {
         for uci in ["e1g1", "e1h1"] {
-            assert_eq!(lines_of(&line(CASTLE, &format!(r#"{{"cp":1,"line":"{uci} e8e7"}}"#))), ["e1h1 e8e7"]);
+            assert_eq!(
+                lines_of(&line(CASTLE, &format!(r#"{{"cp":1,"line":"{uci} e8e7"}}"#))),
+                ["e1h1 e8e7"]
+            );
         }
         for uci in ["e1c1", "e1a1"] {
-            assert_eq!(lines_of(&line(CASTLE, &format!(r#"{{"cp":1,"line":"{uci} e8e7"}}"#))), ["e1a1 e8e7"]);
+            assert_eq!(
+                lines_of(&line(CASTLE, &format!(r#"{{"cp":1,"line":"{uci} e8e7"}}"#))),
+                ["e1a1 e8e7"]
+            );
         }
     }
 
     #[test]
     fn a_line_is_kept_up_to_its_first_illegal_move() {
-        for illegal in ["e2e4 e7e5 e4e5", "e2e4 e7e5 e9e5", "e2e4 e7e5 0000", "e2e4 e7e5 N@d3", "e2e4 e7e5 \u{2654}e2"]
-        {
+        for illegal in [
+            "e2e4 e7e5 e4e5",
+            "e2e4 e7e5 e9e5",
+            "e2e4 e7e5 0000",
+            "e2e4 e7e5 N@d3",
+            "e2e4 e7e5 \u{2654}e2",
+        ] {
             let text = line(START, &format!(r#"{{"cp":1,"line":"{illegal} a2a3"}}"#));
             assert_eq!(lines_of(&text), ["e2e4 e7e5"]);
-            assert_eq!(parse(text.as_bytes()).map(|record| (record.cut, record.dropped)).ok(), Some((1, 0)));
+            assert_eq!(
+                parse(text.as_bytes())
+                    .map(|record| (record.cut, record.dropped))
+                    .ok(),
+                Some((1, 0))
+            );
         }
     }
 
@@ -315,7 +394,12 @@ mod tests {
     fn a_line_without_a_legal_move_is_dropped_and_a_record_without_lines_rejected() {
         let text = line(START, r#"{"cp":1,"line":"e2e5"},{"cp":2,"line":"d2d4"}"#);
         assert_eq!(lines_of(&text), ["d2d4"]);
-        assert_eq!(parse(text.as_bytes()).map(|record| (record.cut, record.dropped)).ok(), Some((0, 1)));
+        assert_eq!(
+            parse(text.as_bytes())
+                .map(|record| (record.cut, record.dropped))
+                .ok(),
+            Some((0, 1))
+        );
         rejected(&line(START, r#"{"cp":1,"line":"e2e5"}"#), "illegal PV move");
         rejected(&line(START, r#"{"cp":1,"line":"e7e5"}"#), "illegal PV move");
     }
@@ -328,7 +412,8 @@ mod tests {
     #[test]
     fn integers_are_accepted_in_all_notations() {
         for cp in ["20", "20.0", "2e1", "2.0E+1"] {
-            let record = parse(line(START, &format!(r#"{{"cp":{cp},"line":"e2e4"}}"#)).as_bytes()).expect("usable");
+            let record = parse(line(START, &format!(r#"{{"cp":{cp},"line":"e2e4"}}"#)).as_bytes())
+                .expect("usable");
             assert_eq!(record.evaluations[0].pvs[0].score, Score::Cp(20));
         }
     }
@@ -366,25 +451,55 @@ mod tests {
             rejected(broken, "broken JSON");
         }
         assert!(matches!(parse(b"\xff\xfe{}"), Err(Reject::Json(_))));
-        assert!(matches!(parse(b"{\"fen\":\"\xff\",\"evals\":[]}"), Err(Reject::Json(_))));
+        assert!(matches!(
+            parse(b"{\"fen\":\"\xff\",\"evals\":[]}"),
+            Err(Reject::Json(_))
+        ));
         rejected(&line("", pv), "malformed FEN");
         rejected(&line("8/8/8/8/8/8/8/8/8 w - -", pv), "malformed FEN");
         rejected(&line(&"k".repeat(10_000), pv), "malformed FEN");
-        rejected(&line("8/8/8/8/8/8/8/K7 w - -", pv), "position without legal play");
-        rejected(&line("4k3/4R3/8/8/8/8/8/4K3 w - -", pv), "position without legal play");
-        for score in [r#""mate":0"#, r#""cp":2147483648"#, r#""cp":-99999999999999999999999"#, r#""mate":1e6"#] {
-            rejected(&line(START, &format!(r#"{{{score},"line":"e2e4"}}"#)), "score out of range");
+        rejected(
+            &line("8/8/8/8/8/8/8/K7 w - -", pv),
+            "position without legal play",
+        );
+        rejected(
+            &line("4k3/4R3/8/8/8/8/8/4K3 w - -", pv),
+            "position without legal play",
+        );
+        for score in [
+            r#""mate":0"#,
+            r#""cp":2147483648"#,
+            r#""cp":-99999999999999999999999"#,
+            r#""mate":1e6"#,
+        ] {
+            rejected(
+                &line(START, &format!(r#"{{{score},"line":"e2e4"}}"#)),
+                "score out of range",
+            );
         }
-        for effort in [r#""knodes":-1,"depth":1"#, r#""knodes":1,"depth":-1"#, r#""knodes":1,"depth":65536"#] {
+        for effort in [
+            r#""knodes":-1,"depth":1"#,
+            r#""knodes":1,"depth":-1"#,
+            r#""knodes":1,"depth":65536"#,
+        ] {
             let text = line(START, pv).replace(r#""knodes":7,"depth":20"#, effort);
             rejected(&text, "depth or node count out of range");
         }
         let many = |n| vec![pv; n].join(",");
-        rejected(&line(START, &many(257)), "too many evaluations, PVs or moves");
-        rejected(&line(START, &many(1).replace("e2e4", &"e2e4 ".repeat(2000))), "too many evaluations, PVs or moves");
+        rejected(
+            &line(START, &many(257)),
+            "too many evaluations, PVs or moves",
+        );
+        rejected(
+            &line(START, &many(1).replace("e2e4", &"e2e4 ".repeat(2000))),
+            "too many evaluations, PVs or moves",
+        );
         assert!(parse(line(START, &many(256)).as_bytes()).is_ok());
         rejected(&line(START, ""), "no evaluation");
-        rejected(&format!(r#"{{"fen":"{START}","evals":[]}}"#), "no evaluation");
+        rejected(
+            &format!(r#"{{"fen":"{START}","evals":[]}}"#),
+            "no evaluation",
+        );
     }
 
     #[test]
@@ -395,7 +510,11 @@ mod tests {
             "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq e6",
         ] {
             let text = line(fen, r#"{"cp":1,"line":""}"#);
-            assert!(parse(text.as_bytes()).is_ok(), "{fen}: {:?}", parse(text.as_bytes()).err());
+            assert!(
+                parse(text.as_bytes()).is_ok(),
+                "{fen}: {:?}",
+                parse(text.as_bytes()).err()
+            );
         }
     }
 }

@@ -32,7 +32,11 @@ impl Selection {
     /// Returns the depth from which all evaluations of a position are kept.
     pub fn depth_of(&self, key: &[u8]) -> u16 {
         let is_kept = self.share.is_none_or(|share| share.contains(key));
-        if is_kept { self.min_depth } else { self.min_depth.saturating_add(1) }
+        if is_kept {
+            self.min_depth
+        } else {
+            self.min_depth.saturating_add(1)
+        }
     }
 
     /// Removes the parts of some evaluations of a position that are left out in any case.
@@ -62,13 +66,22 @@ impl Selection {
 
     /// Returns the entries of the manifest for the selection; none if everything is kept.
     pub fn describe(&self) -> BTreeMap<String, String> {
-        let set = |name: &str, value: Option<usize>| value.map(|value| (name.to_owned(), value.to_string()));
+        let set = |name: &str, value: Option<usize>| {
+            value.map(|value| (name.to_owned(), value.to_string()))
+        };
         [
-            set("min_depth", Some(self.min_depth.into()).filter(|depth| *depth > 0 || self.share.is_some())),
-            set(Share::NAME, self.share.map(|share| share.ten_thousandths().into())),
+            set(
+                "min_depth",
+                Some(self.min_depth.into()).filter(|depth| *depth > 0 || self.share.is_some()),
+            ),
+            set(
+                Share::NAME,
+                self.share.map(|share| share.ten_thousandths().into()),
+            ),
             set("max_pvs", self.max_pvs),
             set("max_plies", self.max_plies),
-            self.best_only.then(|| ("best_only".to_owned(), "true".to_owned())),
+            self.best_only
+                .then(|| ("best_only".to_owned(), "true".to_owned())),
         ]
         .into_iter()
         .flatten()
@@ -101,7 +114,10 @@ impl Selection {
         let (min_depth, share) = match self.min_depth.cmp(&other.min_depth) {
             Ordering::Less => (other.min_depth, other.share),
             Ordering::Greater => (self.min_depth, self.share),
-            Ordering::Equal => (self.min_depth, [self.share, other.share].into_iter().flatten().min()),
+            Ordering::Equal => (
+                self.min_depth,
+                [self.share, other.share].into_iter().flatten().min(),
+            ),
         };
         Selection {
             min_depth,
@@ -116,7 +132,10 @@ impl Selection {
         for evaluation in evaluations {
             evaluation.pvs.truncate(self.max_pvs.unwrap_or(usize::MAX));
             if let Some(max_plies) = self.max_plies {
-                evaluation.pvs.iter_mut().for_each(|pv| pv.line.truncate(max_plies));
+                evaluation
+                    .pvs
+                    .iter_mut()
+                    .for_each(|pv| pv.line.truncate(max_plies));
             }
         }
     }
@@ -136,7 +155,11 @@ pub struct OverLimit {
 impl OverLimit {
     /// Adds the evaluations left out of a position.
     pub fn add_position(&mut self, surplus: Surplus) {
-        self.add(&OverLimit { positions: 1, evaluations: surplus.evaluations, pvs: surplus.pvs });
+        self.add(&OverLimit {
+            positions: 1,
+            evaluations: surplus.evaluations,
+            pvs: surplus.pvs,
+        });
     }
 }
 

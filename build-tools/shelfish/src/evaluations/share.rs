@@ -22,7 +22,9 @@ impl Share {
 
     /// Creates a share, unless it is that of all or of no positions.
     pub fn new(ten_thousandths: u16) -> Option<Share> {
-        (1..Share::ALL).contains(&ten_thousandths).then_some(Share(ten_thousandths))
+        (1..Share::ALL)
+            .contains(&ten_thousandths)
+            .then_some(Share(ten_thousandths))
     }
 
     /// Returns the number of ten-thousandths.
@@ -50,7 +52,12 @@ pub struct ShareError(u16);
 
 impl fmt::Display for ShareError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "expected a share from 1 to {}, found {}", Share::ALL - 1, self.0)
+        write!(
+            f,
+            "expected a share from 1 to {}, found {}",
+            Share::ALL - 1,
+            self.0
+        )
     }
 }
 
@@ -80,10 +87,16 @@ mod tests {
         let shares = [1, 37, 2_500, 9_999].map(|share| Share::new(share).unwrap_or(Share(1)));
         for share in shares {
             let count = keys.iter().filter(|key| share.contains(&key[..])).count();
-            assert!(count.abs_diff(usize::from(share.0) * 5) < 300, "{share}: {count}");
+            assert!(
+                count.abs_diff(usize::from(share.0) * 5) < 300,
+                "{share}: {count}"
+            );
         }
         for pair in shares.windows(2) {
-            assert!(keys.iter().all(|key| pair[1].contains(&key[..]) || !pair[0].contains(&key[..])));
+            assert!(
+                keys.iter()
+                    .all(|key| pair[1].contains(&key[..]) || !pair[0].contains(&key[..]))
+            );
         }
         assert!(Share::new(0).is_none() && Share::new(Share::ALL).is_none());
         assert_eq!(Share(3_712).to_string(), "37.12 %");

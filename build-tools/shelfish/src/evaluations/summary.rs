@@ -36,8 +36,16 @@ pub struct Summary {
 /// Formats the most important counts for humans.
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (positions, evaluations) = (HumanCount(self.files.positions), HumanCount(self.evaluations));
-        writeln!(f, "{positions} positions, {evaluations} evaluations, {}, {:.1} s", self.files.size(), self.seconds)?;
+        let (positions, evaluations) = (
+            HumanCount(self.files.positions),
+            HumanCount(self.evaluations),
+        );
+        writeln!(
+            f,
+            "{positions} positions, {evaluations} evaluations, {}, {:.1} s",
+            self.files.size(),
+            self.seconds
+        )?;
         if let Some(fitted) = &self.fitted {
             writeln!(f, "{fitted}")?;
         }
@@ -52,11 +60,23 @@ impl Detailed for Summary {
         let count = |n| HumanCount(n).to_string();
         let positions = self.files.positions;
         let rate = count((positions as f64 / self.seconds.max(0.001)) as u64);
-        writeln!(f, "positions    {:>15}   {:.1} s, {rate} a second", count(positions), self.seconds)?;
+        writeln!(
+            f,
+            "positions    {:>15}   {:.1} s, {rate} a second",
+            count(positions),
+            self.seconds
+        )?;
         writeln!(f, "evaluations  {:>15}", count(self.evaluations))?;
         writeln!(f, "PV rows      {:>15}", count(self.pvs))?;
         write!(f, "{}", self.files)?;
-        let Counts { lines, left_out, pvs_cut, pvs_dropped, pvs_shortened, .. } = self.input;
+        let Counts {
+            lines,
+            left_out,
+            pvs_cut,
+            pvs_dropped,
+            pvs_shortened,
+            ..
+        } = self.input;
         writeln!(f, "lines read   {:>15}", count(lines))?;
         if let Some(fitted) = &self.fitted {
             writeln!(f, "{fitted}")?;
@@ -67,17 +87,33 @@ impl Detailed for Summary {
                 ("lines left out by the selection", left_out),
                 ("PVs cut at an illegal move", pvs_cut),
                 ("PVs dropped, first move illegal", pvs_dropped),
-                ("PVs cut because their evaluation has too many moves", pvs_shortened),
+                (
+                    "PVs cut because their evaluation has too many moves",
+                    pvs_shortened,
+                ),
                 ("lines rejected", self.input.rejected()),
             ],
         )?;
         for (reason, n) in named(&Reject::REASONS, &self.input.rejects) {
             writeln!(f, "  {reason}: {}", count(n))?;
         }
-        let OverLimit { positions, evaluations, pvs } = self.over_limit;
+        let OverLimit {
+            positions,
+            evaluations,
+            pvs,
+        } = self.over_limit;
         if positions > 0 {
-            writeln!(f, "positions with more than a record has room for: {}", count(positions))?;
-            writeln!(f, "  evaluations left out: {}, with {} PVs", count(evaluations), count(pvs))?;
+            writeln!(
+                f,
+                "positions with more than a record has room for: {}",
+                count(positions)
+            )?;
+            writeln!(
+                f,
+                "  evaluations left out: {}, with {} PVs",
+                count(evaluations),
+                count(pvs)
+            )?;
         }
         Ok(())
     }
@@ -103,7 +139,10 @@ pub struct Counts {
     pub rejects: [u64; Reject::REASONS.len()],
 }
 
-fn by_reason<S: serde::Serializer>(rejects: &[u64; Reject::REASONS.len()], serializer: S) -> Result<S::Ok, S::Error> {
+fn by_reason<S: serde::Serializer>(
+    rejects: &[u64; Reject::REASONS.len()],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     serializer.collect_map(named(&Reject::REASONS, rejects))
 }
 
@@ -127,7 +166,11 @@ impl Counts {
         for (reason, n) in named(&Reject::REASONS, &self.rejects) {
             report += &format!("; {reason}: {n}");
         }
-        if self.rejected() > 0 { report + " (--rejects FILE lists them)" } else { report }
+        if self.rejected() > 0 {
+            report + " (--rejects FILE lists them)"
+        } else {
+            report
+        }
     }
 }
 
@@ -139,6 +182,9 @@ impl Total for Counts {
         self.pvs_cut += other.pvs_cut;
         self.pvs_dropped += other.pvs_dropped;
         self.pvs_shortened += other.pvs_shortened;
-        self.rejects.iter_mut().zip(other.rejects).for_each(|(sum, count)| *sum += count);
+        self.rejects
+            .iter_mut()
+            .zip(other.rejects)
+            .for_each(|(sum, count)| *sum += count);
     }
 }

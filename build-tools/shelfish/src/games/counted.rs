@@ -54,7 +54,10 @@ impl fmt::Display for BookCounts {
             f,
             [
                 ("moves of books", self.moves),
-                ("  not reached from the positions to start from (--start), not used", self.unreached),
+                (
+                    "  not reached from the positions to start from (--start), not used",
+                    self.unreached,
+                ),
                 ("  not legal, not used", self.illegal),
                 ("  without weight or result, not used", self.without_result),
             ],
@@ -83,11 +86,17 @@ pub fn chunks(book: &BookFile, starts: &[Position], hashes: Arc<Mutex<Vec<String
         }
     };
     let chunks: io::Result<Chunks> = match book {
-        BookFile::Polyglot(path) => crate::book::polyglot(path).map_err(io::Error::other).map(|book| {
-            push(Sha256::new_with_prefix(book.bytes()));
-            walk(book, starts)
-        }),
-        BookFile::Learning(path) => Learning::open(path).map_err(io::Error::other).map(|book| rows(book, push)),
+        BookFile::Polyglot(path) => {
+            crate::book::polyglot(path)
+                .map_err(io::Error::other)
+                .map(|book| {
+                    push(Sha256::new_with_prefix(book.bytes()));
+                    walk(book, starts)
+                })
+        }
+        BookFile::Learning(path) => Learning::open(path)
+            .map_err(io::Error::other)
+            .map(|book| rows(book, push)),
     };
     chunks.unwrap_or_else(|error| Box::new(core::iter::once(Err(error))))
 }
@@ -95,14 +104,24 @@ pub fn chunks(book: &BookFile, starts: &[Position], hashes: Arc<Mutex<Vec<String
 /// Walks through a Polyglot book, whose weights count as draws.
 fn walk(book: polyglot::PolyglotBook<Vec<u8>>, starts: &[Position]) -> Chunks {
     let initial = [Position::from_chess(&Chess::default())];
-    let mut walk = Some(Walk::new(book, if starts.is_empty() { &initial } else { starts }));
+    let mut walk = Some(Walk::new(
+        book,
+        if starts.is_empty() { &initial } else { starts },
+    ));
     Box::new(core::iter::from_fn(move || {
         let going = walk.as_mut()?;
         let mut counted = Counted::default();
         for (position, moves) in going.by_ref().take(CHUNK) {
             let played = |(m, weight): (Move, u32)| {
-                let results = Results { draws: weight.into(), ..Results::default() };
-                (weight > 0).then_some(PlayedMove { m, results, details: Details::default() })
+                let results = Results {
+                    draws: weight.into(),
+                    ..Results::default()
+                };
+                (weight > 0).then_some(PlayedMove {
+                    m,
+                    results,
+                    details: Details::default(),
+                })
             };
             let all = moves.len();
             let moves: Vec<PlayedMove> = moves.into_iter().filter_map(played).collect();
@@ -124,16 +143,23 @@ fn rows(book: Learning, push: impl FnOnce(Sha256) + 'static) -> Chunks {
     let mut at = Some((String::new(), String::new()));
     let (mut hash, mut push) = (Sha256::new(), Some(push));
     let mut next = move || -> Result<Option<Counted>, LearningError> {
-        let Some((position, m)) = &at else { return Ok(None) };
+        let Some((position, m)) = &at else {
+            return Ok(None);
+        };
         let found = book.rows_behind(position, m, CHUNK)?;
         let mut counted = Counted::default();
-        at = found.last().filter(|_| found.len() == CHUNK).map(|row| (row.position.clone(), row.m.clone()));
+        at = found
+            .last()
+            .filter(|_| found.len() == CHUNK)
+            .map(|row| (row.position.clone(), row.m.clone()));
         for row in found {
             hash.update(row.to_bytes());
             counted.counts.moves += 1;
             match played(&row) {
                 None => counted.counts.illegal += 1,
-                Some((_, played)) if played.results.games() == 0 => counted.counts.without_result += 1,
+                Some((_, played)) if played.results.games() == 0 => {
+                    counted.counts.without_result += 1
+                }
                 Some((position, played)) => counted.positions.push((position, vec![played])),
             }
         }
@@ -145,13 +171,34 @@ fn rows(book: Learning, push: impl FnOnce(Sha256) + 'static) -> Chunks {
         }
         Ok(Some(counted))
     };
-    Box::new(core::iter::from_fn(move || next().map_err(io::Error::other).transpose()))
+    Box::new(core::iter::from_fn(move || {
+        next().map_err(io::Error::other).transpose()
+    }))
 }
 
 /// Converts a row to White's point of view.
 fn played(row: &Row) -> Option<(Position, PlayedMove)> {
     let position: Position = row.position.parse().ok()?;
-    let m = row.m.parse::<UciMove>().ok()?.to_move(position.chess()).ok()?;
-    let (white, black) = position.chess().turn().fold_wb((row.wins, row.losses), (row.losses, row.wins));
-    Some((position, PlayedMove { m, results: Results { white, draws: row.draws, black }, details: Details::default() }))
+    let m = row
+        .m
+        .parse::<UciMove>()
+        .ok()?
+        .to_move(position.chess())
+        .ok()?;
+    let (white, black) = position
+        .chess()
+        .turn()
+        .fold_wb((row.wins, row.losses), (row.losses, row.wins));
+    Some((
+        position,
+        PlayedMove {
+            m,
+            results: Results {
+                white,
+                draws: row.draws,
+                black,
+            },
+            details: Details::default(),
+        },
+    ))
 }

@@ -35,7 +35,9 @@ impl Wanted {
 
     /// Returns the number of buckets; 0 for a book with only results.
     pub fn buckets(&self) -> usize {
-        self.buckets.as_ref().map_or(usize::from(self.ratings), Bucketing::count)
+        self.buckets
+            .as_ref()
+            .map_or(usize::from(self.ratings), Bucketing::count)
     }
 
     /// Returns the details of a game, the game `number` of an input, which is used whole or not. Returns `None` for a book with
@@ -55,28 +57,56 @@ impl Wanted {
         let speed = || Speed::of(game.tag("TimeControl")?).map(|speed| speed as usize);
         let year = || Date::of(game).map(Date::year);
         let source = source.filter(|_| is_whole || !self.linked_only);
-        let listed = || Some(GameId::Listed { source: source?, game: u32::try_from(number).ok()? });
+        let listed = || {
+            Some(GameId::Listed {
+                source: source?,
+                game: u32::try_from(number).ok()?,
+            })
+        };
         let id = || game.tag("Site").and_then(lichess_id).or_else(listed);
         Some(GameDetails {
-            bucket: self.buckets.as_ref().map_or(0, |buckets| buckets.of(speed(), rating, year())),
+            bucket: self
+                .buckets
+                .as_ref()
+                .map_or(0, |buckets| buckets.of(speed(), rating, year())),
             rating: rating.filter(|_| self.ratings),
-            reference: if self.game_ids > 0 { id().and_then(|id| GameRef::new(id, rating, results)) } else { None },
+            reference: if self.game_ids > 0 {
+                id().and_then(|id| GameRef::new(id, rating, results))
+            } else {
+                None
+            },
         })
     }
 
     /// Returns the details of games with unknown properties.
     pub fn unknown(&self) -> Option<GameDetails> {
-        let bucket = self.buckets.as_ref().map_or(0, |buckets| buckets.of(None, None, None));
-        (*self != Wanted::default()).then_some(GameDetails { bucket, rating: None, reference: None })
+        let bucket = self
+            .buckets
+            .as_ref()
+            .map_or(0, |buckets| buckets.of(None, None, None));
+        (*self != Wanted::default()).then_some(GameDetails {
+            bucket,
+            rating: None,
+            reference: None,
+        })
     }
 
     /// Returns the entries of the manifest.
     pub fn describe(&self) -> [(&'static str, Option<String>); 4] {
         [
-            (Wanted::BUCKETS, self.buckets.as_ref().map(Bucketing::to_string)),
+            (
+                Wanted::BUCKETS,
+                self.buckets.as_ref().map(Bucketing::to_string),
+            ),
             (Wanted::RATINGS, self.ratings.then(|| "true".to_owned())),
-            (Wanted::GAME_IDS, (self.game_ids > 0).then(|| self.game_ids.to_string())),
-            (Wanted::LINKED_ONLY, self.linked_only.then(|| "true".to_owned())),
+            (
+                Wanted::GAME_IDS,
+                (self.game_ids > 0).then(|| self.game_ids.to_string()),
+            ),
+            (
+                Wanted::LINKED_ONLY,
+                self.linked_only.then(|| "true".to_owned()),
+            ),
         ]
     }
 
@@ -92,7 +122,13 @@ impl Wanted {
 
 /// Returns the mean of the players' ratings, rounded down; `None` if a rating is missing or invalid.
 pub fn rating(game: &MainLine) -> Option<u64> {
-    let rating = |name| game.tag(name)?.trim().parse::<u64>().ok().filter(|rating| (1..=4095).contains(rating));
+    let rating = |name| {
+        game.tag(name)?
+            .trim()
+            .parse::<u64>()
+            .ok()
+            .filter(|rating| (1..=4095).contains(rating))
+    };
     Some(rating("WhiteElo")?.midpoint(rating("BlackElo")?))
 }
 
@@ -110,7 +146,12 @@ mod tests {
 
     #[test]
     fn details_are_read_from_tags() {
-        let wanted = Wanted { buckets: "speeds,2000".parse().ok(), ratings: true, game_ids: 2, linked_only: false };
+        let wanted = Wanted {
+            buckets: "speeds,2000".parse().ok(),
+            ratings: true,
+            game_ids: 2,
+            linked_only: false,
+        };
         let details = |wanted: &Wanted, tags: &str, is_whole| {
             let game = read_main_line(&format!("{tags}\n\n1. e4 1-0"), 1);
             wanted.of(&game, Results::default(), Some(3), 7, is_whole)
@@ -123,17 +164,36 @@ mod tests {
         assert_eq!((game.bucket, game.rating), (2 * 3 + 1, Some(2000)));
         assert_eq!(game.reference.map(GameRef::id), GameId::lichess("Ab3xYz09"));
         assert_eq!(game.reference.and_then(GameRef::rating), Some(2000));
-        for site in ["Chess.com", "https://lichess.org/study/abcdefgh", "https://lichess.org/Ab3xYz0"] {
-            let game =
-                of(&format!("[Site \"{site}\"]\n[WhiteElo \"?\"]\n[BlackElo \"2000\"]")).expect("details are wanted");
+        for site in [
+            "Chess.com",
+            "https://lichess.org/study/abcdefgh",
+            "https://lichess.org/Ab3xYz0",
+        ] {
+            let game = of(&format!(
+                "[Site \"{site}\"]\n[WhiteElo \"?\"]\n[BlackElo \"2000\"]"
+            ))
+            .expect("details are wanted");
             assert_eq!((game.bucket, game.rating), (6 * 3 + 2, None), "{site}");
-            assert_eq!(game.reference.map(GameRef::id), Some(GameId::Listed { source: 3, game: 7 }), "{site}");
+            assert_eq!(
+                game.reference.map(GameRef::id),
+                Some(GameId::Listed { source: 3, game: 7 }),
+                "{site}"
+            );
         }
         assert_eq!(details(&Wanted::default(), "", true), None);
-        let linked = Wanted { buckets: "since2000".parse().ok(), linked_only: true, ..wanted.clone() };
+        let linked = Wanted {
+            buckets: "since2000".parse().ok(),
+            linked_only: true,
+            ..wanted.clone()
+        };
         for (tags, is_whole, bucket, id) in [
             ("[Date \"1999.12.31\"]", false, 0, None),
-            ("[Date \"1999.12.31\"]", true, 0, Some(GameId::Listed { source: 3, game: 7 })),
+            (
+                "[Date \"1999.12.31\"]",
+                true,
+                0,
+                Some(GameId::Listed { source: 3, game: 7 }),
+            ),
             (
                 "[UTCDate \"2000.01.01\"]\n[Site \"https://lichess.org/Ab3xYz09\"]",
                 false,
@@ -143,7 +203,11 @@ mod tests {
             ("[Date \"????.??.??\"]", false, 2, None),
         ] {
             let game = details(&linked, tags, is_whole).expect("details are wanted");
-            assert_eq!((game.bucket, game.reference.map(GameRef::id)), (bucket, id), "{tags}");
+            assert_eq!(
+                (game.bucket, game.reference.map(GameRef::id)),
+                (bucket, id),
+                "{tags}"
+            );
         }
     }
 }

@@ -28,7 +28,10 @@ impl fmt::Display for GamesError {
                 "{input} has the same games as another input, or as an input of a base: --again counts them twice"
             ),
             GamesError::Weights(input) => {
-                write!(f, "{input} is a Polyglot book, which has weights instead of games and results: build it alone")
+                write!(
+                    f,
+                    "{input} is a Polyglot book, which has weights instead of games and results: build it alone"
+                )
             }
             GamesError::Counted(input) => write!(
                 f,

@@ -56,16 +56,39 @@ pub struct DetailFacts {
 impl DetailFacts {
     /// Reads the facts.
     pub fn of(manifest: &Manifest) -> Result<DetailFacts, InfoError> {
-        let wrong = |name, kind| InfoError { name, value: manifest.info_of(name).unwrap_or("").to_owned(), kind };
-        let buckets = manifest.info_of(Wanted::BUCKETS).map(str::parse::<Bucketing>).transpose();
-        let buckets = buckets.map_err(|error| wrong(Wanted::BUCKETS, InfoErrorKind::Buckets(error)))?;
-        let references = manifest.info_of(Wanted::GAME_IDS).map(str::parse::<usize>).transpose();
-        let references =
-            references.map_err(|error| wrong(Wanted::GAME_IDS, InfoErrorKind::Number(error)))?.unwrap_or(0);
+        let wrong = |name, kind| InfoError {
+            name,
+            value: manifest.info_of(name).unwrap_or("").to_owned(),
+            kind,
+        };
+        let buckets = manifest
+            .info_of(Wanted::BUCKETS)
+            .map(str::parse::<Bucketing>)
+            .transpose();
+        let buckets =
+            buckets.map_err(|error| wrong(Wanted::BUCKETS, InfoErrorKind::Buckets(error)))?;
+        let references = manifest
+            .info_of(Wanted::GAME_IDS)
+            .map(str::parse::<usize>)
+            .transpose();
+        let references = references
+            .map_err(|error| wrong(Wanted::GAME_IDS, InfoErrorKind::Number(error)))?
+            .unwrap_or(0);
         let ratings = manifest.info_of(Wanted::RATINGS).is_some();
-        let sources = manifest.info_of(SOURCE_NAMES).unwrap_or_default().lines().count();
-        let buckets = buckets.as_ref().map_or(usize::from(ratings), Bucketing::count);
-        Ok(DetailFacts { buckets, ratings, references, sources })
+        let sources = manifest
+            .info_of(SOURCE_NAMES)
+            .unwrap_or_default()
+            .lines()
+            .count();
+        let buckets = buckets
+            .as_ref()
+            .map_or(usize::from(ratings), Bucketing::count);
+        Ok(DetailFacts {
+            buckets,
+            ratings,
+            references,
+            sources,
+        })
     }
 
     /// Returns how the details of a move contradict the manifest, if they do.
@@ -96,14 +119,36 @@ mod tests {
 
     #[test]
     fn details_that_contradict_the_manifest_are_found() {
-        let facts = DetailFacts { buckets: 2, ratings: false, references: 1, sources: 1 };
-        let of =
-            |source| GameRef::new(GameId::Listed { source, game: 3 }, None, Results { draws: 1, ..Results::default() });
+        let facts = DetailFacts {
+            buckets: 2,
+            ratings: false,
+            references: 1,
+            sources: 1,
+        };
+        let of = |source| {
+            GameRef::new(
+                GameId::Listed { source, game: 3 },
+                None,
+                Results {
+                    draws: 1,
+                    ..Results::default()
+                },
+            )
+        };
         let games: Vec<GameRef> = [0, 1].into_iter().filter_map(of).collect();
-        let rated = Bucket { ratings: Ratings { games: 1, sum: 2000 }, ..Bucket::default() };
+        let rated = Bucket {
+            ratings: Ratings {
+                games: 1,
+                sum: 2000,
+            },
+            ..Bucket::default()
+        };
         let (known, unknown) = games.split_at(1);
         let contradiction = |buckets: &[Bucket], games: &[GameRef]| {
-            facts.contradiction(&Details { buckets: buckets.to_vec(), games: games.to_vec() })
+            facts.contradiction(&Details {
+                buckets: buckets.to_vec(),
+                games: games.to_vec(),
+            })
         };
         assert_eq!(contradiction(&[Bucket::default(); 2], known), None);
         for (buckets, games, why) in [
@@ -113,7 +158,10 @@ mod tests {
             (&[Bucket::default(); 2], &games[..], "more references"),
             (&[Bucket::default(); 2], unknown, "does not name"),
         ] {
-            assert!(contradiction(buckets, games).is_some_and(|text| text.contains(why)), "{why}");
+            assert!(
+                contradiction(buckets, games).is_some_and(|text| text.contains(why)),
+                "{why}"
+            );
         }
     }
 }

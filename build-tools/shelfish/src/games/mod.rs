@@ -76,7 +76,11 @@ pub fn build(options: &Options, selection: &Selection, again: bool) -> Result<Su
     let downloads = dumps.downloads();
     let described = described(options, selection, &dumps)?;
     let workspace = options.open_workspace::<Played>()?;
-    let bases = options.bases.iter().map(Base::<Played>::open).collect::<Result<Vec<_>, _>>()?;
+    let bases = options
+        .bases
+        .iter()
+        .map(Base::<Played>::open)
+        .collect::<Result<Vec<_>, _>>()?;
     let mut known = KnownGames::default();
     for base in &bases {
         known.add_base(base, &described, again)?;
@@ -84,19 +88,38 @@ pub fn build(options: &Options, selection: &Selection, again: bool) -> Result<Su
     let base_positions = bases.iter().map(Base::positions).sum();
     let run_files = RunFiles::new(workspace.dir(), Disk::new(options.max_disk));
     let rejects = options.create_rejects()?;
-    let first_source = if selection.details.game_ids > 0 { known.names.len() } else { 0 };
+    let first_source = if selection.details.game_ids > 0 {
+        known.names.len()
+    } else {
+        0
+    };
     let games = Games::new(selection.clone(), &options.inputs, first_source);
-    let (runs, input) = gather(&games, options, dumps, &workspace, &run_files, rejects.as_ref())?;
+    let (runs, input) = gather(
+        &games,
+        options,
+        dumps,
+        &workspace,
+        &run_files,
+        rejects.as_ref(),
+    )?;
     for (source, hash) in options.inputs.iter().zip(games.into_hashes()) {
-        if !known.add(&hash, source.file_name().unwrap_or_else(|| source.to_string())) && !again {
+        if !known.add(
+            &hash,
+            source.file_name().unwrap_or_else(|| source.to_string()),
+        ) && !again
+        {
             return Err(GamesError::Repeated(source.clone()));
         }
     }
     known.games += input.games;
     known.whole_games += input.whole_games;
     let kept = options.kept_shards(&bases);
-    let moved = |first: usize| (first > 0 && selection.details.game_ids > 0).then(|| renumbered(first));
-    let bases = bases.into_iter().zip(&known.firsts).map(|(base, first)| base.read(moved(*first), options.threads));
+    let moved =
+        |first: usize| (first > 0 && selection.details.game_ids > 0).then(|| renumbered(first));
+    let bases = bases
+        .into_iter()
+        .zip(&known.firsts)
+        .map(|(base, first)| base.read(moved(*first), options.threads));
     let bases = bases.collect::<Result<_, _>>()?;
     let mut info = described.clone();
     info.insert(GAMES.to_owned(), known.games.to_string());
@@ -107,20 +130,42 @@ pub fn build(options: &Options, selection: &Selection, again: bool) -> Result<Su
         info.insert(SOURCES.to_owned(), known.hashes.join(" "));
         info.insert(SOURCE_NAMES.to_owned(), known.names.join("\n"));
     } else {
-        info.insert(SOURCES.to_owned(), known.sources.into_iter().collect::<Vec<_>>().join(" "));
+        info.insert(
+            SOURCES.to_owned(),
+            known.sources.into_iter().collect::<Vec<_>>().join(" "),
+        );
     }
-    let kind = PlayedMoves { min_games: selection.min_games, wanted: selection.details.clone() };
+    let kind = PlayedMoves {
+        min_games: selection.min_games,
+        wanted: selection.details.clone(),
+    };
     // No book has so many positions that its pages should be larger.
-    let page_blocks = options.page_blocks.unwrap_or(WriterOptions::default().page_blocks);
-    let content = Content { kind, runs, bases, base_positions, info, kept, page_blocks };
-    let written = write(options, &workspace, &run_files, content, Sizes::default(), rejects.as_ref()).map_err(
-        |error| match error {
-            BuildError::Write(WriteError::Empty) => {
-                BuildError::Empty(format!("no position is left; {}", input.report_empty()))
-            }
-            error => error,
-        },
-    )?;
+    let page_blocks = options
+        .page_blocks
+        .unwrap_or(WriterOptions::default().page_blocks);
+    let content = Content {
+        kind,
+        runs,
+        bases,
+        base_positions,
+        info,
+        kept,
+        page_blocks,
+    };
+    let written = write(
+        options,
+        &workspace,
+        &run_files,
+        content,
+        Sizes::default(),
+        rejects.as_ref(),
+    )
+    .map_err(|error| match error {
+        BuildError::Write(WriteError::Empty) => {
+            BuildError::Empty(format!("no position is left; {}", input.report_empty()))
+        }
+        error => error,
+    })?;
     Ok(Summary {
         files: Files::of::<Played, _>(&written, base_positions, described, downloads.current())?,
         moves: written.manifest.total("moves"),
@@ -132,10 +177,21 @@ pub fn build(options: &Options, selection: &Selection, again: bool) -> Result<Su
 }
 
 /// Returns the entries of the manifest for the selection and the inputs.
-fn described(options: &Options, selection: &Selection, dumps: &Dumps) -> Result<BTreeMap<String, String>, GamesError> {
-    let books = || options.inputs.iter().zip(&dumps.dumps).filter_map(|(source, dump)| Some((source, dump.book()?)));
-    if let Some((source, _)) =
-        books().next().filter(|(source, _)| selection.chooses_games() || selection.whole.contains(source))
+fn described(
+    options: &Options,
+    selection: &Selection,
+    dumps: &Dumps,
+) -> Result<BTreeMap<String, String>, GamesError> {
+    let books = || {
+        options
+            .inputs
+            .iter()
+            .zip(&dumps.dumps)
+            .filter_map(|(source, dump)| Some((source, dump.book()?)))
+    };
+    if let Some((source, _)) = books()
+        .next()
+        .filter(|(source, _)| selection.chooses_games() || selection.whole.contains(source))
     {
         return Err(GamesError::Counted(source.clone()));
     }
@@ -169,9 +225,19 @@ struct KnownGames {
 fn renumbered(first: usize) -> Narrow<Played> {
     let moved = move |details: &mut Details| {
         let number = |game: GameRef| match game.id() {
-            GameId::Listed { source, game: number } => {
+            GameId::Listed {
+                source,
+                game: number,
+            } => {
                 let source = u16::try_from(usize::from(source) + first).ok()?;
-                GameRef::new(GameId::Listed { source, game: number }, game.rating(), game.result())
+                GameRef::new(
+                    GameId::Listed {
+                        source,
+                        game: number,
+                    },
+                    game.rating(),
+                    game.result(),
+                )
             }
             GameId::Lichess(_) => Some(game),
         };
@@ -180,10 +246,21 @@ fn renumbered(first: usize) -> Narrow<Played> {
     };
     Box::new(move |mut played| {
         moved(&mut played.ended_details);
-        played.moves.iter_mut().for_each(|played| moved(&mut played.details));
-        let references = played.moves.iter().map(|played| played.details.games.len()).sum::<usize>();
+        played
+            .moves
+            .iter_mut()
+            .for_each(|played| moved(&mut played.details));
+        let references = played
+            .moves
+            .iter()
+            .map(|played| played.details.games.len())
+            .sum::<usize>();
         let buckets = played.ended_details.buckets.len();
-        let weight = Played::weight(played.moves.len(), buckets, references + played.ended_details.games.len());
+        let weight = Played::weight(
+            played.moves.len(),
+            buckets,
+            references + played.ended_details.games.len(),
+        );
         Ok(Some((played, weight)))
     })
 }
@@ -206,12 +283,16 @@ impl KnownGames {
         let unlike = |reason| base.error(BaseErrorKind::Unlike(reason));
         let mut wanted = described.clone();
         if let Some((_, least)) = base.info().iter().find(|(name, _)| name == "min_games") {
-            return Err(unlike(Unlike::MinGames { least: least.clone() }));
+            return Err(unlike(Unlike::MinGames {
+                least: least.clone(),
+            }));
         }
         if base.info().iter().any(|(name, _)| name == PART) {
             return Err(unlike(Unlike::Part));
         }
-        if wanted.remove("min_games").is_some() && base.info().iter().any(|(name, _)| name == WHOLE_GAMES) {
+        if wanted.remove("min_games").is_some()
+            && base.info().iter().any(|(name, _)| name == WHOLE_GAMES)
+        {
             return Err(unlike(Unlike::WholeGames));
         }
         self.firsts.push(self.names.len());
@@ -225,7 +306,9 @@ impl KnownGames {
                     for hash in value.split_ascii_whitespace() {
                         let name = names.next().unwrap_or_default();
                         if !self.add(hash, name.to_owned()) && !again {
-                            return Err(unlike(Unlike::SameInput { name: name.to_owned() }));
+                            return Err(unlike(Unlike::SameInput {
+                                name: name.to_owned(),
+                            }));
                         }
                     }
                 }
@@ -240,7 +323,11 @@ impl KnownGames {
         }
         match wanted.pop_first() {
             None => Ok(()),
-            Some((name, build)) => Err(unlike(Unlike::Setting { name, base: None, build: Some(build) })),
+            Some((name, build)) => Err(unlike(Unlike::Setting {
+                name,
+                base: None,
+                build: Some(build),
+            })),
         }
     }
 }
@@ -248,10 +335,20 @@ impl KnownGames {
 /// Formats the most important counts for humans.
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [games, positions, moves] = [self.games, self.files.positions, self.moves].map(HumanCount);
+        let [games, positions, moves] =
+            [self.games, self.files.positions, self.moves].map(HumanCount);
         let size = self.files.size();
-        writeln!(f, "{games} games, {positions} positions, {moves} moves, {size}, {:.1} s", self.seconds)?;
-        write_rejected(f, self.input.errors.iter().sum(), self.input.read, "games with an error")?;
+        writeln!(
+            f,
+            "{games} games, {positions} positions, {moves} moves, {size}, {:.1} s",
+            self.seconds
+        )?;
+        write_rejected(
+            f,
+            self.input.errors.iter().sum(),
+            self.input.read,
+            "games with an error",
+        )?;
         writeln!(f, "{}", self.files.integrity)
     }
 }
@@ -261,11 +358,19 @@ impl Detailed for Summary {
     fn write_table(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = |n| HumanCount(n).to_string();
         let rate = count((self.input.read as f64 / self.seconds.max(0.001)) as u64);
-        writeln!(f, "games        {:>15}   {:.1} s, {rate} read a second", count(self.games), self.seconds)?;
+        writeln!(
+            f,
+            "games        {:>15}   {:.1} s, {rate} read a second",
+            count(self.games),
+            self.seconds
+        )?;
         writeln!(f, "positions    {:>15}", count(self.files.positions))?;
         writeln!(f, "moves        {:>15}", count(self.moves))?;
         write!(f, "{}", self.files)?;
-        write_counts(f, [("positions of fewer games left out", self.positions_left_out)])?;
+        write_counts(
+            f,
+            [("positions of fewer games left out", self.positions_left_out)],
+        )?;
         write!(f, "{}", self.input)
     }
 }

@@ -55,8 +55,14 @@ pub struct Counts {
 }
 
 /// The errors of games.
-pub const ERRORS: [&str; 6] =
-    ["not a move", "illegal move", "broken tag", "broken comment or variation", "malformed FEN", "too long"];
+pub const ERRORS: [&str; 6] = [
+    "not a move",
+    "illegal move",
+    "broken tag",
+    "broken comment or variation",
+    "malformed FEN",
+    "too long",
+];
 
 fn error_number(kind: &PgnErrorKind) -> usize {
     match kind {
@@ -69,7 +75,10 @@ fn error_number(kind: &PgnErrorKind) -> usize {
     }
 }
 
-fn left_out<S: Serializer>(counts: &[u64; LeftOut::NAMES.len()], serializer: S) -> Result<S::Ok, S::Error> {
+fn left_out<S: Serializer>(
+    counts: &[u64; LeftOut::NAMES.len()],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     serializer.collect_map(named(&LeftOut::NAMES, counts))
 }
 
@@ -81,7 +90,9 @@ impl Counts {
     /// Reports the counts of a build without a result, on one line.
     pub fn report_empty(&self) -> String {
         let text = self.to_string();
-        let lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+        let lines = text
+            .lines()
+            .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
         lines.collect::<Vec<_>>().join("; ")
     }
 }
@@ -94,8 +105,14 @@ impl Total for Counts {
         self.cut += other.cut;
         self.other_variants += other.other_variants;
         self.without_result += other.without_result;
-        self.left_out.iter_mut().zip(other.left_out).for_each(|(sum, count)| *sum += count);
-        self.errors.iter_mut().zip(other.errors).for_each(|(sum, count)| *sum += count);
+        self.left_out
+            .iter_mut()
+            .zip(other.left_out)
+            .for_each(|(sum, count)| *sum += count);
+        self.errors
+            .iter_mut()
+            .zip(other.errors)
+            .for_each(|(sum, count)| *sum += count);
         self.books.add(other.books);
     }
 }
@@ -117,7 +134,12 @@ impl fmt::Display for Counts {
         }
         let errors = self.errors.iter().sum::<u64>();
         if errors > 0 {
-            writeln!(f, "games with an error: {}, of which {} are kept up to there", count(errors), count(self.cut))?;
+            writeln!(
+                f,
+                "games with an error: {}, of which {} are kept up to there",
+                count(errors),
+                count(self.cut)
+            )?;
         }
         for (name, n) in named(&ERRORS, &self.errors) {
             writeln!(f, "  {name}: {}", count(n))?;
@@ -140,7 +162,12 @@ pub struct Games {
 impl Games {
     /// Creates a parser of the games in `sources`. In references, the first input has the number `first_source`.
     pub fn new(selection: Selection, sources: &[Input], first_source: usize) -> Games {
-        Games { selection, sources: sources.to_vec(), first_source, hashes: Arc::default() }
+        Games {
+            selection,
+            sources: sources.to_vec(),
+            first_source,
+            hashes: Arc::default(),
+        }
     }
 
     /// Returns the number of an input in references to its games.
@@ -151,7 +178,9 @@ impl Games {
 
     /// Returns the hashes of the inputs, in their order.
     pub fn into_hashes(self) -> Vec<String> {
-        self.hashes.lock().map_or_else(|_| Vec::new(), |mut hashes| core::mem::take(&mut *hashes))
+        self.hashes
+            .lock()
+            .map_or_else(|_| Vec::new(), |mut hashes| core::mem::take(&mut *hashes))
     }
 
     /// Returns why the selection leaves out a game, if it does.
@@ -160,7 +189,8 @@ impl Games {
             super::Ending::Any => None,
             _ => game.game.positions().last(),
         };
-        self.selection.leaves_out(game, last.as_ref().unwrap_or(game.game.start()))
+        self.selection
+            .leaves_out(game, last.as_ref().unwrap_or(game.game.start()))
     }
 
     /// Returns the result of a game, or `None` if the game is not used. Counts the game.
@@ -195,12 +225,23 @@ impl Games {
 /// Returns the result of a game: the result after its moves, or else that of the tag.
 pub(crate) fn result_of(game: &MainLine) -> Option<Results> {
     let known = |result: &str| match result {
-        "1-0" => Some(Results { white: 1, ..Results::default() }),
-        "1/2-1/2" => Some(Results { draws: 1, ..Results::default() }),
-        "0-1" => Some(Results { black: 1, ..Results::default() }),
+        "1-0" => Some(Results {
+            white: 1,
+            ..Results::default()
+        }),
+        "1/2-1/2" => Some(Results {
+            draws: 1,
+            ..Results::default()
+        }),
+        "0-1" => Some(Results {
+            black: 1,
+            ..Results::default()
+        }),
         _ => None,
     };
-    game.result.and_then(known).or_else(|| known(pgn::result(game.tag("Result")?.trim())?))
+    game.result
+        .and_then(known)
+        .or_else(|| known(pgn::result(game.tag("Result")?.trim())?))
 }
 
 /// A part of an input.
@@ -227,7 +268,10 @@ impl Parse for Games {
         };
         let hash = Arc::new(Mutex::new(Sha256::new()));
         let hashes = self.hashes.clone();
-        let mut texts = GameTexts::new(Hashed { text, hash: hash.clone() });
+        let mut texts = GameTexts::new(Hashed {
+            text,
+            hash: hash.clone(),
+        });
         let mut is_over = false;
         Box::new(core::iter::from_fn(move || {
             if is_over {
@@ -287,7 +331,13 @@ impl Parse for Games {
                             None => tally::push(&mut payload, move_code(played.m), played.results),
                             Some(game) => {
                                 let wanted = &self.selection.details;
-                                tally::push_detailed(&mut payload, move_code(played.m), played.results, game, wanted);
+                                tally::push_detailed(
+                                    &mut payload,
+                                    move_code(played.m),
+                                    played.results,
+                                    game,
+                                    wanted,
+                                );
                             }
                         }
                     }
@@ -298,17 +348,33 @@ impl Parse for Games {
         };
         let source_number = self.source_number(source);
         let is_whole = self.selection.whole.contains(source);
-        let max_plies = if is_whole { usize::MAX } else { self.selection.max_plies };
+        let max_plies = if is_whole {
+            usize::MAX
+        } else {
+            self.selection.max_plies
+        };
         for text in games {
             counts.read += 1;
             let game = read_main_line(&decoded(&text.text), text.line);
             let used = self.use_of(&game, is_whole, counts);
             if let Some(error) = &game.error {
-                rows.push_str(&rejects::row(source, error.line, "game", &error.kind.to_string(), &text.text));
+                rows.push_str(&rejects::row(
+                    source,
+                    error.line,
+                    "game",
+                    &error.kind.to_string(),
+                    &text.text,
+                ));
             }
             let Some(results) = used else { continue };
             let wanted = &self.selection.details;
-            let details = wanted.of(&game, results, source_number, text.number.wrapping_sub(1), is_whole);
+            let details = wanted.of(
+                &game,
+                results,
+                source_number,
+                text.number.wrapping_sub(1),
+                is_whole,
+            );
             for LastMove { key, last_move, .. } in game.game.last_moves(max_plies) {
                 let code = last_move.map_or(END, move_code);
                 payload.clear();
@@ -317,7 +383,9 @@ impl Parse for Games {
                 }
                 match details {
                     None => tally::push(&mut payload, code, results),
-                    Some(details) => tally::push_detailed(&mut payload, code, results, details, wanted),
+                    Some(details) => {
+                        tally::push_detailed(&mut payload, code, results, details, wanted)
+                    }
                 }
                 sorter.push(&key, &payload)?;
                 count += 1;

@@ -65,7 +65,8 @@ pub struct Range<T> {
 
 impl<T: PartialOrd> Range<T> {
     fn contains(&self, value: &T) -> bool {
-        self.least.as_ref().is_none_or(|least| least <= value) && self.most.as_ref().is_none_or(|most| value <= most)
+        self.least.as_ref().is_none_or(|least| least <= value)
+            && self.most.as_ref().is_none_or(|most| value <= most)
     }
 }
 
@@ -73,11 +74,25 @@ impl FromStr for Range<u32> {
     type Err = RangeError;
 
     fn from_str(text: &str) -> Result<Range<u32>, RangeError> {
-        let error = || RangeError { found: text.to_owned() };
+        let error = || RangeError {
+            found: text.to_owned(),
+        };
         let (least, most) = text.split_once('-').ok_or_else(error)?;
-        let end = |text: &str| (!text.is_empty()).then(|| text.parse().map_err(|_| error())).transpose();
-        let range = Range { least: end(least)?, most: end(most)? };
-        if range.least.zip(range.most).is_some_and(|(least, most)| least > most) || text == "-" {
+        let end = |text: &str| {
+            (!text.is_empty())
+                .then(|| text.parse().map_err(|_| error()))
+                .transpose()
+        };
+        let range = Range {
+            least: end(least)?,
+            most: end(most)?,
+        };
+        if range
+            .least
+            .zip(range.most)
+            .is_some_and(|(least, most)| least > most)
+            || text == "-"
+        {
             return Err(error());
         }
         Ok(range)
@@ -93,7 +108,11 @@ pub struct RangeError {
 
 impl fmt::Display for RangeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "expected two ratings such as 1600-2200, 2000- or -1500, found {:?}", self.found)
+        write!(
+            f,
+            "expected two ratings such as 1600-2200, 2000- or -1500, found {:?}",
+            self.found
+        )
     }
 }
 
@@ -117,7 +136,9 @@ pub struct Date {
 impl Date {
     /// Returns the date of a game.
     pub fn of(game: &MainLine) -> Option<Date> {
-        game.tag("UTCDate").and_then(Date::of_pgn).or_else(|| Date::of_pgn(game.tag("Date")?))
+        game.tag("UTCDate")
+            .and_then(Date::of_pgn)
+            .or_else(|| Date::of_pgn(game.tag("Date")?))
     }
 
     /// Returns the year.
@@ -128,16 +149,33 @@ impl Date {
     /// Parses a date of PGN, `2013.01.31`, with `??` for unknown parts.
     fn of_pgn(text: &str) -> Option<Date> {
         let mut parts = text.split('.');
-        let mut number = || parts.next().map(|part| part.trim().parse::<u16>().unwrap_or(0)).unwrap_or(0);
+        let mut number = || {
+            parts
+                .next()
+                .map(|part| part.trim().parse::<u16>().unwrap_or(0))
+                .unwrap_or(0)
+        };
         let (year, month, day) = (number(), number(), number());
-        (year > 0).then(|| Date { year, month: month.min(12) as u8, day: day.min(31) as u8 })
+        (year > 0).then(|| Date {
+            year,
+            month: month.min(12) as u8,
+            day: day.min(31) as u8,
+        })
     }
 
     /// Returns the last date of this year or month.
     pub fn last(self) -> Date {
         let full = |part: u8| if part == 0 { u8::MAX } else { part };
-        let day = if self.month == 0 { u8::MAX } else { full(self.day) };
-        Date { month: full(self.month), day, ..self }
+        let day = if self.month == 0 {
+            u8::MAX
+        } else {
+            full(self.day)
+        };
+        Date {
+            month: full(self.month),
+            day,
+            ..self
+        }
     }
 }
 
@@ -145,8 +183,12 @@ impl FromStr for Date {
     type Err = DateError;
 
     fn from_str(text: &str) -> Result<Date, DateError> {
-        let wrong = || DateError { found: text.to_owned() };
-        let parts = text.split('-').map(|part| part.parse::<u16>().map_err(|_| wrong()));
+        let wrong = || DateError {
+            found: text.to_owned(),
+        };
+        let parts = text
+            .split('-')
+            .map(|part| part.parse::<u16>().map_err(|_| wrong()));
         let parts = parts.collect::<Result<Vec<u16>, DateError>>()?;
         let (year, month, day) = match parts[..] {
             [year] => (year, 0, 0),
@@ -154,7 +196,11 @@ impl FromStr for Date {
             [year, month @ 1..=12, day @ 1..=31] => (year, month, day),
             _ => return Err(wrong()),
         };
-        Ok(Date { year, month: month as u8, day: day as u8 })
+        Ok(Date {
+            year,
+            month: month as u8,
+            day: day as u8,
+        })
     }
 }
 
@@ -167,7 +213,11 @@ pub struct DateError {
 
 impl fmt::Display for DateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "expected a date such as 2013, 2013-01 or 2013-01-31, found {:?}", self.found)
+        write!(
+            f,
+            "expected a date such as 2013, 2013-01 or 2013-01-31, found {:?}",
+            self.found
+        )
     }
 }
 
@@ -221,7 +271,12 @@ impl Speed {
         let (base, increment) = control.split_once('+').unwrap_or((control, "0"));
         let (base, increment): (u64, u64) = (base.parse().ok()?, increment.parse().ok()?);
         let seconds = increment.checked_mul(40)?.checked_add(base)?;
-        Some(Speed::CUTS.iter().find(|(cut, _)| seconds < *cut).map_or(Speed::Correspondence, |(_, speed)| *speed))
+        Some(
+            Speed::CUTS
+                .iter()
+                .find(|(cut, _)| seconds < *cut)
+                .map_or(Speed::Correspondence, |(_, speed)| *speed),
+        )
     }
 
     fn name(self) -> &'static str {
@@ -269,14 +324,20 @@ impl Selection {
             return Some(LeftOut::Bot);
         }
         let mean = || rating(game).map(|mean| mean as u32);
-        if self.ratings.is_some_and(|ratings| !mean().is_some_and(|mean| ratings.contains(&mean))) {
+        if self
+            .ratings
+            .is_some_and(|ratings| !mean().is_some_and(|mean| ratings.contains(&mean)))
+        {
             return Some(LeftOut::Rating);
         }
         let speed = || Speed::of(game.tag("TimeControl")?);
         if !self.speeds.is_empty() && !speed().is_some_and(|speed| self.speeds.contains(&speed)) {
             return Some(LeftOut::Speed);
         }
-        if self.dates.is_some_and(|dates| !Date::of(game).is_some_and(|date| dates.contains(&date))) {
+        if self
+            .dates
+            .is_some_and(|dates| !Date::of(game).is_some_and(|date| dates.contains(&date)))
+        {
             return Some(LeftOut::Date);
         }
         let is_so = match self.ending {
@@ -292,7 +353,13 @@ impl Selection {
         let usual = Selection::default();
         let [own, usual] = [self, &usual].map(|selection| {
             let details = Wanted::default();
-            Selection { min_games: 1, whole: Vec::new(), starts: Vec::new(), details, ..selection.clone() }
+            Selection {
+                min_games: 1,
+                whole: Vec::new(),
+                starts: Vec::new(),
+                details,
+                ..selection.clone()
+            }
         });
         own != usual
     }
@@ -305,10 +372,19 @@ impl Selection {
         let speeds: Vec<&str> = speeds.into_iter().map(Speed::name).collect();
         let date = |date: Option<Date>| date.map(|date| date.to_string());
         [
-            ("max_plies", Some(self.max_plies.to_string()).filter(|_| self.max_plies != usize::MAX)),
-            ("min_games", Some(self.min_games.to_string()).filter(|_| self.min_games > 1)),
+            (
+                "max_plies",
+                Some(self.max_plies.to_string()).filter(|_| self.max_plies != usize::MAX),
+            ),
+            (
+                "min_games",
+                Some(self.min_games.to_string()).filter(|_| self.min_games > 1),
+            ),
             ("ratings", self.ratings.map(|ratings| ratings.to_string())),
-            ("speeds", Some(speeds.join(",")).filter(|speeds| !speeds.is_empty())),
+            (
+                "speeds",
+                Some(speeds.join(",")).filter(|speeds| !speeds.is_empty()),
+            ),
             ("since", date(self.dates.and_then(|dates| dates.least))),
             ("until", date(self.dates.and_then(|dates| dates.most))),
             (
@@ -363,23 +439,85 @@ mod tests {
         let last = game.game.positions().last().ok_or("no position")?;
         let all = Selection::default();
         let dates = |least: &str, most: &str| -> Result<Option<Range<Date>>, DateError> {
-            Ok(Some(Range { least: Some(least.parse()?), most: Some(most.parse::<Date>()?.last()) }))
+            Ok(Some(Range {
+                least: Some(least.parse()?),
+                most: Some(most.parse::<Date>()?.last()),
+            }))
         };
         for (selection, expected) in [
             (all.clone(), None),
-            (Selection { ratings: Some("1900-".parse()?), ..all.clone() }, None),
-            (Selection { ratings: Some("1901-".parse()?), ..all.clone() }, Some(LeftOut::Rating)),
-            (Selection { speeds: vec![Speed::Blitz], ..all.clone() }, None),
-            (Selection { speeds: vec![Speed::Rapid], ..all.clone() }, Some(LeftOut::Speed)),
-            (Selection { dates: dates("2013", "2013-02")?, ..all.clone() }, None),
-            (Selection { dates: dates("2013-03", "2014")?, ..all.clone() }, Some(LeftOut::Date)),
-            (Selection { ending: Ending::Mate, ..all.clone() }, None),
-            (Selection { ending: Ending::Stalemate, ..all.clone() }, Some(LeftOut::Ending)),
+            (
+                Selection {
+                    ratings: Some("1900-".parse()?),
+                    ..all.clone()
+                },
+                None,
+            ),
+            (
+                Selection {
+                    ratings: Some("1901-".parse()?),
+                    ..all.clone()
+                },
+                Some(LeftOut::Rating),
+            ),
+            (
+                Selection {
+                    speeds: vec![Speed::Blitz],
+                    ..all.clone()
+                },
+                None,
+            ),
+            (
+                Selection {
+                    speeds: vec![Speed::Rapid],
+                    ..all.clone()
+                },
+                Some(LeftOut::Speed),
+            ),
+            (
+                Selection {
+                    dates: dates("2013", "2013-02")?,
+                    ..all.clone()
+                },
+                None,
+            ),
+            (
+                Selection {
+                    dates: dates("2013-03", "2014")?,
+                    ..all.clone()
+                },
+                Some(LeftOut::Date),
+            ),
+            (
+                Selection {
+                    ending: Ending::Mate,
+                    ..all.clone()
+                },
+                None,
+            ),
+            (
+                Selection {
+                    ending: Ending::Stalemate,
+                    ..all.clone()
+                },
+                Some(LeftOut::Ending),
+            ),
         ] {
-            assert_eq!(selection.leaves_out(&game, &last), expected, "{selection:?}");
+            assert_eq!(
+                selection.leaves_out(&game, &last),
+                expected,
+                "{selection:?}"
+            );
         }
         let bot = read_main_line("[WhiteTitle \"BOT\"]\n\n1. e4 *", 1);
-        assert_eq!(Selection { no_bots: true, ..all }.leaves_out(&bot, &Chess::default()), Some(LeftOut::Bot));
+        assert_eq!(
+            Selection {
+                no_bots: true,
+                ..all
+            }
+            .leaves_out(&bot, &Chess::default()),
+            Some(LeftOut::Bot)
+        );
         Ok(())
     }
 

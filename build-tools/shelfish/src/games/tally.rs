@@ -70,25 +70,57 @@ impl Entry {
     }
 
     fn push(&self, payload: &mut Vec<u8>) {
-        let Some(details) = &self.details else { return push(payload, self.code, self.results) };
-        let EntryDetails { bucket, buckets, ratings, most, games } = &**details;
-        push(payload, [self.code[0], self.code[1] | DETAILED], self.results);
-        for number in [*bucket as u64, *buckets as u64, ratings.games, ratings.sum, *most as u64, games.len() as u64] {
+        let Some(details) = &self.details else {
+            return push(payload, self.code, self.results);
+        };
+        let EntryDetails {
+            bucket,
+            buckets,
+            ratings,
+            most,
+            games,
+        } = &**details;
+        push(
+            payload,
+            [self.code[0], self.code[1] | DETAILED],
+            self.results,
+        );
+        for number in [
+            *bucket as u64,
+            *buckets as u64,
+            ratings.games,
+            ratings.sum,
+            *most as u64,
+            games.len() as u64,
+        ] {
             leb128::push(payload, number);
         }
-        games.iter().for_each(|game| payload.extend_from_slice(&game.to_bits().to_le_bytes()));
+        games
+            .iter()
+            .for_each(|game| payload.extend_from_slice(&game.to_bits().to_le_bytes()));
     }
 
     fn take(payload: &mut &[u8]) -> Result<Entry, SpoolError> {
         let (&[low, high], rest) = payload.split_first_chunk().ok_or(SpoolError::Short)?;
         *payload = rest;
         let mut number = || leb128::take(payload).ok_or(SpoolError::Short);
-        let results = Results { white: number()?, draws: number()?, black: number()? };
+        let results = Results {
+            white: number()?,
+            draws: number()?,
+            black: number()?,
+        };
         if high & DETAILED == 0 {
-            return Ok(Entry { code: [low, high], results, details: None });
+            return Ok(Entry {
+                code: [low, high],
+                results,
+                details: None,
+            });
         }
         let (bucket, buckets) = (number()? as usize, number()? as usize);
-        let ratings = Ratings { games: number()?, sum: number()? };
+        let ratings = Ratings {
+            games: number()?,
+            sum: number()?,
+        };
         let (most, count) = (number()? as usize, number()? as usize);
         let mut games = Vec::new();
         for _ in 0..count {
@@ -96,8 +128,18 @@ impl Entry {
             *payload = rest;
             games.extend(GameRef::from_bits(u64::from_le_bytes(*bits)));
         }
-        let details = EntryDetails { bucket, buckets, ratings, most, games };
-        Ok(Entry { code: [low, high & !DETAILED], results, details: Some(Box::new(details)) })
+        let details = EntryDetails {
+            bucket,
+            buckets,
+            ratings,
+            most,
+            games,
+        };
+        Ok(Entry {
+            code: [low, high & !DETAILED],
+            results,
+            details: Some(Box::new(details)),
+        })
     }
 }
 
@@ -120,7 +162,8 @@ impl Merging for Tally {
     fn push(&mut self, mut payload: &[u8]) -> Result<(), SpoolError> {
         while !payload.is_empty() {
             let entry = Entry::take(&mut payload)?;
-            let is_same = |other: &&mut Entry| other.code == entry.code && other.bucket() == entry.bucket();
+            let is_same =
+                |other: &&mut Entry| other.code == entry.code && other.bucket() == entry.bucket();
             match self.0.iter_mut().find(is_same) {
                 Some(sum) => sum.add(entry),
                 None => self.0.push(entry),
@@ -130,7 +173,8 @@ impl Merging for Tally {
     }
 
     fn finish(mut self) -> Result<Vec<u8>, SpoolError> {
-        self.0.sort_unstable_by_key(|entry| (entry.code, entry.bucket()));
+        self.0
+            .sort_unstable_by_key(|entry| (entry.code, entry.bucket()));
         let mut payload = Vec::new();
         for mut entry in self.0 {
             if let Some(details) = &mut entry.details {
@@ -156,8 +200,17 @@ pub fn push_kept(payload: &mut Vec<u8>) {
 }
 
 /// Appends a move of one game, with details of the game.
-pub fn push_detailed(payload: &mut Vec<u8>, code: [u8; 2], results: Results, game: GameDetails, wanted: &Wanted) {
-    let ratings = Ratings { games: game.rating.map_or(0, |_| 1), sum: game.rating.unwrap_or(0) };
+pub fn push_detailed(
+    payload: &mut Vec<u8>,
+    code: [u8; 2],
+    results: Results,
+    game: GameDetails,
+    wanted: &Wanted,
+) {
+    let ratings = Ratings {
+        games: game.rating.map_or(0, |_| 1),
+        sum: game.rating.unwrap_or(0),
+    };
     let details = EntryDetails {
         bucket: game.bucket,
         buckets: wanted.buckets(),
@@ -165,24 +218,41 @@ pub fn push_detailed(payload: &mut Vec<u8>, code: [u8; 2], results: Results, gam
         most: wanted.game_ids.into(),
         games: game.reference.into_iter().collect(),
     };
-    Entry { code, results, details: Some(Box::new(details)) }.push(payload);
+    Entry {
+        code,
+        results,
+        details: Some(Box::new(details)),
+    }
+    .push(payload);
 }
 
 /// Returns the games of each move of a payload. The entries of a move are adjacent.
 fn moves(mut payload: &[u8]) -> Result<Vec<([u8; 2], Results, Details)>, SpoolError> {
     let mut moves: Vec<([u8; 2], Results, Details)> = Vec::new();
     while !payload.is_empty() {
-        let Entry { code, results, details } = Entry::take(&mut payload)?;
+        let Entry {
+            code,
+            results,
+            details,
+        } = Entry::take(&mut payload)?;
         if code == KEPT {
             continue;
         }
         if moves.last().is_none_or(|(last, ..)| *last != code) {
             moves.push((code, Results::default(), Details::default()));
         }
-        let Some((_, sum, sums)) = moves.last_mut() else { continue };
+        let Some((_, sum, sums)) = moves.last_mut() else {
+            continue;
+        };
         *sum = add(*sum, results);
         if let Some(details) = details {
-            let EntryDetails { bucket, buckets, ratings, most, games } = *details;
+            let EntryDetails {
+                bucket,
+                buckets,
+                ratings,
+                most,
+                games,
+            } = *details;
             sums.buckets.resize(buckets, Bucket::default());
             if let Some(sum) = sums.buckets.get_mut(bucket) {
                 *sum = Bucket { results, ratings };
@@ -211,21 +281,42 @@ impl Kind for PlayedMoves {
                 return push(&mut payload, code, results);
             }
             let mut games = details.games.clone();
-            let whole = [Bucket { results, ratings: Ratings::default() }];
-            let buckets = if details.buckets.is_empty() { &whole } else { &details.buckets[..] };
+            let whole = [Bucket {
+                results,
+                ratings: Ratings::default(),
+            }];
+            let buckets = if details.buckets.is_empty() {
+                &whole
+            } else {
+                &details.buckets[..]
+            };
             for (bucket, &Bucket { results, ratings }) in buckets.iter().enumerate() {
                 if results != Results::default() {
                     let (buckets, most) = (details.buckets.len(), self.wanted.game_ids.into());
                     let games = std::mem::take(&mut games);
-                    let details = EntryDetails { bucket, buckets, ratings, most, games };
-                    Entry { code, results, details: Some(Box::new(details)) }.push(&mut payload);
+                    let details = EntryDetails {
+                        bucket,
+                        buckets,
+                        ratings,
+                        most,
+                        games,
+                    };
+                    Entry {
+                        code,
+                        results,
+                        details: Some(Box::new(details)),
+                    }
+                    .push(&mut payload);
                 }
             }
         };
         if played.ended != Results::default() {
             push_all(END, played.ended, &played.ended_details);
         }
-        played.moves.iter().for_each(|played| push_all(move_code(played.m), played.results, &played.details));
+        played
+            .moves
+            .iter()
+            .for_each(|played| push_all(move_code(played.m), played.results, &played.details));
         payload
     }
 
@@ -234,7 +325,11 @@ impl Kind for PlayedMoves {
         let mut rest = payload;
         while !rest.is_empty() {
             // Most positions have one move, which needs no allocation.
-            let Entry { code, results, details } = Entry::take(&mut rest)?;
+            let Entry {
+                code,
+                results,
+                details,
+            } = Entry::take(&mut rest)?;
             is_kept |= code == KEPT;
             count += usize::from(code != END && code != KEPT);
             games = games.saturating_add(results.games());
@@ -245,21 +340,45 @@ impl Kind for PlayedMoves {
             count = moves.iter().filter(|(code, ..)| *code != END).count();
             references = moves.iter().map(|(.., details)| details.games.len()).sum();
         }
-        Ok((is_kept || games >= self.min_games).then(|| Played::weight(count, self.wanted.buckets(), references)))
+        Ok((is_kept || games >= self.min_games)
+            .then(|| Played::weight(count, self.wanted.buckets(), references)))
     }
 
-    fn decode(&self, key: &[u8], payload: &[u8], (): &mut (), _: &mut String) -> Result<Played, SpoolError> {
+    fn decode(
+        &self,
+        key: &[u8],
+        payload: &[u8],
+        (): &mut (),
+        _: &mut String,
+    ) -> Result<Played, SpoolError> {
         let position = Key::decode(key).map_err(SpoolError::Key)?;
         let moves = moves(payload)?;
-        let buckets = moves.iter().map(|(.., details)| details.buckets.len()).max().unwrap_or(0);
-        let none = Details { buckets: vec![Bucket::default(); buckets], games: Vec::new() };
-        let mut played = Played { position, ended: Results::default(), ended_details: none, moves: Vec::new() };
+        let buckets = moves
+            .iter()
+            .map(|(.., details)| details.buckets.len())
+            .max()
+            .unwrap_or(0);
+        let none = Details {
+            buckets: vec![Bucket::default(); buckets],
+            games: Vec::new(),
+        };
+        let mut played = Played {
+            position,
+            ended: Results::default(),
+            ended_details: none,
+            moves: Vec::new(),
+        };
         for (code, results, details) in moves {
             if code == END {
                 (played.ended, played.ended_details) = (results, details);
             } else {
-                let m = move_of(code, played.position.chess().board()).ok_or(SpoolError::Move(code))?;
-                played.moves.push(PlayedMove { m, results, details });
+                let m =
+                    move_of(code, played.position.chess().board()).ok_or(SpoolError::Move(code))?;
+                played.moves.push(PlayedMove {
+                    m,
+                    results,
+                    details,
+                });
             }
         }
         Played::sort(&mut played.moves);

@@ -20,7 +20,9 @@ impl BookFile {
     /// Recognises a book by its first bytes or its name. Returns `None` for other files.
     pub fn of(path: &Path) -> io::Result<Option<BookFile>> {
         let mut head = Vec::with_capacity(SQLITE.len());
-        File::open(path)?.take(SQLITE.len() as u64).read_to_end(&mut head)?;
+        File::open(path)?
+            .take(SQLITE.len() as u64)
+            .read_to_end(&mut head)?;
         Ok(match (head == SQLITE, is_polyglot_name(path)) {
             (true, _) => Some(BookFile::Learning(path.to_owned())),
             (_, true) => Some(BookFile::Polyglot(path.to_owned())),
@@ -31,5 +33,6 @@ impl BookFile {
 
 /// Returns whether a file is named like a Polyglot book, which has no magic number.
 pub fn is_polyglot_name(path: &Path) -> bool {
-    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("bin"))
+    path.extension()
+        .is_some_and(|ending| ending.eq_ignore_ascii_case("bin"))
 }

@@ -9,7 +9,10 @@ use super::zstd_stream::{Decompressed, MAX_WINDOW_LOG, zstd_stream};
 /// Returns the largest window of a zstd frame that is accepted with `memory` bytes of memory for all, as a power of two: at
 /// most a quarter of the memory.
 pub fn max_window_log(memory: usize) -> u32 {
-    (memory / 4).checked_ilog2().unwrap_or(0).clamp(10, MAX_WINDOW_LOG)
+    (memory / 4)
+        .checked_ilog2()
+        .unwrap_or(0)
+        .clamp(10, MAX_WINDOW_LOG)
 }
 
 /// Error of a zstd frame whose window exceeds the memory.
@@ -24,7 +27,10 @@ struct WindowError {
 impl fmt::Display for WindowError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let WindowError { window, max } = self;
-        write!(f, "its zstd frames need {window} bytes of memory, expected at most {max}: ")?;
+        write!(
+            f,
+            "its zstd frames need {window} bytes of memory, expected at most {max}: "
+        )?;
         match max.ilog2() {
             MAX_WINDOW_LOG => f.write_str("decompress it with `zstd -d --long=31` first"),
             _ => f.write_str("use four times as much --max-memory, or decompress it first"),
@@ -55,9 +61,14 @@ pub(super) enum Compression {
 impl Compression {
     /// Recognises the compression of a file by its first bytes, and returns the memory that decompression takes.
     pub fn of(head: &[u8], decoders: usize) -> (Compression, usize) {
-        let is_zstd = matches!(head, [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..]);
+        let is_zstd = matches!(
+            head,
+            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..]
+        );
         match head {
-            _ if decoders > 0 && frames::is_pzstd(head) => (Compression::Pzstd { decoders }, frames::memory(decoders)),
+            _ if decoders > 0 && frames::is_pzstd(head) => {
+                (Compression::Pzstd { decoders }, frames::memory(decoders))
+            }
             _ if is_zstd => (Compression::Zstd, zstd_window(head)),
             [0x1f, 0x8b, ..] => (Compression::Gzip, 0),
             [b'B', b'Z', b'h', b'1'..=b'9', 0x31 | 0x17, ..] => (Compression::Bzip2, 0),
@@ -69,9 +80,10 @@ impl Compression {
     pub fn check_window(self, window: usize, max_window_log: u32) -> io::Result<()> {
         let max = 1 << max_window_log;
         match self {
-            Compression::Zstd if window > max => {
-                Err(io::Error::new(io::ErrorKind::InvalidData, WindowError { window, max }))
-            }
+            Compression::Zstd if window > max => Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                WindowError { window, max },
+            )),
             _ => Ok(()),
         }
     }
@@ -112,9 +124,11 @@ impl CompressedText {
     /// Returns a reader of the text.
     pub fn decode(self) -> io::Result<Box<dyn Read + Send>> {
         match self.compression {
-            Compression::Pzstd { decoders } => {
-                Ok(Box::new(frames::Text::new(self.bytes, decoders, self.max_window_log)))
-            }
+            Compression::Pzstd { decoders } => Ok(Box::new(frames::Text::new(
+                self.bytes,
+                decoders,
+                self.max_window_log,
+            ))),
             compression => compression.stream(self.bytes, self.max_window_log),
         }
     }

@@ -44,7 +44,11 @@ pub struct DumpOptions {
 
 impl Default for DumpOptions {
     fn default() -> DumpOptions {
-        DumpOptions { download_policy: DownloadPolicy::default(), decoders: 0, max_window_log: MAX_WINDOW_LOG }
+        DumpOptions {
+            download_policy: DownloadPolicy::default(),
+            decoders: 0,
+            max_window_log: MAX_WINDOW_LOG,
+        }
     }
 }
 
@@ -83,22 +87,37 @@ impl Dumps {
     pub fn open(inputs: &[Input], options: DumpOptions) -> Result<Dumps, InputError> {
         let read = Arc::new(AtomicU64::new(0));
         let open = |input: &Input| {
-            Dump::open(input, read.clone(), options).map_err(|error| InputError::Read { input: input.clone(), error })
+            Dump::open(input, read.clone(), options).map_err(|error| InputError::Read {
+                input: input.clone(),
+                error,
+            })
         };
-        Ok(Dumps { dumps: inputs.iter().map(open).collect::<Result<_, _>>()?, read })
+        Ok(Dumps {
+            dumps: inputs.iter().map(open).collect::<Result<_, _>>()?,
+            read,
+        })
     }
 
     /// Returns the states of the downloads.
     pub fn downloads(&self) -> Downloads {
-        Downloads(self.dumps.iter().filter_map(|dump| dump.download.clone()).collect())
+        Downloads(
+            self.dumps
+                .iter()
+                .filter_map(|dump| dump.download.clone())
+                .collect(),
+        )
     }
 
     /// Checks that all dumps are of a kind.
     pub fn expect(&self, inputs: &[Input], kind: DumpKind) -> Result<(), InputError> {
         for (input, dump) in inputs.iter().zip(&self.dumps) {
             match (dump.kind(input), kind) {
-                (Some(DumpKind::Games), DumpKind::Evaluations) => return Err(InputError::Games(input.clone())),
-                (Some(DumpKind::Evaluations), DumpKind::Games) => return Err(InputError::Evaluations(input.clone())),
+                (Some(DumpKind::Games), DumpKind::Evaluations) => {
+                    return Err(InputError::Games(input.clone()));
+                }
+                (Some(DumpKind::Evaluations), DumpKind::Games) => {
+                    return Err(InputError::Evaluations(input.clone()));
+                }
                 (None, DumpKind::Games) => return Err(InputError::Unknown(input.clone())),
                 // Lines that are not evaluations are rejected, each with its reason.
                 (None, DumpKind::Evaluations) | (Some(_), _) => {}
@@ -115,7 +134,10 @@ pub struct Downloads(Vec<Arc<Mutex<Download>>>);
 impl Downloads {
     /// Returns the current states.
     pub fn current(&self) -> Vec<Download> {
-        self.0.iter().filter_map(|download| Some(download.lock().ok()?.clone())).collect()
+        self.0
+            .iter()
+            .filter_map(|download| Some(download.lock().ok()?.clone()))
+            .collect()
     }
 }
 
@@ -144,8 +166,15 @@ impl Dump {
     /// Opens a dump. `read` counts the bytes that are read of it.
     pub fn open(input: &Input, read: Arc<AtomicU64>, options: DumpOptions) -> io::Result<Dump> {
         let mut download = None;
-        if input.path().is_none() && input.file_name().is_some_and(|name| is_polyglot_name(name.as_ref())) {
-            return Err(io::Error::new(io::ErrorKind::Unsupported, BOOKS_FROM_FILES_ONLY));
+        if input.path().is_none()
+            && input
+                .file_name()
+                .is_some_and(|name| is_polyglot_name(name.as_ref()))
+        {
+            return Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                BOOKS_FROM_FILES_ONLY,
+            ));
         }
         let (reader, size): (Box<dyn Read + Send>, _) = match input {
             Input::Stdin => (Box::new(io::stdin()), None),
@@ -176,37 +205,69 @@ impl Dump {
                     let window = table.memory();
                     let content = Content::Rows(Box::new(table));
                     let kind = Some(DumpKind::Evaluations);
-                    return Ok(Dump { content, window, size: Some(metadata.len()), kind, download });
+                    return Ok(Dump {
+                        content,
+                        window,
+                        size: Some(metadata.len()),
+                        kind,
+                        download,
+                    });
                 }
                 (Box::new(file), metadata.is_file().then_some(metadata.len()))
             }
         };
-        Ok(Dump { download, ..Dump::sniff(Counted { reader, read }, size, options)? })
+        Ok(Dump {
+            download,
+            ..Dump::sniff(Counted { reader, read }, size, options)?
+        })
     }
 
     fn sniff(
         mut reader: impl Read + Send + 'static,
         size: Option<u64>,
-        DumpOptions { decoders, max_window_log, .. }: DumpOptions,
+        DumpOptions {
+            decoders,
+            max_window_log,
+            ..
+        }: DumpOptions,
     ) -> io::Result<Dump> {
         let mut head = Vec::with_capacity(HEAD);
         reader.by_ref().take(HEAD as u64).read_to_end(&mut head)?;
         if head.starts_with(PARQUET_MARK) {
-            return Err(io::Error::new(io::ErrorKind::Unsupported, PARQUET_FROM_FILES_ONLY));
+            return Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                PARQUET_FROM_FILES_ONLY,
+            ));
         }
         if head.starts_with(b"SQLite f") {
-            return Err(io::Error::new(io::ErrorKind::Unsupported, BOOKS_FROM_FILES_ONLY));
+            return Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                BOOKS_FROM_FILES_ONLY,
+            ));
         }
         let (compression, window) = Compression::of(&head, decoders);
         compression.check_window(window, max_window_log)?;
         let (mut beginning, first) = (Vec::new(), head.clone());
-        let rest = Keeping { reader: &mut reader, kept: &mut head };
+        let rest = Keeping {
+            reader: &mut reader,
+            kept: &mut head,
+        };
         compression
             .stream(io::Cursor::new(first).chain(rest), max_window_log)?
             .take(SNIFFED)
             .read_to_end(&mut beginning)?;
-        let text = CompressedText { bytes: Box::new(io::Cursor::new(head).chain(reader)), compression, max_window_log };
-        Ok(Dump { content: Content::Text(text), window, size, kind: kind_of(&beginning), download: None })
+        let text = CompressedText {
+            bytes: Box::new(io::Cursor::new(head).chain(reader)),
+            compression,
+            max_window_log,
+        };
+        Ok(Dump {
+            content: Content::Text(text),
+            window,
+            size,
+            kind: kind_of(&beginning),
+            download: None,
+        })
     }
 
     /// Returns the kind of the content. `.pgn` in the name of the input decides before the content does.
@@ -215,7 +276,11 @@ impl Dump {
             let name = name.to_ascii_lowercase();
             name.ends_with(".pgn") || name.contains(".pgn.")
         });
-        if is_named { Some(DumpKind::Games) } else { self.kind }
+        if is_named {
+            Some(DumpKind::Games)
+        } else {
+            self.kind
+        }
     }
 
     /// Returns the book of an engine, if the dump is such a book.
@@ -252,7 +317,10 @@ impl Dump {
             #[cfg(feature = "parquet")]
             Content::Rows(table) => Box::new(table.chunks()),
             Content::Book(_) => Box::new(core::iter::once_with(|| {
-                Err(io::Error::new(io::ErrorKind::InvalidData, "expected evaluations, found a book of an engine"))
+                Err(io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    "expected evaluations, found a book of an engine",
+                ))
             })),
         }
     }
@@ -260,7 +328,10 @@ impl Dump {
 
 /// Returns the content of a text that begins like PGN, with a tag, a comment, a move or a move number, or like JSON.
 fn kind_of(text: &[u8]) -> Option<DumpKind> {
-    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii_start();
+    let text = text
+        .strip_prefix(b"\xef\xbb\xbf")
+        .unwrap_or(text)
+        .trim_ascii_start();
     let is_pgn = match text {
         [b'[', letter, ..] => letter.is_ascii_alphabetic(),
         [b';' | b'%', ..] => true,
@@ -280,7 +351,9 @@ fn kind_of(text: &[u8]) -> Option<DumpKind> {
 #[cfg(feature = "parquet")]
 fn is_parquet(mut file: &File) -> io::Result<bool> {
     let mut head = Vec::with_capacity(PARQUET_MARK.len());
-    file.by_ref().take(PARQUET_MARK.len() as u64).read_to_end(&mut head)?;
+    file.by_ref()
+        .take(PARQUET_MARK.len() as u64)
+        .read_to_end(&mut head)?;
     io::Seek::rewind(&mut file)?;
     Ok(head == PARQUET_MARK)
 }
@@ -309,23 +382,41 @@ mod tests {
     /// Returns the lines of a dump with their numbers; a too long line is "...".
     fn lines(bytes: Vec<u8>) -> io::Result<Vec<(u64, String)>> {
         let mut lines = Vec::new();
-        for chunk in
-            Dump::sniff(Cursor::new(bytes), None, DumpOptions { decoders: 2, ..DumpOptions::default() })?.chunks()
+        for chunk in Dump::sniff(
+            Cursor::new(bytes),
+            None,
+            DumpOptions {
+                decoders: 2,
+                ..DumpOptions::default()
+            },
+        )?
+        .chunks()
         {
             match chunk? {
-                Chunk { line, text: Text::TooLong(_) } => lines.push((line, "...".to_owned())),
-                Chunk { line, text: Text::Lines(text) } => {
+                Chunk {
+                    line,
+                    text: Text::TooLong(_),
+                } => lines.push((line, "...".to_owned())),
+                Chunk {
+                    line,
+                    text: Text::Lines(text),
+                } => {
                     let text = String::from_utf8(text).map_err(io::Error::other)?;
                     lines.extend((line..).zip(text.lines().map(str::to_owned)));
                 }
-                Chunk { text: Text::Rows(_), .. } => panic!("lines became rows"),
+                Chunk {
+                    text: Text::Rows(_),
+                    ..
+                } => panic!("lines became rows"),
             }
         }
         Ok(lines)
     }
 
     fn numbered(lines: &[&str]) -> Vec<(u64, String)> {
-        (1..).zip(lines.iter().map(|line| (*line).to_owned())).collect()
+        (1..)
+            .zip(lines.iter().map(|line| (*line).to_owned()))
+            .collect()
     }
 
     fn zstd(text: &str) -> io::Result<Vec<u8>> {
@@ -350,13 +441,30 @@ mod tests {
             file.extend(frame);
         }
         let read = Arc::new(AtomicU64::new(0));
-        let reader = Counted { reader: Cursor::new(file.clone()), read: read.clone() };
-        let dump = Dump::sniff(reader, None, DumpOptions { decoders: 4, ..DumpOptions::default() })?;
-        assert!(read.load(Ordering::Relaxed) < file.len() as u64 / 10, "{read:?} of {} bytes", file.len());
+        let reader = Counted {
+            reader: Cursor::new(file.clone()),
+            read: read.clone(),
+        };
+        let dump = Dump::sniff(
+            reader,
+            None,
+            DumpOptions {
+                decoders: 4,
+                ..DumpOptions::default()
+            },
+        )?;
+        assert!(
+            read.load(Ordering::Relaxed) < file.len() as u64 / 10,
+            "{read:?} of {} bytes",
+            file.len()
+        );
         let mut text = String::new();
         dump.text()?.read_to_string(&mut text)?;
         let numbers = text.lines().step_by(2).map(str::to_owned);
-        assert!(numbers.eq((0..40).map(|n: u32| n.to_string())) && read.load(Ordering::Relaxed) == file.len() as u64);
+        assert!(
+            numbers.eq((0..40).map(|n: u32| n.to_string()))
+                && read.load(Ordering::Relaxed) == file.len() as u64
+        );
         Ok(())
     }
 
@@ -374,7 +482,8 @@ mod tests {
     }
 
     #[test]
-    fn concatenated_frames_and_members_are_decoded_and_skippable_frames_are_skipped() -> io::Result<()> {
+    fn concatenated_frames_and_members_are_decoded_and_skippable_frames_are_skipped()
+    -> io::Result<()> {
         let expected = numbered(&["one", "two", "three"]);
         let two_members = [gzip("one\ntw")?, gzip("o\nthree\n")?].concat();
         assert_eq!(lines(two_members)?, expected);
@@ -386,7 +495,10 @@ mod tests {
             [&skip, &first, &skip, &second, &skip],
             [&skip, &first, &second, &skip, &skip],
         ] {
-            assert_eq!(lines(frames.into_iter().flatten().copied().collect())?, expected);
+            assert_eq!(
+                lines(frames.into_iter().flatten().copied().collect())?,
+                expected
+            );
         }
         Ok(())
     }
@@ -396,7 +508,11 @@ mod tests {
         let text: String = (0..2000).map(|n| format!("line {}\n", n * n)).collect();
         for whole in [zstd(&text)?, gzip(&text)?] {
             for length in (5..whole.len()).step_by(97) {
-                assert!(lines(whole[..length].to_vec()).is_err(), "{length} bytes of {}", whole.len());
+                assert!(
+                    lines(whole[..length].to_vec()).is_err(),
+                    "{length} bytes of {}",
+                    whole.len()
+                );
             }
         }
         Ok(())
@@ -408,17 +524,25 @@ mod tests {
             let long = "x".repeat(MAX_LINE + extra);
             let found = lines(format!("one\n{long}\nthree\nfour").into_bytes())?;
             let texts: Vec<&str> = found.iter().map(|(_, line)| line.as_str()).collect();
-            assert_eq!(found.iter().map(|(n, _)| *n).collect::<Vec<_>>(), [1, 2, 3, 4]);
+            assert_eq!(
+                found.iter().map(|(n, _)| *n).collect::<Vec<_>>(),
+                [1, 2, 3, 4]
+            );
             assert_eq!([texts[0], texts[2], texts[3]], ["one", "three", "four"]);
             assert!(texts[1] == "..." || texts[1].len() == long.len());
-            assert!(texts[1] == "..." || extra < CHUNK, "{extra}: more than a chunk over is not kept");
+            assert!(
+                texts[1] == "..." || extra < CHUNK,
+                "{extra}: more than a chunk over is not kept"
+            );
         }
         Ok(())
     }
 
     #[test]
     fn a_dump_of_many_chunks_is_read_completely() -> io::Result<()> {
-        let text: Vec<String> = (0..300_000).map(|n: u64| format!("{n} {}", "y".repeat((n % 40) as usize))).collect();
+        let text: Vec<String> = (0..300_000)
+            .map(|n: u64| format!("{n} {}", "y".repeat((n % 40) as usize)))
+            .collect();
         let found = lines(text.join("\n").into_bytes())?;
         assert!(found.into_iter().eq((1..).zip(text)));
         Ok(())

@@ -27,7 +27,11 @@ const MARK: [u8; 8] = [0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0];
 /// Returns the number of threads that decompress, or 0 if a stream is as fast or memory is short.
 pub fn decoders(threads: usize, memory: usize) -> usize {
     let room = (memory / 4).saturating_sub(FRAME) / (2 * FRAME);
-    if threads < MIN_THREADS || room < 2 { 0 } else { room.min(threads / 2).min(8) }
+    if threads < MIN_THREADS || room < 2 {
+        0
+    } else {
+        room.min(threads / 2).min(8)
+    }
 }
 
 /// Returns the memory for `decoders` threads.
@@ -52,9 +56,17 @@ type Reader = Box<dyn Read + Send>;
 impl Text {
     /// Starts at the beginning of a file.
     pub fn new(file: impl Read + Send + 'static, decoders: usize, max_window_log: u32) -> Text {
-        let frames = Frames { file: Some(Box::new(file)), header: None };
-        let pieces = ordered(frames, decoders, move |piece: io::Result<Piece>| piece?.decode(max_window_log));
-        Text { pieces, piece: Box::new(io::empty()) }
+        let frames = Frames {
+            file: Some(Box::new(file)),
+            header: None,
+        };
+        let pieces = ordered(frames, decoders, move |piece: io::Result<Piece>| {
+            piece?.decode(max_window_log)
+        });
+        Text {
+            pieces,
+            piece: Box::new(io::empty()),
+        }
     }
 }
 
@@ -90,7 +102,9 @@ impl Piece {
         let mut text = Vec::new();
         // A frame in memory needs no window, so it may exceed the limit of streams.
         let fits = text.try_reserve_exact(MAX_TEXT).is_ok()
-            && zstd::bulk::Decompressor::new()?.decompress_to_buffer(&frame, &mut text).is_ok();
+            && zstd::bulk::Decompressor::new()?
+                .decompress_to_buffer(&frame, &mut text)
+                .is_ok();
         // A stream handles larger frames, and reports damage.
         if fits {
             return Ok(Box::new(Cursor::new(text)));
@@ -114,7 +128,9 @@ struct Frames {
 
 impl Frames {
     fn next_piece(&mut self) -> io::Result<Option<Piece>> {
-        let Some(mut file) = self.file.take() else { return Ok(None) };
+        let Some(mut file) = self.file.take() else {
+            return Ok(None);
+        };
         let header = match self.header.take() {
             Some(header) => header,
             None => up_to(&mut file, HEADER)?,
@@ -122,7 +138,8 @@ impl Frames {
         if header.is_empty() {
             return Ok(None);
         }
-        let rest = |read: Vec<u8>, file| Ok(Some(Piece::Rest(Box::new(Cursor::new(read).chain(file)))));
+        let rest =
+            |read: Vec<u8>, file| Ok(Some(Piece::Rest(Box::new(Cursor::new(read).chain(file)))));
         let length = match header.strip_prefix(&MARK) {
             Some(&[a, b, c, d]) => u32::from_le_bytes([a, b, c, d]) as usize,
             _ => return rest(header, file),
@@ -188,7 +205,11 @@ mod tests {
     }
 
     fn texts() -> Vec<Vec<u8>> {
-        let text = |n: u32| (0..3000 * (n % 7)).flat_map(|m| (n ^ m.wrapping_mul(m)).to_le_bytes()).collect();
+        let text = |n: u32| {
+            (0..3000 * (n % 7))
+                .flat_map(|m| (n ^ m.wrapping_mul(m)).to_le_bytes())
+                .collect()
+        };
         (0..40).map(text).collect()
     }
 
@@ -198,7 +219,11 @@ mod tests {
         let file = pzstd(&texts.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
         for decoders in [1, 2, 5] {
             assert!(
-                read(Text::new(Cursor::new(file.clone()), decoders, MAX_WINDOW_LOG)) == (texts.concat(), true),
+                read(Text::new(
+                    Cursor::new(file.clone()),
+                    decoders,
+                    MAX_WINDOW_LOG
+                )) == (texts.concat(), true),
                 "{decoders}"
             );
         }
@@ -218,7 +243,10 @@ mod tests {
             [&header(u32::MAX as usize)[..], &one, &two].concat(),
             [&header(0)[..], &one, &header(two.len()), &two].concat(),
         ] {
-            assert_eq!(read(Text::new(Cursor::new(file), 2, MAX_WINDOW_LOG)), (b"one\ntwo\n".to_vec(), true));
+            assert_eq!(
+                read(Text::new(Cursor::new(file), 2, MAX_WINDOW_LOG)),
+                (b"one\ntwo\n".to_vec(), true)
+            );
         }
         Ok(())
     }
@@ -240,7 +268,10 @@ mod tests {
         let frame = encoder.finish()?;
         assert!(!read(stream(Cursor::new(frame.clone()), MAX_WINDOW_LOG)?).1);
         let file = [header(frame.len()), frame].concat();
-        assert_eq!(read(Text::new(Cursor::new(file), 2, MAX_WINDOW_LOG)), (b"one\n".to_vec(), true));
+        assert_eq!(
+            read(Text::new(Cursor::new(file), 2, MAX_WINDOW_LOG)),
+            (b"one\n".to_vec(), true)
+        );
         Ok(())
     }
 
@@ -273,10 +304,18 @@ mod tests {
 
     #[test]
     fn a_stream_is_used_for_few_threads_or_little_memory() {
-        for (threads, memory, expected) in
-            [(2, 1 << 30, 0), (4, 64 << 20, 0), (4, 1 << 30, 2), (64, 1 << 30, 2), (64, 16 << 30, 8)]
-        {
-            assert_eq!(decoders(threads, memory), expected, "{threads} threads, {memory}");
+        for (threads, memory, expected) in [
+            (2, 1 << 30, 0),
+            (4, 64 << 20, 0),
+            (4, 1 << 30, 2),
+            (64, 1 << 30, 2),
+            (64, 16 << 30, 8),
+        ] {
+            assert_eq!(
+                decoders(threads, memory),
+                expected,
+                "{threads} threads, {memory}"
+            );
             assert!(expected == 0 || super::memory(expected) <= memory / 4);
         }
     }

@@ -34,13 +34,25 @@ impl<R: Read> GameTexts<R> {
     pub fn new(input: R) -> GameTexts<R> {
         let input = BufReader::with_capacity(1 << 17, input);
         let (splitter, text) = (Splitter::default(), Vec::new());
-        GameTexts { input, splitter, text, first: 1, lines: 0, number: 0, is_over: false }
+        GameTexts {
+            input,
+            splitter,
+            text,
+            first: 1,
+            lines: 0,
+            number: 0,
+            is_over: false,
+        }
     }
 
     /// Returns the current game.
     fn finish(&mut self) -> Option<GameText> {
         let text = std::mem::take(&mut self.text);
-        (self.number > 0).then_some(GameText { number: self.number, line: self.first, text })
+        (self.number > 0).then_some(GameText {
+            number: self.number,
+            line: self.first,
+            text,
+        })
     }
 }
 
@@ -59,7 +71,11 @@ impl<R: Read> Iterator for GameTexts<R> {
             self.is_over = line.is_empty();
             self.lines += 1;
             let begins = !self.is_over && self.splitter.begins_game(&line);
-            let text = if begins || self.is_over { self.finish() } else { None };
+            let text = if begins || self.is_over {
+                self.finish()
+            } else {
+                None
+            };
             if begins {
                 self.number += 1;
                 self.first = self.lines;
@@ -85,7 +101,10 @@ fn read_line(input: &mut impl BufRead) -> io::Result<Vec<u8>> {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             bytes => bytes?,
         };
-        let end = bytes.iter().position(|byte| *byte == b'\n').map(|end| end + 1);
+        let end = bytes
+            .iter()
+            .position(|byte| *byte == b'\n')
+            .map(|end| end + 1);
         let length = end.unwrap_or(bytes.len());
         if line.len() <= MAX_BYTES {
             line.extend_from_slice(&bytes[..length]);
@@ -101,6 +120,11 @@ fn read_line(input: &mut impl BufRead) -> io::Result<Vec<u8>> {
 pub fn decoded(text: &[u8]) -> Cow<'_, str> {
     match str::from_utf8(text) {
         Ok(text) => text.into(),
-        Err(_) => text.iter().copied().map(char::from).collect::<String>().into(),
+        Err(_) => text
+            .iter()
+            .copied()
+            .map(char::from)
+            .collect::<String>()
+            .into(),
     }
 }

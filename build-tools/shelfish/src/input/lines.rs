@@ -55,7 +55,12 @@ pub(super) struct Chunks {
 impl Chunks {
     /// Reads the lines of a text.
     pub(super) fn new(reader: Box<dyn Read + Send>) -> Chunks {
-        Chunks { reader, rest: Vec::new(), line: 1, is_over: false }
+        Chunks {
+            reader,
+            rest: Vec::new(),
+            line: 1,
+            is_over: false,
+        }
     }
 
     fn next_chunk(&mut self) -> io::Result<Option<Chunk>> {
@@ -70,7 +75,10 @@ impl Chunks {
             if self.is_over {
                 return Ok(Some(self.cut(self.rest.len())));
             }
-            if let Some(end) = self.rest[searched..].iter().rposition(|&byte| byte == b'\n') {
+            if let Some(end) = self.rest[searched..]
+                .iter()
+                .rposition(|&byte| byte == b'\n')
+            {
                 return Ok(Some(self.cut(searched + end + 1)));
             }
             if self.rest.len() > MAX_LINE {
@@ -82,7 +90,10 @@ impl Chunks {
     fn fill(&mut self) -> io::Result<usize> {
         let missing = CHUNK - self.rest.len() % CHUNK;
         self.rest.reserve_exact(missing);
-        self.reader.by_ref().take(missing as u64).read_to_end(&mut self.rest)
+        self.reader
+            .by_ref()
+            .take(missing as u64)
+            .read_to_end(&mut self.rest)
     }
 
     /// Removes the first `end` bytes and returns them.
@@ -91,7 +102,10 @@ impl Chunks {
         let lines = core::mem::replace(&mut self.rest, rest);
         let line = self.line;
         self.line += lines.iter().filter(|&&byte| byte == b'\n').count() as u64;
-        Chunk { line, text: Text::Lines(lines) }
+        Chunk {
+            line,
+            text: Text::Lines(lines),
+        }
     }
 
     /// Skips the rest of a too long line and returns its beginning.
@@ -99,7 +113,10 @@ impl Chunks {
         let mut start = core::mem::take(&mut self.rest);
         start.truncate(BEGINNING);
         start.shrink_to_fit();
-        let chunk = Chunk { line: self.line, text: Text::TooLong(start) };
+        let chunk = Chunk {
+            line: self.line,
+            text: Text::TooLong(start),
+        };
         self.line += 1;
         while self.fill()? > 0 {
             if let Some(end) = self.rest.iter().position(|&byte| byte == b'\n') {

@@ -77,7 +77,9 @@ impl Input {
 fn file_name(url: &str) -> String {
     let path = url.split(['?', '#']).next().unwrap_or_default();
     let name = path.rsplit('/').next().unwrap_or_default();
-    percent_encoding::percent_decode_str(name).decode_utf8_lossy().into_owned()
+    percent_encoding::percent_decode_str(name)
+        .decode_utf8_lossy()
+        .into_owned()
 }
 
 impl From<&Path> for Input {
@@ -132,7 +134,10 @@ impl fmt::Display for InputError {
                 "{input} contains evaluations, expected games: `shelfish build` builds a database of evaluations"
             ),
             InputError::Unknown(input) => {
-                write!(f, "{input}: neither games in PGN nor a book of an engine nor a Lichess dump of evaluations")
+                write!(
+                    f,
+                    "{input}: neither games in PGN nor a book of an engine nor a Lichess dump of evaluations"
+                )
             }
         }
     }

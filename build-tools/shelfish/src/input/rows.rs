@@ -72,7 +72,14 @@ impl Rows {
         let score = |score: Option<i128>| score.map_or(Cell::Missing, Cell::Number);
         let cells = |row: Row| {
             let (depth, knodes) = (Cell::Number(row.depth), Cell::Number(row.knodes));
-            vec![Cell::Text(fen.clone()), Cell::Text(row.line), depth, knodes, score(row.cp), score(row.mate)]
+            vec![
+                Cell::Text(fen.clone()),
+                Cell::Text(row.line),
+                depth,
+                knodes,
+                score(row.cp),
+                score(row.mate),
+            ]
         };
         rows.into_iter().map(cells).collect()
     }
@@ -83,8 +90,12 @@ impl Rows {
         let mut start = 0;
         for (n, row) in self.rows.iter().enumerate() {
             let current = &self.rows[start..n];
-            let is_other = current.first().is_some_and(|first| (first.depth, first.knodes) != (row.depth, row.knodes));
-            let is_again = row.first_move().is_some_and(|m| current.iter().any(|other| other.first_move() == Some(m)));
+            let is_other = current
+                .first()
+                .is_some_and(|first| (first.depth, first.knodes) != (row.depth, row.knodes));
+            let is_again = row
+                .first_move()
+                .is_some_and(|m| current.iter().any(|other| other.first_move() == Some(m)));
             if is_other || is_again {
                 evaluations.push(current);
                 start = n;
@@ -100,21 +111,43 @@ mod tests {
     use super::*;
 
     fn lengths(rows: &[(i128, i128, &str)]) -> Vec<usize> {
-        let row =
-            |&(depth, knodes, line): &(i128, i128, &str)| Row { line: line.into(), depth, knodes, ..Row::default() };
-        let rows = Rows { fen: String::new(), rows: rows.iter().map(row).collect() };
+        let row = |&(depth, knodes, line): &(i128, i128, &str)| Row {
+            line: line.into(),
+            depth,
+            knodes,
+            ..Row::default()
+        };
+        let rows = Rows {
+            fen: String::new(),
+            rows: rows.iter().map(row).collect(),
+        };
         rows.evaluations().iter().map(|rows| rows.len()).collect()
     }
 
     #[test]
     fn evaluations_end_if_depth_or_nodes_change_or_a_first_move_is_repeated() {
-        assert_eq!(lengths(&[(20, 5, "e2e4 e7e5"), (20, 5, "d2d4"), (19, 5, "c2c4"), (19, 6, "g1f3")]), [2, 1, 1]);
-        assert_eq!(lengths(&[(20, 5, "e2e4 e7e5"), (20, 5, "d2d4"), (20, 5, "e2e4 c7c5")]), [2, 1]);
+        assert_eq!(
+            lengths(&[
+                (20, 5, "e2e4 e7e5"),
+                (20, 5, "d2d4"),
+                (19, 5, "c2c4"),
+                (19, 6, "g1f3")
+            ]),
+            [2, 1, 1]
+        );
+        assert_eq!(
+            lengths(&[(20, 5, "e2e4 e7e5"), (20, 5, "d2d4"), (20, 5, "e2e4 c7c5")]),
+            [2, 1]
+        );
         assert_eq!(
             lengths(&[(20, 5, ""), (20, 5, ""), (20, 5, "e2e4")]),
             [3],
             "missing first moves are not repetitions"
         );
-        assert_eq!(lengths(&[(20, 5, "e2e4"), (20, 5, "d2d4")]), [2], "these rows could also be two evaluations");
+        assert_eq!(
+            lengths(&[(20, 5, "e2e4"), (20, 5, "d2d4")]),
+            [2],
+            "these rows could also be two evaluations"
+        );
     }
 }

@@ -7,7 +7,10 @@ use std::io::{self, ErrorKind, Read};
 pub const MAX_WINDOW_LOG: u32 = 27;
 
 /// Returns a reader of a text in zstd whose window has at most `2^window_log` bytes.
-pub(super) fn zstd_stream<'a>(bytes: impl Read + Send + 'a, window_log: u32) -> io::Result<Box<dyn Read + Send + 'a>> {
+pub(super) fn zstd_stream<'a>(
+    bytes: impl Read + Send + 'a,
+    window_log: u32,
+) -> io::Result<Box<dyn Read + Send + 'a>> {
     let mut decoder = zstd::Decoder::new(bytes)?;
     decoder.window_log_max(window_log)?;
     Ok(Box::new(Decompressed(decoder)))
@@ -26,7 +29,9 @@ impl fmt::Display for CutOff {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             CutOff::Decoder(error) => write!(f, "the file is cut off ({error}): download it again"),
-            CutOff::Parquet => f.write_str("the file is cut off (Parquet without its end): download it again"),
+            CutOff::Parquet => {
+                f.write_str("the file is cut off (Parquet without its end): download it again")
+            }
         }
     }
 }

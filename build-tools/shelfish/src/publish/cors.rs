@@ -19,14 +19,19 @@ const S3_RULES: &str = "<CORSConfiguration xmlns=\"http://s3.amazonaws.com/doc/2
 /// Sets the rules if the API of the store supports this. Returns a message about the result or the manual steps.
 pub(super) async fn allow(store: &Store, to: &Address) -> String {
     let by_hand = cors_by_hand(to);
-    let Some(s3) = store.objects().and_then(|objects| objects.s3()) else { return by_hand };
+    let Some(s3) = store.objects().and_then(|objects| objects.s3()) else {
+        return by_hand;
+    };
     match set(s3).await {
         Ok(true) => format!("pages of every site may read the bucket {}", to.bucket),
         Ok(false) => format!(
             "the bucket {} has other rules, which were not changed; if pages cannot read it, {by_hand}",
             to.bucket
         ),
-        Err(error) => format!("the rules of the bucket {} were not set ({error}); {by_hand}", to.bucket),
+        Err(error) => format!(
+            "the rules of the bucket {} were not set ({error}); {by_hand}",
+            to.bucket
+        ),
     }
 }
 
@@ -73,15 +78,33 @@ async fn call(s3: &S3, method: &str, body: &'static str) -> Result<(u16, String)
     let url = format!("{}?cors=", s3.bucket_url);
     let mut request = Request::builder().method(method).uri(&url);
     if !body.is_empty() {
-        request = request.header("x-amz-checksum-sha256", Base64::encode_string(&Sha256::digest(body)));
+        request = request.header(
+            "x-amz-checksum-sha256",
+            Base64::encode_string(&Sha256::digest(body)),
+        );
     }
-    let mut request = request.body(HttpRequestBody::from(body.to_owned())).map_err(RulesError::Request)?;
-    let credential = s3.store.credentials().get_credential().await.map_err(RulesError::Signature)?;
-    let signed = AwsAuthorizer::new(&credential, "s3", &s3.region).try_authorize(&mut request, None);
+    let mut request = request
+        .body(HttpRequestBody::from(body.to_owned()))
+        .map_err(RulesError::Request)?;
+    let credential = s3
+        .store
+        .credentials()
+        .get_credential()
+        .await
+        .map_err(RulesError::Signature)?;
+    let signed =
+        AwsAuthorizer::new(&credential, "s3", &s3.region).try_authorize(&mut request, None);
     signed.map_err(RulesError::Signature)?;
-    let answer = s3.execute_for_rules(request).await.map_err(RulesError::Answer)?;
+    let answer = s3
+        .execute_for_rules(request)
+        .await
+        .map_err(RulesError::Answer)?;
     let status = answer.status().as_u16();
-    let body = answer.into_body().bytes().await.map_err(RulesError::Answer)?;
+    let body = answer
+        .into_body()
+        .bytes()
+        .await
+        .map_err(RulesError::Answer)?;
     Ok((status, String::from_utf8_lossy(&body).into_owned()))
 }
 

@@ -28,14 +28,39 @@ struct Prices {
 }
 
 /// Returns the cost of a plan, unless the destination is a folder.
-pub(super) fn cost(to: &Address, (plan, settings): (&Plan, Settings), changed: bool, bytes: u64) -> Option<Cost> {
+pub(super) fn cost(
+    to: &Address,
+    (plan, settings): (&Plan, Settings),
+    changed: bool,
+    bytes: u64,
+) -> Option<Cost> {
     let Prices { write, read, month } = match to.kind {
-        Kind::S3 => Prices { write: 5.0, read: 0.4, month: 0.023 },
-        Kind::R2 => Prices { write: 4.5, read: 0.36, month: 0.015 },
-        Kind::Google => Prices { write: 5.0, read: 0.4, month: 0.020 },
-        Kind::Azure => Prices { write: 6.5, read: 0.5, month: 0.0184 },
+        Kind::S3 => Prices {
+            write: 5.0,
+            read: 0.4,
+            month: 0.023,
+        },
+        Kind::R2 => Prices {
+            write: 4.5,
+            read: 0.36,
+            month: 0.015,
+        },
+        Kind::Google => Prices {
+            write: 5.0,
+            read: 0.4,
+            month: 0.020,
+        },
+        Kind::Azure => Prices {
+            write: 6.5,
+            read: 0.5,
+            month: 0.0184,
+        },
         Kind::Folder => return None,
     };
-    let requests = (plan.writes(changed, settings) as f64 * write + (plan.asked + 1) as f64 * read) / 1e6;
-    Some(Cost { requests_usd: requests, month_usd: bytes as f64 / 1e9 * month })
+    let requests =
+        (plan.writes(changed, settings) as f64 * write + (plan.asked + 1) as f64 * read) / 1e6;
+    Some(Cost {
+        requests_usd: requests,
+        month_usd: bytes as f64 / 1e9 * month,
+    })
 }

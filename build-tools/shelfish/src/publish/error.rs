@@ -102,7 +102,10 @@ impl fmt::Display for LocalErrorKind {
             LocalErrorKind::Io(error) => error.fmt(f),
             LocalErrorKind::Manifest(error) => error.fmt(f),
             LocalErrorKind::Length { expected, found } => {
-                write!(f, "it has {found} bytes, expected {expected} by the manifest")
+                write!(
+                    f,
+                    "it has {found} bytes, expected {expected} by the manifest"
+                )
             }
         }
     }

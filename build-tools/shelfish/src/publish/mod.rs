@@ -144,7 +144,10 @@ pub struct Report {
 ///
 /// Readers see the published database until the last step succeeds.
 pub fn publish(options: &Options) -> Result<Report, PublishError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build();
     let runtime = runtime.map_err(PublishError::System)?;
     // A signal must not end the process at once, because incomplete uploads would stay in the store.
     let _takeover = Takeover::new();
@@ -186,30 +189,54 @@ async fn run(options: &Options, stop: watch::Receiver<bool>) -> Result<Report, P
     let start = Instant::now();
     let local = Local::read(&options.dir)?;
     if let Some(folder) = options.to.folder() {
-        let same = folder.canonicalize().ok().zip(options.dir.canonicalize().ok());
+        let same = folder
+            .canonicalize()
+            .ok()
+            .zip(options.dir.canonicalize().ok());
         if same.is_some_and(|(to, from)| to == from) {
             return Err(PublishError::Itself(options.dir.clone()));
         }
     }
     let store = Store::open(&options.to, options.settings)?;
     let before = store.read(Manifest::FILE).await?;
-    let old = before.as_ref().map(|before| published(&store, before)).transpose()?;
-    let plan = plan::plan(&store, &local, old.as_ref(), options.jobs, SystemTime::now()).await?;
+    let old = before
+        .as_ref()
+        .map(|before| published(&store, before))
+        .transpose()?;
+    let plan = plan::plan(
+        &store,
+        &local,
+        old.as_ref(),
+        options.jobs,
+        SystemTime::now(),
+    )
+    .await?;
     if options.pages {
         plan.check_pages(&local)?;
     }
     if let (Some(max_loss), Some(old)) = (options.max_loss, &old) {
         let (published, new) = (old.positions, local.manifest.positions);
         if loss(published, new) > max_loss {
-            return Err(PublishError::Loss { at: store.locate(Manifest::FILE), published, new, max_loss });
+            return Err(PublishError::Loss {
+                at: store.locate(Manifest::FILE),
+                published,
+                new,
+                max_loss,
+            });
         }
     }
-    let changed = before.as_ref().is_none_or(|before| before.bytes != local.bytes);
+    let changed = before
+        .as_ref()
+        .is_none_or(|before| before.bytes != local.bytes);
     if let Replaces::Only(expected) = &options.replaces
         && changed
         && *expected != before.as_ref().map(Current::integrity)
     {
-        return Err(StoreError { at: store.locate(Manifest::FILE), kind: StoreErrorKind::Conflict }.into());
+        return Err(StoreError {
+            at: store.locate(Manifest::FILE),
+            kind: StoreErrorKind::Conflict,
+        }
+        .into());
     }
     let mut report = Report {
         dry_run: options.dry_run,
@@ -221,7 +248,12 @@ async fn run(options: &Options, stop: watch::Receiver<bool>) -> Result<Report, P
         sent_shards: plan.send.len() as u64,
         sent_bytes: plan.bytes(),
         requests: plan.requests(changed, options.settings),
-        cost: cost::cost(&options.to, (&plan, options.settings), changed, local.manifest.bytes()),
+        cost: cost::cost(
+            &options.to,
+            (&plan, options.settings),
+            changed,
+            local.manifest.bytes(),
+        ),
         ..Report::default()
     };
     if !options.dry_run {
@@ -232,7 +264,9 @@ async fn run(options: &Options, stop: watch::Receiver<bool>) -> Result<Report, P
         }
         if let (true, Some(before), Some(_)) = (changed, &before, &old) {
             // The modification time of this file says how long its shards are needed.
-            store.write(&superseded(&before.bytes), &before.bytes).await?;
+            store
+                .write(&superseded(&before.bytes), &before.bytes)
+                .await?;
         }
         if changed {
             store.replace(before.as_ref(), &local.bytes).await?;
@@ -243,17 +277,28 @@ async fn run(options: &Options, stop: watch::Receiver<bool>) -> Result<Report, P
     }
     if let Some(rules) = options.prune {
         // In a dry run, readers still use the published manifest.
-        let replaced = old.as_ref().zip(before.as_ref()).filter(|_| changed && options.dry_run);
+        let replaced = old
+            .as_ref()
+            .zip(before.as_ref())
+            .filter(|_| changed && options.dry_run);
         let replaced = replaced.map(|(old, before)| (superseded(&before.bytes), old.clone()));
-        let found = prune::find(&store, &local.manifest, replaced, rules, SystemTime::now()).await?;
+        let found =
+            prune::find(&store, &local.manifest, replaced, rules, SystemTime::now()).await?;
         report.removed_files = found.shards.len() as u64;
-        report.removed_bytes = found.shards.iter().map(|entry| entry.bytes).fold(0, u64::saturating_add);
+        report.removed_bytes = found
+            .shards
+            .iter()
+            .map(|entry| entry.bytes)
+            .fold(0, u64::saturating_add);
         report.requests += found.requests;
         if store.keeps_uploads() {
             report.requests += 1;
         }
         if !options.dry_run {
-            let time = SystemTime::now().checked_sub(rules.grace).map(utc::rfc3339).unwrap_or_default();
+            let time = SystemTime::now()
+                .checked_sub(rules.grace)
+                .map(utc::rfc3339)
+                .unwrap_or_default();
             remove_uploads(&store, |upload| upload.begun <= time).await;
             prune::remove(&store, &found, &local.bytes, options.jobs).await?;
         }
@@ -267,7 +312,9 @@ pub async fn replace_manifest(store: &Store, bytes: &[u8]) -> Result<(), Publish
     let before = store.read(Manifest::FILE).await?;
     if let Some(before) = before.as_ref().filter(|before| before.bytes != bytes) {
         published(store, before)?;
-        store.write(&superseded(&before.bytes), &before.bytes).await?;
+        store
+            .write(&superseded(&before.bytes), &before.bytes)
+            .await?;
     }
     Ok(store.replace(before.as_ref(), bytes).await?)
 }
@@ -279,7 +326,10 @@ fn loss(published: u64, new: u64) -> f64 {
 
 /// Returns the hash of the published manifest.
 pub fn current(to: &Address, settings: Settings) -> Result<Option<String>, PublishError> {
-    if to.folder().is_some_and(|folder| !folder.join(Manifest::FILE).exists()) {
+    if to
+        .folder()
+        .is_some_and(|folder| !folder.join(Manifest::FILE).exists())
+    {
         return Ok(None);
     }
     let read = async {
@@ -299,7 +349,10 @@ pub fn current(to: &Address, settings: Settings) -> Result<Option<String>, Publi
 fn published(store: &Store, current: &Current) -> Result<Manifest, PublishError> {
     parse_manifest(&current.bytes)
         .map(|(manifest, _)| manifest)
-        .map_err(|error| PublishError::InTheWay { at: store.locate(Manifest::FILE), error })
+        .map_err(|error| PublishError::InTheWay {
+            at: store.locate(Manifest::FILE),
+            error,
+        })
 }
 
 /// Returns the name under which a replaced manifest is kept.
@@ -313,7 +366,12 @@ fn superseded(manifest: &[u8]) -> String {
 async fn remove_uploads(store: &Store, is_left: impl Fn(&Upload) -> bool) {
     if let Err(error) = store.remove_uploads(is_left).await {
         let at = store.locate("");
-        eprintln!("shelfish: {}", shown(&format!("{at}: incomplete uploads of killed runs may remain ({error})")));
+        eprintln!(
+            "shelfish: {}",
+            shown(&format!(
+                "{at}: incomplete uploads of killed runs may remain ({error})"
+            ))
+        );
     }
 }
 
@@ -331,15 +389,22 @@ async fn send_all(
     for _ in 0..TIMES {
         send(store, &options.dir, &missing, options, stop).await?;
         // The manifest may only name shards that exist.
-        let there: BTreeSet<(String, u64)> =
-            store.list("").await?.into_iter().map(|entry| (entry.name, entry.bytes)).collect();
+        let there: BTreeSet<(String, u64)> = store
+            .list("")
+            .await?
+            .into_iter()
+            .map(|entry| (entry.name, entry.bytes))
+            .collect();
         missing = local.manifest.shards().to_vec();
         missing.retain(|shard| !there.contains(&(shard.file.clone(), shard.bytes)));
         if missing.is_empty() {
             return Ok(());
         }
     }
-    Err(PublishError::Vanished { at: store.locate(""), shards: missing.len() })
+    Err(PublishError::Vanished {
+        at: store.locate(""),
+        shards: missing.len(),
+    })
 }
 
 /// Sends shards in parallel. After a failure, pending uploads are abandoned.
@@ -352,7 +417,13 @@ async fn send(
 ) -> Result<(), PublishError> {
     let sent = Arc::new(AtomicU64::new(0));
     let total = Some(shards.iter().map(|shard| shard.bytes).sum());
-    let work = Work { phase: "sending", done: sent.clone(), total, is_bytes: true, positions: None };
+    let work = Work {
+        phase: "sending",
+        done: sent.clone(),
+        total,
+        is_bytes: true,
+        positions: None,
+    };
     let quiet = options.quiet || shards.is_empty();
     let _progress = Progress::start(work, quiet);
     let (give_up, given_up) = watch::channel(*stop.borrow());
@@ -360,10 +431,15 @@ async fn send(
     let work = async {
         let each = |shard: Shard| {
             let (sent, stop) = (sent.clone(), given_up.clone());
-            async move { store.send(&shard.file, &dir.join(&shard.file), &sent, stop).await }
+            async move {
+                store
+                    .send(&shard.file, &dir.join(&shard.file), &sent, stop)
+                    .await
+            }
         };
-        let mut all =
-            futures_util::stream::iter(shards.iter().cloned()).map(each).buffer_unordered(options.jobs.max(1));
+        let mut all = futures_util::stream::iter(shards.iter().cloned())
+            .map(each)
+            .buffer_unordered(options.jobs.max(1));
         let mut first = Ok(());
         while let Some(done) = all.next().await {
             if done.is_err() && first.is_ok() {

@@ -33,23 +33,41 @@ impl Local {
     /// Reads the manifest and checks that all shards exist.
     pub(super) fn read(dir: &Path) -> Result<Local, PublishError> {
         let path = dir.join(Manifest::FILE);
-        let local_error = |kind| PublishError::Local { path: path.clone(), kind };
+        let local_error = |kind| PublishError::Local {
+            path: path.clone(),
+            kind,
+        };
         let mut bytes = Vec::new();
-        let read = open(&path).and_then(|file| file.take(Manifest::MAX_BYTES as u64 + 1).read_to_end(&mut bytes));
+        let read = open(&path).and_then(|file| {
+            file.take(Manifest::MAX_BYTES as u64 + 1)
+                .read_to_end(&mut bytes)
+        });
         read.map_err(|error| match error.kind() {
             ErrorKind::NotFound | ErrorKind::NotADirectory => {
                 let folder = dir.display().to_string();
-                PublishError::Open(Box::new(OpenError::Missing { folder, status: None }))
+                PublishError::Open(Box::new(OpenError::Missing {
+                    folder,
+                    status: None,
+                }))
             }
             _ => local_error(LocalErrorKind::Io(error)),
         })?;
-        let (manifest, _) = parse_manifest(&bytes).map_err(|error| local_error(LocalErrorKind::Manifest(error)))?;
+        let (manifest, _) =
+            parse_manifest(&bytes).map_err(|error| local_error(LocalErrorKind::Manifest(error)))?;
         for shard in manifest.shards() {
             let path = dir.join(&shard.file);
-            let local_error = |kind| PublishError::Local { path: path.clone(), kind };
-            let found = fs::metadata(&path).map_err(|error| local_error(LocalErrorKind::Io(error)))?.len();
+            let local_error = |kind| PublishError::Local {
+                path: path.clone(),
+                kind,
+            };
+            let found = fs::metadata(&path)
+                .map_err(|error| local_error(LocalErrorKind::Io(error)))?
+                .len();
             if found != shard.bytes {
-                return Err(local_error(LocalErrorKind::Length { expected: shard.bytes, found }));
+                return Err(local_error(LocalErrorKind::Length {
+                    expected: shard.bytes,
+                    found,
+                }));
             }
         }
         Ok(Local { manifest, bytes })
@@ -76,22 +94,42 @@ pub(super) async fn plan(
     jobs: usize,
     now: SystemTime,
 ) -> Result<Plan, PublishError> {
-    let there: BTreeMap<String, Entry> =
-        store.list("").await?.into_iter().map(|entry| (entry.name.clone(), entry)).collect();
-    let is_live = |file: &str| old.is_some_and(|old| old.shards().iter().any(|shard| shard.file == file));
+    let there: BTreeMap<String, Entry> = store
+        .list("")
+        .await?
+        .into_iter()
+        .map(|entry| (entry.name.clone(), entry))
+        .collect();
+    let is_live =
+        |file: &str| old.is_some_and(|old| old.shards().iter().any(|shard| shard.file == file));
     let is_at_hand = |shard: &Shard| {
         there.get(&shard.file).is_some_and(|entry| {
             let age = now.duration_since(entry.modified).unwrap_or_default();
             entry.bytes == shard.bytes && (age < FRESH || is_live(&shard.file))
         })
     };
-    let (maybe, mut send): (Vec<Shard>, Vec<Shard>) = local.manifest.shards().iter().cloned().partition(is_at_hand);
+    let (maybe, mut send): (Vec<Shard>, Vec<Shard>) = local
+        .manifest
+        .shards()
+        .iter()
+        .cloned()
+        .partition(is_at_hand);
     let asked = maybe.len() as u64;
-    let ask = |shard: Shard| async { Ok::<_, PublishError>((!store.holds(&shard.file).await?).then_some(shard)) };
-    let wrong: Vec<Option<Shard>> =
-        futures_util::stream::iter(maybe).map(ask).buffered(4 * jobs.max(1)).try_collect().await?;
+    let ask = |shard: Shard| async {
+        Ok::<_, PublishError>((!store.holds(&shard.file).await?).then_some(shard))
+    };
+    let wrong: Vec<Option<Shard>> = futures_util::stream::iter(maybe)
+        .map(ask)
+        .buffered(4 * jobs.max(1))
+        .try_collect()
+        .await?;
     send.extend(wrong.into_iter().flatten());
-    Ok(Plan { send, there, asked, keeps_uploads: store.keeps_uploads() })
+    Ok(Plan {
+        send,
+        there,
+        asked,
+        keeps_uploads: store.keeps_uploads(),
+    })
 }
 
 impl Plan {
@@ -102,14 +140,23 @@ impl Plan {
 
     /// Returns whether killed runs may have left incomplete uploads of the same shards.
     pub(super) fn may_find_uploads(&self, settings: Settings) -> bool {
-        self.keeps_uploads && self.send.iter().any(|shard| shard.bytes > settings.part_bytes(shard.bytes))
+        self.keeps_uploads
+            && self
+                .send
+                .iter()
+                .any(|shard| shard.bytes > settings.part_bytes(shard.bytes))
     }
 
     /// Returns the number of write requests.
     pub(super) fn writes(&self, changed: bool, settings: Settings) -> u64 {
         // Two list requests, and two files if the manifest changes.
         let lists = 2 + u64::from(self.may_find_uploads(settings));
-        self.send.iter().map(|shard| settings.requests(shard.bytes)).sum::<u64>() + lists + 2 * u64::from(changed)
+        self.send
+            .iter()
+            .map(|shard| settings.requests(shard.bytes))
+            .sum::<u64>()
+            + lists
+            + 2 * u64::from(changed)
     }
 
     /// Returns the number of all requests, including the request for the manifest.
@@ -121,9 +168,14 @@ impl Plan {
     pub(super) fn check_pages(&self, local: &Local) -> Result<(), PublishError> {
         let shards = local.manifest.shards();
         if let Some(shard) = shards.iter().find(|shard| shard.bytes > PAGES_FILE) {
-            return Err(PublishError::PagesFile { shard: shard.file.clone(), found: shard.bytes, most: PAGES_FILE });
+            return Err(PublishError::PagesFile {
+                shard: shard.file.clone(),
+                found: shard.bytes,
+                most: PAGES_FILE,
+            });
         }
-        let is_ours = |name: &str| name == Manifest::FILE || shards.iter().any(|shard| shard.file == name);
+        let is_ours =
+            |name: &str| name == Manifest::FILE || shards.iter().any(|shard| shard.file == name);
         let others: u64 = self
             .there
             .values()
@@ -132,7 +184,10 @@ impl Plan {
             .fold(0, u64::saturating_add);
         let sum = others.saturating_add(local.manifest.bytes() + local.bytes.len() as u64);
         if sum > PAGES_SITE {
-            return Err(PublishError::PagesSite { found: sum, most: PAGES_SITE });
+            return Err(PublishError::PagesSite {
+                found: sum,
+                most: PAGES_SITE,
+            });
         }
         Ok(())
     }

@@ -36,10 +36,17 @@ pub(super) async fn find(
     let age = |entry: &Entry| now.duration_since(entry.modified).unwrap_or(Duration::ZERO);
     let mut past = store.list(SUPERSEDED).await?;
     past.retain(|entry| is_digits(&entry.name, ".json"));
-    past.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.name.cmp(&b.name)));
+    past.sort_by(|a, b| {
+        b.modified
+            .cmp(&a.modified)
+            .then_with(|| a.name.cmp(&b.name))
+    });
     let mut needed: BTreeSet<String> = names(current).collect();
     needed.extend(replaced.iter().flat_map(|(_, manifest)| names(manifest)));
-    let mut removal = Removal { requests: 2, ..Removal::default() };
+    let mut removal = Removal {
+        requests: 2,
+        ..Removal::default()
+    };
     for (n, entry) in past.iter().enumerate() {
         let name = format!("{SUPERSEDED}/{}", entry.name);
         if n + 1 + usize::from(replaced.is_some()) >= rules.keep && age(entry) >= rules.grace {
@@ -47,15 +54,23 @@ pub(super) async fn find(
             continue;
         }
         removal.requests += 1;
-        let bytes = store.read(&name).await?.map(|file| file.bytes).unwrap_or_default();
+        let bytes = store
+            .read(&name)
+            .await?
+            .map(|file| file.bytes)
+            .unwrap_or_default();
         // The shards of an unreadable manifest are unknown, so nothing may be removed.
-        let (manifest, _) =
-            parse_manifest(&bytes).map_err(|error| PublishError::Superseded { at: store.locate(&name), error })?;
+        let (manifest, _) = parse_manifest(&bytes).map_err(|error| PublishError::Superseded {
+            at: store.locate(&name),
+            error,
+        })?;
         needed.extend(names(&manifest));
     }
     removal.shards = store.list("").await?;
     removal.shards.retain(|entry| {
-        shelfish::table::is_shard_name(&entry.name) && !needed.contains(&entry.name) && age(entry) >= rules.grace
+        shelfish::table::is_shard_name(&entry.name)
+            && !needed.contains(&entry.name)
+            && age(entry) >= rules.grace
     });
     removal.requests += (removal.shards.len() + removal.manifests.len()) as u64;
     Ok(removal)
@@ -68,20 +83,38 @@ fn names(manifest: &Manifest) -> impl Iterator<Item = String> + '_ {
 /// Returns whether a name consists of 32 hexadecimal digits and an ending.
 fn is_digits(name: &str, ending: &str) -> bool {
     let digits = name.strip_suffix(ending);
-    digits.is_some_and(|digits| digits.len() == 32 && digits.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')))
+    digits.is_some_and(|digits| {
+        digits.len() == 32
+            && digits
+                .bytes()
+                .all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+    })
 }
 
 /// Removes the files if the manifest did not change since they were found.
-pub(super) async fn remove(store: &Store, removal: &Removal, manifest: &[u8], jobs: usize) -> Result<(), PublishError> {
+pub(super) async fn remove(
+    store: &Store,
+    removal: &Removal,
+    manifest: &[u8],
+    jobs: usize,
+) -> Result<(), PublishError> {
     if removal.shards.is_empty() && removal.manifests.is_empty() {
         return Ok(());
     }
     let now = store.read(Manifest::FILE).await?;
     if now.is_none_or(|now| now.bytes != manifest) {
-        return Err(StoreError { at: store.locate(Manifest::FILE), kind: StoreErrorKind::Conflict }.into());
+        return Err(StoreError {
+            at: store.locate(Manifest::FILE),
+            kind: StoreErrorKind::Conflict,
+        }
+        .into());
     }
     // Manifests are removed last, because they name the shards of an interrupted removal.
-    let shards: Vec<String> = removal.shards.iter().map(|entry| entry.name.clone()).collect();
+    let shards: Vec<String> = removal
+        .shards
+        .iter()
+        .map(|entry| entry.name.clone())
+        .collect();
     for names in [shards, removal.manifests.clone()] {
         let each = |name: String| async move { store.remove(&name).await };
         futures_util::stream::iter(names)

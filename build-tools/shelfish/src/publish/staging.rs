@@ -28,7 +28,9 @@ const PUBLISHED: &str = "-published";
 fn clean_up(parent: &Path, quiet: bool) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let Some(rest) = name.to_str().and_then(|name| name.strip_prefix(PREFIX)) else { continue };
+        let Some(rest) = name.to_str().and_then(|name| name.strip_prefix(PREFIX)) else {
+            continue;
+        };
         let digits = rest.strip_suffix(PUBLISHED);
         let is_ours = |digits: &str| digits.len() == 16 && u64::from_str_radix(digits, 16).is_ok();
         if !is_ours(digits.unwrap_or(rest)) || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
@@ -103,17 +105,25 @@ impl fmt::Display for NotPublished {
         let NotPublished { dir, to, error } = self;
         let dir = dir.display();
         match &**error {
-            PublishError::Store(StoreError { at, kind: StoreErrorKind::Conflict }) => {
+            PublishError::Store(StoreError {
+                at,
+                kind: StoreErrorKind::Conflict,
+            }) => {
                 return write!(
                     f,
                     "{at}: somebody else published in the meantime; the new database does not contain that, and is kept in \
                      {dir}. Build again on the published database, or replace it with `shelfish publish {dir} {to}`"
                 );
             }
-            PublishError::Interrupted(_) => f.write_str("interrupted; the published database is unchanged")?,
+            PublishError::Interrupted(_) => {
+                f.write_str("interrupted; the published database is unchanged")?
+            }
             error => error.fmt(f)?,
         }
-        write!(f, ". The database is kept: send it with `shelfish publish {dir} {to}`, then remove {dir}")
+        write!(
+            f,
+            ". The database is kept: send it with `shelfish publish {dir} {to}`, then remove {dir}"
+        )
     }
 }
 
@@ -126,14 +136,20 @@ impl Staging {
         let parent = parent.map_or_else(std::env::temp_dir, Path::to_owned);
         clean_up(&parent, quiet);
         if !quiet {
-            let free = fs4::available_space(&parent).map(|free| format!(", {} free", HumanBytes(free)));
+            let free =
+                fs4::available_space(&parent).map(|free| format!(", {} free", HumanBytes(free)));
             eprintln!(
                 "shelfish: building in {}{}; this takes about 2.2 times the size of the database (--max-disk, --temp-dir)",
                 parent.display(),
                 free.unwrap_or_default()
             );
         }
-        Ok(Staging { dir: new_directory(&parent), to, quiet, before })
+        Ok(Staging {
+            dir: new_directory(&parent),
+            to,
+            quiet,
+            before,
+        })
     }
 
     /// Returns the directory.
@@ -145,22 +161,36 @@ impl Staging {
     ///
     /// The directory is kept if the database was not published.
     pub fn publish(self) -> Result<publish::Report, NotPublished> {
-        let Staging { dir, to, quiet, before } = self;
+        let Staging {
+            dir,
+            to,
+            quiet,
+            before,
+        } = self;
         let options = publish::Options {
             replaces: Replaces::Only(before),
             quiet,
             ..publish::Options::new(dir.clone(), to.clone())
         };
         match publish(&options) {
-            Err(error) => Err(NotPublished { dir, to: to.url, error: Box::new(error) }),
+            Err(error) => Err(NotPublished {
+                dir,
+                to: to.url,
+                error: Box::new(error),
+            }),
             Ok(report) => {
                 // The next build removes a directory of this name, if this process is killed.
                 let mut published = dir.clone().into_os_string();
                 published.push(PUBLISHED);
                 let published = PathBuf::from(published);
-                if let Err(error) = fs::rename(&dir, &published).and_then(|()| remove_database(&published)) {
+                if let Err(error) =
+                    fs::rename(&dir, &published).and_then(|()| remove_database(&published))
+                {
                     let dir = if published.exists() { published } else { dir };
-                    eprintln!("shelfish: cannot remove {}, which is no longer needed: {error}", dir.display());
+                    eprintln!(
+                        "shelfish: cannot remove {}, which is no longer needed: {error}",
+                        dir.display()
+                    );
                 }
                 Ok(report)
             }
@@ -177,9 +207,16 @@ mod tests {
         let parent = tempfile::tempdir()?;
         let dir = |name: &str| parent.path().join(name);
         let shard = shelfish::table::shard_name(&[7; 32]);
-        let [empty, published] =
-            [1, 2].map(|n| dir(&format!("{PREFIX}{n:016x}{}", if n == 2 { PUBLISHED } else { "" })));
-        let [kept, foreign] = [dir(&format!("{PREFIX}{:016x}", 3)), dir(&format!("{PREFIX}{:016x}{PUBLISHED}", 4))];
+        let [empty, published] = [1, 2].map(|n| {
+            dir(&format!(
+                "{PREFIX}{n:016x}{}",
+                if n == 2 { PUBLISHED } else { "" }
+            ))
+        });
+        let [kept, foreign] = [
+            dir(&format!("{PREFIX}{:016x}", 3)),
+            dir(&format!("{PREFIX}{:016x}{PUBLISHED}", 4)),
+        ];
         for dir in [&empty, &published, &kept, &foreign] {
             fs::create_dir(dir)?;
         }
@@ -188,7 +225,10 @@ mod tests {
         fs::write(foreign.join("letter"), "")?;
         fs::write(dir("shelfish-build-notes"), "")?;
         clean_up(parent.path(), true);
-        assert_eq!([&empty, &published, &kept, &foreign].map(|dir| dir.exists()), [false, false, true, true]);
+        assert_eq!(
+            [&empty, &published, &kept, &foreign].map(|dir| dir.exists()),
+            [false, false, true, true]
+        );
         assert!(foreign.join("letter").exists() && dir("shelfish-build-notes").exists());
         Ok(())
     }
@@ -196,11 +236,22 @@ mod tests {
     #[test]
     fn the_error_of_a_conflict_advises_to_build_again() {
         let message = |kind| {
-            let error = Box::new(PublishError::Store(StoreError { at: "s3://b/x/manifest.json".to_owned(), kind }));
-            NotPublished { dir: "here".into(), to: "s3://b/x".to_owned(), error }.to_string()
+            let error = Box::new(PublishError::Store(StoreError {
+                at: "s3://b/x/manifest.json".to_owned(),
+                kind,
+            }));
+            NotPublished {
+                dir: "here".into(),
+                to: "s3://b/x".to_owned(),
+                error,
+            }
+            .to_string()
         };
         let conflict = message(StoreErrorKind::Conflict);
-        assert!(conflict.contains("Build again") && !conflict.contains("send it"), "{conflict}");
+        assert!(
+            conflict.contains("Build again") && !conflict.contains("send it"),
+            "{conflict}"
+        );
         let end = "send it with `shelfish publish here s3://b/x`, then remove here";
         assert!(message(StoreErrorKind::Missing).ends_with(end));
     }

@@ -67,7 +67,9 @@ impl std::error::Error for AddressError {}
 impl Address {
     /// Parses an address: `s3://`, `gs://`, `az://`, the https URLs of R2 and Azure, a directory, or a `file://` URL.
     pub fn parse(text: &str) -> Result<Address, AddressError> {
-        let Some((scheme, rest)) = crate::system::url::scheme(text).and_then(|_| text.split_once("://")) else {
+        let Some((scheme, rest)) =
+            crate::system::url::scheme(text).and_then(|_| text.split_once("://"))
+        else {
             return Ok(Address::of_folder(text.to_owned()));
         };
         let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
@@ -79,9 +81,13 @@ impl Address {
             "gs" => (Kind::Google, rest),
             "az" | "azure" => (Kind::Azure, rest),
             "file" => {
-                let path = reqwest::Url::parse(text).ok().and_then(|url| url.to_file_path().ok());
+                let path = reqwest::Url::parse(text)
+                    .ok()
+                    .and_then(|url| url.to_file_path().ok());
                 let path = path.and_then(|path| path.into_os_string().into_string().ok());
-                return path.map(Address::of_folder).ok_or_else(|| AddressError::File(text.to_owned()));
+                return path
+                    .map(Address::of_folder)
+                    .ok_or_else(|| AddressError::File(text.to_owned()));
             }
             "https" if host.ends_with(".r2.cloudflarestorage.com") => (Kind::R2, path),
             "https" if host.ends_with(".blob.core.windows.net") => (Kind::Azure, path),
@@ -92,7 +98,9 @@ impl Address {
         if bucket.is_empty() {
             return Err(AddressError::NoBucket(text.to_owned()));
         }
-        let is_plain = |part: &str| !part.is_empty() && part != "." && part != ".." && !part.contains(['?', '#', '%']);
+        let is_plain = |part: &str| {
+            !part.is_empty() && part != "." && part != ".." && !part.contains(['?', '#', '%'])
+        };
         if let Some(part) = path.split('/').find(|part| !is_plain(part)) {
             // The rest may be a signature.
             return Err(AddressError::Part(match part.find(['?', '#']) {
@@ -101,11 +109,21 @@ impl Address {
             }));
         }
         let url = text.trim_end_matches('/').to_owned();
-        Ok(Address { kind, url, bucket: bucket.to_owned(), prefix: prefix.to_owned() })
+        Ok(Address {
+            kind,
+            url,
+            bucket: bucket.to_owned(),
+            prefix: prefix.to_owned(),
+        })
     }
 
     fn of_folder(path: String) -> Address {
-        Address { kind: Kind::Folder, url: path, bucket: String::new(), prefix: String::new() }
+        Address {
+            kind: Kind::Folder,
+            url: path,
+            bucket: String::new(),
+            prefix: String::new(),
+        }
     }
 
     /// Returns the path of a local folder.
@@ -134,15 +152,32 @@ mod tests {
             ("s3://b/evals/2026/", Kind::S3, "b", "evals/2026"),
             ("gs://b/evals", Kind::Google, "b", "evals"),
             ("az://c/evals", Kind::Azure, "c", "evals"),
-            ("https://me.blob.core.windows.net/c/evals", Kind::Azure, "c", "evals"),
-            ("https://0123.r2.cloudflarestorage.com/b/x", Kind::R2, "b", "x"),
+            (
+                "https://me.blob.core.windows.net/c/evals",
+                Kind::Azure,
+                "c",
+                "evals",
+            ),
+            (
+                "https://0123.r2.cloudflarestorage.com/b/x",
+                Kind::R2,
+                "b",
+                "x",
+            ),
             ("site/evals", Kind::Folder, "", ""),
             ("file:///srv/site%20of%20mine/evals", Kind::Folder, "", ""),
         ] {
             let address = Address::parse(text)?;
-            assert_eq!((address.kind, &*address.bucket, &*address.prefix), (kind, bucket, prefix), "{text}");
+            assert_eq!(
+                (address.kind, &*address.bucket, &*address.prefix),
+                (kind, bucket, prefix),
+                "{text}"
+            );
         }
-        assert_eq!(Address::parse("file:///a%20b/c")?.folder(), Some(Path::new("/a b/c")));
+        assert_eq!(
+            Address::parse("file:///a%20b/c")?.folder(),
+            Some(Path::new("/a b/c"))
+        );
         Ok(())
     }
 
@@ -159,7 +194,10 @@ mod tests {
             ("s3://key:secret@b/c", "in the environment"),
             ("file://far.example.org/db", "a local folder"),
         ] {
-            let error = Address::parse(text).err().map(|error| error.to_string()).unwrap_or_default();
+            let error = Address::parse(text)
+                .err()
+                .map(|error| error.to_string())
+                .unwrap_or_default();
             assert!(error.contains(words), "{text}: {error}");
         }
     }

@@ -21,7 +21,8 @@ use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use hyper_util::client::legacy::connect::HttpInfo;
 use object_store::client::{
-    ClientConfigKey, HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService,
+    ClientConfigKey, HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest,
+    HttpResponse, HttpService,
 };
 use object_store::{ClientOptions, Error, Extensions};
 use reqwest::{Method, Url};
@@ -62,7 +63,10 @@ struct TooManyTags;
 
 impl fmt::Display for TooManyTags {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "expected a page of a listing with at most {MAX_TAGS} tags, found more")
+        write!(
+            f,
+            "expected a page of a listing with at most {MAX_TAGS} tags, found more"
+        )
     }
 }
 
@@ -80,13 +84,29 @@ pub(super) struct LimitedConnector {
 impl HttpConnector for LimitedConnector {
     /// Creates a client. Of the options, only the permission of plain HTTP and the timeout of connections count.
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
-        let may_http = options.get_config_value(&ClientConfigKey::AllowHttp).is_some_and(|value| value == "true");
+        let may_http = options
+            .get_config_value(&ClientConfigKey::AllowHttp)
+            .is_some_and(|value| value == "true");
         let connect_timeout = options.get_config_value(&ClientConfigKey::ConnectTimeout);
         // A text such as `1m 30s` is longer than the time for the response.
-        let connect_timeout = connect_timeout.and_then(|text| duration::parse(&text).ok()).unwrap_or(self.timeout);
-        let client = Client::new(|client| client.https_only(!may_http).http1_only().connect_timeout(connect_timeout));
-        let client = client.map_err(|error| Error::Generic { store: "HTTP client", source: Box::new(error) })?;
-        Ok(HttpClient::new(LimitedClient { client, timeout: self.timeout, retry: self.retry }))
+        let connect_timeout = connect_timeout
+            .and_then(|text| duration::parse(&text).ok())
+            .unwrap_or(self.timeout);
+        let client = Client::new(|client| {
+            client
+                .https_only(!may_http)
+                .http1_only()
+                .connect_timeout(connect_timeout)
+        });
+        let client = client.map_err(|error| Error::Generic {
+            store: "HTTP client",
+            source: Box::new(error),
+        })?;
+        Ok(HttpClient::new(LimitedClient {
+            client,
+            timeout: self.timeout,
+            retry: self.retry,
+        }))
     }
 }
 
@@ -146,11 +166,16 @@ impl LimitedClient {
             let (parts, body) = request.into_parts();
             let mut next = HttpRequest::from_parts(parts.clone(), body.clone());
             let response = HttpService::call(client, HttpRequest::from_parts(parts, body)).await;
-            let response = response.map_err(|error| Client::refused(&url, &error).map_or(error, redirected))?;
-            let peer = response.extensions().get::<HttpInfo>().map(HttpInfo::remote_addr);
+            let response = response
+                .map_err(|error| Client::refused(&url, &error).map_or(error, redirected))?;
+            let peer = response
+                .extensions()
+                .get::<HttpInfo>()
+                .map(HttpInfo::remote_addr);
             let status = response.status().as_u16();
             // Other redirects of an upload would send it as a download.
-            let is_kept = matches!(status, 307 | 308) || matches!(*next.method(), Method::GET | Method::HEAD);
+            let is_kept =
+                matches!(status, 307 | 308) || matches!(*next.method(), Method::GET | Method::HEAD);
             let Some(target) = target(&url, status, response.headers()).filter(|_| is_kept) else {
                 return Ok(response);
             };
@@ -166,11 +191,22 @@ impl LimitedClient {
     }
 
     /// Sends a request. Returns the head and the body of the response.
-    async fn send(&self, request: HttpRequest, deadline: Deadline) -> Result<(Response<()>, Incoming), HttpError> {
+    async fn send(
+        &self,
+        request: HttpRequest,
+        deadline: Deadline,
+    ) -> Result<(Response<()>, Incoming), HttpError> {
         let sent = request.body().content_length() as u64;
-        let response = deadline.wait(sent, self.follow(request)).await.map_err(refused)??;
+        let response = deadline
+            .wait(sent, self.follow(request))
+            .await
+            .map_err(refused)??;
         let (parts, body) = response.into_parts();
-        let incoming = Incoming { pieces: body.bytes_stream(), deadline, transferred: sent };
+        let incoming = Incoming {
+            pieces: body.bytes_stream(),
+            deadline,
+            transferred: sent,
+        };
         Ok((Response::from_parts(parts, ()), incoming))
     }
 
@@ -189,7 +225,10 @@ impl LimitedClient {
         let is_refused = matches!(status.as_u16(), 408 | 410 | 416 | 429);
         if is_refused || status.is_server_error() {
             let retry_after = text(header::RETRY_AFTER).and_then(|pause| pause_of(&pause));
-            return Err(AttemptError { kind: SourceErrorKind::Status(status.as_u16()), retry_after });
+            return Err(AttemptError {
+                kind: SourceErrorKind::Status(status.as_u16()),
+                retry_after,
+            });
         }
         if !status.is_success() {
             let bytes = incoming.beginning(MAX_ERROR).await.map_err(kind_of)?;
@@ -214,9 +253,16 @@ impl LimitedClient {
         let bytes = body.finish()?;
         // The library requires headers that a store may omit.
         let length = bytes.len();
-        parts.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
+        parts
+            .headers
+            .insert(header::CONTENT_LENGTH, HeaderValue::from(length));
         if let Requested::Range(range) = requested {
-            let found = format!("bytes {}-{}/{}", range.start, range.end.saturating_sub(1), range.end);
+            let found = format!(
+                "bytes {}-{}/{}",
+                range.start,
+                range.end.saturating_sub(1),
+                range.end
+            );
             parts.status = StatusCode::PARTIAL_CONTENT;
             if let Ok(found) = HeaderValue::try_from(found) {
                 parts.headers.insert(header::CONTENT_RANGE, found);
@@ -228,7 +274,10 @@ impl LimitedClient {
 
 /// Returns a collector of a whole body of at most `cap` bytes, of any successful status.
 fn whole(cap: u64) -> Result<Body, SourceErrorKind> {
-    Requested::Whole { cap }.check(&Head { status: 200, ..Head::default() })
+    Requested::Whole { cap }.check(&Head {
+        status: 200,
+        ..Head::default()
+    })
 }
 
 /// Returns whether a `Content-Encoding` leaves a body as it is.
@@ -239,12 +288,17 @@ fn is_identity(coding: &str) -> bool {
 
 /// Returns the text of a header.
 fn text_of(headers: &HeaderMap, name: HeaderName) -> Option<String> {
-    headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+    headers
+        .get(name)
+        .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
 }
 
 /// Converts an error of an attempt.
 fn kind_of(error: HttpError) -> SourceErrorKind {
-    let known = error.source().and_then(|source| source.downcast_ref::<SourceErrorKind>()).cloned();
+    let known = error
+        .source()
+        .and_then(|source| source.downcast_ref::<SourceErrorKind>())
+        .cloned();
     known.unwrap_or_else(|| SourceErrorKind::Network(innermost(&error)))
 }
 
@@ -258,7 +312,14 @@ pub(super) fn extension(expected: Expected) -> Extensions {
 /// Converts an error that another attempt would repeat.
 fn refused(kind: SourceErrorKind) -> HttpError {
     let is_timeout = matches!(kind, SourceErrorKind::Timeout(_));
-    HttpError::new(if is_timeout { HttpErrorKind::Timeout } else { HttpErrorKind::Unknown }, kind)
+    HttpError::new(
+        if is_timeout {
+            HttpErrorKind::Timeout
+        } else {
+            HttpErrorKind::Unknown
+        },
+        kind,
+    )
 }
 
 /// Body of a response.
@@ -272,7 +333,12 @@ struct Incoming {
 impl Incoming {
     /// Returns the next bytes, or `None` at the end.
     async fn next(&mut self) -> Result<Option<Bytes>, HttpError> {
-        let piece = self.deadline.wait(self.transferred, self.pieces.next()).await.map_err(refused)?.transpose()?;
+        let piece = self
+            .deadline
+            .wait(self.transferred, self.pieces.next())
+            .await
+            .map_err(refused)?
+            .transpose()?;
         self.transferred += piece.as_ref().map_or(0, |piece| piece.len() as u64);
         Ok(piece)
     }

@@ -41,7 +41,11 @@ impl fmt::Display for NoCredentials {
             ),
             Kind::Folder => ("a folder", "nothing"),
         };
-        write!(f, "no credentials for {store}: set {remedy} (no service of the cloud has any: {})", self.why)
+        write!(
+            f,
+            "no credentials for {store}: set {remedy} (no service of the cloud has any: {})",
+            self.why
+        )
     }
 }
 
@@ -55,7 +59,10 @@ pub(super) struct Discovered<C> {
 }
 
 impl<C> Discovered<C> {
-    pub(super) fn new(provider: Arc<dyn CredentialProvider<Credential = C>>, kind: Kind) -> Arc<Discovered<C>> {
+    pub(super) fn new(
+        provider: Arc<dyn CredentialProvider<Credential = C>>,
+        kind: Kind,
+    ) -> Arc<Discovered<C>> {
         Arc::new(Discovered { provider, kind })
     }
 }
@@ -63,7 +70,9 @@ impl<C> Discovered<C> {
 impl<C: fmt::Debug + Send + Sync + 'static> CredentialProvider for Discovered<C> {
     type Credential = C;
 
-    fn get_credential<'a, 'b>(&'a self) -> Pin<Box<dyn Future<Output = Result<Arc<C>, Error>> + Send + 'b>>
+    fn get_credential<'a, 'b>(
+        &'a self,
+    ) -> Pin<Box<dyn Future<Output = Result<Arc<C>, Error>> + Send + 'b>>
     where
         'a: 'b,
         Self: 'b,
@@ -71,9 +80,18 @@ impl<C: fmt::Debug + Send + Sync + 'static> CredentialProvider for Discovered<C>
         Box::pin(async {
             self.provider.get_credential().await.map_err(|error| {
                 // The outer errors name the service of the cloud, which users elsewhere do not know.
-                let why = causes(&error).pop().map(|cause| cut(redacted(&cause))).unwrap_or_default();
-                let missing = NoCredentials { kind: self.kind, why };
-                Error::Generic { store: "credentials", source: Box::new(missing) }
+                let why = causes(&error)
+                    .pop()
+                    .map(|cause| cut(redacted(&cause)))
+                    .unwrap_or_default();
+                let missing = NoCredentials {
+                    kind: self.kind,
+                    why,
+                };
+                Error::Generic {
+                    store: "credentials",
+                    source: Box::new(missing),
+                }
             })
         })
     }
@@ -90,17 +108,25 @@ pub(super) struct Connection {
 impl Connection {
     /// Returns the connection for a server that may have plain HTTP.
     pub(super) fn with_http(self) -> Connection {
-        Connection { client: self.client.with_allow_http(true), ..self }
+        Connection {
+            client: self.client.with_allow_http(true),
+            ..self
+        }
     }
 
     /// Returns the connection for requests for credentials: without a service, an error should not take minutes.
     pub(super) fn discovery(&self) -> Connection {
         let time = Duration::from_secs(10);
-        let retry = RetryPolicy::default().with_max_delay(Duration::from_secs(1)).with_total_time(time);
+        let retry = RetryPolicy::default()
+            .with_max_delay(Duration::from_secs(1))
+            .with_total_time(time);
         Connection {
             client: self.client.clone(),
             retry: retry_config(retry),
-            connector: LimitedConnector { timeout: time, retry },
+            connector: LimitedConnector {
+                timeout: time,
+                retry,
+            },
         }
     }
 }
@@ -136,6 +162,10 @@ pub(super) fn is_credential_error(error: &Error) -> bool {
         "NoAuthenticationInformation",
         "InvalidSecurity",
     ];
-    let answer = causes(error).iter().rev().find_map(|cause| answered(cause)).unwrap_or_default();
+    let answer = causes(error)
+        .iter()
+        .rev()
+        .find_map(|cause| answered(cause))
+        .unwrap_or_default();
     CODES.iter().any(|code| answer.starts_with(code))
 }

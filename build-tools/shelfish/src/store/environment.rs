@@ -53,7 +53,9 @@ impl fmt::Display for VariableError {
                 "the environment variable {name} is {found:?}, expected http:// or https://, a host, and no query"
             ),
             VariableErrorKind::Unset => write!(f, "the environment variable {name} is not set"),
-            VariableErrorKind::Rejected(why) => write!(f, "the environment variable {name} is invalid: {why}"),
+            VariableErrorKind::Rejected(why) => {
+                write!(f, "the environment variable {name} is invalid: {why}")
+            }
         }
     }
 }
@@ -66,50 +68,72 @@ impl Environment {
         let all = std::env::vars_os();
         Environment::of(
             kind,
-            all.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))),
+            all.filter_map(|(name, value)| {
+                Some((name.into_string().ok()?, value.into_string().ok()?))
+            }),
         )
     }
 
-    fn of(kind: Kind, all: impl Iterator<Item = (String, String)>) -> Result<Environment, VariableError> {
+    fn of(
+        kind: Kind,
+        all: impl Iterator<Item = (String, String)>,
+    ) -> Result<Environment, VariableError> {
         let concerns = |name: &str| {
             let key = name.to_ascii_lowercase();
             // The options of the HTTP client do not come from the environment.
             match kind {
                 Kind::S3 | Kind::R2 if name.starts_with("AWS_") => match key.parse() {
                     // The endpoint of an account of R2 is fixed, even if the environment names another endpoint.
-                    Ok(AmazonS3ConfigKey::Endpoint | AmazonS3ConfigKey::S3Endpoint) => kind == Kind::S3,
+                    Ok(AmazonS3ConfigKey::Endpoint | AmazonS3ConfigKey::S3Endpoint) => {
+                        kind == Kind::S3
+                    }
                     Ok(key) => !matches!(key, AmazonS3ConfigKey::Client(_)),
                     Err(_) => false,
                 },
-                Kind::Google if name.starts_with("GOOGLE_") || name == "SERVICE_ACCOUNT" => {
-                    key.parse().is_ok_and(|key| !matches!(key, GoogleConfigKey::Client(_)))
-                }
-                Kind::Azure if name.starts_with("AZURE_") || name == "IDENTITY_ENDPOINT" => {
-                    key.parse().is_ok_and(|key| !matches!(key, AzureConfigKey::Client(_)))
-                }
+                Kind::Google if name.starts_with("GOOGLE_") || name == "SERVICE_ACCOUNT" => key
+                    .parse()
+                    .is_ok_and(|key| !matches!(key, GoogleConfigKey::Client(_))),
+                Kind::Azure if name.starts_with("AZURE_") || name == "IDENTITY_ENDPOINT" => key
+                    .parse()
+                    .is_ok_and(|key| !matches!(key, AzureConfigKey::Client(_))),
                 Kind::Azure => name == AZURITE_URL,
                 _ => false,
             }
         };
-        let mut variables: Vec<(String, String)> =
-            all.filter(|(name, value)| concerns(name) && (!value.trim().is_empty() || name == AZURITE_URL)).collect();
+        let mut variables: Vec<(String, String)> = all
+            .filter(|(name, value)| {
+                concerns(name) && (!value.trim().is_empty() || name == AZURITE_URL)
+            })
+            .collect();
         variables.sort();
         for (name, value) in &variables {
-            check(name, value).map_err(|kind| VariableError { name: name.clone(), kind })?;
+            check(name, value).map_err(|kind| VariableError {
+                name: name.clone(),
+                kind,
+            })?;
         }
         Ok(Environment(variables))
     }
 
     /// Returns the value of a variable.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
-        self.0.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
+        self.0
+            .iter()
+            .find(|(other, _)| other == name)
+            .map(|(_, value)| value.as_str())
     }
 
     /// Returns an error if one variable is set without the other.
     pub(super) fn check_pair(&self, one: &str, other: &str) -> Result<(), VariableError> {
         match (self.get(one), self.get(other)) {
-            (Some(_), None) => Err(VariableError { name: other.to_owned(), kind: VariableErrorKind::Unset }),
-            (None, Some(_)) => Err(VariableError { name: one.to_owned(), kind: VariableErrorKind::Unset }),
+            (Some(_), None) => Err(VariableError {
+                name: other.to_owned(),
+                kind: VariableErrorKind::Unset,
+            }),
+            (None, Some(_)) => Err(VariableError {
+                name: one.to_owned(),
+                kind: VariableErrorKind::Unset,
+            }),
             _ => Ok(()),
         }
     }
@@ -119,28 +143,54 @@ impl Environment {
     }
 
     pub(super) fn google(&self) -> GoogleCloudStorageBuilder {
-        self.apply(GoogleCloudStorageBuilder::new(), GoogleCloudStorageBuilder::with_config)
+        self.apply(
+            GoogleCloudStorageBuilder::new(),
+            GoogleCloudStorageBuilder::with_config,
+        )
     }
 
     pub(super) fn azure(&self) -> MicrosoftAzureBuilder {
-        self.apply(MicrosoftAzureBuilder::new(), MicrosoftAzureBuilder::with_config)
+        self.apply(
+            MicrosoftAzureBuilder::new(),
+            MicrosoftAzureBuilder::with_config,
+        )
     }
 
     fn apply<B, K: FromStr>(&self, builder: B, set: impl Fn(B, K, String) -> B) -> B {
-        self.0.iter().fold(builder, |builder, (name, value)| match name.to_ascii_lowercase().parse() {
-            Ok(key) => set(builder, key, value.clone()),
-            Err(_) => builder,
+        self.0.iter().fold(builder, |builder, (name, value)| {
+            match name.to_ascii_lowercase().parse() {
+                Ok(key) => set(builder, key, value.clone()),
+                Err(_) => builder,
+            }
         })
     }
 
     /// Builds a client. If one variable prevents this, the error names it.
-    pub(super) fn build<T>(&self, build: impl Fn(&Environment) -> Result<T, Error>) -> Result<T, BuildError> {
+    pub(super) fn build<T>(
+        &self,
+        build: impl Fn(&Environment) -> Result<T, Error>,
+    ) -> Result<T, BuildError> {
         build(self).map_err(|error| {
-            let without = |name: &str| Environment(self.0.iter().filter(|(other, _)| other != name).cloned().collect());
-            match self.0.iter().find(|(name, _)| build(&without(name)).is_ok()) {
+            let without = |name: &str| {
+                Environment(
+                    self.0
+                        .iter()
+                        .filter(|(other, _)| other != name)
+                        .cloned()
+                        .collect(),
+                )
+            };
+            match self
+                .0
+                .iter()
+                .find(|(name, _)| build(&without(name)).is_ok())
+            {
                 Some((name, _)) => {
                     let kind = VariableErrorKind::Rejected(brief(&error));
-                    BuildError::Variable(VariableError { name: name.clone(), kind })
+                    BuildError::Variable(VariableError {
+                        name: name.clone(),
+                        kind,
+                    })
                 }
                 None => BuildError::Other(Box::new(error)),
             }
@@ -167,14 +217,22 @@ pub(super) fn google_url(environment: &Environment) -> String {
         Some(key.get("gcs_base_url")?.as_str()?.to_owned())
     };
     let builder = environment.google();
-    let url = builder.get_config_value(&GoogleConfigKey::BaseUrl).or_else(|| of_key(&builder));
+    let url = builder
+        .get_config_value(&GoogleConfigKey::BaseUrl)
+        .or_else(|| of_key(&builder));
     url.unwrap_or_else(|| "https://storage.googleapis.com".to_owned())
 }
 
 /// Checks values that would make requests impossible.
 fn check(name: &str, value: &str) -> Result<(), VariableErrorKind> {
-    let is_path =
-        ["_FILE", "_CREDENTIALS", "SERVICE_ACCOUNT", "SERVICE_ACCOUNT_PATH"].iter().any(|end| name.ends_with(end));
+    let is_path = [
+        "_FILE",
+        "_CREDENTIALS",
+        "SERVICE_ACCOUNT",
+        "SERVICE_ACCOUNT_PATH",
+    ]
+    .iter()
+    .any(|end| name.ends_with(end));
     // A key is JSON with spaces and line breaks.
     let is_json = name.ends_with("SERVICE_ACCOUNT_KEY");
     if !is_path
@@ -185,12 +243,18 @@ fn check(name: &str, value: &str) -> Result<(), VariableErrorKind> {
     }
     let is_url = name.contains("ENDPOINT") || name.ends_with("_URL") || name.ends_with("_FULL_URI");
     let is_server = |url: &Url| {
-        matches!(url.scheme(), "http" | "https") && url.has_host() && url.query().is_none() && url.fragment().is_none()
+        matches!(url.scheme(), "http" | "https")
+            && url.has_host()
+            && url.query().is_none()
+            && url.fragment().is_none()
     };
     if is_url && !Url::parse(value).is_ok_and(|url| is_server(&url)) {
         // Without a scheme, the text before @ may still be a secret.
-        let found =
-            if value.contains("://") { redacted(value) } else { redacted(&format!("://{value}"))[3..].to_owned() };
+        let found = if value.contains("://") {
+            redacted(value)
+        } else {
+            redacted(&format!("://{value}"))[3..].to_owned()
+        };
         return Err(VariableErrorKind::Url(found));
     }
     Ok(())
@@ -201,17 +265,37 @@ mod tests {
     use super::*;
 
     fn environment(kind: Kind, variables: &[(&str, &str)]) -> Result<Environment, VariableError> {
-        Environment::of(kind, variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())))
+        Environment::of(
+            kind,
+            variables
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned())),
+        )
     }
 
     #[test]
     fn empty_variables_and_variables_of_other_stores_are_ignored() -> Result<(), VariableError> {
-        let all = [("AWS_ENDPOINT", ""), ("AWS_REGION", " "), ("AWS_PROFILE", "a b"), ("AWS_ACCESS_KEY_ID", "k")];
+        let all = [
+            ("AWS_ENDPOINT", ""),
+            ("AWS_REGION", " "),
+            ("AWS_PROFILE", "a b"),
+            ("AWS_ACCESS_KEY_ID", "k"),
+        ];
         let found = environment(Kind::S3, &all)?;
-        assert_eq!((found.0.len(), found.get("AWS_ACCESS_KEY_ID")), (1, Some("k")));
+        assert_eq!(
+            (found.0.len(), found.get("AWS_ACCESS_KEY_ID")),
+            (1, Some("k"))
+        );
         assert_eq!(environment(Kind::Azure, &all)?.0.len(), 0);
-        let endpoints = [("AWS_ENDPOINT_URL_S3", "http://x"), ("AWS_ENDPOINT_URL_STS", "http://x")];
-        assert_eq!(environment(Kind::R2, &endpoints)?.0.len(), 1, "the endpoint of R2 is that of its account");
+        let endpoints = [
+            ("AWS_ENDPOINT_URL_S3", "http://x"),
+            ("AWS_ENDPOINT_URL_STS", "http://x"),
+        ];
+        assert_eq!(
+            environment(Kind::R2, &endpoints)?.0.len(),
+            1,
+            "the endpoint of R2 is that of its account"
+        );
         Ok(())
     }
 
@@ -221,7 +305,11 @@ mod tests {
             (Kind::S3, "AWS_ENDPOINT", "localhost:9000"),
             (Kind::S3, "AWS_ENDPOINT_URL", "127.0.0.1"),
             (Kind::S3, "AWS_ENDPOINT", "me:MARK@x"),
-            (Kind::S3, "AWS_ENDPOINT_URL_S3", "https://me:MARK@x/?sig=MARK"),
+            (
+                Kind::S3,
+                "AWS_ENDPOINT_URL_S3",
+                "https://me:MARK@x/?sig=MARK",
+            ),
             (Kind::S3, "AWS_SECRET_ACCESS_KEY", "MARK\n"),
             (Kind::R2, "AWS_ACCESS_KEY_ID", "MARKé"),
             (Kind::Google, "GOOGLE_BASE_URL", "ftp://me:MARK@x"),
@@ -229,8 +317,14 @@ mod tests {
             (Kind::Azure, "AZURE_STORAGE_ENDPOINT", "x"),
             (Kind::Azure, AZURITE_URL, ""),
         ] {
-            let error = environment(kind, &[(name, value)]).err().map(|error| error.to_string()).unwrap_or_default();
-            assert!(error.contains(name) && !error.contains("MARK"), "{name}: {error}");
+            let error = environment(kind, &[(name, value)])
+                .err()
+                .map(|error| error.to_string())
+                .unwrap_or_default();
+            assert!(
+                error.contains(name) && !error.contains("MARK"),
+                "{name}: {error}"
+            );
         }
     }
 }

@@ -21,10 +21,15 @@ pub(super) struct Folder {
 
 impl Folder {
     pub(super) fn open(dir: &Path) -> Result<Folder, StoreError> {
-        let error_of =
-            |error| StoreError { at: dir.display().to_string(), kind: StoreErrorKind::Folder(Box::new(error)) };
+        let error_of = |error| StoreError {
+            at: dir.display().to_string(),
+            kind: StoreErrorKind::Folder(Box::new(error)),
+        };
         let workspace = Workspace::open_any(dir).map_err(error_of)?;
-        Ok(Folder { dir: dir.to_owned(), workspace })
+        Ok(Folder {
+            dir: dir.to_owned(),
+            workspace,
+        })
     }
 
     pub(super) fn locate(&self, name: &str) -> String {
@@ -33,7 +38,10 @@ impl Folder {
 
     fn error(&self, name: &str) -> impl Fn(io::Error) -> StoreError + use<> {
         let at = self.locate(name);
-        move |error| StoreError { at: at.clone(), kind: StoreErrorKind::Io(error) }
+        move |error| StoreError {
+            at: at.clone(),
+            kind: StoreErrorKind::Io(error),
+        }
     }
 
     pub(super) fn list(&self, folder: &str) -> Result<Vec<Entry>, StoreError> {
@@ -49,7 +57,11 @@ impl Folder {
             let metadata = fs::symlink_metadata(entry.path()).map_err(&error_of)?;
             if let (true, Ok(name)) = (metadata.is_file(), entry.file_name().into_string()) {
                 let modified = metadata.modified().map_err(&error_of)?;
-                found.push(Entry { name, bytes: metadata.len(), modified });
+                found.push(Entry {
+                    name,
+                    bytes: metadata.len(),
+                    modified,
+                });
             }
         }
         Ok(found)
@@ -58,9 +70,10 @@ impl Folder {
     /// Returns an error if `folder` is a link, because its target may belong to another program or user.
     fn check_within(&self, folder: &str) -> io::Result<()> {
         match fs::symlink_metadata(self.dir.join(folder)) {
-            Ok(metadata) if !folder.is_empty() && !metadata.is_dir() => {
-                Err(io::Error::new(ErrorKind::AlreadyExists, "expected a folder, found another kind of file"))
-            }
+            Ok(metadata) if !folder.is_empty() && !metadata.is_dir() => Err(io::Error::new(
+                ErrorKind::AlreadyExists,
+                "expected a folder, found another kind of file",
+            )),
             _ => Ok(()),
         }
     }
@@ -68,16 +81,26 @@ impl Folder {
     pub(super) fn read(&self, name: &str) -> Result<Option<Current>, StoreError> {
         let path = self.dir.join(name);
         let mut bytes = Vec::new();
-        match open(&path).and_then(|file| file.take(Manifest::MAX_BYTES as u64 + 1).read_to_end(&mut bytes)) {
+        match open(&path).and_then(|file| {
+            file.take(Manifest::MAX_BYTES as u64 + 1)
+                .read_to_end(&mut bytes)
+        }) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(self.error(name)(error)),
-            Ok(_) => Ok(Some(Current { bytes, version: object_store::UpdateVersion { e_tag: None, version: None } })),
+            Ok(_) => Ok(Some(Current {
+                bytes,
+                version: object_store::UpdateVersion {
+                    e_tag: None,
+                    version: None,
+                },
+            })),
         }
     }
 
     pub(super) fn holds(&self, shard: &str) -> Result<bool, StoreError> {
         let mut hash = Sha256::new();
-        let copied = open(&self.dir.join(shard)).and_then(|mut file| io::copy(&mut file, &mut HashOnly(&mut hash)));
+        let copied = open(&self.dir.join(shard))
+            .and_then(|mut file| io::copy(&mut file, &mut HashOnly(&mut hash)));
         copied.map_err(self.error(shard))?;
         Ok(name_of(hash) == shard)
     }
@@ -89,25 +112,38 @@ impl Folder {
         sent: &AtomicU64,
         stop: &watch::Receiver<bool>,
     ) -> Result<(), StoreError> {
-        let here = |error| StoreError { at: from.display().to_string(), kind: StoreErrorKind::Io(error) };
+        let here = |error| StoreError {
+            at: from.display().to_string(),
+            kind: StoreErrorKind::Io(error),
+        };
         let scratch = self.workspace.dir().join(shard);
-        let (mut file, mut out) = (open(from).map_err(here)?, File::create(&scratch).map_err(self.error(shard))?);
+        let (mut file, mut out) = (
+            open(from).map_err(here)?,
+            File::create(&scratch).map_err(self.error(shard))?,
+        );
         let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 20]);
         loop {
             if *stop.borrow() {
-                return Err(StoreError { at: self.locate(shard), kind: StoreErrorKind::Stopped });
+                return Err(StoreError {
+                    at: self.locate(shard),
+                    kind: StoreErrorKind::Stopped,
+                });
             }
             let length = file.read(&mut buffer).map_err(here)?;
             if length == 0 {
                 break;
             }
             hash.update(&buffer[..length]);
-            out.write_all(&buffer[..length]).map_err(self.error(shard))?;
+            out.write_all(&buffer[..length])
+                .map_err(self.error(shard))?;
             sent.fetch_add(length as u64, Ordering::Relaxed);
         }
         let found = name_of(hash);
         if found != shard {
-            return Err(StoreError { at: from.display().to_string(), kind: StoreErrorKind::Content { found } });
+            return Err(StoreError {
+                at: from.display().to_string(),
+                kind: StoreErrorKind::Content { found },
+            });
         }
         out.sync_all().map_err(self.error(shard))?;
         self.place(&scratch, shard)
@@ -116,7 +152,8 @@ impl Folder {
     pub(super) fn write(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         // The workspace cleans up files with the name of a manifest.
         let scratch = self.workspace.dir().join(Manifest::FILE);
-        let written = File::create(&scratch).and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()));
+        let written = File::create(&scratch)
+            .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()));
         written.map_err(self.error(name))?;
         self.place(&scratch, name)
     }
@@ -141,7 +178,11 @@ impl Folder {
             }
             fs::create_dir_all(folder)?;
             fs::rename(scratch, &path)?;
-            if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+            if cfg!(unix) {
+                File::open(folder)?.sync_all()
+            } else {
+                Ok(())
+            }
         };
         move_there().map_err(self.error(name))
     }

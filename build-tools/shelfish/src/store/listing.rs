@@ -46,7 +46,8 @@ impl Pages {
     /// Lists the files of a folder.
     pub(super) async fn list(&self, folder: &Path) -> Result<Vec<Entry>, PageError> {
         let list = tokio::time::timeout(TIME, self.read(folder));
-        list.await.map_err(|_| PageError::Listing(ListingError::Slow(TIME)))?
+        list.await
+            .map_err(|_| PageError::Listing(ListingError::Slow(TIME)))?
     }
 
     async fn read(&self, folder: &Path) -> Result<Vec<Entry>, PageError> {
@@ -63,9 +64,15 @@ impl Pages {
                 extensions: extension(Expected::Page),
                 ..PaginatedListOptions::default()
             };
-            let page = self.0.list_paginated(prefix.as_deref(), options).await.map_err(PageError::Store)?;
+            let page = self
+                .0
+                .list_paginated(prefix.as_deref(), options)
+                .await
+                .map_err(PageError::Store)?;
             for meta in page.result.objects {
-                let Some(name) = meta.location.filename() else { continue };
+                let Some(name) = meta.location.filename() else {
+                    continue;
+                };
                 bytes += name.len() + size_of::<Entry>() + 2 * size_of::<u64>();
                 if bytes > MAX_BYTES {
                     return Err(PageError::Listing(ListingError::Long { bytes: MAX_BYTES }));
@@ -73,7 +80,11 @@ impl Pages {
                 if !names.insert(hasher.hash_one(name)) {
                     return Err(PageError::Listing(ListingError::Repeated));
                 }
-                entries.push(Entry { name: name.to_owned(), bytes: meta.size, modified: meta.last_modified.into() });
+                entries.push(Entry {
+                    name: name.to_owned(),
+                    bytes: meta.size,
+                    modified: meta.last_modified.into(),
+                });
             }
             match page.page_token {
                 None => return Ok(entries),

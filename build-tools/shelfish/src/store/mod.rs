@@ -219,9 +219,19 @@ fn brief(error: &object_store::Error) -> String {
         return answer;
     }
     // The text of a cause can contain its own causes.
-    let last = causes.iter().rev().take(2).rev().cloned().collect::<Vec<_>>();
+    let last = causes
+        .iter()
+        .rev()
+        .take(2)
+        .rev()
+        .cloned()
+        .collect::<Vec<_>>();
     let whole = causes.first().map(String::as_str).unwrap_or_default();
-    let text = if last.iter().all(|cause| whole.contains(cause.as_str())) { whole.to_owned() } else { last.join(": ") };
+    let text = if last.iter().all(|cause| whole.contains(cause.as_str())) {
+        whole.to_owned()
+    } else {
+        last.join(": ")
+    };
     cut(redacted(&text))
 }
 
@@ -240,13 +250,25 @@ fn causes(error: &object_store::Error) -> Vec<String> {
 fn answered(text: &str) -> Option<String> {
     let element = |name: &str| {
         let (_, rest) = text.split_once(&format!("<{name}>"))?;
-        Some(rest.split_once('<')?.0.trim().replace("&quot;", "\"").replace("&apos;", "'"))
+        Some(
+            rest.split_once('<')?
+                .0
+                .trim()
+                .replace("&quot;", "\"")
+                .replace("&apos;", "'"),
+        )
     };
     let code = element("Code")?;
-    let message = element("Message").or_else(|| element("Details")).unwrap_or_default();
+    let message = element("Message")
+        .or_else(|| element("Details"))
+        .unwrap_or_default();
     // Azure appends the number and the time of the request on separate lines.
     let message = message.lines().next().unwrap_or_default();
-    Some(cut(redacted(&if message.is_empty() { code } else { format!("{code}: {message}") })))
+    Some(cut(redacted(&if message.is_empty() {
+        code
+    } else {
+        format!("{code}: {message}")
+    })))
 }
 
 /// Shortens the text of a store, because bodies of answers are long.
@@ -302,7 +324,12 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Settings {
         let retry = RetryPolicy::default().with_max_retries(MAX_RETRIES.into());
-        Settings { part: None, unconditional: false, timeout: None, retry }
+        Settings {
+            part: None,
+            unconditional: false,
+            timeout: None,
+            retry,
+        }
     }
 }
 
@@ -315,7 +342,11 @@ impl Settings {
     /// Returns the number of requests to send a file.
     pub fn requests(&self, bytes: u64) -> u64 {
         let part = self.part_bytes(bytes);
-        if bytes <= part { 1 } else { bytes.div_ceil(part) + 2 }
+        if bytes <= part {
+            1
+        } else {
+            bytes.div_ceil(part) + 2
+        }
     }
 }
 
@@ -412,12 +443,22 @@ impl Store {
     }
 
     /// Removes the incomplete uploads of shards that `is_left` selects, and returns their number.
-    pub async fn remove_uploads(&self, is_left: impl Fn(&Upload) -> bool) -> Result<u64, UploadsError> {
-        let Some(objects) = self.objects() else { return Ok(0) };
+    pub async fn remove_uploads(
+        &self,
+        is_left: impl Fn(&Upload) -> bool,
+    ) -> Result<u64, UploadsError> {
+        let Some(objects) = self.objects() else {
+            return Ok(0);
+        };
         let Some(s3) = objects.s3() else { return Ok(0) };
         let folder = &objects.address().prefix;
         let mut removed = 0;
-        for upload in s3.uploads(folder).await?.iter().filter(|upload| is_left(upload)) {
+        for upload in s3
+            .uploads(folder)
+            .await?
+            .iter()
+            .filter(|upload| is_left(upload))
+        {
             s3.remove_upload(folder, upload).await?;
             removed += 1;
         }
@@ -457,6 +498,9 @@ mod tests {
             let part = usual.part_bytes(bytes);
             assert!(part >= 5 << 20 && bytes.div_ceil(part) <= 10_000, "{bytes}");
         }
-        assert_eq!([1, PART, PART + 1].map(|bytes| usual.requests(bytes)), [1, 1, 4]);
+        assert_eq!(
+            [1, PART, PART + 1].map(|bytes| usual.requests(bytes)),
+            [1, 1, 4]
+        );
     }
 }

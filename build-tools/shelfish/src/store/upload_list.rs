@@ -31,8 +31,16 @@ pub fn parse(page: &str, prefix: &str) -> Vec<Upload> {
 
 /// Replaces the references to characters that XML requires.
 fn unescaped(text: &str) -> String {
-    let pairs = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")];
-    pairs.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
+    let pairs = [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&apos;", "'"),
+        ("&amp;", "&"),
+    ];
+    pairs
+        .iter()
+        .fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
 }
 
 #[cfg(test)]
@@ -48,11 +56,27 @@ mod tests {
                  <Initiated>2026-01-31T00:00:00.000Z</Initiated></Upload>"
             )
         };
-        let keys = [&format!("R&amp;D/{shard}"), "R&amp;D/letter", &format!("other/{shard}"), &shard];
-        let page = format!("<ListMultipartUploadsResult>{}<Upload><Key>", keys.map(upload).concat());
-        let found = Upload { shard, begun: "2026-01-31T00:00:00.000Z".to_owned(), id: "a&b".to_owned() };
+        let keys = [
+            &format!("R&amp;D/{shard}"),
+            "R&amp;D/letter",
+            &format!("other/{shard}"),
+            &shard,
+        ];
+        let page = format!(
+            "<ListMultipartUploadsResult>{}<Upload><Key>",
+            keys.map(upload).concat()
+        );
+        let found = Upload {
+            shard,
+            begun: "2026-01-31T00:00:00.000Z".to_owned(),
+            id: "a&b".to_owned(),
+        };
         for prefix in ["R&D/", ""] {
-            assert_eq!(parse(&page, prefix), std::slice::from_ref(&found), "{prefix:?}");
+            assert_eq!(
+                parse(&page, prefix),
+                std::slice::from_ref(&found),
+                "{prefix:?}"
+            );
         }
         assert_eq!(parse("<Error/>", ""), []);
     }

@@ -15,7 +15,11 @@ use super::client::Expected;
 use super::upload_list::{Upload, parse};
 
 /// Characters that signatures of S3 encode.
-const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'~');
 
 /// Reasons why incomplete uploads are unknown or remain.
 #[derive(Debug)]
@@ -44,23 +48,50 @@ impl fmt::Display for UploadsError {
 impl S3 {
     /// Lists the incomplete uploads of shards in a folder, at most a thousand.
     pub(super) async fn uploads(&self, folder: &str) -> Result<Vec<Upload>, UploadsError> {
-        let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
-        let url = format!("{}?prefix={}&uploads=", self.bucket_url, utf8_percent_encode(&prefix, ENCODED));
-        let request = Request::builder().uri(&url).body(HttpRequestBody::from(String::new()));
+        let prefix = if folder.is_empty() {
+            String::new()
+        } else {
+            format!("{folder}/")
+        };
+        let url = format!(
+            "{}?prefix={}&uploads=",
+            self.bucket_url,
+            utf8_percent_encode(&prefix, ENCODED)
+        );
+        let request = Request::builder()
+            .uri(&url)
+            .body(HttpRequestBody::from(String::new()));
         let mut request = request.map_err(UploadsError::Request)?;
-        let credential = self.store.credentials().get_credential().await.map_err(UploadsError::Store)?;
-        let signed = AwsAuthorizer::new(&credential, "s3", &self.region).try_authorize(&mut request, None);
+        let credential = self
+            .store
+            .credentials()
+            .get_credential()
+            .await
+            .map_err(UploadsError::Store)?;
+        let signed =
+            AwsAuthorizer::new(&credential, "s3", &self.region).try_authorize(&mut request, None);
         signed.map_err(UploadsError::Store)?;
-        let answer = self.execute(request, Expected::Page).await.map_err(UploadsError::Answer)?;
+        let answer = self
+            .execute(request, Expected::Page)
+            .await
+            .map_err(UploadsError::Answer)?;
         if !answer.status().is_success() {
             return Err(UploadsError::Status(answer.status()));
         }
-        let body = answer.into_body().bytes().await.map_err(UploadsError::Answer)?;
+        let body = answer
+            .into_body()
+            .bytes()
+            .await
+            .map_err(UploadsError::Answer)?;
         Ok(parse(&String::from_utf8_lossy(&body), &prefix))
     }
 
     /// Removes the parts of an incomplete upload.
-    pub(super) async fn remove_upload(&self, folder: &str, upload: &Upload) -> Result<(), UploadsError> {
+    pub(super) async fn remove_upload(
+        &self,
+        folder: &str,
+        upload: &Upload,
+    ) -> Result<(), UploadsError> {
         let parts = folder.split('/').filter(|part| !part.is_empty());
         let path = object_store::path::Path::from_iter(parts.chain([upload.shard.as_str()]));
         match self.store.abort_multipart(&path, &upload.id).await {

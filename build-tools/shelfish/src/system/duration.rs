@@ -20,8 +20,12 @@ impl fmt::Display for DurationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             DurationError::Number => f.write_str("expected a number such as 7d or 12h"),
-            DurationError::Unit(found) => write!(f, "unknown unit {found:?}, expected d, h, m or s"),
-            DurationError::TooLong => f.write_str("the time is too long, expected at most 64 bits of seconds"),
+            DurationError::Unit(found) => {
+                write!(f, "unknown unit {found:?}, expected d, h, m or s")
+            }
+            DurationError::TooLong => {
+                f.write_str("the time is too long, expected at most 64 bits of seconds")
+            }
             DurationError::Zero => f.write_str("expected at least 1s"),
         }
     }
@@ -40,12 +44,21 @@ pub fn parse(text: &str) -> Result<Duration, DurationError> {
         unit => return Err(DurationError::Unit(unit.to_owned())),
     };
     let number: u64 = digits.parse().map_err(|_| DurationError::Number)?;
-    number.checked_mul(unit).map(Duration::from_secs).ok_or(DurationError::TooLong)
+    number
+        .checked_mul(unit)
+        .map(Duration::from_secs)
+        .ok_or(DurationError::TooLong)
 }
 
 /// Parses a duration of at least one second.
 pub fn positive(text: &str) -> Result<Duration, DurationError> {
-    parse(text).and_then(|time| if time.is_zero() { Err(DurationError::Zero) } else { Ok(time) })
+    parse(text).and_then(|time| {
+        if time.is_zero() {
+            Err(DurationError::Zero)
+        } else {
+            Ok(time)
+        }
+    })
 }
 
 #[cfg(test)]
@@ -54,7 +67,14 @@ mod tests {
 
     #[test]
     fn a_duration_is_a_number_and_a_unit() {
-        for (text, seconds) in [("7d", 604_800), ("12h", 43_200), ("5m", 300), ("60s", 60), ("60 s", 60), ("0s", 0)] {
+        for (text, seconds) in [
+            ("7d", 604_800),
+            ("12h", 43_200),
+            ("5m", 300),
+            ("60s", 60),
+            ("60 s", 60),
+            ("0s", 0),
+        ] {
             assert_eq!(parse(text), Ok(Duration::from_secs(seconds)), "{text}");
         }
         for (text, error) in [

@@ -21,5 +21,13 @@ impl std::error::Error for NamedError {}
 
 /// Returns a function that adds the name of a file to an error.
 pub fn named(name: impl fmt::Display + Copy) -> impl Fn(io::Error) -> io::Error + Copy {
-    move |error| io::Error::new(error.kind(), NamedError { name: name.to_string(), error })
+    move |error| {
+        io::Error::new(
+            error.kind(),
+            NamedError {
+                name: name.to_string(),
+                error,
+            },
+        )
+    }
 }

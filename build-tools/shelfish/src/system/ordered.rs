@@ -23,8 +23,15 @@ where
     F: Fn(T) -> R + Send + Sync + 'static,
 {
     let map = Arc::new(map);
-    let workers = (0..threads.max(1)).map(|_| Worker::spawn(map.clone())).collect();
-    Ordered { items, workers, given: 0, taken: 0 }
+    let workers = (0..threads.max(1))
+        .map(|_| Worker::spawn(map.clone()))
+        .collect();
+    Ordered {
+        items,
+        workers,
+        given: 0,
+        taken: 0,
+    }
 }
 
 struct Worker<T, R> {
@@ -37,7 +44,12 @@ impl<T: Send + 'static, R: Send + 'static> Worker<T, R> {
         let (items, inbox) = sync_channel(AHEAD);
         let (outbox, results) = sync_channel(AHEAD);
         // The loop ends when either channel is closed.
-        thread::spawn(move || inbox.into_iter().map(|item| map(item)).try_for_each(|result| outbox.send(result)));
+        thread::spawn(move || {
+            inbox
+                .into_iter()
+                .map(|item| map(item))
+                .try_for_each(|result| outbox.send(result))
+        });
         Worker { items, results }
     }
 }
@@ -60,13 +72,19 @@ impl<I: Iterator<Item = T>, T, R> Iterator for Ordered<I, T, R> {
         let count = self.workers.len();
         while self.given < self.taken + count * AHEAD {
             let Some(item) = self.items.next() else { break };
-            assert!(self.workers[self.given % count].items.send(item).is_ok(), "a worker died");
+            assert!(
+                self.workers[self.given % count].items.send(item).is_ok(),
+                "a worker died"
+            );
             self.given += 1;
         }
         if self.taken == self.given {
             return None;
         }
-        let result = self.workers[self.taken % count].results.recv().expect("a worker died");
+        let result = self.workers[self.taken % count]
+            .results
+            .recv()
+            .expect("a worker died");
         self.taken += 1;
         Some(result)
     }

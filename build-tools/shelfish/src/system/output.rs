@@ -29,7 +29,11 @@ impl fmt::Display for Refused {
             Refused::Read(path) => (path, "is read"),
             Refused::Database(path) => (path, "is a file of a database"),
         };
-        write!(f, "{} {reason}: name another file, it would be overwritten", path.display())
+        write!(
+            f,
+            "{} {reason}: name another file, it would be overwritten",
+            path.display()
+        )
     }
 }
 
@@ -43,19 +47,31 @@ impl From<Refused> for io::Error {
 
 /// Checks that `path` is neither a file of a database nor one of the files in `read`.
 pub fn check<'a>(path: &Path, read: impl IntoIterator<Item = &'a Path>) -> io::Result<()> {
-    let Ok(real) = path.canonicalize() else { return Ok(()) };
-    if read.into_iter().any(|source| source.canonicalize().is_ok_and(|source| source == real)) {
+    let Ok(real) = path.canonicalize() else {
+        return Ok(());
+    };
+    if read
+        .into_iter()
+        .any(|source| source.canonicalize().is_ok_and(|source| source == real))
+    {
         return Err(Refused::Read(path.to_owned()).into());
     }
     let is_manifest = real.ends_with(Manifest::FILE);
     let is_shard = real.to_string_lossy().ends_with(SHARD_ENDING);
-    if is_manifest || is_shard { Err(Refused::Database(path.to_owned()).into()) } else { Ok(()) }
+    if is_manifest || is_shard {
+        Err(Refused::Database(path.to_owned()).into())
+    } else {
+        Ok(())
+    }
 }
 
 /// Writes a file by `write`. An existing file is replaced once the new file is complete.
 ///
 /// A path that is not a plain file, such as a pipe, is written to directly.
-pub fn whole<E: From<io::Error>>(path: &Path, write: impl FnOnce(&mut Named) -> Result<(), E>) -> Result<(), E> {
+pub fn whole<E: From<io::Error>>(
+    path: &Path,
+    write: impl FnOnce(&mut Named) -> Result<(), E>,
+) -> Result<(), E> {
     check(path, [])?;
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         let mut out = Named::new(File::create(path).map_err(named(&path.display()))?, path);
@@ -68,9 +84,18 @@ pub fn whole<E: From<io::Error>>(path: &Path, write: impl FnOnce(&mut Named) -> 
 /// Writes a file by `write` under a temporary name, and then replaces the file at `path`. An interrupted run leaves the old file.
 ///
 /// Replaces any plain file. [`whole`] refuses the files of a database.
-pub fn replace<E: From<io::Error>>(path: &Path, write: impl FnOnce(&mut Named) -> Result<(), E>) -> Result<(), E> {
+pub fn replace<E: From<io::Error>>(
+    path: &Path,
+    write: impl FnOnce(&mut Named) -> Result<(), E>,
+) -> Result<(), E> {
     let new = Replacement::new(path)?;
-    let mut out = Named::new(new.temporary.as_file().try_clone().map_err(named(&path.display()))?, &new.path);
+    let mut out = Named::new(
+        new.temporary
+            .as_file()
+            .try_clone()
+            .map_err(named(&path.display()))?,
+        &new.path,
+    );
     write(&mut out)?;
     out.flush()?;
     Ok(new.finish()?)
@@ -93,7 +118,9 @@ struct Replacement {
 /// Returns whether a name is the name of a temporary file.
 fn is_temporary(name: &str) -> bool {
     let digits = name.strip_prefix(PREFIX);
-    digits.is_some_and(|digits| digits.len() == 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    digits.is_some_and(|digits| {
+        digits.len() == 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+    })
 }
 
 /// Removes the temporary files of killed processes from a folder. Files that cannot be opened or removed stay.
@@ -104,7 +131,9 @@ fn remove_leftovers(folder: &Path) {
             continue;
         }
         let path = entry.path();
-        let Ok(file) = OpenOptions::new().read(true).write(true).open(&path) else { continue };
+        let Ok(file) = OpenOptions::new().read(true).write(true).open(&path) else {
+            continue;
+        };
         // A running process holds the lock.
         if file.try_lock().is_ok() && is_same(&file, &path) {
             let _ = fs::remove_file(&path);
@@ -119,12 +148,16 @@ impl Replacement {
         let named = named(&name);
         // A link keeps pointing to the file.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+            .unwrap_or(Path::new("."));
         remove_leftovers(folder);
         loop {
             let hidden = format!("{PREFIX}{:016x}", fastrand::u64(..));
             let leftover = folder.join(&hidden);
-            let cleanup = signals::on_interruption(move || drop(fs::remove_file(&leftover))).map_err(named)?;
+            let cleanup = signals::on_interruption(move || drop(fs::remove_file(&leftover)))
+                .map_err(named)?;
             let mut builder = tempfile::Builder::new();
             builder.prefix(&hidden).rand_bytes(0);
             #[cfg(unix)]
@@ -135,7 +168,13 @@ impl Replacement {
                 Ok(()) if !is_same(temporary.as_file(), temporary.path()) => {}
                 Err(TryLockError::WouldBlock) => {}
                 // A file system without locks keeps the files of killed processes.
-                Ok(()) | Err(TryLockError::Error(_)) => return Ok(Replacement { temporary, path, _cleanup: cleanup }),
+                Ok(()) | Err(TryLockError::Error(_)) => {
+                    return Ok(Replacement {
+                        temporary,
+                        path,
+                        _cleanup: cleanup,
+                    });
+                }
             }
         }
     }
@@ -144,7 +183,10 @@ impl Replacement {
     fn finish(self) -> io::Result<()> {
         let name = self.path.display();
         self.temporary.as_file().sync_all().map_err(named(&name))?;
-        self.temporary.persist(&self.path).map_err(|error| named(&name)(error.error)).map(drop)
+        self.temporary
+            .persist(&self.path)
+            .map_err(|error| named(&name)(error.error))
+            .map(drop)
     }
 }
 
@@ -157,7 +199,10 @@ pub struct Named {
 
 impl Named {
     fn new(file: File, path: &Path) -> Named {
-        Named { file: BufWriter::with_capacity(1 << 20, file), path: path.to_owned() }
+        Named {
+            file: BufWriter::with_capacity(1 << 20, file),
+            path: path.to_owned(),
+        }
     }
 }
 
@@ -184,39 +229,73 @@ mod tests {
             out.write_all(b"half")?;
             Err(io::Error::other("no more"))
         });
-        assert_eq!(failed.map_err(|error| error.to_string()), Err("no more".to_owned()));
-        assert_eq!((fs::read_to_string(&path)?.as_str(), fs::read_dir(dir.path())?.count()), ("before", 1));
+        assert_eq!(
+            failed.map_err(|error| error.to_string()),
+            Err("no more".to_owned())
+        );
+        assert_eq!(
+            (
+                fs::read_to_string(&path)?.as_str(),
+                fs::read_dir(dir.path())?.count()
+            ),
+            ("before", 1)
+        );
         whole(&path, |out| out.write_all(b"after"))?;
-        assert_eq!((fs::read_to_string(&path)?.as_str(), fs::read_dir(dir.path())?.count()), ("after", 1));
+        assert_eq!(
+            (
+                fs::read_to_string(&path)?.as_str(),
+                fs::read_dir(dir.path())?.count()
+            ),
+            ("after", 1)
+        );
         Ok(())
     }
 
     #[test]
     fn inputs_and_files_of_a_database_are_never_overwritten() -> io::Result<()> {
         let dir = tempfile::tempdir()?;
-        for (name, is_refused) in [("manifest.json", true), ("0.silo", true), ("own.jsonl", true), ("other.tsv", false)]
-        {
+        for (name, is_refused) in [
+            ("manifest.json", true),
+            ("0.silo", true),
+            ("own.jsonl", true),
+            ("other.tsv", false),
+        ] {
             let path = dir.path().join(name);
             fs::write(&path, "")?;
             let read = dir.path().join(".").join("own.jsonl");
-            assert_eq!(check(&path, [read.as_path()]).is_err(), is_refused, "{name}");
+            assert_eq!(
+                check(&path, [read.as_path()]).is_err(),
+                is_refused,
+                "{name}"
+            );
         }
         check(&dir.path().join("new"), [])
     }
 
     #[test]
-    fn files_of_killed_processes_are_removed_and_files_of_running_processes_stay() -> io::Result<()> {
+    fn files_of_killed_processes_are_removed_and_files_of_running_processes_stay() -> io::Result<()>
+    {
         let dir = tempfile::tempdir()?;
-        let names = [".shelfish-0123456789abcdef", ".shelfish-fedcba9876543210", ".shelfish-notes", ".shelfish-0123"];
+        let names = [
+            ".shelfish-0123456789abcdef",
+            ".shelfish-fedcba9876543210",
+            ".shelfish-notes",
+            ".shelfish-0123",
+        ];
         for name in names {
             fs::write(dir.path().join(name), "text")?;
         }
-        let running = OpenOptions::new().write(true).open(dir.path().join(names[1]))?;
+        let running = OpenOptions::new()
+            .write(true)
+            .open(dir.path().join(names[1]))?;
         running.lock()?;
         replace(&dir.path().join("new"), |out| out.write_all(b"text"))?;
         let is_left = |name: &&str| dir.path().join(name).exists();
         assert_eq!(
-            names.iter().filter(|name| is_left(name)).collect::<Vec<_>>(),
+            names
+                .iter()
+                .filter(|name| is_left(name))
+                .collect::<Vec<_>>(),
             names[1..].iter().collect::<Vec<_>>()
         );
         drop(running);

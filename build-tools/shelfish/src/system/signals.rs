@@ -10,7 +10,11 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Mutex, PoisonError};
 
 /// The registered cleanups, by number.
-static CLEANUPS: Mutex<Cleanups> = Mutex::new(Cleanups { next: 0, has_thread: false, all: BTreeMap::new() });
+static CLEANUPS: Mutex<Cleanups> = Mutex::new(Cleanups {
+    next: 0,
+    has_thread: false,
+    all: BTreeMap::new(),
+});
 
 /// The number of [`Takeover`]s.
 static TAKEOVERS: AtomicUsize = AtomicUsize::new(0);
@@ -30,7 +34,11 @@ pub struct Cleanup(u64);
 
 impl Drop for Cleanup {
     fn drop(&mut self) {
-        CLEANUPS.lock().unwrap_or_else(PoisonError::into_inner).all.remove(&self.0);
+        CLEANUPS
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .all
+            .remove(&self.0);
     }
 }
 
@@ -93,7 +101,10 @@ pub fn ignored() -> io::Result<(Takeover, Cleanup)> {
 pub fn interruption() -> io::Result<impl Future<Output = u8>> {
     use tokio::signal::unix::{SignalKind, signal};
 
-    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let (mut interrupt, mut terminate) = (
+        signal(SignalKind::interrupt())?,
+        signal(SignalKind::terminate())?,
+    );
     Ok(async move {
         tokio::select! {
             _ = interrupt.recv() => 2,

@@ -23,10 +23,19 @@ impl fmt::Display for SizeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SizeError::Number => f.write_str("expected a number such as 512MiB or 1GiB"),
-            SizeError::Unit(found) => write!(f, "unknown unit {found:?}, expected KiB, MiB, GiB, kB, MB or GB"),
-            SizeError::TooLarge => f.write_str("the size is too large, expected at most 64 bits of bytes"),
-            SizeError::BelowMinimum(minimum) => write!(f, "expected at least {}", HumanBytes(*minimum)),
-            SizeError::AboveMaximum(maximum) => write!(f, "expected at most {}", HumanBytes(*maximum)),
+            SizeError::Unit(found) => write!(
+                f,
+                "unknown unit {found:?}, expected KiB, MiB, GiB, kB, MB or GB"
+            ),
+            SizeError::TooLarge => {
+                f.write_str("the size is too large, expected at most 64 bits of bytes")
+            }
+            SizeError::BelowMinimum(minimum) => {
+                write!(f, "expected at least {}", HumanBytes(*minimum))
+            }
+            SizeError::AboveMaximum(maximum) => {
+                write!(f, "expected at most {}", HumanBytes(*maximum))
+            }
         }
     }
 }
@@ -54,12 +63,17 @@ pub fn parse(text: &str) -> Result<u64, SizeError> {
 }
 
 /// Returns a parser of sizes that are at least `minimum` bytes.
-pub fn at_least(minimum: u64) -> impl Fn(&str) -> Result<u64, SizeError> + Clone + Send + Sync + 'static {
+pub fn at_least(
+    minimum: u64,
+) -> impl Fn(&str) -> Result<u64, SizeError> + Clone + Send + Sync + 'static {
     within(minimum, u64::MAX)
 }
 
 /// Returns a parser of sizes from `minimum` to `maximum` bytes.
-pub fn within(minimum: u64, maximum: u64) -> impl Fn(&str) -> Result<u64, SizeError> + Clone + Send + Sync + 'static {
+pub fn within(
+    minimum: u64,
+    maximum: u64,
+) -> impl Fn(&str) -> Result<u64, SizeError> + Clone + Send + Sync + 'static {
     move |text| match parse(text)? {
         bytes if bytes < minimum => Err(SizeError::BelowMinimum(minimum)),
         bytes if bytes > maximum => Err(SizeError::AboveMaximum(maximum)),
@@ -68,8 +82,16 @@ pub fn within(minimum: u64, maximum: u64) -> impl Fn(&str) -> Result<u64, SizeEr
 }
 
 /// Returns a parser of sizes that are zero or at least `minimum` bytes.
-pub fn zero_or_at_least(minimum: u64) -> impl Fn(&str) -> Result<u64, SizeError> + Clone + Send + Sync + 'static {
-    move |text| if parse(text) == Ok(0) { Ok(0) } else { at_least(minimum)(text) }
+pub fn zero_or_at_least(
+    minimum: u64,
+) -> impl Fn(&str) -> Result<u64, SizeError> + Clone + Send + Sync + 'static {
+    move |text| {
+        if parse(text) == Ok(0) {
+            Ok(0)
+        } else {
+            at_least(minimum)(text)
+        }
+    }
 }
 
 #[cfg(test)]
@@ -97,9 +119,18 @@ mod tests {
 
     #[test]
     fn limits_are_reported() {
-        assert_eq!(at_least(1 << 20)("1B"), Err(SizeError::BelowMinimum(1 << 20)));
-        assert_eq!(within(1, 1 << 30)("2GiB"), Err(SizeError::AboveMaximum(1 << 30)));
+        assert_eq!(
+            at_least(1 << 20)("1B"),
+            Err(SizeError::BelowMinimum(1 << 20))
+        );
+        assert_eq!(
+            within(1, 1 << 30)("2GiB"),
+            Err(SizeError::AboveMaximum(1 << 30))
+        );
         assert_eq!(zero_or_at_least(1 << 20)("0"), Ok(0));
-        assert_eq!(zero_or_at_least(1 << 20)("1B"), Err(SizeError::BelowMinimum(1 << 20)));
+        assert_eq!(
+            zero_or_at_least(1 << 20)("1B"),
+            Err(SizeError::BelowMinimum(1 << 20))
+        );
     }
 }

@@ -8,14 +8,17 @@ use std::path::Path;
 pub fn scheme(text: &str) -> Option<&str> {
     let (scheme, _) = text.split_once("://")?;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
-    let is_scheme =
-        scheme.len() > 1 && scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(is_plain);
+    let is_scheme = scheme.len() > 1
+        && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.chars().all(is_plain);
     (is_scheme && (is_http(scheme) || !Path::new(text).exists())).then_some(scheme)
 }
 
 /// Returns whether a scheme is `http` or `https`.
 pub fn is_http(scheme: &str) -> bool {
-    ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
+    ["http", "https"]
+        .iter()
+        .any(|known| scheme.eq_ignore_ascii_case(known))
 }
 
 /// Returns a URL without its password, to distinguish the accounts of a host.

@@ -15,7 +15,12 @@ pub fn rfc3339(time: SystemTime) -> String {
     let day = day - (153 * month + 2) / 5 + 1;
     let month = if month < 10 { month + 3 } else { month - 9 };
     let year = 400 * era + year + u64::from(month <= 2);
-    let (hour, minute, second, millisecond) = (second / 3600, second / 60 % 60, second % 60, since.subsec_millis());
+    let (hour, minute, second, millisecond) = (
+        second / 3600,
+        second / 60 % 60,
+        second % 60,
+        since.subsec_millis(),
+    );
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millisecond:03}Z")
 }
 
@@ -35,7 +40,10 @@ mod tests {
             (1_735_689_599_001, "2024-12-31T23:59:59.001Z"),
             (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
         ] {
-            assert_eq!(rfc3339(UNIX_EPOCH + Duration::from_millis(milliseconds)), text);
+            assert_eq!(
+                rfc3339(UNIX_EPOCH + Duration::from_millis(milliseconds)),
+                text
+            );
         }
     }
 }

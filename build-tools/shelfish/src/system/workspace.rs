@@ -73,13 +73,27 @@ impl fmt::Display for NotOurs {
 impl fmt::Display for WorkspaceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            WorkspaceError::Busy(path) => write!(f, "another build is writing to {}", path.display()),
-            WorkspaceError::Temporary { path, error } => WriteFailure { folder: database_of(path), path, error }.fmt(f),
-            WorkspaceError::Write(WriteError::Io { path, error }) => {
-                WriteFailure { folder: database_of(path), path, error }.fmt(f)
+            WorkspaceError::Busy(path) => {
+                write!(f, "another build is writing to {}", path.display())
             }
+            WorkspaceError::Temporary { path, error } => WriteFailure {
+                folder: database_of(path),
+                path,
+                error,
+            }
+            .fmt(f),
+            WorkspaceError::Write(WriteError::Io { path, error }) => WriteFailure {
+                folder: database_of(path),
+                path,
+                error,
+            }
+            .fmt(f),
             WorkspaceError::InTheWay { path, reason } => {
-                write!(f, "{} is in the way: {reason}; move it elsewhere, or build into another folder", path.display())
+                write!(
+                    f,
+                    "{} is in the way: {reason}; move it elsewhere, or build into another folder",
+                    path.display()
+                )
             }
             WorkspaceError::Write(error) => error.fmt(f),
         }
@@ -114,7 +128,10 @@ impl Workspace {
     fn open_with(database: &Path, manifest_in: ManifestIn) -> Result<Workspace, WorkspaceError> {
         let created = (!database.exists()).then(|| database.to_owned());
         let dir = database.join(NAME);
-        let temporary = |error| WorkspaceError::Temporary { path: dir.clone(), error };
+        let temporary = |error| WorkspaceError::Temporary {
+            path: dir.clone(),
+            error,
+        };
         fs::create_dir_all(database).map_err(temporary)?;
         // Checked before any file is created.
         manifest_in(database).map_err(WorkspaceError::Write)?;
@@ -125,7 +142,9 @@ impl Workspace {
                     fs::create_dir_all(database).map_err(temporary)?;
                     continue;
                 }
-                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(temporary(error)),
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                    return Err(temporary(error));
+                }
                 _ => {}
             }
             match fs::symlink_metadata(&dir) {
@@ -135,10 +154,14 @@ impl Workspace {
                 Err(_) => continue,
             }
             let path = dir.join(LOCK);
-            let Some((lock, is_new)) = open_lock(&path)? else { continue };
+            let Some((lock, is_new)) = open_lock(&path)? else {
+                continue;
+            };
             match lock.try_lock() {
                 Ok(()) => {}
-                Err(TryLockError::WouldBlock) => return Err(WorkspaceError::Busy(database.to_owned())),
+                Err(TryLockError::WouldBlock) => {
+                    return Err(WorkspaceError::Busy(database.to_owned()));
+                }
                 Err(TryLockError::Error(error)) => return Err(temporary(error)),
             }
             // Another build may have removed the file between the two calls.
@@ -148,7 +171,10 @@ impl Workspace {
         };
         for entry in fs::read_dir(&dir).map_err(temporary)? {
             let entry = entry.map_err(temporary)?;
-            let (name, is_file) = (entry.file_name(), entry.file_type().is_ok_and(|kind| kind.is_file()));
+            let (name, is_file) = (
+                entry.file_name(),
+                entry.file_type().is_ok_and(|kind| kind.is_file()),
+            );
             // A build never leaves files without its lock.
             let is_ours = is_file && is_ours(&name.to_string_lossy()) && (!is_new || name == LOCK);
             if !is_ours {
@@ -158,7 +184,12 @@ impl Workspace {
                 return Err(in_the_way(&entry.path(), NotOurs::Entry));
             }
         }
-        let workspace = Workspace { dir, created, lock, cleanup: None };
+        let workspace = Workspace {
+            dir,
+            created,
+            lock,
+            cleanup: None,
+        };
         let dir = workspace.dir();
         // Read again: another build may have published before the lock was taken.
         let before = manifest_in(database).map_err(WorkspaceError::Write)?;
@@ -168,7 +199,10 @@ impl Workspace {
                 remove_abandoned(database, &left, before.as_ref());
             }
         }
-        clear(dir).map_err(|error| WorkspaceError::Temporary { path: dir.to_owned(), error })?;
+        clear(dir).map_err(|error| WorkspaceError::Temporary {
+            path: dir.to_owned(),
+            error,
+        })?;
         Ok(workspace)
     }
 
@@ -186,7 +220,11 @@ impl Workspace {
     pub fn temporary_file(&self) -> Result<File, WorkspaceError> {
         let path = self.dir.join("0.run");
         let open = || {
-            let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
+            let file = OpenOptions::new()
+                .read(true)
+                .write(true)
+                .create_new(true)
+                .open(&path)?;
             // Other systems cannot remove a file that is open.
             if cfg!(unix) {
                 fs::remove_file(&path)?;
@@ -198,13 +236,22 @@ impl Workspace {
 
     /// Returns the error of a temporary file.
     pub fn error(&self, error: io::Error) -> WorkspaceError {
-        WorkspaceError::Temporary { path: self.dir.clone(), error }
+        WorkspaceError::Temporary {
+            path: self.dir.clone(),
+            error,
+        }
     }
 
     /// Removes this directory if SIGINT or SIGTERM ends the process.
     pub fn clean_up_on_signals(&mut self) -> io::Result<()> {
-        let (dir, lock, created) = (self.dir.clone(), self.lock.try_clone()?, self.created.clone());
-        self.cleanup = Some(signals::on_interruption(move || remove(&dir, &lock, created.as_deref()))?);
+        let (dir, lock, created) = (
+            self.dir.clone(),
+            self.lock.try_clone()?,
+            self.created.clone(),
+        );
+        self.cleanup = Some(signals::on_interruption(move || {
+            remove(&dir, &lock, created.as_deref())
+        })?);
         Ok(())
     }
 }
@@ -217,7 +264,10 @@ pub fn database_of(path: &Path) -> &Path {
 
 /// Opens the lock file. Returns the file and whether it was created here, or `None` if another build removed it.
 fn open_lock(path: &Path) -> Result<Option<(File, bool)>, WorkspaceError> {
-    let temporary = |error| WorkspaceError::Temporary { path: path.to_owned(), error };
+    let temporary = |error| WorkspaceError::Temporary {
+        path: path.to_owned(),
+        error,
+    };
     match OpenOptions::new().write(true).create_new(true).open(path) {
         Ok(mut file) => {
             file.write_all(MARK).map_err(temporary)?;
@@ -227,14 +277,19 @@ fn open_lock(path: &Path) -> Result<Option<(File, bool)>, WorkspaceError> {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(temporary(error)),
         Err(_) => {}
     }
-    let Ok(metadata) = fs::symlink_metadata(path) else { return Ok(None) };
+    let Ok(metadata) = fs::symlink_metadata(path) else {
+        return Ok(None);
+    };
     let mut found = Vec::new();
     if metadata.is_file() {
         let file = match OpenOptions::new().read(true).write(true).open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             file => file.map_err(temporary)?,
         };
-        (&file).take(MARK.len() as u64 + 1).read_to_end(&mut found).map_err(temporary)?;
+        (&file)
+            .take(MARK.len() as u64 + 1)
+            .read_to_end(&mut found)
+            .map_err(temporary)?;
         // A killed build may have written only a part, and another build may be writing it now.
         if MARK.starts_with(&found) {
             return Ok(Some((file, false)));
@@ -244,7 +299,10 @@ fn open_lock(path: &Path) -> Result<Option<(File, bool)>, WorkspaceError> {
 }
 
 fn in_the_way(path: &Path, reason: NotOurs) -> WorkspaceError {
-    WorkspaceError::InTheWay { path: path.to_owned(), reason }
+    WorkspaceError::InTheWay {
+        path: path.to_owned(),
+        reason,
+    }
 }
 
 /// Returns whether builds create files of this name.
@@ -258,7 +316,11 @@ fn is_ours(name: &str) -> bool {
 
 fn manifest_of(path: &Path) -> Option<Manifest> {
     let mut bytes = Vec::new();
-    shelfish::source::file::open(path).ok()?.take(Manifest::MAX_BYTES as u64 + 1).read_to_end(&mut bytes).ok()?;
+    shelfish::source::file::open(path)
+        .ok()?
+        .take(Manifest::MAX_BYTES as u64 + 1)
+        .read_to_end(&mut bytes)
+        .ok()?;
     parse_manifest(&bytes).ok().map(|(manifest, _)| manifest)
 }
 
@@ -281,7 +343,8 @@ fn remove(dir: &Path, lock: &File, created: Option<&Path>) {
     for _ in 0..100 {
         // With another lock, the files are another build's.
         if is_same(lock, &path) {
-            let is_clear = clear(dir).is_ok() && fs::read_dir(dir).is_ok_and(|entries| entries.count() <= 1);
+            let is_clear =
+                clear(dir).is_ok() && fs::read_dir(dir).is_ok_and(|entries| entries.count() <= 1);
             if !is_clear {
                 continue;
             }
@@ -330,15 +393,24 @@ mod tests {
         let database = root.path().join("db");
         let first = Workspace::open::<PositionEval>(&database)?;
         fs::write(first.dir().join("0.run"), "")?;
-        assert!(matches!(Workspace::open::<PositionEval>(&database), Err(WorkspaceError::Busy(_))));
-        assert!(first.dir().join("0.run").exists(), "a live build keeps its files");
+        assert!(matches!(
+            Workspace::open::<PositionEval>(&database),
+            Err(WorkspaceError::Busy(_))
+        ));
+        assert!(
+            first.dir().join("0.run").exists(),
+            "a live build keeps its files"
+        );
         drop(first);
         assert!(!database.exists(), "nothing was built, nothing is left");
 
         fs::create_dir_all(database.join(NAME))?;
         fs::write(database.join(NAME).join(LOCK), &MARK[..10])?;
         fs::write(database.join(NAME).join("7.run"), "left by a killed build")?;
-        fs::write(database.join(NAME).join("shard-12"), "left by a killed build")?;
+        fs::write(
+            database.join(NAME).join("shard-12"),
+            "left by a killed build",
+        )?;
         let next = Workspace::open::<PositionEval>(&database)?;
         assert_eq!(fs::read_dir(next.dir())?.count(), 1, "only the lock");
         Ok(())
@@ -358,7 +430,10 @@ mod tests {
         let error = Workspace::open::<PositionEval>(&database).err();
         let is_named = matches!(
             &error,
-            Some(WorkspaceError::InTheWay { .. } | WorkspaceError::Write(WriteError::InTheWay { .. }))
+            Some(
+                WorkspaceError::InTheWay { .. }
+                    | WorkspaceError::Write(WriteError::InTheWay { .. })
+            )
         );
         assert!(is_named, "{what}: {error:?}");
         assert_eq!(tree(root.path())?, before, "{what}");
@@ -374,8 +449,11 @@ mod tests {
             if metadata.is_dir() {
                 all.extend(tree(&path)?);
             }
-            let content =
-                if metadata.is_file() { fs::read_to_string(&path)? } else { format!("{:?}", metadata.file_type()) };
+            let content = if metadata.is_file() {
+                fs::read_to_string(&path)?
+            } else {
+                format!("{:?}", metadata.file_type())
+            };
             all.push((path, content));
         }
         all.sort();
@@ -384,7 +462,9 @@ mod tests {
 
     #[test]
     fn files_that_no_build_created_are_left_unchanged() -> Test {
-        is_in_the_way("a file named like the directory", |db, _| fs::write(db.join(NAME), "a note"))?;
+        is_in_the_way("a file named like the directory", |db, _| {
+            fs::write(db.join(NAME), "a note")
+        })?;
         is_in_the_way("a lock that is something else", |db, _| {
             fs::create_dir(db.join(NAME))?;
             fs::write(db.join(NAME).join(LOCK), "a poem")
@@ -402,8 +482,12 @@ mod tests {
             fs::create_dir_all(db.join(NAME).join("1.run"))?;
             fs::write(db.join(NAME).join(LOCK), MARK)
         })?;
-        is_in_the_way("a manifest of something else", |db, _| fs::write(db.join(Manifest::FILE), "{\"name\":1}"))?;
-        is_in_the_way("a folder named like the manifest", |db, _| fs::create_dir(db.join(Manifest::FILE)))
+        is_in_the_way("a manifest of something else", |db, _| {
+            fs::write(db.join(Manifest::FILE), "{\"name\":1}")
+        })?;
+        is_in_the_way("a folder named like the manifest", |db, _| {
+            fs::create_dir(db.join(Manifest::FILE))
+        })
     }
 
     #[cfg(unix)]
@@ -411,7 +495,9 @@ mod tests {
     fn links_are_not_followed() -> Test {
         use std::os::unix::fs::symlink;
 
-        is_in_the_way("the directory", |db, elsewhere| symlink(elsewhere, db.join(NAME)))?;
+        is_in_the_way("the directory", |db, elsewhere| {
+            symlink(elsewhere, db.join(NAME))
+        })?;
         is_in_the_way("the lock", |db, elsewhere| {
             fs::create_dir(db.join(NAME))?;
             symlink(elsewhere.join("letter"), db.join(NAME).join(LOCK))
@@ -425,7 +511,9 @@ mod tests {
             fs::write(db.join(NAME).join(LOCK), MARK)?;
             symlink(elsewhere, db.join(NAME).join("0.run"))
         })?;
-        is_in_the_way("the manifest", |db, elsewhere| symlink(elsewhere.join("letter"), db.join(Manifest::FILE)))
+        is_in_the_way("the manifest", |db, elsewhere| {
+            symlink(elsewhere.join("letter"), db.join(Manifest::FILE))
+        })
     }
 
     #[cfg(unix)]

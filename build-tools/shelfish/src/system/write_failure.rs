@@ -23,9 +23,17 @@ impl WriteFailure<'_> {
         Some(match self.error.kind() {
             ErrorKind::PermissionDenied => ("permission denied", "choose another folder"),
             ErrorKind::ReadOnlyFilesystem => ("read-only file system", "choose another folder"),
-            ErrorKind::NotADirectory | ErrorKind::AlreadyExists => ("a file has this name", "choose another folder"),
-            ErrorKind::StorageFull => ("the disk is full", "free some space, or choose a folder on another disk"),
-            ErrorKind::QuotaExceeded => ("the quota is used up", "free some space, or choose a folder on another disk"),
+            ErrorKind::NotADirectory | ErrorKind::AlreadyExists => {
+                ("a file has this name", "choose another folder")
+            }
+            ErrorKind::StorageFull => (
+                "the disk is full",
+                "free some space, or choose a folder on another disk",
+            ),
+            ErrorKind::QuotaExceeded => (
+                "the quota is used up",
+                "free some space, or choose a folder on another disk",
+            ),
             _ => return None,
         })
     }
@@ -36,7 +44,10 @@ impl fmt::Display for WriteFailure<'_> {
         match self.remedy() {
             Some((why, remedy)) => {
                 let folder = self.folder.display();
-                write!(f, "cannot write to {folder} ({why}): {remedy} with `--out` (for a store: `--temp-dir`)")
+                write!(
+                    f,
+                    "cannot write to {folder} ({why}): {remedy} with `--out` (for a store: `--temp-dir`)"
+                )
             }
             None => write!(f, "{}: {}", self.path.display(), self.error),
         }
@@ -50,10 +61,22 @@ mod tests {
     #[test]
     fn a_full_disk_and_a_forbidden_folder_have_a_remedy() {
         let (folder, path) = (Path::new("x"), Path::new("x/y"));
-        let text = |error: io::Error| WriteFailure { folder, path, error: &error }.to_string();
-        for (number, words) in [(28, "the disk is full): free some space"), (13, "permission denied): choose another")]
-        {
-            assert!(text(io::Error::from_raw_os_error(number)).contains(words), "{number}");
+        let text = |error: io::Error| {
+            WriteFailure {
+                folder,
+                path,
+                error: &error,
+            }
+            .to_string()
+        };
+        for (number, words) in [
+            (28, "the disk is full): free some space"),
+            (13, "permission denied): choose another"),
+        ] {
+            assert!(
+                text(io::Error::from_raw_os_error(number)).contains(words),
+                "{number}"
+            );
         }
         let own = io::Error::new(ErrorKind::StorageFull, "exceeds --max-disk");
         assert_eq!(text(own), "x/y: exceeds --max-disk");

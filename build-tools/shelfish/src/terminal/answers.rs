@@ -30,7 +30,11 @@ pub struct Answers {
 impl Answers {
     /// Creates an empty list of answers. `is_json` selects a line of JSON per answer instead of text.
     pub fn new(is_json: bool) -> Answers {
-        Answers { out: BufWriter::new(io::stdout().lock()), is_json, failed: false }
+        Answers {
+            out: BufWriter::new(io::stdout().lock()),
+            is_json,
+            failed: false,
+        }
     }
 
     /// Prints the answer about a position. `print` formats text.
@@ -45,7 +49,10 @@ impl Answers {
             Ok(answer) if self.is_json => writeln!(self.out, "{}", json(&answer)?),
             Ok(answer) => print(&mut self.out, &answer),
             Err(error) if self.is_json => {
-                let refused = Refused { fen: beginning(fen), error: error.to_string() };
+                let refused = Refused {
+                    fen: beginning(fen),
+                    error: error.to_string(),
+                };
                 writeln!(self.out, "{}", json(&refused)?)
             }
             Err(error) => {
@@ -59,6 +66,10 @@ impl Answers {
     /// Returns the exit code, which is a failure if a position could not be looked up.
     pub fn finish(mut self) -> io::Result<ExitCode> {
         self.out.flush()?;
-        Ok(if self.failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+        Ok(if self.failed {
+            ExitCode::FAILURE
+        } else {
+            ExitCode::SUCCESS
+        })
     }
 }

@@ -32,7 +32,13 @@ pub struct Work {
 impl Work {
     /// Creates a phase that is measured in positions.
     pub fn positions(phase: &'static str, done: &Arc<AtomicU64>, total: Option<u64>) -> Work {
-        Work { phase, done: done.clone(), total, is_bytes: false, positions: Some(done.clone()) }
+        Work {
+            phase,
+            done: done.clone(),
+            total,
+            is_bytes: false,
+            positions: Some(done.clone()),
+        }
     }
 }
 
@@ -66,7 +72,10 @@ impl Progress {
                 }
             })
         });
-        Progress { stop: Some(stop), thread }
+        Progress {
+            stop: Some(stop),
+            thread,
+        }
     }
 }
 
@@ -80,15 +89,25 @@ impl Drop for Progress {
 }
 
 fn bar(work: &Work) -> ProgressBar {
-    let (done, total) = if work.is_bytes { ("{bytes}", "{total_bytes}") } else { ("{human_pos}", "{human_len}") };
-    let (bar, template) = match work.total {
-        Some(length) => {
-            (ProgressBar::new(length), format!("{{prefix}} [{{bar:30}}] {done}/{total}, {{msg}}, {{eta}} left"))
-        }
-        None => (ProgressBar::new_spinner(), format!("{{prefix}} {{spinner}} {done}, {{msg}}")),
+    let (done, total) = if work.is_bytes {
+        ("{bytes}", "{total_bytes}")
+    } else {
+        ("{human_pos}", "{human_len}")
     };
-    let style = ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    bar.with_style(style.progress_chars("=> ")).with_prefix(work.phase)
+    let (bar, template) = match work.total {
+        Some(length) => (
+            ProgressBar::new(length),
+            format!("{{prefix}} [{{bar:30}}] {done}/{total}, {{msg}}, {{eta}} left"),
+        ),
+        None => (
+            ProgressBar::new_spinner(),
+            format!("{{prefix}} {{spinner}} {done}, {{msg}}"),
+        ),
+    };
+    let style =
+        ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    bar.with_style(style.progress_chars("=> "))
+        .with_prefix(work.phase)
 }
 
 fn rate(work: &Work, start: Instant) -> String {
@@ -96,7 +115,11 @@ fn rate(work: &Work, start: Instant) -> String {
     match &work.positions {
         Some(positions) => {
             let positions = positions.load(Relaxed);
-            format!("{} positions, {}/s", HumanCount(positions), HumanCount(a_second(positions)))
+            format!(
+                "{} positions, {}/s",
+                HumanCount(positions),
+                HumanCount(a_second(positions))
+            )
         }
         None => format!("{}/s", HumanBytes(a_second(work.done.load(Relaxed)))),
     }
@@ -104,11 +127,26 @@ fn rate(work: &Work, start: Instant) -> String {
 
 fn line(work: &Work, start: Instant) -> String {
     let done = work.done.load(Relaxed);
-    let amount = |n| if work.is_bytes { HumanBytes(n).to_string() } else { HumanCount(n).to_string() };
+    let amount = |n| {
+        if work.is_bytes {
+            HumanBytes(n).to_string()
+        } else {
+            HumanCount(n).to_string()
+        }
+    };
     let of = work.total.map_or(String::new(), |total| {
         let left = start.elapsed().as_secs_f64() * (total as f64 / done.max(1) as f64 - 1.0);
         let left = HumanDuration(Duration::from_secs_f64(left.clamp(0.0, 1e9)));
-        format!(" of {}, {:.0} %, {left} left", amount(total), 100.0 * done as f64 / total.max(1) as f64)
+        format!(
+            " of {}, {:.0} %, {left} left",
+            amount(total),
+            100.0 * done as f64 / total.max(1) as f64
+        )
     });
-    format!("{}: {}{of}; {}", work.phase, amount(done), rate(work, start))
+    format!(
+        "{}: {}{of}; {}",
+        work.phase,
+        amount(done),
+        rate(work, start)
+    )
 }

@@ -7,7 +7,13 @@ use shelfish::source::redaction::redacted;
 
 /// Returns a text on one line, with control characters escaped, without the secrets of URLs.
 pub fn shown(text: &str) -> String {
-    let escape = |c: char| if c.is_control() { c.escape_default().collect() } else { c.to_string() };
+    let escape = |c: char| {
+        if c.is_control() {
+            c.escape_default().collect()
+        } else {
+            c.to_string()
+        }
+    };
     redacted(text).chars().map(escape).collect()
 }
 
@@ -38,7 +44,13 @@ pub fn json(value: &impl Serialize) -> serde_json::Result<String> {
         return Ok(json);
     }
     // Control characters occur only in strings.
-    let escape = |c: char| if c.is_control() { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() };
+    let escape = |c: char| {
+        if c.is_control() {
+            format!("\\u{:04x}", u32::from(c))
+        } else {
+            c.to_string()
+        }
+    };
     Ok(json.chars().map(escape).collect())
 }
 
@@ -48,14 +60,23 @@ mod tests {
 
     #[test]
     fn control_characters_are_escaped_and_other_text_is_unchanged() {
-        assert_eq!(shown("\x1b[31m♔\n\t\x7f\u{9b}é\\"), r"\u{1b}[31m♔\n\t\u{7f}\u{9b}é\");
+        assert_eq!(
+            shown("\x1b[31m♔\n\t\x7f\u{9b}é\\"),
+            r"\u{1b}[31m♔\n\t\u{7f}\u{9b}é\"
+        );
         assert!(!shown(&('\0'..'\u{100}').collect::<String>()).contains(char::is_control));
     }
 
     #[test]
     fn urls_lose_their_secrets() -> serde_json::Result<()> {
-        assert_eq!(shown("https://me:pw@x/a?sig=pw is late"), "https://…@x/a?… is late");
-        assert_eq!(json(&["https://me:pw@x/a", "b@c"])?, r#"["https://…@x/a","b@c"]"#);
+        assert_eq!(
+            shown("https://me:pw@x/a?sig=pw is late"),
+            "https://…@x/a?… is late"
+        );
+        assert_eq!(
+            json(&["https://me:pw@x/a", "b@c"])?,
+            r#"["https://…@x/a","b@c"]"#
+        );
         Ok(())
     }
 

@@ -16,13 +16,25 @@ impl Api {
     }
 
     fn get(&self, path: &str) -> (u16, String, String) {
-        let (status, head, body) =
-            http(self.0.at(), "GET", path, &[("Origin".to_owned(), "https://x".to_owned())], b"");
-        (status, head.to_ascii_lowercase(), String::from_utf8(body).unwrap())
+        let (status, head, body) = http(
+            self.0.at(),
+            "GET",
+            path,
+            &[("Origin".to_owned(), "https://x".to_owned())],
+            b"",
+        );
+        (
+            status,
+            head.to_ascii_lowercase(),
+            String::from_utf8(body).unwrap(),
+        )
     }
 
     fn ask(&self, fen: &str, pvs: usize) -> (u16, Value) {
-        let (status, _, body) = self.get(&format!("/api/cloud-eval?multiPv={pvs}&fen={}", fen.replace(' ', "%20")));
+        let (status, _, body) = self.get(&format!(
+            "/api/cloud-eval?multiPv={pvs}&fen={}",
+            fen.replace(' ', "%20")
+        ));
         (status, serde_json::from_str(&body).unwrap())
     }
 }
@@ -31,8 +43,12 @@ impl Api {
     /// Returns the value of a metric.
     fn metric(&self, name: &str) -> String {
         let (_, _, text) = self.get("/metrics");
-        let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-        value.unwrap_or_else(|| panic!("no {name}: {text}")).to_owned()
+        let value = text
+            .lines()
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        value
+            .unwrap_or_else(|| panic!("no {name}: {text}"))
+            .to_owned()
     }
 }
 
@@ -52,16 +68,25 @@ fn build(fixture: &Fixture) {
 #[test]
 fn results_of_endgame_tables_have_the_shape_of_lichess() {
     let fixture = fixture();
-    let (db, tables) = (fixture.path("db"), env!("CARGO_MANIFEST_DIR").to_owned() + "/../../static-shards/endgames");
+    let (db, tables) = (
+        fixture.path("db"),
+        env!("CARGO_MANIFEST_DIR").to_owned() + "/../../static-shards/endgames",
+    );
     let api = Api::new(&["--endgames", &tables, db.to_str().unwrap()]);
     let (status, head, body) = api.get("/standard?fen=8/8/8/8/8/1k6/8/K6r_w_-_-_0_1");
-    assert!(status == 200 && head.contains("access-control-allow-origin: *"), "{head}");
+    assert!(
+        status == 200 && head.contains("access-control-allow-origin: *"),
+        "{head}"
+    );
     let end = json!({"checkmate": true, "stalemate": false, "variant_win": false, "variant_loss": false, "insufficient_material": false,
         "category": "loss", "dtz": 0, "precise_dtz": 0, "dtm": null, "moves": []});
     assert_eq!(serde_json::from_str::<Value>(&body).unwrap(), end);
     let (_, _, body) = api.get("/standard?fen=8/8/3k4/8/3K4/8/3P4/8%20w%20-%20-%200%201");
     let found: Value = serde_json::from_str(&body).unwrap();
-    assert_eq!((&found["category"], &found["dtz"]), (&json!("win"), &json!(1)));
+    assert_eq!(
+        (&found["category"], &found["dtz"]),
+        (&json!("win"), &json!(1))
+    );
     let first = &found["moves"][0];
     let expected = json!({"uci": "d2d3", "san": "d3", "zeroing": true, "category": "loss"});
     for (name, value) in expected.as_object().unwrap() {
@@ -70,7 +95,11 @@ fn results_of_endgame_tables_have_the_shape_of_lichess() {
     for (query, status, words) in [
         ("", 400, "expected /standard?fen=FEN"),
         ("?fen=x", 400, "FEN has 1 field"),
-        ("?fen=rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR_w_-_-", 404, "32 pieces"),
+        (
+            "?fen=rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR_w_-_-",
+            404,
+            "32 pieces",
+        ),
     ] {
         let (found, _, body) = api.get(&format!("/standard{query}"));
         assert!(found == status && body.contains(words), "{found} {body}");
@@ -81,9 +110,21 @@ fn results_of_endgame_tables_have_the_shape_of_lichess() {
 
 /// Serves the book of the tests, with a folder of books of players.
 fn explorer(fixture: &Fixture) -> Api {
-    let (db, data) = (fixture.path("db"), env!("CARGO_MANIFEST_DIR").to_owned() + "/../../tests/data");
-    let (book, players) = (format!("{data}/book-details/db"), format!("{data}/{{player}}/db"));
-    Api::new(&["--book", &book, "--player-books", &players, db.to_str().unwrap()])
+    let (db, data) = (
+        fixture.path("db"),
+        env!("CARGO_MANIFEST_DIR").to_owned() + "/../../tests/data",
+    );
+    let (book, players) = (
+        format!("{data}/book-details/db"),
+        format!("{data}/{{player}}/db"),
+    );
+    Api::new(&[
+        "--book",
+        &book,
+        "--player-books",
+        &players,
+        db.to_str().unwrap(),
+    ])
 }
 
 #[test]
@@ -96,7 +137,9 @@ fn moves_of_books_have_the_shape_of_lichess() {
     };
     let (status, head, found) = ask("/masters?play=e2e4,e7e5&topGames=1&moves=1");
     assert!(
-        status == 200 && head.contains("access-control-allow-origin: *") && head.contains("application/json"),
+        status == 200
+            && head.contains("access-control-allow-origin: *")
+            && head.contains("application/json"),
         "{head}"
     );
     let player = json!({"name": "?", "rating": 2200});
@@ -108,13 +151,23 @@ fn moves_of_books_have_the_shape_of_lichess() {
     let all = json!({"opening": opening, "white": 2, "draws": 2, "black": 1, "moves": [first], "topGames": [game]});
     assert_eq!(found, all);
 
-    let (_, head, found) = ask("/lichess?play=e2e4,e7e5&ratings=2000,2200,2500&speeds=blitz&since=2015&history=true");
+    let (_, head, found) =
+        ask("/lichess?play=e2e4,e7e5&ratings=2000,2200,2500&speeds=blitz&since=2015&history=true");
     assert!(head.contains("shelfish-inexact: history, since"), "{head}");
-    assert!(head.contains("access-control-expose-headers: shelfish-inexact"), "{head}");
-    assert_eq!((&found["recentGames"], &found["history"]), (&json!([]), &json!([])));
+    assert!(
+        head.contains("access-control-expose-headers: shelfish-inexact"),
+        "{head}"
+    );
+    assert_eq!(
+        (&found["recentGames"], &found["history"]),
+        (&json!([]), &json!([]))
+    );
     // A position without a name has the name of the last named position before it.
     let (_, _, found) = ask("/lichess?play=e2e4,e7e5,a2a3,h7h6,h2h3");
-    assert_eq!((&found["opening"]["eco"], &found["white"]), (&json!("C20"), &json!(0)));
+    assert_eq!(
+        (&found["opening"]["eco"], &found["white"]),
+        (&json!("C20"), &json!(0))
+    );
 }
 
 #[test]
@@ -122,19 +175,36 @@ fn a_player_has_a_separate_book_and_a_line_of_json() {
     let fixture = fixture();
     let api = explorer(&fixture);
     let (status, head, body) = api.get("/player?player=Book-Details&color=white");
-    assert!(status == 200 && head.contains("content-type: application/x-ndjson"), "{head}");
+    assert!(
+        status == 200 && head.contains("content-type: application/x-ndjson"),
+        "{head}"
+    );
     assert_eq!(body.find('\n'), Some(body.len() - 1), "{body}");
-    assert_eq!(serde_json::from_str::<Value>(&body).unwrap()["queuePosition"], 0);
+    assert_eq!(
+        serde_json::from_str::<Value>(&body).unwrap()["queuePosition"],
+        0
+    );
     for (query, status, words) in [
         ("player=nobody&color=black", 404, "no book"),
-        ("player=..%2Fbook-details", 400, "player: expected the name of a player"),
-        ("player=book-details&color=red", 400, "color: expected white or black"),
+        (
+            "player=..%2Fbook-details",
+            400,
+            "player: expected the name of a player",
+        ),
+        (
+            "player=book-details&color=red",
+            400,
+            "color: expected white or black",
+        ),
         ("color=white", 400, "player: "),
         // A database of evaluations.
         ("player=database", 502, "see the server's log"),
     ] {
         let (found, _, body) = api.get(&format!("/player?{query}"));
-        assert!(found == status && body.contains(words), "{query}: {found} {body}");
+        assert!(
+            found == status && body.contains(words),
+            "{query}: {found} {body}"
+        );
     }
 }
 
@@ -158,10 +228,17 @@ fn wrong_questions_to_the_explorer_name_their_parameter() {
         ("variant=atomic", "variant: expected standard or chess960"),
     ] {
         let (status, head, body) = api.get(&format!("/lichess?{query}"));
-        assert!(status == 400 && body.contains(words) && head.contains("no-store"), "{query}: {status} {body}");
+        assert!(
+            status == 400 && body.contains(words) && head.contains("no-store"),
+            "{query}: {status} {body}"
+        );
     }
     let plain = Api::new(&[fixture.path("db").to_str().unwrap()]);
-    for (path, option) in [("/masters", "--book"), ("/lichess", "--book"), ("/player?player=xy", "--player-books")] {
+    for (path, option) in [
+        ("/masters", "--book"),
+        ("/lichess", "--book"),
+        ("/player?player=xy", "--player-books"),
+    ] {
         let (status, _, body) = plain.get(path);
         assert!(status == 404 && body.contains(option), "{body}");
     }
@@ -179,10 +256,23 @@ fn answers_have_the_shape_of_lichess() {
     assert_eq!(api.ask(fen, 2), (200, two.clone()));
     assert_eq!(api.ask(fen, 5), (200, two), "of the lines there are");
     let (status, body) = api.ask("4k3/8/8/8/8/8/8/4K3 w - -", 1);
-    assert_eq!((status, body), (404, json!({"error": "No cloud evaluation available for that position"})));
-    for (query, words) in [("", "expected"), ("?fen=x", "fen"), ("?fen=8&multiPv=x", "multiPv")] {
+    assert_eq!(
+        (status, body),
+        (
+            404,
+            json!({"error": "No cloud evaluation available for that position"})
+        )
+    );
+    for (query, words) in [
+        ("", "expected"),
+        ("?fen=x", "fen"),
+        ("?fen=8&multiPv=x", "multiPv"),
+    ] {
         let (status, head, body) = api.get(&format!("/api/cloud-eval{query}"));
-        assert!(status == 400 && body.contains(words) && head.contains("cache-control: no-store"), "{head}{body}");
+        assert!(
+            status == 400 && body.contains(words) && head.contains("cache-control: no-store"),
+            "{head}{body}"
+        );
     }
 }
 
@@ -195,9 +285,16 @@ fn every_answer_agrees_with_the_dump() {
         let fen = line["fen"].as_str().unwrap();
         let (status, found) = api.ask(fen, 1);
         let evals = line["evals"].as_array().unwrap();
-        let deepest = evals.iter().map(|eval| eval["depth"].as_u64().unwrap()).max();
+        let deepest = evals
+            .iter()
+            .map(|eval| eval["depth"].as_u64().unwrap())
+            .max();
         assert_eq!((status, found["depth"].as_u64()), (200, deepest), "{fen}");
-        assert_eq!(api.ask(fen, 1), (200, found.clone()), "the same from memory");
+        assert_eq!(
+            api.ask(fen, 1),
+            (200, found.clone()),
+            "the same from memory"
+        );
         let matches = |eval: &&Value| {
             let pv = &eval["pvs"][0];
             let score = |pv: &Value| (pv["cp"].clone(), pv["mate"].clone());
@@ -217,19 +314,33 @@ fn the_api_reads_from_a_host_reports_to_prometheus_and_allows_all_origins() {
     let (status, head, _) = api.get("/evals/api/cloud-eval?fen=4k3/8/8/8/8/8/8/4K2R+w+K+-");
     assert_eq!(status, 200);
     assert!(
-        head.contains("access-control-allow-origin: *") && head.contains("content-type: application/json"),
+        head.contains("access-control-allow-origin: *")
+            && head.contains("content-type: application/json"),
         "{head}"
     );
     assert_eq!(api.get("/evals/healthz").0, 200);
     let (_, _, text) = api.get("/evals/metrics");
-    assert!(text.contains("shelfish_questions_total{outcome=\"hit\"} 1\n"), "{text}");
-    assert!(!text.contains("shelfish_source_requests_total 0\n"), "{text}");
-    assert_eq!(api.get("/manifest.json").0, 404, "a host's files are the host's to serve");
+    assert!(
+        text.contains("shelfish_questions_total{outcome=\"hit\"} 1\n"),
+        "{text}"
+    );
+    assert!(
+        !text.contains("shelfish_source_requests_total 0\n"),
+        "{text}"
+    );
+    assert_eq!(
+        api.get("/manifest.json").0,
+        404,
+        "a host's files are the host's to serve"
+    );
 }
 
 /// Returns the FEN of a line of the sample.
 fn fen(line: &str) -> String {
-    serde_json::from_str::<Value>(line).unwrap()["fen"].as_str().unwrap().to_owned()
+    serde_json::from_str::<Value>(line).unwrap()["fen"]
+        .as_str()
+        .unwrap()
+        .to_owned()
 }
 
 #[test]
@@ -240,16 +351,27 @@ fn after_a_build_in_place_all_spellings_of_a_question_get_the_new_answer() {
     let after = before.replace("\"depth\":", "\"depth\":1");
     let depth = |text: &str, n: usize| {
         let line: Value = serde_json::from_str(text.lines().nth(n).unwrap()).unwrap();
-        line["evals"].as_array().unwrap().iter().map(|eval| eval["depth"].as_u64().unwrap()).max().unwrap()
+        line["evals"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|eval| eval["depth"].as_u64().unwrap())
+            .max()
+            .unwrap()
     };
     let dump = fixture.file("dump", &before);
     fixture.build(&[&dump], &[]).succeeds();
     // The manifest is requested again only because chunks are missing.
     let api = Api::new(&[fixture.path("db").to_str().unwrap(), "--revalidate", "7d"]);
     let spelling = |space: &str| {
-        let (status, _, body) = api.get(&format!("/api/cloud-eval?fen={}", fen(lines[0]).replace(' ', space)));
+        let (status, _, body) = api.get(&format!(
+            "/api/cloud-eval?fen={}",
+            fen(lines[0]).replace(' ', space)
+        ));
         assert_eq!(status, 200, "{body}");
-        serde_json::from_str::<Value>(&body).unwrap()["depth"].as_u64().unwrap()
+        serde_json::from_str::<Value>(&body).unwrap()["depth"]
+            .as_u64()
+            .unwrap()
     };
     assert_eq!(spelling("%20"), depth(&before, 0));
 
@@ -268,7 +390,11 @@ fn after_a_publish_that_keeps_old_shards_all_positions_are_found() {
     let fixture = Fixture::new();
     let text = sample();
     let lines: Vec<&str> = text.lines().collect();
-    let few: String = lines.iter().step_by(4).map(|line| format!("{line}\n")).collect();
+    let few: String = lines
+        .iter()
+        .step_by(4)
+        .map(|line| format!("{line}\n"))
+        .collect();
     for (name, dump) in [("few", &few), ("all", &text)] {
         let dump = fixture.file("dump", dump);
         fixture.build_to(name, &[&dump], &[]).succeeds();
@@ -276,7 +402,16 @@ fn after_a_publish_that_keeps_old_shards_all_positions_are_found() {
     let published = fixture.path("published");
     let publish = |name: &str| {
         let (from, to) = (fixture.path(name), published.to_str().unwrap());
-        shelfish(["publish", "--prune", "--grace", "7d", "--quiet", from.to_str().unwrap(), to]).succeeds();
+        shelfish([
+            "publish",
+            "--prune",
+            "--grace",
+            "7d",
+            "--quiet",
+            from.to_str().unwrap(),
+            to,
+        ])
+        .succeeds();
     };
     publish("few");
     let api = Api::new(&[published.to_str().unwrap(), "--revalidate", "1s"]);
@@ -285,10 +420,18 @@ fn after_a_publish_that_keeps_old_shards_all_positions_are_found() {
     assert_eq!(found(), 100);
 
     publish("all");
-    assert!(std::fs::read_dir(&published).unwrap().count() > std::fs::read_dir(fixture.path("all")).unwrap().count());
-    until("the new manifest is in use", || api.metric("shelfish_manifest_replacements_total") == "1");
+    assert!(
+        std::fs::read_dir(&published).unwrap().count()
+            > std::fs::read_dir(fixture.path("all")).unwrap().count()
+    );
+    until("the new manifest is in use", || {
+        api.metric("shelfish_manifest_replacements_total") == "1"
+    });
     assert_eq!(found(), 400);
-    assert_ne!(api.metric("shelfish_revalidations_total{outcome=\"replaced\"}"), "0");
+    assert_ne!(
+        api.metric("shelfish_revalidations_total{outcome=\"replaced\"}"),
+        "0"
+    );
 }
 
 #[test]
@@ -303,7 +446,15 @@ fn a_new_book_has_its_own_buckets_without_a_restart() {
             std::fs::copy(file.path(), book.join(file.file_name())).unwrap();
         }
     };
-    let start = || Api::new(&["--book", book.to_str().unwrap(), "--revalidate", "1s", db.to_str().unwrap()]);
+    let start = || {
+        Api::new(&[
+            "--book",
+            book.to_str().unwrap(),
+            "--revalidate",
+            "1s",
+            db.to_str().unwrap(),
+        ])
+    };
     let ask = |api: &Api| {
         let (status, _, body) = api.get("/lichess?play=e2e4&speeds=blitz&ratings=2200");
         (status, serde_json::from_str::<Value>(&body).unwrap())
@@ -314,7 +465,10 @@ fn a_new_book_has_its_own_buckets_without_a_restart() {
     let before = ask(&api);
     put("book-details");
     let after = ask(&start());
-    assert!(before.0 == 200 && after.0 == 200 && before != after, "{before:?} {after:?}");
+    assert!(
+        before.0 == 200 && after.0 == 200 && before != after,
+        "{before:?} {after:?}"
+    );
     until("the new book is in use", || ask(&api) == after);
 }
 
@@ -325,11 +479,23 @@ fn after_a_failed_revalidation_the_old_database_stays_in_use() {
     let mut host = Host::new(&fixture);
     let api = Api::new(&[&host.url("db"), "--revalidate", "1s", "--timeout", "1"]);
     let fen = "4k3/8/8/8/8/8/8/4K2R w K - 0 1";
-    let failed = || api.metric("shelfish_revalidations_total{outcome=\"failed\"}").parse::<u64>().unwrap();
-    let age = || api.metric("shelfish_manifest_age_seconds").parse::<f64>().unwrap();
+    let failed = || {
+        api.metric("shelfish_revalidations_total{outcome=\"failed\"}")
+            .parse::<u64>()
+            .unwrap()
+    };
+    let age = || {
+        api.metric("shelfish_manifest_age_seconds")
+            .parse::<f64>()
+            .unwrap()
+    };
     assert_eq!(api.ask(fen, 1).0, 200);
     // An unchanged manifest is confirmed without its bytes.
-    let unchanged = || api.metric("shelfish_revalidations_total{outcome=\"unchanged\"}").parse::<u64>().unwrap();
+    let unchanged = || {
+        api.metric("shelfish_revalidations_total{outcome=\"unchanged\"}")
+            .parse::<u64>()
+            .unwrap()
+    };
     let bytes = api.metric("shelfish_source_bytes_total");
     until("the manifest is confirmed", || unchanged() > 0);
     assert_eq!(api.metric("shelfish_source_bytes_total"), bytes);
@@ -338,7 +504,9 @@ fn after_a_failed_revalidation_the_old_database_stays_in_use() {
     until("a damaged manifest is refused", || failed() > 0);
     assert_eq!(api.ask(fen, 2).0, 200);
     let before = failed();
-    until("the damaged manifest is refused again", || failed() > before);
+    until("the damaged manifest is refused again", || {
+        failed() > before
+    });
 
     fixture.file("db/manifest.json", &manifest);
     let before = unchanged();
@@ -363,26 +531,67 @@ fn a_directory_is_served_with_the_api() {
 fn the_simulated_network_and_the_log_include_the_api() {
     let fixture = fixture();
     let mut serve = command();
-    serve.args(["serve", "--api", "--port", "0", "--log", "--latency-ms", "60"]).arg(fixture.path("db"));
-    let mut child = serve.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    serve
+        .args([
+            "serve",
+            "--api",
+            "--port",
+            "0",
+            "--log",
+            "--latency-ms",
+            "60",
+        ])
+        .arg(fixture.path("db"));
+    let mut child = serve
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let (out, err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
     let url = BufReader::new(out).lines().next().unwrap().unwrap();
-    let at = url.trim_start_matches("http://").trim_end_matches('/').parse().unwrap();
-    let mut log = BufReader::new(err).lines().map_while(Result::ok).filter(|line| !line.starts_with("Serving"));
+    let at = url
+        .trim_start_matches("http://")
+        .trim_end_matches('/')
+        .parse()
+        .unwrap();
+    let mut log = BufReader::new(err)
+        .lines()
+        .map_while(Result::ok)
+        .filter(|line| !line.starts_with("Serving"));
     let mut ask = |path: &str, range: Option<&str>| {
         let start = Instant::now();
-        let headers: Vec<_> = range.iter().map(|range| ("range".to_owned(), (*range).to_owned())).collect();
+        let headers: Vec<_> = range
+            .iter()
+            .map(|range| ("range".to_owned(), (*range).to_owned()))
+            .collect();
         let status = http(at, "GET", path, &headers, b"").0;
-        assert!(start.elapsed() >= Duration::from_millis(60), "{path}: {:?}", start.elapsed());
+        assert!(
+            start.elapsed() >= Duration::from_millis(60),
+            "{path}: {:?}",
+            start.elapsed()
+        );
         let line = log.next().unwrap();
         let mut fields = line.splitn(9, ' ');
         let time = fields.next().unwrap();
-        assert!(time.len() == 24 && time.starts_with("20") && time.ends_with('Z'), "{line}");
+        assert!(
+            time.len() == 24 && time.starts_with("20") && time.ends_with('Z'),
+            "{line}"
+        );
         assert_eq!(fields.next(), Some("127.0.0.1"), "{line}");
         let found: Vec<&str> = fields.by_ref().take(4).collect();
         let name = path.split('?').next().unwrap();
-        assert_eq!(found, [&status.to_string(), "GET", name, range.unwrap_or("-")], "{line}");
-        let milliseconds: f64 = fields.next().unwrap().strip_suffix("ms").unwrap().parse().unwrap();
+        assert_eq!(
+            found,
+            [&status.to_string(), "GET", name, range.unwrap_or("-")],
+            "{line}"
+        );
+        let milliseconds: f64 = fields
+            .next()
+            .unwrap()
+            .strip_suffix("ms")
+            .unwrap()
+            .parse()
+            .unwrap();
         assert!(milliseconds >= 60.0, "{line}");
         assert_eq!(fields.next().map(str::len), Some(16), "{line}");
         fields.next().unwrap().to_owned()
@@ -391,7 +600,10 @@ fn the_simulated_network_and_the_log_include_the_api() {
     assert_eq!(ask("/manifest.json?token=secret", Some("bytes=0-9")), "-");
     assert_eq!(ask("/api/cloud-eval?token=secret", None), "-");
     let query = "/api/cloud-eval?fen=4k3/8/8/8/8/8/8/4K2R%20w+K%20-%0A127.0.0.1%20200&token=secret";
-    assert_eq!(ask(query, None), r#""4k3/8/8/8/8/8/8/4K2R w K -\n127.0.0.1 200""#);
+    assert_eq!(
+        ask(query, None),
+        r#""4k3/8/8/8/8/8/8/4K2R w K -\n127.0.0.1 200""#
+    );
     child.kill().unwrap();
     child.wait().unwrap();
 }

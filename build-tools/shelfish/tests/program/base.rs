@@ -9,7 +9,12 @@ use crate::common::*;
 fn parts() -> [String; 2] {
     let text = sample();
     let lines: Vec<&str> = text.lines().collect();
-    let join = |lines: &[&str]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    let join = |lines: &[&str]| {
+        lines
+            .iter()
+            .map(|line| format!("{line}\n"))
+            .collect::<String>()
+    };
     let deeper = join(&lines[300..500]).replace("\"depth\":17", "\"depth\":21");
     [join(&lines[..900]), join(&lines[800..]) + &deeper]
 }
@@ -37,13 +42,21 @@ fn a_build_on_a_base_gives_the_bytes_of_a_single_build() {
     for (threads, memory) in [("1", "64MiB"), ("2", "1GiB"), ("5", "100MiB")] {
         let build = |bases: &[&str], sources: &[&std::path::Path]| {
             let mut options = vec!["--threads", threads, "--max-memory", memory];
-            bases.iter().for_each(|base| options.extend(["--base", base]));
+            bases
+                .iter()
+                .for_each(|base| options.extend(["--base", base]));
             fixture.build_to("db", sources, &options).succeeds();
             fixture.files("db")
         };
-        assert!(build(&[base], &[&new]) == expected, "{threads} threads, {memory}");
+        assert!(
+            build(&[base], &[&new]) == expected,
+            "{threads} threads, {memory}"
+        );
         assert!(build(&[base, other], &[]) == expected, "databases alone");
-        assert!(build(&[other, base, other], &[&old]) == expected, "more than once");
+        assert!(
+            build(&[other, base, other], &[&old]) == expected,
+            "more than once"
+        );
     }
 }
 
@@ -56,14 +69,23 @@ fn scattered_new_positions_give_the_bytes_of_a_single_build() {
         let part = if n % 33 == 0 { &mut new } else { &mut lines };
         part.push(line);
     }
-    let (old, new) = (fixture.file("old", lines.join("\n")), fixture.file("new", new.join("\n")));
-    for options in [&[][..], &["--best-only", "--max-pvs", "2", "--max-plies", "9"]] {
+    let (old, new) = (
+        fixture.file("old", lines.join("\n")),
+        fixture.file("new", new.join("\n")),
+    );
+    for options in [
+        &[][..],
+        &["--best-only", "--max-pvs", "2", "--max-plies", "9"],
+    ] {
         fixture.build_to("base", &[&old], options).succeeds();
         let base = fixture.path("base");
         let on_base = [options, &["--base", base.to_str().unwrap(), "--json"]].concat();
         let summary = json(&fixture.build(&[&new], &on_base).succeeds());
         let [blocks, kept] = ["blocks", "blocks_kept"].map(|name| summary[name].as_u64().unwrap());
-        assert!(blocks > 2 && 2 * kept < blocks, "most blocks change: {kept} of {blocks} are copied");
+        assert!(
+            blocks > 2 && 2 * kept < blocks,
+            "most blocks change: {kept} of {blocks} are copied"
+        );
         fixture.build_to("both", &[&old, &new], options).succeeds();
         assert!(fixture.files("db") == fixture.files("both"), "{options:?}");
     }
@@ -80,7 +102,10 @@ fn a_database_can_be_its_own_base() {
     let summary = json(&fixture.build(&[], &["--base", db, "--json"]).succeeds());
     assert_eq!(fixture.files("db"), before);
     assert!(summary["blocks"].as_u64().unwrap() > 1);
-    assert_eq!(summary["blocks_kept"], summary["blocks"], "blocks are copied where nothing changes");
+    assert_eq!(
+        summary["blocks_kept"], summary["blocks"],
+        "blocks are copied where nothing changes"
+    );
     assert_eq!(summary["base_positions"], 900);
     let summary = fixture.build(&[&new], &["--base", db]).succeeds();
     assert!(summary.contains("900   positions"), "{summary}");
@@ -93,10 +118,14 @@ fn a_database_on_a_host_can_be_a_base() {
     fixture.build_to("both", &[&old, &new], &[]).succeeds();
     fixture.build_to("base", &[&old], &[]).succeeds();
     let host = Host::new(&fixture);
-    fixture.build(&[&new], &["--base", &host.url("base")]).succeeds();
+    fixture
+        .build(&[&new], &["--base", &host.url("base")])
+        .succeeds();
     assert!(fixture.files("db") == fixture.files("both"));
     fs::remove_file(fixture.path("base/manifest.json")).unwrap();
-    fixture.build_to("none", &[&new], &["--base", &host.url("base")]).fails(&["cannot build on http://", "404"]);
+    fixture
+        .build_to("none", &[&new], &["--base", &host.url("base")])
+        .fails(&["cannot build on http://", "404"]);
     assert!(!fixture.path("none").join("manifest.json").exists());
 }
 
@@ -108,7 +137,11 @@ fn only_blocks_near_new_positions_change() {
     let db = fixture.path("db");
     // A position without pawns is at the end of the order.
     let new = fixture.file("new", line("4k3/8/8/8/8/8/8/4K2R w K -", 5, "e1h1", 1, 1));
-    let summary = json(&fixture.build_to("next", &[&new], &["--base", db.to_str().unwrap(), "--json"]).succeeds());
+    let summary = json(
+        &fixture
+            .build_to("next", &[&new], &["--base", db.to_str().unwrap(), "--json"])
+            .succeeds(),
+    );
     let [blocks, kept] = ["blocks", "blocks_kept"].map(|name| summary[name].as_u64().unwrap());
     assert!(kept > 0 && kept + 3 > blocks, "{kept} of {blocks}");
     fixture.build_to("both", &[&dump, &new], &[]).succeeds();
@@ -119,19 +152,31 @@ fn only_blocks_near_new_positions_change() {
 fn with_replace_the_sources_replace_all_evaluations_of_a_position() {
     let fixture = Fixture::new();
     let other = "4k3/8/8/8/8/8/8/4K2R w K -";
-    let old = fixture.file("old", [line(START, 1, "e2e4", 9, 30), line(other, 2, "e1h1", 9, 30)].join("\n"));
-    let new = fixture.file("new", [line(START, 3, "d2d4", 9, 20), line(START, 4, "c2c4", 9, 20)].join("\n"));
+    let old = fixture.file(
+        "old",
+        [line(START, 1, "e2e4", 9, 30), line(other, 2, "e1h1", 9, 30)].join("\n"),
+    );
+    let new = fixture.file(
+        "new",
+        [line(START, 3, "d2d4", 9, 20), line(START, 4, "c2c4", 9, 20)].join("\n"),
+    );
     fixture.build(&[&old], &[]).succeeds();
     let db = fixture.path("db");
     let on_base = ["--base", db.to_str().unwrap()];
     fixture.build_to("all", &[&new], &on_base).succeeds();
     assert!(fixture.export("all")[1].contains("e2e4"));
-    fixture.build_to("next", &[&new], &[&on_base[..], &["--replace"]].concat()).succeeds();
+    fixture
+        .build_to("next", &[&new], &[&on_base[..], &["--replace"]].concat())
+        .succeeds();
     fixture.build_to("new-db", &[&new], &[]).succeeds();
     let mut expected = fixture.export("new-db");
     expected.push(line(other, 2, "e1h1", 9, 30));
     assert_eq!(fixture.export("next"), sorted(&expected.join("\n")));
-    assert_eq!(fixture.build(&[&new], &["--replace"]).code, 2, "there is nothing to replace");
+    assert_eq!(
+        fixture.build(&[&new], &["--replace"]).code,
+        2,
+        "there is nothing to replace"
+    );
 }
 
 #[test]
@@ -140,26 +185,55 @@ fn a_build_on_a_base_applies_the_selection_of_the_base() {
     let [old, new] = parts();
     let (old, new) = (fixture.file("old", old), fixture.file("new", new));
     for (of_base, of_build, of_all) in [
-        (&["--min-depth", "20"][..], &[][..], &["--min-depth", "20"][..]),
-        (&[], &["--min-depth", "20", "--max-plies", "3"], &["--min-depth", "20", "--max-plies", "3"]),
-        (&["--max-pvs", "2"], &["--max-plies", "3"], &["--max-pvs", "2", "--max-plies", "3"]),
-        (&["--best-only"], &["--min-depth", "18"], &["--best-only", "--min-depth", "18"]),
-        (&[], &["--best-only", "--max-pvs", "1"], &["--best-only", "--max-pvs", "1"]),
-        (&["--max-pvs", "1"], &["--max-pvs", "3"], &["--max-pvs", "1"]),
+        (
+            &["--min-depth", "20"][..],
+            &[][..],
+            &["--min-depth", "20"][..],
+        ),
+        (
+            &[],
+            &["--min-depth", "20", "--max-plies", "3"],
+            &["--min-depth", "20", "--max-plies", "3"],
+        ),
+        (
+            &["--max-pvs", "2"],
+            &["--max-plies", "3"],
+            &["--max-pvs", "2", "--max-plies", "3"],
+        ),
+        (
+            &["--best-only"],
+            &["--min-depth", "18"],
+            &["--best-only", "--min-depth", "18"],
+        ),
+        (
+            &[],
+            &["--best-only", "--max-pvs", "1"],
+            &["--best-only", "--max-pvs", "1"],
+        ),
+        (
+            &["--max-pvs", "1"],
+            &["--max-pvs", "3"],
+            &["--max-pvs", "1"],
+        ),
     ] {
         fixture.build_to("base", &[&old], of_base).succeeds();
         let base = fixture.path("base");
         let options = [of_build, &["--base", base.to_str().unwrap()]].concat();
         let summary = fixture.build(&[&new], &options).succeeds();
         fixture.build_to("both", &[&old, &new], of_all).succeeds();
-        assert!(fixture.files("db") == fixture.files("both"), "{of_base:?}, {of_build:?}");
+        assert!(
+            fixture.files("db") == fixture.files("both"),
+            "{of_base:?}, {of_build:?}"
+        );
         assert!(summary.contains("selection: "), "{summary}");
     }
     // A selection may remove all positions.
     fixture.build_to("base", &[&old], &[]).succeeds();
     let base = fixture.path("base");
     let options = ["--base", base.to_str().unwrap(), "--min-depth", "99"];
-    fixture.build_to("none", &[], &options).fails(&["nothing to write"]);
+    fixture
+        .build_to("none", &[], &options)
+        .fails(&["nothing to write"]);
     assert!(!fixture.path("none").exists());
 }
 
@@ -171,28 +245,43 @@ fn the_error_of_a_damaged_base_names_file_and_block_and_the_base_is_unchanged() 
     fixture.build(&[&old], &[]).succeeds();
     let db = fixture.path("db");
     let on_base = ["--base", db.to_str().unwrap()];
-    let shard = fixture.files("db").into_iter().find(|(name, _)| name.ends_with(".silo")).unwrap();
+    let shard = fixture
+        .files("db")
+        .into_iter()
+        .find(|(name, _)| name.ends_with(".silo"))
+        .unwrap();
     for at in [0, shard.1.len() / 2, shard.1.len() - 1] {
         let mut bytes = shard.1.clone();
         bytes[at] ^= 1;
         fs::write(db.join(&shard.0), &bytes).unwrap();
         let before = fixture.files("db");
-        fixture.build(&[&new], &on_base).fails(&["cannot build on", db.to_str().unwrap(), &shard.0, "bytes"]);
-        fixture.build_to("next", &[&new], &on_base).fails(&["checksum"]);
+        fixture.build(&[&new], &on_base).fails(&[
+            "cannot build on",
+            db.to_str().unwrap(),
+            &shard.0,
+            "bytes",
+        ]);
+        fixture
+            .build_to("next", &[&new], &on_base)
+            .fails(&["checksum"]);
         assert_eq!(fixture.files("db"), before);
         assert!(!fixture.path("next").exists());
     }
     fs::write(db.join(&shard.0), &shard.1[..shard.1.len() - 5]).unwrap();
-    fixture.build(&[&new], &on_base).fails(&[&shard.0, "expected"]);
+    fixture
+        .build(&[&new], &on_base)
+        .fails(&[&shard.0, "expected"]);
     fs::remove_file(db.join(&shard.0)).unwrap();
-    fixture.build(&[&new], &on_base).fails(&[&shard.0, "no such file"]);
+    fixture
+        .build(&[&new], &on_base)
+        .fails(&[&shard.0, "no such file"]);
     fs::write(db.join("manifest.json"), "{}").unwrap();
     fixture.build(&[&new], &on_base).fails(&["manifest.json"]);
-    fixture.build_to("next", &[&new], &on_base).fails(&["cannot build on", "manifest.json"]);
+    fixture
+        .build_to("next", &[&new], &on_base)
+        .fails(&["cannot build on", "manifest.json"]);
     let nowhere = fixture.path("nowhere");
-    fixture.build_to("next", &[&new], &["--base", nowhere.to_str().unwrap()]).fails(&[
-        "cannot build on",
-        "no database in",
-        "nowhere",
-    ]);
+    fixture
+        .build_to("next", &[&new], &["--base", nowhere.to_str().unwrap()])
+        .fails(&["cannot build on", "no database in", "nowhere"]);
 }

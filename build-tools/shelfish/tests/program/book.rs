@@ -14,17 +14,30 @@ type Moves = BTreeMap<String, BTreeMap<String, Vec<u64>>>;
 fn moves(fixture: &Fixture, db: &str) -> Moves {
     let position = |line: &String| {
         let record: Value = serde_json::from_str(line).unwrap();
-        let moves: BTreeMap<String, Vec<u64>> = serde_json::from_value(record["moves"].clone()).unwrap();
+        let moves: BTreeMap<String, Vec<u64>> =
+            serde_json::from_value(record["moves"].clone()).unwrap();
         (record["fen"].as_str().unwrap().to_owned(), moves)
     };
-    fixture.export(db).iter().map(position).filter(|(_, moves)| !moves.is_empty()).collect()
+    fixture
+        .export(db)
+        .iter()
+        .map(position)
+        .filter(|(_, moves)| !moves.is_empty())
+        .collect()
 }
 
 /// Replaces the results by the same number of draws.
 fn weights(moves: Moves) -> Moves {
-    let of =
-        |moves: BTreeMap<String, Vec<u64>>| moves.into_iter().map(|(m, n)| (m, vec![0, n.iter().sum(), 0])).collect();
-    moves.into_iter().map(|(fen, moves)| (fen, of(moves))).collect()
+    let of = |moves: BTreeMap<String, Vec<u64>>| {
+        moves
+            .into_iter()
+            .map(|(m, n)| (m, vec![0, n.iter().sum(), 0]))
+            .collect()
+    };
+    moves
+        .into_iter()
+        .map(|(fen, moves)| (fen, of(moves)))
+        .collect()
 }
 
 fn games() -> PathBuf {
@@ -33,14 +46,29 @@ fn games() -> PathBuf {
 
 fn polyglot(fixture: &Fixture, db: &str, options: &[&str]) -> Vec<u8> {
     let (db, out) = (fixture.path(db), fixture.path("out.bin"));
-    let mut args = vec!["export", "-d", db.to_str().unwrap(), "--format", "polyglot", "-o", out.to_str().unwrap()];
+    let mut args = vec![
+        "export",
+        "-d",
+        db.to_str().unwrap(),
+        "--format",
+        "polyglot",
+        "-o",
+        out.to_str().unwrap(),
+    ];
     args.extend(options);
     shelfish(args).succeeds();
     fs::read(out).unwrap()
 }
 
 fn learn(book: &Path, games: &Path, options: &[&str]) -> Run {
-    let args = ["book", "learn", "--json", "--into", book.to_str().unwrap(), games.to_str().unwrap()];
+    let args = [
+        "book",
+        "learn",
+        "--json",
+        "--into",
+        book.to_str().unwrap(),
+        games.to_str().unwrap(),
+    ];
     shelfish(args.iter().chain(options))
 }
 
@@ -49,7 +77,14 @@ fn summary(run: Run) -> Value {
 }
 
 fn pick(book: &Path, fen: &str, options: &[&str]) -> Value {
-    let args = ["book", "pick", "--json", "--book", book.to_str().unwrap(), fen];
+    let args = [
+        "book",
+        "pick",
+        "--json",
+        "--book",
+        book.to_str().unwrap(),
+        fen,
+    ];
     serde_json::from_str(&shelfish(args.iter().chain(options)).succeeds()).unwrap()
 }
 
@@ -62,27 +97,62 @@ fn a_book_survives_the_conversion_to_polyglot_and_back() {
     let special = "[FEN \"4k3/3p4/8/K3P2r/8/8/8/8 b - - 0 1\"]\n[Result \"0-1\"]\n\n1... d5 2. e6 Rh1 0-1\n\n\
         [FEN \"r3k2r/8/8/8/8/8/6p1/R3K2R w KQkq - 0 1\"]\n[Result \"1-0\"]\n\n1. O-O-O gxh1=N 2. Rxh1 O-O 3. Rh8+ 1-0\n";
     let special = fixture.file("special.pgn", special);
-    fixture.book_build_to("book", &[&games(), &special], ALL).succeeds();
+    fixture
+        .book_build_to("book", &[&games(), &special], ALL)
+        .succeeds();
     let bin = polyglot(&fixture, "book", &[]);
     assert!(bin.len() > 1_000 && bin.chunks(16).map(|entry| &entry[..8]).is_sorted());
     let all = fs::read_to_string(games()).unwrap() + &fs::read_to_string(&special).unwrap();
-    let of_tag = |line: &str| Some(line.strip_prefix("[FEN \"")?.strip_suffix("\"]")?.to_owned());
-    let starts: Vec<String> = all.lines().filter_map(of_tag).chain([START.to_owned()]).collect();
+    let of_tag = |line: &str| {
+        Some(
+            line.strip_prefix("[FEN \"")?
+                .strip_suffix("\"]")?
+                .to_owned(),
+        )
+    };
+    let starts: Vec<String> = all
+        .lines()
+        .filter_map(of_tag)
+        .chain([START.to_owned()])
+        .collect();
     let starts: Vec<&str> = starts.iter().flat_map(|fen| ["--start", fen]).collect();
     let file = fixture.file("book.bin", &bin);
     let report = fixture.book_build_to("back", &[&file], &starts).succeeds();
     let back = moves(&fixture, "back");
     assert_eq!(back, weights(moves(&fixture, "book")));
-    for fen in ["4k3/8/8/K2pP2r/8/8/8/8 w - -", "r3k2r/8/8/8/8/8/8/2KR3n w kq -"] {
+    for fen in [
+        "4k3/8/8/K2pP2r/8/8/8/8 w - -",
+        "r3k2r/8/8/8/8/8/8/2KR3n w kq -",
+    ] {
         assert!(back.contains_key(fen), "{fen}");
     }
     fixture.verify("back").succeeds();
-    assert!(report.contains("selection: results unknown") && !report.contains("not reached"), "{report}");
-    assert_eq!(polyglot(&fixture, "back", &[]), bin, "weights come back as they were");
-    let note = |book: &str| shelfish(["explore", "-d", fixture.path(book).to_str().unwrap(), START]).err;
-    assert!(note("back").contains("contains no results") && note("book").is_empty(), "{}", note("back"));
-    let here: Value = serde_json::from_str(&fixture.book_build_to("some", &[&file], &["--json"]).succeeds()).unwrap();
-    assert!(here["input"]["books"]["unreached"].as_u64().unwrap() > 5, "{here}");
+    assert!(
+        report.contains("selection: results unknown") && !report.contains("not reached"),
+        "{report}"
+    );
+    assert_eq!(
+        polyglot(&fixture, "back", &[]),
+        bin,
+        "weights come back as they were"
+    );
+    let note =
+        |book: &str| shelfish(["explore", "-d", fixture.path(book).to_str().unwrap(), START]).err;
+    assert!(
+        note("back").contains("contains no results") && note("book").is_empty(),
+        "{}",
+        note("back")
+    );
+    let here: Value = serde_json::from_str(
+        &fixture
+            .book_build_to("some", &[&file], &["--json"])
+            .succeeds(),
+    )
+    .unwrap();
+    assert!(
+        here["input"]["books"]["unreached"].as_u64().unwrap() > 5,
+        "{here}"
+    );
 }
 
 #[test]
@@ -95,22 +165,42 @@ fn weights_are_frequencies_or_points_of_the_side_to_move() {
     let of = |book: &Path, fen: &str| -> Vec<(String, u64)> {
         let picked = pick(book, fen, &["--greedy"]);
         let moves = picked["moves"].as_array().unwrap().iter();
-        moves.map(|m| (m["uci"].as_str().unwrap().to_owned(), m["frequency"].as_u64().unwrap())).collect()
+        moves
+            .map(|m| {
+                (
+                    m["uci"].as_str().unwrap().to_owned(),
+                    m["frequency"].as_u64().unwrap(),
+                )
+            })
+            .collect()
     };
-    let named = |moves: &[(&str, u64)]| moves.iter().map(|(m, n)| ((*m).to_owned(), *n)).collect::<Vec<_>>();
+    let named = |moves: &[(&str, u64)]| {
+        moves
+            .iter()
+            .map(|(m, n)| ((*m).to_owned(), *n))
+            .collect::<Vec<_>>()
+    };
     let after = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -";
     let book = file(&[]);
     assert_eq!(of(&book, START), named(&[("e2e4", 3), ("d2d4", 1)]));
     assert_eq!(of(&book, after), named(&[("e7e5", 2), ("c7c5", 1)]));
     let book = file(&["--weights", "score"]);
     assert_eq!(of(&book, START), named(&[("e2e4", 4), ("d2d4", 1)]));
-    assert_eq!(of(&book, after), named(&[("c7c5", 2)]), "a move that always lost is never played");
+    assert_eq!(
+        of(&book, after),
+        named(&[("c7c5", 2)]),
+        "a move that always lost is never played"
+    );
     let book = file(&["--min-games", "2"]);
     assert_eq!(of(&book, START), named(&[("e2e4", 3)]));
     let db = fixture.path("book");
     let base = ["export", "-d", db.to_str().unwrap(), "--format"];
-    shelfish(base.iter().chain(&["polyglot", "--min-games", "9"])).fails(&["nothing to write", "9 games"]);
-    assert_eq!(shelfish(base.iter().chain(&["jsonl", "--weights", "score"])).code, 2);
+    shelfish(base.iter().chain(&["polyglot", "--min-games", "9"]))
+        .fails(&["nothing to write", "9 games"]);
+    assert_eq!(
+        shelfish(base.iter().chain(&["jsonl", "--weights", "score"])).code,
+        2
+    );
 }
 
 #[test]
@@ -121,9 +211,15 @@ fn errors_of_invalid_books_contain_the_expected_kind() {
     let unsorted = fixture.file("unsorted.bin", [entry(2), entry(1)].concat());
     let empty = fixture.file("empty.bin", b"");
     let foreign = fixture.file("foreign.bin", entry(7));
-    let torn = fixture.file("torn.sqlite", [&b"SQLite format 3\0"[..], &[7; 5_000]].concat());
+    let torn = fixture.file(
+        "torn.sqlite",
+        [&b"SQLite format 3\0"[..], &[7; 5_000]].concat(),
+    );
     let other = fixture.path("other.sqlite");
-    rusqlite::Connection::open(&other).unwrap().execute_batch("CREATE TABLE moves (x)").unwrap();
+    rusqlite::Connection::open(&other)
+        .unwrap()
+        .execute_batch("CREATE TABLE moves (x)")
+        .unwrap();
     let evaluations = fixture.file("dump.jsonl", line(START, 20, "e2e4", 1, 1));
     fixture.build_to("evals", &[&evaluations], &[]).succeeds();
     fixture.book_build_to("db", &[&games()], &[]).succeeds();
@@ -145,14 +241,37 @@ fn errors_of_invalid_books_contain_the_expected_kind() {
     learn(&games(), &games(), &[]).fails(&["expected a learning book", "games.pgn"]);
     learn(&other, &games(), &[]).fails(&["not a learning book"]);
     learn(&fixture.path("new.sqlite"), &cut, &[]).fails(&["expected games in PGN, found a book"]);
-    shelfish(["book", "pick", "--from", fixture.path("evals").to_str().unwrap(), START]).fails(&["expected a book"]);
+    shelfish([
+        "book",
+        "pick",
+        "--from",
+        fixture.path("evals").to_str().unwrap(),
+        START,
+    ])
+    .fails(&["expected a book"]);
     let (evals, missing) = (fixture.path("evals"), fixture.path("missing"));
-    shelfish(["export", "--format", "polyglot", "-d", evals.to_str().unwrap()]).fails(&["evaluations", "needs a book"]);
+    shelfish([
+        "export",
+        "--format",
+        "polyglot",
+        "-d",
+        evals.to_str().unwrap(),
+    ])
+    .fails(&["evaluations", "needs a book"]);
     shelfish(["book", "pick", "--book", missing.to_str().unwrap(), START]).fails(&["missing"]);
-    fixture.book_build(&[Path::new("http://127.0.0.1:1/book.bin")], &[]).fails(&["save it as a file"]);
-    fixture.book_build(&[&foreign, &games()], &[]).fails(&["foreign.bin", "build it alone"]);
-    fixture.book_build(&[&foreign], &["--speeds", "blitz"]).fails(&["counted already"]);
-    let based = ["--base", fixture.path("db").to_str().unwrap().to_owned().leak()];
+    fixture
+        .book_build(&[Path::new("http://127.0.0.1:1/book.bin")], &[])
+        .fails(&["save it as a file"]);
+    fixture
+        .book_build(&[&foreign, &games()], &[])
+        .fails(&["foreign.bin", "build it alone"]);
+    fixture
+        .book_build(&[&foreign], &["--speeds", "blitz"])
+        .fails(&["counted already"]);
+    let based = [
+        "--base",
+        fixture.path("db").to_str().unwrap().to_owned().leak(),
+    ];
     fixture.book_build(&[&foreign], &based).fails(&["results"]);
 }
 
@@ -163,13 +282,21 @@ fn a_learning_book_counts_like_a_book_of_the_games() {
     let first = summary(learn(&book, &games(), &[]));
     assert!(first["learned"].as_u64().unwrap() > 5, "{first}");
     fixture.book_build_to("learned", &[&book], &[]).succeeds();
-    fixture.book_build_to("counted", &[&games()], &[]).succeeds();
+    fixture
+        .book_build_to("counted", &[&games()], &[])
+        .succeeds();
     assert_eq!(moves(&fixture, "learned"), moves(&fixture, "counted"));
 
     // The games have no known speed or rating, so all games are in the last bucket.
     let bin = fixture.file("learned.bin", polyglot(&fixture, "learned", &[]));
     for source in [&book, &bin] {
-        fixture.book_build_to("buckets", &[source], &["--buckets", "speeds,2000", "--average-ratings"]).succeeds();
+        fixture
+            .book_build_to(
+                "buckets",
+                &[source],
+                &["--buckets", "speeds,2000", "--average-ratings"],
+            )
+            .succeeds();
         let db = fixture.path("buckets").to_str().unwrap().to_owned();
         shelfish(["verify", "-q", "-d", &db]).succeeds();
         let explored = shelfish(["explore", "--json", "-d", &db, START]).succeeds();
@@ -179,12 +306,18 @@ fn a_learning_book_counts_like_a_book_of_the_games() {
         let (last, others) = buckets.split_last().unwrap();
         assert_eq!(last["name"], "no speed, no rating");
         assert_eq!(games(last), games(&explored));
-        assert!(others.iter().all(|bucket| games(bucket) == [0; 3]), "{explored}");
+        assert!(
+            others.iter().all(|bucket| games(bucket) == [0; 3]),
+            "{explored}"
+        );
     }
 
     // Learning the same games again changes nothing.
     let again = summary(learn(&book, &games(), &[]));
-    assert_eq!((&again["learned"], &again["known"], &again["moves"]), (&0.into(), &first["learned"], &0.into()));
+    assert_eq!(
+        (&again["learned"], &again["known"], &again["moves"]),
+        (&0.into(), &first["learned"], &0.into())
+    );
     assert_eq!(again["book"], first["book"]);
     fixture.book_build_to("learned", &[&book], &[]).succeeds();
     assert_eq!(moves(&fixture, "learned"), moves(&fixture, "counted"));
@@ -192,10 +325,14 @@ fn a_learning_book_counts_like_a_book_of_the_games() {
     // A month can be built on a learning book.
     let pgn = fixture.file("more.pgn", "[White \"A\"]\n\n1. a3 a6 1-0\n");
     let base = fixture.path("learned");
-    fixture.book_build_to("both", &[&pgn], &["--base", base.to_str().unwrap()]).succeeds();
+    fixture
+        .book_build_to("both", &[&pgn], &["--base", base.to_str().unwrap()])
+        .succeeds();
     let both = moves(&fixture, "both");
     assert_eq!(both[START]["a2a3"], [1, 0, 0]);
-    fixture.book_build(&[&book, &book], &[]).fails(&["the same games"]);
+    fixture
+        .book_build(&[&book, &book], &[])
+        .fails(&["the same games"]);
 }
 
 /// Game with all special moves of both sides, also in Chess960.
@@ -206,7 +343,10 @@ const SPECIAL: &str = "[White \"Me\"]\n[Black \"You\"]\n[FEN \"r3k2r/8/8/8/8/8/6
 #[test]
 fn only_some_unusable_games_are_reported_individually() {
     let fixture = Fixture::new();
-    let pgn = fixture.file("games.pgn", "[Variant \"Crazyhouse\"]\n\n1. e4 e5 1-0\n\n".repeat(30));
+    let pgn = fixture.file(
+        "games.pgn",
+        "[Variant \"Crazyhouse\"]\n\n1. e4 e5 1-0\n\n".repeat(30),
+    );
     let run = learn(&fixture.path("book.sqlite"), &pgn, &[]);
     assert_eq!(run.err.lines().count(), 20, "{}", run.err);
     assert_eq!(summary(run)["unusable"], 30);
@@ -215,27 +355,52 @@ fn only_some_unusable_games_are_reported_individually() {
 #[test]
 fn only_moves_of_the_player_are_learned_with_castling_and_promotion() {
     let fixture = Fixture::new();
-    let (book, pgn) = (fixture.path("me.sqlite"), fixture.file("special.pgn", SPECIAL));
+    let (book, pgn) = (
+        fixture.path("me.sqlite"),
+        fixture.file("special.pgn", SPECIAL),
+    );
     let report = summary(learn(&book, &pgn, &["--player", "me"]));
-    assert_eq!((&report["learned"], &report["moves"]), (&2.into(), &3.into()));
+    assert_eq!(
+        (&report["learned"], &report["moves"]),
+        (&2.into(), &3.into())
+    );
     let start = "r3k2r/8/8/8/8/8/6p1/R3K2R w KQkq -";
     let picked = pick(&book, start, &[]);
-    assert_eq!((&picked["uci"], &picked["san"]), (&"e1c1".into(), &"O-O-O".into()));
-    assert_eq!((&picked["moves"][0]["wins"], &picked["moves"][0]["losses"]), (&1.into(), &0.into()));
+    assert_eq!(
+        (&picked["uci"], &picked["san"]),
+        (&"e1c1".into(), &"O-O-O".into())
+    );
+    assert_eq!(
+        (&picked["moves"][0]["wins"], &picked["moves"][0]["losses"]),
+        (&1.into(), &0.into())
+    );
     let promotion = "r3k2r/8/8/8/8/8/6p1/2KR3R b kq -";
-    assert_eq!(pick(&book, promotion, &[])["uci"], Value::Null, "that is the other's move");
+    assert_eq!(
+        pick(&book, promotion, &[])["uci"],
+        Value::Null,
+        "that is the other's move"
+    );
     let chess960 = "1k6/8/8/8/8/8/8/RK4R1 w GA -";
     assert_eq!(pick(&book, chess960, &[])["uci"], Value::Null);
 
     // The moves of the opponent are learned later, and known moves are unchanged.
     let report = summary(learn(&book, &pgn, &["--player", "You"]));
-    assert_eq!((&report["learned"], &report["moves"]), (&2.into(), &3.into()));
+    assert_eq!(
+        (&report["learned"], &report["moves"]),
+        (&2.into(), &3.into())
+    );
     assert_eq!(pick(&book, promotion, &[])["uci"], "g2h1n");
     assert_eq!(pick(&book, chess960, &[])["uci"], "b1a1");
     let report = summary(learn(&book, &pgn, &[]));
-    assert_eq!((&report["learned"], &report["known"]), (&0.into(), &2.into()));
+    assert_eq!(
+        (&report["learned"], &report["known"]),
+        (&0.into(), &2.into())
+    );
     assert_eq!(pick(&book, start, &[])["moves"][0]["frequency"], 1);
-    assert_eq!(summary(learn(&book, &pgn, &["--player", "Nobody"]))["others"], 2);
+    assert_eq!(
+        summary(learn(&book, &pgn, &["--player", "Nobody"]))["others"],
+        2
+    );
 }
 
 #[test]
@@ -246,40 +411,92 @@ fn games_without_a_result_or_with_an_error_are_learned_up_to_that_point() {
     let run = learn(&book, &pgn, &[]);
     assert!(run.err.contains("line 7"), "{}", run.err);
     let report = summary(run);
-    let expected = [("read", 5), ("learned", 3), ("without_result", 1), ("errors", 1), ("unusable", 2)];
-    assert!(expected.iter().all(|(name, n)| report[*name] == *n), "{report}");
+    let expected = [
+        ("read", 5),
+        ("learned", 3),
+        ("without_result", 1),
+        ("errors", 1),
+        ("unusable", 2),
+    ];
+    assert!(
+        expected.iter().all(|(name, n)| report[*name] == *n),
+        "{report}"
+    );
     let picked = pick(&book, START, &[]);
     let m = &picked["moves"][0];
-    assert_eq!([&m["frequency"], &m["wins"], &m["draws"], &m["losses"]], [3, 1, 0, 1]);
+    assert_eq!(
+        [&m["frequency"], &m["wins"], &m["draws"], &m["losses"]],
+        [3, 1, 0, 1]
+    );
     let report = fixture.book_build_to("static", &[&book], &[]).succeeds();
-    assert!(report.contains("without weight or result, not used: 1"), "{report}");
+    assert!(
+        report.contains("without weight or result, not used: 1"),
+        "{report}"
+    );
 }
 
 #[test]
 fn moves_are_picked_by_weight_and_reproducibly_by_seed() {
     let fixture = Fixture::new();
     let book = fixture.path("b.sqlite");
-    let game = |n: usize, m: &str, result: &str| format!("[Round \"{n}\"]\n\n1. {m} e5 {result}\n\n");
-    let games: String = (0..8).map(|n| game(n, "e4", "1-0")).chain((8..10).map(|n| game(n, "d4", "0-1"))).collect();
+    let game =
+        |n: usize, m: &str, result: &str| format!("[Round \"{n}\"]\n\n1. {m} e5 {result}\n\n");
+    let games: String = (0..8)
+        .map(|n| game(n, "e4", "1-0"))
+        .chain((8..10).map(|n| game(n, "d4", "0-1")))
+        .collect();
     learn(&book, &fixture.file("g.pgn", games), &[]).succeeds();
     let picked = pick(&book, START, &["--greedy"]);
-    assert_eq!((&picked["uci"], &picked["san"]), (&"e2e4".into(), &"e4".into()));
+    assert_eq!(
+        (&picked["uci"], &picked["san"]),
+        (&"e2e4".into(), &"e4".into())
+    );
     // 8 * 9/10 compared with 2 * 1/4.
-    assert!((picked["moves"][0]["chance"].as_f64().unwrap() - 7.2 / 7.7).abs() < 1e-9, "{picked}");
-    assert_eq!(pick(&book, START, &["--min-frequency", "3"])["moves"].as_array().unwrap().len(), 1);
-    assert_eq!(pick(&book, START, &["--min-frequency", "9"])["uci"], Value::Null);
+    assert!(
+        (picked["moves"][0]["chance"].as_f64().unwrap() - 7.2 / 7.7).abs() < 1e-9,
+        "{picked}"
+    );
+    assert_eq!(
+        pick(&book, START, &["--min-frequency", "3"])["moves"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+    assert_eq!(
+        pick(&book, START, &["--min-frequency", "9"])["uci"],
+        Value::Null
+    );
     let seeded = |seed: usize| pick(&book, START, &["--seed", &seed.to_string()])["uci"].clone();
     let chosen: Vec<Value> = (0..40).map(seeded).collect();
-    assert!(chosen.contains(&"d2d4".into()) && chosen.iter().filter(|m| **m == "e2e4").count() > 25, "{chosen:?}");
+    assert!(
+        chosen.contains(&"d2d4".into()) && chosen.iter().filter(|m| **m == "e2e4").count() > 25,
+        "{chosen:?}"
+    );
     assert_eq!(chosen, (0..40).map(seeded).collect::<Vec<_>>());
-    let text = shelfish(["book", "pick", "--greedy", "--book", book.to_str().unwrap(), START, "8/8/8/8/8/8/8/8 w - -"]);
+    let text = shelfish([
+        "book",
+        "pick",
+        "--greedy",
+        "--book",
+        book.to_str().unwrap(),
+        START,
+        "8/8/8/8/8/8/8/8 w - -",
+    ]);
     assert!(
         text.code == 1 && text.out.contains("e4 (e2e4) of:") && text.err.contains("8/8/8/8"),
         "{}{}",
         text.out,
         text.err
     );
-    let nothing = shelfish(["book", "pick", "--book", book.to_str().unwrap(), "4k3/8/8/8/8/8/8/4K3 w - -"]).succeeds();
+    let nothing = shelfish([
+        "book",
+        "pick",
+        "--book",
+        book.to_str().unwrap(),
+        "4k3/8/8/8/8/8/8/4K3 w - -",
+    ])
+    .succeeds();
     assert!(nothing.contains("no move of the book"), "{nothing}");
 }
 
@@ -289,19 +506,35 @@ fn several_processes_write_to_one_book_and_each_game_is_counted_once() {
     let book = fixture.path("shared.sqlite");
     let file = |k: usize| {
         let game = |n: usize| format!("[Round \"{n}\"]\n\n1. e4 e5 2. Nf3 1-0\n\n");
-        fixture.file(&format!("{k}.pgn"), (k * 600..k * 600 + 1_200).map(game).collect::<String>())
+        fixture.file(
+            &format!("{k}.pgn"),
+            (k * 600..k * 600 + 1_200).map(game).collect::<String>(),
+        )
     };
     let children: Vec<_> = (0..4)
         .map(file)
         .map(|pgn| {
             let mut learn = command();
-            learn.args(["book", "learn", "--into"]).args([&book, &pgn]).stdout(Stdio::null());
+            learn
+                .args(["book", "learn", "--into"])
+                .args([&book, &pgn])
+                .stdout(Stdio::null());
             learn.stderr(Stdio::inherit()).spawn().unwrap()
         })
         .collect();
-    assert!(children.into_iter().all(|mut child| child.wait().unwrap().success()));
+    assert!(
+        children
+            .into_iter()
+            .all(|mut child| child.wait().unwrap().success())
+    );
     let picked = pick(&book, START, &[]);
-    assert_eq!((&picked["moves"][0]["frequency"], &picked["moves"][0]["wins"]), (&3_000.into(), &3_000.into()));
+    assert_eq!(
+        (
+            &picked["moves"][0]["frequency"],
+            &picked["moves"][0]["wins"]
+        ),
+        (&3_000.into(), &3_000.into())
+    );
 }
 
 /// Creates a folder of dumps in the layout of Lichess.
@@ -309,16 +542,28 @@ fn dumps(fixture: &Fixture, host: &Host) -> String {
     use sha2::Digest as _;
     fs::create_dir(fixture.path("standard")).unwrap();
     let mut lists = [String::new(), String::new(), String::new()];
-    for (month, pgn) in [("2013-02", "1. d4 d5 1-0\n"), ("2013-01", "1. e4 e5 1-0\n\n1. e4 c5 0-1\n")] {
+    for (month, pgn) in [
+        ("2013-02", "1. d4 d5 1-0\n"),
+        ("2013-01", "1. e4 e5 1-0\n\n1. e4 c5 0-1\n"),
+    ] {
         let name = format!("lichess_db_standard_rated_{month}.pgn.zst");
         let bytes = zstd(pgn);
-        let sum: String = sha2::Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        let sum: String = sha2::Sha256::digest(&bytes)
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
         fixture.file(&format!("standard/{name}"), bytes);
         lists[0] += &format!("{}\n", host.url(&format!("standard/{name}")));
         lists[1] += &format!("{sum}  {name}\n");
-        lists[2] += &format!("{name} {}\n", pgn.lines().filter(|line| !line.is_empty()).count());
+        lists[2] += &format!(
+            "{name} {}\n",
+            pgn.lines().filter(|line| !line.is_empty()).count()
+        );
     }
-    for (name, list) in ["list.txt", "sha256sums.txt", "counts.txt"].iter().zip(&lists) {
+    for (name, list) in ["list.txt", "sha256sums.txt", "counts.txt"]
+        .iter()
+        .zip(&lists)
+    {
         fixture.file(&format!("standard/{name}"), list);
     }
     host.url("standard/list.txt")
@@ -330,31 +575,50 @@ fn months_are_listed_and_built_by_name_with_their_checksums() {
     let host = Host::new(&fixture);
     let list = dumps(&fixture, &host);
     let report = shelfish(["dumps", "--json", "--list", &list]).succeeds();
-    let months: Vec<Value> = report.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let months: Vec<Value> = report
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     let expected = [("2013-01", 2), ("2013-02", 1)];
     for (month, (name, games)) in months.iter().zip(expected) {
-        assert_eq!((&month["name"], &month["games"]), (&name.into(), &games.into()));
-        let file = fixture.path(&format!("standard/lichess_db_standard_rated_{name}.pgn.zst"));
+        assert_eq!(
+            (&month["name"], &month["games"]),
+            (&name.into(), &games.into())
+        );
+        let file = fixture.path(&format!(
+            "standard/lichess_db_standard_rated_{name}.pgn.zst"
+        ));
         assert_eq!(month["bytes"], fs::metadata(file).unwrap().len());
         assert_eq!(month["sha256"].as_str().unwrap().len(), 64);
     }
     let text = shelfish(["dumps", "--list", &list]).succeeds();
-    assert!(text.contains("2013-01             2 games") && text.contains("2 dumps, 3 games"), "{text}");
+    assert!(
+        text.contains("2013-01             2 games") && text.contains("2 dumps, 3 games"),
+        "{text}"
+    );
 
     let build = |db: &str, months: &[&str]| {
         let mut options = vec!["--dump-list", &list];
-        months.iter().for_each(|month| options.extend(["--dump", month]));
+        months
+            .iter()
+            .for_each(|month| options.extend(["--dump", month]));
         fixture.book_build_to(db, &[], &options)
     };
     let text = build("db", &["2013-01", "2013-02"]).succeeds();
     assert!(text.matches("(as published)").count() == 2, "{text}");
     assert_eq!(
         moves(&fixture, "db")[START],
-        BTreeMap::from([("e2e4".into(), vec![1, 0, 1]), ("d2d4".into(), vec![1, 0, 0])])
+        BTreeMap::from([
+            ("e2e4".into(), vec![1, 0, 1]),
+            ("d2d4".into(), vec![1, 0, 0])
+        ])
     );
     build("db2", &["2013-03"]).fails(&["2013-03", "2013-01 to 2013-02", "shelfish dumps"]);
     let before = fixture.files("db");
-    fixture.file("standard/lichess_db_standard_rated_2013-01.pgn.zst", zstd("1. c4 1-0\n"));
+    fixture.file(
+        "standard/lichess_db_standard_rated_2013-01.pgn.zst",
+        zstd("1. c4 1-0\n"),
+    );
     build("db", &["2013-01"]).fails(&["SHA-256", "sha256sums.txt"]);
     fs::remove_file(fixture.path("standard/sha256sums.txt")).unwrap();
     build("db", &["2013-01"]).fails(&["no checksum"]);
@@ -372,7 +636,11 @@ fn a_month_is_compared_with_the_checksum_in_its_list() {
     let list = dumps(&fixture, &host);
     let name = "lichess_db_standard_rated_2013-01.pgn.zst";
     fs::create_dir(fixture.path("files")).unwrap();
-    fs::rename(fixture.path(&format!("standard/{name}")), fixture.path(&format!("files/{name}"))).unwrap();
+    fs::rename(
+        fixture.path(&format!("standard/{name}")),
+        fixture.path(&format!("files/{name}")),
+    )
+    .unwrap();
     fixture.file("standard/list.txt", host.url(&format!("files/{name}")));
     let build = || fixture.book_build(&[], &["--dump-list", &list, "--dump", "2013-01"]);
     let text = build().succeeds();
@@ -386,17 +654,33 @@ fn a_book_is_published_read_and_updated() {
     let fixture = Fixture::new();
     let (book, target) = (fixture.path("book"), fixture.path("host/book"));
     let [book_dir, to] = [&book, &target].map(|path| path.to_str().unwrap());
-    let publish = |more: &[&str]| summary(shelfish(["publish", book_dir, to, "--json", "--quiet"].iter().chain(more)));
+    let publish = |more: &[&str]| {
+        summary(shelfish(
+            ["publish", book_dir, to, "--json", "--quiet"]
+                .iter()
+                .chain(more),
+        ))
+    };
     fixture.book_build_to("book", &[&games()], &[]).succeeds();
     let first = publish(&[]);
-    assert_eq!((&first["changed"], &first["sent_shards"]), (&true.into(), &1.into()), "{first}");
+    assert_eq!(
+        (&first["changed"], &first["sent_shards"]),
+        (&true.into(), &1.into()),
+        "{first}"
+    );
     assert_eq!(publish(&[])["changed"], false);
     assert_eq!(fixture.files("host/book"), fixture.files("book"));
 
     let more = fixture.file("more.pgn", "1. a3 a6 1-0\n");
-    fixture.book_build_to("book", &[&more], &["--base", book_dir]).succeeds();
+    fixture
+        .book_build_to("book", &[&more], &["--base", book_dir])
+        .succeeds();
     let second = publish(&["--prune"]);
-    assert_eq!((&second["changed"], &second["sent_shards"]), (&true.into(), &1.into()), "{second}");
+    assert_eq!(
+        (&second["changed"], &second["sent_shards"]),
+        (&true.into(), &1.into()),
+        "{second}"
+    );
     let host = Host::new(&fixture);
     let url = host.url("host/book");
     shelfish(["verify", "--quiet", "-d", &url]).succeeds();

@@ -23,22 +23,58 @@ fn the_bytes_do_not_depend_on_the_form_of_the_input() {
     let backwards: String = lines.iter().rev().map(|line| format!("{line}\n")).collect();
     let (some, others) = lines.split_at(600);
     let plain = fixture.file("plain", &text);
-    fixture.build_to("plain-db", &[&plain], &["--threads", "1"]).succeeds();
+    fixture
+        .build_to("plain-db", &[&plain], &["--threads", "1"])
+        .succeeds();
     let expected = fixture.files("plain-db");
     let zst = fixture.file("a", zstd(&backwards));
-    fixture.build_to("zstd-db", &[&zst], &["--threads", "2", "--max-memory", "64MiB"]).succeeds();
+    fixture
+        .build_to(
+            "zstd-db",
+            &[&zst],
+            &["--threads", "2", "--max-memory", "64MiB"],
+        )
+        .succeeds();
     assert_eq!(fixture.files("zstd-db"), expected);
-    let parts = [fixture.file("b", gzip(&others.join("\n"))), fixture.file("c", zstd(&some.join("\r\n")))];
-    fixture.build_to("parts-db", &[&parts[0], &parts[1]], &["--threads", "5", "--max-memory", "2G"]).succeeds();
+    let parts = [
+        fixture.file("b", gzip(&others.join("\n"))),
+        fixture.file("c", zstd(&some.join("\r\n"))),
+    ];
+    fixture
+        .build_to(
+            "parts-db",
+            &[&parts[0], &parts[1]],
+            &["--threads", "5", "--max-memory", "2G"],
+        )
+        .succeeds();
     assert_eq!(fixture.files("parts-db"), expected);
-    fixture.build_to("twice-db", &[&parts[0], &zst, &parts[1], &plain], &[]).succeeds();
-    assert_eq!(fixture.files("twice-db"), expected, "identical evaluations are there once");
+    fixture
+        .build_to("twice-db", &[&parts[0], &zst, &parts[1], &plain], &[])
+        .succeeds();
+    assert_eq!(
+        fixture.files("twice-db"),
+        expected,
+        "identical evaluations are there once"
+    );
     let out = fixture.path("stdin-db");
-    shelfish_with(["build".as_ref(), "-".as_ref(), "-o".as_ref(), out.as_os_str()], &zstd(&text)).succeeds();
+    shelfish_with(
+        [
+            "build".as_ref(),
+            "-".as_ref(),
+            "-o".as_ref(),
+            out.as_os_str(),
+        ],
+        &zstd(&text),
+    )
+    .succeeds();
     assert_eq!(fixture.files("stdin-db"), expected);
     let exported = fixture.file("exported", fixture.export("plain-db").join("\n"));
     fixture.build_to("again-db", &[&exported], &[]).succeeds();
-    assert_eq!(fixture.files("again-db"), expected, "an export builds the database that it came from");
+    assert_eq!(
+        fixture.files("again-db"),
+        expected,
+        "an export builds the database that it came from"
+    );
 }
 
 #[test]
@@ -48,8 +84,20 @@ fn evaluations_of_a_position_are_merged_for_all_spellings_of_its_fen() {
         "dump",
         [
             line(START, 20, "e2e4", 5, 10),
-            line("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w kqKQ - 0 1", 30, "d2d4", 5, 12),
-            line("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w HAha e6", 20, "e2e4", 5, 10),
+            line(
+                "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w kqKQ - 0 1",
+                30,
+                "d2d4",
+                5,
+                12,
+            ),
+            line(
+                "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w HAha e6",
+                20,
+                "e2e4",
+                5,
+                10,
+            ),
             line(START, 20, "e2e4", 6, 10),
         ]
         .join("\n"),
@@ -58,8 +106,16 @@ fn evaluations_of_a_position_are_merged_for_all_spellings_of_its_fen() {
     let pv = |cp, moves, knodes, depth| {
         format!(r#"{{"pvs":[{{"cp":{cp},"line":"{moves}"}}],"knodes":{knodes},"depth":{depth}}}"#)
     };
-    let evals = [pv(30, "d2d4", 5, 12), pv(20, "e2e4", 6, 10), pv(20, "e2e4", 5, 10)].join(",");
-    assert_eq!(fixture.export("db"), [format!(r#"{{"fen":"{START}","evals":[{evals}]}}"#)]);
+    let evals = [
+        pv(30, "d2d4", 5, 12),
+        pv(20, "e2e4", 6, 10),
+        pv(20, "e2e4", 5, 10),
+    ]
+    .join(",");
+    assert_eq!(
+        fixture.export("db"),
+        [format!(r#"{{"fen":"{START}","evals":[{evals}]}}"#)]
+    );
 }
 
 #[test]
@@ -71,13 +127,28 @@ fn unusable_lines_are_counted_and_written_to_the_rejects() {
         ("broken JSON", "[1,2]".to_owned()),
         ("broken JSON", "\u{1}\u{7f}binary".to_owned()),
         ("malformed FEN", line("rnbqkbnr/pppppppp", 1, "e2e4", 1, 1)),
-        ("position without legal play", line("8/8/8/8/8/8/8/K7 w - -", 1, "a1a2", 1, 1)),
-        ("position without legal play", line("4k3/4R3/8/8/8/8/8/4K3 w - -", 1, "e1e2", 1, 1)),
+        (
+            "position without legal play",
+            line("8/8/8/8/8/8/8/K7 w - -", 1, "a1a2", 1, 1),
+        ),
+        (
+            "position without legal play",
+            line("4k3/4R3/8/8/8/8/8/4K3 w - -", 1, "e1e2", 1, 1),
+        ),
         ("illegal PV move", line(START, 1, "e2e5 e7e5", 1, 1)),
-        ("score out of range", line(START, 1, "e2e4", 1, 1).replace("\"cp\":1", "\"cp\":3000000000")),
-        ("score out of range", line(START, 1, "e2e4", 1, 1).replace("\"cp\":1", "\"mate\":0")),
+        (
+            "score out of range",
+            line(START, 1, "e2e4", 1, 1).replace("\"cp\":1", "\"cp\":3000000000"),
+        ),
+        (
+            "score out of range",
+            line(START, 1, "e2e4", 1, 1).replace("\"cp\":1", "\"mate\":0"),
+        ),
         ("line over 16 MiB", long),
-        ("no evaluation", format!("{{\"fen\":\"{START}\",\"evals\":[]}}")),
+        (
+            "no evaluation",
+            format!("{{\"fen\":\"{START}\",\"evals\":[]}}"),
+        ),
     ];
     let mut text = format!("{}\n\n", line(START, 7, "e2e4 e7e5 e4e5", 1, 1));
     for (_, line) in &bad {
@@ -87,22 +158,45 @@ fn unusable_lines_are_counted_and_written_to_the_rejects() {
     text.push_str(&line("4k3/8/8/8/8/8/8/4K2R w KQkq -", 5, "e1g1", 1, 1));
     let dump = fixture.file("dump", text);
     let rejects = fixture.path("rejects");
-    let summary = fixture.build(&[&dump], &["--json", "--rejects", rejects.to_str().unwrap()]).succeeds();
+    let summary = fixture
+        .build(
+            &[&dump],
+            &["--json", "--rejects", rejects.to_str().unwrap()],
+        )
+        .succeeds();
     let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
     assert_eq!(summary["positions"], 2);
     assert_eq!(summary["input"]["lines"], bad.len() + 2);
     assert_eq!(summary["input"]["pvs_cut"], 1);
     for (reason, _) in &bad {
-        assert_eq!(summary["input"]["rejects"][reason], bad.iter().filter(|(other, _)| other == reason).count());
+        assert_eq!(
+            summary["input"]["rejects"][reason],
+            bad.iter().filter(|(other, _)| other == reason).count()
+        );
     }
-    assert_eq!(fixture.export("db")[1], line(START, 7, "e2e4 e7e5", 1, 1), "kept up to the illegal move");
-    assert_eq!(fixture.export("db")[0], line("4k3/8/8/8/8/8/8/4K2R w K -", 5, "e1h1", 1, 1));
+    assert_eq!(
+        fixture.export("db")[1],
+        line(START, 7, "e2e4 e7e5", 1, 1),
+        "kept up to the illegal move"
+    );
+    assert_eq!(
+        fixture.export("db")[0],
+        line("4k3/8/8/8/8/8/8/4K2R w K -", 5, "e1h1", 1, 1)
+    );
 
     let rejects = fs::read_to_string(rejects).unwrap();
-    let mut rows = rejects.lines().map(|row| row.split('\t').collect::<Vec<_>>());
-    assert_eq!(rows.next().unwrap(), ["source", "line", "reason", "fact", "beginning"]);
+    let mut rows = rejects
+        .lines()
+        .map(|row| row.split('\t').collect::<Vec<_>>());
+    assert_eq!(
+        rows.next().unwrap(),
+        ["source", "line", "reason", "fact", "beginning"]
+    );
     for (n, (row, (reason, line))) in rows.by_ref().zip(&bad).enumerate() {
-        assert_eq!(row[..3], [dump.to_str().unwrap(), &(n + 3).to_string(), reason]);
+        assert_eq!(
+            row[..3],
+            [dump.to_str().unwrap(), &(n + 3).to_string(), reason]
+        );
         assert!(n == 2 || line.starts_with(row[4]), "{row:?}");
         assert!(row[4].len() < 200);
     }
@@ -112,37 +206,59 @@ fn unusable_lines_are_counted_and_written_to_the_rejects() {
 #[test]
 fn foreign_files_are_neither_overwritten_nor_removed() {
     let fixture = Fixture::new();
-    let [first, second] = [1, 2].map(|cp| fixture.file(&format!("dump-{cp}"), line(START, cp, "e2e4", 1, 1)));
+    let [first, second] =
+        [1, 2].map(|cp| fixture.file(&format!("dump-{cp}"), line(START, cp, "e2e4", 1, 1)));
     fixture.build(&[&first], &[]).succeeds();
     let db = fixture.path("db");
     let foreign = ["0123456789abcdef0123456789abcdef.silo", "notes.txt"];
-    foreign.iter().for_each(|name| fs::write(db.join(name), "somebody's").unwrap());
+    foreign
+        .iter()
+        .for_each(|name| fs::write(db.join(name), "somebody's").unwrap());
     let old = fixture.files("db");
     fixture.build(&[&second], &[]).succeeds();
     let new = fixture.files("db");
-    assert_eq!(new.len(), old.len(), "the shard before is gone, the other files are not");
+    assert_eq!(
+        new.len(),
+        old.len(),
+        "the shard before is gone, the other files are not"
+    );
     assert_ne!(new, old);
-    assert!(foreign.iter().all(|name| new.contains(&((*name).to_owned(), b"somebody's".to_vec()))));
+    assert!(
+        foreign
+            .iter()
+            .all(|name| new.contains(&((*name).to_owned(), b"somebody's".to_vec())))
+    );
 
     // A file with the name of a future shard.
-    let shard = old.iter().map(|(name, _)| name).find(|name| name.ends_with(".silo") && *name != foreign[0]).unwrap();
+    let shard = old
+        .iter()
+        .map(|(name, _)| name)
+        .find(|name| name.ends_with(".silo") && *name != foreign[0])
+        .unwrap();
     fs::write(db.join(shard), "somebody's").unwrap();
     let before = fixture.files("db");
-    fixture.build(&[&first], &[]).fails(&[shard, "is in the way", "another content"]);
+    fixture
+        .build(&[&first], &[])
+        .fails(&[shard, "is in the way", "another content"]);
     assert_eq!(fixture.files("db"), before);
 
     // A manifest of another program.
     fs::remove_file(db.join(shard)).unwrap();
     fs::write(db.join("manifest.json"), "{\"name\":\"an app\"}").unwrap();
     let before = fixture.files("db");
-    fixture.build(&[&first], &[]).fails(&["manifest.json", "is in the way", "not a manifest of Shelfish"]);
+    fixture.build(&[&first], &[]).fails(&[
+        "manifest.json",
+        "is in the way",
+        "not a manifest of Shelfish",
+    ]);
     assert_eq!(fixture.files("db"), before);
 }
 
 #[test]
 fn shards_of_a_killed_build_are_removed_by_the_next_build() {
     let fixture = Fixture::new();
-    let [first, second] = [1, 2].map(|cp| fixture.file(&format!("dump-{cp}"), line(START, cp, "e2e4", 1, 1)));
+    let [first, second] =
+        [1, 2].map(|cp| fixture.file(&format!("dump-{cp}"), line(START, cp, "e2e4", 1, 1)));
     fixture.build(&[&first], &[]).succeeds();
     fixture.build_to("other", &[&second], &[]).succeeds();
     let (db, other) = (fixture.path("db"), fixture.path("other"));
@@ -152,10 +268,18 @@ fn shards_of_a_killed_build_are_removed_by_the_next_build() {
     fs::create_dir(&workspace).unwrap();
     fs::write(workspace.join("lock"), "").unwrap();
     fs::copy(other.join("manifest.json"), workspace.join("manifest.json")).unwrap();
-    for (name, bytes) in fixture.files("other").into_iter().filter(|(name, _)| name.ends_with(".silo")) {
+    for (name, bytes) in fixture
+        .files("other")
+        .into_iter()
+        .filter(|(name, _)| name.ends_with(".silo"))
+    {
         fs::write(db.join(name), bytes).unwrap();
     }
-    assert_eq!(fixture.verify("db").code, 1, "there are shards that no manifest names");
+    assert_eq!(
+        fixture.verify("db").code,
+        1,
+        "there are shards that no manifest names"
+    );
     fixture.build(&[&first], &[]).succeeds();
     assert_eq!(fixture.files("db"), before);
 }
@@ -163,8 +287,12 @@ fn shards_of_a_killed_build_are_removed_by_the_next_build() {
 /// Builds a line of the initial position with the given number of evaluations, PVs and moves. Almost all PVs differ.
 fn large_line(evaluations: usize, pvs: usize, plies: usize, depth: usize) -> String {
     // Paths of a knight of each side away and back.
-    const WAYS: [&str; 4] =
-        ["g1f3 g8f6 f3g1 f6g8", "b1c3 b8c6 c3b1 c6b8", "g1f3 b8c6 f3g1 c6b8", "b1c3 g8f6 c3b1 f6g8"];
+    const WAYS: [&str; 4] = [
+        "g1f3 g8f6 f3g1 f6g8",
+        "b1c3 b8c6 c3b1 c6b8",
+        "g1f3 b8c6 f3g1 c6b8",
+        "b1c3 g8f6 c3b1 f6g8",
+    ];
     let moves = |mut n: usize| {
         let ways = (0..plies.div_ceil(4)).map(|_| {
             let way = WAYS[n % WAYS.len()];
@@ -177,7 +305,10 @@ fn large_line(evaluations: usize, pvs: usize, plies: usize, depth: usize) -> Str
     let pv = |n| format!(r#"{{"cp":{n},"line":"{}"}}"#, moves(n));
     let evaluation = |n: usize| {
         let pvs: Vec<String> = (n * pvs..(n + 1) * pvs).map(pv).collect();
-        format!(r#"{{"pvs":[{}],"knodes":{n},"depth":{depth}}}"#, pvs.join(","))
+        format!(
+            r#"{{"pvs":[{}],"knodes":{n},"depth":{depth}}}"#,
+            pvs.join(",")
+        )
     };
     let evaluations: Vec<String> = (0..evaluations).map(evaluation).collect();
     format!(r#"{{"fen":"{START}","evals":[{}]}}"#, evaluations.join(","))
@@ -188,45 +319,92 @@ fn lines_of_the_maximum_length_are_accepted() {
     let fixture = Fixture::new();
     let other = line("4k3/8/8/8/8/8/8/4K3 w - -", 0, "e1e2", 1, 1);
     // All lines contain the same position, so that the merge must choose.
-    let mut lines: Vec<String> = (20..23).map(|depth| large_line(256, 256, 40, depth)).collect();
+    let mut lines: Vec<String> = (20..23)
+        .map(|depth| large_line(256, 256, 40, depth))
+        .collect();
     lines.push(other);
-    let summary = fixture.build(&[&fixture.file("dump", lines.join("\n"))], &["--json"]).succeeds();
+    let summary = fixture
+        .build(&[&fixture.file("dump", lines.join("\n"))], &["--json"])
+        .succeeds();
     let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
-    assert_eq!((&summary["positions"], &summary["evaluations"], &summary["pvs"]), (&2.into(), &2.into(), &257.into()));
+    assert_eq!(
+        (
+            &summary["positions"],
+            &summary["evaluations"],
+            &summary["pvs"]
+        ),
+        (&2.into(), &2.into(), &257.into())
+    );
     assert_eq!(summary["input"]["rejects"], serde_json::json!({}));
-    assert_eq!(summary["input"]["pvs_shortened"], 3 * 256, "256 PVs have room for 16 moves each");
-    assert_eq!(summary["over_limit"], serde_json::json!({"positions": 1, "evaluations": 767, "pvs": 767 * 256}));
+    assert_eq!(
+        summary["input"]["pvs_shortened"],
+        3 * 256,
+        "256 PVs have room for 16 moves each"
+    );
+    assert_eq!(
+        summary["over_limit"],
+        serde_json::json!({"positions": 1, "evaluations": 767, "pvs": 767 * 256})
+    );
     assert!(fixture.verify("db").succeeds().contains("all is well"));
-    let kept = fixture.export("db").into_iter().find(|line| line.contains(START)).unwrap();
-    assert!(kept.contains(r#""depth":22"#) && kept.contains(r#""knodes":255"#), "the best evaluation is kept");
+    let kept = fixture
+        .export("db")
+        .into_iter()
+        .find(|line| line.contains(START))
+        .unwrap();
+    assert!(
+        kept.contains(r#""depth":22"#) && kept.contains(r#""knodes":255"#),
+        "the best evaluation is kept"
+    );
 }
 
 #[test]
 fn invalid_pvs_take_no_space_from_valid_pvs() {
     let fixture = Fixture::new();
     let evaluation = |depth: usize, knodes: usize, pvs: &[&str]| {
-        let pvs: Vec<String> = pvs.iter().map(|line| format!(r#"{{"cp":1,"line":"{line}"}}"#)).collect();
-        format!(r#"{{"pvs":[{}],"knodes":{knodes},"depth":{depth}}}"#, pvs.join(","))
+        let pvs: Vec<String> = pvs
+            .iter()
+            .map(|line| format!(r#"{{"cp":1,"line":"{line}"}}"#))
+            .collect();
+        format!(
+            r#"{{"pvs":[{}],"knodes":{knodes},"depth":{depth}}}"#,
+            pvs.join(",")
+        )
     };
-    let dump = |evaluations: &[String]| format!(r#"{{"fen":"{START}","evals":[{}]}}"#, evaluations.join(","));
+    let dump = |evaluations: &[String]| {
+        format!(r#"{{"fen":"{START}","evals":[{}]}}"#, evaluations.join(","))
+    };
     // Evaluations with one legal PV among 255 illegal PVs, and a better evaluation with 200 legal PVs.
     let mut pvs = vec!["e2e5"; 255];
     pvs.push("e2e4");
     let mut evaluations: Vec<String> = (0..16).map(|knodes| evaluation(40, knodes, &pvs)).collect();
     evaluations.push(evaluation(40, 1000, &["d2d4"; 200]));
-    fixture.build(&[&fixture.file("worse", dump(&evaluations))], &[]).succeeds();
+    fixture
+        .build(&[&fixture.file("worse", dump(&evaluations))], &[])
+        .succeeds();
     let kept = fixture.export("db").concat();
-    assert_eq!((kept.matches("d2d4").count(), kept.matches("e2e4").count()), (200, 16));
+    assert_eq!(
+        (kept.matches("d2d4").count(), kept.matches("e2e4").count()),
+        (200, 16)
+    );
     // Evaluations without a legal PV before an evaluation with a legal PV.
-    let mut evaluations: Vec<String> = (0..17).map(|knodes| evaluation(50, knodes, &["e2e5"; 256])).collect();
+    let mut evaluations: Vec<String> = (0..17)
+        .map(|knodes| evaluation(50, knodes, &["e2e5"; 256]))
+        .collect();
     evaluations.push(evaluation(30, 1, &["e2e4"]));
-    fixture.build(&[&fixture.file("illegal", dump(&evaluations))], &[]).succeeds();
+    fixture
+        .build(&[&fixture.file("illegal", dump(&evaluations))], &[])
+        .succeeds();
     assert!(fixture.export("db").concat().contains(r#""depth":30"#));
     // The length of lines does not matter if all lines fit.
     let mut pvs = vec![""; 255];
     let long = "g1f3 g8f6 f3g1 f6g8 ".repeat(5);
     pvs.push(long.trim());
-    let summary = fixture.build(&[&fixture.file("short", dump(&[evaluation(20, 1, &pvs)]))], &["--json"]).succeeds();
+    let summary = fixture
+        .build(
+            &[&fixture.file("short", dump(&[evaluation(20, 1, &pvs)]))],
+            &["--json"],
+        )
+        .succeeds();
     assert!(summary.contains(r#""pvs_shortened":0"#), "{summary}");
     assert!(fixture.export("db").concat().contains(long.trim()));
 }
@@ -235,24 +413,46 @@ fn invalid_pvs_take_no_space_from_valid_pvs() {
 fn many_lines_of_a_position_are_merged_within_limits_in_any_order() {
     let fixture = Fixture::new();
     // 300 evaluations of 40 moves in several lines. A record can contain 102 of these evaluations.
-    let line =
-        |n: usize| line(START, n as i32, "g1f3 g8f6 f3g1 f6g8 ".repeat(10).trim(), n as u32, 10 + (n % 50) as u16);
+    let line = |n: usize| {
+        line(
+            START,
+            n as i32,
+            "g1f3 g8f6 f3g1 f6g8 ".repeat(10).trim(),
+            n as u32,
+            10 + (n % 50) as u16,
+        )
+    };
     let mut lines: Vec<String> = (0..300).map(line).collect();
     let ordered = fixture.file("ordered", lines.join("\n"));
     lines.reverse();
     lines.extend_from_within(..100);
     let again = fixture.file("again", lines.join("\n"));
-    fixture.build_to("one", &[&ordered], &["--threads", "1"]).succeeds();
-    fixture.build_to("two", &[&again], &["--threads", "3"]).succeeds();
+    fixture
+        .build_to("one", &[&ordered], &["--threads", "1"])
+        .succeeds();
+    fixture
+        .build_to("two", &[&again], &["--threads", "3"])
+        .succeeds();
     assert!(fixture.files("one") == fixture.files("two"));
-    let (some, others) =
-        (fixture.file("some", lines[..150].join("\n")), fixture.file("others", lines[150..].join("\n")));
+    let (some, others) = (
+        fixture.file("some", lines[..150].join("\n")),
+        fixture.file("others", lines[150..].join("\n")),
+    );
     fixture.build_to("base", &[&some], &[]).succeeds();
     let base = fixture.path("base");
-    fixture.build_to("three", &[&others], &["--base", base.to_str().unwrap()]).succeeds();
-    assert!(fixture.files("one") == fixture.files("three"), "a base that had no room for all makes no difference");
+    fixture
+        .build_to("three", &[&others], &["--base", base.to_str().unwrap()])
+        .succeeds();
+    assert!(
+        fixture.files("one") == fixture.files("three"),
+        "a base that had no room for all makes no difference"
+    );
     let kept = fixture.export("one").concat();
-    assert_eq!(kept.matches("\"depth\"").count(), 102, "as many as have 4,096 moves together");
+    assert_eq!(
+        kept.matches("\"depth\"").count(),
+        102,
+        "as many as have 4,096 moves together"
+    );
 }
 
 #[test]
@@ -269,36 +469,65 @@ fn evaluations_that_the_merge_drops_are_counted_and_written_to_the_rejects() {
         })
         .chain([line(other, 5, "e1h1", 1, 1)])
         .collect();
-    let dumps = [fixture.file("some", text[..150].join("\n")), fixture.file("others", text[150..].join("\n"))];
+    let dumps = [
+        fixture.file("some", text[..150].join("\n")),
+        fixture.file("others", text[150..].join("\n")),
+    ];
     let rejects = fixture.path("rejects");
     let sources = [dumps[0].as_path(), &dumps[1]];
-    let summary = fixture.build(&sources, &["--json", "--rejects", rejects.to_str().unwrap()]).succeeds();
+    let summary = fixture
+        .build(
+            &sources,
+            &["--json", "--rejects", rejects.to_str().unwrap()],
+        )
+        .succeeds();
     let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
-    assert_eq!(summary["over_limit"], serde_json::json!({"positions": 1, "evaluations": 44, "pvs": 45}));
+    assert_eq!(
+        summary["over_limit"],
+        serde_json::json!({"positions": 1, "evaluations": 44, "pvs": 45})
+    );
     assert_eq!(summary["evaluations"], 257);
-    assert_eq!(summary["input"]["rejects"], serde_json::json!({}), "all lines are usable");
+    assert_eq!(
+        summary["input"]["rejects"],
+        serde_json::json!({}),
+        "all lines are usable"
+    );
     let rejects = fs::read_to_string(rejects).unwrap();
     let row = "\t\ttoo many evaluations, PVs or moves\tthe best 256 evaluations are kept, 44 with 45 PVs left out";
     assert_eq!(rejects.lines().nth(1).unwrap(), format!("{row}\t{START}"));
     assert_eq!(rejects.lines().count(), 2);
     let kept = &fixture.export("db")[1];
-    assert!(kept.contains(r#""depth":399"#) && kept.contains(r#""depth":144"#) && !kept.contains(r#""depth":143"#));
+    assert!(
+        kept.contains(r#""depth":399"#)
+            && kept.contains(r#""depth":144"#)
+            && !kept.contains(r#""depth":143"#)
+    );
     let text = fixture.build(&sources, &[]).succeeds();
     assert!(
-        text.contains("more than a record has room for: 1") && text.contains("left out: 44, with 45 PVs"),
+        text.contains("more than a record has room for: 1")
+            && text.contains("left out: 44, with 45 PVs"),
         "{text}"
     );
     let lighter = fixture.build(&sources, &["--best-only"]).succeeds();
-    assert!(!lighter.contains("left out"), "the selection is not a limit: {lighter}");
+    assert!(
+        !lighter.contains("left out"),
+        "the selection is not a limit: {lighter}"
+    );
 }
 
 #[test]
 fn an_unreachable_position_is_stored() {
     let fixture = Fixture::new();
-    let fens = ["QQQQQQQQ/QQQQQQQQ/8/8/8/8/k7/2K5 b - -", "4k3/3P1P2/8/8/4R3/8/8/4K3 b - -"];
+    let fens = [
+        "QQQQQQQQ/QQQQQQQQ/8/8/8/8/k7/2K5 b - -",
+        "4k3/3P1P2/8/8/4R3/8/8/4K3 b - -",
+    ];
     let dump = fixture.file("dump", fens.map(|fen| line(fen, 1, "", 1, 1)).join("\n"));
     fixture.build(&[&dump], &[]).succeeds();
-    assert_eq!(fixture.export("db"), sorted(&fens.map(|fen| line(fen, 1, "", 1, 1)).join("\n")));
+    assert_eq!(
+        fixture.export("db"),
+        sorted(&fens.map(|fen| line(fen, 1, "", 1, 1)).join("\n"))
+    );
 }
 
 #[test]
@@ -307,15 +536,24 @@ fn selections_reduce_a_database() {
     let text = sample();
     let dump = fixture.file("dump", &text);
     // The first half again, one move shorter and once deeper. The selection applies after the merge.
-    let half: String = text.lines().take(700).map(|line| line.replace("\"depth\":17", "\"depth\":21") + "\n").collect();
+    let half: String = text
+        .lines()
+        .take(700)
+        .map(|line| line.replace("\"depth\":17", "\"depth\":21") + "\n")
+        .collect();
     let half = fixture.file("half", half);
     let full = {
         fixture.build(&[&dump, &half], &[]).succeeds();
         fixture.export("db")
     };
     let expect = |change: &dyn Fn(&mut Vec<serde_json::Value>)| -> Vec<serde_json::Value> {
-        let mut records: Vec<serde_json::Value> = full.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
-        records.iter_mut().for_each(|record| change(record["evals"].as_array_mut().unwrap()));
+        let mut records: Vec<serde_json::Value> = full
+            .iter()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        records
+            .iter_mut()
+            .for_each(|record| change(record["evals"].as_array_mut().unwrap()));
         records.retain(|record| !record["evals"].as_array().unwrap().is_empty());
         records
     };
@@ -331,11 +569,21 @@ fn selections_reduce_a_database() {
     };
     let found = |options: &[&str]| -> Vec<serde_json::Value> {
         fixture.build(&[&half, &dump], options).succeeds();
-        fixture.export("db").iter().map(|line| serde_json::from_str(line).unwrap()).collect()
+        fixture
+            .export("db")
+            .iter()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
     };
-    assert_eq!(found(&["--min-depth", "20"]), expect(&|evals| evals.retain(|eval| eval["depth"].as_u64() >= Some(20))));
+    assert_eq!(
+        found(&["--min-depth", "20"]),
+        expect(&|evals| evals.retain(|eval| eval["depth"].as_u64() >= Some(20)))
+    );
     assert_eq!(found(&["--best-only"]), expect(&|evals| evals.truncate(1)));
-    assert_eq!(found(&["--max-pvs", "2", "--max-plies", "3"]), expect(&|evals| trim(evals)));
+    assert_eq!(
+        found(&["--max-pvs", "2", "--max-plies", "3"]),
+        expect(&|evals| trim(evals))
+    );
     assert_eq!(
         found(&["--best-only", "--max-pvs", "2", "--max-plies", "3"]),
         expect(&|evals| {
@@ -344,8 +592,13 @@ fn selections_reduce_a_database() {
         })
     );
     let info = fs::read_to_string(fixture.path("db/manifest.json")).unwrap();
-    assert!(info.contains("best_only"), "the manifest contains the selection");
-    fixture.build(&[&dump], &["--min-depth", "99"]).fails(&["nothing to write", "left out"]);
+    assert!(
+        info.contains("best_only"),
+        "the manifest contains the selection"
+    );
+    fixture
+        .build(&[&dump], &["--min-depth", "99"])
+        .fails(&["nothing to write", "left out"]);
 }
 
 #[test]
@@ -356,22 +609,34 @@ fn a_failed_build_keeps_the_old_database() {
     let before = fixture.files("db");
     let whole = zstd(&sample().repeat(3));
     let cut = fixture.file("cut", &whole[..whole.len() - 7]);
-    fixture.build(&[&dump, &cut], &[]).fails(&["cut", "cannot read", "download it again"]);
+    fixture
+        .build(&[&dump, &cut], &[])
+        .fails(&["cut", "cannot read", "download it again"]);
     let whole = gzip(&sample());
     let cut = fixture.file("cut", &whole[..whole.len() - 9]);
     fixture.build(&[&cut], &[]).fails(&["cut", "cannot read"]);
     let empty = fixture.file("empty", "");
-    fixture.build(&[&empty], &[]).fails(&["nothing to write", "0 lines"]);
+    fixture
+        .build(&[&empty], &[])
+        .fails(&["nothing to write", "0 lines"]);
     let rubbish = fixture.file("rubbish", "{}\nx\n");
-    fixture.build(&[&rubbish], &[]).fails(&["none of 2 lines is an evaluation", "--rejects"]);
-    fixture.build(&[&fixture.path("missing")], &[]).fails(&["missing", "cannot read"]);
+    fixture
+        .build(&[&rubbish], &[])
+        .fails(&["none of 2 lines is an evaluation", "--rejects"]);
+    fixture
+        .build(&[&fixture.path("missing")], &[])
+        .fails(&["missing", "cannot read"]);
     if Path::new("/dev/full").exists() {
         let other = fixture.file("other", line(START, 1, "e2e4", 5, 10) + "\n{}");
-        fixture.build(&[&other], &["--rejects", "/dev/full"]).fails(&["rejects", "/dev/full"]);
+        fixture
+            .build(&[&other], &["--rejects", "/dev/full"])
+            .fails(&["rejects", "/dev/full"]);
     }
     assert_eq!(fixture.files("db"), before);
 
-    fixture.build_to("never", &[&empty], &[]).fails(&["nothing to write"]);
+    fixture
+        .build_to("never", &[&empty], &[])
+        .fails(&["nothing to write"]);
     assert!(!fixture.path("never").exists());
     fixture.build_to("dump", &[&dump], &[]).fails(&["dump"]);
 }
@@ -393,12 +658,19 @@ fn rejects_do_not_overwrite_sources() {
     let dump = fixture.file("dump", sample());
     fixture.build(&[&dump], &[]).succeeds();
     let before = fixture.files("db");
-    for kept in [dump.clone(), fixture.path("db/manifest.json"), fixture.path("db").join(&before[0].0)] {
+    for kept in [
+        dump.clone(),
+        fixture.path("db/manifest.json"),
+        fixture.path("db").join(&before[0].0),
+    ] {
         fixture
             .build_to("other", &[&dump], &["--rejects", kept.to_str().unwrap()])
             .fails(&["rejects", "name another file"]);
     }
-    assert_eq!((fs::read_to_string(&dump).unwrap(), fixture.files("db")), (sample(), before));
+    assert_eq!(
+        (fs::read_to_string(&dump).unwrap(), fixture.files("db")),
+        (sample(), before)
+    );
     assert!(!fixture.path("other").exists());
 }
 
@@ -416,9 +688,17 @@ fn wrong_usage_is_exit_code_2() {
         assert_eq!(fixture.build(&[&dump], options).code, 2, "{options:?}");
     }
     let twice = fixture.build(&[Path::new("-"), Path::new("-")], &[]);
-    assert!(twice.code == 2 && twice.err.contains("named twice"), "{}", twice.err);
+    assert!(
+        twice.code == 2 && twice.err.contains("named twice"),
+        "{}",
+        twice.err
+    );
     assert_eq!(shelfish(["build"]).code, 2);
-    assert!(shelfish(["completions", "bash"]).succeeds().contains("_shelfish"));
+    assert!(
+        shelfish(["completions", "bash"])
+            .succeeds()
+            .contains("_shelfish")
+    );
     assert!(shelfish(["--version"]).succeeds().starts_with("shelfish "));
     for command in ["build", "lookup", "stats", "verify", "export", "serve"] {
         assert!(shelfish([command, "--help"]).succeeds().contains("Usage"));
@@ -430,13 +710,27 @@ fn wrong_usage_is_exit_code_2() {
 fn slow_build(fixture: &Fixture, input: &[u8]) -> (std::process::Child, std::process::ChildStdin) {
     use std::io::Write;
     let out = fixture.path("db");
-    let args = ["build".as_ref(), "-".as_ref(), "--quiet".as_ref(), "-o".as_ref(), out.as_os_str()];
-    let mut child =
-        command().args(args).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let args = [
+        "build".as_ref(),
+        "-".as_ref(),
+        "--quiet".as_ref(),
+        "-o".as_ref(),
+        out.as_os_str(),
+    ];
+    let mut child = command()
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(input).unwrap();
     until("the build has locked its directory", || {
-        assert!(child.try_wait().unwrap().is_none(), "the build ended before its input");
+        assert!(
+            child.try_wait().unwrap().is_none(),
+            "the build ended before its input"
+        );
         fixture.path("db/.shelfish-build/lock").exists()
     });
     (child, stdin)
@@ -467,7 +761,9 @@ fn signals_clean_up_and_a_concurrent_build_is_rejected() {
     for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
         let (mut child, _stdin) = slow_build(&fixture, sample().as_bytes());
         fixture.build(&[&dump], &[]).fails(&["another build"]);
-        let kill = std::process::Command::new("kill").args([signal, &child.id().to_string()]).status();
+        let kill = std::process::Command::new("kill")
+            .args([signal, &child.id().to_string()])
+            .status();
         assert!(kill.unwrap().success());
         assert_eq!(child.wait().unwrap().code(), Some(code));
         assert_eq!(fixture.files("db"), before);
@@ -482,7 +778,11 @@ fn a_build_killed_at_any_time_keeps_the_database_and_the_next_build_cleans_up() 
     fixture.build(&[&dump], &[]).succeeds();
     let before = fixture.files("db");
     // The databases differ, so that a mixture of both would be noticed.
-    let other: String = sample().lines().skip(100).map(|line| format!("{line}\n")).collect();
+    let other: String = sample()
+        .lines()
+        .skip(100)
+        .map(|line| format!("{line}\n"))
+        .collect();
     // Each build is killed one change of files later, until a build publishes.
     for changes in 0.. {
         let (mut child, stdin) = slow_build(&fixture, other.as_bytes());

@@ -9,24 +9,43 @@ type Dependencies = BTreeMap<String, BTreeSet<String>>;
 
 /// Returns the source folders of the program and of the crates that it uses.
 fn sources() -> Vec<PathBuf> {
-    let crates = ["crate", "crate/analysis", "crate/endgames", "crate/engine", "build-tools/shelfish"];
+    let crates = [
+        "crate",
+        "crate/analysis",
+        "crate/endgames",
+        "crate/engine",
+        "build-tools/shelfish",
+    ];
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    crates.iter().map(|folder| root.join(folder).join("src")).collect()
+    crates
+        .iter()
+        .map(|folder| root.join(folder).join("src"))
+        .collect()
 }
 
 /// Reads the names that follow `crate::` in the files of `src`, without their unit tests.
 fn dependencies(src: &Path) -> Dependencies {
     let name = |path: &Path| path.file_stem().unwrap().to_str().unwrap().to_owned();
-    let entries: Vec<_> = fs::read_dir(src).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let entries: Vec<_> = fs::read_dir(src)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     let is_root = |path: &Path| ["lib", "main"].contains(&name(path).as_str());
-    let mut dependencies: Dependencies =
-        entries.iter().filter(|path| !is_root(path)).map(|path| (name(path), BTreeSet::new())).collect();
+    let mut dependencies: Dependencies = entries
+        .iter()
+        .filter(|path| !is_root(path))
+        .map(|path| (name(path), BTreeSet::new()))
+        .collect();
     let all: BTreeSet<String> = dependencies.keys().cloned().collect();
     for path in entries.iter().filter(|path| !is_root(path)) {
         let mut text = String::new();
         read(path, &mut text);
         let used = dependencies.get_mut(&name(path)).unwrap();
-        used.extend(names(&text).into_iter().filter(|other| all.contains(other) && *other != name(path)));
+        used.extend(
+            names(&text)
+                .into_iter()
+                .filter(|other| all.contains(other) && *other != name(path)),
+        );
     }
     dependencies
 }
@@ -34,8 +53,12 @@ fn dependencies(src: &Path) -> Dependencies {
 /// Appends the code of a file, or of all files in a folder.
 fn read(path: &Path, text: &mut String) {
     if path.is_dir() {
-        fs::read_dir(path).unwrap().for_each(|entry| read(&entry.unwrap().path(), text));
-    } else if path.extension().is_some_and(|ending| ending == "rs") && path.file_name().unwrap() != "tests.rs" {
+        fs::read_dir(path)
+            .unwrap()
+            .for_each(|entry| read(&entry.unwrap().path(), text));
+    } else if path.extension().is_some_and(|ending| ending == "rs")
+        && path.file_name().unwrap() != "tests.rs"
+    {
         let code = fs::read_to_string(path).unwrap();
         text.push_str(code.split("#[cfg(test)]").next().unwrap());
     }
@@ -43,7 +66,11 @@ fn read(path: &Path, text: &mut String) {
 
 /// Returns the first names of all paths that begin with `crate::`.
 fn names(text: &str) -> BTreeSet<String> {
-    let word = |text: &str| text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
+    let word = |text: &str| {
+        text.chars()
+            .take_while(|c| c.is_alphanumeric() || *c == '_')
+            .collect::<String>()
+    };
     let mut names = BTreeSet::new();
     for rest in text.split("crate::").skip(1) {
         let Some(group) = rest.strip_prefix('{') else {
@@ -70,7 +97,12 @@ fn names(text: &str) -> BTreeSet<String> {
 fn reached(dependencies: &Dependencies, from: &str) -> BTreeSet<String> {
     let (mut found, mut next) = (BTreeSet::new(), vec![from.to_owned()]);
     while let Some(name) = next.pop() {
-        next.extend(dependencies[&name].iter().filter(|other| found.insert((*other).clone())).cloned());
+        next.extend(
+            dependencies[&name]
+                .iter()
+                .filter(|other| found.insert((*other).clone()))
+                .cloned(),
+        );
     }
     found
 }
@@ -79,39 +111,65 @@ fn reached(dependencies: &Dependencies, from: &str) -> BTreeSet<String> {
 fn no_folder_depends_on_itself_through_others() {
     for src in sources() {
         let dependencies = dependencies(&src);
-        assert!(dependencies.values().any(|used| !used.is_empty()), "{}: no dependencies found", src.display());
-        let circle: Vec<&String> =
-            dependencies.keys().filter(|name| reached(&dependencies, name).contains(*name)).collect();
-        assert!(circle.is_empty(), "{}: these depend on each other in circles: {circle:?}", src.display());
+        assert!(
+            dependencies.values().any(|used| !used.is_empty()),
+            "{}: no dependencies found",
+            src.display()
+        );
+        let circle: Vec<&String> = dependencies
+            .keys()
+            .filter(|name| reached(&dependencies, name).contains(*name))
+            .collect();
+        assert!(
+            circle.is_empty(),
+            "{}: these depend on each other in circles: {circle:?}",
+            src.display()
+        );
     }
 }
 
 /// Returns the dependencies between the files of a folder, by paths that begin with `super::`.
 fn files(folder: &Path) -> Dependencies {
-    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let paths = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
     let name = |path: &Path| path.file_stem().unwrap().to_str().unwrap().to_owned();
-    let paths: Vec<_> = paths.filter(|path| path.extension().is_some_and(|ending| ending == "rs")).collect();
-    let modules = paths.iter().filter(|path| !["lib", "main", "mod", "tests"].contains(&name(path).as_str()));
-    let mut files: Dependencies = modules.clone().map(|path| (name(path), BTreeSet::new())).collect();
+    let paths: Vec<_> = paths
+        .filter(|path| path.extension().is_some_and(|ending| ending == "rs"))
+        .collect();
+    let modules = paths
+        .iter()
+        .filter(|path| !["lib", "main", "mod", "tests"].contains(&name(path).as_str()));
+    let mut files: Dependencies = modules
+        .clone()
+        .map(|path| (name(path), BTreeSet::new()))
+        .collect();
     let all: BTreeSet<String> = files.keys().cloned().collect();
     for path in modules {
         let mut text = String::new();
         read(path, &mut text);
         // Paths from the root and from the folder above name other modules.
-        let text = text.replace("crate::", "").replace("super::super::", "").replace("super::", "crate::");
+        let text = text
+            .replace("crate::", "")
+            .replace("super::super::", "")
+            .replace("super::", "crate::");
         let used = names(&text);
-        files
-            .get_mut(&name(path))
-            .unwrap()
-            .extend(used.into_iter().filter(|other| all.contains(other) && *other != name(path)));
+        files.get_mut(&name(path)).unwrap().extend(
+            used.into_iter()
+                .filter(|other| all.contains(other) && *other != name(path)),
+        );
     }
     files
 }
 
 /// Returns a folder and its subfolders.
 fn folders(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let below = entries.filter(|path| path.is_dir()).flat_map(|path| folders(&path));
+    let entries = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let below = entries
+        .filter(|path| path.is_dir())
+        .flat_map(|path| folders(&path));
     [folder.to_owned()].into_iter().chain(below).collect()
 }
 
@@ -119,19 +177,33 @@ fn folders(folder: &Path) -> Vec<PathBuf> {
 fn no_file_depends_on_itself_through_others_of_its_folder() {
     for folder in sources().iter().flat_map(|src| folders(src)) {
         let files = files(&folder);
-        let circle: Vec<&String> = files.keys().filter(|file| reached(&files, file).contains(*file)).collect();
-        assert!(circle.is_empty(), "{}: these depend on each other in circles: {circle:?}", folder.display());
+        let circle: Vec<&String> = files
+            .keys()
+            .filter(|file| reached(&files, file).contains(*file))
+            .collect();
+        assert!(
+            circle.is_empty(),
+            "{}: these depend on each other in circles: {circle:?}",
+            folder.display()
+        );
     }
 }
 
 #[test]
 fn signals_are_handled_in_one_place() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    for path in folders(&src).iter().flat_map(|folder| fs::read_dir(folder).unwrap()).map(|entry| entry.unwrap().path())
+    for path in folders(&src)
+        .iter()
+        .flat_map(|folder| fs::read_dir(folder).unwrap())
+        .map(|entry| entry.unwrap().path())
     {
         if path.is_file() && !path.ends_with("system/signals.rs") {
             let text = fs::read_to_string(&path).unwrap();
-            assert!(!text.contains("signal_hook") && !text.contains("tokio::signal"), "{}", path.display());
+            assert!(
+                !text.contains("signal_hook") && !text.contains("tokio::signal"),
+                "{}",
+                path.display()
+            );
         }
     }
 }

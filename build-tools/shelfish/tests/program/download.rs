@@ -20,13 +20,27 @@ fn expected(fixture: &Fixture) -> Vec<(String, Vec<u8>)> {
 
 /// Compresses the sample like `pzstd`, in frames with `frame` bytes of text.
 fn pzstd(text: &str, frame: usize) -> Vec<u8> {
-    let frames = text.as_bytes().chunks(frame).map(|text| zstd::encode_all(text, 3).unwrap());
-    let header = |frame: &Vec<u8>| [&b"\x50\x2a\x4d\x18\x04\0\0\0"[..], &(frame.len() as u32).to_le_bytes()].concat();
-    frames.flat_map(|frame| [header(&frame), frame].concat()).collect()
+    let frames = text
+        .as_bytes()
+        .chunks(frame)
+        .map(|text| zstd::encode_all(text, 3).unwrap());
+    let header = |frame: &Vec<u8>| {
+        [
+            &b"\x50\x2a\x4d\x18\x04\0\0\0"[..],
+            &(frame.len() as u32).to_le_bytes(),
+        ]
+        .concat()
+    };
+    frames
+        .flat_map(|frame| [header(&frame), frame].concat())
+        .collect()
 }
 
 fn sum(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(bytes)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 #[test]
@@ -36,11 +50,29 @@ fn broken_connections_do_not_change_the_database() {
     let file = zstd(&sample());
     for behaviour in [
         Behaviour::default(),
-        Behaviour { breaks_after: file.len() / 9, ..Behaviour::default() },
-        Behaviour { breaks_after: file.len() - 1, ranges: false, ..Behaviour::default() },
-        Behaviour { sends_length: false, ..Behaviour::default() },
-        Behaviour { failures: vec![503, 429], breaks_after: file.len() / 2, ..Behaviour::default() },
-        Behaviour { breaks_after: file.len() / 2, silent: 1, ..Behaviour::default() },
+        Behaviour {
+            breaks_after: file.len() / 9,
+            ..Behaviour::default()
+        },
+        Behaviour {
+            breaks_after: file.len() - 1,
+            ranges: false,
+            ..Behaviour::default()
+        },
+        Behaviour {
+            sends_length: false,
+            ..Behaviour::default()
+        },
+        Behaviour {
+            failures: vec![503, 429],
+            breaks_after: file.len() / 2,
+            ..Behaviour::default()
+        },
+        Behaviour {
+            breaks_after: file.len() / 2,
+            silent: 1,
+            ..Behaviour::default()
+        },
     ] {
         let host = BreakingHost::new(file.clone(), behaviour.clone());
         // Only a silent host may time out, even on a busy machine.
@@ -49,7 +81,12 @@ fn broken_connections_do_not_change_the_database() {
         let summary: serde_json::Value = serde_json::from_str(&summary.succeeds()).unwrap();
         assert_eq!(fixture.files("db"), expected, "{behaviour:?}");
         let asked = host.asked.lock().unwrap().clone();
-        assert!(asked.windows(2).all(|pair| pair[0] < pair[1] || !behaviour.ranges), "{behaviour:?}: {asked:?}");
+        assert!(
+            asked
+                .windows(2)
+                .all(|pair| pair[0] < pair[1] || !behaviour.ranges),
+            "{behaviour:?}: {asked:?}"
+        );
         let download = &summary["downloads"][0];
         assert_eq!(download["bytes"], file.len());
         assert_eq!(download["sha256"], sum(&file));
@@ -63,7 +100,13 @@ fn frames_of_pzstd_are_decoded_in_parallel() {
     let fixture = Fixture::new();
     let expected = expected(&fixture);
     let file = pzstd(&sample(), 50_000);
-    let host = BreakingHost::new(file.clone(), Behaviour { breaks_after: file.len() / 3, ..Behaviour::default() });
+    let host = BreakingHost::new(
+        file.clone(),
+        Behaviour {
+            breaks_after: file.len() / 3,
+            ..Behaviour::default()
+        },
+    );
     build(&fixture, &host, "a.zst", &["--threads", "4"]).succeeds();
     assert_eq!(fixture.files("db"), expected);
     let path = fixture.file("a.zst", file);
@@ -75,17 +118,36 @@ fn frames_of_pzstd_are_decoded_in_parallel() {
 fn the_published_checksum_is_verified_for_every_compression() {
     let fixture = Fixture::new();
     let sample = sample();
-    for (file, threads) in
-        [(zstd(&sample), "1"), (gzip(&sample), "1"), (sample.clone().into_bytes(), "1"), (pzstd(&sample, 90_000), "4")]
-    {
+    for (file, threads) in [
+        (zstd(&sample), "1"),
+        (gzip(&sample), "1"),
+        (sample.clone().into_bytes(), "1"),
+        (pzstd(&sample, 90_000), "4"),
+    ] {
         let sums = format!("{}  other.zst\n{} *dump%.zst\n", sum(b"other"), sum(&file));
-        let host = BreakingHost::new(file.clone(), Behaviour { sums, ..Behaviour::default() });
+        let host = BreakingHost::new(
+            file.clone(),
+            Behaviour {
+                sums,
+                ..Behaviour::default()
+            },
+        );
         let text = build(&fixture, &host, "dump%25.zst", &["--threads", threads]).succeeds();
         assert!(text.contains("(as published)"), "{text}");
         let before = fixture.files("db");
         let sums = format!("{}  a.zst\n", sum(b"another file"));
-        let host = BreakingHost::new(file.clone(), Behaviour { sums, ..Behaviour::default() });
-        build(&fixture, &host, "a.zst", &["--threads", threads]).fails(&["SHA-256", &sum(&file), "sha256sums.txt"]);
+        let host = BreakingHost::new(
+            file.clone(),
+            Behaviour {
+                sums,
+                ..Behaviour::default()
+            },
+        );
+        build(&fixture, &host, "a.zst", &["--threads", threads]).fails(&[
+            "SHA-256",
+            &sum(&file),
+            "sha256sums.txt",
+        ]);
         assert_eq!(fixture.files("db"), before, "the old database stays");
     }
 }
@@ -99,24 +161,73 @@ fn a_failed_download_is_an_error_and_keeps_the_old_database() {
     let before = fixture.files("db");
     assert_ne!(before, expected);
     let half = zstd(&sample()).len() / 2;
-    let cut = || Behaviour { breaks_after: half, ..Behaviour::default() };
+    let cut = || Behaviour {
+        breaks_after: half,
+        ..Behaviour::default()
+    };
     for (behaviour, words) in [
-        (Behaviour { changes: true, ..cut() }, ["the file changed", "run the command again"]),
-        (Behaviour { shift: 1, ..cut() }, ["requested the bytes", "the host sent"]),
-        (Behaviour { failures: vec![404], ..cut() }, ["status 404", "expected 200"]),
-        (Behaviour { failures: vec![503; 9], ..cut() }, ["status 503", "3 attempts"]),
-        (Behaviour { breaks_after: 0, ..cut() }, ["0 bytes were received", "3 attempts"]),
-        (Behaviour { sends_length: false, ..cut() }, ["a.zst", ""]),
+        (
+            Behaviour {
+                changes: true,
+                ..cut()
+            },
+            ["the file changed", "run the command again"],
+        ),
+        (
+            Behaviour { shift: 1, ..cut() },
+            ["requested the bytes", "the host sent"],
+        ),
+        (
+            Behaviour {
+                failures: vec![404],
+                ..cut()
+            },
+            ["status 404", "expected 200"],
+        ),
+        (
+            Behaviour {
+                failures: vec![503; 9],
+                ..cut()
+            },
+            ["status 503", "3 attempts"],
+        ),
+        (
+            Behaviour {
+                breaks_after: 0,
+                ..cut()
+            },
+            ["0 bytes were received", "3 attempts"],
+        ),
+        (
+            Behaviour {
+                sends_length: false,
+                ..cut()
+            },
+            ["a.zst", ""],
+        ),
     ] {
         let host = BreakingHost::new(zstd(&sample()), behaviour.clone());
         build(&fixture, &host, "a.zst", &["--retries", "2"]).fails(&words);
         assert_eq!(fixture.files("db"), before, "{behaviour:?}");
     }
-    let host = BreakingHost::new(zstd(&sample()), Behaviour { fails_sums: true, ..Behaviour::default() });
-    let sums = format!("cannot read the checksum from {}", host.url("sha256sums.txt"));
+    let host = BreakingHost::new(
+        zstd(&sample()),
+        Behaviour {
+            fails_sums: true,
+            ..Behaviour::default()
+        },
+    );
+    let sums = format!(
+        "cannot read the checksum from {}",
+        host.url("sha256sums.txt")
+    );
     build(&fixture, &host, "a.zst", &["--retries", "0"]).fails(&[&sums, "status 503"]);
-    fixture.build(&[Path::new("ftp://x/a.zst")], &[]).fails(&["ftp://", "expected http"]);
-    fixture.build(&[Path::new("http://127.0.0.1:1/a")], &["--retries", "0"]).fails(&["127.0.0.1:1"]);
+    fixture
+        .build(&[Path::new("ftp://x/a.zst")], &[])
+        .fails(&["ftp://", "expected http"]);
+    fixture
+        .build(&[Path::new("http://127.0.0.1:1/a")], &["--retries", "0"])
+        .fails(&["127.0.0.1:1"]);
 }
 
 #[test]
@@ -125,8 +236,16 @@ fn games_are_read_from_hosts() {
     let pgn = "[Event \"x\"]\n[Result \"1-0\"]\n\n1. e4 e5 2. Nf3 1-0\n";
     let path = fixture.file("games.pgn", pgn);
     fixture.book_build_to("expected", &[&path], &[]).succeeds();
-    let host = BreakingHost::new(zstd(pgn), Behaviour { breaks_after: 30, ..Behaviour::default() });
-    let text = fixture.book_build(&[Path::new(&host.url("games.pgn.zst"))], &[]).succeeds();
+    let host = BreakingHost::new(
+        zstd(pgn),
+        Behaviour {
+            breaks_after: 30,
+            ..Behaviour::default()
+        },
+    );
+    let text = fixture
+        .book_build(&[Path::new(&host.url("games.pgn.zst"))], &[])
+        .succeeds();
     assert_eq!(fixture.files("db"), fixture.files("expected"));
     assert!(text.contains("no checksum is published"), "{text}");
 }

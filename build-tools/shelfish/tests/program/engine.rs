@@ -17,13 +17,27 @@ pub struct Gui {
 
 impl Gui {
     pub fn new() -> Gui {
-        let mut child = command().arg("engine").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
-        Gui { child, input, output }
+        let mut child = command()
+            .arg("engine")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (input, output) = (
+            child.stdin.take().unwrap(),
+            BufReader::new(child.stdout.take().unwrap()),
+        );
+        Gui {
+            child,
+            input,
+            output,
+        }
     }
 
     pub fn say(&mut self, lines: &str) {
-        self.input.write_all(format!("{lines}\n").as_bytes()).unwrap();
+        self.input
+            .write_all(format!("{lines}\n").as_bytes())
+            .unwrap();
     }
 
     /// Reads lines up to and including a line that begins with `word`.
@@ -31,7 +45,10 @@ impl Gui {
         let mut lines = Vec::new();
         loop {
             let mut line = String::new();
-            assert!(self.output.read_line(&mut line).unwrap() > 0, "the engine ended before {first}: {lines:?}");
+            assert!(
+                self.output.read_line(&mut line).unwrap() > 0,
+                "the engine ended before {first}: {lines:?}"
+            );
             lines.push(line.trim_end().to_owned());
             if line.starts_with(first) {
                 return lines;
@@ -79,7 +96,12 @@ fn the_engine_identifies_itself_and_is_ready() {
         "UCI_LimitStrength",
         "UCI_Elo",
     ] {
-        assert!(lines.iter().any(|line| line.starts_with(&format!("option name {option} type"))), "{option}");
+        assert!(
+            lines
+                .iter()
+                .any(|line| line.starts_with(&format!("option name {option} type"))),
+            "{option}"
+        );
     }
     gui.say("isready");
     gui.until("readyok");
@@ -90,7 +112,13 @@ fn the_engine_identifies_itself_and_is_ready() {
 fn every_limit_ends_in_a_move() {
     let mut gui = Gui::new();
     gui.say("position startpos moves e2e4 e7e5");
-    for limit in ["depth 4", "nodes 500", "movetime 20", "wtime 300 btime 300 winc 10 binc 10", "mate 3 depth 5"] {
+    for limit in [
+        "depth 4",
+        "nodes 500",
+        "movetime 20",
+        "wtime 300 btime 300 winc 10 binc 10",
+        "mate 3 depth 5",
+    ] {
         gui.say(&format!("go {limit}"));
         let lines = gui.until("bestmove");
         assert_ne!(best(&lines), "(none)", "{limit}");
@@ -135,7 +163,10 @@ fn several_lines_and_threads_can_be_requested() {
     gui.say("setoption name MultiPV value 3\nsetoption name Threads value 2\nsetoption name Hash value 1\ngo depth 6");
     let lines = gui.until("bestmove");
     for rank in 1..=3 {
-        assert!(lines.iter().any(|line| line.contains("info depth 6 ") && line.contains(&format!(" multipv {rank} "))));
+        assert!(
+            lines.iter().any(|line| line.contains("info depth 6 ")
+                && line.contains(&format!(" multipv {rank} ")))
+        );
     }
     gui.quit();
 }
@@ -148,16 +179,33 @@ fn a_weaker_player_searches_less_and_varies_its_moves() {
     for _ in 0..40 {
         gui.say("ucinewgame\nposition startpos\ngo wtime 60000 btime 60000");
         let lines = gui.until("bestmove");
-        assert!(lines.iter().all(|line| !line.contains(" multipv 2 ")), "{lines:?}");
-        let nodes = |line: &String| line.split(" nodes ").nth(1)?.split(' ').next()?.parse::<u64>().ok();
-        assert!(lines.iter().filter_map(nodes).all(|nodes| nodes < 2_000), "{lines:?}");
+        assert!(
+            lines.iter().all(|line| !line.contains(" multipv 2 ")),
+            "{lines:?}"
+        );
+        let nodes = |line: &String| {
+            line.split(" nodes ")
+                .nth(1)?
+                .split(' ')
+                .next()?
+                .parse::<u64>()
+                .ok()
+        };
+        assert!(
+            lines.iter().filter_map(nodes).all(|nodes| nodes < 2_000),
+            "{lines:?}"
+        );
         played.push(best(&lines).to_owned());
     }
     played.sort();
     played.dedup();
     assert!(played.len() > 1, "{played:?}");
     gui.say("setoption name UCI_LimitStrength value false\ngo nodes 20000");
-    assert!(gui.until("bestmove").iter().any(|line| line.contains("info depth 8 ")));
+    assert!(
+        gui.until("bestmove")
+            .iter()
+            .any(|line| line.contains("info depth 8 "))
+    );
     // Every level finds a mate in one.
     gui.say("setoption name UCI_LimitStrength value true");
     gui.say("position fen 6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1\ngo depth 5");
@@ -191,17 +239,29 @@ fn invalid_commands_are_reported_and_change_nothing() {
     gui.say("position fen 8/8/8/8/8/8/8/8 w - - 0 1\nposition fen k7/8/8/8/8/8/8/K7/8 w - -");
     gui.say("setoption name Hash value -3\nsetoption name EvalDatabase value /no/such/folder\ngo depth 3");
     let lines = gui.until("bestmove");
-    let infos: Vec<&String> = lines.iter().filter(|line| line.starts_with("info string")).collect();
+    let infos: Vec<&String> = lines
+        .iter()
+        .filter(|line| line.starts_with("info string"))
+        .collect();
     for words in ["e2e5", "empty", "ranks", "Hash", "/no/such/folder"] {
-        assert!(infos.iter().any(|line| line.contains(words)), "{words}: {infos:?}");
+        assert!(
+            infos.iter().any(|line| line.contains(words)),
+            "{words}: {infos:?}"
+        );
     }
-    assert!(best(&lines)[1..].starts_with(['7', '8']), "Black moves after 1. e4: {lines:?}");
+    assert!(
+        best(&lines)[1..].starts_with(['7', '8']),
+        "Black moves after 1. e4: {lines:?}"
+    );
     gui.quit();
 }
 
 #[test]
 fn the_end_of_the_input_ends_the_engine_after_its_answer() {
-    let run = shelfish_with(["engine", "position startpos", "go depth 4"], b"go depth 5\n");
+    let run = shelfish_with(
+        ["engine", "position startpos", "go depth 4"],
+        b"go depth 5\n",
+    );
     let out = run.succeeds();
     assert_eq!(out.matches("bestmove").count(), 2, "{out}");
 }
@@ -214,17 +274,23 @@ fn a_database_is_looked_up_before_a_search_and_its_lines_are_marked() {
     let host = Host::new(&fixture);
     for database in [fixture.path("db").display().to_string(), host.url("db")] {
         let mut gui = Gui::new();
-        gui.say(&format!("setoption name EvalDatabase value {database}\ngo depth 3"));
+        gui.say(&format!(
+            "setoption name EvalDatabase value {database}\ngo depth 3"
+        ));
         let lines = gui.until("bestmove");
         assert_eq!(best(&lines), "a2a4", "{lines:?}");
         assert_eq!(lines[0], "info string from the database");
         assert!(
-            lines[1].starts_with("info depth 77 ") && lines[1].contains(" score cp -31 nodes 1234000 hashfull "),
+            lines[1].starts_with("info depth 77 ")
+                && lines[1].contains(" score cp -31 nodes 1234000 hashfull "),
             "{lines:?}"
         );
         gui.say("go mate 3 depth 2");
         let lines = gui.until("bestmove");
-        assert!(lines[0].starts_with("info depth 1 "), "a mate is searched: {lines:?}");
+        assert!(
+            lines[0].starts_with("info depth 1 "),
+            "a mate is searched: {lines:?}"
+        );
         gui.say("position startpos moves e2e4\ngo depth 3");
         let lines = gui.until("bestmove");
         assert!(lines[0].starts_with("info depth 1 "), "{lines:?}");
@@ -241,13 +307,23 @@ fn silent_host(manifest: Option<Vec<u8>>) -> (String, Receiver<String>) {
     std::thread::spawn(move || {
         let mut unanswered = Vec::new();
         for mut client in listener.incoming().map_while(Result::ok) {
-            let head = BufReader::new(&client).lines().map_while(Result::ok).take_while(|line| !line.is_empty());
+            let head = BufReader::new(&client)
+                .lines()
+                .map_while(Result::ok)
+                .take_while(|line| !line.is_empty());
             // A client may close a connection without a request.
-            let Some(request) = head.collect::<Vec<_>>().into_iter().next() else { continue };
+            let Some(request) = head.collect::<Vec<_>>().into_iter().next() else {
+                continue;
+            };
             match &manifest {
                 Some(manifest) if request.contains("manifest.json") => {
-                    let head = format!("content-length: {}\r\nconnection: close\r\n\r\n", manifest.len());
-                    client.write_all(&[b"HTTP/1.1 200 OK\r\n", head.as_bytes(), manifest].concat()).unwrap();
+                    let head = format!(
+                        "content-length: {}\r\nconnection: close\r\n\r\n",
+                        manifest.len()
+                    );
+                    client
+                        .write_all(&[b"HTTP/1.1 200 OK\r\n", head.as_bytes(), manifest].concat())
+                        .unwrap();
                 }
                 _ => {
                     unanswered.push(client);
@@ -266,13 +342,19 @@ fn a_silent_host_does_not_block_the_engine() {
     fixture.build(&[&dump], &[]).succeeds();
     let pgn = fixture.file("odd.pgn", "1. a3 h5 1-0\n");
     fixture.book_build_to("book", &[&pgn], &[]).succeeds();
-    let manifest = |database: &str| Some(std::fs::read(fixture.path(database).join("manifest.json")).unwrap());
-    for (option, manifest) in
-        [("EvalDatabase", None), ("EvalDatabase", manifest("db")), ("BookFile", None), ("BookFile", manifest("book"))]
-    {
+    let manifest =
+        |database: &str| Some(std::fs::read(fixture.path(database).join("manifest.json")).unwrap());
+    for (option, manifest) in [
+        ("EvalDatabase", None),
+        ("EvalDatabase", manifest("db")),
+        ("BookFile", None),
+        ("BookFile", manifest("book")),
+    ] {
         let (url, asked) = silent_host(manifest);
         let mut gui = Gui::new();
-        gui.say(&format!("setoption name OwnBook value true\nsetoption name {option} value {url}\nisready"));
+        gui.say(&format!(
+            "setoption name OwnBook value true\nsetoption name {option} value {url}\nisready"
+        ));
         gui.until("readyok");
         gui.say("go depth 3");
         let request = asked.recv().unwrap();
@@ -283,7 +365,11 @@ fn a_silent_host_does_not_block_the_engine() {
         gui.say("go depth 3");
         gui.quit_after_move();
         // Without `stop` and `quit`, the engine would wait 10 s for the host.
-        assert!(start.elapsed() < Duration::from_secs(9), "{option}, {request}: {:?}", start.elapsed());
+        assert!(
+            start.elapsed() < Duration::from_secs(9),
+            "{option}, {request}: {:?}",
+            start.elapsed()
+        );
     }
 }
 
@@ -292,11 +378,17 @@ fn illegal_moves_are_reported_and_not_searched() {
     let mut gui = Gui::new();
     gui.say("setoption name Threads value 2\ngo depth 3 searchmoves e2e5 a2a3");
     let lines = gui.until("bestmove");
-    assert!(lines[0].starts_with("info string") && lines[0].contains("e2e5"), "{lines:?}");
+    assert!(
+        lines[0].starts_with("info string") && lines[0].contains("e2e5"),
+        "{lines:?}"
+    );
     assert_eq!(best(&lines), "a2a3");
     gui.say("go searchmoves e9e5 hello a2a3 depth 3");
     let lines = gui.until("bestmove");
-    assert!(lines[0].contains("e9e5") && lines[1].contains("hello"), "{lines:?}");
+    assert!(
+        lines[0].contains("e9e5") && lines[1].contains("hello"),
+        "{lines:?}"
+    );
     assert_eq!(best(&lines), "a2a3");
     gui.quit();
 }
@@ -305,14 +397,26 @@ fn illegal_moves_are_reported_and_not_searched() {
 fn the_engine_returns_a_move_that_can_be_played_even_if_all_moves_to_search_are_illegal() {
     let mut gui = Gui::new();
     for strength in ["false", "true"] {
-        gui.say(&format!("setoption name UCI_LimitStrength value {strength}\ngo depth 3 searchmoves e2e5"));
+        gui.say(&format!(
+            "setoption name UCI_LimitStrength value {strength}\ngo depth 3 searchmoves e2e5"
+        ));
         let lines = gui.until("bestmove");
-        assert!(lines[0].starts_with("info string") && lines[0].contains("e2e5"), "{lines:?}");
-        gui.say(&format!("position startpos moves {}\nisready\nposition startpos", best(&lines)));
+        assert!(
+            lines[0].starts_with("info string") && lines[0].contains("e2e5"),
+            "{lines:?}"
+        );
+        gui.say(&format!(
+            "position startpos moves {}\nisready\nposition startpos",
+            best(&lines)
+        ));
         assert_eq!(gui.until("readyok"), ["readyok"], "{lines:?}");
     }
     gui.say("go infinite searchmoves e2e5\nisready");
-    assert!(gui.until("readyok").iter().all(|line| !line.starts_with("bestmove")));
+    assert!(
+        gui.until("readyok")
+            .iter()
+            .all(|line| !line.starts_with("bestmove"))
+    );
     gui.say("stop");
     assert_ne!(best(&gui.until("bestmove")), "(none)");
     gui.quit();
@@ -322,33 +426,54 @@ fn the_engine_returns_a_move_that_can_be_played_even_if_all_moves_to_search_are_
 fn the_engine_plays_from_all_kinds_of_books() {
     let fixture = Fixture::new();
     // A search would not choose these moves.
-    let pgn =
-        fixture.file("odd.pgn", "1. a3 h5 2. Nh3 1-0\n\n[FEN \"1k6/8/8/8/8/8/8/RK4R1 w GA - 0 1\"]\n\n1. O-O-O 1-0\n");
+    let pgn = fixture.file(
+        "odd.pgn",
+        "1. a3 h5 2. Nh3 1-0\n\n[FEN \"1k6/8/8/8/8/8/8/RK4R1 w GA - 0 1\"]\n\n1. O-O-O 1-0\n",
+    );
     fixture.book_build_to("book", &[&pgn], &[]).succeeds();
-    let [book, bin, learned] =
-        ["book", "odd.bin", "odd.sqlite"].map(|name| fixture.path(name).to_str().unwrap().to_owned());
+    let [book, bin, learned] = ["book", "odd.bin", "odd.sqlite"]
+        .map(|name| fixture.path(name).to_str().unwrap().to_owned());
     shelfish(["export", "-d", &book, "--format", "polyglot", "-o", &bin]).succeeds();
     shelfish(["book", "learn", pgn.to_str().unwrap(), "--into", &learned]).succeeds();
     let host = Host::new(&fixture);
     for name in [&book, &bin, &learned, &host.url("book")] {
         let mut gui = Gui::new();
-        gui.say(&format!("setoption name BookFile value {name}\nposition startpos\ngo depth 3"));
+        gui.say(&format!(
+            "setoption name BookFile value {name}\nposition startpos\ngo depth 3"
+        ));
         assert!(gui.until("bestmove").len() > 1, "OwnBook is off");
         gui.say("setoption name OwnBook value true");
-        for (moves, expected) in [("", "a2a3"), (" moves a2a3", "h7h5"), (" moves a2a3 h7h5", "g1h3")] {
-            gui.say(&format!("position startpos{moves}\ngo wtime 60000 btime 60000"));
+        for (moves, expected) in [
+            ("", "a2a3"),
+            (" moves a2a3", "h7h5"),
+            (" moves a2a3 h7h5", "g1h3"),
+        ] {
+            gui.say(&format!(
+                "position startpos{moves}\ngo wtime 60000 btime 60000"
+            ));
             let lines = gui.until("bestmove");
-            assert_eq!((best(&lines), lines[0].as_str()), (expected, "info string from the book, 1 moves"), "{name}");
+            assert_eq!(
+                (best(&lines), lines[0].as_str()),
+                (expected, "info string from the book, 1 moves"),
+                "{name}"
+            );
         }
         gui.say("position startpos moves a2a3 h7h5 g1h3\ngo depth 3");
-        assert!(gui.until("bestmove")[0].starts_with("info depth"), "the book has no more");
+        assert!(
+            gui.until("bestmove")[0].starts_with("info depth"),
+            "the book has no more"
+        );
         gui.say("position fen 1k6/8/8/8/8/8/8/RK4R1 w GA - 0 1\nsetoption name UCI_Chess960 value true\ngo depth 3");
         assert_eq!(best(&gui.until("bestmove")), "b1a1");
         // An analysis ignores the book.
         gui.say("position startpos\ngo infinite");
         gui.until("info depth 1");
         gui.say("stop");
-        assert!(!gui.until("bestmove").iter().any(|line| line.contains("from the book")));
+        assert!(
+            !gui.until("bestmove")
+                .iter()
+                .any(|line| line.contains("from the book"))
+        );
         gui.say("go depth 3 searchmoves e2e4");
         assert_eq!(best(&gui.until("bestmove")), "e2e4");
         gui.quit();
@@ -360,12 +485,25 @@ fn an_invalid_book_is_reported_and_the_engine_continues() {
     let fixture = Fixture::new();
     let cut = fixture.file("cut.bin", [1; 15]);
     let mut gui = Gui::new();
-    gui.say(&format!("setoption name OwnBook value true\nsetoption name BookFile value {}", cut.display()));
-    assert!(gui.until("info string").last().unwrap().contains("16 bytes each"));
+    gui.say(&format!(
+        "setoption name OwnBook value true\nsetoption name BookFile value {}",
+        cut.display()
+    ));
+    assert!(
+        gui.until("info string")
+            .last()
+            .unwrap()
+            .contains("16 bytes each")
+    );
     gui.say("position startpos\ngo depth 3");
     assert_ne!(best(&gui.until("bestmove")), "(none)");
     gui.say("setoption name BookFile value /nowhere/book");
-    assert!(gui.until("info string").last().unwrap().contains("/nowhere/book"));
+    assert!(
+        gui.until("info string")
+            .last()
+            .unwrap()
+            .contains("/nowhere/book")
+    );
     gui.say("setoption name BookFile value <empty>\nisready");
     assert_eq!(gui.until("readyok").len(), 1);
     gui.quit();
@@ -376,10 +514,25 @@ fn a_book_does_not_repeat_positions() {
     let fixture = Fixture::new();
     let pgn = fixture.file("circle.pgn", "1. Nf3 Nf6 2. Ng1 Ng8 1/2-1/2\n");
     let learned = fixture.path("circle.sqlite");
-    shelfish(["book", "learn", pgn.to_str().unwrap(), "--into", learned.to_str().unwrap()]).succeeds();
+    shelfish([
+        "book",
+        "learn",
+        pgn.to_str().unwrap(),
+        "--into",
+        learned.to_str().unwrap(),
+    ])
+    .succeeds();
     let mut gui = Gui::new();
-    gui.say(&format!("setoption name OwnBook value true\nsetoption name BookFile value {}", learned.display()));
+    gui.say(&format!(
+        "setoption name OwnBook value true\nsetoption name BookFile value {}",
+        learned.display()
+    ));
     gui.say("position startpos moves g1f3 g8f6 f3g1\ngo depth 3");
-    assert!(!gui.until("bestmove").iter().any(|line| line.contains("from the book")), "Ng8 was the position before");
+    assert!(
+        !gui.until("bestmove")
+            .iter()
+            .any(|line| line.contains("from the book")),
+        "Ng8 was the position before"
+    );
     gui.quit();
 }

@@ -11,7 +11,10 @@ const LOOKUP: [&str; 4] = ["lookup", "-d", "s3://shelf/evals", START];
 fn clean() -> Command {
     let mut command = command();
     for (name, _) in std::env::vars() {
-        if ["AWS_", "GOOGLE_", "AZURE_", "AZURITE_"].iter().any(|prefix| name.starts_with(prefix)) {
+        if ["AWS_", "GOOGLE_", "AZURE_", "AZURITE_"]
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
+        {
             command.env_remove(name);
         }
     }
@@ -26,7 +29,9 @@ fn command_with(variables: &[(&str, &str)]) -> Command {
 
 #[test]
 fn empty_variables_count_as_unset() {
-    let Some(store) = Store::start(Protocol::S3) else { return };
+    let Some(store) = Store::start(Protocol::S3) else {
+        return;
+    };
     let fixture = Fixture::of_sample();
     let endpoint = format!("http://{}", store.at);
     let variables = [
@@ -44,13 +49,33 @@ fn empty_variables_count_as_unset() {
     run(command_with(&variables).args(publish)).succeeds();
     run(command_with(&variables).args(LOOKUP)).succeeds();
     // Without an endpoint the store is Amazon's. A closed port replaces its services.
-    let amazon = [("AWS_ENDPOINT", ""), ("AWS_METADATA_ENDPOINT", "http://127.0.0.1:1"), ("AWS_ACCESS_KEY_ID", "")];
+    let amazon = [
+        ("AWS_ENDPOINT", ""),
+        ("AWS_METADATA_ENDPOINT", "http://127.0.0.1:1"),
+        ("AWS_ACCESS_KEY_ID", ""),
+    ];
     run(command_with(&amazon).args(LOOKUP)).fails(&["no credentials for S3"]);
     for (protocol, empty) in [
-        (Protocol::Azure, ["AZURE_STORAGE_ENDPOINT", "AZURE_STORAGE_SAS_KEY", "AZURE_STORAGE_ACCOUNT_NAME"]),
-        (Protocol::Google, ["GOOGLE_SERVICE_ACCOUNT", "GOOGLE_BASE_URL", "GOOGLE_BEARER_TOKEN"]),
+        (
+            Protocol::Azure,
+            [
+                "AZURE_STORAGE_ENDPOINT",
+                "AZURE_STORAGE_SAS_KEY",
+                "AZURE_STORAGE_ACCOUNT_NAME",
+            ],
+        ),
+        (
+            Protocol::Google,
+            [
+                "GOOGLE_SERVICE_ACCOUNT",
+                "GOOGLE_BASE_URL",
+                "GOOGLE_BEARER_TOKEN",
+            ],
+        ),
     ] {
-        let Some(store) = Store::start(protocol) else { continue };
+        let Some(store) = Store::start(protocol) else {
+            continue;
+        };
         let mut command = store.command();
         command.envs(empty.map(|name| (name, "")));
         run(command.args(["publish", "-q", db.to_str().unwrap(), &store.url("evals")])).succeeds();
@@ -76,15 +101,33 @@ fn a_malformed_variable_is_wrong_usage_with_its_name() {
         ("az://shelf/x", "AZURE_STORAGE_USE_EMULATOR", "perhaps"),
     ] {
         let mut command = command_with(&keys);
-        command.env("AZURE_STORAGE_ACCOUNT_NAME", "me").env(name, value);
+        command
+            .env("AZURE_STORAGE_ACCOUNT_NAME", "me")
+            .env(name, value);
         let run = run(command.args(["stats", "-d", url]));
         assert_eq!(run.code, 2, "{name}: {}", run.err);
-        assert!(run.err.contains(name) && run.err.starts_with("shelfish: "), "{name}: {}", run.err);
+        assert!(
+            run.err.contains(name) && run.err.starts_with("shelfish: "),
+            "{name}: {}",
+            run.err
+        );
     }
     for (url, set, unset) in [
-        ("s3://shelf/x", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY is not set"),
-        ("s3://shelf/x", "AWS_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY_ID is not set"),
-        ("az://shelf/x", "AZURE_STORAGE_ACCOUNT_KEY", "AZURE_STORAGE_ACCOUNT_NAME is not set"),
+        (
+            "s3://shelf/x",
+            "AWS_ACCESS_KEY_ID",
+            "AWS_SECRET_ACCESS_KEY is not set",
+        ),
+        (
+            "s3://shelf/x",
+            "AWS_SECRET_ACCESS_KEY",
+            "AWS_ACCESS_KEY_ID is not set",
+        ),
+        (
+            "az://shelf/x",
+            "AZURE_STORAGE_ACCOUNT_KEY",
+            "AZURE_STORAGE_ACCOUNT_NAME is not set",
+        ),
     ] {
         let run = run(command_with(&[(set, "c2VjcmV0")]).args(["stats", "-d", url]));
         assert!(run.code == 2 && run.err.contains(unset), "{}", run.err);
@@ -104,7 +147,10 @@ fn missing_credentials_are_reported_with_the_names_of_their_variables() {
         ),
         (
             "az://shelf/x",
-            vec![("AZURE_STORAGE_ACCOUNT_NAME", "me"), ("IDENTITY_ENDPOINT", closed)],
+            vec![
+                ("AZURE_STORAGE_ACCOUNT_NAME", "me"),
+                ("IDENTITY_ENDPOINT", closed),
+            ],
             "no credentials for Azure: set AZURE_STORAGE_ACCOUNT_KEY",
         ),
     ] {
@@ -118,8 +164,13 @@ fn missing_credentials_are_reported_with_the_names_of_their_variables() {
 fn rejected_credentials_are_reported_without_xml() {
     let fixture = Fixture::of_sample();
     let db = fixture.path("db");
-    for (protocol, code) in [(Protocol::S3, "SignatureDoesNotMatch"), (Protocol::Azure, "AuthenticationFailed")] {
-        let Some(store) = Store::start(protocol) else { continue };
+    for (protocol, code) in [
+        (Protocol::S3, "SignatureDoesNotMatch"),
+        (Protocol::Azure, "AuthenticationFailed"),
+    ] {
+        let Some(store) = Store::start(protocol) else {
+            continue;
+        };
         let line = Line::new(store.at, move |_, _| {
             let body = "<?xml version=\"1.0\" encoding=\"UTF-8\"?><Error><Code>".to_owned() + code;
             Do::AnswerWith(
@@ -129,12 +180,22 @@ fn rejected_credentials_are_reported_without_xml() {
         });
         let command = || store.command_at(line.at);
         let url = store.url("evals");
-        for args in [vec!["publish", "-q", db.to_str().unwrap(), &url], vec!["stats", "-d", &url]] {
-            let err = run(command().args(args)).fails(&[code, "The signature is wrong.", "check the credentials"]);
+        for args in [
+            vec!["publish", "-q", db.to_str().unwrap(), &url],
+            vec!["stats", "-d", &url],
+        ] {
+            let err = run(command().args(args)).fails(&[
+                code,
+                "The signature is wrong.",
+                "check the credentials",
+            ]);
             assert!(!err.contains('<'), "{err}");
         }
     }
-    let Some(store) = Store::start(Protocol::S3) else { return };
+    let Some(store) = Store::start(Protocol::S3) else {
+        return;
+    };
     let line = Line::new(store.at, |_, _| Do::Answer("403 Forbidden"));
-    run(store.command_at(line.at).args(LOOKUP)).fails(&["status 403: the bucket is not public, or the path is wrong"]);
+    run(store.command_at(line.at).args(LOOKUP))
+        .fails(&["status 403: the bucket is not public, or the path is wrong"]);
 }

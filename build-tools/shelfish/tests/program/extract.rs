@@ -25,7 +25,11 @@ fn text(path: &Path) -> &str {
 
 fn extract(fixture: &Fixture, from: &str, args: &[&str]) -> Value {
     let out = fixture.path("part");
-    let args = [&["extract", "-d", from, "-o", text(&out), "--json", "-q"], args].concat();
+    let args = [
+        &["extract", "-d", from, "-o", text(&out), "--json", "-q"],
+        args,
+    ]
+    .concat();
     serde_json::from_str(&shelfish(args).succeeds()).unwrap()
 }
 
@@ -34,10 +38,21 @@ fn walk(fixture: &Fixture, starts: &[&str], plies: usize) -> Vec<Vec<String>> {
     let lines: BTreeMap<String, String> = fixture
         .export("db")
         .into_iter()
-        .map(|line| (serde_json::from_str::<Value>(&line).unwrap()["fen"].as_str().unwrap().to_owned(), line))
+        .map(|line| {
+            (
+                serde_json::from_str::<Value>(&line).unwrap()["fen"]
+                    .as_str()
+                    .unwrap()
+                    .to_owned(),
+                line,
+            )
+        })
         .collect();
     let (mut seen, mut met) = (BTreeSet::new(), Vec::new());
-    let mut next: BTreeSet<String> = starts.iter().map(|fen| fen.parse::<Position>().unwrap().to_string()).collect();
+    let mut next: BTreeSet<String> = starts
+        .iter()
+        .map(|fen| fen.parse::<Position>().unwrap().to_string())
+        .collect();
     for ply in 0..=plies {
         let mut children = BTreeSet::new();
         let mut here = Vec::new();
@@ -49,7 +64,9 @@ fn walk(fixture: &Fixture, starts: &[&str], plies: usize) -> Vec<Vec<String>> {
             here.extend(line.cloned());
             let position: Position = fen.parse().unwrap();
             for m in position.chess().legal_moves() {
-                children.insert(Position::from_chess(&position.chess().clone().play(m).unwrap()).to_string());
+                children.insert(
+                    Position::from_chess(&position.chess().clone().play(m).unwrap()).to_string(),
+                );
             }
         }
         if here.is_empty() && children.is_empty() {
@@ -70,21 +87,32 @@ fn an_opening_contains_the_positions_of_a_walk_through_the_whole_database() {
     let fixture = fixture();
     for plies in [0, 1, 4, 60] {
         let expected = all(walk(&fixture, &[SICILIAN], plies));
-        let report =
-            extract(&fixture, text(&fixture.path("db")), &["--start", SICILIAN, "--max-plies", &plies.to_string()]);
+        let report = extract(
+            &fixture,
+            text(&fixture.path("db")),
+            &["--start", SICILIAN, "--max-plies", &plies.to_string()],
+        );
         assert_eq!(fixture.export("part"), expected, "{plies} plies");
         assert_eq!(report["positions"], expected.len());
         fixture.verify("part").succeeds();
     }
     let whole = extract(&fixture, text(&fixture.path("db")), &["--start", SICILIAN]);
-    assert_eq!(fixture.export("part"), all(walk(&fixture, &[SICILIAN], 600)));
+    assert_eq!(
+        fixture.export("part"),
+        all(walk(&fixture, &[SICILIAN], 600))
+    );
     assert!(whole["positions"].as_u64().unwrap() > 100, "{whole}");
     let files = fixture.files("part");
-    assert_eq!(whole["bytes"], files.iter().map(|(_, bytes)| bytes.len()).sum::<usize>());
+    assert_eq!(
+        whole["bytes"],
+        files.iter().map(|(_, bytes)| bytes.len()).sum::<usize>()
+    );
 
     // A build of the same positions writes the same files.
     let dump = fixture.file("part.jsonl", fixture.export("part").join("\n"));
-    fixture.build_to("built", &[&dump], &["--min-depth", "1"]).succeeds();
+    fixture
+        .build_to("built", &[&dump], &["--min-depth", "1"])
+        .succeeds();
     assert_eq!(files, fixture.files("built"));
 }
 
@@ -92,11 +120,28 @@ fn an_opening_contains_the_positions_of_a_walk_through_the_whole_database() {
 fn games_are_extracted_with_neighbouring_positions_and_a_host_sends_only_the_necessary_blocks() {
     let fixture = fixture();
     let host = Host::new(&fixture);
-    let pgn = fixture.file("games.pgn", "[White \"A\"]\n\n1. e4 c5 2. Nf3 d6 *\n\n[White \"B\"]\n\n1. e4 Ke4 *\n");
+    let pgn = fixture.file(
+        "games.pgn",
+        "[White \"A\"]\n\n1. e4 c5 2. Nf3 d6 *\n\n[White \"B\"]\n\n1. e4 Ke4 *\n",
+    );
     let out = fixture.path("part");
-    let run = shelfish(["extract", "-d", &host.url("db"), "--pgn", text(&pgn), "-o", text(&out), "--json", "-q"]);
+    let run = shelfish([
+        "extract",
+        "-d",
+        &host.url("db"),
+        "--pgn",
+        text(&pgn),
+        "-o",
+        text(&out),
+        "--json",
+        "-q",
+    ]);
     assert_eq!(run.code, 1, "a game could not be read: {}", run.err);
-    assert!(run.err.contains("game 2, line 7: Ke4 is not a legal move"), "{}", run.err);
+    assert!(
+        run.err.contains("game 2, line 7: Ke4 is not a legal move"),
+        "{}",
+        run.err
+    );
     let report: Value = serde_json::from_str(&run.out).unwrap();
     let game = [
         "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -",
@@ -106,10 +151,28 @@ fn games_are_extracted_with_neighbouring_positions_and_a_host_sends_only_the_nec
         "rnbqkbnr/pp2pppp/3p4/2p5/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq -",
     ];
     assert_eq!(fixture.export("part"), all(walk(&fixture, &game, 0)));
-    let bytes: usize = fixture.files("db").iter().map(|(_, bytes)| bytes.len()).sum();
-    assert!(report["read_bytes"].as_u64().unwrap() < bytes as u64, "{report}");
+    let bytes: usize = fixture
+        .files("db")
+        .iter()
+        .map(|(_, bytes)| bytes.len())
+        .sum();
+    assert!(
+        report["read_bytes"].as_u64().unwrap() < bytes as u64,
+        "{report}"
+    );
     let games = "1. e4 c5 2. Nf3 d6 *";
-    let args = ["extract", "-d", &host.url("db"), "--pgn", "-", "--max-plies", "2", "-o", text(&out), "-q"];
+    let args = [
+        "extract",
+        "-d",
+        &host.url("db"),
+        "--pgn",
+        "-",
+        "--max-plies",
+        "2",
+        "-o",
+        text(&out),
+        "-q",
+    ];
     shelfish_with(args, games.as_bytes()).succeeds();
     assert_eq!(fixture.export("part"), all(walk(&fixture, &game, 2)));
 }
@@ -117,18 +180,34 @@ fn games_are_extracted_with_neighbouring_positions_and_a_host_sends_only_the_nec
 #[test]
 fn blocks_in_gaps_are_kept_and_not_requested_again() {
     let fixture = Fixture::shared("extract-gaps", |fixture| {
-        let dump = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../static-shards/sample.jsonl.zst");
-        fixture.build(&[&dump], &["--best-only", "--max-pvs", "1", "--max-plies", "0"]).succeeds();
+        let dump =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../static-shards/sample.jsonl.zst");
+        fixture
+            .build(
+                &[&dump],
+                &["--best-only", "--max-pvs", "1", "--max-plies", "0"],
+            )
+            .succeeds();
     });
     let host = FaultyHost::new(&fixture, |_, _, _, _| {});
     let args = ["--start", START, "--max-plies", "3"];
     let report = extract(&fixture, &host.url(), &args);
     assert_eq!(fixture.export("part"), all(walk(&fixture, &[START], 3)));
     let from_directory = extract(&fixture, text(&fixture.path("db")), &args);
-    let [blocks, necessary] = [&report, &from_directory].map(|report| report["blocks"].as_u64().unwrap());
-    let ranges = host.requests.lock().unwrap().iter().filter(|request| request.is_range()).count() as u64;
+    let [blocks, necessary] =
+        [&report, &from_directory].map(|report| report["blocks"].as_u64().unwrap());
+    let ranges = host
+        .requests
+        .lock()
+        .unwrap()
+        .iter()
+        .filter(|request| request.is_range())
+        .count() as u64;
     assert_eq!(report["requests"], ranges);
-    assert!(blocks > necessary && ranges < necessary, "{blocks} blocks, {necessary} necessary, {ranges} requests");
+    assert!(
+        blocks > necessary && ranges < necessary,
+        "{blocks} blocks, {necessary} necessary, {ranges} requests"
+    );
 }
 
 #[test]
@@ -136,20 +215,44 @@ fn the_size_limit_leaves_out_the_most_distant_positions() {
     let fixture = fixture();
     let db = fixture.path("db");
     for room in [6_000, 9_000] {
-        let report = extract(&fixture, text(&db), &["--start", SICILIAN, "--max-size", &format!("{room}B")]);
-        let bytes: usize = fixture.files("part").iter().map(|(_, bytes)| bytes.len()).sum();
-        assert!(bytes <= room && report["left_out"].as_u64().unwrap() > 0, "{bytes} of {room}: {report}");
+        let report = extract(
+            &fixture,
+            text(&db),
+            &["--start", SICILIAN, "--max-size", &format!("{room}B")],
+        );
+        let bytes: usize = fixture
+            .files("part")
+            .iter()
+            .map(|(_, bytes)| bytes.len())
+            .sum();
+        assert!(
+            bytes <= room && report["left_out"].as_u64().unwrap() > 0,
+            "{bytes} of {room}: {report}"
+        );
         fixture.verify("part").succeeds();
         let (kept, met) = (fixture.export("part"), walk(&fixture, &[SICILIAN], 600));
         let plies = report["plies"].as_u64().unwrap() as usize;
         let nearer: Vec<Vec<String>> = met.iter().take(plies).cloned().collect();
         let upto: Vec<Vec<String>> = met.iter().take(plies + 1).cloned().collect();
         let (nearer, upto) = (all(nearer), all(upto));
-        assert!(nearer.iter().all(|line| kept.contains(line)) && kept.iter().all(|line| upto.contains(line)));
+        assert!(
+            nearer.iter().all(|line| kept.contains(line))
+                && kept.iter().all(|line| upto.contains(line))
+        );
     }
     let out = fixture.path("none");
-    shelfish(["extract", "-d", text(&db), "--start", SICILIAN, "-o", text(&out), "--max-bytes", "100B"])
-        .fails(&["no database fits into 100 bytes"]);
+    shelfish([
+        "extract",
+        "-d",
+        text(&db),
+        "--start",
+        SICILIAN,
+        "-o",
+        text(&out),
+        "--max-bytes",
+        "100B",
+    ])
+    .fails(&["no database fits into 100 bytes"]);
     assert!(!out.exists());
 }
 
@@ -159,21 +262,70 @@ fn a_failed_extraction_writes_nothing() {
     let (db, out) = (fixture.path("db"), fixture.path("part"));
     let before = fixture.files("db");
     let absent = "8/8/8/4k3/8/4K3/4P3/8 w - -";
-    shelfish(["extract", "-d", text(&db), "--from", absent, "-o", text(&out)])
-        .fails(&["none of the 1 start positions"]);
-    shelfish(["extract", "-d", text(&db), "--start", SICILIAN, "-o", text(&db)]).fails(&["is the source database"]);
-    assert_eq!(shelfish(["extract", "-d", text(&db), "--start", "8/8 w", "-o", text(&out)]).code, 2);
-    assert_eq!(shelfish(["extract", "-d", text(&db), "-o", text(&out)]).code, 2);
+    shelfish([
+        "extract",
+        "-d",
+        text(&db),
+        "--from",
+        absent,
+        "-o",
+        text(&out),
+    ])
+    .fails(&["none of the 1 start positions"]);
+    shelfish([
+        "extract",
+        "-d",
+        text(&db),
+        "--start",
+        SICILIAN,
+        "-o",
+        text(&db),
+    ])
+    .fails(&["is the source database"]);
+    assert_eq!(
+        shelfish([
+            "extract",
+            "-d",
+            text(&db),
+            "--start",
+            "8/8 w",
+            "-o",
+            text(&out)
+        ])
+        .code,
+        2
+    );
+    assert_eq!(
+        shelfish(["extract", "-d", text(&db), "-o", text(&out)]).code,
+        2
+    );
     assert!(!out.exists());
     assert_eq!(fixture.files("db"), before);
     fs::remove_file(db.join(&before[0].0)).unwrap();
-    shelfish(["extract", "-d", text(&db), "--start", SICILIAN, "-o", text(&out)]).fails(&["no such file"]);
+    shelfish([
+        "extract",
+        "-d",
+        text(&db),
+        "--start",
+        SICILIAN,
+        "-o",
+        text(&out),
+    ])
+    .fails(&["no such file"]);
 }
 
 /// Builds the book `book` and returns its path.
 fn book(fixture: &Fixture) -> String {
     let pgn = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../static-shards/famous.pgn");
-    let details = ["--buckets", "speeds,2000", "--average-ratings", "--game-ids", "2", "--max-plies", "40"];
+    let details = [
+        "--buckets",
+        "speeds,2000",
+        "--average-ratings",
+        "--game-ids",
+        "2",
+        "--max-plies",
+        "40",
+    ];
     fixture.book_build_to("db", &[&pgn], &details).succeeds();
     text(&fixture.path("db")).to_owned()
 }
@@ -186,8 +338,15 @@ fn a_part_of_a_book_contains_the_same_records_and_is_no_base() {
     for plies in [0, 3, 60] {
         let expected = all(walk(&fixture, &[e4], plies));
         assert!(!expected.is_empty());
-        let report = extract(&fixture, &book, &["--start", e4, "--max-plies", &plies.to_string()]);
-        assert_eq!((report["positions"].as_u64(), fixture.export("part")), (Some(expected.len() as u64), expected));
+        let report = extract(
+            &fixture,
+            &book,
+            &["--start", e4, "--max-plies", &plies.to_string()],
+        );
+        assert_eq!(
+            (report["positions"].as_u64(), fixture.export("part")),
+            (Some(expected.len() as u64), expected)
+        );
         fixture.verify("part").succeeds();
     }
     let everything = extract(&fixture, &book, &["--start", START]);
@@ -197,7 +356,17 @@ fn a_part_of_a_book_contains_the_same_records_and_is_no_base() {
     let found = shelfish(["explore", "-d", text(&part), e4]).succeeds();
     assert_eq!(found, shelfish(["explore", "-d", &book, e4]).succeeds());
     let games = fixture.file("games.pgn", "1. e4 e5 1-0");
-    let details = ["--buckets", "speeds,2000", "--average-ratings", "--game-ids", "2", "--max-plies", "40"];
+    let details = [
+        "--buckets",
+        "speeds,2000",
+        "--average-ratings",
+        "--game-ids",
+        "2",
+        "--max-plies",
+        "40",
+    ];
     let on_part = [&details[..], &["--base", text(&part)]].concat();
-    fixture.book_build_to("next", &[&games], &on_part).fails(&["part of a book", "whole book"]);
+    fixture
+        .book_build_to("next", &[&games], &on_part)
+        .fails(&["part of a book", "whole book"]);
 }

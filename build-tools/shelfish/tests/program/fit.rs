@@ -10,7 +10,11 @@ use crate::common::*;
 
 /// Returns the size of all files of the database.
 fn bytes(fixture: &Fixture, db: &str) -> u64 {
-    fixture.files(db).iter().map(|(_, bytes)| bytes.len() as u64).sum()
+    fixture
+        .files(db)
+        .iter()
+        .map(|(_, bytes)| bytes.len() as u64)
+        .sum()
 }
 
 fn fitted(summary: Run) -> serde_json::Value {
@@ -23,7 +27,9 @@ fn dump_of(copies: u64) -> String {
     let mut deepen = |line: &str| {
         let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
         let evaluations = line["evals"].as_array().unwrap().clone();
-        let copies = evaluations.iter().flat_map(|evaluation| (0..copies).map(move |_| evaluation.clone()));
+        let copies = evaluations
+            .iter()
+            .flat_map(|evaluation| (0..copies).map(move |_| evaluation.clone()));
         let copies = copies.map(|mut evaluation| {
             n += 1;
             evaluation["depth"] = (n * 7 % 40 + 1).into();
@@ -33,7 +39,11 @@ fn dump_of(copies: u64) -> String {
         line["evals"] = copies.collect();
         line.to_string()
     };
-    sample().lines().map(&mut deepen).collect::<Vec<_>>().join("\n")
+    sample()
+        .lines()
+        .map(&mut deepen)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn dump() -> String {
@@ -45,7 +55,9 @@ fn build_same(fixture: &Fixture, db: &str, sources: &[&Path], summary: &serde_js
     let inputs = sources.iter().map(|source| Input::from(*source)).collect();
     let mut options = evaluations::Options::new(inputs, &fixture.path(db));
     options.selection.min_depth = summary["min_depth"].as_u64().unwrap() as u16;
-    options.selection.share = summary["min_depth_share"].as_u64().and_then(|share| Share::new(share as u16));
+    options.selection.share = summary["min_depth_share"]
+        .as_u64()
+        .and_then(|share| Share::new(share as u16));
     evaluations::build(&options).unwrap();
 }
 
@@ -57,10 +69,14 @@ fn a_size_is_filled_and_not_exceeded() {
     let all = bytes(&fixture, "all");
     for percent in [7, 22, 45, 59, 83, 99] {
         let room = all * percent / 100;
-        let summary = fitted(fixture.build(&[&dump], &["--json", "--max-size", &format!("{room}B")]));
+        let summary =
+            fitted(fixture.build(&[&dump], &["--json", "--max-size", &format!("{room}B")]));
         let found = bytes(&fixture, "db");
         println!("{found} of {room} bytes, {summary}");
-        assert!(found <= room && found >= room * 95 / 100, "{found} of {room} bytes: {summary}");
+        assert!(
+            found <= room && found >= room * 95 / 100,
+            "{found} of {room} bytes: {summary}"
+        );
         build_same(&fixture, "same", &[&dump], &summary);
         assert_eq!(fixture.files("db"), fixture.files("same"), "{summary}");
         fixture.verify("db").succeeds();
@@ -72,11 +88,28 @@ fn the_cut_does_not_depend_on_the_order_of_lines_or_the_number_of_threads() {
     let fixture = Fixture::new();
     let text = dump_of(4);
     let reversed = text.lines().rev().collect::<Vec<_>>().join("\n");
-    let (dump, reversed) = (fixture.file("dump", text), fixture.file("reversed", reversed));
-    let summary = fitted(fixture.build(&[&dump], &["--json", "--threads", "1", "--max-size", "60kB"]));
+    let (dump, reversed) = (
+        fixture.file("dump", text),
+        fixture.file("reversed", reversed),
+    );
+    let summary = fitted(fixture.build(
+        &[&dump],
+        &["--json", "--threads", "1", "--max-size", "60kB"],
+    ));
     assert!(summary["min_depth_share"].is_u64(), "{summary}");
-    let again = ["--json", "--threads", "4", "--max-size", "60kB", "--max-memory", "64MiB"];
-    assert_eq!(fitted(fixture.build_to("again", &[&reversed], &again)), summary);
+    let again = [
+        "--json",
+        "--threads",
+        "4",
+        "--max-size",
+        "60kB",
+        "--max-memory",
+        "64MiB",
+    ];
+    assert_eq!(
+        fitted(fixture.build_to("again", &[&reversed], &again)),
+        summary
+    );
     assert_eq!(fixture.files("again"), fixture.files("db"));
 }
 
@@ -86,7 +119,10 @@ fn a_build_on_a_filled_database_makes_its_selection() {
     let text = dump_of(4);
     let lines: Vec<&str> = text.lines().collect();
     let (one, two) = lines.split_at(900);
-    let (one, two) = (fixture.file("one", one.join("\n")), fixture.file("two", two.join("\n")));
+    let (one, two) = (
+        fixture.file("one", one.join("\n")),
+        fixture.file("two", two.join("\n")),
+    );
     let summary = fitted(fixture.build_to("base", &[&one], &["--json", "--max-size", "40kB"]));
     assert!(summary["min_depth_share"].is_u64(), "{summary}");
     let base = fixture.path("base").to_str().unwrap().to_owned();
@@ -95,8 +131,15 @@ fn a_build_on_a_filled_database_makes_its_selection() {
     assert_eq!(fixture.files("db"), fixture.files("same"));
     // A smaller share of the same depth.
     let room = (bytes(&fixture, "base") - 200).to_string() + "B";
-    let smaller = fitted(fixture.build_to("smaller", &[], &["--json", "--base", &base, "--max-size", &room]));
-    assert!(smaller["min_depth"].as_u64() >= summary["min_depth"].as_u64(), "{smaller}");
+    let smaller = fitted(fixture.build_to(
+        "smaller",
+        &[],
+        &["--json", "--base", &base, "--max-size", &room],
+    ));
+    assert!(
+        smaller["min_depth"].as_u64() >= summary["min_depth"].as_u64(),
+        "{smaller}"
+    );
     build_same(&fixture, "same", &[&one], &smaller);
     assert_eq!(fixture.files("smaller"), fixture.files("same"));
 }
@@ -107,7 +150,10 @@ fn a_database_that_fits_is_complete_and_has_no_minimum_depth() {
     let dump = fixture.file("dump", dump());
     fixture.build_to("all", &[&dump], &[]).succeeds();
     let summary = fitted(fixture.build(&[&dump], &["--json", "--max-size", "10MiB"]));
-    assert_eq!(summary.to_string(), r#"{"attempts":1,"max_bytes":10485760,"min_depth":0,"positions_left_out":0}"#);
+    assert_eq!(
+        summary.to_string(),
+        r#"{"attempts":1,"max_bytes":10485760,"min_depth":0,"positions_left_out":0}"#
+    );
     assert_eq!(fixture.files("db"), fixture.files("all"));
     let text = fixture.build(&[&dump], &["--max-size", "10MiB"]).succeeds();
     assert!(text.contains("all of it fits in 10.00 MiB"), "{text}");
@@ -139,11 +185,22 @@ fn a_base_is_reduced_like_its_sources() {
     let dump = dump();
     let lines: Vec<&str> = dump.lines().collect();
     let (one, two) = lines.split_at(900);
-    let (one, two) = (fixture.file("one", one.join("\n")), fixture.file("two", two.join("\n") + "\nrubbish\n"));
+    let (one, two) = (
+        fixture.file("one", one.join("\n")),
+        fixture.file("two", two.join("\n") + "\nrubbish\n"),
+    );
     fixture.build_to("base", &[&one], &[]).succeeds();
     let base = fixture.path("base").to_str().unwrap().to_owned();
     let rejects = fixture.path("rejects").to_str().unwrap().to_owned();
-    let room = ["--json", "--max-size", "14000B", "--rejects", &rejects, "--base", &base];
+    let room = [
+        "--json",
+        "--max-size",
+        "14000B",
+        "--rejects",
+        &rejects,
+        "--base",
+        &base,
+    ];
     let summary = fitted(fixture.build(&[&two], &room));
     assert!(summary["attempts"].as_u64().unwrap() >= 1 && summary["min_depth"] != 0);
     build_same(&fixture, "same", &[&one, &two], &summary);
@@ -172,7 +229,10 @@ fn an_abandoned_attempt_releases_its_disk_space() {
         ..options.table
     };
     let fitted = evaluations::build(&options).unwrap().fitted.unwrap();
-    assert!(fitted.attempts > 1 && bytes(&fixture, "db") <= max_bytes, "{fitted}");
+    assert!(
+        fitted.attempts > 1 && bytes(&fixture, "db") <= max_bytes,
+        "{fitted}"
+    );
 }
 
 #[test]
@@ -183,17 +243,36 @@ fn if_nothing_fits_the_build_fails_and_keeps_the_old_database() {
     let before = fixture.files("db");
     // One position with 4,000 scores takes more.
     let mut random = fastrand::Rng::with_seed(5);
-    let mut pv = || format!(r#"{{"cp":{},"line":""}}"#, random.i32(-1_000_000..1_000_000));
+    let mut pv = || {
+        format!(
+            r#"{{"cp":{},"line":""}}"#,
+            random.i32(-1_000_000..1_000_000)
+        )
+    };
     let mut evaluation = |knodes: u32| {
         let pvs = (0..200).map(|_| pv()).collect::<Vec<_>>().join(",");
         format!(r#"{{"pvs":[{pvs}],"knodes":{knodes},"depth":1}}"#)
     };
     let evaluations = (0..20).map(&mut evaluation).collect::<Vec<_>>().join(",");
-    let sample = fixture.file("dump", format!(r#"{{"fen":"{START}","evals":[{evaluations}]}}"#));
-    fixture.build(&[&sample], &["--max-size", "4096B"]).fails(&["--max-size", "4096 bytes", "--best-only"]);
+    let sample = fixture.file(
+        "dump",
+        format!(r#"{{"fen":"{START}","evals":[{evaluations}]}}"#),
+    );
+    fixture.build(&[&sample], &["--max-size", "4096B"]).fails(&[
+        "--max-size",
+        "4096 bytes",
+        "--best-only",
+    ]);
     assert_eq!(fixture.files("db"), before);
     let games = fixture.file("games.pgn", "1. e4 e5 1-0");
-    assert_eq!(fixture.book_build(&[&games], &["--max-size", "1MB"]).code, 2);
+    assert_eq!(
+        fixture.book_build(&[&games], &["--max-size", "1MB"]).code,
+        2
+    );
     let small = fixture.build(&[&sample], &["--max-size", "1KiB"]);
-    assert!(small.code == 2 && small.err.contains("expected at least 4.00 KiB"), "{}", small.err);
+    assert!(
+        small.code == 2 && small.err.contains("expected at least 4.00 KiB"),
+        "{}",
+        small.err
+    );
 }

@@ -36,7 +36,11 @@ impl Visitor for Plain {
     }
 
     fn begin_movetext(&mut self, (): ()) -> ControlFlow<(), Game> {
-        ControlFlow::Continue(Game { chess: Chess::default(), moves: Vec::new(), result: None })
+        ControlFlow::Continue(Game {
+            chess: Chess::default(),
+            moves: Vec::new(),
+            result: None,
+        })
     }
 
     fn begin_variation(&mut self, _: &mut Game) -> ControlFlow<(), Skip> {
@@ -76,7 +80,10 @@ impl Visitor for Plain {
 }
 
 fn counted(pgn: &str, max_plies: usize) -> HashMap<String, BTreeMap<String, Counts>> {
-    let mut plain = Plain { max_plies, ..Plain::default() };
+    let mut plain = Plain {
+        max_plies,
+        ..Plain::default()
+    };
     let mut reader = PgnReader::new(pgn.as_bytes());
     while reader.read_game(&mut plain).unwrap().is_some() {}
     plain.positions
@@ -87,8 +94,12 @@ fn contents(lines: &[String]) -> HashMap<String, BTreeMap<String, Counts>> {
     let counts = |value: &Value| -> Counts { serde_json::from_value(value.clone()).unwrap() };
     let position = |line: &String| {
         let record: Value = serde_json::from_str(line).unwrap();
-        let mut moves: BTreeMap<String, Counts> =
-            record["moves"].as_object().unwrap().iter().map(|(m, value)| (m.clone(), counts(value))).collect();
+        let mut moves: BTreeMap<String, Counts> = record["moves"]
+            .as_object()
+            .unwrap()
+            .iter()
+            .map(|(m, value)| (m.clone(), counts(value)))
+            .collect();
         let ended = counts(&record["ended"]);
         if ended != [0; 3] {
             moves.insert("ended".to_owned(), ended);
@@ -110,16 +121,29 @@ fn random_games(seed: u64, count: usize) -> String {
             if legal.is_empty() {
                 break;
             }
-            let choices = if ply < 14 { legal.len().min(2) } else { legal.len() };
+            let choices = if ply < 14 {
+                legal.len().min(2)
+            } else {
+                legal.len()
+            };
             let quiet = legal.iter().rev().find(|m| m.is_castle());
             let m = *quiet.unwrap_or(&legal[random.usize(..choices)]);
             if ply % 2 == 0 {
                 write!(text, "{}. ", ply / 2 + 1).unwrap();
             }
-            write!(text, "{} ", SanPlus::from_move_and_play_unchecked(&mut chess, m)).unwrap();
+            write!(
+                text,
+                "{} ",
+                SanPlus::from_move_and_play_unchecked(&mut chess, m)
+            )
+            .unwrap();
         }
         let result = ["1-0", "1/2-1/2", "0-1", "*"][random.usize(..if n % 9 == 0 { 4 } else { 3 })];
-        write!(pgn, "[Event \"{n}\"]\n[Result \"{result}\"]\n\n{text}{result}\n\n").unwrap();
+        write!(
+            pgn,
+            "[Event \"{n}\"]\n[Result \"{result}\"]\n\n{text}{result}\n\n"
+        )
+        .unwrap();
     }
     pgn
 }
@@ -140,13 +164,29 @@ fn counts_agree_with_a_hash_map() {
     assert!(contents(&book_of(&fixture, &pgn, &[])) == expected);
     assert!(contents(&book_of(&fixture, &pgn, &["--max-plies", "1000"])) == counted(&games, 1000));
     for (threads, memory) in [("1", "64MiB"), ("3", "100MiB")] {
-        assert!(contents(&book_of(&fixture, &pgn, &["--threads", threads, "--max-memory", memory])) == expected);
+        assert!(
+            contents(&book_of(
+                &fixture,
+                &pgn,
+                &["--threads", threads, "--max-memory", memory]
+            )) == expected
+        );
     }
     let is_frequent = |moves: &BTreeMap<String, Counts>| moves.values().flatten().sum::<u64>() >= 5;
-    let frequent: HashMap<_, _> = expected.clone().into_iter().filter(|(_, moves)| is_frequent(moves)).collect();
-    let out = fixture.book_build(&[&pgn], &["--min-games", "5"]).succeeds();
+    let frequent: HashMap<_, _> = expected
+        .clone()
+        .into_iter()
+        .filter(|(_, moves)| is_frequent(moves))
+        .collect();
+    let out = fixture
+        .book_build(&[&pgn], &["--min-games", "5"])
+        .succeeds();
     let left_out = expected.len() - frequent.len();
-    assert!(out.replace(',', "").contains(&format!("positions of fewer games left out: {left_out}")), "{out}");
+    assert!(
+        out.replace(',', "")
+            .contains(&format!("positions of fewer games left out: {left_out}")),
+        "{out}"
+    );
     assert!(contents(&fixture.export("db")) == frequent);
 }
 
@@ -159,52 +199,91 @@ fn compressed_and_piped_games_make_the_same_book() {
     assert_eq!(book_of(&fixture, &zstd, &[]), expected);
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     std::io::Write::write_all(&mut gzip, games.as_bytes()).unwrap();
-    assert_eq!(book_of(&fixture, &fixture.file("b", gzip.finish().unwrap()), &[]), expected);
+    assert_eq!(
+        book_of(&fixture, &fixture.file("b", gzip.finish().unwrap()), &[]),
+        expected
+    );
     let mut bzip2 = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::default());
     std::io::Write::write_all(&mut bzip2, games.as_bytes()).unwrap();
     let bzip2 = bzip2.finish().unwrap();
     assert_eq!(book_of(&fixture, &fixture.file("c", &bzip2), &[]), expected);
     let db = fixture.path("db");
-    shelfish_with(["book", "build", "-", "-q", "-o", db.to_str().unwrap()], games.as_bytes()).succeeds();
+    shelfish_with(
+        ["book", "build", "-", "-q", "-o", db.to_str().unwrap()],
+        games.as_bytes(),
+    )
+    .succeeds();
     assert_eq!(fixture.export("db"), expected);
 
     let mut damaged = bzip2;
     let middle = damaged.len() / 2;
     damaged[middle] ^= 0x55;
-    fixture.book_build(&[&fixture.file("damaged.pgn.bz2", damaged)], &[]).fails(&["damaged.pgn.bz2"]);
+    fixture
+        .book_build(&[&fixture.file("damaged.pgn.bz2", damaged)], &[])
+        .fails(&["damaged.pgn.bz2"]);
     let cut = zstd::encode_all(games.as_bytes(), 1).unwrap();
-    fixture.book_build(&[&fixture.file("cut.pgn.zst", &cut[..cut.len() - 9])], &[]).fails(&["cut.pgn.zst"]);
-    assert_eq!(fixture.export("db"), expected, "the old database is unchanged");
+    fixture
+        .book_build(&[&fixture.file("cut.pgn.zst", &cut[..cut.len() - 9])], &[])
+        .fails(&["cut.pgn.zst"]);
+    assert_eq!(
+        fixture.export("db"),
+        expected,
+        "the old database is unchanged"
+    );
 }
 
 #[test]
 fn months_on_a_base_give_the_bytes_of_a_single_build() {
     let fixture = Fixture::new();
-    let [january, february] = [3, 4].map(|seed| fixture.file(&format!("{seed}.pgn"), random_games(seed, 250)));
-    fixture.book_build_to("both", &[&january, &february], &[]).succeeds();
+    let [january, february] =
+        [3, 4].map(|seed| fixture.file(&format!("{seed}.pgn"), random_games(seed, 250)));
+    fixture
+        .book_build_to("both", &[&january, &february], &[])
+        .succeeds();
     let expected = fixture.files("both");
     fixture.book_build_to("one", &[&january], &[]).succeeds();
     fixture.book_build_to("two", &[&february], &[]).succeeds();
     let [one, two] = ["one", "two"].map(|name| fixture.path(name).to_str().unwrap().to_owned());
-    fixture.book_build(&[&february], &["--base", &one]).succeeds();
+    fixture
+        .book_build(&[&february], &["--base", &one])
+        .succeeds();
     assert!(fixture.files("db") == expected, "February on January");
-    fixture.book_build(&[], &["--base", &two, "--base", &one]).succeeds();
+    fixture
+        .book_build(&[], &["--base", &two, "--base", &one])
+        .succeeds();
     assert!(fixture.files("db") == expected, "both, built already");
-    fixture.book_build_to("one", &[&february], &["--base", &one]).succeeds();
+    fixture
+        .book_build_to("one", &[&february], &["--base", &one])
+        .succeeds();
     assert!(fixture.files("one") == expected, "in place");
 
     let words = ["4.pgn", "same games", "--again"];
-    fixture.book_build_to("one", &[&february], &["--base", &one]).fails(&words);
-    fixture.book_build(&[&january, &january], &[]).fails(&["3.pgn", "--again"]);
-    assert!(fixture.files("one") == expected, "a rejected build changes nothing");
+    fixture
+        .book_build_to("one", &[&february], &["--base", &one])
+        .fails(&words);
+    fixture
+        .book_build(&[&january, &january], &[])
+        .fails(&["3.pgn", "--again"]);
+    assert!(
+        fixture.files("one") == expected,
+        "a rejected build changes nothing"
+    );
     let twice = book_of(&fixture, &january, &["--base", &two, "--max-plies", "50"]);
-    fixture.book_build(&[&january, &january], &["--base", &two, "--again"]).succeeds();
+    fixture
+        .book_build(&[&january, &january], &["--base", &two, "--again"])
+        .succeeds();
     assert!(fixture.export("db") != twice);
 
-    fixture.book_build(&[&january], &["--base", &two, "--max-plies", "30"]).fails(&["max_plies", "50"]);
-    fixture.book_build_to("few", &[&january], &["--min-games", "3"]).succeeds();
+    fixture
+        .book_build(&[&january], &["--base", &two, "--max-plies", "30"])
+        .fails(&["max_plies", "50"]);
+    fixture
+        .book_build_to("few", &[&january], &["--min-games", "3"])
+        .succeeds();
     let few = fixture.path("few").to_str().unwrap().to_owned();
-    fixture.book_build(&[&february], &["--base", &few]).fails(&["--min-games 1"]);
+    fixture
+        .book_build(&[&february], &["--base", &few])
+        .fails(&["--min-games 1"]);
 }
 
 #[test]
@@ -215,49 +294,92 @@ fn rare_positions_are_excluded_from_the_base_and_from_the_sources() {
     fixture.book_build_to("one", &[&january], &[]).succeeds();
     fixture.book_build_to("two", &[&february], &[]).succeeds();
     let [one, two] = ["one", "two"].map(|name| fixture.path(name).to_str().unwrap().to_owned());
-    fixture.book_build_to("both", &[&january, &february], &["--min-games", "5"]).succeeds();
-    let on_january = fixture.book_build(&[&february], &["--base", &one, "--min-games", "5"]).succeeds();
-    assert!(on_january.contains("positions of fewer games left out"), "{on_january}");
+    fixture
+        .book_build_to("both", &[&january, &february], &["--min-games", "5"])
+        .succeeds();
+    let on_january = fixture
+        .book_build(&[&february], &["--base", &one, "--min-games", "5"])
+        .succeeds();
+    assert!(
+        on_january.contains("positions of fewer games left out"),
+        "{on_january}"
+    );
     assert!(fixture.files("db") == fixture.files("both"));
-    fixture.book_build(&[], &["--base", &one, "--base", &two, "--min-games", "5"]).succeeds();
-    assert!(fixture.files("db") == fixture.files("both"), "both, built already");
+    fixture
+        .book_build(&[], &["--base", &one, "--base", &two, "--min-games", "5"])
+        .succeeds();
+    assert!(
+        fixture.files("db") == fixture.files("both"),
+        "both, built already"
+    );
 
     // A book does not record which of its positions come from games with all positions.
-    fixture.book_build_to("one", &[&january], &["--whole", whole.to_str().unwrap()]).succeeds();
-    fixture.book_build(&[&february], &["--base", &one, "--min-games", "5"]).fails(&["used whole", "--min-games"]);
-    assert!(fixture.files("db") == fixture.files("both"), "a rejected build changes nothing");
+    fixture
+        .book_build_to("one", &[&january], &["--whole", whole.to_str().unwrap()])
+        .succeeds();
+    fixture
+        .book_build(&[&february], &["--base", &one, "--min-games", "5"])
+        .fails(&["used whole", "--min-games"]);
+    assert!(
+        fixture.files("db") == fixture.files("both"),
+        "a rejected build changes nothing"
+    );
 }
 
 #[test]
 fn selected_games_keep_all_their_positions_and_the_counts_of_other_games() {
     let fixture = Fixture::new();
     let (others, few) = (random_games(5, 200), random_games(6, 4));
-    let [games, whole] = [("games.pgn", &others), ("few.pgn", &few)].map(|(name, text)| fixture.file(name, text));
+    let [games, whole] =
+        [("games.pgn", &others), ("few.pgn", &few)].map(|(name, text)| fixture.file(name, text));
     let kept = counted(&few, 1000);
     let mut expected = counted(&others, 12);
     for (fen, moves) in &kept {
         for (m, counts) in moves {
-            let sum = expected.entry(fen.clone()).or_default().entry(m.clone()).or_default();
-            sum.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+            let sum = expected
+                .entry(fen.clone())
+                .or_default()
+                .entry(m.clone())
+                .or_default();
+            sum.iter_mut()
+                .zip(counts)
+                .for_each(|(sum, count)| *sum += count);
         }
     }
     let whole = whole.to_str().unwrap();
-    let all = contents(&book_of(&fixture, &games, &["--max-plies", "12", "--whole", whole]));
+    let all = contents(&book_of(
+        &fixture,
+        &games,
+        &["--max-plies", "12", "--whole", whole],
+    ));
     assert!(all == expected);
-    expected.retain(|fen, moves| kept.contains_key(fen) || moves.values().flatten().sum::<u64>() >= 5);
+    expected
+        .retain(|fen, moves| kept.contains_key(fen) || moves.values().flatten().sum::<u64>() >= 5);
     assert!(expected.len() < all.len());
     let options = ["--max-plies", "12", "--min-games", "5", "--whole", whole];
     assert!(contents(&book_of(&fixture, &games, &options)) == expected);
     let of_no_use = [&options[..], &["--average-ratings", "--game-ids", "2"]].concat();
     assert!(contents(&book_of(&fixture, &games, &of_no_use)).len() == expected.len());
     // The filters of games do not apply to these games.
-    assert!(contents(&book_of(&fixture, &games, &["--ratings", "2800-", "--whole", whole])) == kept);
+    assert!(
+        contents(&book_of(
+            &fixture,
+            &games,
+            &["--ratings", "2800-", "--whole", whole]
+        )) == kept
+    );
 
-    fixture.book_build_to("base", &[&games], &["--whole", whole]).succeeds();
+    fixture
+        .book_build_to("base", &[&games], &["--whole", whole])
+        .succeeds();
     let february = fixture.file("february.pgn", random_games(7, 50));
-    fixture.book_build_to("both", &[&games, &february], &["--whole", whole]).succeeds();
+    fixture
+        .book_build_to("both", &[&games, &february], &["--whole", whole])
+        .succeeds();
     let base = fixture.path("base").to_str().unwrap().to_owned();
-    fixture.book_build(&[&february], &["--base", &base]).succeeds();
+    fixture
+        .book_build(&[&february], &["--base", &base])
+        .succeeds();
     let export = |name: &str| fixture.export(name);
     assert!(export("db") == export("both"));
 }
@@ -279,19 +401,39 @@ fn errors_in_games_are_counted_and_the_moves_before_are_used() {
     .concat();
     let path = fixture.file("games.pgn", pgn);
     let rejects = fixture.path("rejects.tsv");
-    let out = fixture.book_build(&[&path], &["--json", "--rejects", rejects.to_str().unwrap()]).succeeds();
+    let out = fixture
+        .book_build(
+            &[&path],
+            &["--json", "--rejects", rejects.to_str().unwrap()],
+        )
+        .succeeds();
     let summary: Value = serde_json::from_str(&out).unwrap();
     let input = &summary["input"];
-    assert_eq!((&input["read"], &input["games"], &input["cut"]), (&json!(9), &json!(6), &json!(4)), "{input}");
-    assert_eq!((&input["without_result"], &input["other_variants"]), (&json!(1), &json!(1)));
+    assert_eq!(
+        (&input["read"], &input["games"], &input["cut"]),
+        (&json!(9), &json!(6), &json!(4)),
+        "{input}"
+    );
+    assert_eq!(
+        (&input["without_result"], &input["other_variants"]),
+        (&json!(1), &json!(1))
+    );
     let errors = json!({"not a move": 2, "illegal move": 1, "broken comment or variation": 1, "malformed FEN": 1});
     assert_eq!(input["errors"], errors);
     let book = contents(&fixture.export("db"));
     let start = &book["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"];
     assert_eq!(start, &BTreeMap::from([("e2e4".to_owned(), [3, 1, 2])]));
     let rows = std::fs::read_to_string(rejects).unwrap();
-    let rows: Vec<Vec<&str>> = rows.lines().skip(1).map(|row| row.split('\t').collect()).collect();
-    assert_eq!(rows.iter().map(|row| row[1]).collect::<Vec<_>>(), ["13", "18", "27", "32", "37", "42"], "{rows:?}");
+    let rows: Vec<Vec<&str>> = rows
+        .lines()
+        .skip(1)
+        .map(|row| row.split('\t').collect())
+        .collect();
+    assert_eq!(
+        rows.iter().map(|row| row[1]).collect::<Vec<_>>(),
+        ["13", "18", "27", "32", "37", "42"],
+        "{rows:?}"
+    );
 }
 
 #[test]
@@ -310,9 +452,18 @@ fn the_result_after_the_moves_has_priority_over_the_tag() {
         let pgn = fixture.file("games.pgn", format!("[Event \"x\"]\n{tag}\n\n{moves}\n"));
         let book = contents(&book_of(&fixture, &pgn, &[]));
         let start = &book["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"];
-        assert_eq!(start, &BTreeMap::from([("e2e4".to_owned(), expected)]), "{tag} {moves}");
+        assert_eq!(
+            start,
+            &BTreeMap::from([("e2e4".to_owned(), expected)]),
+            "{tag} {moves}"
+        );
     }
-    fixture.book_build(&[&fixture.file("games.pgn", "[Result \"\"]\n\n1. e4 *\n")], &[]).fails(&["nothing to write"]);
+    fixture
+        .book_build(
+            &[&fixture.file("games.pgn", "[Result \"\"]\n\n1. e4 *\n")],
+            &[],
+        )
+        .fails(&["nothing to write"]);
 }
 
 #[test]
@@ -320,14 +471,23 @@ fn noise_and_endless_lines_are_reported() {
     let fixture = Fixture::new();
     let mut random = fastrand::Rng::with_seed(5);
     let noise: Vec<u8> = (0..300_000).map(|_| random.u8(..)).collect();
-    fixture.book_build(&[&fixture.file("noise.pgn", noise)], &[]).fails(&["nothing to write"]);
+    fixture
+        .book_build(&[&fixture.file("noise.pgn", noise)], &[])
+        .fails(&["nothing to write"]);
     let mut long = b"[Event \"a\"]\n\n1. e4 ".to_vec();
     long.extend(b"Nf3 Nf6 ".repeat(3 << 20));
     long.extend(b"\n\n[Event \"b\"]\n\n1. d4 1-0\n");
-    let summary = fixture.book_build(&[&fixture.file("long.pgn", long)], &["--json"]).succeeds();
+    let summary = fixture
+        .book_build(&[&fixture.file("long.pgn", long)], &["--json"])
+        .succeeds();
     let summary: Value = serde_json::from_str(&summary).unwrap();
-    assert_eq!((&summary["games"], &summary["input"]["errors"]["too long"]), (&json!(1), &json!(1)));
-    fixture.book_build(&[&fixture.file("empty.pgn", "")], &[]).fails(&["nothing to write"]);
+    assert_eq!(
+        (&summary["games"], &summary["input"]["errors"]["too long"]),
+        (&json!(1), &json!(1))
+    );
+    fixture
+        .book_build(&[&fixture.file("empty.pgn", "")], &[])
+        .fails(&["nothing to write"]);
 }
 
 #[test]
@@ -335,7 +495,10 @@ fn a_selection_excludes_games() {
     let fixture = Fixture::new();
     let game = |tags: &str, moves: &str| format!("[Event \"x\"]\n{tags}\n\n{moves}\n\n");
     let games = [
-        game("[WhiteElo \"2000\"]\n[BlackElo \"2100\"]\n[TimeControl \"60+0\"]\n[UTCDate \"2013.01.05\"]", "1. e4 1-0"),
+        game(
+            "[WhiteElo \"2000\"]\n[BlackElo \"2100\"]\n[TimeControl \"60+0\"]\n[UTCDate \"2013.01.05\"]",
+            "1. e4 1-0",
+        ),
         game(
             "[WhiteElo \"1500\"]\n[BlackElo \"1400\"]\n[TimeControl \"180+2\"]\n[UTCDate \"2013.02.05\"]",
             "1. d4 1-0",
@@ -355,13 +518,28 @@ fn a_selection_excludes_games() {
     ] {
         let book = contents(&book_of(&fixture, &pgn, options));
         let start = &book["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"];
-        assert_eq!(start.keys().cloned().collect::<Vec<_>>().join(" "), expected, "{options:?}");
+        assert_eq!(
+            start.keys().cloned().collect::<Vec<_>>().join(" "),
+            expected,
+            "{options:?}"
+        );
     }
-    let stats = shelfish(["stats", "--json", "-d", fixture.path("db").to_str().unwrap()]).succeeds();
+    let stats = shelfish([
+        "stats",
+        "--json",
+        "-d",
+        fixture.path("db").to_str().unwrap(),
+    ])
+    .succeeds();
     let stats: Value = serde_json::from_str(&stats).unwrap();
     let info = &stats["manifest"]["info"];
-    assert_eq!((&info["bots"], &info["games"], &info["max_plies"]), (&json!("none"), &json!("3"), &json!("50")));
-    fixture.book_build(&[&pgn], &["--ending", "stalemate"]).fails(&["nothing to write", "ending"]);
+    assert_eq!(
+        (&info["bots"], &info["games"], &info["max_plies"]),
+        (&json!("none"), &json!("3"), &json!("50"))
+    );
+    fixture
+        .book_build(&[&pgn], &["--ending", "stalemate"])
+        .fails(&["nothing to write", "ending"]);
 }
 
 #[test]
@@ -371,30 +549,63 @@ fn evaluations_and_games_are_distinguished() {
     let dump = fixture.file("dump.jsonl", sample());
     fixture.build_to("evals", &[&dump], &[]).succeeds();
     fixture.book_build_to("book", &[&pgn], &[]).succeeds();
-    fixture.book_build(&[&pgn, &dump], &[]).fails(&["dump.jsonl contains evaluations", "`shelfish build`"]);
-    fixture.build(&[&dump, &pgn], &[]).fails(&["games.pgn contains games", "`shelfish book build`"]);
-    fixture.build(&[&fixture.file("unnamed", "1. e4 e5 *")], &[]).fails(&["`shelfish book build`"]);
-    let [evals, book] = ["evals", "book"].map(|name| fixture.path(name).to_str().unwrap().to_owned());
-    fixture.book_build(&[&pgn], &["--base", &evals]).fails(&["\"evaluations\"", "\"moves\""]);
-    fixture.build(&[&dump], &["--base", &book]).fails(&["\"moves\"", "\"evaluations\""]);
-    fixture.build_to("book", &[&dump], &[]).fails(&["in the way"]);
+    fixture
+        .book_build(&[&pgn, &dump], &[])
+        .fails(&["dump.jsonl contains evaluations", "`shelfish build`"]);
+    fixture
+        .build(&[&dump, &pgn], &[])
+        .fails(&["games.pgn contains games", "`shelfish book build`"]);
+    fixture
+        .build(&[&fixture.file("unnamed", "1. e4 e5 *")], &[])
+        .fails(&["`shelfish book build`"]);
+    let [evals, book] =
+        ["evals", "book"].map(|name| fixture.path(name).to_str().unwrap().to_owned());
+    fixture
+        .book_build(&[&pgn], &["--base", &evals])
+        .fails(&["\"evaluations\"", "\"moves\""]);
+    fixture
+        .build(&[&dump], &["--base", &book])
+        .fails(&["\"moves\"", "\"evaluations\""]);
+    fixture
+        .build_to("book", &[&dump], &[])
+        .fails(&["in the way"]);
     let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
     shelfish(["lookup", "-d", &book, start]).fails(&["is a book"]);
     shelfish(["explore", "-d", &evals, start]).fails(&["is a database of evaluations"]);
-    for run in [fixture.build(&[&dump], &["--min-games", "2"]), fixture.book_build(&[&pgn], &["--min-depth", "2"])] {
+    for run in [
+        fixture.build(&[&dump], &["--min-games", "2"]),
+        fixture.book_build(&[&pgn], &["--min-depth", "2"]),
+    ] {
         assert_eq!(run.code, 2, "{}", run.err);
     }
-    assert!(shelfish(["stats", "--scan", "-d", &book]).succeeds().contains("moves"));
+    assert!(
+        shelfish(["stats", "--scan", "-d", &book])
+            .succeeds()
+            .contains("moves")
+    );
 }
 
 #[test]
 fn stats_report_the_same_columns_of_a_book_as_its_build() {
     let fixture = Fixture::new();
     let pgn = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/book/games.pgn");
-    let built: Value = serde_json::from_str(&fixture.book_build(&[&pgn], &["--json"]).succeeds()).unwrap();
-    let stats = shelfish(["stats", "--scan", "-q", "--json", "-d", fixture.path("db").to_str().unwrap()]).succeeds();
+    let built: Value =
+        serde_json::from_str(&fixture.book_build(&[&pgn], &["--json"]).succeeds()).unwrap();
+    let stats = shelfish([
+        "stats",
+        "--scan",
+        "-q",
+        "--json",
+        "-d",
+        fixture.path("db").to_str().unwrap(),
+    ])
+    .succeeds();
     let reported = &serde_json::from_str::<Value>(&stats).unwrap()["scan"]["columns"];
-    let columns = built["columns"].as_object().unwrap().iter().filter(|(name, _)| !name.is_empty());
+    let columns = built["columns"]
+        .as_object()
+        .unwrap()
+        .iter()
+        .filter(|(name, _)| !name.is_empty());
     assert!(columns.clone().any(|(_, bytes)| *bytes != 0));
     columns.for_each(|(name, bytes)| assert_eq!(reported[name], *bytes, "{name}"));
 }
@@ -407,31 +618,79 @@ fn explore_shows_moves_shares_and_evaluations() {
     let pgn = fixture.file("games.pgn", games);
     fixture.book_build_to("book", &[&pgn], &[]).succeeds();
     let after_e4 = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -";
-    let dump =
-        format!(r#"{{"fen":"{after_e4}","evals":[{{"pvs":[{{"cp":36,"line":"e7e5"}}],"knodes":1,"depth":26}}]}}"#);
-    fixture.build_to("evals", &[&fixture.file("dump.jsonl", dump)], &[]).succeeds();
-    let [book, evals] = ["book", "evals"].map(|name| fixture.path(name).to_str().unwrap().to_owned());
+    let dump = format!(
+        r#"{{"fen":"{after_e4}","evals":[{{"pvs":[{{"cp":36,"line":"e7e5"}}],"knodes":1,"depth":26}}]}}"#
+    );
+    fixture
+        .build_to("evals", &[&fixture.file("dump.jsonl", dump)], &[])
+        .succeeds();
+    let [book, evals] =
+        ["book", "evals"].map(|name| fixture.path(name).to_str().unwrap().to_owned());
     let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
-    let out = shelfish(["explore", "-d", &book, "--evals", &evals, "--json", start, "8/8/8/4k3/8/4K3/8/8 w - -"]);
-    let answers: Vec<Value> = out.succeeds().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let out = shelfish([
+        "explore",
+        "-d",
+        &book,
+        "--evals",
+        &evals,
+        "--json",
+        start,
+        "8/8/8/4k3/8/4K3/8/8 w - -",
+    ]);
+    let answers: Vec<Value> = out
+        .succeeds()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     let explored = &answers[0];
-    assert_eq!([&explored["white"], &explored["draws"], &explored["black"]], [&json!(1), &json!(2), &json!(2)]);
-    assert_eq!(explored["ended"], json!({"white": 0, "draws": 0, "black": 1}));
+    assert_eq!(
+        [&explored["white"], &explored["draws"], &explored["black"]],
+        [&json!(1), &json!(2), &json!(2)]
+    );
+    assert_eq!(
+        explored["ended"],
+        json!({"white": 0, "draws": 0, "black": 1})
+    );
     assert_eq!(
         explored["moves"][0],
         json!({"uci": "e2e4", "san": "e4", "white": 1, "draws": 1, "black": 1, "share": 0.6, "score": 0.5,
             "game": null, "opening": {"eco": "B00", "name": "King's Pawn Game"}, "evaluation": {"cp": 36, "depth": 26}})
     );
-    assert_eq!((&explored["moves"][1]["san"], &explored["moves"][1].get("evaluation")), (&json!("d4"), &None));
-    assert_eq!((&answers[1]["white"], &answers[1]["moves"]), (&json!(0), &json!([])), "no game reached it");
+    assert_eq!(
+        (
+            &explored["moves"][1]["san"],
+            &explored["moves"][1].get("evaluation")
+        ),
+        (&json!("d4"), &None)
+    );
+    assert_eq!(
+        (&answers[1]["white"], &answers[1]["moves"]),
+        (&json!(0), &json!([])),
+        "no game reached it"
+    );
     let out = shelfish(["explore", "-d", &book, "--evals", &evals, start]).succeeds();
     assert!(out.contains("+0.36") && out.contains("60.0%"), "{out}");
     let named = shelfish(["explore", "-d", &book, after_e4]).succeeds();
     assert!(named.contains("  B00 King's Pawn Game\n"), "{named}");
-    assert_eq!((&explored["opening"], &answers[1]["opening"]), (&Value::Null, &Value::Null));
+    assert_eq!(
+        (&explored["opening"], &answers[1]["opening"]),
+        (&Value::Null, &Value::Null)
+    );
     shelfish(["explore", "-d", &book, "nonsense"]).fails(&["nonsense"]);
     let run = shelfish(["explore", "-d", &book, "--json", "nonsense", start]);
-    let answers: Vec<Value> = run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!((run.code, answers.len(), &answers[0]["fen"]), (1, 2, &json!("nonsense")), "a line for each position");
-    assert!(answers[0]["error"].as_str().unwrap().contains("FEN") && answers[1].get("error").is_none(), "{}", run.out);
+    let answers: Vec<Value> = run
+        .out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(
+        (run.code, answers.len(), &answers[0]["fen"]),
+        (1, 2, &json!("nonsense")),
+        "a line for each position"
+    );
+    assert!(
+        answers[0]["error"].as_str().unwrap().contains("FEN") && answers[1].get("error").is_none(),
+        "{}",
+        run.out
+    );
 }

@@ -20,8 +20,12 @@ enum Place {
     Http,
 }
 
-const PLACES: [Place; 4] =
-    [Place::Store(Protocol::S3), Place::Store(Protocol::Google), Place::Store(Protocol::Azure), Place::Http];
+const PLACES: [Place; 4] = [
+    Place::Store(Protocol::S3),
+    Place::Store(Protocol::Google),
+    Place::Store(Protocol::Azure),
+    Place::Http,
+];
 
 impl Place {
     fn command(self, host: &HostileHost) -> Command {
@@ -68,49 +72,101 @@ fn bomb() -> Vec<u8> {
 
 const ANSWERS: [(Target, &str, Answer); 28] = [
     (Target::Manifest, "error with a huge length", |_, out| {
-        send_endlessly(out, "400 Bad Request\r\ncontent-length: 4611686018427387904\r\n")
+        send_endlessly(
+            out,
+            "400 Bad Request\r\ncontent-length: 4611686018427387904\r\n",
+        )
     }),
-    (Target::Manifest, "error in endless chunks", |_, out| send_chunks(out, "400 Bad Request\r\n")),
-    (Target::Manifest, "error without an end", |_, out| send_endlessly(out, "403 Forbidden\r\n")),
-    (Target::Manifest, "transient error with a huge length", |_, out| {
-        send_endlessly(out, "500 Oh\r\ncontent-length: 4611686018427387904\r\n")
+    (Target::Manifest, "error in endless chunks", |_, out| {
+        send_chunks(out, "400 Bad Request\r\n")
     }),
-    (Target::Manifest, "missing file in endless chunks", |_, out| send_chunks(out, "404 Not Found\r\n")),
+    (Target::Manifest, "error without an end", |_, out| {
+        send_endlessly(out, "403 Forbidden\r\n")
+    }),
+    (
+        Target::Manifest,
+        "transient error with a huge length",
+        |_, out| send_endlessly(out, "500 Oh\r\ncontent-length: 4611686018427387904\r\n"),
+    ),
+    (
+        Target::Manifest,
+        "missing file in endless chunks",
+        |_, out| send_chunks(out, "404 Not Found\r\n"),
+    ),
     (Target::Manifest, "error that expands entities", |_, out| {
-        let entity = |n: usize| format!("<!ENTITY a{} \"{}\">", n + 1, format!("&a{n};").repeat(10));
+        let entity =
+            |n: usize| format!("<!ENTITY a{} \"{}\">", n + 1, format!("&a{n};").repeat(10));
         let entities: String = (0..20).map(entity).collect();
-        let body = format!("<?xml version=\"1.0\"?><!DOCTYPE x [<!ENTITY a0 \"x\">{entities}]><x>&a20;</x>");
-        send(out, "400 Bad Request", "content-type: application/xml\r\n", body.as_bytes())
+        let body = format!(
+            "<?xml version=\"1.0\"?><!DOCTYPE x [<!ENTITY a0 \"x\">{entities}]><x>&a20;</x>"
+        );
+        send(
+            out,
+            "400 Bad Request",
+            "content-type: application/xml\r\n",
+            body.as_bytes(),
+        )
     }),
     (Target::Manifest, "manifest with a huge length", |_, out| {
-        send_endlessly(out, &format!("{}content-length: 4611686018427387904\r\n", whole()))
+        send_endlessly(
+            out,
+            &format!("{}content-length: 4611686018427387904\r\n", whole()),
+        )
     }),
-    (Target::Manifest, "manifest with an impossible length", |_, out| {
-        send_endlessly(out, &format!("{}content-length: 99999999999999999999999\r\n", whole()))
+    (
+        Target::Manifest,
+        "manifest with an impossible length",
+        |_, out| {
+            send_endlessly(
+                out,
+                &format!("{}content-length: 99999999999999999999999\r\n", whole()),
+            )
+        },
+    ),
+    (Target::Manifest, "manifest in endless chunks", |_, out| {
+        send_chunks(out, &whole())
     }),
-    (Target::Manifest, "manifest in endless chunks", |_, out| send_chunks(out, &whole())),
-    (Target::Manifest, "manifest in endless chunks with a small length", |_, out| {
-        send_chunks(out, &format!("{}content-length: 100\r\n", whole()))
-    }),
+    (
+        Target::Manifest,
+        "manifest in endless chunks with a small length",
+        |_, out| send_chunks(out, &format!("{}content-length: 100\r\n", whole())),
+    ),
     (Target::Manifest, "manifest in a huge chunk", |_, out| {
-        write!(out, "HTTP/1.1 {}transfer-encoding: chunked\r\n\r\n4000000000000000\r\n", whole())?;
+        write!(
+            out,
+            "HTTP/1.1 {}transfer-encoding: chunked\r\n\r\n4000000000000000\r\n",
+            whole()
+        )?;
         send_endlessly(out, "")
     }),
-    (Target::Manifest, "manifest without an end", |_, out| send_endlessly(out, &whole())),
+    (Target::Manifest, "manifest without an end", |_, out| {
+        send_endlessly(out, &whole())
+    }),
     (Target::Manifest, "manifest that breaks off", |_, out| {
         write!(out, "HTTP/1.1 {}content-length: 100\r\n\r\n{{", whole())
     }),
     (Target::Manifest, "manifest that drips", |_, out| {
         send_slowly(out, &format!("{}content-length: 1000000\r\n", whole()))
     }),
-    (Target::Manifest, "error that drips", |_, out| send_slowly(out, "400 Bad Request\r\ncontent-length: 1000000\r\n")),
-    (Target::Manifest, "nested JSON", |_, out| send(out, "200 OK", FILE, &vec![b'['; 8 << 20])),
+    (Target::Manifest, "error that drips", |_, out| {
+        send_slowly(out, "400 Bad Request\r\ncontent-length: 1000000\r\n")
+    }),
+    (Target::Manifest, "nested JSON", |_, out| {
+        send(out, "200 OK", FILE, &vec![b'['; 8 << 20])
+    }),
     (Target::Manifest, "compressed bomb", |_, out| {
-        send(out, "200 OK", &format!("{FILE}content-encoding: zstd\r\n"), &bomb())
+        send(
+            out,
+            "200 OK",
+            &format!("{FILE}content-encoding: zstd\r\n"),
+            &bomb(),
+        )
     }),
     (Target::Manifest, "silence", |_, out| send_nothing(out)),
     (Target::Manifest, "closed connection", |_, _| Ok(())),
-    (Target::Manifest, "endless header", |_, out| send_endlessly(out, "200 OK\r\nx: ")),
+    (Target::Manifest, "endless header", |_, out| {
+        send_endlessly(out, "200 OK\r\nx: ")
+    }),
     (Target::Manifest, "endless headers", |_, out| {
         write!(out, "HTTP/1.1 200 OK\r\n")?;
         loop {
@@ -118,22 +174,47 @@ const ANSWERS: [(Target, &str, Answer); 28] = [
         }
     }),
     (Target::Manifest, "redirection to itself", |request, out| {
-        send(out, "307 Temporary Redirect", &format!("location: {}\r\n", request.path), b"")
+        send(
+            out,
+            "307 Temporary Redirect",
+            &format!("location: {}\r\n", request.path),
+            b"",
+        )
     }),
     (Target::Shard, "range with a huge length", |request, out| {
-        send_endlessly(out, &format!("{}content-length: 4611686018427387904\r\n", partial(request)))
+        send_endlessly(
+            out,
+            &format!(
+                "{}content-length: 4611686018427387904\r\n",
+                partial(request)
+            ),
+        )
     }),
-    (Target::Shard, "range in endless chunks", |request, out| send_chunks(out, &partial(request))),
+    (Target::Shard, "range in endless chunks", |request, out| {
+        send_chunks(out, &partial(request))
+    }),
     (Target::Shard, "range with the maximum offset", |_, out| {
-        let headers = format!("{FILE}content-range: bytes 0-18446744073709551615/18446744073709551615\r\n");
+        let headers =
+            format!("{FILE}content-range: bytes 0-18446744073709551615/18446744073709551615\r\n");
         send(out, "206 Partial Content", &headers, b"x")
     }),
-    (Target::Shard, "endless file instead of a range", |_, out| send_endlessly(out, &whole())),
+    (
+        Target::Shard,
+        "endless file instead of a range",
+        |_, out| send_endlessly(out, &whole()),
+    ),
     (Target::Shard, "range that breaks off", |request, out| {
-        write!(out, "HTTP/1.1 {}content-length: 1000\r\n\r\nx", partial(request))
+        write!(
+            out,
+            "HTTP/1.1 {}content-length: 1000\r\n\r\nx",
+            partial(request)
+        )
     }),
     (Target::Shard, "error with a huge length", |_, out| {
-        send_endlessly(out, "400 Bad Request\r\ncontent-length: 4611686018427387904\r\n")
+        send_endlessly(
+            out,
+            "400 Bad Request\r\ncontent-length: 4611686018427387904\r\n",
+        )
     }),
 ];
 
@@ -162,9 +243,17 @@ fn host(fixture: &Fixture, target: Target, answer: Answer) -> (HostileHost, Arc<
 /// Runs a command that must fail with an error within the memory. Returns a description of any other end.
 fn unexpected(memory: u64, command: &Command) -> Option<String> {
     let (run, peak) = run_within(memory, command);
-    let is_error = run.code == 1 && run.err.starts_with("shelfish: ") && !run.err.contains("panicked");
+    let is_error =
+        run.code == 1 && run.err.starts_with("shelfish: ") && !run.err.contains("panicked");
     let beginning: String = run.err.chars().take(300).collect();
-    (!is_error).then(|| format!("exit code {}, {} MiB: {}{beginning}", run.code, peak >> 20, run.out))
+    (!is_error).then(|| {
+        format!(
+            "exit code {}, {} MiB: {}{beginning}",
+            run.code,
+            peak >> 20,
+            run.out
+        )
+    })
 }
 
 fn lookups_fail(place: Place) {
@@ -173,7 +262,16 @@ fn lookups_fail(place: Place) {
     for (target, name, answer) in ANSWERS {
         let (host, asked) = host(&fixture, target, answer);
         let mut lookup = place.command(&host);
-        let args = ["lookup", "--timeout", "1", "--cache-size", "0", "-d", &place.url(&host), START];
+        let args = [
+            "lookup",
+            "--timeout",
+            "1",
+            "--cache-size",
+            "0",
+            "-d",
+            &place.url(&host),
+            START,
+        ];
         let failure = unexpected(MEMORY, lookup.args(args));
         failures.extend(failure.map(|failure| format!("{name}: {failure}\n")));
         assert!(asked.load(SeqCst) > 0, "{name}: nothing was requested");
@@ -209,7 +307,14 @@ fn the_honest_answers_of_the_hostile_host_are_accepted() {
         let folder = folder.clone();
         let host = HostileHost::new(move |request, out| send_file(request, out, &folder));
         let mut lookup = place.command(&host);
-        lookup.args(["lookup", "--cache-size", "0", "-d", &place.url(&host), START]);
+        lookup.args([
+            "lookup",
+            "--cache-size",
+            "0",
+            "-d",
+            &place.url(&host),
+            START,
+        ]);
         let (run, peak) = run_within(MEMORY, &lookup);
         assert!(run.code == 0, "{place:?}: {} MiB: {}", peak >> 20, run.err);
     }
@@ -223,37 +328,67 @@ fn page(files: &str, next: &str) -> String {
 }
 
 fn send_page(out: &mut TcpStream, files: &str, next: &str) -> io::Result<()> {
-    send(out, "200 OK", "content-type: application/xml\r\n", page(files, next).as_bytes())
+    send(
+        out,
+        "200 OK",
+        "content-type: application/xml\r\n",
+        page(files, next).as_bytes(),
+    )
 }
 
 /// A file of a listing of S3 and Google.
 const LISTED: &str = "<Contents><Key>db/x</Key><Size>18446744073709551615</Size><LastModified>2026-11-03T10:00:00Z</LastModified></Contents>";
 
 const LISTINGS: [(Target, &str, Answer); 12] = [
-    (Target::Listing, "huge length", |_, out| send_endlessly(out, "200 OK\r\ncontent-length: 4611686018427387904\r\n")),
-    (Target::Listing, "endless chunks", |_, out| send_chunks(out, "200 OK\r\n")),
-    (Target::Listing, "error with a huge length", |_, out| {
-        send_endlessly(out, "400 Bad Request\r\ncontent-length: 4611686018427387904\r\n")
+    (Target::Listing, "huge length", |_, out| {
+        send_endlessly(out, "200 OK\r\ncontent-length: 4611686018427387904\r\n")
     }),
-    (Target::Listing, "error in endless chunks", |_, out| send_chunks(out, "403 Forbidden\r\n")),
+    (Target::Listing, "endless chunks", |_, out| {
+        send_chunks(out, "200 OK\r\n")
+    }),
+    (Target::Listing, "error with a huge length", |_, out| {
+        send_endlessly(
+            out,
+            "400 Bad Request\r\ncontent-length: 4611686018427387904\r\n",
+        )
+    }),
+    (Target::Listing, "error in endless chunks", |_, out| {
+        send_chunks(out, "403 Forbidden\r\n")
+    }),
     (Target::Listing, "page that breaks off", |_, out| {
-        write!(out, "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n<Result>")
+        write!(
+            out,
+            "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n<Result>"
+        )
     }),
     (Target::Listing, "endless pages", |_, out| {
         static PAGES: AtomicU64 = AtomicU64::new(0);
         send_page(out, "", &PAGES.fetch_add(1, SeqCst).to_string())
     }),
-    (Target::Listing, "the same page again", |_, out| send_page(out, "", "again")),
-    (Target::Listing, "huge token", |_, out| send_page(out, "", &"x".repeat(100_000))),
-    (Target::Listing, "many tags", |_, out| send_page(out, &(LISTED.to_owned() + &"<a/>".repeat(900_000)), "")),
+    (Target::Listing, "the same page again", |_, out| {
+        send_page(out, "", "again")
+    }),
+    (Target::Listing, "huge token", |_, out| {
+        send_page(out, "", &"x".repeat(100_000))
+    }),
+    (Target::Listing, "many tags", |_, out| {
+        send_page(out, &(LISTED.to_owned() + &"<a/>".repeat(900_000)), "")
+    }),
     (Target::Listing, "as many tags as allowed", |_, out| {
         send_page(out, &(LISTED.to_owned() + &"<a/>".repeat(131_000)), "")
     }),
-    (Target::Listing, "nested tags", |_, out| send_page(out, &"<a>".repeat(1_000_000), "")),
+    (Target::Listing, "nested tags", |_, out| {
+        send_page(out, &"<a>".repeat(1_000_000), "")
+    }),
     (Target::Upload, "huge name of an upload", |_, out| {
         let name = "x".repeat(200_000);
         let body = format!("<Result><UploadId>{name}</UploadId></Result>");
-        send(out, "200 OK", "content-type: application/xml\r\n", body.as_bytes())
+        send(
+            out,
+            "200 OK",
+            "content-type: application/xml\r\n",
+            body.as_bytes(),
+        )
     }),
 ];
 
@@ -275,7 +410,15 @@ fn publications_fail(protocol: Protocol) {
         });
         let mut publish = protocol.command(host.at);
         let db = fixture.path("db");
-        let args = ["publish", "--quiet", "--retries", "1", "--part-size", "4KiB", db.to_str().unwrap()];
+        let args = [
+            "publish",
+            "--quiet",
+            "--retries",
+            "1",
+            "--part-size",
+            "4KiB",
+            db.to_str().unwrap(),
+        ];
         let failure = unexpected(MEMORY, publish.args(args).arg(protocol.url("db")));
         failures.extend(failure.map(|failure| format!("{name}: {failure}\n")));
     }
@@ -302,18 +445,37 @@ fn impossible_sizes_in_a_listing_are_no_error_of_arithmetic() {
     let fixture = Fixture::of_sample();
     std::fs::create_dir(fixture.path("empty")).unwrap();
     let folder = fixture.path("empty");
-    let shard = |n: u32| LISTED.replace("db/x", &format!("db/{n:032x}.silo")).replace("2026-11", "2020-11");
+    let shard = |n: u32| {
+        LISTED
+            .replace("db/x", &format!("db/{n:032x}.silo"))
+            .replace("2026-11", "2020-11")
+    };
     let files: String = (0..9).map(shard).collect();
     let host = HostileHost::new(move |request, out| match request.is_listing() {
         true => send_page(out, &files, ""),
         false => send_file(request, out, &folder),
     });
     let db = fixture.path("db");
-    for (more, words) in [(&["--pages"][..], "a site may have"), (&["--prune"], "9 old files would be removed")] {
+    for (more, words) in [
+        (&["--pages"][..], "a site may have"),
+        (&["--prune"], "9 old files would be removed"),
+    ] {
         let mut publish = Protocol::S3.command(host.at);
-        publish.args(["publish", "--dry-run", db.to_str().unwrap(), &Protocol::S3.url("db")]).args(more);
+        publish
+            .args([
+                "publish",
+                "--dry-run",
+                db.to_str().unwrap(),
+                &Protocol::S3.url("db"),
+            ])
+            .args(more);
         let (run, _) = run_within(MEMORY, &publish);
-        assert!(run.out.contains(words) || run.err.contains(words), "{more:?}: {}{}", run.out, run.err);
+        assert!(
+            run.out.contains(words) || run.err.contains(words),
+            "{more:?}: {}{}",
+            run.out,
+            run.err
+        );
     }
 }
 
@@ -321,10 +483,14 @@ fn impossible_sizes_in_a_listing_are_no_error_of_arithmetic() {
 fn the_error_of_an_endless_list_names_its_limit() {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     fn file(name: &str) -> String {
-        LISTED.replace("db/x", name).replace("18446744073709551615", "1")
+        LISTED
+            .replace("db/x", name)
+            .replace("18446744073709551615", "1")
     }
     fn long_names(page: u64) -> String {
-        (0..1_000).map(|n| file(&format!("db/{:0900}", page * 1_000 + n))).collect()
+        (0..1_000)
+            .map(|n| file(&format!("db/{:0900}", page * 1_000 + n)))
+            .collect()
     }
     let fixture = Fixture::of_sample();
     std::fs::create_dir(fixture.path("empty")).unwrap();
@@ -333,7 +499,9 @@ fn the_error_of_an_endless_list_names_its_limit() {
     let pages: [(&str, Files); 4] = [
         ("more than 1000 pages", |_| String::new()),
         ("exceed 33554432 bytes", long_names),
-        ("contains a file twice", |page| file(&format!("db/{}", page % 50))),
+        ("contains a file twice", |page| {
+            file(&format!("db/{}", page % 50))
+        }),
         ("contains a file twice", |_| file("db/a") + &file("db/a")),
     ];
     for (words, files) in pages {
@@ -346,9 +514,19 @@ fn the_error_of_an_endless_list_names_its_limit() {
             false => send_file(request, out, &folder),
         });
         let mut publish = Protocol::S3.command(host.at);
-        publish.args(["publish", "--quiet", fixture.path("db").to_str().unwrap(), &Protocol::S3.url("db")]);
+        publish.args([
+            "publish",
+            "--quiet",
+            fixture.path("db").to_str().unwrap(),
+            &Protocol::S3.url("db"),
+        ]);
         let (run, peak) = run_within(2 * MEMORY, &publish);
-        assert!(run.code == 1 && run.err.contains(words), "{words}: {} MiB: {}", peak >> 20, run.err);
+        assert!(
+            run.code == 1 && run.err.contains(words),
+            "{words}: {} MiB: {}",
+            peak >> 20,
+            run.err
+        );
     }
 }
 
@@ -407,9 +585,13 @@ fn a_build_on_a_hostile_base_is_an_error() {
             None => send(out, "200 OK", FILE, &manifest),
             Some((first, last)) => {
                 let length = last + 1 - first;
-                let headers =
-                    format!("{FILE}content-range: bytes {first}-{last}/5324800000\r\ncontent-length: {length}\r\n");
-                write!(out, "HTTP/1.1 206 Partial Content\r\n{headers}connection: close\r\n\r\n")?;
+                let headers = format!(
+                    "{FILE}content-range: bytes {first}-{last}/5324800000\r\ncontent-length: {length}\r\n"
+                );
+                write!(
+                    out,
+                    "HTTP/1.1 206 Partial Content\r\n{headers}connection: close\r\n\r\n"
+                )?;
                 io::copy(&mut io::repeat(b'x').take(length), out).map(drop)
             }
         });
@@ -420,7 +602,9 @@ fn a_build_on_a_hostile_base_is_an_error() {
 
 /// Answers to requests for shards, which a long-running program must survive.
 fn attacks_on_shards() -> impl Iterator<Item = (Target, &'static str, Answer)> {
-    ANSWERS.into_iter().filter(|(target, ..)| *target == Target::Shard)
+    ANSWERS
+        .into_iter()
+        .filter(|(target, ..)| *target == Target::Shard)
 }
 
 #[test]
@@ -429,12 +613,37 @@ fn a_server_survives_a_hostile_store() {
     for (target, name, answer) in attacks_on_shards() {
         let (host, asked) = host(&fixture, target, answer);
         let mut serve = Protocol::S3.command(host.at);
-        serve.args(["serve", "--api", "--port", "0", "--cache-size", "0", &Protocol::S3.url("db")]);
-        let mut child = limited(128 << 20, &serve).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        serve.args([
+            "serve",
+            "--api",
+            "--port",
+            "0",
+            "--cache-size",
+            "0",
+            &Protocol::S3.url("db"),
+        ]);
+        let mut child = limited(128 << 20, &serve)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
         let mut url = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
-        let at = url.trim().trim_start_matches("http://").trim_end_matches('/').parse().unwrap();
-        let (status, ..) = http(at, "GET", &format!("/api/cloud-eval?fen={}", START.replace(' ', "%20")), &[], b"");
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut url)
+            .unwrap();
+        let at = url
+            .trim()
+            .trim_start_matches("http://")
+            .trim_end_matches('/')
+            .parse()
+            .unwrap();
+        let (status, ..) = http(
+            at,
+            "GET",
+            &format!("/api/cloud-eval?fen={}", START.replace(' ', "%20")),
+            &[],
+            b"",
+        );
         assert!(status >= 500 && asked.load(SeqCst) > 0, "{name}: {status}");
         assert_eq!(http(at, "GET", "/healthz", &[], b"").0, 200, "{name}");
         child.kill().unwrap();
@@ -457,9 +666,18 @@ fn an_engine_survives_a_hostile_store() {
             .unwrap();
         let mut input = child.stdin.take().unwrap();
         let url = Protocol::S3.url("db");
-        write!(input, "setoption name EvalDatabase value {url}\nposition startpos\ngo depth 3\n").unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-        assert!(lines.into_iter().any(|line| line.starts_with("bestmove ")), "{name}: no move");
+        write!(
+            input,
+            "setoption name EvalDatabase value {url}\nposition startpos\ngo depth 3\n"
+        )
+        .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap())
+            .lines()
+            .map_while(Result::ok);
+        assert!(
+            lines.into_iter().any(|line| line.starts_with("bestmove ")),
+            "{name}: no move"
+        );
         until("the engine reads the database", || asked.load(SeqCst) > 0);
         writeln!(input, "quit").unwrap();
         assert!(child.wait().unwrap().success(), "{name}");
@@ -470,7 +688,12 @@ fn an_engine_survives_a_hostile_store() {
 fn send_list(request: &Request, out: &mut TcpStream) -> io::Result<()> {
     match &*request.file() {
         "list.txt" => send(out, "200 OK", "", b"games_2013-01.pgn.zst\n"),
-        "sha256sums.txt" => send(out, "200 OK", "", format!("{}  games_2013-01.pgn.zst\n", "0".repeat(64)).as_bytes()),
+        "sha256sums.txt" => send(
+            out,
+            "200 OK",
+            "",
+            format!("{}  games_2013-01.pgn.zst\n", "0".repeat(64)).as_bytes(),
+        ),
         _ => send(out, "404 Not Found", "", b""),
     }
 }
@@ -478,13 +701,25 @@ fn send_list(request: &Request, out: &mut TcpStream) -> io::Result<()> {
 #[test]
 fn very_slow_or_broken_lists_and_downloads_end_with_an_error() {
     let fixture = Fixture::new();
-    let drips: Answer = |_, out| send_slowly(out, "200 OK\r\netag: \"e\"\r\ncontent-length: 1000000\r\n");
+    let drips: Answer =
+        |_, out| send_slowly(out, "200 OK\r\netag: \"e\"\r\ncontent-length: 1000000\r\n");
     let breaks: Answer = |request, out| {
         // Each connection breaks after one byte more.
         std::thread::sleep(std::time::Duration::from_millis(100));
-        let headers = format!("etag: \"e\"\r\ncontent-range: bytes {}-999999/1000000\r\n", request.first);
-        let status = if request.first > 0 { "206 Partial Content" } else { "200 OK" };
-        write!(out, "HTTP/1.1 {status}\r\n{headers}content-length: {}\r\n\r\nx", 1_000_000 - request.first)
+        let headers = format!(
+            "etag: \"e\"\r\ncontent-range: bytes {}-999999/1000000\r\n",
+            request.first
+        );
+        let status = if request.first > 0 {
+            "206 Partial Content"
+        } else {
+            "200 OK"
+        };
+        write!(
+            out,
+            "HTTP/1.1 {status}\r\n{headers}content-length: {}\r\n\r\nx",
+            1_000_000 - request.first
+        )
     };
     let retry_later: Answer = |_, out| send(out, "503 Busy", "retry-after: 600\r\n", b"");
     let book = fixture.path("book");
@@ -504,19 +739,59 @@ fn very_slow_or_broken_lists_and_downloads_end_with_an_error() {
         "--dump-list",
     ];
     for (name, file, answer, args, words) in [
-        ("dripping list", "list.txt", drips, &["dumps", "--timeout", "1", "--list"][..], "within 2 seconds"),
-        ("busy list", "list.txt", retry_later, &["dumps", "--timeout", "1", "--list"], "status 503"),
-        ("dripping checksums", "sha256sums.txt", drips, &["dumps", "--timeout", "1", "--list"], "sha256sums.txt"),
-        ("dripping dump", "games_2013-01.pgn.zst", drips, &build, "2 attempts"),
-        ("breaking dump", "games_2013-01.pgn.zst", breaks, &build, "2 attempts"),
+        (
+            "dripping list",
+            "list.txt",
+            drips,
+            &["dumps", "--timeout", "1", "--list"][..],
+            "within 2 seconds",
+        ),
+        (
+            "busy list",
+            "list.txt",
+            retry_later,
+            &["dumps", "--timeout", "1", "--list"],
+            "status 503",
+        ),
+        (
+            "dripping checksums",
+            "sha256sums.txt",
+            drips,
+            &["dumps", "--timeout", "1", "--list"],
+            "sha256sums.txt",
+        ),
+        (
+            "dripping dump",
+            "games_2013-01.pgn.zst",
+            drips,
+            &build,
+            "2 attempts",
+        ),
+        (
+            "breaking dump",
+            "games_2013-01.pgn.zst",
+            breaks,
+            &build,
+            "2 attempts",
+        ),
     ] {
         let host = HostileHost::new(move |request, out| match request.file() == file {
             true => answer(request, out),
             false => send_list(request, out),
         });
         let mut command = command();
-        let (run, _) = run_within(1 << 30, command.args(args).arg(format!("http://{}/list.txt", host.at)));
-        assert!(run.code == 1 && run.err.contains(words), "{name}: {}{}", run.out, run.err);
+        let (run, _) = run_within(
+            1 << 30,
+            command
+                .args(args)
+                .arg(format!("http://{}/list.txt", host.at)),
+        );
+        assert!(
+            run.code == 1 && run.err.contains(words),
+            "{name}: {}{}",
+            run.out,
+            run.err
+        );
     }
     // Sizes that do not arrive remain unknown.
     let host = HostileHost::new(|request, out| match &*request.method {
@@ -524,9 +799,21 @@ fn very_slow_or_broken_lists_and_downloads_end_with_an_error() {
         _ => send_list(request, out),
     });
     let mut dumps = command();
-    dumps.args(["dumps", "--json", "--timeout", "1", "--list", &format!("http://{}/list.txt", host.at)]);
+    dumps.args([
+        "dumps",
+        "--json",
+        "--timeout",
+        "1",
+        "--list",
+        &format!("http://{}/list.txt", host.at),
+    ]);
     let (run, _) = run_within(1 << 30, &dumps);
-    assert!(run.code == 0 && run.out.contains("\"bytes\":null"), "{}{}", run.out, run.err);
+    assert!(
+        run.code == 0 && run.out.contains("\"bytes\":null"),
+        "{}{}",
+        run.out,
+        run.err
+    );
 }
 
 #[test]
@@ -538,7 +825,11 @@ fn a_slow_but_steady_download_is_complete() {
     let file = zstd(&text);
     let host = HostileHost::new(move |request, out| match request.file() == "a.zst" {
         true => {
-            write!(out, "HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", file.len())?;
+            write!(
+                out,
+                "HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n",
+                file.len()
+            )?;
             // The whole takes several timeouts.
             file.chunks(file.len() / 30).try_for_each(|piece| {
                 std::thread::sleep(std::time::Duration::from_millis(150));
@@ -548,7 +839,9 @@ fn a_slow_but_steady_download_is_complete() {
         false => send(out, "404 Not Found", "", b""),
     });
     let url = format!("http://{}/a.zst", host.at);
-    fixture.build(&[std::path::Path::new(&url)], &["--timeout", "2"]).succeeds();
+    fixture
+        .build(&[std::path::Path::new(&url)], &["--timeout", "2"])
+        .succeeds();
     assert_eq!(fixture.files("db"), fixture.files("expected"));
 }
 
@@ -567,14 +860,21 @@ fn windows_of_zstd_fit_the_memory_of_a_build() {
     let build = |name: &str, bytes: Vec<u8>| {
         let dump = fixture.file(name, bytes);
         let mut build = command();
-        build.args(["build", "--quiet", "--max-memory", "64MiB", "-o"]).arg(fixture.path("db")).arg(dump);
+        build
+            .args(["build", "--quiet", "--max-memory", "64MiB", "-o"])
+            .arg(fixture.path("db"))
+            .arg(dump);
         run_within(1 << 30, &build)
     };
     let (run, _) = build("small", zstd_with_window(&text, 24));
     run.succeeds();
     let later = [zstd(&text), zstd_with_window(&noise, 27)].concat();
     for (name, bytes, words) in [
-        ("large", zstd_with_window(&noise, 27), ["134217728 bytes", "--max-memory"]),
+        (
+            "large",
+            zstd_with_window(&noise, 27),
+            ["134217728 bytes", "--max-memory"],
+        ),
         ("later", later, ["later", "too much memory"]),
     ] {
         let (run, peak) = build(name, bytes);

@@ -49,7 +49,9 @@ const UPDATE: Writer = Writer {
         fs::remove_dir_all(fixture.path("whole")).unwrap();
         fs::rename(few, fixture.path("source")).unwrap();
     },
-    args: &["build", "-q", "--base", "db", "--update", "source", "-o", "db"],
+    args: &[
+        "build", "-q", "--base", "db", "--update", "source", "-o", "db",
+    ],
     state: |dir| database(&dir.join("db")),
 };
 
@@ -74,9 +76,17 @@ const PUBLISH: Writer = Writer {
         }
         fs::remove_dir_all(fixture.path("whole")).unwrap();
         let [old, site] = ["old", "site"].map(|name| fixture.path(name));
-        shelfish(["publish".as_ref(), "-q".as_ref(), old.as_os_str(), site.as_os_str()]).succeeds();
+        shelfish([
+            "publish".as_ref(),
+            "-q".as_ref(),
+            old.as_os_str(),
+            site.as_os_str(),
+        ])
+        .succeeds();
     },
-    args: &["publish", "-q", "new", "site", "--prune", "--keep", "1", "--grace", "0s"],
+    args: &[
+        "publish", "-q", "new", "site", "--prune", "--keep", "1", "--grace", "0s",
+    ],
     state: |dir| database(&dir.join("site")),
 };
 
@@ -85,7 +95,10 @@ const REFRESH: Writer = Writer {
     before: |fixture| {
         let (few, most) = dumps(fixture);
         let options = "publish = ['--prune', '--keep', '1', '--grace', '0s']\n";
-        let config = fixture.file("refresh.toml", format!("sources = ['source']\nto = 'site'\n{options}"));
+        let config = fixture.file(
+            "refresh.toml",
+            format!("sources = ['source']\nto = 'site'\n{options}"),
+        );
         fs::rename(few, fixture.path("source")).unwrap();
         shelfish(["refresh".as_ref(), "-q".as_ref(), config.as_os_str()]).succeeds();
         fs::rename(most, fixture.path("source")).unwrap();
@@ -101,7 +114,18 @@ const EXTRACT: Writer = Writer {
         fixture.build_to("all", &[&most], &[]).succeeds();
         fixture.build(&[&few], &[]).succeeds();
     },
-    args: &["extract", "-q", "-d", "all", "-o", "db", "--max-plies", "12", "--start", START],
+    args: &[
+        "extract",
+        "-q",
+        "-d",
+        "all",
+        "-o",
+        "db",
+        "--max-plies",
+        "12",
+        "--start",
+        START,
+    ],
     state: |dir| database(&dir.join("db")),
 };
 
@@ -110,7 +134,15 @@ const LEARN: Writer = Writer {
     before: |fixture| {
         let (few, all) = games(fixture);
         let book = fixture.path("book.sqlite");
-        shelfish(["book", "learn", "-q", "--into", book.to_str().unwrap(), few.to_str().unwrap()]).succeeds();
+        shelfish([
+            "book",
+            "learn",
+            "-q",
+            "--into",
+            book.to_str().unwrap(),
+            few.to_str().unwrap(),
+        ])
+        .succeeds();
         fs::rename(all, fixture.path("source")).unwrap();
     },
     args: &["book", "learn", "-q", "--into", "book.sqlite", "source"],
@@ -122,8 +154,16 @@ const WRITERS: [Writer; 7] = [BUILD, UPDATE, BOOK, PUBLISH, REFRESH, EXTRACT, LE
 /// Writes a dump of the sample without a part of its positions, and a dump with most of its positions.
 fn dumps(fixture: &Fixture) -> (PathBuf, PathBuf) {
     let text = sample();
-    let few: String = text.lines().step_by(3).map(|line| format!("{line}\n")).collect();
-    let most: String = text.lines().skip(40).map(|line| format!("{line}\n")).collect();
+    let few: String = text
+        .lines()
+        .step_by(3)
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let most: String = text
+        .lines()
+        .skip(40)
+        .map(|line| format!("{line}\n"))
+        .collect();
     (fixture.file("few", few), fixture.file("most", most))
 }
 
@@ -132,23 +172,34 @@ fn games(fixture: &Fixture) -> (PathBuf, PathBuf) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../static-shards/famous.pgn");
     let text = fs::read_to_string(path).unwrap();
     let half = text.match_indices("[Event ").nth(4).unwrap().0;
-    (fixture.file("some-games", &text[..half]), fixture.file("all-games", &text))
+    (
+        fixture.file("some-games", &text[..half]),
+        fixture.file("all-games", &text),
+    )
 }
 
 /// Reads the manifest of a database and the files that it names. A missing file has no bytes.
 fn database(dir: &Path) -> State {
     let manifest = fs::read(dir.join(Manifest::FILE)).unwrap_or_default();
-    let Ok((parsed, _)) = shelfish_cli::system::manifest::parse_manifest(&manifest) else { return State::new() };
+    let Ok((parsed, _)) = shelfish_cli::system::manifest::parse_manifest(&manifest) else {
+        return State::new();
+    };
     let shards = parsed.shards().iter().map(|shard| shard.file.clone());
     let shards = shards.map(|name| (name.clone(), fs::read(dir.join(name)).unwrap_or_default()));
-    shards.chain([(Manifest::FILE.to_owned(), manifest)]).collect()
+    shards
+        .chain([(Manifest::FILE.to_owned(), manifest)])
+        .collect()
 }
 
 /// Reads the content of a learning book. A copy is read, because a reader of SQLite removes the journal of a killed process.
 fn learned(dir: &Path) -> State {
     let copy = tempfile::tempdir().unwrap();
     for entry in fs::read_dir(dir).unwrap().map(Result::unwrap) {
-        if entry.file_name().to_string_lossy().starts_with("book.sqlite") {
+        if entry
+            .file_name()
+            .to_string_lossy()
+            .starts_with("book.sqlite")
+        {
             fs::copy(entry.path(), copy.path().join(entry.file_name())).unwrap();
         }
     }
@@ -156,11 +207,20 @@ fn learned(dir: &Path) -> State {
     let rows = |query: &str| -> Vec<String> {
         let mut statement = book.prepare(query).unwrap();
         let row = |row: &rusqlite::Row<'_>| row.get(0);
-        statement.query_map([], row).unwrap().map(Result::unwrap).collect()
+        statement
+            .query_map([], row)
+            .unwrap()
+            .map(Result::unwrap)
+            .collect()
     };
-    let moves = rows("SELECT position || move || ' ' || frequency || wins || draws || losses FROM moves ORDER BY 1");
+    let moves = rows(
+        "SELECT position || move || ' ' || frequency || wins || draws || losses FROM moves ORDER BY 1",
+    );
     let games = rows("SELECT hex(hash) || sides FROM games ORDER BY 1");
-    State::from([("moves".to_owned(), moves.join("\n").into()), ("games".to_owned(), games.join("\n").into())])
+    State::from([
+        ("moves".to_owned(), moves.join("\n").into()),
+        ("games".to_owned(), games.join("\n").into()),
+    ])
 }
 
 /// Returns the paths of all files and folders below a folder.
@@ -168,7 +228,11 @@ fn tree(dir: &Path) -> Vec<PathBuf> {
     let mut paths = Vec::new();
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            paths.extend(tree(&entry.path()).into_iter().map(|path| Path::new(&entry.file_name()).join(path)));
+            paths.extend(
+                tree(&entry.path())
+                    .into_iter()
+                    .map(|path| Path::new(&entry.file_name()).join(path)),
+            );
         }
         paths.push(entry.file_name().into());
     }
@@ -205,8 +269,14 @@ impl Writer {
     /// Creates the command. The words before its arguments end with the path of the program.
     fn command_of(&self, words: &[impl AsRef<OsStr>], path: &Path) -> Command {
         let mut command = Command::new(&words[0]);
-        command.args(&words[1..]).args(self.args).current_dir(path).env("TMPDIR", path.join(TEMPORARY));
-        command.env("XDG_CACHE_HOME", "/dev/null/none").stdin(Stdio::null());
+        command
+            .args(&words[1..])
+            .args(self.args)
+            .current_dir(path)
+            .env("TMPDIR", path.join(TEMPORARY));
+        command
+            .env("XDG_CACHE_HOME", "/dev/null/none")
+            .stdin(Stdio::null());
         command
     }
 
@@ -222,8 +292,15 @@ impl Writer {
     #[track_caller]
     fn recovers(&self, path: &Path, reference: &Reference, what: &str) {
         run(&mut self.command(path)).succeeds();
-        assert!(self.state(path) == reference.new, "{what}: the next run leads to the new state");
-        assert_eq!(tree(path), reference.files, "{what}: nothing is left behind");
+        assert!(
+            self.state(path) == reference.new,
+            "{what}: the next run leads to the new state"
+        );
+        assert_eq!(
+            tree(path),
+            reference.files,
+            "{what}: nothing is left behind"
+        );
     }
 
     /// Runs the command undisturbed.
@@ -231,14 +308,29 @@ impl Writer {
         let place = self.workplace();
         let (old, files_before) = (self.state(&place.path), tree(&place.path));
         let start = Instant::now();
-        let mut child = self.command(&place.path).stdout(Stdio::null()).spawn().unwrap();
+        let mut child = self
+            .command(&place.path)
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
         let mut changes = Changes::of(&place.path);
         wait_for(&mut child, || changes.count() == usize::MAX);
         assert!(child.wait().unwrap().success(), "{}", self.name);
         let (time, changes) = (start.elapsed(), changes.count);
         let (new, files) = (self.state(&place.path), tree(&place.path));
-        assert!(!old.is_empty() && !new.is_empty() && old != new, "{} changes something", self.name);
-        Reference { old, new, files_before, files, time, changes }
+        assert!(
+            !old.is_empty() && !new.is_empty() && old != new,
+            "{} changes something",
+            self.name
+        );
+        Reference {
+            old,
+            new,
+            files_before,
+            files,
+            time,
+            changes,
+        }
     }
 }
 
@@ -262,7 +354,11 @@ struct Changes<'a> {
 
 impl Changes<'_> {
     fn of(dir: &Path) -> Changes<'_> {
-        Changes { dir, seen: tree(dir), count: 0 }
+        Changes {
+            dir,
+            seen: tree(dir),
+            count: 0,
+        }
     }
 
     /// Returns the number of changes so far.
@@ -279,7 +375,10 @@ impl Reference {
     #[track_caller]
     fn is_old(&self, state: &State, what: &str) -> bool {
         let is_old = *state == self.old;
-        assert!(is_old || *state == self.new, "{what}: readers find neither the old nor the new state");
+        assert!(
+            is_old || *state == self.new,
+            "{what}: readers find neither the old nor the new state"
+        );
         is_old
     }
 }
@@ -294,14 +393,19 @@ fn wait_for(child: &mut Child, mut is_moment: impl FnMut() -> bool) -> bool {
         if is_moment() {
             return false;
         }
-        assert!(start.elapsed() < Duration::from_secs(120), "the command takes two minutes");
+        assert!(
+            start.elapsed() < Duration::from_secs(120),
+            "the command takes two minutes"
+        );
         std::thread::yield_now();
     }
 }
 
 /// Returns the random generator of a test, whose seed is printed. `SHELFISH_SEED` repeats it.
 fn random(what: &str) -> fastrand::Rng {
-    let seed = std::env::var("SHELFISH_SEED").ok().and_then(|seed| seed.parse().ok());
+    let seed = std::env::var("SHELFISH_SEED")
+        .ok()
+        .and_then(|seed| seed.parse().ok());
     let random = seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);
     println!("{what}: SHELFISH_SEED={}", random.get_seed());
     random
@@ -316,13 +420,29 @@ fn kill(writer: Writer) {
     for n in 0..kills {
         let place = writer.workplace();
         let path = &place.path;
-        let (after, changes) = (reference.time.mul_f64(random.f64()), random.usize(1..=reference.changes.max(1)));
-        let what = format!("{} killed after {after:?} or {changes} changes", writer.name);
+        let (after, changes) = (
+            reference.time.mul_f64(random.f64()),
+            random.usize(1..=reference.changes.max(1)),
+        );
+        let what = format!(
+            "{} killed after {after:?} or {changes} changes",
+            writer.name
+        );
         let start = Instant::now();
-        let mut child = writer.command(path).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = writer
+            .command(path)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
         let mut counter = Changes::of(path);
-        let has_ended =
-            wait_for(&mut child, || if n % 2 == 0 { start.elapsed() >= after } else { counter.count() >= changes });
+        let has_ended = wait_for(&mut child, || {
+            if n % 2 == 0 {
+                start.elapsed() >= after
+            } else {
+                counter.count() >= changes
+            }
+        });
         child.kill().unwrap();
         child.wait().unwrap();
         ended += u32::from(has_ended);
@@ -330,7 +450,10 @@ fn kill(writer: Writer) {
         old += u32::from(is_old);
         writer.recovers(path, &reference, &what);
     }
-    println!("{}: {kills} kills; {old} left the old state, {ended} came after the end", writer.name);
+    println!(
+        "{}: {kills} kills; {old} left the old state, {ended} came after the end",
+        writer.name
+    );
 }
 
 #[test]
@@ -370,16 +493,26 @@ fn a_killed_learner_leaves_the_old_or_the_new_book() {
 
 /// System calls that change files or make changes durable.
 #[cfg(target_os = "linux")]
-const CALLS: &str =
-    "mkdir,mkdirat,rename,renameat,renameat2,link,linkat,unlink,unlinkat,rmdir,ftruncate,pwrite64,fsync,fdatasync";
+const CALLS: &str = "mkdir,mkdirat,rename,renameat,renameat2,link,linkat,unlink,unlinkat,rmdir,ftruncate,pwrite64,fsync,fdatasync";
 
 #[cfg(target_os = "linux")]
 impl Writer {
     /// Creates the command under `strace` with options. `strace` writes these calls to a log.
     fn traced(&self, path: &Path, log: &Path, options: &[&str]) -> Command {
         let trace = format!("trace={CALLS}");
-        let strace = ["strace", "-f", "-qq", "-o", log.to_str().unwrap(), "-e", &trace];
-        self.command_of(&[&strace, options, &[env!("CARGO_BIN_EXE_shelfish")]].concat(), path)
+        let strace = [
+            "strace",
+            "-f",
+            "-qq",
+            "-o",
+            log.to_str().unwrap(),
+            "-e",
+            &trace,
+        ];
+        self.command_of(
+            &[&strace, options, &[env!("CARGO_BIN_EXE_shelfish")]].concat(),
+            path,
+        )
     }
 }
 
@@ -387,7 +520,11 @@ impl Writer {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_command_killed_before_any_change_of_a_file_leaves_the_old_or_the_new_state() {
-    if !Command::new("strace").args(["-f", "-qq", "true"]).output().is_ok_and(|output| output.status.success()) {
+    if !Command::new("strace")
+        .args(["-f", "-qq", "true"])
+        .output()
+        .is_ok_and(|output| output.status.success())
+    {
         return skipped("`strace` is missing or may not trace; on Debian, install strace");
     }
     let logs = tempfile::tempdir().unwrap();
@@ -399,8 +536,15 @@ fn a_command_killed_before_any_change_of_a_file_leaves_the_old_or_the_new_state(
         let text = fs::read_to_string(&log).unwrap();
         let (mut kills, mut old) = (0, 0);
         for call in CALLS.split(',') {
-            let calls = text.lines().filter(|line| line.contains(&format!(" {call}("))).count();
-            let step = if is_long() { 1 } else { calls.div_ceil(2).max(1) };
+            let calls = text
+                .lines()
+                .filter(|line| line.contains(&format!(" {call}(")))
+                .count();
+            let step = if is_long() {
+                1
+            } else {
+                calls.div_ceil(2).max(1)
+            };
             // The last calls come first: a short run includes the end of the command.
             for n in (1..=calls).rev().step_by(step) {
                 let place = writer.workplace();
@@ -415,7 +559,10 @@ fn a_command_killed_before_any_change_of_a_file_leaves_the_old_or_the_new_state(
                 writer.recovers(path, &reference, &what);
             }
         }
-        println!("{}: {kills} kills before a call; {old} left the old state", writer.name);
+        println!(
+            "{}: {kills} kills before a call; {old} left the old state",
+            writer.name
+        );
         assert!(kills > 0, "{}", writer.name);
     }
 }
@@ -429,7 +576,10 @@ impl Disk {
     /// Mounts a disk. Reports the test as skipped if the user may not.
     fn mount() -> Option<Disk> {
         let dir = tempfile::tempdir().unwrap();
-        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=64m", "tmpfs"]).arg(dir.path()).output();
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=64m", "tmpfs"])
+            .arg(dir.path())
+            .output();
         if !mounted.is_ok_and(|output| output.status.success()) {
             skipped("a disk of its own needs the right to mount");
             return None;
@@ -444,12 +594,20 @@ impl Disk {
     /// Mounts the disk again with other options.
     fn remount(&self, options: &str) {
         let options = format!("remount,{options}");
-        assert!(Command::new("mount").args(["-o", &options]).arg(self.path()).status().unwrap().success());
+        assert!(
+            Command::new("mount")
+                .args(["-o", &options])
+                .arg(self.path())
+                .status()
+                .unwrap()
+                .success()
+        );
     }
 
     /// Returns the number of bytes in use.
     fn used(&self) -> u64 {
-        let [total, free] = [fs4::total_space(self.path()), fs4::free_space(self.path())].map(Result::unwrap);
+        let [total, free] =
+            [fs4::total_space(self.path()), fs4::free_space(self.path())].map(Result::unwrap);
         total - free
     }
 }
@@ -463,11 +621,25 @@ impl Drop for Disk {
 
 /// Asserts that a command failed for a reason, and that readers find the old state and no other files than before.
 #[track_caller]
-fn fails_without_a_trace(writer: &Writer, reference: &Reference, path: &Path, failed: Run, words: &[&str]) {
+fn fails_without_a_trace(
+    writer: &Writer,
+    reference: &Reference,
+    path: &Path,
+    failed: Run,
+    words: &[&str],
+) {
     let name = writer.name;
     assert_eq!(failed.code, 1, "{name}: {}{}", failed.out, failed.err);
-    assert!(words.iter().any(|word| failed.err.contains(word)), "{name}: expected one of {words:?}: {}", failed.err);
-    assert!(writer.state(path) == reference.old, "{name}: {}", failed.err);
+    assert!(
+        words.iter().any(|word| failed.err.contains(word)),
+        "{name}: expected one of {words:?}: {}",
+        failed.err
+    );
+    assert!(
+        writer.state(path) == reference.old,
+        "{name}: {}",
+        failed.err
+    );
     assert_eq!(tree(path), reference.files_before, "{name}: {}", failed.err);
 }
 
@@ -491,17 +663,35 @@ fn a_disk_that_is_full_at_any_stage_keeps_the_old_state() {
             }
             failures += 1;
             let words = ["disk is full", "No space left"];
-            assert!(full.code == 1 && words.iter().any(|word| full.err.contains(word)), "{}", full.err);
-            let is_named = ["db", "evals", "site", "book.sqlite"].iter().any(|name| full.err.contains(name));
+            assert!(
+                full.code == 1 && words.iter().any(|word| full.err.contains(word)),
+                "{}",
+                full.err
+            );
+            let is_named = ["db", "evals", "site", "book.sqlite"]
+                .iter()
+                .any(|name| full.err.contains(name));
             assert!(is_named, "{}", full.err);
             // A publication may fail to prune, after the new state is complete.
             reference.is_old(&writer.state(path), writer.name);
-            assert_eq!(tree(&path.join(TEMPORARY)), Vec::<PathBuf>::new(), "{}", full.err);
+            assert_eq!(
+                tree(&path.join(TEMPORARY)),
+                Vec::<PathBuf>::new(),
+                "{}",
+                full.err
+            );
             disk.remount("size=64m");
-            writer.recovers(path, &reference, &format!("{} after {free} bytes", writer.name));
+            writer.recovers(
+                path,
+                &reference,
+                &format!("{} after {free} bytes", writer.name),
+            );
             free = if is_long() { free + PAGE } else { free * 2 };
         }
-        println!("{}: failed {failures} times, with up to {free} free bytes", writer.name);
+        println!(
+            "{}: failed {failures} times, with up to {free} free bytes",
+            writer.name
+        );
         assert!(failures > 0, "{}", writer.name);
     }
 }
@@ -515,7 +705,13 @@ fn a_read_only_disk_keeps_the_old_state() {
         writer.fill(disk.path());
         disk.remount("ro");
         let failed = run(&mut writer.command(disk.path()));
-        fails_without_a_trace(&writer, &reference, disk.path(), failed, &["read-only", "readonly", "Read-only"]);
+        fails_without_a_trace(
+            &writer,
+            &reference,
+            disk.path(),
+            failed,
+            &["read-only", "readonly", "Read-only"],
+        );
     }
 }
 
@@ -528,7 +724,12 @@ fn a_folder_of_another_user_keeps_the_old_state() {
     let program = copied_program(&fixture);
     fs::set_permissions(fixture.dir.path(), PermissionsExt::from_mode(0o755)).unwrap();
     let nobody = ["--reuid=65534", "--regid=65534", "--clear-groups"];
-    if !Command::new("setpriv").args(nobody).arg("true").output().is_ok_and(|output| output.status.success()) {
+    if !Command::new("setpriv")
+        .args(nobody)
+        .arg("true")
+        .output()
+        .is_ok_and(|output| output.status.success())
+    {
         return skipped("`setpriv` needs the right to change the user");
     }
     for writer in WRITERS {
@@ -537,7 +738,12 @@ fn a_folder_of_another_user_keeps_the_old_state() {
         fs::set_permissions(&place.path, PermissionsExt::from_mode(0o755)).unwrap();
         let words = [&["setpriv"], &nobody[..], &[program.to_str().unwrap()]].concat();
         let failed = run(&mut writer.command_of(&words, &place.path));
-        let words = ["permission denied", "Permission denied", "readonly", "unable to open"];
+        let words = [
+            "permission denied",
+            "Permission denied",
+            "readonly",
+            "unable to open",
+        ];
         fails_without_a_trace(&writer, &reference, &place.path, failed, &words);
     }
 }
@@ -550,9 +756,19 @@ fn of_two_commands_at_once_one_succeeds_and_the_other_succeeds_or_leaves_no_trac
         for _ in 0..if is_long() { 30 } else { 3 } {
             let place = writer.workplace();
             let two: Vec<_> = (0..2)
-                .map(|_| writer.command(&place.path).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
+                .map(|_| {
+                    writer
+                        .command(&place.path)
+                        .stdout(Stdio::piped())
+                        .stderr(Stdio::piped())
+                        .spawn()
+                        .unwrap()
+                })
                 .collect();
-            let outputs: Vec<_> = two.into_iter().map(|child| child.wait_with_output().unwrap()).collect();
+            let outputs: Vec<_> = two
+                .into_iter()
+                .map(|child| child.wait_with_output().unwrap())
+                .collect();
             for output in outputs.iter().filter(|output| !output.status.success()) {
                 let error = String::from_utf8_lossy(&output.stderr);
                 assert!(
@@ -562,8 +778,16 @@ fn of_two_commands_at_once_one_succeeds_and_the_other_succeeds_or_leaves_no_trac
                 );
                 refused += 1;
             }
-            assert!(outputs.iter().any(|output| output.status.success()), "{}", writer.name);
-            assert!(writer.state(&place.path) == reference.new, "{}", writer.name);
+            assert!(
+                outputs.iter().any(|output| output.status.success()),
+                "{}",
+                writer.name
+            );
+            assert!(
+                writer.state(&place.path) == reference.new,
+                "{}",
+                writer.name
+            );
             assert_eq!(tree(&place.path), reference.files, "{}", writer.name);
         }
         println!("{}: {refused} were refused", writer.name);
@@ -574,22 +798,33 @@ fn of_two_commands_at_once_one_succeeds_and_the_other_succeeds_or_leaves_no_trac
 #[cfg(target_os = "linux")]
 fn faketime() -> Option<PathBuf> {
     let libraries = fs::read_dir("/usr/lib").into_iter().flatten().flatten();
-    libraries.map(|entry| entry.path().join("faketime/libfaketime.so.1")).find(|path| path.is_file())
+    libraries
+        .map(|entry| entry.path().join("faketime/libfaketime.so.1"))
+        .find(|path| path.is_file())
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_clock_that_jumps_does_not_change_the_result() {
-    let Some(library) = faketime() else { return skipped("libfaketime is missing; on Debian, install faketime") };
+    let Some(library) = faketime() else {
+        return skipped("libfaketime is missing; on Debian, install faketime");
+    };
     for writer in WRITERS {
         let reference = writer.reference();
         let place = writer.workplace();
         let clock = tempfile::NamedTempFile::new().unwrap();
         let mut command = writer.command(&place.path);
-        command.env("LD_PRELOAD", &library).env("FAKETIME_TIMESTAMP_FILE", clock.path()).env("FAKETIME_NO_CACHE", "1");
+        command
+            .env("LD_PRELOAD", &library)
+            .env("FAKETIME_TIMESTAMP_FILE", clock.path())
+            .env("FAKETIME_NO_CACHE", "1");
         command.env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
         fs::write(clock.path(), "+0\n").unwrap();
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = command
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         // Each change of a file is followed by a jump, forwards or backwards.
         let jumps = ["-400d\n", "+3000d\n", "-9000d\n", "+0\n"].iter().cycle();
         let (mut jumps, mut seen) = (jumps, Vec::new());
@@ -602,8 +837,17 @@ fn a_clock_that_jumps_does_not_change_the_result() {
             false
         });
         let output = child.wait_with_output().unwrap();
-        assert!(output.status.success(), "{}: {}", writer.name, String::from_utf8_lossy(&output.stderr));
-        assert!(writer.state(&place.path) == reference.new, "{}", writer.name);
+        assert!(
+            output.status.success(),
+            "{}: {}",
+            writer.name,
+            String::from_utf8_lossy(&output.stderr)
+        );
+        assert!(
+            writer.state(&place.path) == reference.new,
+            "{}",
+            writer.name
+        );
         assert_eq!(tree(&place.path), reference.files, "{}", writer.name);
     }
 }

@@ -19,7 +19,10 @@ use crate::common::*;
 
 /// Returns the path of a question for the start position, with a different text for each number.
 fn question(number: usize) -> String {
-    format!("/api/cloud-eval?fen={}&n={number}", START.replace(' ', "%20"))
+    format!(
+        "/api/cloud-eval?fen={}&n={number}",
+        START.replace(' ', "%20")
+    )
 }
 
 /// Malformed requests, and the statuses with which they may be answered. A connection may always be closed.
@@ -28,31 +31,126 @@ fn malformed() -> Vec<(&'static str, Vec<u8>, &'static [u16])> {
     let many: String = (0..200).map(|n| format!("x-{n}: y\r\n")).collect();
     let ok = "GET /healthz HTTP/1.1\r\nhost: x\r\n";
     vec![
-        ("unknown method", text("BREW /healthz HTTP/1.1\r\nhost: x\r\n\r\n"), &[405]),
-        ("method with a space", text("GE T /healthz HTTP/1.1\r\nhost: x\r\n\r\n"), &[400]),
-        ("method with a control character", b"G\x01ET /healthz HTTP/1.1\r\nhost: x\r\n\r\n".to_vec(), &[400]),
-        ("empty line instead of a request", text("\r\n\r\n\r\n\r\n\0"), &[400]),
+        (
+            "unknown method",
+            text("BREW /healthz HTTP/1.1\r\nhost: x\r\n\r\n"),
+            &[405],
+        ),
+        (
+            "method with a space",
+            text("GE T /healthz HTTP/1.1\r\nhost: x\r\n\r\n"),
+            &[400],
+        ),
+        (
+            "method with a control character",
+            b"G\x01ET /healthz HTTP/1.1\r\nhost: x\r\n\r\n".to_vec(),
+            &[400],
+        ),
+        (
+            "empty line instead of a request",
+            text("\r\n\r\n\r\n\r\n\0"),
+            &[400],
+        ),
         ("no host", text("GET /healthz HTTP/1.1\r\n\r\n"), &[400]),
-        ("two hosts", text("GET /healthz HTTP/1.1\r\nhost: x\r\nhost: y\r\n\r\n"), &[400]),
+        (
+            "two hosts",
+            text("GET /healthz HTTP/1.1\r\nhost: x\r\nhost: y\r\n\r\n"),
+            &[400],
+        ),
         ("no path", text("GET HTTP/1.1\r\nhost: x\r\n\r\n"), &[400]),
-        ("path without a slash", text("GET healthz HTTP/1.1\r\nhost: x\r\n\r\n"), &[400]),
-        ("asterisk", text("OPTIONS * HTTP/1.1\r\nhost: x\r\n\r\n"), &[400]),
-        ("path with a NUL", b"GET /healthz\0 HTTP/1.1\r\nhost: x\r\n\r\n".to_vec(), &[400]),
-        ("header with a NUL", b"GET /healthz HTTP/1.1\r\nhost: x\r\na: b\0c\r\n\r\n".to_vec(), &[400]),
-        ("header name with a NUL", b"GET /healthz HTTP/1.1\r\nhost: x\r\na\0: b\r\n\r\n".to_vec(), &[400]),
-        ("header without a colon", text("GET /healthz HTTP/1.1\r\nhost: x\r\nabc\r\n\r\n"), &[400]),
-        ("header name with a space", text("GET /healthz HTTP/1.1\r\nhost: x\r\na : b\r\n\r\n"), &[400]),
-        ("folded header", text("GET /healthz HTTP/1.1\r\nhost: x\r\na: b\r\n c\r\n\r\n"), &[400]),
-        ("carriage return alone", text("GET /healthz HTTP/1.1\rhost: x\r\r"), &[400]),
-        ("huge header", text(&format!("{ok}a: {}\r\n\r\n", "b".repeat(1 << 20))), &[431]),
-        ("huge header name", text(&format!("{ok}{}: b\r\n\r\n", "a".repeat(1 << 20))), &[431, 400]),
+        (
+            "path without a slash",
+            text("GET healthz HTTP/1.1\r\nhost: x\r\n\r\n"),
+            &[400],
+        ),
+        (
+            "asterisk",
+            text("OPTIONS * HTTP/1.1\r\nhost: x\r\n\r\n"),
+            &[400],
+        ),
+        (
+            "path with a NUL",
+            b"GET /healthz\0 HTTP/1.1\r\nhost: x\r\n\r\n".to_vec(),
+            &[400],
+        ),
+        (
+            "header with a NUL",
+            b"GET /healthz HTTP/1.1\r\nhost: x\r\na: b\0c\r\n\r\n".to_vec(),
+            &[400],
+        ),
+        (
+            "header name with a NUL",
+            b"GET /healthz HTTP/1.1\r\nhost: x\r\na\0: b\r\n\r\n".to_vec(),
+            &[400],
+        ),
+        (
+            "header without a colon",
+            text("GET /healthz HTTP/1.1\r\nhost: x\r\nabc\r\n\r\n"),
+            &[400],
+        ),
+        (
+            "header name with a space",
+            text("GET /healthz HTTP/1.1\r\nhost: x\r\na : b\r\n\r\n"),
+            &[400],
+        ),
+        (
+            "folded header",
+            text("GET /healthz HTTP/1.1\r\nhost: x\r\na: b\r\n c\r\n\r\n"),
+            &[400],
+        ),
+        (
+            "carriage return alone",
+            text("GET /healthz HTTP/1.1\rhost: x\r\r"),
+            &[400],
+        ),
+        (
+            "huge header",
+            text(&format!("{ok}a: {}\r\n\r\n", "b".repeat(1 << 20))),
+            &[431],
+        ),
+        (
+            "huge header name",
+            text(&format!("{ok}{}: b\r\n\r\n", "a".repeat(1 << 20))),
+            &[431, 400],
+        ),
         ("many headers", text(&format!("{ok}{many}\r\n")), &[431]),
-        ("huge URL", text(&format!("GET /{} HTTP/1.1\r\nhost: x\r\n\r\n", "a".repeat(1 << 20))), &[414, 431]),
-        ("two lengths", text(&format!("{ok}content-length: 0\r\ncontent-length: 5\r\n\r\nabcde")), &[400, 413]),
-        ("list of lengths", text(&format!("{ok}content-length: 5, 5\r\n\r\nabcde")), &[400, 413]),
-        ("negative length", text(&format!("{ok}content-length: -1\r\n\r\n")), &[400]),
-        ("length with a sign", text(&format!("{ok}content-length: +0\r\n\r\n")), &[400, 413]),
-        ("huge length", text(&format!("{ok}content-length: 99999999999999999999999\r\n\r\n")), &[400]),
+        (
+            "huge URL",
+            text(&format!(
+                "GET /{} HTTP/1.1\r\nhost: x\r\n\r\n",
+                "a".repeat(1 << 20)
+            )),
+            &[414, 431],
+        ),
+        (
+            "two lengths",
+            text(&format!(
+                "{ok}content-length: 0\r\ncontent-length: 5\r\n\r\nabcde"
+            )),
+            &[400, 413],
+        ),
+        (
+            "list of lengths",
+            text(&format!("{ok}content-length: 5, 5\r\n\r\nabcde")),
+            &[400, 413],
+        ),
+        (
+            "negative length",
+            text(&format!("{ok}content-length: -1\r\n\r\n")),
+            &[400],
+        ),
+        (
+            "length with a sign",
+            text(&format!("{ok}content-length: +0\r\n\r\n")),
+            &[400, 413],
+        ),
+        (
+            "huge length",
+            text(&format!(
+                "{ok}content-length: 99999999999999999999999\r\n\r\n"
+            )),
+            &[400],
+        ),
         (
             "length and chunks",
             text(&format!(
@@ -69,25 +167,67 @@ fn malformed() -> Vec<(&'static str, Vec<u8>, &'static [u16])> {
         ),
         (
             "chunks with a space in the name",
-            text(&format!("{ok}transfer-encoding : chunked\r\n\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nhost: x\r\n\r\n")),
+            text(&format!(
+                "{ok}transfer-encoding : chunked\r\n\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nhost: x\r\n\r\n"
+            )),
             &[400],
         ),
-        ("endless chunk", text(&format!("{ok}transfer-encoding: chunked\r\n\r\nffffffffffffffff\r\nx")), &[400, 413]),
-        ("broken chunk", text(&format!("{ok}transfer-encoding: chunked\r\n\r\nzz\r\n")), &[400, 413]),
+        (
+            "endless chunk",
+            text(&format!(
+                "{ok}transfer-encoding: chunked\r\n\r\nffffffffffffffff\r\nx"
+            )),
+            &[400, 413],
+        ),
+        (
+            "broken chunk",
+            text(&format!("{ok}transfer-encoding: chunked\r\n\r\nzz\r\n")),
+            &[400, 413],
+        ),
         ("HTTP/0.9", text("GET /healthz\r\n"), &[400]),
-        ("HTTP/1.2", text("GET /healthz HTTP/1.2\r\nhost: x\r\n\r\n"), &[400, 505]),
-        ("HTTP/2", text("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), &[400, 505]),
-        ("HTTP/9.9", text("GET /healthz HTTP/9.9\r\nhost: x\r\n\r\n"), &[400, 505]),
-        ("lower case http", text("GET /healthz http/1.1\r\nhost: x\r\n\r\n"), &[400]),
-        ("hello of TLS", [&b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"[..], &[7; 64]].concat(), &[400]),
+        (
+            "HTTP/1.2",
+            text("GET /healthz HTTP/1.2\r\nhost: x\r\n\r\n"),
+            &[400, 505],
+        ),
+        (
+            "HTTP/2",
+            text("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+            &[400, 505],
+        ),
+        (
+            "HTTP/9.9",
+            text("GET /healthz HTTP/9.9\r\nhost: x\r\n\r\n"),
+            &[400, 505],
+        ),
+        (
+            "lower case http",
+            text("GET /healthz http/1.1\r\nhost: x\r\n\r\n"),
+            &[400],
+        ),
+        (
+            "hello of TLS",
+            [
+                &b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"[..],
+                &[7; 64],
+            ]
+            .concat(),
+            &[400],
+        ),
         ("hello of SSH", text("SSH-2.0-OpenSSH_9.9\r\n"), &[400]),
         ("request of Redis", text("*1\r\n$4\r\nPING\r\n"), &[400]),
-        ("CONNECT", text("CONNECT example.org:443 HTTP/1.1\r\nhost: example.org:443\r\n\r\n"), &[400, 404, 405]),
+        (
+            "CONNECT",
+            text("CONNECT example.org:443 HTTP/1.1\r\nhost: example.org:443\r\n\r\n"),
+            &[400, 404, 405],
+        ),
         ("NULs", vec![0; 10_000], &[400]),
         ("bytes above ASCII", vec![0xff; 10_000], &[400]),
         (
             "upgrade to HTTP/2",
-            text(&format!("{ok}connection: upgrade, http2-settings\r\nupgrade: h2c\r\n\r\n")),
+            text(&format!(
+                "{ok}connection: upgrade, http2-settings\r\nupgrade: h2c\r\n\r\n"
+            )),
             &[200],
         ),
     ]
@@ -101,7 +241,8 @@ fn malformed_requests_are_refused_and_others_are_answered() {
     for (name, request, expected) in malformed() {
         let answer = server.exchange(&request);
         let found = status(&answer);
-        let is_expected = answer.is_empty() || found.is_some_and(|status| expected.contains(&status));
+        let is_expected =
+            answer.is_empty() || found.is_some_and(|status| expected.contains(&status));
         if !is_expected || answer.matches("HTTP/1.").count() > 1 {
             failures.push(format!("{name}: {answer:?}\n"));
         }
@@ -144,7 +285,11 @@ fn arbitrary_bytes_are_answered_by_http_or_by_a_closed_connection() {
     // A request that is not complete takes the whole time for it, so that the cases run side by side.
     let cases = if is_long() { 4_000 } else { 300 };
     let run = |seed: u64| {
-        let config = Config { cases: cases / 10, failure_persistence: None, ..Config::default() };
+        let config = Config {
+            cases: cases / 10,
+            failure_persistence: None,
+            ..Config::default()
+        };
         let random = proptest::test_runner::TestRng::from_seed(
             proptest::test_runner::RngAlgorithm::ChaCha,
             &[[seed as u8; 16], [7; 16]].concat(),
@@ -156,7 +301,10 @@ fn arbitrary_bytes_are_answered_by_http_or_by_a_closed_connection() {
                 // No more bytes follow.
                 let _ = stream.shutdown(std::net::Shutdown::Write);
                 let answer = rest(&mut stream);
-                prop_assert!(answer.is_empty() || status(&answer).is_some_and(|status| (100..=505).contains(&status)));
+                prop_assert!(
+                    answer.is_empty()
+                        || status(&answer).is_some_and(|status| (100..=505).contains(&status))
+                );
                 Ok(())
             })
             .unwrap();
@@ -174,22 +322,80 @@ fn long_urls_large_heads_and_bodies_have_their_statuses() {
     };
     let question = question(0);
     for (path, more, body, expected, words) in [
-        (format!("{question}&x={}", "y".repeat(300)), "", "", 414, "at most 300 bytes"),
-        (question.clone(), &*format!("a: {}\r\n", "b".repeat(9_000)), "", 431, ""),
-        (question.clone(), "content-length: 5\r\n", "abcde", 413, "without a body"),
-        (question.clone(), "content-length: 99999999999\r\n", "abcde", 413, "without a body"),
-        (question.clone(), "content-length: 5\r\nexpect: 100-continue\r\n", "", 413, "without a body"),
-        (question.clone(), "transfer-encoding: chunked\r\n", "5\r\nabcde\r\n0\r\n\r\n", 413, "without a body"),
-        (question.clone(), "content-length: 0\r\nconnection: close\r\n", "", 200, "\"depth\""),
-        (format!("{question}&x={}", "y".repeat(100)), "connection: close\r\n", "", 200, "\"depth\""),
+        (
+            format!("{question}&x={}", "y".repeat(300)),
+            "",
+            "",
+            414,
+            "at most 300 bytes",
+        ),
+        (
+            question.clone(),
+            &*format!("a: {}\r\n", "b".repeat(9_000)),
+            "",
+            431,
+            "",
+        ),
+        (
+            question.clone(),
+            "content-length: 5\r\n",
+            "abcde",
+            413,
+            "without a body",
+        ),
+        (
+            question.clone(),
+            "content-length: 99999999999\r\n",
+            "abcde",
+            413,
+            "without a body",
+        ),
+        (
+            question.clone(),
+            "content-length: 5\r\nexpect: 100-continue\r\n",
+            "",
+            413,
+            "without a body",
+        ),
+        (
+            question.clone(),
+            "transfer-encoding: chunked\r\n",
+            "5\r\nabcde\r\n0\r\n\r\n",
+            413,
+            "without a body",
+        ),
+        (
+            question.clone(),
+            "content-length: 0\r\nconnection: close\r\n",
+            "",
+            200,
+            "\"depth\"",
+        ),
+        (
+            format!("{question}&x={}", "y".repeat(100)),
+            "connection: close\r\n",
+            "",
+            200,
+            "\"depth\"",
+        ),
     ] {
         let answer = ask(&path, more, body);
-        assert!(status(&answer) == Some(expected) && answer.contains(words), "{expected}: {answer}");
-        assert_eq!(answer.matches("HTTP/1.").count(), 1, "the connection is closed: {answer}");
+        assert!(
+            status(&answer) == Some(expected) && answer.contains(words),
+            "{expected}: {answer}"
+        );
+        assert_eq!(
+            answer.matches("HTTP/1.").count(),
+            1,
+            "the connection is closed: {answer}"
+        );
     }
     // The limit of hyper, beyond the buffer for a head.
     let answer = ask(&format!("/{}", "a".repeat(100_000)), "", "");
-    assert!(answer.is_empty() || matches!(status(&answer), Some(414 | 431)), "{answer}");
+    assert!(
+        answer.is_empty() || matches!(status(&answer), Some(414 | 431)),
+        "{answer}"
+    );
 }
 
 /// Returns whether the server closed a connection.
@@ -220,11 +426,18 @@ fn clients_that_send_a_byte_at_a_time_are_disconnected_and_others_are_answered()
         let begin = Instant::now();
         assert_eq!(server.get(&question(turn)).0, 200);
         // The machine may be busy, but no answer waits for the slow clients.
-        assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
+        assert!(
+            begin.elapsed() < Duration::from_secs(10),
+            "{:?}",
+            begin.elapsed()
+        );
         turn += 1;
         slow.is_empty()
     });
-    assert!(first.is_some_and(|first| first >= Duration::from_millis(1900)), "{first:?}");
+    assert!(
+        first.is_some_and(|first| first >= Duration::from_millis(1900)),
+        "{first:?}"
+    );
 }
 
 #[test]
@@ -234,7 +447,10 @@ fn an_idle_connection_is_closed_after_the_time_for_a_head() {
     let mut kept = server.connect();
     write!(kept, "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
     let answer = rest(&mut kept);
-    assert!(status(&answer) == Some(200) && answer.ends_with("ok\n"), "{answer}");
+    assert!(
+        status(&answer) == Some(200) && answer.ends_with("ok\n"),
+        "{answer}"
+    );
     assert_eq!(rest(&mut server.connect()), "");
 }
 
@@ -255,16 +471,25 @@ fn a_connection_beyond_the_limit_closes_the_one_that_waited_longest() {
     let (first, last) = idle.split_at_mut(1);
     let mut ending = Vec::new();
     first[0].read_to_end(&mut ending).unwrap();
-    assert!(ending.ends_with(b"ok\n"), "{:?}", String::from_utf8_lossy(&ending));
+    assert!(
+        ending.ends_with(b"ok\n"),
+        "{:?}",
+        String::from_utf8_lossy(&ending)
+    );
     let last = last.last_mut().unwrap();
-    write!(last, "GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").unwrap();
+    write!(
+        last,
+        "GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"
+    )
+    .unwrap();
     assert_eq!(rest(last).matches("HTTP/1.1 200").count(), 1);
 }
 
 /// Permits `wanted` open files in this process. Returns whether the system allows so many.
 fn may_open(wanted: u64) -> bool {
     let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
-    let is_possible = hard >= wanted && setrlimit(Resource::RLIMIT_NOFILE, soft.max(wanted), hard).is_ok();
+    let is_possible =
+        hard >= wanted && setrlimit(Resource::RLIMIT_NOFILE, soft.max(wanted), hard).is_ok();
     if !is_possible {
         skipped(&format!("this process may open {hard} files, not {wanted}"));
     }
@@ -278,7 +503,10 @@ fn ten_thousand_idle_connections_leave_the_server_its_answers_and_its_memory() {
         return;
     }
     let fixture = Fixture::of_sample();
-    let server = Server::of(&fixture, &["--head-timeout", "10m", "--max-connections", "20000"]);
+    let server = Server::of(
+        &fixture,
+        &["--head-timeout", "10m", "--max-connections", "20000"],
+    );
     assert_eq!(server.get(&question(0)).0, 200);
     let before = current_memory(server.child.id()).unwrap();
     let mut idle = Vec::new();
@@ -286,7 +514,9 @@ fn ten_thousand_idle_connections_leave_the_server_its_answers_and_its_memory() {
         let mut stream = server.connect();
         // Every other connection is silent.
         if number % 2 == 0 {
-            stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n").unwrap();
+            stream
+                .write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n")
+                .unwrap();
         }
         idle.push(stream);
         if number % 100 == 0 {
@@ -295,7 +525,10 @@ fn ten_thousand_idle_connections_leave_the_server_its_answers_and_its_memory() {
     }
     let after = current_memory(server.child.id()).unwrap();
     let each = after.saturating_sub(before) / count as u64;
-    println!("{count} idle connections: {} MiB more, {each} bytes each", (after - before) >> 20);
+    println!(
+        "{count} idle connections: {} MiB more, {each} bytes each",
+        (after - before) >> 20
+    );
     assert!(each < 32 << 10, "{each} bytes for each connection");
     let last = idle.iter_mut().step_by(2).last().unwrap();
     last.write_all(b"connection: close\r\n\r\n").unwrap();
@@ -314,7 +547,15 @@ fn a_client_that_does_not_read_a_large_answer_is_disconnected() {
         stream.take_error().unwrap().is_some()
     });
     // A client that reads gets everything.
-    assert_eq!(server.get("/large").1.split("\r\n\r\n").nth(1).map(str::len), Some(32 << 20));
+    assert_eq!(
+        server
+            .get("/large")
+            .1
+            .split("\r\n\r\n")
+            .nth(1)
+            .map(str::len),
+        Some(32 << 20)
+    );
 }
 
 /// Host of a fixture that answers requests for shards only while its gate is open.
@@ -327,17 +568,28 @@ struct GatedHost {
 
 impl GatedHost {
     fn new(fixture: &Fixture) -> GatedHost {
-        let (gate, waiting) = (Arc::new((Mutex::new(false), Condvar::new())), Arc::new(AtomicUsize::new(0)));
+        let (gate, waiting) = (
+            Arc::new((Mutex::new(false), Condvar::new())),
+            Arc::new(AtomicUsize::new(0)),
+        );
         let (folder, at_gate, count) = (fixture.path("db"), gate.clone(), waiting.clone());
         let host = HostileHost::new(move |request, out| {
             if request.range.is_some() {
                 count.fetch_add(1, SeqCst);
                 let (is_open, changed) = &*at_gate;
-                drop(changed.wait_while(is_open.lock().unwrap(), |is_open| !*is_open).unwrap());
+                drop(
+                    changed
+                        .wait_while(is_open.lock().unwrap(), |is_open| !*is_open)
+                        .unwrap(),
+                );
             }
             send_file(request, out, &folder)
         });
-        GatedHost { host, gate, waiting }
+        GatedHost {
+            host,
+            gate,
+            waiting,
+        }
     }
 
     fn open(&self) {
@@ -366,14 +618,21 @@ fn a_stopped_server_finishes_its_answers_and_refuses_new_connections() {
         let mut pending = server.connect();
         write!(pending, "GET {} HTTP/1.1\r\nhost: x\r\n\r\n", question(0)).unwrap();
         let mut idle = server.connect();
-        until("the question waits for the host", || host.waiting.load(SeqCst) > 0);
+        until("the question waits for the host", || {
+            host.waiting.load(SeqCst) > 0
+        });
         server.signal(signal);
-        until("new connections are refused", || TcpStream::connect(server.at).is_err());
+        until("new connections are refused", || {
+            TcpStream::connect(server.at).is_err()
+        });
         assert_eq!(rest(&mut idle), "");
         assert_eq!(server.child.try_wait().unwrap(), None);
         host.open();
         let answer = rest(&mut pending);
-        assert!(status(&answer) == Some(200) && answer.contains("\"depth\""), "{signal}: {answer}");
+        assert!(
+            status(&answer) == Some(200) && answer.contains("\"depth\""),
+            "{signal}: {answer}"
+        );
         assert_eq!(server.end(), Some(0), "{signal}");
     }
 }
@@ -385,7 +644,9 @@ fn a_stopped_server_gives_up_answers_that_take_too_long() {
     let mut server = host.serve(&["--stop-timeout", "1s", "--timeout", "600"]);
     let mut pending = server.connect();
     write!(pending, "GET {} HTTP/1.1\r\nhost: x\r\n\r\n", question(0)).unwrap();
-    until("the question waits for the host", || host.waiting.load(SeqCst) > 0);
+    until("the question waits for the host", || {
+        host.waiting.load(SeqCst) > 0
+    });
     server.signal("TERM");
     assert_eq!(server.end(), Some(0));
     assert_eq!(rest(&mut pending), "");
@@ -397,11 +658,22 @@ fn questions_beyond_the_limit_are_answered_with_503_and_a_time() {
     let host = GatedHost::new(&fixture);
     let server = host.serve(&["--at-once", "1", "--timeout", "600"]);
     let mut pending = server.connect();
-    write!(pending, "GET {} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n", question(0)).unwrap();
-    until("the question waits for the host", || host.waiting.load(SeqCst) > 0);
+    write!(
+        pending,
+        "GET {} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n",
+        question(0)
+    )
+    .unwrap();
+    until("the question waits for the host", || {
+        host.waiting.load(SeqCst) > 0
+    });
     for number in 1..50 {
         let (status, answer) = server.get(&question(number));
-        assert_eq!((status, header(&answer, "retry-after")), (503, Some("1")), "{answer}");
+        assert_eq!(
+            (status, header(&answer, "retry-after")),
+            (503, Some("1")),
+            "{answer}"
+        );
     }
     assert!(server.is_healthy());
     host.open();
@@ -415,17 +687,25 @@ fn questions_wait_for_the_host_together_up_to_their_limit() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../static-shards/sample.jsonl.zst");
     let lines = String::from_utf8(zstd::decode_all(File::open(path).unwrap()).unwrap()).unwrap();
     let lines: String = lines.split_inclusive('\n').take(12_000).collect();
-    fixture.build(&[&fixture.file("dump.jsonl", &lines)], &[]).succeeds();
+    fixture
+        .build(&[&fixture.file("dump.jsonl", &lines)], &[])
+        .succeeds();
     let host = GatedHost::new(&fixture);
     let server = host.serve(&["--at-once", "100", "--timeout", "600"]);
     // 100 positions of some 35 blocks.
     let ask = |fen: String| {
         let mut stream = server.connect();
-        write!(stream, "GET /api/cloud-eval?fen={fen} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").unwrap();
+        write!(
+            stream,
+            "GET /api/cloud-eval?fen={fen} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"
+        )
+        .unwrap();
         stream
     };
     let pending: Vec<TcpStream> = fens(&lines).into_iter().step_by(120).map(ask).collect();
-    until("25 questions wait for the host", || host.waiting.load(SeqCst) >= 25);
+    until("25 questions wait for the host", || {
+        host.waiting.load(SeqCst) >= 25
+    });
     host.open();
     assert_eq!(pending.len(), 100);
     for mut stream in pending {
@@ -438,24 +718,48 @@ fn each_answer_has_the_id_of_its_request() {
     let fixture = Fixture::of_sample();
     let server = Server::of(&fixture, &["--log"]);
     let ask = |ids: &[&str]| {
-        let ids: String = ids.iter().map(|id| format!("x-request-id: {id}\r\n")).collect();
+        let ids: String = ids
+            .iter()
+            .map(|id| format!("x-request-id: {id}\r\n"))
+            .collect();
         let path = question(0);
-        let answer =
-            server.exchange(format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{ids}\r\n").as_bytes());
-        let id = header(&answer, "x-request-id").unwrap_or_else(|| panic!("{answer}")).to_owned();
+        let answer = server.exchange(
+            format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{ids}\r\n").as_bytes(),
+        );
+        let id = header(&answer, "x-request-id")
+            .unwrap_or_else(|| panic!("{answer}"))
+            .to_owned();
         let line = server.message(&id);
         assert_eq!(line.split(' ').nth(7), Some(id.as_str()), "{line}");
         id
     };
     let longest = "x".repeat(64);
-    for plain in ["id-7", "4bf92f3577b34da6a3ce929d0e0e4736", "a-B_c.9", &longest] {
+    for plain in [
+        "id-7",
+        "4bf92f3577b34da6a3ce929d0e0e4736",
+        "a-B_c.9",
+        &longest,
+    ] {
         assert_eq!(ask(&[plain]), plain);
     }
     let long = "x".repeat(65);
     let mut made = Vec::new();
-    for refused in [&[][..], &[""], &["a b"], &["a\"b"], &["a,b"], &["\u{e9}"], &["../x"], &[&long], &["a", "b"]] {
+    for refused in [
+        &[][..],
+        &[""],
+        &["a b"],
+        &["a\"b"],
+        &["a,b"],
+        &["\u{e9}"],
+        &["../x"],
+        &[&long],
+        &["a", "b"],
+    ] {
         let id = ask(refused);
-        assert!(id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit()), "{refused:?}: {id}");
+        assert!(
+            id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit()),
+            "{refused:?}: {id}"
+        );
         assert!(!made.contains(&id));
         made.push(id);
     }
@@ -470,9 +774,16 @@ fn the_message_of_a_failed_question_contains_the_id_of_the_request() {
         None => send_file(request, out, &folder),
     });
     let server = Server::start(command(), &[&format!("http://{}/db", host.at)]);
-    let ask = format!("GET {} HTTP/1.1\r\nhost: x\r\nx-request-id: mine-7\r\nconnection: close\r\n\r\n", question(0));
+    let ask = format!(
+        "GET {} HTTP/1.1\r\nhost: x\r\nx-request-id: mine-7\r\nconnection: close\r\n\r\n",
+        question(0)
+    );
     let answer = server.exchange(ask.as_bytes());
-    assert_eq!((status(&answer), header(&answer, "x-request-id")), (Some(502), Some("mine-7")), "{answer}");
+    assert_eq!(
+        (status(&answer), header(&answer, "x-request-id")),
+        (Some(502), Some("mine-7")),
+        "{answer}"
+    );
     assert!(server.message("request mine-7: ").contains("status 400"));
 }
 
@@ -481,16 +792,30 @@ fn metrics_can_have_an_address_of_their_own() {
     let fixture = Fixture::of_sample();
     let mut server = Server::of(&fixture, &["--metrics-address", "127.0.0.1:0"]);
     let line = server.message("Metrics at http://");
-    let at = line.trim_start_matches("Metrics at http://").trim_end_matches("/metrics").parse().unwrap();
+    let at = line
+        .trim_start_matches("Metrics at http://")
+        .trim_end_matches("/metrics")
+        .parse()
+        .unwrap();
     assert_eq!(server.get(&question(0)).0, 200);
     for path in ["/metrics", "/healthz"] {
         assert_eq!(server.get(path).0, 404, "{path}");
     }
     let public = std::mem::replace(&mut server.at, at);
-    for (path, expected) in [("/metrics", 200), ("/healthz", 200), (&question(0), 404), ("/manifest.json", 404)] {
+    for (path, expected) in [
+        ("/metrics", 200),
+        ("/healthz", 200),
+        (&question(0), 404),
+        ("/manifest.json", 404),
+    ] {
         assert_eq!(server.get(path).0, expected, "{path}");
     }
-    assert!(server.get("/metrics").1.contains("shelfish_questions_total{outcome=\"hit\"} 1\n"));
+    assert!(
+        server
+            .get("/metrics")
+            .1
+            .contains("shelfish_questions_total{outcome=\"hit\"} 1\n")
+    );
     server.signal("TERM");
     assert_eq!(server.end(), Some(0));
     assert!(TcpStream::connect(at).is_err() && TcpStream::connect(public).is_err());
@@ -514,7 +839,16 @@ fn many_clients_do_not_increase_the_memory_of_a_server_on_a_slow_host() {
     let fixture = Fixture::of_sample();
     let slow = Host::serve(["--latency-ms", "20", fixture.dir.path().to_str().unwrap()]);
     // Decoded blocks do not fit the memory.
-    let options = ["--memory", "1MiB", "--answers", "64KiB", "--at-once", "8", "--cache-size", "0"];
+    let options = [
+        "--memory",
+        "1MiB",
+        "--answers",
+        "64KiB",
+        "--at-once",
+        "8",
+        "--cache-size",
+        "0",
+    ];
     let server = Server::start(command(), &[&options[..], &[&slow.url("db")]].concat());
     let fens = fens(&sample());
     let (fens, server, is_over) = (&fens, &server, &AtomicBool::new(false));
@@ -529,28 +863,48 @@ fn many_clients_do_not_increase_the_memory_of_a_server_on_a_slow_host() {
                         return;
                     }
                     let fen = &fens[(client * 31 + turn * 17) % fens.len()];
-                    write!(stream, "GET /api/cloud-eval?fen={fen} HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
-                    let answer =
-                        read_answer(&mut stream).unwrap_or_else(|| panic!("client {client}, turn {turn}: closed"));
+                    write!(
+                        stream,
+                        "GET /api/cloud-eval?fen={fen} HTTP/1.1\r\nhost: x\r\n\r\n"
+                    )
+                    .unwrap();
+                    let answer = read_answer(&mut stream)
+                        .unwrap_or_else(|| panic!("client {client}, turn {turn}: closed"));
                     match status(&answer) {
                         Some(200) => answered.fetch_add(1, SeqCst),
-                        Some(503) if header(&answer, "retry-after").is_some() => busy.fetch_add(1, SeqCst),
+                        Some(503) if header(&answer, "retry-after").is_some() => {
+                            busy.fetch_add(1, SeqCst)
+                        }
                         _ => panic!("{answer}"),
                     };
                 }
             };
-            std::thread::Builder::new().stack_size(256 << 10).spawn_scoped(scope, ask).unwrap();
+            std::thread::Builder::new()
+                .stack_size(256 << 10)
+                .spawn_scoped(scope, ask)
+                .unwrap();
         }
         let _end = EndsClients(is_over);
         let memory = || current_memory(server.child.id()).unwrap();
-        let reached = |count: usize| until("the questions are answered", || answered.load(SeqCst) >= count);
+        let reached = |count: usize| {
+            until("the questions are answered", || {
+                answered.load(SeqCst) >= count
+            })
+        };
         let least = if is_long() { 5_000 } else { 1_000 };
         reached(least);
         let before = memory();
         reached(4 * least);
         let after = memory();
         until("a question is refused", || busy.load(SeqCst) > 0);
-        println!("{clients} clients: {} MiB, then {} MiB", before >> 20, after >> 20);
-        assert!(after < before + before / 10 + (2 << 20), "{before} bytes, then {after} bytes");
+        println!(
+            "{clients} clients: {} MiB, then {} MiB",
+            before >> 20,
+            after >> 20
+        );
+        assert!(
+            after < before + before / 10 + (2 << 20),
+            "{before} bytes, then {after} bytes"
+        );
     });
 }

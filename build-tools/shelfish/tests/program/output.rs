@@ -23,18 +23,33 @@ fn a_build_prints_a_short_summary_and_with_quiet_nothing() {
     let out = fixture.path("db");
     for (command, source) in [(&["build"][..], &dump), (&["book", "build"], &famous())] {
         let _ = fs::remove_dir_all(&out);
-        let run = |options: &[&str]| shelfish([command, &[text(source), "-o", text(&out)], options].concat());
+        let run = |options: &[&str]| {
+            shelfish([command, &[text(source), "-o", text(&out)], options].concat())
+        };
         let short = run(&[]).succeeds();
         assert!((2..=4).contains(&short.lines().count()), "{short}");
-        assert!(short.contains(" positions, ") && short.contains("bytes a position"), "{short}");
+        assert!(
+            short.contains(" positions, ") && short.contains("bytes a position"),
+            "{short}"
+        );
         assert!(short.contains("sha256-"), "{short}");
-        assert_eq!(short.contains("lines rejected (--verbose"), command.len() == 1, "{short}");
+        assert_eq!(
+            short.contains("lines rejected (--verbose"),
+            command.len() == 1,
+            "{short}"
+        );
         let quiet = run(&["--quiet"]);
         assert_eq!((quiet.code, &quiet.out[..], &quiet.err[..]), (0, "", ""));
         let table = run(&["--verbose"]).succeeds();
-        assert!(table.lines().count() > 20 && table.contains("bytes        "), "{table}");
+        assert!(
+            table.lines().count() > 20 && table.contains("bytes        "),
+            "{table}"
+        );
         let json = run(&["--quiet", "--json"]).succeeds();
-        assert!(serde_json::from_str::<Value>(&json).unwrap()["columns"].is_object(), "{json}");
+        assert!(
+            serde_json::from_str::<Value>(&json).unwrap()["columns"].is_object(),
+            "{json}"
+        );
         assert_eq!(run(&["--quiet", "--verbose"]).code, 2);
     }
 }
@@ -48,13 +63,19 @@ fn the_help_names_the_minimum_size_of_a_shard() {
         assert!(help.contains("at least 1MiB"), "{help}");
     }
     let small = fixture.build(&[&dump], &["--shard-size", "1000kB"]);
-    assert!(small.code == 2 && small.err.contains("at least 1.00 MiB"), "{}", small.err);
+    assert!(
+        small.code == 2 && small.err.contains("at least 1.00 MiB"),
+        "{}",
+        small.err
+    );
 }
 
 /// Exports a database and returns the fields of each line.
 fn csv(fixture: &Fixture, db: &str) -> Vec<Vec<String>> {
     let text = shelfish(["export", "--format", "csv", "-d", text(&fixture.path(db))]).succeeds();
-    text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect()
+    text.lines()
+        .map(|line| line.split(',').map(str::to_owned).collect())
+        .collect()
 }
 
 #[test]
@@ -67,10 +88,19 @@ fn evaluations_as_csv_have_a_row_for_each_pv() {
         let line: Value = serde_json::from_str(&line).unwrap();
         for evaluation in line["evals"].as_array().unwrap() {
             for pv in evaluation["pvs"].as_array().unwrap() {
-                let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                let values = [&line["fen"], &pv["line"], &evaluation["depth"], &evaluation["knodes"]];
-                let scores =
-                    [&pv["cp"], &pv["mate"]].map(|score| score.as_i64().map_or_else(String::new, |n| n.to_string()));
+                let text = |value: &Value| {
+                    value
+                        .as_str()
+                        .map_or_else(|| value.to_string(), str::to_owned)
+                };
+                let values = [
+                    &line["fen"],
+                    &pv["line"],
+                    &evaluation["depth"],
+                    &evaluation["knodes"],
+                ];
+                let scores = [&pv["cp"], &pv["mate"]]
+                    .map(|score| score.as_i64().map_or_else(String::new, |n| n.to_string()));
                 expected.push([values.map(text).to_vec(), scores.to_vec()].concat());
             }
         }
@@ -78,7 +108,12 @@ fn evaluations_as_csv_have_a_row_for_each_pv() {
     let mut found = rows[1..].to_vec();
     found.sort();
     expected.sort();
-    assert!(found == expected, "{} rows, expected {}", found.len(), expected.len());
+    assert!(
+        found == expected,
+        "{} rows, expected {}",
+        found.len(),
+        expected.len()
+    );
 }
 
 /// Results by position and move, as the JSON lines of a book have them. The move of the games that end is empty.
@@ -88,7 +123,11 @@ fn results(fixture: &Fixture, db: &str) -> BTreeMap<(String, String), [u64; 3]> 
         let line: Value = serde_json::from_str(&line).unwrap();
         let fen = line["fen"].as_str().unwrap();
         let ended = (String::new(), &line["ended"]);
-        let moves = line["moves"].as_object().unwrap().iter().map(|(m, counts)| (m.clone(), counts));
+        let moves = line["moves"]
+            .as_object()
+            .unwrap()
+            .iter()
+            .map(|(m, counts)| (m.clone(), counts));
         for (m, counts) in moves.chain([ended]) {
             let counts = [0, 1, 2].map(|n| counts[n].as_u64().unwrap());
             if counts != [0; 3] {
@@ -104,15 +143,31 @@ fn books_as_csv_and_parquet_have_a_row_for_each_move_and_bucket() {
     let fixture = Fixture::new();
     fixture.book_build_to("plain", &[&famous()], &[]).succeeds();
     let details = ["--buckets", "speeds,2000", "--average-ratings"];
-    fixture.book_build_to("details", &[&famous()], &details).succeeds();
+    fixture
+        .book_build_to("details", &[&famous()], &details)
+        .succeeds();
     for db in ["plain", "details"] {
         let rows = csv(&fixture, db);
-        assert_eq!(rows[0], ["fen", "move", "bucket", "white", "draws", "black", "rated", "rating_sum"]);
+        assert_eq!(
+            rows[0],
+            [
+                "fen",
+                "move",
+                "bucket",
+                "white",
+                "draws",
+                "black",
+                "rated",
+                "rating_sum"
+            ]
+        );
         let mut found: BTreeMap<(String, String), [u64; 3]> = BTreeMap::new();
         for row in &rows[1..] {
             assert_eq!(row[2].is_empty(), db == "plain", "{row:?}");
             let sum = found.entry((row[0].clone(), row[1].clone())).or_default();
-            sum.iter_mut().zip(&row[3..6]).for_each(|(sum, count)| *sum += count.parse::<u64>().unwrap());
+            sum.iter_mut()
+                .zip(&row[3..6])
+                .for_each(|(sum, count)| *sum += count.parse::<u64>().unwrap());
         }
         assert!(found == results(&fixture, db), "{db}");
         #[cfg(feature = "parquet")]
@@ -127,7 +182,16 @@ fn parquet_rows(fixture: &Fixture, db: &str) -> Vec<Vec<String>> {
     use parquet::record::Field;
 
     let out = fixture.path("export.parquet");
-    shelfish(["export", "--format", "parquet", "-d", text(&fixture.path(db)), "-o", text(&out)]).succeeds();
+    shelfish([
+        "export",
+        "--format",
+        "parquet",
+        "-d",
+        text(&fixture.path(db)),
+        "-o",
+        text(&out),
+    ])
+    .succeeds();
     let reader = SerializedFileReader::new(fs::File::open(out).unwrap()).unwrap();
     let value = |field: &Field| match field {
         Field::Null => String::new(),
@@ -135,7 +199,12 @@ fn parquet_rows(fixture: &Fixture, db: &str) -> Vec<Vec<String>> {
         field => field.to_string(),
     };
     let rows = reader.get_row_iter(None).unwrap().map(Result::unwrap);
-    rows.map(|row| row.get_column_iter().map(|(_, field)| value(field)).collect()).collect()
+    rows.map(|row| {
+        row.get_column_iter()
+            .map(|(_, field)| value(field))
+            .collect()
+    })
+    .collect()
 }
 
 #[test]
@@ -143,18 +212,41 @@ fn every_command_has_a_manual_page() {
     let fixture = Fixture::new();
     let dir = fixture.path("man1");
     shelfish(["man", "-o", text(&dir)]).succeeds();
-    let mut names: Vec<String> =
-        fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<String> = fs::read_dir(&dir)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     names.sort();
     let help = shelfish(["--help"]).succeeds();
-    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    for command in commands.filter_map(|line| line.split_whitespace().next()).filter(|command| *command != "help") {
-        assert!(names.contains(&format!("shelfish-{command}.1")), "{command}: {names:?}");
+    let commands = help
+        .lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .take_while(|line| !line.is_empty());
+    for command in commands
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|command| *command != "help")
+    {
+        assert!(
+            names.contains(&format!("shelfish-{command}.1")),
+            "{command}: {names:?}"
+        );
     }
-    assert!(names.contains(&"shelfish.1".to_owned()) && names.contains(&"shelfish-book-build.1".to_owned()));
+    assert!(
+        names.contains(&"shelfish.1".to_owned())
+            && names.contains(&"shelfish-book-build.1".to_owned())
+    );
     let page = shelfish(["man", "book", "build"]).succeeds();
-    assert_eq!(page, fs::read_to_string(dir.join("shelfish-book-build.1")).unwrap());
-    for words in [".TH shelfish-book-build 1", "Examples:", "\\-\\-max\\-plies", "Exit codes:"] {
+    assert_eq!(
+        page,
+        fs::read_to_string(dir.join("shelfish-book-build.1")).unwrap()
+    );
+    for words in [
+        ".TH shelfish-book-build 1",
+        "Examples:",
+        "\\-\\-max\\-plies",
+        "Exit codes:",
+    ] {
         assert!(page.contains(words), "{words}: {page}");
     }
     shelfish(["man", "book", "bild"]).fails(&["\"bild\"", "build, learn, pick"]);

@@ -23,38 +23,74 @@ const OTHER: &str = "message other {
     optional binary line (UTF8);
 }";
 
-type Row = (Option<&'static str>, &'static str, i32, i32, Option<i64>, Option<i64>);
+type Row = (
+    Option<&'static str>,
+    &'static str,
+    i32,
+    i32,
+    Option<i64>,
+    Option<i64>,
+);
 
 fn write(path: &Path, schema: &str, rows: &[Row]) {
-    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .build();
     let schema = Arc::new(parse_message_type(schema).unwrap());
-    let names: Vec<String> = schema.get_fields().iter().map(|field| field.name().to_owned()).collect();
-    let mut writer = SerializedFileWriter::new(File::create(path).unwrap(), schema, Arc::new(properties)).unwrap();
+    let names: Vec<String> = schema
+        .get_fields()
+        .iter()
+        .map(|field| field.name().to_owned())
+        .collect();
+    let mut writer =
+        SerializedFileWriter::new(File::create(path).unwrap(), schema, Arc::new(properties))
+            .unwrap();
     for rows in rows.chunks(3) {
         let mut group = writer.next_row_group().unwrap();
         for name in &names {
             let mut column = group.next_column().unwrap().unwrap();
             let all = vec![1; rows.len()];
-            let levels = |is: &dyn Fn(&Row) -> bool| rows.iter().map(|row| is(row).into()).collect::<Vec<i16>>();
+            let levels = |is: &dyn Fn(&Row) -> bool| {
+                rows.iter().map(|row| is(row).into()).collect::<Vec<i16>>()
+            };
             match name.as_str() {
                 "fen" => {
-                    let values: Vec<ByteArray> = rows.iter().filter_map(|row| row.0.map(ByteArray::from)).collect();
+                    let values: Vec<ByteArray> = rows
+                        .iter()
+                        .filter_map(|row| row.0.map(ByteArray::from))
+                        .collect();
                     let levels = levels(&|row| row.0.is_some());
-                    column.typed::<ByteArrayType>().write_batch(&values, Some(&levels), None).unwrap();
+                    column
+                        .typed::<ByteArrayType>()
+                        .write_batch(&values, Some(&levels), None)
+                        .unwrap();
                 }
                 "line" | "site" => {
-                    let values: Vec<ByteArray> = rows.iter().map(|row| ByteArray::from(row.1)).collect();
-                    column.typed::<ByteArrayType>().write_batch(&values, Some(&all), None).unwrap();
+                    let values: Vec<ByteArray> =
+                        rows.iter().map(|row| ByteArray::from(row.1)).collect();
+                    column
+                        .typed::<ByteArrayType>()
+                        .write_batch(&values, Some(&all), None)
+                        .unwrap();
                 }
                 "depth" | "knodes" => {
-                    let values: Vec<i32> = rows.iter().map(|row| if name == "depth" { row.2 } else { row.3 }).collect();
-                    column.typed::<Int32Type>().write_batch(&values, Some(&all), None).unwrap();
+                    let values: Vec<i32> = rows
+                        .iter()
+                        .map(|row| if name == "depth" { row.2 } else { row.3 })
+                        .collect();
+                    column
+                        .typed::<Int32Type>()
+                        .write_batch(&values, Some(&all), None)
+                        .unwrap();
                 }
                 _ => {
                     let value = |row: &Row| if name == "cp" { row.4 } else { row.5 };
                     let values: Vec<i64> = rows.iter().filter_map(value).collect();
                     let levels = levels(&|row| value(row).is_some());
-                    column.typed::<Int64Type>().write_batch(&values, Some(&levels), None).unwrap();
+                    column
+                        .typed::<Int64Type>()
+                        .write_batch(&values, Some(&levels), None)
+                        .unwrap();
                 }
             }
             column.close().unwrap();
@@ -66,7 +102,13 @@ fn write(path: &Path, schema: &str, rows: &[Row]) {
 
 fn export(fixture: &Fixture, db: &str) -> PathBuf {
     let (db, out) = (fixture.path(db), fixture.path("export.parquet"));
-    let args = ["export".as_ref(), "--format".as_ref(), "parquet".as_ref(), "-d".as_ref(), db.as_os_str()];
+    let args = [
+        "export".as_ref(),
+        "--format".as_ref(),
+        "parquet".as_ref(),
+        "-d".as_ref(),
+        db.as_os_str(),
+    ];
     shelfish([&args[..], &["-o".as_ref(), out.as_os_str()]].concat()).succeeds();
     out
 }
@@ -78,12 +120,18 @@ fn an_export_builds_the_same_database() {
     fixture.build(&[&dump], &[]).succeeds();
     let parquet = export(&fixture, "db");
     assert!(fs::read(&parquet).unwrap().starts_with(b"PAR1"));
-    for options in [&["--threads", "1", "--max-memory", "64MiB"][..], &["--threads", "4"]] {
+    for options in [
+        &["--threads", "1", "--max-memory", "64MiB"][..],
+        &["--threads", "4"],
+    ] {
         fixture.build_to("again", &[&parquet], options).succeeds();
         assert!(fixture.files("again") == fixture.files("db"));
     }
     fixture.build_to("both", &[&dump, &parquet], &[]).succeeds();
-    assert!(fixture.files("both") == fixture.files("db"), "kinds of sources mix");
+    assert!(
+        fixture.files("both") == fixture.files("db"),
+        "kinds of sources mix"
+    );
 }
 
 /// Returns a file with the first positions of `tests/data/evaluations.jsonl.zst`. It was written by pyarrow 26 with the
@@ -98,28 +146,41 @@ fn files_with_the_schema_of_lichess_build_the_same_database_as_the_dump() {
     let fixture = Fixture::new();
     let dump = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/evaluations.jsonl.zst");
     let text = zstd::decode_all(File::open(dump).unwrap()).unwrap();
-    let lines = text.split_inclusive(|&byte| byte == b'\n').take(150).collect::<Vec<_>>().concat();
-    fixture.build(&[&fixture.file("dump", lines)], &[]).succeeds();
+    let lines = text
+        .split_inclusive(|&byte| byte == b'\n')
+        .take(150)
+        .collect::<Vec<_>>()
+        .concat();
+    fixture
+        .build(&[&fixture.file("dump", lines)], &[])
+        .succeeds();
     for compression in ["snappy", "gzip"] {
-        fixture.build_to("again", &[&pyarrow(compression)], &[]).succeeds();
-        assert!(fixture.files("again") == fixture.files("db"), "{compression}");
+        fixture
+            .build_to("again", &[&pyarrow(compression)], &[])
+            .succeeds();
+        assert!(
+            fixture.files("again") == fixture.files("db"),
+            "{compression}"
+        );
     }
-    fixture.build_to("never", &[&pyarrow("brotli")], &[]).fails(&[
-        "pyarrow-brotli.parquet",
-        "column fen",
-        "BROTLI",
-        "zstd",
-    ]);
+    fixture
+        .build_to("never", &[&pyarrow("brotli")], &[])
+        .fails(&["pyarrow-brotli.parquet", "column fen", "BROTLI", "zstd"]);
 }
 
 #[test]
 fn minimum_and_maximum_numbers_survive_a_round_trip() {
     let fixture = Fixture::new();
     let pv = r#"{"cp":2147483647,"line":"e2e4"},{"cp":-2147483647,"line":""},{"mate":-32767,"line":"d2d4"}"#;
-    let text = format!(r#"{{"fen":"{START}","evals":[{{"pvs":[{pv}],"knodes":{},"depth":65535}}]}}"#, u64::MAX);
+    let text = format!(
+        r#"{{"fen":"{START}","evals":[{{"pvs":[{pv}],"knodes":{},"depth":65535}}]}}"#,
+        u64::MAX
+    );
     let dump = fixture.file("dump", text);
     fixture.build(&[&dump], &[]).succeeds();
-    fixture.build_to("again", &[&export(&fixture, "db")], &[]).succeeds();
+    fixture
+        .build_to("again", &[&export(&fixture, "db")], &[])
+        .succeeds();
     assert_eq!(fixture.export("again"), fixture.export("db"));
 }
 
@@ -143,28 +204,68 @@ fn rows_become_positions_and_evaluations_across_row_groups() {
         ],
     );
     let rejects = fixture.path("rejects");
-    let summary = fixture.build(&[&path], &["--json", "--rejects", rejects.to_str().unwrap()]).succeeds();
+    let summary = fixture
+        .build(
+            &[&path],
+            &["--json", "--rejects", rejects.to_str().unwrap()],
+        )
+        .succeeds();
     let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
-    assert_eq!([&summary["positions"], &summary["evaluations"], &summary["pvs"]], [2, 5, 7]);
+    assert_eq!(
+        [
+            &summary["positions"],
+            &summary["evaluations"],
+            &summary["pvs"]
+        ],
+        [2, 5, 7]
+    );
     assert_eq!(summary["input"]["pvs_cut"], 1);
     let rejects = fs::read_to_string(rejects).unwrap();
-    assert!(rejects.lines().nth(1).unwrap().contains("\t7\tposition without legal play\t"), "{rejects}");
+    assert!(
+        rejects
+            .lines()
+            .nth(1)
+            .unwrap()
+            .contains("\t7\tposition without legal play\t"),
+        "{rejects}"
+    );
     let exported = fixture.export("db");
-    assert_eq!(exported[0], line(end, 12, "e1h1 e8e7", 1, 20).replace("cp", "mate"));
-    let first = r#"{"pvs":[{"cp":20,"line":"e2e4 e7e5"},{"cp":10,"line":"d2d4"}],"knodes":9,"depth":30}"#;
+    assert_eq!(
+        exported[0],
+        line(end, 12, "e1h1 e8e7", 1, 20).replace("cp", "mate")
+    );
+    let first =
+        r#"{"pvs":[{"cp":20,"line":"e2e4 e7e5"},{"cp":10,"line":"d2d4"}],"knodes":9,"depth":30}"#;
     let second = r#"{"pvs":[{"cp":9,"line":"c2c4"},{"cp":8,"line":"g1f3"}],"knodes":8,"depth":30}"#;
-    assert!(exported[1].contains(&format!("{first},{second}")), "{}", exported[1]);
+    assert!(
+        exported[1].contains(&format!("{first},{second}")),
+        "{}",
+        exported[1]
+    );
 }
 
 #[test]
 fn evaluations_that_parquet_merges_are_counted() {
     let fixture = Fixture::new();
-    let dump = fixture.file("dump", [line(START, 1, "e2e4", 5, 10), line(START, 2, "d2d4", 5, 10)].join("\n"));
+    let dump = fixture.file(
+        "dump",
+        [line(START, 1, "e2e4", 5, 10), line(START, 2, "d2d4", 5, 10)].join("\n"),
+    );
     fixture.build(&[&dump], &[]).succeeds();
     let (db, out) = (fixture.path("db"), fixture.path("export.parquet"));
-    let args = ["export".as_ref(), "--format".as_ref(), "parquet".as_ref(), "-d".as_ref(), db.as_os_str()];
+    let args = [
+        "export".as_ref(),
+        "--format".as_ref(),
+        "parquet".as_ref(),
+        "-d".as_ref(),
+        db.as_os_str(),
+    ];
     let run = shelfish([&args[..], &["-o".as_ref(), out.as_os_str()]].concat());
-    assert!(run.err.contains("rows merge evaluations of 1 positions"), "{}", run.err);
+    assert!(
+        run.err.contains("rows merge evaluations of 1 positions"),
+        "{}",
+        run.err
+    );
 }
 
 #[test]
@@ -174,12 +275,29 @@ fn files_with_another_schema_are_rejected_with_the_reason() {
     let row: &[Row] = &[(Some(START), "e2e4", 1, 1, Some(1), None)];
     let build = || fixture.build(&[&path], &[]);
     write(&path, &OTHER.replace("cp;", "score;"), row);
-    build().fails(&["other.parquet", "without column cp", "mate, knodes, fen, score", "expected fen, line"]);
-    write(&path, &OTHER.replace("binary line (UTF8)", "int64 line"), &[]);
+    build().fails(&[
+        "other.parquet",
+        "without column cp",
+        "mate, knodes, fen, score",
+        "expected fen, line",
+    ]);
+    write(
+        &path,
+        &OTHER.replace("binary line (UTF8)", "int64 line"),
+        &[],
+    );
     build().fails(&["column line", "expected strings", "found INT64", "cast"]);
-    write(&path, &OTHER.replace("optional int64 cp", "repeated int64 cp"), &[]);
+    write(
+        &path,
+        &OTHER.replace("optional int64 cp", "repeated int64 cp"),
+        &[],
+    );
     build().fails(&["column cp", "in lists"]);
-    write(&path, OTHER, &[row[0], row[0], row[0], (None, "e2e4", 1, 1, Some(1), None)]);
+    write(
+        &path,
+        OTHER,
+        &[row[0], row[0], row[0], (None, "e2e4", 1, 1, Some(1), None)],
+    );
     build().fails(&["row group 1", "column fen", "found null in row 0"]);
     write(&path, OTHER, row);
     let whole = fs::read(&path).unwrap();
@@ -198,6 +316,14 @@ fn files_with_another_schema_are_rejected_with_the_reason() {
             run.err
         );
     }
-    let stdin = shelfish_with(["build".as_ref(), "-".as_ref(), "-o".as_ref(), fixture.path("x").as_os_str()], &whole);
+    let stdin = shelfish_with(
+        [
+            "build".as_ref(),
+            "-".as_ref(),
+            "-o".as_ref(),
+            fixture.path("x").as_os_str(),
+        ],
+        &whole,
+    );
     stdin.fails(&["standard input", "save it as a file"]);
 }

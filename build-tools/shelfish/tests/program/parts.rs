@@ -25,16 +25,34 @@ impl Parts {
     fn new(options: &[&str]) -> Parts {
         let fixture = Fixture::new();
         let lines: Vec<String> = sample().lines().map(str::to_owned).collect();
-        let again: Vec<String> =
-            lines.iter().step_by(7).map(|line| line.replace("\"depth\":", "\"depth\":1")).collect();
-        let one = fixture.file("one.jsonl", lines[..1200].join("\n") + "\nno line of a dump\n");
-        let two = fixture.file("two.jsonl.zst", crate::common::zstd(&[&lines[900..], &again[..]].concat().join("\n")));
+        let again: Vec<String> = lines
+            .iter()
+            .step_by(7)
+            .map(|line| line.replace("\"depth\":", "\"depth\":1"))
+            .collect();
+        let one = fixture.file(
+            "one.jsonl",
+            lines[..1200].join("\n") + "\nno line of a dump\n",
+        );
+        let two = fixture.file(
+            "two.jsonl.zst",
+            crate::common::zstd(&[&lines[900..], &again[..]].concat().join("\n")),
+        );
         let plan = fixture.path("plan.json");
         let sources = [one, two];
         let named = [text(&sources[0]), text(&sources[1])];
-        let args = [&["plan", "--parts", "3", "-q", "-o", text(&plan)], options, &named].concat();
+        let args = [
+            &["plan", "--parts", "3", "-q", "-o", text(&plan)],
+            options,
+            &named,
+        ]
+        .concat();
         shelfish(args).succeeds();
-        Parts { sources, plan, fixture }
+        Parts {
+            sources,
+            plan,
+            fixture,
+        }
     }
 
     /// Runs a command with the plan.
@@ -43,7 +61,10 @@ impl Parts {
     }
 
     fn verb_with(&self, verb: &str, args: &[&str], input: &str) -> Run {
-        shelfish_with([&[verb, "--plan", text(&self.plan)], args].concat(), input.as_bytes())
+        shelfish_with(
+            [&[verb, "--plan", text(&self.plan)], args].concat(),
+            input.as_bytes(),
+        )
     }
 
     /// Returns all records, sorted by `sort`.
@@ -51,27 +72,50 @@ impl Parts {
         let mut lines = String::new();
         for share in ["0/2", "1/2"] {
             let named = self.sources.each_ref().map(|source| text(source));
-            lines.push_str(&self.verb("partition", &[&["-q", "--share", share], &named[..]].concat()).succeeds());
+            lines.push_str(
+                &self
+                    .verb(
+                        "partition",
+                        &[&["-q", "--share", share], &named[..]].concat(),
+                    )
+                    .succeeds(),
+            );
         }
         let file = self.fixture.file("lines", lines);
-        let sort = Command::new("sort").env("LC_ALL", "C").arg(&file).stderr(Stdio::inherit()).output().unwrap();
+        let sort = Command::new("sort")
+            .env("LC_ALL", "C")
+            .arg(&file)
+            .stderr(Stdio::inherit())
+            .output()
+            .unwrap();
         assert!(sort.status.success());
         String::from_utf8(sort.stdout).unwrap()
     }
 
     fn encode(&self, lines: &str, part: usize, out: &str) -> Run {
         let prefix = format!("{part:05}\t");
-        let lines: String = lines.split_inclusive('\n').filter(|line| line.starts_with(&prefix)).collect();
-        self.verb_with("encode", &["--part", &part.to_string(), "-o", out, "--json"], &lines)
+        let lines: String = lines
+            .split_inclusive('\n')
+            .filter(|line| line.starts_with(&prefix))
+            .collect();
+        self.verb_with(
+            "encode",
+            &["--part", &part.to_string(), "-o", out, "--json"],
+            &lines,
+        )
     }
 
     /// Encodes all parts into a directory.
     fn encode_all(&self, out: &str) {
         let (lines, out) = (self.sorted(), self.fixture.path(out));
         for part in (0..PARTS).rev() {
-            let report: Value = serde_json::from_str(&self.encode(&lines, part, text(&out)).succeeds()).unwrap();
+            let report: Value =
+                serde_json::from_str(&self.encode(&lines, part, text(&out)).succeeds()).unwrap();
             assert_eq!(report["part"], part);
-            assert!(report["positions"].as_u64().unwrap() > 300, "parts are even: {report}");
+            assert!(
+                report["positions"].as_u64().unwrap() > 300,
+                "parts are even: {report}"
+            );
         }
     }
 
@@ -82,7 +126,9 @@ impl Parts {
 
     /// Returns the fragment of a part.
     fn fragment(&self, out: &str, part: usize) -> PathBuf {
-        let folders = fs::read_dir(self.fixture.path(out)).unwrap().map(|entry| entry.unwrap().path());
+        let folders = fs::read_dir(self.fixture.path(out))
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
         let folder = folders.into_iter().find(|path| path.is_dir()).unwrap();
         folder.join(format!("{part:05}.json"))
     }
@@ -94,31 +140,54 @@ impl Parts {
 
     fn build(&self, db: &str) {
         let sources = self.sources.each_ref().map(PathBuf::as_path);
-        self.fixture.build_to(db, &sources, &["--plan", text(&self.plan)]).succeeds();
+        self.fixture
+            .build_to(db, &sources, &["--plan", text(&self.plan)])
+            .succeeds();
     }
 }
 
 #[test]
 fn separately_encoded_parts_give_the_database_of_a_build_with_the_plan() {
-    for options in [&[][..], &["--best-only", "--max-pvs", "1", "--inline-pages", "0B", "--shard-size", "1MiB"]] {
+    for options in [
+        &[][..],
+        &[
+            "--best-only",
+            "--max-pvs",
+            "1",
+            "--inline-pages",
+            "0B",
+            "--shard-size",
+            "1MiB",
+        ],
+    ] {
         let parts = Parts::new(options);
         parts.build("db");
         parts.encode_all("apart");
         let report: Value = serde_json::from_str(&parts.seal("apart").succeeds()).unwrap();
         assert_eq!(parts.files("apart"), parts.files("db"), "{options:?}");
-        assert_eq!(parts.files("db").len(), PARTS + 1, "a file a part, and the manifest");
+        assert_eq!(
+            parts.files("db").len(),
+            PARTS + 1,
+            "a file a part, and the manifest"
+        );
         assert_eq!(report["parts"], PARTS);
         parts.fixture.verify("apart").succeeds();
 
         // The same fields as a build without a plan, and no others.
-        let whole = options.iter().copied().filter(|option| !option.is_empty()).collect::<Vec<_>>();
+        let whole = options
+            .iter()
+            .copied()
+            .filter(|option| !option.is_empty())
+            .collect::<Vec<_>>();
         let sources = parts.sources.each_ref().map(PathBuf::as_path);
         parts.fixture.build_to("whole", &sources, &whole).succeeds();
         assert_eq!(parts.fixture.export("apart"), parts.fixture.export("whole"));
 
         // Repeating commands changes nothing.
         let before = parts.files("apart");
-        parts.encode(&parts.sorted(), 1, text(&parts.fixture.path("apart"))).succeeds();
+        parts
+            .encode(&parts.sorted(), 1, text(&parts.fixture.path("apart")))
+            .succeeds();
         parts.seal("apart").succeeds();
         assert_eq!(parts.files("apart"), before);
     }
@@ -134,7 +203,10 @@ fn a_plan_does_not_depend_on_the_order_of_its_sources() {
     assert_eq!(plan["positions"], 1574, "all of them are in the sample");
     let few = shelfish(["plan", "--parts", "3", "-q", "--sample", "300", one, two]).succeeds();
     let few: Value = serde_json::from_str(&few).unwrap();
-    assert!((1200..2000).contains(&few["positions"].as_u64().unwrap()), "{few}");
+    assert!(
+        (1200..2000).contains(&few["positions"].as_u64().unwrap()),
+        "{few}"
+    );
 }
 
 #[test]
@@ -148,25 +220,43 @@ fn the_error_names_the_invalid_part_and_nothing_is_sealed() {
     let name = "00001.json";
 
     let mut damaged = fragment.clone();
-    let digit = damaged.iter().rposition(|byte| *byte == b'7' || *byte == b'6').unwrap();
+    let digit = damaged
+        .iter()
+        .rposition(|byte| *byte == b'7' || *byte == b'6')
+        .unwrap();
     damaged[digit] ^= 1;
     fs::write(&path, &damaged).unwrap();
-    parts.seal("db").fails(&[name, "the fragment is damaged", "checksum", "encode this part again"]);
+    parts.seal("db").fails(&[
+        name,
+        "the fragment is damaged",
+        "checksum",
+        "encode this part again",
+    ]);
     fs::write(&path, &fragment[..100]).unwrap();
     parts.seal("db").fails(&[name, "the fragment is damaged"]);
 
     fs::copy(parts.fragment("db", 0), &path).unwrap();
-    parts.seal("db").fails(&[name, "the fragment belongs to part 0"]);
+    parts
+        .seal("db")
+        .fails(&[name, "the fragment belongs to part 0"]);
 
     let other = Parts::new(&["--max-pvs", "1"]);
     other.encode_all("db");
     fs::copy(other.fragment("db", 1), &path).unwrap();
-    parts.seal("db").fails(&[name, "the fragment belongs to plan"]);
+    parts
+        .seal("db")
+        .fails(&[name, "the fragment belongs to plan"]);
 
     fs::remove_file(&path).unwrap();
     fs::remove_file(parts.fragment("db", 2)).unwrap();
-    parts.seal("db").fails(&["2 of 3 parts are not encoded yet: 1, 2"]);
-    assert_eq!(parts.files("db"), before, "the database that was there stays");
+    parts
+        .seal("db")
+        .fails(&["2 of 3 parts are not encoded yet: 1, 2"]);
+    assert_eq!(
+        parts.files("db"),
+        before,
+        "the database that was there stays"
+    );
 
     // Encoding the parts again repairs the database.
     let lines = parts.sorted();
@@ -177,7 +267,10 @@ fn the_error_names_the_invalid_part_and_nothing_is_sealed() {
     parts.seal("db").succeeds();
     assert_eq!(parts.files("db"), before);
 
-    let shard = before.iter().find(|(name, _)| name.ends_with(".silo")).unwrap();
+    let shard = before
+        .iter()
+        .find(|(name, _)| name.ends_with(".silo"))
+        .unwrap();
     fs::write(db.join(&shard.0), &shard.1[1..]).unwrap();
     parts.seal("db").fails(&[&shard.0, "bytes, expected"]);
     fs::remove_file(db.join(&shard.0)).unwrap();
@@ -188,22 +281,49 @@ fn the_error_names_the_invalid_part_and_nothing_is_sealed() {
 fn records_of_another_part_are_reported_by_line_number() {
     let parts = Parts::new(&[]);
     let lines = parts.sorted();
-    let of = |part: &str| lines.split_inclusive('\n').filter(|line| line.starts_with(part)).collect::<Vec<_>>();
+    let of = |part: &str| {
+        lines
+            .split_inclusive('\n')
+            .filter(|line| line.starts_with(part))
+            .collect::<Vec<_>>()
+    };
     let (first, second) = (of("00000"), of("00001"));
     let out = parts.fixture.path("db");
     let fails = |lines: &[&str], words: &[&str]| {
-        parts.verb_with("encode", &["--part", "0", "-q", "-o", text(&out)], &lines.concat()).fails(words);
+        parts
+            .verb_with(
+                "encode",
+                &["--part", "0", "-q", "-o", text(&out)],
+                &lines.concat(),
+            )
+            .fails(words);
     };
     fails(
         &[first[0], first[5], first[1]],
-        &["standard input, line 3", "below the key of the previous line", "LC_ALL=C sort"],
+        &[
+            "standard input, line 3",
+            "below the key of the previous line",
+            "LC_ALL=C sort",
+        ],
     );
-    fails(&[first[0], second[0]], &["standard input, line 2", "expected part 0 (--part), found part 1"]);
+    fails(
+        &[first[0], second[0]],
+        &[
+            "standard input, line 2",
+            "expected part 0 (--part), found part 1",
+        ],
+    );
     let renamed = second[0].replacen("00001", "00000", 1);
-    fails(&[first[0], &renamed], &["line 2", "the key is outside of this part"]);
+    fails(
+        &[first[0], &renamed],
+        &["line 2", "the key is outside of this part"],
+    );
     let damaged = first[1].replacen(&first[1][100..104], "AbCd", 1);
     fails(&[first[0], &damaged], &["line 2", "wrong checksum"]);
-    fails(&[first[0], "a line of something else\n"], &["line 2", "as `shelfish partition` writes them"]);
+    fails(
+        &[first[0], "a line of something else\n"],
+        &["line 2", "as `shelfish partition` writes them"],
+    );
     // A forged record with a valid checksum.
     let forged = |payload: &[u8]| {
         use shelfish_cli::evaluations::parts::lines;
@@ -212,29 +332,64 @@ fn records_of_another_part_are_reported_by_line_number() {
         lines::push(&mut line, part, &key, payload);
         line
     };
-    fails(&[&forged(b"")], &["line 1", "a number of evaluations outside the limits"]);
+    fails(
+        &[&forged(b"")],
+        &["line 1", "a number of evaluations outside the limits"],
+    );
     fails(&[&forged(&[3, 7, 7, 0])], &["line 1", "a number of PVs"]);
-    fails(&[&forged(&[7, 7, 7, 1, 4, 1, 0, 0])], &["the move", "cannot be played"]);
-    fails(&[&forged(&[1; 1 << 20])], &["line 1", "more than 1048576 bytes"]);
-    parts.verb("encode", &["--part", "3", "-o", text(&out)]).fails(&["the plan has 3 parts, from 0 on"]);
+    fails(
+        &[&forged(&[7, 7, 7, 1, 4, 1, 0, 0])],
+        &["the move", "cannot be played"],
+    );
+    fails(
+        &[&forged(&[1; 1 << 20])],
+        &["line 1", "more than 1048576 bytes"],
+    );
+    parts
+        .verb("encode", &["--part", "3", "-o", text(&out)])
+        .fails(&["the plan has 3 parts, from 0 on"]);
     // No files are left.
     assert!(parts.files("db").is_empty());
-    assert_eq!(fs::read_dir(parts.fragment("db", 0).parent().unwrap()).unwrap().count(), 0);
+    assert_eq!(
+        fs::read_dir(parts.fragment("db", 0).parent().unwrap())
+            .unwrap()
+            .count(),
+        0
+    );
 }
 
 #[test]
 fn invalid_plans_and_sources_are_rejected() {
     let parts = Parts::new(&[]);
     let [one, two] = parts.sources.each_ref().map(|source| text(source));
-    shelfish(["plan", "--parts", "2000", "-q", one]).fails(&["2000 parts take at least 2000 positions"]);
+    shelfish(["plan", "--parts", "2000", "-q", one])
+        .fails(&["2000 parts take at least 2000 positions"]);
     let games = parts.fixture.file("games.pgn", "1. e4 e5 *\n");
     shelfish(["plan", "--parts", "2", "-q", text(&games)]).fails(&["games.pgn contains games"]);
-    parts.verb("partition", &["-q", text(&games)]).fails(&["games.pgn contains games"]);
+    parts
+        .verb("partition", &["-q", text(&games)])
+        .fails(&["games.pgn contains games"]);
     assert_eq!(parts.verb("partition", &["--share", "2/2", one]).code, 2);
     let wrong = parts.fixture.file("wrong.json", "{}");
-    shelfish(["partition", "--plan", text(&wrong), one]).fails(&["wrong.json: expected a plan from `shelfish plan`"]);
-    shelfish(["seal", "--plan", text(&parts.fixture.path("none.json")), two]).fails(&["none.json"]);
-    assert_eq!(parts.fixture.build(&[&parts.sources[0]], &["--plan", text(&parts.plan), "--min-depth", "3"]).code, 2);
+    shelfish(["partition", "--plan", text(&wrong), one])
+        .fails(&["wrong.json: expected a plan from `shelfish plan`"]);
+    shelfish([
+        "seal",
+        "--plan",
+        text(&parts.fixture.path("none.json")),
+        two,
+    ])
+    .fails(&["none.json"]);
+    assert_eq!(
+        parts
+            .fixture
+            .build(
+                &[&parts.sources[0]],
+                &["--plan", text(&parts.plan), "--min-depth", "3"]
+            )
+            .code,
+        2
+    );
 }
 
 #[test]
@@ -243,14 +398,27 @@ fn unusable_lines_are_counted_once_in_all_shares() {
     let rejected: Vec<u64> = ["0/2", "1/2"]
         .into_iter()
         .map(|share| {
-            let run = parts.verb("partition", &["--json", "--share", share, text(&parts.sources[0])]);
+            let run = parts.verb(
+                "partition",
+                &["--json", "--share", share, text(&parts.sources[0])],
+            );
             let counts: Value = serde_json::from_str(run.err.lines().last().unwrap()).unwrap();
-            counts["rejects"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum()
+            counts["rejects"]
+                .as_object()
+                .unwrap()
+                .values()
+                .map(|count| count.as_u64().unwrap())
+                .sum()
         })
         .collect();
     assert_eq!(rejected.iter().sum::<u64>(), 1);
     let rows = parts.fixture.path("rejects.tsv");
-    parts.verb("partition", &["-q", "--rejects", text(&rows), text(&parts.sources[0])]).succeeds();
+    parts
+        .verb(
+            "partition",
+            &["-q", "--rejects", text(&rows), text(&parts.sources[0])],
+        )
+        .succeeds();
     assert!(fs::read_to_string(&rows).unwrap().contains("\t1201\t"));
 }
 
@@ -264,15 +432,31 @@ fn a_killed_part_is_missing_and_can_be_encoded_again() {
     for part in 0..2 {
         parts.encode(&lines, part, text(&out)).succeeds();
     }
-    let args = ["encode", "--plan", text(&parts.plan), "--part", "2", "-o", text(&out), "-q"];
+    let args = [
+        "encode",
+        "--plan",
+        text(&parts.plan),
+        "--part",
+        "2",
+        "-o",
+        text(&out),
+        "-q",
+    ];
     let mut child = command().args(args).stdin(Stdio::piped()).spawn().unwrap();
     // The encoder has started when its directory exists. It waits for a line.
     let folder = parts.fragment("apart", 0).parent().unwrap().to_owned();
-    let leftovers = || fs::read_dir(&folder).unwrap().filter(|entry| entry.as_ref().unwrap().path().is_dir()).count();
+    let leftovers = || {
+        fs::read_dir(&folder)
+            .unwrap()
+            .filter(|entry| entry.as_ref().unwrap().path().is_dir())
+            .count()
+    };
     until("the encoder has created its directory", || leftovers() > 0);
     child.kill().unwrap();
     child.wait().unwrap();
-    parts.seal("apart").fails(&["1 of 3 parts are not encoded yet: 2"]);
+    parts
+        .seal("apart")
+        .fails(&["1 of 3 parts are not encoded yet: 2"]);
     parts.encode(&lines, 2, text(&out)).succeeds();
     parts.seal("apart").succeeds();
     assert_eq!((parts.files("apart"), leftovers()), (parts.files("db"), 0));
@@ -282,7 +466,10 @@ fn a_killed_part_is_missing_and_can_be_encoded_again() {
 fn an_incomplete_input_is_not_a_part() {
     let parts = Parts::new(&[]);
     let lines = parts.sorted();
-    let lines: Vec<&str> = lines.split_inclusive('\n').filter(|line| line.starts_with("00001")).collect();
+    let lines: Vec<&str> = lines
+        .split_inclusive('\n')
+        .filter(|line| line.starts_with("00001"))
+        .collect();
     let encode = |out: &str, lines: &[&str], end: &str| {
         let out = parts.fixture.path(out);
         let args = ["--part", "1", "-q", "--ended", "-o", text(&out)];
@@ -295,45 +482,91 @@ fn an_incomplete_input_is_not_a_part() {
     assert!(!parts.fragment("broken", 1).exists() && parts.files("broken").is_empty());
     encode("whole", &lines, "\n").succeeds();
     encode("empty", &[], "\n").succeeds();
-    parts.encode(&lines.concat(), 1, text(&parts.fixture.path("file"))).succeeds();
+    parts
+        .encode(&lines.concat(), 1, text(&parts.fixture.path("file")))
+        .succeeds();
     assert_eq!(parts.files("whole"), parts.files("file"));
 }
 
 #[test]
 fn parts_can_be_written_to_a_bucket() {
-    let Some(store) = Store::start(Protocol::S3) else { return };
+    let Some(store) = Store::start(Protocol::S3) else {
+        return;
+    };
     let parts = Parts::new(&[]);
     parts.build("db");
     let lines = parts.sorted();
     let url = store.url("evals");
     let run = |args: &[&str], input: &str| {
-        let mut child = store.command().args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = store
+            .command()
+            .args(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
         std::io::Write::write_all(&mut child.stdin.take().unwrap(), input.as_bytes()).unwrap();
-        assert!(child.wait_with_output().unwrap().status.success(), "{args:?}");
+        assert!(
+            child.wait_with_output().unwrap().status.success(),
+            "{args:?}"
+        );
     };
     for part in 0..PARTS {
         let prefix = format!("{part:05}\t");
-        let lines: String = lines.split_inclusive('\n').filter(|line| line.starts_with(&prefix)).collect();
-        run(&["encode", "--plan", text(&parts.plan), "--part", &part.to_string(), "-q", "-o", &url], &lines);
+        let lines: String = lines
+            .split_inclusive('\n')
+            .filter(|line| line.starts_with(&prefix))
+            .collect();
+        run(
+            &[
+                "encode",
+                "--plan",
+                text(&parts.plan),
+                "--part",
+                &part.to_string(),
+                "-q",
+                "-o",
+                &url,
+            ],
+            &lines,
+        );
     }
     run(&["seal", "--plan", text(&parts.plan), "-q", &url], "");
-    let export = store.command().args(["export", "-d", &url]).output().unwrap();
-    assert_eq!(sorted(&String::from_utf8(export.stdout).unwrap()), parts.fixture.export("db"));
+    let export = store
+        .command()
+        .args(["export", "-d", &url])
+        .output()
+        .unwrap();
+    assert_eq!(
+        sorted(&String::from_utf8(export.stdout).unwrap()),
+        parts.fixture.export("db")
+    );
 }
 
 #[test]
 fn positions_that_exceed_a_record_are_reduced_consistently() {
     let fixture = Fixture::new();
-    let lines: Vec<String> =
-        (1..=300).map(|depth| line(crate::common::START, depth, "e2e4", 7, depth as u16)).collect();
-    let others: Vec<String> =
-        sample().lines().filter(|line| !line.contains(crate::common::START)).take(50).map(str::to_owned).collect();
+    let lines: Vec<String> = (1..=300)
+        .map(|depth| line(crate::common::START, depth, "e2e4", 7, depth as u16))
+        .collect();
+    let others: Vec<String> = sample()
+        .lines()
+        .filter(|line| !line.contains(crate::common::START))
+        .take(50)
+        .map(str::to_owned)
+        .collect();
     let dump = fixture.file("dump.jsonl", [&lines[..], &others].concat().join("\n"));
     let plan = fixture.path("plan.json");
     shelfish(["plan", "--parts", "2", "-q", "-o", text(&plan), text(&dump)]).succeeds();
     fixture.build(&[&dump], &["--plan", text(&plan)]).succeeds();
-    let parts = Parts { sources: [dump.clone(), dump], plan, fixture };
-    let records = parts.verb("partition", &["-q", text(&parts.sources[0])]).succeeds();
+    let parts = Parts {
+        sources: [dump.clone(), dump],
+        plan,
+        fixture,
+    };
+    let records = parts
+        .verb("partition", &["-q", text(&parts.sources[0])])
+        .succeeds();
     let lines = sorted(&records).join("\n") + "\n";
     let out = parts.fixture.path("apart");
     for part in 0..2 {

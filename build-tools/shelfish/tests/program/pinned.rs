@@ -25,7 +25,11 @@ fn forge(fixture: &Fixture, honest: &str, other: &str, forged: &str) {
     fs::create_dir_all(fixture.path(forged)).unwrap();
     for ((name, bytes), (_, other)) in fixture.files(honest).into_iter().zip(fixture.files(other)) {
         assert_eq!(bytes.len(), other.len(), "{name}");
-        let bytes = if name == "manifest.json" { bytes } else { other };
+        let bytes = if name == "manifest.json" {
+            bytes
+        } else {
+            other
+        };
         fs::write(fixture.path(forged).join(name), bytes).unwrap();
     }
 }
@@ -56,7 +60,12 @@ fn refuse(command: impl Fn() -> Command, url: &str, pin: &str, fixture: &Fixture
         let args = [&[*name, "-d", url, "--integrity", pin][..], rest].concat();
         let mut command = command();
         let run = run(command.args(&args));
-        assert!(run.err.contains(FORGED) || run.out.contains(FORGED), "{args:?}: {} {}", run.out, run.err);
+        assert!(
+            run.err.contains(FORGED) || run.out.contains(FORGED),
+            "{args:?}: {} {}",
+            run.out,
+            run.err
+        );
         assert_ne!(run.code, 0, "{args:?}");
     }
     let address = format!("{url}#{pin}");
@@ -64,11 +73,24 @@ fn refuse(command: impl Fn() -> Command, url: &str, pin: &str, fixture: &Fixture
     run(building.args(["build", "--base", &address, dump, "-o", out])).fails(&[FORGED]);
     let mut exploring = command();
     let book = fixture.path("book");
-    run(exploring.args(["explore", "-d", book.to_str().unwrap(), "--evals", &address, START])).fails(&[FORGED]);
+    run(exploring.args([
+        "explore",
+        "-d",
+        book.to_str().unwrap(),
+        "--evals",
+        &address,
+        START,
+    ]))
+    .fails(&[FORGED]);
     let mut engine = command();
     let option = format!("setoption name EvalDatabase value {address}");
     let run = run(engine.args(["engine", &option, "position startpos", "go depth 3", "quit"]));
-    assert!(run.out.contains(FORGED) && run.out.contains("bestmove"), "{} {}", run.out, run.err);
+    assert!(
+        run.out.contains(FORGED) && run.out.contains("bestmove"),
+        "{} {}",
+        run.out,
+        run.err
+    );
 }
 
 #[test]
@@ -77,11 +99,17 @@ fn no_command_reads_a_forged_block_of_a_pinned_database() {
     let (folder, cache) = (fixture.path("forged"), fixture.path("cache"));
     let host = Host::new(&fixture);
     for url in [folder.to_str().unwrap(), &host.url("forged")] {
-        assert_ne!(depth(&mut command(), url, &cache), 24, "{url}: the checksums of the forged database are valid");
+        assert_ne!(
+            depth(&mut command(), url, &cache),
+            24,
+            "{url}: the checksums of the forged database are valid"
+        );
         refuse(command, url, &pin, &fixture);
     }
     for protocol in [Protocol::S3, Protocol::Azure, Protocol::Google] {
-        let Some(store) = Store::start(protocol) else { continue };
+        let Some(store) = Store::start(protocol) else {
+            continue;
+        };
         for (name, bytes) in fixture.files("forged") {
             store.put(&format!("evals/{name}"), &bytes);
         }
@@ -98,9 +126,23 @@ fn forged_blocks_of_the_disk_cache_are_refused_and_requested_again() {
     for (name, bytes) in fixture.files("honest") {
         fs::write(fixture.path("forged").join(name), bytes).unwrap();
     }
-    assert_ne!(depth(&mut command(), &url, &cache), 24, "the cache still has the forged block");
+    assert_ne!(
+        depth(&mut command(), &url, &cache),
+        24,
+        "the cache still has the forged block"
+    );
     let pinned = |cache: &Path| {
-        let args = ["lookup", "-d", &url, "--integrity", &pin, "--json", "--cache-dir", cache.to_str().unwrap(), START];
+        let args = [
+            "lookup",
+            "-d",
+            &url,
+            "--integrity",
+            &pin,
+            "--json",
+            "--cache-dir",
+            cache.to_str().unwrap(),
+            START,
+        ];
         let answer: Value = serde_json::from_str(&shelfish(args).succeeds()).unwrap();
         answer["evaluations"][0]["depth"].as_u64().unwrap()
     };
@@ -124,24 +166,64 @@ fn the_api_answers_no_forged_evaluation_of_a_pinned_database() {
 fn no_command_reads_a_forged_count_of_a_pinned_book() {
     let fixture = Fixture::new();
     let build = |db: &str, results: &[&str]| {
-        let games: Vec<String> = results.iter().map(|result| PGN.replace("1-0", result)).collect();
+        let games: Vec<String> = results
+            .iter()
+            .map(|result| PGN.replace("1-0", result))
+            .collect();
         let games = fixture.file("games.pgn", games.join("\n"));
-        fixture.book_build_to(db, &[&games], &["--inline-pages", "0B"]).succeeds();
-        fixture.files(db).iter().map(|(_, bytes)| bytes.len()).collect::<Vec<_>>()
+        fixture
+            .book_build_to(db, &[&games], &["--inline-pages", "0B"])
+            .succeeds();
+        fixture
+            .files(db)
+            .iter()
+            .map(|(_, bytes)| bytes.len())
+            .collect::<Vec<_>>()
     };
     let honest = build("honest", &["1-0", "1-0", "0-1", "1/2-1/2"]);
-    let others = [["1-0", "0-1", "0-1", "1/2-1/2"], ["1-0", "1-0", "0-1", "0-1"], ["1-0", "1/2-1/2", "0-1", "1/2-1/2"]];
-    assert!(others.iter().any(|results| build("other", results) == honest));
+    let others = [
+        ["1-0", "0-1", "0-1", "1/2-1/2"],
+        ["1-0", "1-0", "0-1", "0-1"],
+        ["1-0", "1/2-1/2", "0-1", "1/2-1/2"],
+    ];
+    assert!(
+        others
+            .iter()
+            .any(|results| build("other", results) == honest)
+    );
     forge(&fixture, "honest", "other", "forged");
     let (pin, folder) = (pin_of(&fixture, "honest"), fixture.path("forged"));
     let folder = folder.to_str().unwrap();
     let trusting = shelfish(["explore", "--json", "-d", folder, START]).succeeds();
-    let honest = shelfish(["explore", "--json", "-d", fixture.path("honest").to_str().unwrap(), START]).succeeds();
-    assert_ne!(trusting, honest, "the checksums of the forged book are valid");
+    let honest = shelfish([
+        "explore",
+        "--json",
+        "-d",
+        fixture.path("honest").to_str().unwrap(),
+        START,
+    ])
+    .succeeds();
+    assert_ne!(
+        trusting, honest,
+        "the checksums of the forged book are valid"
+    );
     let pinned = shelfish(["explore", "-d", folder, "--integrity", &pin, START]);
-    assert!(pinned.code != 0 && pinned.err.contains(FORGED), "{} {}", pinned.out, pinned.err);
-    for args in [&["export"][..], &["verify"], &["extract", "--start", START, "-o", "out"]] {
+    assert!(
+        pinned.code != 0 && pinned.err.contains(FORGED),
+        "{} {}",
+        pinned.out,
+        pinned.err
+    );
+    for args in [
+        &["export"][..],
+        &["verify"],
+        &["extract", "--start", START, "-o", "out"],
+    ] {
         let run = shelfish([args, &["-d", folder, "--integrity", &pin]].concat());
-        assert!(run.code != 0 && (run.err.contains(FORGED) || run.out.contains(FORGED)), "{args:?}: {}", run.err);
+        assert!(
+            run.code != 0 && (run.err.contains(FORGED) || run.out.contains(FORGED)),
+            "{args:?}: {}",
+            run.err
+        );
     }
 }

@@ -22,20 +22,47 @@ fn on(command: &str, database: impl AsRef<OsStr>, args: &[&str]) -> Run {
 #[test]
 fn every_position_is_found_with_its_evaluations() {
     let fixture = Fixture::of_sample();
-    let fens: String = sample().lines().map(|line| line.split('"').nth(3).unwrap().to_owned() + "\n").collect();
+    let fens: String = sample()
+        .lines()
+        .map(|line| line.split('"').nth(3).unwrap().to_owned() + "\n")
+        .collect();
     let db = fixture.path("db");
-    let args = ["lookup", "-d", db.to_str().unwrap(), "--json", "--all", "--chess960", "-"];
+    let args = [
+        "lookup",
+        "-d",
+        db.to_str().unwrap(),
+        "--json",
+        "--all",
+        "--chess960",
+        "-",
+    ];
     let out = shelfish_with(args, fens.as_bytes()).succeeds();
     for (answer, source) in out.lines().zip(sample().lines()) {
-        let (answer, source): (Value, Value) =
-            (serde_json::from_str(answer).unwrap(), serde_json::from_str(source).unwrap());
+        let (answer, source): (Value, Value) = (
+            serde_json::from_str(answer).unwrap(),
+            serde_json::from_str(source).unwrap(),
+        );
         assert_eq!(answer["fen"], source["fen"]);
-        let (found, given) = (answer["evaluations"].as_array().unwrap(), source["evals"].as_array().unwrap());
+        let (found, given) = (
+            answer["evaluations"].as_array().unwrap(),
+            source["evals"].as_array().unwrap(),
+        );
         assert_eq!(found.len(), given.len());
         for (found, given) in found.iter().zip(given) {
-            assert_eq!((&found["depth"], &found["knodes"]), (&given["depth"], &given["knodes"]));
-            for (found, given) in found["pvs"].as_array().unwrap().iter().zip(given["pvs"].as_array().unwrap()) {
-                assert_eq!((&found["cp"], &found["mate"]), (&given["cp"], &given["mate"]));
+            assert_eq!(
+                (&found["depth"], &found["knodes"]),
+                (&given["depth"], &given["knodes"])
+            );
+            for (found, given) in found["pvs"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .zip(given["pvs"].as_array().unwrap())
+            {
+                assert_eq!(
+                    (&found["cp"], &found["mate"]),
+                    (&given["cp"], &given["mate"])
+                );
                 assert_eq!(found["uci"], given["line"]);
             }
         }
@@ -62,10 +89,21 @@ fn answers_can_be_printed_as_text() {
          {mate}\n  depth 9, 7 knodes\n         #1  Ra8#\n{START}\n  not in the database\n"
     );
     assert_eq!(out, expected);
-    assert!(look(&["--uci", castling]).succeeds().contains("e1g1 e8c8 f1f8"));
-    assert!(look(&["--chess960", castling]).succeeds().contains("e1h1 e8a8 f1f8"));
+    assert!(
+        look(&["--uci", castling])
+            .succeeds()
+            .contains("e1g1 e8c8 f1f8")
+    );
+    assert!(
+        look(&["--chess960", castling])
+            .succeeds()
+            .contains("e1h1 e8a8 f1f8")
+    );
     let timing = look(&["--timing", castling]).succeeds();
-    assert!(timing.contains("opened: 1 request,") && timing.contains("\n  1 request,"), "{timing}");
+    assert!(
+        timing.contains("opened: 1 request,") && timing.contains("\n  1 request,"),
+        "{timing}"
+    );
     let json = look(&["--json", "--timing", castling]).succeeds();
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["found"], true);
@@ -75,7 +113,8 @@ fn answers_can_be_printed_as_text() {
     let wrong = look(&["nonsense", castling]);
     assert!(wrong.out.contains("-1.25"), "the others are answered");
     wrong.fails(&["nonsense", "1 field"]);
-    let wrong: Value = serde_json::from_str(&look(&["--json", "8/8/8/8/8/8/8/8 w - -"]).out).unwrap();
+    let wrong: Value =
+        serde_json::from_str(&look(&["--json", "8/8/8/8/8/8/8/8 w - -"]).out).unwrap();
     assert!(wrong["error"].as_str().unwrap().contains("legal play"));
 }
 
@@ -83,15 +122,32 @@ fn answers_can_be_printed_as_text() {
 fn a_host_gives_the_same_answers_as_a_directory() {
     let fixture = Fixture::of_sample();
     let (host, db) = (Host::new(&fixture), fixture.path("db"));
-    for url in [host.url("db"), host.url("db/"), host.url("db/manifest.json")] {
+    for url in [
+        host.url("db"),
+        host.url("db/"),
+        host.url("db/manifest.json"),
+    ] {
         for args in [&["--json", START][..], &[START]] {
-            assert_eq!(on("lookup", &url, args).succeeds(), on("lookup", &db, args).succeeds());
+            assert_eq!(
+                on("lookup", &url, args).succeeds(),
+                on("lookup", &db, args).succeeds()
+            );
         }
     }
     let url = host.url("db/");
-    assert_eq!(on("export", &url, &[]).succeeds(), on("export", &db, &[]).succeeds());
-    assert_eq!(on("stats", &url, &["-q", "--scan"]).succeeds(), on("stats", &db, &["-q", "--scan"]).succeeds());
-    assert!(on("verify", &url, &["-q"]).succeeds().contains("all is well"));
+    assert_eq!(
+        on("export", &url, &[]).succeeds(),
+        on("export", &db, &[]).succeeds()
+    );
+    assert_eq!(
+        on("stats", &url, &["-q", "--scan"]).succeeds(),
+        on("stats", &db, &["-q", "--scan"]).succeeds()
+    );
+    assert!(
+        on("verify", &url, &["-q"])
+            .succeeds()
+            .contains("all is well")
+    );
     on("lookup", host.url("elsewhere"), &[START]).fails(&["elsewhere", "404", "manifest.json"]);
     let nobody = "http://127.0.0.1:9/db";
     on("lookup", nobody, &[START]).fails(&[nobody, "no answer"]);
@@ -101,14 +157,27 @@ fn a_host_gives_the_same_answers_as_a_directory() {
 #[test]
 fn only_the_pinned_manifest_is_accepted() {
     let fixture = Fixture::new();
-    let summary = fixture.build(&[&fixture.file("dump", sample())], &["--json"]).succeeds();
-    let integrity = serde_json::from_str::<Value>(&summary).unwrap()["integrity"].as_str().unwrap().to_owned();
+    let summary = fixture
+        .build(&[&fixture.file("dump", sample())], &["--json"])
+        .succeeds();
+    let integrity = serde_json::from_str::<Value>(&summary).unwrap()["integrity"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let host = Host::new(&fixture);
-    for place in [fixture.path("db").to_str().unwrap().to_owned(), host.url("db")] {
+    for place in [
+        fixture.path("db").to_str().unwrap().to_owned(),
+        host.url("db"),
+    ] {
         let pinned = |hash: &str| on("stats", &place, &["--integrity", hash]);
         assert!(pinned(&integrity).succeeds().contains(&integrity));
         let wrong = format!("sha256-{}=", "A".repeat(43));
-        pinned(&wrong).fails(&["manifest.json", "another manifest than the one asked for", &wrong, &integrity]);
+        pinned(&wrong).fails(&[
+            "manifest.json",
+            "another manifest than the one asked for",
+            &wrong,
+            &integrity,
+        ]);
         assert_eq!(pinned("sha256-short").code, 2, "that is no hash");
         on("verify", &place, &["-q", "--integrity", &integrity]).succeeds();
     }
@@ -117,10 +186,19 @@ fn only_the_pinned_manifest_is_accepted() {
 #[test]
 fn stats_add_up() {
     let fixture = Fixture::of_sample();
-    let stats: Value =
-        serde_json::from_str(&on("stats", fixture.path("db"), &["--json", "-q", "--scan"]).succeeds()).unwrap();
+    let stats: Value = serde_json::from_str(
+        &on("stats", fixture.path("db"), &["--json", "-q", "--scan"]).succeeds(),
+    )
+    .unwrap();
     let (manifest, scan) = (&stats["manifest"], &stats["scan"]);
-    let sum = |object: &Value| object.as_object().unwrap().values().map(|n| n.as_u64().unwrap()).sum::<u64>();
+    let sum = |object: &Value| {
+        object
+            .as_object()
+            .unwrap()
+            .values()
+            .map(|n| n.as_u64().unwrap())
+            .sum::<u64>()
+    };
     assert_eq!(manifest["positions"], sample().lines().count());
     assert_eq!(scan["positions"], manifest["positions"]);
     assert_eq!(scan["evaluations"], manifest["totals"]["evaluations"]);
@@ -130,11 +208,21 @@ fn stats_add_up() {
     let blocks = scan["block_bytes"]["sum"].as_f64().unwrap() as u64;
     assert_eq!(sum(&scan["columns"]), blocks);
     let hashes = 16 * scan["block_bytes"]["count"].as_u64().unwrap();
-    assert_eq!(blocks + hashes + manifest["page_bytes"].as_u64().unwrap(), manifest["bytes"].as_u64().unwrap());
+    assert_eq!(
+        blocks + hashes + manifest["page_bytes"].as_u64().unwrap(),
+        manifest["bytes"].as_u64().unwrap()
+    );
     assert_eq!(manifest["replaced_bytes"], 0);
-    assert_eq!(scan["block_positions"]["sum"].as_f64(), scan["positions"].as_f64());
-    let brief: Value = serde_json::from_str(&on("stats", fixture.path("db"), &["--json"]).succeeds()).unwrap();
-    assert_eq!((&brief["manifest"], &brief["scan"]), (manifest, &Value::Null));
+    assert_eq!(
+        scan["block_positions"]["sum"].as_f64(),
+        scan["positions"].as_f64()
+    );
+    let brief: Value =
+        serde_json::from_str(&on("stats", fixture.path("db"), &["--json"]).succeeds()).unwrap();
+    assert_eq!(
+        (&brief["manifest"], &brief["scan"]),
+        (manifest, &Value::Null)
+    );
 }
 
 #[test]
@@ -142,11 +230,17 @@ fn stats_print_the_facts_of_the_manifest_although_no_block_can_be_read() {
     let fixture = Fixture::of_sample();
     let url = bad_host(&fixture, b"HTTP/1.1 404 No\r\ncontent-length: 0\r\n\r\n");
     let facts = on("stats", &url, &[]).succeeds();
-    assert!(facts.contains("positions") && !facts.contains("by depth"), "{facts}");
+    assert!(
+        facts.contains("positions") && !facts.contains("by depth"),
+        "{facts}"
+    );
     let scan = on("stats", &url, &["-q", "--scan"]);
     assert_eq!((scan.code, &scan.out), (1, &facts));
     let whole = on("stats", fixture.path("db"), &["-q", "--scan"]).succeeds();
-    assert!(whole.starts_with(&facts) && whole.contains("by depth"), "{whole}");
+    assert!(
+        whole.starts_with(&facts) && whole.contains("by depth"),
+        "{whole}"
+    );
 }
 
 /// Starts a host that answers requests for shards with `answer`, and other requests with files.
@@ -160,8 +254,16 @@ fn bad_host(fixture: &Fixture, answer: &'static [u8]) -> String {
             let mut head = String::new();
             let mut input = BufReader::new(stream.try_clone().unwrap());
             while input.read_line(&mut head).unwrap_or(0) > 2 {}
-            let good = [b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n", &manifest[..]].concat();
-            let answer = if head.contains("manifest.json") { &good } else { answer };
+            let good = [
+                b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n",
+                &manifest[..],
+            ]
+            .concat();
+            let answer = if head.contains("manifest.json") {
+                &good
+            } else {
+                answer
+            };
             let _ = stream.write_all(answer);
             if answer.is_empty() {
                 // An empty answer means that the connection stays open without an answer.
@@ -176,21 +278,44 @@ fn bad_host(fixture: &Fixture, answer: &'static [u8]) -> String {
 fn errors_of_hosts_are_distinguished_and_timeouts_end_each_request() {
     let fixture = Fixture::of_sample();
     for (answer, words) in [
-        (&b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n"[..], "404"),
-        (b"HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n", "403"),
+        (
+            &b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n"[..],
+            "404",
+        ),
+        (
+            b"HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n",
+            "403",
+        ),
         (b"HTTP/1.1 500 Oh\r\ncontent-length: 0\r\n\r\n", "500"),
-        (b"HTTP/1.1 200 OK\r\ncontent-length: 67108864\r\n\r\n", "ignores range requests"),
-        (b"HTTP/1.1 206 OK\r\ncontent-range: bytes 0-1/9\r\ncontent-length: 2\r\n\r\nxx", "Content-Range"),
+        (
+            b"HTTP/1.1 200 OK\r\ncontent-length: 67108864\r\n\r\n",
+            "ignores range requests",
+        ),
+        (
+            b"HTTP/1.1 206 OK\r\ncontent-range: bytes 0-1/9\r\ncontent-length: 2\r\n\r\nxx",
+            "Content-Range",
+        ),
         (b"HTTP/1.1 206 OK\r\nconnection: close\r\n\r\nxx", "found 2"),
-        (b"HTTP/1.1 206 OK\r\ncontent-length: 9\r\n\r\nxx", "Content-Length"),
+        (
+            b"HTTP/1.1 206 OK\r\ncontent-length: 9\r\n\r\nxx",
+            "Content-Length",
+        ),
         (b"rubbish", "no answer"),
         (b"", "within 1000 ms"),
     ] {
         // Only the silent host may time out, even on a busy machine.
         let timeout = if answer.is_empty() { "1" } else { "60" };
-        let run = on("lookup", bad_host(&fixture, answer), &["--timeout", timeout, START]);
+        let run = on(
+            "lookup",
+            bad_host(&fixture, answer),
+            &["--timeout", timeout, START],
+        );
         run.fails(&[".silo", words]);
-        let run = on("verify", bad_host(&fixture, answer), &["--timeout", timeout, "-q"]);
+        let run = on(
+            "verify",
+            bad_host(&fixture, answer),
+            &["--timeout", timeout, "-q"],
+        );
         assert_eq!(run.code, 1);
         assert!(run.out.contains(words), "{words}: {}", run.out);
     }
@@ -198,7 +323,13 @@ fn errors_of_hosts_are_distinguished_and_timeouts_end_each_request() {
 
 fn shard(fixture: &Fixture) -> PathBuf {
     let files = fixture.files("db");
-    fixture.path("db").join(&files.iter().find(|(name, _)| name.ends_with(".silo")).unwrap().0)
+    fixture.path("db").join(
+        &files
+            .iter()
+            .find(|(name, _)| name.ends_with(".silo"))
+            .unwrap()
+            .0,
+    )
 }
 
 /// Verifies a damaged database and returns the problems.
@@ -210,7 +341,12 @@ fn problems(fixture: &Fixture) -> Vec<(String, String)> {
     let report: Value = serde_json::from_str(&run.out).unwrap();
     assert_eq!(report["ok"], false);
     let text = |value: &Value| value.as_str().unwrap().to_owned();
-    report["problems"].as_array().unwrap().iter().map(|p| (text(&p["file"]), text(&p["what"]))).collect()
+    report["problems"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|p| (text(&p["file"]), text(&p["what"])))
+        .collect()
 }
 
 #[test]
@@ -220,28 +356,51 @@ fn verify_finds_missing_foreign_truncated_and_too_long_shards() {
     let name = path.file_name().unwrap().to_str().unwrap().to_owned();
     let whole = fs::read(&path).unwrap();
 
-    fs::write(path.with_file_name("0123456789abcdef0123456789abcdef.silo"), "x").unwrap();
+    fs::write(
+        path.with_file_name("0123456789abcdef0123456789abcdef.silo"),
+        "x",
+    )
+    .unwrap();
     let found = problems(&fixture);
-    assert!(found.len() == 1 && found[0].0.starts_with("0123") && found[0].1.contains("foreign"), "{found:?}");
+    assert!(
+        found.len() == 1 && found[0].0.starts_with("0123") && found[0].1.contains("foreign"),
+        "{found:?}"
+    );
     fs::remove_file(path.with_file_name("0123456789abcdef0123456789abcdef.silo")).unwrap();
 
     fs::remove_file(&path).unwrap();
     let found = problems(&fixture);
-    assert!(found.len() == 1 && found[0].0 == name && found[0].1.contains("no such file"), "{found:?}");
+    assert!(
+        found.len() == 1 && found[0].0 == name && found[0].1.contains("no such file"),
+        "{found:?}"
+    );
 
     for length in [0, 1, whole.len() / 2, whole.len() - 1] {
         fs::write(&path, &whole[..length]).unwrap();
         let found = problems(&fixture);
-        assert!(found[0].0 == name && found[0].1.contains("truncated"), "{found:?}");
+        assert!(
+            found[0].0 == name && found[0].1.contains("truncated"),
+            "{found:?}"
+        );
     }
     fs::write(&path, [&whole[..], b"x"].concat()).unwrap();
     let found = problems(&fixture);
-    assert!(found.len() == 1 && found[0].0 == name && found[0].1.contains("longer"), "{found:?}");
+    assert!(
+        found.len() == 1 && found[0].0 == name && found[0].1.contains("longer"),
+        "{found:?}"
+    );
 
     // A shard of another database with the name of this shard.
-    let other = fixture.file("other", sample().lines().take(50).collect::<Vec<_>>().join("\n"));
+    let other = fixture.file(
+        "other",
+        sample().lines().take(50).collect::<Vec<_>>().join("\n"),
+    );
     fixture.build_to("other-db", &[&other], &[]).succeeds();
-    let (_, bytes) = fixture.files("other-db").into_iter().find(|(name, _)| name.ends_with(".silo")).unwrap();
+    let (_, bytes) = fixture
+        .files("other-db")
+        .into_iter()
+        .find(|(name, _)| name.ends_with(".silo"))
+        .unwrap();
     fs::write(&path, bytes).unwrap();
     assert_eq!(problems(&fixture)[0].0, name);
 
@@ -254,7 +413,10 @@ fn verify_finds_each_flipped_bit_and_its_location() {
     let fixture = Fixture::of_sample();
     let path = shard(&fixture);
     let whole = fs::read(&path).unwrap();
-    for at in (0..whole.len()).step_by(if is_long() { 997 } else { 4_999 }).chain([whole.len() - 1]) {
+    for at in (0..whole.len())
+        .step_by(if is_long() { 997 } else { 4_999 })
+        .chain([whole.len() - 1])
+    {
         let mut bytes = whole.clone();
         bytes[at] ^= 1 << (at % 8);
         fs::write(&path, &bytes).unwrap();
@@ -262,7 +424,10 @@ fn verify_finds_each_flipped_bit_and_its_location() {
         assert_eq!(run.code, 1, "byte {at}");
         let report: Value = serde_json::from_str(&run.out).unwrap();
         let range = &report["problems"][0]["bytes"];
-        let (first, last) = (range[0].as_u64().unwrap() as usize, range[1].as_u64().unwrap() as usize);
+        let (first, last) = (
+            range[0].as_u64().unwrap() as usize,
+            range[1].as_u64().unwrap() as usize,
+        );
         assert!((first..=last).contains(&at), "byte {at}: {}", run.out);
     }
     fs::write(&path, &whole).unwrap();
@@ -280,12 +445,21 @@ fn verify_finds_each_change_of_the_manifest() {
             bytes[at] ^= 1;
             bytes
         })
-        .chain([Vec::new(), whole[..whole.len() / 2].to_vec(), [&whole[..], b" "].concat()])
+        .chain([
+            Vec::new(),
+            whole[..whole.len() / 2].to_vec(),
+            [&whole[..], b" "].concat(),
+        ])
         .collect();
     for bytes in changes {
         fs::write(&path, &bytes).unwrap();
         let found = problems(&fixture);
-        assert_eq!(found[0].0, "manifest.json", "{}", String::from_utf8_lossy(&bytes));
+        assert_eq!(
+            found[0].0,
+            "manifest.json",
+            "{}",
+            String::from_utf8_lossy(&bytes)
+        );
     }
     fs::remove_file(&path).unwrap();
     assert_eq!(problems(&fixture)[0].0, "manifest.json");
@@ -299,8 +473,16 @@ fn an_export_can_be_written_to_a_file_and_its_reader_can_stop() {
     let fixture = Fixture::of_sample();
     let out = fixture.path("out.jsonl");
     for option in ["-o", "--out", "--output"] {
-        on("export", fixture.path("db"), &[option, out.to_str().unwrap()]).succeeds();
-        assert_eq!(sorted(&fs::read_to_string(&out).unwrap()), fixture.export("db"));
+        on(
+            "export",
+            fixture.path("db"),
+            &[option, out.to_str().unwrap()],
+        )
+        .succeeds();
+        assert_eq!(
+            sorted(&fs::read_to_string(&out).unwrap()),
+            fixture.export("db")
+        );
         fs::remove_file(&out).unwrap();
     }
     let db = fixture.path("db");
@@ -312,14 +494,22 @@ fn an_export_can_be_written_to_a_file_and_its_reader_can_stop() {
         .unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
-    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.stderr.is_empty(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }
 
 #[test]
 fn a_failed_export_keeps_the_old_file() {
     let fixture = Fixture::of_sample();
     let (db, dump) = (fixture.path("db"), fixture.file("kept", "before"));
-    for format in if cfg!(feature = "parquet") { &["jsonl", "parquet"][..] } else { &["jsonl"] } {
+    for format in if cfg!(feature = "parquet") {
+        &["jsonl", "parquet"][..]
+    } else {
+        &["jsonl"]
+    } {
         let to = ["--format", format, "-o", dump.to_str().unwrap()];
         on("export", fixture.path("missing"), &to).fails(&["missing"]);
         assert_eq!(fs::read_to_string(&dump).unwrap(), "before");
@@ -329,11 +519,15 @@ fn a_failed_export_keeps_the_old_file() {
     }
     let before = fixture.files("db");
     for (name, _) in &before {
-        on("export", &db, &["-o", db.join(name).to_str().unwrap()]).fails(&[name, "is a file of a database"]);
+        on("export", &db, &["-o", db.join(name).to_str().unwrap()])
+            .fails(&[name, "is a file of a database"]);
     }
     assert_eq!(fixture.files("db"), before);
     on("export", &db, &["-o", dump.to_str().unwrap()]).succeeds();
-    assert_eq!(sorted(&fs::read_to_string(&dump).unwrap()), fixture.export("db"));
+    assert_eq!(
+        sorted(&fs::read_to_string(&dump).unwrap()),
+        fixture.export("db")
+    );
 }
 
 #[test]
@@ -341,8 +535,20 @@ fn options_may_follow_a_position() {
     let fixture = Fixture::of_sample();
     let db = fixture.path("db");
     let run = shelfish(["lookup", START, "--json", "-d", db.to_str().unwrap()]).succeeds();
-    assert!(serde_json::from_str::<Value>(&run).unwrap()["found"].is_boolean(), "{run}");
-    shelfish(["lookup", "-d", db.to_str().unwrap(), "8/8/8/4k3/8/4K3/4P3/8", "w", "-", "-"]).fails(&["quote"]);
+    assert!(
+        serde_json::from_str::<Value>(&run).unwrap()["found"].is_boolean(),
+        "{run}"
+    );
+    shelfish([
+        "lookup",
+        "-d",
+        db.to_str().unwrap(),
+        "8/8/8/4k3/8/4K3/4P3/8",
+        "w",
+        "-",
+        "-",
+    ])
+    .fails(&["quote"]);
 }
 
 #[test]
@@ -350,10 +556,20 @@ fn a_line_that_is_not_utf_8_is_a_separate_error() {
     let fixture = Fixture::of_sample();
     let db = fixture.path("db");
     let input = [b"\xff\n", START.as_bytes(), b"\n"].concat();
-    let run = shelfish_with(["lookup", "-d", db.to_str().unwrap(), "--json", "-"], &input);
-    let answers: Vec<Value> = run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let run = shelfish_with(
+        ["lookup", "-d", db.to_str().unwrap(), "--json", "-"],
+        &input,
+    );
+    let answers: Vec<Value> = run
+        .out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     assert_eq!((run.code, answers.len()), (1, 2), "{}", run.err);
-    assert!(answers[0]["error"].is_string() && answers[1]["fen"] == START, "{answers:?}");
+    assert!(
+        answers[0]["error"].is_string() && answers[1]["fen"] == START,
+        "{answers:?}"
+    );
 }
 
 #[test]
@@ -362,20 +578,47 @@ fn a_too_long_line_is_reported_with_its_number_and_beginning() {
     let db = fixture.path("db");
     let long = "\x1b[31m".repeat(1_000_000);
     let input = format!("{START}\n\n{long}\n{START}\n");
-    let run = shelfish_with(["lookup", "-d", db.to_str().unwrap(), "-"], input.as_bytes());
-    assert_eq!((run.code, run.out.matches(START).count()), (1, 2), "{}", run.err);
-    let err = run.fails(&["line 3: FEN of 5000000 bytes, expected at most 256", r"\u{1b}[31m"]);
-    assert!(err.len() < 5000 && !err.trim_end().contains(char::is_control), "{err}");
-    let run = shelfish_with(["lookup", "-d", db.to_str().unwrap(), "--json", "-"], input.as_bytes());
-    let answers: Vec<Value> = run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!((run.code, answers.len(), &answers[2]["fen"]), (1, 3, &Value::from(START)));
+    let run = shelfish_with(
+        ["lookup", "-d", db.to_str().unwrap(), "-"],
+        input.as_bytes(),
+    );
+    assert_eq!(
+        (run.code, run.out.matches(START).count()),
+        (1, 2),
+        "{}",
+        run.err
+    );
+    let err = run.fails(&[
+        "line 3: FEN of 5000000 bytes, expected at most 256",
+        r"\u{1b}[31m",
+    ]);
+    assert!(
+        err.len() < 5000 && !err.trim_end().contains(char::is_control),
+        "{err}"
+    );
+    let run = shelfish_with(
+        ["lookup", "-d", db.to_str().unwrap(), "--json", "-"],
+        input.as_bytes(),
+    );
+    let answers: Vec<Value> = run
+        .out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(
+        (run.code, answers.len(), &answers[2]["fen"]),
+        (1, 3, &Value::from(START))
+    );
     assert!(answers[1]["fen"].as_str().unwrap().starts_with("\x1b[31m") && run.out.len() < 20_000);
 }
 
 /// Adds the checksum to a modified manifest.
 fn sealed(manifest: &str) -> String {
     let (before, _) = manifest.rsplit_once(",\"checksum\":\"").unwrap();
-    format!("{before},\"checksum\":\"{:016x}\"}}\n", twox_hash::XxHash64::oneshot(0, before.as_bytes()))
+    format!(
+        "{before},\"checksum\":\"{:016x}\"}}\n",
+        twox_hash::XxHash64::oneshot(0, before.as_bytes())
+    )
 }
 
 #[test]
@@ -383,24 +626,37 @@ fn foreign_text_cannot_control_the_terminal() {
     let fixture = Fixture::of_sample();
     let db = fixture.path("db");
     let is_plain = |text: &str| !text.replace('\n', "").contains(char::is_control);
-    for text in ["\x1b[2Jx", "8/8/8/8/8/8/8/8 \u{9b}2J - -", "8/8/8/8/8/8/8/8\x07 w \x7f -"] {
+    for text in [
+        "\x1b[2Jx",
+        "8/8/8/8/8/8/8/8 \u{9b}2J - -",
+        "8/8/8/8/8/8/8/8\x07 w \x7f -",
+    ] {
         assert!(is_plain(&on("lookup", &db, &[text]).fails(&["shelfish: "])));
         assert!(is_plain(&on("lookup", &db, &["--json", text]).out));
-        assert!(is_plain(&on("lookup", &db, &[&START.replace(' ', "\t")]).succeeds()));
-        assert!(is_plain(&on("stats", format!("no\x1b[2J{text}"), &["-q"]).fails(&["no database in"])));
-        assert!(is_plain(&shelfish(["serve", &format!("no{text}")]).fails(&["is not a directory"])));
+        assert!(is_plain(
+            &on("lookup", &db, &[&START.replace(' ', "\t")]).succeeds()
+        ));
+        assert!(is_plain(
+            &on("stats", format!("no\x1b[2J{text}"), &["-q"]).fails(&["no database in"])
+        ));
+        assert!(is_plain(
+            &shelfish(["serve", &format!("no{text}")]).fails(&["is not a directory"])
+        ));
     }
     let manifest = fs::read_to_string(fixture.path("db/manifest.json")).unwrap();
     let (before, after) = manifest.split_once("\"info\":{").unwrap();
     let comma = if after.starts_with('}') { "" } else { "," };
-    let manifest = format!("{before}\"info\":{{\"a\\u001b[2J\":\"b\\u009b2J\\n\\u007f\"{comma}{after}");
+    let manifest =
+        format!("{before}\"info\":{{\"a\\u001b[2J\":\"b\\u009b2J\\n\\u007f\"{comma}{after}");
     fs::write(fixture.path("db/manifest.json"), sealed(&manifest)).unwrap();
     for args in [&[][..], &["--json"]] {
         let out = on("stats", &db, args).succeeds();
         assert!(is_plain(&out) && out.contains("[2J"), "{out}");
     }
     let answer = b"HTTP/1.1 206 OK\r\ncontent-range: \x9b2J\xc2\x9b2J\r\n\r\n";
-    assert!(is_plain(&on("lookup", bad_host(&fixture, answer), &[START]).fails(&["Content-Range"])));
+    assert!(is_plain(
+        &on("lookup", bad_host(&fixture, answer), &[START]).fails(&["Content-Range"])
+    ));
 }
 
 #[test]
@@ -409,7 +665,12 @@ fn an_unknown_scheme_is_wrong_usage_and_schemes_ignore_case() {
     for url in ["ftp://x", "letters://"] {
         let run = on("lookup", url, &[START]);
         assert_eq!(run.code, 2);
-        assert!(run.err.contains("expected http://, https://, s3://, gs://, az:// or a directory"), "{}", run.err);
+        assert!(
+            run.err
+                .contains("expected http://, https://, s3://, gs://, az:// or a directory"),
+            "{}",
+            run.err
+        );
     }
     let host = Host::new(&fixture);
     on("lookup", host.url("db").replace("http", "HTTP"), &[START]).succeeds();
@@ -419,7 +680,10 @@ fn an_unknown_scheme_is_wrong_usage_and_schemes_ignore_case() {
 fn a_compressed_manifest_is_read_and_a_slow_manifest_times_out() {
     let fixture = Fixture::of_sample();
     let manifest = gzip(&fs::read_to_string(fixture.path("db/manifest.json")).unwrap());
-    let head = format!("HTTP/1.1 200 OK\r\ncontent-encoding: GZIP\r\ncontent-length: {}\r\n\r\n", manifest.len());
+    let head = format!(
+        "HTTP/1.1 200 OK\r\ncontent-encoding: GZIP\r\ncontent-length: {}\r\n\r\n",
+        manifest.len()
+    );
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let is_dripping = Arc::new(AtomicBool::new(false));
@@ -442,7 +706,10 @@ fn a_compressed_manifest_is_read_and_a_slow_manifest_times_out() {
         }
     });
     let stats = |args: &[&str]| on("stats", &url, args);
-    assert_eq!(stats(&[]).succeeds(), on("stats", fixture.path("db"), &[]).succeeds());
+    assert_eq!(
+        stats(&[]).succeeds(),
+        on("stats", fixture.path("db"), &[]).succeeds()
+    );
     is_dripping.store(true, Relaxed);
     stats(&["--timeout", "1"]).fails(&["manifest.json", "no complete answer within 1000 ms"]);
 }

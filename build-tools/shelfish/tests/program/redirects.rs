@@ -33,27 +33,55 @@ fn is_inside(test: &str) -> bool {
     }
     let unshare = |script: &str| {
         let mut command = Command::new("unshare");
-        command.args(["--map-root-user", "--net", "--mount", "sh", "-c", script, "sh"]);
+        command.args([
+            "--map-root-user",
+            "--net",
+            "--mount",
+            "sh",
+            "-c",
+            script,
+            "sh",
+        ]);
         command
     };
-    let is_possible = unshare("ip link set lo up").stderr(Stdio::null()).status().is_ok_and(|status| status.success());
+    let is_possible = unshare("ip link set lo up")
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success());
     if !is_possible {
         skipped("this system permits no network namespace (unshare, ip)");
         return false;
     }
     let fixture = Fixture::new();
-    let hosts = fixture.file("hosts", "127.0.0.1 localhost\n203.0.113.7 public.test\n10.99.0.1 private.test\n");
+    let hosts = fixture.file(
+        "hosts",
+        "127.0.0.1 localhost\n203.0.113.7 public.test\n10.99.0.1 private.test\n",
+    );
     let mut inside = unshare(SETUP);
-    inside.arg(&hosts).arg(std::env::current_exe().unwrap()).args(["--exact", test, "--nocapture"]).env(INSIDE, "1");
+    inside
+        .arg(&hosts)
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture"])
+        .env(INSIDE, "1");
     let run = run(&mut inside);
-    assert!(run.code == 0 && run.out.contains("1 passed"), "{}{}", run.out, run.err);
+    assert!(
+        run.code == 0 && run.out.contains("1 passed"),
+        "{}{}",
+        run.out,
+        run.err
+    );
     false
 }
 
 /// Host that answers each request with a redirect to the same path of another host.
 fn redirecting(from: [u8; 4], to: String) -> HostileHost {
     HostileHost::on(from.into(), move |request, out| {
-        send(out, "307 Temporary Redirect", &format!("location: http://{to}{}\r\n", request.path), b"")
+        send(
+            out,
+            "307 Temporary Redirect",
+            &format!("location: http://{to}{}\r\n", request.path),
+            b"",
+        )
     })
 }
 
@@ -78,25 +106,71 @@ fn commands(host: &HostileHost, fixture: &Fixture) -> Vec<(String, Command)> {
         all.push((name.to_owned(), command));
     };
     let lookup = ["lookup", "--cache-size", "0", "-d"];
-    add("lookup", command(), &[&lookup[..], &[&format!("{url}/db"), START]].concat());
+    add(
+        "lookup",
+        command(),
+        &[&lookup[..], &[&format!("{url}/db"), START]].concat(),
+    );
     for protocol in [Protocol::S3, Protocol::Google, Protocol::Azure] {
         let store = protocol.url("db");
-        add(&format!("lookup in {protocol:?}"), protocol.command(at), &[&lookup[..], &[&store, START]].concat());
+        add(
+            &format!("lookup in {protocol:?}"),
+            protocol.command(at),
+            &[&lookup[..], &[&store, START]].concat(),
+        );
         let db = fixture.path("db");
-        let publish = ["publish", "--quiet", "--retries", "0", db.to_str().unwrap(), &store];
-        add(&format!("publish to {protocol:?}"), protocol.command(at), &publish);
+        let publish = [
+            "publish",
+            "--quiet",
+            "--retries",
+            "0",
+            db.to_str().unwrap(),
+            &store,
+        ];
+        add(
+            &format!("publish to {protocol:?}"),
+            protocol.command(at),
+            &publish,
+        );
     }
     let new = fixture.path("new");
-    add("base", command(), &["build", "--quiet", "--base", &format!("{url}/db"), "-o", new.to_str().unwrap()]);
-    add("dump", command(), &["build", "--quiet", &format!("{url}/dump.jsonl"), "-o", new.to_str().unwrap()]);
-    add("dumps", command(), &["dumps", "--list", &format!("{url}/list.txt")]);
+    add(
+        "base",
+        command(),
+        &[
+            "build",
+            "--quiet",
+            "--base",
+            &format!("{url}/db"),
+            "-o",
+            new.to_str().unwrap(),
+        ],
+    );
+    add(
+        "dump",
+        command(),
+        &[
+            "build",
+            "--quiet",
+            &format!("{url}/dump.jsonl"),
+            "-o",
+            new.to_str().unwrap(),
+        ],
+    );
+    add(
+        "dumps",
+        command(),
+        &["dumps", "--list", &format!("{url}/list.txt")],
+    );
     add("verify", command(), &["verify", "-d", &format!("{url}/db")]);
     all
 }
 
 #[test]
 fn no_command_follows_a_redirect_from_a_public_host_to_a_private_address() {
-    if !is_inside("redirects::no_command_follows_a_redirect_from_a_public_host_to_a_private_address") {
+    if !is_inside(
+        "redirects::no_command_follows_a_redirect_from_a_public_host_to_a_private_address",
+    ) {
         return;
     }
     let fixture = Fixture::of_sample();
@@ -112,9 +186,18 @@ fn no_command_follows_a_redirect_from_a_public_host_to_a_private_address() {
         let public = redirecting(PUBLIC, format!("{name}:{}", inner.at.port()));
         for (what, mut command) in commands(&public, &fixture) {
             let run = run(&mut command);
-            assert_eq!((run.code, asked.load(SeqCst)), (1, 0), "{what} to {name}: {}{}", run.out, run.err);
+            assert_eq!(
+                (run.code, asked.load(SeqCst)),
+                (1, 0),
+                "{what} to {name}: {}{}",
+                run.out,
+                run.err
+            );
             let text = run.out + &run.err;
-            assert!(text.contains("a public host redirects to"), "{what} to {name}: {text}");
+            assert!(
+                text.contains("a public host redirects to"),
+                "{what} to {name}: {text}"
+            );
         }
     }
     assert!(!fixture.path("new").join("manifest.json").exists());
@@ -139,7 +222,11 @@ fn other_redirects_are_followed() {
             if what.starts_with("lookup") || what == "verify" || what == "base" {
                 let before = asked.load(SeqCst);
                 let run = run(&mut command);
-                assert_eq!(run.code, 0, "{what} from {from:?} to {to:?}: {}{}", run.out, run.err);
+                assert_eq!(
+                    run.code, 0,
+                    "{what} from {from:?} to {to:?}: {}{}",
+                    run.out, run.err
+                );
                 assert!(asked.load(SeqCst) > before, "{what}");
             }
         }

@@ -26,7 +26,9 @@ impl Search<'_> {
     fn run(&mut self, command: &mut Command, args: &[&str]) {
         let command = self.home(command).args(args).stdin(Stdio::null());
         let output = command.output().unwrap();
-        let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).join("");
+        let text = [output.stdout, output.stderr]
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            .join("");
         assert!(!text.contains("panicked"), "{args:?}: {text}");
         self.check(&args.join(" ").replace(MARK, "*"), &text);
     }
@@ -34,7 +36,10 @@ impl Search<'_> {
     fn home<'c>(&self, command: &'c mut Command) -> &'c mut Command {
         let dir = self.fixture.dir.path();
         let folders = ["HOME", "TMPDIR"].map(|name| (name, dir.as_os_str()));
-        command.current_dir(dir).envs(folders).env("XDG_CACHE_HOME", dir.join("cache"))
+        command
+            .current_dir(dir)
+            .envs(folders)
+            .env("XDG_CACHE_HOME", dir.join("cache"))
     }
 
     fn check(&mut self, what: &str, text: &str) {
@@ -71,11 +76,19 @@ fn fixture() -> Fixture {
 fn secrets_in_urls_are_not_printed_and_not_stored() {
     let fixture = fixture();
     let host = Host::new(&fixture);
-    let mut search = Search { fixture: &fixture, found: Vec::new() };
+    let mut search = Search {
+        fixture: &fixture,
+        found: Vec::new(),
+    };
     let user = format!("//me:{MARK}@");
     let closed = format!("http:{user}127.0.0.1:1/db");
     let unescaped = format!("http://me:{MARK}/{MARK}@127.0.0.1:1/db");
-    for url in [host.url("db").replace("//", &user), host.url("none").replace("//", &user), closed, unescaped] {
+    for url in [
+        host.url("db").replace("//", &user),
+        host.url("none").replace("//", &user),
+        closed,
+        unescaped,
+    ] {
         for args in [
             vec!["lookup", "-d", &url, "--json", "--timing", START],
             vec!["lookup", "-d", &url, "--timing", START, "rubbish"],
@@ -99,26 +112,53 @@ fn secrets_in_urls_are_not_printed_and_not_stored() {
         }
     }
     // The signature of a store in a query, and a user.
-    let signed = |path: &str| host.url(path).replace("//", &user) + "?X-Amz-Signature=" + MARK + "&sig=" + MARK;
+    let signed = |path: &str| {
+        host.url(path).replace("//", &user) + "?X-Amz-Signature=" + MARK + "&sig=" + MARK
+    };
     let dump = signed("dump.zst");
     for args in [
         vec!["build", &dump, "-o", "built"],
-        vec!["build", &dump, "-o", "built", "--json", "--rejects", "rejects.tsv"],
+        vec![
+            "build",
+            &dump,
+            "-o",
+            "built",
+            "--json",
+            "--rejects",
+            "rejects.tsv",
+        ],
         vec!["build", &dump, "--format", MARK],
         vec!["plan", &dump, "--parts", "2", "-o", "plan.json"],
         vec!["partition", &dump, "--plan", "plan.json", "-q"],
         vec!["book", "build", &dump, "-o", "no", "--json"],
         vec!["analyse", "-d", "db", &signed("games.pgn")],
-        vec!["extract", "-d", "db", "--pgn", &signed("games.pgn"), "-o", "extracted"],
+        vec![
+            "extract",
+            "-d",
+            "db",
+            "--pgn",
+            &signed("games.pgn"),
+            "-o",
+            "extracted",
+        ],
         vec!["dumps", "--list", &dump],
         vec!["lookup", "-d", &signed("db"), START],
     ] {
         search.run(&mut command(), &args);
     }
-    fixture.file("refresh.toml", format!("sources = [\"{dump}\"]\nto = 'site'\nbuild = ['--base', '{dump}']"));
+    fixture.file(
+        "refresh.toml",
+        format!("sources = [\"{dump}\"]\nto = 'site'\nbuild = ['--base', '{dump}']"),
+    );
     search.run(&mut command(), &["refresh", "refresh.toml"]);
-    fixture.file("refresh.toml", format!("sources = [\"{dump}\"]\nto = 'site'"));
-    for args in [vec!["refresh", "refresh.toml"], vec!["refresh", "refresh.toml", "--dry-run", "--json"]] {
+    fixture.file(
+        "refresh.toml",
+        format!("sources = [\"{dump}\"]\nto = 'site'"),
+    );
+    for args in [
+        vec!["refresh", "refresh.toml"],
+        vec!["refresh", "refresh.toml", "--dry-run", "--json"],
+    ] {
         search.run(&mut command(), &args);
     }
     assert!(fixture.path("refresh.json").exists() && fixture.path("rejects.tsv").exists());
@@ -129,29 +169,48 @@ fn secrets_in_urls_are_not_printed_and_not_stored() {
         format!("s3://key:{MARK}@b/x"),
         format!("ftp://me:{MARK}@x/y"),
     ] {
-        for args in [vec!["publish", "db", &url], vec!["stats", "-d", &url], vec!["build", "dump.zst", "-o", &url]] {
+        for args in [
+            vec!["publish", "db", &url],
+            vec!["stats", "-d", &url],
+            vec!["build", "dump.zst", "-o", &url],
+        ] {
             search.run(&mut command(), &args);
         }
     }
     search.check_files(fixture.dir.path());
-    assert!(search.found.is_empty(), "{} lines:\n{}", search.found.len(), search.found.join("\n"));
+    assert!(
+        search.found.is_empty(),
+        "{} lines:\n{}",
+        search.found.len(),
+        search.found.join("\n")
+    );
 }
 
 #[test]
 fn secrets_of_stores_are_not_printed_and_not_stored() {
     let fixture = fixture();
-    let mut search = Search { fixture: &fixture, found: Vec::new() };
+    let mut search = Search {
+        fixture: &fixture,
+        found: Vec::new(),
+    };
     let running = Store::start(Protocol::S3).map(|store| store.at.to_string());
     let s3 = |at: &str| {
         let mut command = command();
         let endpoint = format!("http://{MARK}:{MARK}@{at}");
-        command.envs([("AWS_ENDPOINT", &*endpoint), ("AWS_ACCESS_KEY_ID", "k"), ("AWS_SECRET_ACCESS_KEY", MARK)]);
+        command.envs([
+            ("AWS_ENDPOINT", &*endpoint),
+            ("AWS_ACCESS_KEY_ID", "k"),
+            ("AWS_SECRET_ACCESS_KEY", MARK),
+        ]);
         command
     };
     let azure = || {
         let mut command = command();
         let sas = format!("sv=2024-01-01&sig={MARK}");
-        command.envs([("AZURE_STORAGE_USE_EMULATOR", "true"), ("AZURITE_BLOB_STORAGE_URL", "http://127.0.0.1:1")]);
+        command.envs([
+            ("AZURE_STORAGE_USE_EMULATOR", "true"),
+            ("AZURITE_BLOB_STORAGE_URL", "http://127.0.0.1:1"),
+        ]);
         command.env("AZURE_STORAGE_SAS_KEY", sas);
         command
     };
@@ -163,8 +222,11 @@ fn secrets_of_stores_are_not_printed_and_not_stored() {
         command.env("GOOGLE_SERVICE_ACCOUNT_KEY", key);
         command
     };
-    let mut commands: Vec<(&str, Make)> =
-        vec![("s3", Box::new(move || s3("127.0.0.1:1"))), ("az", Box::new(azure)), ("gs", Box::new(google))];
+    let mut commands: Vec<(&str, Make)> = vec![
+        ("s3", Box::new(move || s3("127.0.0.1:1"))),
+        ("az", Box::new(azure)),
+        ("gs", Box::new(google)),
+    ];
     if let Some(at) = running {
         commands.push(("s3", Box::new(move || s3(&at))));
     }
@@ -180,28 +242,67 @@ fn secrets_of_stores_are_not_printed_and_not_stored() {
         }
     }
     // Malformed values.
-    for endpoint in [format!("me:{MARK}@x"), format!("http://me:{MARK}@/"), format!("https://x/?sig={MARK}")] {
-        search.run(command().env("AWS_ENDPOINT", endpoint), &["stats", "-d", "s3://shelf/evals"]);
+    for endpoint in [
+        format!("me:{MARK}@x"),
+        format!("http://me:{MARK}@/"),
+        format!("https://x/?sig={MARK}"),
+    ] {
+        search.run(
+            command().env("AWS_ENDPOINT", endpoint),
+            &["stats", "-d", "s3://shelf/evals"],
+        );
     }
     search.check_files(fixture.dir.path());
-    assert!(search.found.is_empty(), "{} lines:\n{}", search.found.len(), search.found.join("\n"));
+    assert!(
+        search.found.is_empty(),
+        "{} lines:\n{}",
+        search.found.len(),
+        search.found.join("\n")
+    );
 }
 
 #[test]
 fn secrets_do_not_appear_in_the_log_the_metrics_and_the_answers_of_the_api() {
     let fixture = fixture();
     let host = Host::new(&fixture);
-    let mut search = Search { fixture: &fixture, found: Vec::new() };
+    let mut search = Search {
+        fixture: &fixture,
+        found: Vec::new(),
+    };
     let url = host.url("db").replace("//", &format!("//me:{MARK}@"));
     let mut serve = command();
-    search.home(&mut serve).args(["serve", "--api", "--port", "0", "--log", "--timeout", "1", &url]);
-    let mut child = serve.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let first = BufReader::new(child.stdout.take().unwrap()).lines().next().unwrap().unwrap();
-    let at = first.trim_start_matches("http://").trim_end_matches('/').parse().unwrap();
+    search.home(&mut serve).args([
+        "serve",
+        "--api",
+        "--port",
+        "0",
+        "--log",
+        "--timeout",
+        "1",
+        &url,
+    ]);
+    let mut child = serve
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let first = BufReader::new(child.stdout.take().unwrap())
+        .lines()
+        .next()
+        .unwrap()
+        .unwrap();
+    let at = first
+        .trim_start_matches("http://")
+        .trim_end_matches('/')
+        .parse()
+        .unwrap();
     drop(host);
     let mut text = first;
     for (path, expected) in [
-        (format!("/api/cloud-eval?fen={}", START.replace(' ', "%20")), 502),
+        (
+            format!("/api/cloud-eval?fen={}", START.replace(' ', "%20")),
+            502,
+        ),
         ("/api/cloud-eval?fen=x".to_owned(), 400),
         ("/metrics".to_owned(), 200),
     ] {
@@ -211,9 +312,17 @@ fn secrets_do_not_appear_in_the_log_the_metrics_and_the_answers_of_the_api() {
     }
     child.kill().unwrap();
     let mut log = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+    child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut log)
+        .unwrap();
     child.wait().unwrap();
-    assert!(log.contains("no answer") && log.contains(".silo"), "the log contains the error: {log}");
+    assert!(
+        log.contains("no answer") && log.contains(".silo"),
+        "the log contains the error: {log}"
+    );
     search.check("the API", &(text + &log));
     search.check_files(fixture.dir.path());
     assert!(search.found.is_empty(), "{}", search.found.join("\n"));
@@ -223,14 +332,21 @@ fn secrets_do_not_appear_in_the_log_the_metrics_and_the_answers_of_the_api() {
 fn secrets_do_not_appear_in_the_output_of_the_engine() {
     let fixture = fixture();
     let mut engine = command();
-    let mut child =
-        engine.arg("engine").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = engine
+        .arg("engine")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let url = format!("http://me:{MARK}@127.0.0.1:1/db");
     let lines = format!(
         "setoption name EvalDatabase value {url}\nsetoption name BookFile value {url}\nsetoption name BookDatabase value {url}\nsetoption name OwnBook value true\nposition startpos\ngo depth 1\n"
     );
     std::io::Write::write_all(child.stdin.as_mut().unwrap(), lines.as_bytes()).unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let mut lines = BufReader::new(child.stdout.take().unwrap())
+        .lines()
+        .map_while(Result::ok);
     let mut text = String::new();
     for line in lines.by_ref() {
         text += &(line.clone() + "\n");
@@ -240,9 +356,20 @@ fn secrets_do_not_appear_in_the_output_of_the_engine() {
     }
     drop(child.stdin.take());
     text.extend(lines);
-    child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
+    child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut text)
+        .unwrap();
     assert!(child.wait().unwrap().success());
-    let mut search = Search { fixture: &fixture, found: Vec::new() };
+    let mut search = Search {
+        fixture: &fixture,
+        found: Vec::new(),
+    };
     search.check("engine", &text);
-    assert!(text.contains("127.0.0.1:1") && search.found.is_empty(), "{text}");
+    assert!(
+        text.contains("127.0.0.1:1") && search.found.is_empty(),
+        "{text}"
+    );
 }

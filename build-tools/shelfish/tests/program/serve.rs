@@ -23,7 +23,10 @@ fn the_error_of_a_used_port_contains_the_remedy() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     let run = shelfish(["serve", FOLDER, "--port", &port]);
-    run.fails(&[&format!("port {port} of 127.0.0.1 is in use"), "another --port, or 0"]);
+    run.fails(&[
+        &format!("port {port} of 127.0.0.1 is in use"),
+        "another --port, or 0",
+    ]);
 }
 
 #[cfg(unix)]
@@ -31,7 +34,10 @@ fn the_error_of_a_used_port_contains_the_remedy() {
 fn an_interruption_stops_the_server_despite_an_open_connection() {
     let mut host = Host::serve([FOLDER]);
     let _idle = TcpStream::connect(host.at()).unwrap();
-    Command::new("kill").args(["-INT", &host.child.id().to_string()]).status().unwrap();
+    Command::new("kill")
+        .args(["-INT", &host.child.id().to_string()])
+        .status()
+        .unwrap();
     let mut ended = None;
     until("the server ends", || {
         ended = host.child.try_wait().unwrap();

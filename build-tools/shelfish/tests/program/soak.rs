@@ -15,7 +15,10 @@ const SECONDS: &str = "SHELFISH_SOAK_SECONDS";
 fn databases() -> Fixture {
     let fixture = Fixture::new();
     let text = sample();
-    for (name, dump) in [("one", text.clone()), ("two", text.replace("\"depth\":", "\"depth\":1"))] {
+    for (name, dump) in [
+        ("one", text.clone()),
+        ("two", text.replace("\"depth\":", "\"depth\":1")),
+    ] {
         let dump = fixture.file("dump", dump);
         fixture.build_to(name, &[&dump], &[]).succeeds();
     }
@@ -25,7 +28,14 @@ fn databases() -> Fixture {
 /// Publishes a database in the folder of the host.
 fn publish(fixture: &Fixture, name: &str) {
     let (from, to) = (fixture.path(name), fixture.path("served"));
-    shelfish(["publish", "--quiet", "--prune", from.to_str().unwrap(), to.to_str().unwrap()]).succeeds();
+    shelfish([
+        "publish",
+        "--quiet",
+        "--prune",
+        from.to_str().unwrap(),
+        to.to_str().unwrap(),
+    ])
+    .succeeds();
 }
 
 #[test]
@@ -36,13 +46,43 @@ fn the_memory_of_a_server_stays_the_same_under_load() {
     publish(&fixture, "one");
     let host = Host::serve([fixture.dir.path()]);
     let cache = fixture.path("cache");
-    let options =
-        ["--revalidate", "2s", "--memory", "1MiB", "--answers", "256KiB", "--at-once", "8", "--cache-size", "2MiB"];
-    let limits = ["--head-timeout", "2s", "--answer-timeout", "2s", "--max-connections", "300", "--cache-dir"];
-    let server =
-        Server::start(command(), &[&options[..], &limits, &[cache.to_str().unwrap(), &host.url("served")]].concat());
+    let options = [
+        "--revalidate",
+        "2s",
+        "--memory",
+        "1MiB",
+        "--answers",
+        "256KiB",
+        "--at-once",
+        "8",
+        "--cache-size",
+        "2MiB",
+    ];
+    let limits = [
+        "--head-timeout",
+        "2s",
+        "--answer-timeout",
+        "2s",
+        "--max-connections",
+        "300",
+        "--cache-dir",
+    ];
+    let server = Server::start(
+        command(),
+        &[
+            &options[..],
+            &limits,
+            &[cache.to_str().unwrap(), &host.url("served")],
+        ]
+        .concat(),
+    );
     let fens = fens(&sample());
-    let (fens, server, is_over, answered) = (&fens, &server, &AtomicBool::new(false), &AtomicUsize::new(0));
+    let (fens, server, is_over, answered) = (
+        &fens,
+        &server,
+        &AtomicBool::new(false),
+        &AtomicUsize::new(0),
+    );
     let is_running = || !is_over.load(SeqCst);
     let start = Instant::now();
     let mut measured: Vec<(Duration, u64)> = Vec::new();
@@ -57,8 +97,12 @@ fn the_memory_of_a_server_stays_the_same_under_load() {
                     }
                     let fen = &fens[(client * 97 + turn * 13) % fens.len()];
                     let more = ["", "&multiPv=3", "&x=%00", "&multiPv=x"][turn % 4];
-                    let ask = format!("GET /api/cloud-eval?fen={fen}{more} HTTP/1.1\r\nhost: x\r\n\r\n");
-                    let answer = stream.write_all(ask.as_bytes()).ok().and_then(|()| read_answer(&mut stream));
+                    let ask =
+                        format!("GET /api/cloud-eval?fen={fen}{more} HTTP/1.1\r\nhost: x\r\n\r\n");
+                    let answer = stream
+                        .write_all(ask.as_bytes())
+                        .ok()
+                        .and_then(|()| read_answer(&mut stream));
                     match answer.as_deref().and_then(status) {
                         Some(200 | 400 | 404 | 503) => drop(answered.fetch_add(1, SeqCst)),
                         Some(other) => panic!("status {other} for {ask}"),
@@ -113,16 +157,35 @@ fn the_memory_of_a_server_stays_the_same_under_load() {
     });
     assert!(server.is_healthy());
     let metrics = server.get("/metrics").1;
-    let replaced = metrics.lines().find(|line| line.starts_with("shelfish_manifest_replacements_total"));
-    println!("{} answers in {seconds} s, {}", answered.load(SeqCst), replaced.unwrap_or_default());
+    let replaced = metrics
+        .lines()
+        .find(|line| line.starts_with("shelfish_manifest_replacements_total"));
+    println!(
+        "{} answers in {seconds} s, {}",
+        answered.load(SeqCst),
+        replaced.unwrap_or_default()
+    );
     // The greatest memory of each tenth.
     let tenth = |number: u32| {
         let all = Duration::from_secs(seconds);
-        let within = |(time, _): &&(Duration, u64)| *time >= all * number / 10 && *time < all * (number + 1) / 10;
-        measured.iter().filter(within).map(|(_, bytes)| *bytes).max().unwrap_or(0)
+        let within = |(time, _): &&(Duration, u64)| {
+            *time >= all * number / 10 && *time < all * (number + 1) / 10
+        };
+        measured
+            .iter()
+            .filter(within)
+            .map(|(_, bytes)| *bytes)
+            .max()
+            .unwrap_or(0)
     };
     let tenths: Vec<u64> = (0..10).map(tenth).collect();
-    println!("memory by tenths, in KiB: {:?}", tenths.iter().map(|bytes| bytes >> 10).collect::<Vec<_>>());
+    println!(
+        "memory by tenths, in KiB: {:?}",
+        tenths.iter().map(|bytes| bytes >> 10).collect::<Vec<_>>()
+    );
     let (early, late) = (tenths[1].max(tenths[2]), tenths[8].max(tenths[9]));
-    assert!(late <= early + early / 20 + (1 << 20), "{early} bytes after the first tenth, {late} bytes at the end");
+    assert!(
+        late <= early + early / 20 + (1 << 20),
+        "{early} bytes after the first tenth, {late} bytes at the end"
+    );
 }

@@ -24,8 +24,16 @@ fn engine() -> PathBuf {
 /// Returns a Python interpreter with PySpark.
 fn python() -> PathBuf {
     let program = Path::new(env!("CARGO_BIN_EXE_shelfish"));
-    let python = program.ancestors().nth(2).unwrap().join("tools/spark/bin/python");
-    assert!(python.is_file(), "{} is missing; `cargo xtask test --all` installs it", python.display());
+    let python = program
+        .ancestors()
+        .nth(2)
+        .unwrap()
+        .join("tools/spark/bin/python");
+    assert!(
+        python.is_file(),
+        "{} is missing; `cargo xtask test --all` installs it",
+        python.display()
+    );
     python
 }
 
@@ -39,8 +47,23 @@ impl Spark {
     fn new(source: &dyn Fn(&Fixture) -> PathBuf) -> Spark {
         let fixture = Fixture::new();
         let (plan, source) = (fixture.path("plan.json"), source(&fixture));
-        shelfish(["plan", "-q", "--parts", PARTS, "--shard-size", "4MiB", "-o", text(&plan), text(&source)]).succeeds();
-        Spark { fixture, plan, source }
+        shelfish([
+            "plan",
+            "-q",
+            "--parts",
+            PARTS,
+            "--shard-size",
+            "4MiB",
+            "-o",
+            text(&plan),
+            text(&source),
+        ])
+        .succeeds();
+        Spark {
+            fixture,
+            plan,
+            source,
+        }
     }
 
     /// Starts a build.
@@ -50,15 +73,34 @@ impl Spark {
         let home = self.fixture.path("home");
         fs::create_dir_all(&home).unwrap();
         let find = "import pyspark, os; print(os.path.dirname(pyspark.__file__))";
-        let found = Command::new(&python).args(["-c", find]).output().unwrap().stdout;
+        let found = Command::new(&python)
+            .args(["-c", find])
+            .output()
+            .unwrap()
+            .stdout;
         let found = PathBuf::from(String::from_utf8(found).unwrap().trim());
         for part in ["bin", "jars", "python", "sbin"] {
             std::os::unix::fs::symlink(found.join(part), home.join(part)).unwrap();
         }
         Command::new(&python)
             .arg(engine().join("build.py"))
-            .args(["--master", MASTER, "--json", "--ship", "--shares", "4", "--shelfish", text(program)])
-            .args(["--plan", text(&self.plan), "--out", text(&self.fixture.path(out)), text(&self.source)])
+            .args([
+                "--master",
+                MASTER,
+                "--json",
+                "--ship",
+                "--shares",
+                "4",
+                "--shelfish",
+                text(program),
+            ])
+            .args([
+                "--plan",
+                text(&self.plan),
+                "--out",
+                text(&self.fixture.path(out)),
+                text(&self.source),
+            ])
             .env("PYSPARK_PYTHON", &python)
             .env("SPARK_LOCAL_DIRS", self.fixture.path("spark"))
             .env("SPARK_HOME", &home)
@@ -73,18 +115,27 @@ impl Spark {
     fn finish(&self, child: Child) -> Value {
         let output = child.wait_with_output().unwrap();
         let log = fs::read_to_string(self.fixture.path("spark.log")).unwrap();
-        assert!(output.status.success(), "{}", &log[log.len().saturating_sub(6000)..]);
+        assert!(
+            output.status.success(),
+            "{}",
+            &log[log.len().saturating_sub(6000)..]
+        );
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
     fn build(&self) {
-        self.fixture.build(&[&self.source], &["--plan", text(&self.plan)]).succeeds();
+        self.fixture
+            .build(&[&self.source], &["--plan", text(&self.plan)])
+            .succeeds();
     }
 
     #[track_caller]
     fn has_the_bytes_of_build(&self) {
         let [(names, bytes), expected] = ["spark", "db"].map(|db| {
-            self.fixture.files_beside_folders(db).into_iter().unzip::<String, Vec<u8>, Vec<String>, Vec<Vec<u8>>>()
+            self.fixture
+                .files_beside_folders(db)
+                .into_iter()
+                .unzip::<String, Vec<u8>, Vec<String>, Vec<Vec<u8>>>()
         });
         assert_eq!(names, expected.0);
         assert!(bytes == expected.1, "the same bytes");
@@ -94,7 +145,9 @@ impl Spark {
 #[test]
 #[ignore = "takes minutes and PySpark"]
 fn two_workers_build_the_same_database_of_tcec_as_one_machine() {
-    let Some(source) = data("evals-tcec.jsonl.zst") else { return };
+    let Some(source) = data("evals-tcec.jsonl.zst") else {
+        return;
+    };
     let spark = Spark::new(&|_| source.canonicalize().unwrap());
     let start = Instant::now();
     spark.build();
@@ -134,10 +187,22 @@ fn incomplete_records_are_not_a_part() {
     let spark = Spark::new(&|fixture| fixture.file("dump.jsonl", sample()));
     let (program, out) = (env!("CARGO_BIN_EXE_shelfish"), spark.fixture.path("spark"));
     let mut worker = Command::new(python());
-    worker.args(["-c", BROKEN_OFF, program, text(&spark.plan), text(&out)]).env("PYTHONPATH", engine());
-    assert!(worker.env("PYTHONDONTWRITEBYTECODE", "1").status().unwrap().success());
-    let folders = fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().path());
-    let fragments = folders.flat_map(|folder| fs::read_dir(folder).unwrap()).map(|entry| entry.unwrap().file_name());
+    worker
+        .args(["-c", BROKEN_OFF, program, text(&spark.plan), text(&out)])
+        .env("PYTHONPATH", engine());
+    assert!(
+        worker
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .status()
+            .unwrap()
+            .success()
+    );
+    let folders = fs::read_dir(&out)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let fragments = folders
+        .flat_map(|folder| fs::read_dir(folder).unwrap())
+        .map(|entry| entry.unwrap().file_name());
     assert_eq!(fragments.collect::<Vec<_>>(), ["00001.json"]);
 }
 
@@ -150,7 +215,11 @@ fn processes(words: &[&str]) -> Vec<i32> {
         words.iter().all(|word| line.contains(word))
     };
     let number = |path: PathBuf| path.file_name()?.to_str()?.parse().ok();
-    entries.map(|entry| entry.path()).filter(|path| has(path.clone())).filter_map(number).collect()
+    entries
+        .map(|entry| entry.path())
+        .filter(|path| has(path.clone()))
+        .filter_map(number)
+        .collect()
 }
 
 #[test]
@@ -159,8 +228,11 @@ fn a_killed_worker_does_not_change_the_database() {
     // Enough records for a kill while parts are being encoded.
     let spark = Spark::new(&|fixture| {
         let lines = sample();
-        let more = (1..40)
-            .flat_map(|n| lines.lines().map(move |line| line.replace("\"knodes\":", &format!("\"knodes\":{n}"))));
+        let more = (1..40).flat_map(|n| {
+            lines
+                .lines()
+                .map(move |line| line.replace("\"knodes\":", &format!("\"knodes\":{n}")))
+        });
         fixture.file("dump.jsonl", more.collect::<Vec<_>>().join("\n"))
     });
     spark.build();
@@ -168,14 +240,26 @@ fn a_killed_worker_does_not_change_the_database() {
     let out = spark.fixture.path("spark");
     // Kills an executor of this test as soon as a shard exists.
     let mine = text(&spark.fixture.path("home")).to_owned();
-    let shards =
-        || fs::read_dir(&out).is_ok_and(|mut dir| dir.any(|entry| text(&entry.unwrap().path()).ends_with(".silo")));
+    let shards = || {
+        fs::read_dir(&out)
+            .is_ok_and(|mut dir| dir.any(|entry| text(&entry.unwrap().path()).ends_with(".silo")))
+    };
     until("a shard exists", shards);
-    let is_mine =
-        |process: &&i32| fs::read_link(format!("/proc/{process}/cwd")).is_ok_and(|cwd| cwd.starts_with(&mine));
+    let is_mine = |process: &&i32| {
+        fs::read_link(format!("/proc/{process}/cwd")).is_ok_and(|cwd| cwd.starts_with(&mine))
+    };
     let executors = processes(&["CoarseGrainedExecutorBackend"]);
-    let executor = executors.iter().find(is_mine).expect("an executor of this test");
-    assert!(Command::new("kill").args(["-9", &executor.to_string()]).status().unwrap().success());
+    let executor = executors
+        .iter()
+        .find(is_mine)
+        .expect("an executor of this test");
+    assert!(
+        Command::new("kill")
+            .args(["-9", &executor.to_string()])
+            .status()
+            .unwrap()
+            .success()
+    );
     spark.finish(child);
     let log = fs::read_to_string(spark.fixture.path("spark.log")).unwrap();
     assert!(log.contains("Lost executor"), "{log}");

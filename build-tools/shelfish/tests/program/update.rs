@@ -13,7 +13,12 @@ fn json(text: &str) -> Value {
 
 /// Returns the names of the shards in a folder.
 fn shards(fixture: &Fixture, db: &str) -> Vec<String> {
-    fixture.files(db).into_iter().map(|(name, _)| name).filter(|name| name.ends_with(".silo")).collect()
+    fixture
+        .files(db)
+        .into_iter()
+        .map(|(name, _)| name)
+        .filter(|name| name.ends_with(".silo"))
+        .collect()
 }
 
 /// Divides the sample into a database of several small shards, and dumps of a few positions each.
@@ -25,14 +30,24 @@ fn fixture_with_updates(updates: usize) -> (Fixture, Vec<std::path::PathBuf>) {
     let dump = fixture.file("dump", most.join("\n"));
     fixture.build_to("large", &[&dump], &[]).succeeds();
     reshard(&fixture.path("large"), &fixture.path("db"), 8_000);
-    let dumps = few.chunks(4).enumerate().map(|(n, lines)| fixture.file(&format!("update-{n}"), lines.join("\n")));
+    let dumps = few
+        .chunks(4)
+        .enumerate()
+        .map(|(n, lines)| fixture.file(&format!("update-{n}"), lines.join("\n")));
     let dumps = dumps.collect();
     (fixture, dumps)
 }
 
 fn update(fixture: &Fixture, dumps: &[&Path]) -> Value {
     let db = fixture.path("db");
-    json(&fixture.build(dumps, &["--base", db.to_str().unwrap(), "--update", "--json"]).succeeds())
+    json(
+        &fixture
+            .build(
+                dumps,
+                &["--base", db.to_str().unwrap(), "--update", "--json"],
+            )
+            .succeeds(),
+    )
 }
 
 #[test]
@@ -48,12 +63,23 @@ fn an_update_writes_the_changed_blocks_and_keeps_the_other_blocks_in_their_files
     let new: Vec<_> = after.iter().filter(|name| !before.contains(name)).collect();
     assert_eq!(new.len(), 1, "{before:?} {after:?}");
     for (name, bytes) in contents.iter().filter(|(name, _)| after.contains(name)) {
-        assert!(fs::read(fixture.path("db").join(name)).unwrap() == *bytes, "{name}");
+        assert!(
+            fs::read(fixture.path("db").join(name)).unwrap() == *bytes,
+            "{name}"
+        );
     }
     fixture.verify("db").succeeds();
-    let stats = shelfish(["stats", "--json", "-d", fixture.path("db").to_str().unwrap()]).succeeds();
+    let stats = shelfish([
+        "stats",
+        "--json",
+        "-d",
+        fixture.path("db").to_str().unwrap(),
+    ])
+    .succeeds();
     assert!(json(&stats)["manifest"]["replaced_bytes"].as_u64().unwrap() > 0);
-    fixture.build_to("at-once", &[&fixture.path("dump"), &dumps[0]], &[]).succeeds();
+    fixture
+        .build_to("at-once", &[&fixture.path("dump"), &dumps[0]], &[])
+        .succeeds();
     assert_eq!(fixture.export("db"), fixture.export("at-once"));
 }
 
@@ -65,10 +91,18 @@ fn a_build_without_the_option_compacts_an_updated_database_to_the_bytes_of_a_sin
         fixture.verify("db").succeeds();
     }
     let sources: Vec<_> = std::iter::once(fixture.path("dump")).chain(dumps).collect();
-    fixture.build_to("at-once", &sources.iter().map(AsRef::as_ref).collect::<Vec<_>>(), &[]).succeeds();
+    fixture
+        .build_to(
+            "at-once",
+            &sources.iter().map(AsRef::as_ref).collect::<Vec<_>>(),
+            &[],
+        )
+        .succeeds();
     assert_eq!(fixture.export("db"), fixture.export("at-once"));
     let db = fixture.path("db");
-    fixture.build(&[], &["--base", db.to_str().unwrap()]).succeeds();
+    fixture
+        .build(&[], &["--base", db.to_str().unwrap()])
+        .succeeds();
     assert!(fixture.files("db") == fixture.files("at-once"));
 }
 
@@ -79,30 +113,56 @@ fn every_reader_finds_the_positions_of_an_updated_database() {
         update(&fixture, &[dump]);
     }
     let host = Host::new(&fixture);
-    let pin =
-        format!("{}", shelfish::source::integrity::Integrity::of(&fs::read(fixture.path("db/manifest.json")).unwrap()));
+    let pin = format!(
+        "{}",
+        shelfish::source::integrity::Integrity::of(
+            &fs::read(fixture.path("db/manifest.json")).unwrap()
+        )
+    );
     let expected = fixture.export("db");
-    let fens: Vec<String> = expected.iter().map(|line| json(line)["fen"].as_str().unwrap().to_owned()).collect();
-    for (url, pinned) in
-        [(host.url("db"), false), (host.url("db"), true), (fixture.path("db").display().to_string(), false)]
-    {
+    let fens: Vec<String> = expected
+        .iter()
+        .map(|line| json(line)["fen"].as_str().unwrap().to_owned())
+        .collect();
+    for (url, pinned) in [
+        (host.url("db"), false),
+        (host.url("db"), true),
+        (fixture.path("db").display().to_string(), false),
+    ] {
         let pin: &[&str] = if pinned { &["--integrity", &pin] } else { &[] };
-        let args = [&["lookup", "-d", &url, "--json", "--cache-size", "0", "-"], pin].concat();
+        let args = [
+            &["lookup", "-d", &url, "--json", "--cache-size", "0", "-"],
+            pin,
+        ]
+        .concat();
         let found = shelfish_with(args, fens.join("\n").as_bytes()).succeeds();
         let found: Vec<Value> = found.lines().map(json).collect();
         assert_eq!(found.len(), expected.len());
         for (answer, line) in found.iter().zip(&expected) {
             let line = json(line);
             assert!(answer["found"] == true, "{answer}");
-            assert_eq!(answer["evaluations"][0]["depth"], line["evals"][0]["depth"], "{answer}");
+            assert_eq!(
+                answer["evaluations"][0]["depth"], line["evals"][0]["depth"],
+                "{answer}"
+            );
         }
     }
     // A build on an updated database, and an extract of it, have all its positions.
     let db = fixture.path("db");
-    fixture.build_to("copy", &[], &["--base", db.to_str().unwrap()]).succeeds();
+    fixture
+        .build_to("copy", &[], &["--base", db.to_str().unwrap()])
+        .succeeds();
     assert_eq!(fixture.export("copy"), expected);
     let out = fixture.path("part");
-    let args = ["extract", "-d", db.to_str().unwrap(), "--start", START, "-o", out.to_str().unwrap()];
+    let args = [
+        "extract",
+        "-d",
+        db.to_str().unwrap(),
+        "--start",
+        START,
+        "-o",
+        out.to_str().unwrap(),
+    ];
     shelfish(args).succeeds();
     fixture.verify("part").succeeds();
 }
@@ -112,17 +172,29 @@ fn files_whose_blocks_are_mostly_replaced_are_emptied_by_the_next_update() {
     let (fixture, dumps) = fixture_with_updates(2);
     let live = |file: &str| {
         let manifest = json(&fs::read_to_string(fixture.path("db/manifest.json")).unwrap());
-        let shard = manifest["shards"].as_array().unwrap().iter().find(|shard| shard["file"] == file)?.clone();
+        let shard = manifest["shards"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|shard| shard["file"] == file)?
+            .clone();
         Some((shard["live"].as_u64(), shard["bytes"].as_u64().unwrap()))
     };
     let before = shards(&fixture, "db");
     // Every position has new evaluations, except for those of a few blocks at the end of the order.
     let text = sample().replace("\"depth\":17", "\"depth\":22");
-    let most = text.lines().filter(|line| line.contains('p')).take(900).collect::<Vec<_>>().join("\n");
+    let most = text
+        .lines()
+        .filter(|line| line.contains('p'))
+        .take(900)
+        .collect::<Vec<_>>()
+        .join("\n");
     update(&fixture, &[&fixture.file("most", most)]);
     fixture.verify("db").succeeds();
-    let small: Vec<&String> =
-        before.iter().filter(|file| matches!(live(file), Some((Some(live), bytes)) if 2 * live < bytes)).collect();
+    let small: Vec<&String> = before
+        .iter()
+        .filter(|file| matches!(live(file), Some((Some(live), bytes)) if 2 * live < bytes))
+        .collect();
     update(&fixture, &[&dumps[0]]);
     fixture.verify("db").succeeds();
     for file in small {
@@ -135,8 +207,16 @@ fn files_whose_blocks_are_mostly_replaced_are_emptied_by_the_next_update() {
 fn an_update_of_a_folder_without_the_files_of_its_base_writes_all_blocks() {
     let (fixture, dumps) = fixture_with_updates(1);
     let host = Host::new(&fixture);
-    fixture.build_to("new", &[&dumps[0]], &["--base", &host.url("db"), "--update"]).succeeds();
-    fixture.build_to("full", &[&dumps[0]], &["--base", &host.url("db")]).succeeds();
+    fixture
+        .build_to(
+            "new",
+            &[&dumps[0]],
+            &["--base", &host.url("db"), "--update"],
+        )
+        .succeeds();
+    fixture
+        .build_to("full", &[&dumps[0]], &["--base", &host.url("db")])
+        .succeeds();
     assert!(fixture.files("new") == fixture.files("full"));
 }
 
@@ -146,15 +226,24 @@ fn an_update_of_a_book_counts_as_a_single_build() {
     let games = |first: usize| {
         let moves = ["1. e4 e5", "1. d4 d5", "1. c4 c5", "1. Nf3 Nf6"];
         let all: Vec<String> = (first..first + 3)
-            .map(|n| format!("[Round \"{n}\"]\n[Result \"1-0\"]\n\n{} 1-0\n", moves[n % 4]))
+            .map(|n| {
+                format!(
+                    "[Round \"{n}\"]\n[Result \"1-0\"]\n\n{} 1-0\n",
+                    moves[n % 4]
+                )
+            })
             .collect();
         all.join("\n")
     };
     let [one, two] = [0, 3].map(|first| fixture.file(&format!("{first}.pgn"), games(first)));
-    fixture.book_build_to("at-once", &[&one, &two], &[]).succeeds();
+    fixture
+        .book_build_to("at-once", &[&one, &two], &[])
+        .succeeds();
     fixture.book_build(&[&one], &[]).succeeds();
     let db = fixture.path("db");
-    fixture.book_build(&[&two], &["--base", db.to_str().unwrap(), "--update"]).succeeds();
+    fixture
+        .book_build(&[&two], &["--base", db.to_str().unwrap(), "--update"])
+        .succeeds();
     fixture.verify("db").succeeds();
     assert_eq!(fixture.export("db"), fixture.export("at-once"));
 }

@@ -20,5 +20,9 @@ pub fn run() -> Result<()> {
     call(command(program("attack")).arg("write").arg(&attacks))?;
     say("Measuring");
     call(command(program("attack")).arg("measure"))?;
-    call(command(tools::node()?).arg("tests/npm/attack-cost.mjs").arg(&attacks))
+    call(
+        command(tools::node()?)
+            .arg("tests/npm/attack-cost.mjs")
+            .arg(&attacks),
+    )
 }

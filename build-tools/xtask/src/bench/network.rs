@@ -14,6 +14,11 @@ pub struct Network {
 impl Network {
     /// Returns the options of the scripts in JavaScript.
     pub fn options(&self) -> [String; 4] {
-        ["--latency".into(), self.latency_ms.to_string(), "--mbit".into(), self.bandwidth_mbit.to_string()]
+        [
+            "--latency".into(),
+            self.latency_ms.to_string(),
+            "--mbit".into(),
+            self.bandwidth_mbit.to_string(),
+        ]
     }
 }

@@ -52,7 +52,10 @@ struct Build {
 pub fn run(args: &Args) -> Result<()> {
     programs(&["shelfish-cli"])?;
     let python = tools::python("spark")?.join("python");
-    let evals = root().join(&args.evals).canonicalize().with_context(|| args.evals.display().to_string())?;
+    let evals = root()
+        .join(&args.evals)
+        .canonicalize()
+        .with_context(|| args.evals.display().to_string())?;
     let dir = target_dir().join("bench/parts");
     let mut rows = Vec::new();
     for &parts in &args.parts {
@@ -61,18 +64,37 @@ pub fn run(args: &Args) -> Result<()> {
         fs::create_dir_all(&folder)?;
         let plan = folder.join("plan.json");
         let mut make = command(program("shelfish"));
-        make.args(["plan", "--quiet", "--parts", &parts.to_string(), "--shard-size", &args.shard_size, "-o"]);
+        make.args([
+            "plan",
+            "--quiet",
+            "--parts",
+            &parts.to_string(),
+            "--shard-size",
+            &args.shard_size,
+            "-o",
+        ]);
         call(make.arg(&plan).arg(&evals))?;
 
         say(format!("{parts} parts: one process"));
         let mut alone = command(program("shelfish"));
-        alone.args(["build", "--quiet", "--json", "--plan"]).arg(&plan).arg(&evals).arg("-o").arg(folder.join("alone"));
+        alone
+            .args(["build", "--quiet", "--json", "--plan"])
+            .arg(&plan)
+            .arg(&evals)
+            .arg("-o")
+            .arg(folder.join("alone"));
         let alone = process::measure(&mut alone, &folder)?;
-        let alone = Build { seconds: alone.seconds, memory: alone.usage.memory_bytes };
+        let alone = Build {
+            seconds: alone.seconds,
+            memory: alone.usage.memory_bytes,
+        };
         say(format!("{parts} parts: {} processes", args.workers));
         let processes = in_processes(&folder, &plan, &evals, parts, args.workers)?;
         same(&folder, "alone", "processes")?;
-        say(format!("{parts} parts: Spark with {} workers", args.workers));
+        say(format!(
+            "{parts} parts: Spark with {} workers",
+            args.workers
+        ));
         let (spark, executor) = by_spark(&folder, &plan, &evals, args.workers, &python)?;
         same(&folder, "alone", "spark")?;
         let mb = |bytes: u64| bytes as f64 / 1e6;
@@ -99,7 +121,13 @@ pub fn run(args: &Args) -> Result<()> {
 }
 
 /// Builds with `shelfish partition`, `sort` and `shelfish encode`.
-fn in_processes(folder: &Path, plan: &Path, evals: &Path, parts: usize, workers: usize) -> Result<Build> {
+fn in_processes(
+    folder: &Path,
+    plan: &Path,
+    evals: &Path,
+    parts: usize,
+    workers: usize,
+) -> Result<Build> {
     let (started, memory) = (Instant::now(), AtomicU64::new(0));
     let pipe = |mut first: Command, mut second: Command| -> Result<()> {
         let mut first = first.stdout(Stdio::piped()).spawn()?;
@@ -107,11 +135,17 @@ fn in_processes(folder: &Path, plan: &Path, evals: &Path, parts: usize, workers:
         let mut second = second.stdin(out).spawn()?;
         loop {
             for id in [first.id(), second.id()] {
-                memory.fetch_max(process::Usage::of(id).unwrap_or_default().memory_bytes, Relaxed);
+                memory.fetch_max(
+                    process::Usage::of(id).unwrap_or_default().memory_bytes,
+                    Relaxed,
+                );
             }
             match second.try_wait()? {
                 Some(status) => {
-                    ensure!(status.success() && first.wait()?.success(), "a process failed");
+                    ensure!(
+                        status.success() && first.wait()?.success(),
+                        "a process failed"
+                    );
                     return Ok(());
                 }
                 None => thread::sleep(Duration::from_millis(50)),
@@ -125,7 +159,13 @@ fn in_processes(folder: &Path, plan: &Path, evals: &Path, parts: usize, workers:
     };
     let sorted = |n: usize| folder.join(format!("sorted-{n}"));
     in_parallel(workers, workers, |n| {
-        let mut partition = shelfish(&["partition", "--threads", "1", "--share", &format!("{n}/{workers}")]);
+        let mut partition = shelfish(&[
+            "partition",
+            "--threads",
+            "1",
+            "--share",
+            &format!("{n}/{workers}"),
+        ]);
         partition.arg(evals);
         let mut sort = command("sort");
         sort.env("LC_ALL", "C").arg("-o").arg(sorted(n));
@@ -134,18 +174,35 @@ fn in_processes(folder: &Path, plan: &Path, evals: &Path, parts: usize, workers:
     in_parallel(workers, parts, |part| {
         // Each part takes its lines from the sorted files, which are merged.
         let mut lines = command("sh");
-        let merged = "prefix=$1; shift; LC_ALL=C sort -m \"$@\" | LC_ALL=C grep \"^$prefix\" || test $? = 1";
-        lines.args(["-c", merged, "sh", &format!("{part:05}\t")]).args((0..workers).map(sorted));
+        let merged =
+            "prefix=$1; shift; LC_ALL=C sort -m \"$@\" | LC_ALL=C grep \"^$prefix\" || test $? = 1";
+        lines
+            .args(["-c", merged, "sh", &format!("{part:05}\t")])
+            .args((0..workers).map(sorted));
         let mut encode = shelfish(&["encode", "--threads", "1", "--part", &part.to_string()]);
-        encode.arg("-o").arg(folder.join("processes")).stdout(Stdio::null());
+        encode
+            .arg("-o")
+            .arg(folder.join("processes"))
+            .stdout(Stdio::null());
         pipe(lines, encode)
     })?;
-    call(shelfish(&["seal"]).arg(folder.join("processes")).stdout(Stdio::null()))?;
-    Ok(Build { seconds: started.elapsed().as_secs_f64(), memory: memory.into_inner() })
+    call(
+        shelfish(&["seal"])
+            .arg(folder.join("processes"))
+            .stdout(Stdio::null()),
+    )?;
+    Ok(Build {
+        seconds: started.elapsed().as_secs_f64(),
+        memory: memory.into_inner(),
+    })
 }
 
 /// Runs tasks in at most `workers` threads.
-fn in_parallel(workers: usize, tasks: usize, work: impl Fn(usize) -> Result<()> + Sync) -> Result<()> {
+fn in_parallel(
+    workers: usize,
+    tasks: usize,
+    work: impl Fn(usize) -> Result<()> + Sync,
+) -> Result<()> {
     let next = AtomicUsize::new(0);
     thread::scope(|scope| {
         let run = || {
@@ -157,18 +214,35 @@ fn in_parallel(workers: usize, tasks: usize, work: impl Fn(usize) -> Result<()> 
             }
         };
         let workers: Vec<_> = (0..workers).map(|_| scope.spawn(run)).collect();
-        workers.into_iter().try_for_each(|worker| worker.join().map_err(|_| anyhow!("a worker ended early"))?)
+        workers
+            .into_iter()
+            .try_for_each(|worker| worker.join().map_err(|_| anyhow!("a worker ended early"))?)
     })
 }
 
 /// Builds with Spark. Also returns the memory of an executor, in bytes.
-fn by_spark(folder: &Path, plan: &Path, evals: &Path, workers: usize, python: &Path) -> Result<(Build, u64)> {
-    let home = output(command(python).args(["-c", "import pyspark, os; print(os.path.dirname(pyspark.__file__))"]));
+fn by_spark(
+    folder: &Path,
+    plan: &Path,
+    evals: &Path,
+    workers: usize,
+    python: &Path,
+) -> Result<(Build, u64)> {
+    let home = output(command(python).args([
+        "-c",
+        "import pyspark, os; print(os.path.dirname(pyspark.__file__))",
+    ]));
     let home = PathBuf::from(home.context("PySpark is missing")?);
     let mut spark = command(python);
     spark
         .arg(root().join("build-tools/spark/build.py"))
-        .args(["--master", &format!("local-cluster[{workers},1,1536]"), "--json", "--shares", &workers.to_string()])
+        .args([
+            "--master",
+            &format!("local-cluster[{workers},1,1536]"),
+            "--json",
+            "--shares",
+            &workers.to_string(),
+        ])
         .arg("--shelfish")
         .arg(program("shelfish"))
         .arg("--plan")
@@ -194,8 +268,18 @@ fn by_spark(folder: &Path, plan: &Path, evals: &Path, workers: usize, python: &P
             None => thread::sleep(Duration::from_millis(200)),
         }
     };
-    ensure!(status.success(), "Spark failed; see {}", folder.join("spark.log").display());
-    Ok((Build { seconds: started.elapsed().as_secs_f64(), memory }, executor))
+    ensure!(
+        status.success(),
+        "Spark failed; see {}",
+        folder.join("spark.log").display()
+    );
+    Ok((
+        Build {
+            seconds: started.elapsed().as_secs_f64(),
+            memory,
+        },
+        executor,
+    ))
 }
 
 /// Checks that two databases have the same files, except the fragments of parts.
@@ -205,7 +289,13 @@ fn same(folder: &Path, a: &str, b: &str) -> Result<()> {
         for entry in fs::read_dir(folder.join(name))? {
             let path = entry?.path();
             if path.is_file() {
-                files.insert(path.file_name().unwrap_or_default().to_string_lossy().into_owned(), fs::read(path)?);
+                files.insert(
+                    path.file_name()
+                        .unwrap_or_default()
+                        .to_string_lossy()
+                        .into_owned(),
+                    fs::read(path)?,
+                );
             }
         }
         Ok(files)

@@ -22,8 +22,13 @@ use crate::{
 const LARGE: (&str, &str) = (super::EVALS, super::GAMES);
 
 /// Dumps and games that are part of the repository.
-const SMALL: ([&str; 2], &str) =
-    (["static-shards/sample.jsonl.zst", "static-shards/famous.jsonl.zst"], "static-shards/famous.pgn");
+const SMALL: ([&str; 2], &str) = (
+    [
+        "static-shards/sample.jsonl.zst",
+        "static-shards/famous.jsonl.zst",
+    ],
+    "static-shards/famous.pgn",
+);
 
 /// Options of `cargo xtask bench-peers`.
 #[derive(clap::Args)]
@@ -52,11 +57,26 @@ pub fn run(args: &Args) -> Result<()> {
     let files = files(&evals)?;
     say("Measuring");
     let mut bench = command(tools::node()?);
-    bench.arg("tests/peers/bench.mjs").arg("--files").arg(&files).arg("--games").arg(games).args(evals);
-    bench.args(["--positions", &args.positions.to_string()]).args(args.network.options());
+    bench
+        .arg("tests/peers/bench.mjs")
+        .arg("--files")
+        .arg(&files)
+        .arg("--games")
+        .arg(games)
+        .args(evals);
+    bench
+        .args(["--positions", &args.positions.to_string()])
+        .args(args.network.options());
     bench.args(["--command", &typed()]);
-    call(bench.env("CHROMIUM", chromium).env("SHELFISH", program("shelfish")))?;
-    say(format!("Stored the table and the figures in {}/peers.md and peers.json", relative(&files)));
+    call(
+        bench
+            .env("CHROMIUM", chromium)
+            .env("SHELFISH", program("shelfish")),
+    )?;
+    say(format!(
+        "Stored the table and the figures in {}/peers.md and peers.json",
+        relative(&files)
+    ));
     Ok(())
 }
 
@@ -71,40 +91,87 @@ fn sources(args: &Args) -> Result<(Vec<PathBuf>, PathBuf)> {
     let large = [LARGE.0, LARGE.1].map(|path| root().join(path));
     let [large_evals, large_games] = &large;
     let small_evals = || SMALL.0.map(|path| root().join(path)).to_vec();
-    if let Some(missing) = large.iter().find(|path| !path.is_file()).filter(|_| evals.is_empty() || games.is_none()) {
-        say(format!("{} does not exist: measuring with the sample instead.", missing.display()));
+    if let Some(missing) = large
+        .iter()
+        .find(|path| !path.is_file())
+        .filter(|_| evals.is_empty() || games.is_none())
+    {
+        say(format!(
+            "{} does not exist: measuring with the sample instead.",
+            missing.display()
+        ));
         say("A small database flatters every system. Name other files with --evals and --games.");
         let games = games.unwrap_or_else(|| root().join(SMALL.1));
-        return Ok((if evals.is_empty() { small_evals() } else { evals }, games));
+        return Ok((
+            if evals.is_empty() {
+                small_evals()
+            } else {
+                evals
+            },
+            games,
+        ));
     }
-    let evals = if evals.is_empty() { vec![large_evals.clone()] } else { evals };
+    let evals = if evals.is_empty() {
+        vec![large_evals.clone()]
+    } else {
+        evals
+    };
     Ok((evals, games.unwrap_or_else(|| large_games.clone())))
 }
 
 /// Builds the databases of all systems once for these dumps.
 fn files(evals: &[PathBuf]) -> Result<PathBuf> {
-    let name = if evals.len() > 1 { "several".into() } else { stem(&evals[0]) };
+    let name = if evals.len() > 1 {
+        "several".into()
+    } else {
+        stem(&evals[0])
+    };
     let files = target_dir().join("bench-peers").join(name);
     fs::create_dir_all(&files)?;
-    let scripts = ["files.mjs", "dump.mjs", "package-lock.json"].map(|name| root().join("tests/peers").join(name));
+    let scripts = ["files.mjs", "dump.mjs", "package-lock.json"]
+        .map(|name| root().join("tests/peers").join(name));
     let peers = Stamp::new("bench-peers", &files, &[evals, &scripts].concat())?;
     if !(peers.fresh() && files.join("made.json").is_file()) {
         say("Building the files of the peers (once, takes minutes)");
         let mut build = command(tools::node()?);
         // Node sorts all rows in memory.
-        build.arg("--max-old-space-size=6000").arg("tests/peers/files.mjs").arg("--out").arg(&files).args(evals);
+        build
+            .arg("--max-old-space-size=6000")
+            .arg("tests/peers/files.mjs")
+            .arg("--out")
+            .arg(&files)
+            .args(evals);
         call(&mut build)?;
         peers.set()?;
     }
     let shelfish = program("shelfish");
-    let ours = Stamp::new("bench-peers-ours", &files, &[evals, std::slice::from_ref(&shelfish)].concat())?;
+    let ours = Stamp::new(
+        "bench-peers-ours",
+        &files,
+        &[evals, std::slice::from_ref(&shelfish)].concat(),
+    )?;
     let (big, tiny) = (files.join("big/shelfish"), files.join("tiny/shelfish"));
-    if !(ours.fresh() && big.join("manifest.json").is_file() && tiny.join("manifest.json").is_file()) {
+    if !(ours.fresh()
+        && big.join("manifest.json").is_file()
+        && tiny.join("manifest.json").is_file())
+    {
         say("Building the databases of this product");
         fs::create_dir_all(&big)?;
         fs::create_dir_all(&tiny)?;
-        call(command(&shelfish).arg("build").args(evals).arg("-o").arg(&big))?;
-        call(command(&shelfish).arg("build").arg(files.join("tiny/tiny.jsonl")).arg("-o").arg(&tiny))?;
+        call(
+            command(&shelfish)
+                .arg("build")
+                .args(evals)
+                .arg("-o")
+                .arg(&big),
+        )?;
+        call(
+            command(&shelfish)
+                .arg("build")
+                .arg(files.join("tiny/tiny.jsonl"))
+                .arg("-o")
+                .arg(&tiny),
+        )?;
         ours.set()?;
     }
     Ok(files)
@@ -118,5 +185,8 @@ fn stem(path: &Path) -> String {
 
 /// Returns the command as it was typed.
 fn typed() -> String {
-    std::iter::once("cargo xtask".to_owned()).chain(env::args().skip(1)).collect::<Vec<_>>().join(" ")
+    std::iter::once("cargo xtask".to_owned())
+        .chain(env::args().skip(1))
+        .collect::<Vec<_>>()
+        .join(" ")
 }

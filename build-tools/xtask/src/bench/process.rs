@@ -44,7 +44,10 @@ impl Usage {
         // The name of the program may contain spaces. The times are in hundredths of a second.
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
         let ticks = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
-        Some(Usage { processor_seconds: ticks as f64 / 100.0, memory_bytes: kibibytes << 10 })
+        Some(Usage {
+            processor_seconds: ticks as f64 / 100.0,
+            memory_bytes: kibibytes << 10,
+        })
     }
 }
 
@@ -53,7 +56,10 @@ pub fn measure(command: &mut Command, watched: &Path) -> Result<Measured> {
     let text = shown(command);
     println!("    {text}");
     let (before, started) = (size(watched), Instant::now());
-    let mut child = command.stdout(Stdio::piped()).spawn().with_context(|| format!("could not start `{text}`"))?;
+    let mut child = command
+        .stdout(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("could not start `{text}`"))?;
     let mut out = child.stdout.take().context("no output")?;
     let reader = thread::spawn(move || {
         let mut output = Vec::new();
@@ -69,9 +75,17 @@ pub fn measure(command: &mut Command, watched: &Path) -> Result<Measured> {
         }
     };
     let seconds = started.elapsed().as_secs_f64();
-    let output = reader.join().ok().context("the reader of the output ended early")??;
+    let output = reader
+        .join()
+        .ok()
+        .context("the reader of the output ended early")??;
     ensure!(status.success(), "`{text}` failed: {status}");
-    Ok(Measured { seconds, usage, disk_bytes, output })
+    Ok(Measured {
+        seconds,
+        usage,
+        disk_bytes,
+        output,
+    })
 }
 
 /// Returns the size of all files in a directory. Ignores files that disappear.
@@ -92,5 +106,8 @@ pub fn memory_of(word: &str) -> u64 {
         let line = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
         String::from_utf8_lossy(&line).contains(word)
     });
-    wanted.filter_map(|process| Some(Usage::of(process)?.memory_bytes)).max().unwrap_or(0)
+    wanted
+        .filter_map(|process| Some(Usage::of(process)?.memory_bytes))
+        .max()
+        .unwrap_or(0)
 }

@@ -24,8 +24,15 @@ pub(super) struct Background {
 
 impl Background {
     pub(super) fn start(args: &Args) -> Result<Background> {
-        let names: Vec<&str> = STEPS.iter().filter(|step| step.background).map(|step| step.name).collect();
-        say(format!("In the background, printed at the end: {}", names.join(", ")));
+        let names: Vec<&str> = STEPS
+            .iter()
+            .filter(|step| step.background)
+            .map(|step| step.name)
+            .collect();
+        say(format!(
+            "In the background, printed at the end: {}",
+            names.join(", ")
+        ));
         let xtask = env::current_exe()?;
         let mut command = match which(["nice"]) {
             Some(nice) => {
@@ -45,7 +52,9 @@ impl Background {
         // Reads at once, so that a full pipe never stops the process.
         thread::spawn(move || {
             let lines = BufReader::new(output).split(b'\n').map_while(Result::ok);
-            lines.map(|line| String::from_utf8_lossy(&line).into_owned()).try_for_each(|line| send.send(line))
+            lines
+                .map(|line| String::from_utf8_lossy(&line).into_owned())
+                .try_for_each(|line| send.send(line))
         });
         Ok(Background { process, lines })
     }

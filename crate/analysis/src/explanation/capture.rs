@@ -61,8 +61,15 @@ pub fn gain(line: &Line, lead: usize, winner: Color, exchanges: &mut Exchanges) 
     let mut gains: Vec<Gain> = Vec::new();
     for end in lead + 1..=moves.len().min(lead + MAX_PROOF) {
         let is_certain = raw(end) > 0 && raw(end) == certain[end] && 3 * kept[end] >= 2 * raw(end);
-        if is_certain && let Some((material, pawns)) = describe(&positions[..=end], &moves[..end], lead, winner) {
-            gains.push(Gain { material, pawns, count: end - lead });
+        if is_certain
+            && let Some((material, pawns)) =
+                describe(&positions[..=end], &moves[..end], lead, winner)
+        {
+            gains.push(Gain {
+                material,
+                pawns,
+                count: end - lead,
+            });
         }
     }
     // The first gain that is most of the largest gain.
@@ -71,8 +78,18 @@ pub fn gain(line: &Line, lead: usize, winner: Color, exchanges: &mut Exchanges) 
 }
 
 /// Names the material that a line wins, with its value in pawns.
-fn describe(positions: &[Chess], moves: &[Move], lead: usize, winner: Color) -> Option<(Material, i32)> {
-    let Ledger { taken, lost, promoted, open } = Ledger::new(positions, moves, lead, winner)?;
+fn describe(
+    positions: &[Chess],
+    moves: &[Move],
+    lead: usize,
+    winner: Color,
+) -> Option<(Material, i32)> {
+    let Ledger {
+        taken,
+        lost,
+        promoted,
+        open,
+    } = Ledger::new(positions, moves, lead, winner)?;
     let price: Vec<Role> = lost.iter().map(|capture| capture.role).collect();
     let cost: i32 = price.iter().copied().map(value).sum();
     let first_of_most = |capture: &&Capture| (value(capture.role), core::cmp::Reverse(capture.ply));
@@ -92,7 +109,10 @@ fn describe(positions: &[Chess], moves: &[Move], lead: usize, winner: Color) -> 
     }
     // The square of a pawn that has moved says little.
     let is_there = capture.role != Role::Pawn || capture.square == capture.origin;
-    let piece = Piece { role: capture.role, square: (is_there && !open.contains(&worth)).then_some(capture.origin) };
+    let piece = Piece {
+        role: capture.role,
+        square: (is_there && !open.contains(&worth)).then_some(capture.origin),
+    };
     let end = &positions[positions.len() - 1];
     let taker = moves[moves.len() - 1].to();
     let is_recaptured = || end.legal_moves().iter().any(|m| m.to() == taker);
@@ -110,7 +130,11 @@ fn describe(positions: &[Chess], moves: &[Move], lead: usize, winner: Color) -> 
 /// the attacker, or it is not defended.
 fn fork(positions: &[Chess], moves: &[Move], lead: usize, capture: Capture) -> Option<Vec<Piece>> {
     let (first, next) = (moves.get(lead)?, moves.get(lead + 2)?);
-    if first.is_castle() || first.is_promotion() || next.from() != Some(first.to()) || capture.ply != lead + 2 {
+    if first.is_castle()
+        || first.is_promotion()
+        || next.from() != Some(first.to())
+        || capture.ply != lead + 2
+    {
         return None;
     }
     let position = &positions[lead + 1];
@@ -122,11 +146,24 @@ fn fork(positions: &[Chess], moves: &[Move], lead: usize, capture: Capture) -> O
     };
     let attacked = board.attacks_from(first.to()) & board.by_color(loser);
     let mut targets = Vec::new();
-    for role in [Role::King, Role::Queen, Role::Rook, Role::Bishop, Role::Knight] {
-        let squares = (attacked & board.by_role(role)).into_iter().filter(|square| is_target(role, *square));
-        targets.extend(squares.map(|square| Piece { role, square: Some(square) }));
+    for role in [
+        Role::King,
+        Role::Queen,
+        Role::Rook,
+        Role::Bishop,
+        Role::Knight,
+    ] {
+        let squares = (attacked & board.by_role(role))
+            .into_iter()
+            .filter(|square| is_target(role, *square));
+        targets.extend(squares.map(|square| Piece {
+            role,
+            square: Some(square),
+        }));
     }
-    let is_won = targets.iter().any(|piece| piece.square == Some(capture.square));
+    let is_won = targets
+        .iter()
+        .any(|piece| piece.square == Some(capture.square));
     (targets.len() > 1 && is_won).then_some(targets)
 }
 
@@ -152,22 +189,39 @@ impl Ledger {
                 pieces = Pieces::default();
             }
             let capture = pieces.play(*m, position.turn(), ply);
-            if position.turn() == winner { &mut taken } else { &mut lost }.extend(capture);
+            if position.turn() == winner {
+                &mut taken
+            } else {
+                &mut lost
+            }
+            .extend(capture);
         }
-        if pieces.promoted.iter().any(|(_, _, side)| *side != winner) || moves[..lead].iter().any(|m| m.is_promotion())
+        if pieces.promoted.iter().any(|(_, _, side)| *side != winner)
+            || moves[..lead].iter().any(|m| m.is_promotion())
         {
             return None;
         }
-        let mut promoted = pieces.promoted.first().map(|(square, role, _)| (pieces.origins[*square as usize], *role));
+        let mut promoted = pieces
+            .promoted
+            .first()
+            .map(|(square, role, _)| (pieces.origins[*square as usize], *role));
         // A promoted piece in exchange for an equal piece is a pawn less.
-        if let Some(same) =
-            lost.iter_mut().find(|lost: &&mut Capture| promoted.is_some_and(|(_, role)| role == lost.role))
+        if let Some(same) = lost
+            .iter_mut()
+            .find(|lost: &&mut Capture| promoted.is_some_and(|(_, role)| role == lost.role))
         {
             same.role = Role::Pawn;
             promoted = None;
         }
-        let mut ledger = Ledger { taken, lost, promoted, open: Vec::new() };
-        ledger.cancel(|taken, lost| taken.square == lost.square && value(taken.role) == value(lost.role));
+        let mut ledger = Ledger {
+            taken,
+            lost,
+            promoted,
+            open: Vec::new(),
+        };
+        ledger.cancel(|taken, lost| {
+            taken.square == lost.square && value(taken.role) == value(lost.role)
+        });
         let mut open = ledger.cancel(|taken, lost| taken.role == lost.role);
         open.extend(ledger.cancel(|taken, lost| value(taken.role) == value(lost.role)));
         Some(Ledger { open, ..ledger })
@@ -177,7 +231,9 @@ impl Ledger {
     fn cancel(&mut self, is_exchange: fn(&Capture, &Capture) -> bool) -> Vec<i32> {
         let (lost, mut values) = (&mut self.lost, Vec::new());
         self.taken.retain(|taken| {
-            let Some(pair) = lost.iter().position(|lost| is_exchange(taken, lost)) else { return true };
+            let Some(pair) = lost.iter().position(|lost| is_exchange(taken, lost)) else {
+                return true;
+            };
             lost.remove(pair);
             values.push(value(taken.role));
             false
@@ -196,7 +252,10 @@ struct Pieces {
 
 impl Default for Pieces {
     fn default() -> Pieces {
-        Pieces { origins: Square::ALL, promoted: Vec::new() }
+        Pieces {
+            origins: Square::ALL,
+            promoted: Vec::new(),
+        }
     }
 }
 
@@ -211,16 +270,30 @@ impl Pieces {
             self.origins[castling.rook_to(side) as usize] = origin(to);
             return None;
         }
-        let square = if m.is_en_passant() { Square::from_coords(to.file(), from.rank()) } else { to };
+        let square = if m.is_en_passant() {
+            Square::from_coords(to.file(), from.rank())
+        } else {
+            to
+        };
         let count = self.promoted.len();
         self.promoted.retain(|(promoted, ..)| *promoted != square);
         let was_pawn = self.promoted.len() < count;
-        for (promoted, ..) in self.promoted.iter_mut().filter(|(promoted, ..)| *promoted == from) {
+        for (promoted, ..) in self
+            .promoted
+            .iter_mut()
+            .filter(|(promoted, ..)| *promoted == from)
+        {
             *promoted = to;
         }
         self.origins[to as usize] = origin(from);
-        self.promoted.extend(m.promotion().map(|role| (to, role, side)));
+        self.promoted
+            .extend(m.promotion().map(|role| (to, role, side)));
         let role = m.capture()?;
-        Some(Capture { role: if was_pawn { Role::Pawn } else { role }, origin: origin(square), square, ply })
+        Some(Capture {
+            role: if was_pawn { Role::Pawn } else { role },
+            origin: origin(square),
+            square,
+            ply,
+        })
     }
 }

@@ -50,7 +50,10 @@ pub fn explain(
         played,
         best: Line::new(before.clone(), known_before),
         refutation: Line::new(after, known_after),
-        scores: (known_before.map(|known| known.score), known_after.map(|known| known.score)),
+        scores: (
+            known_before.map(|known| known.score),
+            known_after.map(|known| known.score),
+        ),
     };
     let ending = |known: Option<&KnownEval>| Ending::of(known?, claim.mover);
     if let (Some(before), Some(after)) = (ending(known_before), ending(known_after))
@@ -61,7 +64,11 @@ pub fn explain(
     if claim.refutation.positions[0].is_game_over() {
         return claim.draws_now();
     }
-    claim.allows_mate().or_else(|| claim.draws()).or_else(|| claim.misses_mate()).or_else(|| claim.material())
+    claim
+        .allows_mate()
+        .or_else(|| claim.draws())
+        .or_else(|| claim.misses_mate())
+        .or_else(|| claim.material())
 }
 
 /// Facts about a bad move.
@@ -79,8 +86,16 @@ struct Claim {
 impl Claim {
     /// Explains the move by a fact and the first moves of its line.
     fn explanation(&self, fact: Fact, count: usize) -> Explanation {
-        let line = if fact.begins() == Begins::Before { &self.best } else { &self.refutation };
-        let mut explanation = Explanation { fact, line: Vec::new(), san: Vec::new() };
+        let line = if fact.begins() == Begins::Before {
+            &self.best
+        } else {
+            &self.refutation
+        };
+        let mut explanation = Explanation {
+            fact,
+            line: Vec::new(),
+            san: Vec::new(),
+        };
         for (m, position) in line.moves.iter().zip(&line.positions).take(count) {
             explanation.line.push(uci(*m, CastlingMode::Standard));
             let mut san = String::new();
@@ -105,7 +120,10 @@ impl Claim {
     /// Returns whether the refutation ends in a draw by the rules, and the score agrees.
     fn draws(&self) -> Option<Explanation> {
         let (draw, count) = (draw(self.refutation.end())?, self.refutation.moves.len());
-        let was_better = self.scores.0.is_some_and(|score| centipawns(score, self.mover) > 0);
+        let was_better = self
+            .scores
+            .0
+            .is_some_and(|score| centipawns(score, self.mover) > 0);
         (was_better && count <= MAX_PROOF && self.scores.1 == Some(Score::Cp(0)))
             .then(|| self.explanation(Fact::Draws(draw), count))
     }
@@ -121,7 +139,10 @@ impl Claim {
 
     fn misses_mate(&self) -> Option<Explanation> {
         let moves = Claim::mate(self.scores.0, self.mover)?;
-        if self.scores.1.is_none() || Claim::mate(self.scores.1, self.mover).is_some() || self.is_best() {
+        if self.scores.1.is_none()
+            || Claim::mate(self.scores.1, self.mover).is_some()
+            || self.is_best()
+        {
             return None;
         }
         Some(self.explanation(Fact::MissesMate { moves }, mating(&self.best, moves)?))
@@ -133,11 +154,15 @@ impl Claim {
 
     /// Returns the larger of a loss and a missed gain.
     fn material(&self) -> Option<Explanation> {
-        let (Some(before), Some(after)) = self.scores else { return None };
+        let (Some(before), Some(after)) = self.scores else {
+            return None;
+        };
         let (mover, opponent) = (self.mover, self.mover.other());
         let drop = centipawns(before, mover) - centipawns(after, mover);
         let mut exchanges = Exchanges::new();
-        let Claim { best, refutation, .. } = self;
+        let Claim {
+            best, refutation, ..
+        } = self;
         // A loss or a gain that both lines contain explains nothing.
         let start = balance(best.positions[0].board(), mover);
         let mut outcome = |end: &Chess| {
@@ -150,12 +175,20 @@ impl Claim {
             let material = (100 * balance(start.board(), winner)).min(MAX_BALANCE_CP);
             let support = CP_OF_A_PAWN * gain.pawns;
             let is_reason = drop >= support && (gain.pawns > 1 || drop <= MAX_DROP_FOR_A_PAWN);
-            is_reason && centipawns(score, winner) >= material + support && 2 * (gain.pawns - by_other) >= gain.pawns
+            is_reason
+                && centipawns(score, winner) >= material + support
+                && 2 * (gain.pawns - by_other) >= gain.pawns
         };
         // If both moves take the same piece, the loss begins after that.
-        let same = best.moves.first().filter(|best| best.is_capture() && best.to() == self.played.to());
+        let same = best
+            .moves
+            .first()
+            .filter(|best| best.is_capture() && best.to() == self.played.to());
         let same = same.and(self.played.capture());
-        let mut played = Line { positions: vec![best.positions[0].clone()], moves: Vec::new() };
+        let mut played = Line {
+            positions: vec![best.positions[0].clone()],
+            moves: Vec::new(),
+        };
         played.push(self.played);
         refutation.moves.iter().for_each(|m| played.push(*m));
         let (line, lead, by_other) = match same {
@@ -169,8 +202,14 @@ impl Claim {
             .filter(|missed| explains(missed, &best.positions[0], mover, before, by_played));
         let is_larger = |missed: &Gain| loss.as_ref().is_none_or(|loss| missed.pawns > loss.pawns);
         match missed.filter(is_larger) {
-            Some(Gain { material, count, .. }) => Some(self.explanation(Fact::Misses(material), count)),
-            None => loss.map(|Gain { material, count, .. }| self.explanation(Fact::Loses(material), count)),
+            Some(Gain {
+                material, count, ..
+            }) => Some(self.explanation(Fact::Misses(material), count)),
+            None => loss.map(
+                |Gain {
+                     material, count, ..
+                 }| self.explanation(Fact::Loses(material), count),
+            ),
         }
     }
 }

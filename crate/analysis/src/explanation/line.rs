@@ -24,8 +24,16 @@ pub(super) struct Line {
 impl Line {
     /// Returns the legal beginning of the line of an evaluation.
     pub fn new(start: Chess, known: Option<&KnownEval>) -> Line {
-        let mut line = Line { positions: vec![start], moves: Vec::new() };
-        for m in known.map(|known| &known.line[..]).unwrap_or_default().iter().take(MAX_LINE) {
+        let mut line = Line {
+            positions: vec![start],
+            moves: Vec::new(),
+        };
+        for m in known
+            .map(|known| &known.line[..])
+            .unwrap_or_default()
+            .iter()
+            .take(MAX_LINE)
+        {
             let Ok(m) = m.to_move(line.end()) else { break };
             line.push(m);
         }
@@ -51,7 +59,9 @@ pub(super) fn draw(position: &Chess) -> Option<Draw> {
     if position.is_stalemate() {
         Some(Draw::Stalemate)
     } else {
-        position.is_insufficient_material().then_some(Draw::InsufficientMaterial)
+        position
+            .is_insufficient_material()
+            .then_some(Draw::InsufficientMaterial)
     }
 }
 
@@ -59,6 +69,16 @@ pub(super) fn draw(position: &Chess) -> Option<Draw> {
 pub(super) fn mating(line: &Line, moves: u32) -> Option<usize> {
     let (plies, count) = ((2 * moves as usize).checked_sub(1)?, line.moves.len());
     let is_complete = count >= plies;
-    let agrees = if is_complete { line.positions[plies].is_checkmate() } else { !line.end().is_game_over() };
-    agrees.then(|| if is_complete && plies <= MAX_PROOF { plies } else { count.min(MAX_CUT) })
+    let agrees = if is_complete {
+        line.positions[plies].is_checkmate()
+    } else {
+        !line.end().is_game_over()
+    };
+    agrees.then(|| {
+        if is_complete && plies <= MAX_PROOF {
+            plies
+        } else {
+            count.min(MAX_CUT)
+        }
+    })
 }

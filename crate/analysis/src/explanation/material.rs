@@ -16,7 +16,12 @@ pub fn value(role: Role) -> i32 {
 /// Returns the material of a side minus the material of its opponent.
 pub fn balance(board: &Board, side: Color) -> i32 {
     let of = |color: Color| -> i32 {
-        Role::ALL.iter().map(|role| value(*role) * (board.by_role(*role) & board.by_color(color)).count() as i32).sum()
+        Role::ALL
+            .iter()
+            .map(|role| {
+                value(*role) * (board.by_role(*role) & board.by_color(color)).count() as i32
+            })
+            .sum()
     };
     of(side) - of(side.other())
 }
@@ -47,7 +52,9 @@ impl Exchanges {
             moves.retain(|m| m.is_capture() || m.promotion() == Some(Role::Queen));
         }
         // The largest gain first, then the least valuable piece. The module does not contain the sorts of the standard library.
-        let gain = |m: &Move| 10 * (m.capture().map_or(0, value) + m.promotion().map_or(0, value)) - value(m.role());
+        let gain = |m: &Move| {
+            10 * (m.capture().map_or(0, value) + m.promotion().map_or(0, value)) - value(m.role())
+        };
         while least < most
             && let Some(next) = (0..moves.len()).max_by_key(|next| gain(&moves[*next]))
         {
@@ -69,17 +76,41 @@ mod tests {
     fn captures_are_resolved_by_legal_moves() {
         for (fen, expected, why) in [
             ("4k3/8/8/3p4/4P3/8/8/4K3 w - -", 1, "a pawn is taken"),
-            ("4k3/8/2p5/3p4/4P3/8/8/4K3 w - -", -1, "an exchange of pawns"),
-            ("4k3/8/2p5/3p4/8/4N3/8/4K3 w - -", 1, "a defended pawn is not taken by a knight"),
-            ("4r1k1/8/4p3/3n4/4B3/8/8/4K3 w - -", -6, "the bishop is pinned and takes nothing"),
-            ("2k5/8/4p3/3b4/8/5N2/8/3RK2q w - -", -8, "White leaves the check"),
+            (
+                "4k3/8/2p5/3p4/4P3/8/8/4K3 w - -",
+                -1,
+                "an exchange of pawns",
+            ),
+            (
+                "4k3/8/2p5/3p4/8/4N3/8/4K3 w - -",
+                1,
+                "a defended pawn is not taken by a knight",
+            ),
+            (
+                "4r1k1/8/4p3/3n4/4B3/8/8/4K3 w - -",
+                -6,
+                "the bishop is pinned and takes nothing",
+            ),
+            (
+                "2k5/8/4p3/3b4/8/5N2/8/3RK2q w - -",
+                -8,
+                "White leaves the check",
+            ),
             ("8/P6k/8/8/8/8/8/K7 w - -", 9, "a pawn promotes"),
             ("1r5k/P7/8/8/8/8/8/K7 w - -", 9, "a pawn takes and promotes"),
             ("8/8/8/3pP2k/8/8/8/K7 w - d6", 1, "en passant"),
-            ("6rk/6pp/8/4q3/8/8/8/K3R3 w - -", 5 - 7, "the queen is taken"),
+            (
+                "6rk/6pp/8/4q3/8/8/8/K3R3 w - -",
+                5 - 7,
+                "the queen is taken",
+            ),
         ] {
             let position: Position = fen.parse().expect("a FEN");
-            assert_eq!(Exchanges::new().resolve(position.chess()), Some(expected), "{why}: {fen}");
+            assert_eq!(
+                Exchanges::new().resolve(position.chess()),
+                Some(expected),
+                "{why}: {fen}"
+            );
         }
     }
 

@@ -61,7 +61,9 @@ impl Serialize for Explanation {
             text: self.fact.to_string(),
             mate: self.fact.mate(),
             role: piece.map(|piece| name(piece.role)),
-            square: piece.and_then(|piece| piece.square).map(|square| square.to_string()),
+            square: piece
+                .and_then(|piece| piece.square)
+                .map(|square| square.to_string()),
             begins: self.fact.begins(),
             line: self.line.iter().map(UciMove::to_string).collect(),
             san: &self.san,
@@ -112,12 +114,16 @@ pub enum Ending {
 
 impl Ending {
     fn of(known: &KnownEval, side: Color) -> Option<Ending> {
-        let Score::Cp(cp) = known.score else { return None };
-        known.is_exact().then(|| match side.fold_wb(cp, -cp).signum() {
-            1 => Ending::Win,
-            0 => Ending::Draw,
-            _ => Ending::Loss,
-        })
+        let Score::Cp(cp) = known.score else {
+            return None;
+        };
+        known
+            .is_exact()
+            .then(|| match side.fold_wb(cp, -cp).signum() {
+                1 => Ending::Win,
+                0 => Ending::Draw,
+                _ => Ending::Loss,
+            })
     }
 
     fn text(self) -> &'static str {
@@ -193,10 +199,17 @@ impl Fact {
 
     /// Returns the piece that is won, or the pawn that promotes.
     pub fn piece(&self) -> Option<Piece> {
-        let (Fact::Loses(material) | Fact::Misses(material)) = self else { return None };
+        let (Fact::Loses(material) | Fact::Misses(material)) = self else {
+            return None;
+        };
         Some(match material {
-            Material::Hanging(piece) | Material::Piece { piece, .. } | Material::Fork { piece, .. } => *piece,
-            Material::Promotion { pawn } => Piece { role: Role::Pawn, square: Some(*pawn) },
+            Material::Hanging(piece)
+            | Material::Piece { piece, .. }
+            | Material::Fork { piece, .. } => *piece,
+            Material::Promotion { pawn } => Piece {
+                role: Role::Pawn,
+                square: Some(*pawn),
+            },
         })
     }
 
@@ -208,7 +221,10 @@ impl Fact {
     fn kind(&self) -> &'static str {
         match self {
             Fact::Draws(_) => "draws",
-            Fact::GivesAway { before: Ending::Win, .. } => "givesAwayWin",
+            Fact::GivesAway {
+                before: Ending::Win,
+                ..
+            } => "givesAwayWin",
             Fact::GivesAway { .. } => "givesAwayDraw",
             Fact::AllowsMate { .. } => "allowsMate",
             Fact::MissesMate { .. } => "missesMate",
@@ -243,7 +259,12 @@ impl Explanation {
             text.push_str(san);
         }
         // The line of a long mate is cut.
-        if !self.san.is_empty() && self.fact.mate().is_some_and(|moves| self.san.len() + 1 < 2 * moves as usize) {
+        if !self.san.is_empty()
+            && self
+                .fact
+                .mate()
+                .is_some_and(|moves| self.san.len() + 1 < 2 * moves as usize)
+        {
             text.push_str(" …");
         }
         text
@@ -252,7 +273,11 @@ impl Explanation {
 
 /// Returns the number of a move and a blank, such as `12. ` or `12... `. `ply` is the number of plies before the move.
 pub fn number(ply: usize) -> String {
-    format!("{}{} ", ply / 2 + 1, if ply.is_multiple_of(2) { "." } else { "..." })
+    format!(
+        "{}{} ",
+        ply / 2 + 1,
+        if ply.is_multiple_of(2) { "." } else { "..." }
+    )
 }
 
 impl fmt::Display for Fact {
@@ -261,22 +286,39 @@ impl fmt::Display for Fact {
         let text = match self {
             Fact::Draws(Draw::Stalemate) => "draws by stalemate".to_owned(),
             Fact::Draws(Draw::InsufficientMaterial) => "draws, as no side can mate".to_owned(),
-            Fact::GivesAway { before, after } => {
-                ["gives away the ", before.text(), " (tables: ", after.text(), ")"].concat()
-            }
+            Fact::GivesAway { before, after } => [
+                "gives away the ",
+                before.text(),
+                " (tables: ",
+                after.text(),
+                ")",
+            ]
+            .concat(),
             Fact::AllowsMate { moves } => ["allows mate in ", &moves.to_string()].concat(),
             Fact::MissesMate { moves } => ["misses mate in ", &moves.to_string()].concat(),
             Fact::Loses(material) => match material {
                 Material::Hanging(piece) => ["leaves ", &piece.text(), " hanging"].concat(),
-                Material::Piece { piece, price } => ["loses ", &piece.text(), &price_text(price)].concat(),
-                Material::Fork { targets, .. } => ["allows a fork of ", &list_text(targets)].concat(),
-                Material::Promotion { .. } => ["allows ", &self.piece_text(), " to promote"].concat(),
+                Material::Piece { piece, price } => {
+                    ["loses ", &piece.text(), &price_text(price)].concat()
+                }
+                Material::Fork { targets, .. } => {
+                    ["allows a fork of ", &list_text(targets)].concat()
+                }
+                Material::Promotion { .. } => {
+                    ["allows ", &self.piece_text(), " to promote"].concat()
+                }
             },
             Fact::Misses(material) => match material {
                 Material::Hanging(piece) => ["does not take ", &piece.text()].concat(),
-                Material::Piece { piece, price } => ["misses the win of ", &piece.text(), &price_text(price)].concat(),
-                Material::Fork { targets, .. } => ["misses a fork of ", &list_text(targets)].concat(),
-                Material::Promotion { .. } => ["misses the promotion of ", &self.piece_text()].concat(),
+                Material::Piece { piece, price } => {
+                    ["misses the win of ", &piece.text(), &price_text(price)].concat()
+                }
+                Material::Fork { targets, .. } => {
+                    ["misses a fork of ", &list_text(targets)].concat()
+                }
+                Material::Promotion { .. } => {
+                    ["misses the promotion of ", &self.piece_text()].concat()
+                }
             },
         };
         f.write_str(&text)
@@ -287,7 +329,9 @@ impl Piece {
     fn text(&self) -> String {
         let role = name(self.role);
         match self.square {
-            Some(square) if self.role != Role::King => ["the ", role, " on ", &square.to_string()].concat(),
+            Some(square) if self.role != Role::King => {
+                ["the ", role, " on ", &square.to_string()].concat()
+            }
             Some(_) => ["the ", role].concat(),
             None => ["a ", role].concat(),
         }

@@ -34,18 +34,32 @@ fn centipawns(text: &str) -> Option<i32> {
     };
     let (pawns, decimals) = digits.split_once('.').unwrap_or((digits, ""));
     let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if !is_number(pawns) || !is_number(decimals) || pawns.len() + decimals.len() == 0 || pawns.len() > 8 {
+    if !is_number(pawns)
+        || !is_number(decimals)
+        || pawns.len() + decimals.len() == 0
+        || pawns.len() > 8
+    {
         return None;
     }
-    let decimal = |n: usize| decimals.as_bytes().get(n).map_or(0, |digit| i64::from(digit - b'0'));
-    let whole = pawns.bytes().fold(0, |sum, digit| 10 * sum + i64::from(digit - b'0'));
-    i32::try_from(sign * (100 * whole + 10 * decimal(0) + decimal(1) + i64::from(decimal(2) >= 5))).ok()
+    let decimal = |n: usize| {
+        decimals
+            .as_bytes()
+            .get(n)
+            .map_or(0, |digit| i64::from(digit - b'0'))
+    };
+    let whole = pawns
+        .bytes()
+        .fold(0, |sum, digit| 10 * sum + i64::from(digit - b'0'));
+    i32::try_from(sign * (100 * whole + 10 * decimal(0) + decimal(1) + i64::from(decimal(2) >= 5)))
+        .ok()
 }
 
 /// Returns the comment with the command `[%eval]` of this value. It replaces an earlier command, or begins the comment.
 pub(crate) fn with_evaluation(comment: &str, value: &str) -> String {
     let command = format!("[%eval {value}]");
-    let place = comment.find("[%eval ").and_then(|start| Some((start, start + comment[start..].find(']')? + 1)));
+    let place = comment
+        .find("[%eval ")
+        .and_then(|start| Some((start, start + comment[start..].find(']')? + 1)));
     match place {
         Some((start, end)) => [&comment[..start], &command, &comment[end..]].concat(),
         None if comment.trim().is_empty() => format!(" {command} "),
@@ -74,12 +88,18 @@ mod tests {
             ("[%eval .5]", Some((Score::Cp(50), None))),
             ("[%eval +0.3]", Some((Score::Cp(30), None))),
             ("[%eval 0.125]", Some((Score::Cp(13), None))),
-            ("[%eval 21474836.47,20]", Some((Score::Cp(i32::MAX), Some(20)))),
+            (
+                "[%eval 21474836.47,20]",
+                Some((Score::Cp(i32::MAX), Some(20))),
+            ),
             ("[%eval -21474836.47]", Some((Score::Cp(-i32::MAX), None))),
             ("[%eval 21474836.48]", None),
             ("[%eval -21474836.48]", None),
             ("[%eval #4]", Some((Score::Mate(4), None))),
-            ("before [%csl Ga4] [%eval #-4,33] after", Some((Score::Mate(-4), Some(33)))),
+            (
+                "before [%csl Ga4] [%eval #-4,33] after",
+                Some((Score::Mate(-4), Some(33))),
+            ),
             ("[%eval #0]", None),
             ("[%eval ]", None),
             ("[%eval -]", None),
@@ -98,7 +118,10 @@ mod tests {
     fn an_evaluation_replaces_the_earlier_evaluation_and_keeps_the_rest() {
         for (comment, expected) in [
             ("", " [%eval 0.20,30] "),
-            (" [%eval -1.00] [%clk 0:01:30] ", " [%eval 0.20,30] [%clk 0:01:30] "),
+            (
+                " [%eval -1.00] [%clk 0:01:30] ",
+                " [%eval 0.20,30] [%clk 0:01:30] ",
+            ),
             (" [%clk 0:01:30] ", " [%eval 0.20,30] [%clk 0:01:30] "),
             ("Ouch!", " [%eval 0.20,30] Ouch!"),
             ("[%clk 0:01:30][%eval #3]", "[%clk 0:01:30][%eval 0.20,30]"),

@@ -63,13 +63,29 @@ impl fmt::Display for PgnErrorKind {
             PgnErrorKind::TooLong => write!(f, "the game is longer than {} MiB", MAX_BYTES >> 20),
             PgnErrorKind::TooManyMoves => write!(f, "the game has more than {MAX_MOVES} moves"),
             PgnErrorKind::TooDeep => write!(f, "variations are nested more than {MAX_DEPTH} deep"),
-            PgnErrorKind::Comment => f.write_str("the comment that begins here does not end: expected }"),
-            PgnErrorKind::Parenthesis => f.write_str("a variation does not begin or end: expected ( and ) in pairs"),
-            PgnErrorKind::Tag(found) => write!(f, "expected a tag such as [White \"Tal\"], found {}", Shown(found)),
-            PgnErrorKind::Variant(found) => write!(f, "the variant is {}: expected chess or Chess960", Shown(found)),
+            PgnErrorKind::Comment => {
+                f.write_str("the comment that begins here does not end: expected }")
+            }
+            PgnErrorKind::Parenthesis => {
+                f.write_str("a variation does not begin or end: expected ( and ) in pairs")
+            }
+            PgnErrorKind::Tag(found) => write!(
+                f,
+                "expected a tag such as [White \"Tal\"], found {}",
+                Shown(found)
+            ),
+            PgnErrorKind::Variant(found) => write!(
+                f,
+                "the variant is {}: expected chess or Chess960",
+                Shown(found)
+            ),
             PgnErrorKind::Fen(error) => error.fmt(f),
             PgnErrorKind::Word(found) => {
-                write!(f, "expected a move in English letters, found {}", Shown(found))
+                write!(
+                    f,
+                    "expected a move in English letters, found {}",
+                    Shown(found)
+                )
             }
             PgnErrorKind::Move { ply, found } => {
                 write!(f, "{} is not a legal move after {ply} moves", Shown(found))
@@ -87,9 +103,18 @@ struct Shown<'a>(&'a str);
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const MOST: usize = 40;
-        let plain =
-            self.0.chars().take(MOST).map(|c| if c < ' ' || ('\x7f'..='\u{9f}').contains(&c) { ' ' } else { c });
+        let plain = self.0.chars().take(MOST).map(|c| {
+            if c < ' ' || ('\x7f'..='\u{9f}').contains(&c) {
+                ' '
+            } else {
+                c
+            }
+        });
         plain.into_iter().try_for_each(|c| write!(f, "{c}"))?;
-        if self.0.chars().nth(MOST).is_some() { f.write_str("…") } else { Ok(()) }
+        if self.0.chars().nth(MOST).is_some() {
+            f.write_str("…")
+        } else {
+            Ok(())
+        }
     }
 }

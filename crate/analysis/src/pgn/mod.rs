@@ -64,11 +64,21 @@ impl PgnGame {
 
     /// Returns the evaluations in the comments of the main line: before the first move and after each move.
     pub fn evaluations(&self) -> Vec<Option<KnownEval>> {
-        let notes = std::iter::once(&self.line.notes).chain(self.line.moves.iter().map(|step| &step.notes));
-        let of_comment = |note: &Note| if let Note::Comment(text) = note { evaluation(text) } else { None };
+        let notes =
+            std::iter::once(&self.line.notes).chain(self.line.moves.iter().map(|step| &step.notes));
+        let of_comment = |note: &Note| {
+            if let Note::Comment(text) = note {
+                evaluation(text)
+            } else {
+                None
+            }
+        };
         let of_position = |notes: &Vec<Note>| {
             let (score, depth) = notes.iter().find_map(of_comment)?;
-            Some(KnownEval { origin: Origin::Pgn, ..KnownEval::new(score, depth) })
+            Some(KnownEval {
+                origin: Origin::Pgn,
+                ..KnownEval::new(score, depth)
+            })
         };
         notes.map(of_position).collect()
     }
@@ -76,7 +86,9 @@ impl PgnGame {
 
 /// Returns the value of the first tag of this name.
 fn tag<'a>(tags: &'a [(String, String)], name: &str) -> Option<&'a str> {
-    tags.iter().find(|(tag, _)| tag == name).map(|(_, value)| value.as_str())
+    tags.iter()
+        .find(|(tag, _)| tag == name)
+        .map(|(_, value)| value.as_str())
 }
 
 /// The main line or a variation.

@@ -51,15 +51,28 @@ const RESULTS: [(&str, &str); 9] = [
 /// Returns the standard spelling of a result: `1-0`, `0-1`, `1/2-1/2` or `*`. `1/2` and `½-½` are draws too. Returns `None` for
 /// other text.
 pub fn result(written: &str) -> Option<&'static str> {
-    RESULTS.into_iter().find_map(|(other, result)| (other == written).then_some(result))
+    RESULTS
+        .into_iter()
+        .find_map(|(other, result)| (other == written).then_some(result))
 }
 
 /// Returns whether a value of the tag `Variant` names a game with the rules of chess.
 pub fn is_chess(variant: &str) -> bool {
-    let variant: String = variant.chars().filter(|c| !matches!(c, ' ' | '-')).map(|c| c.to_ascii_lowercase()).collect();
+    let variant: String = variant
+        .chars()
+        .filter(|c| !matches!(c, ' ' | '-'))
+        .map(|c| c.to_ascii_lowercase())
+        .collect();
     matches!(
         variant.as_str(),
-        "" | "?" | "standard" | "chess" | "normal" | "chess960" | "fischerandom" | "fischerrandom" | "fromposition"
+        "" | "?"
+            | "standard"
+            | "chess"
+            | "normal"
+            | "chess960"
+            | "fischerandom"
+            | "fischerrandom"
+            | "fromposition"
     )
 }
 
@@ -80,11 +93,16 @@ pub fn is_chess(variant: &str) -> bool {
 /// [`MAX_MOVES`] or [`MAX_DEPTH`].
 pub fn read(text: &str, line: u64) -> Result<PgnGame, PgnError> {
     if text.len() > MAX_BYTES {
-        return Err(PgnError { line, kind: PgnErrorKind::TooLong });
+        return Err(PgnError {
+            line,
+            kind: PgnErrorKind::TooLong,
+        });
     }
     let mut reading = Reading::default();
     let last = take_all(&mut reading, text, line)?;
-    reading.finish().map_err(|kind| PgnError { line: last, kind })
+    reading
+        .finish()
+        .map_err(|kind| PgnError { line: last, kind })
 }
 
 /// Reads all tokens of a text. Returns the number of its last line.
@@ -93,9 +111,17 @@ fn take_all(reading: &mut Reading, text: &str, line: u64) -> Result<u64, PgnErro
     // An error of a comment names the line of its beginning, not of its end.
     loop {
         let start = tokens.line();
-        let Some(token) = tokens.next() else { return Ok(tokens.line()) };
-        let at =
-            |kind| PgnError { line: if matches!(kind, PgnErrorKind::Comment) { start } else { tokens.line() }, kind };
+        let Some(token) = tokens.next() else {
+            return Ok(tokens.line());
+        };
+        let at = |kind| PgnError {
+            line: if matches!(kind, PgnErrorKind::Comment) {
+                start
+            } else {
+                tokens.line()
+            },
+            kind,
+        };
         reading.take(token?).map_err(at)?;
     }
 }
@@ -129,15 +155,28 @@ impl MainLine {
 /// assert_eq!(line.error.map(|error| error.line), Some(4));
 /// ```
 pub fn read_main_line(text: &str, line: u64) -> MainLine {
-    let mut reading = Reading { is_bare: true, ..Reading::default() };
+    let mut reading = Reading {
+        is_bare: true,
+        ..Reading::default()
+    };
     let error = match text.len() > MAX_BYTES {
-        true => Some(PgnError { line, kind: PgnErrorKind::TooLong }),
+        true => Some(PgnError {
+            line,
+            kind: PgnErrorKind::TooLong,
+        }),
         false => take_all(&mut reading, text, line).err(),
     };
     let begun = reading.begin().err().map(|kind| PgnError { line, kind });
-    let start = reading.position.map_or_else(Chess::default, |(start, _)| start);
+    let start = reading
+        .position
+        .map_or_else(Chess::default, |(start, _)| start);
     let game = Game::new(start, reading.moves);
-    MainLine { tags: reading.tags, game, result: reading.result, error: error.or(begun) }
+    MainLine {
+        tags: reading.tags,
+        game,
+        result: reading.result,
+        error: error.or(begun),
+    }
 }
 
 #[derive(Default)]
@@ -170,12 +209,20 @@ impl Reading {
                     false => self.lines.last().is_none_or(|line| line.moves.is_empty()),
                 };
                 if is_empty || self.lines.len() > MAX_DEPTH {
-                    return Err(if is_empty { PgnErrorKind::Parenthesis } else { PgnErrorKind::TooDeep });
+                    return Err(if is_empty {
+                        PgnErrorKind::Parenthesis
+                    } else {
+                        PgnErrorKind::TooDeep
+                    });
                 }
                 self.lines.push(Line::default());
             }
             Token::Close => {
-                let line = if self.lines.len() > 1 { self.lines.pop() } else { None };
+                let line = if self.lines.len() > 1 {
+                    self.lines.pop()
+                } else {
+                    None
+                };
                 self.note(Note::Variation(line.ok_or(PgnErrorKind::Parenthesis)?));
             }
             Token::Word(word) => self.word(word)?,
@@ -209,7 +256,11 @@ impl Reading {
         }
         let fen = tag("FEN").filter(|fen| !fen.trim().is_empty());
         let start = match fen {
-            Some(fen) => fen.parse::<Position>().map_err(PgnErrorKind::Fen)?.chess().clone(),
+            Some(fen) => fen
+                .parse::<Position>()
+                .map_err(PgnErrorKind::Fen)?
+                .chess()
+                .clone(),
             None => Chess::default(),
         };
         let counter = fen.and_then(|fen| fen.split_ascii_whitespace().nth(5)?.parse().ok());
@@ -223,7 +274,10 @@ impl Reading {
     /// Notes something after the last move of the line that is open.
     fn note(&mut self, note: Note) {
         if let Some(line) = self.lines.last_mut().filter(|_| !self.is_bare) {
-            line.moves.last_mut().map_or(&mut line.notes, |step| &mut step.notes).push(note);
+            line.moves
+                .last_mut()
+                .map_or(&mut line.notes, |step| &mut step.notes)
+                .push(note);
         }
     }
 
@@ -241,14 +295,19 @@ impl Reading {
             return Ok(());
         }
         if let Some(nag) = word.strip_prefix('$') {
-            self.note(Note::Nag(nag.parse().map_err(|_| PgnErrorKind::Word(word.to_owned()))?));
+            self.note(Note::Nag(
+                nag.parse()
+                    .map_err(|_| PgnErrorKind::Word(word.to_owned()))?,
+            ));
             return Ok(());
         }
         let text = without_number(word).trim_end_matches([',', '.']);
         if text.is_empty() || matches!(text, "ep" | "e.p") {
             return Ok(());
         }
-        let end = text.trim_end_matches(['!', '?', '□', '∞', '⩲', '⩱', '±', '∓']).len();
+        let end = text
+            .trim_end_matches(['!', '?', '□', '∞', '⩲', '⩱', '±', '∓'])
+            .len();
         let (text, sign) = text.split_at(end);
         if !text.is_empty() && sign_of(text).is_none() {
             self.step(text, word)?;
@@ -256,7 +315,9 @@ impl Reading {
             self.note(Note::Nag(nag));
         }
         if !sign.is_empty() {
-            self.note(Note::Nag(sign_of(sign).ok_or_else(|| PgnErrorKind::Word(word.to_owned()))?));
+            self.note(Note::Nag(
+                sign_of(sign).ok_or_else(|| PgnErrorKind::Word(word.to_owned()))?,
+            ));
         }
         Ok(())
     }
@@ -270,14 +331,22 @@ impl Reading {
             if self.moves.len() == MAX_MOVES {
                 return Err(PgnErrorKind::TooManyMoves);
             }
-            let Some((_, position)) = &mut self.position else { return Ok(()) };
-            let illegal = |_| PgnErrorKind::Move { ply: self.moves.len(), found: text.to_owned() };
+            let Some((_, position)) = &mut self.position else {
+                return Ok(());
+            };
+            let illegal = |_| PgnErrorKind::Move {
+                ply: self.moves.len(),
+                found: text.to_owned(),
+            };
             let played = san.san.to_move(position).map_err(illegal)?;
             position.play_unchecked(played);
             self.moves.push(played);
         }
         if let Some(line) = self.lines.last_mut().filter(|_| !self.is_bare) {
-            line.moves.push(Step { san, notes: Vec::new() });
+            line.moves.push(Step {
+                san,
+                notes: Vec::new(),
+            });
         }
         Ok(())
     }
@@ -290,7 +359,13 @@ impl Reading {
         match (self.position, self.lines.len(), self.lines.pop()) {
             (Some((start, _)), 1, Some(line)) => {
                 let game = Game::new(start, self.moves);
-                Ok(PgnGame { tags: self.tags, line, result: self.result, game, fullmoves: self.fullmoves })
+                Ok(PgnGame {
+                    tags: self.tags,
+                    line,
+                    result: self.result,
+                    game,
+                    fullmoves: self.fullmoves,
+                })
             }
             _ => Err(PgnErrorKind::Parenthesis),
         }
@@ -298,7 +373,10 @@ impl Reading {
 }
 
 fn sign_of(text: &str) -> Option<u8> {
-    SIGNS.into_iter().find(|(sign, _)| *sign == text).map(|(_, nag)| nag)
+    SIGNS
+        .into_iter()
+        .find(|(sign, _)| *sign == text)
+        .map(|(_, nag)| nag)
 }
 
 /// Removes a move number such as `12.` or `12...` from the beginning of a word, except from castling with zeros.
@@ -312,10 +390,14 @@ fn without_number(word: &str) -> &str {
 
 /// Parses a move in English letters or figurines.
 fn san(text: &str) -> Option<SanPlus> {
-    let san = SanPlus::from_ascii(text.as_bytes()).ok().or_else(|| nonstandard(text))?;
+    let san = SanPlus::from_ascii(text.as_bytes())
+        .ok()
+        .or_else(|| nonstandard(text))?;
     // Drops belong to variants. A pawn with a rank but no file looks like a move number.
     let is_odd = match san.san {
-        San::Normal { role, file, rank, .. } => role == Role::Pawn && file.is_none() && rank.is_some(),
+        San::Normal {
+            role, file, rank, ..
+        } => role == Role::Pawn && file.is_none() && rank.is_some(),
         San::Put { .. } => true,
         _ => false,
     };
@@ -336,10 +418,15 @@ fn nonstandard(text: &str) -> Option<SanPlus> {
         '×' => 'x',
         c => c,
     });
-    let plain: String = plain.filter(|c| *c != '\u{fe0e}' && *c != '\u{fe0f}').collect();
+    let plain: String = plain
+        .filter(|c| *c != '\u{fe0e}' && *c != '\u{fe0f}')
+        .collect();
     let plain = plain.strip_prefix('P').unwrap_or(&plain);
     if matches!(plain, "--" | "Z0" | "null" | "@@@@") {
-        return Some(SanPlus { san: San::Null, suffix: None });
+        return Some(SanPlus {
+            san: San::Null,
+            suffix: None,
+        });
     }
     // Some programs write `++` for check or mate. The meaning follows from the position.
     let plain = plain.trim_end_matches("e.p").trim_end_matches("++");

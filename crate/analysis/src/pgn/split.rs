@@ -31,7 +31,10 @@ enum State {
 impl Splitter {
     /// Returns whether a game begins with this line, the next line of the file.
     pub fn begins_game(&mut self, line: &[u8]) -> bool {
-        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii();
+        let line = line
+            .strip_prefix(b"\xef\xbb\xbf")
+            .unwrap_or(line)
+            .trim_ascii();
         // An unfinished comment ends with its game.
         let is_event = line.starts_with(b"[Event \"");
         let is_tag = line.starts_with(b"[") && !self.is_in_comment || is_event;
@@ -40,7 +43,9 @@ impl Splitter {
             State::Before => !is_blank,
             State::Tags => false,
             State::Moves => is_tag,
-            State::Over => !is_blank && (is_tag || !line.starts_with(b"{") && !line.starts_with(b";")),
+            State::Over => {
+                !is_blank && (is_tag || !line.starts_with(b"{") && !line.starts_with(b";"))
+            }
         };
         if begins {
             *self = Splitter::default();
@@ -61,7 +66,9 @@ impl Splitter {
         let mut rest = line;
         while let Some((first, next)) = rest.split_first() {
             if self.is_in_comment {
-                let Some(end) = rest.iter().position(|byte| *byte == b'}') else { return };
+                let Some(end) = rest.iter().position(|byte| *byte == b'}') else {
+                    return;
+                };
                 self.is_in_comment = false;
                 rest = &rest[end + 1..];
                 continue;

@@ -34,7 +34,11 @@ fn is_end(c: char) -> bool {
 
 impl<'a> Tokens<'a> {
     pub fn new(text: &'a str, line: u64) -> Tokens<'a> {
-        Tokens { rest: text.strip_prefix('\u{feff}').unwrap_or(text), line, is_line_start: true }
+        Tokens {
+            rest: text.strip_prefix('\u{feff}').unwrap_or(text),
+            line,
+            is_line_start: true,
+        }
     }
 
     /// Returns the number of the current line.
@@ -73,7 +77,10 @@ impl<'a> Tokens<'a> {
     }
 
     fn error(&self, kind: PgnErrorKind) -> PgnError {
-        PgnError { line: self.line, kind }
+        PgnError {
+            line: self.line,
+            kind,
+        }
     }
 
     fn tag(&mut self) -> Result<Token<'a>, PgnError> {
@@ -89,21 +96,32 @@ impl<'a> Tokens<'a> {
             })?;
             let (value, rest) = rest.split_at(end);
             let name = name.trim_end();
-            let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-+/".contains(c));
+            let is_name = !name.is_empty()
+                && name
+                    .chars()
+                    .all(|c| c.is_ascii_alphanumeric() || "_-+/".contains(c));
             // Some programs omit the bracket.
             (is_name && matches!(rest[1..].trim(), "]" | "")).then_some(Token::Tag(name, value))
         };
-        parts().ok_or_else(|| PgnError { line, kind: PgnErrorKind::Tag(text.to_owned()) })
+        parts().ok_or_else(|| PgnError {
+            line,
+            kind: PgnErrorKind::Tag(text.to_owned()),
+        })
     }
 
     fn next_token(&mut self) -> Result<Option<Token<'a>>, PgnError> {
         self.skip_blanks();
-        let Some(c) = self.rest.chars().next() else { return Ok(None) };
+        let Some(c) = self.rest.chars().next() else {
+            return Ok(None);
+        };
         let is_line_start = core::mem::replace(&mut self.is_line_start, false);
         let token = match c {
             '[' if is_line_start => self.tag()?,
             '{' => {
-                let end = self.rest.find('}').ok_or_else(|| self.error(PgnErrorKind::Comment))?;
+                let end = self
+                    .rest
+                    .find('}')
+                    .ok_or_else(|| self.error(PgnErrorKind::Comment))?;
                 let comment = &self.take(end + 1)[1..end];
                 Token::Comment(comment)
             }
@@ -113,7 +131,9 @@ impl<'a> Tokens<'a> {
                 if c == '(' { Token::Open } else { Token::Close }
             }
             _ => {
-                let end = self.rest[c.len_utf8()..].find(is_end).map_or(self.rest.len(), |end| c.len_utf8() + end);
+                let end = self.rest[c.len_utf8()..]
+                    .find(is_end)
+                    .map_or(self.rest.len(), |end| c.len_utf8() + end);
                 Token::Word(self.take(end))
             }
         };

@@ -7,12 +7,18 @@ use serde::Serialize;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess};
 use shelfish_analysis::pgn::{self, PgnGame, Splitter};
-use shelfish_analysis::{Game, GameError, KnownEval, Origin, ReportError, Review, ReviewOptions, Score, Sequence};
+use shelfish_analysis::{
+    Game, GameError, KnownEval, Origin, ReportError, Review, ReviewOptions, Score, Sequence,
+};
 use shelfish_wasm_shared::{WasmError, to_js};
 use wasm_bindgen::prelude::*;
 
 fn game_error(error: GameError) -> WasmError {
-    let code = if matches!(error, GameError::Fen(_)) { "fen" } else { "usage" };
+    let code = if matches!(error, GameError::Fen(_)) {
+        "fen"
+    } else {
+        "usage"
+    };
     WasmError::new(code, error.to_string())
 }
 
@@ -25,8 +31,14 @@ fn report_error(error: ReportError) -> WasmError {
 const NUMBERS: usize = 7;
 
 /// Origins by their index.
-const ORIGINS: [Origin; 6] =
-    [Origin::Database, Origin::Pgn, Origin::Engine, Origin::Uci, Origin::Endgames, Origin::Engine];
+const ORIGINS: [Origin; 6] = [
+    Origin::Database,
+    Origin::Pgn,
+    Origin::Engine,
+    Origin::Uci,
+    Origin::Endgames,
+    Origin::Engine,
+];
 
 /// Index of the engine's own scores, which are not on the scale of Stockfish.
 const UNSCALED: usize = 5;
@@ -36,26 +48,40 @@ fn evaluations(numbers: &[f64], lines: &str) -> Result<Vec<Option<KnownEval>>, W
     let mut lines = lines.split('\n');
     let known = |(index, numbers): (usize, &[f64])| {
         let line = lines.next().unwrap_or_default();
-        let [cp, mate, depth, knodes, origin, second_cp, second_mate] = numbers else { return Ok(None) };
+        let [cp, mate, depth, knodes, origin, second_cp, second_mate] = numbers else {
+            return Ok(None);
+        };
         let score = |cp: &f64, mate: &f64| match (cp.is_nan(), mate.is_nan()) {
             (true, true) => None,
             (false, _) => Some(Score::Cp(*cp as i32)),
             (true, _) => Some(Score::Mate(*mate as i32)),
         };
         let second = score(second_cp, second_mate).filter(|score| score.is_in_range());
-        let Some(score) = score(cp, mate) else { return Ok(None) };
+        let Some(score) = score(cp, mate) else {
+            return Ok(None);
+        };
         if !score.is_in_range() {
-            let message =
-                format!("evaluations[{index}]: expected a score, and no mate in 0, as a game that is over needs none");
+            let message = format!(
+                "evaluations[{index}]: expected a score, and no mate in 0, as a game that is over needs none"
+            );
             return Err(WasmError::usage(message));
         }
         let uci = |text: &str| UciMove::from_ascii(text.as_bytes());
-        let line = line.split(' ').filter(|text| !text.is_empty()).map(uci).collect::<Result<_, _>>();
         let line = line
-            .map_err(|_| WasmError::usage(format!("evaluations[{index}].line: expected moves in UCI such as e2e4")))?;
+            .split(' ')
+            .filter(|text| !text.is_empty())
+            .map(uci)
+            .collect::<Result<_, _>>();
+        let line = line.map_err(|_| {
+            WasmError::usage(format!(
+                "evaluations[{index}].line: expected moves in UCI such as e2e4"
+            ))
+        })?;
         let is_unscaled = *origin as usize == UNSCALED;
         let Some(origin) = ORIGINS.get(*origin as usize).filter(|_| !origin.is_nan()) else {
-            return Err(WasmError::usage(format!("evaluations[{index}].from: expected the index of an origin")));
+            return Err(WasmError::usage(format!(
+                "evaluations[{index}].from: expected the index of an origin"
+            )));
         };
         let number = |number: &f64| (!number.is_nan()).then_some(*number);
         let known = KnownEval {
@@ -73,10 +99,18 @@ fn evaluations(numbers: &[f64], lines: &str) -> Result<Vec<Option<KnownEval>>, W
 
 /// Reports on a game. `moves` are in UCI, separated by spaces.
 #[wasm_bindgen]
-pub fn report(fen: Option<String>, moves: &str, numbers: &[f64], lines: &str) -> Result<JsValue, JsValue> {
+pub fn report(
+    fen: Option<String>,
+    moves: &str,
+    numbers: &[f64],
+    lines: &str,
+) -> Result<JsValue, JsValue> {
     let work = || -> Result<_, WasmError> {
-        let game =
-            Game::from_uci(fen.as_deref(), moves.split(' ').filter(|text| !text.is_empty())).map_err(game_error)?;
+        let game = Game::from_uci(
+            fen.as_deref(),
+            moves.split(' ').filter(|text| !text.is_empty()),
+        )
+        .map_err(game_error)?;
         shelfish_analysis::report(&game, &evaluations(numbers, lines)?).map_err(report_error)
     };
     Ok(to_js(&work()?))
@@ -87,7 +121,8 @@ pub fn report(fen: Option<String>, moves: &str, numbers: &[f64], lines: &str) ->
 pub fn annotate(text: &str, numbers: &[f64], lines: &str) -> Result<String, JsValue> {
     let work = || -> Result<_, WasmError> {
         let mut game = first_game(text)?;
-        shelfish_analysis::annotate(&mut game, &evaluations(numbers, lines)?).map_err(report_error)?;
+        shelfish_analysis::annotate(&mut game, &evaluations(numbers, lines)?)
+            .map_err(report_error)?;
         Ok(game.to_string())
     };
     Ok(work()?)
@@ -118,23 +153,37 @@ impl GameReview {
         if nodes > 0.0 {
             options.nodes = nodes as u64;
         }
-        Ok(GameReview { review: Review::new(first_game(text)?.game, options) })
+        Ok(GameReview {
+            review: Review::new(first_game(text)?.game, options),
+        })
     }
 
     /// Adds evaluations of a database or a PGN, one for each position of the game.
     pub fn give(&mut self, numbers: &[f64], lines: &str) -> Result<(), JsValue> {
-        Ok(self.review.give(&evaluations(numbers, lines)?).map_err(report_error)?)
+        Ok(self
+            .review
+            .give(&evaluations(numbers, lines)?)
+            .map_err(report_error)?)
     }
 
     /// Returns the searches of the next pass, or an empty list after the last pass.
     pub fn next_pass(&mut self) -> JsValue {
         let sequences = self.review.next_pass().into_iter();
-        let searches = sequences.map(|Sequence { positions, nodes, lines }| Searches {
-            fens: positions.iter().map(|index| self.review.positions()[*index].to_string()).collect(),
-            positions,
-            nodes,
-            lines,
-        });
+        let searches = sequences.map(
+            |Sequence {
+                 positions,
+                 nodes,
+                 lines,
+             }| Searches {
+                fens: positions
+                    .iter()
+                    .map(|index| self.review.positions()[*index].to_string())
+                    .collect(),
+                positions,
+                nodes,
+                lines,
+            },
+        );
         to_js(&searches.collect::<Vec<_>>())
     }
 
@@ -153,7 +202,14 @@ impl GameReview {
 
     /// Returns the evaluations that count, one for each position of the game.
     pub fn evaluations(&self) -> JsValue {
-        to_js(&self.review.evaluations().iter().map(|known| known.as_ref().map(Known::new)).collect::<Vec<_>>())
+        to_js(
+            &self
+                .review
+                .evaluations()
+                .iter()
+                .map(|known| known.as_ref().map(Known::new))
+                .collect::<Vec<_>>(),
+        )
     }
 
     /// Annotates the first game of a PGN, which must be the game of the review.
@@ -203,13 +259,26 @@ struct Second {
 impl Known {
     fn new(known: &KnownEval) -> Known {
         let (cp, mate) = known.score.cp_and_mate();
-        let KnownEval { depth, knodes, origin, .. } = *known;
+        let KnownEval {
+            depth,
+            knodes,
+            origin,
+            ..
+        } = *known;
         let line = known.line.iter().map(ToString::to_string).collect();
         let second = known.second.map(|score| {
             let (cp, mate) = score.cp_and_mate();
             Second { cp, mate }
         });
-        Known { cp, mate, depth, knodes, line, second, from: origin }
+        Known {
+            cp,
+            mate,
+            depth,
+            knodes,
+            line,
+            second,
+            from: origin,
+        }
     }
 }
 
@@ -219,9 +288,18 @@ pub fn read(text: &str) -> Result<JsValue, JsValue> {
     let game = first_game(text)?;
     let positions: Vec<Chess> = game.game.positions().collect();
     Ok(to_js(&Read {
-        moves: game.game.moves().iter().map(|m| m.to_uci(CastlingMode::Chess960).to_string()).collect(),
+        moves: game
+            .game
+            .moves()
+            .iter()
+            .map(|m| m.to_uci(CastlingMode::Chess960).to_string())
+            .collect(),
         positions: positions.iter().map(fen).collect(),
-        evaluations: game.evaluations().iter().map(|known| known.as_ref().map(Known::new)).collect(),
+        evaluations: game
+            .evaluations()
+            .iter()
+            .map(|known| known.as_ref().map(Known::new))
+            .collect(),
         tags: game.tags,
     }))
 }

@@ -5,7 +5,10 @@ pub mod table;
 
 use std::path::PathBuf;
 
-use shakmaty::{CastlingMode, Chess, Color, File, FromSetup as _, Piece, Position as _, Rank, Role, Setup, Square};
+use shakmaty::{
+    CastlingMode, Chess, Color, File, FromSetup as _, Piece, Position as _, Rank, Role, Setup,
+    Square,
+};
 
 /// Returns the folder of the repository.
 pub fn root() -> PathBuf {
@@ -26,15 +29,29 @@ impl Numbers {
 }
 
 /// Returns the position. `None` if it is not legal or the game is over.
-pub fn position(material: &str, squares: &[u64], turn: Color, is_swapped: bool, ep_file: Option<u64>) -> Option<Chess> {
+pub fn position(
+    material: &str,
+    squares: &[u64],
+    turn: Color,
+    is_swapped: bool,
+    ep_file: Option<u64>,
+) -> Option<Chess> {
     let white = material.find('v')?;
     let mut setup = Setup::empty();
-    for (n, (letter, square)) in material.chars().filter(|&letter| letter != 'v').zip(squares).enumerate() {
+    for (n, (letter, square)) in material
+        .chars()
+        .filter(|&letter| letter != 'v')
+        .zip(squares)
+        .enumerate()
+    {
         let square = Square::new(*square as u32);
         if setup.board.piece_at(square).is_some() {
             return None;
         }
-        let piece = Piece { color: Color::from_white((n < white) != is_swapped), role: Role::from_char(letter)? };
+        let piece = Piece {
+            color: Color::from_white((n < white) != is_swapped),
+            role: Role::from_char(letter)?,
+        };
         setup.board.set_piece_at(square, piece);
     }
     setup.turn = turn;
@@ -44,7 +61,11 @@ pub fn position(material: &str, squares: &[u64], turn: Color, is_swapped: bool, 
         // python-chess accepts that two knights or pawns check at a time.
         let chess = error.ignore_impossible_check().map_err(drop)?;
         let checkers = chess.checkers() & (chess.board().knights() | chess.board().pawns());
-        if checkers.count() == 2 { Ok(chess) } else { Err(()) }
+        if checkers.count() == 2 {
+            Ok(chess)
+        } else {
+            Err(())
+        }
     });
     let chess = chess.ok()?;
     (!chess.legal_moves().is_empty()).then_some(chess)
@@ -59,7 +80,9 @@ pub fn every(material: &str, mut with: impl FnMut(Chess)) {
             *square = number >> (6 * n) & 63;
         }
         for turn in Color::ALL {
-            position(material, &squares, turn, false, None).into_iter().for_each(&mut with);
+            position(material, &squares, turn, false, None)
+                .into_iter()
+                .for_each(&mut with);
         }
     }
 }

@@ -52,7 +52,11 @@ impl Coding {
         bytes.extend(self.lowest.iter().flat_map(|symbol| symbol.to_le_bytes()));
         bytes.extend((self.pairs.len() as u16).to_le_bytes());
         for [first, second] in &self.pairs {
-            bytes.extend([*first as u8, (first >> 8) as u8 | (second << 4) as u8, (second >> 4) as u8]);
+            bytes.extend([
+                *first as u8,
+                (first >> 8) as u8 | (second << 4) as u8,
+                (second >> 4) as u8,
+            ]);
         }
         bytes.resize(bytes.len().next_multiple_of(2), 0);
         bytes
@@ -60,16 +64,29 @@ impl Coding {
 }
 
 fn binomial(n: u64, k: u64) -> u64 {
-    (0..k).fold(1, |product, chosen| product * n.saturating_sub(chosen) / (chosen + 1))
+    (0..k).fold(1, |product, chosen| {
+        product * n.saturating_sub(chosen) / (chosen + 1)
+    })
 }
 
 /// Numbers of the positions of each file of the leading pawn. Only White may have pawns, and all other pieces differ.
 fn sizes(pieces: &[u8], pawns: u64) -> Vec<u64> {
     if pawns == 0 {
-        return vec![(0..pieces.len() as u64 - 3).map(|n| 61 - n).product::<u64>() * 31_332];
+        return vec![
+            (0..pieces.len() as u64 - 3)
+                .map(|n| 61 - n)
+                .product::<u64>()
+                * 31_332,
+        ];
     }
-    let others: u64 = (0..pieces.len() as u64 - pawns).map(|n| 64 - pawns - n).product();
-    let leading = |file: u64| (0..6).map(|rank| binomial(47 - 12 * file - 2 * rank, pawns - 1)).sum::<u64>();
+    let others: u64 = (0..pieces.len() as u64 - pawns)
+        .map(|n| 64 - pawns - n)
+        .product();
+    let leading = |file: u64| {
+        (0..6)
+            .map(|rank| binomial(47 - 12 * file - 2 * rank, pawns - 1))
+            .sum::<u64>()
+    };
     (0..4).map(|file| leading(file) * others).collect()
 }
 
@@ -78,14 +95,25 @@ pub fn table(name: &str, codings: &[Coding]) -> Vec<u8> {
     let (material, ending) = name.split_once('.').expect("a name has an ending");
     let is_wdl = ending == "rtbw";
     let split = material.find('v').expect("a name has two sides");
-    let letters = material.chars().enumerate().filter(|(_, letter)| *letter != 'v');
-    let code =
-        |(at, letter)| Role::from_char(letter).expect("a name has pieces") as u8 | if at > split { 8 } else { 0 };
+    let letters = material
+        .chars()
+        .enumerate()
+        .filter(|(_, letter)| *letter != 'v');
+    let code = |(at, letter)| {
+        Role::from_char(letter).expect("a name has pieces") as u8 | if at > split { 8 } else { 0 }
+    };
     let mut pieces: Vec<u8> = letters.map(code).collect();
     // Pawns first, then kings.
     pieces.sort_by_key(|piece| (*piece != Role::Pawn as u8, piece & 7 != Role::King as u8));
-    let pawns = pieces.iter().filter(|piece| **piece == Role::Pawn as u8).count();
-    let mut bytes = if is_wdl { vec![0x71, 0xe8, 0x23, 0x5d] } else { vec![0xd7, 0x66, 0x0c, 0xa5] };
+    let pawns = pieces
+        .iter()
+        .filter(|piece| **piece == Role::Pawn as u8)
+        .count();
+    let mut bytes = if is_wdl {
+        vec![0x71, 0xe8, 0x23, 0x5d]
+    } else {
+        vec![0xd7, 0x66, 0x0c, 0xa5]
+    };
     bytes.push(1 | if pawns > 0 { 2 } else { 0 });
     let sizes = sizes(&pieces, pawns as u64);
     for _ in &sizes {
@@ -96,7 +124,13 @@ pub fn table(name: &str, codings: &[Coding]) -> Vec<u8> {
     let sides = if is_wdl { 2 } else { 1 };
     let parts: Vec<(&Coding, u64, u64)> = sizes
         .iter()
-        .flat_map(|size| codings.iter().cycle().take(sides).map(|coding| (coding, *size, size.div_ceil(coding.values))))
+        .flat_map(|size| {
+            codings
+                .iter()
+                .cycle()
+                .take(sides)
+                .map(|coding| (coding, *size, size.div_ceil(coding.values)))
+        })
         .collect();
     for (coding, _, blocks) in &parts {
         bytes.extend(coding.description(*blocks as u32));
@@ -105,16 +139,29 @@ pub fn table(name: &str, codings: &[Coding]) -> Vec<u8> {
         let span = 1 << coding.span_bits;
         for middle in (0..size.div_ceil(span)).map(|entry| entry * span + span / 2) {
             bytes.extend(((middle / coding.values) as u32).to_le_bytes());
-            bytes.extend(coding.place.unwrap_or((middle % coding.values) as u16).to_le_bytes());
+            bytes.extend(
+                coding
+                    .place
+                    .unwrap_or((middle % coding.values) as u16)
+                    .to_le_bytes(),
+            );
         }
     }
     for (coding, _, blocks) in &parts {
         for _ in 0..*blocks {
-            bytes.extend(coding.length.unwrap_or((coding.values - 1) as u16).to_le_bytes());
+            bytes.extend(
+                coding
+                    .length
+                    .unwrap_or((coding.values - 1) as u16)
+                    .to_le_bytes(),
+            );
         }
     }
     for (coding, _, blocks) in &parts {
-        bytes.resize(bytes.len().next_multiple_of(64) + (*blocks << coding.block_bits) as usize, 0);
+        bytes.resize(
+            bytes.len().next_multiple_of(64) + (*blocks << coding.block_bits) as usize,
+            0,
+        );
     }
     bytes.resize(bytes.len().next_multiple_of(64) + 16, 0);
     bytes

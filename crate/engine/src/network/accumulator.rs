@@ -48,12 +48,18 @@ impl AccumulatorStack {
     /// Creates a stack for lines of at most `most` positions.
     pub fn new(most: usize) -> AccumulatorStack {
         let layer = Layer {
-            sums: Accumulators { sums: [[0; HIDDEN]; 2] },
+            sums: Accumulators {
+                sums: [[0; HIDDEN]; 2],
+            },
             is_computed: [false; 2],
             changes: Changes::default(),
-            perspectives: [Color::White, Color::Black].map(|color| Perspective::new(color, Square::A1)),
+            perspectives: [Color::White, Color::Black]
+                .map(|color| Perspective::new(color, Square::A1)),
         };
-        AccumulatorStack { layers: vec![layer; most], length: 0 }
+        AccumulatorStack {
+            layers: vec![layer; most],
+            length: 0,
+        }
     }
 
     /// Starts a line at a position.
@@ -75,7 +81,8 @@ impl AccumulatorStack {
         let layer = &mut self.layers[self.length];
         layer.is_computed = [false; 2];
         layer.changes = changes;
-        layer.perspectives = [Color::White, Color::Black].map(|color| Perspective::on(board, color));
+        layer.perspectives =
+            [Color::White, Color::Black].map(|color| Perspective::on(board, color));
         self.length += 1;
     }
 
@@ -108,7 +115,13 @@ impl AccumulatorStack {
         for n in known..last {
             let (before, after) = self.layers.split_at_mut(n + 1);
             let (before, after) = (&before[n].sums.sums[side], &mut after[0]);
-            update(network, perspective, &after.changes, before, &mut after.sums.sums[side]);
+            update(
+                network,
+                perspective,
+                &after.changes,
+                before,
+                &mut after.sums.sums[side],
+            );
             after.is_computed[side] = true;
         }
     }
@@ -137,7 +150,10 @@ fn update(
         }
         (Some(other), None) => {
             for i in 0..HIDDEN {
-                after[i] = before[i].wrapping_add(added[i]).wrapping_sub(removed[i]).wrapping_sub(other[i]);
+                after[i] = before[i]
+                    .wrapping_add(added[i])
+                    .wrapping_sub(removed[i])
+                    .wrapping_sub(other[i]);
             }
         }
         (other_removed, other_added) => {
@@ -163,18 +179,25 @@ fn fresh(network: &Network, position: &Position, color: Color) -> [i16; HIDDEN] 
     let perspective = Perspective::on(board, color);
     let mut sums = network.biases;
     for (square, piece) in board {
-        add(&mut sums, &network.inputs[perspective.input(piece.color, piece.role, square)]);
+        add(
+            &mut sums,
+            &network.inputs[perspective.input(piece.color, piece.role, square)],
+        );
     }
     sums
 }
 
 /// Adds weights. The weights are bytes and a board has 64 squares, so that no sum overflows.
 fn add(sums: &mut [i16; HIDDEN], weights: &[i16; HIDDEN]) {
-    sums.iter_mut().zip(weights).for_each(|(sum, weight)| *sum = sum.wrapping_add(*weight));
+    sums.iter_mut()
+        .zip(weights)
+        .for_each(|(sum, weight)| *sum = sum.wrapping_add(*weight));
 }
 
 fn subtract(sums: &mut [i16; HIDDEN], weights: &[i16; HIDDEN]) {
-    sums.iter_mut().zip(weights).for_each(|(sum, weight)| *sum = sum.wrapping_sub(*weight));
+    sums.iter_mut()
+        .zip(weights)
+        .for_each(|(sum, weight)| *sum = sum.wrapping_sub(*weight));
 }
 
 #[cfg(test)]
@@ -182,10 +205,21 @@ mod tests {
     use super::*;
 
     /// Compares the sums of a line. With `is_lazy` only the sums of the last positions are computed.
-    fn walk(network: &Network, position: &Position, stack: &mut AccumulatorStack, depth: u32, is_lazy: bool) {
+    fn walk(
+        network: &Network,
+        position: &Position,
+        stack: &mut AccumulatorStack,
+        depth: u32,
+        is_lazy: bool,
+    ) {
         if depth == 0 || !is_lazy {
             let expected = Accumulators::of_position(network, position);
-            assert_eq!(*stack.last(network, position), expected, "{:?}", position.chess());
+            assert_eq!(
+                *stack.last(network, position),
+                expected,
+                "{:?}",
+                position.chess()
+            );
         }
         if depth > 0 {
             for m in position.legal_moves() {

@@ -16,9 +16,16 @@ pub struct Perspective {
 impl Perspective {
     /// Creates the perspective of a colour; `king` is the square of its king.
     pub fn new(color: Color, king: Square) -> Perspective {
-        let mirror = if king.file() >= shakmaty::File::E { 7 } else { 0 };
+        let mirror = if king.file() >= shakmaty::File::E {
+            7
+        } else {
+            0
+        };
         let turn = if color == Color::Black { 56 } else { 0 };
-        Perspective { color, flip: mirror ^ turn }
+        Perspective {
+            color,
+            flip: mirror ^ turn,
+        }
     }
 
     /// Creates the perspective of a colour on a board. A missing king counts as a king on a1.
@@ -41,10 +48,15 @@ mod tests {
 
     #[test]
     fn pieces_have_distinct_inputs() {
-        for (color, king) in [(Color::White, Square::A1), (Color::White, Square::G1), (Color::Black, Square::E8)] {
+        for (color, king) in [
+            (Color::White, Square::A1),
+            (Color::White, Square::G1),
+            (Color::Black, Square::E8),
+        ] {
             let perspective = Perspective::new(color, king);
             let inputs = Color::ALL.into_iter().flat_map(|color| {
-                let of = move |role| Square::ALL.map(|square| perspective.input(color, role, square));
+                let of =
+                    move |role| Square::ALL.map(|square| perspective.input(color, role, square));
                 Role::ALL.into_iter().flat_map(of)
             });
             let inputs: HashSet<usize> = inputs.collect();
@@ -55,9 +67,12 @@ mod tests {
 
     #[test]
     fn the_board_is_mirrored_for_a_king_on_the_other_wing_and_turned_for_black() {
-        let white = Perspective::new(Color::White, Square::B1).input(Color::White, Role::Pawn, Square::A2);
-        let mirrored = Perspective::new(Color::White, Square::G1).input(Color::White, Role::Pawn, Square::H2);
-        let turned = Perspective::new(Color::Black, Square::B8).input(Color::Black, Role::Pawn, Square::A7);
+        let white =
+            Perspective::new(Color::White, Square::B1).input(Color::White, Role::Pawn, Square::A2);
+        let mirrored =
+            Perspective::new(Color::White, Square::G1).input(Color::White, Role::Pawn, Square::H2);
+        let turned =
+            Perspective::new(Color::Black, Square::B8).input(Color::Black, Role::Pawn, Square::A7);
         assert_eq!([mirrored, turned], [white; 2]);
     }
 }

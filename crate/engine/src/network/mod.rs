@@ -68,10 +68,17 @@ pub enum NetworkError {
 impl fmt::Display for NetworkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NetworkError::Length { found } => write!(f, "expected a network of {BYTES} bytes, found {found}"),
-            NetworkError::Checksum => f.write_str("the checksum does not match: the network is damaged"),
+            NetworkError::Length { found } => {
+                write!(f, "expected a network of {BYTES} bytes, found {found}")
+            }
+            NetworkError::Checksum => {
+                f.write_str("the checksum does not match: the network is damaged")
+            }
             NetworkError::Weight { found } => {
-                write!(f, "expected output weights within ±{MAX_OUTPUT_WEIGHT}, found {found}")
+                write!(
+                    f,
+                    "expected output weights within ±{MAX_OUTPUT_WEIGHT}, found {found}"
+                )
             }
         }
     }
@@ -80,7 +87,8 @@ impl fmt::Display for NetworkError {
 impl std::error::Error for NetworkError {}
 
 static EMBEDDED: LazyLock<Network> = LazyLock::new(|| {
-    Network::from_bytes(include_bytes!("../../network.bin")).expect("a test reads the network of the crate")
+    Network::from_bytes(include_bytes!("../../network.bin"))
+        .expect("a test reads the network of the crate")
 });
 
 impl Network {
@@ -104,16 +112,25 @@ impl Network {
         }
         let (inputs, rest) = weights.split_at(INPUTS * HIDDEN);
         let mut inputs = inputs.iter().map(|&byte| i16::from(byte as i8));
-        let mut numbers = rest.chunks_exact(2).map(|pair| i16::from_le_bytes([pair[0], pair[1]]));
+        let mut numbers = rest
+            .chunks_exact(2)
+            .map(|pair| i16::from_le_bytes([pair[0], pair[1]]));
         let mut next = || numbers.next().unwrap_or_default();
         let network = Network {
-            inputs: (0..INPUTS).map(|_| std::array::from_fn(|_| inputs.next().unwrap_or_default())).collect(),
+            inputs: (0..INPUTS)
+                .map(|_| std::array::from_fn(|_| inputs.next().unwrap_or_default()))
+                .collect(),
             biases: std::array::from_fn(|_| next()),
-            outputs: std::array::from_fn(|_| std::array::from_fn(|_| std::array::from_fn(|_| next()))),
+            outputs: std::array::from_fn(|_| {
+                std::array::from_fn(|_| std::array::from_fn(|_| next()))
+            }),
             output_biases: std::array::from_fn(|_| next()),
         };
         let weights = network.outputs.iter().flatten().flatten();
-        match weights.copied().find(|&weight| i32::from(weight).abs() > MAX_OUTPUT_WEIGHT) {
+        match weights
+            .copied()
+            .find(|&weight| i32::from(weight).abs() > MAX_OUTPUT_WEIGHT)
+        {
             Some(found) => Err(NetworkError::Weight { found }),
             None => Ok(network),
         }
@@ -148,11 +165,20 @@ pub fn bucket(pieces: usize) -> usize {
 /// Returns the weighted sum of the squared clipped sums. The factors have 16 bits, for the SIMD instructions that multiply
 /// such numbers and add the products in 32 bits.
 fn weigh(sums: &[i16; HIDDEN], weights: &[i16; HIDDEN]) -> i32 {
-    let products = sums.as_chunks().0.iter().zip(weights.as_chunks().0).map(|(&sums, &weights)| {
-        let clipped = i16x8::new(sums).max(i16x8::ZERO).min(i16x8::splat(INPUT_ONE as i16));
-        clipped.dot(clipped * i16x8::new(weights))
-    });
-    products.fold(i32x4::ZERO, |total, products| total + products).reduce_add()
+    let products = sums
+        .as_chunks()
+        .0
+        .iter()
+        .zip(weights.as_chunks().0)
+        .map(|(&sums, &weights)| {
+            let clipped = i16x8::new(sums)
+                .max(i16x8::ZERO)
+                .min(i16x8::splat(INPUT_ONE as i16));
+            clipped.dot(clipped * i16x8::new(weights))
+        });
+    products
+        .fold(i32x4::ZERO, |total, products| total + products)
+        .reduce_add()
 }
 
 #[cfg(test)]
@@ -168,12 +194,21 @@ mod tests {
 
     #[test]
     fn malformed_networks_are_errors() {
-        assert_eq!(Network::from_bytes(&[0; 3]).err(), Some(NetworkError::Length { found: 3 }));
-        assert_eq!(Network::from_bytes(&[0; BYTES]).err(), Some(NetworkError::Checksum));
+        assert_eq!(
+            Network::from_bytes(&[0; 3]).err(),
+            Some(NetworkError::Length { found: 3 })
+        );
+        assert_eq!(
+            Network::from_bytes(&[0; BYTES]).err(),
+            Some(NetworkError::Checksum)
+        );
         let mut bytes = vec![0; BYTES - CHECKSUM];
         bytes[INPUTS * HIDDEN + 2 * HIDDEN + 1] = 2;
         seal(&mut bytes);
-        assert_eq!(Network::from_bytes(&bytes).err(), Some(NetworkError::Weight { found: 512 }));
+        assert_eq!(
+            Network::from_bytes(&bytes).err(),
+            Some(NetworkError::Weight { found: 512 })
+        );
     }
 
     #[test]
@@ -191,9 +226,11 @@ mod tests {
         };
         for _ in 0..1_000 {
             let sums: [i16; HIDDEN] = std::array::from_fn(|_| random() % 400);
-            let weights: [i16; HIDDEN] = std::array::from_fn(|_| random() % (MAX_OUTPUT_WEIGHT as i16 + 1));
-            let exact =
-                |(&sum, &weight): (&i16, &i16)| i64::from(sum.clamp(0, INPUT_ONE as i16)).pow(2) * i64::from(weight);
+            let weights: [i16; HIDDEN] =
+                std::array::from_fn(|_| random() % (MAX_OUTPUT_WEIGHT as i16 + 1));
+            let exact = |(&sum, &weight): (&i16, &i16)| {
+                i64::from(sum.clamp(0, INPUT_ONE as i16)).pow(2) * i64::from(weight)
+            };
             let expected: i64 = sums.iter().zip(&weights).map(exact).sum();
             assert_eq!(i64::from(weigh(&sums, &weights)), expected);
         }
@@ -207,7 +244,10 @@ mod tests {
                 "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
                 "r3k2r/pppbbppp/2n2q1P/1P2p3/3pn3/BN2PNP1/P1PPQPB1/R3K2R b KQkq - 0 1",
             ),
-            ("8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1", "8/4p1p1/8/1r3P1K/kp5R/3P4/2P5/8 b - - 0 1"),
+            (
+                "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
+                "8/4p1p1/8/1r3P1K/kp5R/3P4/2P5/8 b - - 0 1",
+            ),
         ] {
             let value = |fen: &str| {
                 let position: Position = fen.parse().unwrap();

@@ -125,7 +125,14 @@ impl<'a> Search<'a> {
     }
 
     /// Searches the root within a window. Only `moves` are played.
-    pub fn root(&mut self, position: &Position, moves: &[Move], alpha: i32, beta: i32, depth: i32) -> i32 {
+    pub fn root(
+        &mut self,
+        position: &Position,
+        moves: &[Move],
+        alpha: i32,
+        beta: i32,
+        depth: i32,
+    ) -> i32 {
         self.accumulators.start(self.network, position);
         self.root_moves.clear();
         self.root_moves.extend_from_slice(moves);
@@ -151,7 +158,10 @@ impl<'a> Search<'a> {
 
     /// Returns the number of nodes of a root move.
     pub fn nodes_of(&self, m: Move) -> u64 {
-        self.root_nodes.iter().find(|(root, _)| *root == m).map_or(0, |(_, nodes)| *nodes)
+        self.root_nodes
+            .iter()
+            .find(|(root, _)| *root == m)
+            .map_or(0, |(_, nodes)| *nodes)
     }
 
     /// Returns the best score of a stopped root search, if a move was better than alpha.
@@ -194,17 +204,33 @@ impl<'a> Search<'a> {
     #[cold]
     #[inline(never)]
     fn poll(&mut self) {
-        let late = self.limits.deadline.is_some_and(|deadline| self.control.elapsed() >= deadline);
+        let late = self
+            .limits
+            .deadline
+            .is_some_and(|deadline| self.control.elapsed() >= deadline);
         self.stopped |= late || self.control.stopped(self.nodes);
     }
 
     /// Returns whether the last position of the line occurred before: once in this search, or twice in the game.
     fn repeated(&self, position: &Position) -> bool {
-        let Some((here, before)) = self.keys.split_last() else { return false };
+        let Some((here, before)) = self.keys.split_last() else {
+            return false;
+        };
         let mut seen = 0;
-        for (back, key) in before.iter().rev().enumerate().take(position.halfmoves()).skip(1).step_by(2) {
+        for (back, key) in before
+            .iter()
+            .rev()
+            .enumerate()
+            .take(position.halfmoves())
+            .skip(1)
+            .step_by(2)
+        {
             if key == here {
-                seen += if before.len() - 1 - back >= self.game_length { 2 } else { 1 };
+                seen += if before.len() - 1 - back >= self.game_length {
+                    2
+                } else {
+                    1
+                };
                 if seen >= 2 {
                     return true;
                 }
@@ -215,12 +241,19 @@ impl<'a> Search<'a> {
 
     /// Returns the moves of the line one, two and four plies before a ply.
     fn before(&self, ply: usize) -> [PieceTo; 3] {
-        [1, 2, 4].map(|back| ply.checked_sub(back).map_or(PieceTo::NONE, |earlier| self.plies[earlier].played))
+        [1, 2, 4].map(|back| {
+            ply.checked_sub(back)
+                .map_or(PieceTo::NONE, |earlier| self.plies[earlier].played)
+        })
     }
 
     /// Returns the correction of the evaluation.
     fn correction(&self, position: &Position, ply: usize) -> i32 {
-        if on(Part::Correction) { self.histories.correction(position, &self.before(ply)) } else { 0 }
+        if on(Part::Correction) {
+            self.histories.correction(position, &self.before(ply))
+        } else {
+            0
+        }
     }
 
     /// Returns the corrected evaluation.
@@ -237,7 +270,8 @@ impl<'a> Search<'a> {
 
     /// Returns the evaluation of the network.
     fn evaluate(&mut self, position: &Position) -> i32 {
-        self.network.evaluate(position, self.accumulators.last(self.network, position))
+        self.network
+            .evaluate(position, self.accumulators.last(self.network, position))
     }
 
     /// Plays a move of the line and enters the new position.
@@ -249,13 +283,21 @@ impl<'a> Search<'a> {
             self.table.prefetch(position.key_after(&changes));
         }
         let child = position.play_changes(m, &changes);
-        let quiet = Some(m).filter(|m| !is_noisy(*m)).map(|m| Quiet::of(position, m));
+        let quiet = Some(m)
+            .filter(|m| !is_noisy(*m))
+            .map(|m| Quiet::of(position, m));
         self.enter(ply, (PieceTo::of(us, m), quiet), changes, &child);
         child
     }
 
     /// Enters `child` after a move and its changes.
-    fn enter(&mut self, ply: usize, (played, quiet): (PieceTo, Option<Quiet>), changes: Changes, child: &Position) {
+    fn enter(
+        &mut self,
+        ply: usize,
+        (played, quiet): (PieceTo, Option<Quiet>),
+        changes: Changes,
+        child: &Position,
+    ) {
         self.plies[ply].played = played;
         self.plies[ply].quiet = quiet;
         self.keys.push(child.key());

@@ -68,7 +68,12 @@ impl Search<'_> {
         (mut alpha, beta): (i32, i32),
         node: Node,
     ) -> i32 {
-        let Node { depth, ply, table_move, .. } = node;
+        let Node {
+            depth,
+            ply,
+            table_move,
+            ..
+        } = node;
         let root = ply == 0;
         let excluded = self.plies[ply].excluded;
         let before = self.before(ply);
@@ -81,8 +86,15 @@ impl Search<'_> {
         let mut number = 0;
         let tried = self.tried.len();
         loop {
-            let hints = Hints { table_move, killers, before, histories: self.histories };
-            let Some(Next { m, loses }) = picker.next(&mut self.moves, position, &hints) else { break };
+            let hints = Hints {
+                table_move,
+                killers,
+                before,
+                histories: self.histories,
+            };
+            let Some(Next { m, loses }) = picker.next(&mut self.moves, position, &hints) else {
+                break;
+            };
             if Packed::from(m) == excluded || (root && !self.root_moves.contains(&m)) {
                 continue;
             }
@@ -92,8 +104,16 @@ impl Search<'_> {
                 true => self.histories.success(position, &before).of(m),
                 false => self.histories.of_capture(position.turn(), m),
             };
-            let candidate = Candidate { m, is_quiet, loses, number, history, reduction: reduction(depth, number) };
-            let may_skip = !root && best_score > -MATED_WITHIN && position.pieces(position.turn()).any();
+            let candidate = Candidate {
+                m,
+                is_quiet,
+                loses,
+                number,
+                history,
+                reduction: reduction(depth, number),
+            };
+            let may_skip =
+                !root && best_score > -MATED_WITHIN && position.pieces(position.turn()).any();
             if may_skip && self.skips(position, &node, &candidate, alpha, &mut picker) {
                 continue;
             }
@@ -170,8 +190,20 @@ impl Search<'_> {
         alpha: i32,
         picker: &mut Picker,
     ) -> bool {
-        let Node { depth, improving, eval, .. } = *node;
-        let Candidate { m, is_quiet, loses, number, history, reduction } = *candidate;
+        let Node {
+            depth,
+            improving,
+            eval,
+            ..
+        } = *node;
+        let Candidate {
+            m,
+            is_quiet,
+            loses,
+            number,
+            history,
+            reduction,
+        } = *candidate;
         if !is_quiet {
             return on(Part::CaptureExchange)
                 && depth <= margins::CAPTURE_EXCHANGE_DEPTH
@@ -179,12 +211,15 @@ impl Search<'_> {
                 && !see::wins(position, m, -margins::CAPTURE_EXCHANGE * depth);
         }
         let reduced_depth = (depth - 1 - reduction / 1_024).max(0);
-        let late =
-            on(Part::LateMoves) && number as i32 > (margins::LATE_MOVES + depth * depth) / (2 - i32::from(improving));
+        let late = on(Part::LateMoves)
+            && number as i32 > (margins::LATE_MOVES + depth * depth) / (2 - i32::from(improving));
         let futile = on(Part::Futility)
             && !position.in_check()
             && reduced_depth <= margins::FUTILITY_DEPTH
-            && eval + margins::FUTILITY + margins::FUTILITY_SLOPE * reduced_depth + history / margins::FUTILITY_HISTORY
+            && eval
+                + margins::FUTILITY
+                + margins::FUTILITY_SLOPE * reduced_depth
+                + history / margins::FUTILITY_HISTORY
                 <= alpha;
         if late || futile {
             picker.skip_quiet(&mut self.moves, position);
@@ -195,7 +230,11 @@ impl Search<'_> {
         }
         on(Part::QuietExchange)
             && reduced_depth <= margins::QUIET_EXCHANGE_DEPTH
-            && !see::wins(position, m, -margins::QUIET_EXCHANGE * reduced_depth * reduced_depth)
+            && !see::wins(
+                position,
+                m,
+                -margins::QUIET_EXCHANGE * reduced_depth * reduced_depth,
+            )
     }
 
     /// Returns the extension of a move, in plies. The move of the table is extended if all other moves are worse (singular
@@ -207,7 +246,12 @@ impl Search<'_> {
         m: Move,
         beta: i32,
     ) -> ControlFlow<i32, i32> {
-        let Node { depth, ply, cut_node, .. } = *node;
+        let Node {
+            depth,
+            ply,
+            cut_node,
+            ..
+        } = *node;
         let packed = Packed::from(m);
         let Some(entry) = node.entry.filter(|entry| {
             on(Part::Singular)
@@ -241,7 +285,11 @@ impl Search<'_> {
         if below >= beta {
             return ControlFlow::Break(below);
         }
-        ControlFlow::Continue(if table_score >= beta { -2 } else { -i32::from(cut_node) })
+        ControlFlow::Continue(if table_score >= beta {
+            -2
+        } else {
+            -i32::from(cut_node)
+        })
     }
 
     /// Searches the position after a move: with a reduced depth and a null window first, and again if the score is above
@@ -254,8 +302,20 @@ impl Search<'_> {
         candidate: &Candidate,
         extension: i32,
     ) -> i32 {
-        let Node { depth, ply, cut_node, was_pv, .. } = *node;
-        let Candidate { m, is_quiet, loses, number, .. } = *candidate;
+        let Node {
+            depth,
+            ply,
+            cut_node,
+            was_pv,
+            ..
+        } = *node;
+        let Candidate {
+            m,
+            is_quiet,
+            loses,
+            number,
+            ..
+        } = *candidate;
         let child = self.play(position, m, ply);
         let new_depth = depth - 1 + extension;
         let mut score = 0;
@@ -267,7 +327,8 @@ impl Search<'_> {
             && (is_quiet || loses || !was_pv)
         {
             let reduction = self.reduction::<PV>(node, candidate, child.in_check());
-            let reduced_depth = (new_depth - reduction.max(0) / 1_024).clamp(1.min(new_depth), new_depth);
+            let reduced_depth =
+                (new_depth - reduction.max(0) / 1_024).clamp(1.min(new_depth), new_depth);
             score = -self.node::<false>(&child, -alpha - 1, -alpha, reduced_depth, ply + 1, true);
             full = score > alpha && reduced_depth < new_depth;
             is_reduced = true;
@@ -279,8 +340,13 @@ impl Search<'_> {
                 && !self.stopped
                 && let Some(m) = self.plies[ply].quiet
             {
-                let sign = if score >= beta { 1 } else { -i32::from(score <= alpha) };
-                self.histories.learn_after(m, &self.before(ply), sign * bonus(new_depth));
+                let sign = if score >= beta {
+                    1
+                } else {
+                    -i32::from(score <= alpha)
+                };
+                self.histories
+                    .learn_after(m, &self.before(ply), sign * bonus(new_depth));
             }
         }
         if PV && (number == 1 || score > alpha) {
@@ -291,9 +357,19 @@ impl Search<'_> {
     }
 
     /// Returns the reduction of a late move, in 1/1024 plies. It may be negative.
-    fn reduction<const PV: bool>(&self, node: &Node, candidate: &Candidate, gives_check: bool) -> i32 {
+    fn reduction<const PV: bool>(
+        &self,
+        node: &Node,
+        candidate: &Candidate,
+        gives_check: bool,
+    ) -> i32 {
         let Node { ply, eval, raw, .. } = *node;
-        let Candidate { m, is_quiet, history, .. } = *candidate;
+        let Candidate {
+            m,
+            is_quiet,
+            history,
+            ..
+        } = *candidate;
         // The evaluations of a position in check are equal.
         let correction = (eval - raw).abs();
         let changes = [
@@ -302,21 +378,55 @@ impl Search<'_> {
             (node.cut_node, margins::REDUCE_CUT_NODE),
             (!node.improving, margins::REDUCE_NOT_IMPROVING),
             (gives_check, margins::REDUCE_CHECK),
-            (is_quiet && node.table_move.is_some_and(is_noisy), margins::REDUCE_AFTER_CAPTURE),
+            (
+                is_quiet && node.table_move.is_some_and(is_noisy),
+                margins::REDUCE_AFTER_CAPTURE,
+            ),
             (!is_quiet, margins::REDUCE_CAPTURE),
-            (is_quiet && on(Part::ReductionHistory), -history / margins::REDUCTION_HISTORY),
-            (!is_quiet && on(Part::CaptureReduction), -history / margins::REDUCTION_CAPTURE_HISTORY),
-            (on(Part::CorrectionReduction), -margins::REDUCTION_CORRECTION * correction),
-            (on(Part::CutoffReduction) && self.plies[ply + 1].cutoffs > 3, margins::REDUCE_CUTOFFS),
-            (self.plies[ply].killers.contains(&Packed::from(m)), margins::REDUCE_KILLER),
+            (
+                is_quiet && on(Part::ReductionHistory),
+                -history / margins::REDUCTION_HISTORY,
+            ),
+            (
+                !is_quiet && on(Part::CaptureReduction),
+                -history / margins::REDUCTION_CAPTURE_HISTORY,
+            ),
+            (
+                on(Part::CorrectionReduction),
+                -margins::REDUCTION_CORRECTION * correction,
+            ),
+            (
+                on(Part::CutoffReduction) && self.plies[ply + 1].cutoffs > 3,
+                margins::REDUCE_CUTOFFS,
+            ),
+            (
+                self.plies[ply].killers.contains(&Packed::from(m)),
+                margins::REDUCE_KILLER,
+            ),
         ];
-        candidate.reduction + changes.iter().map(|&(applies, change)| if applies { change } else { 0 }).sum::<i32>()
+        candidate.reduction
+            + changes
+                .iter()
+                .map(|&(applies, change)| if applies { change } else { 0 })
+                .sum::<i32>()
     }
 
     /// Records the result of a node in the histories and in the transposition table. `before` are the moves played one, two
     /// and four plies ago.
-    fn record(&mut self, position: &Position, node: &Node, before: &[PieceTo; 3], searched: &Searched) {
-        let Node { depth, ply, raw, was_pv, .. } = *node;
+    fn record(
+        &mut self,
+        position: &Position,
+        node: &Node,
+        before: &[PieceTo; 3],
+        searched: &Searched,
+    ) {
+        let Node {
+            depth,
+            ply,
+            raw,
+            was_pv,
+            ..
+        } = *node;
         let Searched { score, best, bound } = *searched;
         if on(Part::Unrefuted)
             && best.is_none()
@@ -324,7 +434,8 @@ impl Search<'_> {
             && let Some(m) = self.plies[last].quiet
         {
             let before = self.before(last);
-            self.histories.learn_quiet(m, &before, bonus(depth) * margins::UNREFUTED / 16);
+            self.histories
+                .learn_quiet(m, &before, bonus(depth) * margins::UNREFUTED / 16);
         }
         if ply == 0 && self.root_moves.len() != position.legal_moves().len() {
             // The limits exclude moves.
@@ -335,15 +446,34 @@ impl Search<'_> {
         let corrects = bound.corrects(score, eval) && best.is_none_or(|m| !is_noisy(m));
         if !position.in_check() && corrects && !score::is_decisive(score) {
             let error = score - eval + self.correction(position, ply);
-            self.histories.learn_correction(position, before, depth, error);
+            self.histories
+                .learn_correction(position, before, depth, error);
         }
         let score = score::to_table(score, ply);
-        self.table.put(position.key(), Entry { best: best.into(), score, eval: raw, depth, bound, pv: was_pv });
+        self.table.put(
+            position.key(),
+            Entry {
+                best: best.into(),
+                score,
+                eval: raw,
+                depth,
+                bound,
+                pv: was_pv,
+            },
+        );
     }
 
     /// Rewards the move that refuted a position, and punishes the moves tried before, from index `tried` on. A capture does not
     /// punish quiet moves.
-    fn learn(&mut self, position: &Position, best: Move, tried: usize, depth: i32, ply: usize, before: &[PieceTo; 3]) {
+    fn learn(
+        &mut self,
+        position: &Position,
+        best: Move,
+        tried: usize,
+        depth: i32,
+        ply: usize,
+        before: &[PieceTo; 3],
+    ) {
         let us = position.turn();
         let bonus = bonus(depth);
         let is_quiet = !is_noisy(best);
@@ -353,7 +483,8 @@ impl Search<'_> {
             if on(Part::Killers) && killers[0] != packed {
                 *killers = [packed, killers[0]];
             }
-            self.histories.learn_quiet(Quiet::of(position, best), before, bonus);
+            self.histories
+                .learn_quiet(Quiet::of(position, best), before, bonus);
         } else {
             self.histories.learn_capture(us, best, bonus);
         }
@@ -361,7 +492,8 @@ impl Search<'_> {
             if is_noisy(m) {
                 self.histories.learn_capture(us, m, -bonus);
             } else if is_quiet {
-                self.histories.learn_quiet(Quiet::of(position, m), before, -bonus);
+                self.histories
+                    .learn_quiet(Quiet::of(position, m), before, -bonus);
             }
         }
     }

@@ -55,7 +55,11 @@ impl Search<'_> {
                 return score;
             }
             if ply >= MAX_PLY - 1 {
-                return if in_check { DRAW } else { self.evaluate(position) };
+                return if in_check {
+                    DRAW
+                } else {
+                    self.evaluate(position)
+                };
             }
             // Mate distance pruning: no mate in this branch is shorter.
             alpha = alpha.max(score::mated_in(ply));
@@ -66,7 +70,11 @@ impl Search<'_> {
         }
 
         let excluded = self.plies[ply].excluded;
-        let entry = if excluded.is_some() { None } else { self.table.get(position.key()) };
+        let entry = if excluded.is_some() {
+            None
+        } else {
+            self.table.get(position.key())
+        };
         if let Some(entry) = entry
             && !PV
             && entry.depth >= depth
@@ -79,7 +87,8 @@ impl Search<'_> {
                     && let Some(m) = position.move_of(entry.best).filter(|m| !is_noisy(*m))
                 {
                     let before = self.before(ply);
-                    self.histories.learn_quiet(Quiet::of(position, m), &before, bonus(depth) / 2);
+                    self.histories
+                        .learn_quiet(Quiet::of(position, m), &before, bonus(depth) / 2);
                 }
                 return score;
             }
@@ -93,7 +102,14 @@ impl Search<'_> {
             if bound.cuts(score, alpha, beta) {
                 let depth = (depth + TABLE_DEPTH).min(MAX_PLY as i32 - 1);
                 let score = score::to_table(score, ply);
-                let entry = Entry { best: Packed::NONE, score, eval: NONE, depth, bound, pv: was_pv };
+                let entry = Entry {
+                    best: Packed::NONE,
+                    score,
+                    eval: NONE,
+                    depth,
+                    bound,
+                    pv: was_pv,
+                };
                 self.table.put(position.key(), entry);
                 return score::from_table(score, ply);
             }
@@ -110,27 +126,47 @@ impl Search<'_> {
             Some(entry) if entry.eval != NONE => entry.eval,
             _ => self.evaluate(position),
         };
-        let eval = if in_check { NONE } else { self.corrected(position, raw, ply) };
+        let eval = if in_check {
+            NONE
+        } else {
+            self.corrected(position, raw, ply)
+        };
         self.plies[ply].eval = eval;
         // Evaluations from the point of view of the side to move. The opponent moved between them.
-        let last = ply.checked_sub(1).map(|last| self.plies[last]).filter(|last| !in_check && last.eval != NONE);
+        let last = ply
+            .checked_sub(1)
+            .map(|last| self.plies[last])
+            .filter(|last| !in_check && last.eval != NONE);
         let is_worsening = on(Part::Worsening) && last.is_some_and(|last| eval > -last.eval);
         if on(Part::EvaluationChange)
             && !excluded.is_some()
-            && let Some(Ply { eval: last, quiet: Some(m), .. }) = last
+            && let Some(Ply {
+                eval: last,
+                quiet: Some(m),
+                ..
+            }) = last
         {
             let change = -margins::CHANGE_BONUS * (last + eval);
-            self.histories.learn_anywhere(m, change.clamp(-margins::MAX_CHANGE_BONUS, margins::MAX_CHANGE_BONUS));
+            self.histories.learn_anywhere(
+                m,
+                change.clamp(-margins::MAX_CHANGE_BONUS, margins::MAX_CHANGE_BONUS),
+            );
         }
         self.plies[(ply + 2).min(MAX_PLY + 1)].cutoffs = 0;
         let improving = on(Part::Improving) && !in_check && {
             let earlier = [2, 4].into_iter().filter_map(|back| ply.checked_sub(back));
-            let earlier = earlier.map(|ply| self.plies[ply].eval).find(|&eval| eval != NONE);
+            let earlier = earlier
+                .map(|ply| self.plies[ply].eval)
+                .find(|&eval| eval != NONE);
             earlier.is_none_or(|earlier| eval > earlier)
         };
         self.plies[ply + 1].killers = [Packed::NONE; 2];
         self.plies[ply + 1].excluded = Packed::NONE;
-        self.plies[ply].double_extensions = if root { 0 } else { self.plies[ply - 1].double_extensions };
+        self.plies[ply].double_extensions = if root {
+            0
+        } else {
+            self.plies[ply - 1].double_extensions
+        };
 
         if !PV && !in_check && !excluded.is_some() && !score::is_decisive(beta) {
             // Reverse futility: the evaluation is far above beta.
@@ -144,7 +180,10 @@ impl Search<'_> {
                 return beta + (eval - beta) / 3;
             }
             // Razoring: only captures can raise alpha.
-            if on(Part::Razoring) && depth <= margins::RAZORING_DEPTH && eval + margins::RAZORING * depth < alpha {
+            if on(Part::Razoring)
+                && depth <= margins::RAZORING_DEPTH
+                && eval + margins::RAZORING * depth < alpha
+            {
                 let score = self.quiescence::<false>(position, alpha, alpha + 1, ply);
                 if self.stopped {
                     return 0;
@@ -167,13 +206,24 @@ impl Search<'_> {
                     + depth / 3
                     + ((eval - beta) / margins::NULL_MARGIN).min(margins::NULL_EXTRA);
                 self.enter(ply, (PieceTo::NONE, None), Changes::default(), &child);
-                let score = -self.node::<false>(&child, -beta, -beta + 1, depth - reduction, ply + 1, !cut_node);
+                let score = -self.node::<false>(
+                    &child,
+                    -beta,
+                    -beta + 1,
+                    depth - reduction,
+                    ply + 1,
+                    !cut_node,
+                );
                 self.leave();
                 if self.stopped {
                     return 0;
                 }
                 if score >= beta {
-                    return if score::is_decisive(score) { beta } else { score };
+                    return if score::is_decisive(score) {
+                        beta
+                    } else {
+                        score
+                    };
                 }
             }
         }
@@ -189,7 +239,18 @@ impl Search<'_> {
 
         let (moves, tried) = (self.moves.len(), self.tried.len());
         let table_move = position.move_of(entry.map_or(Packed::NONE, |entry| entry.best));
-        let node = Node { depth, ply, cut_node, improving, eval, raw, entry, table_move, was_pv, range };
+        let node = Node {
+            depth,
+            ply,
+            cut_node,
+            improving,
+            eval,
+            raw,
+            entry,
+            table_move,
+            was_pv,
+            range,
+        };
         let score = self.moves::<PV>(position, (alpha, beta), node);
         self.moves.truncate(moves);
         self.tried.truncate(tried);

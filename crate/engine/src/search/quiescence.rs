@@ -29,7 +29,11 @@ impl Search<'_> {
             return score;
         }
         if ply >= MAX_PLY - 1 {
-            return if in_check { DRAW } else { self.evaluate(position) };
+            return if in_check {
+                DRAW
+            } else {
+                self.evaluate(position)
+            };
         }
         let entry = self.table.get(position.key());
         if let Some(entry) = entry
@@ -44,7 +48,10 @@ impl Search<'_> {
         let mut best_score = -INFINITE;
         let mut raw = NONE;
         if !in_check {
-            raw = entry.map(|entry| entry.eval).filter(|&eval| eval != NONE).unwrap_or_else(|| self.evaluate(position));
+            raw = entry
+                .map(|entry| entry.eval)
+                .filter(|&eval| eval != NONE)
+                .unwrap_or_else(|| self.evaluate(position));
             best_score = self.corrected(position, raw, ply);
             if let Some(entry) = entry {
                 let score = score::from_table(entry.score, ply);
@@ -66,8 +73,15 @@ impl Search<'_> {
         let wanted = if in_check { Wanted::All } else { Wanted::Noisy };
         let mut picker = Picker::new(wanted);
         loop {
-            let hints = Hints { table_move, killers, before, histories: self.histories };
-            let Some(Next { m, loses }) = picker.next(&mut self.moves, position, &hints) else { break };
+            let hints = Hints {
+                table_move,
+                killers,
+                before,
+                histories: self.histories,
+            };
+            let Some(Next { m, loses }) = picker.next(&mut self.moves, position, &hints) else {
+                break;
+            };
             is_mate = false;
             if best_score > -MATED_WITHIN {
                 // Once a move avoids being mated, losing captures are skipped, and quiet moves in check.
@@ -105,7 +119,11 @@ impl Search<'_> {
             score: score::to_table(best_score, ply),
             eval: raw,
             depth: 0,
-            bound: if best_score >= beta { Bound::Lower } else { Bound::Upper },
+            bound: if best_score >= beta {
+                Bound::Lower
+            } else {
+                Bound::Upper
+            },
             pv: entry.is_some_and(|entry| entry.pv),
         };
         self.table.put(position.key(), entry);

@@ -10,8 +10,8 @@ use shakmaty::san::SanPlus;
 use shakmaty::{CastlingMode, Chess, Color, Move, Position as _};
 use shelfish::position::uci;
 use shelfish_engine::{
-    Bound, Control, FenError, Game, Histories, Level, Limits, Line, Remaining, STRONGEST, Table, UciScore, WEAKEST,
-    play, search,
+    Bound, Control, FenError, Game, Histories, Level, Limits, Line, Remaining, STRONGEST, Table,
+    UciScore, WEAKEST, play, search,
 };
 use shelfish_wasm_shared::WasmError;
 use wasm_bindgen::prelude::*;
@@ -29,8 +29,20 @@ extern "C" {
     fn pause() -> bool;
 
     /// Reports a variation of an iteration. `more` announces another variation. Scores are from White's point of view.
-    #[allow(clippy::too_many_arguments, reason = "numbers are cheaper than objects")]
-    fn report(more: bool, depth: usize, deepest: usize, nodes: f64, is_mate: bool, score: i32, uci: &str, san: &str);
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "numbers are cheaper than objects"
+    )]
+    fn report(
+        more: bool,
+        depth: usize,
+        deepest: usize,
+        nodes: f64,
+        is_mate: bool,
+        score: i32,
+        uci: &str,
+        san: &str,
+    );
 }
 
 /// Notation of moves.
@@ -66,7 +78,13 @@ impl Engine {
     #[wasm_bindgen(constructor)]
     pub fn new(bytes: usize) -> Engine {
         let stack = vec![0; STACK / 8].into_boxed_slice();
-        Engine { table: Table::new(bytes), histories: Histories::default(), task: None, chosen: 0, stack }
+        Engine {
+            table: Table::new(bytes),
+            histories: Histories::default(),
+            task: None,
+            chosen: 0,
+            stack,
+        }
     }
 
     /// Returns the memory for the frames of a suspended search.
@@ -88,7 +106,10 @@ impl Engine {
     /// Sets the position, the moves from the position in UCI, separated by spaces, and the limits. A limit of 0 is no limit.
     /// `mate` is the number of moves of a mate that is enough. `only` contains the moves to search, or is empty for all. With
     /// `elo`, a player of this rating chooses by `seed`. Returns the first four fields of the FEN.
-    #[allow(clippy::too_many_arguments, reason = "numbers are cheaper than objects")]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "numbers are cheaper than objects"
+    )]
     pub fn prepare(
         &mut self,
         fen: &str,
@@ -104,10 +125,15 @@ impl Engine {
         elo: u32,
         seed: f64,
     ) -> Result<String, JsValue> {
-        let start = fen.parse().map_err(|error: FenError| WasmError::new("fen", error.to_string()))?;
+        let start = fen
+            .parse()
+            .map_err(|error: FenError| WasmError::new("fen", error.to_string()))?;
         let mut game = Game::new(start);
         for (index, text) in words(moves).enumerate() {
-            let m = game.position().legal_move(text).ok_or_else(|| illegal("moves", index, text))?;
+            let m = game
+                .position()
+                .legal_move(text)
+                .ok_or_else(|| illegal("moves", index, text))?;
             game.play(m);
         }
         let chess = game.position().chess().clone();
@@ -116,8 +142,11 @@ impl Engine {
         }
         let chosen = words(only).enumerate();
         let position = game.position();
-        let chosen =
-            chosen.map(|(index, text)| position.legal_move(text).ok_or_else(|| illegal("searchMoves", index, text)));
+        let chosen = chosen.map(|(index, text)| {
+            position
+                .legal_move(text)
+                .ok_or_else(|| illegal("searchMoves", index, text))
+        });
         let mut limits = Limits::default();
         limits.depth = (depth > 0).then_some(depth);
         limits.nodes = (nodes > 0.0).then_some(nodes as u64);
@@ -126,11 +155,17 @@ impl Engine {
         limits.moves = chosen.collect::<Result<_, _>>()?;
         limits.lines = lines;
         if elo > 0 && !(WEAKEST..=STRONGEST).contains(&elo) {
-            let expected = format!("elo: expected a rating from {WEAKEST} to {STRONGEST}, found {elo}");
+            let expected =
+                format!("elo: expected a rating from {WEAKEST} to {STRONGEST}, found {elo}");
             return Err(WasmError::usage(expected).into());
         }
         let player = (elo > 0).then(|| (Level::of(elo), seed as u64));
-        self.task = Some(Task { game, limits, style: Style { chess960, san }, player });
+        self.task = Some(Task {
+            game,
+            limits,
+            style: Style { chess960, san },
+            player,
+        });
         Ok(shelfish::position::Position::from_chess(&chess).to_string())
     }
 
@@ -138,7 +173,11 @@ impl Engine {
     /// each move, and moves until the next time control, 0 if unknown. Each move loses `overhead` milliseconds.
     pub fn on_clock(&mut self, time: f64, increment: f64, moves: u32, overhead: f64) {
         let moves = (moves > 0).then_some(moves);
-        let clock = Remaining { time: duration(time), increment: duration(increment), moves };
+        let clock = Remaining {
+            time: duration(time),
+            increment: duration(increment),
+            moves,
+        };
         if let Some(task) = &mut self.task {
             let deadline = task.limits.deadline;
             task.limits = std::mem::take(&mut task.limits).on_clock(clock, duration(overhead));
@@ -159,10 +198,23 @@ impl Engine {
     /// Searches and reports variations. Continues a suspended search.
     pub fn run(&mut self) {
         let Some(task) = self.task.take() else { return };
-        let mut control = Slices { start: now(), task: &task, is_stoppable: true };
+        let mut control = Slices {
+            start: now(),
+            task: &task,
+            is_stoppable: true,
+        };
         let (lines, chosen) = match task.player {
             Some((level, seed)) => play(&task.game, level, seed, &task.limits, &mut control),
-            None => (search(&task.game, &self.table, &mut self.histories, &task.limits, &mut control), 0),
+            None => (
+                search(
+                    &task.game,
+                    &self.table,
+                    &mut self.histories,
+                    &task.limits,
+                    &mut control,
+                ),
+                0,
+            ),
         };
         self.chosen = chosen;
         if lines.first().is_some_and(|line| line.depth == 0) {
@@ -170,7 +222,13 @@ impl Engine {
             let mut limits = task.limits.clone();
             (limits.depth, limits.nodes, limits.deadline) = (Some(1), None, None);
             control.is_stoppable = false;
-            search(&task.game, &self.table, &mut self.histories, &limits, &mut control);
+            search(
+                &task.game,
+                &self.table,
+                &mut self.histories,
+                &limits,
+                &mut control,
+            );
         }
     }
 }
@@ -204,18 +262,33 @@ impl Control for Slices<'_> {
             };
             let (uci, san) = written(chess, &line.moves, self.task.style);
             let score = if white { score } else { -score };
-            report(rest > 0, depth, line.seldepth, line.nodes as f64, is_mate, score, &uci, &san);
+            report(
+                rest > 0,
+                depth,
+                line.seldepth,
+                line.nodes as f64,
+                is_mate,
+                score,
+                &uci,
+                &san,
+            );
         }
     }
 }
 
 /// Returns moves in UCI, and in SAN if requested.
 fn written(chess: &Chess, line: &[Move], style: Style) -> (String, String) {
-    let castling = if style.chess960 { CastlingMode::Chess960 } else { CastlingMode::Standard };
+    let castling = if style.chess960 {
+        CastlingMode::Chess960
+    } else {
+        CastlingMode::Standard
+    };
     let uci: Vec<String> = line.iter().map(|&m| uci(m, castling).to_string()).collect();
     let mut chess = chess.clone();
     let san = line.iter().filter(|_| style.san);
-    let san: Vec<String> = san.map(|&m| SanPlus::from_move_and_play_unchecked(&mut chess, m).to_string()).collect();
+    let san: Vec<String> = san
+        .map(|&m| SanPlus::from_move_and_play_unchecked(&mut chess, m).to_string())
+        .collect();
     (uci.join(" "), san.join(" "))
 }
 
@@ -228,5 +301,8 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 }
 
 fn illegal(list: &str, index: usize, text: &str) -> WasmError {
-    WasmError::usage(format!("{list}[{index}]: expected a legal move in UCI, found {}", text.escape_debug()))
+    WasmError::usage(format!(
+        "{list}[{index}]: expected a legal move in UCI, found {}",
+        text.escape_debug()
+    ))
 }

@@ -21,7 +21,11 @@ pub(crate) struct OpenDatabase(Rc<RefCell<Option<(String, Database)>>>);
 
 impl OpenDatabase {
     /// Looks up the position of a FEN in the database whose manifest is at `url`. Returns `None` if the database lacks the position.
-    pub(crate) async fn look_up(&self, url: &str, fen: &str) -> Result<Option<PositionEval>, Box<dyn Error>> {
+    pub(crate) async fn look_up(
+        &self,
+        url: &str,
+        fen: &str,
+    ) -> Result<Option<PositionEval>, Box<dyn Error>> {
         let position: Position = fen.parse()?;
         let database = self.database(absolute(url)?).await?;
         Ok(database.lookup(&position).await?)
@@ -43,6 +47,10 @@ impl OpenDatabase {
 
 /// Resolves a URL relative to the page.
 fn absolute(url: &str) -> Result<String, String> {
-    let page = web_sys::window().and_then(|window| window.location().href().ok()).unwrap_or_default();
-    Url::new_with_base(url, &page).map(|url| url.href()).map_err(|error| format!("{url}: {}", reason(&error)))
+    let page = web_sys::window()
+        .and_then(|window| window.location().href().ok())
+        .unwrap_or_default();
+    Url::new_with_base(url, &page)
+        .map(|url| url.href())
+        .map_err(|error| format!("{url}: {}", reason(&error)))
 }

@@ -33,7 +33,8 @@ fn start() {
 
 #[component]
 fn App() -> View {
-    let database = create_signal(parameter("database").unwrap_or_else(|| "db/manifest.json".to_string()));
+    let database =
+        create_signal(parameter("database").unwrap_or_else(|| "db/manifest.json".to_string()));
     let fen = create_signal(START.to_string());
     let outcome = create_signal(Outcome::Idle);
     let running = create_signal(None::<AbortHandle>);
@@ -42,7 +43,8 @@ fn App() -> View {
     let ask = move |event: SubmitEvent| {
         event.prevent_default();
         let open = open.clone();
-        let (lookup, handle) = abortable(async move { open.look_up(&database.get_clone(), &fen.get_clone()).await });
+        let (lookup, handle) =
+            abortable(async move { open.look_up(&database.get_clone(), &fen.get_clone()).await });
         // A new lookup replaces the previous lookup. Dropping a lookup aborts its requests.
         if let Some(previous) = running.replace(Some(handle)) {
             previous.abort();
@@ -84,10 +86,15 @@ fn App() -> View {
 
 /// Shows the best line of the deepest evaluation, with its score.
 fn answer(eval: &PositionEval) -> View {
-    let Some((best, pv)) = eval.best().and_then(|best| Some((best, best.pvs.first()?))) else { return View::new() };
+    let Some((best, pv)) = eval.best().and_then(|best| Some((best, best.pvs.first()?))) else {
+        return View::new();
+    };
     let (score, depth) = (pv.score.to_string(), best.depth.to_string());
     let mut board = eval.position.chess().clone();
-    let moves = pv.line.iter().map(|&m| SanPlus::from_move_and_play_unchecked(&mut board, m).to_string());
+    let moves = pv
+        .line
+        .iter()
+        .map(|&m| SanPlus::from_move_and_play_unchecked(&mut board, m).to_string());
     let line = moves.collect::<Vec<_>>().join(" ");
     view! {
         dl {

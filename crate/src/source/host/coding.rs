@@ -52,7 +52,9 @@ impl fmt::Display for CodingError {
                     Quoted(found)
                 )
             }
-            CodingError::Damaged { coding, why } => write!(f, "the host compresses it as {coding}, damaged: {why}"),
+            CodingError::Damaged { coding, why } => {
+                write!(f, "the host compresses it as {coding}, damaged: {why}")
+            }
         }
     }
 }
@@ -77,9 +79,12 @@ impl Coding {
     ///
     /// Returns an error for an unknown coding, or for several codings.
     pub fn parse(header: &str) -> Result<Option<Coding>, CodingError> {
-        let is_some = |coding: &&str| !coding.is_empty() && !coding.eq_ignore_ascii_case("identity");
+        let is_some =
+            |coding: &&str| !coding.is_empty() && !coding.eq_ignore_ascii_case("identity");
         let mut codings = header.split(',').map(str::trim).filter(is_some);
-        let Some(first) = codings.next() else { return Ok(None) };
+        let Some(first) = codings.next() else {
+            return Ok(None);
+        };
         let known = [
             ("gzip", Coding::Gzip),
             ("x-gzip", Coding::Gzip),
@@ -87,7 +92,9 @@ impl Coding {
             ("br", Coding::Brotli),
             ("zstd", Coding::Zstd),
         ];
-        let known = known.into_iter().find(|(name, _)| first.eq_ignore_ascii_case(name));
+        let known = known
+            .into_iter()
+            .find(|(name, _)| first.eq_ignore_ascii_case(name));
         match (known, codings.next()) {
             (Some((_, coding)), None) => Ok(Some(coding)),
             _ => Err(CodingError::Unknown(header.trim().to_owned())),
@@ -103,17 +110,23 @@ impl Coding {
         let most = cap.saturating_add(1);
         let mut bytes = Vec::new();
         let decoded = match self {
-            Coding::Gzip => flate2::read::MultiGzDecoder::new(body).take(most).read_to_end(&mut bytes).map(drop),
+            Coding::Gzip => flate2::read::MultiGzDecoder::new(body)
+                .take(most)
+                .read_to_end(&mut bytes)
+                .map(drop),
             Coding::Deflate => inflate(body, most, &mut bytes),
-            Coding::Brotli => {
-                brotli_decompressor::Decompressor::new(body, 1 << 12).take(most).read_to_end(&mut bytes).map(drop)
-            }
+            Coding::Brotli => brotli_decompressor::Decompressor::new(body, 1 << 12)
+                .take(most)
+                .read_to_end(&mut bytes)
+                .map(drop),
             Coding::Zstd => zstd::Decoder::with_buffer(body).and_then(|mut decoder| {
                 decoder.window_log_max(ZSTD_WINDOW_LOG)?;
                 decoder.take(most).read_to_end(&mut bytes).map(drop)
             }),
         };
-        decoded.map(|()| bytes).map_err(|why| CodingError::Damaged { coding: self, why })
+        decoded
+            .map(|()| bytes)
+            .map_err(|why| CodingError::Damaged { coding: self, why })
     }
 }
 
@@ -124,7 +137,10 @@ fn inflate(mut body: &[u8], most: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
     while (bytes.len() as u64) < most {
         let (taken, given) = (decoder.total_in(), decoder.total_out());
         let status = decoder.decompress(body, &mut piece, FlushDecompress::None)?;
-        let (taken, given) = ((decoder.total_in() - taken) as usize, (decoder.total_out() - given) as usize);
+        let (taken, given) = (
+            (decoder.total_in() - taken) as usize,
+            (decoder.total_out() - given) as usize,
+        );
         bytes.extend_from_slice(&piece[..given]);
         body = &body[taken..];
         if status == Status::StreamEnd {
@@ -179,11 +195,14 @@ pub(super) mod tests {
     }
 
     fn text() -> Vec<u8> {
-        (0..100_000u32).flat_map(|n| n.wrapping_mul(n).to_le_bytes()).collect()
+        (0..100_000u32)
+            .flat_map(|n| n.wrapping_mul(n).to_le_bytes())
+            .collect()
     }
 
     #[test]
-    fn every_accepted_coding_is_decoded_regardless_of_case() -> Result<(), Box<dyn std::error::Error>> {
+    fn every_accepted_coding_is_decoded_regardless_of_case()
+    -> Result<(), Box<dyn std::error::Error>> {
         let text = text();
         for (name, body) in coded(&text)? {
             let coding = Coding::parse(name)?.ok_or(name)?;
@@ -200,7 +219,10 @@ pub(super) mod tests {
     fn errors_of_unknown_codings_contain_the_name() {
         for unknown in ["compress", "gzip, br", "gzipped", "aws-chunked"] {
             let error = Coding::parse(unknown).map_err(|error| error.to_string());
-            assert!(error.as_ref().is_err_and(|error| error.contains(unknown)), "{error:?}");
+            assert!(
+                error.as_ref().is_err_and(|error| error.contains(unknown)),
+                "{error:?}"
+            );
         }
     }
 
@@ -209,19 +231,34 @@ pub(super) mod tests {
         for (name, body) in coded(&vec![0; 64 << 20])? {
             let coding = Coding::parse(name)?.ok_or(name)?;
             let decoded = coding.decode(&body, 1000)?;
-            assert!(decoded.len() == 1001 && decoded.capacity() < 1 << 16, "{name}: {}", decoded.capacity());
+            assert!(
+                decoded.len() == 1001 && decoded.capacity() < 1 << 16,
+                "{name}: {}",
+                decoded.capacity()
+            );
         }
         Ok(())
     }
 
     #[test]
-    fn the_error_of_a_damaged_or_truncated_stream_contains_the_coding() -> Result<(), Box<dyn std::error::Error>> {
+    fn the_error_of_a_damaged_or_truncated_stream_contains_the_coding()
+    -> Result<(), Box<dyn std::error::Error>> {
         let text = text();
         for (name, body) in coded(&text)? {
             let coding = Coding::parse(name)?.ok_or(name)?;
-            for bad in [&body[..0], &body[..1], &body[..body.len() / 2], &body[..body.len() - 1], b"rubbish \xff\xff"] {
-                let error = coding.decode(bad, 1 << 20).map_err(|error| error.to_string());
-                let error = error.err().ok_or_else(|| format!("{name} of {} bytes", bad.len()))?;
+            for bad in [
+                &body[..0],
+                &body[..1],
+                &body[..body.len() / 2],
+                &body[..body.len() - 1],
+                b"rubbish \xff\xff",
+            ] {
+                let error = coding
+                    .decode(bad, 1 << 20)
+                    .map_err(|error| error.to_string());
+                let error = error
+                    .err()
+                    .ok_or_else(|| format!("{name} of {} bytes", bad.len()))?;
                 assert!(error.contains(&coding.to_string()), "{error}");
             }
         }

@@ -68,7 +68,10 @@ pub struct Host {
 impl fmt::Debug for Host {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut fields = f.debug_struct("Host");
-        fields.field("base", &self.redacted_base).field("timeout", &self.timeout).field("retry", &self.retry);
+        fields
+            .field("base", &self.redacted_base)
+            .field("timeout", &self.timeout)
+            .field("retry", &self.retry);
         fields.finish_non_exhaustive()
     }
 }
@@ -86,11 +89,15 @@ impl Host {
     fn on(network: Network, base: &str, options: Options) -> Result<Host, HostError> {
         let is_http = Url::parse(base).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
         if !is_http {
-            return Err(HostError::Address { found: redacted(base) });
+            return Err(HostError::Address {
+                found: redacted(base),
+            });
         }
         let mut headers = HeaderMap::new();
         for (name, value) in options.headers {
-            let (Ok(key), Ok(mut value)) = (HeaderName::try_from(&name), HeaderValue::try_from(value)) else {
+            let (Ok(key), Ok(mut value)) =
+                (HeaderName::try_from(&name), HeaderValue::try_from(value))
+            else {
                 return Err(HostError::Header { name });
             };
             value.set_sensitive(true);
@@ -103,18 +110,41 @@ impl Host {
         let client = client.map_err(|error| HostError::Client(innermost(&error)))?;
         let slash = if base.ends_with('/') { "" } else { "/" };
         let total_time = options.retry.total_time.min(options.timeout);
-        let retry = RetryPolicy { total_time, ..options.retry };
+        let retry = RetryPolicy {
+            total_time,
+            ..options.retry
+        };
         let base = format!("{base}{slash}");
-        Ok(Host { redacted_base: redacted(&base), base, timeout: options.timeout, retry, headers, client })
+        Ok(Host {
+            redacted_base: redacted(&base),
+            base,
+            timeout: options.timeout,
+            retry,
+            headers,
+            client,
+        })
     }
 
     /// Requests a part of a file, unless the file has the entity tag `etag`. Without `etag`, returns a part in any case.
-    async fn get(&self, file: &str, requested: Requested, etag: Option<&str>) -> Result<Option<Whole>, SourceError> {
+    async fn get(
+        &self,
+        file: &str,
+        requested: Requested,
+        etag: Option<&str>,
+    ) -> Result<Option<Whole>, SourceError> {
         let url = format!("{}{file}", self.base);
         let deadline = Deadline::new(self.timeout);
-        let answer =
-            self.retry.run(&TokioClock(deadline.start), || self.try_get(&url, &requested, etag, deadline)).await;
-        answer.map_err(|AttemptError { kind, retry_after }| SourceError { at: self.locate(file), kind, retry_after })
+        let answer = self
+            .retry
+            .run(&TokioClock(deadline.start), || {
+                self.try_get(&url, &requested, etag, deadline)
+            })
+            .await;
+        answer.map_err(|AttemptError { kind, retry_after }| SourceError {
+            at: self.locate(file),
+            kind,
+            retry_after,
+        })
     }
 
     fn kind(&self, error: SendError) -> SourceErrorKind {
@@ -135,15 +165,25 @@ impl Host {
     ) -> Result<Option<Whole>, AttemptError> {
         // A range of compressed bytes would not be a range of the file.
         let request = match requested.range_header() {
-            Some(range) => self.client.get(url).header("range", range).header("accept-encoding", "identity"),
-            None => self.client.get(url).header("accept-encoding", coding::ACCEPTED),
+            Some(range) => self
+                .client
+                .get(url)
+                .header("range", range)
+                .header("accept-encoding", "identity"),
+            None => self
+                .client
+                .get(url)
+                .header("accept-encoding", coding::ACCEPTED),
         };
         let request = request.headers(self.headers.clone());
         let request = match etag {
             Some(etag) => request.header("if-none-match", etag),
             None => request,
         };
-        let response = deadline.wait(0, self.client.send(request)).await?.map_err(|error| self.kind(error))?;
+        let response = deadline
+            .wait(0, self.client.send(request))
+            .await?
+            .map_err(|error| self.kind(error))?;
         if etag.is_some() && response.status() == StatusCode::NOT_MODIFIED {
             return Ok(None);
         }
@@ -174,14 +214,18 @@ impl Host {
         let coding = coding.map_err(|error| undecoded(ErrorKind::Unsupported, error))?;
         let mut coded = Vec::new();
         let mut received = 0;
-        while let Some(piece) =
-            deadline.wait(received, response.chunk()).await?.map_err(|error| self.kind(SendError::Http(error)))?
+        while let Some(piece) = deadline
+            .wait(received, response.chunk())
+            .await?
+            .map_err(|error| self.kind(SendError::Http(error)))?
         {
             received += piece.len() as u64;
             match coding {
                 None => body.push(&piece)?,
                 Some(_) if (coded.len() + piece.len()) as u64 > body.cap() => {
-                    return Err(SourceErrorKind::Long { expected: body.cap() });
+                    return Err(SourceErrorKind::Long {
+                        expected: body.cap(),
+                    });
                 }
                 Some(_) => coded.extend_from_slice(&piece),
             }
@@ -205,7 +249,10 @@ pub struct Deadline {
 impl Deadline {
     /// Starts the time of a request.
     pub fn new(timeout: Duration) -> Deadline {
-        Deadline { start: Instant::now(), timeout }
+        Deadline {
+            start: Instant::now(),
+            timeout,
+        }
     }
 
     /// Waits for the next step of the request after `bytes` transferred bytes. Requires a Tokio runtime.
@@ -213,7 +260,11 @@ impl Deadline {
     /// # Errors
     ///
     /// Returns [`SourceErrorKind::Timeout`] if the step takes too long.
-    pub async fn wait<T>(&self, bytes: u64, step: impl Future<Output = T>) -> Result<T, SourceErrorKind> {
+    pub async fn wait<T>(
+        &self,
+        bytes: u64,
+        step: impl Future<Output = T>,
+    ) -> Result<T, SourceErrorKind> {
         let limit = time_limit(self.timeout, bytes);
         let done = tokio::time::timeout(limit.saturating_sub(self.start.elapsed()), step).await;
         done.map_err(|_| SourceErrorKind::Timeout(limit))
@@ -241,7 +292,9 @@ impl Clock for TokioClock {
 /// Returns the values of a header, joined by commas.
 fn header(response: &Response, name: &str) -> Option<String> {
     let values = response.headers().get_all(name).iter();
-    let values: Vec<_> = values.map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
+    let values: Vec<_> = values
+        .map(|value| String::from_utf8_lossy(value.as_bytes()))
+        .collect();
     (!values.is_empty()).then(|| values.join(", "))
 }
 
@@ -266,7 +319,10 @@ pub fn install_crypto_provider() {
 #[doc(hidden)]
 pub fn decoded(body: &[u8], content_encoding: &str, cap: u64) -> Result<Vec<u8>, String> {
     let coding = Coding::parse(content_encoding).map_err(|error| error.to_string())?;
-    coding.map_or_else(|| Ok(body.to_vec()), |coding| coding.decode(body, cap).map_err(|error| error.to_string()))
+    coding.map_or_else(
+        || Ok(body.to_vec()),
+        |coding| coding.decode(body, cap).map_err(|error| error.to_string()),
+    )
 }
 
 /// Returns the message of the innermost cause of an error. The outer errors of HTTP clients repeat the URL.
@@ -281,20 +337,38 @@ pub fn innermost(error: &dyn core::error::Error) -> String {
 /// Parses the header `Retry-After`, in seconds or as a date.
 pub fn pause_of(retry_after: &str) -> Option<Duration> {
     let text = retry_after.trim();
-    let date = || httpdate::parse_http_date(text).ok()?.duration_since(SystemTime::now()).ok();
+    let date = || {
+        httpdate::parse_http_date(text)
+            .ok()?
+            .duration_since(SystemTime::now())
+            .ok()
+    };
     text.parse().ok().map(Duration::from_secs).or_else(date)
 }
 
 impl Source for Host {
     async fn range(&self, file: &str, range: Range<u64>) -> Result<Vec<u8>, SourceError> {
-        Ok(self.get(file, Requested::Range(range), None).await?.unwrap_or_default().bytes)
+        Ok(self
+            .get(file, Requested::Range(range), None)
+            .await?
+            .unwrap_or_default()
+            .bytes)
     }
 
     async fn whole(&self, file: &str, cap: u64) -> Result<Vec<u8>, SourceError> {
-        Ok(self.get(file, Requested::Whole { cap }, None).await?.unwrap_or_default().bytes)
+        Ok(self
+            .get(file, Requested::Whole { cap }, None)
+            .await?
+            .unwrap_or_default()
+            .bytes)
     }
 
-    async fn whole_unless(&self, file: &str, cap: u64, etag: Option<&str>) -> Result<Option<Whole>, SourceError> {
+    async fn whole_unless(
+        &self,
+        file: &str,
+        cap: u64,
+        etag: Option<&str>,
+    ) -> Result<Option<Whole>, SourceError> {
         self.get(file, Requested::Whole { cap }, etag).await
     }
 

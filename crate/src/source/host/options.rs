@@ -24,7 +24,11 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { timeout: TIMEOUT, headers: Vec::new(), retry: RetryPolicy::default() }
+        Options {
+            timeout: TIMEOUT,
+            headers: Vec::new(),
+            retry: RetryPolicy::default(),
+        }
     }
 }
 
@@ -41,7 +45,11 @@ impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.headers.iter().map(|(name, _)| name).collect();
         let mut fields = f.debug_struct("Options");
-        fields.field("timeout", &self.timeout).field("headers", &names).field("retry", &self.retry).finish()
+        fields
+            .field("timeout", &self.timeout)
+            .field("headers", &names)
+            .field("retry", &self.retry)
+            .finish()
     }
 }
 
@@ -66,8 +74,14 @@ pub enum HostError {
 impl fmt::Display for HostError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            HostError::Address { found } => write!(f, "found {}, expected a URL of http or https", Quoted(found)),
-            HostError::Header { name } => write!(f, "HTTP does not allow the header {}", Quoted(name)),
+            HostError::Address { found } => write!(
+                f,
+                "found {}, expected a URL of http or https",
+                Quoted(found)
+            ),
+            HostError::Header { name } => {
+                write!(f, "HTTP does not allow the header {}", Quoted(name))
+            }
             HostError::Client(why) => write!(f, "no HTTP client: {why}"),
         }
     }

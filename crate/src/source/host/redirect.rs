@@ -64,7 +64,11 @@ impl fmt::Display for RedirectError {
                 Quoted(to)
             ),
             RedirectError::Scheme { found } => {
-                write!(f, "the host redirects to {}://, expected http:// or https://", Quoted(found))
+                write!(
+                    f,
+                    "the host redirects to {}://, expected http:// or https://",
+                    Quoted(found)
+                )
             }
             RedirectError::Many { max } => write!(f, "the host redirects more than {max} times"),
         }
@@ -116,7 +120,10 @@ pub(super) struct Network {
 
 impl Default for Network {
     fn default() -> Network {
-        Network { zone_of: Zone::of, address_of: |_| None }
+        Network {
+            zone_of: Zone::of,
+            address_of: |_| None,
+        }
     }
 }
 
@@ -129,13 +136,17 @@ struct Resolver {
 
 impl Resolve for Resolver {
     fn resolve(&self, name: Name) -> Resolving {
-        let Resolver { network, only_public } = *self;
+        let Resolver {
+            network,
+            only_public,
+        } = *self;
         Box::pin(async move {
             let addresses: Vec<SocketAddr> = match (network.address_of)(name.as_str()) {
                 Some(address) => vec![(address, 0).into()],
                 None => tokio::net::lookup_host((name.as_str(), 0)).await?.collect(),
             };
-            let is_private = |address: &&SocketAddr| (network.zone_of)(address.ip()) == Zone::Private;
+            let is_private =
+                |address: &&SocketAddr| (network.zone_of)(address.ip()) == Zone::Private;
             match addresses.iter().find(is_private) {
                 Some(found) if only_public => Err(PrivateName(found.ip()).into()),
                 _ => Ok(Box::new(addresses.into_iter()) as Addrs),
@@ -168,7 +179,10 @@ pub struct Hop {
 #[doc(hidden)]
 pub fn target(url: &Url, status: u16, headers: &HeaderMap) -> Option<Url> {
     let location = headers.get(LOCATION)?.to_str().ok()?;
-    let mut target = url.join(location).ok().filter(|_| matches!(status, 301 | 302 | 303 | 307 | 308))?;
+    let mut target = url
+        .join(location)
+        .ok()
+        .filter(|_| matches!(status, 301 | 302 | 303 | 307 | 308))?;
     if target.fragment().is_none() {
         target.set_fragment(url.fragment());
     }
@@ -185,12 +199,26 @@ impl Client {
         Client::on(Network::default(), build)
     }
 
-    pub(super) fn on(network: Network, build: impl Fn(ClientBuilder) -> ClientBuilder) -> reqwest::Result<Client> {
+    pub(super) fn on(
+        network: Network,
+        build: impl Fn(ClientBuilder) -> ClientBuilder,
+    ) -> reqwest::Result<Client> {
         let client = |only_public| {
-            let resolver = Arc::new(Resolver { network, only_public });
-            build(super::client_builder()).dns_resolver(resolver).redirect(redirect::Policy::none()).build()
+            let resolver = Arc::new(Resolver {
+                network,
+                only_public,
+            });
+            build(super::client_builder())
+                .dns_resolver(resolver)
+                .redirect(redirect::Policy::none())
+                .build()
         };
-        Ok(Client { network, any: client(false)?, public: client(true)?, proxies: Arc::new(Matcher::from_env()) })
+        Ok(Client {
+            network,
+            any: client(false)?,
+            public: client(true)?,
+            proxies: Arc::new(Matcher::from_env()),
+        })
     }
 
     /// Judges whether `url` may be requested after the hop `from`, and returns the client for it.
@@ -199,12 +227,18 @@ impl Client {
     ///
     /// The redirect must not be followed.
     pub fn judge(&self, from: Option<&Hop>, url: &Url) -> Result<&reqwest::Client, RedirectError> {
-        let Some(from) = from else { return Ok(&self.any) };
+        let Some(from) = from else {
+            return Ok(&self.any);
+        };
         let to = || redacted(url.as_str());
         match (from.url.scheme(), url.scheme()) {
             ("https", "http") => return Err(RedirectError::Downgrade { to: to() }),
             (_, "http" | "https") => {}
-            (_, found) => return Err(RedirectError::Scheme { found: found.to_owned() }),
+            (_, found) => {
+                return Err(RedirectError::Scheme {
+                    found: found.to_owned(),
+                });
+            }
         }
         if from.zone == Zone::Private {
             return Ok(&self.any);
@@ -221,8 +255,12 @@ impl Client {
 
     /// Returns the hop of an answer from `peer`. A host behind a proxy counts as public, unless its URL has an address.
     pub fn hop(&self, url: &Url, peer: Option<SocketAddr>) -> Hop {
-        let address = literal(url).or_else(|| peer.map(|peer| peer.ip()).filter(|_| !self.is_proxied(url)));
-        Hop { url: url.clone(), zone: address.map_or(Zone::Public, self.network.zone_of) }
+        let address =
+            literal(url).or_else(|| peer.map(|peer| peer.ip()).filter(|_| !self.is_proxied(url)));
+        Hop {
+            url: url.clone(),
+            zone: address.map_or(Zone::Public, self.network.zone_of),
+        }
     }
 
     /// Converts the error of a request for `url`.
@@ -230,7 +268,10 @@ impl Client {
         let mut cause = Some(error);
         while let Some(error) = cause {
             if let Some(PrivateName(address)) = error.downcast_ref() {
-                return Some(RedirectError::Private { to: redacted(url.as_str()), address: *address });
+                return Some(RedirectError::Private {
+                    to: redacted(url.as_str()),
+                    address: *address,
+                });
             }
             cause = error.source();
         }
@@ -238,7 +279,9 @@ impl Client {
     }
 
     fn is_proxied(&self, url: &Url) -> bool {
-        url.as_str().parse().is_ok_and(|url| self.proxies.intercept(&url).is_some())
+        url.as_str()
+            .parse()
+            .is_ok_and(|url| self.proxies.intercept(&url).is_some())
     }
 
     /// Creates a request.
@@ -256,13 +299,21 @@ impl Client {
     /// # Errors
     ///
     /// The request failed, or its URL must not be requested.
-    pub async fn send_once(&self, request: Request, from: Option<&Hop>) -> Result<(Response, Hop), SendError> {
+    pub async fn send_once(
+        &self,
+        request: Request,
+        from: Option<&Hop>,
+    ) -> Result<(Response, Hop), SendError> {
         let url = request.url().clone();
         let client = self.judge(from, &url)?;
-        let response = client.execute(request).await.map_err(|error| match Client::refused(&url, &error) {
-            Some(refused) => SendError::Redirect(refused),
-            None => SendError::Http(error),
-        })?;
+        let response =
+            client
+                .execute(request)
+                .await
+                .map_err(|error| match Client::refused(&url, &error) {
+                    Some(refused) => SendError::Redirect(refused),
+                    None => SendError::Http(error),
+                })?;
         let hop = self.hop(&url, response.remote_addr());
         Ok((response, hop))
     }
@@ -279,7 +330,9 @@ impl Client {
             let next = request.try_clone();
             let (response, hop) = self.send_once(request, from.as_ref()).await?;
             let target = target(&hop.url, response.status().as_u16(), response.headers());
-            let (Some(target), Some(mut next)) = (target, next) else { return Ok(response) };
+            let (Some(target), Some(mut next)) = (target, next) else {
+                return Ok(response);
+            };
             if !same_host(&hop.url, &target) {
                 remove_secrets(next.headers_mut());
             }
@@ -293,7 +346,13 @@ impl Client {
 /// Returns whether two URLs have the same scheme, host and port, so that the same headers may be sent.
 #[doc(hidden)]
 pub fn same_host(one: &Url, other: &Url) -> bool {
-    let parts = |url: &Url| (url.scheme().to_owned(), url.host_str().map(str::to_owned), url.port_or_known_default());
+    let parts = |url: &Url| {
+        (
+            url.scheme().to_owned(),
+            url.host_str().map(str::to_owned),
+            url.port_or_known_default(),
+        )
+    };
     parts(one) == parts(other)
 }
 
@@ -312,5 +371,8 @@ fn literal(url: &Url) -> Option<IpAddr> {
     if name == "localhost" || name.ends_with(".localhost") {
         return Some(IpAddr::from([127, 0, 0, 1]));
     }
-    host.trim_start_matches('[').trim_end_matches(']').parse().ok()
+    host.trim_start_matches('[')
+        .trim_end_matches(']')
+        .parse()
+        .ok()
 }

@@ -18,7 +18,11 @@ impl Zone {
             IpAddr::V4(address) => is_private_v4(address),
             IpAddr::V6(address) => is_private_v6(address),
         };
-        if is_private { Zone::Private } else { Zone::Public }
+        if is_private {
+            Zone::Private
+        } else {
+            Zone::Public
+        }
     }
 }
 
@@ -59,7 +63,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_of_a_machine_a_network_or_a_provider_are_private() -> Result<(), std::net::AddrParseError> {
+    fn addresses_of_a_machine_a_network_or_a_provider_are_private()
+    -> Result<(), std::net::AddrParseError> {
         for address in [
             "0.0.0.0",
             "0.1.2.3",

@@ -65,7 +65,10 @@ pub(crate) fn encode(
                     written.order.push(step.child);
                     written.parents.push(Some(parent));
                     written.steps.push(step.squares);
-                    path.push((written.order.len() as u32 - 1, steps[step.child as usize].iter()));
+                    path.push((
+                        written.order.len() as u32 - 1,
+                        steps[step.child as usize].iter(),
+                    ));
                     up = 1;
                 }
                 _ => {
@@ -78,7 +81,10 @@ pub(crate) fn encode(
     written
 }
 
-fn steps_between(nodes: &[Node], is_preferred: &dyn Fn(usize, Square, Square) -> bool) -> Vec<Vec<Step>> {
+fn steps_between(
+    nodes: &[Node],
+    is_preferred: &dyn Fn(usize, Square, Square) -> bool,
+) -> Vec<Vec<Step>> {
     let hashes: Vec<u64> = nodes.iter().map(Node::hash).collect();
     let index = Index::new(nodes, &hashes);
     let mut is_reached = vec![false; nodes.len()];
@@ -86,7 +92,10 @@ fn steps_between(nodes: &[Node], is_preferred: &dyn Fn(usize, Square, Square) ->
     let mut alike = 0..0;
     for (n, node) in nodes.iter().enumerate() {
         if n >= alike.end {
-            let end = nodes[n..].iter().position(|other| !other.is_alike(node)).map_or(nodes.len(), |count| n + count);
+            let end = nodes[n..]
+                .iter()
+                .position(|other| !other.is_alike(node))
+                .map_or(nodes.len(), |count| n + count);
             alike = n..end;
         }
         let mut steps = Vec::new();
@@ -97,16 +106,29 @@ fn steps_between(nodes: &[Node], is_preferred: &dyn Fn(usize, Square, Square) ->
         // positions, they are compared instead of trying all quiet moves.
         let are_few = alike.len() <= FEW;
         if are_few {
-            let children = alike.clone().filter_map(|child| Some((child, node.quiet_step(&nodes[child])?)));
-            steps.extend(children.map(|(child, (role, from, to))| node.numbered(child as u32, role, from, to)));
+            let children = alike
+                .clone()
+                .filter_map(|child| Some((child, node.quiet_step(&nodes[child])?)));
+            steps.extend(
+                children
+                    .map(|(child, (role, from, to))| node.numbered(child as u32, role, from, to)),
+            );
         }
         for (role, from) in node.movers() {
             let targets = node.targets(role, from);
-            let asked = if are_few && role != Role::Pawn { targets & occupied } else { targets };
+            let asked = if are_few && role != Role::Pawn {
+                targets & occupied
+            } else {
+                targets
+            };
             let mover = role.of(node.turn);
             let left = hash ^ hash_of(mover, from);
             for to in asked {
-                let taken = if occupied.contains(to) { node.board.piece_at(to) } else { None };
+                let taken = if occupied.contains(to) {
+                    node.board.piece_at(to)
+                } else {
+                    None
+                };
                 let next = match taken {
                     // Castling moves two pieces.
                     Some(_) if own.contains(to) => node.step(role, from, to).hash(),
@@ -118,14 +140,21 @@ fn steps_between(nodes: &[Node], is_preferred: &dyn Fn(usize, Square, Square) ->
                 }
             }
         }
-        for Step { child, squares: (from, to), .. } in &steps {
+        for Step {
+            child,
+            squares: (from, to),
+            ..
+        } in &steps
+        {
             is_reached[*child as usize] |= is_preferred(n, *from, *to);
         }
         steps.sort_unstable_by_key(|step| (step.piece, step.target));
         all.push(steps);
     }
     for (n, steps) in all.iter_mut().enumerate() {
-        steps.retain(|step| !is_reached[step.child as usize] || is_preferred(n, step.squares.0, step.squares.1));
+        steps.retain(|step| {
+            !is_reached[step.child as usize] || is_preferred(n, step.squares.0, step.squares.1)
+        });
     }
     all
 }
@@ -159,17 +188,24 @@ impl Node {
     fn is_alike(&self, other: &Node) -> bool {
         let (a, b) = (&self.board, &other.board);
         let pawns = |board: &Board| (board.pawns() & board.white(), board.pawns() & board.black());
-        pawns(a) == pawns(b) && KINDS.iter().all(|&kind| a.by_piece(kind).count() == b.by_piece(kind).count())
+        pawns(a) == pawns(b)
+            && KINDS
+                .iter()
+                .all(|&kind| a.by_piece(kind).count() == b.by_piece(kind).count())
     }
 
     /// Returns the step to another position by a quiet move of a piece, if there is such a step.
     fn quiet_step(&self, child: &Node) -> Option<(Role, Square, Square)> {
         let (own, other) = (self.turn, !self.turn);
-        let is_possible = child.turn == other && child.board.by_color(other) == self.board.by_color(other);
+        let is_possible =
+            child.turn == other && child.board.by_color(other) == self.board.by_color(other);
         let (before, after) = (self.board.by_color(own), child.board.by_color(own));
         let from = (before & !after).single_square().filter(|_| is_possible)?;
         let to = (after & !before).single_square()?;
-        let role = self.board.role_at(from).filter(|role| *role != Role::Pawn)?;
+        let role = self
+            .board
+            .role_at(from)
+            .filter(|role| *role != Role::Pawn)?;
         let is_step = self.targets(role, from).contains(to) && self.step(role, from, to) == *child;
         is_step.then_some((role, from, to))
     }
@@ -187,7 +223,12 @@ impl Node {
         let targets = self.targets(role, from);
         let targets = self.turn.fold_wb(targets, targets.flip_vertical());
         let target = (targets & below(relative_square(to, self.turn))).count();
-        Step { child, piece: piece as u8, target: target as u8, squares: (from, to) }
+        Step {
+            child,
+            piece: piece as u8,
+            target: target as u8,
+            squares: (from, to),
+        }
     }
 
     /// Returns a hash that a step changes by its pieces; castling rights and en-passant squares, which seldom differ
@@ -197,7 +238,9 @@ impl Node {
         for color in Color::ALL {
             for role in Role::ALL {
                 let squares = self.board.by_role(role) & self.board.by_color(color);
-                squares.into_iter().for_each(|square| hash ^= hash_of(role.of(color), square));
+                squares
+                    .into_iter()
+                    .for_each(|square| hash ^= hash_of(role.of(color), square));
             }
         }
         hash
@@ -227,7 +270,11 @@ impl Index<'_> {
             }
             slots[at] = (hash, n as u32);
         }
-        Index { nodes, slots, filter }
+        Index {
+            nodes,
+            slots,
+            filter,
+        }
     }
 
     /// Returns the word and the bit of the filter for a hash: by its highest 16 bits.
@@ -262,9 +309,13 @@ struct RootWriter {
 
 impl RootWriter {
     fn push(&mut self, node: &Node, columns: &mut [Vec<u8>]) {
-        let corners = CORNERS.iter().filter(|(_, corner)| node.castling_rights.contains(*corner));
-        let (mut flags, standard) =
-            corners.fold((0, Bitboard::EMPTY), |(flags, rights), (flag, corner)| (flags | flag, rights.with(*corner)));
+        let corners = CORNERS
+            .iter()
+            .filter(|(_, corner)| node.castling_rights.contains(*corner));
+        let (mut flags, standard) = corners
+            .fold((0, Bitboard::EMPTY), |(flags, rights), (flag, corner)| {
+                (flags | flag, rights.with(*corner))
+            });
         if node.turn.is_black() {
             flags |= BLACK_TO_MOVE;
         }
@@ -302,7 +353,12 @@ impl RootWriter {
         columns[MATERIAL_KINDS].push(changed);
         for (n, kind) in ROOT_KINDS.into_iter().enumerate() {
             let squares = node.board.by_piece(kind);
-            write_squares(squares, kind.color, &mut self.squares[n], &mut columns[SQUARES + n / 2]);
+            write_squares(
+                squares,
+                kind.color,
+                &mut self.squares[n],
+                &mut columns[SQUARES + n / 2],
+            );
         }
     }
 }
@@ -310,7 +366,11 @@ impl RootWriter {
 fn write_squares(squares: Bitboard, color: Color, last: &mut Vec<Square>, column: &mut Vec<u8>) {
     for (n, square) in squares.into_iter().enumerate() {
         let same = last.get(n) == Some(&square);
-        column.push(if same { 0 } else { relative_square(square, color) as u8 + 1 });
+        column.push(if same {
+            0
+        } else {
+            relative_square(square, color) as u8 + 1
+        });
         match last.get_mut(n) {
             Some(last) => *last = square,
             None => last.push(square),

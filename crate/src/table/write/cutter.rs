@@ -31,13 +31,27 @@ impl<T> Cutter<T> {
     /// Creates a cutter into groups whose weight is within two fifths of `target`.
     pub fn new(target: usize) -> Cutter<T> {
         let part = target.div_ceil(5);
-        Cutter { least: 3 * part, most: 7 * part, items: Vec::new(), weight: 0, last: Vec::new() }
+        Cutter {
+            least: 3 * part,
+            most: 7 * part,
+            items: Vec::new(),
+            weight: 0,
+            last: Vec::new(),
+        }
     }
 
     /// Takes the next item, whose key must be above all before; returns a group when one is complete.
     pub fn push(&mut self, key: &[u8], weight: usize, item: T) -> Option<Vec<T>> {
-        let shared = self.last.iter().zip(key).take_while(|(a, b)| a == b).count();
-        let rank = (shared, XxHash64::oneshot(0, &key[..(shared + 1).min(key.len())]));
+        let shared = self
+            .last
+            .iter()
+            .zip(key)
+            .take_while(|(a, b)| a == b)
+            .count();
+        let rank = (
+            shared,
+            XxHash64::oneshot(0, &key[..(shared + 1).min(key.len())]),
+        );
         self.last.clear();
         self.last.extend_from_slice(key);
         self.items.push(Item { item, weight, rank });
@@ -53,7 +67,9 @@ impl<T> Cutter<T> {
         });
         // An item that outweighs the window becomes a group by itself.
         let last = self.items.len() - 1;
-        let cut = window.min_by_key(|(n, item)| (item.rank, *n)).map_or(last, |(n, _)| n);
+        let cut = window
+            .min_by_key(|(n, item)| (item.rank, *n))
+            .map_or(last, |(n, _)| n);
         let rest = self.items.split_off(cut);
         let done = core::mem::replace(&mut self.items, rest);
         self.weight = self.items.iter().map(|item| item.weight).sum();

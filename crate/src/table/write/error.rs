@@ -52,16 +52,24 @@ impl fmt::Display for WriteError {
         match self {
             WriteError::Io { path, error } => write!(f, "{}: {error}", path.display()),
             WriteError::Compress(error) => write!(f, "cannot compress a page: {error}"),
-            WriteError::Block { first, last, error } if first == last => write!(f, "the block of {first}: {error}"),
-            WriteError::Block { first, last, error } => write!(f, "the block from {first} to {last}: {error}"),
+            WriteError::Block { first, last, error } if first == last => {
+                write!(f, "the block of {first}: {error}")
+            }
+            WriteError::Block { first, last, error } => {
+                write!(f, "the block from {first} to {last}: {error}")
+            }
             WriteError::Manifest(error) => write!(f, "cannot write the manifest: {error}"),
             WriteError::Json(error) => write!(f, "cannot write the manifest: {error}"),
             WriteError::InTheWay { path, reason } => {
-                write!(f, "{} is in the way: {reason}; move it elsewhere, or build into another folder", path.display())
+                write!(
+                    f,
+                    "{} is in the way: {reason}; move it elsewhere, or build into another folder",
+                    path.display()
+                )
             }
-            WriteError::Order => {
-                f.write_str("records out of order: a table takes each position once, in ascending order")
-            }
+            WriteError::Order => f.write_str(
+                "records out of order: a table takes each position once, in ascending order",
+            ),
             WriteError::Parts(error) => error.fmt(f),
             WriteError::Empty => f.write_str("no records: an empty database is not written"),
         }
@@ -76,7 +84,10 @@ impl std::error::Error for WriteError {
             WriteError::Manifest(error) => Some(error),
             WriteError::Json(error) => Some(error),
             WriteError::Parts(error) => Some(error),
-            WriteError::InTheWay { reason: ForeignFile::Manifest(error), .. } => Some(error),
+            WriteError::InTheWay {
+                reason: ForeignFile::Manifest(error),
+                ..
+            } => Some(error),
             WriteError::InTheWay { .. } | WriteError::Order | WriteError::Empty => None,
         }
     }
@@ -106,7 +117,10 @@ impl fmt::Display for ForeignFile {
             }
             ForeignFile::Manifest(error) => error.fmt(f),
             ForeignFile::Content { expected } => {
-                write!(f, "it has the name of a shard, but another content, which is named {expected}")
+                write!(
+                    f,
+                    "it has the name of a shard, but another content, which is named {expected}"
+                )
             }
         }
     }
@@ -145,14 +159,23 @@ impl fmt::Display for PartsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PartsError::TooMany => f.write_str("the parts have more than can be counted"),
-            PartsError::Totals { expected, found } => write!(f, "a part with {found} totals, expected {expected}"),
+            PartsError::Totals { expected, found } => {
+                write!(f, "a part with {found} totals, expected {expected}")
+            }
             PartsError::Beginning { found } => write!(
                 f,
                 "the first part has no positions, so that the table would begin after {} bytes of a key: plan again",
                 found.len()
             ),
-            PartsError::InlinePages { shard, expected, found } => {
-                write!(f, "a part lacks its inline pages: {shard} has {found} bytes of pages, expected {expected}")
+            PartsError::InlinePages {
+                shard,
+                expected,
+                found,
+            } => {
+                write!(
+                    f,
+                    "a part lacks its inline pages: {shard} has {found} bytes of pages, expected {expected}"
+                )
             }
         }
     }

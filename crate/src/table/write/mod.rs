@@ -9,8 +9,8 @@ pub use cutter::Cutter;
 pub use error::{ForeignFile, PartsError, WriteError};
 pub use part::Part;
 pub use shard::{
-    CompleteTable, KeptShard, PREVIOUS, TableWriter, WriterOptions, manifest_in, page_blocks, remove_abandoned,
-    separator,
+    CompleteTable, KeptShard, PREVIOUS, TableWriter, WriterOptions, manifest_in, page_blocks,
+    remove_abandoned, separator,
 };
 
 use super::columns::{ColumnError, compress};
@@ -55,7 +55,10 @@ const LEVEL: i32 = 19;
 /// Returns an error if records are out of order, too many, or invalid: without evaluations or PVs, with an evaluation
 /// deeper than the first, a score out of range, or an illegal move.
 pub fn encode_block<R: Record>(records: &[R]) -> Result<EncodedBlock, WriteError> {
-    let keys: Vec<Key> = records.iter().map(|record| record.position().key()).collect();
+    let keys: Vec<Key> = records
+        .iter()
+        .map(|record| record.position().key())
+        .collect();
     encode_block_of(records, &keys, &[])
 }
 
@@ -76,17 +79,40 @@ pub fn encode_block_of<R: Record>(
     if keys.len() != records.len() || !keys.is_sorted_by(|a, b| a < b) {
         return Err(WriteError::Order);
     }
-    let nodes: Vec<Node> = records.iter().map(|record| Node::new(record.position().chess())).collect();
+    let nodes: Vec<Node> = records
+        .iter()
+        .map(|record| Node::new(record.position().chess()))
+        .collect();
     let mut columns = vec![Vec::new(); forest::COLUMNS.len() + R::COLUMNS.len()];
     let is_preferred = |n: usize, from, to| records[n].has_step(from, to);
-    let Written { order, parents, steps } = forest::encode(&nodes, &is_preferred, &mut columns);
+    let Written {
+        order,
+        parents,
+        steps,
+    } = forest::encode(&nodes, &is_preferred, &mut columns);
     let in_order: Vec<&R> = order.iter().map(|&n| &records[n as usize]).collect();
-    let stored: Vec<_> = order.iter().map(|&n| stored.get(n as usize).and_then(Option::as_ref)).collect();
+    let stored: Vec<_> = order
+        .iter()
+        .map(|&n| stored.get(n as usize).and_then(Option::as_ref))
+        .collect();
     let error_of = |error| {
-        let fen = |record: Option<&R>| record.map_or_else(String::new, |record| record.position().to_string());
-        WriteError::Block { first: fen(records.first()), last: fen(records.last()), error }
+        let fen = |record: Option<&R>| {
+            record.map_or_else(String::new, |record| record.position().to_string())
+        };
+        WriteError::Block {
+            first: fen(records.first()),
+            last: fen(records.last()),
+            error,
+        }
     };
-    R::encode(&in_order, &stored, &parents, &|n| steps[n], &mut columns[forest::COLUMNS.len()..]).map_err(error_of)?;
+    R::encode(
+        &in_order,
+        &stored,
+        &parents,
+        &|n| steps[n],
+        &mut columns[forest::COLUMNS.len()..],
+    )
+    .map_err(error_of)?;
     let least = columns.len() - R::OPTIONAL_COLUMNS;
     if columns[least..].iter().all(Vec::is_empty) {
         columns.truncate(least);
@@ -94,9 +120,20 @@ pub fn encode_block_of<R: Record>(
     let (bytes, columns) = compress(&columns, LEVEL).map_err(error_of)?;
     let mut totals = vec![0; R::TOTALS.len()];
     records.iter().for_each(|record| record.count(&mut totals));
-    let too_many = records.len() > forest::MAX_POSITIONS || totals.iter().any(|&total| total > MAX_TOTAL as u64);
+    let too_many = records.len() > forest::MAX_POSITIONS
+        || totals.iter().any(|&total| total > MAX_TOTAL as u64);
     if too_many || bytes.len() > Block::<R>::MAX_BYTES {
-        return Err(error_of(ColumnError::TooLarge { found: bytes.len() as u64 }));
+        return Err(error_of(ColumnError::TooLarge {
+            found: bytes.len() as u64,
+        }));
     }
-    Ok(EncodedBlock { bytes, positions: records.len() as u64, totals, columns, origin: None, first, last })
+    Ok(EncodedBlock {
+        bytes,
+        positions: records.len() as u64,
+        totals,
+        columns,
+        origin: None,
+        first,
+        last,
+    })
 }

@@ -26,7 +26,8 @@ impl Part {
         parts: impl IntoIterator<Item = Part>,
         options: &WriterOptions,
     ) -> Result<Manifest, WriteError> {
-        let (mut positions, mut totals, mut shards) = (0u64, vec![0u64; R::TOTALS.len()], Vec::new());
+        let (mut positions, mut totals, mut shards) =
+            (0u64, vec![0u64; R::TOTALS.len()], Vec::new());
         for part in parts {
             let too_many = || WriteError::Parts(PartsError::TooMany);
             if part.totals.len() != totals.len() {
@@ -41,26 +42,54 @@ impl Part {
         }
         let mut pages = shards.iter().flat_map(|shard| &shard.pages);
         if let Some(page) = pages.next().filter(|page| !page.separator.is_empty()) {
-            return Err(WriteError::Parts(PartsError::Beginning { found: page.separator.clone() }));
+            return Err(WriteError::Parts(PartsError::Beginning {
+                found: page.separator.clone(),
+            }));
         }
         if shards.iter().all(|shard| shard.pages.is_empty()) {
             return Err(WriteError::Empty);
         }
-        let page_bytes =
-            |shard: &WrittenShard| shard.pages.iter().fold(0u64, |sum, page| sum.saturating_add(page.bytes));
-        let inline = shards.iter().fold(0u64, |sum, shard| sum.saturating_add(page_bytes(shard)));
+        let page_bytes = |shard: &WrittenShard| {
+            shard
+                .pages
+                .iter()
+                .fold(0u64, |sum, page| sum.saturating_add(page.bytes))
+        };
+        let inline = shards
+            .iter()
+            .fold(0u64, |sum, shard| sum.saturating_add(page_bytes(shard)));
         if inline > options.inline_page_bytes as u64 {
-            shards.iter_mut().for_each(|shard| shard.inline_pages.clear());
-        } else if let Some(shard) = shards.iter().find(|shard| shard.inline_pages.len() as u64 != page_bytes(shard)) {
+            shards
+                .iter_mut()
+                .for_each(|shard| shard.inline_pages.clear());
+        } else if let Some(shard) = shards
+            .iter()
+            .find(|shard| shard.inline_pages.len() as u64 != page_bytes(shard))
+        {
             let (expected, found) = (page_bytes(shard), shard.inline_pages.len());
-            return Err(WriteError::Parts(PartsError::InlinePages { shard: shard.file.clone(), expected, found }));
+            return Err(WriteError::Parts(PartsError::InlinePages {
+                shard: shard.file.clone(),
+                expected,
+                found,
+            }));
         }
-        let totals = R::TOTALS.iter().map(|name| (*name).to_string()).zip(totals).collect();
-        let manifest = Manifest::new(positions, totals, options.info.clone().into_iter().collect(), shards)
-            .map_err(WriteError::Manifest)?;
+        let totals = R::TOTALS
+            .iter()
+            .map(|name| (*name).to_string())
+            .zip(totals)
+            .collect();
+        let manifest = Manifest::new(
+            positions,
+            totals,
+            options.info.clone().into_iter().collect(),
+            shards,
+        )
+        .map_err(WriteError::Manifest)?;
         let bytes = manifest.to_bytes::<R>().map_err(WriteError::Json)?;
         if bytes.len() > Manifest::MAX_BYTES {
-            return Err(WriteError::Manifest(ManifestError::TooLarge { found: bytes.len() }));
+            return Err(WriteError::Manifest(ManifestError::TooLarge {
+                found: bytes.len(),
+            }));
         }
         Ok(manifest)
     }

@@ -165,7 +165,10 @@ impl<R: Record> TableWriter<R> {
             Some(from) => last.as_bytes() < &from[..],
             None => last < block.first,
         };
-        let is_within = self.from.as_ref().is_none_or(|from| &from[..] <= block.first.as_bytes());
+        let is_within = self
+            .from
+            .as_ref()
+            .is_none_or(|from| &from[..] <= block.first.as_bytes());
         if !self.last.is_none_or(is_above) || !is_within {
             return Err(WriteError::Order);
         }
@@ -173,7 +176,10 @@ impl<R: Record> TableWriter<R> {
             Some(last) => separator(last.as_bytes(), block.first.as_bytes()),
             None => Vec::new(),
         });
-        if let Some(shard) = self.open.take_if(|shard| ends_before(shard.bytes, &separator, &self.options, block)) {
+        if let Some(shard) = self
+            .open
+            .take_if(|shard| ends_before(shard.bytes, &separator, &self.options, block))
+        {
             self.close(shard)?;
         }
         let shard = match &mut self.open {
@@ -185,9 +191,16 @@ impl<R: Record> TableWriter<R> {
         };
         let (length, hash) = (block.bytes.len() as u64, ContentHash::of(&block.bytes));
         let kept = block.origin.as_ref().and_then(|origin| {
-            let n = self.options.kept.iter().position(|kept| kept.file == origin.file)?;
+            let n = self
+                .options
+                .kept
+                .iter()
+                .position(|kept| kept.file == origin.file)?;
             // Pages list the blocks of a file in ascending order. A hostile base may have another order.
-            let live = self.live.get_mut(n).filter(|live| live.end <= origin.start)?;
+            let live = self
+                .live
+                .get_mut(n)
+                .filter(|live| live.end <= origin.start)?;
             Some((live, hash_in(&origin.file)?, origin.start))
         });
         let (file, start) = match kept {
@@ -204,8 +217,16 @@ impl<R: Record> TableWriter<R> {
                 (None, start)
             }
         };
-        let placed = PlacedBlock { separator, file, start, length, hash };
-        shard.closed.extend(shard.pages.push(block.first.as_bytes(), 1, placed));
+        let placed = PlacedBlock {
+            separator,
+            file,
+            start,
+            length,
+            hash,
+        };
+        shard
+            .closed
+            .extend(shard.pages.push(block.first.as_bytes(), 1, placed));
         self.last = Some(block.last);
         self.blocks += 1;
         self.positions += block.positions;
@@ -222,15 +243,26 @@ impl<R: Record> TableWriter<R> {
         let (mut pages, mut page_bytes, mut lists) = (Vec::new(), Vec::new(), Vec::new());
         for blocks in core::mem::take(&mut shard.closed) {
             let start = shard.bytes + lists.len() as u64;
-            let (bytes, list) = page::encode(start, &blocks, LEVEL).map_err(WriteError::Compress)?;
-            let separator = blocks.into_iter().next().map_or_else(Vec::new, |first| first.separator);
-            pages.push(WrittenPage { separator, bytes: bytes.len() as u64, hash: ContentHash::of(&bytes) });
+            let (bytes, list) =
+                page::encode(start, &blocks, LEVEL).map_err(WriteError::Compress)?;
+            let separator = blocks
+                .into_iter()
+                .next()
+                .map_or_else(Vec::new, |first| first.separator);
+            pages.push(WrittenPage {
+                separator,
+                bytes: bytes.len() as u64,
+                hash: ContentHash::of(&bytes),
+            });
             lists.extend_from_slice(&list);
             page_bytes.extend_from_slice(&bytes);
         }
         shard.write(&lists)?;
         shard.write(&page_bytes)?;
-        let file = shard.file.into_inner().map_err(|error| io(&shard.path)(error.into_error()))?;
+        let file = shard
+            .file
+            .into_inner()
+            .map_err(|error| io(&shard.path)(error.into_error()))?;
         file.sync_all().map_err(io(&shard.path))?;
         let name = shard_name(&shard.hash.finalize());
         let path = self.scratch.join(&name);
@@ -248,7 +280,8 @@ impl<R: Record> TableWriter<R> {
 
     /// Returns the number of bytes written so far.
     pub fn bytes(&self) -> u64 {
-        self.shards.iter().map(|shard| shard.bytes).sum::<u64>() + self.open.as_ref().map_or(0, |shard| shard.bytes)
+        self.shards.iter().map(|shard| shard.bytes).sum::<u64>()
+            + self.open.as_ref().map_or(0, |shard| shard.bytes)
     }
 
     /// Returns the maximum number of bytes that all files, the manifest among them, will have if nothing more is
@@ -258,7 +291,10 @@ impl<R: Record> TableWriter<R> {
         // 100 bytes; the rest is for its open page and the head of the manifest.
         const SHARD: u64 = 512;
         const HEAD: u64 = 4096;
-        self.bytes() + (8 + ContentHash::BYTES as u64) * self.blocks + SHARD * (self.shards.len() as u64 + 1) + HEAD
+        self.bytes()
+            + (8 + ContentHash::BYTES as u64) * self.blocks
+            + SHARD * (self.shards.len() as u64 + 1)
+            + HEAD
     }
 
     /// Ends the last shard. The shards remain in the scratch folder; see [`Part::join`].
@@ -270,7 +306,12 @@ impl<R: Record> TableWriter<R> {
         if let Some(shard) = self.open.take() {
             self.close(shard)?;
         }
-        let kept = self.options.kept.into_iter().zip(self.live).filter(|(_, live)| live.bytes > 0);
+        let kept = self
+            .options
+            .kept
+            .into_iter()
+            .zip(self.live)
+            .filter(|(_, live)| live.bytes > 0);
         let kept = kept.map(|(KeptShard { file, bytes }, live)| WrittenShard {
             file,
             bytes,
@@ -280,7 +321,11 @@ impl<R: Record> TableWriter<R> {
             inline_pages: Vec::new(),
         });
         let shards = kept.chain(self.shards).collect();
-        Ok(Part { positions: self.positions, totals: self.totals, shards })
+        Ok(Part {
+            positions: self.positions,
+            totals: self.totals,
+            shards,
+        })
     }
 
     /// Gives the table up: removes its shards from the scratch folder.
@@ -289,7 +334,10 @@ impl<R: Record> TableWriter<R> {
     ///
     /// A file that cannot be removed.
     pub fn discard(self) -> Result<(), WriteError> {
-        let closed = self.shards.iter().map(|shard| self.scratch.join(&shard.file));
+        let closed = self
+            .shards
+            .iter()
+            .map(|shard| self.scratch.join(&shard.file));
         for path in self.open.map(|shard| shard.path).into_iter().chain(closed) {
             fs::remove_file(&path).map_err(io(&path))?;
         }
@@ -316,7 +364,13 @@ impl<R: Record> TableWriter<R> {
         let (dir, scratch_dir) = (self.dir.clone(), self.scratch.clone());
         let manifest = Part::join::<R>([self.finish_part()?], &options)?;
         let bytes = manifest.to_bytes::<R>().map_err(WriteError::Json)?;
-        Ok(CompleteTable { dir, scratch_dir, manifest, bytes, kind: core::marker::PhantomData })
+        Ok(CompleteTable {
+            dir,
+            scratch_dir,
+            manifest,
+            bytes,
+            kind: core::marker::PhantomData,
+        })
     }
 }
 
@@ -339,7 +393,10 @@ impl<R: Record> CompleteTable<R> {
 
     /// Returns the shards in the scratch folder. All other shards are those of the table before.
     fn written(&self) -> impl Iterator<Item = &Shard> {
-        self.manifest.shards().iter().filter(|shard| shard.live.is_none())
+        self.manifest
+            .shards()
+            .iter()
+            .filter(|shard| shard.live.is_none())
     }
 
     /// Removes the shards from the scratch folder.
@@ -368,12 +425,20 @@ impl<R: Record> CompleteTable<R> {
             check_free(&self.dir.join(&shard.file), before.as_ref())?;
         }
         let written: Vec<String> = self.written().map(|shard| shard.file.clone()).collect();
-        let CompleteTable { dir, scratch_dir, manifest, bytes, .. } = self;
+        let CompleteTable {
+            dir,
+            scratch_dir,
+            manifest,
+            bytes,
+            ..
+        } = self;
 
         // If the process dies from here on, the manifests in the scratch folder name the files that it leaves behind.
         let scratch = scratch_dir.join(Manifest::FILE);
         let mut file = File::create(&scratch).map_err(io(&scratch))?;
-        file.write_all(&bytes).and_then(|()| file.sync_all()).map_err(io(&scratch))?;
+        file.write_all(&bytes)
+            .and_then(|()| file.sync_all())
+            .map_err(io(&scratch))?;
         let path = dir.join(Manifest::FILE);
         if before.is_some() {
             let copy = scratch_dir.join(PREVIOUS);
@@ -410,7 +475,10 @@ pub const PREVIOUS: &str = "previous.json";
 /// Returns an error if the file of that name is not the manifest of such a table, and must not be overwritten.
 pub fn manifest_in<R: Record>(dir: &Path) -> Result<Option<Manifest>, WriteError> {
     let path = dir.join(Manifest::FILE);
-    let in_the_way = |reason| WriteError::InTheWay { path: path.clone(), reason };
+    let in_the_way = |reason| WriteError::InTheWay {
+        path: path.clone(),
+        reason,
+    };
     match fs::symlink_metadata(&path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(io(&path)(error)),
@@ -418,27 +486,42 @@ pub fn manifest_in<R: Record>(dir: &Path) -> Result<Option<Manifest>, WriteError
         Ok(_) => {
             let mut bytes = Vec::new();
             let file = File::open(&path).map_err(io(&path))?;
-            file.take(Manifest::MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(io(&path))?;
-            Manifest::parse::<R>(&bytes).map(Some).map_err(|error| in_the_way(ForeignFile::Manifest(error)))
+            file.take(Manifest::MAX_BYTES as u64 + 1)
+                .read_to_end(&mut bytes)
+                .map_err(io(&path))?;
+            Manifest::parse::<R>(&bytes)
+                .map(Some)
+                .map_err(|error| in_the_way(ForeignFile::Manifest(error)))
         }
     }
 }
 
 /// Checks that a shard may be moved to `path`: that nothing is there, or a shard of the table before, or the same file.
 fn check_free(path: &Path, before: Option<&Manifest>) -> Result<(), WriteError> {
-    let in_the_way = |reason| WriteError::InTheWay { path: path.to_owned(), reason };
+    let in_the_way = |reason| WriteError::InTheWay {
+        path: path.to_owned(),
+        reason,
+    };
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         Err(error) => Err(io(path)(error)),
         Ok(metadata) if !metadata.is_file() => Err(in_the_way(ForeignFile::NotPlain)),
         Ok(_) => {
-            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            let is_ours = before.is_some_and(|before| before.shards().iter().any(|shard| shard.file == name));
+            let name = path
+                .file_name()
+                .and_then(|name| name.to_str())
+                .unwrap_or_default();
+            let is_ours =
+                before.is_some_and(|before| before.shards().iter().any(|shard| shard.file == name));
             if is_ours {
                 return Ok(());
             }
             let expected = hash_of(path).map_err(io(path))?;
-            if expected == name { Ok(()) } else { Err(in_the_way(ForeignFile::Content { expected })) }
+            if expected == name {
+                Ok(())
+            } else {
+                Err(in_the_way(ForeignFile::Content { expected }))
+            }
         }
     }
 }
@@ -446,7 +529,9 @@ fn check_free(path: &Path, before: Option<&Manifest>) -> Result<(), WriteError> 
 /// Removes the shards that a writer which died had moved into a folder: those that its manifest `left` names and `kept`
 /// does not. A file by such a name with other content is left alone. Files that cannot be removed are ignored.
 pub fn remove_abandoned(dir: &Path, left: &Manifest, kept: Option<&Manifest>) {
-    remove(dir, left, kept, |path, name| hash_of(path).is_ok_and(|found| found == name));
+    remove(dir, left, kept, |path, name| {
+        hash_of(path).is_ok_and(|found| found == name)
+    });
 }
 
 /// Removes the shards of the table before, `old`, that `kept` does not have from its folder.
@@ -454,9 +539,22 @@ fn remove_superseded(dir: &Path, old: &Manifest, kept: Option<&Manifest>) {
     remove(dir, old, kept, |_, _| true);
 }
 
-fn remove(dir: &Path, old: &Manifest, kept: Option<&Manifest>, is_ours: impl Fn(&Path, &str) -> bool) {
-    let kept: BTreeSet<&str> = kept.iter().flat_map(|kept| kept.shards()).map(|shard| shard.file.as_str()).collect();
-    for shard in old.shards().iter().filter(|shard| !kept.contains(shard.file.as_str())) {
+fn remove(
+    dir: &Path,
+    old: &Manifest,
+    kept: Option<&Manifest>,
+    is_ours: impl Fn(&Path, &str) -> bool,
+) {
+    let kept: BTreeSet<&str> = kept
+        .iter()
+        .flat_map(|kept| kept.shards())
+        .map(|shard| shard.file.as_str())
+        .collect();
+    for shard in old
+        .shards()
+        .iter()
+        .filter(|shard| !kept.contains(shard.file.as_str()))
+    {
         let path = dir.join(&shard.file);
         let is_file = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file());
         if is_file && is_ours(&path, &shard.file) {
@@ -482,12 +580,18 @@ fn hash_of(path: &Path) -> std::io::Result<String> {
 
 /// Returns a function that adds the path of a file or folder to an error.
 fn io(path: &Path) -> impl Fn(std::io::Error) -> WriteError + '_ {
-    move |error| WriteError::Io { path: path.to_owned(), error }
+    move |error| WriteError::Io {
+        path: path.to_owned(),
+        error,
+    }
 }
 
 impl OpenShard {
     fn create(path: PathBuf, page_blocks: usize) -> Result<OpenShard, WriteError> {
-        let file = File::create(&path).map_err(|error| WriteError::Io { path: path.clone(), error })?;
+        let file = File::create(&path).map_err(|error| WriteError::Io {
+            path: path.clone(),
+            error,
+        })?;
         Ok(OpenShard {
             path,
             file: BufWriter::with_capacity(1 << 18, file),
@@ -502,7 +606,10 @@ impl OpenShard {
     fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
         self.hash.update(bytes);
         self.bytes += bytes.len() as u64;
-        self.file.write_all(bytes).map_err(|error| WriteError::Io { path: self.path.clone(), error })
+        self.file.write_all(bytes).map_err(|error| WriteError::Io {
+            path: self.path.clone(),
+            error,
+        })
     }
 }
 
@@ -514,7 +621,12 @@ pub fn separator(last: &[u8], first: &[u8]) -> Vec<u8> {
 
 /// Returns whether a shard ends before `block`. From half the shard size on, the hash of the separator decides; from
 /// one and a half of the shard size on, every shard ends.
-fn ends_before(bytes: u64, separator: &[u8], options: &WriterOptions, block: &EncodedBlock) -> bool {
+fn ends_before(
+    bytes: u64,
+    separator: &[u8],
+    options: &WriterOptions,
+    block: &EncodedBlock,
+) -> bool {
     let half = options.shard_bytes / 2;
     if bytes >= 3 * half {
         return true;
@@ -526,5 +638,9 @@ fn ends_before(bytes: u64, separator: &[u8], options: &WriterOptions, block: &En
 
 /// Makes renames in a folder durable.
 fn sync_folder(dir: &Path) -> std::io::Result<()> {
-    if cfg!(unix) { File::open(dir)?.sync_all() } else { Ok(()) }
+    if cfg!(unix) {
+        File::open(dir)?.sync_all()
+    } else {
+        Ok(())
+    }
 }

@@ -36,7 +36,10 @@ pub(super) async fn ended(
 }
 
 /// Waits for the first of two events of a target that has no others to come.
-pub(super) fn first_event(target: &EventTarget, events: [&'static str; 2]) -> LocalBoxFuture<'static, &'static str> {
+pub(super) fn first_event(
+    target: &EventTarget,
+    events: [&'static str; 2],
+) -> LocalBoxFuture<'static, &'static str> {
     let (send, receive) = oneshot::channel();
     let send = Rc::new(Cell::new(Some(send)));
     let listeners = events.map(|event| {

@@ -98,7 +98,10 @@ impl Drop for Reading<'_> {
 
 impl fmt::Debug for IndexedDb {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("IndexedDb").field("name", &self.0.name).field("folder", &self.0.folder).finish_non_exhaustive()
+        f.debug_struct("IndexedDb")
+            .field("name", &self.0.name)
+            .field("folder", &self.0.folder)
+            .finish_non_exhaustive()
     }
 }
 
@@ -130,7 +133,9 @@ impl IndexedDb {
     pub fn clear(&self) {
         // Queued changes are obsolete, and may fill the queue.
         self.0.queue.borrow_mut().clear();
-        self.later(Change::Clear { folder: self.0.folder.clone() });
+        self.later(Change::Clear {
+            folder: self.0.folder.clone(),
+        });
     }
 
     /// Waits until all that was to be written is.
@@ -152,7 +157,10 @@ impl IndexedDb {
 
     async fn connect(&self) -> Option<Rc<Open>> {
         let connection = self.0.connection.borrow().clone();
-        connection.get_or_init(self.try_connect().map(Result::ok)).await.clone()
+        connection
+            .get_or_init(self.try_connect().map(Result::ok))
+            .await
+            .clone()
     }
 
     async fn try_connect(&self) -> Result<Rc<Open>, JsValue> {
@@ -176,14 +184,19 @@ impl IndexedDb {
                 }
             })
         });
-        Ok(Rc::new(Open { database, _lost: lost }))
+        Ok(Rc::new(Open {
+            database,
+            _lost: lost,
+        }))
     }
 
     async fn read(&self, keys: &[String]) -> Kept {
         let mut found = Vec::new();
         // A connection that was lost is noticed when it is used.
         for _ in 0..2 {
-            let Some(open) = self.connect().await else { break };
+            let Some(open) = self.connect().await else {
+                break;
+            };
             match read(&open.database, keys).await {
                 Ok(values) => {
                     found = values;
@@ -212,7 +225,9 @@ impl IndexedDb {
         loop {
             pause(PAUSE).await;
             while self.0.reads.get() == 0 {
-                let Some(change) = self.0.queue.borrow_mut().pop_front() else { break };
+                let Some(change) = self.0.queue.borrow_mut().pop_front() else {
+                    break;
+                };
                 let cache = self.clone();
                 let changing = async move {
                     if cache.change(change).await.is_err() {
@@ -220,7 +235,9 @@ impl IndexedDb {
                     }
                     Kept::new()
                 };
-                if let Either::Right((_, changing)) = select(changing.boxed_local(), pause(WRITE_TIMEOUT)).await {
+                if let Either::Right((_, changing)) =
+                    select(changing.boxed_local(), pause(WRITE_TIMEOUT)).await
+                {
                     self.0.queue.borrow_mut().clear();
                     self.stuck(changing, |state| &state.is_write_stuck);
                 }
@@ -244,14 +261,24 @@ impl IndexedDb {
     }
 
     async fn change(&self, change: Change) -> Result<(), JsValue> {
-        if matches!(&change, Change::Put { bytes, .. } if f64::from(bytes.length()) > self.0.capacity.get()) {
+        if matches!(&change, Change::Put { bytes, .. } if f64::from(bytes.length()) > self.0.capacity.get())
+        {
             return Ok(());
         }
-        let Some(open) = self.connect().await else { return Ok(()) };
-        let names: Array = ["bytes", "entries", "total"].map(JsValue::from).iter().collect();
-        let transaction =
-            open.database.transaction_with_str_sequence_and_mode(&names, IdbTransactionMode::Readwrite)?;
-        let ended = ended(transaction.clone(), first_event(&transaction, ["complete", "abort"]));
+        let Some(open) = self.connect().await else {
+            return Ok(());
+        };
+        let names: Array = ["bytes", "entries", "total"]
+            .map(JsValue::from)
+            .iter()
+            .collect();
+        let transaction = open
+            .database
+            .transaction_with_str_sequence_and_mode(&names, IdbTransactionMode::Readwrite)?;
+        let ended = ended(
+            transaction.clone(),
+            first_event(&transaction, ["complete", "abort"]),
+        );
         let stores = Stores {
             bytes: transaction.object_store("bytes")?,
             entries: transaction.object_store("entries")?,
@@ -281,7 +308,11 @@ impl Cache for IndexedDb {
         let reading = async move { cache.read(&asked).await }.boxed_local();
         match select(reading, pause(TIMEOUT)).await {
             Either::Left((found, _)) => {
-                for (key, _) in keys.into_iter().zip(&found).filter(|(_, found)| found.is_some()) {
+                for (key, _) in keys
+                    .into_iter()
+                    .zip(&found)
+                    .filter(|(_, found)| found.is_some())
+                {
                     self.later(Change::Touch(key));
                 }
                 found
@@ -298,7 +329,11 @@ impl Cache for IndexedDb {
             Keep::Recent => Date::now(),
             Keep::Longest => f64::INFINITY,
         };
-        self.later(Change::Put { key: key(&self.0.folder, name), bytes: Uint8Array::from(bytes), used });
+        self.later(Change::Put {
+            key: key(&self.0.folder, name),
+            bytes: Uint8Array::from(bytes),
+            used,
+        });
     }
 
     fn remove(&self, name: &str) {

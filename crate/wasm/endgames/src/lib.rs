@@ -12,10 +12,12 @@ use shelfish::shakmaty::san::SanPlus;
 use shelfish::shakmaty::{CastlingMode, Chess};
 use shelfish::source::Source as _;
 use shelfish::web::{Early, IndexedDb};
-use shelfish_endgames::{EndgameError, INDEX_FILE, IndexError, Probe, ProbedMove, Uncovered, parse_fen, read_index};
+use shelfish_endgames::{
+    EndgameError, INDEX_FILE, IndexError, Probe, ProbedMove, Uncovered, parse_fen, read_index,
+};
 use shelfish_wasm_reader::{
-    DatabaseSource, Open, Pending, Running, Values, at_opening, call, check, closed, into_js, invalid_fen, observer,
-    promise, source_error, unless_aborted,
+    DatabaseSource, Open, Pending, Running, Values, at_opening, call, check, closed, into_js,
+    invalid_fen, observer, promise, source_error, unless_aborted,
 };
 use shelfish_wasm_shared::{WasmError, to_js};
 use wasm_bindgen::JsValue;
@@ -46,12 +48,21 @@ pub fn open(
     controller: Option<AbortController>,
 ) -> Promise {
     let values = Values(&options);
-    let early = response.zip(controller).map(|(response, controller)| Early { response, controller });
+    let early = response
+        .zip(controller)
+        .map(|(response, controller)| Early {
+            response,
+            controller,
+        });
     let opening = values.open().map(|open| {
         let at = url.clone();
         let connecting = async move {
             let reader = Rc::new(connect(&at, source, open, early).await?);
-            Ok(Endgames(RefCell::new(Some(State { reader, running: Running::default() }))).into())
+            Ok(Endgames(RefCell::new(Some(State {
+                reader,
+                running: Running::default(),
+            })))
+            .into())
         };
         unless_aborted(values.signal(), connecting.boxed_local())
     });
@@ -65,12 +76,28 @@ pub fn open(
     promise(opening.boxed_local())
 }
 
-async fn connect(url: &str, source: JsValue, open: Open, early: Option<Early>) -> Result<Reader, WasmError> {
-    let Open { request, cache, on_request, memory, concurrency, .. } = open;
+async fn connect(
+    url: &str,
+    source: JsValue,
+    open: Open,
+    early: Option<Early>,
+) -> Result<Reader, WasmError> {
+    let Open {
+        request,
+        cache,
+        on_request,
+        memory,
+        concurrency,
+        ..
+    } = open;
     let files = DatabaseSource::new(url, INDEX_FILE, source, request, early);
-    let index = read_index(&files).await.map_err(|error| endgame_error(&error))?;
+    let index = read_index(&files)
+        .await
+        .map_err(|error| endgame_error(&error))?;
     let cache = cache.map(|(name, bytes)| IndexedDb::open(&name, bytes, &files.locate("")));
-    let reader = Reader::new(files, index, cache).with_memory(memory).with_concurrency(concurrency);
+    let reader = Reader::new(files, index, cache)
+        .with_memory(memory)
+        .with_concurrency(concurrency);
     Ok(reader.with_observer(on_request.map(observer)))
 }
 
@@ -81,14 +108,20 @@ fn endgame_error(error: &EndgameError) -> WasmError {
         EndgameError::Uncovered(Uncovered::Castling) => "castling",
         EndgameError::Uncovered(Uncovered::TooManyPieces { .. }) => "pieces",
         EndgameError::Uncovered(_) => "table",
-        EndgameError::Index { error: IndexError::Magic, .. } => "manifest",
+        EndgameError::Index {
+            error: IndexError::Magic,
+            ..
+        } => "manifest",
         _ => "corrupt",
     };
     let url = match error {
         EndgameError::Index { at, .. } | EndgameError::Damaged { at, .. } => Some(at.clone()),
         _ => None,
     };
-    WasmError { url, ..WasmError::new(code, error.to_string()) }
+    WasmError {
+        url,
+        ..WasmError::new(code, error.to_string())
+    }
 }
 
 /// A result for the side to move.
@@ -138,7 +171,11 @@ fn encode(chess: &Chess, probe: &Probe, castling: CastlingMode) -> JsValue {
         outcome: probe.verdict.outcome.name(),
         dtz: probe.verdict.dtz,
         is_rounded: probe.verdict.is_rounded,
-        moves: probe.moves.iter().map(|probed| encode_move(&mut chess.clone(), probed, castling)).collect(),
+        moves: probe
+            .moves
+            .iter()
+            .map(|probed| encode_move(&mut chess.clone(), probed, castling))
+            .collect(),
         from: "endgames",
     })
 }
@@ -184,8 +221,14 @@ impl Endgames {
         call(self.start(options, |reader| {
             let work = async move {
                 let mut chess = parsed.map_err(invalid_fen)?;
-                let line = reader.line(&chess).await.map_err(|error| endgame_error(&error))?;
-                let moves: Vec<Move> = line.iter().map(|probed| encode_move(&mut chess, probed, castling)).collect();
+                let line = reader
+                    .line(&chess)
+                    .await
+                    .map_err(|error| endgame_error(&error))?;
+                let moves: Vec<Move> = line
+                    .iter()
+                    .map(|probed| encode_move(&mut chess, probed, castling))
+                    .collect();
                 Ok(to_js(&moves))
             };
             work.boxed_local()
@@ -230,7 +273,10 @@ impl Endgames {
 
     fn reader(&self) -> Result<Rc<Reader>, WasmError> {
         let state = self.0.borrow();
-        state.as_ref().map(|state| state.reader.clone()).ok_or_else(closed)
+        state
+            .as_ref()
+            .map(|state| state.reader.clone())
+            .ok_or_else(closed)
     }
 
     fn start(

@@ -19,12 +19,22 @@ impl Cache {
     /// Reads entries.
     pub async fn get(&self, names: Vec<String>) -> Vec<JsValue> {
         let found = self.0.get(names).await.into_iter();
-        found.map(|bytes| bytes.map_or(JsValue::UNDEFINED, |bytes| js_sys::Uint8Array::from(&*bytes).into())).collect()
+        found
+            .map(|bytes| {
+                bytes.map_or(JsValue::UNDEFINED, |bytes| {
+                    js_sys::Uint8Array::from(&*bytes).into()
+                })
+            })
+            .collect()
     }
 
     /// Writes an entry.
     pub fn put(&self, name: &str, bytes: &[u8], longest: bool) {
-        self.0.put(name, bytes, if longest { Keep::Longest } else { Keep::Recent });
+        self.0.put(
+            name,
+            bytes,
+            if longest { Keep::Longest } else { Keep::Recent },
+        );
     }
 
     /// Removes an entry.

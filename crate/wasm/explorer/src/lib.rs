@@ -2,5 +2,10 @@
 //! the code.
 #![cfg(target_arch = "wasm32")]
 
-shelfish_wasm_reader::export!(Database, open_database, "openDatabase", shelfish_wasm_reader::Evaluations);
+shelfish_wasm_reader::export!(
+    Database,
+    open_database,
+    "openDatabase",
+    shelfish_wasm_reader::Evaluations
+);
 shelfish_wasm_reader::export!(Book, open_book, "openBook", shelfish_wasm_reader::Moves);

@@ -26,12 +26,16 @@ pub fn manifest(manifest: &table::Manifest, fields: Vec<(&'static str, JsValue)>
         page_bytes: f64,
         positions: f64,
     }
-    let shards = manifest.shards().iter().enumerate().map(|(n, shard)| Shard {
-        file: &shard.file,
-        bytes: shard.bytes as f64,
-        page_bytes: manifest.pages_of(n).map(|page| page.len()).sum::<usize>() as f64,
-        positions: shard.positions as f64,
-    });
+    let shards = manifest
+        .shards()
+        .iter()
+        .enumerate()
+        .map(|(n, shard)| Shard {
+            file: &shard.file,
+            bytes: shard.bytes as f64,
+            page_bytes: manifest.pages_of(n).map(|page| page.len()).sum::<usize>() as f64,
+            positions: shard.positions as f64,
+        });
     let info = Object::new();
     for (name, value) in &manifest.info {
         let _ = Reflect::set(&info, &name.into(), &value.into());
@@ -103,7 +107,11 @@ fn fetched(fetched: &Fetched<'_>) -> JsValue {
         bytes: if fetched.is_good { end - start } else { 0.0 },
         parts: fetched.parts,
         milliseconds: fetched.elapsed.as_secs_f64() * 1e3,
-        from: if fetched.origin == Origin::Cache { "indexedDB" } else { "network" },
+        from: if fetched.origin == Origin::Cache {
+            "indexedDB"
+        } else {
+            "network"
+        },
         ok: fetched.is_good,
     })
 }

@@ -48,7 +48,10 @@ pub fn open<K: Kind>(
     wrap: fn(Database<K>) -> JsValue,
 ) -> Promise {
     let values = Values(&options);
-    let early = early.map(|(response, controller)| Early { response, controller });
+    let early = early.map(|(response, controller)| Early {
+        response,
+        controller,
+    });
     let parsed = values.open().map(|open| (open, values.signal()));
     let opening = async move {
         let opening = match parsed {
@@ -56,7 +59,9 @@ pub fn open<K: Kind>(
                 let url = url.clone();
                 let connecting = async move {
                     let state = connect::<K>(&url, source, open, early).await?;
-                    Ok(wrap(Database { state: RefCell::new(Some(state)) }))
+                    Ok(wrap(Database {
+                        state: RefCell::new(Some(state)),
+                    }))
                 };
                 unless_aborted(signal, connecting.boxed_local())
             }
@@ -66,14 +71,30 @@ pub fn open<K: Kind>(
                 ready(Err(error)).boxed_local()
             }
         };
-        opening.await.map_err(|error| into_js(at_opening(error, &url)))
+        opening
+            .await
+            .map_err(|error| into_js(at_opening(error, &url)))
     };
     promise(opening.boxed_local())
 }
 
-async fn connect<K: Kind>(url: &str, source: JsValue, open: Open, early: Option<Early>) -> Result<State<K>, WasmError> {
-    let Open { memory, concurrency, request, pin, cache, on_request } = open;
-    let options = Options::default().with_memory(memory).with_concurrency(concurrency);
+async fn connect<K: Kind>(
+    url: &str,
+    source: JsValue,
+    open: Open,
+    early: Option<Early>,
+) -> Result<State<K>, WasmError> {
+    let Open {
+        memory,
+        concurrency,
+        request,
+        pin,
+        cache,
+        on_request,
+    } = open;
+    let options = Options::default()
+        .with_memory(memory)
+        .with_concurrency(concurrency);
     let has_memory = memory > 0;
     let files = DatabaseSource::new(url, Manifest::FILE, source, request, early);
     let cache = cache.map(|(name, bytes)| IndexedDb::open(&name, bytes, &files.locate("")));
@@ -86,7 +107,11 @@ async fn connect<K: Kind>(url: &str, source: JsValue, open: Open, early: Option<
         .open()
         .await
         .map_err(open_error::<K>)?;
-    Ok(State { reader, has_memory, running: Running::default() })
+    Ok(State {
+        reader,
+        has_memory,
+        running: Running::default(),
+    })
 }
 
 impl<K: Kind> Database<K> {
@@ -118,7 +143,10 @@ impl<K: Kind> Database<K> {
     /// Returns the manifest.
     pub fn manifest(&self) -> Result<JsValue, JsValue> {
         let reader = self.reader()?;
-        Ok(answer::manifest(&reader.manifest(), K::manifest_fields(&reader.manifest())))
+        Ok(answer::manifest(
+            &reader.manifest(),
+            K::manifest_fields(&reader.manifest()),
+        ))
     }
 
     /// Returns totals since the database was opened.
@@ -150,7 +178,10 @@ impl<K: Kind> Database<K> {
         let reader = state.reader.clone();
         if reader.is_due(REVALIDATION_INTERVAL) {
             let reader = reader.clone();
-            continue_until(state.running.closing(), async move { drop(reader.revalidate().await) }.boxed_local());
+            continue_until(
+                state.running.closing(),
+                async move { drop(reader.revalidate().await) }.boxed_local(),
+            );
         }
         Ok(reader)
     }
@@ -163,7 +194,9 @@ impl<K: Kind> Database<K> {
         let mut named = Named::<K>::read(options, &reader)?;
         let position: Position = fen.parse().map_err(invalid_fen)?;
         if let Some(answer) = reader.peek(&position) {
-            return Ok(ready(K::encode(answer, &named.style, &K::question(&position))).boxed_local());
+            return Ok(
+                ready(K::encode(answer, &named.style, &K::question(&position))).boxed_local(),
+            );
         }
         let options = options.clone();
         let work = async move {
@@ -181,7 +214,12 @@ impl<K: Kind> Database<K> {
         self.guard(signal, work.boxed_local())
     }
 
-    fn try_lookup_many(&self, fens: &Array, options: &JsValue, has_answers: bool) -> Result<Work, WasmError> {
+    fn try_lookup_many(
+        &self,
+        fens: &Array,
+        options: &JsValue,
+        has_answers: bool,
+    ) -> Result<Work, WasmError> {
         let values = Values(options);
         let signal = values.signal();
         check(signal.as_ref())?;
@@ -207,7 +245,10 @@ impl<K: Kind> Database<K> {
                         return;
                     }
                     let (index, question) = &questions[n];
-                    answers.set(*index, K::encode(found, &named.style, question).unwrap_or_else(into_js));
+                    answers.set(
+                        *index,
+                        K::encode(found, &named.style, question).unwrap_or_else(into_js),
+                    );
                 };
                 reader.lookup_each(positions.clone(), &mut found).await;
                 if !has_answers || named.is_current(&reader) {
@@ -227,7 +268,12 @@ impl<K: Kind> Database<K> {
         let mut closing = state.running.closing();
         let (has_memory, reader) = (state.has_memory, state.reader.clone());
         let work = async move {
-            let answer = match select(unless_aborted(signal.clone(), (&mut work).boxed_local()), &mut closing).await {
+            let answer = match select(
+                unless_aborted(signal.clone(), (&mut work).boxed_local()),
+                &mut closing,
+            )
+            .await
+            {
                 Either::Left((answer, _)) => answer,
                 Either::Right(_) => return Err(closed()),
             };
@@ -250,7 +296,10 @@ struct Named<K: Kind> {
 impl<K: Kind> Named<K> {
     fn read(options: &JsValue, reader: &DatabaseReader<K>) -> Result<Named<K>, WasmError> {
         let manifest = reader.manifest();
-        Ok(Named { style: K::style(&Values(options), &manifest)?, manifest })
+        Ok(Named {
+            style: K::style(&Values(options), &manifest)?,
+            manifest,
+        })
     }
 
     /// Returns whether answers agree with the names. A new build that replaces the manifest during a lookup may have other

@@ -14,7 +14,10 @@ use crate::kind::Kind;
 
 /// Reports that the call was aborted, for a reason of the caller.
 pub fn aborted(reason: JsValue) -> WasmError {
-    WasmError { cause: reason, ..WasmError::new("aborted", "the lookup was aborted") }
+    WasmError {
+        cause: reason,
+        ..WasmError::new("aborted", "the lookup was aborted")
+    }
 }
 
 /// Reports that the database was closed.
@@ -39,7 +42,13 @@ pub fn into_js(error: WasmError) -> JsValue {
 
 /// Converts an error of the opening. A database of the other kind needs another function of the package.
 pub fn open_error<K: Kind>(error: ReadError) -> WasmError {
-    let is_other = matches!(&error, ReadError::Table { error: TableError::Kind { .. }, .. });
+    let is_other = matches!(
+        &error,
+        ReadError::Table {
+            error: TableError::Kind { .. },
+            ..
+        }
+    );
     let mut converted = read_error(error);
     if is_other {
         converted.message = [converted.url.as_deref().unwrap_or_default(), K::OTHER].concat();
@@ -50,9 +59,18 @@ pub fn open_error<K: Kind>(error: ReadError) -> WasmError {
 /// Adds advice about the URL to an error of the opening.
 pub fn at_opening(mut error: WasmError, url: &str) -> WasmError {
     // Splitting a text, or searching for a text in it, would add much code.
-    let mut name = url.bytes().rev().take_while(|byte| *byte != b'/').peekable();
-    if matches!(error.code, "manifest" | "status") && name.peek().is_some() && !name.any(|byte| byte == b'.') {
-        error.message.push_str("; if it is the URL of a folder, it must end with a slash");
+    let mut name = url
+        .bytes()
+        .rev()
+        .take_while(|byte| *byte != b'/')
+        .peekable();
+    if matches!(error.code, "manifest" | "status")
+        && name.peek().is_some()
+        && !name.any(|byte| byte == b'.')
+    {
+        error
+            .message
+            .push_str("; if it is the URL of a folder, it must end with a slash");
     }
     error
 }
@@ -79,17 +97,30 @@ pub fn source_error(error: &SourceError) -> WasmError {
     converted
 }
 
-fn add_source(converted: &mut WasmError, SourceError { at, kind, retry_after }: &SourceError) {
+fn add_source(
+    converted: &mut WasmError,
+    SourceError {
+        at,
+        kind,
+        retry_after,
+    }: &SourceError,
+) {
     converted.url = Some(at.clone());
     converted.retry_after = retry_after.map(|time| time.as_secs_f64());
-    converted.status = if let SourceErrorKind::Status(status) = kind { Some(*status) } else { None };
+    converted.status = if let SourceErrorKind::Status(status) = kind {
+        Some(*status)
+    } else {
+        None
+    };
 }
 
 fn source_code(kind: &SourceErrorKind) -> &'static str {
     match kind {
         SourceErrorKind::Io(ErrorKind::NotFound, _) => "missing",
         SourceErrorKind::Io(ErrorKind::UnexpectedEof, _) => "range",
-        SourceErrorKind::Network(_) | SourceErrorKind::Blocked(_) | SourceErrorKind::Io(..) => "network",
+        SourceErrorKind::Network(_) | SourceErrorKind::Blocked(_) | SourceErrorKind::Io(..) => {
+            "network"
+        }
         SourceErrorKind::Timeout(_) => "timeout",
         SourceErrorKind::Status(_) => "status",
         SourceErrorKind::Integrity { .. } => "integrity",
@@ -103,7 +134,10 @@ fn code(error: &ReadError) -> &'static str {
         ReadError::Table { error, .. } => match error {
             TableError::Version { .. } => "version",
             TableError::Manifest(_) | TableError::Kind { .. } => "manifest",
-            TableError::Chunk { kind: ChunkErrorKind::Hash { .. }, .. } => "integrity",
+            TableError::Chunk {
+                kind: ChunkErrorKind::Hash { .. },
+                ..
+            } => "integrity",
             _ => "corrupt",
         },
         ReadError::Stale(_) => "stale",

@@ -53,7 +53,10 @@ struct Pv {
     score: String,
     #[serde(with = "serde_wasm_bindgen::preserve")]
     uci: Array,
-    #[serde(with = "serde_wasm_bindgen::preserve", skip_serializing_if = "JsValue::is_undefined")]
+    #[serde(
+        with = "serde_wasm_bindgen::preserve",
+        skip_serializing_if = "JsValue::is_undefined"
+    )]
     san: JsValue,
 }
 
@@ -64,8 +67,7 @@ impl Kind for Evaluations {
     type Question = Option<bool>;
 
     const HAS_NAMES: bool = false;
-    const OTHER: &str =
-        ": this is a book of moves, not a database of evaluations; open it by openBook of shelfish/book";
+    const OTHER: &str = ": this is a book of moves, not a database of evaluations; open it by openBook of shelfish/book";
 
     fn style(values: &Values<'_>, _: &Manifest) -> Result<Style, WasmError> {
         Ok(Style {
@@ -96,31 +98,49 @@ impl Kind for Evaluations {
     }
 
     fn manifest_fields(manifest: &Manifest) -> Vec<(&'static str, JsValue)> {
-        ["evaluations", "pvs"].map(|name| (name, (manifest.total(name) as f64).into())).to_vec()
+        ["evaluations", "pvs"]
+            .map(|name| (name, (manifest.total(name) as f64).into()))
+            .to_vec()
     }
 }
 
 /// Converts a record. Returns `null` if the style excludes all evaluations.
 fn convert(eval: &eval::PositionEval, style: Style) -> JsValue {
-    let moves = if style.min_pvs > 1.0 { eval.position.chess().legal_moves().len() } else { 1 };
+    let moves = if style.min_pvs > 1.0 {
+        eval.position.chess().legal_moves().len()
+    } else {
+        1
+    };
     let min_pvs = style.min_pvs.min(moves as f64);
     let is_included = |evaluation: &&eval::Evaluation| {
         f64::from(evaluation.depth) >= style.min_depth
             && evaluation.knodes as f64 >= style.min_knodes
             && evaluation.pvs.len() as f64 >= min_pvs
     };
-    let evaluations = eval.evaluations.iter().filter(is_included).map(|evaluation| Evaluation {
-        depth: evaluation.depth,
-        knodes: evaluation.knodes as f64,
-        pvs: evaluation.pvs.iter().map(|pv| Pv::new(pv, &eval.position, style)).collect(),
-    });
+    let evaluations = eval
+        .evaluations
+        .iter()
+        .filter(is_included)
+        .map(|evaluation| Evaluation {
+            depth: evaluation.depth,
+            knodes: evaluation.knodes as f64,
+            pvs: evaluation
+                .pvs
+                .iter()
+                .map(|pv| Pv::new(pv, &eval.position, style))
+                .collect(),
+        });
     let evaluations: Vec<Evaluation> = evaluations.collect();
     if evaluations.is_empty() {
         return JsValue::NULL;
     }
-    let value = to_js(&Eval { fen: eval.position.to_string(), evaluations });
+    let value = to_js(&Eval {
+        fen: eval.position.to_string(),
+        evaluations,
+    });
     // The same object, not a copy.
-    let best = Reflect::get(&value, &"evaluations".into()).and_then(|list| Reflect::get_u32(&list, 0));
+    let best =
+        Reflect::get(&value, &"evaluations".into()).and_then(|list| Reflect::get_u32(&list, 0));
     if let Ok(best) = best {
         let _ = Reflect::set(&value, &"best".into(), &best);
     }
@@ -135,17 +155,32 @@ impl Pv {
         };
         let san = if style.san {
             let mut chess = position.chess().clone();
-            words(pv.line.iter().map(|&m| SanPlus::from_move_and_play_unchecked(&mut chess, m).to_string())).into()
+            words(
+                pv.line
+                    .iter()
+                    .map(|&m| SanPlus::from_move_and_play_unchecked(&mut chess, m).to_string()),
+            )
+            .into()
         } else {
             JsValue::UNDEFINED
         };
         let uci = words(pv.line.iter().map(|&m| uci(m, style.castling).to_string()));
-        Pv { cp, mate, score: pv.score.to_string(), uci, san }
+        Pv {
+            cp,
+            mate,
+            score: pv.score.to_string(),
+            uci,
+            san,
+        }
     }
 }
 
 /// Converts words without spaces to a list. A single string crosses the boundary faster than many strings.
 fn words(words: impl Iterator<Item = String>) -> Array {
     let text = words.collect::<Vec<_>>().join(" ");
-    if text.is_empty() { Array::new() } else { JsString::from(text).split(" ") }
+    if text.is_empty() {
+        Array::new()
+    } else {
+        JsString::from(text).split(" ")
+    }
 }

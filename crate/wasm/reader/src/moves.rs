@@ -39,20 +39,37 @@ impl Kind for Moves {
     type Question = String;
 
     const HAS_NAMES: bool = true;
-    const OTHER: &str = ": this is a database of evaluations, not a book; open it by openDatabase of shelfish";
+    const OTHER: &str =
+        ": this is a database of evaluations, not a book; open it by openDatabase of shelfish";
 
     fn style(values: &Values<'_>, manifest: &Manifest) -> Result<Style, WasmError> {
         let chosen = values.strings("buckets").map(|wanted| {
-            let names: Vec<String> = buckets(manifest).into_iter().map(|bucket| bucket.name).collect();
+            let names: Vec<String> = buckets(manifest)
+                .into_iter()
+                .map(|bucket| bucket.name)
+                .collect();
             let index = |name: &String| {
                 let found = names.iter().position(|other| other == name);
-                found.ok_or_else(|| WasmError::usage(["buckets: the book has no bucket “", name, "”"].concat()))
+                found.ok_or_else(|| {
+                    WasmError::usage(["buckets: the book has no bucket “", name, "”"].concat())
+                })
             };
-            wanted.iter().map(index).collect::<Result<Vec<usize>, WasmError>>()
+            wanted
+                .iter()
+                .map(index)
+                .collect::<Result<Vec<usize>, WasmError>>()
         });
-        let sources = manifest.info_of("source_names").unwrap_or_default().to_string();
+        let sources = manifest
+            .info_of("source_names")
+            .unwrap_or_default()
+            .to_string();
         let has_top_games = values.flag("topGames");
-        Ok(Style { castling: values.castling(), chosen: chosen.transpose()?, sources, has_top_games })
+        Ok(Style {
+            castling: values.castling(),
+            chosen: chosen.transpose()?,
+            sources,
+            has_top_games,
+        })
     }
 
     fn question(position: &Position) -> String {
@@ -60,9 +77,17 @@ impl Kind for Moves {
     }
 
     /// A position that no game reached has no games.
-    fn encode(answer: Result<Option<Played>, ReadError>, style: &Style, fen: &String) -> Result<JsValue, WasmError> {
+    fn encode(
+        answer: Result<Option<Played>, ReadError>,
+        style: &Style,
+        fen: &String,
+    ) -> Result<JsValue, WasmError> {
         let played = answer.map_err(read_error)?;
-        let mut games = Games { ended: Some(Box::default()), moves: Some(Vec::new()), ..Games::default() };
+        let mut games = Games {
+            ended: Some(Box::default()),
+            moves: Some(Vec::new()),
+            ..Games::default()
+        };
         if let Some(mut played) = played {
             // The option does not affect the results by bucket.
             let buckets = played.buckets();
@@ -70,13 +95,31 @@ impl Kind for Moves {
                 played = played.of_buckets(|n| chosen.contains(&n));
             }
             let results = played.results().unwrap_or_default();
-            let ratings = Details { buckets: played.buckets(), games: Vec::new() };
+            let ratings = Details {
+                buckets: played.buckets(),
+                games: Vec::new(),
+            };
             games = Games {
                 average_rating: ratings.ratings().average(),
-                ended: Some(Box::new(Games::of(played.ended, &played.ended_details, style))),
+                ended: Some(Box::new(Games::of(
+                    played.ended,
+                    &played.ended_details,
+                    style,
+                ))),
                 moves: Some(moves(&played, results.games() as f64, style)),
-                top_games: if style.has_top_games { top_games(&played, style) } else { Vec::new() },
-                ..Games::of(results, &Details { buckets, games: Vec::new() }, style)
+                top_games: if style.has_top_games {
+                    top_games(&played, style)
+                } else {
+                    Vec::new()
+                },
+                ..Games::of(
+                    results,
+                    &Details {
+                        buckets,
+                        games: Vec::new(),
+                    },
+                    style,
+                )
             };
         }
         games.fen = Some(fen.clone());
@@ -84,7 +127,10 @@ impl Kind for Moves {
     }
 
     fn manifest_fields(manifest: &Manifest) -> Vec<(&'static str, JsValue)> {
-        vec![("moves", (manifest.total("moves") as f64).into()), ("buckets", to_js(&buckets(manifest)))]
+        vec![
+            ("moves", (manifest.total("moves") as f64).into()),
+            ("buckets", to_js(&buckets(manifest))),
+        ]
     }
 }
 
@@ -102,7 +148,9 @@ struct NamedBucket {
 
 /// Returns the buckets of a book, in order.
 fn buckets(manifest: &Manifest) -> Vec<NamedBucket> {
-    let Some(buckets) = bucketing(manifest) else { return Vec::new() };
+    let Some(buckets) = bucketing(manifest) else {
+        return Vec::new();
+    };
     let end = |end: Option<u64>| end.map(|end| end as f64);
     let ends = |(least, most)| [end(least), end(most)];
     let named = |n| NamedBucket {
@@ -169,11 +217,26 @@ struct Game {
 }
 
 impl Games {
-    fn of(Results { white, draws, black }: Results, details: &Details, style: &Style) -> Games {
+    fn of(
+        Results {
+            white,
+            draws,
+            black,
+        }: Results,
+        details: &Details,
+        style: &Style,
+    ) -> Games {
         // A single bucket equals the total.
-        let buckets = if details.buckets.len() < 2 { &[][..] } else { &details.buckets };
+        let buckets = if details.buckets.len() < 2 {
+            &[][..]
+        } else {
+            &details.buckets
+        };
         let bucket = |bucket: &Bucket| {
-            let details = Details { buckets: vec![*bucket], games: Vec::new() };
+            let details = Details {
+                buckets: vec![*bucket],
+                games: Vec::new(),
+            };
             Games::of(bucket.results, &details, style)
         };
         Games {
@@ -182,7 +245,11 @@ impl Games {
             black: black as f64,
             average_rating: details.ratings().average(),
             buckets: buckets.iter().map(bucket).collect(),
-            games: details.games.iter().map(|game| Game::of(*game, style)).collect(),
+            games: details
+                .games
+                .iter()
+                .map(|game| Game::of(*game, style))
+                .collect(),
             ..Games::default()
         }
     }
@@ -191,19 +258,44 @@ impl Games {
 impl Game {
     fn of(game: GameRef, style: &Style) -> Game {
         let rating = game.rating().map(|rating| rating as f64);
-        let common = Game { uci: None, id: None, url: None, source: None, number: None, winner: game.winner(), rating };
+        let common = Game {
+            uci: None,
+            id: None,
+            url: None,
+            source: None,
+            number: None,
+            winner: game.winner(),
+            rating,
+        };
         match game.id() {
-            id @ GameId::Lichess(_) => Game { id: Some(id.to_string()), url: id.url(), ..common },
+            id @ GameId::Lichess(_) => Game {
+                id: Some(id.to_string()),
+                url: id.url(),
+                ..common
+            },
             GameId::Listed { source, game } => {
-                let name = style.sources.lines().nth(source.into()).unwrap_or_default().to_string();
-                Game { source: Some(name), number: Some(f64::from(game) + 1.0), ..common }
+                let name = style
+                    .sources
+                    .lines()
+                    .nth(source.into())
+                    .unwrap_or_default()
+                    .to_string();
+                Game {
+                    source: Some(name),
+                    number: Some(f64::from(game) + 1.0),
+                    ..common
+                }
             }
         }
     }
 }
 
 fn moves(played: &Played, all: f64, style: &Style) -> Vec<Games> {
-    let encode = |PlayedMove { m, results, details }: &PlayedMove| {
+    let encode = |PlayedMove {
+                      m,
+                      results,
+                      details,
+                  }: &PlayedMove| {
         let mut chess = played.position.chess().clone();
         let score = results.score(chess.turn());
         let san = SanPlus::from_move_and_play_unchecked(&mut chess, *m).to_string();
@@ -220,6 +312,10 @@ fn moves(played: &Played, all: f64, style: &Style) -> Vec<Games> {
 }
 
 fn top_games(played: &Played, style: &Style) -> Vec<Game> {
-    let game = |(m, game)| Game { uci: Some(uci(m, style.castling).to_string()), url: None, ..Game::of(game, style) };
+    let game = |(m, game)| Game {
+        uci: Some(uci(m, style.castling).to_string()),
+        url: None,
+        ..Game::of(game, style)
+    };
     played.top_games().into_iter().map(game).collect()
 }

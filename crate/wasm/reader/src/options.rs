@@ -20,12 +20,16 @@ impl Values<'_> {
         if !self.0.is_object() {
             return None;
         }
-        Reflect::get(self.0, &name.into()).ok().filter(|value| !value.is_undefined() && !value.is_null())
+        Reflect::get(self.0, &name.into())
+            .ok()
+            .filter(|value| !value.is_undefined() && !value.is_null())
     }
 
     /// Returns a number.
     pub fn number(&self, name: &str, otherwise: f64) -> f64 {
-        self.get(name).and_then(|value| value.as_f64()).unwrap_or(otherwise)
+        self.get(name)
+            .and_then(|value| value.as_f64())
+            .unwrap_or(otherwise)
     }
 
     /// Returns a list of strings.
@@ -46,8 +50,14 @@ impl Values<'_> {
 
     /// Returns the notation of castling.
     pub fn castling(&self) -> CastlingMode {
-        let is_chess960 = self.get("castling").is_some_and(|value| value == "chess960");
-        if is_chess960 { CastlingMode::Chess960 } else { CastlingMode::Standard }
+        let is_chess960 = self
+            .get("castling")
+            .is_some_and(|value| value == "chess960");
+        if is_chess960 {
+            CastlingMode::Chess960
+        } else {
+            CastlingMode::Standard
+        }
     }
 
     /// Returns the options of `open`.
@@ -68,7 +78,10 @@ impl Values<'_> {
                 let value = value.unwrap_or_default();
                 let values = Values(&value);
                 let name = values.get("name").and_then(|name| name.as_string());
-                Some((name.unwrap_or_else(|| "shelfish".to_string()), values.number("bytes", (64 << 20) as f64) as u64))
+                Some((
+                    name.unwrap_or_else(|| "shelfish".to_string()),
+                    values.number("bytes", (64 << 20) as f64) as u64,
+                ))
             }
         };
         let headers = self.get("headers").map(|value| {

@@ -35,33 +35,55 @@ impl Custom {
             let get = |name: &str| Reflect::get(&error, &name.into()).unwrap_or_default();
             match (get("status").as_f64(), get("code").as_string().as_deref()) {
                 (Some(status), _) => SourceErrorKind::Status(status as u16),
-                (_, Some("missing" | "ENOENT")) => SourceErrorKind::Io(ErrorKind::NotFound, reason(&error)),
+                (_, Some("missing" | "ENOENT")) => {
+                    SourceErrorKind::Io(ErrorKind::NotFound, reason(&error))
+                }
                 (_, Some("range")) => SourceErrorKind::Io(ErrorKind::UnexpectedEof, reason(&error)),
                 _ => SourceErrorKind::Network(reason(&error)),
             }
         };
-        let function: Function =
-            Reflect::get(&self.object, &method.into()).and_then(JsCast::dyn_into).map_err(failed)?;
-        let promise = function.apply(&self.object, &arguments.iter().collect()).map_err(failed)?;
-        let bytes = JsFuture::from(Promise::resolve(&promise)).await.map_err(failed)?;
+        let function: Function = Reflect::get(&self.object, &method.into())
+            .and_then(JsCast::dyn_into)
+            .map_err(failed)?;
+        let promise = function
+            .apply(&self.object, &arguments.iter().collect())
+            .map_err(failed)?;
+        let bytes = JsFuture::from(Promise::resolve(&promise))
+            .await
+            .map_err(failed)?;
         let bytes = bytes.dyn_into::<Uint8Array>();
         bytes
             .map(|bytes| bytes.to_vec())
             .map_err(|_| SourceErrorKind::Network(format!("{method} returned no Uint8Array")))
     }
 
-    async fn get(&self, file: &str, method: &str, numbers: &[f64], most: u64) -> Result<Vec<u8>, SourceError> {
+    async fn get(
+        &self,
+        file: &str,
+        method: &str,
+        numbers: &[f64],
+        most: u64,
+    ) -> Result<Vec<u8>, SourceError> {
         let at = format!("{}{file}", self.url);
-        let arguments: Vec<JsValue> =
-            [file.into()].into_iter().chain(numbers.iter().map(|&number| number.into())).collect();
+        let arguments: Vec<JsValue> = [file.into()]
+            .into_iter()
+            .chain(numbers.iter().map(|&number| number.into()))
+            .collect();
         let attempt = async || {
             let bytes = self.call(method, &arguments).await;
             let bytes = bytes.and_then(|bytes| {
-                if bytes.len() as u64 > most { Err(SourceErrorKind::Long { expected: most }) } else { Ok(bytes) }
+                if bytes.len() as u64 > most {
+                    Err(SourceErrorKind::Long { expected: most })
+                } else {
+                    Ok(bytes)
+                }
             });
             bytes.map_err(AttemptError::from)
         };
-        send(&at, &self.retry, &Cell::new(0), &mut || attempt().boxed_local()).await
+        send(&at, &self.retry, &Cell::new(0), &mut || {
+            attempt().boxed_local()
+        })
+        .await
     }
 }
 
@@ -75,11 +97,21 @@ impl DatabaseSource {
         request: Request,
         early: Option<Early>,
     ) -> DatabaseSource {
-        let Request { retry, fetch, headers } = request;
+        let Request {
+            retry,
+            fetch,
+            headers,
+        } = request;
         if source.is_object() {
-            return DatabaseSource::Custom(Custom { url: url.to_string(), object: source, retry });
+            return DatabaseSource::Custom(Custom {
+                url: url.to_string(),
+                object: source,
+                retry,
+            });
         }
-        let mut source = Fetch::new(url).with_manifest_file(manifest_file).with_retry(retry);
+        let mut source = Fetch::new(url)
+            .with_manifest_file(manifest_file)
+            .with_retry(retry);
         if let Some(headers) = headers {
             source = source.with_headers(&headers);
         }
@@ -102,8 +134,17 @@ impl Source for DatabaseSource {
                 let numbers = [range.start as f64, range.end as f64];
                 let bytes = custom.get(file, "range", &numbers, expected).await?;
                 let found = bytes.len() as u64;
-                let short = || SourceError::new(self.locate(file), SourceErrorKind::Short { expected, found });
-                if found < expected { Err(short()) } else { Ok(bytes) }
+                let short = || {
+                    SourceError::new(
+                        self.locate(file),
+                        SourceErrorKind::Short { expected, found },
+                    )
+                };
+                if found < expected {
+                    Err(short())
+                } else {
+                    Ok(bytes)
+                }
             }
         }
     }

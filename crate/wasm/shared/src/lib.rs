@@ -37,8 +37,17 @@ pub struct WasmError {
 impl WasmError {
     /// Returns an error with a code and a message.
     pub fn new(code: &'static str, message: impl Into<String>) -> WasmError {
-        let (url, status, outcome, retry_after, cause) = (None, None, None, None, JsValue::UNDEFINED);
-        WasmError { code, message: message.into(), url, status, outcome, retry_after, cause }
+        let (url, status, outcome, retry_after, cause) =
+            (None, None, None, None, JsValue::UNDEFINED);
+        WasmError {
+            code,
+            message: message.into(),
+            url,
+            status,
+            outcome,
+            retry_after,
+            cause,
+        }
     }
 
     /// Reports a wrong argument.
@@ -48,9 +57,21 @@ impl WasmError {
 
     /// Reports that the game is over, so that there is nothing to evaluate.
     pub fn over(is_checkmate: bool) -> WasmError {
-        let outcome = if is_checkmate { "checkmate" } else { "stalemate" };
-        let message = ["the game is over by ", outcome, ", so there is nothing to evaluate"].concat();
-        WasmError { outcome: Some(outcome), ..WasmError::new("over", message) }
+        let outcome = if is_checkmate {
+            "checkmate"
+        } else {
+            "stalemate"
+        };
+        let message = [
+            "the game is over by ",
+            outcome,
+            ", so there is nothing to evaluate",
+        ]
+        .concat();
+        WasmError {
+            outcome: Some(outcome),
+            ..WasmError::new("over", message)
+        }
     }
 }
 
@@ -62,5 +83,7 @@ impl From<WasmError> for JsValue {
 
 /// Converts a value to plain JavaScript. The types of the modules cannot fail.
 pub fn to_js(value: &impl Serialize) -> JsValue {
-    value.serialize(&Serializer::json_compatible()).unwrap_or_default()
+    value
+        .serialize(&Serializer::json_compatible())
+        .unwrap_or_default()
 }

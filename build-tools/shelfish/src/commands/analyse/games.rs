@@ -31,7 +31,10 @@ impl<R: Read> Iterator for Games<R> {
     fn next(&mut self) -> Option<io::Result<Entry>> {
         let entry = |GameText { number, line, text }| {
             let game = match text.len() > MAX_BYTES {
-                true => Err(PgnError { line, kind: PgnErrorKind::TooLong }),
+                true => Err(PgnError {
+                    line,
+                    kind: PgnErrorKind::TooLong,
+                }),
                 false => read(&decoded(&text), line),
             };
             Entry { number, line, game }
@@ -49,7 +52,10 @@ mod tests {
 
     fn games(text: &[u8]) -> io::Result<Vec<Summary>> {
         let summary = |entry: Entry| {
-            let game = entry.game.map(|game| game.game.moves().len()).map_err(|error| error.to_string());
+            let game = entry
+                .game
+                .map(|game| game.game.moves().len())
+                .map_err(|error| error.to_string());
             (entry.number, entry.line, game)
         };
         Games::new(text).map(|entry| entry.map(summary)).collect()
@@ -59,7 +65,10 @@ mod tests {
     fn games_have_their_numbers_and_lines() -> io::Result<()> {
         let pgn = b"\n[White \"A\"]\n\n1. e4 e5 *\n\n[White \"B\"]\n\n1. e4 Ke4 *\n\n1. d4 *\n[White \"C\"]\n*";
         let error = Err("line 8: Ke4 is not a legal move after 1 moves".to_owned());
-        assert_eq!(games(pgn)?, [(1, 2, Ok(2)), (2, 6, error), (3, 10, Ok(1)), (4, 11, Ok(0))]);
+        assert_eq!(
+            games(pgn)?,
+            [(1, 2, Ok(2)), (2, 6, error), (3, 10, Ok(1)), (4, 11, Ok(0))]
+        );
         assert_eq!(games(b"")?, []);
         assert_eq!(games(b"\n \n")?, []);
         Ok(())
@@ -71,14 +80,23 @@ mod tests {
         pgn.extend_from_slice(&b"long ".repeat(2 << 20));
         pgn.extend_from_slice(b"}\n*\n\n[Event \"B\"]\n\n1. e4 *\n");
         let found = games(&pgn)?;
-        assert_eq!(found[0], (1, 1, Err("line 1: the game is longer than 4 MiB".to_owned())));
+        assert_eq!(
+            found[0],
+            (
+                1,
+                1,
+                Err("line 1: the game is longer than 4 MiB".to_owned())
+            )
+        );
         assert_eq!(found[1], (2, 6, Ok(1)));
         Ok(())
     }
 
     #[test]
     fn names_in_latin_1_are_read() -> io::Result<()> {
-        let entry = Games::new(&b"[White \"H\xfcbner\"]\n\n1. e4 *"[..]).next().expect("a game")?;
+        let entry = Games::new(&b"[White \"H\xfcbner\"]\n\n1. e4 *"[..])
+            .next()
+            .expect("a game")?;
         assert_eq!(entry.game.expect("it is read").tag("White"), Some("Hübner"));
         Ok(())
     }

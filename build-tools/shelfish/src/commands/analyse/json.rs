@@ -47,7 +47,12 @@ struct Evaluation {
 
 impl Evaluation {
     fn new(known: &KnownEval) -> Evaluation {
-        let line = known.line.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+        let line = known
+            .line
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(" ");
         Evaluation {
             score: ScoreMember(known.score),
             depth: known.depth,
@@ -60,20 +65,41 @@ impl Evaluation {
 
 /// Writes the report of a game.
 pub fn write(out: &mut impl Write, analysed: &Analysed, report: &Report) -> io::Result<()> {
-    let Analysed { number, line, game, known } = analysed;
-    let played = game.game.moves().iter().map(|m| m.to_uci(CastlingMode::Chess960).to_string());
+    let Analysed {
+        number,
+        line,
+        game,
+        known,
+    } = analysed;
+    let played = game
+        .game
+        .moves()
+        .iter()
+        .map(|m| m.to_uci(CastlingMode::Chess960).to_string());
     let game = Game {
         game: *number,
         line: *line,
-        tags: game.tags.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect(),
-        moves: report.moves.iter().zip(played).map(|(report, uci)| Move { report, uci }).collect(),
+        tags: game
+            .tags
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+            .collect(),
+        moves: report
+            .moves
+            .iter()
+            .zip(played)
+            .map(|(report, uci)| Move { report, uci })
+            .collect(),
         phases: report.phases,
         white: report.white,
         black: report.black,
         positions: report.positions,
         known: report.known,
         settled: report.settled,
-        evaluations: known.iter().map(|known| known.as_ref().map(Evaluation::new)).collect(),
+        evaluations: known
+            .iter()
+            .map(|known| known.as_ref().map(Evaluation::new))
+            .collect(),
     };
     writeln!(out, "{}", json(&game)?)
 }

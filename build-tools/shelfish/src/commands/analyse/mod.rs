@@ -130,17 +130,29 @@ struct Totals {
 
 /// Analyses games and prints the reports.
 pub fn run(args: Args) -> Outcome {
-    if !args.has_database() && args.endgames.is_none() && !args.search.is_on() && !args.use_pgn_evals {
+    if !args.has_database()
+        && args.endgames.is_none()
+        && !args.search.is_on()
+        && !args.use_pgn_evals
+    {
         let why = "expected a database (-d), an engine (--engine or --uci), --endgames, or --use-pgn-evals\n";
-        clap::Command::new("shelfish analyse").error(ErrorKind::MissingRequiredArgument, why).exit();
+        clap::Command::new("shelfish analyse")
+            .error(ErrorKind::MissingRequiredArgument, why)
+            .exit();
     }
     // Downloads of games have their own runtime, so only the lookups run in this one.
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     let totals = write(&runtime, &args);
     // An abandoned request may still resolve the name of a host, which must not block.
     runtime.shutdown_background();
     let totals = totals?;
-    Ok(if totals.refused + totals.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if totals.refused + totals.failed == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 /// Writes the reports to the file of `--out`, or to standard output.
@@ -163,26 +175,46 @@ fn write(runtime: &Runtime, args: &Args) -> Result<Totals, BoxError> {
     }
 }
 
-fn analyse(runtime: &Runtime, args: &Args, out: &mut impl Write, is_terminal: bool) -> Result<Totals, BoxError> {
+fn analyse(
+    runtime: &Runtime,
+    args: &Args,
+    out: &mut impl Write,
+    is_terminal: bool,
+) -> Result<Totals, BoxError> {
     let started = Instant::now();
     let reader = if args.has_database() {
         let database = args.database.source()?;
         let cache = args.cache.open(&database)?;
-        Some(runtime.block_on(database.reader(Options::default(), cache)).map_err(OpenError::from)?)
+        Some(
+            runtime
+                .block_on(database.reader(Options::default(), cache))
+                .map_err(OpenError::from)?,
+        )
     } else {
         None
     };
     let endgames = match &args.endgames {
         Some(tables) => {
-            let tables = endgames::Args { tables: tables.clone(), timeout: args.database.timeout };
+            let tables = endgames::Args {
+                tables: tables.clone(),
+                timeout: args.database.timeout,
+            };
             Some(runtime.block_on(EndgameTables::open(&tables, &args.cache))?)
         }
         None => None,
     };
     let mut engines = args.search.start(args.quiet)?;
     let (read, positions) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
-    let sources: Vec<Input> = args.games.iter().map(|path| Input::from(path.as_path())).collect();
-    let sizes = sources.iter().map(|source| std::fs::metadata(source.path()?).ok().map(|metadata| metadata.len()));
+    let sources: Vec<Input> = args
+        .games
+        .iter()
+        .map(|path| Input::from(path.as_path()))
+        .collect();
+    let sizes = sources.iter().map(|source| {
+        std::fs::metadata(source.path()?)
+            .ok()
+            .map(|metadata| metadata.len())
+    });
     let work = Work {
         phase: "Analysing",
         done: read.clone(),
@@ -195,10 +227,16 @@ fn analyse(runtime: &Runtime, args: &Args, out: &mut impl Write, is_terminal: bo
     let mut totals = Totals::default();
     for source in &sources {
         let named = named(source);
-        let text = Dump::open(source, read.clone(), DumpOptions::default()).and_then(Dump::text).map_err(named)?;
+        let text = Dump::open(source, read.clone(), DumpOptions::default())
+            .and_then(Dump::text)
+            .map_err(named)?;
         let mut games = Games::new(text);
         loop {
-            let batch = games.by_ref().take(BATCH).collect::<io::Result<Vec<Entry>>>().map_err(named)?;
+            let batch = games
+                .by_ref()
+                .take(BATCH)
+                .collect::<io::Result<Vec<Entry>>>()
+                .map_err(named)?;
             if batch.is_empty() {
                 break;
             }
@@ -210,7 +248,15 @@ fn analyse(runtime: &Runtime, args: &Args, out: &mut impl Write, is_terminal: bo
                 Some(endgames) => runtime.block_on(endgame_results(endgames, &batch)),
                 None => Vec::new(),
             };
-            analyse_batch(args, Known { answers, exact }, engines.as_mut(), source, batch, &mut totals, out)?;
+            analyse_batch(
+                args,
+                Known { answers, exact },
+                engines.as_mut(),
+                source,
+                batch,
+                &mut totals,
+                out,
+            )?;
             positions.store(totals.positions, Relaxed);
             if is_terminal {
                 out.flush()?;
@@ -220,7 +266,10 @@ fn analyse(runtime: &Runtime, args: &Args, out: &mut impl Write, is_terminal: bo
     out.flush()?;
     drop(progress);
     if !args.quiet {
-        eprintln!("shelfish: {totals}, {:.1} s", started.elapsed().as_secs_f64());
+        eprintln!(
+            "shelfish: {totals}, {:.1} s",
+            started.elapsed().as_secs_f64()
+        );
     }
     Ok(totals)
 }
@@ -228,7 +277,10 @@ fn analyse(runtime: &Runtime, args: &Args, out: &mut impl Write, is_terminal: bo
 /// Returns the positions of all moves of some games.
 fn positions_of(batch: &[Entry]) -> Vec<Position> {
     let games = batch.iter().filter_map(|entry| entry.game.as_ref().ok());
-    games.flat_map(|game| game.game.positions()).map(|chess| Position::from_chess(&chess)).collect()
+    games
+        .flat_map(|game| game.game.positions())
+        .map(|chess| Position::from_chess(&chess))
+        .collect()
 }
 
 /// Results of endgame tables for the positions of a game.
@@ -271,8 +323,16 @@ fn endgame_eval(chess: &Chess, probe: &Probe) -> KnownEval {
         EndgameOutcome::Loss | EndgameOutcome::MaybeLoss => Some(chess.turn().other()),
         _ => None,
     };
-    let line = probe.moves.first().map(|best| best.m.to_uci(CastlingMode::Chess960)).into_iter().collect();
-    KnownEval { line, ..KnownEval::of_endgame(winner) }
+    let line = probe
+        .moves
+        .first()
+        .map(|best| best.m.to_uci(CastlingMode::Chess960))
+        .into_iter()
+        .collect();
+    KnownEval {
+        line,
+        ..KnownEval::of_endgame(winner)
+    }
 }
 
 /// Writes a report of each game.
@@ -292,7 +352,10 @@ fn analyse_batch(
             Ok(game) => game,
             Err(error) => {
                 totals.refused += 1;
-                eprintln!("shelfish: {source}, game {number}, {}", shown(&error.to_string()));
+                eprintln!(
+                    "shelfish: {source}, game {number}, {}",
+                    shown(&error.to_string())
+                );
                 if args.json {
                     json::refused(out, number, error.line, &error.kind.to_string())?;
                 }
@@ -311,9 +374,14 @@ fn analyse_batch(
         if let Some(error) = failed.first() {
             totals.failed += 1;
             let count = failed.len();
-            eprintln!("shelfish: {source}, game {number}: {count} positions could not be looked up: {}", shown(error));
+            eprintln!(
+                "shelfish: {source}, game {number}: {count} positions could not be looked up: {}",
+                shown(error)
+            );
         }
-        let options = engines.as_ref().map_or_else(ReviewOptions::default, |engines| engines.options());
+        let options = engines
+            .as_ref()
+            .map_or_else(ReviewOptions::default, |engines| engines.options());
         let mut review = Review::new(game.game.clone(), options);
         review.give(&known)?;
         match exact.next() {
@@ -321,7 +389,10 @@ fn analyse_batch(
             Some(Ok(exact)) => review.give(&exact)?,
             Some(Err(error)) => {
                 totals.failed += 1;
-                eprintln!("shelfish: {source}, game {number}: {}", shown(&error.to_string()));
+                eprintln!(
+                    "shelfish: {source}, game {number}: {}",
+                    shown(&error.to_string())
+                );
             }
         }
         if args.use_pgn_evals {
@@ -330,7 +401,12 @@ fn analyse_batch(
         if let Some(engines) = &mut engines {
             engines.settle(&mut review)?;
         }
-        let mut analysed = Analysed { number, line, game, known: review.evaluations() };
+        let mut analysed = Analysed {
+            number,
+            line,
+            game,
+            known: review.evaluations(),
+        };
         let report = if args.pgn {
             let report = annotate_review(&mut analysed.game, &review)?;
             writeln!(out, "{}", analysed.game)?;
@@ -354,20 +430,42 @@ fn analyse_batch(
 fn best(eval: &PositionEval) -> Option<KnownEval> {
     let evaluation = eval.best()?;
     let pv = evaluation.pvs.first()?;
-    let line = pv.line.iter().map(|m| m.to_uci(CastlingMode::Chess960)).collect();
+    let line = pv
+        .line
+        .iter()
+        .map(|m| m.to_uci(CastlingMode::Chess960))
+        .collect();
     let known = KnownEval::new(pv.score, Some(evaluation.depth));
     let second = evaluation.pvs.get(1).map(|pv| pv.score);
-    Some(KnownEval { knodes: Some(evaluation.knodes), line, second, ..known })
+    Some(KnownEval {
+        knodes: Some(evaluation.knodes),
+        line,
+        second,
+        ..known
+    })
 }
 
 impl std::fmt::Display for Totals {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Totals { games, refused, positions, known, failed } = self;
+        let Totals {
+            games,
+            refused,
+            positions,
+            known,
+            failed,
+        } = self;
         let share = 100.0 * *known as f64 / (*positions).max(1) as f64;
-        write!(f, "{games} games, {positions} positions, {known} of them known ({share:.1} %)")?;
+        write!(
+            f,
+            "{games} games, {positions} positions, {known} of them known ({share:.1} %)"
+        )?;
         if *refused > 0 {
             write!(f, ", {refused} games could not be read")?;
         }
-        if *failed > 0 { write!(f, ", {failed} games could not be looked up completely") } else { Ok(()) }
+        if *failed > 0 {
+            write!(f, ", {failed} games could not be looked up completely")
+        } else {
+            Ok(())
+        }
     }
 }

@@ -17,48 +17,106 @@ const LINE: usize = 6;
 
 /// Writes the report of a game.
 pub fn write(out: &mut impl Write, analysed: &Analysed, report: &Report) -> io::Result<()> {
-    let Analysed { number, game, known, .. } = analysed;
-    let tag = |name: &str| game.tag(name).filter(|value| !matches!(*value, "" | "?" | "????.??.??"));
+    let Analysed {
+        number,
+        game,
+        known,
+        ..
+    } = analysed;
+    let tag = |name: &str| {
+        game.tag(name)
+            .filter(|value| !matches!(*value, "" | "?" | "????.??.??"))
+    };
     let player = |name: &str| shown(tag(name).unwrap_or("?"));
-    let about: Vec<String> = ["Event", "Date"].into_iter().filter_map(tag).map(shown).collect();
+    let about: Vec<String> = ["Event", "Date"]
+        .into_iter()
+        .filter_map(tag)
+        .map(shown)
+        .collect();
     write!(out, "{number}. {} - {}", player("White"), player("Black"))?;
     write!(out, " {}", game.result.unwrap_or("*"))?;
-    writeln!(out, "{}{}", if about.is_empty() { "" } else { "  " }, about.join(", "))?;
+    writeln!(
+        out,
+        "{}{}",
+        if about.is_empty() { "" } else { "  " },
+        about.join(", ")
+    )?;
 
-    let Report { positions, known: count, phases, .. } = report;
-    write!(out, "   {} moves, {count} of {positions} positions known", report.moves.len().div_ceil(2))?;
+    let Report {
+        positions,
+        known: count,
+        phases,
+        ..
+    } = report;
+    write!(
+        out,
+        "   {} moves, {count} of {positions} positions known",
+        report.moves.len().div_ceil(2)
+    )?;
     let ply = game.first_ply();
-    for (name, begins) in [("middlegame", phases.middlegame), ("endgame", phases.endgame)] {
+    for (name, begins) in [
+        ("middlegame", phases.middlegame),
+        ("endgame", phases.endgame),
+    ] {
         if let Some(begins) = begins {
             write!(out, ", {name} from move {}", (ply + begins) / 2 + 1)?;
         }
     }
     writeln!(out)?;
-    writeln!(out, "          accuracy  centipawns lost   ?!    ?   ??  moves judged")?;
+    writeln!(
+        out,
+        "          accuracy  centipawns lost   ?!    ?   ??  moves judged"
+    )?;
     for (name, side) in [("White", &report.white), ("Black", &report.black)] {
         writeln!(out, "   {name}  {}", Side(side))?;
     }
     let provisional = report.white.provisional + report.black.provisional;
     if provisional > 0 {
-        let (is, plural) = if provisional == 1 { ("is", "") } else { ("are", "s") };
+        let (is, plural) = if provisional == 1 {
+            ("is", "")
+        } else {
+            ("are", "s")
+        };
         let remark = "evaluations there are not comparable";
-        writeln!(out, "   {provisional} judgment{plural} {is} provisional and not counted: {remark}")?;
+        writeln!(
+            out,
+            "   {provisional} judgment{plural} {is} provisional and not counted: {remark}"
+        )?;
     }
 
     for (name, side) in [("White", &report.white), ("Black", &report.black)] {
-        let PhaseAccuracy { opening, middlegame, endgame } = side.accuracy_by_phase;
-        let phases = [("opening", opening), ("middlegame", middlegame), ("endgame", endgame)];
-        let known = phases.iter().filter_map(|(phase, accuracy)| Some(format!("{phase} {:.1} %", (*accuracy)?)));
+        let PhaseAccuracy {
+            opening,
+            middlegame,
+            endgame,
+        } = side.accuracy_by_phase;
+        let phases = [
+            ("opening", opening),
+            ("middlegame", middlegame),
+            ("endgame", endgame),
+        ];
+        let known = phases
+            .iter()
+            .filter_map(|(phase, accuracy)| Some(format!("{phase} {:.1} %", (*accuracy)?)));
         let known = known.collect::<Vec<_>>().join(", ");
         if !known.is_empty() {
             writeln!(out, "   {name}, accuracy: {known}")?;
         }
     }
 
-    let places = game.game.positions().zip(known.windows(2)).zip(&report.moves).enumerate();
+    let places = game
+        .game
+        .positions()
+        .zip(known.windows(2))
+        .zip(&report.moves)
+        .enumerate();
     for (n, ((position, known), played)) in places {
         if let Some(judgment) = played.judgment {
-            writeln!(out, "   {}", mistake(ply + n, &position, known, played, judgment))?;
+            writeln!(
+                out,
+                "   {}",
+                mistake(ply + n, &position, known, played, judgment)
+            )?;
             if let Some(explanation) = &played.explanation {
                 writeln!(out, "{:18}{}", "", explanation.with_line(ply + n))?;
             }
@@ -83,7 +141,10 @@ fn mistake(
     // The starting position may lack an evaluation, and so may a final position that is a draw by the rules.
     let before = before.unwrap_or_else(|| Score::Cp(INITIAL).to_string());
     let scores = format!("{before} to {}", after.as_deref().unwrap_or("a draw"));
-    let better = known[0].as_ref().filter(|_| report.best.is_some()).map(|known| line(ply, position, known));
+    let better = known[0]
+        .as_ref()
+        .filter(|_| report.best.is_some())
+        .map(|known| line(ply, position, known));
     let better = better.map_or_else(String::new, |better| format!("; better {better}"));
     let provisional = if report.settled { "" } else { " (provisional)" };
     format!("{played:<14} {scores}{provisional}{better}")
@@ -118,8 +179,16 @@ struct Side<'a>(&'a SideReport);
 
 impl std::fmt::Display for Side<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let SideReport { moves, judged, inaccuracies, mistakes, blunders, average_centipawn_loss, accuracy, .. } =
-            self.0;
+        let SideReport {
+            moves,
+            judged,
+            inaccuracies,
+            mistakes,
+            blunders,
+            average_centipawn_loss,
+            accuracy,
+            ..
+        } = self.0;
         match accuracy {
             Some(accuracy) => write!(f, "{accuracy:7.1} %")?,
             None => write!(f, "{:>9}", "-")?,
@@ -128,6 +197,9 @@ impl std::fmt::Display for Side<'_> {
             Some(loss) => write!(f, "{loss:17.0}")?,
             None => write!(f, "{:>17}", "-")?,
         }
-        write!(f, "{inaccuracies:5}{mistakes:5}{blunders:5}  {judged} of {moves}")
+        write!(
+            f,
+            "{inaccuracies:5}{mistakes:5}{blunders:5}  {judged} of {moves}"
+        )
     }
 }

@@ -21,8 +21,14 @@ use crate::terminal::progress::{Progress, Work};
 const TABLE: usize = 16 << 20;
 
 /// Names of the passes.
-const PASSES: [&str; 6] =
-    ["Pass 1 of 4", "Pass 2 of 4", "Pass 3 of 4", "Pass 4 of 4", "Only moves, pass 1 of 2", "Only moves, pass 2 of 2"];
+const PASSES: [&str; 6] = [
+    "Pass 1 of 4",
+    "Pass 2 of 4",
+    "Pass 3 of 4",
+    "Pass 4 of 4",
+    "Only moves, pass 1 of 2",
+    "Only moves, pass 2 of 2",
+];
 
 /// Options of the engine.
 #[derive(clap::Args, Debug)]
@@ -60,7 +66,10 @@ impl std::error::Error for SearchError {}
 
 /// An engine that searches one position at a time.
 enum Searcher {
-    Own { table: Table, histories: Box<Histories> },
+    Own {
+        table: Table,
+        histories: Box<Histories>,
+    },
     Uci(Engine),
 }
 
@@ -82,18 +91,32 @@ impl Args {
         if !self.is_on() {
             return Ok(None);
         }
-        let threads = self.threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZero::get);
+        let threads = self
+            .threads
+            .or_else(|| thread::available_parallelism().ok())
+            .map_or(1, NonZero::get);
         let start = || -> Result<Searcher, BoxError> {
             let Some(setup) = &self.uci else {
-                return Ok(Searcher::Own { table: Table::new(TABLE), histories: Box::default() });
+                return Ok(Searcher::Own {
+                    table: Table::new(TABLE),
+                    histories: Box::default(),
+                });
             };
             let mut setup = setup.clone();
             // Lines then have one notation of castling in all games.
-            setup.options.push(("UCI_Chess960".to_owned(), "true".to_owned()));
-            Ok(Searcher::Uci(Engine::start(&setup).map_err(|error| format!("--uci: {error}"))?))
+            setup
+                .options
+                .push(("UCI_Chess960".to_owned(), "true".to_owned()));
+            Ok(Searcher::Uci(
+                Engine::start(&setup).map_err(|error| format!("--uci: {error}"))?,
+            ))
         };
         let searchers = (0..threads).map(|_| start()).collect::<Result<_, _>>()?;
-        Ok(Some(Engines { searchers, nodes: self.nodes, quiet }))
+        Ok(Some(Engines {
+            searchers,
+            nodes: self.nodes,
+            quiet,
+        }))
     }
 }
 
@@ -112,19 +135,27 @@ impl Engines {
             if sequences.is_empty() {
                 return Ok(());
             }
-            let total = sequences.iter().map(|sequence| sequence.positions.len() as u64).sum();
+            let total = sequences
+                .iter()
+                .map(|sequence| sequence.positions.len() as u64)
+                .sum();
             let done = Arc::new(AtomicU64::new(0));
-            let phase = PASSES.get(review.passes() - 1).copied().unwrap_or("Searching");
+            let phase = PASSES
+                .get(review.passes() - 1)
+                .copied()
+                .unwrap_or("Searching");
             let progress = Progress::start(Work::positions(phase, &done, Some(total)), self.quiet);
             let positions = review.positions().to_vec();
             let (sender, answers) = mpsc::channel();
             let next = AtomicUsize::new(0);
             thread::scope(|scope| {
                 for searcher in &mut self.searchers {
-                    let (sender, next, sequences, positions) = (sender.clone(), &next, &sequences, &positions);
+                    let (sender, next, sequences, positions) =
+                        (sender.clone(), &next, &sequences, &positions);
                     scope.spawn(move || {
                         while let Some(sequence) = sequences.get(next.fetch_add(1, Relaxed)) {
-                            let is_received = searcher.run(sequence, positions, |answer| sender.send(answer).is_ok());
+                            let is_received = searcher
+                                .run(sequence, positions, |answer| sender.send(answer).is_ok());
                             if !is_received {
                                 break;
                             }
@@ -148,9 +179,17 @@ type Answer = Result<(usize, KnownEval), SearchError>;
 
 impl Searcher {
     /// Searches the positions of a sequence in order, until `send` returns `false`. Returns whether all results were sent.
-    fn run(&mut self, sequence: &Sequence, positions: &[Position], send: impl Fn(Answer) -> bool) -> bool {
+    fn run(
+        &mut self,
+        sequence: &Sequence,
+        positions: &[Position],
+        send: impl Fn(Answer) -> bool,
+    ) -> bool {
         let (nodes, lines) = (sequence.nodes, sequence.lines);
-        let failed = |index: usize, source| SearchError { fen: positions[index].to_string(), source };
+        let failed = |index: usize, source| SearchError {
+            fen: positions[index].to_string(),
+            source,
+        };
         match self {
             Searcher::Own { table, histories } => {
                 table.clear();
@@ -167,8 +206,12 @@ impl Searcher {
         sequence.positions.iter().all(|&index| {
             let position = &positions[index];
             let found = match self {
-                Searcher::Own { table, histories } => Ok(own(position, (nodes, lines), table, histories)),
-                Searcher::Uci(engine) => uci(position, nodes, engine).map_err(|error| failed(index, error)),
+                Searcher::Own { table, histories } => {
+                    Ok(own(position, (nodes, lines), table, histories))
+                }
+                Searcher::Uci(engine) => {
+                    uci(position, nodes, engine).map_err(|error| failed(index, error))
+                }
             };
             match found {
                 Ok(Some(known)) => send(Ok((index, known))),
@@ -192,23 +235,52 @@ fn own(
     let game = Game::new(position.to_string().parse().ok()?);
     let mut limits = Limits::to_nodes(nodes);
     limits.lines = lines;
-    let mut lines = search(&game, table, histories, &limits, &mut Silent).into_iter().filter(|line| line.depth > 0);
-    let Line { depth, score, bound, nodes, moves, .. } = lines.next()?;
+    let mut lines = search(&game, table, histories, &limits, &mut Silent)
+        .into_iter()
+        .filter(|line| line.depth > 0);
+    let Line {
+        depth,
+        score,
+        bound,
+        nodes,
+        moves,
+        ..
+    } = lines.next()?;
     // An incomplete iteration has the previous depth.
     let depth = depth - usize::from(bound != Bound::Exact);
     let of_engine = |score| match score {
         UciScore::Cp(cp) => Score::Cp(cp),
         UciScore::Mate(moves) => Score::Mate(moves),
     };
-    let scores = (of_engine(score), lines.next().map(|line| of_engine(line.score)));
-    let line = moves.iter().map(|m| m.to_uci(CastlingMode::Chess960)).collect();
-    known(position, scores, (depth as u16, nodes), line, Origin::Engine)
+    let scores = (
+        of_engine(score),
+        lines.next().map(|line| of_engine(line.score)),
+    );
+    let line = moves
+        .iter()
+        .map(|m| m.to_uci(CastlingMode::Chess960))
+        .collect();
+    known(
+        position,
+        scores,
+        (depth as u16, nodes),
+        line,
+        Origin::Engine,
+    )
 }
 
 /// Searches a position with a UCI engine.
-fn uci(position: &Position, nodes: u64, engine: &mut Engine) -> Result<Option<KnownEval>, shelfish_uci::Error> {
+fn uci(
+    position: &Position,
+    nodes: u64,
+    engine: &mut Engine,
+) -> Result<Option<KnownEval>, shelfish_uci::Error> {
     let timeout = Duration::from_secs(60) + Duration::from_millis(nodes / 10);
-    let answer = engine.search(&format!("fen {position} 0 1"), &format!("nodes {nodes}"), timeout)?;
+    let answer = engine.search(
+        &format!("fen {position} 0 1"),
+        &format!("nodes {nodes}"),
+        timeout,
+    )?;
     let of_engine = |score| match score {
         shelfish_uci::UciScore::Cp(cp) => Score::Cp(cp),
         shelfish_uci::UciScore::Mate(moves) => Score::Mate(moves),
@@ -216,7 +288,15 @@ fn uci(position: &Position, nodes: u64, engine: &mut Engine) -> Result<Option<Kn
     let second = answer.second.map(of_engine);
     let line: Vec<UciMove> = answer.line.iter().map_while(|m| m.parse().ok()).collect();
     let size = (answer.depth as u16, answer.nodes);
-    Ok(answer.score.and_then(|score| known(position, (of_engine(score), second), size, line, Origin::Uci)))
+    Ok(answer.score.and_then(|score| {
+        known(
+            position,
+            (of_engine(score), second),
+            size,
+            line,
+            Origin::Uci,
+        )
+    }))
 }
 
 /// Returns an evaluation of the scores of the first and the second line for the side to move. `size` is the depth in plies and the number of nodes.
@@ -227,12 +307,25 @@ fn known(
     line: Vec<UciMove>,
     origin: Origin,
 ) -> Option<KnownEval> {
-    let sign = if position.chess().turn() == Color::White { 1 } else { -1 };
+    let sign = if position.chess().turn() == Color::White {
+        1
+    } else {
+        -1
+    };
     let of_white = |score| match score {
         Score::Cp(cp) => Score::Cp(sign * cp),
         Score::Mate(moves) => Score::Mate(sign * moves),
     };
-    let (score, second) = (of_white(score), second.filter(|score| score.is_in_range()).map(of_white));
+    let (score, second) = (
+        of_white(score),
+        second.filter(|score| score.is_in_range()).map(of_white),
+    );
     let knodes = Some((nodes + 500) / 1_000);
-    score.is_in_range().then(|| KnownEval { knodes, line, second, origin, ..KnownEval::new(score, Some(depth)) })
+    score.is_in_range().then(|| KnownEval {
+        knodes,
+        line,
+        second,
+        origin,
+        ..KnownEval::new(score, Some(depth))
+    })
 }

@@ -110,12 +110,21 @@ pub fn run(args: Args) -> Outcome {
     build.args(&args.sources).stdout(Stdio::piped());
 
     let started = Instant::now();
-    let (output, peak_disk_bytes) = with_peak_size(dir.path(), || build.spawn()?.wait_with_output())?;
+    let (output, peak_disk_bytes) =
+        with_peak_size(dir.path(), || build.spawn()?.wait_with_output())?;
     let seconds = started.elapsed().as_secs_f64();
     if !output.status.success() {
-        return Ok(output.status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, Into::into));
+        return Ok(output
+            .status
+            .code()
+            .and_then(|code| u8::try_from(code).ok())
+            .map_or(ExitCode::FAILURE, Into::into));
     }
-    let Summary { positions, evaluations, pvs } = serde_json::from_slice(&output.stdout)?;
+    let Summary {
+        positions,
+        evaluations,
+        pvs,
+    } = serde_json::from_slice(&output.stdout)?;
     let bytes = size(&database);
     args.style.print(&Build {
         positions,
@@ -123,7 +132,12 @@ pub fn run(args: Args) -> Outcome {
         pvs,
         seconds,
         rate: positions as f64 / seconds,
-        source_bytes: args.sources.iter().filter_map(|path| fs::metadata(path).ok()).map(|file| file.len()).sum(),
+        source_bytes: args
+            .sources
+            .iter()
+            .filter_map(|path| fs::metadata(path).ok())
+            .map(|file| file.len())
+            .sum(),
         bytes,
         bytes_a_position: bytes as f64 / positions.max(1) as f64,
         peak_disk_bytes,
@@ -169,7 +183,11 @@ fn usage() -> io::Result<Option<Usage>> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
     let seconds = |time: TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 * 1e-6;
     // The unit is KiB, except on Apple's systems.
-    let unit = if cfg!(target_vendor = "apple") { 1 } else { 1 << 10 };
+    let unit = if cfg!(target_vendor = "apple") {
+        1
+    } else {
+        1 << 10
+    };
     Ok(Some(Usage {
         processor_seconds: seconds(usage.user_time()) + seconds(usage.system_time()),
         peak_memory_bytes: u64::try_from(usage.max_rss()).unwrap_or_default() * unit,
@@ -193,16 +211,43 @@ impl Finding for Build {
         if let Some(pvs) = self.pvs {
             row("PV rows", count(pvs), Some(pvs as f64 / positions));
         }
-        row("seconds, microseconds", figure(self.seconds), Some(1e6 * self.seconds / positions));
+        row(
+            "seconds, microseconds",
+            figure(self.seconds),
+            Some(1e6 * self.seconds / positions),
+        );
         row("positions a second", figure(self.rate), None);
-        if let Some(Usage { processor_seconds, peak_memory_bytes }) = self.usage {
+        if let Some(Usage {
+            processor_seconds,
+            peak_memory_bytes,
+        }) = self.usage
+        {
             let each = Some(1e6 * processor_seconds / positions);
-            row("seconds, microseconds of processor time", figure(processor_seconds), each);
+            row(
+                "seconds, microseconds of processor time",
+                figure(processor_seconds),
+                each,
+            );
             row("bytes of memory at most", count(peak_memory_bytes), None);
         }
-        row("bytes of disk at most", count(self.peak_disk_bytes), Some(self.peak_disk_bytes as f64 / positions));
-        row("bytes of the sources", count(self.source_bytes), Some(self.source_bytes as f64 / positions));
-        row("bytes of the database", count(self.bytes), Some(self.bytes_a_position));
-        Report { notes: Vec::new(), tables: vec![table] }
+        row(
+            "bytes of disk at most",
+            count(self.peak_disk_bytes),
+            Some(self.peak_disk_bytes as f64 / positions),
+        );
+        row(
+            "bytes of the sources",
+            count(self.source_bytes),
+            Some(self.source_bytes as f64 / positions),
+        );
+        row(
+            "bytes of the database",
+            count(self.bytes),
+            Some(self.bytes_a_position),
+        );
+        Report {
+            notes: Vec::new(),
+            tables: vec![table],
+        }
     }
 }

@@ -59,7 +59,11 @@ impl std::fmt::Display for Games {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mean = self.positions as f64 / self.count.max(1) as f64;
         write!(f, "{} games of {mean:.1} positions on average", self.count)?;
-        if self.unusable > 0 { write!(f, " ({} skipped)", self.unusable) } else { Ok(()) }
+        if self.unusable > 0 {
+            write!(f, " ({} skipped)", self.unusable)
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -69,7 +73,9 @@ impl Args {
         let name = self.games.display();
         let named = named(&name);
         let text = Dump::text_of(&Input::from(self.games.as_path()));
-        let games = text.and_then(|text| self.sample.read(text)).map_err(named)?;
+        let games = text
+            .and_then(|text| self.sample.read(text))
+            .map_err(named)?;
         if games.count == 0 {
             let why = format!("no game can be replayed ({} games cannot)", games.unusable);
             return Err(named(io::Error::new(io::ErrorKind::InvalidData, why)));
@@ -82,7 +88,12 @@ impl Games {
     /// Wraps games that were already read.
     pub fn of(games: Vec<Vec<Position>>) -> Games {
         let positions = games.iter().map(Vec::len).sum();
-        Games { count: games.len(), positions, unusable: 0, games }
+        Games {
+            count: games.len(),
+            positions,
+            unusable: 0,
+            games,
+        }
     }
 }
 
@@ -117,7 +128,11 @@ fn positions(GameText { line, text, .. }: &GameText) -> Option<Vec<Position>> {
     if main_line.error.is_some() {
         return None;
     }
-    let positions: Vec<_> = main_line.game.positions().map(|chess| Position::from_chess(&chess)).collect();
+    let positions: Vec<_> = main_line
+        .game
+        .positions()
+        .map(|chess| Position::from_chess(&chess))
+        .collect();
     (positions.len() > 1).then_some(positions)
 }
 
@@ -161,7 +176,10 @@ mod tests {
         let fens: Vec<String> = games[0].iter().map(Position::to_string).collect();
         assert_eq!(fens.len(), 4);
         assert_eq!(fens[0], Position::from_chess(&Chess::default()).to_string());
-        assert_eq!(fens[3], "rnbqkbnr/pppp1ppp/8/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq -");
+        assert_eq!(
+            fens[3],
+            "rnbqkbnr/pppp1ppp/8/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq -"
+        );
     }
 
     #[test]

@@ -25,14 +25,19 @@ impl Link {
     /// Returns networks from good to poor: each round trip at each bandwidth.
     pub fn all() -> impl Iterator<Item = Link> {
         let round_trips = [20.0, 50.0, 150.0];
-        round_trips.into_iter().flat_map(|round_trip| [100.0, 20.0, 5.0].map(|mbit| Link { round_trip, mbit }))
+        round_trips
+            .into_iter()
+            .flat_map(|round_trip| [100.0, 20.0, 5.0].map(|mbit| Link { round_trip, mbit }))
     }
 
     /// Returns the duration of rounds in milliseconds, with at most `at_a_time` requests in flight.
     ///
     /// A round contains the number of bytes of each request.
     pub fn time(&self, rounds: &[Vec<u64>], at_a_time: usize) -> f64 {
-        rounds.iter().map(|round| self.round(round, at_a_time)).sum()
+        rounds
+            .iter()
+            .map(|round| self.round(round, at_a_time))
+            .sum()
     }
 
     fn round(&self, requests: &[u64], at_a_time: usize) -> f64 {
@@ -51,16 +56,24 @@ impl Link {
                 return now;
             }
             let arriving = flying.iter().filter(|(first, _)| *first <= now);
-            let (count, least) =
-                arriving.fold((0.0, f64::INFINITY), |(count, least), (_, left)| (count + 1.0, left.min(least)));
+            let (count, least) = arriving
+                .fold((0.0, f64::INFINITY), |(count, least), (_, left)| {
+                    (count + 1.0, left.min(least))
+                });
             let rate = bytes_a_millisecond / f64::max(count, 1.0);
-            let next_first = flying.iter().map(|(first, _)| *first).filter(|first| *first > now);
+            let next_first = flying
+                .iter()
+                .map(|(first, _)| *first)
+                .filter(|first| *first > now);
             let next_first = next_first.fold(f64::INFINITY, f64::min);
             let is_end = now + least / rate <= next_first;
             // When a request ends, every request has received its remaining bytes exactly. This avoids rests from
             // rounding.
-            let (next, got) =
-                if is_end { (now + least / rate, least) } else { (next_first, rate * (next_first - now)) };
+            let (next, got) = if is_end {
+                (now + least / rate, least)
+            } else {
+                (next_first, rate * (next_first - now))
+            };
             flying.retain_mut(|(first, left)| {
                 if *first <= now {
                     *left -= got;
@@ -84,12 +97,18 @@ mod tests {
     use super::*;
 
     /// Network that transfers 1,000 bytes per millisecond.
-    const LINK: Link = Link { round_trip: 50.0, mbit: 8.0 };
+    const LINK: Link = Link {
+        round_trip: 50.0,
+        mbit: 8.0,
+    };
 
     #[track_caller]
     fn takes(rounds: &[Vec<u64>], at_a_time: usize, milliseconds: f64) {
         let found = LINK.time(rounds, at_a_time);
-        assert!((found - milliseconds).abs() < 1e-6, "{found} ms, expected {milliseconds}");
+        assert!(
+            (found - milliseconds).abs() < 1e-6,
+            "{found} ms, expected {milliseconds}"
+        );
     }
 
     #[test]
@@ -125,13 +144,21 @@ mod tests {
     fn requests_of_all_sizes_end_and_no_byte_is_lost() {
         let mut random = fastrand::Rng::with_seed(1);
         for _ in 0..1_000 {
-            let round: Vec<u64> = (0..random.usize(1..60)).map(|_| random.u64(0..20_000)).collect();
+            let round: Vec<u64> = (0..random.usize(1..60))
+                .map(|_| random.u64(0..20_000))
+                .collect();
             for link in Link::all() {
                 let time = link.time(std::slice::from_ref(&round), 6);
                 let bytes = round.iter().sum::<u64>() as f64 / (link.mbit * 125.0);
                 let round_trips = round.len().div_ceil(6) as f64 * link.round_trip;
-                assert!(time >= bytes.max(link.round_trip) && time <= bytes + round.len() as f64 * link.round_trip);
-                assert!(round.len() > 6 || (time - bytes - round_trips).abs() < 1e-6, "{link}: {time} ms");
+                assert!(
+                    time >= bytes.max(link.round_trip)
+                        && time <= bytes + round.len() as f64 * link.round_trip
+                );
+                assert!(
+                    round.len() > 6 || (time - bytes - round_trips).abs() < 1e-6,
+                    "{link}: {time} ms"
+                );
             }
         }
     }

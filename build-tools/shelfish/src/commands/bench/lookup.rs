@@ -99,15 +99,27 @@ async fn measure(source: &DatabaseSource, args: &Args) -> Result<Lookup, BoxErro
     };
     positions.truncate(args.count as usize);
     if positions.is_empty() {
-        let file =
-            args.games.as_ref().or(args.fens.as_ref()).map_or("the database".into(), |file| file.display().to_string());
+        let file = args
+            .games
+            .as_ref()
+            .or(args.fens.as_ref())
+            .map_or("the database".into(), |file| file.display().to_string());
         return Err(format!("{file}: no position to look up").into());
     }
-    let [mut open, mut cold, mut warm, mut cold_baseline, mut warm_baseline] = [const { Vec::new() }; 5];
+    let [
+        mut open,
+        mut cold,
+        mut warm,
+        mut cold_baseline,
+        mut warm_baseline,
+    ] = [const { Vec::new() }; 5];
     let mut records: HashMap<Position, PositionEval> = HashMap::new();
     for position in &positions {
         let started = Instant::now();
-        let reader = source.clone().reader::<PositionEval, _>(Options::default(), NoCache).await?;
+        let reader = source
+            .clone()
+            .reader::<PositionEval, _>(Options::default(), NoCache)
+            .await?;
         open.push(microseconds(started));
         let started = Instant::now();
         let found = black_box(reader.lookup(position).await?);
@@ -129,10 +141,21 @@ async fn measure(source: &DatabaseSource, args: &Args) -> Result<Lookup, BoxErro
         }
         warm_baseline.push(microseconds(started) / f64::from(REPETITIONS));
     }
-    let hits = positions.iter().filter(|position| records.contains_key(position)).count();
+    let hits = positions
+        .iter()
+        .filter(|position| records.contains_key(position))
+        .count();
     let [open, cold, cold_baseline, warm, warm_baseline] =
         [open, cold, cold_baseline, warm, warm_baseline].map(Summary::of);
-    Ok(Lookup { positions: positions.len(), hits, open, cold, cold_baseline, warm, warm_baseline })
+    Ok(Lookup {
+        positions: positions.len(),
+        hits,
+        open,
+        cold,
+        cold_baseline,
+        warm,
+        warm_baseline,
+    })
 }
 
 fn microseconds(started: Instant) -> f64 {
@@ -141,7 +164,11 @@ fn microseconds(started: Instant) -> f64 {
 
 impl Args {
     fn games(&self, path: &Path) -> std::io::Result<Vec<Position>> {
-        let games = GamesArgs { games: path.to_owned(), sample: self.sample.clone() }.read()?;
+        let games = GamesArgs {
+            games: path.to_owned(),
+            sample: self.sample.clone(),
+        }
+        .read()?;
         Ok(games.games.into_iter().flatten().collect())
     }
 }
@@ -149,14 +176,23 @@ impl Args {
 /// Reads the positions of a file with one FEN per line.
 fn parse(path: &Path) -> Result<Vec<Position>, BoxError> {
     let text = fs::read_to_string(path).map_err(named(&path.display()))?;
-    let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
-    let positions =
-        lines.map(|(n, line)| line.trim().parse().map_err(|error| format!("{}, line {n}: {error}", path.display())));
+    let lines = (1..)
+        .zip(text.lines())
+        .filter(|(_, line)| !line.trim().is_empty());
+    let positions = lines.map(|(n, line)| {
+        line.trim()
+            .parse()
+            .map_err(|error| format!("{}, line {n}: {error}", path.display()))
+    });
     Ok(positions.collect::<Result<_, _>>()?)
 }
 
 /// Returns positions from evenly spaced blocks, and evenly spaced positions of each block.
-async fn sample(source: &DatabaseSource, manifest: &Manifest, count: usize) -> Result<Vec<Position>, BoxError> {
+async fn sample(
+    source: &DatabaseSource,
+    manifest: &Manifest,
+    count: usize,
+) -> Result<Vec<Position>, BoxError> {
     let mut blocks: Vec<Chunk> = Vec::new();
     for at in manifest.pages() {
         let bytes = source.range(&at.file, at.range.clone()).await?;
@@ -183,7 +219,9 @@ async fn block_of(
     position: &Position,
 ) -> Result<Option<Chunk>, BoxError> {
     let key = position.key();
-    let Some(at) = manifest.page_of(&key) else { return Ok(None) };
+    let Some(at) = manifest.page_of(&key) else {
+        return Ok(None);
+    };
     let bytes = source.range(&at.file, at.range.clone()).await?;
     Ok(Page::parse(&bytes, &at)?.block_of(&key))
 }
@@ -206,18 +244,37 @@ async fn decompress(
 impl Finding for Lookup {
     fn report(&self) -> Report {
         let mut report = Report::default();
-        let (positions, hits) = (HumanCount(self.positions as u64), HumanCount(self.hits as u64));
-        report.notes.push(format!("{positions} positions, {hits} of them in the database"));
+        let (positions, hits) = (
+            HumanCount(self.positions as u64),
+            HumanCount(self.hits as u64),
+        );
+        report.notes.push(format!(
+            "{positions} positions, {hits} of them in the database"
+        ));
         let columns = SUMMARY_COLUMNS.into_iter().chain(["× baseline"]);
         let mut table = Table::new("microseconds", columns);
         let mut row = |name: &str, summary: &Summary, baseline: Option<&Summary>| {
-            let ratio = baseline.map_or_else(String::new, |baseline| figure(summary.median / baseline.median));
+            let ratio = baseline.map_or_else(String::new, |baseline| {
+                figure(summary.median / baseline.median)
+            });
             table.row(name, summary_cells(summary).into_iter().chain([ratio]));
         };
         row("open a reader", &self.open, None);
-        row("cold: page and block from files", &self.cold, Some(&self.cold_baseline));
-        row("baseline: read and decompress the same", &self.cold_baseline, None);
-        row("warm: page and block in memory", &self.warm, Some(&self.warm_baseline));
+        row(
+            "cold: page and block from files",
+            &self.cold,
+            Some(&self.cold_baseline),
+        );
+        row(
+            "baseline: read and decompress the same",
+            &self.cold_baseline,
+            None,
+        );
+        row(
+            "warm: page and block in memory",
+            &self.warm,
+            Some(&self.warm_baseline),
+        );
         row("baseline: hash map of records", &self.warm_baseline, None);
         report.tables.push(table);
         report.notes.push("ratios compare medians".to_owned());

@@ -52,10 +52,17 @@ impl<S> Meter<S> {
     /// Wraps `source`, which contains the database of `manifest`.
     pub fn new(source: S, manifest: &Manifest) -> Meter<S> {
         let pages = manifest.shards().iter().enumerate().map(|(n, shard)| {
-            let start = manifest.pages_of(n).next().map_or(shard.bytes, |page| page.range.start);
+            let start = manifest
+                .pages_of(n)
+                .next()
+                .map_or(shard.bytes, |page| page.range.start);
             (shard.file.clone(), start)
         });
-        Meter { source, pages: pages.collect(), log: Arc::default() }
+        Meter {
+            source,
+            pages: pages.collect(),
+            log: Arc::default(),
+        }
     }
 
     /// Returns the requests since the last call.
@@ -68,7 +75,10 @@ impl<S> Meter<S> {
     }
 
     fn kind(&self, file: &str, range: &Range<u64>) -> Kind {
-        let is_page = self.pages.iter().any(|(shard, pages)| shard == file && range.start >= *pages);
+        let is_page = self
+            .pages
+            .iter()
+            .any(|(shard, pages)| shard == file && range.start >= *pages);
         if is_page { Kind::Pages } else { Kind::Blocks }
     }
 
@@ -86,18 +96,24 @@ impl<S> Meter<S> {
         let bytes = answer.await?;
         let mut log = self.log();
         log.answered = log.answered.max(round + 1);
-        log.requests.push(Request { round, kind, bytes: bytes.len() as u64 });
+        log.requests.push(Request {
+            round,
+            kind,
+            bytes: bytes.len() as u64,
+        });
         Ok(bytes)
     }
 }
 
 impl<S: Source> Source for Meter<S> {
     async fn range(&self, file: &str, range: Range<u64>) -> Result<Vec<u8>, SourceError> {
-        self.count(self.kind(file, &range), self.source.range(file, range)).await
+        self.count(self.kind(file, &range), self.source.range(file, range))
+            .await
     }
 
     async fn whole(&self, file: &str, cap: u64) -> Result<Vec<u8>, SourceError> {
-        self.count(Kind::Manifest, self.source.whole(file, cap)).await
+        self.count(Kind::Manifest, self.source.whole(file, cap))
+            .await
     }
 
     fn locate(&self, file: &str) -> String {
@@ -127,16 +143,37 @@ mod tests {
     }
 
     #[test]
-    fn simultaneous_requests_share_a_round_and_later_requests_belong_to_the_next_round() -> std::io::Result<()> {
+    fn simultaneous_requests_share_a_round_and_later_requests_belong_to_the_next_round()
+    -> std::io::Result<()> {
         let pages = Arc::new([("shard".to_owned(), 100)]);
-        let meter = Meter { source: Zeros, pages, log: Arc::default() };
+        let meter = Meter {
+            source: Zeros,
+            pages,
+            log: Arc::default(),
+        };
         crate::database::wait(async {
             let _ = meter.whole("manifest", 7).await;
-            let _ = futures_util::future::join(meter.range("shard", 100..110), meter.range("shard", 110..130)).await;
+            let _ = futures_util::future::join(
+                meter.range("shard", 100..110),
+                meter.range("shard", 110..130),
+            )
+            .await;
             let _ = meter.range("shard", 0..50).await;
         })?;
-        let seen: Vec<_> = meter.take().iter().map(|request| (request.round, request.kind, request.bytes)).collect();
-        assert_eq!(seen, [(0, Kind::Manifest, 7), (1, Kind::Pages, 10), (1, Kind::Pages, 20), (2, Kind::Blocks, 50)]);
+        let seen: Vec<_> = meter
+            .take()
+            .iter()
+            .map(|request| (request.round, request.kind, request.bytes))
+            .collect();
+        assert_eq!(
+            seen,
+            [
+                (0, Kind::Manifest, 7),
+                (1, Kind::Pages, 10),
+                (1, Kind::Pages, 20),
+                (2, Kind::Blocks, 50)
+            ]
+        );
         assert!(meter.take().is_empty());
         Ok(())
     }

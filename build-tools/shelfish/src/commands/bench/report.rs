@@ -56,20 +56,42 @@ pub struct Table {
 
 impl Table {
     /// Creates a table without rows. `columns` lists all columns after the first.
-    pub fn new(title: impl Into<String>, columns: impl IntoIterator<Item = impl Into<String>>) -> Table {
-        let head = std::iter::once(String::new()).chain(columns.into_iter().map(Into::into)).collect();
-        Table { title: title.into(), rows: vec![head] }
+    pub fn new(
+        title: impl Into<String>,
+        columns: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Table {
+        let head = std::iter::once(String::new())
+            .chain(columns.into_iter().map(Into::into))
+            .collect();
+        Table {
+            title: title.into(),
+            rows: vec![head],
+        }
     }
 
     /// Appends a row.
-    pub fn row(&mut self, name: impl Into<String>, cells: impl IntoIterator<Item = impl Into<String>>) {
-        self.rows.push(std::iter::once(name.into()).chain(cells.into_iter().map(Into::into)).collect());
+    pub fn row(
+        &mut self,
+        name: impl Into<String>,
+        cells: impl IntoIterator<Item = impl Into<String>>,
+    ) {
+        self.rows.push(
+            std::iter::once(name.into())
+                .chain(cells.into_iter().map(Into::into))
+                .collect(),
+        );
     }
 
     /// Returns the width of each column in characters.
     fn widths(&self) -> Vec<usize> {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or_default();
-        let width = |n: usize| self.rows.iter().filter_map(|row| row.get(n)).map(|cell| cell.chars().count()).max();
+        let width = |n: usize| {
+            self.rows
+                .iter()
+                .filter_map(|row| row.get(n))
+                .map(|cell| cell.chars().count())
+                .max()
+        };
         (0..columns).map(|n| width(n).unwrap_or_default()).collect()
     }
 }
@@ -81,10 +103,14 @@ impl Report {
             let widths = table.widths();
             let _ = writeln!(text, "\n{}", table.title);
             for row in &table.rows {
-                let cells = row.iter().zip(&widths).enumerate().map(|(n, (cell, &width))| match n {
-                    0 => format!("  {cell:<width$}"),
-                    _ => format!("  {cell:>width$}"),
-                });
+                let cells =
+                    row.iter()
+                        .zip(&widths)
+                        .enumerate()
+                        .map(|(n, (cell, &width))| match n {
+                            0 => format!("  {cell:<width$}"),
+                            _ => format!("  {cell:>width$}"),
+                        });
                 let _ = writeln!(text, "{}", cells.collect::<String>().trim_end());
             }
         }
@@ -92,7 +118,11 @@ impl Report {
     }
 
     fn markdown(&self) -> String {
-        let mut text: String = self.notes.iter().map(|note| format!("- {note}\n")).collect();
+        let mut text: String = self
+            .notes
+            .iter()
+            .map(|note| format!("- {note}\n"))
+            .collect();
         for table in &self.tables {
             let _ = writeln!(text, "\n**{}**\n", table.title);
             for (n, row) in table.rows.iter().enumerate() {
@@ -116,7 +146,9 @@ pub fn figure(value: f64) -> String {
         _ => 0,
     };
     let text = format!("{value:.decimals$}");
-    let (sign, digits) = text.strip_prefix('-').map_or(("", text.as_str()), |digits| ("-", digits));
+    let (sign, digits) = text
+        .strip_prefix('-')
+        .map_or(("", text.as_str()), |digits| ("-", digits));
     let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
     let mut grouped = String::new();
     for (n, digit) in whole.chars().enumerate() {
@@ -125,7 +157,11 @@ pub fn figure(value: f64) -> String {
         }
         grouped.push(digit);
     }
-    if part.is_empty() { format!("{sign}{grouped}") } else { format!("{sign}{grouped}.{part}") }
+    if part.is_empty() {
+        format!("{sign}{grouped}")
+    } else {
+        format!("{sign}{grouped}.{part}")
+    }
 }
 
 /// Headings for [`summary_cells`].
@@ -133,7 +169,14 @@ pub const SUMMARY_COLUMNS: [&str; 5] = ["mean", "median", "p90", "p95", "max"];
 
 /// Formats a summary as the cells of a row.
 pub fn summary_cells(summary: &Summary) -> [String; 5] {
-    [summary.mean, summary.median, summary.p90, summary.p95, summary.max].map(figure)
+    [
+        summary.mean,
+        summary.median,
+        summary.p90,
+        summary.p95,
+        summary.max,
+    ]
+    .map(figure)
 }
 
 #[cfg(test)]
@@ -144,7 +187,10 @@ mod tests {
         let mut table = Table::new("Tea", ["cups", "price"]);
         table.row("green", ["12", "3.50"]);
         table.row("black", ["1", "12.00"]);
-        Report { notes: vec!["Two teas.".to_owned()], tables: vec![table] }
+        Report {
+            notes: vec!["Two teas.".to_owned()],
+            tables: vec![table],
+        }
     }
 
     #[test]
@@ -164,6 +210,9 @@ mod tests {
     #[test]
     fn numbers_have_their_significant_digits() {
         let figures = [0.0, 0.0456, 1.239, 12.34, 123.4, -1234.5, 1_234_567.0].map(figure);
-        assert_eq!(figures, ["0", "0.046", "1.24", "12.3", "123", "-1,234", "1,234,567"]);
+        assert_eq!(
+            figures,
+            ["0", "0.046", "1.24", "12.3", "123", "-1,234", "1,234,567"]
+        );
     }
 }

@@ -114,10 +114,22 @@ pub struct Mode {
 impl Mode {
     /// All modes.
     pub const ALL: [Mode; 4] = [
-        Mode { at_once: true, warm: false },
-        Mode { at_once: true, warm: true },
-        Mode { at_once: false, warm: false },
-        Mode { at_once: false, warm: true },
+        Mode {
+            at_once: true,
+            warm: false,
+        },
+        Mode {
+            at_once: true,
+            warm: true,
+        },
+        Mode {
+            at_once: false,
+            warm: false,
+        },
+        Mode {
+            at_once: false,
+            warm: true,
+        },
     ];
 }
 
@@ -180,18 +192,26 @@ const QUANTITIES: [Quantity; 12] = [
     ("blocks in memory", |tally| tally.from_memory as f64),
     ("requests for pages", |tally| tally.count(Kind::Pages)),
     ("bytes of pages", |tally| tally.bytes(Some(Kind::Pages))),
-    ("bytes of the manifest", |tally| tally.bytes(Some(Kind::Manifest))),
+    ("bytes of the manifest", |tally| {
+        tally.bytes(Some(Kind::Manifest))
+    }),
     ("positions", |tally| tally.positions as f64),
     ("positions found", |tally| tally.hits as f64),
 ];
 
 impl Tally {
     fn count(&self, kind: Kind) -> f64 {
-        self.requests.iter().filter(|request| request.kind == kind).count() as f64
+        self.requests
+            .iter()
+            .filter(|request| request.kind == kind)
+            .count() as f64
     }
 
     fn bytes(&self, kind: Option<Kind>) -> f64 {
-        let wanted = self.requests.iter().filter(|request| kind.is_none_or(|kind| request.kind == kind));
+        let wanted = self
+            .requests
+            .iter()
+            .filter(|request| kind.is_none_or(|kind| request.kind == kind));
         wanted.map(|request| request.bytes).sum::<u64>() as f64
     }
 
@@ -206,9 +226,17 @@ impl Tally {
 
     /// Adds a tally. Its rounds follow the rounds of this tally.
     fn append(&mut self, next: Tally) {
-        let rounds = self.requests.iter().map(|request| request.round + 1).max().unwrap_or_default();
+        let rounds = self
+            .requests
+            .iter()
+            .map(|request| request.round + 1)
+            .max()
+            .unwrap_or_default();
         self.requests
-            .extend(next.requests.into_iter().map(|request| Request { round: request.round + rounds, ..request }));
+            .extend(next.requests.into_iter().map(|request| Request {
+                round: request.round + rounds,
+                ..request
+            }));
         self.fetched += next.fetched;
         self.from_memory += next.from_memory;
         self.hits += next.hits;
@@ -220,7 +248,14 @@ impl Tally {
 pub fn run(args: Args) -> Outcome {
     let mut games = args.games.read()?;
     if args.apart {
-        games = Games::of(games.games.into_iter().flatten().map(|position| vec![position]).collect());
+        games = Games::of(
+            games
+                .games
+                .into_iter()
+                .flatten()
+                .map(|position| vec![position])
+                .collect(),
+        );
     }
     let source = args.database.source()?;
     let options = Options::default()
@@ -242,8 +277,18 @@ pub async fn measure(
 ) -> Result<Traffic, OpenError> {
     let manifest = database::manifest::<PositionEval>(&source).await?;
     let meter = Meter::new(source, &manifest);
-    let Options { memory, gap, concurrency, .. } = options;
-    let replayer = Replayer { meter, memory, gap, concurrency };
+    let Options {
+        memory,
+        gap,
+        concurrency,
+        ..
+    } = options;
+    let replayer = Replayer {
+        meter,
+        memory,
+        gap,
+        concurrency,
+    };
     let opened = replayer.open().await?.1;
     let sizes = || manifest.pages().map(|page| page.len() as u64);
     let database = Database {
@@ -266,7 +311,14 @@ pub async fn measure(
     for &mode in modes {
         replays.push(replayer.replay(&games, mode, &work).await?);
     }
-    Ok(Traffic { database, games, memory, gap, concurrency, replays })
+    Ok(Traffic {
+        database,
+        games,
+        memory,
+        gap,
+        concurrency,
+        replays,
+    })
 }
 
 /// Opens readers and replays games.
@@ -282,9 +334,18 @@ type Open = Reader<Meter<DatabaseSource>, PositionEval>;
 impl Replayer {
     async fn open(&self) -> Result<(Open, Tally), ReadError> {
         // Without a limit, all simultaneous requests are in the same round.
-        let options = Options::default().with_memory(self.memory).with_concurrency(usize::MAX).with_gap(self.gap);
+        let options = Options::default()
+            .with_memory(self.memory)
+            .with_concurrency(usize::MAX)
+            .with_gap(self.gap);
         let reader = Reader::open(self.meter.clone(), options).await?;
-        Ok((reader, Tally { requests: self.meter.take(), ..Tally::default() }))
+        Ok((
+            reader,
+            Tally {
+                requests: self.meter.take(),
+                ..Tally::default()
+            },
+        ))
     }
 
     async fn look_up(&self, reader: &Open, positions: &[Position]) -> Result<Tally, ReadError> {
@@ -331,7 +392,11 @@ impl Replayer {
                 let time = |tally: &Tally| link.time(&tally.rounds(wanted), self.concurrency);
                 Summary::of(by_game.iter().map(time))
             };
-            Time { link, all: time(|_| true), blocks_only: time(|request| request.kind == Kind::Blocks) }
+            Time {
+                link,
+                all: time(|_| true),
+                blocks_only: time(|request| request.kind == Kind::Blocks),
+            }
         });
         Ok(Replay {
             mode,
@@ -346,21 +411,39 @@ impl Replayer {
 
 fn summaries(tallies: &[Tally]) -> BTreeMap<&'static str, Summary> {
     let summary = |(name, quantity): Quantity| (name, Summary::of(tallies.iter().map(quantity)));
-    if tallies.is_empty() { BTreeMap::new() } else { QUANTITIES.into_iter().map(summary).collect() }
+    if tallies.is_empty() {
+        BTreeMap::new()
+    } else {
+        QUANTITIES.into_iter().map(summary).collect()
+    }
 }
 
 impl Replay {
     fn name(&self) -> String {
-        let how = if self.mode.at_once { "looked up at once" } else { "looked up position by position" };
-        let reader =
-            if self.mode.warm { "one reader for all games (warm)" } else { "a new reader for each game (cold)" };
+        let how = if self.mode.at_once {
+            "looked up at once"
+        } else {
+            "looked up position by position"
+        };
+        let reader = if self.mode.warm {
+            "one reader for all games (warm)"
+        } else {
+            "a new reader for each game (cold)"
+        };
         format!("games {how}, {reader}")
     }
 }
 
 impl Finding for Traffic {
     fn report(&self) -> Report {
-        let Database { positions, bytes, shards, pages, page_bytes, manifest_bytes } = self.database;
+        let Database {
+            positions,
+            bytes,
+            shards,
+            pages,
+            page_bytes,
+            manifest_bytes,
+        } = self.database;
         let [positions, bytes, page_bytes, manifest_bytes] =
             [positions, bytes, page_bytes, manifest_bytes].map(HumanCount);
         let mut report = Report::default();
@@ -371,7 +454,9 @@ impl Finding for Traffic {
         report.notes.push(format!("games: {}", self.games));
         if let Some(replay) = self.replays.first() {
             let share = 100.0 * replay.hits as f64 / (replay.hits + replay.misses).max(1) as f64;
-            report.notes.push(format!("{share:.1} % of their positions are in the database"));
+            report.notes.push(format!(
+                "{share:.1} % of their positions are in the database"
+            ));
         }
         report.notes.push(format!(
             "the reader caches {} MiB of decoded pages and blocks and fetches gaps of up to {} KiB; times assume at most \
@@ -381,11 +466,14 @@ impl Finding for Traffic {
             self.concurrency
         ));
         for replay in &self.replays {
-            for (what, summaries) in [("a game", &replay.games), ("a position", &replay.positions)] {
+            for (what, summaries) in [("a game", &replay.games), ("a position", &replay.positions)]
+            {
                 let mut table = Table::new(format!("{what}: {}", replay.name()), SUMMARY_COLUMNS);
                 for (name, _) in QUANTITIES {
                     let summary = summaries.get(name).filter(|summary| summary.max > 0.0);
-                    summary.into_iter().for_each(|summary| table.row(name, summary_cells(summary)));
+                    summary
+                        .into_iter()
+                        .for_each(|summary| table.row(name, summary_cells(summary)));
                 }
                 if !summaries.is_empty() {
                     report.tables.push(table);
@@ -393,10 +481,24 @@ impl Finding for Traffic {
             }
         }
         for replay in &self.replays {
-            let columns = ["median", "p95", "median, indexes cached", "p95, indexes cached"];
-            let mut table = Table::new(format!("computed milliseconds: {}", replay.name()), columns);
-            for Time { link, all, blocks_only } in &replay.times {
-                table.row(link.to_string(), [all.median, all.p95, blocks_only.median, blocks_only.p95].map(figure));
+            let columns = [
+                "median",
+                "p95",
+                "median, indexes cached",
+                "p95, indexes cached",
+            ];
+            let mut table =
+                Table::new(format!("computed milliseconds: {}", replay.name()), columns);
+            for Time {
+                link,
+                all,
+                blocks_only,
+            } in &replay.times
+            {
+                table.row(
+                    link.to_string(),
+                    [all.median, all.p95, blocks_only.median, blocks_only.p95].map(figure),
+                );
             }
             report.tables.push(table);
         }
@@ -409,14 +511,27 @@ mod tests {
     use super::*;
 
     fn block(round: usize, bytes: u64) -> Request {
-        Request { round, kind: Kind::Blocks, bytes }
+        Request {
+            round,
+            kind: Kind::Blocks,
+            bytes,
+        }
     }
 
     #[test]
     fn rounds_of_an_appended_tally_follow_the_rounds_before() {
-        let mut tally = Tally { requests: vec![block(0, 1)], ..Tally::default() };
-        tally.append(Tally { requests: vec![block(0, 2), block(1, 4)], ..Tally::default() });
+        let mut tally = Tally {
+            requests: vec![block(0, 1)],
+            ..Tally::default()
+        };
+        tally.append(Tally {
+            requests: vec![block(0, 2), block(1, 4)],
+            ..Tally::default()
+        });
         assert_eq!(tally.rounds(|_| true), [vec![1], vec![2], vec![4]]);
-        assert_eq!(tally.rounds(|request| request.bytes != 2), [vec![1], vec![4]]);
+        assert_eq!(
+            tally.rounds(|request| request.bytes != 2),
+            [vec![1], vec![4]]
+        );
     }
 }

@@ -124,7 +124,10 @@ impl Args {
     fn selection(&self) -> Selection {
         let usual = Selection::default();
         let (since, until) = (self.since, self.until);
-        let dates = Range { least: since, most: until.map(Date::last) };
+        let dates = Range {
+            least: since,
+            most: until.map(Date::last),
+        };
         Selection {
             max_plies: self.max_plies as usize,
             min_games: self.min_games.unwrap_or(usual.min_games),
@@ -133,7 +136,11 @@ impl Args {
             dates: (since.is_some() || until.is_some()).then_some(dates),
             ending: self.ending.unwrap_or_default(),
             no_bots: self.no_bots,
-            whole: self.whole.iter().map(|path| Input::from(path.as_path())).collect(),
+            whole: self
+                .whole
+                .iter()
+                .map(|path| Input::from(path.as_path()))
+                .collect(),
             starts: self.start.clone(),
             details: Wanted {
                 buckets: self.buckets.clone(),
@@ -157,13 +164,25 @@ impl BuildCommand for Args {
     }
 
     fn build_in(self, out: PathBuf, quiet: bool) -> Result<Built, BoxError> {
-        let mut inputs: Vec<Input> = self.sources.iter().map(|path| Input::from(path.as_path())).collect();
+        let mut inputs: Vec<Input> = self
+            .sources
+            .iter()
+            .map(|path| Input::from(path.as_path()))
+            .collect();
         for month in &self.dump {
-            inputs.push(dumps::find(month, &self.dump_list, self.table.download_policy())?);
+            inputs.push(dumps::find(
+                month,
+                &self.dump_list,
+                self.table.download_policy(),
+            )?);
         }
         let selection = self.selection();
         inputs.extend(selection.whole.iter().cloned());
-        let summary = games::build(&self.table.options(inputs, out, quiet), &selection, self.again)?;
+        let summary = games::build(
+            &self.table.options(inputs, out, quiet),
+            &selection,
+            self.again,
+        )?;
         Ok(Built::Games(Box::new(summary)))
     }
 }

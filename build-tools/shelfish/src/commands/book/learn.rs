@@ -101,7 +101,12 @@ impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = |n| HumanCount(n).to_string();
         writeln!(f, "games read   {:>15}", count(self.read))?;
-        writeln!(f, "learned      {:>15}   {} moves", count(self.learned), count(self.moves))?;
+        writeln!(
+            f,
+            "learned      {:>15}   {} moves",
+            count(self.learned),
+            count(self.moves)
+        )?;
         write_counts(
             f,
             [
@@ -112,8 +117,18 @@ impl fmt::Display for Summary {
                 ("games without a result", self.without_result),
             ],
         )?;
-        let Holds { positions, moves, games } = self.book;
-        writeln!(f, "the book has {:>15} positions, {} moves of {} games", count(positions), count(moves), count(games))
+        let Holds {
+            positions,
+            moves,
+            games,
+        } = self.book;
+        writeln!(
+            f,
+            "the book has {:>15} positions, {} moves of {} games",
+            count(positions),
+            count(moves),
+            count(games)
+        )
     }
 }
 
@@ -124,10 +139,17 @@ pub fn learn(args: LearnArgs) -> Outcome {
     let (mut waiting, mut failures) = (Vec::new(), 0);
     for path in &args.games {
         let source = Input::from(path.as_path());
-        let failed = |error: io::Error| -> BoxError { format!("cannot read {source}: {error}").into() };
+        let failed =
+            |error: io::Error| -> BoxError { format!("cannot read {source}: {error}").into() };
         let read = Arc::new(AtomicU64::new(0));
         let dump = Dump::open(&source, read.clone(), DumpOptions::default()).map_err(failed)?;
-        let work = Work { phase: "learning", done: read, total: dump.size, is_bytes: true, positions: None };
+        let work = Work {
+            phase: "learning",
+            done: read,
+            total: dump.size,
+            is_bytes: true,
+            positions: None,
+        };
         let _progress = Progress::start(work, args.quiet);
         for game in GameTexts::new(dump.text().map_err(failed)?) {
             let game = game.map_err(failed)?;
@@ -140,7 +162,11 @@ pub fn learn(args: LearnArgs) -> Outcome {
                 if failures <= MAX_PRINTED {
                     eprintln!(
                         "shelfish: {}",
-                        shown(&format!("{source}: line {}: {}", error.line, beginning(&error.kind.to_string())))
+                        shown(&format!(
+                            "{source}: line {}: {}",
+                            error.line,
+                            beginning(&error.kind.to_string())
+                        ))
                     );
                 }
             }
@@ -157,13 +183,25 @@ pub fn learn(args: LearnArgs) -> Outcome {
         step(&mut book, &mut waiting, &mut summary)?;
     }
     let [positions, moves, games] = book.counts()?;
-    summary.book = Holds { positions, moves, games };
+    summary.book = Holds {
+        positions,
+        moves,
+        games,
+    };
     report::print(&summary, args.json)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn step(book: &mut Learning, waiting: &mut Vec<GameToLearn>, summary: &mut Summary) -> Result<(), BoxError> {
-    let Learned { games, moves, without_result } = book.learn(waiting)?;
+fn step(
+    book: &mut Learning,
+    waiting: &mut Vec<GameToLearn>,
+    summary: &mut Summary,
+) -> Result<(), BoxError> {
+    let Learned {
+        games,
+        moves,
+        without_result,
+    } = book.learn(waiting)?;
     summary.learned += games;
     summary.known += waiting.len() as u64 - games;
     summary.moves += moves;
@@ -174,14 +212,21 @@ fn step(book: &mut Learning, waiting: &mut Vec<GameToLearn>, summary: &mut Summa
 
 /// Returns the data of a game to learn, unless there is nothing to learn.
 fn to_learn(game: &MainLine, args: &LearnArgs, summary: &mut Summary) -> Option<GameToLearn> {
-    let is_other = matches!(game.error.as_ref().map(|error| &error.kind), Some(PgnErrorKind::Variant(_)));
+    let is_other = matches!(
+        game.error.as_ref().map(|error| &error.kind),
+        Some(PgnErrorKind::Variant(_))
+    );
     if is_other || game.game.moves().is_empty() {
         summary.unusable += 1;
         return None;
     }
     let is_ours = |tag: &str| {
         let name = game.tag(tag).unwrap_or_default().trim().to_lowercase();
-        args.player.is_empty() || args.player.iter().any(|player| player.trim().to_lowercase() == name)
+        args.player.is_empty()
+            || args
+                .player
+                .iter()
+                .any(|player| player.trim().to_lowercase() == name)
     };
     let sides = Sides::new(is_ours("White"), is_ours("Black"));
     if sides.is_none() {
@@ -193,14 +238,21 @@ fn to_learn(game: &MainLine, args: &LearnArgs, summary: &mut Summary) -> Option<
         (_, 1) => Some(Color::Black),
         _ => None,
     });
-    Some(GameToLearn { hash: hash(game), sides, moves: last_moves(game, args.max_plies), winner })
+    Some(GameToLearn {
+        hash: hash(game),
+        sides,
+        moves: last_moves(game, args.max_plies),
+        winner,
+    })
 }
 
 /// Returns each position of a game with the last move played from it, without the position in which the game ends, as in a
 /// book that `shelfish book build` makes.
 fn last_moves(game: &MainLine, max_plies: usize) -> Vec<(Position, Move)> {
     let visited = game.game.last_moves(max_plies).into_iter();
-    visited.filter_map(|visit| Some((Position::from_chess(&visit.position), visit.last_move?))).collect()
+    visited
+        .filter_map(|visit| Some((Position::from_chess(&visit.position), visit.last_move?)))
+        .collect()
 }
 
 /// Returns the hash that identifies a game: its moves, its result, and the tags for players, time and place.
@@ -210,11 +262,16 @@ fn hash(game: &MainLine) -> [u8; 16] {
         hash.update(text.as_bytes());
         hash.update([0]);
     };
-    for tag in ["Event", "Site", "Date", "UTCDate", "UTCTime", "Round", "White", "Black"] {
+    for tag in [
+        "Event", "Site", "Date", "UTCDate", "UTCTime", "Round", "White", "Black",
+    ] {
         add(game.tag(tag).unwrap_or_default().trim());
     }
     add(&Position::from_chess(game.game.start()).to_string());
-    game.game.moves().iter().for_each(|m| add(&m.to_uci(CastlingMode::Chess960).to_string()));
+    game.game
+        .moves()
+        .iter()
+        .for_each(|m| add(&m.to_uci(CastlingMode::Chess960).to_string()));
     let result = result_of(game).map(|results| [results.white, results.draws, results.black]);
     add(&format!("{result:?}"));
     let digest = hash.finalize();

@@ -102,7 +102,9 @@ struct PickedMove {
 
 fn pick(args: &PickArgs) -> Outcome {
     let book = Book::open(&args.book)?;
-    let mut random = args.seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);
+    let mut random = args
+        .seed
+        .map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);
     let mut answers = Answers::new(args.json);
     for fen in &args.fens {
         let number = if args.greedy { 0.0 } else { random.f64() };
@@ -114,8 +116,14 @@ fn pick(args: &PickArgs) -> Outcome {
 fn picked(book: &Book, fen: &str, min_frequency: u64, random: f64) -> Result<Picked, BoxError> {
     let position: Position = fen.trim().parse()?;
     let chess = as_written(fen).unwrap_or_else(|| position.chess().clone());
-    let mode = CastlingMode::detect(&shakmaty::Position::to_setup(&chess, shakmaty::EnPassantMode::Legal));
-    let candidates = sorted(book.candidates(&chess, &Deadline::new(TIMEOUT))?, min_frequency);
+    let mode = CastlingMode::detect(&shakmaty::Position::to_setup(
+        &chess,
+        shakmaty::EnPassantMode::Legal,
+    ));
+    let candidates = sorted(
+        book.candidates(&chess, &Deadline::new(TIMEOUT))?,
+        min_frequency,
+    );
     let total: f64 = candidates.iter().map(Candidate::weight).sum();
     let picked_move = |candidate: &Candidate| PickedMove {
         uci: position::uci(candidate.m, mode).to_string(),
@@ -128,23 +136,55 @@ fn picked(book: &Book, fen: &str, min_frequency: u64, random: f64) -> Result<Pic
     };
     let moves: Vec<PickedMove> = candidates.iter().map(picked_move).collect();
     let chosen = choose(&candidates, random).map(|index| &moves[index]);
-    let (uci, san) = (chosen.map(|chosen| chosen.uci.clone()), chosen.map(|chosen| chosen.san.clone()));
-    Ok(Picked { fen: position.to_string(), uci, san, moves })
+    let (uci, san) = (
+        chosen.map(|chosen| chosen.uci.clone()),
+        chosen.map(|chosen| chosen.san.clone()),
+    );
+    Ok(Picked {
+        fen: position.to_string(),
+        uci,
+        san,
+        moves,
+    })
 }
 
 /// Parses the position with an en-passant square even if no capture is possible, because Polyglot's hashes include it.
 fn as_written(fen: &str) -> Option<Chess> {
-    fen.trim().parse::<Fen>().ok()?.into_position(CastlingMode::Chess960).ok()
+    fen.trim()
+        .parse::<Fen>()
+        .ok()?
+        .into_position(CastlingMode::Chess960)
+        .ok()
 }
 
 fn print(out: &mut impl Write, picked: &Picked) -> io::Result<()> {
     writeln!(out, "{}", picked.fen)?;
-    let (Some(uci), Some(san)) = (&picked.uci, &picked.san) else { return writeln!(out, "  no move of the book") };
+    let (Some(uci), Some(san)) = (&picked.uci, &picked.san) else {
+        return writeln!(out, "  no move of the book");
+    };
     writeln!(out, "  {san} ({uci}) of:")?;
-    writeln!(out, "  {:<8} {:>11} {:>9} {:>9} {:>9} {:>8}", "move", "frequency", "won", "drawn", "lost", "chance")?;
-    for PickedMove { san, frequency, wins, draws, losses, chance, .. } in &picked.moves {
-        let [frequency, wins, draws, losses] = [frequency, wins, draws, losses].map(|n| HumanCount(*n).to_string());
-        writeln!(out, "  {san:<8} {frequency:>11} {wins:>9} {draws:>9} {losses:>9} {:>7.1}%", chance * 100.0)?;
+    writeln!(
+        out,
+        "  {:<8} {:>11} {:>9} {:>9} {:>9} {:>8}",
+        "move", "frequency", "won", "drawn", "lost", "chance"
+    )?;
+    for PickedMove {
+        san,
+        frequency,
+        wins,
+        draws,
+        losses,
+        chance,
+        ..
+    } in &picked.moves
+    {
+        let [frequency, wins, draws, losses] =
+            [frequency, wins, draws, losses].map(|n| HumanCount(*n).to_string());
+        writeln!(
+            out,
+            "  {san:<8} {frequency:>11} {wins:>9} {draws:>9} {losses:>9} {:>7.1}%",
+            chance * 100.0
+        )?;
     }
     Ok(())
 }

@@ -38,7 +38,12 @@ pub struct Check {
 
 impl Check {
     /// Creates a check without a problem.
-    pub fn ok(id: &'static str, title: &'static str, found: impl Into<String>, expected: impl Into<String>) -> Check {
+    pub fn ok(
+        id: &'static str,
+        title: &'static str,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> Check {
         Check {
             id,
             title,
@@ -50,17 +55,33 @@ impl Check {
     }
 
     /// Creates a check that an earlier problem prevented.
-    pub fn skipped(id: &'static str, title: &'static str, why: &str, expected: impl Into<String>) -> Check {
-        Check { result: Verdict::NotChecked, ..Check::ok(id, title, why, expected) }
+    pub fn skipped(
+        id: &'static str,
+        title: &'static str,
+        why: &str,
+        expected: impl Into<String>,
+    ) -> Check {
+        Check {
+            result: Verdict::NotChecked,
+            ..Check::ok(id, title, why, expected)
+        }
     }
 
     /// Makes the check a warning with a remedy.
     pub fn warn(self, remedy: impl Into<String>) -> Check {
-        Check { result: Verdict::Warning, remedy: Some(remedy.into()), ..self }
+        Check {
+            result: Verdict::Warning,
+            remedy: Some(remedy.into()),
+            ..self
+        }
     }
 
     /// Makes the check a problem with a remedy.
     pub fn fail(self, remedy: impl Into<String>) -> Check {
-        Check { result: Verdict::Problem, remedy: Some(remedy.into()), ..self }
+        Check {
+            result: Verdict::Problem,
+            remedy: Some(remedy.into()),
+            ..self
+        }
     }
 }

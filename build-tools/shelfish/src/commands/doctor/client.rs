@@ -65,7 +65,9 @@ impl Step {
     /// Returns the values of a header, joined by commas.
     pub fn header(&self, name: &str) -> Option<String> {
         let values = self.headers.get_all(name).iter();
-        let values: Vec<_> = values.map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
+        let values: Vec<_> = values
+            .map(|value| String::from_utf8_lossy(value.as_bytes()))
+            .collect();
         (!values.is_empty()).then(|| values.join(", "))
     }
 
@@ -108,7 +110,13 @@ impl Client {
     /// Creates a client for pages of an origin.
     pub fn new(origin: Url, timeout: Duration) -> reqwest::Result<Client> {
         let http = redirect::Client::new(|client| client)?;
-        Ok(Client { http, origin, timeout, requests: Cell::new(0), bytes: Cell::new(0) })
+        Ok(Client {
+            http,
+            origin,
+            timeout,
+            requests: Cell::new(0),
+            bytes: Cell::new(0),
+        })
     }
 
     /// Returns the number of requests that were sent.
@@ -129,13 +137,23 @@ impl Client {
         let mut redirects = Vec::new();
         let mut from = None;
         loop {
-            let (last, response, hop) = self.send(&url, from.as_ref(), &origin, ask, deadline).await?;
-            let target = last.header("location").and_then(|target| url.join(&target).ok());
+            let (last, response, hop) = self
+                .send(&url, from.as_ref(), &origin, ask, deadline)
+                .await?;
+            let target = last
+                .header("location")
+                .and_then(|target| url.join(&target).ok());
             let target = target.filter(|_| last.is_redirect() && !matches!(ask, Ask::Preflight));
             let Some(target) = target.filter(|_| redirects.len() < MAX_REDIRECTS) else {
                 let head_time = start.elapsed();
                 let body = self.read(response, &last, ask, deadline).await;
-                return Ok(Answer { redirects, last, body, head_time, time: start.elapsed() });
+                return Ok(Answer {
+                    redirects,
+                    last,
+                    body,
+                    head_time,
+                    time: start.elapsed(),
+                });
             };
             // A redirect between two foreign origins hides the origin of the page.
             if target.origin() != url.origin() && url.origin() != self.origin.origin() {
@@ -156,27 +174,46 @@ impl Client {
         deadline: Deadline,
     ) -> Result<(Step, Response, Hop), SourceErrorKind> {
         if self.requests.get() >= MAX_REQUESTS {
-            return Err(SourceErrorKind::Network(format!("not sent after {MAX_REQUESTS} requests")));
+            return Err(SourceErrorKind::Network(format!(
+                "not sent after {MAX_REQUESTS} requests"
+            )));
         }
         self.requests.set(self.requests.get() + 1);
-        let method = if matches!(ask, Ask::Preflight) { Method::OPTIONS } else { Method::GET };
-        let request = self.http.request(method, url.as_str()).header("origin", origin).header("accept", "*/*");
+        let method = if matches!(ask, Ask::Preflight) {
+            Method::OPTIONS
+        } else {
+            Method::GET
+        };
+        let request = self
+            .http
+            .request(method, url.as_str())
+            .header("origin", origin)
+            .header("accept", "*/*");
         let request = match ask {
             // The mode `no-cache` of `fetch`.
-            Ask::Manifest => request.header("accept-encoding", ACCEPTED).header("cache-control", "max-age=0"),
-            Ask::ManifestUnless { name, value } => {
-                request.header("accept-encoding", ACCEPTED).header("cache-control", "max-age=0").header(*name, value)
-            }
+            Ask::Manifest => request
+                .header("accept-encoding", ACCEPTED)
+                .header("cache-control", "max-age=0"),
+            Ask::ManifestUnless { name, value } => request
+                .header("accept-encoding", ACCEPTED)
+                .header("cache-control", "max-age=0")
+                .header(*name, value),
             // The mode `no-store` of `fetch`.
             Ask::Range(range) => {
-                let range = Requested::Range(range.clone()).range_header().unwrap_or_default();
-                let request = request.header("accept-encoding", RANGE_CODINGS).header("range", range);
-                request.header("cache-control", "no-cache").header("pragma", "no-cache")
+                let range = Requested::Range(range.clone())
+                    .range_header()
+                    .unwrap_or_default();
+                let request = request
+                    .header("accept-encoding", RANGE_CODINGS)
+                    .header("range", range);
+                request
+                    .header("cache-control", "no-cache")
+                    .header("pragma", "no-cache")
             }
             Ask::Head => request,
-            Ask::Preflight => {
-                request.header("access-control-request-method", "GET").header("access-control-request-headers", "range")
-            }
+            Ask::Preflight => request
+                .header("access-control-request-method", "GET")
+                .header("access-control-request-headers", "range"),
         };
         let request = request.build().map_err(|error| self.kind(error.into()))?;
         let sent = deadline.wait(0, self.http.send_once(request, from)).await?;
@@ -200,7 +237,9 @@ impl Client {
         deadline: Deadline,
     ) -> Result<Vec<u8>, SourceErrorKind> {
         let requested = match ask {
-            Ask::Manifest => Requested::Whole { cap: Manifest::MAX_BYTES as u64 },
+            Ask::Manifest => Requested::Whole {
+                cap: Manifest::MAX_BYTES as u64,
+            },
             Ask::Range(range) => Requested::Range(range.clone()),
             Ask::ManifestUnless { .. } | Ask::Head | Ask::Preflight => return Ok(Vec::new()),
         };
@@ -213,12 +252,16 @@ impl Client {
         })?;
         // A whole file instead of a range is not read.
         if body.part().is_some() {
-            let length = head.header("content-length").and_then(|length| length.trim().parse().ok());
+            let length = head
+                .header("content-length")
+                .and_then(|length| length.trim().parse().ok());
             return Err(SourceErrorKind::RangeIgnored { length, cap: 0 });
         }
         let (cap, mut received) = (body.cap(), Vec::new());
-        while let Some(piece) =
-            deadline.wait(received.len() as u64, response.chunk()).await?.map_err(|error| self.kind(error.into()))?
+        while let Some(piece) = deadline
+            .wait(received.len() as u64, response.chunk())
+            .await?
+            .map_err(|error| self.kind(error.into()))?
         {
             self.bytes.set(self.bytes.get() + piece.len() as u64);
             if (received.len() + piece.len()) as u64 > cap {

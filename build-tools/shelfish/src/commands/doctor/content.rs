@@ -25,13 +25,20 @@ pub fn manifest(examination: &Examination, server: Server) -> Check {
                 Kind::Evaluations => "evaluations",
                 Kind::Moves => "a book",
             };
-            let bytes = examination.manifest().and_then(|answer| answer.body.as_ref().ok()).map_or(0, Vec::len);
+            let bytes = examination
+                .manifest()
+                .and_then(|answer| answer.body.as_ref().ok())
+                .map_or(0, Vec::len);
             return check(format!(
                 "format {}, {kind}, {} positions in {} shard{}; the manifest has {}",
                 Manifest::FORMAT,
                 HumanCount(manifest.positions),
                 HumanCount(manifest.shards().len() as u64),
-                if manifest.shards().len() == 1 { "" } else { "s" },
+                if manifest.shards().len() == 1 {
+                    ""
+                } else {
+                    "s"
+                },
                 HumanBytes(bytes as u64)
             ));
         }
@@ -75,7 +82,9 @@ pub fn manifest(examination: &Examination, server: Server) -> Check {
 pub fn ranges(examination: &Examination, server: Server) -> Check {
     let expected = "status 206, the same Content-Range, and exactly these bytes";
     let (id, title) = ("ranges", "ranges");
-    let Some(ranges) = &examination.ranges else { return Check::skipped(id, title, NO_MANIFEST, expected) };
+    let Some(ranges) = &examination.ranges else {
+        return Check::skipped(id, title, NO_MANIFEST, expected);
+    };
     let check = |found: String| Check::ok(id, title, found, expected);
     let shard = HumanBytes(ranges.shard_bytes);
     let setting = || remedy(server, Need::Ranges, &examination.url);
@@ -126,20 +135,43 @@ pub fn ranges(examination: &Examination, server: Server) -> Check {
 
 /// Checks that ranges are not compressed.
 pub fn compression(examination: &Examination, server: Server) -> Check {
-    let (id, title, expected) = ("compression", "compression", "a range without Content-Encoding");
+    let (id, title, expected) = (
+        "compression",
+        "compression",
+        "a range without Content-Encoding",
+    );
     let Some(answer) = examination.shard() else {
-        let why = if examination.ranges.is_some() { "no answer for a range" } else { NO_MANIFEST };
+        let why = if examination.ranges.is_some() {
+            "no answer for a range"
+        } else {
+            NO_MANIFEST
+        };
         return Check::skipped(id, title, why, expected);
     };
-    let coding = |answer: &Answer| answer.last.header("content-encoding").filter(|coding| !coding.trim().is_empty());
-    let manifest = examination.manifest().and_then(coding).unwrap_or_else(|| "none".to_owned());
+    let coding = |answer: &Answer| {
+        answer
+            .last
+            .header("content-encoding")
+            .filter(|coding| !coding.trim().is_empty())
+    };
+    let manifest = examination
+        .manifest()
+        .and_then(coding)
+        .unwrap_or_else(|| "none".to_owned());
     match coding(answer).filter(|coding| !coding.trim().eq_ignore_ascii_case("identity")) {
-        None => Check::ok(id, title, format!("range: none, manifest: {manifest}"), expected),
-        Some(range) => Check::ok(id, title, format!("range: {range}, manifest: {manifest}"), expected).fail(remedy(
-            server,
-            Need::Compression,
-            &examination.url,
-        )),
+        None => Check::ok(
+            id,
+            title,
+            format!("range: none, manifest: {manifest}"),
+            expected,
+        ),
+        Some(range) => Check::ok(
+            id,
+            title,
+            format!("range: {range}, manifest: {manifest}"),
+            expected,
+        )
+        .fail(remedy(server, Need::Compression, &examination.url)),
     }
 }
 

@@ -20,13 +20,27 @@ const DAY: u64 = 24 * HOUR;
 
 /// Returns the URLs of an answer in the order of its redirects.
 fn urls(answer: &Answer) -> Vec<&Url> {
-    answer.redirects.iter().chain([&answer.last]).map(|step| &step.url).collect()
+    answer
+        .redirects
+        .iter()
+        .chain([&answer.last])
+        .map(|step| &step.url)
+        .collect()
 }
 
 /// Returns whether a URL contains a signature, which expires.
 fn is_signed(url: &Url) -> bool {
-    let words = ["signature", "sig", "x-amz-signature", "x-goog-signature", "token", "policy", "expires"];
-    url.query_pairs().any(|(name, _)| words.contains(&name.to_ascii_lowercase().as_str()))
+    let words = [
+        "signature",
+        "sig",
+        "x-amz-signature",
+        "x-goog-signature",
+        "token",
+        "policy",
+        "expires",
+    ];
+    url.query_pairs()
+        .any(|(name, _)| words.contains(&name.to_ascii_lowercase().as_str()))
 }
 
 /// Checks redirects of the manifest and of ranges.
@@ -38,13 +52,26 @@ pub fn redirects(examination: &Examination, _: Server) -> Check {
     let direct = "name the final address, without redirects";
     let mut worst: Option<Check> = None;
     for (name, answer) in [("range", examination.shard()), ("manifest", Some(manifest))] {
-        let Some(answer) = answer.filter(|answer| !answer.redirects.is_empty()) else { continue };
+        let Some(answer) = answer.filter(|answer| !answer.redirects.is_empty()) else {
+            continue;
+        };
         let urls = urls(answer);
         let count = answer.redirects.len();
-        let is_downgrade = urls.windows(2).any(|pair| pair[0].scheme() == "https" && pair[1].scheme() == "http");
-        let is_foreign = urls.windows(2).any(|pair| pair[0].origin() != pair[1].origin());
+        let is_downgrade = urls
+            .windows(2)
+            .any(|pair| pair[0].scheme() == "https" && pair[1].scheme() == "http");
+        let is_foreign = urls
+            .windows(2)
+            .any(|pair| pair[0].origin() != pair[1].origin());
         let last = &answer.last.url;
-        let check = |why: &str| Check::ok(id, title, format!("{name}: {count}, to {last}{why}"), expected);
+        let check = |why: &str| {
+            Check::ok(
+                id,
+                title,
+                format!("{name}: {count}, to {last}{why}"),
+                expected,
+            )
+        };
         let found = if is_downgrade {
             check("; pages on https cannot read http").fail("redirect to https, or not at all")
         } else if count > FEW_REDIRECTS {
@@ -60,7 +87,10 @@ pub fn redirects(examination: &Examination, _: Server) -> Check {
         } else {
             check("; the manifest takes another round trip")
         };
-        if worst.as_ref().is_none_or(|worst| worst.result < found.result) {
+        if worst
+            .as_ref()
+            .is_none_or(|worst| worst.result < found.result)
+        {
             worst = Some(found);
         }
     }
@@ -85,7 +115,9 @@ impl CacheControl {
             match name.trim().to_ascii_lowercase().as_str() {
                 // Caches shared by many readers follow `s-maxage`.
                 "max-age" | "s-maxage" => {
-                    parsed.lifetime = parsed.lifetime.max(value.trim().trim_matches('"').parse().ok());
+                    parsed.lifetime = parsed
+                        .lifetime
+                        .max(value.trim().trim_matches('"').parse().ok());
                 }
                 "no-cache" => parsed.no_cache = true,
                 "no-store" => parsed.no_store = true,
@@ -99,20 +131,30 @@ impl CacheControl {
 
 /// Returns a header with its name, or the information that the header is missing.
 fn named(step: &Step, name: &str, header: &str) -> String {
-    step.header(header).map_or_else(|| format!("no {name}"), |value| format!("{name}: {value}"))
+    step.header(header)
+        .map_or_else(|| format!("no {name}"), |value| format!("{name}: {value}"))
 }
 
 /// Checks that caches do not keep an old manifest.
 pub fn manifest_caching(examination: &Examination, server: Server) -> Check {
     let (id, title) = ("caching-manifest", "caching, manifest");
-    let expected = format!("Cache-Control: no-cache, or {}; an ETag", Role::Manifest.cache_control());
-    let answer = examination.manifest().filter(|_| examination.database.is_ok());
-    let Some(Answer { last, .. }) = answer else { return Check::skipped(id, title, "no manifest", expected) };
+    let expected = format!(
+        "Cache-Control: no-cache, or {}; an ETag",
+        Role::Manifest.cache_control()
+    );
+    let answer = examination
+        .manifest()
+        .filter(|_| examination.database.is_ok());
+    let Some(Answer { last, .. }) = answer else {
+        return Check::skipped(id, title, "no manifest", expected);
+    };
     let found = named(last, "Cache-Control", "cache-control");
     let control = CacheControl::parse(&last.header("cache-control").unwrap_or_default());
     let check = |why: &str| Check::ok(id, title, format!("{found}{why}"), expected.clone());
     let age = || remedy(server, Need::ManifestAge, &examination.url);
-    let lifetime = control.lifetime.filter(|_| !control.no_cache && !control.no_store);
+    let lifetime = control
+        .lifetime
+        .filter(|_| !control.no_cache && !control.no_store);
     if (control.immutable && !control.no_cache) || lifetime.is_some_and(|seconds| seconds > DAY) {
         return check("; caches on the way keep the old manifest after a new build").fail(age());
     }
@@ -126,18 +168,21 @@ pub fn manifest_caching(examination: &Examination, server: Server) -> Check {
         return check("; caches on the way choose a time").warn(age());
     }
     match &examination.again {
-        None => check(", neither ETag nor Last-Modified; the manifest is transferred whole each time").warn(remedy(
-            server,
-            Need::Validator,
-            &examination.url,
-        )),
-        Some(Ok(Answer { last, .. })) if last.status == 304 => check(", and status 304 for an unchanged manifest"),
+        None => {
+            check(", neither ETag nor Last-Modified; the manifest is transferred whole each time")
+                .warn(remedy(server, Need::Validator, &examination.url))
+        }
+        Some(Ok(Answer { last, .. })) if last.status == 304 => {
+            check(", and status 304 for an unchanged manifest")
+        }
         Some(Ok(Answer { last, .. })) => check(&format!(
             ", but status {} instead of 304 for an unchanged manifest",
             last.status
         ))
         .warn(remedy(server, Need::Validator, &examination.url)),
-        Some(Err(error)) => check(&format!("; the unchanged manifest: {error}")).warn("read the log of the host"),
+        Some(Err(error)) => {
+            check(&format!("; the unchanged manifest: {error}")).warn("read the log of the host")
+        }
     }
 }
 
@@ -151,22 +196,39 @@ pub fn shard_caching(examination: &Examination, server: Server) -> Check {
     let found = named(last, "Cache-Control", "cache-control");
     let control = CacheControl::parse(&last.header("cache-control").unwrap_or_default());
     if control.no_store {
-        return Check::ok(id, title, format!("{found}; networks in front of the host cannot keep shards"), expected)
-            .warn(remedy(server, Need::ShardAge, &examination.url));
+        return Check::ok(
+            id,
+            title,
+            format!("{found}; networks in front of the host cannot keep shards"),
+            expected,
+        )
+        .warn(remedy(server, Need::ShardAge, &examination.url));
     }
     let is_long = control.immutable || control.lifetime.is_some_and(|seconds| seconds >= DAY);
-    let note =
-        if is_long { "" } else { "; a year would be possible, because the name of a shard is the hash of its content" };
+    let note = if is_long {
+        ""
+    } else {
+        "; a year would be possible, because the name of a shard is the hash of its content"
+    };
     Check::ok(id, title, format!("{found}{note}"), expected)
 }
 
 /// Checks that pages on https may read the files.
 pub fn https(examination: &Examination, server: Server) -> Check {
-    let (id, title, expected) = ("https", "HTTPS", "https, and no user or password in the address");
+    let (id, title, expected) = (
+        "https",
+        "HTTPS",
+        "https, and no user or password in the address",
+    );
     let url = &examination.url;
     if !url.username().is_empty() || url.password().is_some() {
-        return Check::ok(id, title, "a user or a password in the address, which browsers refuse", expected)
-            .fail("an address without a user and a password");
+        return Check::ok(
+            id,
+            title,
+            "a user or a password in the address, which browsers refuse",
+            expected,
+        )
+        .fail("an address without a user and a password");
     }
     if url.scheme() == "https" {
         return Check::ok(id, title, "https", expected);
@@ -174,7 +236,9 @@ pub fn https(examination: &Examination, server: Server) -> Check {
     if is_local(url) {
         return Check::ok(id, title, "http on this machine", expected);
     }
-    let is_redirected = examination.manifest().is_some_and(|answer| answer.last.url.scheme() == "https");
+    let is_redirected = examination
+        .manifest()
+        .is_some_and(|answer| answer.last.url.scheme() == "https");
     if is_redirected {
         return Check::ok(
             id,
@@ -182,7 +246,10 @@ pub fn https(examination: &Examination, server: Server) -> Check {
             "http, redirected to https; pages on https cannot send the first request",
             expected,
         )
-        .fail(format!("name the address with https: {}", examination.url.as_str().replacen("http:", "https:", 1)));
+        .fail(format!(
+            "name the address with https: {}",
+            examination.url.as_str().replacen("http:", "https:", 1)
+        ));
     }
     let check = Check::ok(id, title, "http; pages on https cannot read http", expected);
     match examination.origin.scheme() {
@@ -193,12 +260,25 @@ pub fn https(examination: &Examination, server: Server) -> Check {
 
 /// Describes the version of HTTP.
 pub fn http_version(examination: &Examination, _: Server) -> Check {
-    let (id, title, expected) = ("http-version", "HTTP version", "HTTP/2 or HTTP/3 (useful, not necessary)");
+    let (id, title, expected) = (
+        "http-version",
+        "HTTP version",
+        "HTTP/2 or HTTP/3 (useful, not necessary)",
+    );
     let Some(answer) = examination.shard().or_else(|| examination.manifest()) else {
         return Check::skipped(id, title, "no answer for the manifest", expected);
     };
-    let note = if answer.last.version >= Version::HTTP_2 { "" } else { "; browsers send 6 requests at a time" };
-    Check::ok(id, title, format!("{:?}{note}", answer.last.version), expected)
+    let note = if answer.last.version >= Version::HTTP_2 {
+        ""
+    } else {
+        "; browsers send 6 requests at a time"
+    };
+    Check::ok(
+        id,
+        title,
+        format!("{:?}{note}", answer.last.version),
+        expected,
+    )
 }
 
 #[cfg(test)]
@@ -216,7 +296,15 @@ mod tests {
         assert_eq!(lifetime("max-age=60, s-maxage=\"900\""), Some(900));
         assert_eq!(lifetime("max-age=soon"), None);
         let all = CacheControl::parse("no-cache,No-Store , immutable");
-        assert_eq!(all, CacheControl { lifetime: None, no_cache: true, no_store: true, immutable: true });
+        assert_eq!(
+            all,
+            CacheControl {
+                lifetime: None,
+                no_cache: true,
+                no_store: true,
+                immutable: true
+            }
+        );
     }
 
     #[test]
@@ -237,12 +325,24 @@ mod tests {
     fn redirected(urls: &[&str], origin: &str) -> Result<Examination, Box<dyn std::error::Error>> {
         let step = |url: &&str| -> Result<Step, Box<dyn std::error::Error>> {
             let (headers, version) = (HeaderMap::new(), Version::HTTP_2);
-            Ok(Step { url: Url::parse(url)?, origin: origin.to_owned(), status: 200, headers, version })
+            Ok(Step {
+                url: Url::parse(url)?,
+                origin: origin.to_owned(),
+                status: 200,
+                headers,
+                version,
+            })
         };
         let mut redirects: Vec<Step> = urls.iter().map(step).collect::<Result<_, _>>()?;
         let (url, last) = (Url::parse(urls[0])?, redirects.pop().ok_or("no URL")?);
         let (head_time, time) = Default::default();
-        let answer = Answer { redirects, last, body: Ok(Vec::new()), head_time, time };
+        let answer = Answer {
+            redirects,
+            last,
+            body: Ok(Vec::new()),
+            head_time,
+            time,
+        };
         Ok(Examination {
             url,
             origin: Url::parse(origin)?,
@@ -257,17 +357,38 @@ mod tests {
     }
 
     #[test]
-    fn a_redirect_from_https_to_http_is_a_problem_even_if_it_leads_back() -> Result<(), Box<dyn std::error::Error>> {
+    fn a_redirect_from_https_to_http_is_a_problem_even_if_it_leads_back()
+    -> Result<(), Box<dyn std::error::Error>> {
         for (urls, expected) in [
             (&["https://x.org/m", "http://x.org/m"][..], Verdict::Problem),
-            (&["https://x.org/m", "http://x.org/m", "https://x.org/m"], Verdict::Problem),
+            (
+                &["https://x.org/m", "http://x.org/m", "https://x.org/m"],
+                Verdict::Problem,
+            ),
             (&["http://x.org/m", "https://x.org/m"], Verdict::Warning),
             (&["https://x.org/m", "https://y.org/m"], Verdict::Warning),
-            (&["https://x.org/m", "https://x.org/n?sig=1"], Verdict::Warning),
-            (&["https://x.org/m", "https://x.org/n"], Verdict::Ok),
-            (&["https://x.org/1", "https://x.org/2", "https://x.org/3", "https://x.org/4"], Verdict::Ok),
             (
-                &["https://x.org/1", "https://x.org/2", "https://x.org/3", "https://x.org/4", "https://x.org/5"],
+                &["https://x.org/m", "https://x.org/n?sig=1"],
+                Verdict::Warning,
+            ),
+            (&["https://x.org/m", "https://x.org/n"], Verdict::Ok),
+            (
+                &[
+                    "https://x.org/1",
+                    "https://x.org/2",
+                    "https://x.org/3",
+                    "https://x.org/4",
+                ],
+                Verdict::Ok,
+            ),
+            (
+                &[
+                    "https://x.org/1",
+                    "https://x.org/2",
+                    "https://x.org/3",
+                    "https://x.org/4",
+                    "https://x.org/5",
+                ],
                 Verdict::Problem,
             ),
             (&["https://x.org/m"], Verdict::Ok),
@@ -279,20 +400,40 @@ mod tests {
     }
 
     #[test]
-    fn http_is_a_problem_for_pages_on_https_except_on_the_own_machine() -> Result<(), Box<dyn std::error::Error>> {
+    fn http_is_a_problem_for_pages_on_https_except_on_the_own_machine()
+    -> Result<(), Box<dyn std::error::Error>> {
         for (url, origin, expected) in [
             ("http://x.org/m", "https://example.org", Verdict::Problem),
             ("http://x.org/m", "http://example.org", Verdict::Warning),
             ("http://10.0.0.1/m", "https://example.org", Verdict::Problem),
-            ("http://localhost:8000/m", "https://example.org", Verdict::Ok),
+            (
+                "http://localhost:8000/m",
+                "https://example.org",
+                Verdict::Ok,
+            ),
             ("https://x.org/m", "https://example.org", Verdict::Ok),
-            ("https://me@x.org/m", "https://example.org", Verdict::Problem),
+            (
+                "https://me@x.org/m",
+                "https://example.org",
+                Verdict::Problem,
+            ),
         ] {
             let check = https(&redirected(&[url], origin)?, Server::Other);
             assert_eq!(check.result, expected, "{url}: {check:?}");
         }
-        let check = https(&redirected(&["http://x.org/m", "https://x.org/m"], "https://example.org")?, Server::Other);
-        assert!(check.result == Verdict::Problem && check.remedy.is_some_and(|line| line.contains("https://x.org/m")));
+        let check = https(
+            &redirected(
+                &["http://x.org/m", "https://x.org/m"],
+                "https://example.org",
+            )?,
+            Server::Other,
+        );
+        assert!(
+            check.result == Verdict::Problem
+                && check
+                    .remedy
+                    .is_some_and(|line| line.contains("https://x.org/m"))
+        );
         Ok(())
     }
 }

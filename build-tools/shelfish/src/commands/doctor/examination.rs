@@ -80,8 +80,14 @@ impl Ranges {
     pub fn fault(&self) -> Option<RangeFault> {
         let bytes = match &self.main {
             Err(kind) => return Some(RangeFault::Answer(kind.clone())),
-            Ok(Answer { body: Err(kind), .. }) => return Some(RangeFault::Answer(kind.clone())),
-            Ok(Answer { last, body: Ok(bytes), .. }) => {
+            Ok(Answer {
+                body: Err(kind), ..
+            }) => return Some(RangeFault::Answer(kind.clone())),
+            Ok(Answer {
+                last,
+                body: Ok(bytes),
+                ..
+            }) => {
                 if last.header("content-range").is_none() {
                     return Some(RangeFault::NoContentRange);
                 }
@@ -94,7 +100,10 @@ impl Ranges {
         let (range, asked) = self.overlap.as_ref()?;
         let place = |at: u64| (at - self.range.start) as usize;
         match asked {
-            Err(kind) | Ok(Answer { body: Err(kind), .. }) => Some(RangeFault::Answer(kind.clone())),
+            Err(kind)
+            | Ok(Answer {
+                body: Err(kind), ..
+            }) => Some(RangeFault::Answer(kind.clone())),
             Ok(Answer { body: Ok(part), .. }) => {
                 let expected = bytes.get(place(range.start)..place(range.end));
                 (expected != Some(part)).then_some(RangeFault::Overlap(range.clone()))
@@ -137,26 +146,48 @@ impl Examination {
             preflight: None,
             sample: None,
         };
-        let Ok(answer) = &examination.manifest else { return examination };
+        let Ok(answer) = &examination.manifest else {
+            return examination;
+        };
         if let (Ok(_), Some((name, value))) = (&examination.database, validator(&answer.last)) {
-            examination.again = Some(client.ask(&answer.last.url, &Ask::ManifestUnless { name, value }).await);
+            examination.again = Some(
+                client
+                    .ask(&answer.last.url, &Ask::ManifestUnless { name, value })
+                    .await,
+            );
         }
-        let Ok(folder) = Url::parse(http::folder(examination.url.as_str(), answer.last.url.as_str())) else {
+        let Ok(folder) = Url::parse(http::folder(
+            examination.url.as_str(),
+            answer.last.url.as_str(),
+        )) else {
             return examination;
         };
         let locate = |folder: &Url, name: &str| folder.join(name).ok();
         if let Some(url) = locate(&folder, &missing_name()) {
             examination.missing = Some(client.ask(&url, &Ask::Head).await);
         }
-        let Ok(database) = &examination.database else { return examination };
-        let Some((n, shard)) = largest(&database.manifest) else { return examination };
-        let Some(url) = locate(&folder, &shard.file) else { return examination };
-        let Some(mut ranges) = read_ranges(client, &url, database, n).await else { return examination };
+        let Ok(database) = &examination.database else {
+            return examination;
+        };
+        let Some((n, shard)) = largest(&database.manifest) else {
+            return examination;
+        };
+        let Some(url) = locate(&folder, &shard.file) else {
+            return examination;
+        };
+        let Some(mut ranges) = read_ranges(client, &url, database, n).await else {
+            return examination;
+        };
         if !answer.redirects.is_empty()
-            && matches!(ranges.fault(), Some(RangeFault::Answer(SourceErrorKind::Status(400..))))
-            && let Some(before) = locate(&examination.url, &shard.file).filter(|before| *before != url)
+            && matches!(
+                ranges.fault(),
+                Some(RangeFault::Answer(SourceErrorKind::Status(400..)))
+            )
+            && let Some(before) =
+                locate(&examination.url, &shard.file).filter(|before| *before != url)
         {
-            ranges.before_redirect = Some(client.ask(&before, &Ask::Range(ranges.range.clone())).await);
+            ranges.before_redirect =
+                Some(client.ask(&before, &Ask::Range(ranges.range.clone())).await);
         }
         examination.preflight = Some(client.ask(&url, &Ask::Preflight).await);
         if ranges.fault().is_none() {
@@ -180,8 +211,13 @@ impl Examination {
 /// Parses the body of an answer as a manifest.
 fn read_manifest(asked: &Asked) -> Result<Database, ManifestFault> {
     let bytes = match asked {
-        Err(kind) | Ok(Answer { body: Err(kind), .. }) => return Err(ManifestFault::Answer(kind.clone())),
-        Ok(Answer { body: Ok(bytes), .. }) => bytes,
+        Err(kind)
+        | Ok(Answer {
+            body: Err(kind), ..
+        }) => return Err(ManifestFault::Answer(kind.clone())),
+        Ok(Answer {
+            body: Ok(bytes), ..
+        }) => bytes,
     };
     let (manifest, kind) = parse_manifest(bytes).map_err(|error| match is_html(bytes) {
         true => ManifestFault::Html,
@@ -202,17 +238,27 @@ fn is_html(bytes: &[u8]) -> bool {
 /// Returns the header of a request that avoids a second transfer of an unchanged file.
 fn validator(step: &Step) -> Option<(&'static str, String)> {
     let etag = step.header("etag").map(|etag| ("if-none-match", etag));
-    etag.or_else(|| step.header("last-modified").map(|time| ("if-modified-since", time)))
+    etag.or_else(|| {
+        step.header("last-modified")
+            .map(|time| ("if-modified-since", time))
+    })
 }
 
 /// Returns the largest shard with pages, and its number. Some hosts treat large files differently.
 fn largest(manifest: &Manifest) -> Option<(usize, &Shard)> {
     let shards = manifest.shards().iter().enumerate();
-    shards.filter(|(n, _)| manifest.page_of_shard(*n, 0).is_some()).max_by_key(|(_, shard)| shard.bytes)
+    shards
+        .filter(|(n, _)| manifest.page_of_shard(*n, 0).is_some())
+        .max_by_key(|(_, shard)| shard.bytes)
 }
 
 /// Requests a page, a block that the page lists, and a part of the block.
-async fn read_ranges(client: &Client, url: &Url, database: &Database, shard: usize) -> Option<Ranges> {
+async fn read_ranges(
+    client: &Client,
+    url: &Url,
+    database: &Database,
+    shard: usize,
+) -> Option<Ranges> {
     let manifest = &database.manifest;
     let at = manifest.page_of_shard(shard, 0)?;
     let inline = manifest.inline_page(&at);
@@ -230,7 +276,9 @@ async fn read_ranges(client: &Client, url: &Url, database: &Database, shard: usi
         None => {
             ranges.main = client.ask(url, &Ask::Range(at.range.clone())).await;
             match &ranges.main {
-                Ok(Answer { body: Ok(bytes), .. }) => bytes.clone(),
+                Ok(Answer {
+                    body: Ok(bytes), ..
+                }) => bytes.clone(),
                 _ => return Some(ranges),
             }
         }
@@ -244,10 +292,17 @@ async fn read_ranges(client: &Client, url: &Url, database: &Database, shard: usi
     };
     // After an update, the block may be in a different shard.
     let url = &url.join(&block.file).ok()?;
-    ranges.shard_bytes = manifest.shards().iter().find(|shard| shard.file == block.file)?.bytes;
+    ranges.shard_bytes = manifest
+        .shards()
+        .iter()
+        .find(|shard| shard.file == block.file)?
+        .bytes;
     ranges.range = block.range.clone();
     ranges.main = client.ask(url, &Ask::Range(block.range.clone())).await;
-    if let Ok(Answer { body: Ok(bytes), .. }) = &ranges.main {
+    if let Ok(Answer {
+        body: Ok(bytes), ..
+    }) = &ranges.main
+    {
         ranges.block = match database.kind {
             Kind::Evaluations => check_block::<PositionEval>(bytes, &block),
             Kind::Moves => check_block::<Played>(bytes, &block),

@@ -64,7 +64,10 @@ pub struct Args {
 fn http_url(text: &str) -> Result<Url, String> {
     match Url::parse(text) {
         Ok(url) if matches!(url.scheme(), "http" | "https") => Ok(url),
-        _ => Err(format!("found {}, expected a URL with http:// or https://", redacted(text))),
+        _ => Err(format!(
+            "found {}, expected a URL with http:// or https://",
+            redacted(text)
+        )),
     }
 }
 
@@ -89,9 +92,17 @@ fn origin(text: &str) -> Result<Url, String> {
 
 /// Examines a host and prints the report.
 pub fn run(args: Args) -> Outcome {
-    let report = database::wait(examine(args.url, args.origin, Duration::from_secs(args.timeout)))??;
+    let report = database::wait(examine(
+        args.url,
+        args.origin,
+        Duration::from_secs(args.timeout),
+    ))??;
     output::print(&report, args.json)?;
-    Ok(if report.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if report.ok {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 /// Examines the host of a manifest for the pages of an origin.
@@ -103,7 +114,9 @@ pub async fn examine(url: Url, origin: Url, timeout: Duration) -> Result<Report,
     let start = Instant::now();
     let client = Client::new(origin.clone(), timeout)?;
     let examination = Examination::of(&client, url, origin).await;
-    let first = examination.manifest().map(|answer| answer.redirects.first().unwrap_or(&answer.last));
+    let first = examination
+        .manifest()
+        .map(|answer| answer.redirects.first().unwrap_or(&answer.last));
     let server = Server::of(&examination.url, first);
     let speed = Speed::of(&examination);
     let judges: [fn(&Examination, Server) -> Check; 13] = [
@@ -121,7 +134,10 @@ pub async fn examine(url: Url, origin: Url, timeout: Duration) -> Result<Report,
         delivery::https,
         delivery::http_version,
     ];
-    let mut checks: Vec<Check> = judges.iter().map(|judge| judge(&examination, server)).collect();
+    let mut checks: Vec<Check> = judges
+        .iter()
+        .map(|judge| judge(&examination, server))
+        .collect();
     checks.push(speed::check(&examination, server, speed.as_ref()));
     let count = |result| checks.iter().filter(|check| check.result == result).count();
     let (problems, warnings) = (count(Verdict::Problem), count(Verdict::Warning));
@@ -149,11 +165,20 @@ mod tests {
         for (text, expected) in [
             ("https://x.org", "https://x.org/manifest.json"),
             ("https://x.org/evals", "https://x.org/evals/manifest.json"),
-            ("https://x.org/evals/?a=b#c", "https://x.org/evals/manifest.json"),
-            ("https://x.org/evals/manifest.json?sig=1", "https://x.org/evals/manifest.json?sig=1"),
+            (
+                "https://x.org/evals/?a=b#c",
+                "https://x.org/evals/manifest.json",
+            ),
+            (
+                "https://x.org/evals/manifest.json?sig=1",
+                "https://x.org/evals/manifest.json?sig=1",
+            ),
             ("HTTP://x.org/old.json", "http://x.org/old.json"),
         ] {
-            assert_eq!(manifest_url(text).map(String::from).as_deref(), Ok(expected));
+            assert_eq!(
+                manifest_url(text).map(String::from).as_deref(),
+                Ok(expected)
+            );
         }
         for text in ["", "evals", "ftp://x.org", "s3://bucket/evals", "https://"] {
             assert!(manifest_url(text).is_err(), "{text}");

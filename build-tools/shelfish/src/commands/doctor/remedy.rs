@@ -42,11 +42,15 @@ pub fn remedy(server: Server, need: Need, url: &Url) -> String {
         return throttled(server);
     }
     match server {
-        Server::GitHubPages | Server::GitHubReleases | Server::GitHubRaw | Server::HuggingFace | Server::JsDelivr => {
-            without_settings(server, need)
-        }
+        Server::GitHubPages
+        | Server::GitHubReleases
+        | Server::GitHubRaw
+        | Server::HuggingFace
+        | Server::JsDelivr => without_settings(server, need),
         Server::S3 | Server::R2 | Server::Google | Server::Azure => store(server, need, url),
-        Server::Python => format!("Python's http.server cannot do this; use a different server: {SERVE}"),
+        Server::Python => {
+            format!("Python's http.server cannot do this; use a different server: {SERVE}")
+        }
         Server::Netlify | Server::CloudflarePages => headers_file(server, need, url),
         Server::Nginx => format!("nginx, {}", nginx(need, url)),
         Server::Apache => format!("Apache, {}", apache(need, url)),
@@ -65,7 +69,9 @@ fn throttled(server: Server) -> String {
         Server::Nginx => "raise rate and burst of limit_req",
         Server::R2 => "r2.dev is limited; connect a domain of your own to the bucket",
         Server::Cloudflare => "Security > WAF > Rate limiting rules: an exception for the folder",
-        Server::GitHubRaw | Server::GitHubReleases => "use GitHub Pages (shelfish publish FOLDER SITE --pages)",
+        Server::GitHubRaw | Server::GitHubReleases => {
+            "use GitHub Pages (shelfish publish FOLDER SITE --pages)"
+        }
         _ => "wait, raise the limit of the host, or use a different host",
     };
     format!("{server} limits requests: {advice}")
@@ -81,7 +87,12 @@ fn header(need: Need) -> Option<(&'static str, &'static str)> {
         Need::Preflight => Some(("Access-Control-Allow-Headers", "Range")),
         Need::ManifestAge => Some(("Cache-Control", "no-cache")),
         Need::ShardAge => Some(("Cache-Control", Role::Shard.cache_control())),
-        Need::Ranges | Need::Compression | Need::Validator | Need::Missing | Need::Https | Need::Throttled => None,
+        Need::Ranges
+        | Need::Compression
+        | Need::Validator
+        | Need::Missing
+        | Need::Https
+        | Need::Throttled => None,
     }
 }
 
@@ -101,7 +112,9 @@ fn folder(url: &Url) -> &str {
 fn nginx(need: Need, url: &Url) -> String {
     let (folder, path) = (folder(url), url.path());
     let add_header = |name: &str, value: &str| {
-        format!("in `server`, and in each location that has its own add_header: add_header {name} \"{value}\" always;")
+        format!(
+            "in `server`, and in each location that has its own add_header: add_header {name} \"{value}\" always;"
+        )
     };
     match (need, header(need)) {
         (Need::ManifestAge, _) => format!("in `location = {path}`: expires epoch;"),
@@ -155,14 +168,18 @@ fn caddy(need: Need, url: &Url) -> String {
         };
         let line = format!("header {place} {name} \"{value}\"");
         return match need {
-            Need::Preflight => format!("{line}, and: @preflight method OPTIONS, respond @preflight 204"),
+            Need::Preflight => {
+                format!("{line}, and: @preflight method OPTIONS, respond @preflight 204")
+            }
             _ => line,
         };
     }
     match need {
         Need::Compression => "@packed not path *.silo, and: encode @packed zstd gzip".to_owned(),
         Need::Missing => {
-            format!("handle {folder}* {{ file_server }}, next to a handle with the try_files of the application")
+            format!(
+                "handle {folder}* {{ file_server }}, next to a handle with the try_files of the application"
+            )
         }
         Need::Ranges | Need::Validator => format!("handle {folder}* {{ file_server }}"),
         _ => "a site address without http:// and without a port".to_owned(),
@@ -181,7 +198,9 @@ fn headers_file(server: Server, need: Need, url: &Url) -> String {
         return format!("{server}, in the file `_headers` of the site:\n{place}\n  {header}");
     }
     match need {
-        Need::Missing => format!("{server}: add a file 404.html to the site, and remove the rule /* /index.html 200"),
+        Need::Missing => format!(
+            "{server}: add a file 404.html to the site, and remove the rule /* /index.html 200"
+        ),
         Need::Compression | Need::Ranges => format!(
             "{server} has no setting for this; names with the ending .silo keep the type model/mesh, otherwise put the \
              database on R2, S3 or GitHub Pages: shelfish publish FOLDER s3://BUCKET/FOLDER"
@@ -198,7 +217,9 @@ fn cloudflare(need: Need, url: &Url) -> String {
         );
     }
     let rule = match need {
-        Need::Compression => "Rules > Compression Rules, for paths that end with .silo: no compression",
+        Need::Compression => {
+            "Rules > Compression Rules, for paths that end with .silo: no compression"
+        }
         Need::Ranges => {
             "Rules > Cache Rules, for paths that end with .silo: eligible for cache; the origin must send Content-Length"
         }
@@ -233,11 +254,19 @@ fn store(server: Server, need: Need, url: &Url) -> String {
 /// Returns the address of the bucket that a URL names. The public address of R2 does not contain the name of the bucket.
 fn address(server: Server, url: &Url) -> Option<Address> {
     let host = url.host_str()?;
-    let first = || url.path_segments().and_then(|mut path| path.next()).filter(|first| !first.is_empty());
+    let first = || {
+        url.path_segments()
+            .and_then(|mut path| path.next())
+            .filter(|first| !first.is_empty())
+    };
     let bucket = match server {
         Server::S3 if host.starts_with("s3.") || host.starts_with("s3-") => first()?,
-        Server::S3 => host.split_once(".s3").map_or("BUCKET", |(bucket, _)| bucket),
-        Server::Google => host.strip_suffix(".storage.googleapis.com").or_else(first)?,
+        Server::S3 => host
+            .split_once(".s3")
+            .map_or("BUCKET", |(bucket, _)| bucket),
+        Server::Google => host
+            .strip_suffix(".storage.googleapis.com")
+            .or_else(first)?,
         Server::Azure => first()?,
         _ => "BUCKET",
     };
@@ -247,13 +276,20 @@ fn address(server: Server, url: &Url) -> Option<Address> {
         _ => "s3",
     };
     // A bucket is an argument of a shell command.
-    let is_plain = bucket.chars().all(|c| c.is_ascii_alphanumeric() || "-._".contains(c));
-    Address::parse(&format!("{scheme}://{}", if is_plain { bucket } else { "BUCKET" })).ok()
+    let is_plain = bucket
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || "-._".contains(c));
+    Address::parse(&format!(
+        "{scheme}://{}",
+        if is_plain { bucket } else { "BUCKET" }
+    ))
+    .ok()
 }
 
 /// Returns the advice for a host that has no settings.
 fn without_settings(server: Server, need: Need) -> String {
-    let elsewhere = "a host with settings, such as R2 or S3: shelfish publish FOLDER s3://BUCKET/FOLDER --cors";
+    let elsewhere =
+        "a host with settings, such as R2 or S3: shelfish publish FOLDER s3://BUCKET/FOLDER --cors";
     match (server, need) {
         (_, Need::Exposed | Need::Preflight | Need::ShardAge | Need::Validator) => {
             format!("{server} has no setting for this, and the database works without it")
@@ -282,14 +318,46 @@ mod tests {
     fn a_remedy_is_a_line_of_the_configuration_of_the_host() -> Test {
         let url = Url::parse("https://example.org/evals/manifest.json")?;
         for (server, need, expected) in [
-            (Server::Nginx, Need::Cors, "add_header: add_header Access-Control-Allow-Origin \"*\" always;"),
-            (Server::Nginx, Need::Compression, "`location ~ \\.silo$`: gzip off;"),
-            (Server::Nginx, Need::ManifestAge, "`location = /evals/manifest.json`: expires epoch;"),
-            (Server::Apache, Need::Cors, "Header always set Access-Control-Allow-Origin \"*\""),
-            (Server::Caddy, Need::Cors, "header /evals/* Access-Control-Allow-Origin \"*\""),
-            (Server::Netlify, Need::Cors, "/evals/*\n  Access-Control-Allow-Origin: *"),
-            (Server::Other, Need::Cors, "send the header Access-Control-Allow-Origin: *\nnginx, "),
-            (Server::R2, Need::Cors, "aws s3api put-bucket-cors --bucket BUCKET"),
+            (
+                Server::Nginx,
+                Need::Cors,
+                "add_header: add_header Access-Control-Allow-Origin \"*\" always;",
+            ),
+            (
+                Server::Nginx,
+                Need::Compression,
+                "`location ~ \\.silo$`: gzip off;",
+            ),
+            (
+                Server::Nginx,
+                Need::ManifestAge,
+                "`location = /evals/manifest.json`: expires epoch;",
+            ),
+            (
+                Server::Apache,
+                Need::Cors,
+                "Header always set Access-Control-Allow-Origin \"*\"",
+            ),
+            (
+                Server::Caddy,
+                Need::Cors,
+                "header /evals/* Access-Control-Allow-Origin \"*\"",
+            ),
+            (
+                Server::Netlify,
+                Need::Cors,
+                "/evals/*\n  Access-Control-Allow-Origin: *",
+            ),
+            (
+                Server::Other,
+                Need::Cors,
+                "send the header Access-Control-Allow-Origin: *\nnginx, ",
+            ),
+            (
+                Server::R2,
+                Need::Cors,
+                "aws s3api put-bucket-cors --bucket BUCKET",
+            ),
             (Server::Python, Need::Ranges, "`shelfish serve FOLDER`"),
             (Server::GitHubReleases, Need::Cors, "use GitHub Pages"),
         ] {
@@ -337,7 +405,10 @@ mod tests {
                 Throttled,
             ] {
                 let found = remedy(server, need, &url);
-                assert!(found.len() > 10 && !found.ends_with(": "), "{server}, {need:?}: {found}");
+                assert!(
+                    found.len() > 10 && !found.ends_with(": "),
+                    "{server}, {need:?}: {found}"
+                );
             }
         }
         Ok(())
@@ -346,11 +417,31 @@ mod tests {
     #[test]
     fn the_command_for_a_bucket_contains_its_name() -> Test {
         for (server, url, expected) in [
-            (Server::S3, "https://my.s3.eu-west-1.amazonaws.com/evals/manifest.json", "--bucket my "),
-            (Server::S3, "https://s3.eu-west-1.amazonaws.com/my/evals/manifest.json", "--bucket my "),
-            (Server::Google, "https://storage.googleapis.com/my/evals/manifest.json", "gs://my "),
-            (Server::Google, "https://my.storage.googleapis.com/evals/manifest.json", "gs://my "),
-            (Server::S3, "https://s3.amazonaws.com/$(reboot)/manifest.json", "--bucket BUCKET "),
+            (
+                Server::S3,
+                "https://my.s3.eu-west-1.amazonaws.com/evals/manifest.json",
+                "--bucket my ",
+            ),
+            (
+                Server::S3,
+                "https://s3.eu-west-1.amazonaws.com/my/evals/manifest.json",
+                "--bucket my ",
+            ),
+            (
+                Server::Google,
+                "https://storage.googleapis.com/my/evals/manifest.json",
+                "gs://my ",
+            ),
+            (
+                Server::Google,
+                "https://my.storage.googleapis.com/evals/manifest.json",
+                "gs://my ",
+            ),
+            (
+                Server::S3,
+                "https://s3.amazonaws.com/$(reboot)/manifest.json",
+                "--bucket BUCKET ",
+            ),
         ] {
             let found = remedy(server, Need::Cors, &Url::parse(url)?);
             assert!(found.contains(expected), "{url}: {found}");

@@ -40,15 +40,32 @@ pub struct Report {
 impl Report {
     /// Returns the number of checks with a result.
     pub fn count(&self, result: Verdict) -> usize {
-        self.checks.iter().filter(|check| check.result == result).count()
+        self.checks
+            .iter()
+            .filter(|check| check.result == result)
+            .count()
     }
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}, for pages of {}, on {}\n", shown(&self.url), shown(&self.origin), self.host)?;
+        writeln!(
+            f,
+            "{}, for pages of {}, on {}\n",
+            shown(&self.url),
+            shown(&self.origin),
+            self.host
+        )?;
         let mut remedies: Vec<(&str, &str)> = Vec::new();
-        for Check { title, result, found, expected, remedy, .. } in &self.checks {
+        for Check {
+            title,
+            result,
+            found,
+            expected,
+            remedy,
+            ..
+        } in &self.checks
+        {
             let mark = match result {
                 Verdict::Ok => "ok",
                 Verdict::Warning => "warning",
@@ -58,8 +75,11 @@ impl fmt::Display for Report {
             writeln!(f, "{mark:<11}  {title:<20}  {}", shown(found))?;
             if matches!(result, Verdict::Warning | Verdict::Problem) {
                 writeln!(f, "{:13}expected: {}", "", shown(expected))?;
-                let Some(remedy) = remedy.as_deref() else { continue };
-                if let Some((earlier, _)) = remedies.iter().find(|(_, earlier)| *earlier == remedy) {
+                let Some(remedy) = remedy.as_deref() else {
+                    continue;
+                };
+                if let Some((earlier, _)) = remedies.iter().find(|(_, earlier)| *earlier == remedy)
+                {
                     writeln!(f, "{:13}remedy:   the same as for {earlier}", "")?;
                     continue;
                 }
@@ -71,12 +91,23 @@ impl fmt::Display for Report {
             }
         }
         let count = |n: usize, name: &str| format!("{n} {name}{}", if n == 1 { "" } else { "s" });
-        write!(f, "\n{}, {}", count(self.problems, "problem"), count(self.warnings, "warning"))?;
+        write!(
+            f,
+            "\n{}, {}",
+            count(self.problems, "problem"),
+            count(self.warnings, "warning")
+        )?;
         write!(f, ", {} ok", self.count(Verdict::Ok))?;
         match self.count(Verdict::NotChecked) {
             0 => {}
             n => write!(f, ", {n} not checked")?,
         }
-        writeln!(f, "; {}, {}, {:.1} s", count(self.requests, "request"), HumanBytes(self.bytes), self.seconds)
+        writeln!(
+            f,
+            "; {}, {}, {:.1} s",
+            count(self.requests, "request"),
+            HumanBytes(self.bytes),
+            self.seconds
+        )
     }
 }

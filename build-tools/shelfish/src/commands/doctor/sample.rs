@@ -29,11 +29,17 @@ pub struct Sample {
 
 /// Requests small ranges of a shard, then a large range. Ends after a failure.
 pub async fn measure(client: &Client, url: &Url, shard_bytes: u64) -> Sample {
-    let mut sample = Sample { small: Vec::new(), large: None, failure: None };
+    let mut sample = Sample {
+        small: Vec::new(),
+        large: None,
+        failure: None,
+    };
     let small = SMALL.min(shard_bytes);
     let large = LARGE.min(shard_bytes);
     let starts = (0..SMALL_REQUESTS).map(|n| (shard_bytes - small) / SMALL_REQUESTS * n);
-    let ranges = starts.map(|start| start..start + small).chain(iter::once(0..large));
+    let ranges = starts
+        .map(|start| start..start + small)
+        .chain(iter::once(0..large));
     for (n, range) in ranges.enumerate() {
         // A host with many redirects may exhaust the requests of an examination, which is no fault of the range.
         if client.requests() + MAX_REDIRECTS >= MAX_REQUESTS {
@@ -41,12 +47,21 @@ pub async fn measure(client: &Client, url: &Url, shard_bytes: u64) -> Sample {
         }
         let size = range.end - range.start;
         match client.ask(url, &Ask::Range(range)).await {
-            Ok(answer @ Answer { body: Ok(_), .. }) if n < SMALL_REQUESTS as usize => sample.small.push(answer.time),
+            Ok(answer @ Answer { body: Ok(_), .. }) if n < SMALL_REQUESTS as usize => {
+                sample.small.push(answer.time)
+            }
             Ok(answer @ Answer { body: Ok(_), .. }) => {
                 sample.large = Some((size, answer.time.saturating_sub(answer.head_time)));
             }
-            Ok(Answer { last, body: Err(kind), .. }) => {
-                sample.failure = Some((failure(&kind, last.header("retry-after")), last.is_throttled()));
+            Ok(Answer {
+                last,
+                body: Err(kind),
+                ..
+            }) => {
+                sample.failure = Some((
+                    failure(&kind, last.header("retry-after")),
+                    last.is_throttled(),
+                ));
                 return sample;
             }
             Err(kind) => {

@@ -50,8 +50,12 @@ impl Server {
     /// Recognises a host by the requested URL and the first answer.
     pub fn of(url: &Url, answer: Option<&Step>) -> Server {
         let host = url.host_str().unwrap_or_default().to_ascii_lowercase();
-        let is_within =
-            |domain: &str| host == domain || host.strip_suffix(domain).is_some_and(|sub| sub.ends_with('.'));
+        let is_within = |domain: &str| {
+            host == domain
+                || host
+                    .strip_suffix(domain)
+                    .is_some_and(|sub| sub.ends_with('.'))
+        };
         let by_name = [
             ("github.io", Server::GitHubPages),
             ("raw.githubusercontent.com", Server::GitHubRaw),
@@ -70,7 +74,9 @@ impl Server {
         if let Some((_, server)) = by_name.into_iter().find(|(domain, _)| is_within(domain)) {
             return server;
         }
-        let Some(answer) = answer else { return Server::Other };
+        let Some(answer) = answer else {
+            return Server::Other;
+        };
         // A host behind a network such as Cloudflare still sends its own headers.
         let by_header = [
             ("x-github-request-id", Server::GitHubPages),
@@ -79,10 +85,16 @@ impl Server {
             ("x-goog-generation", Server::Google),
             ("x-ms-blob-type", Server::Azure),
         ];
-        if let Some((_, server)) = by_header.into_iter().find(|(name, _)| answer.headers.contains_key(*name)) {
+        if let Some((_, server)) = by_header
+            .into_iter()
+            .find(|(name, _)| answer.headers.contains_key(*name))
+        {
             return server;
         }
-        let name = answer.header("server").unwrap_or_default().to_ascii_lowercase();
+        let name = answer
+            .header("server")
+            .unwrap_or_default()
+            .to_ascii_lowercase();
         let by_server = [
             ("nginx", Server::Nginx),
             ("openresty", Server::Nginx),
@@ -92,7 +104,10 @@ impl Server {
             ("netlify", Server::Netlify),
             ("simplehttp", Server::Python),
         ];
-        by_server.into_iter().find(|(word, _)| name.starts_with(word)).map_or(Server::Other, |(_, server)| server)
+        by_server
+            .into_iter()
+            .find(|(word, _)| name.starts_with(word))
+            .map_or(Server::Other, |(_, server)| server)
     }
 }
 
@@ -141,24 +156,54 @@ mod tests {
     ) -> Result<Server, Box<dyn std::error::Error>> {
         let mut headers = HeaderMap::new();
         if let Some((name, value)) = header {
-            headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+            headers.insert(
+                HeaderName::from_static(name),
+                HeaderValue::from_static(value),
+            );
         }
         let url = Url::parse(url)?;
-        let step = Step { url: url.clone(), origin: String::new(), status: 200, headers, version: Version::HTTP_11 };
+        let step = Step {
+            url: url.clone(),
+            origin: String::new(),
+            status: 200,
+            headers,
+            version: Version::HTTP_11,
+        };
         Ok(Server::of(&url, Some(&step)))
     }
 
     #[test]
     fn hosts_are_recognised_by_their_names() -> Test {
         for (url, expected) in [
-            ("https://me.github.io/evals/manifest.json", Server::GitHubPages),
-            ("https://github.com/me/x/releases/download/v1/manifest.json", Server::GitHubReleases),
-            ("https://RAW.githubusercontent.com/me/x/main/manifest.json", Server::GitHubRaw),
+            (
+                "https://me.github.io/evals/manifest.json",
+                Server::GitHubPages,
+            ),
+            (
+                "https://github.com/me/x/releases/download/v1/manifest.json",
+                Server::GitHubReleases,
+            ),
+            (
+                "https://RAW.githubusercontent.com/me/x/main/manifest.json",
+                Server::GitHubRaw,
+            ),
             ("https://pub-0.r2.dev/manifest.json", Server::R2),
-            ("https://b.s3.eu-west-1.amazonaws.com/manifest.json", Server::S3),
-            ("https://storage.googleapis.com/b/manifest.json", Server::Google),
-            ("https://me.blob.core.windows.net/c/manifest.json", Server::Azure),
-            ("https://huggingface.co/datasets/me/x/resolve/main/manifest.json", Server::HuggingFace),
+            (
+                "https://b.s3.eu-west-1.amazonaws.com/manifest.json",
+                Server::S3,
+            ),
+            (
+                "https://storage.googleapis.com/b/manifest.json",
+                Server::Google,
+            ),
+            (
+                "https://me.blob.core.windows.net/c/manifest.json",
+                Server::Azure,
+            ),
+            (
+                "https://huggingface.co/datasets/me/x/resolve/main/manifest.json",
+                Server::HuggingFace,
+            ),
             ("https://notgithub.io/manifest.json", Server::Other),
             ("https://github.io.example.org/manifest.json", Server::Other),
         ] {
@@ -179,7 +224,11 @@ mod tests {
             ("x-nf-request-id", "1", Server::Netlify),
             ("server", "other", Server::Other),
         ] {
-            assert_eq!(recognised("https://example.org/manifest.json", Some((name, value)))?, expected, "{value}");
+            assert_eq!(
+                recognised("https://example.org/manifest.json", Some((name, value)))?,
+                expected,
+                "{value}"
+            );
         }
         Ok(())
     }

@@ -20,17 +20,21 @@ const SAME_ORIGIN: &str = "not necessary, because the page has the same origin";
 pub fn is_local(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
-    host == "localhost" || host.ends_with(".localhost") || address.is_ok_and(|address| address.is_loopback())
+    host == "localhost"
+        || host.ends_with(".localhost")
+        || address.is_ok_and(|address| address.is_loopback())
 }
 
 /// Returns whether an answer may be read by the page that sent its `Origin`.
 fn allows(step: &Step) -> bool {
-    step.header("access-control-allow-origin").is_some_and(|allowed| allowed == "*" || allowed == step.origin)
+    step.header("access-control-allow-origin")
+        .is_some_and(|allowed| allowed == "*" || allowed == step.origin)
 }
 
 /// Describes the permission of an answer.
 fn permission(step: &Step) -> String {
-    step.header("access-control-allow-origin").unwrap_or_else(|| "none".to_owned())
+    step.header("access-control-allow-origin")
+        .unwrap_or_else(|| "none".to_owned())
 }
 
 /// Returns the answers of a request that a browser checks: all redirects and the last answer.
@@ -40,9 +44,12 @@ fn steps(answer: &Answer) -> impl Iterator<Item = &Step> {
 
 /// Returns whether no request of the examination is sent to another origin than that of the page.
 fn is_same_origin(examination: &Examination) -> bool {
-    let answers = [examination.manifest(), examination.shard()].into_iter().flatten();
+    let answers = [examination.manifest(), examination.shard()]
+        .into_iter()
+        .flatten();
     let urls = answers.flat_map(steps).map(|step| step.url.origin());
-    urls.chain([examination.url.origin()]).all(|origin| origin == examination.origin.origin())
+    urls.chain([examination.url.origin()])
+        .all(|origin| origin == examination.origin.origin())
 }
 
 /// Checks that pages of other origins may read the manifest and ranges.
@@ -59,18 +66,33 @@ pub fn origins(examination: &Examination, server: Server) -> Check {
         return Check::ok(id, title, SAME_ORIGIN, expected);
     }
     let named = [("manifest", Some(manifest)), ("range", examination.shard())];
-    let named: Vec<_> = named.into_iter().filter_map(|(name, answer)| Some((name, answer?))).collect();
-    let refused = named.iter().flat_map(|(name, answer)| steps(answer).map(move |step| (*name, step)));
+    let named: Vec<_> = named
+        .into_iter()
+        .filter_map(|(name, answer)| Some((name, answer?)))
+        .collect();
+    let refused = named
+        .iter()
+        .flat_map(|(name, answer)| steps(answer).map(move |step| (*name, step)));
     let refused = refused.into_iter().find(|(_, step)| !allows(step));
     match refused {
         None => {
-            let found: Vec<_> =
-                named.iter().map(|(name, answer)| format!("{name}: {}", permission(&answer.last))).collect();
+            let found: Vec<_> = named
+                .iter()
+                .map(|(name, answer)| format!("{name}: {}", permission(&answer.last)))
+                .collect();
             Check::ok(id, title, found.join(", "), expected)
         }
         Some((name, step)) => {
-            let origin = if step.origin == "null" { ", which a redirect requires to be *" } else { "" };
-            let found = format!("{name}, status {}: {}{origin}", step.status, permission(step));
+            let origin = if step.origin == "null" {
+                ", which a redirect requires to be *"
+            } else {
+                ""
+            };
+            let found = format!(
+                "{name}, status {}: {}{origin}",
+                step.status,
+                permission(step)
+            );
             Check::ok(id, title, found, expected).fail(remedy(server, Need::Cors, &examination.url))
         }
     }
@@ -80,20 +102,36 @@ pub fn origins(examination: &Examination, server: Server) -> Check {
 pub fn exposed(examination: &Examination, server: Server) -> Check {
     let (id, title) = ("cors-exposed", "CORS, headers");
     let expected = format!("Access-Control-Expose-Headers: {EXPOSED} (useful, not necessary)");
-    let Some(answer) = examination.shard() else { return Check::skipped(id, title, NO_MANIFEST, expected) };
+    let Some(answer) = examination.shard() else {
+        return Check::skipped(id, title, NO_MANIFEST, expected);
+    };
     if is_same_origin(examination) {
         return Check::ok(id, title, SAME_ORIGIN, expected);
     }
-    let exposed = answer.last.header("access-control-expose-headers").unwrap_or_default();
-    let has = |name: &str| exposed.split(',').map(str::trim).any(|one| one == "*" || one.eq_ignore_ascii_case(name));
-    let found = if exposed.is_empty() { "none".to_owned() } else { exposed.clone() };
+    let exposed = answer
+        .last
+        .header("access-control-expose-headers")
+        .unwrap_or_default();
+    let has = |name: &str| {
+        exposed
+            .split(',')
+            .map(str::trim)
+            .any(|one| one == "*" || one.eq_ignore_ascii_case(name))
+    };
+    let found = if exposed.is_empty() {
+        "none".to_owned()
+    } else {
+        exposed.clone()
+    };
     match has("Content-Range") {
         true => Check::ok(id, title, found, expected),
-        false => Check::ok(id, title, format!("{found}; Content-Range is hidden from pages"), expected).warn(remedy(
-            server,
-            Need::Exposed,
-            &examination.url,
-        )),
+        false => Check::ok(
+            id,
+            title,
+            format!("{found}; Content-Range is hidden from pages"),
+            expected,
+        )
+        .warn(remedy(server, Need::Exposed, &examination.url)),
     }
 }
 
@@ -107,10 +145,16 @@ pub fn errors(examination: &Examination, server: Server) -> Check {
     if is_same_origin(examination) {
         return Check::ok(id, title, SAME_ORIGIN, expected);
     }
-    let found = format!("status {}: {}", answer.last.status, permission(&answer.last));
+    let found = format!(
+        "status {}: {}",
+        answer.last.status,
+        permission(&answer.last)
+    );
     match steps(answer).all(allows) {
         true => Check::ok(id, title, found, expected),
-        false => Check::ok(id, title, found, expected).warn(remedy(server, Need::Cors, &examination.url)),
+        false => {
+            Check::ok(id, title, found, expected).warn(remedy(server, Need::Cors, &examination.url))
+        }
     }
 }
 
@@ -118,25 +162,38 @@ pub fn errors(examination: &Examination, server: Server) -> Check {
 pub fn preflight(examination: &Examination, server: Server) -> Check {
     let (id, title) = ("preflight", "preflight");
     let expected = "status 200 or 204, Access-Control-Allow-Headers: Range (browsers before Chrome 99, Firefox 117 and Safari 16 ask)";
-    let Some(asked) = &examination.preflight else { return Check::skipped(id, title, NO_MANIFEST, expected) };
+    let Some(asked) = &examination.preflight else {
+        return Check::skipped(id, title, NO_MANIFEST, expected);
+    };
     if is_same_origin(examination) {
         return Check::ok(id, title, SAME_ORIGIN, expected);
     }
     let refused = |found: String| {
-        Check::ok(id, title, format!("{found}; current browsers do not ask"), expected).warn(remedy(
-            server,
-            Need::Preflight,
-            &examination.url,
-        ))
+        Check::ok(
+            id,
+            title,
+            format!("{found}; current browsers do not ask"),
+            expected,
+        )
+        .warn(remedy(server, Need::Preflight, &examination.url))
     };
     let step = match asked {
         Ok(answer) => &answer.last,
         Err(error) => return refused(error.to_string()),
     };
-    let headers = step.header("access-control-allow-headers").unwrap_or_default();
-    let allows_range = headers.split(',').map(str::trim).any(|one| one == "*" || one.eq_ignore_ascii_case("range"));
+    let headers = step
+        .header("access-control-allow-headers")
+        .unwrap_or_default();
+    let allows_range = headers
+        .split(',')
+        .map(str::trim)
+        .any(|one| one == "*" || one.eq_ignore_ascii_case("range"));
     let shown = if headers.is_empty() { "none" } else { &headers };
-    let found = format!("status {}, origin: {}, headers: {shown}", step.status, permission(step));
+    let found = format!(
+        "status {}, origin: {}, headers: {shown}",
+        step.status,
+        permission(step)
+    );
     match (200..=299).contains(&step.status) && allows(step) && allows_range {
         true => Check::ok(id, title, found, expected),
         false => refused(found),
@@ -149,10 +206,19 @@ mod tests {
 
     #[test]
     fn the_own_machine_is_recognised_by_its_names() -> Result<(), Box<dyn std::error::Error>> {
-        for url in ["http://localhost:8000/", "http://a.localhost/", "http://127.0.0.1/", "http://[::1]:1/"] {
+        for url in [
+            "http://localhost:8000/",
+            "http://a.localhost/",
+            "http://127.0.0.1/",
+            "http://[::1]:1/",
+        ] {
             assert!(is_local(&Url::parse(url)?), "{url}");
         }
-        for url in ["http://example.org/", "http://10.0.0.1/", "http://localhost.example.org/"] {
+        for url in [
+            "http://example.org/",
+            "http://10.0.0.1/",
+            "http://localhost.example.org/",
+        ] {
             assert!(!is_local(&Url::parse(url)?), "{url}");
         }
         Ok(())

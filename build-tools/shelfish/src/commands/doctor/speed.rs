@@ -35,31 +35,52 @@ fn median(times: &[Duration]) -> Option<f64> {
 impl Speed {
     /// Computes the speed from the times of an examination.
     pub fn of(examination: &Examination) -> Option<Speed> {
-        let sample = examination.sample.as_ref().filter(|sample| sample.failure.is_none())?;
+        let sample = examination
+            .sample
+            .as_ref()
+            .filter(|sample| sample.failure.is_none())?;
         let ranges = examination.ranges.as_ref()?;
         let request_ms = median(&sample.small)?;
         let (bytes, time) = sample.large?;
         let mbit = (bytes as f64 * 8e-6 / time.as_secs_f64().max(1e-9)).min(1_000.0);
         let manifest = examination.manifest()?;
         let connection_ms = (manifest.head_time.as_secs_f64() * 1e3 - request_ms).max(0.0);
-        let manifest_bytes = manifest.last.header("content-length").and_then(|length| length.trim().parse().ok());
-        let manifest_bytes = manifest_bytes.or_else(|| manifest.body.as_ref().ok().map(|body| body.len() as u64))?;
+        let manifest_bytes = manifest
+            .last
+            .header("content-length")
+            .and_then(|length| length.trim().parse().ok());
+        let manifest_bytes =
+            manifest_bytes.or_else(|| manifest.body.as_ref().ok().map(|body| body.len() as u64))?;
         let block = ranges.range.end - ranges.range.start;
         let rounds: Vec<Vec<u64>> = [Some(manifest_bytes), ranges.page_bytes, Some(block)]
             .into_iter()
             .flatten()
             .map(|bytes| vec![bytes])
             .collect();
-        let time = Link { round_trip: request_ms, mbit }.time(&rounds, 6);
+        let time = Link {
+            round_trip: request_ms,
+            mbit,
+        }
+        .time(&rounds, 6);
         let first_lookup_ms = connection_ms + time;
-        Some(Speed { request_ms, mbit, connection_ms, first_lookup_ms, first_lookup_requests: rounds.len() })
+        Some(Speed {
+            request_ms,
+            mbit,
+            connection_ms,
+            first_lookup_ms,
+            first_lookup_requests: rounds.len(),
+        })
     }
 }
 
 /// Checks that a host answers several requests in a row. Times are information.
 pub fn check(examination: &Examination, server: Server, speed: Option<&Speed>) -> Check {
     let (id, title, expected) = ("speed", "speed", "every request is answered");
-    if let Some((why, is_throttled)) = examination.sample.as_ref().and_then(|sample| sample.failure.as_ref()) {
+    if let Some((why, is_throttled)) = examination
+        .sample
+        .as_ref()
+        .and_then(|sample| sample.failure.as_ref())
+    {
         let remedy = match is_throttled {
             true => remedy(server, Need::Throttled, &examination.url),
             false => "repeat the command; if it fails again, read the log of the host".to_owned(),
@@ -67,12 +88,20 @@ pub fn check(examination: &Examination, server: Server, speed: Option<&Speed>) -
         return Check::ok(id, title, why.clone(), expected).fail(remedy);
     }
     let Some(speed) = speed else {
-        let why = if examination.sample.is_some() { "too many redirects" } else { "ranges do not work" };
+        let why = if examination.sample.is_some() {
+            "too many redirects"
+        } else {
+            "ranges do not work"
+        };
         return Check::skipped(id, title, why, expected);
     };
     let found = format!(
         "{:.0} ms a request, {:.0} Mbit/s, {:.0} ms to connect; a first lookup takes about {:.0} ms in {} requests",
-        speed.request_ms, speed.mbit, speed.connection_ms, speed.first_lookup_ms, speed.first_lookup_requests
+        speed.request_ms,
+        speed.mbit,
+        speed.connection_ms,
+        speed.first_lookup_ms,
+        speed.first_lookup_requests
     );
     Check::ok(id, title, found, expected)
 }

@@ -54,7 +54,11 @@ impl fmt::Display for IndexError {
             IndexError::File { path, error } => write!(f, "{}: {error}", path.display()),
             IndexError::Table { path, error } => write!(f, "{}: {error}", path.display()),
             IndexError::Empty { path } => {
-                write!(f, "{}: found no Syzygy table, expected files like KQvK.rtbw and KQvK.rtbz", path.display())
+                write!(
+                    f,
+                    "{}: found no Syzygy table, expected files like KQvK.rtbw and KQvK.rtbz",
+                    path.display()
+                )
             }
         }
     }
@@ -64,22 +68,34 @@ impl std::error::Error for IndexError {}
 
 /// Adds the path to errors of a file.
 fn at<T>(path: &Path, result: io::Result<T>) -> Result<T, IndexError> {
-    result.map_err(|error| IndexError::File { path: path.to_owned(), error })
+    result.map_err(|error| IndexError::File {
+        path: path.to_owned(),
+        error,
+    })
 }
 
 /// Reads all tables and writes their index.
 pub fn run(args: &Args) -> Outcome {
-    let mut builder = IndexBuilder::default().with_ending(args.copy_with.as_deref().unwrap_or_default())?;
+    let mut builder =
+        IndexBuilder::default().with_ending(args.copy_with.as_deref().unwrap_or_default())?;
     let folder = args.output.as_ref().unwrap_or(&args.tables);
     at(folder, fs::create_dir_all(folder))?;
     // Copies may end like the shards of a database, so that `output::whole` would refuse them.
-    let write = |name: &str, bytes: &[u8]| output::replace(&folder.join(name), |out| out.write_all(bytes));
+    let write =
+        |name: &str, bytes: &[u8]| output::replace(&folder.join(name), |out| out.write_all(bytes));
     let (mut count, mut bytes) = (0, 0);
     for entry in at(&args.tables, fs::read_dir(&args.tables))? {
         let path = at(&args.tables, entry)?.path();
-        let Some(name) = path.file_name().and_then(|name| name.to_str()?.parse::<TableName>().ok()) else { continue };
+        let Some(name) = path
+            .file_name()
+            .and_then(|name| name.to_str()?.parse::<TableName>().ok())
+        else {
+            continue;
+        };
         let table = at(&path, fs::read(&path))?;
-        builder.add(&name, &table).map_err(|error| IndexError::Table { path, error })?;
+        builder
+            .add(&name, &table)
+            .map_err(|error| IndexError::Table { path, error })?;
         if let Some(ending) = &args.copy_with {
             write(&format!("{name}{ending}"), &table)?;
         }
@@ -87,7 +103,10 @@ pub fn run(args: &Args) -> Outcome {
         bytes += table.len() as u64;
     }
     if count == 0 {
-        return Err(IndexError::Empty { path: args.tables.clone() }.into());
+        return Err(IndexError::Empty {
+            path: args.tables.clone(),
+        }
+        .into());
     }
     let (index, sums) = builder.finish();
     let index = index.encode();
@@ -96,6 +115,11 @@ pub fn run(args: &Args) -> Outcome {
     }
     write(INDEX_FILE, &index)?;
     let written = index.len() + sums.map_or(0, |sums| sums.len());
-    println!("{} tables, {}; index {}", HumanCount(count), HumanBytes(bytes), HumanBytes(written as u64));
+    println!(
+        "{} tables, {}; index {}",
+        HumanCount(count),
+        HumanBytes(bytes),
+        HumanBytes(written as u64)
+    );
     Ok(ExitCode::SUCCESS)
 }

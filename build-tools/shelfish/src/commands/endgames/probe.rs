@@ -112,18 +112,28 @@ fn san(chess: &Chess, probed: &ProbedMove) -> String {
 
 fn print(out: &mut impl Write, probed: &Probed) -> io::Result<()> {
     writeln!(out, "{}", probed.fen)?;
-    let distance = |outcome: &str, dtz: i32| match outcome == shelfish_endgames::Outcome::Draw.name() {
-        true => String::new(),
-        false => format!("{} plies to zeroing", dtz.abs()),
-    };
-    writeln!(out, "  {:<13} {}", probed.outcome, distance(probed.outcome, probed.dtz))?;
+    let distance =
+        |outcome: &str, dtz: i32| match outcome == shelfish_endgames::Outcome::Draw.name() {
+            true => String::new(),
+            false => format!("{} plies to zeroing", dtz.abs()),
+        };
+    writeln!(
+        out,
+        "  {:<13} {}",
+        probed.outcome,
+        distance(probed.outcome, probed.dtz)
+    )?;
     if !probed.line.is_empty() {
         writeln!(out, "  {}", probed.line.join(" "))?;
     }
     for m in &probed.moves {
         let end = match m {
-            Move { checkmate: true, .. } => "checkmate".to_owned(),
-            Move { stalemate: true, .. } => "stalemate".to_owned(),
+            Move {
+                checkmate: true, ..
+            } => "checkmate".to_owned(),
+            Move {
+                stalemate: true, ..
+            } => "stalemate".to_owned(),
             Move { outcome, dtz, .. } => distance(outcome, *dtz),
         };
         writeln!(out, "  {:<8} {:<13} {end}", m.san, m.outcome)?;

@@ -84,9 +84,15 @@ impl Command {
 fn set_option<'a>(words: impl Iterator<Item = &'a str>) -> Command {
     let words: Vec<&str> = words.skip_while(|word| *word == "name").collect();
     // A value can contain `value` again.
-    let end = words.iter().position(|word| *word == "value").unwrap_or(words.len());
+    let end = words
+        .iter()
+        .position(|word| *word == "value")
+        .unwrap_or(words.len());
     let value = words.get(end + 1..).unwrap_or_default().join(" ");
-    Command::SetOption { name: words[..end].join(" "), value }
+    Command::SetOption {
+        name: words[..end].join(" "),
+        value,
+    }
 }
 
 fn position<'a>(mut words: impl Iterator<Item = &'a str>) -> Option<Command> {
@@ -95,10 +101,19 @@ fn position<'a>(mut words: impl Iterator<Item = &'a str>) -> Option<Command> {
             words.by_ref().find(|word| *word == "moves");
             None
         }
-        "fen" => Some(words.by_ref().take_while(|word| *word != "moves").collect::<Vec<_>>().join(" ")),
+        "fen" => Some(
+            words
+                .by_ref()
+                .take_while(|word| *word != "moves")
+                .collect::<Vec<_>>()
+                .join(" "),
+        ),
         _ => return None,
     };
-    Some(Command::Position { fen, moves: words.map(str::to_owned).collect() })
+    Some(Command::Position {
+        fen,
+        moves: words.map(str::to_owned).collect(),
+    })
 }
 
 /// Words that end the list of `searchmoves`.
@@ -122,7 +137,11 @@ fn go<'a>(words: impl Iterator<Item = &'a str>) -> Go {
     let mut words = words.peekable();
     while let Some(word) = words.next() {
         // Some GUIs report an expired clock as a negative number.
-        let mut number = || words.next_if(|word| word.parse::<i64>().is_ok()).and_then(|word| word.parse::<i64>().ok());
+        let mut number = || {
+            words
+                .next_if(|word| word.parse::<i64>().is_ok())
+                .and_then(|word| word.parse::<i64>().ok())
+        };
         let mut count = || number().map(|number| number.max(0) as u64);
         match word {
             "depth" => go.depth = count().map(|depth| depth as usize),
@@ -159,11 +178,23 @@ mod tests {
             fen: fen.map(str::to_owned),
             moves: moves.iter().map(|m| (*m).to_owned()).collect(),
         };
-        assert_eq!(Command::parse("position startpos"), Some(position(None, &[])));
-        assert_eq!(Command::parse(" position  startpos moves e2e4 e7e5\r"), Some(position(None, &["e2e4", "e7e5"])));
+        assert_eq!(
+            Command::parse("position startpos"),
+            Some(position(None, &[]))
+        );
+        assert_eq!(
+            Command::parse(" position  startpos moves e2e4 e7e5\r"),
+            Some(position(None, &["e2e4", "e7e5"]))
+        );
         let fen = "8/8/8/4k3/8/8/8/4K3 w - - 0 1";
-        assert_eq!(Command::parse(&format!("position fen {fen}")), Some(position(Some(fen), &[])));
-        assert_eq!(Command::parse(&format!("position fen {fen} moves e1e2")), Some(position(Some(fen), &["e1e2"])));
+        assert_eq!(
+            Command::parse(&format!("position fen {fen}")),
+            Some(position(Some(fen), &[]))
+        );
+        assert_eq!(
+            Command::parse(&format!("position fen {fen} moves e1e2")),
+            Some(position(Some(fen), &["e1e2"]))
+        );
         assert_eq!(Command::parse("position"), None);
         assert_eq!(Command::parse("position e4"), None);
     }
@@ -171,15 +202,26 @@ mod tests {
     #[test]
     fn options_may_have_blanks_in_name_and_value() {
         let parsed = Command::parse("setoption name Clear Hash");
-        assert_eq!(parsed, Some(Command::SetOption { name: "Clear Hash".to_owned(), value: String::new() }));
+        assert_eq!(
+            parsed,
+            Some(Command::SetOption {
+                name: "Clear Hash".to_owned(),
+                value: String::new()
+            })
+        );
         let parsed = Command::parse("setoption name EvalDatabase value /a b/name value");
-        let expected = Command::SetOption { name: "EvalDatabase".to_owned(), value: "/a b/name value".to_owned() };
+        let expected = Command::SetOption {
+            name: "EvalDatabase".to_owned(),
+            value: "/a b/name value".to_owned(),
+        };
         assert_eq!(parsed, Some(expected));
     }
 
     #[test]
     fn go_takes_clocks_limits_and_moves_in_any_order() {
-        let parsed = Command::parse("go searchmoves e2e4 d2d4 wtime 1000 btime -5 winc 10 binc 20 movestogo 7 ponder");
+        let parsed = Command::parse(
+            "go searchmoves e2e4 d2d4 wtime 1000 btime -5 winc 10 binc 20 movestogo 7 ponder",
+        );
         let expected = Go {
             search_moves: vec!["e2e4".to_owned(), "d2d4".to_owned()],
             time: [Some(MS(1_000)), Some(MS(0))],
@@ -191,9 +233,22 @@ mod tests {
         assert_eq!(parsed, Some(Command::Go(expected)));
         let parsed = Command::parse("go searchmoves e9e5 hello infinite");
         let search_moves = vec!["e9e5".to_owned(), "hello".to_owned()];
-        assert_eq!(parsed, Some(Command::Go(Go { search_moves, infinite: true, ..Go::default() })));
-        let parsed = Command::parse("go depth x nodes 99999999999999999999 infinite mate 3 movetime 50");
-        let expected = Go { infinite: true, mate: Some(3), move_time: Some(MS(50)), ..Go::default() };
+        assert_eq!(
+            parsed,
+            Some(Command::Go(Go {
+                search_moves,
+                infinite: true,
+                ..Go::default()
+            }))
+        );
+        let parsed =
+            Command::parse("go depth x nodes 99999999999999999999 infinite mate 3 movetime 50");
+        let expected = Go {
+            infinite: true,
+            mate: Some(3),
+            move_time: Some(MS(50)),
+            ..Go::default()
+        };
         assert_eq!(parsed, Some(Command::Go(expected)));
     }
 

@@ -5,8 +5,14 @@ use shelfish_engine::{Bound, Line, UciScore};
 
 /// Returns the lines of the deepest evaluation, from the point of view of the side to move.
 pub fn lines(eval: &PositionEval) -> Vec<Line> {
-    let Some(best) = eval.best() else { return Vec::new() };
-    let sign = if shakmaty::Position::turn(eval.position.chess()).is_white() { 1 } else { -1 };
+    let Some(best) = eval.best() else {
+        return Vec::new();
+    };
+    let sign = if shakmaty::Position::turn(eval.position.chess()).is_white() {
+        1
+    } else {
+        -1
+    };
     let played = best.pvs.iter().filter(|pv| !pv.line.is_empty());
     let line = |(index, pv): (usize, &shelfish::eval::Pv)| Line {
         depth: best.depth.into(),

@@ -52,7 +52,11 @@ pub fn run(args: &Args) -> Outcome {
 }
 
 /// Answers commands until `quit` or the end of the input. Waits for a search unless the search is infinite.
-pub fn serve(first: &[String], mut input: impl BufRead, out: worker::Output) -> std::io::Result<()> {
+pub fn serve(
+    first: &[String],
+    mut input: impl BufRead,
+    out: worker::Output,
+) -> std::io::Result<()> {
     let mut session = Session::new(out);
     for line in first {
         if !session.handle(line) {

@@ -94,12 +94,25 @@ pub enum OptionError {
 impl fmt::Display for OptionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            OptionError::Unknown(name) => write!(f, "there is no option \"{name}\"; `uci` lists them"),
-            OptionError::Number { name, found, min, max } => {
-                write!(f, "option {name}: expected a number from {min} to {max}, found \"{found}\"")
+            OptionError::Unknown(name) => {
+                write!(f, "there is no option \"{name}\"; `uci` lists them")
+            }
+            OptionError::Number {
+                name,
+                found,
+                min,
+                max,
+            } => {
+                write!(
+                    f,
+                    "option {name}: expected a number from {min} to {max}, found \"{found}\""
+                )
             }
             OptionError::Check { name, found } => {
-                write!(f, "option {name}: expected true or false, found \"{found}\"")
+                write!(
+                    f,
+                    "option {name}: expected true or false, found \"{found}\""
+                )
             }
         }
     }
@@ -118,13 +131,26 @@ impl Options {
         let defaults = Options::default();
         let mut text = String::new();
         let mut spin = |name: &str, default: usize, min: usize, max: usize| {
-            let _ = writeln!(text, "option name {name} type spin default {default} min {min} max {max}");
+            let _ = writeln!(
+                text,
+                "option name {name} type spin default {default} min {min} max {max}"
+            );
         };
         spin("Hash", defaults.hash, 1, MAX_HASH);
         spin("Threads", defaults.threads, 1, MAX_THREADS);
         spin("MultiPV", defaults.lines, 1, MAX_LINES);
-        spin("Move Overhead", defaults.overhead as usize, 0, MAX_OVERHEAD as usize);
-        spin("UCI_Elo", defaults.elo as usize, WEAKEST as usize, STRONGEST as usize);
+        spin(
+            "Move Overhead",
+            defaults.overhead as usize,
+            0,
+            MAX_OVERHEAD as usize,
+        );
+        spin(
+            "UCI_Elo",
+            defaults.elo as usize,
+            WEAKEST as usize,
+            STRONGEST as usize,
+        );
         text.push_str("option name Clear Hash type button\n");
         text.push_str("option name Ponder type check default false\n");
         text.push_str("option name UCI_LimitStrength type check default false\n");
@@ -140,10 +166,18 @@ impl Options {
     pub fn set(&mut self, name: &str, value: &str) -> Result<Change, OptionError> {
         let owned = || (name.to_owned(), value.to_owned());
         let spin = |min: u64, max: u64| {
-            let number = value.parse::<u64>().ok().filter(|number| (min..=max).contains(number));
+            let number = value
+                .parse::<u64>()
+                .ok()
+                .filter(|number| (min..=max).contains(number));
             number.ok_or_else(|| {
                 let (name, found) = owned();
-                OptionError::Number { name, found, min, max }
+                OptionError::Number {
+                    name,
+                    found,
+                    min,
+                    max,
+                }
             })
         };
         let check = || match value.to_ascii_lowercase().as_str() {
@@ -154,7 +188,13 @@ impl Options {
                 Err(OptionError::Check { name, found })
             }
         };
-        let text = || if value == "<empty>" { String::new() } else { value.to_owned() };
+        let text = || {
+            if value == "<empty>" {
+                String::new()
+            } else {
+                value.to_owned()
+            }
+        };
         match name.to_ascii_lowercase().as_str() {
             "hash" => {
                 self.hash = spin(1, MAX_HASH as u64)? as usize;
@@ -213,9 +253,18 @@ mod tests {
             ("UCI_Elo", "700"),
         ] {
             let error = options.set(name, value).unwrap_err().to_string();
-            assert!(error.contains(name) && error.contains("expected"), "{error}");
+            assert!(
+                error.contains(name) && error.contains("expected"),
+                "{error}"
+            );
         }
-        assert!(options.set("Contempt", "1").unwrap_err().to_string().contains("no option"));
+        assert!(
+            options
+                .set("Contempt", "1")
+                .unwrap_err()
+                .to_string()
+                .contains("no option")
+        );
         assert_eq!(options, Options::default());
     }
 }

@@ -9,11 +9,21 @@ use shelfish_engine::{Bound, Line};
 
 /// Returns the notation of castling that the GUI expects.
 pub fn mode(chess960: bool) -> CastlingMode {
-    if chess960 { CastlingMode::Chess960 } else { CastlingMode::Standard }
+    if chess960 {
+        CastlingMode::Chess960
+    } else {
+        CastlingMode::Standard
+    }
 }
 
 /// Formats a line of play as an `info` message. `table_hits` is the number of results by endgame tables.
-pub fn info(line: &Line, nodes: u64, table_hits: u64, time: Duration, mode: CastlingMode) -> String {
+pub fn info(
+    line: &Line,
+    nodes: u64,
+    table_hits: u64,
+    time: Duration,
+    mode: CastlingMode,
+) -> String {
     let bound = match line.bound {
         Bound::Exact => "",
         Bound::Lower => " lowerbound",
@@ -22,9 +32,16 @@ pub fn info(line: &Line, nodes: u64, table_hits: u64, time: Duration, mode: Cast
     // Lines of a database take no time.
     let speed = match time.is_zero() {
         true => String::new(),
-        false => format!(" nps {}", u128::from(nodes) * 1_000_000 / time.as_micros().max(1)),
+        false => format!(
+            " nps {}",
+            u128::from(nodes) * 1_000_000 / time.as_micros().max(1)
+        ),
     };
-    let hits = if table_hits == 0 { String::new() } else { format!(" tbhits {table_hits}") };
+    let hits = if table_hits == 0 {
+        String::new()
+    } else {
+        format!(" tbhits {table_hits}")
+    };
     let mut text = format!(
         "info depth {} seldepth {} multipv {} score {}{bound} nodes {nodes}{speed} hashfull {}{hits} time {} pv",
         line.depth,
@@ -43,7 +60,12 @@ pub fn info(line: &Line, nodes: u64, table_hits: u64, time: Duration, mode: Cast
 
 /// Formats the best move and the expected reply. Without a legal move, the best move is `(none)`.
 pub fn best_move(moves: &[Move], mode: CastlingMode) -> String {
-    let Some(best) = moves.first() else { return "bestmove (none)\n".to_owned() };
-    let ponder = moves.get(1).map(|m| format!(" ponder {}", uci(*m, mode))).unwrap_or_default();
+    let Some(best) = moves.first() else {
+        return "bestmove (none)\n".to_owned();
+    };
+    let ponder = moves
+        .get(1)
+        .map(|m| format!(" ponder {}", uci(*m, mode)))
+        .unwrap_or_default();
     format!("bestmove {}{ponder}\n", uci(*best, mode))
 }

@@ -53,8 +53,11 @@ impl Session {
         match Command::parse(line) {
             None => {}
             Some(Command::Uci) => {
-                let about =
-                    concat!("id name Shelfish ", env!("CARGO_PKG_VERSION"), "\nid author the Shelfish authors\n");
+                let about = concat!(
+                    "id name Shelfish ",
+                    env!("CARGO_PKG_VERSION"),
+                    "\nid author the Shelfish authors\n"
+                );
                 print(&self.out, &format!("{about}{}uciok\n", Options::describe()));
             }
             Some(Command::IsReady) => print(&self.out, "readyok\n"),
@@ -76,7 +79,9 @@ impl Session {
                         if !self.options.database.is_empty() {
                             match Database::begin(&self.options.database) {
                                 Ok(database) => self.database = Some(Arc::new(database)),
-                                Err(error) => self.report_error(&format_args!("EvalDatabase: {error}")),
+                                Err(error) => {
+                                    self.report_error(&format_args!("EvalDatabase: {error}"))
+                                }
                             }
                         }
                     }
@@ -94,7 +99,9 @@ impl Session {
                         if !self.options.syzygy_path.is_empty() {
                             match EndgameTables::open_path(&self.options.syzygy_path) {
                                 Ok(tables) => self.endgames = Some(Arc::new(tables)),
-                                Err(error) => self.report_error(&format_args!("SyzygyPath: {error}")),
+                                Err(error) => {
+                                    self.report_error(&format_args!("SyzygyPath: {error}"))
+                                }
                             }
                         }
                     }
@@ -137,7 +144,9 @@ impl Session {
         let moves = go.search_moves.iter().filter_map(|text| {
             let legal = position.legal_move(text);
             if legal.is_none() {
-                self.report_error(&format_args!("searchmoves: expected a legal move, found \"{text}\""));
+                self.report_error(&format_args!(
+                    "searchmoves: expected a legal move, found \"{text}\""
+                ));
             }
             legal
         });
@@ -147,7 +156,11 @@ impl Session {
         (limits.moves, limits.lines) = (moves, self.options.lines);
         let overhead = Duration::from_millis(self.options.overhead);
         if let Some(time) = go.time[side] {
-            let clock = Remaining { time, increment: go.increment[side], moves: go.moves_to_go };
+            let clock = Remaining {
+                time,
+                increment: go.increment[side],
+                moves: go.moves_to_go,
+            };
             limits = limits.on_clock(clock, overhead);
         }
         limits.deadline = go.move_time.or(limits.deadline);
@@ -161,11 +174,19 @@ impl Session {
             database: self.database.clone(),
             book: self.book.clone().filter(|_| self.options.own_book),
             endgames: self.endgames.clone(),
-            level: self.options.limits_strength.then(|| Level::of(self.options.elo)),
+            level: self
+                .options
+                .limits_strength
+                .then(|| Level::of(self.options.elo)),
         };
         let mut histories = std::mem::take(&mut self.histories);
         histories.resize_with(self.options.threads, Histories::default);
-        self.worker = Some(Worker::start(task, Arc::clone(&self.table), histories, Arc::clone(&self.out)));
+        self.worker = Some(Worker::start(
+            task,
+            Arc::clone(&self.table),
+            histories,
+            Arc::clone(&self.out),
+        ));
     }
 
     /// Stops the search and waits for its end.
@@ -181,7 +202,13 @@ impl Session {
     }
 
     fn report_error(&self, error: &dyn fmt::Display) {
-        print(&self.out, &format!("info string {}\n", crate::terminal::shown::shown(&error.to_string())));
+        print(
+            &self.out,
+            &format!(
+                "info string {}\n",
+                crate::terminal::shown::shown(&error.to_string())
+            ),
+        );
     }
 }
 
@@ -204,7 +231,10 @@ impl fmt::Display for PositionError {
         match self {
             PositionError::Fen(error) => write!(f, "position: {error}"),
             PositionError::Illegal { found, position } => {
-                write!(f, "position: expected a legal move, found \"{found}\" in {position}")
+                write!(
+                    f,
+                    "position: expected a legal move, found \"{found}\" in {position}"
+                )
             }
         }
     }
@@ -217,10 +247,16 @@ fn game(fen: Option<&str>, moves: &[String]) -> Result<Game, PositionError> {
     let start = fen.map_or_else(|| Ok(Position::default()), str::parse);
     let mut game = Game::new(start.map_err(PositionError::Fen)?);
     for text in moves {
-        let m = game.position().legal_move(text).ok_or_else(|| PositionError::Illegal {
-            found: text.clone(),
-            position: Box::new(Fen::from_position(game.position().chess(), EnPassantMode::Legal)),
-        })?;
+        let m = game
+            .position()
+            .legal_move(text)
+            .ok_or_else(|| PositionError::Illegal {
+                found: text.clone(),
+                position: Box::new(Fen::from_position(
+                    game.position().chess(),
+                    EnPassantMode::Legal,
+                )),
+            })?;
         game.play(m);
     }
     Ok(game)

@@ -12,7 +12,8 @@ use shelfish::eval::PositionEval;
 use shelfish_analysis::TABLE_WIN;
 use shelfish_endgames::{EndgameError, Outcome, Tables};
 use shelfish_engine::{
-    Bound, Control, Game, Histories, Level, Limits, Line, Table, TableResult, UciScore, play, search_thread,
+    Bound, Control, Game, Histories, Level, Limits, Line, Table, TableResult, UciScore, play,
+    search_thread,
 };
 use tokio::sync::watch;
 
@@ -71,18 +72,28 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Worker {
     /// Starts a search with one thread per history.
-    pub fn start(mut task: Task, table: Arc<Table>, mut histories: Vec<Histories>, out: Output) -> Worker {
+    pub fn start(
+        mut task: Task,
+        table: Arc<Table>,
+        mut histories: Vec<Histories>,
+        out: Output,
+    ) -> Worker {
         let signals = Arc::new(Signals {
             stop: AtomicBool::new(false),
             stopped: watch::Sender::new(false),
             held: Mutex::new(task.hold),
             released: Condvar::new(),
             since: Mutex::new(Instant::now()),
-            helper_nodes: histories.iter().skip(1).map(|_| AtomicU64::new(0)).collect(),
+            helper_nodes: histories
+                .iter()
+                .skip(1)
+                .map(|_| AtomicU64::new(0))
+                .collect(),
         });
         let shared = Arc::clone(&signals);
         let thread = thread::spawn(move || {
-            let deadline = Deadline::new(lookup_time(&task.limits)).unless(shared.stopped.subscribe());
+            let deadline =
+                Deadline::new(lookup_time(&task.limits)).unless(shared.stopped.subscribe());
             if let Some(best) = from_book(&task, &deadline, &out) {
                 print(&out, &output::best_move(&[best], task.mode));
                 return histories;
@@ -109,10 +120,16 @@ impl Worker {
             table.next_search();
             // A weaker player searches without tables.
             let tables = task.endgames.as_deref().filter(|_| task.level.is_none());
-            let tables =
-                SearchTables { tables, out: &out, hits: AtomicU64::new(0), has_failed: AtomicBool::new(false) };
+            let tables = SearchTables {
+                tables,
+                out: &out,
+                hits: AtomicU64::new(0),
+                has_failed: AtomicBool::new(false),
+            };
             let (lines, chosen) = thread::scope(|scope| {
-                let Some((own, helpers)) = histories.split_first_mut() else { return (Vec::new(), 0) };
+                let Some((own, helpers)) = histories.split_first_mut() else {
+                    return (Vec::new(), 0);
+                };
                 // A weaker player searches with a single thread.
                 let helpers = helpers.iter_mut().filter(|_| task.level.is_none());
                 for (index, histories) in helpers.enumerate() {
@@ -120,24 +137,48 @@ impl Worker {
                     scope.spawn(move || {
                         let mut limits = Limits::default();
                         limits.moves.clone_from(&task.limits.moves);
-                        search_thread(&task.game, table, histories, &limits, &mut Helper { index, signals, tables })
+                        search_thread(
+                            &task.game,
+                            table,
+                            histories,
+                            &limits,
+                            &mut Helper {
+                                index,
+                                signals,
+                                tables,
+                            },
+                        )
                     });
                 }
-                let mut main =
-                    Main { start: Instant::now(), task: &task, out: &out, signals: &shared, tables: &tables };
+                let mut main = Main {
+                    start: Instant::now(),
+                    task: &task,
+                    out: &out,
+                    signals: &shared,
+                    tables: &tables,
+                };
                 let found = match task.level {
                     Some(level) => play(&task.game, level, random_seed(), &task.limits, &mut main),
-                    None => (search_thread(&task.game, &table, own, &task.limits, &mut main), 0),
+                    None => (
+                        search_thread(&task.game, &table, own, &task.limits, &mut main),
+                        0,
+                    ),
                 };
                 let mut held = locked(&shared.held);
                 while *held {
-                    held = shared.released.wait(held).unwrap_or_else(PoisonError::into_inner);
+                    held = shared
+                        .released
+                        .wait(held)
+                        .unwrap_or_else(PoisonError::into_inner);
                 }
                 drop(held);
                 shared.stop.store(true, Relaxed);
                 found
             });
-            let best = lines.get(chosen).map(|line| line.moves.as_slice()).unwrap_or_default();
+            let best = lines
+                .get(chosen)
+                .map(|line| line.moves.as_slice())
+                .unwrap_or_default();
             print(&out, &output::best_move(best, task.mode));
             histories
         });
@@ -189,14 +230,25 @@ fn from_book(task: &Task, deadline: &Deadline, out: &Output) -> Option<Move> {
     match candidates {
         Ok(candidates) => {
             let candidates = sorted(candidates, 1);
-            let candidates: Vec<Candidate> =
-                candidates.into_iter().filter(|candidate| !repeats_position(task, candidate.m)).collect();
+            let candidates: Vec<Candidate> = candidates
+                .into_iter()
+                .filter(|candidate| !repeats_position(task, candidate.m))
+                .collect();
             let chosen = candidates.get(choose(&candidates, fastrand::f64())?)?;
-            print(out, &format!("info string from the book, {} moves\n", candidates.len()));
+            print(
+                out,
+                &format!("info string from the book, {} moves\n", candidates.len()),
+            );
             Some(chosen.m)
         }
         Err(error) => {
-            print(out, &format!("info string BookFile: {}\n", crate::terminal::shown::shown(&error.to_string())));
+            print(
+                out,
+                &format!(
+                    "info string BookFile: {}\n",
+                    crate::terminal::shown::shown(&error.to_string())
+                ),
+            );
             None
         }
     }
@@ -212,7 +264,10 @@ fn repeats_position(task: &Task, m: Move) -> bool {
 
 /// Returns the time limit for book and database.
 fn lookup_time(limits: &Limits) -> Duration {
-    limits.target.or(limits.deadline).map_or(TIMEOUT, |time| (time / 2).min(TIMEOUT))
+    limits
+        .target
+        .or(limits.deadline)
+        .map_or(TIMEOUT, |time| (time / 2).min(TIMEOUT))
 }
 
 /// Moves that endgame tables allow.
@@ -241,7 +296,10 @@ fn from_tables(task: &Task, tables: &Tables, out: &Output) -> Option<Exact> {
     };
     let best = probe.moves.first()?;
     let outcome = best.outcome();
-    print(out, &format!("info string from the endgame tables, {outcome}\n"));
+    print(
+        out,
+        &format!("info string from the endgame tables, {outcome}\n"),
+    );
     if task.hold || limits.lines > 1 {
         return None;
     }
@@ -249,7 +307,10 @@ fn from_tables(task: &Task, tables: &Tables, out: &Output) -> Option<Exact> {
         Outcome::Win | Outcome::MaybeWin => 1,
         Outcome::Loss | Outcome::MaybeLoss => -1,
         _ => {
-            let drawn = probe.moves.iter().filter(|probed| probed.outcome() == outcome);
+            let drawn = probe
+                .moves
+                .iter()
+                .filter(|probed| probed.outcome() == outcome);
             return Some(Exact::Drawn(drawn.map(|probed| probed.m).collect()));
         }
     };
@@ -274,18 +335,31 @@ fn from_database(task: &Task, deadline: &Deadline, out: &Output) -> Option<Vec<M
     if !limits.moves.is_empty() || limits.mate.is_some() || task.game.repeats() {
         return None;
     }
-    match task.database.as_ref()?.lookup(task.game.position().chess(), deadline) {
+    match task
+        .database
+        .as_ref()?
+        .lookup(task.game.position().chess(), deadline)
+    {
         Ok(eval) => {
             let lines = eval.as_ref().map(lines).unwrap_or_default();
             let first = lines.first()?.moves.clone();
             print(out, "info string from the database\n");
             for line in lines.iter().take(limits.lines.max(1)) {
-                print(out, &output::info(line, line.nodes, 0, Duration::ZERO, task.mode));
+                print(
+                    out,
+                    &output::info(line, line.nodes, 0, Duration::ZERO, task.mode),
+                );
             }
             (!task.hold && lines.len() >= limits.lines).then_some(first)
         }
         Err(error) => {
-            print(out, &format!("info string {}\n", crate::terminal::shown::shown(&error.to_string())));
+            print(
+                out,
+                &format!(
+                    "info string {}\n",
+                    crate::terminal::shown::shown(&error.to_string())
+                ),
+            );
             None
         }
     }
@@ -327,7 +401,13 @@ impl SearchTables<'_> {
 
 /// Prints an error of the endgame tables.
 fn print_error(out: &Output, error: &EndgameError) {
-    print(out, &format!("info string SyzygyPath: {}\n", crate::terminal::shown::shown(&error.to_string())));
+    print(
+        out,
+        &format!(
+            "info string SyzygyPath: {}\n",
+            crate::terminal::shown::shown(&error.to_string())
+        ),
+    );
 }
 
 /// Control of the thread that prints the answer.
@@ -341,7 +421,11 @@ struct Main<'a> {
 
 impl Control for Main<'_> {
     fn elapsed(&self) -> Duration {
-        if *locked(&self.signals.held) { Duration::ZERO } else { locked(&self.signals.since).elapsed() }
+        if *locked(&self.signals.held) {
+            Duration::ZERO
+        } else {
+            locked(&self.signals.since).elapsed()
+        }
     }
 
     fn stopped(&self, _nodes: u64) -> bool {
@@ -349,10 +433,18 @@ impl Control for Main<'_> {
     }
 
     fn found(&mut self, lines: &[Line]) {
-        let helper_nodes: u64 = self.signals.helper_nodes.iter().map(|nodes| nodes.load(Relaxed)).sum();
+        let helper_nodes: u64 = self
+            .signals
+            .helper_nodes
+            .iter()
+            .map(|nodes| nodes.load(Relaxed))
+            .sum();
         for line in lines.iter().take(self.task.limits.lines.max(1)) {
             let (nodes, hits) = (line.nodes + helper_nodes, self.tables.hits.load(Relaxed));
-            print(self.out, &output::info(line, nodes, hits, self.start.elapsed(), self.task.mode));
+            print(
+                self.out,
+                &output::info(line, nodes, hits, self.start.elapsed(), self.task.mode),
+            );
         }
     }
 
@@ -407,19 +499,38 @@ mod tests {
             level: None,
         };
         let histories = (0..threads).map(|_| Histories::default()).collect();
-        Worker::start(task, Arc::clone(table), histories, Arc::new(Mutex::new(Box::new(std::io::sink())))).join();
+        Worker::start(
+            task,
+            Arc::clone(table),
+            histories,
+            Arc::new(Mutex::new(Box::new(std::io::sink()))),
+        )
+        .join();
     }
 
     #[test]
     fn entries_of_an_earlier_search_are_old_for_any_number_of_threads() {
         for threads in [1, 16, 32] {
             let table = Arc::new(Table::new(1 << 16));
-            search_to("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1", 7, &table, threads);
-            assert!(table.hashfull() > 100, "{threads} threads: {}", table.hashfull());
+            search_to(
+                "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+                7,
+                &table,
+                threads,
+            );
+            assert!(
+                table.hashfull() > 100,
+                "{threads} threads: {}",
+                table.hashfull()
+            );
             for _ in 0..2 {
                 // Neither side can mate, so that this search stores almost nothing.
                 search_to("8/8/8/4k3/8/8/8/4K3 w - - 0 1", 1, &table, threads);
-                assert!(table.hashfull() < 10, "{threads} threads: {}", table.hashfull());
+                assert!(
+                    table.hashfull() < 10,
+                    "{threads} threads: {}",
+                    table.hashfull()
+                );
             }
         }
     }

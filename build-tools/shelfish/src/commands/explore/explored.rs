@@ -63,8 +63,18 @@ impl Counts {
 }
 
 impl From<Results> for Counts {
-    fn from(Results { white, draws, black }: Results) -> Counts {
-        Counts { white, draws, black }
+    fn from(
+        Results {
+            white,
+            draws,
+            black,
+        }: Results,
+    ) -> Counts {
+        Counts {
+            white,
+            draws,
+            black,
+        }
     }
 }
 
@@ -152,7 +162,10 @@ impl Evaluation {
     pub fn of(eval: &PositionEval) -> Option<Evaluation> {
         let best = eval.best()?;
         let score = best.pvs.first()?.score;
-        Some(Evaluation { score: ScoreMember(score), depth: best.depth })
+        Some(Evaluation {
+            score: ScoreMember(score),
+            depth: best.depth,
+        })
     }
 }
 
@@ -175,28 +188,61 @@ impl Explored {
     }
 
     /// Describes a record, possibly reduced to some buckets. `all` contains all buckets of the position.
-    pub fn of(played: &Played, all: &[Bucket], evaluations: Vec<Option<Evaluation>>, names: &Names) -> Explored {
+    pub fn of(
+        played: &Played,
+        all: &[Bucket],
+        evaluations: Vec<Option<Evaluation>>,
+        names: &Names,
+    ) -> Explored {
         let results = played.results().unwrap_or_default();
         let mut evaluations = evaluations.into_iter();
         let moves: Vec<ExploredMove> = played
             .moves
             .iter()
-            .map(|of_move| explored_move(played, of_move, results, evaluations.next().flatten(), names))
+            .map(|of_move| {
+                explored_move(
+                    played,
+                    of_move,
+                    results,
+                    evaluations.next().flatten(),
+                    names,
+                )
+            })
             .collect();
         let named = |(n, bucket): (usize, &Bucket)| NamedBucket {
-            name: names.buckets.as_ref().map_or_else(String::new, |buckets| buckets.name(n)),
+            name: names
+                .buckets
+                .as_ref()
+                .map_or_else(String::new, |buckets| buckets.name(n)),
             games: bucket_counts(bucket),
         };
-        let ratings = Details { buckets: played.buckets(), games: Vec::new() }.ratings();
+        let ratings = Details {
+            buckets: played.buckets(),
+            games: Vec::new(),
+        }
+        .ratings();
         Explored {
             fen: played.position.to_string(),
             results: results.into(),
             average_rating: rounded(ratings.average()),
             ended: played.ended.into(),
-            ended_games: played.ended_details.games.iter().map(|game| game_of(*game, names)).collect(),
+            ended_games: played
+                .ended_details
+                .games
+                .iter()
+                .map(|game| game_of(*game, names))
+                .collect(),
             moves,
-            buckets: if names.buckets.is_some() { all.iter().enumerate().map(named).collect() } else { Vec::new() },
-            top_games: played.top_games().into_iter().map(|(m, game)| top_game(m, game, names)).collect(),
+            buckets: if names.buckets.is_some() {
+                all.iter().enumerate().map(named).collect()
+            } else {
+                Vec::new()
+            },
+            top_games: played
+                .top_games()
+                .into_iter()
+                .map(|(m, game)| top_game(m, game, names))
+                .collect(),
             recent_games: [],
             opening: names.openings.of(&played.position),
         }
@@ -214,7 +260,11 @@ fn explored_move(
     evaluation: Option<Evaluation>,
     names: &Names,
 ) -> ExploredMove {
-    let PlayedMove { m, results, details } = of_move;
+    let PlayedMove {
+        m,
+        results,
+        details,
+    } = of_move;
     let chess = played.position.chess();
     let games = results.games() as f64;
     ExploredMove {
@@ -224,8 +274,16 @@ fn explored_move(
         share: games / all.games() as f64,
         score: results.score(chess.turn()),
         average_rating: rounded(details.ratings().average()),
-        buckets: if names.buckets.is_some() { details.buckets.iter().map(bucket_counts).collect() } else { Vec::new() },
-        games: details.games.iter().map(|game| game_of(*game, names)).collect(),
+        buckets: if names.buckets.is_some() {
+            details.buckets.iter().map(bucket_counts).collect()
+        } else {
+            Vec::new()
+        },
+        games: details
+            .games
+            .iter()
+            .map(|game| game_of(*game, names))
+            .collect(),
         game: of_move.only_game().map(|game| top_game(*m, game, names)),
         opening: names.openings.of(&after(chess, *m)),
         evaluation,
@@ -233,7 +291,10 @@ fn explored_move(
 }
 
 fn bucket_counts(bucket: &Bucket) -> BucketCounts {
-    BucketCounts { results: bucket.results.into(), average_rating: rounded(bucket.ratings.average()) }
+    BucketCounts {
+        results: bucket.results.into(),
+        average_rating: rounded(bucket.ratings.average()),
+    }
 }
 
 fn rounded(rating: Option<f64>) -> Option<u64> {
@@ -248,13 +309,31 @@ fn game_of(game: GameRef, names: &Names) -> Game {
             url = at.url();
         }
         GameId::Listed { source: n, game } => {
-            source = Some(names.sources.get(usize::from(n)).cloned().unwrap_or_else(|| format!("source {n}")));
+            source = Some(
+                names
+                    .sources
+                    .get(usize::from(n))
+                    .cloned()
+                    .unwrap_or_else(|| format!("source {n}")),
+            );
             number = Some(u64::from(game) + 1);
         }
     }
-    Game { id, url, source, number, winner: game.winner(), rating: game.rating() }
+    Game {
+        id,
+        url,
+        source,
+        number,
+        winner: game.winner(),
+        rating: game.rating(),
+    }
 }
 
 fn top_game(m: Move, game: GameRef, names: &Names) -> TopGame {
-    TopGame { uci: uci(m, names), id: game.id().to_string(), winner: game.winner(), rating: game.rating() }
+    TopGame {
+        uci: uci(m, names),
+        id: game.id().to_string(),
+        winner: game.winner(),
+        rating: game.rating(),
+    }
 }

@@ -49,13 +49,24 @@ pub(crate) enum BucketError {
 impl fmt::Display for BucketError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            BucketError::Manifest(error) => write!(f, "the manifest of the book names invalid buckets: {error}"),
-            BucketError::NoBuckets => f.write_str("--buckets needs a book that was built with --buckets"),
+            BucketError::Manifest(error) => {
+                write!(f, "the manifest of the book names invalid buckets: {error}")
+            }
+            BucketError::NoBuckets => {
+                f.write_str("--buckets needs a book that was built with --buckets")
+            }
             BucketError::Unknown { found, known } => {
-                write!(f, "{found:?} is not a bucket of the book, which has: {}", known.join("; "))
+                write!(
+                    f,
+                    "{found:?} is not a bucket of the book, which has: {}",
+                    known.join("; ")
+                )
             }
             BucketError::Record { expected, found } => {
-                write!(f, "the record has {found} buckets, expected {expected} by the manifest of the book")
+                write!(
+                    f,
+                    "the record has {found} buckets, expected {expected} by the manifest of the book"
+                )
             }
         }
     }
@@ -101,15 +112,24 @@ pub struct Args {
 /// Looks up positions and prints their moves.
 pub fn run(args: Args) -> Outcome {
     let source = args.database.source()?;
-    let evals = args.evals.as_deref().map(|evals| database::Args::of(evals).source()).transpose()?;
+    let evals = args
+        .evals
+        .as_deref()
+        .map(|evals| database::Args::of(evals).source())
+        .transpose()?;
     database::wait(explore(source, evals, &args))?
 }
 
 async fn explore(source: DatabaseSource, evals: Option<DatabaseSource>, args: &Args) -> Outcome {
-    let book = source.reader::<Played, _>(Options::default(), NoCache).await.map_err(OpenError::from)?;
+    let book = source
+        .reader::<Played, _>(Options::default(), NoCache)
+        .await
+        .map_err(OpenError::from)?;
     let evals = match evals {
         Some(source) => {
-            let opened = source.reader::<PositionEval, _>(Options::default(), NoCache).await;
+            let opened = source
+                .reader::<PositionEval, _>(Options::default(), NoCache)
+                .await;
             Some(opened.map_err(OpenError::from)?)
         }
         None => None,
@@ -118,12 +138,21 @@ async fn explore(source: DatabaseSource, evals: Option<DatabaseSource>, args: &A
     let mut names = names_in(&manifest, CastlingMode::Standard)?;
     let mut chosen_buckets = chosen(&names, &args.buckets)?;
     if book.manifest().info_of(RESULTS) == Some("unknown") {
-        eprintln!("shelfish: the book was made of Polyglot's weights and contains no results; draws show the weights");
+        eprintln!(
+            "shelfish: the book was made of Polyglot's weights and contains no results; draws show the weights"
+        );
     }
     let mut answers = Answers::new(args.json);
     for fen in &args.fens {
         let explored = loop {
-            let found = explored(&book, evals.as_ref(), fen, chosen_buckets.as_deref(), &names).await;
+            let found = explored(
+                &book,
+                evals.as_ref(),
+                fen,
+                chosen_buckets.as_deref(),
+                &names,
+            )
+            .await;
             let current = book.manifest();
             if Arc::ptr_eq(&manifest, &current) || *manifest == *current {
                 break found;
@@ -140,11 +169,19 @@ async fn explore(source: DatabaseSource, evals: Option<DatabaseSource>, args: &A
 
 /// Collects the names of openings, and the names of buckets and sources from the manifest of a book.
 pub(crate) fn names_in(manifest: &Manifest, castling: CastlingMode) -> Result<Names, BucketError> {
-    let buckets = manifest.info_of(Wanted::BUCKETS).map(str::parse::<Bucketing>).transpose();
+    let buckets = manifest
+        .info_of(Wanted::BUCKETS)
+        .map(str::parse::<Bucketing>)
+        .transpose();
     let buckets = buckets.map_err(BucketError::Manifest)?;
     Ok(Names {
         buckets,
-        sources: manifest.info_of(SOURCE_NAMES).unwrap_or_default().lines().map(str::to_owned).collect(),
+        sources: manifest
+            .info_of(SOURCE_NAMES)
+            .unwrap_or_default()
+            .lines()
+            .map(str::to_owned)
+            .collect(),
         openings: Openings::shared(),
         castling,
     })
@@ -159,9 +196,16 @@ fn chosen(names: &Names, wanted: &[String]) -> Result<Option<Vec<usize>>, Bucket
     let all: Vec<String> = (0..buckets.count()).map(|n| buckets.name(n)).collect();
     let number = |name: &String| {
         let found = all.iter().position(|other| other == name);
-        found.ok_or_else(|| BucketError::Unknown { found: name.clone(), known: all.clone() })
+        found.ok_or_else(|| BucketError::Unknown {
+            found: name.clone(),
+            known: all.clone(),
+        })
     };
-    wanted.iter().map(number).collect::<Result<_, BucketError>>().map(Some)
+    wanted
+        .iter()
+        .map(number)
+        .collect::<Result<_, BucketError>>()
+        .map(Some)
 }
 
 async fn explored(
@@ -172,11 +216,17 @@ async fn explored(
     names: &Names,
 ) -> Result<Explored, BoxError> {
     let position: Position = fen.trim().parse()?;
-    let Some(mut played) = book.lookup(&position).await? else { return Ok(Explored::none(&position, names)) };
+    let Some(mut played) = book.lookup(&position).await? else {
+        return Ok(Explored::none(&position, names));
+    };
     let buckets = played.buckets();
     let of_book = names.buckets.as_ref().map(Bucketing::count);
     if let Some(expected) = of_book.filter(|count| *count != buckets.len()) {
-        return Err(BucketError::Record { expected, found: buckets.len() }.into());
+        return Err(BucketError::Record {
+            expected,
+            found: buckets.len(),
+        }
+        .into());
     }
     if let Some(chosen) = chosen {
         played = played.of_buckets(|n| chosen.contains(&n));
@@ -196,7 +246,10 @@ async fn evaluations(
 ) -> Result<Vec<Option<Evaluation>>, ReadError> {
     let positions: Vec<Position> = moves.iter().map(|played| after(chess, played.m)).collect();
     let answers = evals.lookup_many(&positions).await;
-    answers.into_iter().map(|answer| Ok(answer?.as_ref().and_then(Evaluation::of))).collect()
+    answers
+        .into_iter()
+        .map(|answer| Ok(answer?.as_ref().and_then(Evaluation::of)))
+        .collect()
 }
 
 /// Returns the position after a move.

@@ -68,7 +68,10 @@ mod tests {
 
     #[test]
     fn every_line_of_the_list_names_a_different_position() {
-        let lines = LIST.iter().map(|volume| volume.lines().count() - 1).sum::<usize>();
+        let lines = LIST
+            .iter()
+            .map(|volume| volume.lines().count() - 1)
+            .sum::<usize>();
         assert!(lines > 3_500);
         assert_eq!(Openings::shared().0.len(), lines);
     }
@@ -76,8 +79,16 @@ mod tests {
     #[test]
     fn the_name_of_a_position_does_not_depend_on_the_moves() {
         let openings = Openings::shared();
-        let najdorf = "rnbqkb1r/1p2pppp/p2p1n2/8/3NP3/2N5/PPP2PPP/R1BQKB1R w KQkq - 0 6".parse().expect("a position");
-        assert_eq!(openings.of(&najdorf).map(|opening| opening.eco), Some("B90"));
-        assert_eq!(openings.of(&"8/8/8/4k3/8/4K3/8/8 w - -".parse().expect("a position")), None);
+        let najdorf = "rnbqkb1r/1p2pppp/p2p1n2/8/3NP3/2N5/PPP2PPP/R1BQKB1R w KQkq - 0 6"
+            .parse()
+            .expect("a position");
+        assert_eq!(
+            openings.of(&najdorf).map(|opening| opening.eco),
+            Some("B90")
+        );
+        assert_eq!(
+            openings.of(&"8/8/8/4k3/8/4K3/8/8 w - -".parse().expect("a position")),
+            None
+        );
     }
 }

@@ -64,12 +64,19 @@ struct MoveCounts {
 }
 
 /// Writes the moves that at least `min_games` games played. The entries are sorted in memory.
-pub fn write(args: &Args, weights: Weights, min_games: u64, out: &mut impl Write) -> Result<(), BoxError> {
+pub fn write(
+    args: &Args,
+    weights: Weights,
+    min_games: u64,
+    out: &mut impl Write,
+) -> Result<(), BoxError> {
     if database::kind(&args.database.source()?)? == Kind::Evaluations {
         return Err(PolyglotError::Evaluations.into());
     }
     let (mut entries, mut positions, mut left_out) = (Vec::new(), 0u64, 0u64);
-    for block in blocks(args, |records: &[Played]| records.iter().map(move_counts).collect::<Vec<Position>>())? {
+    for block in blocks(args, |records: &[Played]| {
+        records.iter().map(move_counts).collect::<Vec<Position>>()
+    })? {
         for Position { keys, mut moves } in block? {
             let all = moves.len();
             moves.retain(|counted| counted.games >= min_games);
@@ -83,7 +90,12 @@ pub fn write(args: &Args, weights: Weights, min_games: u64, out: &mut impl Write
             for key in keys {
                 let entry = |counted: &MoveCounts| {
                     let weight = scaled(value(counted), most);
-                    Entry { key, code: counted.code, weight, learn: 0 }
+                    Entry {
+                        key,
+                        code: counted.code,
+                        weight,
+                        learn: 0,
+                    }
                 };
                 entries.extend(moves.iter().map(entry));
             }
@@ -97,9 +109,16 @@ pub fn write(args: &Args, weights: Weights, min_games: u64, out: &mut impl Write
         out.write_all(&entry.to_bytes())?;
     }
     let count = |n| HumanCount(n);
-    eprintln!("{} entries of {} positions", count(entries.len() as u64), count(positions));
+    eprintln!(
+        "{} entries of {} positions",
+        count(entries.len() as u64),
+        count(positions)
+    );
     if left_out > 0 {
-        eprintln!("moves of fewer than {min_games} games left out: {}", count(left_out));
+        eprintln!(
+            "moves of fewer than {min_games} games left out: {}",
+            count(left_out)
+        );
     }
     Ok(())
 }
@@ -108,10 +127,20 @@ fn move_counts(played: &Played) -> Position {
     let turn = played.position.chess().turn();
     let moves = played.moves.iter().map(|played| {
         let results = played.results;
-        let score = turn.fold_wb(results.white, results.black).saturating_mul(2).saturating_add(results.draws);
-        MoveCounts { code: code(played.m), games: results.games(), score }
+        let score = turn
+            .fold_wb(results.white, results.black)
+            .saturating_mul(2)
+            .saturating_add(results.draws);
+        MoveCounts {
+            code: code(played.m),
+            games: results.games(),
+            score,
+        }
     });
-    Position { keys: keys(&played.position), moves: moves.collect() }
+    Position {
+        keys: keys(&played.position),
+        moves: moves.collect(),
+    }
 }
 
 /// Scales a weight to 16 bits if `most`, the largest weight of the position, does not fit. A positive weight stays

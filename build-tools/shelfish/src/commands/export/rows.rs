@@ -35,11 +35,21 @@ impl InRows for PositionEval {
             let (cp, mate) = pv.score.cp_and_mate();
             let (depth, knodes) = (evaluation.depth.into(), evaluation.knodes.into());
             let line = uci(&pv.line, CastlingMode::Chess960);
-            Row { line, depth, knodes, cp: cp.map(Into::into), mate: mate.map(Into::into) }
+            Row {
+                line,
+                depth,
+                knodes,
+                cp: cp.map(Into::into),
+                mate: mate.map(Into::into),
+            }
         };
         let evaluations = || self.evaluations.iter();
-        let all = evaluations().flat_map(|evaluation| evaluation.pvs.iter().map(move |pv| row(evaluation, pv)));
-        let rows = Rows { fen: self.position.to_string(), rows: all.collect() };
+        let all = evaluations()
+            .flat_map(|evaluation| evaluation.pvs.iter().map(move |pv| row(evaluation, pv)));
+        let rows = Rows {
+            fen: self.position.to_string(),
+            rows: all.collect(),
+        };
         let lengths = rows.evaluations().into_iter().map(<[Row]>::len);
         let is_unambiguous = lengths.eq(evaluations().map(|evaluation| evaluation.pvs.len()));
         (rows.cells(), is_unambiguous)
@@ -47,7 +57,16 @@ impl InRows for PositionEval {
 }
 
 impl InRows for Played {
-    const NAMES: &'static [&'static str] = &["fen", "move", "bucket", "white", "draws", "black", "rated", "rating_sum"];
+    const NAMES: &'static [&'static str] = &[
+        "fen",
+        "move",
+        "bucket",
+        "white",
+        "draws",
+        "black",
+        "rated",
+        "rating_sum",
+    ];
     #[cfg(feature = "parquet")]
     const SCHEMA: &'static str = "message schema {
         required binary fen (UTF8);
@@ -79,13 +98,26 @@ impl InRows for Played {
             if details.buckets.is_empty() {
                 row(None, all, None);
             }
-            for (n, bucket) in details.buckets.iter().enumerate().filter(|(_, bucket)| bucket.results.games() > 0) {
+            for (n, bucket) in details
+                .buckets
+                .iter()
+                .enumerate()
+                .filter(|(_, bucket)| bucket.results.games() > 0)
+            {
                 let ratings = bucket.ratings;
-                row(Some(n), bucket.results, (ratings.games > 0).then_some((ratings.games, ratings.sum)));
+                row(
+                    Some(n),
+                    bucket.results,
+                    (ratings.games > 0).then_some((ratings.games, ratings.sum)),
+                );
             }
         };
         for played in &self.moves {
-            push(Some(played.m.to_uci(CastlingMode::Chess960).to_string()), played.results, &played.details);
+            push(
+                Some(played.m.to_uci(CastlingMode::Chess960).to_string()),
+                played.results,
+                &played.details,
+            );
         }
         if self.ended.games() > 0 {
             push(None, self.ended, &self.ended_details);
@@ -96,7 +128,10 @@ impl InRows for Played {
 
 /// Writes the rows of a database as Parquet.
 #[cfg(feature = "parquet")]
-pub fn write_parquet<R: InRows>(args: &Args, out: &mut (impl Write + Send)) -> Result<(), BoxError> {
+pub fn write_parquet<R: InRows>(
+    args: &Args,
+    out: &mut (impl Write + Send),
+) -> Result<(), BoxError> {
     let mut writer = Writer::new(out, R::SCHEMA)?;
     each_row::<R>(args, |row| Ok(writer.push(row)?))?;
     Ok(writer.finish()?)
@@ -112,9 +147,14 @@ pub fn write_csv<R: InRows>(args: &Args, out: &mut impl Write) -> Result<(), Box
 }
 
 /// Calls `write` for each row, and reports the positions whose rows are ambiguous.
-fn each_row<R: InRows>(args: &Args, mut write: impl FnMut(Vec<Cell>) -> Result<(), BoxError>) -> Result<(), BoxError> {
+fn each_row<R: InRows>(
+    args: &Args,
+    mut write: impl FnMut(Vec<Cell>) -> Result<(), BoxError>,
+) -> Result<(), BoxError> {
     let mut ambiguous = 0u64;
-    for block in blocks(args, |records: &[R]| records.iter().map(R::rows).collect::<Vec<_>>())? {
+    for block in blocks(args, |records: &[R]| {
+        records.iter().map(R::rows).collect::<Vec<_>>()
+    })? {
         for (rows, is_unambiguous) in block? {
             ambiguous += u64::from(!is_unambiguous);
             rows.into_iter().try_for_each(&mut write)?;

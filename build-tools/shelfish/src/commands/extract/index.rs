@@ -16,7 +16,9 @@ use serde::Serialize;
 use shelfish::position::Key;
 use shelfish::reader::{ReadError, RequestLimits};
 use shelfish::source::Source;
-use shelfish::table::{Block, Chunk, ContentHash, Manifest, Page, Record, RecordWeight, TableError};
+use shelfish::table::{
+    Block, Chunk, ContentHash, Manifest, Page, Record, RecordWeight, TableError,
+};
 
 use crate::BoxError;
 use crate::database::DatabaseSource;
@@ -123,7 +125,11 @@ impl<R: Record> Index<R> {
 
     /// Returns the statistics of all reads so far.
     pub(super) fn reads(&self) -> Reads {
-        let mut reads = Reads { read_bytes: self.bytes, requests: self.requests, ..Reads::default() };
+        let mut reads = Reads {
+            read_bytes: self.bytes,
+            requests: self.requests,
+            ..Reads::default()
+        };
         for block in self.blocks.values() {
             let bytes = block.chunk.len() as u64;
             reads.blocks += 1;
@@ -145,8 +151,12 @@ impl<R: Record> Index<R> {
         let mut met = Vec::new();
         let mut rest = keys;
         while let [key, ..] = rest {
-            let Some((_, block)) = self.blocks.range_mut::<[u8], _>(up_to(key)).next_back() else { break };
-            let here = rest.partition_point(|key| block.chunk.keys.contains(key.as_bytes())).max(1);
+            let Some((_, block)) = self.blocks.range_mut::<[u8], _>(up_to(key)).next_back() else {
+                break;
+            };
+            let here = rest
+                .partition_point(|key| block.chunk.keys.contains(key.as_bytes()))
+                .max(1);
             for key in &rest[..here] {
                 let fingerprint = self.fingerprints.hash_one(key.as_bytes());
                 if let Ok(n) = block.positions.binary_search(&fingerprint)
@@ -168,23 +178,32 @@ impl<R: Record> Index<R> {
         let manifest = self.manifest.clone();
         let page_of = |key: &Key| manifest.page_of(key);
         let pages = missing(keys, page_of, |from| self.pages.contains_key(from));
-        let (inline, far): (Vec<Chunk>, Vec<Chunk>) =
-            pages.into_iter().partition(|page| manifest.inline_page(page).is_some());
-        let mut read: Vec<_> =
-            inline.into_iter().filter_map(|page| Some((manifest.inline_page(&page)?.to_vec(), page))).collect();
+        let (inline, far): (Vec<Chunk>, Vec<Chunk>) = pages
+            .into_iter()
+            .partition(|page| manifest.inline_page(page).is_some());
+        let mut read: Vec<_> = inline
+            .into_iter()
+            .filter_map(|page| Some((manifest.inline_page(&page)?.to_vec(), page)))
+            .collect();
         for batch in batches(far) {
             read.extend(self.fetch(batch).await?);
         }
         let mut pages = Vec::new();
         for (bytes, at) in read {
             let hash = manifest.hash_of(&at).filter(|_| self.source.is_pinned());
-            let page = hash.map_or(Ok(()), |hash| at.check(&bytes, hash)).and_then(|()| Page::parse(&bytes, &at));
+            let page = hash
+                .map_or(Ok(()), |hash| at.check(&bytes, hash))
+                .and_then(|()| Page::parse(&bytes, &at));
             pages.push((page.map_err(|error| self.error(&at, error))?, at));
         }
         if self.source.is_pinned() {
             self.load_hashes(&pages).await?;
         }
-        self.pages.extend(pages.into_iter().map(|(page, at)| (at.keys.from.clone(), (at, page))));
+        self.pages.extend(
+            pages
+                .into_iter()
+                .map(|(page, at)| (at.keys.from.clone(), (at, page))),
+        );
         let block_of = |key: &Key| {
             let (_, (_, page)) = self.pages.range::<[u8], _>(up_to(key)).next_back()?;
             page.block_of(key)
@@ -202,20 +221,42 @@ impl<R: Record> Index<R> {
     /// Returns the limits of a request.
     fn limits(&self) -> RequestLimits {
         let max_gap = if self.source.is_directory() { 0 } else { GAP };
-        RequestLimits { max_gap, ..RequestLimits::default() }
+        RequestLimits {
+            max_gap,
+            ..RequestLimits::default()
+        }
     }
 
     /// Adds the blocks in the gaps of a request, except those that were read before.
     fn filled(&self, run: Vec<Chunk>) -> Vec<Chunk> {
-        let [first, .., last] = run.as_slice() else { return run };
-        let (from, to, range) = (&first.keys.from, &last.keys.from, first.range.start..last.range.end);
-        let at_first = self.pages.range::<[u8], _>((Bound::Unbounded, Bound::Included(from.as_slice()))).next_back();
-        let after = self.pages.range::<[u8], _>((Bound::Excluded(from.as_slice()), Bound::Included(to.as_slice())));
-        let blocks = at_first.into_iter().chain(after).flat_map(|(_, (_, page))| page.blocks());
-        let is_within = |block: &Chunk| {
-            block.file == first.file && range.start <= block.range.start && block.range.end <= range.end
+        let [first, .., last] = run.as_slice() else {
+            return run;
         };
-        blocks.filter(|block| is_within(block) && !self.blocks.contains_key(&block.keys.from)).collect()
+        let (from, to, range) = (
+            &first.keys.from,
+            &last.keys.from,
+            first.range.start..last.range.end,
+        );
+        let at_first = self
+            .pages
+            .range::<[u8], _>((Bound::Unbounded, Bound::Included(from.as_slice())))
+            .next_back();
+        let after = self.pages.range::<[u8], _>((
+            Bound::Excluded(from.as_slice()),
+            Bound::Included(to.as_slice()),
+        ));
+        let blocks = at_first
+            .into_iter()
+            .chain(after)
+            .flat_map(|(_, (_, page))| page.blocks());
+        let is_within = |block: &Chunk| {
+            block.file == first.file
+                && range.start <= block.range.start
+                && block.range.end <= range.end
+        };
+        blocks
+            .filter(|block| is_within(block) && !self.blocks.contains_key(&block.keys.from))
+            .collect()
     }
 
     /// Reads the hashes of the blocks of some pages.
@@ -224,8 +265,11 @@ impl<R: Record> Index<R> {
             let list = page.hashes();
             for (bytes, _) in self.fetch(vec![list.at.clone()]).await? {
                 list.check(&bytes).map_err(|error| self.error(at, error))?;
-                let hash_of = |(n, block): (usize, Chunk)| Some((block.keys.from, ContentHash::nth(&bytes, n)?));
-                self.hashes.extend(page.blocks().enumerate().filter_map(hash_of));
+                let hash_of = |(n, block): (usize, Chunk)| {
+                    Some((block.keys.from, ContentHash::nth(&bytes, n)?))
+                };
+                self.hashes
+                    .extend(page.blocks().enumerate().filter_map(hash_of));
             }
         }
         Ok(())
@@ -243,19 +287,30 @@ impl<R: Record> Index<R> {
             hash.map_or(Ok(()), |hash| at.check(bytes, hash))?;
             Block::<R>::open(bytes, at)
         };
-        let open = move |(bytes, at, hash): (Vec<u8>, Chunk, Option<ContentHash>)| match checked(&bytes, &at, hash) {
+        let open = move |(bytes, at, hash): (Vec<u8>, Chunk, Option<ContentHash>)| match checked(
+            &bytes, &at, hash,
+        ) {
             Ok(block) => {
-                let mut positions: Box<[u64]> = block.keys().map(|key| fingerprints.hash_one(key.as_bytes())).collect();
+                let mut positions: Box<[u64]> = block
+                    .keys()
+                    .map(|key| fingerprints.hash_one(key.as_bytes()))
+                    .collect();
                 positions.sort_unstable();
                 Ok((positions, bytes, at))
             }
             Err(error) => Err(Box::new((at, error))),
         };
         for opened in ordered(read.into_iter(), cores(), open) {
-            let (positions, bytes, chunk) = opened.map_err(|failed| self.error(&failed.0, failed.1))?;
+            let (positions, bytes, chunk) =
+                opened.map_err(|failed| self.error(&failed.0, failed.1))?;
             self.kept.write_all(&bytes)?;
             let plies = vec![NEVER; positions.len()].into();
-            let indexed = IndexedBlock { at: self.kept_bytes, positions, plies, chunk };
+            let indexed = IndexedBlock {
+                at: self.kept_bytes,
+                positions,
+                plies,
+                chunk,
+            };
             self.kept_bytes += bytes.len() as u64;
             self.blocks.insert(indexed.chunk.keys.from.clone(), indexed);
         }
@@ -263,7 +318,10 @@ impl<R: Record> Index<R> {
     }
 
     fn error(&self, at: &Chunk, error: TableError) -> ReadError {
-        ReadError::Table { at: self.source.locate(&at.file), error }
+        ReadError::Table {
+            at: self.source.locate(&at.file),
+            error,
+        }
     }
 
     /// Reads chunks in the order of their offsets. Chunks that are close together share a request.
@@ -271,13 +329,22 @@ impl<R: Record> Index<R> {
         let runs = self.limits().group(chunks);
         let source = &self.source;
         let read = |run: Vec<Chunk>| async move {
-            let (file, range) = (run[0].file.clone(), run[0].range.start..run[run.len() - 1].range.end);
+            let (file, range) = (
+                run[0].file.clone(),
+                run[0].range.start..run[run.len() - 1].range.end,
+            );
             let bytes = source.range(&file, range.clone()).await?;
-            let parts =
-                run.into_iter().map(|chunk| (chunk.within(&bytes, range.start).to_vec(), chunk)).collect::<Vec<_>>();
+            let parts = run
+                .into_iter()
+                .map(|chunk| (chunk.within(&bytes, range.start).to_vec(), chunk))
+                .collect::<Vec<_>>();
             Ok::<_, ReadError>((bytes.len() as u64, parts))
         };
-        let done: Vec<_> = futures_util::stream::iter(runs).map(read).buffered(AT_ONCE).try_collect().await?;
+        let done: Vec<_> = futures_util::stream::iter(runs)
+            .map(read)
+            .buffered(AT_ONCE)
+            .try_collect()
+            .await?;
         self.requests += done.len() as u64;
         self.bytes += done.iter().map(|(bytes, _)| bytes).sum::<u64>();
         Ok(done.into_iter().flat_map(|(_, parts)| parts).collect())
@@ -285,35 +352,62 @@ impl<R: Record> Index<R> {
 
     /// Returns the records of the `count` nearest positions in the order of their keys. If several positions are
     /// equally near, those with the lowest keys come first.
-    pub(super) fn records(&mut self, count: u64) -> impl Iterator<Item = Result<Found<R>, BoxError>> + '_ {
+    pub(super) fn records(
+        &mut self,
+        count: u64,
+    ) -> impl Iterator<Item = Result<Found<R>, BoxError>> + '_ {
         let (last, mut left) = self.last_of(count);
-        let (source, fingerprints, kept) = (&self.source, self.fingerprints.clone(), &mut self.kept);
+        let (source, fingerprints, kept) =
+            (&self.source, self.fingerprints.clone(), &mut self.kept);
         let wanted = self.blocks.values().filter_map(move |block| {
-            let plies = block.positions.iter().zip(&block.plies).filter(|(_, ply)| **ply <= last);
+            let plies = block
+                .positions
+                .iter()
+                .zip(&block.plies)
+                .filter(|(_, ply)| **ply <= last);
             let wanted: Vec<(u64, u16)> = plies.map(|(position, ply)| (*position, *ply)).collect();
-            (!wanted.is_empty())
-                .then(|| read_at(kept, block.at, block.chunk.len()).map(|bytes| (bytes, block.chunk.clone(), wanted)))
+            (!wanted.is_empty()).then(|| {
+                read_at(kept, block.at, block.chunk.len())
+                    .map(|bytes| (bytes, block.chunk.clone(), wanted))
+            })
         });
         let open = move |kept: io::Result<Kept>| {
             let (bytes, at, wanted) = kept.map_err(OpenError::Kept)?;
-            let block = Block::<R>::open(&bytes, &at).and_then(|block| Ok((block.record_weights()?, block)));
-            let (weights, block) = block.map_err(|error| OpenError::Block(Box::new((at, error))))?;
+            let block = Block::<R>::open(&bytes, &at)
+                .and_then(|block| Ok((block.record_weights()?, block)));
+            let (weights, block) =
+                block.map_err(|error| OpenError::Block(Box::new((at, error))))?;
             let block = Arc::new(block);
             let ply_of = |key: &Key| {
                 let fingerprint = fingerprints.hash_one(key.as_bytes());
-                wanted.binary_search_by_key(&fingerprint, |(position, _)| *position).ok().map(|n| wanted[n].1)
+                wanted
+                    .binary_search_by_key(&fingerprint, |(position, _)| *position)
+                    .ok()
+                    .map(|n| wanted[n].1)
             };
-            let found = weights.into_iter().filter_map(|RecordWeight { key, weight, n }| {
-                Some((ply_of(&key)?, Found { key, weight, block: block.clone(), n }))
-            });
+            let found = weights
+                .into_iter()
+                .filter_map(|RecordWeight { key, weight, n }| {
+                    Some((
+                        ply_of(&key)?,
+                        Found {
+                            key,
+                            weight,
+                            block: block.clone(),
+                            n,
+                        },
+                    ))
+                });
             Ok(found.collect::<Vec<_>>())
         };
         let found = ordered(wanted, cores(), open).flat_map(move |opened| {
             let opened = opened.map_err(|error| match error {
                 OpenError::Kept(error) => error.into(),
-                OpenError::Block(failed) => {
-                    ReadError::Table { at: source.locate(&failed.0.file), error: failed.1 }.into()
+                OpenError::Block(failed) => ReadError::Table {
+                    at: source.locate(&failed.0.file),
+                    error: failed.1,
                 }
+                .into(),
             });
             let (found, error): (Vec<_>, Option<BoxError>) =
                 opened.map_or_else(|error| (Vec::new(), Some(error)), |found| (found, None));
@@ -366,12 +460,20 @@ fn up_to(key: &Key) -> (Bound<&[u8]>, Bound<&[u8]>) {
 }
 
 /// Returns the chunks of some keys that are not known yet. The keys must be ascending.
-fn missing(keys: &[Key], chunk_of: impl Fn(&Key) -> Option<Chunk>, is_known: impl Fn(&[u8]) -> bool) -> Vec<Chunk> {
+fn missing(
+    keys: &[Key],
+    chunk_of: impl Fn(&Key) -> Option<Chunk>,
+    is_known: impl Fn(&[u8]) -> bool,
+) -> Vec<Chunk> {
     let mut chunks = Vec::new();
     let mut rest = keys;
     while let [key, ..] = rest {
         let chunk = chunk_of(key);
-        let is_within = |key: &Key| chunk.as_ref().is_some_and(|chunk| chunk.keys.contains(key.as_bytes()));
+        let is_within = |key: &Key| {
+            chunk
+                .as_ref()
+                .is_some_and(|chunk| chunk.keys.contains(key.as_bytes()))
+        };
         rest = &rest[rest.partition_point(is_within).max(1)..];
         chunks.extend(chunk.filter(|chunk| !is_known(&chunk.keys.from)));
     }

@@ -17,7 +17,9 @@ use shelfish::eval::PositionEval;
 use shelfish::played::Played;
 use shelfish::position::{Key, KeyError, Position};
 use shelfish::source::integrity::Integrity;
-use shelfish::table::{Cutter, EncodedBlock, Manifest, Record, TableError, TableWriter, WriterOptions, encode_block};
+use shelfish::table::{
+    Cutter, EncodedBlock, Manifest, Record, TableError, TableWriter, WriterOptions, encode_block,
+};
 
 use super::analyse::games::{Entry, Games};
 use crate::database::{self, DatabaseSource, Kind};
@@ -53,7 +55,12 @@ pub struct Args {
     #[command(flatten)]
     database: database::Args,
     /// Start from this position, as FEN with four or six fields; may be given several times
-    #[arg(long, value_name = "FEN", alias = "from", required_unless_present = "pgn")]
+    #[arg(
+        long,
+        value_name = "FEN",
+        alias = "from",
+        required_unless_present = "pgn"
+    )]
     start: Vec<Position>,
     /// Start from all positions of the games in a PGN file, plain or compressed with zstd, gzip or bzip2; `-` reads
     /// standard input
@@ -104,7 +111,16 @@ pub struct Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Report { positions, bytes, plies, left_out, integrity, reads, seconds, .. } = self;
+        let Report {
+            positions,
+            bytes,
+            plies,
+            left_out,
+            integrity,
+            reads,
+            seconds,
+            ..
+        } = self;
         writeln!(
             f,
             "{} positions, {}, at most {plies} plies from the start; {} read in {} requests, {seconds:.1} s",
@@ -122,7 +138,11 @@ impl fmt::Display for Report {
             HumanBytes(reads.used_block_bytes)
         )?;
         if *left_out > 0 {
-            writeln!(f, "{} positions farther away were left out because of --max-size", HumanCount(*left_out))?;
+            writeln!(
+                f,
+                "{} positions farther away were left out because of --max-size",
+                HumanCount(*left_out)
+            )?;
         }
         writeln!(f, "{integrity}")
     }
@@ -143,9 +163,14 @@ impl fmt::Display for ExtractError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ExtractError::Nothing { asked } => {
-                write!(f, "the database contains none of the {asked} start positions; nothing was written")
+                write!(
+                    f,
+                    "the database contains none of the {asked} start positions; nothing was written"
+                )
             }
-            ExtractError::NoRoom { room } => write!(f, "no database fits into {room} bytes; increase --max-size"),
+            ExtractError::NoRoom { room } => {
+                write!(f, "no database fits into {room} bytes; increase --max-size")
+            }
             ExtractError::Itself(path) => {
                 write!(
                     f,
@@ -189,14 +214,21 @@ pub fn run(args: Args) -> Outcome {
         Kind::Moves => extract::<Played>(&args, source)?,
     };
     report::print(&report, args.json)?;
-    Ok(if report.refused_games == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if report.refused_games == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 fn extract<R: Extracted>(args: &Args, source: DatabaseSource) -> Result<Report, BoxError> {
     let start = Instant::now();
     if source.is_directory() {
         use shelfish::source::Source as _;
-        let same = Path::new(&source.locate("")).canonicalize().ok().zip(args.out.canonicalize().ok());
+        let same = Path::new(&source.locate(""))
+            .canonicalize()
+            .ok()
+            .zip(args.out.canonicalize().ok());
         if same.is_some_and(|(from, to)| from == to) {
             return Err(ExtractError::Itself(args.out.clone()).into());
         }
@@ -206,7 +238,9 @@ fn extract<R: Extracted>(args: &Args, source: DatabaseSource) -> Result<Report, 
     for path in &args.pgn {
         refused_games += positions_of_games(path, &mut starts)?;
     }
-    let plies = args.max_plies.unwrap_or(if args.pgn.is_empty() { u32::MAX } else { 0 });
+    let plies = args
+        .max_plies
+        .unwrap_or(if args.pgn.is_empty() { u32::MAX } else { 0 });
 
     let manifest = Arc::new(database::wait(database::manifest::<R>(&source))??);
     let mut workspace = Workspace::open::<R>(&args.out)?;
@@ -252,10 +286,17 @@ fn positions_of_games(path: &Path, keys: &mut Vec<Key>) -> Result<u64, BoxError>
     for entry in Games::new(text) {
         let Entry { number, game, .. } = entry.map_err(named)?;
         match game {
-            Ok(game) => keys.extend(game.game.positions().map(|chess| Position::from_chess(&chess).key())),
+            Ok(game) => keys.extend(
+                game.game
+                    .positions()
+                    .map(|chess| Position::from_chess(&chess).key()),
+            ),
             Err(error) => {
                 refused += 1;
-                eprintln!("shelfish: {source}, game {number}, {}", shown(&error.to_string()));
+                eprintln!(
+                    "shelfish: {source}, game {number}, {}",
+                    shown(&error.to_string())
+                );
             }
         }
         if keys.len() > room {
@@ -319,9 +360,17 @@ fn children(keys: &[Key]) -> Result<Vec<Key>, BoxError> {
     let share = keys.len().div_ceil(cores()).max(256);
     let mut children = Vec::new();
     std::thread::scope(|scope| {
-        let workers: Vec<_> = keys.chunks(share).map(|some| scope.spawn(move || of_some(some))).collect();
+        let workers: Vec<_> = keys
+            .chunks(share)
+            .map(|some| scope.spawn(move || of_some(some)))
+            .collect();
         workers.into_iter().try_for_each(|worker| {
-            children.extend(worker.join().expect("a worker died").map_err(|error| error.to_string())?);
+            children.extend(
+                worker
+                    .join()
+                    .expect("a worker died")
+                    .map_err(|error| error.to_string())?,
+            );
             Ok::<_, BoxError>(())
         })
     })?;
@@ -348,7 +397,9 @@ fn write<R: Extracted>(
         let _progress = Progress::start(Work::positions("writing", &done, Some(count)), args.quiet);
         let options = WriterOptions::default().with_info(info.clone());
         let mut writer = TableWriter::<R>::create(&args.out, workspace.dir(), options);
-        for block in ordered(Blocks::new(index.records(count)), cores(), |found| encode(found?)) {
+        for block in ordered(Blocks::new(index.records(count)), cores(), |found| {
+            encode(found?)
+        }) {
             let block = block?;
             writer.append(&block).map_err(WorkspaceError::Write)?;
             done.fetch_add(block.positions, Relaxed);
@@ -376,7 +427,10 @@ struct Blocks<I, R: Record> {
 
 impl<I, R: Extracted> Blocks<I, R> {
     fn new(records: I) -> Blocks<I, R> {
-        Blocks { records, cutter: Some(Cutter::new(R::BLOCK_WEIGHT)) }
+        Blocks {
+            records,
+            cutter: Some(Cutter::new(R::BLOCK_WEIGHT)),
+        }
     }
 }
 
@@ -401,6 +455,9 @@ impl<R: Record, I: Iterator<Item = Result<Found<R>, BoxError>>> Iterator for Blo
 }
 
 fn encode<R: Record>(found: Vec<Found<R>>) -> Result<EncodedBlock, BoxError> {
-    let records = found.iter().map(Found::record).collect::<Result<Vec<R>, TableError>>()?;
+    let records = found
+        .iter()
+        .map(Found::record)
+        .collect::<Result<Vec<R>, TableError>>()?;
     Ok(encode_block(&records)?)
 }

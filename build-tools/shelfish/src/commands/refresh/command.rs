@@ -64,7 +64,12 @@ pub struct Args {
 
 /// Refreshes a database and prints a report.
 pub fn run(args: &Args) -> Outcome {
-    let how = How { force: args.force, dry_run: args.dry_run, quiet: args.quiet, max_loss: args.max_loss };
+    let how = How {
+        force: args.force,
+        dry_run: args.dry_run,
+        quiet: args.quiet,
+        max_loss: args.max_loss,
+    };
     let report = refresh(&args.config, how)?;
     report::print(&report, args.json)?;
     Ok(ExitCode::SUCCESS)
@@ -83,7 +88,11 @@ impl std::fmt::Display for Report {
         }
         match &self.published {
             Some(published) => write!(f, "{published}"),
-            None => writeln!(f, "nothing to do: the newest is published, {}", self.integrity),
+            None => writeln!(
+                f,
+                "nothing to do: the newest is published, {}",
+                self.integrity
+            ),
         }
     }
 }

@@ -118,13 +118,25 @@ impl fmt::Display for ConfigError {
                 write!(f, ": {}", error.message())
             }
             ConfigError::NoSources(path) => {
-                write!(f, "{}: `sources` is empty, expected at least one dump", path.display())
+                write!(
+                    f,
+                    "{}: `sources` is empty, expected at least one dump",
+                    path.display()
+                )
             }
             ConfigError::Stdin(path) => {
-                write!(f, "{}: `sources` has \"-\", expected files or URLs, which can be read again", path.display())
+                write!(
+                    f,
+                    "{}: `sources` has \"-\", expected files or URLs, which can be read again",
+                    path.display()
+                )
             }
             ConfigError::MaxLoss(path, found) => {
-                write!(f, "{}: `max-loss` is {found}, expected a number from 0 to 100", path.display())
+                write!(
+                    f,
+                    "{}: `max-loss` is {found}, expected a number from 0 to 100",
+                    path.display()
+                )
             }
             ConfigError::Directory(path, directory) => write!(
                 f,
@@ -132,12 +144,24 @@ impl fmt::Display for ConfigError {
                 path.display(),
                 directory.display()
             ),
-            ConfigError::Key { path, option, instead } => {
-                write!(f, "{}: the options have {option}: {instead}", path.display())
+            ConfigError::Key {
+                path,
+                option,
+                instead,
+            } => {
+                write!(
+                    f,
+                    "{}: the options have {option}: {instead}",
+                    path.display()
+                )
             }
             ConfigError::Options { path, key, error } => {
                 let text = error.to_string();
-                let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+                let first = text
+                    .lines()
+                    .next()
+                    .unwrap_or_default()
+                    .trim_start_matches("error: ");
                 write!(
                     f,
                     "{}: `{key}`: {first}; `shelfish {} --help` lists the options",
@@ -162,15 +186,22 @@ struct Command<A: clap::Args> {
 impl Config {
     /// Reads a configuration. Paths are relative to the file, except for paths in options.
     pub fn read(path: &Path) -> Result<Config, ConfigError> {
-        let text = std::fs::read_to_string(path).map_err(|error| ConfigError::Io(path.to_owned(), error))?;
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| ConfigError::Io(path.to_owned(), error))?;
         Config::parse(path, &text)
     }
 
     /// Parses the configuration of a file.
     pub fn parse(path: &Path, text: &str) -> Result<Config, ConfigError> {
         let keys: Keys = toml::from_str(text).map_err(|error| {
-            let line = error.span().and_then(|span| Some(text.get(..span.start)?.matches('\n').count() + 1));
-            ConfigError::Toml { path: path.to_owned(), line, error: Box::new(error) }
+            let line = error
+                .span()
+                .and_then(|span| Some(text.get(..span.start)?.matches('\n').count() + 1));
+            ConfigError::Toml {
+                path: path.to_owned(),
+                line,
+                error: Box::new(error),
+            }
         })?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let place = |text: &str| match crate::system::url::scheme(text) {
@@ -191,15 +222,27 @@ impl Config {
         let publish = options("publish", path, to.iter().chain(&keys.publish))?;
         if keys.book_build.is_some() && !keys.build.is_empty() {
             let instead = "`book-build` builds games, `build` evaluations: remove one of the two";
-            return Err(ConfigError::Key { path: path.to_owned(), option: "both `build` and `book-build`", instead });
+            return Err(ConfigError::Key {
+                path: path.to_owned(),
+                option: "both `build` and `book-build`",
+                instead,
+            });
         }
         let config = Config {
-            sources: keys.sources.iter().map(|source| place(source).into()).collect(),
+            sources: keys
+                .sources
+                .iter()
+                .map(|source| place(source).into())
+                .collect(),
             is_book: keys.book_build.is_some(),
             options: keys.book_build.unwrap_or(keys.build),
             on_published: keys.base == Some(Base::Published),
-            state: folder
-                .join(keys.state.unwrap_or_else(|| path.with_extension("json").file_name().unwrap_or_default().into())),
+            state: folder.join(keys.state.unwrap_or_else(|| {
+                path.with_extension("json")
+                    .file_name()
+                    .unwrap_or_default()
+                    .into()
+            })),
             max_loss: keys.max_loss,
             directory,
             publish,
@@ -216,22 +259,47 @@ impl Config {
                 "another source",
                 "name it in `sources`, so that its changes are noticed",
             ),
-            (build.has_base(), "--base", "`base = \"published\"` sets the base"),
-            (publish.is_dry_run(), "--dry-run", "use the option of `shelfish refresh`"),
-            (publish.has_max_loss(), "--max-loss", "use the key `max-loss`"),
+            (
+                build.has_base(),
+                "--base",
+                "`base = \"published\"` sets the base",
+            ),
+            (
+                publish.is_dry_run(),
+                "--dry-run",
+                "use the option of `shelfish refresh`",
+            ),
+            (
+                publish.has_max_loss(),
+                "--max-loss",
+                "use the key `max-loss`",
+            ),
         ];
         match wrong.into_iter().find(|(is_wrong, ..)| *is_wrong) {
-            Some((_, option, instead)) => Err(ConfigError::Key { path: path.to_owned(), option, instead }),
+            Some((_, option, instead)) => Err(ConfigError::Key {
+                path: path.to_owned(),
+                option,
+                instead,
+            }),
             None => Ok(config),
         }
     }
 
     /// Returns the build, on a base if `base` names a database.
     pub fn build(&self, path: &Path, base: Option<&str>) -> Result<BuildArgs, ConfigError> {
-        let sources = self.sources.iter().map(|source| source.display().to_string());
+        let sources = self
+            .sources
+            .iter()
+            .map(|source| source.display().to_string());
         let out = ["-o".to_owned(), self.directory.display().to_string()];
-        let base = base.into_iter().flat_map(|base| ["--base".to_owned(), base.to_owned()]);
-        let all: Vec<String> = sources.chain(out).chain(base).chain(self.options.iter().cloned()).collect();
+        let base = base
+            .into_iter()
+            .flat_map(|base| ["--base".to_owned(), base.to_owned()]);
+        let all: Vec<String> = sources
+            .chain(out)
+            .chain(base)
+            .chain(self.options.iter().cloned())
+            .collect();
         Ok(if self.is_book {
             BuildArgs::Games(Box::new(options("book-build", path, all.iter())?))
         } else {
@@ -296,7 +364,11 @@ fn options<'a, A: clap::Args>(
 ) -> Result<A, ConfigError> {
     match Command::<A>::try_parse_from(options) {
         Ok(command) => Ok(command.args),
-        Err(error) => Err(ConfigError::Options { path: path.to_owned(), key, error: Box::new(error) }),
+        Err(error) => Err(ConfigError::Options {
+            path: path.to_owned(),
+            key,
+            error: Box::new(error),
+        }),
     }
 }
 
@@ -315,7 +387,9 @@ mod tests {
 
     #[test]
     fn paths_are_relative_to_the_file_and_urls_are_unchanged() -> Test {
-        let config = read("sources = ['https://x/a.zst', 'b.zst']\nto = 's3://b/x'\nbuild = ['--min-depth', '20']")??;
+        let config = read(
+            "sources = ['https://x/a.zst', 'b.zst']\nto = 's3://b/x'\nbuild = ['--min-depth', '20']",
+        )??;
         assert_eq!(config.sources[0], Path::new("https://x/a.zst"));
         assert!(config.sources[1].is_absolute() && config.directory.ends_with("evals"));
         assert!(config.state.ends_with("refresh.json") && config.state.is_absolute());
@@ -325,7 +399,10 @@ mod tests {
     #[test]
     fn the_files_of_the_workflows_are_valid() -> Test {
         let deploy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy");
-        for (file, state) in [("refresh.toml", "refresh.json"), ("refresh-pages.toml", "refresh-pages.json")] {
+        for (file, state) in [
+            ("refresh.toml", "refresh.json"),
+            ("refresh-pages.toml", "refresh-pages.json"),
+        ] {
             let config = Config::read(&deploy.join(file))?;
             // The workflows commit the state.
             assert!(config.state.ends_with(state), "{file}");
@@ -337,7 +414,11 @@ mod tests {
     fn the_files_of_the_guides_are_valid() -> Test {
         let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guides/fresh.md");
         let text = std::fs::read_to_string(guide)?;
-        let files: Vec<&str> = text.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+        let files: Vec<&str> = text
+            .split("```toml\n")
+            .skip(1)
+            .filter_map(|rest| rest.split("```").next())
+            .collect();
         assert_eq!(files.len(), 3);
         for file in files {
             read(file)??;
@@ -352,22 +433,52 @@ mod tests {
             ("to = 'x'\nsources = []", "`sources` is empty"),
             ("to = 'x'\nsources = ['-']", "can be read again"),
             ("to = 'x'\nsources = ['a']\nbsae = 'published'", "bsae"),
-            ("to = 'x'\nsources = ['a']\nbsae = 'published'", "refresh.toml, line 3: "),
+            (
+                "to = 'x'\nsources = ['a']\nbsae = 'published'",
+                "refresh.toml, line 3: ",
+            ),
             ("to = 'x'\nsources = ['a']\nbase = 'db'", "published"),
             ("to = 'ftp://x'\nsources = ['a']", "`publish`"),
-            ("to = 'x'\nsources = ['a']\nbuild = ['--min-deph', '3']", "--min-deph"),
-            ("to = 'x'\nsources = ['a']\npublish = ['--keep', '0']", "--keep"),
+            (
+                "to = 'x'\nsources = ['a']\nbuild = ['--min-deph', '3']",
+                "--min-deph",
+            ),
+            (
+                "to = 'x'\nsources = ['a']\npublish = ['--keep', '0']",
+                "--keep",
+            ),
             ("to = 'evals'\nsources = ['a']", "differs from `to`"),
-            ("to = 'x'\nsources = ['a']\ndirectory = 's3://b/x'", "a local folder"),
-            ("to = 'x'\nsources = ['a']\nbuild = ['b.zst']", "name it in `sources`"),
-            ("to = 'x'\nsources = ['a']\nbook-build = ['--dump', '2013-01']", "name it in `sources`"),
-            ("to = 'x'\nsources = ['a']\nbuild = ['--base', 'b']", "published"),
-            ("to = 'x'\nsources = ['a']\npublish = ['--dry-run']", "--dry-run"),
-            ("to = 'x'\nsources = ['a']\npublish = ['--max-loss', '9']", "use the key `max-loss`"),
+            (
+                "to = 'x'\nsources = ['a']\ndirectory = 's3://b/x'",
+                "a local folder",
+            ),
+            (
+                "to = 'x'\nsources = ['a']\nbuild = ['b.zst']",
+                "name it in `sources`",
+            ),
+            (
+                "to = 'x'\nsources = ['a']\nbook-build = ['--dump', '2013-01']",
+                "name it in `sources`",
+            ),
+            (
+                "to = 'x'\nsources = ['a']\nbuild = ['--base', 'b']",
+                "published",
+            ),
+            (
+                "to = 'x'\nsources = ['a']\npublish = ['--dry-run']",
+                "--dry-run",
+            ),
+            (
+                "to = 'x'\nsources = ['a']\npublish = ['--max-loss', '9']",
+                "use the key `max-loss`",
+            ),
             ("to = 'x'\nsources = ['a']\nmax-loss = 101", "from 0 to 100"),
             ("to = ", "refresh.toml"),
         ] {
-            let error = read(text)?.err().map(|error| error.to_string()).unwrap_or_default();
+            let error = read(text)?
+                .err()
+                .map(|error| error.to_string())
+                .unwrap_or_default();
             assert!(error.contains(words), "{text}: {error}");
         }
         Ok(())

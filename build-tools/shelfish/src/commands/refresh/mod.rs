@@ -83,15 +83,24 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Reason::Forced => f.write_str("--force was given"),
-            Reason::NoState(path) => write!(f, "there is no record of a build ({} is missing)", path.display()),
+            Reason::NoState(path) => write!(
+                f,
+                "there is no record of a build ({} is missing)",
+                path.display()
+            ),
             Reason::Program(version) => write!(f, "the last build was made by version {version}"),
             Reason::Options => f.write_str("the options of the build changed"),
             Reason::Sources => f.write_str("the list of sources changed"),
             Reason::Source(name) => write!(f, "{name} changed"),
             Reason::Unversioned(name) => {
-                write!(f, "the host of {name} sends no checksum, ETag or time, so changes cannot be noticed")
+                write!(
+                    f,
+                    "the host of {name} sends no checksum, ETag or time, so changes cannot be noticed"
+                )
             }
-            Reason::NotBuilt(path) => write!(f, "{} does not contain the last build", path.display()),
+            Reason::NotBuilt(path) => {
+                write!(f, "{} does not contain the last build", path.display())
+            }
             Reason::Base => f.write_str("the published database, which is the base, changed"),
             Reason::Nothing => f.write_str("nothing is published"),
             Reason::Other(integrity) => write!(f, "another database is published, {integrity}"),
@@ -114,7 +123,13 @@ struct Recipe {
 impl Recipe {
     /// Returns the first difference from the recipe of the last build. `None` means that both give the same database.
     fn change(&self, last: &Recipe) -> Option<Reason> {
-        let names = |recipe: &Recipe| recipe.sources.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+        let names = |recipe: &Recipe| {
+            recipe
+                .sources
+                .iter()
+                .map(|(name, _)| name.clone())
+                .collect::<Vec<_>>()
+        };
         if self.program != last.program {
             return Some(Reason::Program(last.program.clone()));
         }
@@ -124,10 +139,12 @@ impl Recipe {
         if names(self) != names(last) {
             return Some(Reason::Sources);
         }
-        self.sources.iter().zip(&last.sources).find_map(|((name, version), (_, last))| match version {
-            None => Some(Reason::Unversioned(name.clone())),
-            version => (version != last).then(|| Reason::Source(name.clone())),
-        })
+        self.sources.iter().zip(&last.sources).find_map(
+            |((name, version), (_, last))| match version {
+                None => Some(Reason::Unversioned(name.clone())),
+                version => (version != last).then(|| Reason::Source(name.clone())),
+            },
+        )
     }
 }
 
@@ -226,7 +243,11 @@ pub fn refresh(path: &Path, how: How) -> Result<Report, BoxError> {
     };
     let config = Config::read(path)?;
     let max_loss = Some(how.max_loss.unwrap_or(config.max_loss));
-    let mut publishing = publish::Options { quiet: how.quiet, max_loss, ..config.publish.clone().options() };
+    let mut publishing = publish::Options {
+        quiet: how.quiet,
+        max_loss,
+        ..config.publish.clone().options()
+    };
     let recipe = recipe(&config, &config.build(path, None)?)?;
     let state = State::read(&config.state)?;
     let change = match &state {
@@ -251,11 +272,16 @@ pub fn refresh(path: &Path, how: How) -> Result<Report, BoxError> {
     let here = here.ok().map(|bytes| Integrity::of(&bytes).to_string());
     let is_there = |known: &State| there.as_ref() == Some(&known.integrity);
     let is_here = |known: &State| here.as_ref() == Some(&known.integrity);
-    let is_unfinished = known.as_ref().is_some_and(|known| is_there(known) && is_here(known) && known.is_unfinished);
+    let is_unfinished = known
+        .as_ref()
+        .is_some_and(|known| is_there(known) && is_here(known) && known.is_unfinished);
     let is_published = known.as_ref().is_some_and(is_there) && !is_unfinished;
     // A build on an older manifest would lose later publications.
     let is_current = |known: &State| !config.on_published || known.base == there;
-    let is_built = is_unfinished || known.as_ref().is_some_and(|known| is_here(known) && is_current(known));
+    let is_built = is_unfinished
+        || known
+            .as_ref()
+            .is_some_and(|known| is_here(known) && is_current(known));
     let reason = match (&known, &there) {
         _ if is_published => None,
         _ if is_unfinished => Some(Reason::Unfinished),
@@ -280,7 +306,9 @@ pub fn refresh(path: &Path, how: How) -> Result<Report, BoxError> {
         } else {
             // A local base is faster than a remote base.
             let base = match (&there, &here) {
-                (Some(there), Some(here)) if there == here => Some(config.directory.display().to_string()),
+                (Some(there), Some(here)) if there == here => {
+                    Some(config.directory.display().to_string())
+                }
                 (Some(_), _) => Some(publishing.to.url.clone()),
                 (None, _) => None,
             };
@@ -293,13 +321,22 @@ pub fn refresh(path: &Path, how: How) -> Result<Report, BoxError> {
             let args = config.build(path, base.as_deref().filter(|_| config.on_published))?;
             let built = args.build_in(config.directory.clone(), how.quiet)?;
             say("verifying");
-            let verified =
-                verify::verify(&database::Args::of(&config.directory.display().to_string()).source()?, how.quiet)?;
+            let verified = verify::verify(
+                &database::Args::of(&config.directory.display().to_string()).source()?,
+                how.quiet,
+            )?;
             if let Some(problem) = verified.problems.first() {
-                return Err(RefreshError::Damaged(config.directory, Box::new(problem.clone())).into());
+                return Err(
+                    RefreshError::Damaged(config.directory, Box::new(problem.clone())).into(),
+                );
             }
             let base = there.clone().filter(|_| config.on_published);
-            let state = State { recipe, integrity: built.integrity().to_string(), base, is_unfinished: true };
+            let state = State {
+                recipe,
+                integrity: built.integrity().to_string(),
+                base,
+                is_unfinished: true,
+            };
             state.write(&config.state)?;
             (report.built, report.verified) = (Some(built), Some(verified));
             state
@@ -309,7 +346,11 @@ pub fn refresh(path: &Path, how: How) -> Result<Report, BoxError> {
             publishing.replaces = Replaces::Only(there);
         }
         let published = publish(&publishing)?;
-        State { is_unfinished: false, ..state }.write(&config.state)?;
+        State {
+            is_unfinished: false,
+            ..state
+        }
+        .write(&config.state)?;
         report.changed = published.changed;
         report.integrity.clone_from(&published.integrity);
         report.published = Some(published);
@@ -323,10 +364,16 @@ fn recipe(config: &Config, build: &BuildArgs) -> Result<Recipe, RefreshError> {
     let version = |path: &Path| {
         let source = Input::from(path);
         let version = match &source {
-            Input::Url(url) => Remote::open(url, None, build.download_policy()).map(|remote| remote.version()),
+            Input::Url(url) => {
+                Remote::open(url, None, build.download_policy()).map(|remote| remote.version())
+            }
             _ => fs::metadata(path).map(|metadata| {
                 let modified = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-                Some(format!("{} bytes of {}", metadata.len(), modified.as_nanos()))
+                Some(format!(
+                    "{} bytes of {}",
+                    metadata.len(),
+                    modified.as_nanos()
+                ))
             }),
         };
         version
@@ -336,7 +383,11 @@ fn recipe(config: &Config, build: &BuildArgs) -> Result<Recipe, RefreshError> {
     };
     Ok(Recipe {
         program: env!("CARGO_PKG_VERSION").to_owned(),
-        sources: build.reads().into_iter().map(version).collect::<Result<_, _>>()?,
+        sources: build
+            .reads()
+            .into_iter()
+            .map(version)
+            .collect::<Result<_, _>>()?,
         options: config
             .is_book
             .then(|| "book".to_owned())
@@ -352,7 +403,9 @@ impl State {
         match fs::read(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(state_error(error)),
-            Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| state_error(error.into())),
+            Ok(bytes) => serde_json::from_slice(&bytes)
+                .map(Some)
+                .map_err(|error| state_error(error.into())),
         }
     }
 

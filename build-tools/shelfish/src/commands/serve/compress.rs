@@ -15,8 +15,8 @@ use axum::{
     http::{
         HeaderMap, HeaderValue, Method, StatusCode,
         header::{
-            ACCEPT_ENCODING, ACCEPT_RANGES, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, IF_NONE_MATCH, RANGE,
-            VARY,
+            ACCEPT_ENCODING, ACCEPT_RANGES, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG,
+            IF_NONE_MATCH, RANGE, VARY,
         },
     },
     middleware::Next,
@@ -72,8 +72,11 @@ impl Coding {
         match self {
             Coding::Brotli => {
                 let mut out = Vec::new();
-                let params =
-                    brotli::enc::BrotliEncoderParams { quality: BROTLI_QUALITY, lgwin: 22, ..Default::default() };
+                let params = brotli::enc::BrotliEncoderParams {
+                    quality: BROTLI_QUALITY,
+                    lgwin: 22,
+                    ..Default::default()
+                };
                 brotli::BrotliCompress(&mut &*bytes, &mut out, &params)?;
                 Ok(out)
             }
@@ -91,12 +94,16 @@ impl Coding {
 ///
 /// A client without `Accept-Encoding` gets the uncompressed file.
 pub(super) fn wanted(headers: &HeaderMap) -> Option<Coding> {
-    let values = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    let values = headers
+        .get_all(ACCEPT_ENCODING)
+        .iter()
+        .filter_map(|value| value.to_str().ok());
     let (mut brotli, mut gzip, mut identity, mut any) = (None, None, None, None);
     for item in values.flat_map(|value| value.split(',')) {
         let mut parts = item.split(';').map(str::trim);
         let name = parts.next().unwrap_or_default().to_ascii_lowercase();
-        let weight = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
+        let weight =
+            parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
         // An unreadable weight refuses the coding, which only costs bandwidth.
         let weight = weight.map_or(1.0, |weight| weight.trim().parse::<f32>().unwrap_or(0.0));
         match name.as_str() {
@@ -109,7 +116,11 @@ pub(super) fn wanted(headers: &HeaderMap) -> Option<Coding> {
     }
     let brotli = brotli.or(any).unwrap_or(0.0);
     let gzip = gzip.or(any).unwrap_or(0.0);
-    let best = if brotli >= gzip { (brotli, Coding::Brotli) } else { (gzip, Coding::Gzip) };
+    let best = if brotli >= gzip {
+        (brotli, Coding::Brotli)
+    } else {
+        (gzip, Coding::Gzip)
+    };
     (best.0 > 0.0 && identity.is_none_or(|identity| best.0 >= identity)).then_some(best.1)
 }
 
@@ -144,13 +155,25 @@ impl Compressor {
 }
 
 /// Compresses the answer if the client accepts a coding and hosts compress the type.
-pub(super) async fn compress(State(compressor): State<Arc<Compressor>>, mut request: Request, next: Next) -> Response {
+pub(super) async fn compress(
+    State(compressor): State<Arc<Compressor>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     let is_head = request.method() == Method::HEAD;
-    let is_whole = (is_head || request.method() == Method::GET) && !request.headers().contains_key(RANGE);
-    let Some(coding) = wanted(request.headers()).filter(|_| is_whole) else { return varied(next.run(request).await) };
+    let is_whole =
+        (is_head || request.method() == Method::GET) && !request.headers().contains_key(RANGE);
+    let Some(coding) = wanted(request.headers()).filter(|_| is_whole) else {
+        return varied(next.run(request).await);
+    };
 
     // The ETag of a compressed file is derived from the ETag of the file.
-    let known = request.headers().get(IF_NONE_MATCH).and_then(|known| known.to_str().ok()).unwrap_or("").to_owned();
+    let known = request
+        .headers()
+        .get(IF_NONE_MATCH)
+        .and_then(|known| known.to_str().ok())
+        .unwrap_or("")
+        .to_owned();
     let suffix = format!("-{}\"", coding.name());
     if let Ok(plain) = HeaderValue::from_str(&known.replace(&suffix, "\""))
         && known.contains(&suffix)
@@ -165,14 +188,21 @@ pub(super) async fn compress(State(compressor): State<Arc<Compressor>>, mut requ
     let tag = head.headers.get(ETAG).and_then(|tag| tag.to_str().ok());
     let tag = tag.and_then(|tag| Some(format!("{}{suffix}", tag.strip_suffix('"')?)));
     if head.status == StatusCode::NOT_MODIFIED
-        && let Some(tag) = tag.as_ref().filter(|tag| known.contains(*tag)).and_then(|tag| tag.parse().ok())
+        && let Some(tag) = tag
+            .as_ref()
+            .filter(|tag| known.contains(*tag))
+            .and_then(|tag| tag.parse().ok())
     {
         head.headers.insert(ETAG, tag);
         head.headers.append(VARY, VARIES);
         return Response::from_parts(head, Body::empty());
     }
-    let length = head.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-    let (Some(tag), Some(1..=MAX_FILE), StatusCode::OK, true) = (tag, length, head.status, is_text(&head.headers))
+    let length = head
+        .headers
+        .get(CONTENT_LENGTH)
+        .and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    let (Some(tag), Some(1..=MAX_FILE), StatusCode::OK, true) =
+        (tag, length, head.status, is_text(&head.headers))
     else {
         let body = if is_head { Body::empty() } else { body };
         return varied(Response::from_parts(head, body));
@@ -182,7 +212,8 @@ pub(super) async fn compress(State(compressor): State<Arc<Compressor>>, mut requ
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();
     };
     head.headers.insert(ETAG, tag);
-    head.headers.insert(CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
+    head.headers
+        .insert(CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
     head.headers.insert(CONTENT_LENGTH, bytes.len().into());
     head.headers.append(VARY, VARIES);
     // Ranges refer to the uncompressed file only.
@@ -199,7 +230,10 @@ fn varied(mut response: Response) -> Response {
 }
 
 fn is_text(headers: &HeaderMap) -> bool {
-    let content = headers.get(CONTENT_TYPE).and_then(|content| content.to_str().ok()).unwrap_or("");
+    let content = headers
+        .get(CONTENT_TYPE)
+        .and_then(|content| content.to_str().ok())
+        .unwrap_or("");
     TYPES.contains(&content.split(';').next().unwrap_or("").trim())
 }
 
@@ -213,8 +247,16 @@ mod tests {
         let compressor = Compressor::default();
         let long = "x".repeat(MAX_KEPT / 4);
         for number in 0..9 {
-            runtime.block_on(compressor.encode(format!("{number}{long}"), Coding::Gzip, Body::from("text")))?;
-            let sum: usize = compressor.kept().iter().map(|(key, bytes)| key.len() + bytes.len()).sum();
+            runtime.block_on(compressor.encode(
+                format!("{number}{long}"),
+                Coding::Gzip,
+                Body::from("text"),
+            ))?;
+            let sum: usize = compressor
+                .kept()
+                .iter()
+                .map(|(key, bytes)| key.len() + bytes.len())
+                .sum();
             assert!(sum <= MAX_KEPT, "{sum} bytes");
         }
         assert_eq!(compressor.kept().len(), 3);

@@ -80,7 +80,11 @@ impl Connections {
 
     /// Adds a connection.
     fn open(&self, number: u64) -> Arc<Connection> {
-        let connection = Connection { start: self.start, waits_since: AtomicU64::new(0), closed: Notify::new() };
+        let connection = Connection {
+            start: self.start,
+            waits_since: AtomicU64::new(0),
+            closed: Notify::new(),
+        };
         connection.wait(connection.now());
         let connection = Arc::new(connection);
         self.all().insert(number, connection.clone());
@@ -91,7 +95,9 @@ impl Connections {
     /// such a connection.
     fn close_oldest(&self) -> bool {
         let mut all = self.all();
-        let waiting = all.iter().map(|(number, connection)| (connection.waits_since.load(Relaxed), *number));
+        let waiting = all
+            .iter()
+            .map(|(number, connection)| (connection.waits_since.load(Relaxed), *number));
         let oldest = waiting.filter(|(since, _)| *since != BUSY).min();
         let closed = oldest.and_then(|(_, number)| all.remove(&number));
         closed.is_some_and(|connection| {
@@ -110,10 +116,16 @@ pub(super) async fn serve(
     mut stop: watch::Receiver<bool>,
 ) {
     let mut protocol = http1::Builder::new();
-    protocol.timer(TokioTimer::new()).header_read_timeout(limits.head_timeout).max_buf_size(limits.max_head as usize);
+    protocol
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.head_timeout)
+        .max_buf_size(limits.max_head as usize);
     let graceful = GracefulShutdown::new();
     let places = Arc::new(Semaphore::new(most));
-    let connections = Arc::new(Connections { start: Instant::now(), all: Mutex::default() });
+    let connections = Arc::new(Connections {
+        start: Instant::now(),
+        all: Mutex::default(),
+    });
     for number in 0.. {
         let (stream, client) = tokio::select! {
             accepted = Listener::accept(&mut listener) => accepted,
@@ -124,7 +136,11 @@ pub(super) async fn serve(
                 break place;
             }
             // A closed connection gives its place back, even if that takes long on a busy machine.
-            let pause = if connections.close_oldest() { Duration::MAX } else { PAUSE };
+            let pause = if connections.close_oldest() {
+                Duration::MAX
+            } else {
+                PAUSE
+            };
             tokio::select! {
                 Ok(place) = places.clone().acquire_owned() => break place,
                 () = tokio::time::sleep(pause) => {}
@@ -134,12 +150,18 @@ pub(super) async fn serve(
         // Without Nagle's algorithm, a head and a short body do not wait for an acknowledgement.
         let _ = stream.set_nodelay(true);
         let connection = connections.open(number);
-        let io = TokioIo::new(Paced::new(stream, limits.answer_timeout, connection.clone()));
+        let io = TokioIo::new(Paced::new(
+            stream,
+            limits.answer_timeout,
+            connection.clone(),
+        ));
         let (app, answering) = (app.clone(), connection.clone());
         let service = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
             answering.answer();
             let mut request = request.map(Body::new);
-            request.extensions_mut().insert(ConnectInfo::<SocketAddr>(client));
+            request
+                .extensions_mut()
+                .insert(ConnectInfo::<SocketAddr>(client));
             app.clone().call(request)
         });
         let served = graceful.watch(protocol.serve_connection(io, service));
@@ -174,7 +196,13 @@ struct Paced {
 
 impl Paced {
     fn new(stream: TcpStream, limit: Duration, connection: Arc<Connection>) -> Paced {
-        Paced { stream, limit, connection, left: limit, wait: None }
+        Paced {
+            stream,
+            limit,
+            connection,
+            left: limit,
+            wait: None,
+        }
     }
 
     /// Sends bytes by `attempt`, and counts its result.
@@ -209,13 +237,21 @@ impl Paced {
 }
 
 impl AsyncRead for Paced {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_read(cx, buffer)
     }
 }
 
 impl AsyncWrite for Paced {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         self.send(cx, |stream, cx| stream.poll_write(cx, bytes))
     }
 

@@ -55,7 +55,10 @@ enum Refusal {
 impl Args {
     /// Refuses requests that exceed the limits, before `app` answers them.
     pub(super) fn before(&self, app: Router) -> Router {
-        app.layer(middleware::from_fn_with_state(Arc::new(self.clone()), check))
+        app.layer(middleware::from_fn_with_state(
+            Arc::new(self.clone()),
+            check,
+        ))
     }
 
     /// Raises the limit of open files of this process, and returns the number of connections that it permits.
@@ -63,7 +66,9 @@ impl Args {
         let wanted = u64::from(self.max_connections);
         let files = open_files(wanted + OTHER_FILES);
         // A low limit of files leaves half of them to connections.
-        let permitted = wanted.min(files.saturating_sub(OTHER_FILES).max(files / 2)).max(1);
+        let permitted = wanted
+            .min(files.saturating_sub(OTHER_FILES).max(files / 2))
+            .max(1);
         if permitted < wanted {
             eprintln!(
                 "shelfish: this process may open {files} files: at most {permitted} connections instead of {wanted}; raise \
@@ -77,13 +82,18 @@ impl Args {
         let uri = request.uri();
         let url = uri.path().len() + uri.query().map_or(0, |query| query.len() + 1);
         if url as u64 > self.max_url {
-            return Some(Refusal::Url { limit: self.max_url });
+            return Some(Refusal::Url {
+                limit: self.max_url,
+            });
         }
         if !uri.path().starts_with('/') {
             return Some(Refusal::Target);
         }
         let headers = request.headers();
-        let is_empty = headers.get_all(CONTENT_LENGTH).iter().all(|length| length == "0");
+        let is_empty = headers
+            .get_all(CONTENT_LENGTH)
+            .iter()
+            .all(|length| length == "0");
         if !is_empty || headers.contains_key(TRANSFER_ENCODING) {
             return Some(Refusal::Body);
         }
@@ -103,10 +113,22 @@ async fn check(State(limits): State<Arc<Args>>, request: Request, next: Next) ->
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let (status, why) = match self {
-            Refusal::Url { limit } => (StatusCode::URI_TOO_LONG, format!("expected a URL of at most {limit} bytes")),
-            Refusal::Target => (StatusCode::BAD_REQUEST, "expected a path such as /healthz".to_owned()),
-            Refusal::Body => (StatusCode::PAYLOAD_TOO_LARGE, "expected a request without a body".to_owned()),
-            Refusal::Host { found } => (StatusCode::BAD_REQUEST, format!("expected one Host header, found {found}")),
+            Refusal::Url { limit } => (
+                StatusCode::URI_TOO_LONG,
+                format!("expected a URL of at most {limit} bytes"),
+            ),
+            Refusal::Target => (
+                StatusCode::BAD_REQUEST,
+                "expected a path such as /healthz".to_owned(),
+            ),
+            Refusal::Body => (
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "expected a request without a body".to_owned(),
+            ),
+            Refusal::Host { found } => (
+                StatusCode::BAD_REQUEST,
+                format!("expected one Host header, found {found}"),
+            ),
         };
         // The body is not read, so that no other request can follow it.
         let close = [(CONNECTION, HeaderValue::from_static("close"))];
@@ -120,7 +142,9 @@ impl IntoResponse for Refusal {
 fn open_files(wanted: u64) -> u64 {
     use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-    let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return wanted };
+    let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else {
+        return wanted;
+    };
     let raised = wanted.clamp(soft, hard.max(soft));
     match setrlimit(Resource::RLIMIT_NOFILE, raised, hard) {
         Ok(()) => raised,

@@ -142,13 +142,23 @@ impl fmt::Display for ServeError {
         match self {
             ServeError::NoDirectory(dir) => write!(f, "{} is not a directory", dir.display()),
             ServeError::BasePath(path) => {
-                write!(f, "--base-path {path}: expected a path of letters, digits and `-._~/`, such as /shelfish/")
+                write!(
+                    f,
+                    "--base-path {path}: expected a path of letters, digits and `-._~/`, such as /shelfish/"
+                )
             }
-            ServeError::Bandwidth(mbit) => write!(f, "--bandwidth-mbit {mbit}: expected a number above 0"),
+            ServeError::Bandwidth(mbit) => {
+                write!(f, "--bandwidth-mbit {mbit}: expected a number above 0")
+            }
             ServeError::Taken { host, port } => {
-                write!(f, "port {port} of {host} is in use: choose another --port, or 0 for a free port")
+                write!(
+                    f,
+                    "port {port} of {host} is in use: choose another --port, or 0 for a free port"
+                )
             }
-            ServeError::Listen { host, port, source } => write!(f, "cannot listen on {host}, port {port}: {source}"),
+            ServeError::Listen { host, port, source } => {
+                write!(f, "cannot listen on {host}, port {port}: {source}")
+            }
         }
     }
 }
@@ -172,15 +182,30 @@ pub fn run(mut args: Args) -> Outcome {
             let listener = listen(&at.ip().to_string(), at.port()).await?;
             eprintln!("Metrics at http://{}/metrics", listener.local_addr()?);
             let app = limits.before(metrics);
-            servers.push(tokio::spawn(serve(listener, app, limits.clone(), METRICS_CONNECTIONS, stop.clone())));
+            servers.push(tokio::spawn(serve(
+                listener,
+                app,
+                limits.clone(),
+                METRICS_CONNECTIONS,
+                stop.clone(),
+            )));
         }
         // The signal handlers are ready before the URL is printed, because a reader may stop the server at once.
         let interrupted = signals::interruption()?;
-        eprintln!("Serving {}, Ctrl-C stops", shown(&args.dir.display().to_string()));
+        eprintln!(
+            "Serving {}, Ctrl-C stops",
+            shown(&args.dir.display().to_string())
+        );
         println!("{url}");
         io::stdout().flush()?;
         let most = limits.connections();
-        servers.push(tokio::spawn(serve(listener, limits.before(app), limits.clone(), most, stop)));
+        servers.push(tokio::spawn(serve(
+            listener,
+            limits.before(app),
+            limits.clone(),
+            most,
+            stop,
+        )));
         interrupted.await;
         stopped.send_replace(true);
         let pending = async {
@@ -219,7 +244,11 @@ async fn listen(host: &str, port: u16) -> Result<TcpListener, ServeError> {
 }
 
 fn listen_at(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    let socket = if address.is_ipv4() {
+        TcpSocket::new_v4()?
+    } else {
+        TcpSocket::new_v6()?
+    };
     // On Windows, this option would permit two servers on one port.
     #[cfg(not(windows))]
     socket.set_reuseaddr(true)?;
@@ -233,10 +262,21 @@ async fn apps(args: &Args) -> Result<(Router, Option<Router>), BoxError> {
         return Ok((observed(args, router(args)?)?, None));
     }
     let base = base_path(&args.base_path)?;
-    let database = args.dir.to_str().ok_or_else(|| ServeError::NoDirectory(args.dir.clone()))?;
+    let database = args
+        .dir
+        .to_str()
+        .ok_or_else(|| ServeError::NoDirectory(args.dir.clone()))?;
     let api::Routers { api, metrics } = api::routers(&args.api, database).await?;
-    let api = if base.is_empty() { api } else { Router::new().nest(&base, api) };
-    let app = if args.dir.is_dir() { api.fallback_service(router(args)?) } else { api };
+    let api = if base.is_empty() {
+        api
+    } else {
+        Router::new().nest(&base, api)
+    };
+    let app = if args.dir.is_dir() {
+        api.fallback_service(router(args)?)
+    } else {
+        api
+    };
     Ok((observed(args, app)?, metrics))
 }
 
@@ -260,13 +300,28 @@ fn observed(args: &Args, mut app: Router) -> Result<Router, ServeError> {
 /// A line contains only the FEN of the query. Other parameters and headers may be secrets.
 async fn log(request: Request, next: Next) -> Response {
     let (start, time) = (Instant::now(), utc::rfc3339(SystemTime::now()));
-    let client = request.extensions().get().map(|ConnectInfo::<SocketAddr>(address)| address.ip().to_string());
-    let range = request.headers().get(RANGE).and_then(|range| range.to_str().ok()).map(field);
+    let client = request
+        .extensions()
+        .get()
+        .map(|ConnectInfo::<SocketAddr>(address)| address.ip().to_string());
+    let range = request
+        .headers()
+        .get(RANGE)
+        .and_then(|range| range.to_str().ok())
+        .map(field);
     let (method, path) = (request.method().to_string(), field(request.uri().path()));
-    let fen = request.uri().query().filter(|_| path.ends_with("/api/cloud-eval")).and_then(api::fen_of);
+    let fen = request
+        .uri()
+        .query()
+        .filter(|_| path.ends_with("/api/cloud-eval"))
+        .and_then(api::fen_of);
     let response = next.run(request).await;
-    let [client, range, fen] = [client, range, fen.as_deref().map(field)].map(|text| text.unwrap_or("-".to_owned()));
-    let (status, milliseconds) = (response.status().as_u16(), start.elapsed().as_secs_f64() * 1e3);
+    let [client, range, fen] =
+        [client, range, fen.as_deref().map(field)].map(|text| text.unwrap_or("-".to_owned()));
+    let (status, milliseconds) = (
+        response.status().as_u16(),
+        start.elapsed().as_secs_f64() * 1e3,
+    );
     let (method, id) = (field(&method), request_id::current());
     eprintln!("{time} {client} {status} {method} {path} {range} {milliseconds:.3}ms {id} {fen}");
     response

@@ -26,7 +26,11 @@ impl Network {
     /// Creates a network with a latency in milliseconds and a bandwidth in Mbit/s.
     pub(super) fn new(latency_ms: u64, mbit: f64) -> Network {
         let (latency, bytes_a_second) = (Duration::from_millis(latency_ms), mbit * 1e6 / 8.0);
-        Network { latency, bytes_a_second, free: Mutex::new(Instant::now()) }
+        Network {
+            latency,
+            bytes_a_second,
+            free: Mutex::new(Instant::now()),
+        }
     }
 
     /// Adds the network to a server.
@@ -37,7 +41,8 @@ impl Network {
     /// Returns the time when `bytes` more bytes are sent.
     fn send(&self, bytes: usize) -> Instant {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        *free = (*free).max(Instant::now()) + Duration::from_secs_f64(bytes as f64 / self.bytes_a_second);
+        *free = (*free).max(Instant::now())
+            + Duration::from_secs_f64(bytes as f64 / self.bytes_a_second);
         *free
     }
 }

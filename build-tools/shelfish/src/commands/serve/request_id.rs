@@ -18,7 +18,9 @@ tokio::task_local! {
 
 /// Returns the number of the current request, or `-` outside of a request.
 pub(super) fn current() -> String {
-    CURRENT.try_with(String::clone).unwrap_or_else(|_| "-".to_owned())
+    CURRENT
+        .try_with(String::clone)
+        .unwrap_or_else(|_| "-".to_owned())
 }
 
 /// Gives the request the number that its client sent, or a new number, and returns it in the answer.
@@ -35,8 +37,17 @@ pub(super) async fn identify(request: Request, next: Next) -> Response {
 /// Returns the number that the client sent, if it is short and plain, so that it cannot look like other fields of the log.
 fn sent(headers: &HeaderMap) -> Option<String> {
     let mut values = headers.get_all(X_REQUEST_ID).iter();
-    let (Some(value), None) = (values.next(), values.next()) else { return None };
+    let (Some(value), None) = (values.next(), values.next()) else {
+        return None;
+    };
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);
-    let value = value.to_str().ok().filter(|value| (1..=MAX_LENGTH).contains(&value.len()))?;
-    value.as_bytes().iter().all(is_plain).then(|| value.to_owned())
+    let value = value
+        .to_str()
+        .ok()
+        .filter(|value| (1..=MAX_LENGTH).contains(&value.len()))?;
+    value
+        .as_bytes()
+        .iter()
+        .all(is_plain)
+        .then(|| value.to_owned())
 }

@@ -15,8 +15,8 @@ use axum::{
     http::{
         HeaderName, HeaderValue, Method, StatusCode,
         header::{
-            ACCEPT_RANGES, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, IF_RANGE, LAST_MODIFIED,
-            LOCATION, RANGE,
+            ACCEPT_RANGES, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG,
+            IF_RANGE, LAST_MODIFIED, LOCATION, RANGE,
         },
     },
     middleware::{self, Next},
@@ -37,11 +37,21 @@ use super::{Args, ServeError};
 /// Returns `/path` without its last slash, or an empty text for the root.
 pub(super) fn base_path(path: &str) -> Result<String, ServeError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-._~/".contains(c);
-    let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
-    if !path.chars().all(plain) || segments.iter().any(|segment| segment.chars().all(|c| c == '.')) {
+    let segments: Vec<&str> = path
+        .split('/')
+        .filter(|segment| !segment.is_empty())
+        .collect();
+    if !path.chars().all(plain)
+        || segments
+            .iter()
+            .any(|segment| segment.chars().all(|c| c == '.'))
+    {
         return Err(ServeError::BasePath(path.to_string()));
     }
-    Ok(segments.iter().map(|segment| format!("/{segment}")).collect())
+    Ok(segments
+        .iter()
+        .map(|segment| format!("/{segment}"))
+        .collect())
 }
 
 const MISSING: (StatusCode, &str) = (StatusCode::NOT_FOUND, "404: there is no such file\n");
@@ -59,7 +69,11 @@ pub(super) fn router(args: &Args) -> Result<Router, ServeError> {
         .not_found_service(missing.into_service());
     let within = middleware::from_fn_with_state(Arc::<Path>::from(args.dir.as_path()), within);
     let compress = middleware::from_fn_with_state(Arc::<Compressor>::default(), compress);
-    let files = Router::new().fallback_service(files).layer(middleware::from_fn(ranges)).layer(within).layer(compress);
+    let files = Router::new()
+        .fallback_service(files)
+        .layer(middleware::from_fn(ranges))
+        .layer(within)
+        .layer(compress);
 
     let app = if base.is_empty() {
         files
@@ -67,7 +81,10 @@ pub(super) fn router(args: &Args) -> Result<Router, ServeError> {
         // Without the last slash, relative links would have another base.
         let slash = format!("{base}/");
         let redirect = move || async move { (StatusCode::PERMANENT_REDIRECT, [(LOCATION, slash)]) };
-        Router::new().route(&base, any(redirect)).nest_service(&format!("{base}/"), files).fallback(missing)
+        Router::new()
+            .route(&base, any(redirect))
+            .nest_service(&format!("{base}/"), files)
+            .fallback(missing)
     };
 
     // All pages may read ranges and the headers that verify them.
@@ -76,10 +93,20 @@ pub(super) fn router(args: &Args) -> Result<Router, ServeError> {
         .allow_methods([Method::GET, Method::HEAD, Method::OPTIONS])
         .allow_headers(Any)
         .allow_private_network(true)
-        .expose_headers([ACCEPT_RANGES, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, LAST_MODIFIED])
+        .expose_headers([
+            ACCEPT_RANGES,
+            CONTENT_LENGTH,
+            CONTENT_RANGE,
+            CONTENT_TYPE,
+            ETAG,
+            LAST_MODIFIED,
+        ])
         .max_age(Duration::from_secs(24 * 60 * 60));
     Ok(app
-        .layer(SetResponseHeaderLayer::if_not_present(CACHE_CONTROL, HeaderValue::from_static("no-cache")))
+        .layer(SetResponseHeaderLayer::if_not_present(
+            CACHE_CONTROL,
+            HeaderValue::from_static("no-cache"),
+        ))
         .layer(SetResponseHeaderLayer::if_not_present(
             HeaderName::from_static("x-content-type-options"),
             HeaderValue::from_static("nosniff"),
@@ -112,7 +139,12 @@ async fn missing(root: Arc<Path>, is_head: bool) -> Response {
     match page.await {
         Ok(Some(page)) => {
             let body = if is_head { Vec::new() } else { page };
-            (StatusCode::NOT_FOUND, [(CONTENT_TYPE, "text/html; charset=utf-8")], body).into_response()
+            (
+                StatusCode::NOT_FOUND,
+                [(CONTENT_TYPE, "text/html; charset=utf-8")],
+                body,
+            )
+                .into_response()
         }
         _ => MISSING.into_response(),
     }
@@ -123,13 +155,21 @@ fn is_within(root: &Path, path: &str) -> io::Result<bool> {
     if path.starts_with("//") || path.starts_with("/\\") {
         return Ok(false);
     }
-    let Ok(decoded) = percent_decode_str(path.trim_start_matches('/')).decode_utf8() else { return Ok(false) };
+    let Ok(decoded) = percent_decode_str(path.trim_start_matches('/')).decode_utf8() else {
+        return Ok(false);
+    };
     let is_plain = |part: &Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
-    if !Path::new(&*decoded).components().all(|part| is_plain(&part)) {
+    if !Path::new(&*decoded)
+        .components()
+        .all(|part| is_plain(&part))
+    {
         return Ok(false);
     }
     let root = root.canonicalize()?;
-    let resolve = |path: PathBuf| path.canonicalize().map(|path| (path.starts_with(&root), path));
+    let resolve = |path: PathBuf| {
+        path.canonicalize()
+            .map(|path| (path.starts_with(&root), path))
+    };
     let (is_inside, found) = resolve(root.join(&*decoded))?;
     if !is_inside || !found.is_dir() {
         return Ok(is_inside && found.is_file());
@@ -144,10 +184,16 @@ fn is_within(root: &Path, path: &str) -> io::Result<bool> {
 /// Handles `If-Range`, and ignores range units other than bytes, which `ServeDir` does not.
 async fn ranges(mut request: Request, next: Next) -> Response {
     let headers = request.headers_mut();
-    if headers.get(RANGE).is_some_and(|range| !range.as_bytes().starts_with(b"bytes=")) {
+    if headers
+        .get(RANGE)
+        .is_some_and(|range| !range.as_bytes().starts_with(b"bytes="))
+    {
         headers.remove(RANGE);
     }
-    let Some(condition) = headers.remove(IF_RANGE).filter(|_| headers.contains_key(RANGE)) else {
+    let Some(condition) = headers
+        .remove(IF_RANGE)
+        .filter(|_| headers.contains_key(RANGE))
+    else {
         return next.run(request).await;
     };
     let mut whole = Request::new(Body::empty());
@@ -155,6 +201,8 @@ async fn ranges(mut request: Request, next: Next) -> Response {
     *whole.uri_mut() = request.uri().clone();
     let part = next.clone().run(request).await;
     // If the file has changed, the client wants the whole new file.
-    let same = [ETAG, LAST_MODIFIED].iter().any(|name| part.headers().get(name) == Some(&condition));
+    let same = [ETAG, LAST_MODIFIED]
+        .iter()
+        .any(|name| part.headers().get(name) == Some(&condition));
     if same { part } else { next.run(whole).await }
 }

@@ -81,12 +81,24 @@ pub struct Report {
 pub fn run(args: Args) -> Outcome {
     let report = verify(&args.database.source()?, args.quiet)?;
     report::print(&report, args.json)?;
-    Ok(if report.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if report.ok {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Report { positions, totals, blocks, shards, problems, seconds, .. } = self;
+        let Report {
+            positions,
+            totals,
+            blocks,
+            shards,
+            problems,
+            seconds,
+            ..
+        } = self;
         for Problem { file, bytes, kind } in problems {
             let (file, text) = (shown(file), shown(&kind.to_string()));
             match bytes {
@@ -96,14 +108,21 @@ impl fmt::Display for Report {
         }
         write!(f, "{positions} positions")?;
         for (name, total) in totals {
-            write!(f, ", {total} {}", if *name == "pvs" { "PV rows" } else { name })?;
+            write!(
+                f,
+                ", {total} {}",
+                if *name == "pvs" { "PV rows" } else { name }
+            )?;
         }
         let verdict = match problems.len() {
             0 => "all is well".to_owned(),
             1 => "1 problem".to_owned(),
             count => format!("{count} problems"),
         };
-        writeln!(f, " in {blocks} blocks of {shards} shards, {seconds:.1} s: {verdict}")
+        writeln!(
+            f,
+            " in {blocks} blocks of {shards} shards, {seconds:.1} s: {verdict}"
+        )
     }
 }
 
@@ -156,11 +175,17 @@ impl Checked for Played {
             return Some("it has too many games");
         }
         let moves = self.moves.iter().map(|played| &played.details);
-        moves.chain([&self.ended_details]).find_map(|details| facts.contradiction(details))
+        moves
+            .chain([&self.ended_details])
+            .find_map(|details| facts.contradiction(details))
     }
 }
 
-fn verify_as<R: Checked>(source: &DatabaseSource, report: &mut Report, quiet: bool) -> io::Result<()> {
+fn verify_as<R: Checked>(
+    source: &DatabaseSource,
+    report: &mut Report,
+    quiet: bool,
+) -> io::Result<()> {
     match database::wait(database::manifest::<R>(source))? {
         Ok(manifest) => read_all::<R>(source, Arc::new(manifest), report, quiet),
         Err(error) => {
@@ -180,16 +205,22 @@ fn read_all<R: Checked>(
     quiet: bool,
 ) -> io::Result<()> {
     let done = Arc::new(AtomicU64::new(0));
-    let progress = Progress::start(Work::positions("verifying", &done, Some(manifest.positions)), quiet);
+    let progress = Progress::start(
+        Work::positions("verifying", &done, Some(manifest.positions)),
+        quiet,
+    );
     report.shards = manifest.shards().len() as u64;
     let facts = match R::facts(&manifest) {
         Ok(facts) => facts,
         Err(error) => {
-            report.problems.push(Problem::of_file(Manifest::FILE, ProblemKind::Info(error)));
+            report
+                .problems
+                .push(Problem::of_file(Manifest::FILE, ProblemKind::Info(error)));
             return Ok(());
         }
     };
-    let check = move |block: Result<RawBlock, ScanError>| block.map(|block| check::<R>(block, &facts));
+    let check =
+        move |block: Result<RawBlock, ScanError>| block.map(|block| check::<R>(block, &facts));
     let mut last: Option<Key> = None;
     let mut by_shard: BTreeMap<String, u64> = BTreeMap::new();
     for checked in ordered(Scan::new(source.clone(), manifest.clone())?, cores(), check) {
@@ -211,7 +242,9 @@ fn read_all<R: Checked>(
         if let (Some(last), Some(first)) = (&last, &checked.first)
             && last >= first
         {
-            report.problems.push(Problem::of_chunk(&checked.chunk, ProblemKind::Order));
+            report
+                .problems
+                .push(Problem::of_chunk(&checked.chunk, ProblemKind::Order));
         }
         last = checked.last.or(last);
         report.problems.extend(checked.problem);
@@ -219,18 +252,30 @@ fn read_all<R: Checked>(
     drop(progress);
     // Totals of a database with unreadable blocks are meaningless.
     if report.problems.is_empty() {
-        let totals = report.totals.iter().map(|(name, found)| (*name, manifest.total(name), *found));
-        let totals: Vec<_> = totals.chain([("positions", manifest.positions, report.positions)]).collect();
+        let totals = report
+            .totals
+            .iter()
+            .map(|(name, found)| (*name, manifest.total(name), *found));
+        let totals: Vec<_> = totals
+            .chain([("positions", manifest.positions, report.positions)])
+            .collect();
         for (name, expected, found) in totals {
             if expected != found {
-                let kind = ProblemKind::Total { name, expected, found };
+                let kind = ProblemKind::Total {
+                    name,
+                    expected,
+                    found,
+                };
                 report.problems.push(Problem::of_file(Manifest::FILE, kind));
             }
         }
         for shard in manifest.shards() {
             let found = by_shard.get(&shard.file).copied().unwrap_or_default();
             if shard.positions != found {
-                let kind = ProblemKind::Positions { expected: shard.positions, found };
+                let kind = ProblemKind::Positions {
+                    expected: shard.positions,
+                    found,
+                };
                 report.problems.push(Problem::of_file(&shard.file, kind));
             }
         }
@@ -238,13 +283,17 @@ fn read_all<R: Checked>(
     for shard in manifest.shards() {
         let behind = database::wait(source.range(&shard.file, shard.bytes..shard.bytes + 1))?;
         if behind.is_ok() {
-            let kind = ProblemKind::Long { expected: shard.bytes };
+            let kind = ProblemKind::Long {
+                expected: shard.bytes,
+            };
             report.problems.push(Problem::of_file(&shard.file, kind));
         }
     }
     // A host does not list its files.
     if source.is_directory() {
-        report.problems.extend(foreign(Path::new(&source.locate("")), &manifest)?);
+        report
+            .problems
+            .extend(foreign(Path::new(&source.locate("")), &manifest)?);
     }
     Ok(())
 }
@@ -254,8 +303,14 @@ fn foreign(dir: &Path, manifest: &Manifest) -> io::Result<Vec<Problem>> {
     let mut problems = Vec::new();
     let name = dir.display();
     for entry in fs::read_dir(dir).map_err(named(&name))? {
-        let file = entry.map_err(named(&name))?.file_name().to_string_lossy().into_owned();
-        if file.ends_with(shelfish::table::SHARD_ENDING) && manifest.shards().iter().all(|shard| shard.file != file) {
+        let file = entry
+            .map_err(named(&name))?
+            .file_name()
+            .to_string_lossy()
+            .into_owned();
+        if file.ends_with(shelfish::table::SHARD_ENDING)
+            && manifest.shards().iter().all(|shard| shard.file != file)
+        {
             problems.push(Problem::of_file(&file, ProblemKind::Foreign));
         }
     }
@@ -277,13 +332,22 @@ struct CheckedBlock {
 
 fn check<R: Checked>(RawBlock { at, bytes }: RawBlock, facts: &R::Facts) -> CheckedBlock {
     let totals = vec![0; R::TOTALS.len()];
-    let mut checked = CheckedBlock { chunk: at.clone(), positions: 0, totals, first: None, last: None, problem: None };
+    let mut checked = CheckedBlock {
+        chunk: at.clone(),
+        positions: 0,
+        totals,
+        first: None,
+        last: None,
+        problem: None,
+    };
     let mut read = || -> Result<(), Box<Problem>> {
-        let block = Block::<R>::open(&bytes, &at).map_err(|error| Box::new(Problem::of_table(&error, &at.file)))?;
+        let block = Block::<R>::open(&bytes, &at)
+            .map_err(|error| Box::new(Problem::of_table(&error, &at.file)))?;
         for record in block.records() {
             let record = record.map_err(|error| Box::new(Problem::of_table(&error, &at.file)))?;
             let key = record.position().key();
-            let is_in_place = at.keys.contains(key.as_bytes()) && checked.last.is_none_or(|last| last < key);
+            let is_in_place =
+                at.keys.contains(key.as_bytes()) && checked.last.is_none_or(|last| last < key);
             if !is_in_place {
                 return Err(Box::new(Problem::of_chunk(
                     &at,
@@ -292,7 +356,13 @@ fn check<R: Checked>(RawBlock { at, bytes }: RawBlock, facts: &R::Facts) -> Chec
             }
             if let Some(contradiction) = record.problem(facts) {
                 let position = Box::new(record.position().clone());
-                return Err(Box::new(Problem::of_chunk(&at, ProblemKind::Record { position, contradiction })));
+                return Err(Box::new(Problem::of_chunk(
+                    &at,
+                    ProblemKind::Record {
+                        position,
+                        contradiction,
+                    },
+                )));
             }
             checked.first.get_or_insert(key);
             checked.last = Some(key);
@@ -312,6 +382,8 @@ fn is_normal(evaluations: &[Evaluation]) -> bool {
         PositionEval::normalise(&mut normal);
         normal == evaluations
     };
-    let has_pvs = evaluations.iter().all(|evaluation| !evaluation.pvs.is_empty());
+    let has_pvs = evaluations
+        .iter()
+        .all(|evaluation| !evaluation.pvs.is_empty());
     !evaluations.is_empty() && has_pvs && (evaluations.len() == 1 || is_ordered())
 }

@@ -98,22 +98,43 @@ impl fmt::Display for ProblemKind {
             ProblemKind::Read(error) => error.fmt(f),
             ProblemKind::Table(error) => error.fmt(f),
             ProblemKind::Chunk(error) => error.fmt(f),
-            ProblemKind::Order => f.write_str("its positions are not above those of the block before"),
-            ProblemKind::Unreachable(position) => write!(f, "no lookup can find {position} at this source"),
-            ProblemKind::Record { position, contradiction } => write!(f, "{position}: {contradiction}"),
-            ProblemKind::Total { name, expected, found } => {
+            ProblemKind::Order => {
+                f.write_str("its positions are not above those of the block before")
+            }
+            ProblemKind::Unreachable(position) => {
+                write!(f, "no lookup can find {position} at this source")
+            }
+            ProblemKind::Record {
+                position,
+                contradiction,
+            } => write!(f, "{position}: {contradiction}"),
+            ProblemKind::Total {
+                name,
+                expected,
+                found,
+            } => {
                 let name = if *name == "pvs" { "PV rows" } else { name };
-                write!(f, "the manifest says {expected} {name}, the shards contain {found}")
+                write!(
+                    f,
+                    "the manifest says {expected} {name}, the shards contain {found}"
+                )
             }
             ProblemKind::Positions { expected, found } => {
                 write!(f, "the manifest says {expected} positions, found {found}")
             }
-            ProblemKind::Long { expected } => write!(f, "longer than the {expected} bytes in the manifest"),
+            ProblemKind::Long { expected } => {
+                write!(f, "longer than the {expected} bytes in the manifest")
+            }
             ProblemKind::Foreign => f.write_str("foreign: the manifest does not name it"),
-            ProblemKind::Layout => f.write_str("bytes that belong to no block or to several blocks"),
+            ProblemKind::Layout => {
+                f.write_str("bytes that belong to no block or to several blocks")
+            }
             ProblemKind::InlinePage(page) => write!(f, "the inline page differs from {page}"),
             ProblemKind::Name { found } => {
-                write!(f, "its name does not match its content, whose SHA-256 begins with {found}")
+                write!(
+                    f,
+                    "its name does not match its content, whose SHA-256 begins with {found}"
+                )
             }
         }
     }
@@ -122,19 +143,29 @@ impl fmt::Display for ProblemKind {
 impl Problem {
     /// Creates a problem of a whole file.
     pub fn of_file(file: &str, kind: ProblemKind) -> Problem {
-        Problem { file: file.to_owned(), bytes: None, kind }
+        Problem {
+            file: file.to_owned(),
+            bytes: None,
+            kind,
+        }
     }
 
     /// Creates a problem of a block or page.
     pub fn of_chunk(chunk: &Chunk, kind: ProblemKind) -> Problem {
         let bytes = Some((chunk.range.start, chunk.range.end.saturating_sub(1)));
-        Problem { file: chunk.file.clone(), bytes, kind }
+        Problem {
+            file: chunk.file.clone(),
+            bytes,
+            kind,
+        }
     }
 
     /// Creates the problem of bytes that contradict the format. `file` is their file, if the error does not name it.
     pub fn of_table(error: &TableError, file: &str) -> Problem {
         match error {
-            TableError::Chunk { chunk, kind } => Problem::of_chunk(chunk, ProblemKind::Chunk(kind.clone())),
+            TableError::Chunk { chunk, kind } => {
+                Problem::of_chunk(chunk, ProblemKind::Chunk(kind.clone()))
+            }
             _ => Problem::of_file(file, ProblemKind::Table(error.clone())),
         }
     }
@@ -143,7 +174,10 @@ impl Problem {
     pub fn of_read(error: &ReadError, file: &str) -> Problem {
         match error {
             ReadError::Table { error, .. } => Problem::of_table(error, file),
-            ReadError::Source(error) => Problem::of_file(file_name(&error.at), ProblemKind::Source(error.kind.clone())),
+            ReadError::Source(error) => Problem::of_file(
+                file_name(&error.at),
+                ProblemKind::Source(error.kind.clone()),
+            ),
             ReadError::Stale(error) => Problem::of_read(error, file),
             error => Problem::of_file(file, ProblemKind::Read(error.clone())),
         }
@@ -158,10 +192,15 @@ impl Problem {
                 bytes: Some((range.start, range.end.saturating_sub(1))),
                 kind: ProblemKind::Layout,
             },
-            ScanError::InlinePage(page) => Problem::of_file(Manifest::FILE, ProblemKind::InlinePage(page.clone())),
-            ScanError::Name { at, found } => {
-                Problem::of_file(file_name(at), ProblemKind::Name { found: found.clone() })
+            ScanError::InlinePage(page) => {
+                Problem::of_file(Manifest::FILE, ProblemKind::InlinePage(page.clone()))
             }
+            ScanError::Name { at, found } => Problem::of_file(
+                file_name(at),
+                ProblemKind::Name {
+                    found: found.clone(),
+                },
+            ),
         }
     }
 }

@@ -67,7 +67,10 @@ pub enum FragmentError {
 impl fmt::Display for FragmentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            FragmentError::Json(error) => write!(f, "the fragment is damaged ({error}): encode this part again"),
+            FragmentError::Json(error) => write!(
+                f,
+                "the fragment is damaged ({error}): encode this part again"
+            ),
             FragmentError::Checksum { expected, found } => write!(
                 f,
                 "the fragment is damaged (wrong checksum {found}, expected {expected}): encode this part again"
@@ -77,18 +80,39 @@ impl fmt::Display for FragmentError {
                 "the fragment is damaged (expected format {FORMAT:?}, found {found:?}): encode this part again"
             ),
             FragmentError::Plan { found } => {
-                write!(f, "the fragment belongs to plan {found}: encode this part again with this plan")
+                write!(
+                    f,
+                    "the fragment belongs to plan {found}: encode this part again with this plan"
+                )
             }
-            FragmentError::Part { found } => write!(f, "the fragment belongs to part {found}: encode this part again"),
-            FragmentError::Keys => f.write_str("pages are outside of the keys of the part: encode this part again"),
+            FragmentError::Part { found } => write!(
+                f,
+                "the fragment belongs to part {found}: encode this part again"
+            ),
+            FragmentError::Keys => {
+                f.write_str("pages are outside of the keys of the part: encode this part again")
+            }
         }
     }
 }
 
 impl Fragment {
     /// Creates the fragment of a part.
-    pub fn new(plan: &Plan, part: usize, table: Part, over_limit: OverLimit, left_out: u64) -> Fragment {
-        Fragment { format: FORMAT.to_owned(), plan: plan.id().to_owned(), part, over_limit, left_out, table }
+    pub fn new(
+        plan: &Plan,
+        part: usize,
+        table: Part,
+        over_limit: OverLimit,
+        left_out: u64,
+    ) -> Fragment {
+        Fragment {
+            format: FORMAT.to_owned(),
+            plan: plan.id().to_owned(),
+            part,
+            over_limit,
+            left_out,
+            table,
+        }
     }
 
     /// Encodes the fragment with its checksum.
@@ -100,25 +124,45 @@ impl Fragment {
 
     /// Decodes and checks the fragment of a part.
     pub fn parse(bytes: &[u8], plan: &Plan, part: usize) -> Result<Fragment, FragmentError> {
-        let Sealed { fragment, checksum: expected } = serde_json::from_slice(bytes).map_err(FragmentError::Json)?;
+        let Sealed {
+            fragment,
+            checksum: expected,
+        } = serde_json::from_slice(bytes).map_err(FragmentError::Json)?;
         let found = checksum(fragment.get());
         if found != expected {
             return Err(FragmentError::Checksum { expected, found });
         }
-        let fragment: Fragment = serde_json::from_str(fragment.get()).map_err(FragmentError::Json)?;
+        let fragment: Fragment =
+            serde_json::from_str(fragment.get()).map_err(FragmentError::Json)?;
         if fragment.format != FORMAT {
             return Err(FragmentError::Format(fragment.format));
         }
         if fragment.plan != plan.id() {
-            return Err(FragmentError::Plan { found: fragment.plan });
+            return Err(FragmentError::Plan {
+                found: fragment.plan,
+            });
         }
         if fragment.part != part {
-            return Err(FragmentError::Part { found: fragment.part });
+            return Err(FragmentError::Part {
+                found: fragment.part,
+            });
         }
         let keys = plan.keys_of(part);
-        let pages = || fragment.table.shards.iter().flat_map(|shard| &shard.pages).map(|page| &page.separator);
-        let begins = pages().next().is_none_or(|separator| *separator == keys.from);
-        if !begins || !pages().all(|separator| keys.contains(separator)) || !pages().is_sorted_by(|a, b| a < b) {
+        let pages = || {
+            fragment
+                .table
+                .shards
+                .iter()
+                .flat_map(|shard| &shard.pages)
+                .map(|page| &page.separator)
+        };
+        let begins = pages()
+            .next()
+            .is_none_or(|separator| *separator == keys.from);
+        if !begins
+            || !pages().all(|separator| keys.contains(separator))
+            || !pages().is_sorted_by(|a, b| a < b)
+        {
             return Err(FragmentError::Keys);
         }
         Ok(fragment)
@@ -139,7 +183,11 @@ mod tests {
     use crate::evaluations::Selection;
 
     fn page(separator: &[u8], bytes: u64) -> WrittenPage {
-        WrittenPage { separator: separator.to_vec(), bytes, hash: ContentHash::of(separator) }
+        WrittenPage {
+            separator: separator.to_vec(),
+            bytes,
+            hash: ContentHash::of(separator),
+        }
     }
 
     proptest! {
@@ -178,26 +226,52 @@ mod tests {
 
     #[test]
     fn modified_fragments_and_forged_pages_are_rejected() {
-        let plan = Plan::new(vec![b"b".to_vec(), b"d".to_vec()], 7, Selection::default(), &WriterOptions::default());
+        let plan = Plan::new(
+            vec![b"b".to_vec(), b"d".to_vec()],
+            7,
+            Selection::default(),
+            &WriterOptions::default(),
+        );
         let file = "0123456789abcdef0123456789abcdef.silo".to_owned();
         let pages = vec![page(b"b", 70), page(b"c", 7)];
-        let shard = WrittenShard { file, bytes: 77, positions: 9, live: None, pages, inline_pages: Vec::new() };
-        let table = Part { shards: vec![shard], positions: 9, totals: vec![9, 9] };
+        let shard = WrittenShard {
+            file,
+            bytes: 77,
+            positions: 9,
+            live: None,
+            pages,
+            inline_pages: Vec::new(),
+        };
+        let table = Part {
+            shards: vec![shard],
+            positions: 9,
+            totals: vec![9, 9],
+        };
         let fragment = Fragment::new(&plan, 1, table, OverLimit::default(), 0);
         let bytes = fragment.to_bytes().unwrap_or_default();
-        assert_eq!(Fragment::parse(&bytes, &plan, 1).ok().as_ref(), Some(&fragment));
+        assert_eq!(
+            Fragment::parse(&bytes, &plan, 1).ok().as_ref(),
+            Some(&fragment)
+        );
         let mut random = fastrand::Rng::with_seed(12);
         for _ in 0..1_000 {
             let mut changed = bytes.clone();
             changed[random.usize(..bytes.len())] = random.u8(..);
             let found = Fragment::parse(&changed, &plan, 1);
-            assert!(found.map_or(true, |found| found == fragment), "{}", String::from_utf8_lossy(&changed));
+            assert!(
+                found.map_or(true, |found| found == fragment),
+                "{}",
+                String::from_utf8_lossy(&changed)
+            );
         }
         for pages in [&[b"a"][..], &[b"c"], &[b"b", b"d"], &[b"b", b"b"]] {
             let mut forged = fragment.clone();
             forged.table.shards[0].pages = pages.iter().map(|key| page(&key[..], 7)).collect();
             let bytes = forged.to_bytes().unwrap_or_default();
-            assert!(matches!(Fragment::parse(&bytes, &plan, 1), Err(FragmentError::Keys)), "{pages:?}");
+            assert!(
+                matches!(Fragment::parse(&bytes, &plan, 1), Err(FragmentError::Keys)),
+                "{pages:?}"
+            );
         }
     }
 }

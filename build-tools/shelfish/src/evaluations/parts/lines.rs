@@ -104,12 +104,21 @@ pub fn parse(line: &[u8]) -> Result<(usize, Vec<u8>, Vec<u8>), LineError> {
     let (Some(part), Some(key), Some(record)) = (parts.next(), parts.next(), parts.next()) else {
         return Err(fields());
     };
-    let digits = std::str::from_utf8(part).ok().filter(|part| part.len() == 5);
-    let part = digits.and_then(|digits| digits.parse().ok()).ok_or_else(fields)?;
+    let digits = std::str::from_utf8(part)
+        .ok()
+        .filter(|part| part.len() == 5);
+    let part = digits
+        .and_then(|digits| digits.parse().ok())
+        .ok_or_else(fields)?;
     let key = from_hexadecimal(key).ok_or_else(fields)?;
-    let record = std::str::from_utf8(record).ok().and_then(|record| Base64Unpadded::decode_vec(record).ok());
+    let record = std::str::from_utf8(record)
+        .ok()
+        .and_then(|record| Base64Unpadded::decode_vec(record).ok());
     let mut payload = record.ok_or(LineError::Damaged)?;
-    let end = payload.len().checked_sub(CHECKSUM).ok_or(LineError::Damaged)?;
+    let end = payload
+        .len()
+        .checked_sub(CHECKSUM)
+        .ok_or(LineError::Damaged)?;
     let sum = payload.split_off(end);
     if sum != checksum(&key, &payload).to_le_bytes() {
         return Err(LineError::Damaged);
@@ -131,7 +140,10 @@ pub fn from_hexadecimal(digits: &[u8]) -> Option<Vec<u8>> {
     if !digits.len().is_multiple_of(2) {
         return None;
     }
-    digits.chunks_exact(2).map(|pair| Some(digit(pair[0])? << 4 | digit(pair[1])?)).collect()
+    digits
+        .chunks_exact(2)
+        .map(|pair| Some(digit(pair[0])? << 4 | digit(pair[1])?))
+        .collect()
 }
 
 /// Iterator over the sorted records of a part. It merges the records of a key.
@@ -163,18 +175,40 @@ impl<R: BufRead, M: Merging> Lines<R, M> {
         read: Arc<AtomicU64>,
     ) -> io::Result<Lines<R, M>> {
         let (text, given, merging) = (Vec::new(), (Vec::new(), Vec::new()), PhantomData);
-        let mut lines = Lines { reader, name, part, keys, ended, line: 0, read, text, next: None, given, merging };
+        let mut lines = Lines {
+            reader,
+            name,
+            part,
+            keys,
+            ended,
+            line: 0,
+            read,
+            text,
+            next: None,
+            given,
+            merging,
+        };
         lines.next = lines.read()?;
         Ok(lines)
     }
 
     fn read(&mut self) -> io::Result<Option<(Vec<u8>, Vec<u8>)>> {
         self.text.clear();
-        let read = self.reader.by_ref().take(MAX_LINE as u64 + 1).read_until(b'\n', &mut self.text);
+        let read = self
+            .reader
+            .by_ref()
+            .take(MAX_LINE as u64 + 1)
+            .read_until(b'\n', &mut self.text);
         let name = &self.name;
-        let read = read.map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))?;
+        let read =
+            read.map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))?;
         let line = self.line + 1;
-        let line_error = |error| io::Error::new(io::ErrorKind::InvalidData, format!("{name}, line {line}: {error}"));
+        let line_error = |error| {
+            io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!("{name}, line {line}: {error}"),
+            )
+        };
         if self.ended && read == 0 {
             return Err(line_error(LineError::BrokenOff));
         }
@@ -186,9 +220,13 @@ impl<R: BufRead, M: Merging> Lines<R, M> {
         if self.text.len() > MAX_LINE {
             return Err(line_error(LineError::TooLong));
         }
-        let (part, key, payload) = parse(self.text.strip_suffix(b"\n").unwrap_or(&self.text)).map_err(line_error)?;
+        let (part, key, payload) =
+            parse(self.text.strip_suffix(b"\n").unwrap_or(&self.text)).map_err(line_error)?;
         if part != self.part {
-            return Err(line_error(LineError::Part { expected: self.part, found: part }));
+            return Err(line_error(LineError::Part {
+                expected: self.part,
+                found: part,
+            }));
         }
         if !self.keys.contains(&key) {
             return Err(line_error(LineError::Key));
@@ -205,7 +243,9 @@ impl<R: BufRead, M: Merging> Sorted for Lines<R, M> {
     }
 
     fn next_record(&mut self) -> io::Result<Option<(&[u8], &[u8])>> {
-        let Some((key, payload)) = self.next.take() else { return Ok(None) };
+        let Some((key, payload)) = self.next.take() else {
+            return Ok(None);
+        };
         self.given = (key, payload);
         let mut merged: Option<M> = None;
         loop {
@@ -253,10 +293,15 @@ mod tests {
             (2, b"\xff", b"y"),
         ];
         let mut text = String::new();
-        records.iter().for_each(|(part, key, payload)| push(&mut text, *part, key, payload));
+        records
+            .iter()
+            .for_each(|(part, key, payload)| push(&mut text, *part, key, payload));
         assert!(text.lines().is_sorted());
         for (line, (part, key, payload)) in text.lines().zip(records) {
-            assert_eq!(parse(line.as_bytes()), Ok((part, key.to_vec(), payload.to_vec())));
+            assert_eq!(
+                parse(line.as_bytes()),
+                Ok((part, key.to_vec(), payload.to_vec()))
+            );
         }
     }
 
@@ -271,6 +316,9 @@ mod tests {
             assert!(parse(&changed).is_err(), "letter {n}");
             assert!(parse(&line[..n]).is_err(), "cut to {n}");
         }
-        assert!(matches!(parse(b"a line of something else"), Err(LineError::Fields(_))));
+        assert!(matches!(
+            parse(b"a line of something else"),
+            Err(LineError::Fields(_))
+        ));
     }
 }

@@ -39,6 +39,10 @@ impl Verb {
     /// Prints a summary.
     pub fn print_report(&self, report: &(impl Serialize + fmt::Display)) -> io::Result<()> {
         let mut out = io::stdout().lock();
-        if self.json { writeln!(out, "{}", json(report)?) } else { writeln!(out, "{report}") }
+        if self.json {
+            writeln!(out, "{}", json(report)?)
+        } else {
+            writeln!(out, "{report}")
+        }
     }
 }

@@ -76,7 +76,9 @@ impl fmt::Display for PlanError {
         write!(f, "{}: ", self.path.display())?;
         match &self.kind {
             PlanErrorKind::Io(error) => error.fmt(f),
-            PlanErrorKind::Json(error) => write!(f, "expected a plan from `shelfish plan`: {error}"),
+            PlanErrorKind::Json(error) => {
+                write!(f, "expected a plan from `shelfish plan`: {error}")
+            }
             PlanErrorKind::Format(found) => {
                 write!(
                     f,
@@ -84,9 +86,14 @@ impl fmt::Display for PlanError {
                 )
             }
             PlanErrorKind::Order(n) => {
-                write!(f, "boundary {n} is not above the previous boundary: make the plan again")
+                write!(
+                    f,
+                    "boundary {n} is not above the previous boundary: make the plan again"
+                )
             }
-            PlanErrorKind::Parts(found) => write!(f, "expected at most {MAX_PARTS} parts, found {found}"),
+            PlanErrorKind::Parts(found) => {
+                write!(f, "expected at most {MAX_PARTS} parts, found {found}")
+            }
             PlanErrorKind::Id { expected, found } => write!(
                 f,
                 "the plan is damaged or was edited: its contents have the id {expected}, but the file says {found:.80}: make the \
@@ -100,7 +107,12 @@ impl std::error::Error for PlanError {}
 
 impl Plan {
     /// Creates a plan whose parts begin at the given keys.
-    pub fn new(boundaries: Vec<Vec<u8>>, positions: u64, selection: Selection, options: &WriterOptions) -> Plan {
+    pub fn new(
+        boundaries: Vec<Vec<u8>>,
+        positions: u64,
+        selection: Selection,
+        options: &WriterOptions,
+    ) -> Plan {
         let mut plan = Plan {
             format: FORMAT.to_owned(),
             positions,
@@ -118,10 +130,18 @@ impl Plan {
     pub fn read(path: &Path) -> Result<Plan, PlanError> {
         let read = || {
             let mut bytes = Vec::new();
-            File::open(path)?.take(MAX_BYTES).read_to_end(&mut bytes).map(|_| bytes)
+            File::open(path)?
+                .take(MAX_BYTES)
+                .read_to_end(&mut bytes)
+                .map(|_| bytes)
         };
-        let plan = read().map_err(PlanErrorKind::Io).and_then(|bytes| Plan::parse(&bytes));
-        plan.map_err(|kind| PlanError { path: path.to_owned(), kind })
+        let plan = read()
+            .map_err(PlanErrorKind::Io)
+            .and_then(|bytes| Plan::parse(&bytes));
+        plan.map_err(|kind| PlanError {
+            path: path.to_owned(),
+            kind,
+        })
     }
 
     /// Parses a plan.
@@ -134,13 +154,24 @@ impl Plan {
             return Err(PlanErrorKind::Parts(plan.parts()));
         }
         let is_above = |n: usize| {
-            if n == 0 { !plan.boundaries[0].is_empty() } else { plan.boundaries[n - 1] < plan.boundaries[n] }
+            if n == 0 {
+                !plan.boundaries[0].is_empty()
+            } else {
+                plan.boundaries[n - 1] < plan.boundaries[n]
+            }
         };
         if let Some(n) = (0..plan.boundaries.len()).find(|n| !is_above(*n)) {
             return Err(PlanErrorKind::Order(n + 1));
         }
         let expected = plan.id_of_contents();
-        if plan.id == expected { Ok(plan) } else { Err(PlanErrorKind::Id { expected, found: plan.id }) }
+        if plan.id == expected {
+            Ok(plan)
+        } else {
+            Err(PlanErrorKind::Id {
+                expected,
+                found: plan.id,
+            })
+        }
     }
 
     /// Returns the identifier of the plan, which depends on its contents.
@@ -149,7 +180,10 @@ impl Plan {
     }
 
     fn id_of_contents(&self) -> String {
-        let contents = Plan { id: String::new(), ..self.clone() };
+        let contents = Plan {
+            id: String::new(),
+            ..self.clone()
+        };
         let json = serde_json::to_vec(&contents).unwrap_or_default();
         hexadecimal(&Sha256::digest(json)[..16])
     }
@@ -166,13 +200,19 @@ impl Plan {
 
     /// Returns the part of a key.
     pub fn part_of(&self, key: &[u8]) -> usize {
-        self.boundaries.partition_point(|boundary| &boundary[..] <= key)
+        self.boundaries
+            .partition_point(|boundary| &boundary[..] <= key)
     }
 
     /// Returns the keys of a part.
     pub fn keys_of(&self, part: usize) -> KeyRange {
-        let from = part.checked_sub(1).map_or_else(Vec::new, |before| self.boundaries[before].clone());
-        KeyRange { from, until: self.boundaries.get(part).cloned() }
+        let from = part
+            .checked_sub(1)
+            .map_or_else(Vec::new, |before| self.boundaries[before].clone());
+        KeyRange {
+            from,
+            until: self.boundaries.get(part).cloned(),
+        }
     }
 
     /// Returns the options for the writer of the tables.
@@ -207,10 +247,15 @@ mod hexadecimals {
     use crate::terminal::shown::hexadecimal;
 
     pub fn serialize<S: Serializer>(keys: &[Vec<u8>], serializer: S) -> Result<S::Ok, S::Error> {
-        keys.iter().map(|key| hexadecimal(key)).collect::<Vec<_>>().serialize(serializer)
+        keys.iter()
+            .map(|key| hexadecimal(key))
+            .collect::<Vec<_>>()
+            .serialize(serializer)
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Vec<u8>>, D::Error> {
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<Vec<u8>>, D::Error> {
         deserializer.deserialize_seq(Keys)
     }
 
@@ -230,8 +275,13 @@ mod hexadecimals {
                 if keys.len() == MAX_PARTS {
                     return Err(A::Error::invalid_length(keys.len() + 1, &self));
                 }
-                let key = from_hexadecimal(text.as_bytes()).filter(|key| key.len() <= usize::from(u8::MAX));
-                let wrong = || A::Error::custom(format!("expected hexadecimal digits of a boundary, found {text:.80}"));
+                let key = from_hexadecimal(text.as_bytes())
+                    .filter(|key| key.len() <= usize::from(u8::MAX));
+                let wrong = || {
+                    A::Error::custom(format!(
+                        "expected hexadecimal digits of a boundary, found {text:.80}"
+                    ))
+                };
                 keys.push(key.ok_or_else(wrong)?);
             }
             Ok(keys)
@@ -254,9 +304,15 @@ mod tests {
     }
 
     fn selections() -> impl Strategy<Value = Selection> {
-        any::<(u16, Option<usize>, Option<usize>, bool)>().prop_map(|(min_depth, max_pvs, max_plies, best_only)| {
-            Selection { min_depth, share: None, max_pvs, max_plies, best_only }
-        })
+        any::<(u16, Option<usize>, Option<usize>, bool)>().prop_map(
+            |(min_depth, max_pvs, max_plies, best_only)| Selection {
+                min_depth,
+                share: None,
+                max_pvs,
+                max_plies,
+                best_only,
+            },
+        )
     }
 
     proptest! {
@@ -283,20 +339,41 @@ mod tests {
 
     fn plan(boundaries: &[&[u8]]) -> Plan {
         let boundaries = boundaries.iter().map(|key| key.to_vec()).collect();
-        Plan::new(boundaries, 7, Selection { max_pvs: Some(2), ..Selection::default() }, &WriterOptions::default())
+        Plan::new(
+            boundaries,
+            7,
+            Selection {
+                max_pvs: Some(2),
+                ..Selection::default()
+            },
+            &WriterOptions::default(),
+        )
     }
 
     #[test]
     fn keys_fall_into_parts_by_the_boundaries() {
         let plan = plan(&[b"b", b"bc", b"d"]);
-        for (key, part) in [("", 0), ("a", 0), ("b", 1), ("bb", 1), ("bc", 2), ("c", 2), ("d", 3), ("zz", 3)] {
+        for (key, part) in [
+            ("", 0),
+            ("a", 0),
+            ("b", 1),
+            ("bb", 1),
+            ("bc", 2),
+            ("c", 2),
+            ("d", 3),
+            ("zz", 3),
+        ] {
             assert_eq!(plan.part_of(key.as_bytes()), part, "{key}");
-            assert!((0..4).all(|n| plan.keys_of(n).contains(key.as_bytes()) == (n == part)), "{key}");
+            assert!(
+                (0..4).all(|n| plan.keys_of(n).contains(key.as_bytes()) == (n == part)),
+                "{key}"
+            );
         }
     }
 
     #[test]
-    fn a_plan_survives_its_file_and_its_id_depends_on_its_contents() -> Result<(), Box<dyn std::error::Error>> {
+    fn a_plan_survives_its_file_and_its_id_depends_on_its_contents()
+    -> Result<(), Box<dyn std::error::Error>> {
         let one = plan(&[b"b", b"\xff\x00"]);
         let text = serde_json::to_string_pretty(&one)?;
         let again = Plan::parse(text.as_bytes()).map_err(|kind| format!("{kind:?}"))?;
@@ -308,10 +385,18 @@ mod tests {
     #[test]
     fn a_plan_determines_the_size_of_pages_by_its_number_of_positions() {
         let blocks = |positions| {
-            let plan = Plan::new(vec![b"b".to_vec()], positions, Selection::default(), &WriterOptions::default());
+            let plan = Plan::new(
+                vec![b"b".to_vec()],
+                positions,
+                Selection::default(),
+                &WriterOptions::default(),
+            );
             plan.writer_options().page_blocks
         };
-        assert_eq!([400_000_000, 1_600_000_000, 64_000_000_000].map(blocks), [1_024, 2_048, 4_096]);
+        assert_eq!(
+            [400_000_000, 1_600_000_000, 64_000_000_000].map(blocks),
+            [1_024, 2_048, 4_096]
+        );
     }
 
     #[test]
@@ -321,9 +406,20 @@ mod tests {
         for _ in 0..1_000 {
             let mut text = whole.clone();
             let at = random.usize(..text.len());
-            text[at] = if random.bool() { random.u8(..) } else { random.choice(*b"\"0a{}[],:").unwrap_or(b'f') };
-            let Ok(plan) = Plan::parse(&text) else { continue };
-            assert_eq!(serde_json::to_vec(&plan).ok(), Some(whole.clone()), "{}", String::from_utf8_lossy(&text));
+            text[at] = if random.bool() {
+                random.u8(..)
+            } else {
+                random.choice(*b"\"0a{}[],:").unwrap_or(b'f')
+            };
+            let Ok(plan) = Plan::parse(&text) else {
+                continue;
+            };
+            assert_eq!(
+                serde_json::to_vec(&plan).ok(),
+                Some(whole.clone()),
+                "{}",
+                String::from_utf8_lossy(&text)
+            );
         }
     }
 

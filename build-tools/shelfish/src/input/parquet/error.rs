@@ -90,8 +90,16 @@ impl fmt::Display for FileError {
                 "Parquet column {column}: compressed with {found}, which is not read here; expected Snappy, zstd, gzip or \
                  none: write the file anew"
             ),
-            FileError::Type { column, found, is_list } => {
-                let expected = if is_text(column) { "strings (BYTE_ARRAY)" } else { "whole numbers (INT32 or INT64)" };
+            FileError::Type {
+                column,
+                found,
+                is_list,
+            } => {
+                let expected = if is_text(column) {
+                    "strings (BYTE_ARRAY)"
+                } else {
+                    "whole numbers (INT32 or INT64)"
+                };
                 let list = if *is_list { " in lists" } else { "" };
                 write!(
                     f,
@@ -99,17 +107,34 @@ impl fmt::Display for FileError {
                 )
             }
             FileError::Group { group, error } => write!(f, "Parquet row group {group}: {error}"),
-            FileError::Values { group, rows: (first, last), column, error } => {
-                write!(f, "Parquet row group {group}, rows {first} to {last}, column {column}: ")?;
+            FileError::Values {
+                group,
+                rows: (first, last),
+                column,
+                error,
+            } => {
+                write!(
+                    f,
+                    "Parquet row group {group}, rows {first} to {last}, column {column}: "
+                )?;
                 match error {
                     ValuesError::Decode(error) => {
-                        write!(f, "{error}: the file is damaged, or of a kind that is not known here")
+                        write!(
+                            f,
+                            "{error}: the file is damaged, or of a kind that is not known here"
+                        )
                     }
                     ValuesError::Count { expected, found } => {
-                        write!(f, "expected {expected} values, found {found}: the file is damaged")
+                        write!(
+                            f,
+                            "expected {expected} values, found {found}: the file is damaged"
+                        )
                     }
                     ValuesError::Null { row } => {
-                        write!(f, "expected a value, found null in row {row} of these; leave such rows out")
+                        write!(
+                            f,
+                            "expected a value, found null in row {row} of these; leave such rows out"
+                        )
                     }
                 }
             }

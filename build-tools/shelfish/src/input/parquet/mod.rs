@@ -60,34 +60,68 @@ impl Table {
         let schema = reader.metadata().file_metadata().schema_descr();
         let mut places = [0; COLUMNS.len()];
         for (place, name) in places.iter_mut().zip(COLUMNS) {
-            *place = schema.columns().iter().position(|column| column.path().string() == name).ok_or_else(|| {
-                let found = schema.columns().iter().map(|column| column.path().string()).collect();
-                FileError::NoColumn { name, found }
-            })?;
+            *place = schema
+                .columns()
+                .iter()
+                .position(|column| column.path().string() == name)
+                .ok_or_else(|| {
+                    let found = schema
+                        .columns()
+                        .iter()
+                        .map(|column| column.path().string())
+                        .collect();
+                    FileError::NoColumn { name, found }
+                })?;
             check(name, &schema.column(*place))?;
             for group in reader.metadata().row_groups() {
                 match group.column(*place).compression() {
-                    Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::ZSTD(_) | Compression::GZIP(_) => {}
-                    found => return Err(FileError::Compression { column: name, found }.into()),
+                    Compression::UNCOMPRESSED
+                    | Compression::SNAPPY
+                    | Compression::ZSTD(_)
+                    | Compression::GZIP(_) => {}
+                    found => {
+                        return Err(FileError::Compression {
+                            column: name,
+                            found,
+                        }
+                        .into());
+                    }
                 }
             }
         }
-        Ok(Table { reader, places, read })
+        Ok(Table {
+            reader,
+            places,
+            read,
+        })
     }
 
     /// Returns the approximate memory for reading, in bytes.
     pub fn memory(&self) -> usize {
         let most = |place: &usize| {
-            let sizes =
-                self.reader.metadata().row_groups().iter().map(|group| group.column(*place).uncompressed_size());
-            sizes.max().map_or(0, |size| usize::try_from(size).unwrap_or(0).min(COLUMN_MEMORY))
+            let sizes = self
+                .reader
+                .metadata()
+                .row_groups()
+                .iter()
+                .map(|group| group.column(*place).uncompressed_size());
+            sizes.max().map_or(0, |size| {
+                usize::try_from(size).unwrap_or(0).min(COLUMN_MEMORY)
+            })
         };
         self.places.iter().map(most).sum()
     }
 
     /// Returns an iterator over the positions.
     pub fn chunks(self) -> Chunks {
-        Chunks { table: self, group: 0, open: None, row: 1, rest: Rows::default(), is_over: false }
+        Chunks {
+            table: self,
+            group: 0,
+            open: None,
+            row: 1,
+            rest: Rows::default(),
+            is_over: false,
+        }
     }
 }
 
@@ -111,7 +145,11 @@ fn check(name: &'static str, column: &ColumnDescriptor) -> Result<(), FileError>
     if is_right && !is_list && column.max_def_level() <= 1 {
         return Ok(());
     }
-    Err(FileError::Type { column: name, found: column.physical_type(), is_list })
+    Err(FileError::Type {
+        column: name,
+        found: column.physical_type(),
+        is_list,
+    })
 }
 
 /// Column of a row group.
@@ -127,7 +165,10 @@ impl Column {
             Some(LogicalType::Integer(integer)) => !integer.is_signed,
             _ => matches!(
                 column.converted_type(),
-                ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64
+                ConvertedType::UINT_8
+                    | ConvertedType::UINT_16
+                    | ConvertedType::UINT_32
+                    | ConvertedType::UINT_64
             ),
         };
         match column.physical_type() {
@@ -147,12 +188,30 @@ impl Column {
     fn numbers(&mut self, count: usize) -> Result<Vec<Option<i128>>, ParquetError> {
         match self {
             Column::Int(reader, is_unsigned) => {
-                let widen = |n: i32| if *is_unsigned { i128::from(n as u32) } else { i128::from(n) };
-                Ok(values(reader, count)?.into_iter().map(|n| n.map(widen)).collect())
+                let widen = |n: i32| {
+                    if *is_unsigned {
+                        i128::from(n as u32)
+                    } else {
+                        i128::from(n)
+                    }
+                };
+                Ok(values(reader, count)?
+                    .into_iter()
+                    .map(|n| n.map(widen))
+                    .collect())
             }
             Column::Long(reader, is_unsigned) => {
-                let widen = |n: i64| if *is_unsigned { i128::from(n as u64) } else { i128::from(n) };
-                Ok(values(reader, count)?.into_iter().map(|n| n.map(widen)).collect())
+                let widen = |n: i64| {
+                    if *is_unsigned {
+                        i128::from(n as u64)
+                    } else {
+                        i128::from(n)
+                    }
+                };
+                Ok(values(reader, count)?
+                    .into_iter()
+                    .map(|n| n.map(widen))
+                    .collect())
             }
             Column::Text(_) => Ok(Vec::new()),
         }
@@ -160,14 +219,21 @@ impl Column {
 }
 
 /// Reads the next `count` values of a column, or fewer at its end.
-fn values<T: DataType>(reader: &mut ColumnReaderImpl<T>, count: usize) -> Result<Vec<Option<T::T>>, ParquetError> {
+fn values<T: DataType>(
+    reader: &mut ColumnReaderImpl<T>,
+    count: usize,
+) -> Result<Vec<Option<T::T>>, ParquetError> {
     let (mut levels, mut values) = (Vec::new(), Vec::with_capacity(count));
-    let (rows, found, _) = guarded(|| reader.read_records(count, Some(&mut levels), None, &mut values))?;
+    let (rows, found, _) =
+        guarded(|| reader.read_records(count, Some(&mut levels), None, &mut values))?;
     if found == rows {
         return Ok(values.into_iter().map(Some).collect());
     }
     let mut values = values.into_iter();
-    Ok(levels.iter().map(|&level| if level > 0 { values.next() } else { None }).collect())
+    Ok(levels
+        .iter()
+        .map(|&level| if level > 0 { values.next() } else { None })
+        .collect())
 }
 
 /// Iterator over the positions of a file.
@@ -186,7 +252,11 @@ pub struct Chunks {
 
 /// Calls `read` and converts panics to errors, because the crate panics on some damaged pages.
 fn guarded<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
-    let panicked = |_| Err(ParquetError::General("the page cannot be decoded".to_owned()));
+    let panicked = |_| {
+        Err(ParquetError::General(
+            "the page cannot be decoded".to_owned(),
+        ))
+    };
     panic::catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(panicked)
 }
 
@@ -198,19 +268,31 @@ impl Chunks {
             let Some(rows) = self.rows()? else {
                 self.is_over = true;
                 let rest = std::mem::take(&mut self.rest);
-                return Ok((!rest.rows.is_empty()).then_some(Chunk { line, text: Text::Rows(vec![rest]) }));
+                return Ok((!rest.rows.is_empty()).then_some(Chunk {
+                    line,
+                    text: Text::Rows(vec![rest]),
+                }));
             };
             for (fen, row) in rows {
                 if self.rest.fen.as_bytes() != fen.data() || self.rest.rows.len() >= MOST_ROWS {
                     let fen = String::from_utf8_lossy(fen.data()).into_owned();
-                    let done = std::mem::replace(&mut self.rest, Rows { fen, rows: Vec::new() });
+                    let done = std::mem::replace(
+                        &mut self.rest,
+                        Rows {
+                            fen,
+                            rows: Vec::new(),
+                        },
+                    );
                     self.row += done.rows.len() as u64;
                     whole.extend(Some(done).filter(|done| !done.rows.is_empty()));
                 }
                 self.rest.rows.push(row);
             }
             if !whole.is_empty() {
-                return Ok(Some(Chunk { line, text: Text::Rows(whole) }));
+                return Ok(Some(Chunk {
+                    line,
+                    text: Text::Rows(whole),
+                }));
             }
         }
         Ok(None)
@@ -226,29 +308,63 @@ impl Chunks {
             self.group += 1;
         }
         let group = self.group - 1;
-        let Some((columns, left)) = &mut self.open else { return Ok(None) };
+        let Some((columns, left)) = &mut self.open else {
+            return Ok(None);
+        };
         let count = BATCH.min(*left);
         let first = self.table.reader.metadata().row_group(group).num_rows() as usize - *left;
         let at = |column: usize| {
             let rows = (first, first + count - 1);
-            move |error| FileError::Values { group, rows, column: COLUMNS[column], error }
+            move |error| FileError::Values {
+                group,
+                rows,
+                column: COLUMNS[column],
+                error,
+            }
         };
         let [fen, line, depth, knodes, cp, mate] = columns;
         let fens = some(fen.texts(count), count).and_then(all).map_err(at(0))?;
-        let lines = some(line.texts(count), count).and_then(all).map_err(at(1))?;
-        let depths = some(depth.numbers(count), count).and_then(all).map_err(at(2))?;
-        let knodes = some(knodes.numbers(count), count).and_then(all).map_err(at(3))?;
+        let lines = some(line.texts(count), count)
+            .and_then(all)
+            .map_err(at(1))?;
+        let depths = some(depth.numbers(count), count)
+            .and_then(all)
+            .map_err(at(2))?;
+        let knodes = some(knodes.numbers(count), count)
+            .and_then(all)
+            .map_err(at(3))?;
         let cps = some(cp.numbers(count), count).map_err(at(4))?;
         let mates = some(mate.numbers(count), count).map_err(at(5))?;
         *left -= count;
         if *left == 0 {
-            self.table.read.fetch_add(self.table.reader.metadata().row_group(group).compressed_size() as u64, Relaxed);
+            self.table.read.fetch_add(
+                self.table
+                    .reader
+                    .metadata()
+                    .row_group(group)
+                    .compressed_size() as u64,
+                Relaxed,
+            );
         }
-        let numbers = depths.into_iter().zip(knodes).zip(cps.into_iter().zip(mates));
-        let rows = fens.into_iter().zip(lines).zip(numbers).map(|((fen, line), ((depth, knodes), (cp, mate)))| {
-            let line = String::from_utf8_lossy(line.data()).into_owned();
-            (fen, Row { line, depth, knodes, cp, mate })
-        });
+        let numbers = depths
+            .into_iter()
+            .zip(knodes)
+            .zip(cps.into_iter().zip(mates));
+        let rows = fens.into_iter().zip(lines).zip(numbers).map(
+            |((fen, line), ((depth, knodes), (cp, mate)))| {
+                let line = String::from_utf8_lossy(line.data()).into_owned();
+                (
+                    fen,
+                    Row {
+                        line,
+                        depth,
+                        knodes,
+                        cp,
+                        mate,
+                    },
+                )
+            },
+        );
         Ok(Some(rows.collect()))
     }
 
@@ -259,9 +375,14 @@ impl Chunks {
             let rows = reader.get_row_group(group)?;
             let mut columns = Vec::with_capacity(COLUMNS.len());
             for place in self.table.places {
-                columns.push(Column::new(rows.get_column_reader(place)?, &schema.column(place)));
+                columns.push(Column::new(
+                    rows.get_column_reader(place)?,
+                    &schema.column(place),
+                ));
             }
-            let columns = columns.try_into().map_err(|_| ParquetError::General("too few columns".to_owned()))?;
+            let columns = columns
+                .try_into()
+                .map_err(|_| ParquetError::General("too few columns".to_owned()))?;
             Ok((columns, rows.metadata().num_rows() as usize))
         };
         Ok(guarded(open).map_err(|error| FileError::Group { group, error })?)
@@ -272,14 +393,21 @@ impl Chunks {
 fn some<T>(values: Result<Vec<T>, ParquetError>, expected: usize) -> Result<Vec<T>, ValuesError> {
     match values {
         Ok(values) if values.len() == expected => Ok(values),
-        Ok(values) => Err(ValuesError::Count { expected, found: values.len() }),
+        Ok(values) => Err(ValuesError::Count {
+            expected,
+            found: values.len(),
+        }),
         Err(error) => Err(ValuesError::Decode(error)),
     }
 }
 
 /// Returns the values if no value is null.
 fn all<T>(values: Vec<Option<T>>) -> Result<Vec<T>, ValuesError> {
-    values.into_iter().enumerate().map(|(row, value)| value.ok_or(ValuesError::Null { row })).collect()
+    values
+        .into_iter()
+        .enumerate()
+        .map(|(row, value)| value.ok_or(ValuesError::Null { row }))
+        .collect()
 }
 
 impl Iterator for Chunks {
@@ -317,7 +445,9 @@ impl Values {
         }
         // An unsigned number may need all bits of its column, so that only the bits matter.
         match (&mut self.numbers, cell) {
-            (Numbers::Texts(texts), Cell::Text(text)) => texts.push(ByteArray::from(text.into_bytes())),
+            (Numbers::Texts(texts), Cell::Text(text)) => {
+                texts.push(ByteArray::from(text.into_bytes()))
+            }
             (Numbers::Ints(ints), Cell::Number(number)) => ints.push(number as i32),
             (Numbers::Longs(longs), Cell::Number(number)) => longs.push(number as i64),
             _ => {}
@@ -338,27 +468,48 @@ impl<W: Write + Send> Writer<W> {
             },
         };
         let columns = schema.get_fields().iter().map(column).collect();
-        let properties = WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .build();
         let writer = SerializedFileWriter::new(out, schema, Arc::new(properties))?;
-        Ok(Writer { writer, columns, rows: 0 })
+        Ok(Writer {
+            writer,
+            columns,
+            rows: 0,
+        })
     }
 
     /// Appends a row, with a value for each column.
     pub fn push(&mut self, row: Vec<Cell>) -> Result<(), ParquetError> {
-        self.columns.iter_mut().zip(row).for_each(|(column, cell)| column.push(cell));
+        self.columns
+            .iter_mut()
+            .zip(row)
+            .for_each(|(column, cell)| column.push(cell));
         self.rows += 1;
-        if self.rows >= GROUP { self.flush() } else { Ok(()) }
+        if self.rows >= GROUP {
+            self.flush()
+        } else {
+            Ok(())
+        }
     }
 
     fn flush(&mut self) -> Result<(), ParquetError> {
         let mut group = self.writer.next_row_group()?;
         for Values { levels, numbers } in &mut self.columns {
-            let Some(mut column) = group.next_column()? else { break };
+            let Some(mut column) = group.next_column()? else {
+                break;
+            };
             let found = levels.as_deref();
             match numbers {
-                Numbers::Texts(texts) => column.typed::<ByteArrayType>().write_batch(texts, found, None)?,
-                Numbers::Ints(ints) => column.typed::<Int32Type>().write_batch(ints, found, None)?,
-                Numbers::Longs(longs) => column.typed::<Int64Type>().write_batch(longs, found, None)?,
+                Numbers::Texts(texts) => column
+                    .typed::<ByteArrayType>()
+                    .write_batch(texts, found, None)?,
+                Numbers::Ints(ints) => {
+                    column.typed::<Int32Type>().write_batch(ints, found, None)?
+                }
+                Numbers::Longs(longs) => column
+                    .typed::<Int64Type>()
+                    .write_batch(longs, found, None)?,
             };
             column.close()?;
             levels.iter_mut().for_each(Vec::clear);

@@ -13,7 +13,10 @@ use super::headers::text;
 /// The error of an attempt.
 pub(super) enum AttemptError {
     /// A retry may succeed, after the delay that the host requests.
-    Transient { fault: AttemptFault, delay: Option<Duration> },
+    Transient {
+        fault: AttemptFault,
+        delay: Option<Duration>,
+    },
     /// A retry would fail again.
     Permanent(RemoteError),
 }
@@ -46,5 +49,8 @@ pub(super) fn is_transient(status: StatusCode) -> bool {
 /// Returns the error of an answer whose status is transient.
 pub(super) fn transient(answer: &Response) -> AttemptError {
     let delay = text(answer.headers(), &header::RETRY_AFTER).and_then(|text| pause_of(&text));
-    AttemptError::Transient { fault: AttemptFault::Status(answer.status().as_u16()), delay }
+    AttemptError::Transient {
+        fault: AttemptFault::Status(answer.status().as_u16()),
+        delay,
+    }
 }

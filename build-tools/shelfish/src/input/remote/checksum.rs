@@ -22,7 +22,9 @@ pub fn sums_url(url: &str) -> String {
 /// Finds the checksum of a file in a list of `sha256sum`.
 pub fn listed(list: &[u8], file: &str) -> Option<String> {
     let list = String::from_utf8_lossy(list);
-    let digits = checksums(&list).find(|(name, _)| *name == file).map(|(_, digits)| digits)?;
+    let digits = checksums(&list)
+        .find(|(name, _)| *name == file)
+        .map(|(_, digits)| digits)?;
     Some(digits.to_ascii_lowercase())
 }
 
@@ -42,10 +44,21 @@ mod tests {
 
     #[test]
     fn checksums_are_found_in_the_list_next_to_the_file() {
-        assert_eq!(sums_url("https://x/y/a.zst?b=c/d"), "https://x/y/sha256sums.txt");
+        assert_eq!(
+            sums_url("https://x/y/a.zst?b=c/d"),
+            "https://x/y/sha256sums.txt"
+        );
         let (one, two) = ("A1".repeat(32), "b2".repeat(32));
-        let list = format!("{one}  a.zst\r\n{two} *./b c.zst\nnonsense\n{}  d.zst\n\n{two}  a.zst\n", &one[1..]);
-        for (file, sum) in [("a.zst", Some(one.to_lowercase())), ("b c.zst", Some(two)), ("d.zst", None), ("", None)] {
+        let list = format!(
+            "{one}  a.zst\r\n{two} *./b c.zst\nnonsense\n{}  d.zst\n\n{two}  a.zst\n",
+            &one[1..]
+        );
+        for (file, sum) in [
+            ("a.zst", Some(one.to_lowercase())),
+            ("b c.zst", Some(two)),
+            ("d.zst", None),
+            ("", None),
+        ] {
             assert_eq!(listed(list.as_bytes(), file), sum, "{file}");
         }
         assert_eq!(listed(b"\xff\0 \n  \n", "a"), None);

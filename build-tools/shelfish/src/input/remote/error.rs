@@ -92,7 +92,11 @@ impl fmt::Display for AttemptFault {
             AttemptFault::Connection(error) => f.write_str(error),
             AttemptFault::Status(status) => write!(f, "the host answers with status {status}"),
             AttemptFault::Slow { least, time } => {
-                write!(f, "fewer than {least} bytes arrived within {} seconds", time.as_secs_f32())
+                write!(
+                    f,
+                    "fewer than {least} bytes arrived within {} seconds",
+                    time.as_secs_f32()
+                )
             }
             AttemptFault::List(error) => error.fmt(f),
             AttemptFault::Ended => f.write_str("the response ended early"),
@@ -104,17 +108,31 @@ impl fmt::Display for RemoteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             RemoteError::Scheme(found) => {
-                write!(f, "found {found}://, expected http://, https://, a file, or - for standard input")
+                write!(
+                    f,
+                    "found {found}://, expected http://, https://, a file, or - for standard input"
+                )
             }
             RemoteError::Client(why) => write!(f, "no HTTP client: {why}"),
-            RemoteError::Status(403) => f.write_str("status 403: the file is not public, or the path is wrong"),
-            RemoteError::Status(status) => write!(f, "the host answered with status {status}, expected 200"),
+            RemoteError::Status(403) => {
+                f.write_str("status 403: the file is not public, or the path is wrong")
+            }
+            RemoteError::Status(status) => {
+                write!(f, "the host answered with status {status}, expected 200")
+            }
             RemoteError::Redirect(error) => error.fmt(f),
             RemoteError::Broken { error, at, times } => {
-                write!(f, "gave up after {times} attempts without progress, {at} bytes were received: {error}")
+                write!(
+                    f,
+                    "gave up after {times} attempts without progress, {at} bytes were received: {error}"
+                )
             }
             RemoteError::Slow { at, total } => {
-                write!(f, "only {at} bytes arrived within {} seconds", total.as_secs_f32())
+                write!(
+                    f,
+                    "only {at} bytes arrived within {} seconds",
+                    total.as_secs_f32()
+                )
             }
             RemoteError::Changed { at } => write!(
                 f,
@@ -127,10 +145,19 @@ impl fmt::Display for RemoteError {
                 )
             }
             RemoteError::Coding(found) => {
-                write!(f, "found Content-Encoding {found:?}, expected the unchanged file")
+                write!(
+                    f,
+                    "found Content-Encoding {found:?}, expected the unchanged file"
+                )
             }
-            RemoteError::Sums { url, error } => write!(f, "cannot read the checksum from {url}: {error}"),
-            RemoteError::Checksum { expected, found, sums } => write!(
+            RemoteError::Sums { url, error } => {
+                write!(f, "cannot read the checksum from {url}: {error}")
+            }
+            RemoteError::Checksum {
+                expected,
+                found,
+                sums,
+            } => write!(
                 f,
                 "its SHA-256 is {found}, expected {expected} from {sums}: the file was damaged or replaced during the \
                  download; run the command again"

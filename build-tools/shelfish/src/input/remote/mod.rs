@@ -55,9 +55,23 @@ pub struct Download {
 /// Formats the state for humans.
 impl fmt::Display for Download {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let checksum = if self.published { "as published" } else { "no checksum is published" };
-        write!(f, "{}: {}, sha256 {} ({checksum})", shown(&self.url), indicatif::HumanBytes(self.bytes), self.sha256)?;
-        if self.resumed > 0 { write!(f, ", resumed {} times", self.resumed) } else { Ok(()) }
+        let checksum = if self.published {
+            "as published"
+        } else {
+            "no checksum is published"
+        };
+        write!(
+            f,
+            "{}: {}, sha256 {} ({checksum})",
+            shown(&self.url),
+            indicatif::HumanBytes(self.bytes),
+            self.sha256
+        )?;
+        if self.resumed > 0 {
+            write!(f, ", resumed {} times", self.resumed)
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -98,14 +112,26 @@ struct Pace {
 
 impl Remote {
     /// Requests a file, and its checksum unless that is `known`.
-    pub fn open(url: &str, known: Option<&Checksum>, download_policy: DownloadPolicy) -> io::Result<Remote> {
+    pub fn open(
+        url: &str,
+        known: Option<&Checksum>,
+        download_policy: DownloadPolicy,
+    ) -> io::Result<Remote> {
         if !scheme(url).is_some_and(is_http) {
-            return Err(RemoteError::Scheme(url.split("://").next().unwrap_or_default().to_owned()).into());
+            return Err(RemoteError::Scheme(
+                url.split("://").next().unwrap_or_default().to_owned(),
+            )
+            .into());
         }
         let client = Client::new(|client| client.connect_timeout(download_policy.timeout));
         let client = client.map_err(|error| RemoteError::Client(innermost(&error)))?;
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let download = Download { url: url.to_owned(), ..Download::default() };
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        let download = Download {
+            url: url.to_owned(),
+            ..Download::default()
+        };
         let mut remote = Remote {
             runtime,
             client,
@@ -138,9 +164,18 @@ impl Remote {
 
     /// Returns a text that changes when the file does: the checksum, else the ETag or the time, if the host sends any.
     pub fn version(&self) -> Option<String> {
-        let checksum = self.expected.as_ref().map(|expected| format!("sha256 {}", expected.sha256));
-        let size = self.size.map_or_else(String::new, |size| format!(" of {size} bytes"));
-        checksum.or_else(|| self.version.condition().map(|condition| condition.clone() + &size))
+        let checksum = self
+            .expected
+            .as_ref()
+            .map(|expected| format!("sha256 {}", expected.sha256));
+        let size = self
+            .size
+            .map_or_else(String::new, |size| format!(" of {size} bytes"));
+        checksum.or_else(|| {
+            self.version
+                .condition()
+                .map(|condition| condition.clone() + &size)
+        })
     }
 
     /// Returns the state of the download, which is updated while the file is read.
@@ -161,9 +196,14 @@ impl Remote {
             }
             let mut list = Vec::new();
             let deadline = Deadline::new(self.download_policy.timeout);
-            let timeout = |kind| AttemptError::Transient { fault: AttemptFault::List(kind), delay: None };
-            while let Some(bytes) =
-                deadline.wait(list.len() as u64, self.in_time(answer.chunk())).await.map_err(timeout)??
+            let timeout = |kind| AttemptError::Transient {
+                fault: AttemptFault::List(kind),
+                delay: None,
+            };
+            while let Some(bytes) = deadline
+                .wait(list.len() as u64, self.in_time(answer.chunk()))
+                .await
+                .map_err(timeout)??
             {
                 list.extend_from_slice(&bytes);
                 if list.len() > MAX_SUMS {
@@ -172,7 +212,10 @@ impl Remote {
             }
             Ok(list)
         });
-        let list = list.map_err(|error| RemoteError::Sums { url: sums.clone(), error: Box::new(error) })?;
+        let list = list.map_err(|error| RemoteError::Sums {
+            url: sums.clone(),
+            error: Box::new(error),
+        })?;
         Ok(listed(&list, &file_name(&self.url)).map(|sha256| Checksum { sha256, sums }))
     }
 
@@ -189,7 +232,10 @@ impl Remote {
 
     /// Requests the rest of the file. Returns the response and the number of its bytes that were received before.
     async fn try_connect(&self) -> Result<(Response, u64), AttemptError> {
-        let mut request = self.client.get(&self.url).header(header::ACCEPT_ENCODING, "identity");
+        let mut request = self
+            .client
+            .get(&self.url)
+            .header(header::ACCEPT_ENCODING, "identity");
         if self.at > 0 {
             request = request.header(header::RANGE, format!("bytes={}-", self.at));
             if let Some(condition) = self.version.condition() {
@@ -208,21 +254,35 @@ impl Remote {
             status if is_transient(status) => Err(transient(&answer)),
             StatusCode::RANGE_NOT_SATISFIABLE if at > 0 => Err(RemoteError::Changed { at }.into()),
             status if !status.is_success() => Err(RemoteError::Status(status.as_u16()).into()),
-            _ if Version::of(answer.headers()) != self.version => Err(RemoteError::Changed { at }.into()),
+            _ if Version::of(answer.headers()) != self.version => {
+                Err(RemoteError::Changed { at }.into())
+            }
             // A host without ranges sends the whole file again.
-            StatusCode::OK if self.version.condition().is_some() && answer.content_length() == self.size => {
+            StatusCode::OK
+                if self.version.condition().is_some() && answer.content_length() == self.size =>
+            {
                 Ok((answer, at))
             }
             StatusCode::OK => Err(RemoteError::Changed { at }.into()),
             StatusCode::PARTIAL_CONTENT => {
                 let found = text(answer.headers(), &header::CONTENT_RANGE).unwrap_or_default();
                 match content_range(&found) {
-                    Some((from, _)) if from != at => Err(RemoteError::Range { at, found: beginning(&found) }.into()),
-                    Some((_, total)) if total.is_some() && self.size.is_some() && total != self.size => {
+                    Some((from, _)) if from != at => Err(RemoteError::Range {
+                        at,
+                        found: beginning(&found),
+                    }
+                    .into()),
+                    Some((_, total))
+                        if total.is_some() && self.size.is_some() && total != self.size =>
+                    {
                         Err(RemoteError::Changed { at }.into())
                     }
                     Some(_) => Ok((answer, 0)),
-                    None => Err(RemoteError::Range { at, found: beginning(&found) }.into()),
+                    None => Err(RemoteError::Range {
+                        at,
+                        found: beginning(&found),
+                    }
+                    .into()),
                 }
             }
             status => Err(RemoteError::Status(status.as_u16()).into()),
@@ -252,14 +312,21 @@ impl Remote {
         match tokio::time::timeout(limit.min(left), step).await {
             Ok(done) => done.map_err(|error| match error.into() {
                 SendError::Redirect(error) => RemoteError::Redirect(error).into(),
-                SendError::Http(error) => {
-                    AttemptError::Transient { fault: AttemptFault::Connection(innermost(&error)), delay: None }
-                }
+                SendError::Http(error) => AttemptError::Transient {
+                    fault: AttemptFault::Connection(innermost(&error)),
+                    delay: None,
+                },
             }),
             Err(_) if left <= limit => Err(RemoteError::Slow { at: self.at, total }.into()),
             Err(_) => {
-                let (least, time) = (self.download_policy.progress(), self.download_policy.timeout);
-                Err(AttemptError::Transient { fault: AttemptFault::Slow { least, time }, delay: None })
+                let (least, time) = (
+                    self.download_policy.progress(),
+                    self.download_policy.timeout,
+                );
+                Err(AttemptError::Transient {
+                    fault: AttemptFault::Slow { least, time },
+                    delay: None,
+                })
             }
         }
     }
@@ -280,7 +347,10 @@ impl Remote {
             }
             // Connections that break soon are no progress either.
             Err(_) if self.pace.waited >= timeout => {
-                self.pace = Pace { stalls: self.pace.stalls + 1, ..Pace::default() };
+                self.pace = Pace {
+                    stalls: self.pace.stalls + 1,
+                    ..Pace::default()
+                };
             }
             Err(_) => {}
         }
@@ -293,7 +363,9 @@ impl Remote {
         F: Future<Output = Result<T, AttemptError>>,
     {
         let clock = TokioClock(Instant::now());
-        let done = self.runtime.block_on(self.download_policy.retry().run(&clock, attempt));
+        let done = self
+            .runtime
+            .block_on(self.download_policy.retry().run(&clock, attempt));
         done.map_err(|error| self.broken(error, self.download_policy.retries + 1))
     }
 
@@ -301,7 +373,11 @@ impl Remote {
     fn broken(&self, error: AttemptError, times: u32) -> RemoteError {
         match error {
             AttemptError::Permanent(error) => error,
-            AttemptError::Transient { fault: error, .. } => RemoteError::Broken { error, at: self.at, times },
+            AttemptError::Transient { fault: error, .. } => RemoteError::Broken {
+                error,
+                at: self.at,
+                times,
+            },
         }
     }
 
@@ -327,12 +403,21 @@ impl Remote {
                     continue;
                 }
                 // Without a known size, the end of the response is the end of the file.
-                Ok(None) if self.skip == 0 && self.size.is_none_or(|size| size == self.at) => return Ok(Bytes::new()),
-                Ok(None) => AttemptError::Transient { fault: AttemptFault::Ended, delay: None },
+                Ok(None) if self.skip == 0 && self.size.is_none_or(|size| size == self.at) => {
+                    return Ok(Bytes::new());
+                }
+                Ok(None) => AttemptError::Transient {
+                    fault: AttemptFault::Ended,
+                    delay: None,
+                },
                 Err(error) => error,
             };
             times = self.pace.stalls.max(times + 1);
-            let Some(delay) = self.download_policy.retry().delay(times, &error, fastrand::f64()) else {
+            let Some(delay) = self
+                .download_policy
+                .retry()
+                .delay(times, &error, fastrand::f64())
+            else {
                 return Err(self.broken(error, times).into());
             };
             if let Ok(mut download) = self.download.lock() {
@@ -351,10 +436,15 @@ impl Remote {
         self.is_over = true;
         let found = hexadecimal(&std::mem::take(&mut self.hash).finalize());
         if let Some(expected) = self.expected.take_if(|expected| expected.sha256 != found) {
-            return Err(RemoteError::Checksum { expected: expected.sha256, found, sums: expected.sums });
+            return Err(RemoteError::Checksum {
+                expected: expected.sha256,
+                found,
+                sums: expected.sums,
+            });
         }
         if let Ok(mut download) = self.download.lock() {
-            (download.bytes, download.sha256, download.published) = (self.at, found, self.expected.is_some());
+            (download.bytes, download.sha256, download.published) =
+                (self.at, found, self.expected.is_some());
         }
         Ok(())
     }

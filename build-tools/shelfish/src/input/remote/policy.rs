@@ -24,7 +24,11 @@ pub struct DownloadPolicy {
 
 impl Default for DownloadPolicy {
     fn default() -> DownloadPolicy {
-        DownloadPolicy { timeout: Duration::from_secs(60), total: None, retries: MAX_RETRIES.into() }
+        DownloadPolicy {
+            timeout: Duration::from_secs(60),
+            total: None,
+            retries: MAX_RETRIES.into(),
+        }
     }
 }
 

@@ -32,7 +32,10 @@ impl Request {
 
     /// Returns the requested range without its end.
     fn range(&self) -> Option<(usize, usize)> {
-        let (first, last) = self.header("range").strip_prefix("bytes=")?.split_once('-')?;
+        let (first, last) = self
+            .header("range")
+            .strip_prefix("bytes=")?
+            .split_once('-')?;
         Some((first.parse().ok()?, last.parse::<usize>().ok()? + 1))
     }
 }
@@ -80,10 +83,15 @@ impl FaultyHost {
         let at = listener.local_addr().unwrap();
         let requests = Arc::new(Mutex::new(Vec::new()));
         let files: Arc<Files> = Arc::new(fixture.files("db").into_iter().collect());
-        let (fault, log, count) = (Arc::new(fault), requests.clone(), Arc::new(AtomicUsize::new(0)));
+        let (fault, log, count) = (
+            Arc::new(fault),
+            requests.clone(),
+            Arc::new(AtomicUsize::new(0)),
+        );
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
-                let (files, fault, log, count) = (files.clone(), fault.clone(), log.clone(), count.clone());
+                let (files, fault, log, count) =
+                    (files.clone(), fault.clone(), log.clone(), count.clone());
                 // A client may close the connection early.
                 std::thread::spawn(move || {
                     let mut reader = BufReader::new(&stream);
@@ -124,13 +132,22 @@ fn read_request(reader: &mut BufReader<&TcpStream>) -> Option<Request> {
     let mut words = lines.first()?.split(' ');
     let (method, path) = (words.next()?.to_owned(), words.next()?.to_owned());
     let headers = lines.iter().skip(1).filter_map(|line| line.split_once(':'));
-    let headers = headers.map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned())).collect();
-    Some(Request { method, path, headers })
+    let headers = headers
+        .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
+        .collect();
+    Some(Request {
+        method,
+        path,
+        headers,
+    })
 }
 
 /// Returns the answer of a good host.
 fn correct(request: &Request, files: &Files) -> Reply {
-    let mut reply = Reply { status: 200, ..Reply::default() };
+    let mut reply = Reply {
+        status: 200,
+        ..Reply::default()
+    };
     reply.set("access-control-allow-origin", "*");
     reply.set("access-control-expose-headers", "Content-Range, ETag");
     reply.set("connection", "keep-alive");
@@ -139,18 +156,35 @@ fn correct(request: &Request, files: &Files) -> Reply {
         reply.set("access-control-allow-headers", "Range");
         return reply;
     }
-    let name = request.path.split('?').next().unwrap().rsplit('/').next().unwrap();
+    let name = request
+        .path
+        .split('?')
+        .next()
+        .unwrap()
+        .rsplit('/')
+        .next()
+        .unwrap();
     let Some(file) = files.get(name) else {
         reply.status = 404;
         return reply;
     };
     let is_manifest = request.is_manifest();
     reply.set("etag", "\"v1\"");
-    reply.set("cache-control", if is_manifest { "no-cache" } else { "public, max-age=31536000, immutable" });
+    reply.set(
+        "cache-control",
+        if is_manifest {
+            "no-cache"
+        } else {
+            "public, max-age=31536000, immutable"
+        },
+    );
     match request.range() {
         Some((start, end)) => {
             reply.status = 206;
-            reply.set("content-range", &format!("bytes {start}-{}/{}", end - 1, file.len()));
+            reply.set(
+                "content-range",
+                &format!("bytes {start}-{}/{}", end - 1, file.len()),
+            );
             reply.body = file[start..end].to_vec();
         }
         None if request.header("if-none-match") == "\"v1\"" => reply.status = 304,
@@ -164,6 +198,9 @@ fn write_reply(mut stream: &TcpStream, reply: &Reply) -> std::io::Result<()> {
     if reply.status != 304 && reply.status != 204 {
         head.push_str(&format!("content-length: {}\r\n", reply.body.len()));
     }
-    reply.headers.iter().for_each(|(name, value)| head.push_str(&format!("{name}: {value}\r\n")));
+    reply
+        .headers
+        .iter()
+        .for_each(|(name, value)| head.push_str(&format!("{name}: {value}\r\n")));
     stream.write_all(&[format!("{head}\r\n").as_bytes(), &reply.body].concat())
 }

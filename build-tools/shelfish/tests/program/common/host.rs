@@ -55,7 +55,11 @@ impl BreakingHost {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let at = listener.local_addr().unwrap();
         let asked = Arc::new(Mutex::new(Vec::new()));
-        let (file, behaviour, state) = (Arc::new(file), Arc::new(Mutex::new(behaviour)), asked.clone());
+        let (file, behaviour, state) = (
+            Arc::new(file),
+            Arc::new(Mutex::new(behaviour)),
+            asked.clone(),
+        );
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 let (file, behaviour, state) = (file.clone(), behaviour.clone(), state.clone());
@@ -87,7 +91,10 @@ fn answer(
         head.push(line.trim().to_ascii_lowercase());
     }
     let mut out = stream;
-    let path = head.first().and_then(|line| line.split(' ').nth(1)).unwrap_or_default();
+    let path = head
+        .first()
+        .and_then(|line| line.split(' ').nth(1))
+        .unwrap_or_default();
     let mut now = behaviour.lock().unwrap();
     if path.ends_with("/sha256sums.txt") {
         let status = match (now.fails_sums, now.sums.is_empty()) {
@@ -97,20 +104,37 @@ fn answer(
         };
         let sums = now.sums.clone();
         drop(now);
-        return write!(out, "HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{sums}", sums.len());
+        return write!(
+            out,
+            "HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{sums}",
+            sums.len()
+        );
     }
     if !now.failures.is_empty() {
         let status = now.failures.remove(0);
-        return write!(out, "HTTP/1.1 {status} No\r\ncontent-length: 0\r\nretry-after: 0\r\nconnection: close\r\n\r\n");
+        return write!(
+            out,
+            "HTTP/1.1 {status} No\r\ncontent-length: 0\r\nretry-after: 0\r\nconnection: close\r\n\r\n"
+        );
     }
     let behaviour = now.clone();
-    let range =
-        head.iter().find_map(|line| line.strip_prefix("range: bytes=")?.strip_suffix('-')?.parse::<usize>().ok());
+    let range = head.iter().find_map(|line| {
+        line.strip_prefix("range: bytes=")?
+            .strip_suffix('-')?
+            .parse::<usize>()
+            .ok()
+    });
     let condition = head.iter().find_map(|line| line.strip_prefix("if-range: "));
     let number = asked.lock().unwrap().len();
-    let e_tag = if behaviour.changes && number > 0 { "\"new\"" } else { "\"old\"" };
+    let e_tag = if behaviour.changes && number > 0 {
+        "\"new\""
+    } else {
+        "\"old\""
+    };
     let range = range.filter(|_| behaviour.ranges && condition.is_none_or(|tag| tag == e_tag));
-    let from = range.map_or(0, |range| range + if number > 0 { behaviour.shift } else { 0 });
+    let from = range.map_or(0, |range| {
+        range + if number > 0 { behaviour.shift } else { 0 }
+    });
     asked.lock().unwrap().push(from);
     let is_silent = number > 0 && behaviour.silent > 0;
     if is_silent {
@@ -131,7 +155,11 @@ fn answer(
         write!(out, "content-length: {}\r\n", body.len())?;
     }
     write!(out, "etag: {e_tag}\r\nconnection: close\r\n\r\n")?;
-    let breaks_after = if behaviour.ranges || number == 0 { behaviour.breaks_after } else { usize::MAX };
+    let breaks_after = if behaviour.ranges || number == 0 {
+        behaviour.breaks_after
+    } else {
+        usize::MAX
+    };
     out.write_all(&body[..body.len().min(breaks_after)])?;
     out.flush()?;
     if is_silent {

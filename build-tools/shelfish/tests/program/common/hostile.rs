@@ -35,7 +35,9 @@ impl Request {
 
     /// Returns whether the request lists the files of a folder.
     pub fn is_listing(&self) -> bool {
-        ["list-type=2", "comp=list"].iter().any(|query| self.path.contains(query))
+        ["list-type=2", "comp=list"]
+            .iter()
+            .any(|query| self.path.contains(query))
     }
 
     fn read(stream: &TcpStream) -> io::Result<Request> {
@@ -49,19 +51,38 @@ impl Request {
             lines.push(line.trim().to_owned());
         }
         let header = |name: &str| {
-            let line = lines.iter().find(|line| line.to_ascii_lowercase().starts_with(name))?;
+            let line = lines
+                .iter()
+                .find(|line| line.to_ascii_lowercase().starts_with(name))?;
             Some(line[name.len()..].trim().to_owned())
         };
-        let length = header("content-length:").and_then(|length| length.parse().ok()).unwrap_or(0);
+        let length = header("content-length:")
+            .and_then(|length| length.parse().ok())
+            .unwrap_or(0);
         io::copy(&mut reader.take(length), &mut io::sink())?;
         let range = header("range:").and_then(|range| {
             let (first, last) = range.strip_prefix("bytes=")?.split_once('-')?;
             Some((first.parse().ok()?, last.parse().ok()?))
         });
-        let first = header("range: bytes=").and_then(|range| range.split('-').next()?.parse().ok()).unwrap_or(0);
-        let mut words = lines.first().map(String::as_str).unwrap_or_default().split(' ').map(str::to_owned);
-        let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-        Ok(Request { method, path, first, range })
+        let first = header("range: bytes=")
+            .and_then(|range| range.split('-').next()?.parse().ok())
+            .unwrap_or(0);
+        let mut words = lines
+            .first()
+            .map(String::as_str)
+            .unwrap_or_default()
+            .split(' ')
+            .map(str::to_owned);
+        let (method, path) = (
+            words.next().unwrap_or_default(),
+            words.next().unwrap_or_default(),
+        );
+        Ok(Request {
+            method,
+            path,
+            first,
+            range,
+        })
     }
 }
 
@@ -72,7 +93,9 @@ pub struct HostileHost {
 
 impl HostileHost {
     /// Starts a host that answers each request with `answer`.
-    pub fn new(answer: impl Fn(&Request, &mut TcpStream) -> io::Result<()> + Send + Sync + 'static) -> HostileHost {
+    pub fn new(
+        answer: impl Fn(&Request, &mut TcpStream) -> io::Result<()> + Send + Sync + 'static,
+    ) -> HostileHost {
         HostileHost::on([127, 0, 0, 1].into(), answer)
     }
 
@@ -96,22 +119,37 @@ impl HostileHost {
 }
 
 /// Headers that all answers with a file need.
-pub const FILE: &str = "etag: \"e\"\r\nlast-modified: Tue, 03 Nov 2026 10:00:00 GMT\r\nx-goog-generation: 1\r\n";
+pub const FILE: &str =
+    "etag: \"e\"\r\nlast-modified: Tue, 03 Nov 2026 10:00:00 GMT\r\nx-goog-generation: 1\r\n";
 
 /// Sends a complete answer.
 pub fn send(out: &mut TcpStream, status: &str, headers: &str, body: &[u8]) -> io::Result<()> {
-    write!(out, "HTTP/1.1 {status}\r\n{headers}content-length: {}\r\nconnection: close\r\n\r\n", body.len())?;
+    write!(
+        out,
+        "HTTP/1.1 {status}\r\n{headers}content-length: {}\r\nconnection: close\r\n\r\n",
+        body.len()
+    )?;
     out.write_all(body)
 }
 
 /// Answers with a file of a folder, as an honest host does.
 pub fn send_file(request: &Request, out: &mut TcpStream, folder: &Path) -> io::Result<()> {
-    let Ok(file) = std::fs::read(folder.join(request.file())) else { return send(out, "404 Not Found", "", b"") };
+    let Ok(file) = std::fs::read(folder.join(request.file())) else {
+        return send(out, "404 Not Found", "", b"");
+    };
     match request.range {
         None => send(out, "200 OK", FILE, &file),
         Some((first, last)) => {
-            let headers = format!("{FILE}content-range: bytes {first}-{last}/{}\r\n", file.len());
-            send(out, "206 Partial Content", &headers, &file[first as usize..=last as usize])
+            let headers = format!(
+                "{FILE}content-range: bytes {first}-{last}/{}\r\n",
+                file.len()
+            );
+            send(
+                out,
+                "206 Partial Content",
+                &headers,
+                &file[first as usize..=last as usize],
+            )
         }
     }
 }
@@ -126,7 +164,10 @@ pub fn send_endlessly(out: &mut TcpStream, headers: &str) -> io::Result<()> {
 
 /// Sends chunks until the client closes the connection.
 pub fn send_chunks(out: &mut TcpStream, headers: &str) -> io::Result<()> {
-    write!(out, "HTTP/1.1 {headers}transfer-encoding: chunked\r\nconnection: close\r\n\r\n")?;
+    write!(
+        out,
+        "HTTP/1.1 {headers}transfer-encoding: chunked\r\nconnection: close\r\n\r\n"
+    )?;
     loop {
         write!(out, "{:x}\r\n", NOISE.len())?;
         out.write_all(&NOISE)?;
@@ -151,7 +192,10 @@ pub fn send_nothing(out: &mut TcpStream) -> io::Result<()> {
 /// Returns the same command with at most `memory` bytes of memory for its data. A program that exceeds the limit aborts.
 pub fn limited(memory: u64, command: &Command) -> Command {
     let mut limited = Command::new("sh");
-    limited.args(["-c", &format!("ulimit -d {}; exec \"$0\" \"$@\"", memory >> 10)]);
+    limited.args([
+        "-c",
+        &format!("ulimit -d {}; exec \"$0\" \"$@\"", memory >> 10),
+    ]);
     limited.arg(command.get_program()).args(command.get_args());
     for (name, value) in command.get_envs() {
         match value {
@@ -165,7 +209,12 @@ pub fn limited(memory: u64, command: &Command) -> Command {
 /// Runs a command with at most `memory` bytes of memory for its data. Returns its results and its peak memory.
 pub fn run_within(memory: u64, command: &Command) -> (Run, u64) {
     let mut limited = limited(memory, command);
-    let mut child = limited.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = limited
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let (out, err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
     let read = |mut pipe: Box<dyn Read + Send>| {
         std::thread::spawn(move || {
@@ -185,12 +234,23 @@ pub fn run_within(memory: u64, command: &Command) -> (Run, u64) {
         if start.elapsed() > Duration::from_secs(120) {
             child.kill().unwrap();
             child.wait().unwrap();
-            panic!("no end after two minutes: {}{}", out.join().unwrap(), err.join().unwrap());
+            panic!(
+                "no end after two minutes: {}{}",
+                out.join().unwrap(),
+                err.join().unwrap()
+            );
         }
         std::thread::sleep(Duration::from_millis(2));
     };
     let code = status.code().unwrap_or(-1);
-    (Run { code, out: out.join().unwrap(), err: err.join().unwrap() }, peak)
+    (
+        Run {
+            code,
+            out: out.join().unwrap(),
+            err: err.join().unwrap(),
+        },
+        peak,
+    )
 }
 
 /// Returns the peak memory of a process in bytes.

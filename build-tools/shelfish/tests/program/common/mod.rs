@@ -24,7 +24,10 @@ use tempfile::TempDir;
 #[cfg(unix)]
 pub fn copied_program(fixture: &Fixture) -> PathBuf {
     let program = fixture.path("shelfish");
-    let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_shelfish")).arg(&program).status();
+    let copied = Command::new("cp")
+        .arg(env!("CARGO_BIN_EXE_shelfish"))
+        .arg(&program)
+        .status();
     assert!(copied.unwrap().success());
     program
 }
@@ -71,8 +74,13 @@ pub fn shelfish(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Run {
 }
 
 pub fn shelfish_with(args: impl IntoIterator<Item = impl AsRef<OsStr>>, input: &[u8]) -> Run {
-    let mut child =
-        command().args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = command()
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();
     // A program that fails early does not read all of its input.
@@ -91,7 +99,10 @@ pub fn shelfish_with(args: impl IntoIterator<Item = impl AsRef<OsStr>>, input: &
 pub fn until(what: &str, mut condition: impl FnMut() -> bool) {
     let start = Instant::now();
     while !condition() {
-        assert!(start.elapsed() < Duration::from_secs(120), "waited two minutes until {what}");
+        assert!(
+            start.elapsed() < Duration::from_secs(120),
+            "waited two minutes until {what}"
+        );
         std::thread::sleep(Duration::from_millis(2));
     }
 }
@@ -101,7 +112,10 @@ pub fn until(what: &str, mut condition: impl FnMut() -> bool) {
 /// The line bypasses the capture of the test harness, so that the tally of `cargo xtask test` can count it.
 pub fn skipped(reason: &str) {
     let thread = std::thread::current();
-    let line = format!("SKIPPED: {}: {reason}\n", thread.name().unwrap_or("unnamed test"));
+    let line = format!(
+        "SKIPPED: {}: {reason}\n",
+        thread.name().unwrap_or("unnamed test")
+    );
     std::io::stderr().write_all(line.as_bytes()).unwrap();
 }
 
@@ -112,7 +126,9 @@ pub struct Fixture {
 
 impl Fixture {
     pub fn new() -> Fixture {
-        Fixture { dir: tempfile::tempdir().unwrap() }
+        Fixture {
+            dir: tempfile::tempdir().unwrap(),
+        }
     }
 
     /// Copies a fixture that `build` fills once per run, because many tests need the same databases.
@@ -124,14 +140,22 @@ impl Fixture {
             if shared.is_empty() {
                 remove_old_fixtures();
             }
-            let found = shared.iter().find(|(other, _)| *other == name).map(|(_, original)| original.clone());
+            let found = shared
+                .iter()
+                .find(|(other, _)| *other == name)
+                .map(|(_, original)| original.clone());
             found.unwrap_or_else(|| {
                 shared.push((name, Arc::default()));
                 shared.last().unwrap().1.clone()
             })
         };
         let original = original.get_or_init(|| {
-            let fixture = Fixture { dir: tempfile::Builder::new().prefix(SHARED_PREFIX).tempdir_in(TARGET).unwrap() };
+            let fixture = Fixture {
+                dir: tempfile::Builder::new()
+                    .prefix(SHARED_PREFIX)
+                    .tempdir_in(TARGET)
+                    .unwrap(),
+            };
             build(&fixture);
             fixture
         });
@@ -192,16 +216,30 @@ impl Fixture {
 
     /// Returns all files of a database by name. The database must not contain folders.
     pub fn files(&self, db: &str) -> Vec<(String, Vec<u8>)> {
-        read_all(fs::read_dir(self.path(db)).unwrap().map(|entry| entry.unwrap().path()))
+        read_all(
+            fs::read_dir(self.path(db))
+                .unwrap()
+                .map(|entry| entry.unwrap().path()),
+        )
     }
 
     /// Returns all files of a database by name, without subfolders.
     pub fn files_beside_folders(&self, db: &str) -> Vec<(String, Vec<u8>)> {
-        read_all(fs::read_dir(self.path(db)).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file()))
+        read_all(
+            fs::read_dir(self.path(db))
+                .unwrap()
+                .map(|entry| entry.unwrap().path())
+                .filter(|path| path.is_file()),
+        )
     }
 
     pub fn verify(&self, db: &str) -> Run {
-        shelfish(["verify".as_ref(), "--quiet".as_ref(), "-d".as_ref(), self.path(db).as_os_str()])
+        shelfish([
+            "verify".as_ref(),
+            "--quiet".as_ref(),
+            "-d".as_ref(),
+            self.path(db).as_os_str(),
+        ])
     }
 }
 
@@ -213,8 +251,16 @@ const SHARED_PREFIX: &str = "shared-fixture-";
 fn remove_old_fixtures() {
     let yesterday = SystemTime::now() - Duration::from_secs(24 * 60 * 60);
     for entry in fs::read_dir(TARGET).unwrap().flatten() {
-        let is_old = entry.metadata().and_then(|metadata| metadata.modified()).is_ok_and(|time| time < yesterday);
-        if is_old && entry.file_name().to_string_lossy().starts_with(SHARED_PREFIX) {
+        let is_old = entry
+            .metadata()
+            .and_then(|metadata| metadata.modified())
+            .is_ok_and(|time| time < yesterday);
+        if is_old
+            && entry
+                .file_name()
+                .to_string_lossy()
+                .starts_with(SHARED_PREFIX)
+        {
             let _ = fs::remove_dir_all(entry.path());
         }
     }
@@ -235,17 +281,23 @@ pub fn copy(from: &Path, to: &Path) {
 
 fn read_all(paths: impl Iterator<Item = PathBuf>) -> Vec<(String, Vec<u8>)> {
     let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
-    let mut files: Vec<_> = paths.map(|path| (name(&path), fs::read(&path).unwrap())).collect();
+    let mut files: Vec<_> = paths
+        .map(|path| (name(&path), fs::read(&path).unwrap()))
+        .collect();
     files.sort();
     files
 }
 
 /// Returns the path of a data set. Reports the test as skipped if the data set is missing.
 pub fn data(name: &str) -> Option<PathBuf> {
-    let dir = std::env::var_os("SHELFISH_DATA").map_or("../../../shared/data".into(), PathBuf::from);
+    let dir =
+        std::env::var_os("SHELFISH_DATA").map_or("../../../shared/data".into(), PathBuf::from);
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(dir).join(name);
     if !path.exists() {
-        skipped(&format!("{} is missing; set SHELFISH_DATA to the folder of data sets", path.display()));
+        skipped(&format!(
+            "{} is missing; set SHELFISH_DATA to the folder of data sets",
+            path.display()
+        ));
     }
     path.exists().then_some(path)
 }
@@ -265,12 +317,25 @@ impl Host {
     /// Serves on a free port with further arguments. The program prints its URL on a separate line.
     pub fn serve(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Host {
         let mut command = command();
-        command.args(["serve", "--port", "0"]).args(args).stdout(Stdio::piped()).stderr(Stdio::null());
+        command
+            .args(["serve", "--port", "0"])
+            .args(args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let url = line.strip_suffix("/\n").filter(|url| url.starts_with("http://"));
-        Host { child, url: url.unwrap_or_else(|| panic!("expected a URL, found {line:?}")).to_owned() }
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let url = line
+            .strip_suffix("/\n")
+            .filter(|url| url.starts_with("http://"));
+        Host {
+            child,
+            url: url
+                .unwrap_or_else(|| panic!("expected a URL, found {line:?}"))
+                .to_owned(),
+        }
     }
 
     pub fn url(&self, path: &str) -> String {
@@ -279,7 +344,12 @@ impl Host {
 
     /// Returns the address of the server.
     pub fn at(&self) -> SocketAddr {
-        self.url.strip_prefix("http://").and_then(|rest| rest.split('/').next()).unwrap().parse().unwrap()
+        self.url
+            .strip_prefix("http://")
+            .and_then(|rest| rest.split('/').next())
+            .unwrap()
+            .parse()
+            .unwrap()
     }
 }
 
@@ -329,14 +399,21 @@ pub fn reshard(from: &Path, to: &Path, shard_bytes: u64) {
     use shelfish_cli::database::scan::Scan;
 
     let place = database::Args::of(from.to_str().unwrap()).source().unwrap();
-    let manifest = database::wait(database::manifest::<shelfish::eval::PositionEval>(&place)).unwrap().unwrap();
+    let manifest = database::wait(database::manifest::<shelfish::eval::PositionEval>(&place))
+        .unwrap()
+        .unwrap();
     fs::create_dir_all(to.join("scratch")).unwrap();
     let options = WriterOptions::default().with_shard_bytes(shard_bytes);
     let mut writer = TableWriter::<PositionEval>::create(to, &to.join("scratch"), options);
     for block in Scan::new(place, manifest.into()).unwrap() {
         let block = block.unwrap();
         writer
-            .append(&Block::<PositionEval>::open(&block.bytes, &block.at).unwrap().reuse(block.bytes).unwrap())
+            .append(
+                &Block::<PositionEval>::open(&block.bytes, &block.at)
+                    .unwrap()
+                    .reuse(block.bytes)
+                    .unwrap(),
+            )
             .unwrap();
     }
     writer.finish().unwrap();

@@ -25,22 +25,50 @@ impl Server {
 
     /// Serves on a free port.
     pub fn start(mut command: Command, args: &[&str]) -> Server {
-        command.args(["serve", "--api", "--port", "0"]).args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .args(["serve", "--api", "--port", "0"])
+            .args(args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let messages = Arc::new(Mutex::new(Vec::new()));
-        let (lines, err) = (messages.clone(), BufReader::new(child.stderr.take().unwrap()));
-        std::thread::spawn(move || err.lines().map_while(Result::ok).for_each(|line| lines.lock().unwrap().push(line)));
+        let (lines, err) = (
+            messages.clone(),
+            BufReader::new(child.stderr.take().unwrap()),
+        );
+        std::thread::spawn(move || {
+            err.lines()
+                .map_while(Result::ok)
+                .for_each(|line| lines.lock().unwrap().push(line))
+        });
         let mut url = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
-        let at = url.trim().trim_start_matches("http://").trim_end_matches('/').parse();
-        let at = at.unwrap_or_else(|_| panic!("expected a URL, found {url:?}: {:?}", messages.lock().unwrap()));
-        Server { child, at, messages }
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut url)
+            .unwrap();
+        let at = url
+            .trim()
+            .trim_start_matches("http://")
+            .trim_end_matches('/')
+            .parse();
+        let at = at.unwrap_or_else(|_| {
+            panic!(
+                "expected a URL, found {url:?}: {:?}",
+                messages.lock().unwrap()
+            )
+        });
+        Server {
+            child,
+            at,
+            messages,
+        }
     }
 
     /// Connects to the server. A read that takes a minute is an error.
     pub fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(self.at).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(60)))
+            .unwrap();
         stream
     }
 
@@ -54,8 +82,13 @@ impl Server {
 
     /// Requests a path and returns the status, and the answer with its head.
     pub fn get(&self, path: &str) -> (u16, String) {
-        let answer = self.exchange(format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").as_bytes());
-        (status(&answer).unwrap_or_else(|| panic!("{path}: {answer:?}")), answer)
+        let answer = self.exchange(
+            format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").as_bytes(),
+        );
+        (
+            status(&answer).unwrap_or_else(|| panic!("{path}: {answer:?}")),
+            answer,
+        )
     }
 
     pub fn is_healthy(&self) -> bool {
@@ -66,7 +99,13 @@ impl Server {
     pub fn message(&self, text: &str) -> String {
         let mut found = None;
         until(text, || {
-            found = self.messages.lock().unwrap().iter().find(|line| line.contains(text)).cloned();
+            found = self
+                .messages
+                .lock()
+                .unwrap()
+                .iter()
+                .find(|line| line.contains(text))
+                .cloned();
             found.is_some()
         });
         found.unwrap()
@@ -74,7 +113,9 @@ impl Server {
 
     /// Sends the process a signal, such as `TERM`.
     pub fn signal(&self, name: &str) {
-        let status = Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status();
+        let status = Command::new("kill")
+            .args([&format!("-{name}"), &self.child.id().to_string()])
+            .status();
         assert!(status.unwrap().success());
     }
 
@@ -100,7 +141,9 @@ impl Drop for Server {
 pub fn rest(stream: &mut TcpStream) -> String {
     let mut answer = Vec::new();
     match stream.read_to_end(&mut answer) {
-        Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => panic!("the server neither answers nor closes"),
+        Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+            panic!("the server neither answers nor closes")
+        }
         _ => String::from_utf8_lossy(&answer).into_owned(),
     }
 }
@@ -134,7 +177,9 @@ pub fn read_answer(stream: &mut TcpStream) -> Option<String> {
         match stream.read(&mut buffer) {
             Ok(0) => return None,
             Ok(bytes) => answer.extend_from_slice(&buffer[..bytes]),
-            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => panic!("no answer within a minute"),
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+                panic!("no answer within a minute")
+            }
             Err(_) => return None,
         }
     }
@@ -143,7 +188,10 @@ pub fn read_answer(stream: &mut TcpStream) -> Option<String> {
 /// Returns the FENs of a dump, with spaces as in a URL.
 pub fn fens(dump: &str) -> Vec<String> {
     let fen = |line: &str| {
-        serde_json::from_str::<serde_json::Value>(line).unwrap()["fen"].as_str().unwrap().replace(' ', "%20")
+        serde_json::from_str::<serde_json::Value>(line).unwrap()["fen"]
+            .as_str()
+            .unwrap()
+            .replace(' ', "%20")
     };
     dump.lines().map(fen).collect()
 }

@@ -38,9 +38,12 @@ impl Protocol {
     /// Creates a command with the environment for a server at an address.
     pub fn command(self, at: SocketAddr) -> Command {
         let mut command = super::command();
-        for name in
-            ["AWS_SESSION_TOKEN", "AWS_PROFILE", "GOOGLE_APPLICATION_CREDENTIALS", "AZURE_STORAGE_CONNECTION_STRING"]
-        {
+        for name in [
+            "AWS_SESSION_TOKEN",
+            "AWS_PROFILE",
+            "GOOGLE_APPLICATION_CREDENTIALS",
+            "AZURE_STORAGE_CONNECTION_STRING",
+        ] {
             command.env_remove(name);
         }
         match self {
@@ -65,21 +68,38 @@ impl Protocol {
 
 /// Account of Azurite, with its public key.
 const ACCOUNT: &str = "devstoreaccount1";
-const KEY: &str = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
+const KEY: &str =
+    "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
 impl Store {
     /// Starts a server with a bucket `shelf`. Reports the test as skipped if the server is not installed.
     pub fn start(protocol: Protocol) -> Option<Store> {
-        let tools = Path::new(env!("CARGO_BIN_EXE_shelfish")).ancestors().nth(2).unwrap().join("tools/stores");
+        let tools = Path::new(env!("CARGO_BIN_EXE_shelfish"))
+            .ancestors()
+            .nth(2)
+            .unwrap()
+            .join("tools/stores");
         let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/stores");
         let (program, args): (PathBuf, Vec<String>) = match protocol {
-            Protocol::S3 => (tools.join("bin/moto_server"), ["-H", "127.0.0.1", "-p", "0"].map(String::from).into()),
-            Protocol::Google => (tools.join("bin/python"), vec![tests.join("google.py").to_str().unwrap().to_owned()]),
+            Protocol::S3 => (
+                tools.join("bin/moto_server"),
+                ["-H", "127.0.0.1", "-p", "0"].map(String::from).into(),
+            ),
+            Protocol::Google => (
+                tools.join("bin/python"),
+                vec![tests.join("google.py").to_str().unwrap().to_owned()],
+            ),
             Protocol::Azure => (
                 tests.join("node_modules/.bin/azurite-blob"),
-                ["--blobPort", "0", "--inMemoryPersistence", "--skipApiVersionCheck", "--disableTelemetry"]
-                    .map(String::from)
-                    .into(),
+                [
+                    "--blobPort",
+                    "0",
+                    "--inMemoryPersistence",
+                    "--skipApiVersionCheck",
+                    "--disableTelemetry",
+                ]
+                .map(String::from)
+                .into(),
             ),
         };
         if !program.is_file() {
@@ -105,17 +125,32 @@ impl Store {
         let mut output = String::new();
         let port = loop {
             let mut line = String::new();
-            assert!(out.read_line(&mut line).unwrap() > 0, "{protocol:?} ended: {output}");
-            let port = line.split_once("http://127.0.0.1:").map(|(_, rest)| rest.trim_end().to_owned());
+            assert!(
+                out.read_line(&mut line).unwrap() > 0,
+                "{protocol:?} ended: {output}"
+            );
+            let port = line
+                .split_once("http://127.0.0.1:")
+                .map(|(_, rest)| rest.trim_end().to_owned());
             output.push_str(&line);
-            let digits = |rest: String| rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok();
+            let digits = |rest: String| {
+                rest.chars()
+                    .take_while(char::is_ascii_digit)
+                    .collect::<String>()
+                    .parse()
+                    .ok()
+            };
             if let Some(port) = port.and_then(digits) {
                 break port;
             }
         };
         // The output is read so that the server never blocks.
         std::thread::spawn(move || std::io::copy(&mut out, &mut std::io::sink()));
-        let store = Store { child, at: SocketAddr::from(([127, 0, 0, 1], port)), protocol };
+        let store = Store {
+            child,
+            at: SocketAddr::from(([127, 0, 0, 1], port)),
+            protocol,
+        };
         match protocol {
             Protocol::S3 => assert_eq!(http(store.at, "PUT", "/shelf", &[], b"").0, 200),
             Protocol::Azure => store.make_container(),
@@ -142,8 +177,12 @@ impl Store {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let mut request = request.body(object_store::client::HttpRequestBody::empty()).unwrap();
-        AzureAuthorizer::new(&credential, ACCOUNT).try_authorize(&mut request).unwrap();
+        let mut request = request
+            .body(object_store::client::HttpRequestBody::empty())
+            .unwrap();
+        AzureAuthorizer::new(&credential, ACCOUNT)
+            .try_authorize(&mut request)
+            .unwrap();
         let headers: Vec<(String, String)> = request
             .headers()
             .iter()
@@ -155,11 +194,20 @@ impl Store {
 
     /// Writes a file to the bucket, without the checks of `shelfish publish`.
     pub fn put(&self, file: &str, bytes: &[u8]) {
-        let sign = ("authorization", "AWS4-HMAC-SHA256 Credential=k/20260101/us-east-1/s3/aws4_request");
+        let sign = (
+            "authorization",
+            "AWS4-HMAC-SHA256 Credential=k/20260101/us-east-1/s3/aws4_request",
+        );
         let sign = [(sign.0.to_owned(), sign.1.to_owned())];
         let (status, head, _) = match self.protocol {
-            Protocol::Azure => self.azure(&format!("/{file}"), &[("x-ms-blob-type", "BlockBlob")], bytes),
-            Protocol::S3 | Protocol::Google => http(self.at, "PUT", &format!("/shelf/{file}"), &sign, bytes),
+            Protocol::Azure => self.azure(
+                &format!("/{file}"),
+                &[("x-ms-blob-type", "BlockBlob")],
+                bytes,
+            ),
+            Protocol::S3 | Protocol::Google => {
+                http(self.at, "PUT", &format!("/shelf/{file}"), &sign, bytes)
+            }
         };
         assert!([200, 201].contains(&status), "{file}: {head}");
     }
@@ -175,8 +223,10 @@ impl Store {
             Protocol::Azure => unimplemented!("a container is not public by default"),
             _ => format!("/shelf/{file}"),
         };
-        let sign =
-            ("authorization".to_owned(), "AWS4-HMAC-SHA256 Credential=k/20260101/us-east-1/s3/aws4_request".to_owned());
+        let sign = (
+            "authorization".to_owned(),
+            "AWS4-HMAC-SHA256 Credential=k/20260101/us-east-1/s3/aws4_request".to_owned(),
+        );
         let (status, head, _) = http(self.at, "GET", &path, &[sign], b"");
         assert_eq!(status, 200, "{file}: {head}");
         head.to_ascii_lowercase()
@@ -184,8 +234,10 @@ impl Store {
 
     /// Returns the answer of S3 to a request for the bucket.
     fn bucket(&self, query: &str) -> String {
-        let sign =
-            ("authorization".to_owned(), "AWS4-HMAC-SHA256 Credential=k/20260101/us-east-1/s3/aws4_request".to_owned());
+        let sign = (
+            "authorization".to_owned(),
+            "AWS4-HMAC-SHA256 Credential=k/20260101/us-east-1/s3/aws4_request".to_owned(),
+        );
         let (status, head, body) = http(self.at, "GET", &format!("/shelf?{query}"), &[sign], b"");
         assert_eq!(status, 200, "{head}");
         String::from_utf8(body).unwrap()
@@ -194,7 +246,10 @@ impl Store {
     /// Returns the names of the files in the bucket, sorted.
     pub fn names(&self) -> Vec<String> {
         let list = self.bucket("list-type=2");
-        let names = list.split("<Key>").skip(1).map(|rest| rest.split('<').next().unwrap().to_owned());
+        let names = list
+            .split("<Key>")
+            .skip(1)
+            .map(|rest| rest.split('<').next().unwrap().to_owned());
         let mut names: Vec<String> = names.collect();
         names.sort();
         names
@@ -249,14 +304,23 @@ pub fn http(
     let mut stream = TcpStream::connect(at).unwrap();
     let mut head = format!("{method} {path} HTTP/1.1\r\nhost: {at}\r\nconnection: close\r\n");
     head.push_str(&format!("content-length: {}\r\n", body.len()));
-    headers.iter().for_each(|(name, value)| head.push_str(&format!("{name}: {value}\r\n")));
+    headers
+        .iter()
+        .for_each(|(name, value)| head.push_str(&format!("{name}: {value}\r\n")));
     stream.write_all(format!("{head}\r\n").as_bytes()).unwrap();
     stream.write_all(body).unwrap();
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).unwrap();
-    let end = answer.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
+    let end = answer
+        .windows(4)
+        .position(|four| four == b"\r\n\r\n")
+        .unwrap();
     let head = String::from_utf8_lossy(&answer[..end]).into_owned();
-    (head.split(' ').nth(1).unwrap().parse().unwrap(), head, answer[end + 4..].to_vec())
+    (
+        head.split(' ').nth(1).unwrap().parse().unwrap(),
+        head,
+        answer[end + 4..].to_vec(),
+    )
 }
 
 /// Reads the rest of a request whose first bytes are `request`.
@@ -265,7 +329,9 @@ fn read_request(client: &mut TcpStream, mut request: Vec<u8>) -> std::io::Result
     loop {
         if let Some(end) = request.windows(4).position(|four| four == b"\r\n\r\n") {
             let head = String::from_utf8_lossy(&request[..end]).to_ascii_lowercase();
-            let length = head.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok());
+            let length = head
+                .lines()
+                .find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok());
             if request.len() - end - 4 >= length.unwrap_or(0) {
                 return Ok(());
             }
@@ -278,11 +344,19 @@ fn read_request(client: &mut TcpStream, mut request: Vec<u8>) -> std::io::Result
 }
 
 /// Answers a request whose first bytes are `request`.
-fn answer(mut client: TcpStream, request: Vec<u8>, status: &str, body: &str) -> std::io::Result<()> {
+fn answer(
+    mut client: TcpStream,
+    request: Vec<u8>,
+    status: &str,
+    body: &str,
+) -> std::io::Result<()> {
     // The whole request is read first. Otherwise the client might lose the answer.
     read_request(&mut client, request)?;
     let length = body.len();
-    write!(client, "HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}")
+    write!(
+        client,
+        "HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+    )
 }
 
 /// Action of a [`Line`] for a connection.
@@ -321,7 +395,12 @@ impl Line {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let at = listener.local_addr().unwrap();
         let sent = Arc::new(AtomicU64::new(0));
-        let rules = Arc::new(Rules { judge: Box::new(judge), limit, over: Box::new(over), sent: sent.clone() });
+        let rules = Arc::new(Rules {
+            judge: Box::new(judge),
+            limit,
+            over: Box::new(over),
+            sent: sent.clone(),
+        });
         let count = AtomicU64::new(0);
         std::thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
@@ -352,7 +431,9 @@ impl Rules {
             Do::Pass => u64::MAX,
             Do::Cut(bytes) => bytes,
             Do::Answer(status) => return answer(client, buffer[..length].to_vec(), status, ""),
-            Do::AnswerWith(status, body) => return answer(client, buffer[..length].to_vec(), status, &body),
+            Do::AnswerWith(status, body) => {
+                return answer(client, buffer[..length].to_vec(), status, &body);
+            }
         };
         let mut server = TcpStream::connect(to)?;
         let (mut from, mut back) = (server.try_clone()?, client.try_clone()?);
@@ -362,7 +443,9 @@ impl Rules {
         });
         while length > 0 {
             let before = self.sent.fetch_add(length as u64, SeqCst);
-            let most = left.min(self.limit.saturating_sub(before)).min(length as u64);
+            let most = left
+                .min(self.limit.saturating_sub(before))
+                .min(length as u64);
             server.write_all(&buffer[..most as usize])?;
             left -= most;
             if before + length as u64 >= self.limit {

@@ -29,16 +29,25 @@ struct Generations {
 impl Answers {
     /// Creates a cache of at most `max` bytes. With 0, the cache stays empty.
     pub(super) fn new(max: usize) -> Answers {
-        Answers { max, generations: Mutex::default() }
+        Answers {
+            max,
+            generations: Mutex::default(),
+        }
     }
 
     /// Returns the answers of the manifest after so many replacements, and drops the answers of an older manifest;
     /// `None` if the manifest has been replaced in the meantime.
     fn of(&self, replacements: u64) -> Option<MutexGuard<'_, Generations>> {
         // The maps are valid even after a panic.
-        let mut generations = self.generations.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut generations = self
+            .generations
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if generations.replacements < replacements {
-            *generations = Generations { replacements, ..Generations::default() };
+            *generations = Generations {
+                replacements,
+                ..Generations::default()
+            };
         }
         (generations.replacements == replacements).then_some(generations)
     }
@@ -86,8 +95,14 @@ mod tests {
         let body = |n: usize| Bytes::from(format!("{n:05}"));
         for n in 0..1000 {
             answers.keep(&format!("q{n:04}"), 0, body(n));
-            assert_eq!(answers.get("q0000", 0), Some(body(0)), "requested all the time, after {n}");
-            let entries = answers.of(0).map(|generations| generations.new.len() + generations.old.len());
+            assert_eq!(
+                answers.get("q0000", 0),
+                Some(body(0)),
+                "requested all the time, after {n}"
+            );
+            let entries = answers
+                .of(0)
+                .map(|generations| generations.new.len() + generations.old.len());
             assert!(entries.is_some_and(|entries| entries <= 10), "{entries:?}");
         }
         assert_eq!(answers.get("q0500", 0), None);

@@ -50,7 +50,9 @@ const OUTCOMES: [&str; 5] = ["hit", "miss", "refused", "busy", "failed"];
 /// Labels of [`Revalidation`], in its order.
 const REVALIDATIONS: [&str; 3] = ["unchanged", "replaced", "failed"];
 /// Upper bounds of the histogram, in microseconds.
-const BOUNDS: [u64; 9] = [50, 100, 250, 1_000, 5_000, 25_000, 100_000, 1_000_000, 10_000_000];
+const BOUNDS: [u64; 9] = [
+    50, 100, 250, 1_000, 5_000, 25_000, 100_000, 1_000_000, 10_000_000,
+];
 
 /// Counts since the start of the server.
 #[derive(Debug, Default)]
@@ -79,46 +81,114 @@ impl Metrics {
 
     /// Formats all metrics, including those of the reader.
     pub fn text(&self, source: &DatabaseState) -> String {
-        let DatabaseState { stats, positions, manifest_age, replacements } = source;
+        let DatabaseState {
+            stats,
+            positions,
+            manifest_age,
+            replacements,
+        } = source;
         let mut text = String::new();
         let mut family = |name: &str, kind: &str, help: &str, samples: &[(String, String)]| {
             // Writing to a String does not fail.
-            let _ = writeln!(text, "# HELP shelfish_{name} {help}\n# TYPE shelfish_{name} {kind}");
+            let _ = writeln!(
+                text,
+                "# HELP shelfish_{name} {help}\n# TYPE shelfish_{name} {kind}"
+            );
             for (label, value) in samples {
                 let _ = writeln!(text, "shelfish_{name}{label} {value}");
             }
         };
         let one = |value: u64| vec![(String::new(), value.to_string())];
-        let counts: Vec<u64> = self.outcomes.iter().map(|count| count.load(Relaxed)).collect();
-        let labelled = |label: &str, counts: &mut dyn Iterator<Item = (&str, u64)>| -> Vec<(String, String)> {
-            counts.map(|(name, count)| (format!("{{{label}=\"{name}\"}}"), count.to_string())).collect()
-        };
-        let samples = labelled("outcome", &mut OUTCOMES.into_iter().zip(counts.iter().copied()));
-        family("questions_total", "counter", "Questions to /api/cloud-eval.", &samples);
+        let counts: Vec<u64> = self
+            .outcomes
+            .iter()
+            .map(|count| count.load(Relaxed))
+            .collect();
+        let labelled =
+            |label: &str, counts: &mut dyn Iterator<Item = (&str, u64)>| -> Vec<(String, String)> {
+                counts
+                    .map(|(name, count)| (format!("{{{label}=\"{name}\"}}"), count.to_string()))
+                    .collect()
+            };
+        let samples = labelled(
+            "outcome",
+            &mut OUTCOMES.into_iter().zip(counts.iter().copied()),
+        );
+        family(
+            "questions_total",
+            "counter",
+            "Questions to /api/cloud-eval.",
+            &samples,
+        );
         let mut sum = 0;
         let mut samples: Vec<(String, String)> = Vec::new();
         for (bound, count) in BOUNDS.iter().zip(&self.times) {
             sum += count.load(Relaxed);
-            samples.push((format!("_bucket{{le=\"{}\"}}", *bound as f64 / 1e6), sum.to_string()));
+            samples.push((
+                format!("_bucket{{le=\"{}\"}}", *bound as f64 / 1e6),
+                sum.to_string(),
+            ));
         }
         let all = counts.iter().sum::<u64>();
         samples.push(("_bucket{le=\"+Inf\"}".to_owned(), all.to_string()));
-        samples.push(("_sum".to_owned(), (self.micros.load(Relaxed) as f64 / 1e6).to_string()));
+        samples.push((
+            "_sum".to_owned(),
+            (self.micros.load(Relaxed) as f64 / 1e6).to_string(),
+        ));
         samples.push(("_count".to_owned(), all.to_string()));
-        family("question_seconds", "histogram", "Time from question to answer.", &samples);
-        family("source_requests_total", "counter", "Requests to the database's host.", &one(stats.requests));
-        family("source_bytes_total", "counter", "Bytes that the database's host sent.", &one(stats.bytes));
-        let blocks = [("memory", stats.memory_hits), ("disk", stats.cache_hits), ("source", stats.network_blocks)];
-        family("blocks_total", "counter", "Blocks by origin.", &labelled("from", &mut blocks.into_iter()));
-        family("positions", "gauge", "Positions of the database.", &one(*positions));
+        family(
+            "question_seconds",
+            "histogram",
+            "Time from question to answer.",
+            &samples,
+        );
+        family(
+            "source_requests_total",
+            "counter",
+            "Requests to the database's host.",
+            &one(stats.requests),
+        );
+        family(
+            "source_bytes_total",
+            "counter",
+            "Bytes that the database's host sent.",
+            &one(stats.bytes),
+        );
+        let blocks = [
+            ("memory", stats.memory_hits),
+            ("disk", stats.cache_hits),
+            ("source", stats.network_blocks),
+        ];
+        family(
+            "blocks_total",
+            "counter",
+            "Blocks by origin.",
+            &labelled("from", &mut blocks.into_iter()),
+        );
+        family(
+            "positions",
+            "gauge",
+            "Positions of the database.",
+            &one(*positions),
+        );
         let age = manifest_age.map(|age| (String::new(), age.as_secs_f64().to_string()));
         let help = "Time since the database's host last sent or confirmed the manifest.";
         family("manifest_age_seconds", "gauge", help, age.as_slice());
         let counts = self.revalidations.iter().map(|count| count.load(Relaxed));
         let samples = labelled("outcome", &mut REVALIDATIONS.into_iter().zip(counts));
-        family("revalidations_total", "counter", "Requests for a newer manifest, by --revalidate.", &samples);
+        family(
+            "revalidations_total",
+            "counter",
+            "Requests for a newer manifest, by --revalidate.",
+            &samples,
+        );
         let help = "Times that a different manifest replaced the manifest.";
-        family("manifest_replacements_total", "counter", help, &one(*replacements));
+        family(
+            "manifest_replacements_total",
+            "counter",
+            help,
+            &one(*replacements),
+        );
         text
     }
 }
@@ -135,7 +205,10 @@ mod tests {
         metrics.count(Outcome::Miss, Duration::from_secs(60));
         metrics.count_revalidation(Revalidation::Failed);
         let text = metrics.text(&DatabaseState {
-            stats: Stats { requests: 7, ..Stats::default() },
+            stats: Stats {
+                requests: 7,
+                ..Stats::default()
+            },
             positions: 99,
             manifest_age: Some(Duration::from_millis(1500)),
             replacements: 2,

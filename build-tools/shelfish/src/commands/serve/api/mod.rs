@@ -116,26 +116,46 @@ struct Api {
 /// Opens the database and builds the routes of the API.
 pub async fn routers(args: &Args, database: &str) -> Result<Routers, BoxError> {
     let (timeout, integrity) = (args.timeout, args.integrity);
-    let source = database::Args { timeout, integrity, ..database::Args::of(database) }.source()?;
+    let source = database::Args {
+        timeout,
+        integrity,
+        ..database::Args::of(database)
+    }
+    .source()?;
     let cache = args.cache.open(&source)?;
     // The permits limit the questions, and each question waits for one request at a time.
-    let options = Options::default().with_memory(args.memory as usize).with_concurrency(args.at_once.into());
-    let reader = source.reader(options.clone(), cache).await.map_err(OpenError::from)?;
+    let options = Options::default()
+        .with_memory(args.memory as usize)
+        .with_concurrency(args.at_once.into());
+    let reader = source
+        .reader(options.clone(), cache)
+        .await
+        .map_err(OpenError::from)?;
     let endgames = match &args.endgames {
         Some(tables) => {
-            let tables = endgames::Args { tables: tables.clone(), timeout: args.timeout };
+            let tables = endgames::Args {
+                tables: tables.clone(),
+                timeout: args.timeout,
+            };
             Some(EndgameTables::open(&tables, &args.cache).await?)
         }
         None => None,
     };
     let book = match &args.book {
         Some(book) => {
-            let source = database::Args { timeout: args.timeout, ..database::Args::of(book) }.source()?;
+            let source = database::Args {
+                timeout: args.timeout,
+                ..database::Args::of(book)
+            }
+            .source()?;
             Some(Book::open(source, options).await?)
         }
         None => None,
     };
-    let players = args.player_books.as_ref().map(|address| Players::new(address, args.timeout, args.revalidate));
+    let players = args
+        .player_books
+        .as_ref()
+        .map(|address| Players::new(address, args.timeout, args.revalidate));
     let api = Arc::new(Api {
         reader,
         endgames,
@@ -151,18 +171,32 @@ pub async fn routers(args: &Args, database: &str) -> Result<Routers, BoxError> {
         .allow_methods([Method::GET])
         .expose_headers([INEXACT, X_REQUEST_ID])
         .max_age(Duration::from_secs(86_400));
-    let metrics = Router::new().route("/metrics", get(prometheus)).route("/healthz", get(|| async { "ok\n" }));
+    let metrics = Router::new()
+        .route("/metrics", get(prometheus))
+        .route("/healthz", get(|| async { "ok\n" }));
     let answers = Router::new()
         .route("/api/cloud-eval", get(cloud_eval))
         .route("/standard", get(standard))
-        .route("/masters", get(|api, query| explorer(Games::Masters, api, query)))
-        .route("/lichess", get(|api, query| explorer(Games::Lichess, api, query)))
-        .route("/player", get(|api, query| explorer(Games::Player, api, query)));
+        .route(
+            "/masters",
+            get(|api, query| explorer(Games::Masters, api, query)),
+        )
+        .route(
+            "/lichess",
+            get(|api, query| explorer(Games::Lichess, api, query)),
+        )
+        .route(
+            "/player",
+            get(|api, query| explorer(Games::Player, api, query)),
+        );
     let (answers, metrics) = match args.metrics_address {
         Some(_) => (answers, Some(metrics.with_state(api.clone()))),
         None => (answers.merge(metrics), None),
     };
-    Ok(Routers { api: answers.layer(cors).with_state(api), metrics })
+    Ok(Routers {
+        api: answers.layer(cors).with_state(api),
+        metrics,
+    })
 }
 
 /// Requests the manifest again after each interval, while the API exists.
@@ -187,7 +221,10 @@ async fn revalidate(api: Weak<Api>, interval: Duration) {
             if let Err(error) = &result
                 && !*has_failed
             {
-                eprintln!("shelfish: the old manifest stays in use: {}", shown(&error.to_string()));
+                eprintln!(
+                    "shelfish: the old manifest stays in use: {}",
+                    shown(&error.to_string())
+                );
             }
             *has_failed = result.is_err();
         }
@@ -229,9 +266,15 @@ async fn standard(State(api): State<Arc<Api>>, RawQuery(query): RawQuery) -> Res
     response
 }
 
-async fn explorer(games: Games, State(api): State<Arc<Api>>, RawQuery(query): RawQuery) -> Response {
+async fn explorer(
+    games: Games,
+    State(api): State<Arc<Api>>,
+    RawQuery(query): RawQuery,
+) -> Response {
     let start = Instant::now();
-    let (outcome, response) = api.explore(games, query.as_deref().unwrap_or_default()).await;
+    let (outcome, response) = api
+        .explore(games, query.as_deref().unwrap_or_default())
+        .await;
     api.metrics.count(outcome, start.elapsed());
     response
 }
@@ -254,22 +297,36 @@ impl Api {
         };
         let Some(fen) = fen_of(query) else {
             let error = QuestionError::NoFen { path: "/standard" };
-            return (Outcome::Refused, refuse(StatusCode::BAD_REQUEST, &error.to_string()));
+            return (
+                Outcome::Refused,
+                refuse(StatusCode::BAD_REQUEST, &error.to_string()),
+            );
         };
         // Lichess accepts underscores instead of spaces.
         let chess = match parse_fen(&fen.replace('_', " ")) {
             Ok(chess) => chess,
-            Err(error) => return (Outcome::Refused, refuse(StatusCode::BAD_REQUEST, &format!("fen: {error}"))),
+            Err(error) => {
+                return (
+                    Outcome::Refused,
+                    refuse(StatusCode::BAD_REQUEST, &format!("fen: {error}")),
+                );
+            }
         };
-        let Ok(_permit) = self.permits.try_acquire() else { return (Outcome::Busy, busy()) };
+        let Ok(_permit) = self.permits.try_acquire() else {
+            return (Outcome::Busy, busy());
+        };
         match endgames.probe(&chess).await {
             Ok(probe) => match body(&tablebase::answer(&chess, &probe)) {
                 Some(body) => (Outcome::Hit, response(StatusCode::OK, body)),
-                None => (Outcome::Failed, StatusCode::INTERNAL_SERVER_ERROR.into_response()),
+                None => (
+                    Outcome::Failed,
+                    StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+                ),
             },
-            Err(EndgameError::Uncovered(uncovered)) => {
-                (Outcome::Miss, refuse(StatusCode::NOT_FOUND, &uncovered.to_string()))
-            }
+            Err(EndgameError::Uncovered(uncovered)) => (
+                Outcome::Miss,
+                refuse(StatusCode::NOT_FOUND, &uncovered.to_string()),
+            ),
             Err(error) => failed(&fen, &error, "endgame tables"),
         }
     }
@@ -277,21 +334,36 @@ impl Api {
     async fn explore(&self, games: Games, query: &str) -> (Outcome, Response) {
         let question = match explorer::question(games, query) {
             Ok(question) => question,
-            Err(error) => return (Outcome::Refused, refuse(StatusCode::BAD_REQUEST, &error.to_string())),
+            Err(error) => {
+                return (
+                    Outcome::Refused,
+                    refuse(StatusCode::BAD_REQUEST, &error.to_string()),
+                );
+            }
         };
         let (shared, of_player);
         let (book, option) = match (games, &self.players) {
             (Games::Player, Some(players)) => {
-                let Ok(_permit) = self.permits.try_acquire() else { return (Outcome::Busy, busy()) };
+                let Ok(_permit) = self.permits.try_acquire() else {
+                    return (Outcome::Busy, busy());
+                };
                 match players.book(&question.player).await {
                     Ok(book) => of_player = book,
                     Err(error @ (PlayersError::Name(_) | PlayersError::Color(_))) => {
-                        return (Outcome::Refused, refuse(StatusCode::BAD_REQUEST, &error.to_string()));
+                        return (
+                            Outcome::Refused,
+                            refuse(StatusCode::BAD_REQUEST, &error.to_string()),
+                        );
                     }
                     Err(error @ PlayersError::Missing) => {
-                        return (Outcome::Miss, refuse(StatusCode::NOT_FOUND, &error.to_string()));
+                        return (
+                            Outcome::Miss,
+                            refuse(StatusCode::NOT_FOUND, &error.to_string()),
+                        );
                     }
-                    Err(PlayersError::Open(error)) => return failed(&question.player.0, &error, "book"),
+                    Err(PlayersError::Open(error)) => {
+                        return failed(&question.player.0, &error, "book");
+                    }
                 }
                 (Some(&*of_player), "--player-books")
             }
@@ -308,7 +380,9 @@ impl Api {
         let found = match book.peek(&question) {
             Some(found) => found,
             None => {
-                let Ok(_permit) = self.permits.try_acquire() else { return (Outcome::Busy, busy()) };
+                let Ok(_permit) = self.permits.try_acquire() else {
+                    return (Outcome::Busy, busy());
+                };
                 book.find(&question).await
             }
         };
@@ -317,7 +391,10 @@ impl Api {
             Err(error) => return failed(&question.position.to_string(), &error, "book"),
         };
         let Some(mut body) = serde_json::to_vec(&answer).ok() else {
-            return (Outcome::Failed, StatusCode::INTERNAL_SERVER_ERROR.into_response());
+            return (
+                Outcome::Failed,
+                StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+            );
         };
         let is_stream = games == Games::Player;
         if is_stream {
@@ -325,10 +402,16 @@ impl Api {
         }
         let mut response = response(StatusCode::OK, body.into());
         if is_stream {
-            response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/x-ndjson"));
+            response.headers_mut().insert(
+                CONTENT_TYPE,
+                HeaderValue::from_static("application/x-ndjson"),
+            );
         }
         let inexact = answer.inexact.into_iter().collect::<Vec<_>>().join(", ");
-        if let Some(value) = HeaderValue::from_str(&inexact).ok().filter(|value| !value.is_empty()) {
+        if let Some(value) = HeaderValue::from_str(&inexact)
+            .ok()
+            .filter(|value| !value.is_empty())
+        {
             response.headers_mut().insert(INEXACT, value);
         }
         (Outcome::Hit, response)
@@ -341,7 +424,12 @@ impl Api {
         }
         let question = match question(query) {
             Ok(question) => question,
-            Err(error) => return (Outcome::Refused, refuse(StatusCode::BAD_REQUEST, &error.to_string())),
+            Err(error) => {
+                return (
+                    Outcome::Refused,
+                    refuse(StatusCode::BAD_REQUEST, &error.to_string()),
+                );
+            }
         };
         // Only questions that wait for the disk or the network need a permit.
         let found = match self.reader.peek(&question.position) {
@@ -354,17 +442,27 @@ impl Api {
             }
         };
         match found {
-            Ok(eval) => match eval.as_ref().and_then(|eval| choose(&eval.evaluations, question.pvs)) {
+            Ok(eval) => match eval
+                .as_ref()
+                .and_then(|eval| choose(&eval.evaluations, question.pvs))
+            {
                 Some(evaluation) => {
                     let Some(body) = body(&answer(&question, evaluation)) else {
-                        return (Outcome::Failed, StatusCode::INTERNAL_SERVER_ERROR.into_response());
+                        return (
+                            Outcome::Failed,
+                            StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+                        );
                     };
                     self.answers.keep(query, replacements, body.clone());
                     (Outcome::Hit, response(StatusCode::OK, body))
                 }
-                None => {
-                    (Outcome::Miss, refuse(StatusCode::NOT_FOUND, "No cloud evaluation available for that position"))
-                }
+                None => (
+                    Outcome::Miss,
+                    refuse(
+                        StatusCode::NOT_FOUND,
+                        "No cloud evaluation available for that position",
+                    ),
+                ),
             },
             Err(error) => failed(&question.fen, &error, "database"),
         }
@@ -373,14 +471,23 @@ impl Api {
 
 /// Returns the deepest evaluation with at least `pvs` PVs, or the deepest evaluation with the maximum of PVs.
 fn choose(evaluations: &[Evaluation], pvs: usize) -> Option<&Evaluation> {
-    let enough = evaluations.iter().find(|evaluation| evaluation.pvs.len() >= pvs);
+    let enough = evaluations
+        .iter()
+        .find(|evaluation| evaluation.pvs.len() >= pvs);
     // Evaluations are sorted by depth. `max_by_key` returns the last maximum, which is the deepest because of `rev`.
-    enough.or_else(|| evaluations.iter().rev().max_by_key(|evaluation| evaluation.pvs.len()))
+    enough.or_else(|| {
+        evaluations
+            .iter()
+            .rev()
+            .max_by_key(|evaluation| evaluation.pvs.len())
+    })
 }
 
 fn answer<'a>(question: &'a Question, evaluation: &Evaluation) -> Answer<'a> {
-    let pv =
-        |pv: &shelfish::eval::Pv| Pv { moves: uci(&pv.line, CastlingMode::Chess960), score: ScoreMember(pv.score) };
+    let pv = |pv: &shelfish::eval::Pv| Pv {
+        moves: uci(&pv.line, CastlingMode::Chess960),
+        score: ScoreMember(pv.score),
+    };
     Answer {
         fen: &question.fen,
         knodes: evaluation.knodes,
@@ -391,14 +498,24 @@ fn answer<'a>(question: &'a Question, evaluation: &Evaluation) -> Answer<'a> {
 
 /// Logs that a question could not be answered.
 fn failed(question: &str, error: &impl fmt::Display, what: &str) -> (Outcome, Response) {
-    eprintln!("shelfish: request {}: {}: {}", request_id::current(), shown(question), shown(&error.to_string()));
+    eprintln!(
+        "shelfish: request {}: {}: {}",
+        request_id::current(),
+        shown(question),
+        shown(&error.to_string())
+    );
     let why = format!("the {what} cannot be read, see the server's log");
     (Outcome::Failed, refuse(StatusCode::BAD_GATEWAY, &why))
 }
 
 fn busy() -> Response {
-    let mut response = refuse(StatusCode::SERVICE_UNAVAILABLE, "too many requests at a time, try again");
-    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+    let mut response = refuse(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "too many requests at a time, try again",
+    );
+    response
+        .headers_mut()
+        .insert(RETRY_AFTER, HeaderValue::from_static("1"));
     response
 }
 
@@ -414,8 +531,17 @@ fn body(value: &impl Serialize) -> Option<Bytes> {
 }
 
 fn response(status: StatusCode, body: Bytes) -> Response {
-    let age = if status == StatusCode::OK || status == StatusCode::NOT_FOUND { MAX_AGE } else { "no-store" };
-    (status, [(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, age)], body).into_response()
+    let age = if status == StatusCode::OK || status == StatusCode::NOT_FOUND {
+        MAX_AGE
+    } else {
+        "no-store"
+    };
+    (
+        status,
+        [(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, age)],
+        body,
+    )
+        .into_response()
 }
 
 #[cfg(test)]
@@ -425,15 +551,31 @@ mod tests {
     use super::*;
 
     fn evaluation(depth: u16, pvs: usize) -> Evaluation {
-        let pv = shelfish::eval::Pv { score: Score::Cp(1), line: Vec::new() };
-        Evaluation { depth, knodes: 1, pvs: vec![pv; pvs] }
+        let pv = shelfish::eval::Pv {
+            score: Score::Cp(1),
+            line: Vec::new(),
+        };
+        Evaluation {
+            depth,
+            knodes: 1,
+            pvs: vec![pv; pvs],
+        }
     }
 
     #[test]
     fn the_deepest_evaluation_with_enough_lines_is_chosen_or_the_evaluation_with_the_most_lines() {
-        let all = [evaluation(40, 1), evaluation(30, 3), evaluation(25, 3), evaluation(20, 5)];
+        let all = [
+            evaluation(40, 1),
+            evaluation(30, 3),
+            evaluation(25, 3),
+            evaluation(20, 5),
+        ];
         for (pvs, depth) in [(1, 40), (2, 30), (3, 30), (4, 20), (5, 20), (9, 20)] {
-            assert_eq!(choose(&all, pvs).map(|found| found.depth), Some(depth), "{pvs}");
+            assert_eq!(
+                choose(&all, pvs).map(|found| found.depth),
+                Some(depth),
+                "{pvs}"
+            );
         }
         assert_eq!(choose(&all[..3], 9).map(|found| found.depth), Some(30));
         assert_eq!(choose(&[], 1), None);

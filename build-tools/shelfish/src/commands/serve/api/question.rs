@@ -70,13 +70,22 @@ impl fmt::Display for QuestionError {
         match self {
             QuestionError::Utf8 { parameter } => write!(f, "{parameter}: expected UTF-8"),
             QuestionError::Pvs { found } => {
-                write!(f, "multiPv: expected a number from 1 to {MAX_PVS}, found {found:?}")
+                write!(
+                    f,
+                    "multiPv: expected a number from 1 to {MAX_PVS}, found {found:?}"
+                )
             }
-            QuestionError::Number { parameter, found } => write!(f, "{parameter}: expected a number, found {found:?}"),
+            QuestionError::Number { parameter, found } => {
+                write!(f, "{parameter}: expected a number, found {found:?}")
+            }
             QuestionError::Filter { parameter, error } => write!(f, "{parameter}: {error}"),
             QuestionError::Move { found } => write!(f, "play: {found:?} is not a legal move"),
-            QuestionError::Variant { found } => write!(f, "variant: expected standard or chess960, found {found:?}"),
-            QuestionError::NoFen { path } => write!(f, "fen: expected {path}?fen=FEN, found no fen"),
+            QuestionError::Variant { found } => {
+                write!(f, "variant: expected standard or chess960, found {found:?}")
+            }
+            QuestionError::NoFen { path } => {
+                write!(f, "fen: expected {path}?fen=FEN, found no fen")
+            }
             QuestionError::Fen(error) => write!(f, "fen: {error}"),
         }
     }
@@ -91,19 +100,29 @@ pub fn parameters(query: &str) -> impl Iterator<Item = (&str, &str)> {
 
 /// Returns the text of an encoded value, or `None` if the text is not UTF-8.
 pub fn decoded(value: &str) -> Option<String> {
-    Some(percent_decode_str(&value.replace('+', " ")).decode_utf8().ok()?.into_owned())
+    Some(
+        percent_decode_str(&value.replace('+', " "))
+            .decode_utf8()
+            .ok()?
+            .into_owned(),
+    )
 }
 
 /// Returns the FEN of a query as the client wrote it, for the log.
 pub fn fen_of(query: &str) -> Option<String> {
-    parameters(query).filter(|(name, _)| *name == "fen").last().and_then(|(_, value)| decoded(value))
+    parameters(query)
+        .filter(|(name, _)| *name == "fen")
+        .last()
+        .and_then(|(_, value)| decoded(value))
 }
 
 /// Reads the question of a query.
 pub fn question(query: &str) -> Result<Question, QuestionError> {
     let (mut fen, mut pvs) = (None, 1);
     for (name, value) in parameters(query) {
-        let value = decoded(value).ok_or_else(|| QuestionError::Utf8 { parameter: beginning(name) })?;
+        let value = decoded(value).ok_or_else(|| QuestionError::Utf8 {
+            parameter: beginning(name),
+        })?;
         match name {
             // Lichess accepts underscores instead of spaces.
             "fen" => fen = Some(value.replace('_', " ")),
@@ -112,13 +131,17 @@ pub fn question(query: &str) -> Result<Question, QuestionError> {
                     .parse()
                     .ok()
                     .filter(|pvs| (1..=MAX_PVS).contains(pvs))
-                    .ok_or_else(|| QuestionError::Pvs { found: beginning(&value) })?;
+                    .ok_or_else(|| QuestionError::Pvs {
+                        found: beginning(&value),
+                    })?;
             }
             "variant" => rules_of_chess(&value)?,
             _ => {}
         }
     }
-    let fen = fen.ok_or(QuestionError::NoFen { path: "/api/cloud-eval" })?;
+    let fen = fen.ok_or(QuestionError::NoFen {
+        path: "/api/cloud-eval",
+    })?;
     let position = fen.parse().map_err(QuestionError::Fen)?;
     Ok(Question { fen, position, pvs })
 }
@@ -127,7 +150,9 @@ pub fn question(query: &str) -> Result<Question, QuestionError> {
 pub fn rules_of_chess(variant: &str) -> Result<(), QuestionError> {
     match variant {
         "" | "standard" | "chess960" | "fromPosition" => Ok(()),
-        _ => Err(QuestionError::Variant { found: beginning(variant) }),
+        _ => Err(QuestionError::Variant {
+            found: beginning(variant),
+        }),
     }
 }
 
@@ -140,7 +165,10 @@ mod tests {
         let fen = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
         for query in [
             format!("fen={}", fen.replace(' ', "%20")),
-            format!("multiPv=1&fen={}&x=y&z", fen.replace(' ', "+").replace('/', "%2F")),
+            format!(
+                "multiPv=1&fen={}&x=y&z",
+                fen.replace(' ', "+").replace('/', "%2F")
+            ),
             format!("variant=standard&fen={fen}"),
         ] {
             let question = question(&query)?;
@@ -154,7 +182,10 @@ mod tests {
             ("multiPv=999&fen=x", "from 1 to 256"),
             ("variant=atomic&fen=x", "standard or chess960"),
         ] {
-            assert!(question(query).is_err_and(|error| error.to_string().contains(words)), "{query}");
+            assert!(
+                question(query).is_err_and(|error| error.to_string().contains(words)),
+                "{query}"
+            );
         }
         Ok(())
     }

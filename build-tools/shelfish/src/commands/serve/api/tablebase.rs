@@ -48,13 +48,30 @@ struct Move {
 }
 
 impl From<Verdict> for Outcome {
-    fn from(Verdict { outcome, dtz, is_rounded }: Verdict) -> Outcome {
-        Outcome { category: outcome.name(), dtz, precise_dtz: (!is_rounded).then_some(dtz), dtm: None }
+    fn from(
+        Verdict {
+            outcome,
+            dtz,
+            is_rounded,
+        }: Verdict,
+    ) -> Outcome {
+        Outcome {
+            category: outcome.name(),
+            dtz,
+            precise_dtz: (!is_rounded).then_some(dtz),
+            dtm: None,
+        }
     }
 }
 
 fn end(checkmate: bool, stalemate: bool, insufficient_material: bool) -> End {
-    End { checkmate, stalemate, variant_win: false, variant_loss: false, insufficient_material }
+    End {
+        checkmate,
+        stalemate,
+        variant_win: false,
+        variant_loss: false,
+        insufficient_material,
+    }
 }
 
 /// Converts the result of a position.
@@ -63,11 +80,19 @@ pub fn answer(chess: &Chess, probe: &Probe) -> Answer {
         uci: uci(probed.m, CastlingMode::Standard).to_string(),
         san: SanPlus::from_move(chess.clone(), probed.m).to_string(),
         zeroing: probed.is_zeroing,
-        end: end(probed.is_checkmate, probed.is_stalemate, probed.is_insufficient_material),
+        end: end(
+            probed.is_checkmate,
+            probed.is_stalemate,
+            probed.is_insufficient_material,
+        ),
         result: probed.after.into(),
     };
     Answer {
-        end: end(chess.is_checkmate(), chess.is_stalemate(), chess.is_insufficient_material()),
+        end: end(
+            chess.is_checkmate(),
+            chess.is_stalemate(),
+            chess.is_insufficient_material(),
+        ),
         result: probe.verdict.into(),
         moves: probe.moves.iter().map(encode).collect(),
     }

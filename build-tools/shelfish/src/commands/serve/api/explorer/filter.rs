@@ -46,22 +46,46 @@ fn list<T: Copy + ToString>(text: &str, known: &[T]) -> Result<Option<Vec<T>>, F
     let mut wanted = BTreeSet::new();
     for word in text.split(',').filter(|word| !word.is_empty()) {
         let found = known.iter().position(|value| value.to_string() == word);
-        let expected = || known.iter().map(T::to_string).collect::<Vec<_>>().join(", ");
-        wanted.insert(found.ok_or_else(|| FilterError { expected: expected(), found: word.to_owned() })?);
+        let expected = || {
+            known
+                .iter()
+                .map(T::to_string)
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        wanted.insert(found.ok_or_else(|| FilterError {
+            expected: expected(),
+            found: word.to_owned(),
+        })?);
     }
     let is_filter = !wanted.is_empty() && wanted.len() < known.len();
-    Ok(is_filter.then(|| wanted.into_iter().filter_map(|n| known.get(n).copied()).collect()))
+    Ok(is_filter.then(|| {
+        wanted
+            .into_iter()
+            .filter_map(|n| known.get(n).copied())
+            .collect()
+    }))
 }
 
 /// Reads a year, or a year and a month. `whole` is the month of a year alone.
 fn month(text: &str, whole: u64) -> Result<Option<Month>, FilterError> {
-    let digits = |text: &str, count| text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
+    let digits =
+        |text: &str, count| text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
     let (year, month) = text.split_once('-').unwrap_or((text, ""));
-    let number = if month.is_empty() && !text.contains('-') { Some(whole) } else { month.parse().ok() };
-    match number.filter(|number| (1..=12).contains(number) && (month.is_empty() || digits(month, 2))) {
+    let number = if month.is_empty() && !text.contains('-') {
+        Some(whole)
+    } else {
+        month.parse().ok()
+    };
+    match number
+        .filter(|number| (1..=12).contains(number) && (month.is_empty() || digits(month, 2)))
+    {
         _ if text.is_empty() => Ok(None),
         Some(number) if digits(year, 4) => Ok(year.parse().ok().map(|year| (year, number))),
-        _ => Err(FilterError { expected: "a year or a month such as 2016-01".to_owned(), found: text.to_owned() }),
+        _ => Err(FilterError {
+            expected: "a year or a month such as 2016-01".to_owned(),
+            found: text.to_owned(),
+        }),
     }
 }
 
@@ -83,11 +107,18 @@ impl Filter {
     pub fn buckets(&self, buckets: Option<&Bucketing>) -> (Vec<usize>, BTreeSet<&'static str>) {
         let mut inexact = BTreeSet::new();
         let count = buckets.map_or(1, Bucketing::count);
-        let chosen = (0..count).filter(|n| self.wants(buckets, *n, &mut inexact)).collect();
+        let chosen = (0..count)
+            .filter(|n| self.wants(buckets, *n, &mut inexact))
+            .collect();
         (chosen, inexact)
     }
 
-    fn wants(&self, buckets: Option<&Bucketing>, n: usize, inexact: &mut BTreeSet<&'static str>) -> bool {
+    fn wants(
+        &self,
+        buckets: Option<&Bucketing>,
+        n: usize,
+        inexact: &mut BTreeSet<&'static str>,
+    ) -> bool {
         let mut divided = Vec::new();
         let speed = |n| buckets.and_then(|buckets| buckets.speed(n));
         let ratings = |n| buckets.and_then(|buckets| buckets.ratings(n));
@@ -108,8 +139,15 @@ impl Filter {
             }
             let (least, most) = ratings(n).unwrap_or_default();
             let ends = RATINGS.iter().skip(1).copied().chain([u64::MAX]);
-            let overlaps = |(group, end): &(u64, u64)| *group <= most.unwrap_or(u64::MAX) && *end > least.unwrap_or(0);
-            let groups: Vec<u64> = RATINGS.into_iter().zip(ends).filter(overlaps).map(|(group, _)| group).collect();
+            let overlaps = |(group, end): &(u64, u64)| {
+                *group <= most.unwrap_or(u64::MAX) && *end > least.unwrap_or(0)
+            };
+            let groups: Vec<u64> = RATINGS
+                .into_iter()
+                .zip(ends)
+                .filter(overlaps)
+                .map(|(group, _)| group)
+                .collect();
             if !groups.iter().any(|group| wanted.contains(group)) {
                 return false;
             }
@@ -122,8 +160,13 @@ impl Filter {
                 return false;
             }
             let (first, last) = years(n).unwrap_or_default();
-            let (from, to) = (first.map_or((0, 0), |year| (year, 1)), last.map_or((u64::MAX, 12), |year| (year, 12)));
-            if self.since.is_some_and(|since| to < since) || self.until.is_some_and(|until| from > until) {
+            let (from, to) = (
+                first.map_or((0, 0), |year| (year, 1)),
+                last.map_or((u64::MAX, 12), |year| (year, 12)),
+            );
+            if self.since.is_some_and(|since| to < since)
+                || self.until.is_some_and(|until| from > until)
+            {
                 return false;
             }
             if self.since.is_some_and(|since| from < since) {
@@ -155,12 +198,31 @@ mod tests {
         let buckets: Bucketing = "speeds,2000,since2010".parse()?;
         let names = |parameters: &[(&str, &str)]| -> Result<(Vec<String>, Vec<&str>), FilterError> {
             let (chosen, inexact) = filter(parameters)?.buckets(Some(&buckets));
-            Ok((chosen.into_iter().map(|n| buckets.name(n)).collect(), inexact.into_iter().collect()))
+            Ok((
+                chosen.into_iter().map(|n| buckets.name(n)).collect(),
+                inexact.into_iter().collect(),
+            ))
         };
-        let exact = [("speeds", "blitz"), ("ratings", "2000,2200,2500"), ("since", "2010"), ("until", "")];
-        assert_eq!(names(&exact)?, (vec!["blitz 2000-, years 2010-".to_owned()], vec![]));
-        let divided = [("speeds", "blitz"), ("ratings", "1800,2000"), ("since", "2008-03"), ("until", "2009-12")];
-        let expected = vec!["blitz -1999, years -2009".to_owned(), "blitz 2000-, years -2009".to_owned()];
+        let exact = [
+            ("speeds", "blitz"),
+            ("ratings", "2000,2200,2500"),
+            ("since", "2010"),
+            ("until", ""),
+        ];
+        assert_eq!(
+            names(&exact)?,
+            (vec!["blitz 2000-, years 2010-".to_owned()], vec![])
+        );
+        let divided = [
+            ("speeds", "blitz"),
+            ("ratings", "1800,2000"),
+            ("since", "2008-03"),
+            ("until", "2009-12"),
+        ];
+        let expected = vec![
+            "blitz -1999, years -2009".to_owned(),
+            "blitz 2000-, years -2009".to_owned(),
+        ];
         assert_eq!(names(&divided)?, (expected, vec!["ratings", "since"]));
         Ok(())
     }
@@ -168,11 +230,17 @@ mod tests {
     #[test]
     fn a_list_of_all_values_wants_all_games_of_every_book() -> Result<(), FilterError> {
         let speeds = SPEEDS.join(",");
-        let all = filter(&[("speeds", &speeds), ("ratings", "0,1000,1200,1400,1600,1800,2000,2200,2500,")])?;
+        let all = filter(&[
+            ("speeds", &speeds),
+            ("ratings", "0,1000,1200,1400,1600,1800,2000,2200,2500,"),
+        ])?;
         assert_eq!(all, Filter::default());
         assert_eq!(all.buckets(None), (vec![0], BTreeSet::new()));
         let some = filter(&[("speeds", "blitz"), ("until", "2012-01")])?;
-        assert_eq!(some.buckets(None), (vec![0], BTreeSet::from(["speeds", "until"])));
+        assert_eq!(
+            some.buckets(None),
+            (vec![0], BTreeSet::from(["speeds", "until"]))
+        );
         Ok(())
     }
 
@@ -186,7 +254,10 @@ mod tests {
             ("since", "2012-"),
             ("since", "2012-1"),
         ] {
-            assert!(filter(&[(name, value)]).is_err_and(|error| error.found == value), "{name}={value}");
+            assert!(
+                filter(&[(name, value)]).is_err_and(|error| error.found == value),
+                "{name}={value}"
+            );
         }
     }
 }

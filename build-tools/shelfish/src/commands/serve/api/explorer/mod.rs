@@ -16,7 +16,9 @@ use shelfish::table::Manifest;
 
 use super::question::{QuestionError, decoded, parameters, rules_of_chess};
 use crate::BoxError;
-use crate::commands::explore::{BucketError, Counts, Explored, ExploredMove, Names, Opening, TopGame, names_in};
+use crate::commands::explore::{
+    BucketError, Counts, Explored, ExploredMove, Names, Opening, TopGame, names_in,
+};
 use crate::database::{DatabaseSource, OpenError};
 use crate::terminal::shown::beginning;
 use filter::Filter;
@@ -78,10 +80,17 @@ pub fn question(games: Games, query: &str) -> Result<Question, QuestionError> {
         player: (String::new(), "white".to_owned()),
     };
     for (name, value) in parameters(query) {
-        let value = decoded(value).ok_or_else(|| QuestionError::Utf8 { parameter: beginning(name) })?;
+        let value = decoded(value).ok_or_else(|| QuestionError::Utf8 {
+            parameter: beginning(name),
+        })?;
         let number = || {
-            let number = Some(&value).filter(|value| value.len() < 10).and_then(|value| value.parse::<usize>().ok());
-            number.ok_or_else(|| QuestionError::Number { parameter: beginning(name), found: beginning(&value) })
+            let number = Some(&value)
+                .filter(|value| value.len() < 10)
+                .and_then(|value| value.parse::<usize>().ok());
+            number.ok_or_else(|| QuestionError::Number {
+                parameter: beginning(name),
+                found: beginning(&value),
+            })
         };
         match name {
             // Lichess accepts underscores instead of spaces.
@@ -91,22 +100,35 @@ pub fn question(games: Games, query: &str) -> Result<Question, QuestionError> {
             "topGames" => question.top_games = number()?.min(top_games),
             "recentGames" => drop(number()?),
             "history" => question.has_history = games == Games::Lichess && value == "true",
-            "modes" => question.has_modes = !["", "casual,rated", "rated,casual"].contains(&value.as_str()),
+            "modes" => {
+                question.has_modes = !["", "casual,rated", "rated,casual"].contains(&value.as_str())
+            }
             "player" => question.player.0 = value.to_ascii_lowercase(),
             "color" => question.player.1 = value,
             "variant" => rules_of_chess(&value)?,
             _ => {
                 let read = question.filter.read(name, &value);
-                read.map_err(|error| QuestionError::Filter { parameter: beginning(name), error })?;
+                read.map_err(|error| QuestionError::Filter {
+                    parameter: beginning(name),
+                    error,
+                })?;
             }
         }
     }
     question.position = fen.parse().map_err(QuestionError::Fen)?;
     let mut chess = question.position.chess().clone();
     for text in play.split(',').filter(|text| !text.is_empty()) {
-        let found = text.parse::<UciMove>().ok().and_then(|uci| uci.to_move(&chess).ok());
-        let m = found.ok_or_else(|| QuestionError::Move { found: beginning(text) })?;
-        question.before.push(std::mem::replace(&mut question.position, Position::from_chess(&chess)));
+        let found = text
+            .parse::<UciMove>()
+            .ok()
+            .and_then(|uci| uci.to_move(&chess).ok());
+        let m = found.ok_or_else(|| QuestionError::Move {
+            found: beginning(text),
+        })?;
+        question.before.push(std::mem::replace(
+            &mut question.position,
+            Position::from_chess(&chess),
+        ));
         chess.play_unchecked(m);
         question.position = Position::from_chess(&chess);
     }
@@ -166,8 +188,17 @@ struct Player {
 
 impl From<TopGame> for Game {
     fn from(game: TopGame) -> Game {
-        let player = Player { name: "?", rating: game.rating };
-        Game { game, white: player, black: player, year: None, month: None }
+        let player = Player {
+            name: "?",
+            rating: game.rating,
+        };
+        Game {
+            game,
+            white: player,
+            black: player,
+            year: None,
+            month: None,
+        }
     }
 }
 
@@ -194,7 +225,10 @@ impl NamesOf {
 impl Book {
     /// Opens a book.
     pub async fn open(source: DatabaseSource, options: Options) -> Result<Book, BoxError> {
-        let reader = source.reader(options, NoCache).await.map_err(OpenError::from)?;
+        let reader = source
+            .reader(options, NoCache)
+            .await
+            .map_err(OpenError::from)?;
         let names = Mutex::new(NamesOf::new(reader.manifest())?);
         Ok(Book { reader, names })
     }
@@ -206,7 +240,11 @@ impl Book {
             Err(error) => return Some(Err(error.into())),
         };
         let found = self.reader.peek(&question.position)?;
-        let answer = || found.map(|played| answer(question, played, &names.names)).map_err(BoxError::from);
+        let answer = || {
+            found
+                .map(|played| answer(question, played, &names.names))
+                .map_err(BoxError::from)
+        };
         self.is_current(&names).then(answer)
     }
 
@@ -243,7 +281,8 @@ fn answer(question: &Question, played: Option<Played>, names: &Names) -> Answer 
     let buckets = names.buckets.as_ref();
     let (chosen, mut inexact) = question.filter.buckets(buckets);
     // A record with another number of buckets than the manifest has no buckets that a filter could name.
-    let has_buckets = |played: &Played| played.buckets().len() == buckets.map_or(1, Bucketing::count);
+    let has_buckets =
+        |played: &Played| played.buckets().len() == buckets.map_or(1, Bucketing::count);
     let explored = match played {
         Some(played) if has_buckets(&played) => {
             let reduced = played.of_buckets(|n| chosen.contains(&n));
@@ -253,8 +292,21 @@ fn answer(question: &Question, played: Option<Played>, names: &Names) -> Answer 
         None => Explored::none(&question.position, names),
     };
     // A position without a name has the name of the last named position before it.
-    let named = || question.before.iter().rev().find_map(|position| names.openings.of(position));
-    let Question { games, moves, top_games, has_history, has_modes, .. } = question;
+    let named = || {
+        question
+            .before
+            .iter()
+            .rev()
+            .find_map(|position| names.openings.of(position))
+    };
+    let Question {
+        games,
+        moves,
+        top_games,
+        has_history,
+        has_modes,
+        ..
+    } = question;
     let is_player = *games == Games::Player;
     inexact.extend(has_history.then_some("history"));
     inexact.extend((is_player && *has_modes).then_some("modes"));
@@ -266,12 +318,21 @@ fn answer(question: &Question, played: Option<Played>, names: &Names) -> Answer 
         game: explored.game.map(Game::from),
         opening: explored.opening,
     };
-    let top = explored.top_games.into_iter().take(*top_games).map(Game::from);
+    let top = explored
+        .top_games
+        .into_iter()
+        .take(*top_games)
+        .map(Game::from);
     Answer {
         opening: explored.opening.or_else(named),
         queue_position: is_player.then_some(0),
         results: explored.results,
-        moves: explored.moves.into_iter().take(*moves).map(of_move).collect(),
+        moves: explored
+            .moves
+            .into_iter()
+            .take(*moves)
+            .map(of_move)
+            .collect(),
         top_games: (!is_player).then(|| top.collect()),
         recent_games: (*games != Games::Masters).then_some([]),
         history: has_history.then_some([]),

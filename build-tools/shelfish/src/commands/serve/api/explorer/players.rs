@@ -45,8 +45,12 @@ pub enum PlayersError {
 impl fmt::Display for PlayersError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            PlayersError::Name(found) => write!(f, "player: expected the name of a player, found {found:?}"),
-            PlayersError::Color(found) => write!(f, "color: expected white or black, found {found:?}"),
+            PlayersError::Name(found) => {
+                write!(f, "player: expected the name of a player, found {found:?}")
+            }
+            PlayersError::Color(found) => {
+                write!(f, "color: expected white or black, found {found:?}")
+            }
             PlayersError::Missing => f.write_str("this player has no book"),
             PlayersError::Open(error) => error.fmt(f),
         }
@@ -57,11 +61,19 @@ impl std::error::Error for PlayersError {}
 
 impl Players {
     pub fn new(address: &str, timeout: u64, interval: Duration) -> Players {
-        Players { address: address.to_owned(), timeout, interval, open: Mutex::default() }
+        Players {
+            address: address.to_owned(),
+            timeout,
+            interval,
+            open: Mutex::default(),
+        }
     }
 
     /// Returns the book of a player. Opens the book if it is not open.
-    pub async fn book(&self, (player, color): &(String, String)) -> Result<Arc<Book>, PlayersError> {
+    pub async fn book(
+        &self,
+        (player, color): &(String, String),
+    ) -> Result<Arc<Book>, PlayersError> {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         // A name is a part of a path.
         if !(2..=30).contains(&player.len()) || !player.chars().all(is_plain) {
@@ -70,7 +82,10 @@ impl Players {
         if color != "white" && color != "black" {
             return Err(PlayersError::Color(beginning(color)));
         }
-        let address = self.address.replace("{player}", player).replace("{color}", color);
+        let address = self
+            .address
+            .replace("{player}", player)
+            .replace("{color}", color);
         if let Some(book) = self.known(&address).await {
             if book.reader.is_due(self.interval) {
                 // After an error, the old book stays in use.
@@ -78,12 +93,19 @@ impl Players {
             }
             return Ok(book);
         }
-        let args = database::Args { timeout: self.timeout, ..database::Args::of(&address) };
-        let source = args.source().map_err(|error| PlayersError::Open(error.into()))?;
+        let args = database::Args {
+            timeout: self.timeout,
+            ..database::Args::of(&address)
+        };
+        let source = args
+            .source()
+            .map_err(|error| PlayersError::Open(error.into()))?;
         let options = Options::default().with_memory(MEMORY);
-        let book = Book::open(source, options).await.map_err(|error| match error.downcast_ref::<OpenError>() {
-            Some(OpenError::Missing { .. }) => PlayersError::Missing,
-            _ => PlayersError::Open(error),
+        let book = Book::open(source, options).await.map_err(|error| {
+            match error.downcast_ref::<OpenError>() {
+                Some(OpenError::Missing { .. }) => PlayersError::Missing,
+                _ => PlayersError::Open(error),
+            }
         })?;
         let book = Arc::new(book);
         let mut open = self.open.lock().await;
