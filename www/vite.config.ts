@@ -10,7 +10,8 @@ import { pictures } from "./build/pictures.ts";
 const here = fileURLToPath(new URL(".", import.meta.url));
 const pages = readdirSync(here).filter((name) => name.endsWith(".html"));
 /** Both are set by `cargo xtask site`. */
-const { SHELFISH_SITE_URL: url, VITE_DATABASE: database = "db/manifest.json" } = process.env;
+const { SHELFISH_SITE_URL: url, VITE_DATABASE: database = "db/manifest.json" } =
+  process.env;
 
 /** Modules of the shared chunk: the board page and most other pages need them. */
 const SHARED_MODULES = [
@@ -24,7 +25,9 @@ const SHARED_MODULES = [
   "storage/local-storage",
   "text/(cyrb53|input-error|units|uri)",
 ];
-const SHARED = new RegExp(String.raw`/node_modules/(chessops/(?!.*/(pgn|variant)\.js$)|@badrap/)|/src/(${SHARED_MODULES.join("|")})\.ts$|/pkg/(index|score)\.js$|preload-helper|rolldown/runtime`);
+const SHARED = new RegExp(
+  String.raw`/node_modules/(chessops/(?!.*/(pgn|variant)\.js$)|@badrap/)|/src/(${SHARED_MODULES.join("|")})\.ts$|/pkg/(index|score)\.js$|preload-helper|rolldown/runtime`,
+);
 
 /** Modules that the pages with a board share in addition. */
 const BOARD_MODULES = [
@@ -38,32 +41,58 @@ const BOARD_MODULES = [
   "shell/(clipboard|keyboard)",
   "state/(navigation|state)",
 ];
-const BOARD = new RegExp(String.raw`/node_modules/@lichess-org/chessground/.*\.js$|/src/(${BOARD_MODULES.join("|")})\.ts$`);
+const BOARD = new RegExp(
+  String.raw`/node_modules/@lichess-org/chessground/.*\.js$|/src/(${BOARD_MODULES.join("|")})\.ts$`,
+);
 
 /** Modules for links, time controls and offline use. The board needs them after the first evaluation, other pages at once. */
-const LINKS = /\/src\/(link\/(lichess-game|link|position-links)|game\/time-control|shell\/offline)\.ts$/;
+const LINKS =
+  /\/src\/(link\/(lichess-game|link|position-links)|game\/time-control|shell\/offline)\.ts$/;
 
 /** Modules that the board loads for a game, at the latest after the first evaluation. */
-const GAME = /\/src\/(analysis\/game-parts|games\/(game-menu|library|session)|moves\/move-list|report\/(glyph|graph|judgment|move-times|origins|reporter|stockfish-facts|variation-judge)|evaluation\/(endgame-lookups|engine-search)|style\/game-parts)\.(ts|css)$/;
+const GAME =
+  /\/src\/(analysis\/game-parts|games\/(game-menu|library|session)|moves\/move-list|report\/(glyph|graph|judgment|move-times|origins|reporter|stockfish-facts|variation-judge)|evaluation\/(endgame-lookups|engine-search)|style\/game-parts)\.(ts|css)$/;
 
 /** Modules that the board loads after the first evaluation. */
-const PANELS = /\/src\/(report\/(report-panel|time-chart)|evaluation\/(continuations|continuation-search)|learn\/(learn|questions)|style\/parts)\.(ts|css)$/;
+const PANELS =
+  /\/src\/(report\/(report-panel|time-chart)|evaluation\/(continuations|continuation-search)|learn\/(learn|questions)|style\/parts)\.(ts|css)$/;
 
 export default defineConfig({
   // Relative URLs work under any path, for example on GitHub Pages.
   base: "./",
-  plugins: [sharedHtml, bookmarklet, pictures, head({ url, database }), offline()],
+  plugins: [
+    sharedHtml,
+    bookmarklet,
+    pictures,
+    head({ url, database }),
+    offline(),
+  ],
   build: {
     target: "es2022",
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     rolldownOptions: {
-      input: { ...Object.fromEntries(pages.map((name) => [name.replace(".html", ""), here + name])), sw: `${here}src/worker/sw.ts` },
+      input: {
+        ...Object.fromEntries(
+          pages.map((name) => [name.replace(".html", ""), here + name]),
+        ),
+        sw: `${here}src/worker/sw.ts`,
+      },
       // The service worker keeps its name, and controls the folder that contains it.
       output: {
-        entryFileNames: ({ name }) => (name === "sw" ? "sw.js" : "assets/[name]-[hash].js"),
+        entryFileNames: ({ name }) =>
+          name === "sw" ? "sw.js" : "assets/[name]-[hash].js",
         // One file: over HTTP/1.1 a browser makes six requests at a time, and the WebAssembly module must be among the first six.
-        codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: "shared", test: SHARED }, { name: "with-board", test: BOARD }, { name: "links", test: LINKS }, { name: "game-parts", test: GAME }, { name: "panels", test: PANELS }] },
+        codeSplitting: {
+          includeDependenciesRecursively: false,
+          groups: [
+            { name: "shared", test: SHARED },
+            { name: "with-board", test: BOARD },
+            { name: "links", test: LINKS },
+            { name: "game-parts", test: GAME },
+            { name: "panels", test: PANELS },
+          ],
+        },
       },
     },
   },

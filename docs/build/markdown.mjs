@@ -12,10 +12,21 @@ import markdownIt from "markdown-it";
 
 /** Languages of fences. The empty language is plain text. */
 const LANGUAGES = { bash, ini, javascript, json, rust, typescript, xml };
-const NAMES = /** @type {Record<string, keyof typeof LANGUAGES>} */ ({ js: "javascript", ts: "typescript", tsx: "typescript", html: "xml", sh: "bash", toml: "ini", json: "json", jsonl: "json", rust: "rust" });
+const NAMES = /** @type {Record<string, keyof typeof LANGUAGES>} */ ({
+  js: "javascript",
+  ts: "typescript",
+  tsx: "typescript",
+  html: "xml",
+  sh: "bash",
+  toml: "ini",
+  json: "json",
+  jsonl: "json",
+  rust: "rust",
+});
 const PLAIN = new Set(["", "text"]);
 
-for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(name, language);
+for (const [name, language] of Object.entries(LANGUAGES))
+  hljs.registerLanguage(name, language);
 
 /**
  * @typedef {object} Heading
@@ -26,12 +37,28 @@ for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(
 
 /** A document as HTML. @typedef {{ html: string, title: string, description: string, headings: Heading[] }} Rendered */
 
-const escape = (/** @type {string} */ text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+const escape = (/** @type {string} */ text) =>
+  text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
 export { escape };
 
 /** Returns the words of inline content without its marks. */
 const plain = (/** @type {import("markdown-it").Token | undefined} */ token) =>
-  (token?.children ?? []).map((child) => (child.type === "softbreak" ? " " : child.type === "image" ? "" : child.type === "html_inline" ? "" : child.content)).join("").trim();
+  (token?.children ?? [])
+    .map((child) =>
+      child.type === "softbreak"
+        ? " "
+        : child.type === "image"
+          ? ""
+          : child.type === "html_inline"
+            ? ""
+            : child.content,
+    )
+    .join("")
+    .trim();
 
 /**
  * Renders a document.
@@ -50,33 +77,59 @@ export function render(text, resolve, sizeOf = () => ({})) {
   for (const [n, token] of tokens.entries()) {
     const inline = tokens[n + 1];
     if (token.type === "heading_open") {
-      const heading = { level: Number(token.tag.slice(1)), text: plain(inline), id: slugger.slug(plain(inline)) };
+      const heading = {
+        level: Number(token.tag.slice(1)),
+        text: plain(inline),
+        id: slugger.slug(plain(inline)),
+      };
       headings.push(heading);
       token.attrSet("id", heading.id);
     }
     // A class instead of a style, which the policy of the pages forbids.
-    const align = /^text-align:(\w+)$/.exec(String(token.attrGet("style")))?.[1];
+    const align = /^text-align:(\w+)$/.exec(
+      String(token.attrGet("style")),
+    )?.[1];
     if (align) token.attrs = [["class", align]];
     for (const child of token.children ?? []) {
-      const name = child.type === "link_open" ? "href" : child.type === "image" ? "src" : undefined;
+      const name =
+        child.type === "link_open"
+          ? "href"
+          : child.type === "image"
+            ? "src"
+            : undefined;
       const source = name && child.attrGet(name);
       if (name) child.attrSet(name, resolve(String(source)));
-      if (child.type === "image") for (const [side, length] of Object.entries(sizeOf(String(source)))) child.attrSet(side, String(length));
+      if (child.type === "image")
+        for (const [side, length] of Object.entries(sizeOf(String(source))))
+          child.attrSet(side, String(length));
     }
   }
   nameRows(tokens);
   // The text of a heading links to itself, unless it contains a link.
-  const isPlain = (/** @type {number} */ n) => !(tokens[n]?.children ?? []).some(({ type }) => type === "link_open");
-  rules.heading_open = (all, n, options, _, self) => self.renderToken(all, n, options) + (isPlain(n + 1) ? `<a class="self" href="#${all[n]?.attrGet("id")}">` : "");
-  rules.heading_close = (all, n, options, _, self) => (isPlain(n - 1) ? "</a>" : "") + self.renderToken(all, n, options);
+  const isPlain = (/** @type {number} */ n) =>
+    !(tokens[n]?.children ?? []).some(({ type }) => type === "link_open");
+  rules.heading_open = (all, n, options, _, self) =>
+    self.renderToken(all, n, options) +
+    (isPlain(n + 1) ? `<a class="self" href="#${all[n]?.attrGet("id")}">` : "");
+  rules.heading_close = (all, n, options, _, self) =>
+    (isPlain(n - 1) ? "</a>" : "") + self.renderToken(all, n, options);
   // A wide table scrolls by itself. The script of the page makes it reachable by keyboard.
   rules.table_open = () => '<div class="wide"><table>';
   rules.table_close = () => "</table></div>";
-  rules.code_block = (all, n) => `<pre tabindex="0"><code>${escape(all[n]?.content ?? "")}</code></pre>\n`;
+  rules.code_block = (all, n) =>
+    `<pre tabindex="0"><code>${escape(all[n]?.content ?? "")}</code></pre>\n`;
   const html = markdown.renderer.render(tokens, markdown.options, {});
   const paragraph = tokens.findIndex(({ type }) => type === "paragraph_open");
   const description = plain(tokens[paragraph + 1]).replace(/\s+/g, " ");
-  return { html, title: headings[0]?.text ?? "", description: description.length > 160 ? `${description.slice(0, 157).replace(/\s\S*$/, "")} …` : description, headings };
+  return {
+    html,
+    title: headings[0]?.text ?? "",
+    description:
+      description.length > 160
+        ? `${description.slice(0, 157).replace(/\s\S*$/, "")} …`
+        : description,
+    headings,
+  };
 }
 
 /** Makes cells of empty headers. If the first header of a table is empty, makes headers of the first cells of its rows. */
@@ -99,7 +152,12 @@ function nameRows(/** @type {import("markdown-it").Token[]} */ tokens) {
 /** Returns the block of a fence. The words after the language are notes for tests. */
 function colour(/** @type {string} */ code, /** @type {string} */ language) {
   const name = NAMES[language];
-  if (!name && !PLAIN.has(language)) throw new Error(`a fence has the unknown language ${language}; known are ${Object.keys(NAMES).join(", ")}, text`);
-  const inner = name ? hljs.highlight(code, { language: name }).value : escape(code);
+  if (!name && !PLAIN.has(language))
+    throw new Error(
+      `a fence has the unknown language ${language}; known are ${Object.keys(NAMES).join(", ")}, text`,
+    );
+  const inner = name
+    ? hljs.highlight(code, { language: name }).value
+    : escape(code);
   return `<pre tabindex="0"><code>${inner}</code></pre>`;
 }

@@ -9,17 +9,29 @@ import { quantile } from "./support/quantile.mjs";
 /** @typedef {typeof import("shelfish/endgames")} Entry */
 
 const count = Number(process.argv[2] ?? 40);
-const fens = readFileSync(join(ROOT, "tests/data/endgames/positions.txt"), "utf8").trim().split("\n").slice(0, count);
-const shelf = await lab({ serve: ["--latency-ms", "50", "--bandwidth-mbit", "20"] });
+const fens = readFileSync(
+  join(ROOT, "tests/data/endgames/positions.txt"),
+  "utf8",
+)
+  .trim()
+  .split("\n")
+  .slice(0, count);
+const shelf = await lab({
+  serve: ["--latency-ms", "50", "--bandwidth-mbit", "20"],
+});
 const rows = [];
 try {
   for (const fen of fens) {
-    const page = await (await shelf.browser.newContext({ serviceWorkers: "block" })).newPage();
+    const page = await (
+      await shelf.browser.newContext({ serviceWorkers: "block" })
+    ).newPage();
     await page.goto(shelf.server.url);
     const row = await page.evaluate(async (fen) => {
       const begin = performance.now();
       /** @type {Entry} */
-      const { openEndgames } = await import(/** @type {any} */ ("/pkg/endgames.js"));
+      const { openEndgames } = await import(
+        /** @type {any} */ ("/pkg/endgames.js")
+      );
       const options = { indexedDB: false };
       const first = await openEndgames("/site/endgames/", options);
       const { moves } = await first.probe(fen);
@@ -32,7 +44,13 @@ try {
       const { requests, bytes } = second.stats();
       const next = moves[0]?.fen;
       if (next) await second.probe(next);
-      return { withModule, milliseconds, requests, bytes, next: second.stats().requests - requests };
+      return {
+        withModule,
+        milliseconds,
+        requests,
+        bytes,
+        next: second.stats().requests - requests,
+      };
     }, fen);
     rows.push(row);
     await page.context().close();
@@ -40,8 +58,18 @@ try {
 } finally {
   await shelf.close();
 }
-for (const name of /** @type {const} */ (["withModule", "milliseconds", "requests", "bytes", "next"])) {
+for (const name of /** @type {const} */ ([
+  "withModule",
+  "milliseconds",
+  "requests",
+  "bytes",
+  "next",
+])) {
   const values = rows.map((row) => row[name]);
-  console.log(`${name}: median ${quantile(values, 0.5).toFixed(0)}, 90 % ${quantile(values, 0.9).toFixed(0)}, most ${quantile(values, 1).toFixed(0)}`);
+  console.log(
+    `${name}: median ${quantile(values, 0.5).toFixed(0)}, 90 % ${quantile(values, 0.9).toFixed(0)}, most ${quantile(values, 1).toFixed(0)}`,
+  );
 }
-console.log(`${rows.length} positions, 50 ms a request, 20 Mbit/s, nothing cached`);
+console.log(
+  `${rows.length} positions, 50 ms a request, 20 Mbit/s, nothing cached`,
+);

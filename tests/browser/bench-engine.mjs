@@ -32,8 +32,12 @@ const NODES = 500_000;
 
 /** Returns the milliseconds in which the native program searches a number of nodes of each position. */
 async function natively() {
-  const engine = spawn(SHELFISH, ["engine"], { stdio: ["pipe", "pipe", "inherit"] });
-  const lines = createInterface({ input: engine.stdout })[Symbol.asyncIterator]();
+  const engine = spawn(SHELFISH, ["engine"], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const lines = createInterface({ input: engine.stdout })[
+    Symbol.asyncIterator
+  ]();
   const times = [];
   for (const fen of POSITIONS) {
     engine.stdin.write(`ucinewgame\nisready\n`);
@@ -47,8 +51,18 @@ async function natively() {
   return times;
 }
 
-const ground = await shelf({ serve: ["--latency-ms", String(options.latency), "--bandwidth-mbit", String(options.mbit)] });
-const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+const ground = await shelf({
+  serve: [
+    "--latency-ms",
+    String(options.latency),
+    "--bandwidth-mbit",
+    String(options.mbit),
+  ],
+});
+const browser = await chromium.launch({
+  executablePath: CHROMIUM,
+  args: FLAGS,
+});
 const { url } = ground.server;
 /** @type {[what: string, value: string][]} */
 const table = [];
@@ -60,13 +74,23 @@ for (let round = 0; round < rounds; round++) {
   const context = await browser.newContext({ serviceWorkers: "block" });
   const page = await context.newPage();
   await page.goto(`${url}site/`);
-  await page.waitForFunction(() => /^Depth/.test(document.querySelector("#facts")?.textContent ?? ""));
+  await page.waitForFunction(() =>
+    /^Depth/.test(document.querySelector("#facts")?.textContent ?? ""),
+  );
   firsts.push(
     await page.evaluate(async (fen) => {
       const start = performance.now();
       const seen = new Promise((done) => {
         const facts = /** @type {Element} */ (document.querySelector("#facts"));
-        new MutationObserver(() => /^Engine/.test(facts.textContent ?? "") && requestAnimationFrame(() => done(performance.now() - start))).observe(facts, { childList: true, characterData: true, subtree: true });
+        new MutationObserver(
+          () =>
+            /^Engine/.test(facts.textContent ?? "") &&
+            requestAnimationFrame(() => done(performance.now() - start)),
+        ).observe(facts, {
+          childList: true,
+          characterData: true,
+          subtree: true,
+        });
       });
       location.hash = `#fen=${fen.replaceAll(" ", "_")}`;
       return /** @type {Promise<number>} */ (seen);
@@ -74,35 +98,43 @@ for (let round = 0; round < rounds; round++) {
   );
   await context.close();
 }
-table.push(["first line of a position that the database lacks, engine not loaded, ms (median, p95)", [0.5, 0.95].map((share) => quantile(firsts, share).toFixed(0)).join(", ")]);
+table.push([
+  "first line of a position that the database lacks, engine not loaded, ms (median, p95)",
+  [0.5, 0.95].map((share) => quantile(firsts, share).toFixed(0)).join(", "),
+]);
 
 const page = await browser.newPage();
 await page.goto(url);
 const native = await natively();
-const here = await page.evaluate(
-  async ([fens, nodes]) => {
-    const entry = "/pkg/engine.js";
-    /** @type {Entry} */
-    const { openEngine } = await import(entry);
-    const engine = await openEngine();
-    const times = [];
-    for (const fen of fens) {
-      engine.clear();
-      await engine.analyse(fen, { nodes: 1 });
-      engine.clear();
-      times.push((await engine.analyse(fen, { nodes })).milliseconds);
-    }
-    engine.close();
-    return times;
-  },
-  /** @type {const} */ ([POSITIONS, NODES]),
-);
+const here = await page.evaluate(async ([fens, nodes]) => {
+  const entry = "/pkg/engine.js";
+  /** @type {Entry} */
+  const { openEngine } = await import(entry);
+  const engine = await openEngine();
+  const times = [];
+  for (const fen of fens) {
+    engine.clear();
+    await engine.analyse(fen, { nodes: 1 });
+    engine.clear();
+    times.push((await engine.analyse(fen, { nodes })).milliseconds);
+  }
+  engine.close();
+  return times;
+}, /** @type {const} */ ([POSITIONS, NODES]));
 const sum = (/** @type {number[]} */ times) => times.reduce((a, b) => a + b, 0);
-table.push([`${(NODES / 1000).toFixed(0)} kn of each of three positions, ms: native; WebAssembly`, `${sum(native).toFixed(0)}; ${sum(here).toFixed(0)}`]);
-table.push(["speed of WebAssembly against native", `${((100 * sum(native)) / sum(here)).toFixed(0)} %`]);
+table.push([
+  `${(NODES / 1000).toFixed(0)} kn of each of three positions, ms: native; WebAssembly`,
+  `${sum(native).toFixed(0)}; ${sum(here).toFixed(0)}`,
+]);
+table.push([
+  "speed of WebAssembly against native",
+  `${((100 * sum(native)) / sum(here)).toFixed(0)} %`,
+]);
 
 if (options.games) {
-  const [game] = (await games(options.games, 20, 50)).filter((fens) => fens.length > 80);
+  const [game] = (await games(options.games, 20, 50)).filter(
+    (fens) => fens.length > 80,
+  );
   const fens = (game ?? []).slice(0, 81);
   const result = await page.evaluate(async (fens) => {
     const entry = "/pkg/engine.js?game";
@@ -113,9 +145,17 @@ if (options.games) {
     const answers = await engine.analyseMany(fens, { depth: 12 });
     const took = performance.now() - start;
     engine.close();
-    return { took, shallowest: Math.min(...answers.map((answer) => ("pvs" in answer ? answer.depth : 127))) };
+    return {
+      took,
+      shallowest: Math.min(
+        ...answers.map((answer) => ("pvs" in answer ? answer.depth : 127)),
+      ),
+    };
   }, fens);
-  table.push([`${fens.length - 1} plies, depth ${result.shallowest}, two Workers, s`, (result.took / 1000).toFixed(1)]);
+  table.push([
+    `${fens.length - 1} plies, depth ${result.shallowest}, two Workers, s`,
+    (result.took / 1000).toFixed(1),
+  ]);
   // Each Worker searches half of the game from its end backwards, and its positions share the table.
   const backwards = await page.evaluate(async (fens) => {
     const entry = "/pkg/engine.js?backwards";
@@ -123,38 +163,66 @@ if (options.games) {
     const { openEngine } = await import(entry);
     const engine = await openEngine({ workers: 2 });
     const start = performance.now();
-    const halves = [fens.slice(0, fens.length / 2), fens.slice(fens.length / 2)];
-    const answers = (await Promise.all(halves.map((half) => engine.analyseSequence(half.reverse(), { depth: 16 })))).flat();
+    const halves = [
+      fens.slice(0, fens.length / 2),
+      fens.slice(fens.length / 2),
+    ];
+    const answers = (
+      await Promise.all(
+        halves.map((half) =>
+          engine.analyseSequence(half.reverse(), { depth: 16 }),
+        ),
+      )
+    ).flat();
     const took = performance.now() - start;
     engine.close();
     return { took, shallowest: Math.min(...answers.map(({ depth }) => depth)) };
   }, fens);
-  table.push([`${fens.length - 1} plies from the end backwards, depth ${backwards.shallowest}, two Workers, s`, (backwards.took / 1000).toFixed(1)]);
+  table.push([
+    `${fens.length - 1} plies from the end backwards, depth ${backwards.shallowest}, two Workers, s`,
+    (backwards.took / 1000).toFixed(1),
+  ]);
 }
 
 // Only the Worker knows the size of its module's memory. Therefore this process measures the same module.
 const name = "shelfish_engine_bg.wasm";
-table.push([`${name}, kB`, (readFileSync(join(ground.root, "pkg", name)).length / 1000).toFixed(0)]);
+table.push([
+  `${name}, kB`,
+  (readFileSync(join(ground.root, "pkg", name)).length / 1000).toFixed(0),
+]);
 const workerBytes = await page.evaluate(async (fens) => {
   const entry = "/pkg/engine.js?memory";
   // Captures the memory when the module creates it.
   const script = `const make = WebAssembly.instantiate; WebAssembly.instantiate = async (...args) => { const made = await make(...args); globalThis.memory = made.exports.memory; return made; };
     const hear = new BroadcastChannel("memory"); hear.onmessage = ({ data }) => data === "?" && hear.postMessage(globalThis.memory.buffer.byteLength);
     await import(${JSON.stringify(`${location.origin}/pkg/engine-worker.js`)}); for (const data of early) globalThis.onmessage({ data });`;
-  const early = "const early = []; globalThis.onmessage = ({ data }) => early.push(data);\n";
-  const url = URL.createObjectURL(new Blob([early + script], { type: "text/javascript" }));
+  const early =
+    "const early = []; globalThis.onmessage = ({ data }) => early.push(data);\n";
+  const url = URL.createObjectURL(
+    new Blob([early + script], { type: "text/javascript" }),
+  );
   /** @type {Entry} */
   const { openEngine } = await import(entry);
-  const engine = await openEngine({ worker: () => new Worker(url, { type: "module" }) });
-  for (let game = 0; game < 200; game++) await engine.analyse(String(fens[game % fens.length]), { nodes: 5_000 });
+  const engine = await openEngine({
+    worker: () => new Worker(url, { type: "module" }),
+  });
+  for (let game = 0; game < 200; game++)
+    await engine.analyse(String(fens[game % fens.length]), { nodes: 5_000 });
   const channel = new BroadcastChannel("memory");
-  const bytes = new Promise((done) => (channel.onmessage = ({ data }) => done(data)));
+  const bytes = new Promise(
+    (done) => (channel.onmessage = ({ data }) => done(data)),
+  );
   channel.postMessage("?");
   return /** @type {Promise<number>} */ (bytes);
 }, POSITIONS);
-table.push(["memory of a Worker's module after 200 searches, MiB", (workerBytes / 2 ** 20).toFixed(1)]);
+table.push([
+  "memory of a Worker's module after 200 searches, MiB",
+  (workerBytes / 2 ** 20).toFixed(1),
+]);
 
-console.log(`\n${options.latency} ms a request, ${options.mbit} Mbit/s; Chromium ${browser.version()}\n`);
+console.log(
+  `\n${options.latency} ms a request, ${options.mbit} Mbit/s; Chromium ${browser.version()}\n`,
+);
 console.log("| | |\n|---|---:|");
 for (const row of table) console.log(`| ${row.join(" | ")} |`);
 await browser.close();

@@ -23,7 +23,12 @@ const { values: options } = parseArgs({
   },
 });
 const rounds = Number(options.rounds);
-const network = ["--latency-ms", String(options.latency), "--bandwidth-mbit", String(options.mbit)];
+const network = [
+  "--latency-ms",
+  String(options.latency),
+  "--bandwidth-mbit",
+  String(options.mbit),
+];
 
 /** Links to real games, cut after 80 plies. */
 async function links(/** @type {string} */ path, /** @type {number} */ count) {
@@ -50,17 +55,33 @@ async function links(/** @type {string} */ path, /** @type {number} */ count) {
 /** Records the time of the first frame that shows the expected content. */
 function watch(/** @type {string} */ what) {
   const found = {
-    evaluation: () => /^Depth \d/.test(document.querySelector("[data-testid=facts]")?.textContent ?? ""),
-    graph: () => [...document.querySelectorAll("[data-testid=graph] path")].some((path) => (path.getAttribute("d") ?? "").length > 10),
+    evaluation: () =>
+      /^Depth \d/.test(
+        document.querySelector("[data-testid=facts]")?.textContent ?? "",
+      ),
+    graph: () =>
+      [...document.querySelectorAll("[data-testid=graph] path")].some(
+        (path) => (path.getAttribute("d") ?? "").length > 10,
+      ),
   }[what];
   new MutationObserver((_, observer) => {
     if (!found?.()) return;
     observer.disconnect();
-    requestAnimationFrame(() => Object.assign(globalThis, { took: performance.now() }));
-  }).observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
+    requestAnimationFrame(() =>
+      Object.assign(globalThis, { took: performance.now() }),
+    );
+  }).observe(document, {
+    subtree: true,
+    childList: true,
+    characterData: true,
+    attributes: true,
+  });
 }
 
-const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+const browser = await chromium.launch({
+  executablePath: CHROMIUM,
+  args: FLAGS,
+});
 
 /** @typedef {{ ms: number, bytes: number, requests: number }} Visit */
 
@@ -76,47 +97,80 @@ async function visit(url, what, coding) {
   const page = await context.newPage();
   const session = await context.newCDPSession(page);
   await session.send("Network.enable");
-  await /** @type {any} */ (session).send("Network.setAcceptedEncodings", { encodings: [coding] });
+  await /** @type {any} */ (session).send("Network.setAcceptedEncodings", {
+    encodings: [coding],
+  });
   let [bytes, requests] = [0, 0];
-  session.on("Network.loadingFinished", ({ encodedDataLength }) => void ((bytes += encodedDataLength), requests++));
+  session.on(
+    "Network.loadingFinished",
+    ({ encodedDataLength }) => void ((bytes += encodedDataLength), requests++),
+  );
   await page.addInitScript(watch, what);
   await page.goto(url, { waitUntil: "commit" });
-  const took = await page.waitForFunction(() => /** @type {any} */ (globalThis).took, null, { polling: "raf" });
+  const took = await page.waitForFunction(
+    () => /** @type {any} */ (globalThis).took,
+    null,
+    { polling: "raf" },
+  );
   const ms = /** @type {number} */ (await took.jsonValue());
   const cost = { ms, bytes, requests };
   await context.close();
   return cost;
 }
 
-const at = (/** @type {Visit[]} */ visits, /** @type {keyof Visit} */ key, /** @type {number} */ share) =>
-  visits.map((visit) => visit[key]).sort((a, b) => a - b)[Math.min(visits.length - 1, Math.floor(visits.length * share))] ?? NaN;
+const at = (
+  /** @type {Visit[]} */ visits,
+  /** @type {keyof Visit} */ key,
+  /** @type {number} */ share,
+) =>
+  visits.map((visit) => visit[key]).sort((a, b) => a - b)[
+    Math.min(visits.length - 1, Math.floor(visits.length * share))
+  ] ?? NaN;
 
 /** @type {[name: string, visits: Visit[]][]} */
 const table = [];
 const sample = await serve(SITE, ...network);
 for (const coding of ["br", "gzip"]) {
   const visits = [];
-  for (let round = 0; round < rounds; round++) visits.push(await visit(sample.url, "evaluation", coding));
+  for (let round = 0; round < rounds; round++)
+    visits.push(await visit(sample.url, "evaluation", coding));
   table.push([`first evaluation, ${coding}`, visits]);
 }
 await sample.close();
 
 if (options.db && options.games) {
   const root = mkdtempSync(join(tmpdir(), "shelfish-page-"));
-  cpSync(SITE, root, { recursive: true, filter: (path) => path !== join(SITE, "db") });
+  cpSync(SITE, root, {
+    recursive: true,
+    filter: (path) => path !== join(SITE, "db"),
+  });
   cpSync(resolve(options.db), join(root, "db"), { recursive: true });
-  const { positions } = JSON.parse(readFileSync(join(root, "db", "manifest.json"), "utf8"));
+  const { positions } = JSON.parse(
+    readFileSync(join(root, "db", "manifest.json"), "utf8"),
+  );
   const large = await serve(root, ...network);
   const visits = [];
-  for (const link of await links(resolve(options.games), rounds)) visits.push(await visit(large.url + link, "graph", "br"));
-  table.push([`graph of a game of 80 plies, br, ${positions?.toLocaleString("en")} positions`, visits]);
+  for (const link of await links(resolve(options.games), rounds))
+    visits.push(await visit(large.url + link, "graph", "br"));
+  table.push([
+    `graph of a game of 80 plies, br, ${positions?.toLocaleString("en")} positions`,
+    visits,
+  ]);
   await large.close();
   rmSync(root, { recursive: true });
 }
-console.log(`\n${options.latency} ms a request, ${options.mbit} Mbit/s, ${rounds} visits each, nothing cached; Chromium ${browser.version()}\n`);
-console.log("| | median ms | least | p95 | kB | requests |\n|---|---:|---:|---:|---:|---:|");
+console.log(
+  `\n${options.latency} ms a request, ${options.mbit} Mbit/s, ${rounds} visits each, nothing cached; Chromium ${browser.version()}\n`,
+);
+console.log(
+  "| | median ms | least | p95 | kB | requests |\n|---|---:|---:|---:|---:|---:|",
+);
 for (const [name, visits] of table) {
-  const times = [0.5, 0, 0.95].map((share) => at(visits, "ms", share).toFixed(0));
-  console.log(`| ${[name, ...times, (at(visits, "bytes", 0.5) / 1000).toFixed(1), at(visits, "requests", 0.5)].join(" | ")} |`);
+  const times = [0.5, 0, 0.95].map((share) =>
+    at(visits, "ms", share).toFixed(0),
+  );
+  console.log(
+    `| ${[name, ...times, (at(visits, "bytes", 0.5) / 1000).toFixed(1), at(visits, "requests", 0.5)].join(" | ")} |`,
+  );
 }
 await browser.close();

@@ -1,5 +1,12 @@
 // Measures lookups in a browser: requests, bytes, milliseconds. `cargo xtask bench-web` calls it.
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -22,9 +29,18 @@ const { values: options } = parseArgs({
   },
 });
 const count = Number(options.count);
-const [db, evals, pgn] = [options.db, options.evals, options.games].map((path) => resolve(path ?? ""));
-if (!db || !evals || !pgn || ![join(db, "manifest.json"), evals, pgn].every(existsSync)) {
-  console.error("usage: bench.mjs --db DIR --evals DUMP --games PGN, all of which exist");
+const [db, evals, pgn] = [options.db, options.evals, options.games].map(
+  (path) => resolve(path ?? ""),
+);
+if (
+  !db ||
+  !evals ||
+  !pgn ||
+  ![join(db, "manifest.json"), evals, pgn].every(existsSync)
+) {
+  console.error(
+    "usage: bench.mjs --db DIR --evals DUMP --games PGN, all of which exist",
+  );
   process.exit(2);
 }
 
@@ -32,14 +48,26 @@ const pairs = await neighbours(evals, count, 20_000);
 const replay = await games(pgn, count, 2_300);
 
 const root = mkdtempSync(join(tmpdir(), "shelfish-bench-"));
-writeFileSync(join(root, "index.html"), '<!doctype html><link rel="icon" href="data:,"><title>Bench</title>');
+writeFileSync(
+  join(root, "index.html"),
+  '<!doctype html><link rel="icon" href="data:,"><title>Bench</title>',
+);
 cpSync(PACKAGE, join(root, "pkg"), { recursive: true, dereference: true });
 cpSync(db, join(root, "db"), { recursive: true, dereference: true });
 const [slow, fast] = [
-  await serve(root, "--latency-ms", String(options.latency), "--bandwidth-mbit", String(options.mbit)),
+  await serve(
+    root,
+    "--latency-ms",
+    String(options.latency),
+    "--bandwidth-mbit",
+    String(options.mbit),
+  ),
   await serve(root),
 ];
-const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+const browser = await chromium.launch({
+  executablePath: CHROMIUM,
+  args: FLAGS,
+});
 
 /** Opens a page that has loaded and compiled the module, so that neither is measured. */
 async function pageOf(/** @type {string} */ url) {
@@ -47,8 +75,12 @@ async function pageOf(/** @type {string} */ url) {
   await page.goto(url);
   await page.evaluate(async (entry) => {
     Object.assign(globalThis, { shelfish: await import(entry) });
-    globalThis.database = await shelfish.openDatabase("db/manifest.json", { indexedDB: false });
-    await database.lookup("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -");
+    globalThis.database = await shelfish.openDatabase("db/manifest.json", {
+      indexedDB: false,
+    });
+    await database.lookup(
+      "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -",
+    );
     database.close();
   }, `/pkg/${entry()}`);
   return page;
@@ -64,31 +96,38 @@ async function pageOf(/** @type {string} */ url) {
  * @returns {Promise<Cost>}
  */
 function cost(page, fens, open) {
-  return page.evaluate(
-    async ([fens, open]) => {
-      performance.clearResourceTimings();
-      performance.setResourceTimingBufferSize(10_000);
-      const start = performance.now();
-      if (open) globalThis.database = await shelfish.openDatabase("db/manifest.json", { indexedDB: false });
-      const before = open ? { requests: 0, bytes: 0, networkBlocks: 0 } : database.stats();
-      fens.length === 1 ? await database.lookup(String(fens[0])) : await database.lookupMany(fens);
-      const ms = performance.now() - start;
-      const after = database.stats();
-      // The longest chain of requests in which each request began after the end of its predecessor.
-      const entries = /** @type {PerformanceResourceTiming[]} */ (performance.getEntriesByType("resource"));
-      entries.sort((a, b) => a.responseEnd - b.responseEnd);
-      let [rounds, end] = [0, -1];
-      for (const { startTime, responseEnd } of entries) if (startTime >= end) [rounds, end] = [rounds + 1, responseEnd];
-      return {
-        ms,
-        requests: after.requests - before.requests,
-        bytes: after.bytes - before.bytes,
-        blocks: after.networkBlocks - before.networkBlocks,
-        rounds,
-      };
-    },
-    /** @type {const} */ ([fens, open]),
-  );
+  return page.evaluate(async ([fens, open]) => {
+    performance.clearResourceTimings();
+    performance.setResourceTimingBufferSize(10_000);
+    const start = performance.now();
+    if (open)
+      globalThis.database = await shelfish.openDatabase("db/manifest.json", {
+        indexedDB: false,
+      });
+    const before = open
+      ? { requests: 0, bytes: 0, networkBlocks: 0 }
+      : database.stats();
+    fens.length === 1
+      ? await database.lookup(String(fens[0]))
+      : await database.lookupMany(fens);
+    const ms = performance.now() - start;
+    const after = database.stats();
+    // The longest chain of requests in which each request began after the end of its predecessor.
+    const entries = /** @type {PerformanceResourceTiming[]} */ (
+      performance.getEntriesByType("resource")
+    );
+    entries.sort((a, b) => a.responseEnd - b.responseEnd);
+    let [rounds, end] = [0, -1];
+    for (const { startTime, responseEnd } of entries)
+      if (startTime >= end) [rounds, end] = [rounds + 1, responseEnd];
+    return {
+      ms,
+      requests: after.requests - before.requests,
+      bytes: after.bytes - before.bytes,
+      blocks: after.networkBlocks - before.networkBlocks,
+      rounds,
+    };
+  }, /** @type {const} */ ([fens, open]));
 }
 
 const page = await pageOf(slow.url);
@@ -114,13 +153,18 @@ const decode = await local.evaluate(
       if (hit) return new Response(hit.body, hit.init);
       const answer = await real(input, init);
       const copy = answer.clone();
-      known.set(key, { body: await copy.arrayBuffer(), init: { status: copy.status, headers: [...copy.headers] } });
+      known.set(key, {
+        body: await copy.arrayBuffer(),
+        init: { status: copy.status, headers: [...copy.headers] },
+      });
       return answer;
     };
     /** @type {number[]} */
     let cold = [];
     for (const round of [0, 1, 2]) {
-      globalThis.database = await shelfish.openDatabase("db/manifest.json", { indexedDB: false });
+      globalThis.database = await shelfish.openDatabase("db/manifest.json", {
+        indexedDB: false,
+      });
       // The first lookup also fetches the page of the index. Only the block is measured.
       cold = [];
       for (const fen of fens) {
@@ -145,23 +189,39 @@ const decode = await local.evaluate(
     await database.lookup(start);
     return { cold, warm, warmStart: await timed(start) };
   },
-  /** @type {const} */ ([pairs.map(([fen]) => fen), "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"]),
+  /** @type {const} */ ([
+    pairs.map(([fen]) => fen),
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -",
+  ]),
 );
-const manifest = await local.evaluate(() => ({ positions: database.manifest.positions, bytes: database.manifest.bytes }));
+const manifest = await local.evaluate(() => ({
+  positions: database.manifest.positions,
+  bytes: database.manifest.bytes,
+}));
 await browser.close();
 await Promise.all([slow.close(), fast.close()]);
 rmSync(root, { recursive: true });
 
 /** Returns the Brotli size of all files that a page loads before its first answer. */
-const shipped = [entry(), "shelfish_bg.wasm"]
-  .map((name) => {
-    const bytes = readFileSync(join(PACKAGE, name));
-    const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 22 };
-    return { name, size: brotliCompressSync(bytes, { params }).length };
-  });
+const shipped = [entry(), "shelfish_bg.wasm"].map((name) => {
+  const bytes = readFileSync(join(PACKAGE, name));
+  const params = {
+    [constants.BROTLI_PARAM_QUALITY]: 11,
+    [constants.BROTLI_PARAM_LGWIN]: 22,
+  };
+  return { name, size: brotliCompressSync(bytes, { params }).length };
+});
 
-const figures = (/** @type {Cost[]} */ costs, /** @type {keyof Cost} */ key, divisor = 1, digits = 0) =>
-  spread(costs.map((cost) => cost[key] / divisor), digits);
+const figures = (
+  /** @type {Cost[]} */ costs,
+  /** @type {keyof Cost} */ key,
+  divisor = 1,
+  digits = 0,
+) =>
+  spread(
+    costs.map((cost) => cost[key] / divisor),
+    digits,
+  );
 
 console.log(`
 ${manifest.positions.toLocaleString("en")} positions, ${(manifest.bytes / manifest.positions).toFixed(2)} bytes each; ${options.latency} ms a request, ${options.mbit} Mbit/s;

@@ -12,7 +12,12 @@ let shelf;
 before(async () => void (shelf = await lab()));
 after(() => shelf.close());
 
-const known = (/** @type {Page} */ page) => until(() => page.evaluate(() => document.querySelector("#facts")?.textContent?.startsWith("Depth")));
+const known = (/** @type {Page} */ page) =>
+  until(() =>
+    page.evaluate(() =>
+      document.querySelector("#facts")?.textContent?.startsWith("Depth"),
+    ),
+  );
 
 /** @type {Record<string, { hash: string, act?: (page: Page) => Promise<unknown> }>} */
 const STATES = {
@@ -20,33 +25,91 @@ const STATES = {
   "a game": { hash: "#game=kasparov-topalov-1999&ply=46" },
   "a position that is not in the database": {
     hash: "#fen=8/p6p/8/3k4/8/8/P2K3P/N7_w_-_-_0_1",
-    act: (page) => until(() => page.evaluate(() => /^Engine, depth/.test(document.querySelector("#facts")?.textContent ?? ""))),
+    act: (page) =>
+      until(() =>
+        page.evaluate(() =>
+          /^Engine, depth/.test(
+            document.querySelector("#facts")?.textContent ?? "",
+          ),
+        ),
+      ),
   },
   "an ending of the tables": {
     hash: "#fen=8/8/8/4k3/8/8/8/2B1KN2_w_-_-_0_1",
-    act: (page) => until(() => page.evaluate(() => /^White wins/.test(document.querySelector("#facts")?.textContent ?? ""))),
+    act: (page) =>
+      until(() =>
+        page.evaluate(() =>
+          /^White wins/.test(
+            document.querySelector("#facts")?.textContent ?? "",
+          ),
+        ),
+      ),
   },
-  "the settings": { hash: "", act: (page) => page.evaluate(() => document.getElementById("settings")?.click()).then(() => page.getByTestId("settings-dialog").waitFor()) },
-  "the help": { hash: "", act: (page) => page.keyboard.press("?").then(() => page.getByTestId("help-dialog").waitFor()) },
-  "what can be taken along": { hash: "#game=morphy-isouard-1858&ply=5", act: (page) => page.evaluate(() => document.getElementById("share")?.click()).then(() => page.getByTestId("share-dialog").waitFor()) },
-  "the dialog that opens a game": { hash: "", act: (page) => page.getByTestId("open").click().then(() => page.getByTestId("open-dialog").waitFor()) },
+  "the settings": {
+    hash: "",
+    act: (page) =>
+      page
+        .evaluate(() => document.getElementById("settings")?.click())
+        .then(() => page.getByTestId("settings-dialog").waitFor()),
+  },
+  "the help": {
+    hash: "",
+    act: (page) =>
+      page.keyboard
+        .press("?")
+        .then(() => page.getByTestId("help-dialog").waitFor()),
+  },
+  "what can be taken along": {
+    hash: "#game=morphy-isouard-1858&ply=5",
+    act: (page) =>
+      page
+        .evaluate(() => document.getElementById("share")?.click())
+        .then(() => page.getByTestId("share-dialog").waitFor()),
+  },
+  "the dialog that opens a game": {
+    hash: "",
+    act: (page) =>
+      page
+        .getByTestId("open")
+        .click()
+        .then(() => page.getByTestId("open-dialog").waitFor()),
+  },
 };
 
 /** The other pages, and a condition that holds when each is ready. */
 const PAGES = {
-  "explorer.html": () => document.querySelectorAll("#played-moves .score span").length > 3 && document.querySelectorAll("#played-moves tr").length > 10,
+  "explorer.html": () =>
+    document.querySelectorAll("#played-moves .score span").length > 3 &&
+    document.querySelectorAll("#played-moves tr").length > 10,
   "openings.html": () => document.querySelector("cg-board") !== null,
-  "precedent.html": () => document.querySelectorAll("#moves:not(.stale) button").length > 10,
-  "how.html": () => document.querySelectorAll("[data-testid=order] svg").length > 1,
+  "precedent.html": () =>
+    document.querySelectorAll("#moves:not(.stale) button").length > 10,
+  "how.html": () =>
+    document.querySelectorAll("[data-testid=order] svg").length > 1,
   "play.html": () => document.querySelector("cg-board") !== null,
-  "embed.html": () => /Depth|database|mate/i.test(document.querySelector("shelfish-game")?.shadowRoot?.querySelector(".facts")?.textContent ?? ""),
+  "embed.html": () =>
+    /Depth|database|mate/i.test(
+      document
+        .querySelector("shelfish-game")
+        ?.shadowRoot?.querySelector(".facts")?.textContent ?? "",
+    ),
 };
 
 for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
-  for (const [width, height] of /** @type {const} */ ([[1366, 768], [360, 740]])) {
+  for (const [width, height] of /** @type {const} */ ([
+    [1366, 768],
+    [360, 740],
+  ])) {
     for (const [state, { hash, act }] of Object.entries(STATES)) {
       test(`axe finds no violation at ${state}, ${colorScheme}, ${width} by ${height}`, async (t) => {
-        const page = await shelf.page(t, { path: `site/${hash}`, context: { viewport: { width, height }, colorScheme, reducedMotion: "reduce" } });
+        const page = await shelf.page(t, {
+          path: `site/${hash}`,
+          context: {
+            viewport: { width, height },
+            colorScheme,
+            reducedMotion: "reduce",
+          },
+        });
         if (act) await act(page);
         else await known(page);
         assert.deepEqual(await findings(page), []);
@@ -54,7 +117,14 @@ for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
     }
     for (const [name, ready] of Object.entries(PAGES)) {
       test(`axe finds no violation on ${name}, ${colorScheme}, ${width} by ${height}`, async (t) => {
-        const page = await shelf.page(t, { path: `site/${name}`, context: { viewport: { width, height }, colorScheme, reducedMotion: "reduce" } });
+        const page = await shelf.page(t, {
+          path: `site/${name}`,
+          context: {
+            viewport: { width, height },
+            colorScheme,
+            reducedMotion: "reduce",
+          },
+        });
         await until(() => page.evaluate(ready));
         assert.deepEqual(await findings(page), []);
       });

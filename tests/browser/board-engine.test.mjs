@@ -15,25 +15,38 @@ after(() => shelf.close());
 
 const ABSENT = "site/#fen=8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8_w_-_-_0_1";
 /** A game that leaves every database of good games after its first moves. */
-const UNSEEN = "1. a4 a5 2. h4 h5 3. Ra3 Ra6 4. Rb3 Rb6 5. Rc3 Rc6 6. Rb3 Rb6 7. e4 e5 8. Nf3 Nc6 *";
+const UNSEEN =
+  "1. a4 a5 2. h4 h5 3. Ra3 Ra6 4. Rb3 Rb6 5. Rc3 Rc6 6. Rb3 Rb6 7. e4 e5 8. Nf3 Nc6 *";
 const SIZES = [
   { width: 390, height: 844, touch: true },
   { width: 1366, height: 768, touch: false },
 ];
 
 /** The passes of the analysis need little time. */
-const fewNodes = () => localStorage.getItem("settings") ?? localStorage.setItem("settings", '{"nodes":4000}');
+const fewNodes = () =>
+  localStorage.getItem("settings") ??
+  localStorage.setItem("settings", '{"nodes":4000}');
 
 for (const { width, height, touch } of SIZES) {
-  const context = { viewport: { width, height }, hasTouch: touch, isMobile: touch };
+  const context = {
+    viewport: { width, height },
+    hasTouch: touch,
+    isMobile: touch,
+  };
 
   test(`the engine's score of an unknown position is marked, and no element moves, at ${width} by ${height}`, async (t) => {
     const page = await shelf.page(t, { path: ABSENT, context });
     await reads(page, "facts", /^Engine, depth ([6-9]|\d\d)/);
     await recordShifts(page);
     await reads(page, "facts", /^Engine, depth (1[2-9]|[2-9]\d)/);
-    assert.match((await at(page, "score").textContent()) ?? "", /^([+-]?\d+\.\d\d|#-?\d+)$/);
-    assert.equal(await page.locator("#evaluation.borrowed #lines ol > li").count(), 2);
+    assert.match(
+      (await at(page, "score").textContent()) ?? "",
+      /^([+-]?\d+\.\d\d|#-?\d+)$/,
+    );
+    assert.equal(
+      await page.locator("#evaluation.borrowed #lines ol > li").count(),
+      2,
+    );
     await reads(page, "lines", /does not have this position/);
     assert.deepEqual(await shifts(page), []);
     // A move ends the search and starts a search of the next position.
@@ -42,25 +55,52 @@ for (const { width, height, touch } of SIZES) {
   });
 
   test(`the engine evaluates unknown positions of a game, and graph and report mark them, at ${width} by ${height}`, async (t) => {
-    const page = await shelf.page(t, { path: "site/", context, before: fewNodes });
+    const page = await shelf.page(t, {
+      path: "site/",
+      context,
+      before: fewNodes,
+    });
     await open(page, UNSEEN);
     await reads(page, "coverage", /by the engine/);
-    await until(() => page.evaluate(() => document.querySelectorAll("#graph .gap").length === 0));
+    await until(() =>
+      page.evaluate(
+        () => document.querySelectorAll("#graph .gap").length === 0,
+      ),
+    );
     await reads(page, "report-share", /positions were evaluated by the engine/);
     await reads(page, "report-share", /17 of 17 positions are known/);
     await reads(page, "filling", /Complete/);
-    assert.equal((await at(page, "coverage").textContent())?.match(/\d+(?= by the engine)/)?.[0], (await at(page, "report-share").textContent())?.match(/\d+(?= positions were evaluated by the engine)/)?.[0]);
-    assert.match((await page.getByRole("slider").getAttribute("aria-valuemax")) ?? "", /^16$/);
+    assert.equal(
+      (await at(page, "coverage").textContent())?.match(
+        /\d+(?= by the engine)/,
+      )?.[0],
+      (await at(page, "report-share").textContent())?.match(
+        /\d+(?= positions were evaluated by the engine)/,
+      )?.[0],
+    );
+    assert.match(
+      (await page.getByRole("slider").getAttribute("aria-valuemax")) ?? "",
+      /^16$/,
+    );
     await page.keyboard.press("End");
     await reads(page, "facts", /^Engine, depth \d+/);
-    assert.match((await page.getByRole("slider").getAttribute("aria-valuetext")) ?? "", /by the engine, depth \d+$/);
+    assert.match(
+      (await page.getByRole("slider").getAttribute("aria-valuetext")) ?? "",
+      /by the engine, depth \d+$/,
+    );
   });
 }
 
 test("the page shows the progress of the analysis, which can be stopped and resumed, and the next game is analysed too", async (t) => {
   const page = await shelf.page(t, { path: "site/", before: fewNodes });
-  const long = Array.from({ length: 60 }, (_, n) => `${n + 4}. ${["Rb3 Rb6", "Rc3 Rc6", "Rd3 Rd6", "Ra3 Ra6"][n % 4]}`).join(" ");
-  await page.evaluate(() => localStorage.setItem("settings", '{"nodes":40000000}'));
+  const long = Array.from(
+    { length: 60 },
+    (_, n) =>
+      `${n + 4}. ${["Rb3 Rb6", "Rc3 Rc6", "Rd3 Rd6", "Ra3 Ra6"][n % 4]}`,
+  ).join(" ");
+  await page.evaluate(() =>
+    localStorage.setItem("settings", '{"nodes":40000000}'),
+  );
   await page.reload();
   // The first moves are not in the database, so all later positions are new.
   await open(page, `1. a4 a5 2. h4 h5 3. Ra3 Ra6 ${long} *`);
@@ -69,7 +109,10 @@ test("the page shows the progress of the analysis, which can be stopped and resu
   await stop?.focus();
   await stop?.press("Enter");
   await reads(page, "filling", /Stopped in pass 1 of 4/);
-  assert.ok(await stop?.evaluate((stop) => stop === document.activeElement), "the button keeps the focus");
+  assert.ok(
+    await stop?.evaluate((stop) => stop === document.activeElement),
+    "the button keeps the focus",
+  );
   await page.keyboard.press("ArrowRight");
   await reads(page, "filling", /Stopped in pass 1 of 4/);
   await at(page, "resume-engine").press("Enter");
@@ -86,7 +129,11 @@ test("the page shows the progress of the analysis, which can be stopped and resu
 
 test("an analysis ends if the engine cannot be loaded, and does not restart", async (t) => {
   const context = { serviceWorkers: /** @type {const} */ ("block") };
-  const page = await shelf.page(t, { allow: /Failed to load|The engine:|The analysis:|registration blocked by Playwright/, context });
+  const page = await shelf.page(t, {
+    allow:
+      /Failed to load|The engine:|The analysis:|registration blocked by Playwright/,
+    context,
+  });
   await page.route(/engine-worker/, (route) => route.fulfill({ status: 404 }));
   await page.clock.install();
   await page.goto(new URL("site/", shelf.server.url).href);
@@ -95,14 +142,24 @@ test("an analysis ends if the engine cannot be loaded, and does not restart", as
   await reads(page, "filling", /Stopped/);
   for (let times = 0; times < 10; times++) await page.clock.runFor(100);
   await reads(page, "filling", /Stopped/);
-  assert.equal(page.console.filter((line) => /The analysis:/.test(line)).length, 1);
+  assert.equal(
+    page.console.filter((line) => /The analysis:/.test(line)).length,
+    1,
+  );
 });
 
 test("a game that is opened again shows its settled report without a search, and the report is the same", async (t) => {
   const page = await shelf.page(t, { path: "site/", before: fewNodes });
   await open(page, UNSEEN);
   await reads(page, "filling", /Complete/);
-  const report = () => page.evaluate(() => [...document.querySelectorAll("#report td, #report .share, #moves .glyph")].map(({ textContent }) => textContent));
+  const report = () =>
+    page.evaluate(() =>
+      [
+        ...document.querySelectorAll(
+          "#report td, #report .share, #moves .glyph",
+        ),
+      ].map(({ textContent }) => textContent),
+    );
   const first = await report();
   /** @type {string[]} */
   const workers = [];
@@ -110,7 +167,10 @@ test("a game that is opened again shows its settled report without a search, and
   await page.reload();
   await reads(page, "filling", /Complete/);
   assert.deepEqual(await report(), first);
-  assert.deepEqual(workers.filter((url) => /engine/.test(url)), []);
+  assert.deepEqual(
+    workers.filter((url) => /engine/.test(url)),
+    [],
+  );
 });
 
 test("one click checks the report with Stockfish, after the page shows the size and the time", async (t) => {
@@ -120,17 +180,33 @@ test("one click checks the report with Stockfish, after the page shows the size 
   page.on("request", (request) => requested.push(request.url()));
   await open(page, UNSEEN);
   await reads(page, "filling", /Complete/);
-  await reads(page, "check-stockfish", /^Check with Stockfish 10 \(140 kB, about \d+ s\)$/);
-  assert.deepEqual(requested.filter((url) => /stockfish/.test(url)), [], "no file of Stockfish loads before the click");
+  await reads(
+    page,
+    "check-stockfish",
+    /^Check with Stockfish 10 \(140 kB, about \d+ s\)$/,
+  );
+  assert.deepEqual(
+    requested.filter((url) => /stockfish/.test(url)),
+    [],
+    "no file of Stockfish loads before the click",
+  );
   await at(page, "check-stockfish").press("Enter");
   await reads(page, "filling", /Complete/);
-  await reads(page, "report-share", /17 of 17 positions are known.* positions were evaluated by Stockfish 10\.$/);
+  await reads(
+    page,
+    "report-share",
+    /17 of 17 positions are known.* positions were evaluated by Stockfish 10\.$/,
+  );
   await reads(page, "coverage", /by Stockfish/);
   assert.ok(await at(page, "check-stockfish").isHidden());
   assert.ok(requested.some((url) => /stockfish-.*\.wasm$/.test(url)));
   // Another game begins with the engine of the site.
   await open(page, "1. e4 e5 2. Ke2 Ke7 *");
-  await reads(page, "report-share", /^Based on 4 of 4 moves; 5 of 5 positions are known\.( \d+ positions? (was|were) evaluated by the engine\.)?$/);
+  await reads(
+    page,
+    "report-share",
+    /^Based on 4 of 4 moves; 5 of 5 positions are known\.( \d+ positions? (was|were) evaluated by the engine\.)?$/,
+  );
 });
 
 test("a deeper analysis replaces a settled report only when it is complete", async (t) => {
@@ -138,58 +214,130 @@ test("a deeper analysis replaces a settled report only when it is complete", asy
   await open(page, UNSEEN);
   await reads(page, "filling", /Complete/);
   await page.evaluate(() => {
-    const share = () => document.querySelector("[data-testid=report-share]")?.textContent ?? "";
+    const share = () =>
+      document.querySelector("[data-testid=report-share]")?.textContent ?? "";
     document.body.dataset.partial = "no";
-    new MutationObserver(() => /Based on 16 of 16/.test(share()) || (document.body.dataset.partial = share())).observe(document.querySelector("#report") ?? document.body, { subtree: true, childList: true, characterData: true });
+    new MutationObserver(
+      () =>
+        /Based on 16 of 16/.test(share()) ||
+        (document.body.dataset.partial = share()),
+    ).observe(document.querySelector("#report") ?? document.body, {
+      subtree: true,
+      childList: true,
+      characterData: true,
+    });
   });
   await at(page, "analysis-depth").selectOption({ label: "Quick" });
   await reads(page, "filling", /Pass \d of 4: /);
   await reads(page, "filling", /Complete/);
   assert.equal(await page.evaluate(() => document.body.dataset.partial), "no");
-  assert.equal(await page.evaluate(() => JSON.parse(localStorage.getItem("settings") ?? "{}").nodes), 100_000);
+  assert.equal(
+    await page.evaluate(
+      () => JSON.parse(localStorage.getItem("settings") ?? "{}").nodes,
+    ),
+    100_000,
+  );
 });
 
 test("judgments that are not settled are hollow, are called provisional, and count nowhere", async (t) => {
-  const page = await shelf.page(t, { path: "site/", before: withoutEngine, context: { viewport: { width: 1366, height: 768 } } });
+  const page = await shelf.page(t, {
+    path: "site/",
+    before: withoutEngine,
+    context: { viewport: { width: 1366, height: 768 } },
+  });
   // A shallow evaluation is only a hint.
-  await open(page, "1. a4 { [%eval 0.0] } a5 { [%eval 0.1] } 2. h4 { [%eval 0.0] } h5 { [%eval 0.1] } 3. Rh3 { [%eval -1.4,8] } *");
-  await reads(page, "report-share", /1 judgment is provisional and not counted/);
+  await open(
+    page,
+    "1. a4 { [%eval 0.0] } a5 { [%eval 0.1] } 2. h4 { [%eval 0.0] } h5 { [%eval 0.1] } 3. Rh3 { [%eval -1.4,8] } *",
+  );
+  await reads(
+    page,
+    "report-share",
+    /1 judgment is provisional and not counted/,
+  );
   assert.equal(await page.locator("#report .count").count(), 0);
-  assert.equal(await page.locator("#graph .bad.mistake.provisional").count(), 1);
+  assert.equal(
+    await page.locator("#graph .bad.mistake.provisional").count(),
+    1,
+  );
   await page.keyboard.press("End");
   await reads(page, "judgment", /^Mistake \(provisional\)\./);
-  assert.equal(await page.locator("#moves [aria-current] .glyph.provisional").textContent(), "?");
+  assert.equal(
+    await page
+      .locator("#moves [aria-current] .glyph.provisional")
+      .textContent(),
+    "?",
+  );
   await page.keyboard.press("Home");
   await page.keyboard.press("m");
-  await page.locator("#moves [aria-current][data-testid=start]").waitFor({ state: "attached" });
+  await page
+    .locator("#moves [aria-current][data-testid=start]")
+    .waitFor({ state: "attached" });
 });
 
 test("the report and the graph count known positions alike, and a partial report has no accuracy", async (t) => {
   const page = await shelf.page(t, { path: "site/", before: withoutEngine });
-  await open(page, "1. e4 e5 2. Nf3 Nc6 3. a3 a6 4. Ra2 Ra7 5. Ra1 Ra8 6. h3 h6 *");
+  await open(
+    page,
+    "1. e4 e5 2. Nf3 Nc6 3. a3 a6 4. Ra2 Ra7 5. Ra1 Ra8 6. h3 h6 *",
+  );
   await reads(page, "report-share", /Based on \d+ of 12 moves/);
-  const [, known] = /(\d+) of 13 positions are known/.exec(String(await at(page, "report-share").textContent())) ?? [];
+  const [, known] =
+    /(\d+) of 13 positions are known/.exec(
+      String(await at(page, "report-share").textContent()),
+    ) ?? [];
   await reads(page, "coverage", new RegExp(`^${known} of 13 positions known`));
-  assert.equal(await page.locator("#report tbody tr:first-child td").first().textContent(), "–");
-  assert.match(String(await at(page, "report-basis").textContent()), /^ based on \d+ of 12 moves$/);
-  assert.match(String(await page.locator("#report tbody tr:first-child td span").first().getAttribute("title")), /^Only \d of 6 moves are final/);
+  assert.equal(
+    await page.locator("#report tbody tr:first-child td").first().textContent(),
+    "–",
+  );
+  assert.match(
+    String(await at(page, "report-basis").textContent()),
+    /^ based on \d+ of 12 moves$/,
+  );
+  assert.match(
+    String(
+      await page
+        .locator("#report tbody tr:first-child td span")
+        .first()
+        .getAttribute("title"),
+    ),
+    /^Only \d of 6 moves are final/,
+  );
 });
 
 test("a shallow answer of the database is shown as a hint, and the engine searches the position", async (t) => {
-  const hint = "site/#fen=rnbqkbnr/pppppppp/8/8/P7/8/1PPPPPPP/RNBQKBNR_b_KQkq_-_0_1";
+  const hint =
+    "site/#fen=rnbqkbnr/pppppppp/8/8/P7/8/1PPPPPPP/RNBQKBNR_b_KQkq_-_0_1";
   const quiet = await shelf.page(t, { path: hint, before: withoutEngine });
   await reads(quiet, "facts", /^Depth \d+ · shallow/);
-  const page = await shelf.page(t, { path: hint, context: { viewport: { width: 1366, height: 768 } } });
+  const page = await shelf.page(t, {
+    path: hint,
+    context: { viewport: { width: 1366, height: 768 } },
+  });
   await reads(page, "facts", /^Engine, depth \d+/);
-  await reads(page, "lines", /The database has [+-]\d\.\d\d at depth \d+, \d+ kn\./);
+  await reads(
+    page,
+    "lines",
+    /The database has [+-]\d\.\d\d at depth \d+, \d+ kn\./,
+  );
 });
 
 test("the search of a position of the game waits for the first passes of the analysis", async (t) => {
-  const page = await shelf.page(t, { path: "site/", context: { viewport: { width: 1366, height: 768 } }, before: () => localStorage.setItem("settings", '{"nodes":40000000}') });
+  const page = await shelf.page(t, {
+    path: "site/",
+    context: { viewport: { width: 1366, height: 768 } },
+    before: () => localStorage.setItem("settings", '{"nodes":40000000}'),
+  });
   await reads(page, "facts", /^Depth/);
   await open(page, UNSEEN);
   await reads(page, "filling", /Pass 1 of 4: /);
-  const deeper = () => page.evaluate(() => document.querySelectorAll("#lines ol > li").length > 1 && /^Engine/.test(document.querySelector("#facts")?.textContent ?? ""));
+  const deeper = () =>
+    page.evaluate(
+      () =>
+        document.querySelectorAll("#lines ol > li").length > 1 &&
+        /^Engine/.test(document.querySelector("#facts")?.textContent ?? ""),
+    );
   await page.keyboard.press("End");
   await reads(page, "filling", /Pass 1 of 4: [2-9]/);
   assert.equal(await deeper(), false, "the analysis searches one line only");
@@ -198,19 +346,39 @@ test("the search of a position of the game waits for the first passes of the ana
 });
 
 test("the position on the board is searched deeper on request, with the chosen number of lines, until the search is stopped", async (t) => {
-  const page = await shelf.page(t, { path: "site/", context: { viewport: { width: 1366, height: 768 } } });
+  const page = await shelf.page(t, {
+    path: "site/",
+    context: { viewport: { width: 1366, height: 768 } },
+  });
   await reads(page, "facts", /^Depth/);
   const deeper = page.getByRole("button", { name: "Go deeper" });
-  await page.getByRole("combobox", { name: "Number of lines of the engine" }).selectOption({ label: "3 lines" });
+  await page
+    .getByRole("combobox", { name: "Number of lines of the engine" })
+    .selectOption({ label: "3 lines" });
   await deeper.press("Enter");
   await reads(page, "evaluation", /Engine, depth \d+/);
-  assert.equal(await at(page, "go-deeper").getAttribute("aria-pressed"), "true");
+  assert.equal(
+    await at(page, "go-deeper").getAttribute("aria-pressed"),
+    "true",
+  );
   await at(page, "go-deeper").press("Enter");
-  assert.equal(await at(page, "go-deeper").getAttribute("aria-pressed"), "false");
-  assert.equal(await page.evaluate(() => JSON.parse(localStorage.getItem("settings") ?? "{}").lines), 3);
+  assert.equal(
+    await at(page, "go-deeper").getAttribute("aria-pressed"),
+    "false",
+  );
+  assert.equal(
+    await page.evaluate(
+      () => JSON.parse(localStorage.getItem("settings") ?? "{}").lines,
+    ),
+    3,
+  );
   await page.goto(new URL(ABSENT, shelf.server.url).href);
   await page.reload();
-  await until(() => page.evaluate(() => document.querySelectorAll("#lines ol > li").length === 3));
+  await until(() =>
+    page.evaluate(
+      () => document.querySelectorAll("#lines ol > li").length === 3,
+    ),
+  );
 });
 
 test("a focused move of a line keeps the focus while the engine searches deeper", async (t) => {
@@ -219,14 +387,27 @@ test("a focused move of a line keeps the focus while the engine searches deeper"
   // In one call: the engine may replace the button between two calls.
   await until(() =>
     page.evaluate(() => {
-      const move = /** @type {HTMLElement | null} */ (document.querySelector("#lines ol > li:nth-child(2) button"));
+      const move = /** @type {HTMLElement | null} */ (
+        document.querySelector("#lines ol > li:nth-child(2) button")
+      );
       move?.focus();
       return move !== null;
     }),
   );
   const told = String(await at(page, "facts").textContent());
-  await until(() => page.evaluate((told) => document.querySelector("#facts")?.textContent !== told, told));
-  assert.ok(await page.evaluate(() => document.querySelector("#lines ol > li:nth-child(2) button") === document.activeElement));
+  await until(() =>
+    page.evaluate(
+      (told) => document.querySelector("#facts")?.textContent !== told,
+      told,
+    ),
+  );
+  assert.ok(
+    await page.evaluate(
+      () =>
+        document.querySelector("#lines ol > li:nth-child(2) button") ===
+        document.activeElement,
+    ),
+  );
   // The engine may replace the button before the press, but the pointer stays in its place. The page draws new lines after the press.
   // It is measured in one call: a button that is replaced has no box.
   const { x, y, width, height } = await page.evaluate(() => {
@@ -237,9 +418,18 @@ test("a focused move of a line keeps the focus while the engine searches deeper"
   await page.mouse.move(x + width / 2, y + height / 2);
   await page.mouse.down();
   const first = await at(page, "position-text").textContent();
-  await until(() => page.evaluate(() => document.querySelector("#lines button:active")));
+  await until(() =>
+    page.evaluate(() => document.querySelector("#lines button:active")),
+  );
   await page.mouse.up();
-  await until(() => page.evaluate((first) => document.querySelector("[data-testid=position-text]")?.textContent !== first, first));
+  await until(() =>
+    page.evaluate(
+      (first) =>
+        document.querySelector("[data-testid=position-text]")?.textContent !==
+        first,
+      first,
+    ),
+  );
 });
 
 test("the engine can be turned off in the settings", async (t) => {
@@ -257,23 +447,62 @@ test("the engine can be turned off in the settings", async (t) => {
 });
 
 test("if the database fails, the alert is first, and updates of the engine's score below the alert do not move the focus", async (t) => {
-  const page = await shelf.page(t, { path: "site/?db=/nowhere/manifest.json", allow: /404/ });
-  await reads(page, "lines", /Engine, depth ([4-9]|\d\d): [+-]?\d+\.\d\d\. The database could not be asked/);
-  assert.equal(await page.locator("#lines > :first-child").getAttribute("role"), "alert");
+  const page = await shelf.page(t, {
+    path: "site/?db=/nowhere/manifest.json",
+    allow: /404/,
+  });
+  await reads(
+    page,
+    "lines",
+    /Engine, depth ([4-9]|\d\d): [+-]?\d+\.\d\d\. The database could not be asked/,
+  );
+  assert.equal(
+    await page.locator("#lines > :first-child").getAttribute("role"),
+    "alert",
+  );
   await at(page, "retry").focus();
   const told = (await at(page, "lines").textContent()) ?? "";
-  await until(() => page.evaluate((told) => document.querySelector("#lines")?.textContent !== told, told));
-  assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("data-testid")), "retry", "the next iteration does not move the focus");
+  await until(() =>
+    page.evaluate(
+      (told) => document.querySelector("#lines")?.textContent !== told,
+      told,
+    ),
+  );
+  assert.equal(
+    await page.evaluate(() =>
+      document.activeElement?.getAttribute("data-testid"),
+    ),
+    "retry",
+    "the next iteration does not move the focus",
+  );
 });
 
 test("after one visit, the engine also works offline", async (t) => {
-  const page = await shelf.page(t, { path: "site/", allow: /ERR_INTERNET_DISCONNECTED|Failed to load/ });
+  const page = await shelf.page(t, {
+    path: "site/",
+    allow: /ERR_INTERNET_DISCONNECTED|Failed to load/,
+  });
   await reads(page, "facts", /^Depth/);
-  await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
+  await page.evaluate(() =>
+    navigator.serviceWorker.ready.then(() => undefined),
+  );
   // An active service worker has stored all files of its version.
-  await until(() => page.evaluate(() => navigator.serviceWorker.controller?.state === "activated"));
+  await until(() =>
+    page.evaluate(
+      () => navigator.serviceWorker.controller?.state === "activated",
+    ),
+  );
   await page.context().setOffline(true);
   await open(page, "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1");
   await reads(page, "facts", /^Engine, depth/);
-  assert.ok(Number((await page.evaluate(() => performance.getEntriesByType("resource").filter(({ name }) => /engine.*wasm/.test(name)).length))) <= 1);
+  assert.ok(
+    Number(
+      await page.evaluate(
+        () =>
+          performance
+            .getEntriesByType("resource")
+            .filter(({ name }) => /engine.*wasm/.test(name)).length,
+      ),
+    ) <= 1,
+  );
 });

@@ -14,12 +14,30 @@ after(() => shelf.close());
 const GAME = "site/#game=kasparov-topalov-1999";
 
 /** Opens a game at a size and waits until all its positions are looked up. */
-async function open(/** @type {import("node:test").TestContext} */ t, /** @type {typeof SIZES[number]} */ { width, height, touch }, /** @type {string} */ path = GAME) {
+async function open(
+  /** @type {import("node:test").TestContext} */ t,
+  /** @type {typeof SIZES[number]} */ { width, height, touch },
+  /** @type {string} */ path = GAME,
+) {
   // Judgments that the engine settles add and remove glyphs.
   const before = () => localStorage.setItem("settings", '{"nodes":400}');
-  const page = await shelf.page(t, { path, before, context: { viewport: { width, height }, hasTouch: touch, isMobile: touch } });
-  await until(() => page.evaluate(() => /\d+ of \d+ positions known/.test(document.querySelector("#coverage")?.textContent ?? "")));
-  await until(() => page.evaluate(() => document.querySelector("#facts")?.textContent?.startsWith("Depth")));
+  const page = await shelf.page(t, {
+    path,
+    before,
+    context: { viewport: { width, height }, hasTouch: touch, isMobile: touch },
+  });
+  await until(() =>
+    page.evaluate(() =>
+      /\d+ of \d+ positions known/.test(
+        document.querySelector("#coverage")?.textContent ?? "",
+      ),
+    ),
+  );
+  await until(() =>
+    page.evaluate(() =>
+      document.querySelector("#facts")?.textContent?.startsWith("Depth"),
+    ),
+  );
   return page;
 }
 
@@ -29,27 +47,84 @@ for (const size of SIZES) {
   test(`board, score, graph and moves are in view together at ${width} by ${height}`, async (t) => {
     const page = await open(t, size);
     const outside = await page.evaluate(() =>
-      ["#player-above", "#bar", "#board", "#player-below", "#score", "#lines", "#graph", "#moves", "#first", "#next", "#move"].filter((name) => {
+      [
+        "#player-above",
+        "#bar",
+        "#board",
+        "#player-below",
+        "#score",
+        "#lines",
+        "#graph",
+        "#moves",
+        "#first",
+        "#next",
+        "#move",
+      ].filter((name) => {
         const box = document.querySelector(name)?.getBoundingClientRect();
-        return !box || box.width < 4 || box.height < 4 || box.left < 0 || box.top < 0 || box.right > innerWidth + 0.5 || box.bottom > innerHeight + 0.5;
+        return (
+          !box ||
+          box.width < 4 ||
+          box.height < 4 ||
+          box.left < 0 ||
+          box.top < 0 ||
+          box.right > innerWidth + 0.5 ||
+          box.bottom > innerHeight + 0.5
+        );
       }),
     );
     assert.deepEqual(outside, [], "all elements are completely in view");
-    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing to scroll sideways");
+    assert.ok(
+      await page.evaluate(
+        () => document.documentElement.scrollWidth <= innerWidth,
+      ),
+      "nothing to scroll sideways",
+    );
     const covered = await page.evaluate(() => {
-      const boxes = ["#board", "#evaluation", "#graph", "#moves", ".controls"].map((name) => /** @type {const} */ ([name, document.querySelector(name)?.getBoundingClientRect()]));
+      const boxes = [
+        "#board",
+        "#evaluation",
+        "#graph",
+        "#moves",
+        ".controls",
+      ].map(
+        (name) =>
+          /** @type {const} */ ([
+            name,
+            document.querySelector(name)?.getBoundingClientRect(),
+          ]),
+      );
       return boxes.flatMap(([a, x], i) =>
-        boxes.slice(i + 1).flatMap(([b, y]) => (x && y && x.left < y.right - 1 && y.left < x.right - 1 && x.top < y.bottom - 1 && y.top < x.bottom - 1 ? [`${a} and ${b}`] : [])),
+        boxes
+          .slice(i + 1)
+          .flatMap(([b, y]) =>
+            x &&
+            y &&
+            x.left < y.right - 1 &&
+            y.left < x.right - 1 &&
+            x.top < y.bottom - 1 &&
+            y.top < x.bottom - 1
+              ? [`${a} and ${b}`]
+              : [],
+          ),
       );
     });
     assert.deepEqual(covered, [], "no element covers another element");
     const moves = await page.locator("#moves").boundingBox();
-    assert.ok(moves && moves.height >= 60, `the list is ${moves?.height} px high`);
+    assert.ok(
+      moves && moves.height >= 60,
+      `the list is ${moves?.height} px high`,
+    );
   });
 
   test(`no element moves during steps at ${width} by ${height}`, async (t) => {
     const page = await open(t, size);
-    await until(() => page.evaluate(() => document.querySelector("[data-testid=filling]")?.textContent?.includes("Complete")));
+    await until(() =>
+      page.evaluate(() =>
+        document
+          .querySelector("[data-testid=filling]")
+          ?.textContent?.includes("Complete"),
+      ),
+    );
     await recordShifts(page);
     for (let step = 0; step < 40; step++) {
       if (size.touch && step % 2) await page.locator("#next").tap();
@@ -60,26 +135,61 @@ for (const size of SIZES) {
     await painted(page);
     await page.keyboard.press("Home");
     await painted(page);
-    assert.equal(await page.evaluate(() => scrollY), 0, "the page was not scrolled");
+    assert.equal(
+      await page.evaluate(() => scrollY),
+      0,
+      "the page was not scrolled",
+    );
     assert.deepEqual(await shifts(page), []);
   });
 }
 
-for (const { width, height, touch } of [...SIZES, { width: 430, height: 932, touch: true }, { width: 844, height: 390, touch: true }, { width: 683, height: 384, touch: false }]) {
+for (const { width, height, touch } of [
+  ...SIZES,
+  { width: 430, height: 932, touch: true },
+  { width: 844, height: 390, touch: true },
+  { width: 683, height: 384, touch: false },
+]) {
   test(`the purpose and the field of the first page are in view at ${width} by ${height}`, async (t) => {
-    const page = await shelf.page(t, { path: "site/", context: { viewport: { width, height }, hasTouch: touch, isMobile: touch } });
-    await until(() => page.evaluate(() => document.querySelector("#facts")?.textContent?.startsWith("Depth")));
-    assert.match(await page.locator(".intro p").innerText(), /^Free chess analysis in your browser, no server\.$/);
+    const page = await shelf.page(t, {
+      path: "site/",
+      context: {
+        viewport: { width, height },
+        hasTouch: touch,
+        isMobile: touch,
+      },
+    });
+    await until(() =>
+      page.evaluate(() =>
+        document.querySelector("#facts")?.textContent?.startsWith("Depth"),
+      ),
+    );
+    assert.match(
+      await page.locator(".intro p").innerText(),
+      /^Free chess analysis in your browser, no server\.$/,
+    );
     const outside = await page.evaluate(() => {
       const list = document.querySelector("#moves")?.getBoundingClientRect();
       return [".intro p", "#quick-text", "#quick button"].filter((name) => {
         const box = document.querySelector(name)?.getBoundingClientRect();
-        return !list || !box || box.width < 40 || box.height < 12 || box.left < 0 || box.right > innerWidth || box.top < list.top || box.bottom > Math.min(list.bottom, innerHeight);
+        return (
+          !list ||
+          !box ||
+          box.width < 40 ||
+          box.height < 12 ||
+          box.left < 0 ||
+          box.right > innerWidth ||
+          box.top < list.top ||
+          box.bottom > Math.min(list.bottom, innerHeight)
+        );
       });
     });
     assert.deepEqual(outside, []);
     const menu = await page.locator("#games").boundingBox();
-    assert.ok(menu && menu.width > 90, `the menu of games shows a part of a name: ${menu?.width}`);
+    assert.ok(
+      menu && menu.width > 90,
+      `the menu of games shows a part of a name: ${menu?.width}`,
+    );
     await page.locator("#quick-text").fill("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1");
     if (touch) await page.locator("#quick button").tap();
     else await page.keyboard.press("Enter");
@@ -103,15 +213,27 @@ for (const size of SIZES) {
     const found = await page.evaluate((width) => {
       // The window of a phone grows with its content.
       const panel = document.querySelector("#report")?.getBoundingClientRect();
-      const cells = [...document.querySelectorAll("#report :is(thead th, tbody td)")].map((cell) => cell.getBoundingClientRect());
-      const isOutside = (/** @type {DOMRect} */ { left, right }) => !panel || left < panel.left || right > panel.right;
+      const cells = [
+        ...document.querySelectorAll("#report :is(thead th, tbody td)"),
+      ].map((cell) => cell.getBoundingClientRect());
+      const isOutside = (/** @type {DOMRect} */ { left, right }) =>
+        !panel || left < panel.left || right > panel.right;
       return {
         cells: cells.length,
         outside: cells.filter(isOutside).length,
-        names: [...document.querySelectorAll("#report thead th")].map((name) => name.getAttribute("title")),
+        names: [...document.querySelectorAll("#report thead th")].map((name) =>
+          name.getAttribute("title"),
+        ),
         scrolls: document.documentElement.scrollWidth > width,
       };
     }, width);
-    assert.deepEqual(found, { cells: 18, outside: 0, names: [...LONG.matchAll(/(?:White|Black) "(.*)"/g)].map(([, name]) => name), scrolls: false });
+    assert.deepEqual(found, {
+      cells: 18,
+      outside: 0,
+      names: [...LONG.matchAll(/(?:White|Black) "(.*)"/g)].map(
+        ([, name]) => name,
+      ),
+      scrolls: false,
+    });
   });
 }

@@ -5,7 +5,12 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, suite, test } from "node:test";
 import { makeSanAndPlay, parseSan } from "chessops/san";
 import { parsePgn, startingPosition } from "chessops/pgn";
-import { chromiumWith, firefoxWith, missing, stage } from "./support/bookmarks.mjs";
+import {
+  chromiumWith,
+  firefoxWith,
+  missing,
+  stage,
+} from "./support/bookmarks.mjs";
 import { findings } from "./support/axe.mjs";
 import { lab } from "./support/lab.mjs";
 import { withLimit, until } from "./support/until.mjs";
@@ -27,7 +32,10 @@ before(async () => {
   await page.context().close();
   board = new URL("site/", shelf.server.url).href;
   empty = new URL("/", shelf.server.url).href;
-  emptyLink = link.replace(encodeURIComponent(board), encodeURIComponent(empty));
+  emptyLink = link.replace(
+    encodeURIComponent(board),
+    encodeURIComponent(empty),
+  );
   assert.notEqual(emptyLink, link);
 });
 after(async () => {
@@ -38,7 +46,8 @@ after(async () => {
 const OPERA =
   "e4 e5 Nf3 d6 d4 Bg4 dxe5 Bxf3 Qxf3 dxe5 Bc4 Nf6 Qb3 Qe7 Nc3 c6 Bg5 b5 Nxb5 cxb5 Bxb5+ Nbd7 O-O-O Rd8 Rxd7 Rxd7 Rd1 Qe6 Bxd7+ Nxd7 Qb8+ Nxb8 Rd8#";
 const SHORT = "e4 d5 exd5 c6 dxc6 Nf6 cxb7 Nbd7 bxa8=Q";
-const RUNNING = /This game is being played: only finished games are opened \(fair play\)/;
+const RUNNING =
+  /This game is being played: only finished games are opened \(fair play\)/;
 const UNCLEAR = /does not show whether this game is over: only finished games/;
 
 /**
@@ -48,59 +57,282 @@ const UNCLEAR = /does not show whether this game is over: only finished games/;
 
 /** @type {[name: string, expected: Case][]} */
 const CASES = [
-  ["a finished game at Lichess is opened by its id", { url: "lichess.org/abcd1234?lichess-finished", lichess: "abcd1234" }],
-  ["an own finished game at Lichess is opened by the public part of the address, from the same side", { url: "lichess.org/abcd1234WXYZ?lichess-finished-black", lichess: "abcd1234/black" }],
-  ["a finished game on the analysis board of Lichess is opened by its id", { url: "lichess.org/abcd1234/black?lichess-game", lichess: "abcd1234" }],
-  ["a game that is being played at Lichess is not opened", { url: "lichess.org/abcd1234?lichess-running", says: RUNNING }],
-  ["a running game on Lichess TV is not opened", { url: "lichess.org/tv?lichess-running", says: RUNNING }],
-  ["an aborted game at Lichess is not opened", { url: "lichess.org/abcd1234?lichess-aborted", says: /aborted/ }],
-  ["the analysis of an own running correspondence game is not opened", { url: "lichess.org/abcd1234/white/analysis?lichess-correspondence", says: RUNNING }],
-  ["the analysis of a correspondence game of unknown state is not opened", { url: "lichess.org/abcd1234/white/analysis?lichess-correspondence-bare", says: UNCLEAR }],
-  ["a finished game on Lichess TV is read from the page, regardless of the names of elements", { url: "lichess.org/tv?lichess-tv", moves: SHORT, tags: { Result: "1/2-1/2" } }],
-  ["a game of a variant is not opened, with a reason", { url: "lichess.org/tv?lichess-tv-variant", says: /Variants/ }],
-  ["the PGN of the analysis board of Lichess is opened", { url: "lichess.org/analysis?lichess-analysis", moves: "e4 e5 Nf3 Nc6", tags: { White: "Ann & Bob" } }],
+  [
+    "a finished game at Lichess is opened by its id",
+    { url: "lichess.org/abcd1234?lichess-finished", lichess: "abcd1234" },
+  ],
+  [
+    "an own finished game at Lichess is opened by the public part of the address, from the same side",
+    {
+      url: "lichess.org/abcd1234WXYZ?lichess-finished-black",
+      lichess: "abcd1234/black",
+    },
+  ],
+  [
+    "a finished game on the analysis board of Lichess is opened by its id",
+    { url: "lichess.org/abcd1234/black?lichess-game", lichess: "abcd1234" },
+  ],
+  [
+    "a game that is being played at Lichess is not opened",
+    { url: "lichess.org/abcd1234?lichess-running", says: RUNNING },
+  ],
+  [
+    "a running game on Lichess TV is not opened",
+    { url: "lichess.org/tv?lichess-running", says: RUNNING },
+  ],
+  [
+    "an aborted game at Lichess is not opened",
+    { url: "lichess.org/abcd1234?lichess-aborted", says: /aborted/ },
+  ],
+  [
+    "the analysis of an own running correspondence game is not opened",
+    {
+      url: "lichess.org/abcd1234/white/analysis?lichess-correspondence",
+      says: RUNNING,
+    },
+  ],
+  [
+    "the analysis of a correspondence game of unknown state is not opened",
+    {
+      url: "lichess.org/abcd1234/white/analysis?lichess-correspondence-bare",
+      says: UNCLEAR,
+    },
+  ],
+  [
+    "a finished game on Lichess TV is read from the page, regardless of the names of elements",
+    {
+      url: "lichess.org/tv?lichess-tv",
+      moves: SHORT,
+      tags: { Result: "1/2-1/2" },
+    },
+  ],
+  [
+    "a game of a variant is not opened, with a reason",
+    { url: "lichess.org/tv?lichess-tv-variant", says: /Variants/ },
+  ],
+  [
+    "the PGN of the analysis board of Lichess is opened",
+    {
+      url: "lichess.org/analysis?lichess-analysis",
+      moves: "e4 e5 Nf3 Nc6",
+      tags: { White: "Ann & Bob" },
+    },
+  ],
   [
     "a study is read without variations, from the start of the chapter",
-    { url: "lichess.org/study/study123/chapter1?lichess-study", moves: "Kd3 Kd5 e4+", tags: { FEN: "8/8/8/4k3/8/4K3/4P3/8 w - - 0 1", White: "White, W.", Black: "Black, B." } },
+    {
+      url: "lichess.org/study/study123/chapter1?lichess-study",
+      moves: "Kd3 Kd5 e4+",
+      tags: {
+        FEN: "8/8/8/4k3/8/4K3/4P3/8 w - - 0 1",
+        White: "White, W.",
+        Black: "Black, B.",
+      },
+    },
   ],
-  ["a chapter that was chosen later is not opened from the start of another chapter", { url: "lichess.org/study/study123/chapter2?lichess-study", says: /where this game starts/ }],
-  ["a broadcast with its result is opened", { url: "lichess.org/broadcast/a/b/c/chapter1?lichess-broadcast", moves: "Kd3 Kd5 e4+" }],
-  ["a broadcast without a result is not opened", { url: "lichess.org/broadcast/a/b/c/chapter1?lichess-study", says: UNCLEAR }],
-  ["a puzzle is opened with the game that led to it", { url: "lichess.org/training/abcde?lichess-training", moves: OPERA.split(" ").slice(0, 24).join(" ") }],
-  ["a page of Lichess without a game is an error", { url: "lichess.org/tournament/abcd1234?lichess-tournament", says: /No game/ }],
+  [
+    "a chapter that was chosen later is not opened from the start of another chapter",
+    {
+      url: "lichess.org/study/study123/chapter2?lichess-study",
+      says: /where this game starts/,
+    },
+  ],
+  [
+    "a broadcast with its result is opened",
+    {
+      url: "lichess.org/broadcast/a/b/c/chapter1?lichess-broadcast",
+      moves: "Kd3 Kd5 e4+",
+    },
+  ],
+  [
+    "a broadcast without a result is not opened",
+    {
+      url: "lichess.org/broadcast/a/b/c/chapter1?lichess-study",
+      says: UNCLEAR,
+    },
+  ],
+  [
+    "a puzzle is opened with the game that led to it",
+    {
+      url: "lichess.org/training/abcde?lichess-training",
+      moves: OPERA.split(" ").slice(0, 24).join(" "),
+    },
+  ],
+  [
+    "a page of Lichess without a game is an error",
+    {
+      url: "lichess.org/tournament/abcd1234?lichess-tournament",
+      says: /No game/,
+    },
+  ],
 
   [
     "a finished game at chess.com is read with its pieces and its players",
-    { url: "www.chess.com/game/live/123456789?chess-com-finished", moves: OPERA, tags: { White: "AnnW", Black: "BobB", Result: "1-0" } },
+    {
+      url: "www.chess.com/game/live/123456789?chess-com-finished",
+      moves: OPERA,
+      tags: { White: "AnnW", Black: "BobB", Result: "1-0" },
+    },
   ],
-  ["a promotion at chess.com is read", { url: "www.chess.com/game/daily/1?chess-com-promotion", moves: SHORT, tags: { Result: "1/2-1/2" } }],
-  ["a game at chess.com is read with its tags", { url: "www.chess.com/game/live/1?chess-com-own", moves: SHORT, tags: { Date: "2024.05.06", White: "AnnW", Result: "1-0", Event: "Live Chess" } }],
-  ["the analysis of a game at chess.com is read without variations", { url: "www.chess.com/analysis/game/live/1/review?chess-com-review", moves: SHORT, tags: { White: "AnnW" } }],
-  ["a game on the analysis board of chess.com is read without a result", { url: "www.chess.com/analysis?chess-com-analysis", moves: SHORT }],
-  ["an older layout of chess.com is read from Black's side", { url: "www.chess.com/live/game/1?chess-com-vertical", moves: OPERA, tags: { White: "AnnW", Black: "BobB" } }],
-  ["the oldest layout of chess.com is read", { url: "www.chess.com/live/game/1?chess-com-oldest", moves: SHORT, tags: { Result: "1-0" } }],
-  ["a game that is being played at chess.com is not opened", { url: "www.chess.com/game/live/1?chess-com-running", says: RUNNING }],
-  ["a game at chess.com with a result and the buttons of a running game is not opened", { url: "www.chess.com/play/online?chess-com-rematch", says: RUNNING }],
-  ["a game at chess.com that the board marks as running is not opened", { url: "www.chess.com/game/1?chess-com-own-running", says: RUNNING }],
-  ["a game at chess.com of unknown state is not opened", { url: "www.chess.com/game/daily/1?chess-com-unclear", says: UNCLEAR }],
-  ["the analysis of a game at chess.com of unknown state is not opened", { url: "www.chess.com/analysis/game/daily/1?chess-com-unclear", says: UNCLEAR }],
-  ["a list of moves with a gap is not opened", { url: "www.chess.com/games/view/1?chess-com-gap", says: /Moves are missing/ }],
-  ["the error of an invalid move contains the move", { url: "www.chess.com/games/view/1?chess-com-nonsense", says: /“Castle” is no move/ }],
-  ["a post at chess.com is read like a page of any other site", { url: "www.chess.com/blog/x/y?chess-com-blog", moves: "e4 c5 Nf3 d6 d4 cxd4" }],
+  [
+    "a promotion at chess.com is read",
+    {
+      url: "www.chess.com/game/daily/1?chess-com-promotion",
+      moves: SHORT,
+      tags: { Result: "1/2-1/2" },
+    },
+  ],
+  [
+    "a game at chess.com is read with its tags",
+    {
+      url: "www.chess.com/game/live/1?chess-com-own",
+      moves: SHORT,
+      tags: {
+        Date: "2024.05.06",
+        White: "AnnW",
+        Result: "1-0",
+        Event: "Live Chess",
+      },
+    },
+  ],
+  [
+    "the analysis of a game at chess.com is read without variations",
+    {
+      url: "www.chess.com/analysis/game/live/1/review?chess-com-review",
+      moves: SHORT,
+      tags: { White: "AnnW" },
+    },
+  ],
+  [
+    "a game on the analysis board of chess.com is read without a result",
+    { url: "www.chess.com/analysis?chess-com-analysis", moves: SHORT },
+  ],
+  [
+    "an older layout of chess.com is read from Black's side",
+    {
+      url: "www.chess.com/live/game/1?chess-com-vertical",
+      moves: OPERA,
+      tags: { White: "AnnW", Black: "BobB" },
+    },
+  ],
+  [
+    "the oldest layout of chess.com is read",
+    {
+      url: "www.chess.com/live/game/1?chess-com-oldest",
+      moves: SHORT,
+      tags: { Result: "1-0" },
+    },
+  ],
+  [
+    "a game that is being played at chess.com is not opened",
+    { url: "www.chess.com/game/live/1?chess-com-running", says: RUNNING },
+  ],
+  [
+    "a game at chess.com with a result and the buttons of a running game is not opened",
+    { url: "www.chess.com/play/online?chess-com-rematch", says: RUNNING },
+  ],
+  [
+    "a game at chess.com that the board marks as running is not opened",
+    { url: "www.chess.com/game/1?chess-com-own-running", says: RUNNING },
+  ],
+  [
+    "a game at chess.com of unknown state is not opened",
+    { url: "www.chess.com/game/daily/1?chess-com-unclear", says: UNCLEAR },
+  ],
+  [
+    "the analysis of a game at chess.com of unknown state is not opened",
+    {
+      url: "www.chess.com/analysis/game/daily/1?chess-com-unclear",
+      says: UNCLEAR,
+    },
+  ],
+  [
+    "a list of moves with a gap is not opened",
+    {
+      url: "www.chess.com/games/view/1?chess-com-gap",
+      says: /Moves are missing/,
+    },
+  ],
+  [
+    "the error of an invalid move contains the move",
+    {
+      url: "www.chess.com/games/view/1?chess-com-nonsense",
+      says: /“Castle” is no move/,
+    },
+  ],
+  [
+    "a post at chess.com is read like a page of any other site",
+    {
+      url: "www.chess.com/blog/x/y?chess-com-blog",
+      moves: "e4 c5 Nf3 d6 d4 cxd4",
+    },
+  ],
 
   [
     "a PGN in preformatted text keeps quotes, percents, line breaks, letters and comments",
-    { url: "blog.test/?any-pre", moves: "e4 e5 Qh5 Ke7 Qxe5#", tags: { Event: 'Say "hi" & 100% + more; #1', White: "Łukasz Ü. “Q”", Result: "1-0" } },
+    {
+      url: "blog.test/?any-pre",
+      moves: "e4 e5 Qh5 Ke7 Qxe5#",
+      tags: {
+        Event: 'Say "hi" & 100% + more; #1',
+        White: "Łukasz Ü. “Q”",
+        Result: "1-0",
+      },
+    },
   ],
-  ["a PGN in a text field is opened, and password fields are ignored", { url: "blog.test/?any-textarea", moves: "d4 d5 c4 e6 Nc3" }],
-  ["the games of all viewers on a page are opened", { url: "blog.test/?any-viewers", moves: ["e4 e5 Nf3", "d4 d5"], tags: { White: "A" } }],
-  ["the main line of a rendered viewer is opened", { url: "blog.test/?any-viewer", moves: "e4 e5 Nf3" }],
-  ["a game of Lichess in a frame is opened by its id", { url: "blog.test/?any-embed", lichess: "abcd1234/black" }],
-  ["a FEN in a text is opened", { url: "blog.test/?any-fen", fen: "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5Q2/PPPP1PPP/RNB1K1NR_w_KQkq_-_4_4" }],
-  ["a FEN of a diagram is opened", { url: "blog.test/?any-fen-attribute", fen: "8/8/8/4k3/8/4K3/4P3/8_b_-_-_3_40" }],
-  ["moves in other languages are passed to the board unchanged", { url: "blog.test/?any-german", moves: "e4 e5 Sf3 Sc6 ♗b5 a6" }],
-  ["a selected text has priority", { url: "blog.test/?any-selection", select: "#selected", moves: "d4 Nf6 c4 g6" }],
-  ["a page without a game is an error with advice", { url: "blog.test/?any-nothing", says: /No game was found here.*select it/ }],
+  [
+    "a PGN in a text field is opened, and password fields are ignored",
+    { url: "blog.test/?any-textarea", moves: "d4 d5 c4 e6 Nc3" },
+  ],
+  [
+    "the games of all viewers on a page are opened",
+    {
+      url: "blog.test/?any-viewers",
+      moves: ["e4 e5 Nf3", "d4 d5"],
+      tags: { White: "A" },
+    },
+  ],
+  [
+    "the main line of a rendered viewer is opened",
+    { url: "blog.test/?any-viewer", moves: "e4 e5 Nf3" },
+  ],
+  [
+    "a game of Lichess in a frame is opened by its id",
+    { url: "blog.test/?any-embed", lichess: "abcd1234/black" },
+  ],
+  [
+    "a FEN in a text is opened",
+    {
+      url: "blog.test/?any-fen",
+      fen: "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5Q2/PPPP1PPP/RNB1K1NR_w_KQkq_-_4_4",
+    },
+  ],
+  [
+    "a FEN of a diagram is opened",
+    {
+      url: "blog.test/?any-fen-attribute",
+      fen: "8/8/8/4k3/8/4K3/4P3/8_b_-_-_3_40",
+    },
+  ],
+  [
+    "moves in other languages are passed to the board unchanged",
+    { url: "blog.test/?any-german", moves: "e4 e5 Sf3 Sc6 ♗b5 a6" },
+  ],
+  [
+    "a selected text has priority",
+    {
+      url: "blog.test/?any-selection",
+      select: "#selected",
+      moves: "d4 Nf6 c4 g6",
+    },
+  ],
+  [
+    "a page without a game is an error with advice",
+    {
+      url: "blog.test/?any-nothing",
+      says: /No game was found here.*select it/,
+    },
+  ],
 ];
 
 /** Returns the moves in the text of a game. */
@@ -113,18 +345,28 @@ const movesIn = (/** @type {string} */ pgn) =>
     .join(" ");
 
 /** Checks that an address of the board at `base` opens the expected game or position. */
-function holds(/** @type {string} */ address, /** @type {Case} */ expected, base = empty) {
+function holds(
+  /** @type {string} */ address,
+  /** @type {Case} */ expected,
+  base = empty,
+) {
   const { hash, href } = new URL(address);
   assert.equal(href.slice(0, href.indexOf("#")), base);
-  if (expected.lichess) return assert.equal(hash, `#lichess=${expected.lichess}`);
+  if (expected.lichess)
+    return assert.equal(hash, `#lichess=${expected.lichess}`);
   if (expected.fen) return assert.equal(hash, `#fen=${expected.fen}`);
-  assert.match(hash, /^#pgn=[\w\-.!~*'()%]+$/, "all special characters in the fragment are encoded");
+  assert.match(
+    hash,
+    /^#pgn=[\w\-.!~*'()%]+$/,
+    "all special characters in the fragment are encoded",
+  );
   const text = decodeURIComponent(hash.slice("#pgn=".length));
   const games = parsePgn(text);
   const wanted = [expected.moves ?? []].flat();
   assert.equal(games.length, wanted.length);
   if (games.length === 1) assert.equal(movesIn(text), wanted[0]);
-  for (const [name, value] of Object.entries(expected.tags ?? {})) assert.equal(games[0]?.headers.get(name), value, name);
+  for (const [name, value] of Object.entries(expected.tags ?? {}))
+    assert.equal(games[0]?.headers.get(name), value, name);
   // The moves of these games are legal.
   if (/^www\.chess|^lichess/.test(expected.url)) {
     const position = startingPosition(games[0]?.headers ?? new Map()).unwrap();
@@ -136,20 +378,35 @@ function holds(/** @type {string} */ address, /** @type {Case} */ expected, base
   }
 }
 
-for (const [name, launch] of /** @type {const} */ ([["Chromium", chromiumWith], ["Firefox", firefoxWith]])) {
-  const skip = name === "Firefox" && missing.length > 0 && `NOT TESTED in ${name}: ${missing.join(", ")} not found`;
+for (const [name, launch] of /** @type {const} */ ([
+  ["Chromium", chromiumWith],
+  ["Firefox", firefoxWith],
+])) {
+  const skip =
+    name === "Firefox" &&
+    missing.length > 0 &&
+    `NOT TESTED in ${name}: ${missing.join(", ")} not found`;
   if (skip) console.error(skip);
   suite(`the bookmarklet in ${name}`, { skip }, () => {
     /** @type {import("./support/bookmarks.mjs").Presser} */
     let browser;
-    before(async () => void (browser = await launch({ bookmarks: { "Open in Shelfish": link, "Open nowhere": emptyLink }, port: fixtures.port })));
+    before(
+      async () =>
+        void (browser = await launch({
+          bookmarks: { "Open in Shelfish": link, "Open nowhere": emptyLink },
+          port: fixtures.port,
+        })),
+    );
     afterEach(() => browser.closeTab());
     after(() => browser?.close());
 
     for (const [what, expected] of CASES) {
       test(what, async () => {
         await browser.visit(`http://${expected.url}`);
-        if (expected.select) await browser.run(`getSelection().selectAllChildren(document.querySelector("${expected.select}"))`);
+        if (expected.select)
+          await browser.run(
+            `getSelection().selectAllChildren(document.querySelector("${expected.select}"))`,
+          );
         const { tab, here, said } = await browser.press("Open nowhere");
         assert.equal(here, undefined);
         if (expected.says) {
@@ -160,22 +417,31 @@ for (const [name, launch] of /** @type {const} */ ([["Chromium", chromiumWith], 
           assert.equal(said, undefined);
           holds(String(tab), expected);
         }
-        });
+      });
     }
 
     test("the board that is opened shows the game", async () => {
-      await browser.visit("http://www.chess.com/game/live/123456789?chess-com-finished");
+      await browser.visit(
+        "http://www.chess.com/game/live/123456789?chess-com-finished",
+      );
       await browser.press("Open in Shelfish");
       const moves = `[...document.querySelectorAll("[data-testid=move] .san")].map(({ textContent }) => textContent).join(" ")`;
       await until(async () => (await browser.inTab(moves)) === OPERA);
-      assert.match(String(await browser.inTab("document.title")), /AnnW – BobB/);
+      assert.match(
+        String(await browser.inTab("document.title")),
+        /AnnW – BobB/,
+      );
     });
 
     test("the first of several games is shown, and the menu contains the other games", async () => {
       await browser.visit("http://blog.test/?any-viewers");
       await browser.press("Open in Shelfish");
       const notice = `document.querySelector("[data-testid=notice]")?.textContent`;
-      await until(async () => (await browser.inTab(notice)) === "2 games opened: the menu has them.");
+      await until(
+        async () =>
+          (await browser.inTab(notice)) ===
+          "2 games opened: the menu has them.",
+      );
       const menu = `[...document.querySelectorAll("[data-testid=games] option")].map(({ textContent }) => textContent).filter((name) => /^[AB] –/.test(name)).length`;
       await until(async () => (await browser.inTab(menu)) === 2);
     });
@@ -187,7 +453,9 @@ for (const [name, launch] of /** @type {const} */ ([["Chromium", chromiumWith], 
     });
 
     test("if a page may not open windows, the board replaces the page", async () => {
-      await browser.visit(`http://blog.test/?any-textarea&policy=${encodeURIComponent("sandbox allow-scripts allow-same-origin; script-src 'none'")}`);
+      await browser.visit(
+        `http://blog.test/?any-textarea&policy=${encodeURIComponent("sandbox allow-scripts allow-same-origin; script-src 'none'")}`,
+      );
       const { here } = await browser.press("Open nowhere");
       holds(String(here), { url: "blog.test", moves: "d4 d5 c4 e6 Nc3" });
     });
@@ -195,7 +463,9 @@ for (const [name, launch] of /** @type {const} */ ([["Chromium", chromiumWith], 
     test("the policy of the pages blocks a javascript link in a page", async () => {
       await browser.visit("http://blog.test/?any-nothing");
       // The browser's tools add the link, not the page.
-      await browser.run(`document.body.insertAdjacentElement("beforeend", Object.assign(document.createElement("a"), { id: "link", href: "javascript:void(document.title='ran')", textContent: "A link" }))`);
+      await browser.run(
+        `document.body.insertAdjacentElement("beforeend", Object.assign(document.createElement("a"), { id: "link", href: "javascript:void(document.title='ran')", textContent: "A link" }))`,
+      );
       await browser.click("#link");
       assert.equal(await browser.run("document.title"), "Nothing about chess");
     });
@@ -203,10 +473,17 @@ for (const [name, launch] of /** @type {const} */ ([["Chromium", chromiumWith], 
     test("the bookmarklet also works as a link in a page without a policy", async () => {
       await browser.visit("http://blog.test/?any-nothing&policy=");
       const href = JSON.stringify(link.replace("void%20", "window.done%3D"));
-      await browser.run(`document.body.insertAdjacentHTML("beforeend", '<a id="link">A link</a>') ?? (document.querySelector("#link").href = ${href}) ?? 0`);
-      await browser.run(`(window.alert = (text) => (document.title = text)) && 0`);
+      await browser.run(
+        `document.body.insertAdjacentHTML("beforeend", '<a id="link">A link</a>') ?? (document.querySelector("#link").href = ${href}) ?? 0`,
+      );
+      await browser.run(
+        `(window.alert = (text) => (document.title = text)) && 0`,
+      );
       await browser.click("#link");
-      assert.match(await browser.run("document.title"), /^Shelfish: No game was found/);
+      assert.match(
+        await browser.run("document.title"),
+        /^Shelfish: No game was found/,
+      );
     });
   });
 }
@@ -215,17 +492,34 @@ for (const [name, launch] of /** @type {const} */ ([["Chromium", chromiumWith], 
 
 const PAGE = "site/bookmarklet.html";
 
-for (const [size, viewport, hasTouch] of /** @type {const} */ ([["a phone", { width: 360, height: 740 }, true], ["a desk", { width: 1280, height: 800 }, false]])) {
+for (const [size, viewport, hasTouch] of /** @type {const} */ ([
+  ["a phone", { width: 360, height: 740 }, true],
+  ["a desk", { width: 1280, height: 800 }, false],
+])) {
   for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
     test(`axe finds no violation on the page of the bookmarklet, and the page does not scroll sideways, on ${size}, ${colorScheme}`, async (t) => {
-      const page = await shelf.page(t, { path: PAGE, context: { viewport, colorScheme, hasTouch, isMobile: hasTouch } });
+      const page = await shelf.page(t, {
+        path: PAGE,
+        context: { viewport, colorScheme, hasTouch, isMobile: hasTouch },
+      });
       await page.click("summary");
       await page.getByTestId("paste-go").click();
       await page.getByTestId("bookmarklet").click();
       assert.deepEqual(await findings(page), []);
-      assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= viewport.width);
-      const [paste, drag] = await Promise.all([".paste", ".drag"].map(async (name) => (await page.locator(name).boundingBox())?.y ?? 0));
-      assert.equal(Number(paste) < Number(drag), hasTouch, "the field to paste is above the button only on a touch screen");
+      assert.ok(
+        (await page.evaluate(() => document.documentElement.scrollWidth)) <=
+          viewport.width,
+      );
+      const [paste, drag] = await Promise.all(
+        [".paste", ".drag"].map(
+          async (name) => (await page.locator(name).boundingBox())?.y ?? 0,
+        ),
+      );
+      assert.equal(
+        Number(paste) < Number(drag),
+        hasTouch,
+        "the field to paste is above the button only on a touch screen",
+      );
     });
   }
 }
@@ -234,36 +528,79 @@ test("a drag of the button contains the link, and a click explains the button", 
   const page = await shelf.page(t, { path: PAGE });
   const button = page.getByTestId("bookmarklet");
   await button.click();
-  assert.match(String(await page.getByTestId("installed").textContent()), /This is the button to drag/);
+  assert.match(
+    String(await page.getByTestId("installed").textContent()),
+    /This is the button to drag/,
+  );
   const dragged = page.evaluate(
-    () => new Promise((done) => addEventListener("dragstart", ({ dataTransfer }) => done([dataTransfer?.getData("text/uri-list"), dataTransfer?.getData("text/html").replace(/<[^>]*>/g, "")]), { once: true })),
+    () =>
+      new Promise((done) =>
+        addEventListener(
+          "dragstart",
+          ({ dataTransfer }) =>
+            done([
+              dataTransfer?.getData("text/uri-list"),
+              dataTransfer?.getData("text/html").replace(/<[^>]*>/g, ""),
+            ]),
+          { once: true },
+        ),
+      ),
   );
   await button.hover();
   await page.mouse.down();
   await page.mouse.move(300, 60, { steps: 5 });
-  assert.deepEqual(await dragged, [link, "Open in Shelfish"], "the bookmark takes the button's name");
+  assert.deepEqual(
+    await dragged,
+    [link, "Open in Shelfish"],
+    "the bookmark takes the button's name",
+  );
   await page.mouse.up();
 });
 
 test("the code of the bookmarklet is copied with the keyboard", async (t) => {
-  const page = await shelf.page(t, { path: PAGE, context: { permissions: ["clipboard-read", "clipboard-write"] } });
+  const page = await shelf.page(t, {
+    path: PAGE,
+    context: { permissions: ["clipboard-read", "clipboard-write"] },
+  });
   await page.getByTestId("copy").focus();
   await page.keyboard.press("Enter");
-  await until(() => page.evaluate(() => /Copied/.test(document.querySelector("[data-testid=copied]")?.textContent ?? "")));
+  await until(() =>
+    page.evaluate(() =>
+      /Copied/.test(
+        document.querySelector("[data-testid=copied]")?.textContent ?? "",
+      ),
+    ),
+  );
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), link);
 });
 
 test("without access to the clipboard, the page shows the code to copy", async (t) => {
-  const page = await shelf.page(t, { path: PAGE, before: () => Object.defineProperty(navigator, "clipboard", { value: undefined }) });
+  const page = await shelf.page(t, {
+    path: PAGE,
+    before: () =>
+      Object.defineProperty(navigator, "clipboard", { value: undefined }),
+  });
   await page.getByTestId("copy").click();
-  assert.match(String(await page.getByTestId("copied").textContent()), /field below/);
+  assert.match(
+    String(await page.getByTestId("copied").textContent()),
+    /field below/,
+  );
   assert.equal(await page.getByTestId("pasted").inputValue(), link);
 });
 
 test("the link names the database of the page's address", async (t) => {
-  const page = await shelf.page(t, { path: `${PAGE}?db=https://example.org/d/manifest.json` });
-  const href = decodeURIComponent(String(await page.getByTestId("bookmarklet").getAttribute("href")));
-  assert.ok(href.endsWith(`("${board}?db=https%3A%2F%2Fexample.org%2Fd%2Fmanifest.json")`), href.slice(-120));
+  const page = await shelf.page(t, {
+    path: `${PAGE}?db=https://example.org/d/manifest.json`,
+  });
+  const href = decodeURIComponent(
+    String(await page.getByTestId("bookmarklet").getAttribute("href")),
+  );
+  assert.ok(
+    href.endsWith(
+      `("${board}?db=https%3A%2F%2Fexample.org%2Fd%2Fmanifest.json")`,
+    ),
+    href.slice(-120),
+  );
 });
 
 test("a pasted text is opened, or its error is reported", async (t) => {
@@ -272,7 +609,10 @@ test("a pasted text is opened, or its error is reported", async (t) => {
   const field = page.getByTestId("pasted");
   await field.fill("https://www.chess.com/game/live/123");
   await field.press("Enter");
-  assert.match(String(await page.getByTestId("paste-error").textContent()), /copy the PGN/);
+  assert.match(
+    String(await page.getByTestId("paste-error").textContent()),
+    /copy the PGN/,
+  );
   assert.equal(await field.getAttribute("aria-invalid"), "true");
   await field.fill("8/8/8/4k3/8/4K3/4P3/8 w - - 0 1");
   assert.equal(await page.getByTestId("paste-error").textContent(), "");

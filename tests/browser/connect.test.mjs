@@ -15,13 +15,22 @@ let shelf;
 before(async () => {
   shelf = await lab({ own: true });
   const worker = `import { openDatabase } from "${shelf.entry}"; import { serve } from "/pkg/worker.js";`;
-  writeFileSync(join(shelf.root, "evals.mjs"), `${worker} serve(openDatabase);`);
-  writeFileSync(join(shelf.root, "shared.mjs"), `${worker} onconnect = ({ ports: [port] }) => serve(openDatabase, port);`);
+  writeFileSync(
+    join(shelf.root, "evals.mjs"),
+    `${worker} serve(openDatabase);`,
+  );
+  writeFileSync(
+    join(shelf.root, "shared.mjs"),
+    `${worker} onconnect = ({ ports: [port] }) => serve(openDatabase, port);`,
+  );
 });
 after(() => shelf.close());
 
 /** Opens a page with the wrapper as `remote` and a function that returns the error of a rejected promise. */
-async function opened(/** @type {import("node:test").TestContext} */ t, options = {}) {
+async function opened(
+  /** @type {import("node:test").TestContext} */ t,
+  options = {},
+) {
   const page = await shelf.page(t, options);
   await page.evaluate(async () => {
     const entry = "/pkg/worker.js";
@@ -29,10 +38,21 @@ async function opened(/** @type {import("node:test").TestContext} */ t, options 
       remote: await import(entry),
       work: () => new Worker("/evals.mjs", { type: "module" }),
       told: (/** @type {Promise<unknown>} */ promise) =>
-        promise.then(() => "an answer", (error) => {
-          const { name, code, message, url, status, cause } = error;
-          return { isOurs: error instanceof remote.ShelfishError, name, code, message, url, status, cause: cause?.message };
-        }),
+        promise.then(
+          () => "an answer",
+          (error) => {
+            const { name, code, message, url, status, cause } = error;
+            return {
+              isOurs: error instanceof remote.ShelfishError,
+              name,
+              code,
+              message,
+              url,
+              status,
+              cause: cause?.message,
+            };
+          },
+        ),
     });
   });
   await shelf.server.requests();
@@ -41,27 +61,55 @@ async function opened(/** @type {import("node:test").TestContext} */ t, options 
 
 test("connect gives the same answers as openDatabase, and the page loads no module", async (t) => {
   const page = await opened(t);
-  const answers = await page.evaluate(async (fens) => {
-    const database = await remote.connect(work(), "db/manifest.json", { indexedDB: false });
-    const one = await database.lookup(String(fens[0]), { san: true, castling: "chess960" });
-    const many = await database.lookupMany(new Set(fens));
-    await database.prefetch(fens);
-    const [manifest, stats] = [await database.manifest, await database.stats()];
-    await database.clear();
-    database.close();
-    const entry = many[1];
-    const isOurs = entry instanceof remote.ShelfishError && entry.code;
-    return { one, many: [many[0], isOurs, many[2]], manifest, stats, fromHere: performance.getEntriesByType("resource").map(({ name }) => name) };
-  }, [START, "nonsense", ABSENT]);
+  const answers = await page.evaluate(
+    async (fens) => {
+      const database = await remote.connect(work(), "db/manifest.json", {
+        indexedDB: false,
+      });
+      const one = await database.lookup(String(fens[0]), {
+        san: true,
+        castling: "chess960",
+      });
+      const many = await database.lookupMany(new Set(fens));
+      await database.prefetch(fens);
+      const [manifest, stats] = [
+        await database.manifest,
+        await database.stats(),
+      ];
+      await database.clear();
+      database.close();
+      const entry = many[1];
+      const isOurs = entry instanceof remote.ShelfishError && entry.code;
+      return {
+        one,
+        many: [many[0], isOurs, many[2]],
+        manifest,
+        stats,
+        fromHere: performance
+          .getEntriesByType("resource")
+          .map(({ name }) => name),
+      };
+    },
+    [START, "nonsense", ABSENT],
+  );
   const here = await page.evaluate(async (fen) => {
-    const database = await shelfish.openDatabase("db/manifest.json", { indexedDB: false });
-    return { one: await database.lookup(fen, { san: true, castling: "chess960" }), many: await database.lookup(fen), manifest: database.manifest };
+    const database = await shelfish.openDatabase("db/manifest.json", {
+      indexedDB: false,
+    });
+    return {
+      one: await database.lookup(fen, { san: true, castling: "chess960" }),
+      many: await database.lookup(fen),
+      manifest: database.manifest,
+    };
   }, START);
   assert.deepEqual(answers.one, here.one);
   assert.deepEqual(answers.many, [here.many, "fen", null]);
   assert.deepEqual(answers.manifest, here.manifest);
   assert.equal(answers.stats.lookups, 5);
-  assert.ok(!answers.fromHere.some((name) => name.endsWith(".wasm")), answers.fromHere.join(" "));
+  assert.ok(
+    !answers.fromHere.some((name) => name.endsWith(".wasm")),
+    answers.fromHere.join(" "),
+  );
 });
 
 test("aborting, errors and closing are the same as without a Worker", async (t) => {
@@ -75,29 +123,63 @@ test("aborting, errors and closing are the same as without a Worker", async (t) 
     const found = {
       aborted: await aborting,
       again: await told(database.lookup(fen, { signal: abort.signal })),
-      opening: await told(remote.connect(worker, "db/", { signal: abort.signal })),
+      opening: await told(
+        remote.connect(worker, "db/", { signal: abort.signal }),
+      ),
       status: await told(remote.connect(worker, "none/")),
       usage: await told(database.lookupMany(/** @type {any} */ (fen))),
       depth: await told(database.lookup(fen, { minDepth: NaN })),
-      fetch: await told(remote.connect(worker, "db/", /** @type {any} */ ({ fetch: () => {} }))),
-      source: await told(remote.connect(worker, /** @type {any} */ ({ url: "x", whole() {}, range() {} }))),
+      fetch: await told(
+        remote.connect(worker, "db/", /** @type {any} */ ({ fetch: () => {} })),
+      ),
+      source: await told(
+        remote.connect(
+          worker,
+          /** @type {any} */ ({ url: "x", whole() {}, range() {} }),
+        ),
+      ),
     };
     const closing = [told(database.lookup(fen)), told(database.stats())];
     database.close();
     database.close();
-    return { ...found, closed: [...(await Promise.all(closing)), await told(database.lookup(fen))] };
+    return {
+      ...found,
+      closed: [
+        ...(await Promise.all(closing)),
+        await told(database.lookup(fen)),
+      ],
+    };
   }, START);
   const isOurs = { isOurs: true, name: "ShelfishError" };
   for (const error of [all.aborted, all.again, all.opening]) {
-    assert.deepEqual([error.isOurs, error.name, error.code, error.cause], [true, "AbortError", "aborted", "enough"]);
+    assert.deepEqual(
+      [error.isOurs, error.name, error.code, error.cause],
+      [true, "AbortError", "aborted", "enough"],
+    );
   }
   const { status } = all;
-  assert.deepEqual([status.isOurs, status.code, status.status, status.url], [true, "status", 404, new URL("none/manifest.json", shelf.server.url).href]);
-  for (const name of /** @type {const} */ (["usage", "depth", "fetch", "source"])) {
+  assert.deepEqual(
+    [status.isOurs, status.code, status.status, status.url],
+    [true, "status", 404, new URL("none/manifest.json", shelf.server.url).href],
+  );
+  for (const name of /** @type {const} */ ([
+    "usage",
+    "depth",
+    "fetch",
+    "source",
+  ])) {
     const { isOurs, name: error, code } = all[name];
-    assert.deepEqual({ isOurs, name: error, code }, { isOurs: true, name: "ShelfishError", code: "usage" }, name);
+    assert.deepEqual(
+      { isOurs, name: error, code },
+      { isOurs: true, name: "ShelfishError", code: "usage" },
+      name,
+    );
   }
-  for (const { message, ...error } of all.closed) assert.deepEqual({ isOurs: error.isOurs, name: error.name, code: error.code }, { ...isOurs, code: "closed" });
+  for (const { message, ...error } of all.closed)
+    assert.deepEqual(
+      { isOurs: error.isOurs, name: error.name, code: error.code },
+      { ...isOurs, code: "closed" },
+    );
 });
 
 test("an aborted opening leaves no database open, and the Worker can open another database", async (t) => {
@@ -105,7 +187,9 @@ test("an aborted opening leaves no database open, and the Worker can open anothe
   const [first, second] = await page.evaluate(async (fen) => {
     const worker = work();
     const abort = new AbortController();
-    const opening = told(remote.connect(worker, "db/", { signal: abort.signal }));
+    const opening = told(
+      remote.connect(worker, "db/", { signal: abort.signal }),
+    );
     abort.abort();
     const first = await opening;
     const database = await remote.connect(worker, "db/");
@@ -118,16 +202,23 @@ test("an aborted opening leaves no database open, and the Worker can open anothe
 test("a Worker that connect created ends when the database closes, and after a failed opening", async (t) => {
   const page = await opened(t, { allow: /404|Failed to load resource/ });
   for (const folder of ["db/", "none/"]) {
-    const ended = page.waitForEvent("worker").then((worker) => worker.waitForEvent("close"));
-    const code = await page.evaluate(async ([folder, fen]) => {
-      try {
-        const database = await remote.connect(work, String(folder), { indexedDB: false });
-        await database.lookup(String(fen));
-        database.close();
-      } catch (error) {
-        return /** @type {{ code: string }} */ (error).code;
-      }
-    }, [folder, START]);
+    const ended = page
+      .waitForEvent("worker")
+      .then((worker) => worker.waitForEvent("close"));
+    const code = await page.evaluate(
+      async ([folder, fen]) => {
+        try {
+          const database = await remote.connect(work, String(folder), {
+            indexedDB: false,
+          });
+          await database.lookup(String(fen));
+          database.close();
+        } catch (error) {
+          return /** @type {{ code: string }} */ (error).code;
+        }
+      },
+      [folder, START],
+    );
     assert.equal(code, folder === "db/" ? undefined : "status");
     await ended;
   }
@@ -138,10 +229,17 @@ test("errors are instances of the class of both entries, and plain objects are n
   const known = await page.evaluate(async () => {
     class Special extends shelfish.ShelfishError {}
     const database = await remote.connect(work(), "db/", { indexedDB: false });
-    const error = await database.lookup("nonsense").catch((/** @type {any} */ error) => error);
+    const error = await database
+      .lookup("nonsense")
+      .catch((/** @type {any} */ error) => error);
     const plain = structuredClone(error.toJSON());
-    return [error instanceof shelfish.ShelfishError, new shelfish.ShelfishError(plain) instanceof remote.ShelfishError,
-      plain instanceof shelfish.ShelfishError, error instanceof Special, new Special(plain) instanceof Special];
+    return [
+      error instanceof shelfish.ShelfishError,
+      new shelfish.ShelfishError(plain) instanceof remote.ShelfishError,
+      plain instanceof shelfish.ShelfishError,
+      error instanceof Special,
+      new Special(plain) instanceof Special,
+    ];
   });
   assert.deepEqual(known, [true, true, false, false, true]);
 });
@@ -149,27 +247,51 @@ test("errors are instances of the class of both entries, and plain objects are n
 test("onRequest is called; a compiled module, a URL and headers are passed to the Worker", async (t) => {
   const page = await opened(t);
   const heard = await page.evaluate(async (fen) => {
-    const module = await WebAssembly.compileStreaming(fetch("/pkg/shelfish_bg.wasm"));
+    const module = await WebAssembly.compileStreaming(
+      fetch("/pkg/shelfish_bg.wasm"),
+    );
     const all = [];
-    for (const wasm of [module, Promise.resolve(module), "pkg/shelfish_bg.wasm", new URL("pkg/shelfish_bg.wasm", location.href)]) {
+    for (const wasm of [
+      module,
+      Promise.resolve(module),
+      "pkg/shelfish_bg.wasm",
+      new URL("pkg/shelfish_bg.wasm", location.href),
+    ]) {
       /** @type {string[]} */
       const heard = [];
-      const database = await remote.connect(work(), new URL("db/", location.href), {
-        wasm,
-        indexedDB: false,
-        headers: new Headers({ "x-shelf": "1" }),
-        onRequest: ({ url, ok, from }) => void heard.push(`${from} ${ok} ${url.split(".").pop()}`),
-      });
+      const database = await remote.connect(
+        work(),
+        new URL("db/", location.href),
+        {
+          wasm,
+          indexedDB: false,
+          headers: new Headers({ "x-shelf": "1" }),
+          onRequest: ({ url, ok, from }) =>
+            void heard.push(`${from} ${ok} ${url.split(".").pop()}`),
+        },
+      );
       await database.lookup(fen);
-      all.push([heard.length, (await database.stats()).requests, heard[0], heard[1]]);
+      all.push([
+        heard.length,
+        (await database.stats()).requests,
+        heard[0],
+        heard[1],
+      ]);
       database.close();
     }
     return all;
   }, START);
   for (const [count, requests, manifest, silo] of heard) {
-    assert.deepEqual([count, manifest, silo], [requests, "network true json", "network true silo"]);
+    assert.deepEqual(
+      [count, manifest, silo],
+      [requests, "network true json", "network true silo"],
+    );
   }
-  assert.equal((await shelf.server.requests()).filter(({ path }) => path.endsWith(".wasm")).length >= 1, true);
+  assert.equal(
+    (await shelf.server.requests()).filter(({ path }) => path.endsWith(".wasm"))
+      .length >= 1,
+    true,
+  );
 });
 
 test("a SharedWorker serves several pages and databases", async (t) => {
@@ -178,17 +300,25 @@ test("a SharedWorker serves several pages and databases", async (t) => {
     const ask = async (/** @type {string} */ folder) => {
       const { port } = new SharedWorker("/shared.mjs", { type: "module" });
       const database = await remote.connect(port, folder, { indexedDB: false });
-      return [(await database.lookup(fen))?.fen, (await database.manifest).positions];
+      return [
+        (await database.lookup(fen))?.fen,
+        (await database.manifest).positions,
+      ];
     };
     return Promise.all([ask("db/"), ask("famous/")]);
   }, START);
-  assert.deepEqual(fens.map(([fen]) => fen), [START, START]);
+  assert.deepEqual(
+    fens.map(([fen]) => fen),
+    [START, START],
+  );
   assert.notEqual(fens[0]?.[1], fens[1]?.[1]);
 });
 
 test("a missing script of the Worker is an error", async (t) => {
   const page = await opened(t, { allow: /404|Failed to (load|fetch)/ });
-  const error = await page.evaluate(() => told(remote.connect(new Worker("/none.mjs", { type: "module" }), "db/")));
+  const error = await page.evaluate(() =>
+    told(remote.connect(new Worker("/none.mjs", { type: "module" }), "db/")),
+  );
   assert.deepEqual([error.isOurs, error.code], [true, "network"]);
   assert.match(error.message, /Worker could not be started/);
 });
@@ -196,16 +326,44 @@ test("a missing script of the Worker is an error", async (t) => {
 test("the snippets of the README run in a page", async (t) => {
   const readme = readFileSync(join(PACKAGE, "README.md"), "utf8");
   const snippet = (/** @type {RegExp} */ part, language = "js") =>
-    [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, "gm"))].map(([, code]) => String(code)).find((code) => part.test(code)) ?? assert.fail(String(part));
+    [
+      ...readme.matchAll(
+        new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, "gm"),
+      ),
+    ]
+      .map(([, code]) => String(code))
+      .find((code) => part.test(code)) ?? assert.fail(String(part));
   const local = (/** @type {string} */ code) =>
-    code.replace(/https:\/\/example\.org\/evals\/(manifest\.json)?/g, new URL("db/manifest.json", shelf.server.url).href)
-      .replaceAll('"shelfish/worker"', '"/pkg/worker.js"').replaceAll('"shelfish"', '"/pkg/index.js"').replaceAll("/shelfish/", "/pkg/");
+    code
+      .replace(
+        /https:\/\/example\.org\/evals\/(manifest\.json)?/g,
+        new URL("db/manifest.json", shelf.server.url).href,
+      )
+      .replaceAll('"shelfish/worker"', '"/pkg/worker.js"')
+      .replaceAll('"shelfish"', '"/pkg/index.js"')
+      .replaceAll("/shelfish/", "/pkg/");
   writeFileSync(join(shelf.root, "evals.js"), local(snippet(/^serve\(/m)));
   writeFileSync(join(shelf.root, "page.js"), local(snippet(/connect\(worker/)));
   const game = local(snippet(/<shelfish-game/, "html"));
-  writeFileSync(join(shelf.root, "pasted.html"), `${BLANK}<body><script type="module" src="/page.js"></script>${game}`);
+  writeFileSync(
+    join(shelf.root, "pasted.html"),
+    `${BLANK}<body><script type="module" src="/page.js"></script>${game}`,
+  );
   const page = await shelf.page(t, { path: "pasted.html", allow: /^log: / });
-  await until(() => page.console.some((line) => line.startsWith("log: ")), "the Worker answers");
+  await until(
+    () => page.console.some((line) => line.startsWith("log: ")),
+    "the Worker answers",
+  );
   assert.match(page.console.join(), /evaluations/);
-  await until(() => page.evaluate(() => /[Dd]epth/.test(document.querySelector("shelfish-game")?.shadowRoot?.querySelector(".facts")?.textContent ?? "")), "the element shows a depth");
+  await until(
+    () =>
+      page.evaluate(() =>
+        /[Dd]epth/.test(
+          document
+            .querySelector("shelfish-game")
+            ?.shadowRoot?.querySelector(".facts")?.textContent ?? "",
+        ),
+      ),
+    "the element shows a depth",
+  );
 });

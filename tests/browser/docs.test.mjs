@@ -1,6 +1,15 @@
 // The documentation: links, accessibility, layout, search, theme, and the snippets of the guides that are for pages.
 import assert from "node:assert/strict";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -18,7 +27,9 @@ import { until } from "./support/until.mjs";
 const DOCS = join(SITE, "docs");
 /** The output of rustdoc, which only the deployed site contains. */
 const isRust = (/** @type {string} */ path) => path.startsWith("rust/");
-const files = readdirSync(DOCS, { recursive: true, encoding: "utf8" }).map((name) => name.replaceAll("\\", "/")).filter((name) => !isRust(name) && statSync(join(DOCS, name)).isFile());
+const files = readdirSync(DOCS, { recursive: true, encoding: "utf8" })
+  .map((name) => name.replaceAll("\\", "/"))
+  .filter((name) => !isRust(name) && statSync(join(DOCS, name)).isFile());
 const pages = files.filter((name) => name.endsWith(".html"));
 
 /** @type {Awaited<ReturnType<typeof lab>>} */
@@ -27,14 +38,20 @@ before(async () => void (shelf = await lab({ own: true })));
 after(() => shelf.close());
 
 /** Opens a page of the documentation. */
-const opened = (/** @type {import("node:test").TestContext} */ t, path = "", /** @type {import("playwright-core").BrowserContextOptions} */ context = {}) =>
-  shelf.page(t, { path: `site/docs/${path}`, context });
+const opened = (
+  /** @type {import("node:test").TestContext} */ t,
+  path = "",
+  /** @type {import("playwright-core").BrowserContextOptions} */ context = {},
+) => shelf.page(t, { path: `site/docs/${path}`, context });
 
 /** Opens the search and types words. */
 async function search(/** @type {Page} */ page, /** @type {string} */ words) {
   await page.keyboard.press("/");
   await page.locator("#query").fill(words);
-  await until(async () => (await page.locator("#found").textContent()) !== "", "the search answers");
+  await until(
+    async () => (await page.locator("#found").textContent()) !== "",
+    "the search answers",
+  );
 }
 
 test("no link of the documentation is dead", () => {
@@ -46,8 +63,14 @@ test("a dead link is found", (t) => {
   const folder = mkdtempSync(join(tmpdir(), "shelfish-links-"));
   t.after(() => rmSync(folder, { recursive: true }));
   mkdirSync(join(folder, "api"));
-  writeFileSync(join(folder, "index.html"), '<h1 id="top">A</h1><a href="api/b.html#b">b</a><a href="api/">b</a><a href="#none">b</a><a href="javascript:b()">b</a><a href="https://example.org/#x">b</a>');
-  writeFileSync(join(folder, "api/b.html"), '<h1 id="b">B</h1><a href="../#top">a</a><a href="c.html">c</a><img src="../a.png"><a href="../../up.html">up</a>');
+  writeFileSync(
+    join(folder, "index.html"),
+    '<h1 id="top">A</h1><a href="api/b.html#b">b</a><a href="api/">b</a><a href="#none">b</a><a href="javascript:b()">b</a><a href="https://example.org/#x">b</a>',
+  );
+  writeFileSync(
+    join(folder, "api/b.html"),
+    '<h1 id="b">B</h1><a href="../#top">a</a><a href="c.html">c</a><img src="../a.png"><a href="../../up.html">up</a>',
+  );
   assert.deepEqual(deadLinks(folder).sort(), [
     "api/b.html: ../a.png: no such file",
     "api/b.html: c.html: no such file",
@@ -59,31 +82,55 @@ test("a dead link is found", (t) => {
 
 test("the menu of each page contains all pages, and marks one", () => {
   for (const name of pages) {
-    const [, menu = ""] = /<nav id="menu".*?>(.*?)<\/nav>/s.exec(readFileSync(join(DOCS, name), "utf8")) ?? [];
-    const own = [...menu.matchAll(/href="([^"]+\.html)"/g)].map(([, href]) => new URL(String(href), `http://site.invalid/${name}`).pathname.slice(1));
+    const [, menu = ""] =
+      /<nav id="menu".*?>(.*?)<\/nav>/s.exec(
+        readFileSync(join(DOCS, name), "utf8"),
+      ) ?? [];
+    const own = [...menu.matchAll(/href="([^"]+\.html)"/g)].map(([, href]) =>
+      new URL(String(href), `http://site.invalid/${name}`).pathname.slice(1),
+    );
     assert.deepEqual(own.sort(), [...pages].sort(), name);
     assert.equal(menu.match(/aria-current="page"/g)?.length, 1, name);
   }
 });
 
 test("the documentation is small, and its policy allows no inline style and no other host", () => {
-  const bytes = files.reduce((sum, name) => sum + statSync(join(DOCS, name)).size, 0);
+  const bytes = files.reduce(
+    (sum, name) => sum + statSync(join(DOCS, name)).size,
+    0,
+  );
   assert.ok(bytes < 2_500_000, `${bytes} bytes`);
   for (const name of pages) {
     const html = readFileSync(join(DOCS, name), "utf8");
-    const [, policy = ""] = /Content-Security-Policy" content="([^"]*)"/.exec(html) ?? [];
-    assert.match(policy, /^default-src 'none'; script-src 'self' 'wasm-unsafe-eval' 'sha256-[^ ]*'; style-src 'self';/, name);
+    const [, policy = ""] =
+      /Content-Security-Policy" content="([^"]*)"/.exec(html) ?? [];
+    assert.match(
+      policy,
+      /^default-src 'none'; script-src 'self' 'wasm-unsafe-eval' 'sha256-[^ ]*'; style-src 'self';/,
+      name,
+    );
     assert.doesNotMatch(policy, /unsafe-inline|https?:/, name);
   }
 });
 
-for (const [scheme, width, height] of /** @type {const} */ ([["light", 1366, 768], ["dark", 390, 844]])) {
+for (const [scheme, width, height] of /** @type {const} */ ([
+  ["light", 1366, 768],
+  ["dark", 390, 844],
+])) {
   test(`axe finds nothing, and no page scrolls sideways, at ${width} by ${height} in ${scheme}`, async (t) => {
-    const page = await opened(t, "", { colorScheme: scheme, viewport: { width, height } });
+    const page = await opened(t, "", {
+      colorScheme: scheme,
+      viewport: { width, height },
+    });
     for (const name of pages) {
       await page.goto(new URL(`site/docs/${name}`, shelf.server.url).href);
       assert.deepEqual(await findings(page), [], name);
-      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name} scrolls sideways`);
+      assert.ok(
+        await page.evaluate(
+          () => document.documentElement.scrollWidth <= innerWidth,
+        ),
+        `${name} scrolls sideways`,
+      );
     }
     await search(page, "manifest");
     await page.locator("#results a").first().waitFor();
@@ -95,8 +142,14 @@ test("the search finds a heading, and a reader opens it by keys", async (t) => {
   const page = await opened(t, "api/shelfish.html");
   await search(page, "gaps between blocks");
   const first = page.locator("#results a").first();
-  await until(async () => /Measurements/.test((await first.textContent()) ?? ""), "the measurements are found");
-  assert.ok((await page.locator("#results mark").count()) > 0, "words are marked");
+  await until(
+    async () => /Measurements/.test((await first.textContent()) ?? ""),
+    "the measurements are found",
+  );
+  assert.ok(
+    (await page.locator("#results mark").count()) > 0,
+    "words are marked",
+  );
   await page.keyboard.press("ArrowDown");
   assert.ok(await first.evaluate((link) => link === document.activeElement));
   await page.keyboard.press("ArrowUp");
@@ -110,7 +163,11 @@ test("the search finds a heading, and a reader opens it by keys", async (t) => {
 test("the search reports that no page contains a word, and Escape closes it", async (t) => {
   const page = await opened(t);
   await search(page, "ωωω");
-  await until(async () => /No page contains “ωωω”/.test((await page.locator("#found").textContent()) ?? ""));
+  await until(async () =>
+    /No page contains “ωωω”/.test(
+      (await page.locator("#found").textContent()) ?? "",
+    ),
+  );
   assert.equal(await page.locator("#results li").count(), 0);
   await page.keyboard.press("Escape");
   assert.ok(!(await page.locator("#search-dialog").isVisible()));
@@ -118,7 +175,8 @@ test("the search reports that no page contains a word, and Escape closes it", as
 
 test("the theme follows the system until the reader chooses, and the choice stays on other pages and on the board", async (t) => {
   const page = await opened(t, "", { colorScheme: "dark" });
-  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const background = () =>
+    page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   assert.equal(await background(), "rgb(25, 24, 22)");
   await page.locator("#theme").click();
   assert.equal(await background(), "rgb(244, 241, 234)");
@@ -133,14 +191,23 @@ test("the theme follows the system until the reader chooses, and the choice stay
 test("the first stop of the keyboard leads to the text", async (t) => {
   const page = await opened(t, "format.html");
   await page.keyboard.press("Tab");
-  assert.equal(await page.evaluate(() => document.activeElement?.textContent), "Skip to the text");
+  assert.equal(
+    await page.evaluate(() => document.activeElement?.textContent),
+    "Skip to the text",
+  );
   await page.keyboard.press("Enter");
   assert.equal(await page.evaluate(() => document.activeElement?.id), "text");
 });
 
 test("a phone has the menu behind a button, and the contents above the text", async (t) => {
-  const page = await opened(t, "host.html", { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
-  const link = page.locator("#menu").getByRole("link", { name: "Keep it fresh" });
+  const page = await opened(t, "host.html", {
+    viewport: { width: 390, height: 844 },
+    hasTouch: true,
+    isMobile: true,
+  });
+  const link = page
+    .locator("#menu")
+    .getByRole("link", { name: "Keep it fresh" });
   assert.ok(!(await link.isVisible()));
   await page.getByRole("button", { name: "Menu" }).tap();
   assert.ok(await link.isVisible());
@@ -153,66 +220,153 @@ test("a phone has the menu behind a button, and the contents above the text", as
 });
 
 test("a button copies a snippet", async (t) => {
-  const page = await opened(t, "ten-minutes.html", { permissions: ["clipboard-read", "clipboard-write"] });
+  const page = await opened(t, "ten-minutes.html", {
+    permissions: ["clipboard-read", "clipboard-write"],
+  });
   const block = page.locator(".code").first();
   await block.hover();
   await block.getByRole("button", { name: "Copy" }).click();
   await block.getByRole("button", { name: "Copied" }).waitFor();
-  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), "npm install shelfish\n");
+  assert.equal(
+    await page.evaluate(() => navigator.clipboard.readText()),
+    "npm install shelfish\n",
+  );
 });
 
 test("without scripts the pages have their menu and their text", async (t) => {
   const page = await opened(t, "format.html", { javaScriptEnabled: false });
   assert.ok(await page.getByRole("heading", { level: 1 }).isVisible());
   assert.ok(await page.locator("#menu a").first().isVisible());
-  assert.ok(!(await page.locator("#search").isVisible()), "no button without a function");
+  assert.ok(
+    !(await page.locator("#search").isVisible()),
+    "no button without a function",
+  );
 });
 
 /** Returns the code of the guides with the addresses of the test server. */
 const local = (/** @type {string} */ code) =>
-  code.replaceAll("https://example.org/evals/", new URL("famous/", shelf.server.url).href).replaceAll('"/evals/"', '"/famous/"').replaceAll("/shelfish/", "/pkg/");
+  code
+    .replaceAll(
+      "https://example.org/evals/",
+      new URL("famous/", shelf.server.url).href,
+    )
+    .replaceAll('"/evals/"', '"/famous/"')
+    .replaceAll("/shelfish/", "/pkg/");
 
-for (const { document, code } of fencesOf("docs/guides/ten-minutes.md").filter(({ language }) => language === "html")) {
+for (const { document, code } of fencesOf("docs/guides/ten-minutes.md").filter(
+  ({ language }) => language === "html",
+)) {
   const [, title = ""] = /<title>(.*)<\/title>/.exec(code) ?? [];
   test(`the page “${title}” of ${document} shows a score`, async (t) => {
     const name = `${title.replaceAll(" ", "-")}.html`;
-    writeFileSync(join(shelf.root, name), local(code).replace("<title>", '<link rel="icon" href="data:,"><title>'));
+    writeFileSync(
+      join(shelf.root, name),
+      local(code).replace("<title>", '<link rel="icon" href="data:,"><title>'),
+    );
     const page = await shelf.page(t, { path: name });
-    const shown = () => page.evaluate(() => globalThis.document.querySelector("#score")?.textContent ?? globalThis.document.querySelector("shelfish-game")?.shadowRoot?.textContent ?? "");
+    const shown = () =>
+      page.evaluate(
+        () =>
+          globalThis.document.querySelector("#score")?.textContent ??
+          globalThis.document.querySelector("shelfish-game")?.shadowRoot
+            ?.textContent ??
+          "",
+      );
     await until(async () => /[+-]\d\.\d\d/.test(await shown()), "a score");
   });
 }
 
 test("the Worker of replace.md answers in the form of stockfish.js", async (t) => {
-  const code = fencesOf("docs/guides/replace.md").map((fence) => fence.code).find((text) => text.includes("new Worker")) ?? assert.fail("no snippet");
+  const code =
+    fencesOf("docs/guides/replace.md")
+      .map((fence) => fence.code)
+      .find((text) => text.includes("new Worker")) ?? assert.fail("no snippet");
   writeFileSync(join(shelf.root, "replace.js"), local(code));
-  writeFileSync(join(shelf.root, "replace.html"), `${BLANK}<script type="module" src="/replace.js"></script>`);
-  const page = await shelf.page(t, { path: "replace.html", allow: /^log: (info|bestmove) / });
-  await until(() => page.console.some((line) => /^log: bestmove \w+/.test(line)), "a move");
-  assert.ok(page.console.some((line) => /^log: info string .*database/.test(line)), page.console.join("\n"));
+  writeFileSync(
+    join(shelf.root, "replace.html"),
+    `${BLANK}<script type="module" src="/replace.js"></script>`,
+  );
+  const page = await shelf.page(t, {
+    path: "replace.html",
+    allow: /^log: (info|bestmove) /,
+  });
+  await until(
+    () => page.console.some((line) => /^log: bestmove \w+/.test(line)),
+    "a move",
+  );
+  assert.ok(
+    page.console.some((line) => /^log: info string .*database/.test(line)),
+    page.console.join("\n"),
+  );
 });
 
 test("the service worker of replace.md answers an unchanged request to Lichess", async (t) => {
-  const [{ code } = assert.fail("no snippet")] = fencesOf("docs/guides/replace.md").filter(({ language }) => language === "html");
-  for (const name of ["shelfish-lichess-sw.js", "shelfish_bg.wasm", "shelfish_book_bg.wasm"]) cpSync(join(PACKAGE, name), join(shelf.root, name));
-  cpSync(join(shelf.root, "famous"), join(shelf.root, "evals"), { recursive: true });
-  cpSync(join(ROOT, "tests/data/book/db"), join(shelf.root, "book"), { recursive: true });
+  const [{ code } = assert.fail("no snippet")] = fencesOf(
+    "docs/guides/replace.md",
+  ).filter(({ language }) => language === "html");
+  for (const name of [
+    "shelfish-lichess-sw.js",
+    "shelfish_bg.wasm",
+    "shelfish_book_bg.wasm",
+  ])
+    cpSync(join(PACKAGE, name), join(shelf.root, name));
+  cpSync(join(shelf.root, "famous"), join(shelf.root, "evals"), {
+    recursive: true,
+  });
+  cpSync(join(ROOT, "tests/data/book/db"), join(shelf.root, "book"), {
+    recursive: true,
+  });
   writeFileSync(join(shelf.root, "unchanged.html"), BLANK + code);
   const page = await shelf.page(t, { path: "unchanged.html" });
-  await until(() => page.evaluate(() => navigator.serviceWorker.controller !== null), "the service worker controls the page");
-  const fen = encodeURIComponent("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1");
-  const answer = await page.evaluate(async (address) => (await fetch(address)).json(), `https://lichess.org/api/cloud-eval?fen=${fen}`);
+  await until(
+    () => page.evaluate(() => navigator.serviceWorker.controller !== null),
+    "the service worker controls the page",
+  );
+  const fen = encodeURIComponent(
+    "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1",
+  );
+  const answer = await page.evaluate(
+    async (address) => (await fetch(address)).json(),
+    `https://lichess.org/api/cloud-eval?fen=${fen}`,
+  );
   assert.match(answer.pvs[0].moves, /^[a-h][1-8][a-h][1-8]/);
 });
 
 for (const { name, missing, launch } of ENGINES) {
-  test(`the search finds a word in ${name}`, { skip: missing.length > 0 && `${name}: no ${missing.join(", ")}` }, async (t) => {
-    const { driver, close } = await launch();
-    t.after(close);
-    await driver.get(new URL("site/docs/format.html", shelf.server.url).href);
-    await until(async () => !(await driver.executeScript("return document.querySelector('#search').hidden")), "the page is ready");
-    await driver.executeScript("document.querySelector('#search').click(); document.querySelector('#query').value = 'separator'; document.querySelector('#query').dispatchEvent(new Event('input'))");
-    await until(async () => Number(await driver.executeScript("return document.querySelectorAll('#results a').length")) > 0, "results");
-    assert.match(String(await driver.executeScript("return document.querySelector('#results').textContent")), /separator/i);
-  });
+  test(
+    `the search finds a word in ${name}`,
+    { skip: missing.length > 0 && `${name}: no ${missing.join(", ")}` },
+    async (t) => {
+      const { driver, close } = await launch();
+      t.after(close);
+      await driver.get(new URL("site/docs/format.html", shelf.server.url).href);
+      await until(
+        async () =>
+          !(await driver.executeScript(
+            "return document.querySelector('#search').hidden",
+          )),
+        "the page is ready",
+      );
+      await driver.executeScript(
+        "document.querySelector('#search').click(); document.querySelector('#query').value = 'separator'; document.querySelector('#query').dispatchEvent(new Event('input'))",
+      );
+      await until(
+        async () =>
+          Number(
+            await driver.executeScript(
+              "return document.querySelectorAll('#results a').length",
+            ),
+          ) > 0,
+        "results",
+      );
+      assert.match(
+        String(
+          await driver.executeScript(
+            "return document.querySelector('#results').textContent",
+          ),
+        ),
+        /separator/i,
+      );
+    },
+  );
 }

@@ -13,13 +13,18 @@ let shelf;
 before(async () => void (shelf = await lab()));
 after(() => shelf.close());
 
-const fenPath = (/** @type {string} */ fen) => `site/#fen=${fen.replaceAll(" ", "_")}`;
+const fenPath = (/** @type {string} */ fen) =>
+  `site/#fen=${fen.replaceAll(" ", "_")}`;
 
 const BISHOP_AND_KNIGHT = "8/8/8/4k3/8/8/8/2B1KN2 w - - 0 1";
 
 test("a position with few pieces and all its legal moves have exact results", async (t) => {
   const page = await shelf.page(t, { path: fenPath(BISHOP_AND_KNIGHT) });
-  await reads(page, "facts", /^White wins by endgame tables, capture or pawn move in 56 half-moves$/);
+  await reads(
+    page,
+    "facts",
+    /^White wins by endgame tables, capture or pawn move in 56 half-moves$/,
+  );
   await reads(page, "score", /^1-0$/);
   const rows = await at(page, "line").allTextContents();
   assert.equal(rows.length, 15, "all legal moves");
@@ -35,31 +40,60 @@ test("a position with few pieces and all its legal moves have exact results", as
 
 test("the moves from a position have the results of tables, not scores of the engine", async (t) => {
   // The database has none of these positions.
-  const page = await shelf.page(t, { path: fenPath(BISHOP_AND_KNIGHT), before: () => localStorage.setItem("settings", '{"panel":"continuations"}') });
-  const moves = () => page.$$eval("#continuations li", (rows) => rows.map((row) => [".san", ".move-score"].map((part) => row.querySelector(part)?.textContent).join(" ")));
+  const page = await shelf.page(t, {
+    path: fenPath(BISHOP_AND_KNIGHT),
+    before: () => localStorage.setItem("settings", '{"panel":"continuations"}'),
+  });
+  const moves = () =>
+    page.$$eval("#continuations li", (rows) =>
+      rows.map((row) =>
+        [".san", ".move-score"]
+          .map((part) => row.querySelector(part)?.textContent)
+          .join(" "),
+      ),
+    );
   await until(async () => (await moves()).length === 15, moves);
   const results = (await moves()).map((move) => move.split(" ")[1]);
-  assert.deepEqual([results[0], results.at(-1), new Set(results).size], ["1-0", "½-½", 2]);
-  assert.equal(await page.locator("#continuations .provisional").count(), 0, "no score of the engine");
+  assert.deepEqual(
+    [results[0], results.at(-1), new Set(results).size],
+    ["1-0", "½-½", 2],
+  );
+  assert.equal(
+    await page.locator("#continuations .provisional").count(),
+    0,
+    "no score of the engine",
+  );
   assert.equal(await at(page, "searched").textContent(), "");
 });
 
 test("the tables are loaded for few pieces only", async (t) => {
   const page = await shelf.page(t, { path: "site/" });
   await until(async () => (await at(page, "score").textContent()) !== "");
-  const asked = () => page.evaluate(() => performance.getEntriesByType("resource").filter(({ name }) => /endgames/.test(name)).length);
+  const asked = () =>
+    page.evaluate(
+      () =>
+        performance
+          .getEntriesByType("resource")
+          .filter(({ name }) => /endgames/.test(name)).length,
+    );
   assert.equal(await asked(), 0);
 });
 
 test("a draw by the 50-move rule is a draw", async (t) => {
-  const page = await shelf.page(t, { path: fenPath("8/8/8/4k3/8/8/8/2B1KN2 w - - 60 80") });
+  const page = await shelf.page(t, {
+    path: fenPath("8/8/8/4k3/8/8/8/2B1KN2 w - - 60 80"),
+  });
   await reads(page, "facts", /^Draw by the 50-move rule by endgame tables$/);
   await reads(page, "score", /^½-½$/);
 });
 
 test("a move that spoils a won ending is a blunder in the report", async (t) => {
-  const pgn = '[SetUp "1"]\n[FEN "8/8/3k4/8/3K4/8/3P4/8 w - - 0 1"]\n\n1. Kd3 Ke6 2. Ke4 Kd6 *';
-  const page = await shelf.page(t, { path: `site/#pgn=${encodeURIComponent(pgn)}`, before: withoutEngine });
+  const pgn =
+    '[SetUp "1"]\n[FEN "8/8/3k4/8/3K4/8/3P4/8 w - - 0 1"]\n\n1. Kd3 Ke6 2. Ke4 Kd6 *';
+  const page = await shelf.page(t, {
+    path: `site/#pgn=${encodeURIComponent(pgn)}`,
+    before: withoutEngine,
+  });
   await reads(page, "white-blunder", /1/);
   await reads(page, "black-blunder", /1/);
   await at(page, "next").click();
@@ -67,19 +101,29 @@ test("a move that spoils a won ending is a blunder in the report", async (t) => 
 });
 
 test("without tables, the engine evaluates the position", async (t) => {
-  const path = fenPath(BISHOP_AND_KNIGHT).replace("site/", "site/?endgames=nowhere/endgames.index");
+  const path = fenPath(BISHOP_AND_KNIGHT).replace(
+    "site/",
+    "site/?endgames=nowhere/endgames.index",
+  );
   const page = await shelf.page(t, { path, allow: /endgame tables|404/i });
   await reads(page, "facts", /^Engine, depth \d+/);
 });
 
 test("Play wins a won ending by the tables", async (t) => {
-  const page = await shelf.page(t, { path: "site/play.html#fen=7k/8/8/8/8/8/1Q6/K7_b_-_-_0_1" });
+  const page = await shelf.page(t, {
+    path: "site/play.html#fen=7k/8/8/8/8/8/1Q6/K7_b_-_-_0_1",
+  });
   await at(page, "level").selectOption({ label: "Full strength" });
   await at(page, "start").click();
   const moves = () => page.locator("#sheet button").count();
   await at(page, "move-input").fill("Kg8");
   await at(page, "move-input").press("Enter");
   await until(async () => (await moves()) >= 2);
-  const asked = await page.evaluate(() => performance.getEntriesByType("resource").filter(({ name }) => /KQvK\.rtb/.test(name)).length);
+  const asked = await page.evaluate(
+    () =>
+      performance
+        .getEntriesByType("resource")
+        .filter(({ name }) => /KQvK\.rtb/.test(name)).length,
+  );
   assert.ok(asked > 0, "the tables were asked");
 });

@@ -9,7 +9,8 @@ let shelf;
 before(async () => void (shelf = await lab()));
 after(() => shelf.close());
 
-const KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
+const KIWIPETE =
+  "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
 
 /** @typedef {typeof import("shelfish/engine")} Entry */
 
@@ -24,7 +25,11 @@ for (const file of ["engine.js", "engine-inline.js"]) {
         const engine = await openEngine();
         /** @type {number[]} */
         const told = [];
-        const found = await engine.analyse(fen, { nodes: 60_000, san: true, onInfo: ({ depth }) => void told.push(depth) });
+        const found = await engine.analyse(fen, {
+          nodes: 60_000,
+          san: true,
+          onInfo: ({ depth }) => void told.push(depth),
+        });
         engine.close();
         return { isolated: crossOriginIsolated, found, told };
       },
@@ -32,11 +37,22 @@ for (const file of ["engine.js", "engine-inline.js"]) {
     );
     assert.equal(isolated, false);
     const [{ uci, san }] = found.pvs;
-    assert.deepEqual([found.from, found.fen, san?.length], ["engine", KIWIPETE.slice(0, -4), uci.length]);
-    assert.ok({ e2a6: "Bxa6", d5e6: "dxe6" }[uci[0] ?? ""] === san?.[0], `${uci[0]} ${san?.[0]}`);
+    assert.deepEqual(
+      [found.from, found.fen, san?.length],
+      ["engine", KIWIPETE.slice(0, -4), uci.length],
+    );
+    assert.ok(
+      { e2a6: "Bxa6", d5e6: "dxe6" }[uci[0] ?? ""] === san?.[0],
+      `${uci[0]} ${san?.[0]}`,
+    );
     assert.ok(told.length > 5 && found.nodes <= 60_000);
-    const modules = (await shelf.server.requests()).filter(({ path }) => path.endsWith(".wasm")).map(({ path }) => path);
-    assert.deepEqual(modules, file === "engine.js" ? ["/pkg/shelfish_engine_bg.wasm"] : []);
+    const modules = (await shelf.server.requests())
+      .filter(({ path }) => path.endsWith(".wasm"))
+      .map(({ path }) => path);
+    assert.deepEqual(
+      modules,
+      file === "engine.js" ? ["/pkg/shelfish_engine_bg.wasm"] : [],
+    );
   });
 }
 
@@ -45,11 +61,16 @@ test("the module without SIMD gives the same results with the same nodes", async
   const [simd, scalar] = await page.evaluate(async (fen) => {
     const entry = "/pkg/engine.js";
     const found = [];
-    for (const file of ["shelfish_engine_bg.wasm", "shelfish_engine_scalar_bg.wasm"]) {
+    for (const file of [
+      "shelfish_engine_bg.wasm",
+      "shelfish_engine_scalar_bg.wasm",
+    ]) {
       /** @type {Entry} */
       const { openEngine } = await import(`${entry}?${file}`);
       const engine = await openEngine({ wasm: `/pkg/${file}` });
-      const { pvs, nodes, depth } = await engine.analyse(fen, { nodes: 100_000 });
+      const { pvs, nodes, depth } = await engine.analyse(fen, {
+        nodes: 100_000,
+      });
       found.push({ pvs, nodes, depth });
       engine.close();
     }
@@ -72,7 +93,12 @@ const stops = async ([fen, stop, rounds]) => {
   for (let n = 0; n < rounds; n++) {
     const abort = new AbortController();
     await new Promise((deep) => {
-      engine.analyse(fen, { signal: abort.signal, onInfo: ({ depth }) => depth === stop && deep(undefined) }).catch(() => {});
+      engine
+        .analyse(fen, {
+          signal: abort.signal,
+          onInfo: ({ depth }) => depth === stop && deep(undefined),
+        })
+        .catch(() => {});
     });
     const start = performance.now();
     abort.abort();
@@ -88,9 +114,14 @@ const stops = async ([fen, stop, rounds]) => {
 
 test("an aborted search delays the next search of its Worker by less than 50 ms", async (t) => {
   const page = await shelf.page(t);
-  const times = await page.evaluate(stops, /** @type {const} */ ([KIWIPETE, 10, 15]));
+  const times = await page.evaluate(
+    stops,
+    /** @type {const} */ ([KIWIPETE, 10, 15]),
+  );
   assert.ok(Number(times[7]) < 50, String(times.map(Math.round)));
-  t.diagnostic(`median ${times[7]?.toFixed(1)} ms, most ${times[14]?.toFixed(1)} ms`);
+  t.diagnostic(
+    `median ${times[7]?.toFixed(1)} ms, most ${times[14]?.toFixed(1)} ms`,
+  );
 });
 
 test("two Workers share the positions of a game", async (t) => {
@@ -102,10 +133,19 @@ test("two Workers share the positions of a game", async (t) => {
       const { openEngine } = await import(entry);
       /** @type {Worker[]} */
       const workers = [];
-      const engine = await openEngine({ workers: 2, worker: () => (workers.push(new Worker("/pkg/engine-worker.js", { type: "module" })), /** @type {Worker} */ (workers.at(-1))) });
+      const engine = await openEngine({
+        workers: 2,
+        worker: () => (
+          workers.push(new Worker("/pkg/engine-worker.js", { type: "module" })),
+          /** @type {Worker} */ (workers.at(-1))
+        ),
+      });
       const answers = await engine.analyseMany(fens, { depth: 8 });
       engine.close();
-      return { depths: answers.map((answer) => "pvs" in answer && answer.depth), workers: workers.length };
+      return {
+        depths: answers.map((answer) => "pvs" in answer && answer.depth),
+        workers: workers.length,
+      };
     },
     [START, KIWIPETE, START, KIWIPETE],
   );
@@ -118,47 +158,51 @@ test("the error of a missing Worker script names a remedy", async (t) => {
     const entry = "/pkg/engine.js";
     /** @type {Entry} */
     const { openEngine } = await import(entry);
-    const engine = await openEngine({ worker: () => new Worker("/nowhere.js", { type: "module" }) });
-    return engine.analyse(fen, { depth: 1 }).catch((error) => `${error.code}: ${error.message}`);
+    const engine = await openEngine({
+      worker: () => new Worker("/nowhere.js", { type: "module" }),
+    });
+    return engine
+      .analyse(fen, { depth: 1 })
+      .catch((error) => `${error.code}: ${error.message}`);
   }, START);
   assert.match(String(message), /^network: .*shelfish\/engine\/inline/);
 });
 
 test("an evaluator asks the database first, then loads the engine, and stores the answers of the engine", async (t) => {
   const page = await shelf.page(t);
-  const result = await page.evaluate(
-    async ([known, unknown]) => {
-      const entry = "/pkg/engine.js";
-      /** @type {Entry} */
-      const { openEngine } = await import(entry);
-      const other = "/pkg/evaluator.js";
-      /** @type {typeof import("shelfish/evaluator")} */
-      const { openEvaluator } = await import(other);
-      const database = await shelfish.openDatabase("db/manifest.json");
-      let loads = 0;
-      const engine = () => (loads++, openEngine());
-      const one = openEvaluator({ database, engine, indexedDB: true });
-      const first = await one.evaluate(known);
-      const before = loads;
-      const second = await one.evaluate(unknown, { depth: 9 });
-      one.close();
-      const again = openEvaluator({ database, engine, indexedDB: true });
-      /** @type {typeof second} */
-      let third = null;
-      // The answer is stored in the background. An evaluator without the stored answer would load its own engine.
-      for (let tries = 0; tries < 200 && loads < 3; tries++) {
-        third = await again.evaluate(unknown, { depth: 9 });
-        if (loads === 1) break;
-      }
-      const deeper = await again.evaluate(unknown, { depth: 10 });
-      const fault = await again.evaluate("nonsense").catch((error) => error.code);
-      again.close();
-      database.close();
-      return { first, second, third, deeper, before, loads, fault };
-    },
-    /** @type {const} */ ([START, "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1"]),
+  const result = await page.evaluate(async ([known, unknown]) => {
+    const entry = "/pkg/engine.js";
+    /** @type {Entry} */
+    const { openEngine } = await import(entry);
+    const other = "/pkg/evaluator.js";
+    /** @type {typeof import("shelfish/evaluator")} */
+    const { openEvaluator } = await import(other);
+    const database = await shelfish.openDatabase("db/manifest.json");
+    let loads = 0;
+    const engine = () => (loads++, openEngine());
+    const one = openEvaluator({ database, engine, indexedDB: true });
+    const first = await one.evaluate(known);
+    const before = loads;
+    const second = await one.evaluate(unknown, { depth: 9 });
+    one.close();
+    const again = openEvaluator({ database, engine, indexedDB: true });
+    /** @type {typeof second} */
+    let third = null;
+    // The answer is stored in the background. An evaluator without the stored answer would load its own engine.
+    for (let tries = 0; tries < 200 && loads < 3; tries++) {
+      third = await again.evaluate(unknown, { depth: 9 });
+      if (loads === 1) break;
+    }
+    const deeper = await again.evaluate(unknown, { depth: 10 });
+    const fault = await again.evaluate("nonsense").catch((error) => error.code);
+    again.close();
+    database.close();
+    return { first, second, third, deeper, before, loads, fault };
+  }, /** @type {const} */ ([START, "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1"]));
+  assert.deepEqual(
+    [result.first?.from, result.before, result.fault],
+    ["database", 0, "fen"],
   );
-  assert.deepEqual([result.first?.from, result.before, result.fault], ["database", 0, "fen"]);
   assert.deepEqual([result.second?.from, result.second?.depth], ["engine", 9]);
   assert.deepEqual(result.third?.pvs, result.second?.pvs);
   assert.deepEqual([result.deeper?.depth, result.deeper?.from], [10, "engine"]);
@@ -169,28 +213,47 @@ suiteIn(["Firefox", "WebKit"], (session) => {
 
   for (const file of ["engine.js", "engine-inline.js"]) {
     test(`${file}: a search gives the same result with the same nodes as in Chromium, and reports each depth`, async (t) => {
-      const search = async (/** @type {string} */ file, /** @type {string} */ fen) => {
+      const search = async (
+        /** @type {string} */ file,
+        /** @type {string} */ fen,
+      ) => {
         const entry = `/pkg/${file}`;
         /** @type {Entry} */
         const { openEngine } = await import(entry);
         const engine = await openEngine();
         /** @type {number[]} */
         const told = [];
-        const { pvs, nodes, depth } = await engine.analyse(fen, { nodes: 50_000, multiPv: 2, onInfo: ({ depth }) => void told.push(depth) });
+        const { pvs, nodes, depth } = await engine.analyse(fen, {
+          nodes: 50_000,
+          multiPv: 2,
+          onInfo: ({ depth }) => void told.push(depth),
+        });
         engine.close();
-        return { isolated: crossOriginIsolated, found: { pvs, nodes, depth }, told };
+        return {
+          isolated: crossOriginIsolated,
+          found: { pvs, nodes, depth },
+          told,
+        };
       };
       const here = await evaluate(session.driver, search, file, KIWIPETE);
       const page = await shelf.page(t);
-      const there = await page.evaluate(/** @type {any} */ (`(${search})(${JSON.stringify(file)}, ${JSON.stringify(KIWIPETE)})`));
+      const there = await page.evaluate(
+        /** @type {any} */ (
+          `(${search})(${JSON.stringify(file)}, ${JSON.stringify(KIWIPETE)})`
+        ),
+      );
       assert.deepEqual(here, there);
       assert.ok(here.told.length > 5 && here.found.pvs.length === 2);
     });
   }
 
   test("a signal stops an infinite search, and its Worker starts the next search", async () => {
-    const times = await evaluate(session.driver, stops, /** @type {const} */ ([KIWIPETE, 8, 9]));
-      assert.ok(Number(times[4]) < 100, String(times.map(Math.round)));
+    const times = await evaluate(
+      session.driver,
+      stops,
+      /** @type {const} */ ([KIWIPETE, 8, 9]),
+    );
+    assert.ok(Number(times[4]) < 100, String(times.map(Math.round)));
   });
 
   test("two Workers share the positions of a game, and only a wrong position fails", async () => {
@@ -203,7 +266,9 @@ suiteIn(["Firefox", "WebKit"], (session) => {
         const engine = await openEngine({ workers: 2 });
         const answers = await engine.analyseMany(fens, { depth: 7 });
         engine.close();
-        return answers.map((answer) => ("pvs" in answer ? answer.depth : answer.code));
+        return answers.map((answer) =>
+          "pvs" in answer ? answer.depth : answer.code,
+        );
       },
       [START, "nonsense", KIWIPETE, START],
     );

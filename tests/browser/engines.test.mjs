@@ -19,19 +19,39 @@ suiteIn(["Firefox", "Firefox, private windows", "WebKit"], (session) => {
   /** Opens the blank page again. The global `shelfish` is the module. */
   async function visit() {
     await session.driver.get(ground.server.url);
-    await evaluate(session.driver, async (entry) => void Object.assign(globalThis, { shelfish: await import(entry) }), ground.entry);
+    await evaluate(
+      session.driver,
+      async (entry) =>
+        void Object.assign(globalThis, { shelfish: await import(entry) }),
+      ground.entry,
+    );
     await ground.server.requests();
   }
 
   /** Opens a database and looks positions up. Returns answers or error codes, and the statistics. */
-  async function ask(/** @type {string} */ manifest, /** @type {string[]} */ fens, indexedDB = true) {
-    const body = async (/** @type {string} */ manifest, /** @type {string[]} */ fens, /** @type {boolean} */ indexedDB) => {
+  async function ask(
+    /** @type {string} */ manifest,
+    /** @type {string[]} */ fens,
+    indexedDB = true,
+  ) {
+    const body = async (
+      /** @type {string} */ manifest,
+      /** @type {string[]} */ fens,
+      /** @type {boolean} */ indexedDB,
+    ) => {
       try {
         const database = await shelfish.openDatabase(manifest, { indexedDB });
-        const answers = await database.lookupMany(fens, { castling: "chess960" });
+        const answers = await database.lookupMany(fens, {
+          castling: "chess960",
+        });
         const stats = database.stats();
         database.close();
-        return { answers: answers.map((answer) => (answer instanceof Error ? answer.code : answer)), stats };
+        return {
+          answers: answers.map((answer) =>
+            answer instanceof Error ? answer.code : answer,
+          ),
+          stats,
+        };
       } catch (error) {
         return { code: /** @type {any} */ (error).code };
       }
@@ -47,7 +67,11 @@ suiteIn(["Firefox", "Firefox, private windows", "WebKit"], (session) => {
     fens.forEach((fen, i) => {
       const answer = answers[i];
       assert.ok(answer && typeof answer === "object", `${fen}: ${answer}`);
-      assert.deepEqual(answer.evaluations.map(plain).sort(), source.get(fen)?.map(plain).sort(), fen);
+      assert.deepEqual(
+        answer.evaluations.map(plain).sort(),
+        source.get(fen)?.map(plain).sort(),
+        fen,
+      );
     });
   });
 
@@ -64,8 +88,13 @@ suiteIn(["Firefox", "Firefox, private windows", "WebKit"], (session) => {
     };
     // No event reports that IndexedDB has stored a block.
     await until(again, "the block comes from IndexedDB");
-    const asked = (await ground.server.requests()).filter(({ path }) => path.startsWith("/db/"));
-    assert.deepEqual(asked.map(({ path, range }) => [path, range]), [["/db/manifest.json", null]]);
+    const asked = (await ground.server.requests()).filter(({ path }) =>
+      path.startsWith("/db/"),
+    );
+    assert.deepEqual(
+      asked.map(({ path, range }) => [path, range]),
+      [["/db/manifest.json", null]],
+    );
   });
 
   test("without the host, stored positions are answered, and other positions are a clear error", async () => {
@@ -79,7 +108,10 @@ suiteIn(["Firefox", "Firefox, private windows", "WebKit"], (session) => {
       return typeof answer === "object" && answer?.fen === START;
     };
     await until(seen, "an answer without a host");
-    assert.deepEqual((await ask(manifest, ["8/8/8/3k4/8/8/3K4/R7 w - -"])).answers, ["network"]);
+    assert.deepEqual(
+      (await ask(manifest, ["8/8/8/3k4/8/8/3K4/R7 w - -"])).answers,
+      ["network"],
+    );
   });
 
   test("wrong checksums of a host of another origin are detected", async (t) => {
@@ -88,34 +120,57 @@ suiteIn(["Firefox", "Firefox, private windows", "WebKit"], (session) => {
     await visit();
     bad.fault = faults.flipped;
     const manifest = `${bad.url}manifest.json`;
-    assert.deepEqual((await ask(manifest, [START], false)).answers, ["corrupt"]);
+    assert.deepEqual((await ask(manifest, [START], false)).answers, [
+      "corrupt",
+    ]);
     bad.fault = undefined;
     const [answer] = (await ask(manifest, [START], false)).answers ?? [];
     assert.ok(answer && typeof answer === "object" && answer.fen === START);
     bad.manifestFault = faults.notFound;
-    assert.equal((await ask(`${bad.url}other/manifest.json`, [START])).code, "status");
+    assert.equal(
+      (await ask(`${bad.url}other/manifest.json`, [START])).code,
+      "status",
+    );
   });
 
   test("a module Worker answers as the page does", async () => {
     await visit();
     const fens = [START, "8/8/8/3k4/8/8/3K4/N7 w - -"];
-    const { answers } = await evaluate(session.driver, askWorker, /** @type {const} */ ([ground.entry, fens]));
-    assert.deepEqual(answers.map((/** @type {any} */ answer) => answer?.fen ?? null), [START, null]);
+    const { answers } = await evaluate(
+      session.driver,
+      askWorker,
+      /** @type {const} */ ([ground.entry, fens]),
+    );
+    assert.deepEqual(
+      answers.map((/** @type {any} */ answer) => answer?.fen ?? null),
+      [START, null],
+    );
   });
 
   test("the demo page shows the evaluation of the starting position in the dumps", async () => {
     const evaluation = best(truth(...DUMPS).get(START) ?? []);
     await session.driver.get(`${ground.server.url}site/`);
-    const facts = () => session.driver.findElement({ css: "[data-testid=facts]" }).getAttribute("textContent");
+    const facts = () =>
+      session.driver
+        .findElement({ css: "[data-testid=facts]" })
+        .getAttribute("textContent");
     const wanted = `Depth ${evaluation?.depth} `;
-    await until(async () => (await facts())?.startsWith(wanted), `facts begin with ${wanted}`);
+    await until(
+      async () => (await facts())?.startsWith(wanted),
+      `facts begin with ${wanted}`,
+    );
   });
 });
 
 suiteIn(["Firefox, private windows"], (session) => {
   test("the windows are private: Firefox refuses them a file system", async () => {
     await session.driver.get(ground.server.url);
-    const opened = await evaluate(session.driver, () => navigator.storage.getDirectory().then(() => "opened", ({ name }) => name));
+    const opened = await evaluate(session.driver, () =>
+      navigator.storage.getDirectory().then(
+        () => "opened",
+        ({ name }) => name,
+      ),
+    );
     assert.equal(opened, "SecurityError");
   });
 });

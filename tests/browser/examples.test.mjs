@@ -38,28 +38,60 @@ after(async () => {
 });
 
 /** Creates a project from an example and checks its types. */
-async function example(/** @type {string} */ name, change = (/** @type {string} */ text) => text, isChecked = true) {
-  const { dependencies, devDependencies, scripts } = JSON.parse(readFileSync(join(ROOT, "crate/js/examples", name, "package.json"), "utf8"));
+async function example(
+  /** @type {string} */ name,
+  change = (/** @type {string} */ text) => text,
+  isChecked = true,
+) {
+  const { dependencies, devDependencies, scripts } = JSON.parse(
+    readFileSync(join(ROOT, "crate/js/examples", name, "package.json"), "utf8"),
+  );
   const { shelfish, ...packages } = { ...dependencies, ...devDependencies };
   assert.ok(shelfish);
-  const directory = project(`example-${name}`, packages, `${EXAMPLES}/${name}`, change);
-  const call = (/** @type {string} */ script) => run(directory, scripts[script].split(" ")[0], scripts[script].split(" ").slice(1));
+  const directory = project(
+    `example-${name}`,
+    packages,
+    `${EXAMPLES}/${name}`,
+    change,
+  );
+  const call = (/** @type {string} */ script) =>
+    run(
+      directory,
+      scripts[script].split(" ")[0],
+      scripts[script].split(" ").slice(1),
+    );
   if (isChecked) await call("check");
   return { directory, call };
 }
 
 /** Opens the built page with the database of the famous games. */
-const built = async (/** @type {import("node:test").TestContext} */ t, /** @type {string} */ directory) =>
-  opened(t, `${await served(t, directory)}?db=${encodeURIComponent(shelf.url)}`);
+const built = async (
+  /** @type {import("node:test").TestContext} */ t,
+  /** @type {string} */ directory,
+) =>
+  opened(
+    t,
+    `${await served(t, directory)}?db=${encodeURIComponent(shelf.url)}`,
+  );
 
 /** Opens a page. The test fails if its console is not empty. */
-async function opened(/** @type {import("node:test").TestContext} */ t, /** @type {string} */ url, /** @type {RegExp} */ allow = /^$/) {
+async function opened(
+  /** @type {import("node:test").TestContext} */ t,
+  /** @type {string} */ url,
+  /** @type {RegExp} */ allow = /^$/,
+) {
   const context = withLimit(await browser.newContext());
-  const page = /** @type {import("./support/lab.mjs").Page} */ (await context.newPage());
+  const page = /** @type {import("./support/lab.mjs").Page} */ (
+    await context.newPage()
+  );
   watch(page);
   t.after(async () => {
     await context.close();
-    assert.deepEqual(page.console.filter((line) => !allow.test(line)), [], "the console is empty");
+    assert.deepEqual(
+      page.console.filter((line) => !allow.test(line)),
+      [],
+      "the console is empty",
+    );
   });
   shelf.requests.length = 0;
   await page.goto(url);
@@ -68,7 +100,8 @@ async function opened(/** @type {import("node:test").TestContext} */ t, /** @typ
 
 /** Returns the score of a position in the dump, formatted as by the package. */
 function score(/** @type {string} */ fen) {
-  const { cp = 0, mate } = best(known.get(fen) ?? [])?.pvs[0] ?? assert.fail(fen);
+  const { cp = 0, mate } =
+    best(known.get(fen) ?? [])?.pvs[0] ?? assert.fail(fen);
   if (mate !== undefined) return `#${mate}`;
   return `${cp > 0 ? "+" : ""}${(cp / 100).toFixed(2)}`;
 }
@@ -76,7 +109,11 @@ function score(/** @type {string} */ fen) {
 test("annotate-pgn adds the evaluations of the source and does not change the games", async () => {
   const { directory } = await example("annotate-pgn");
   const plain = readFileSync(GAMES, "utf8");
-  const output = await run(directory, "node", ["annotate.mjs", GAMES, famous()]);
+  const output = await run(directory, "node", [
+    "annotate.mjs",
+    GAMES,
+    famous(),
+  ]);
   const annotated = parsePgn(output);
   const originals = parsePgn(plain);
   assert.equal(annotated.length, originals.length);
@@ -85,7 +122,10 @@ test("annotate-pgn adds the evaluations of the source and does not change the ga
     const original = originals[n] ?? assert.fail();
     assert.deepEqual([...game.headers], [...original.headers]);
     const before = [...original.moves.mainline()].map(({ san }) => san);
-    assert.deepEqual([...game.moves.mainline()].map(({ san }) => san), before);
+    assert.deepEqual(
+      [...game.moves.mainline()].map(({ san }) => san),
+      before,
+    );
     const position = startingPosition(game.headers).unwrap();
     for (const { san, comments } of game.moves.mainline()) {
       position.play(parseSan(position, san) ?? assert.fail(san));
@@ -97,13 +137,18 @@ test("annotate-pgn adds the evaluations of the source and does not change the ga
         continue;
       }
       const { cp, mate } = source.pvs[0] ?? assert.fail();
-      const expected = mate === undefined ? { pawns: (cp ?? 0) / 100 } : { mate };
+      const expected =
+        mate === undefined ? { pawns: (cp ?? 0) / 100 } : { mate };
       assert.deepEqual(evaluation, { ...expected, depth: source.depth }, fen);
       evals++;
     }
   });
   assert.ok(evals > 1400, `${evals} evaluations`);
-  assert.equal(await run(directory, "node", ["annotate.mjs", GAMES, shelf.url]), output, "the output is the same over HTTP");
+  assert.equal(
+    await run(directory, "node", ["annotate.mjs", GAMES, shelf.url]),
+    output,
+    "the output is the same over HTTP",
+  );
 });
 
 test("worker: the page shows the answer of the Worker", async (t) => {
@@ -111,7 +156,9 @@ test("worker: the page shows the answer of the Worker", async (t) => {
   await call("build");
   const page = await built(t, join(directory, "dist"));
   const output = page.locator("output");
-  await output.filter({ hasText: ` at depth ${best(known.get(START) ?? [])?.depth}: ` }).waitFor();
+  await output
+    .filter({ hasText: ` at depth ${best(known.get(START) ?? [])?.depth}: ` })
+    .waitFor();
   await page.getByLabel("FEN").fill("8/8/8/3k4/8/8/3K4/N7 w - -");
   await page.getByRole("button").click();
   await output.filter({ hasText: "not in the database" }).waitFor();
@@ -131,18 +178,33 @@ test("lichess: an unchanged page gets evaluations and moves from the databases a
   // An answer with status 404 is a line in the console.
   const url = `${await served(t, join(directory, "dist"))}?db=${encodeURIComponent(shelf.url)}&book=${encodeURIComponent(book.url)}`;
   const page = await opened(t, url, /status of 404/);
-  const explored = (/** @type {string} */ fen) => JSON.parse(execFileSync(SHELFISH, ["explore", "-d", folder, fen, "--json"], { encoding: "utf8" }));
+  const explored = (/** @type {string} */ fen) =>
+    JSON.parse(
+      execFileSync(SHELFISH, ["explore", "-d", folder, fen, "--json"], {
+        encoding: "utf8",
+      }),
+    );
   const shows = async (/** @type {string} */ fen) => {
     const evaluation = best(known.get(fen) ?? []);
     const { cp = 0, mate } = evaluation?.pvs[0] ?? {};
-    const text = evaluation ? `${mate === undefined ? cp / 100 : `#${mate}`} at depth ${evaluation.depth}` : "No cloud evaluation available for that position";
+    const text = evaluation
+      ? `${mate === undefined ? cp / 100 : `#${mate}`} at depth ${evaluation.depth}`
+      : "No cloud evaluation available for that position";
     await page.locator("output", { hasText: text }).waitFor();
-    const moves = explored(fen).moves.slice(0, 12).map((/** @type {any} */ { san, white, draws, black }) => `${san}: ${white} + ${draws} + ${black}`);
+    const moves = explored(fen)
+      .moves.slice(0, 12)
+      .map(
+        (/** @type {any} */ { san, white, draws, black }) =>
+          `${san}: ${white} + ${draws} + ${black}`,
+      );
     assert.deepEqual(await page.locator("li").allTextContents(), moves);
     return moves.length;
   };
   assert.ok((await shows(START)) > 3);
-  for (const fen of ["rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq -", "8/8/8/3k4/8/8/3K4/N7 w - -"]) {
+  for (const fen of [
+    "rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq -",
+    "8/8/8/3k4/8/8/3K4/N7 w - -",
+  ]) {
     await page.getByLabel("FEN").fill(fen);
     await page.getByRole("button").click();
     await shows(fen);
@@ -158,11 +220,21 @@ test("react: the bar shows the last of 80 positions while answers are slower tha
   const page = await built(t, join(directory, "dist"));
   const bar = page.getByRole("meter", { name: "Evaluation" });
   await bar.filter({ hasText: score(START) }).waitFor();
-  shelf.fault = ({ response, headers, body }) => void setTimeout(() => response.writeHead(206, { ...headers, "content-length": body.length }).end(body), 50);
+  shelf.fault = ({ response, headers, body }) =>
+    void setTimeout(
+      () =>
+        response
+          .writeHead(206, { ...headers, "content-length": body.length })
+          .end(body),
+      50,
+    );
   t.after(() => void (shelf.fault = undefined));
   await page.evaluate(async (fens) => {
     const input = document.querySelector("input");
-    const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value")?.set;
+    const set = Object.getOwnPropertyDescriptor(
+      HTMLInputElement.prototype,
+      "value",
+    )?.set;
     for (const fen of fens) {
       set?.call(input, fen);
       input?.dispatchEvent(new Event("input", { bubbles: true }));
@@ -171,7 +243,10 @@ test("react: the bar shows the last of 80 positions while answers are slower tha
   }, fens);
   await bar.filter({ hasText: score(String(fens.at(-1))) }).waitFor();
   await equals(() => bar.getAttribute("aria-busy"), "false");
-  assert.equal(await bar.getAttribute("aria-valuetext"), score(String(fens.at(-1))));
+  assert.equal(
+    await bar.getAttribute("aria-valuetext"),
+    score(String(fens.at(-1))),
+  );
   // The database lacks the position, until the engine may answer.
   await page.getByLabel("FEN").fill("6k1/5ppp/8/8/8/8/8/R3K2R w - - 0 1");
   await bar.filter({ hasText: "not in the database" }).waitFor();
@@ -182,24 +257,61 @@ test("react: the bar shows the last of 80 positions while answers are slower tha
 test("vite-typescript and the command `shelfish sample`: the page lists the scores of a game from the sample", async (t) => {
   const { directory, call } = await example("vite-typescript");
   // The project has no links to programs of the package.
-  await run(directory, "node", ["node_modules/shelfish/cli.js", "sample", "public/evals"]);
+  await run(directory, "node", [
+    "node_modules/shelfish/cli.js",
+    "sample",
+    "public/evals",
+  ]);
   await call("build");
-  const page = await opened(t, await started(t, directory, "vite", (port) => ["--host", "127.0.0.1", "--port", port, "--strictPort"]), /^(debug|log): \[vite\]/);
-  await page.getByRole("status").filter({ hasText: /^\d+ requests, \d+ bytes$/ }).waitFor();
+  const page = await opened(
+    t,
+    await started(t, directory, "vite", (port) => [
+      "--host",
+      "127.0.0.1",
+      "--port",
+      port,
+      "--strictPort",
+    ]),
+    /^(debug|log): \[vite\]/,
+  );
+  await page
+    .getByRole("status")
+    .filter({ hasText: /^\d+ requests, \d+ bytes$/ })
+    .waitFor();
   const plies = await page.getByRole("listitem").allTextContents();
   assert.equal(plies.length, 18);
   const all = truth(...DUMPS);
-  const { cp = 0 } = best(all.get("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -") ?? [])?.pvs[0] ?? {};
+  const { cp = 0 } =
+    best(
+      all.get("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -") ?? [],
+    )?.pvs[0] ?? {};
   assert.equal(plies[0], `e2e4 +${(cp / 100).toFixed(2)}`);
-  assert.ok(plies.every((ply) => /^[a-h][1-8][a-h][1-8] ([+-]?\d+\.\d\d|#-?\d+)$/.test(ply)), plies.join("; "));
+  assert.ok(
+    plies.every((ply) =>
+      /^[a-h][1-8][a-h][1-8] ([+-]?\d+\.\d\d|#-?\d+)$/.test(ply),
+    ),
+    plies.join("; "),
+  );
 });
 
 test("plain-html: the page shows evaluations of the sample without a bundler", async (t) => {
   const { directory } = await example("plain-html", undefined, false);
-  const page = await opened(t, await started(t, directory, "sirv", (port) => [".", "--dev", "--host", "127.0.0.1", "--port", port]));
+  const page = await opened(
+    t,
+    await started(t, directory, "sirv", (port) => [
+      ".",
+      "--dev",
+      "--host",
+      "127.0.0.1",
+      "--port",
+      port,
+    ]),
+  );
   const facts = page.locator("shelfish-eval .facts");
   const all = truth(...DUMPS);
-  await facts.filter({ hasText: `Depth ${best(all.get(START) ?? [])?.depth}, database` }).waitFor();
+  await facts
+    .filter({ hasText: `Depth ${best(all.get(START) ?? [])?.depth}, database` })
+    .waitFor();
   await page.getByLabel("FEN").fill("8/8/8/3k4/8/8/3K4/N7 w - -");
   await page.getByRole("button").click();
   await facts.filter({ hasText: "Not in the database" }).waitFor();
@@ -207,10 +319,24 @@ test("plain-html: the page shows evaluations of the sample without a bundler", a
 
 test("uci: a page for stockfish.js gets its answers from the sample and then from the engine", async (t) => {
   const { directory } = await example("uci", undefined, false);
-  const page = await opened(t, await started(t, directory, "sirv", (port) => [".", "--dev", "--host", "127.0.0.1", "--port", port]));
+  const page = await opened(
+    t,
+    await started(t, directory, "sirv", (port) => [
+      ".",
+      "--dev",
+      "--host",
+      "127.0.0.1",
+      "--port",
+      port,
+    ]),
+  );
   const output = page.locator("output[aria-busy=false]");
   const { depth, pvs = [] } = best(truth(...DUMPS).get(START) ?? []) ?? {};
-  await output.filter({ hasText: `depth ${depth}, cp ${pvs[0]?.cp}, ${pvs[0]?.line?.split(" ")[0]} (from the database)` }).waitFor();
+  await output
+    .filter({
+      hasText: `depth ${depth}, cp ${pvs[0]?.cp}, ${pvs[0]?.line?.split(" ")[0]} (from the database)`,
+    })
+    .waitFor();
   await page.getByLabel("FEN").fill("6k1/5ppp/8/8/8/8/8/R3K2R w - - 0 1");
   await page.getByRole("button").click();
   await output.filter({ hasText: /^depth \d+, mate 1, a1a8$/ }).waitFor();

@@ -19,19 +19,30 @@ after(() => shelf.close());
 const allow = /Failed to load resource|net::ERR_|CORS/;
 
 /** Opens a database and looks up a position. Returns the FEN of the answer, or the code and the message of the error. */
-function attempt(/** @type {Page} */ page, /** @type {string} */ url, options = {}) {
-  return page.evaluate(
-    async ([url, fen, options]) => {
-      try {
-        const database = await shelfish.openDatabase(url, { timeout: 60_000, indexedDB: false, ...options });
-        return { fen: (await database.lookup(fen))?.fen };
-      } catch (error) {
-        const { name, code, message, url } = /** @type {any} */ (error);
-        return { name, code, message, url, typed: error instanceof shelfish.ShelfishError };
-      }
-    },
-    /** @type {const} */ ([url, START, options]),
-  );
+function attempt(
+  /** @type {Page} */ page,
+  /** @type {string} */ url,
+  options = {},
+) {
+  return page.evaluate(async ([url, fen, options]) => {
+    try {
+      const database = await shelfish.openDatabase(url, {
+        timeout: 60_000,
+        indexedDB: false,
+        ...options,
+      });
+      return { fen: (await database.lookup(fen))?.fen };
+    } catch (error) {
+      const { name, code, message, url } = /** @type {any} */ (error);
+      return {
+        name,
+        code,
+        message,
+        url,
+        typed: error instanceof shelfish.ShelfishError,
+      };
+    }
+  }, /** @type {const} */ ([url, START, options]));
 }
 
 test("a host of another origin may compress the manifest and send its length", async (t) => {
@@ -46,38 +57,65 @@ test("a host without ranges can serve small databases", async (t) => {
   const bad = await host(join(shelf.root, "famous"));
   t.after(() => bad.close());
   bad.fault = faults.whole;
-  const page = await shelf.page(t, { allow: /the host ignores range requests/ });
+  const page = await shelf.page(t, {
+    allow: /the host ignores range requests/,
+  });
   /** @type {string[]} */
   const warnings = [];
   page.on("console", (message) => warnings.push(message.text()));
   const found = await page.evaluate(
     async ([url, fens]) => {
-      const database = await shelfish.openDatabase(url, { indexedDB: false, memoryBytes: 0 });
-      const answers = await Promise.all(fens.map((fen) => database.lookup(fen)));
+      const database = await shelfish.openDatabase(url, {
+        indexedDB: false,
+        memoryBytes: 0,
+      });
+      const answers = await Promise.all(
+        fens.map((fen) => database.lookup(fen)),
+      );
       return answers.filter((answer) => answer).length;
     },
-    /** @type {const} */ ([bad.url, [...truth(String(DUMPS[1])).keys()].slice(0, 40)]),
+    /** @type {const} */ ([
+      bad.url,
+      [...truth(String(DUMPS[1])).keys()].slice(0, 40),
+    ]),
   );
   assert.equal(found, 40);
   const whole = bad.requests.filter(({ path }) => path !== "/manifest.json");
   assert.equal(whole.length, 1, "the file of the shard is fetched once");
-  assert.deepEqual(warnings.map((text) => /the host ignores range requests/.test(text)), [true], "a warning in the console reports ignored ranges");
+  assert.deepEqual(
+    warnings.map((text) => /the host ignores range requests/.test(text)),
+    [true],
+    "a warning in the console reports ignored ranges",
+  );
 });
 
 test("a shard instead of another shard is detected", async (t) => {
   const bad = await host(join(shelf.root, "db"));
   t.after(() => bad.close());
-  const manifest = JSON.stringify(JSON.parse(readFileSync(join(shelf.root, "famous", "manifest.json"), "utf8")));
+  const manifest = JSON.stringify(
+    JSON.parse(
+      readFileSync(join(shelf.root, "famous", "manifest.json"), "utf8"),
+    ),
+  );
   const foreign = /[\w-]+\.(?!json)\w+/.exec(manifest)?.[0];
   assert.ok(foreign, "a shard's name in the manifest");
   const bytes = readFileSync(join(shelf.root, "famous", foreign));
   bad.fault = ({ response, headers, range, body }) => {
     const other = Buffer.alloc(body.length);
-    if (range) bytes.copy(other, 0, Math.min(range.start, bytes.length), Math.min(range.end, bytes.length));
+    if (range)
+      bytes.copy(
+        other,
+        0,
+        Math.min(range.start, bytes.length),
+        Math.min(range.end, bytes.length),
+      );
     response.writeHead(206, headers).end(other);
   };
   const page = await shelf.page(t);
-  assert.equal((await attempt(page, `${bad.url}manifest.json`)).code, "corrupt");
+  assert.equal(
+    (await attempt(page, `${bad.url}manifest.json`)).code,
+    "corrupt",
+  );
 });
 
 test("every flipped bit of an answer is detected", async (t) => {
@@ -93,23 +131,40 @@ test("every flipped bit of an answer is detected", async (t) => {
       copy.writeUInt8((copy[bit >> 3] ?? 0) ^ (1 << (bit & 7)), bit >> 3);
       response.writeHead(206, headers).end(copy);
     };
-    assert.equal((await attempt(page, `${bad.url}manifest.json`)).code, "corrupt");
+    assert.equal(
+      (await attempt(page, `${bad.url}manifest.json`)).code,
+      "corrupt",
+    );
   }
 });
 
 /** @type {[says: string, content: (manifest: Buffer) => string | Buffer, codes: string[]][]} */
 const MANIFESTS = [
   ["other JSON", () => "[1, 2, 3]", ["manifest"]],
-  ["of a future version", (manifest) => String(manifest).replace(/("format"\s*:\s*)\d+/, "$1999"), ["version"]],
-  ["changed in a figure", (manifest) => String(manifest).replace(/("positions"\s*:\s*)(\d)/, "$19$2"), ["manifest"]],
-  ["far too long", (manifest) => Buffer.concat([manifest, Buffer.alloc(80_000_000, " ")]), ["manifest", "range"]],
+  [
+    "of a future version",
+    (manifest) => String(manifest).replace(/("format"\s*:\s*)\d+/, "$1999"),
+    ["version"],
+  ],
+  [
+    "changed in a figure",
+    (manifest) => String(manifest).replace(/("positions"\s*:\s*)(\d)/, "$19$2"),
+    ["manifest"],
+  ],
+  [
+    "far too long",
+    (manifest) => Buffer.concat([manifest, Buffer.alloc(80_000_000, " ")]),
+    ["manifest", "range"],
+  ],
 ];
 
 for (const [says, content, codes] of MANIFESTS) {
   test(`a manifest that is ${says} is an error`, async (t) => {
     const bad = await host(join(shelf.root, "db"));
     t.after(() => bad.close());
-    bad.manifestFault = instead(content(readFileSync(join(shelf.root, "db", "manifest.json"))));
+    bad.manifestFault = instead(
+      content(readFileSync(join(shelf.root, "db", "manifest.json"))),
+    );
     const page = await shelf.page(t);
     const failed = await attempt(page, `${bad.url}manifest.json`);
     assert.ok(codes.includes(failed.code), JSON.stringify(failed));
@@ -120,17 +175,24 @@ test("a missing host is an error", async (t) => {
   const bad = await host(join(shelf.root, "db"));
   await bad.close();
   const page = await shelf.page(t, { allow });
-  assert.equal((await attempt(page, `${bad.url}manifest.json`)).code, "network");
+  assert.equal(
+    (await attempt(page, `${bad.url}manifest.json`)).code,
+    "network",
+  );
 });
 
 test("a host without CORS is an error with its remedy, after a single request", async (t) => {
   const bad = await host(join(shelf.root, "db"));
   t.after(() => bad.close());
-  bad.manifestFault = ({ response, body }) => void response.writeHead(200).end(body);
+  bad.manifestFault = ({ response, body }) =>
+    void response.writeHead(200).end(body);
   const page = await shelf.page(t, { allow });
   const failed = await attempt(page, `${bad.url}manifest.json`);
   assert.equal(failed.code, "network");
-  assert.match(String(failed.message), /Access-Control-Allow-Origin.*connect-src/);
+  assert.match(
+    String(failed.message),
+    /Access-Control-Allow-Origin.*connect-src/,
+  );
   assert.equal(bad.requests.length, 1);
   // A host that has answered may recover.
   bad.manifestFault = undefined;
@@ -147,7 +209,9 @@ test("a host without CORS is an error with its remedy, after a single request", 
 test("a Content-Security-Policy that forbids the host is an error with its remedy, after a single attempt", async (t) => {
   const good = await host(join(shelf.root, "db"));
   t.after(() => good.close());
-  const page = await shelf.page(t, { allow: /Content Security Policy|violates/ });
+  const page = await shelf.page(t, {
+    allow: /Content Security Policy|violates/,
+  });
   const { failed, violations } = await page.evaluate(async (url) => {
     const policy = document.createElement("meta");
     policy.httpEquiv = "Content-Security-Policy";
@@ -155,8 +219,13 @@ test("a Content-Security-Policy that forbids the host is an error with its remed
     document.head.append(policy);
     /** @type {string[]} */
     const violations = [];
-    document.addEventListener("securitypolicyviolation", ({ blockedURI }) => void violations.push(blockedURI));
-    const failed = await shelfish.openDatabase(url, { indexedDB: false }).catch((/** @type {any} */ error) => `${error.code}: ${error.message}`);
+    document.addEventListener(
+      "securitypolicyviolation",
+      ({ blockedURI }) => void violations.push(blockedURI),
+    );
+    const failed = await shelfish
+      .openDatabase(url, { indexedDB: false })
+      .catch((/** @type {any} */ error) => `${error.code}: ${error.message}`);
     return { failed: String(failed), violations };
   }, good.url);
   assert.match(failed, /^network: .*connect-src/);
@@ -167,10 +236,20 @@ test("without a connection the error names that reason, not CORS or a policy", a
   const good = await host(join(shelf.root, "db"));
   t.after(() => good.close());
   const page = await shelf.page(t, { allow });
-  await page.evaluate(async (url) => void (globalThis.database = await shelfish.openDatabase(url, { indexedDB: false })), good.url);
+  await page.evaluate(
+    async (url) =>
+      void (globalThis.database = await shelfish.openDatabase(url, {
+        indexedDB: false,
+      })),
+    good.url,
+  );
   await page.context().setOffline(true);
   const opened = await attempt(page, `${good.url}manifest.json`);
-  const lookup = await page.evaluate((fen) => database.lookup(fen).catch((/** @type {any} */ error) => error.message), START);
+  const lookup = await page.evaluate(
+    (fen) =>
+      database.lookup(fen).catch((/** @type {any} */ error) => error.message),
+    START,
+  );
   for (const message of [opened.message, lookup]) {
     assert.match(String(message), /the device is offline/);
     assert.doesNotMatch(String(message), /Access-Control|Content-Security/);
@@ -182,7 +261,8 @@ test("an error that no code catches is reported with its message and the line of
   const reported = page.waitForEvent("pageerror");
   await page.evaluate(async () => {
     const script = document.createElement("script");
-    script.textContent = "async function theCaller() { const d = await shelfish.openDatabase('db/', { indexedDB: false }); await d.lookup('nonsense'); }\ntheCaller();";
+    script.textContent =
+      "async function theCaller() { const d = await shelfish.openDatabase('db/', { indexedDB: false }); await d.lookup('nonsense'); }\ntheCaller();";
     document.body.append(script);
   });
   const error = await reported;
@@ -195,9 +275,15 @@ test("an error that no code catches is reported with its message and the line of
 test("a manifest that points at missing files is an error", async (t) => {
   const bad = await host(join(shelf.root, "db"));
   t.after(() => bad.close());
-  bad.manifestFault = instead(readFileSync(join(shelf.root, "famous", "manifest.json")));
+  bad.manifestFault = instead(
+    readFileSync(join(shelf.root, "famous", "manifest.json")),
+  );
   const page = await shelf.page(t, { allow });
-  assert.ok(["stale", "status"].includes((await attempt(page, `${bad.url}manifest.json`)).code));
+  assert.ok(
+    ["stale", "status"].includes(
+      (await attempt(page, `${bad.url}manifest.json`)).code,
+    ),
+  );
 });
 
 test("a new build can replace the old build while a page has the old build open", async (t) => {
@@ -205,22 +291,48 @@ test("a new build can replace the old build while a page has the old build open"
   t.after(() => renewed.close());
   const page = await shelf.page(t, { allow });
   await page.evaluate(
-    async (url) => void (globalThis.database = await shelfish.openDatabase(url, { indexedDB: false, memoryBytes: 0 })),
+    async (url) =>
+      void (globalThis.database = await shelfish.openDatabase(url, {
+        indexedDB: false,
+        memoryBytes: 0,
+      })),
     `${renewed.url}manifest.json`,
   );
-  assert.ok(await page.evaluate((fen) => database.lookup(fen, { castling: "chess960" }), START));
+  assert.ok(
+    await page.evaluate(
+      (fen) => database.lookup(fen, { castling: "chess960" }),
+      START,
+    ),
+  );
   renewed.directory = join(shelf.root, "db");
   renewed.requests.length = 0;
   const source = truth(...DUMPS);
-  const answer = await page.evaluate((fen) => database.lookup(fen, { castling: "chess960" }), START);
-  assert.deepEqual(answer?.evaluations.map(plain).sort(), source.get(START)?.map(plain).sort());
+  const answer = await page.evaluate(
+    (fen) => database.lookup(fen, { castling: "chess960" }),
+    START,
+  );
+  assert.deepEqual(
+    answer?.evaluations.map(plain).sort(),
+    source.get(START)?.map(plain).sort(),
+  );
   assert.equal(answer?.best.depth, best(source.get(START) ?? [])?.depth);
-  assert.equal(renewed.requests.filter(({ path }) => path === "/manifest.json").length, 1, "the manifest is reloaded once");
+  assert.equal(
+    renewed.requests.filter(({ path }) => path === "/manifest.json").length,
+    1,
+    "the manifest is reloaded once",
+  );
   // Many lookups at once after another build: still one reload.
   renewed.directory = join(shelf.root, "famous");
   renewed.requests.length = 0;
   const fens = [...truth(String(DUMPS[1])).keys()].slice(0, 60);
-  const answers = await page.evaluate((fens) => Promise.all(fens.map((fen) => database.lookup(fen))), fens);
+  const answers = await page.evaluate(
+    (fens) => Promise.all(fens.map((fen) => database.lookup(fen))),
+    fens,
+  );
   assert.ok(answers.every((answer) => answer));
-  assert.equal(renewed.requests.filter(({ path }) => path === "/manifest.json").length, 1, "concurrent lookups reload the manifest once");
+  assert.equal(
+    renewed.requests.filter(({ path }) => path === "/manifest.json").length,
+    1,
+    "concurrent lookups reload the manifest once",
+  );
 });

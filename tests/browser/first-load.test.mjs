@@ -10,15 +10,35 @@ before(async () => void (shelf = await lab()));
 after(() => shelf.close());
 
 /** Opens the board. Returns the files that it has requested when the first evaluation is shown, with their bytes in Brotli. */
-async function firstFiles(/** @type {import("node:test").TestContext} */ t, /** @type {string} */ path) {
+async function firstFiles(
+  /** @type {import("node:test").TestContext} */ t,
+  /** @type {string} */ path,
+) {
   const page = await shelf.page(t, { path });
   await reads(page, "facts", /^Depth/);
   const files = await page.evaluate(() => {
-    const entries = /** @type {PerformanceResourceTiming[]} */ ([...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]);
-    const named = entries.filter(({ name }) => name.startsWith("http")).map(({ name, encodedBodySize, startTime, responseEnd }) => ({ path: new URL(name).pathname, bytes: encodedBodySize, startTime, responseEnd }));
-    return named.map((file) => ({ ...file, name: (file.path.split("/").pop() ?? "").replace(/-[\w-]{8}\./, ".") }));
+    const entries = /** @type {PerformanceResourceTiming[]} */ ([
+      ...performance.getEntriesByType("navigation"),
+      ...performance.getEntriesByType("resource"),
+    ]);
+    const named = entries
+      .filter(({ name }) => name.startsWith("http"))
+      .map(({ name, encodedBodySize, startTime, responseEnd }) => ({
+        path: new URL(name).pathname,
+        bytes: encodedBodySize,
+        startTime,
+        responseEnd,
+      }));
+    return named.map((file) => ({
+      ...file,
+      name: (file.path.split("/").pop() ?? "").replace(/-[\w-]{8}\./, "."),
+    }));
   });
-  const lookedUp = Math.max(...files.filter(({ name }) => name.endsWith(".silo")).map(({ responseEnd }) => responseEnd));
+  const lookedUp = Math.max(
+    ...files
+      .filter(({ name }) => name.endsWith(".silo"))
+      .map(({ responseEnd }) => responseEnd),
+  );
   return files.filter(({ startTime }) => startTime < lookedUp);
 }
 
@@ -32,18 +52,29 @@ test("the first evaluation of the board needs at most 9 files and 189 kB", async
 
 test("if the address names a game, its parts are requested before the scripts of the page have arrived", async (t) => {
   const files = await firstFiles(t, "site/#game=morphy-isouard-1858&ply=4");
-  const main = files.find(({ name }) => name === "index.js") ?? assert.fail("no script");
+  const main =
+    files.find(({ name }) => name === "index.js") ?? assert.fail("no script");
   for (const part of ["game-parts.js", "game-parts.css", "links.js"]) {
     const found = files.filter(({ name }) => name === part);
-    assert.ok(found.length === 1 && found.every(({ startTime }) => startTime < main.responseEnd), `${part}: ${JSON.stringify(found)}`);
+    assert.ok(
+      found.length === 1 &&
+        found.every(({ startTime }) => startTime < main.responseEnd),
+      `${part}: ${JSON.stringify(found)}`,
+    );
   }
 });
 
 test("a move before the parts of a game are loaded is kept: in the list, in the address and after a reload", async (t) => {
-  const page = await shelf.page(t, { path: "about:blank", context: { serviceWorkers: "block" }, allow: /Service Worker registration blocked/ });
+  const page = await shelf.page(t, {
+    path: "about:blank",
+    context: { serviceWorkers: "block" },
+    allow: /Service Worker registration blocked/,
+  });
   // The parts arrive after the move.
   let release = () => {};
-  const held = new Promise((resolve) => void (release = () => resolve(undefined)));
+  const held = new Promise(
+    (resolve) => void (release = () => resolve(undefined)),
+  );
   await page.route(/game-parts-.*\.js$/, async (route) => {
     await held;
     await route.continue();
@@ -58,5 +89,8 @@ test("a move before the parts of a game are loaded is kept: in the list, in the 
   await equals(() => page.locator("#moves .san").allInnerTexts(), ["e4"]);
   await page.waitForURL(/#moves=e2e4&ply=1$/);
   await page.reload();
-  await equals(() => page.locator("#moves [aria-current] .san").allInnerTexts(), ["e4"]);
+  await equals(
+    () => page.locator("#moves [aria-current] .san").allInnerTexts(),
+    ["e4"],
+  );
 });

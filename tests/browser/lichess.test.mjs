@@ -35,19 +35,43 @@ before(async () => {
   shelf = await lab({ own: true });
   const { root } = shelf;
   const details = join(ROOT, "tests/data/book-details/db");
-  for (const folder of ["book", "players/revoof-white"]) cpSync(details, join(root, folder), { recursive: true });
-  for (const file of [SCRIPT, "shelfish_bg.wasm", "shelfish_book_bg.wasm"]) cpSync(join(PACKAGE, file), join(root, file));
+  for (const folder of ["book", "players/revoof-white"])
+    cpSync(details, join(root, folder), { recursive: true });
+  for (const file of [SCRIPT, "shelfish_bg.wasm", "shelfish_book_bg.wasm"])
+    cpSync(join(PACKAGE, file), join(root, file));
   // The only new line of the page registers the worker.
-  writeFileSync(join(root, "old.html"), `${BLANK}<script>navigator.serviceWorker.register("/${SCRIPT}${QUERY}")</script>`);
-  writeFileSync(join(root, "combined.js"), `self.shelfishLichess = { database: "/db/" };\nimportScripts("/${SCRIPT}");\naddEventListener("fetch", (event) => {
+  writeFileSync(
+    join(root, "old.html"),
+    `${BLANK}<script>navigator.serviceWorker.register("/${SCRIPT}${QUERY}")</script>`,
+  );
+  writeFileSync(
+    join(root, "combined.js"),
+    `self.shelfishLichess = { database: "/db/" };\nimportScripts("/${SCRIPT}");\naddEventListener("fetch", (event) => {
     if (event.request.url.endsWith("/own")) event.respondWith(new Response("own"));
-  });`);
+  });`,
+  );
   const client = 'export { default } from "openapi-fetch";';
-  execFileSync(join(ROOT, "crate/js/node_modules/.bin/esbuild"), ["--bundle", "--format=esm", `--outfile=${join(root, "client.js")}`, "--log-level=error"], {
-    input: client,
-    cwd: join(ROOT, "tests"),
-  });
-  api = await serve(join(root, "db"), "--api", "--book", details, "--player-books", join(root, "players/{player}-{color}"));
+  execFileSync(
+    join(ROOT, "crate/js/node_modules/.bin/esbuild"),
+    [
+      "--bundle",
+      "--format=esm",
+      `--outfile=${join(root, "client.js")}`,
+      "--log-level=error",
+    ],
+    {
+      input: client,
+      cwd: join(ROOT, "tests"),
+    },
+  );
+  api = await serve(
+    join(root, "db"),
+    "--api",
+    "--book",
+    details,
+    "--player-books",
+    join(root, "players/{player}-{color}"),
+  );
   expected = await answersOf(PATHS, api.url, api.url);
 });
 after(async () => {
@@ -59,11 +83,22 @@ after(async () => {
  * Runs in a page or in Node. Requests the paths as an old page does.
  * @param {string[]} paths
  */
-async function answersOf(paths, cloud = "https://lichess.org", explorer = "https://explorer.lichess.ovh") {
+async function answersOf(
+  paths,
+  cloud = "https://lichess.org",
+  explorer = "https://explorer.lichess.ovh",
+) {
   return Promise.all(
     paths.map(async (path) => {
-      const response = await fetch(new URL(path, path.startsWith("/api") ? cloud : explorer));
-      return { path, status: response.status, type: response.headers.get("content-type"), answer: await response.json() };
+      const response = await fetch(
+        new URL(path, path.startsWith("/api") ? cloud : explorer),
+      );
+      return {
+        path,
+        status: response.status,
+        type: response.headers.get("content-type"),
+        answer: await response.json(),
+      };
     }),
   );
 }
@@ -78,32 +113,76 @@ async function controlled() {
 }
 
 test("the first visit of an unchanged page gets the answers of the server", async (t) => {
-  const page = await shelf.page(t, { path: "old.html", allow: /Failed to load resource/ });
+  const page = await shelf.page(t, {
+    path: "old.html",
+    allow: /Failed to load resource/,
+  });
   await page.evaluate(controlled);
   assert.deepEqual(await page.evaluate(answersOf, PATHS), expected);
-  assert.deepEqual(expected.map(({ status }) => status), [200, 400, 404, 200, 400, 200, 200, 404]);
+  assert.deepEqual(
+    expected.map(({ status }) => status),
+    [200, 400, 404, 200, 400, 200, 200, 404],
+  );
   // After a reload, the first request has an answer too.
   await page.reload();
   assert.deepEqual(await page.evaluate(answersOf, PATHS), expected);
-  const modules = (await shelf.server.requests()).filter(({ path }) => path.endsWith(".wasm"));
-  assert.ok(modules.every(({ path }) => /^\/shelfish(_book)?_bg\.wasm/.test(path)) && modules.length >= 2, JSON.stringify(modules));
+  const modules = (await shelf.server.requests()).filter(({ path }) =>
+    path.endsWith(".wasm"),
+  );
+  assert.ok(
+    modules.every(({ path }) => /^\/shelfish(_book)?_bg\.wasm/.test(path)) &&
+      modules.length >= 2,
+    JSON.stringify(modules),
+  );
 });
 
 test("an unchanged client gets answers, streams and errors; other requests reach their host", async (t) => {
-  const page = await shelf.page(t, { path: "old.html", allow: /Failed to load resource/ });
+  const page = await shelf.page(t, {
+    path: "old.html",
+    allow: /Failed to load resource/,
+  });
   await page.evaluate(controlled);
-  await page.context().route("https://lichess.org/**", (route) => route.fulfill({ status: 200, json: { real: true }, headers: { "access-control-allow-origin": "*" } }));
+  await page
+    .context()
+    .route("https://lichess.org/**", (route) =>
+      route.fulfill({
+        status: 200,
+        json: { real: true },
+        headers: { "access-control-allow-origin": "*" },
+      }),
+    );
   const found = await page.evaluate(async (fen) => {
     const entry = "/client.js";
-    const { default: createClient } = /** @type {typeof import("openapi-fetch")} */ (await import(entry));
-    const lichess = /** @type {import("openapi-fetch").Client<import("@lichess-org/types").paths>} */ (createClient({ baseUrl: "https://lichess.org" }));
-    const explorer = /** @type {typeof lichess} */ (createClient({ baseUrl: "https://explorer.lichess.org" }));
-    const evaluation = await lichess.GET("/api/cloud-eval", { params: { query: { fen, multiPv: 1 } } });
-    const masters = await explorer.GET("/masters", { params: { query: { play: "e2e4" } } });
-    const player = await explorer.GET("/player", { params: { query: { player: "revoof", color: "white" } }, parseAs: "text" });
-    const invalid = await lichess.GET("/api/cloud-eval", { params: { query: { fen: "8" } } });
+    const { default: createClient } =
+      /** @type {typeof import("openapi-fetch")} */ (await import(entry));
+    const lichess =
+      /** @type {import("openapi-fetch").Client<import("@lichess-org/types").paths>} */ (
+        createClient({ baseUrl: "https://lichess.org" })
+      );
+    const explorer = /** @type {typeof lichess} */ (
+      createClient({ baseUrl: "https://explorer.lichess.org" })
+    );
+    const evaluation = await lichess.GET("/api/cloud-eval", {
+      params: { query: { fen, multiPv: 1 } },
+    });
+    const masters = await explorer.GET("/masters", {
+      params: { query: { play: "e2e4" } },
+    });
+    const player = await explorer.GET("/player", {
+      params: { query: { player: "revoof", color: "white" } },
+      parseAs: "text",
+    });
+    const invalid = await lichess.GET("/api/cloud-eval", {
+      params: { query: { fen: "8" } },
+    });
     const other = await lichess.GET("/api/puzzle/daily");
-    return { depth: evaluation.data?.depth, moves: masters.data?.moves.length, player: player.data, error: invalid.error, other: other.data };
+    return {
+      depth: evaluation.data?.depth,
+      moves: masters.data?.moves.length,
+      player: player.data,
+      error: invalid.error,
+      other: other.data,
+    };
   }, START);
   const [evaluation, , , masters] = expected;
   assert.equal(found.depth, evaluation?.answer.depth);
@@ -118,9 +197,14 @@ test("an aborted request of a page rejects, and the next request has an answer",
   await page.evaluate(controlled);
   const name = await page.evaluate(async () => {
     const abort = new AbortController();
-    const answer = fetch("https://explorer.lichess.org/masters?play=d2d4", { signal: abort.signal });
+    const answer = fetch("https://explorer.lichess.org/masters?play=d2d4", {
+      signal: abort.signal,
+    });
     abort.abort();
-    return answer.then(() => "no error", (error) => error.name);
+    return answer.then(
+      () => "no error",
+      (error) => error.name,
+    );
   });
   assert.equal(name, "AbortError");
   const [answer] = await page.evaluate(answersOf, ["/masters?play=e2e4"]);
@@ -129,7 +213,9 @@ test("an aborted request of a page rejects, and the next request has an answer",
 
 test("a worker of the site imports the script, and keeps its own answers", async (t) => {
   const page = await shelf.page(t, { path: "index.html" });
-  await page.evaluate(async () => void (await navigator.serviceWorker.register("/combined.js")));
+  await page.evaluate(
+    async () => void (await navigator.serviceWorker.register("/combined.js")),
+  );
   await page.evaluate(async () => void (await navigator.serviceWorker.ready));
   // This worker does not claim open pages.
   await page.reload();
@@ -149,39 +235,81 @@ test("a new version takes over in an open page, and loads its own modules", asyn
   await page.evaluate(answersOf, PATHS.slice(0, 1));
   await shelf.server.requests();
   const OTHER = "0123456789abcdef0123456789abcdef";
-  const [, hash] = /"shelfish_bg\.wasm","(\w{32})"/.exec(script) ?? assert.fail("a hash of the module");
+  const [, hash] =
+    /"shelfish_bg\.wasm","(\w{32})"/.exec(script) ??
+    assert.fail("a hash of the module");
   writeFileSync(join(root, SCRIPT), script.replaceAll(String(hash), OTHER));
   /** @type {string[]} */
   const modules = [];
-  page.context().on("request", (request) => void (request.url().includes(".wasm") && modules.push(new URL(request.url()).search)));
+  page
+    .context()
+    .on(
+      "request",
+      (request) =>
+        void (
+          request.url().includes(".wasm") &&
+          modules.push(new URL(request.url()).search)
+        ),
+    );
   await page.evaluate(async () => {
     const registration = await navigator.serviceWorker.ready;
-    const changed = new Promise((resolve) => navigator.serviceWorker.addEventListener("controllerchange", resolve, { once: true }));
+    const changed = new Promise((resolve) =>
+      navigator.serviceWorker.addEventListener("controllerchange", resolve, {
+        once: true,
+      }),
+    );
     await registration.update();
     await changed;
   });
   const [answer] = await page.evaluate(answersOf, PATHS.slice(0, 1));
   assert.equal(answer?.status, 200);
-  await until(async () => (await shelf.server.requests()).some(({ path }) => path === "/shelfish_bg.wasm"), "the module is requested again");
-  assert.ok(modules.every((search) => search === `?${OTHER}`), modules.join(" "));
+  await until(
+    async () =>
+      (await shelf.server.requests()).some(
+        ({ path }) => path === "/shelfish_bg.wasm",
+      ),
+    "the module is requested again",
+  );
+  assert.ok(
+    modules.every((search) => search === `?${OTHER}`),
+    modules.join(" "),
+  );
 });
 
 test("a script without a database cannot be registered", async (t) => {
-  const page = await shelf.page(t, { path: "index.html", allow: /expected \?database=URL/ });
-  const refused = page.evaluate((script) => navigator.serviceWorker.register(script).then(() => "registered", (error) => error.name), `/${SCRIPT}`);
+  const page = await shelf.page(t, {
+    path: "index.html",
+    allow: /expected \?database=URL/,
+  });
+  const refused = page.evaluate(
+    (script) =>
+      navigator.serviceWorker.register(script).then(
+        () => "registered",
+        (error) => error.name,
+      ),
+    `/${SCRIPT}`,
+  );
   assert.equal(await refused, "TypeError");
 });
 
 test("lichessFetch of a page answers without a service worker", async (t) => {
   const page = await shelf.page(t, { path: "index.html" });
-  const found = await page.evaluate(async ([fen]) => {
-    const entry = "/pkg/lichess.js";
-    const { lichessFetch } = /** @type {typeof import("shelfish/lichess")} */ (await import(entry));
-    globalThis.fetch = lichessFetch({ database: "/db/", book: "/book/" });
-    const evaluation = await (await fetch(`https://lichess.org/api/cloud-eval?fen=${fen}&multiPv=2`)).json();
-    const masters = await (await fetch(new URL("https://explorer.lichess.ovh/masters?play=e2e4"))).json();
-    return [evaluation, masters, (await fetch("/index.html")).status];
-  }, [START]);
+  const found = await page.evaluate(
+    async ([fen]) => {
+      const entry = "/pkg/lichess.js";
+      const { lichessFetch } =
+        /** @type {typeof import("shelfish/lichess")} */ (await import(entry));
+      globalThis.fetch = lichessFetch({ database: "/db/", book: "/book/" });
+      const evaluation = await (
+        await fetch(`https://lichess.org/api/cloud-eval?fen=${fen}&multiPv=2`)
+      ).json();
+      const masters = await (
+        await fetch(new URL("https://explorer.lichess.ovh/masters?play=e2e4"))
+      ).json();
+      return [evaluation, masters, (await fetch("/index.html")).status];
+    },
+    [START],
+  );
   assert.deepEqual(found, [expected[0]?.answer, expected[3]?.answer, 200]);
 });
 
@@ -189,6 +317,9 @@ suiteIn(["Firefox", "WebKit"], (session) => {
   test("the first visit of an unchanged page gets the answers of the server", async () => {
     await session.driver.get(new URL("old.html", shelf.server.url).href);
     await evaluate(session.driver, controlled);
-    assert.deepEqual(await evaluate(session.driver, answersOf, PATHS), expected);
+    assert.deepEqual(
+      await evaluate(session.driver, answersOf, PATHS),
+      expected,
+    );
   });
 });

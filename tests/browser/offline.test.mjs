@@ -2,7 +2,14 @@
 // so that the browser does not know in advance that it is offline.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { cpSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -17,11 +24,20 @@ import { withLimit, until } from "./support/until.mjs";
 
 /** @type {import("playwright-core").Browser} */
 let browser;
-before(async () => void (browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS })));
+before(
+  async () =>
+    void (browser = await chromium.launch({
+      executablePath: CHROMIUM,
+      args: FLAGS,
+    })),
+);
 after(() => browser.close());
 
 /** Copies the site and starts a server with options, which a test can stop and start again at the same address. */
-async function host(/** @type {import("node:test").TestContext} */ t, /** @type {string[]} */ ...options) {
+async function host(
+  /** @type {import("node:test").TestContext} */ t,
+  /** @type {string[]} */ ...options
+) {
   const root = mkdtempSync(join(tmpdir(), "shelfish-offline-"));
   cpSync(SITE, root, { recursive: true });
   let server = await serve(root, ...options);
@@ -35,11 +51,15 @@ async function host(/** @type {import("node:test").TestContext} */ t, /** @type 
     url,
     requests: () => server.requests(),
     leave: () => server.close(),
-    comeBack: async () => void (server = await serve(root, "--port", new URL(url).port)),
+    comeBack: async () =>
+      void (server = await serve(root, "--port", new URL(url).port)),
   };
 }
 
-async function visit(/** @type {import("node:test").TestContext} */ t, /** @type {string} */ url) {
+async function visit(
+  /** @type {import("node:test").TestContext} */ t,
+  /** @type {string} */ url,
+) {
   const context = withLimit(await browser.newContext());
   t.after(() => context.close());
   const page = await context.newPage();
@@ -49,10 +69,21 @@ async function visit(/** @type {import("node:test").TestContext} */ t, /** @type
 
 /** Waits until the page shows an evaluation. */
 const answered = (/** @type {Page} */ page) =>
-  until(() => page.evaluate(() => /^Depth \d/.test(document.querySelector("[data-testid=facts]")?.textContent ?? "")));
+  until(() =>
+    page.evaluate(() =>
+      /^Depth \d/.test(
+        document.querySelector("[data-testid=facts]")?.textContent ?? "",
+      ),
+    ),
+  );
 
 /** Waits until the service worker has all files and the page. */
-const controlled = (/** @type {Page} */ page) => until(() => page.evaluate(() => navigator.serviceWorker.controller?.state === "activated"));
+const controlled = (/** @type {Page} */ page) =>
+  until(() =>
+    page.evaluate(
+      () => navigator.serviceWorker.controller?.state === "activated",
+    ),
+  );
 
 /**
  * Waits until a version has taken over. Requests to the service worker would delay its update, so this function sends none.
@@ -61,14 +92,25 @@ const controlled = (/** @type {Page} */ page) => until(() => page.evaluate(() =>
  */
 async function renewed(page, title) {
   const taken = async (/** @type {string} */ title) => {
-    const isKept = (await caches.keys()).some((name) => name.endsWith(` ${title}`));
+    const isKept = (await caches.keys()).some((name) =>
+      name.endsWith(` ${title}`),
+    );
     const registration = await navigator.serviceWorker.getRegistration();
-    return isKept && !registration?.installing && !registration?.waiting && registration?.active?.state === "activated";
+    return (
+      isKept &&
+      !registration?.installing &&
+      !registration?.waiting &&
+      registration?.active?.state === "activated"
+    );
   };
-  await until(() => page.evaluate(taken, title), `the version ${title} has taken over`);
+  await until(
+    () => page.evaluate(taken, title),
+    `the version ${title} has taken over`,
+  );
 }
 
-const integrity = (/** @type {string} */ file) => `sha256-${createHash("sha256").update(readFileSync(file)).digest("base64")}`;
+const integrity = (/** @type {string} */ file) =>
+  `sha256-${createHash("sha256").update(readFileSync(file)).digest("base64")}`;
 
 /** Changes the site to another version as a build does: another page, another name of its script, and their hashes. */
 function publish(/** @type {string} */ root, /** @type {string} */ title) {
@@ -77,16 +119,37 @@ function publish(/** @type {string} */ root, /** @type {string} */ title) {
   const script = String(/assets\/index-[^"]*\.js/.exec(html)?.[0]);
   const next = `assets/index-${title}.js`;
   renameSync(join(root, script), join(root, next));
-  writeFileSync(page, html.replace(script, next).replace(/<title>.*?<\/title>/, `<title>${title}</title>`).replace("<head>", `<head><meta name="version" content="${title}">`));
+  writeFileSync(
+    page,
+    html
+      .replace(script, next)
+      .replace(/<title>.*?<\/title>/, `<title>${title}</title>`)
+      .replace("<head>", `<head><meta name="version" content="${title}">`),
+  );
   const worker = join(root, "sw.js");
   const [constants = "", ...code] = readFileSync(worker, "utf8").split("\n");
-  const list = /** @type {[string, string][]} */ (JSON.parse(String(/FILES=(\[.*\]),VERSION/.exec(constants)?.[1])));
-  const files = list.map(([path]) => (path === script ? next : path)).map((path) => [path, integrity(join(root, path))]);
-  writeFileSync(worker, [`const FILES=${JSON.stringify(files)},VERSION=${JSON.stringify(title)};`, ...code].join("\n"));
+  const list = /** @type {[string, string][]} */ (
+    JSON.parse(String(/FILES=(\[.*\]),VERSION/.exec(constants)?.[1]))
+  );
+  const files = list
+    .map(([path]) => (path === script ? next : path))
+    .map((path) => [path, integrity(join(root, path))]);
+  writeFileSync(
+    worker,
+    [
+      `const FILES=${JSON.stringify(files)},VERSION=${JSON.stringify(title)};`,
+      ...code,
+    ].join("\n"),
+  );
   return { script, next };
 }
 
-const version = (/** @type {Page} */ page) => page.evaluate(() => document.querySelector("meta[name=version]")?.getAttribute("content") ?? null);
+const version = (/** @type {Page} */ page) =>
+  page.evaluate(
+    () =>
+      document.querySelector("meta[name=version]")?.getAttribute("content") ??
+      null,
+  );
 
 test("after a visit the page opens offline and shows visited positions", async (t) => {
   const site = await host(t);
@@ -100,8 +163,13 @@ test("after a visit the page opens offline and shows visited positions", async (
   await page.reload();
   await answered(page);
   assert.equal(await page.getByTestId("score").textContent(), score);
-  assert.ok((await page.locator("#board piece").count()) >= 32, "the board is drawn");
-  const styled = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  assert.ok(
+    (await page.locator("#board piece").count()) >= 32,
+    "the board is drawn",
+  );
+  const styled = await page.evaluate(
+    () => getComputedStyle(document.body).backgroundColor,
+  );
   assert.notEqual(styled, "rgba(0, 0, 0, 0)");
 
   // A position in a block that was not read.
@@ -109,7 +177,10 @@ test("after a visit the page opens offline and shows visited positions", async (
   await page.getByTestId("error").waitFor();
   const said = await page.getByTestId("error").textContent();
   assert.match(String(said), /cannot be reached/);
-  assert.match(String(said), /positions that you have seen before are still available/i);
+  assert.match(
+    String(said),
+    /positions that you have seen before are still available/i,
+  );
   await page.goto(site.url);
   await answered(page);
 
@@ -120,7 +191,9 @@ test("after a visit the page opens offline and shows visited positions", async (
 
 /** Runs in a page. Returns the paths of the files that the service worker has stored. */
 async function storedFiles() {
-  const all = await Promise.all((await caches.keys()).map(async (name) => (await caches.open(name)).keys()));
+  const all = await Promise.all(
+    (await caches.keys()).map(async (name) => (await caches.open(name)).keys()),
+  );
   return all.flat().map(({ url }) => new URL(url).pathname);
 }
 
@@ -138,10 +211,15 @@ test("an installation that the browser ends continues with the remaining files",
   await session.send("ServiceWorker.stopAllWorkers");
   await site.requests();
   await controlled(page);
-  const again = (await site.requests()).map(({ path }) => path).filter((path) => stored.includes(path));
+  const again = (await site.requests())
+    .map(({ path }) => path)
+    .filter((path) => stored.includes(path));
   assert.deepEqual(again, []);
   const files = await page.evaluate(storedFiles);
-  assert.ok(files.length > stored.length && new Set(files).size === files.length, `${stored.length}, then ${files.length} files`);
+  assert.ok(
+    files.length > stored.length && new Set(files).size === files.length,
+    `${stored.length}, then ${files.length} files`,
+  );
 });
 
 test("requests for the database do not pass through the service worker", async (t) => {
@@ -156,11 +234,21 @@ test("requests for the database do not pass through the service worker", async (
   await page.reload();
   await answered(page);
   const asked = await site.requests();
-  assert.ok(asked.some(({ path, status }) => path.startsWith("/db/") && status === 206), "ranges come from the host");
+  assert.ok(
+    asked.some(({ path, status }) => path.startsWith("/db/") && status === 206),
+    "ranges come from the host",
+  );
   const own = asked.filter(({ path }) => !path.startsWith("/db/"));
-  assert.ok(own.every(({ path }) => path === "/sw.js"), own.map(({ path }) => path).join(" "));
+  assert.ok(
+    own.every(({ path }) => path === "/sw.js"),
+    own.map(({ path }) => path).join(" "),
+  );
   const stored = await page.evaluate(storedFiles);
-  assert.ok(stored.includes("/index.html") && !stored.some((path) => path.startsWith("/db/")), stored.join(" "));
+  assert.ok(
+    stored.includes("/index.html") &&
+      !stored.some((path) => path.startsWith("/db/")),
+    stored.join(" "),
+  );
 });
 
 test("a new version takes over at the next navigation, and an open page keeps its own scripts", async (t) => {
@@ -171,12 +259,24 @@ test("a new version takes over at the next navigation, and an open page keeps it
   const { script, next } = publish(site.root, "second");
 
   await page.reload();
-  assert.equal(await version(page), null, "a page that was kept is shown at once");
+  assert.equal(
+    await version(page),
+    null,
+    "a page that was kept is shown at once",
+  );
   await renewed(page, "second");
-  const lazy = (/** @type {string} */ path) => page.evaluate(async (path) => (await fetch(path)).status, path);
-  assert.equal(await lazy(script), 200, "a removed file of this page's version comes from the cache");
+  const lazy = (/** @type {string} */ path) =>
+    page.evaluate(async (path) => (await fetch(path)).status, path);
+  assert.equal(
+    await lazy(script),
+    200,
+    "a removed file of this page's version comes from the cache",
+  );
   for (const ply of [2, 4]) {
-    await page.evaluate((ply) => void (location.hash = `game=morphy-isouard-1858&ply=${ply}`), ply);
+    await page.evaluate(
+      (ply) => void (location.hash = `game=morphy-isouard-1858&ply=${ply}`),
+      ply,
+    );
     await until(async () => page.url().endsWith(`ply=${ply}`));
     await answered(page);
   }
@@ -184,14 +284,22 @@ test("a new version takes over at the next navigation, and an open page keeps it
   await page.reload();
   await answered(page);
   assert.equal(await version(page), "second");
-  assert.equal(await page.evaluate(() => document.querySelector("script[src]")?.getAttribute("src")), `./${next}`);
+  assert.equal(
+    await page.evaluate(() =>
+      document.querySelector("script[src]")?.getAttribute("src"),
+    ),
+    `./${next}`,
+  );
 
   publish(site.root, "third");
   await page.reload();
   await renewed(page, "third");
   await page.reload();
   assert.equal(await version(page), "third");
-  assert.ok((await page.evaluate(() => caches.keys())).length <= 2, "old versions are removed");
+  assert.ok(
+    (await page.evaluate(() => caches.keys())).length <= 2,
+    "old versions are removed",
+  );
 });
 
 test("a version that is only partly uploaded is not shown", async (t) => {
@@ -208,13 +316,20 @@ test("a version that is only partly uploaded is not shown", async (t) => {
     return new Promise((resolve) => {
       registration.addEventListener("updatefound", () => {
         const worker = registration.installing;
-        worker?.addEventListener("statechange", () => worker.state === "redundant" && resolve(true));
+        worker?.addEventListener(
+          "statechange",
+          () => worker.state === "redundant" && resolve(true),
+        );
       });
       void registration.update();
     });
   });
   assert.equal(await refused, true);
-  assert.equal((await page.evaluate(() => caches.keys())).length, 1, "only the cache of the old version remains");
+  assert.equal(
+    (await page.evaluate(() => caches.keys())).length,
+    1,
+    "only the cache of the old version remains",
+  );
   await page.reload();
   await answered(page);
   assert.equal(await version(page), null);
@@ -231,7 +346,12 @@ test("Chromium offers to install the site", async (t) => {
   const site = await host(t);
   const folder = mkdtempSync(join(tmpdir(), "shelfish-profile-"));
   // A new browser context is incognito, in which no site can be installed.
-  const context = withLimit(await chromium.launchPersistentContext(folder, { executablePath: CHROMIUM, args: FLAGS }));
+  const context = withLimit(
+    await chromium.launchPersistentContext(folder, {
+      executablePath: CHROMIUM,
+      args: FLAGS,
+    }),
+  );
   t.after(async () => {
     await context.close();
     rmSync(folder, { recursive: true, force: true });
@@ -243,40 +363,89 @@ test("Chromium offers to install the site", async (t) => {
   const { errors, data } = await session.send("Page.getAppManifest");
   assert.deepEqual(errors, []);
   assert.equal(JSON.parse(String(data)).short_name, "Shelfish");
-  const { installabilityErrors } = await session.send("Page.getInstallabilityErrors");
+  const { installabilityErrors } = await session.send(
+    "Page.getInstallabilityErrors",
+  );
   assert.deepEqual(installabilityErrors, []);
 });
 
 const firefox = ENGINES.find(({ name }) => name === "Firefox");
-test("the page also opens offline in Firefox", { skip: firefox?.missing.length ? `${firefox.missing.join(", ")} not found` : false }, async (t) => {
-  const site = await host(t);
-  const session = await firefox?.launch();
-  assert.ok(session);
-  t.after(() => session.close());
-  const { driver } = session;
-  const facts = () => driver.executeScript("return document.querySelector('[data-testid=facts]')?.textContent ?? ''");
-  const known = () => until(async () => /^Depth \d/.test(String(await facts())), "the page shows an evaluation");
-  await driver.get(site.url);
-  await known();
-  // A busy machine stores the files of the site for minutes. The limit of a wait counts from the last stored file.
-  const installed = async () => {
-    if (await driver.executeScript("return navigator.serviceWorker.controller?.state === 'activated'")) return Infinity;
-    return Number(await driver.executeAsyncScript(`const done = arguments[0]; (${storedFiles})().then(({ length }) => done(length), () => done(0));`));
-  };
-  let files = -1;
-  while (files < Infinity) {
-    const before = files;
-    await until(async () => (files = await installed()) > before, `the service worker is active, or has more than ${before} files`);
-  }
-  await until(async () => Number(await driver.executeAsyncScript(`const done = arguments[0]; (${entries})().then(done, () => done(0));`)) >= 2, "IndexedDB has entries");
-  await site.leave();
-  // A reload by the driver bypasses the service worker, like a reload with the shift key.
-  const origin = () => driver.executeScript("return performance.timeOrigin");
-  const former = await origin();
-  await driver.executeScript("location.reload()");
-  await until(async () => (await origin()) !== former, "the page is loaded again");
-  await known();
-  await driver.executeScript("location.hash = 'fen=8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1'");
-  const panel = () => driver.executeScript("return `${location.hash} ${document.querySelector('#evaluation')?.textContent}`");
-  await until(async () => /still available/.test(String(await panel())), async () => `the panel says which positions are still available, not: ${await panel()}`);
-});
+test(
+  "the page also opens offline in Firefox",
+  {
+    skip: firefox?.missing.length
+      ? `${firefox.missing.join(", ")} not found`
+      : false,
+  },
+  async (t) => {
+    const site = await host(t);
+    const session = await firefox?.launch();
+    assert.ok(session);
+    t.after(() => session.close());
+    const { driver } = session;
+    const facts = () =>
+      driver.executeScript(
+        "return document.querySelector('[data-testid=facts]')?.textContent ?? ''",
+      );
+    const known = () =>
+      until(
+        async () => /^Depth \d/.test(String(await facts())),
+        "the page shows an evaluation",
+      );
+    await driver.get(site.url);
+    await known();
+    // A busy machine stores the files of the site for minutes. The limit of a wait counts from the last stored file.
+    const installed = async () => {
+      if (
+        await driver.executeScript(
+          "return navigator.serviceWorker.controller?.state === 'activated'",
+        )
+      )
+        return Infinity;
+      return Number(
+        await driver.executeAsyncScript(
+          `const done = arguments[0]; (${storedFiles})().then(({ length }) => done(length), () => done(0));`,
+        ),
+      );
+    };
+    let files = -1;
+    while (files < Infinity) {
+      const before = files;
+      await until(
+        async () => (files = await installed()) > before,
+        `the service worker is active, or has more than ${before} files`,
+      );
+    }
+    await until(
+      async () =>
+        Number(
+          await driver.executeAsyncScript(
+            `const done = arguments[0]; (${entries})().then(done, () => done(0));`,
+          ),
+        ) >= 2,
+      "IndexedDB has entries",
+    );
+    await site.leave();
+    // A reload by the driver bypasses the service worker, like a reload with the shift key.
+    const origin = () => driver.executeScript("return performance.timeOrigin");
+    const former = await origin();
+    await driver.executeScript("location.reload()");
+    await until(
+      async () => (await origin()) !== former,
+      "the page is loaded again",
+    );
+    await known();
+    await driver.executeScript(
+      "location.hash = 'fen=8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1'",
+    );
+    const panel = () =>
+      driver.executeScript(
+        "return `${location.hash} ${document.querySelector('#evaluation')?.textContent}`",
+      );
+    await until(
+      async () => /still available/.test(String(await panel())),
+      async () =>
+        `the panel says which positions are still available, not: ${await panel()}`,
+    );
+  },
+);

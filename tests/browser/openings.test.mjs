@@ -23,17 +23,48 @@ const NOW = Date.UTC(2026, 5, 1, 12);
 /** Lines of games with their results, each for several games of Anna. The evaluations of the bad moves are from the famous games. */
 const LINES = {
   // The database prefers 2. Nf3.
-  gambit: { side: "white", moves: "1. e4 e5 2. f4 exf4 3. Bc4 Qh4+ 4. Kf1", results: ["1-0", "1-0", "1-0", "1/2-1/2", "1/2-1/2", "1/2-1/2", ...Array(8).fill("0-1")] },
-  knight: { side: "white", moves: "1. e4 e5 2. Nf3 Nc6", results: ["1-0", "1-0"] },
+  gambit: {
+    side: "white",
+    moves: "1. e4 e5 2. f4 exf4 3. Bc4 Qh4+ 4. Kf1",
+    results: [
+      "1-0",
+      "1-0",
+      "1-0",
+      "1/2-1/2",
+      "1/2-1/2",
+      "1/2-1/2",
+      ...Array(8).fill("0-1"),
+    ],
+  },
+  knight: {
+    side: "white",
+    moves: "1. e4 e5 2. Nf3 Nc6",
+    results: ["1-0", "1-0"],
+  },
   // The book does not have 2. h4.
-  edge: { side: "white", moves: "1. e4 c5 2. h4 d6", results: ["1/2-1/2", "0-1", "1-0"] },
+  edge: {
+    side: "white",
+    moves: "1. e4 c5 2. h4 d6",
+    results: ["1/2-1/2", "0-1", "1-0"],
+  },
   // The database prefers 6… Qd7.
-  opera: { side: "black", moves: "1. e4 e5 2. Nf3 d6 3. d4 Bg4 4. dxe5 Bxf3 5. Qxf3 dxe5 6. Bc4 Nf6 7. Qb3", results: ["1-0", "1-0", "0-1", "1/2-1/2"] },
+  opera: {
+    side: "black",
+    moves:
+      "1. e4 e5 2. Nf3 d6 3. d4 Bg4 4. dxe5 Bxf3 5. Qxf3 dxe5 6. Bc4 Nf6 7. Qb3",
+    results: ["1-0", "1-0", "0-1", "1/2-1/2"],
+  },
 };
 
 /** Positions before and after the bad moves. */
-const GAMBIT = ["rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq -", "rnbqkbnr/pppp1ppp/8/4p3/4PP2/8/PPPP2PP/RNBQKBNR b KQkq -"];
-const OPERA = ["rn1qkbnr/ppp2ppp/8/4p3/2B1P3/5Q2/PPP2PPP/RNB1K2R b KQkq -", "rn1qkb1r/ppp2ppp/5n2/4p3/2B1P3/5Q2/PPP2PPP/RNB1K2R w KQkq -"];
+const GAMBIT = [
+  "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq -",
+  "rnbqkbnr/pppp1ppp/8/4p3/4PP2/8/PPPP2PP/RNBQKBNR b KQkq -",
+];
+const OPERA = [
+  "rn1qkbnr/ppp2ppp/8/4p3/2B1P3/5Q2/PPP2PPP/RNB1K2R b KQkq -",
+  "rn1qkb1r/ppp2ppp/5n2/4p3/2B1P3/5Q2/PPP2PPP/RNB1K2R w KQkq -",
+];
 
 /**
  * A game of Lichess as the API lists it.
@@ -45,38 +76,78 @@ const OPERA = ["rn1qkbnr/ppp2ppp/8/4p3/2B1P3/5Q2/PPP2PPP/RNB1K2R b KQkq -", "rn1
  * @returns {Listed}
  */
 function listed(n, name, side, moves, result, headers = "") {
-  const [own, other] = [{ user: { name, id: name.toLowerCase() }, rating: 1800 }, { user: { name: `Opponent${n}`, id: `opponent${n}` }, rating: 1700 + n }];
-  const players = side === "white" ? { white: own, black: other } : { white: other, black: own };
+  const [own, other] = [
+    { user: { name, id: name.toLowerCase() }, rating: 1800 },
+    { user: { name: `Opponent${n}`, id: `opponent${n}` }, rating: 1700 + n },
+  ];
+  const players =
+    side === "white"
+      ? { white: own, black: other }
+      : { white: other, black: own };
   const winner = { "1-0": "white", "0-1": "black" }[result];
   const id = `${name.slice(0, 4).padEnd(4, "x")}${String(n).padStart(4, "0")}`;
   const pgn = `[Event "rated blitz game"]\n[Site "https://lichess.org/${id}"]\n[White "${players.white.user.name}"]\n[Black "${players.black.user.name}"]\n[Result "${result}"]\n${headers}\n${moves} ${result}\n`;
-  return { id, createdAt: NOW - 90 * DAY + n * 3_600_000, status: winner ? "resign" : "draw", players, ...(winner ? { winner } : {}), pgn };
+  return {
+    id,
+    createdAt: NOW - 90 * DAY + n * 3_600_000,
+    status: winner ? "resign" : "draw",
+    players,
+    ...(winner ? { winner } : {}),
+    pgn,
+  };
 }
 
-const games = Object.values(LINES).flatMap(({ side, moves, results }) => results.map((result) => /** @type {const} */ ([side, moves, result])));
-const anna = games.map(([side, moves, result], n) => listed(n, "Anna", side, moves, result));
-const STRANGE = '[Variant "From Position"]\n[SetUp "1"]\n[FEN "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"]\n';
-anna.push(listed(100, "Anna", "white", "1. e4 Kd7", "1-0", STRANGE), listed(101, "Anna", "white", "1. e4 e5 2. Ke3", "1-0"));
+const games = Object.values(LINES).flatMap(({ side, moves, results }) =>
+  results.map((result) => /** @type {const} */ ([side, moves, result])),
+);
+const anna = games.map(([side, moves, result], n) =>
+  listed(n, "Anna", side, moves, result),
+);
+const STRANGE =
+  '[Variant "From Position"]\n[SetUp "1"]\n[FEN "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"]\n';
+anna.push(
+  listed(100, "Anna", "white", "1. e4 Kd7", "1-0", STRANGE),
+  listed(101, "Anna", "white", "1. e4 e5 2. Ke3", "1-0"),
+);
 
 /** @type {Record<string, import("./support/lichess.mjs").Player>} */
 const players = {
   anna,
   busy: 429,
-  speedy: [..."bbbrr"].map((speed, n) => listed(n, "Speedy", "white", speed === "b" ? "1. e4 e5" : "1. d4 d5", "1-0", `[TimeControl "${speed === "b" ? "180+2" : "600+5"}"]\n`)),
+  speedy: [..."bbbrr"].map((speed, n) =>
+    listed(
+      n,
+      "Speedy",
+      "white",
+      speed === "b" ? "1. e4 e5" : "1. d4 d5",
+      "1-0",
+      `[TimeControl "${speed === "b" ? "180+2" : "600+5"}"]\n`,
+    ),
+  ),
   // Many games, so that the reading can be cancelled.
-  many: Array.from({ length: 600 }, (_, n) => listed(n, "Many", n % 2 ? "white" : "black", `1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O ${n % 3 ? "9. h3" : "9. d4"}`, "1-0")),
+  many: Array.from({ length: 600 }, (_, n) =>
+    listed(
+      n,
+      "Many",
+      n % 2 ? "white" : "black",
+      `1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O ${n % 3 ? "9. h3" : "9. d4"}`,
+      "1-0",
+    ),
+  ),
 };
 
-const archive = [{
-  url: "https://www.chess.com/game/live/1000",
-  pgn: '[White "Carla"]\n[Black "Rival"]\n\n1. d4 d5 2. c4 e6 1-0\n',
-  end_time: NOW / 1000,
-  rated: true,
-  time_class: "blitz",
-  rules: "chess",
-  white: { rating: 2000, result: "win", username: "Carla" },
-  black: { rating: 1990, result: "resigned", username: "Rival" },
-}];
+const archive = [
+  {
+    url: "https://www.chess.com/game/live/1000",
+    pgn: '[White "Carla"]\n[Black "Rival"]\n\n1. d4 d5 2. c4 e6 1-0\n',
+    end_time: NOW / 1000,
+    rated: true,
+    time_class: "blitz",
+    rules: "chess",
+    white: { rating: 2000, result: "win", username: "Carla" },
+    black: { rating: 1990, result: "resigned", username: "Rival" },
+  },
+];
 
 /** @type {Awaited<ReturnType<typeof lab>>} */
 let shelf;
@@ -88,7 +159,10 @@ before(async () => {
   shelf = await lab({ own: true });
   server = await lichess({}, { players });
   other = await chessCom({ carla: { "2026/06": archive } });
-  useSites(join(shelf.root, "site", "openings.html"), { lichess: server.url, "chess.com": other.url });
+  useSites(join(shelf.root, "site", "openings.html"), {
+    lichess: server.url,
+    "chess.com": other.url,
+  });
 });
 after(async () => {
   await server.close();
@@ -96,9 +170,23 @@ after(async () => {
   await shelf.close();
 });
 
-const openings = (/** @type {import("node:test").TestContext} */ t, fragment = "", more = {}) => shelf.page(t, { path: `site/openings.html${fragment && `#${fragment}`}`, before: withoutEngine, ...more });
+const openings = (
+  /** @type {import("node:test").TestContext} */ t,
+  fragment = "",
+  more = {},
+) =>
+  shelf.page(t, {
+    path: `site/openings.html${fragment && `#${fragment}`}`,
+    before: withoutEngine,
+    ...more,
+  });
 /** Waits until all positions were looked up. */
-const ready = (/** @type {Page} */ page) => reads(page, "status", /\d games?, \d+ positions? looked up, \d+ requests?, [\d.]+ [kM]?B\./);
+const ready = (/** @type {Page} */ page) =>
+  reads(
+    page,
+    "status",
+    /\d games?, \d+ positions? looked up, \d+ requests?, [\d.]+ [kM]?B\./,
+  );
 
 /**
  * The best score of a position, by the native program.
@@ -106,20 +194,35 @@ const ready = (/** @type {Page} */ page) => reads(page, "status", /\d games?, \d
  * @returns {{ cp: number, san: string }}
  */
 function evaluated(fen) {
-  const { evaluations } = JSON.parse(execFileSync(SHELFISH, ["lookup", "-d", join(shelf.root, "site", "db"), "--json", String(fen)], { encoding: "utf8" }));
+  const { evaluations } = JSON.parse(
+    execFileSync(
+      SHELFISH,
+      ["lookup", "-d", join(shelf.root, "site", "db"), "--json", String(fen)],
+      { encoding: "utf8" },
+    ),
+  );
   const [{ cp, san }] = evaluations[0].pvs;
   return { cp, san: san.split(" ")[0] };
 }
 
 /** Winning chances by the formula of Lichess. */
-const chances = (/** @type {number} */ cp) => 2 / (1 + Math.exp(-0.00368208 * cp)) - 1;
+const chances = (/** @type {number} */ cp) =>
+  2 / (1 + Math.exp(-0.00368208 * cp)) - 1;
 
 /** Computes the facts of a mistake without the page: the loss in pawns, the better move, and the cost. */
-function expected(/** @type {string[]} */ [from, to], /** @type {number} */ sign, /** @type {number} */ count) {
+function expected(
+  /** @type {string[]} */ [from, to],
+  /** @type {number} */ sign,
+  /** @type {number} */ count,
+) {
   const [before, after] = [evaluated(from), evaluated(to)];
   const lost = sign * (chances(before.cp) - chances(after.cp));
   assert.ok(lost >= 0.1, "the move of the test is a mistake");
-  return { loss: ((sign * (before.cp - after.cp)) / 100).toFixed(1), better: before.san, cost: lost * count };
+  return {
+    loss: ((sign * (before.cp - after.cp)) / 100).toFixed(1),
+    better: before.san,
+    cost: lost * count,
+  };
 }
 
 /** Plays a typed move. */
@@ -131,31 +234,89 @@ async function type(/** @type {Page} */ page, /** @type {string} */ san) {
 test("repeated mistakes have their games, loss, better move and score, as computed from the database and the games", async (t) => {
   const page = await openings(t, "lichess=Anna");
   await ready(page);
-  assert.match((await at(page, "status").textContent()) ?? "", /^25 games, .* 2 games with other start positions or unreadable moves are left out\.$/);
+  assert.match(
+    (await at(page, "status").textContent()) ?? "",
+    /^25 games, .* 2 games with other start positions or unreadable moves are left out\.$/,
+  );
   const { results } = LINES.gambit;
-  const score = Math.round((100 * results.reduce((sum, result) => sum + ({ "1-0": 1, "1/2-1/2": 0.5 }[String(result)] ?? 0), 0)) / results.length);
+  const score = Math.round(
+    (100 *
+      results.reduce(
+        (sum, result) =>
+          sum + ({ "1-0": 1, "1/2-1/2": 0.5 }[String(result)] ?? 0),
+        0,
+      )) /
+      results.length,
+  );
   assert.equal(score, 32);
   const gambit = expected(GAMBIT, 1, results.length);
-  await equals(() => at(page, "mistake").allTextContents(), [`Played 2. f4 in 14 games. It loses ${gambit.loss} against 2. ${gambit.better}. Score: 32 %.`]);
+  await equals(
+    () => at(page, "mistake").allTextContents(),
+    [
+      `Played 2. f4 in 14 games. It loses ${gambit.loss} against 2. ${gambit.better}. Score: 32 %.`,
+    ],
+  );
   // Games of the mistake are links to the board, from the player's side and at the move.
   await at(page, "mistakes").getByText("Games", { exact: true }).click();
   const links = at(page, "mistakes").locator("a");
   await equals(() => links.count(), 14);
-  assert.deepEqual([await links.first().getAttribute("href"), await links.first().textContent()], [`./#lichess=Anna0013/white&ply=3`, "Lost against Opponent13 (1713), 2026-03-04"]);
+  assert.deepEqual(
+    [
+      await links.first().getAttribute("href"),
+      await links.first().textContent(),
+    ],
+    [
+      `./#lichess=Anna0013/white&ply=3`,
+      "Lost against Opponent13 (1713), 2026-03-04",
+    ],
+  );
   // A click shows the position and the table with the same loss.
   await at(page, "mistake").click();
   await page.waitForURL(/line=e2e4,e7e5$/);
   const row = page.locator("#played-moves tr", { hasText: "f4" });
-  await until(async () => (await row.locator(".loss").textContent()) === `−${gambit.loss}`);
-  const { moves } = JSON.parse(execFileSync(SHELFISH, ["explore", "-d", join(shelf.root, "site", "book"), "--json", String(GAMBIT[0])], { encoding: "utf8" }));
+  await until(
+    async () =>
+      (await row.locator(".loss").textContent()) === `−${gambit.loss}`,
+  );
+  const { moves } = JSON.parse(
+    execFileSync(
+      SHELFISH,
+      [
+        "explore",
+        "-d",
+        join(shelf.root, "site", "book"),
+        "--json",
+        String(GAMBIT[0]),
+      ],
+      { encoding: "utf8" },
+    ),
+  );
   const ofBook = moves.find((/** @type {any} */ { san }) => san === "f4");
-  await equals(() => row.locator(".games div").evaluateAll((all) => all.map((each) => each.firstChild?.textContent)), ["14", (ofBook.white + ofBook.draws + ofBook.black).toLocaleString("en")]);
-  assert.match((await row.locator(".results").first().getAttribute("aria-label")) ?? "", /^Own games: White 21 %, draws 21 %, Black 57 %$/);
-  await until(async () => (await row.locator(".score span").first().textContent()) === `${evaluated(GAMBIT[1]).cp > 0 ? "+" : ""}${(evaluated(GAMBIT[1]).cp / 100).toFixed(2)}`);
+  await equals(
+    () =>
+      row
+        .locator(".games div")
+        .evaluateAll((all) => all.map((each) => each.firstChild?.textContent)),
+    ["14", (ofBook.white + ofBook.draws + ofBook.black).toLocaleString("en")],
+  );
+  assert.match(
+    (await row.locator(".results").first().getAttribute("aria-label")) ?? "",
+    /^Own games: White 21 %, draws 21 %, Black 57 %$/,
+  );
+  await until(
+    async () =>
+      (await row.locator(".score span").first().textContent()) ===
+      `${evaluated(GAMBIT[1]).cp > 0 ? "+" : ""}${(evaluated(GAMBIT[1]).cp / 100).toFixed(2)}`,
+  );
   // The other colour.
   const opera = expected(OPERA, -1, 4);
   await at(page, "black").click();
-  await equals(() => at(page, "mistake").allTextContents(), [`Played 6… Nf6 in 4 games. It loses ${opera.loss} against 6… ${opera.better}. Score: 38 %.`]);
+  await equals(
+    () => at(page, "mistake").allTextContents(),
+    [
+      `Played 6… Nf6 in 4 games. It loses ${opera.loss} against 6… ${opera.better}. Score: 38 %.`,
+    ],
+  );
   await page.waitForURL(/color=black/);
   await page.locator(".cg-wrap.orientation-black").waitFor();
 });
@@ -163,38 +324,90 @@ test("repeated mistakes have their games, loss, better move and score, as comput
 test("the tree counts own moves and moves of opponents, and names the moves that leave the book", async (t) => {
   const page = await openings(t, "lichess=anna&color=white&line=e2e4");
   await ready(page);
-  await reads(page, "reached", /^19 games with a move by the opponents, score 42 %\.$/);
-  const rows = () => page.$$eval("#played-moves tr:not(.unplayed)", (all) => all.map((each) => [each.querySelector(".san")?.textContent, each.querySelector(".own")?.firstChild?.textContent]));
-  await equals(rows, [["e5", "16"], ["c5", "3"]]);
-  await equals(() => at(page, "departure").allTextContents().then((all) => all.map((each) => each.replace(/The book plays .*/, ""))), ["2. h4 in 3 games, score 50 %. "]);
+  await reads(
+    page,
+    "reached",
+    /^19 games with a move by the opponents, score 42 %\.$/,
+  );
+  const rows = () =>
+    page.$$eval("#played-moves tr:not(.unplayed)", (all) =>
+      all.map((each) => [
+        each.querySelector(".san")?.textContent,
+        each.querySelector(".own")?.firstChild?.textContent,
+      ]),
+    );
+  await equals(rows, [
+    ["e5", "16"],
+    ["c5", "3"],
+  ]);
+  await equals(
+    () =>
+      at(page, "departure")
+        .allTextContents()
+        .then((all) =>
+          all.map((each) => each.replace(/The book plays .*/, "")),
+        ),
+    ["2. h4 in 3 games, score 50 %. "],
+  );
   await at(page, "departure").click();
-  await until(async () => /not in book/.test((await page.locator("#played-moves tr", { hasText: "h4" }).textContent()) ?? ""));
+  await until(async () =>
+    /not in book/.test(
+      (await page
+        .locator("#played-moves tr", { hasText: "h4" })
+        .textContent()) ?? "",
+    ),
+  );
   // Keys step back, and a digit plays a move.
   await page.keyboard.press("Home");
   await reads(page, "reached", /^19 games with a move by the player/);
   await page.keyboard.press("1");
   await page.waitForURL(/line=e2e4$/);
-  assert.match((await at(page, "analyse").getAttribute("href")) ?? "", /^\.\/#moves=e2e4,/);
+  assert.match(
+    (await at(page, "analyse").getAttribute("href")) ?? "",
+    /^\.\/#moves=e2e4,/,
+  );
 });
 
 test("a training question that was answered wrong is asked again after a day, and after a right answer three days later", async (t) => {
-  const page = await shelf.page(t, { path: "site/openings.html", before: withoutEngine });
+  const page = await shelf.page(t, {
+    path: "site/openings.html",
+    before: withoutEngine,
+  });
   await page.clock.setFixedTime(NOW);
   const visit = async () => {
-    await page.goto(new URL("site/openings.html#lichess=anna", shelf.server.url).href);
+    await page.goto(
+      new URL("site/openings.html#lichess=anna", shelf.server.url).href,
+    );
     await page.reload();
     await ready(page);
   };
   const { better } = expected(GAMBIT, 1, 14);
   await visit();
-  await at(page, "train").filter({ hasText: /^Train 1 question$/ }).click();
-  await reads(page, "training-words", /^2\. f4 was played in 14 games\. Find a better move for White\.$/);
+  await at(page, "train")
+    .filter({ hasText: /^Train 1 question$/ })
+    .click();
+  await reads(
+    page,
+    "training-words",
+    /^2\. f4 was played in 14 games\. Find a better move for White\.$/,
+  );
   // Nothing on the page gives the answer away.
-  for (const id of ["played", "mistakes", "departures", "line"]) assert.ok(await at(page, id).isHidden(), id);
+  for (const id of ["played", "mistakes", "departures", "line"])
+    assert.ok(await at(page, id).isHidden(), id);
   await type(page, "f4");
-  await reads(page, "training-words", /^f4 is the move of the games\. Try again\. The answer to it is 2… \S+/);
+  await reads(
+    page,
+    "training-words",
+    /^f4 is the move of the games\. Try again\. The answer to it is 2… \S+/,
+  );
   await type(page, better);
-  await reads(page, "training-words", new RegExp(`^${better} is right\\. The best line: 2\\. ${better} .* The question is asked again in 1 day\\.$`));
+  await reads(
+    page,
+    "training-words",
+    new RegExp(
+      `^${better} is right\\. The best line: 2\\. ${better} .* The question is asked again in 1 day\\.$`,
+    ),
+  );
   await at(page, "training-next").click();
   await reads(page, "training-words", /^You found 1 of 1 better move\.$/);
   await at(page, "training-close").click();
@@ -205,7 +418,9 @@ test("a training question that was answered wrong is asked again after a day, an
   await reads(page, "train", /^Train again from 2026-06-02$/);
   await page.clock.setFixedTime(NOW + DAY);
   await visit();
-  await at(page, "train").filter({ hasText: /^Train 1 question$/ }).click();
+  await at(page, "train")
+    .filter({ hasText: /^Train 1 question$/ })
+    .click();
   await type(page, better);
   await reads(page, "training-words", /is asked again in 3 days\.$/);
   await page.clock.setFixedTime(NOW + 2 * DAY);
@@ -214,24 +429,42 @@ test("a training question that was answered wrong is asked again after a day, an
   await page.clock.setFixedTime(NOW + 4 * DAY);
   await visit();
   // The shown answer counts as a wrong answer.
-  await at(page, "train").filter({ hasText: /^Train 1 question$/ }).click();
+  await at(page, "train")
+    .filter({ hasText: /^Train 1 question$/ })
+    .click();
   await at(page, "training-show").click();
-  await reads(page, "training-words", /^The best line: .* The question is asked again in 1 day\.$/);
+  await reads(
+    page,
+    "training-words",
+    /^The best line: .* The question is asked again in 1 day\.$/,
+  );
 });
 
 test("the engine checks answers that the database does not have", async (t) => {
-  const page = await openings(t, "lichess=anna", { before: () => localStorage.setItem("settings", '{"nodes":20000}') });
+  const page = await openings(t, "lichess=anna", {
+    before: () => localStorage.setItem("settings", '{"nodes":20000}'),
+  });
   await ready(page);
   await at(page, "train").click();
   await type(page, "Nc3");
-  await reads(page, "training-words", /^Nc3 is good too\. The best move is 2\. Nf3\. The best line: 2\. Nf3 .* The question is asked again in 3 days\.$/);
+  await reads(
+    page,
+    "training-words",
+    /^Nc3 is good too\. The best move is 2\. Nf3\. The best line: 2\. Nf3 .* The question is asked again in 3 days\.$/,
+  );
   await at(page, "training-next").click();
   await at(page, "training-close").click();
   // The training of Black begins with its own questions.
   await at(page, "black").click();
-  await at(page, "train").filter({ hasText: /^Train 1 question$/ }).click();
+  await at(page, "train")
+    .filter({ hasText: /^Train 1 question$/ })
+    .click();
   await type(page, "Nh6");
-  await reads(page, "training-words", /^Nh6 gives away too much \(\S+\)\. Try again\. The answer to it is 7\. \S+/);
+  await reads(
+    page,
+    "training-words",
+    /^Nh6 gives away too much \(\S+\)\. Try again\. The answer to it is 7\. \S+/,
+  );
   // A step leaves the question, and a button returns to it.
   await page.keyboard.press("Escape");
   await page.keyboard.press("ArrowLeft");
@@ -255,7 +488,10 @@ test("the work can be cancelled, and continues with the stored games", async (t)
   await at(page, "show").click();
   await ready(page);
   assert.match((await at(page, "status").textContent()) ?? "", /^600 games/);
-  assert.ok(server.asked.every((path) => /since=/.test(path) || /until=/.test(path)), server.asked.join(" "));
+  assert.ok(
+    server.asked.every((path) => /since=/.test(path) || /until=/.test(path)),
+    server.asked.join(" "),
+  );
 });
 
 test("errors of a site, a wrong name and a player without games are reported", async (t) => {
@@ -281,45 +517,86 @@ test("errors of a site, a wrong name and a player without games are reported", a
 
 test("a database that cannot be read is reported, and the tree of own games works without the database", async (t) => {
   const page = await openings(t, "", { allow: /404/ });
-  await page.route("**/db/**", (route) => route.fulfill({ status: 404, body: "" }));
+  await page.route("**/db/**", (route) =>
+    route.fulfill({ status: 404, body: "" }),
+  );
   await at(page, "name").fill("Anna");
   await at(page, "show").click();
   await reads(page, "error", /no readable database/);
   await reads(page, "reached", /^19 games with a move by the player/);
 });
 
-for (const [width, height, colorScheme] of /** @type {const} */ ([[390, 844, "light"], [844, 390, "dark"], [1366, 768, "light"], [1366, 768, "dark"]])) {
+for (const [width, height, colorScheme] of /** @type {const} */ ([
+  [390, 844, "light"],
+  [844, 390, "dark"],
+  [1366, 768, "light"],
+  [1366, 768, "dark"],
+])) {
   test(`the page fits ${width}×${height} without violations of accessibility, ${colorScheme}`, async (t) => {
-    const page = await openings(t, "lichess=anna", { context: { viewport: { width, height }, colorScheme, hasTouch: width < 1000, reducedMotion: "reduce" } });
+    const page = await openings(t, "lichess=anna", {
+      context: {
+        viewport: { width, height },
+        colorScheme,
+        hasTouch: width < 1000,
+        reducedMotion: "reduce",
+      },
+    });
     await ready(page);
     await page.locator("#played-moves .score span").first().waitFor();
-    const clipped = () => page.evaluate(() => [
-      ...(document.documentElement.scrollWidth > innerWidth ? ["the page"] : []),
-      ...[...document.querySelectorAll(".openings button, .openings input, .openings select, .openings td, .openings th, #board")].filter((each) => {
-        const { left, right, width } = each.getBoundingClientRect();
-        return width > 0 && (left < 0 || right > innerWidth + 0.5 || each.scrollWidth > each.clientWidth + 1);
-      }).map((each) => each.outerHTML.slice(0, 80)),
-    ]);
+    const clipped = () =>
+      page.evaluate(() => [
+        ...(document.documentElement.scrollWidth > innerWidth
+          ? ["the page"]
+          : []),
+        ...[
+          ...document.querySelectorAll(
+            ".openings button, .openings input, .openings select, .openings td, .openings th, #board",
+          ),
+        ]
+          .filter((each) => {
+            const { left, right, width } = each.getBoundingClientRect();
+            return (
+              width > 0 &&
+              (left < 0 ||
+                right > innerWidth + 0.5 ||
+                each.scrollWidth > each.clientWidth + 1)
+            );
+          })
+          .map((each) => each.outerHTML.slice(0, 80)),
+      ]);
     assert.deepEqual(await clipped(), []);
     assert.deepEqual(await findings(page), []);
     const mistake = at(page, "mistake");
     await (width < 1000 ? mistake.tap() : mistake.click());
-    await until(() => page.evaluate(() => Number(document.querySelector("#board")?.getBoundingClientRect().top) >= 0));
+    await until(() =>
+      page.evaluate(
+        () =>
+          Number(
+            document.querySelector("#board")?.getBoundingClientRect().top,
+          ) >= 0,
+      ),
+    );
     await (width < 1000 ? at(page, "train").tap() : at(page, "train").click());
     await reads(page, "training-words", /Find a better move/);
     assert.deepEqual(await clipped(), []);
     assert.deepEqual(await findings(page), []);
     const box = await at(page, "training").boundingBox();
-    assert.ok(box && box.y >= 0 && box.y + box.height <= height, JSON.stringify(box));
+    assert.ok(
+      box && box.y >= 0 && box.y + box.height <= height,
+      JSON.stringify(box),
+    );
   });
 }
 
 suiteIn(["Firefox"], (session) => {
   test("a repeated mistake is found and trained", async () => {
     const { driver } = session;
-    const find = (/** @type {string} */ id) => driver.findElement(By.css(`[data-testid=${id}]`));
+    const find = (/** @type {string} */ id) =>
+      driver.findElement(By.css(`[data-testid=${id}]`));
     await driver.get(`${shelf.server.url}site/openings.html#lichess=anna`);
-    await driver.executeScript('addEventListener("error", ({ message }) => (document.documentElement.dataset.error = message));');
+    await driver.executeScript(
+      'addEventListener("error", ({ message }) => (document.documentElement.dataset.error = message));',
+    );
     await readsIn(driver, "status", /positions looked up/);
     await readsIn(driver, "mistake", /^Played 2\. f4 in 14 games/);
     await find("train").click();
@@ -328,7 +605,12 @@ suiteIn(["Firefox"], (session) => {
     await find("training-next").click();
     await find("training-close").click();
     await readsIn(driver, "train", /^Train again from/);
-    assert.equal(await driver.executeScript("return document.documentElement.dataset.error ?? null"), null);
+    assert.equal(
+      await driver.executeScript(
+        "return document.documentElement.dataset.error ?? null",
+      ),
+      null,
+    );
   });
 });
 
@@ -340,11 +622,22 @@ test("a speed filters the games by their time controls, and is part of the addre
   await at(page, "speed").selectOption("rapid");
   await at(page, "show").click();
   await reads(page, "white", /^White: 2 games$/);
-  await until(() => /speed=rapid/.test(page.url()), () => page.url());
-  await until(async () => (await page.locator("#played-moves").textContent())?.includes("d4") ?? false);
+  await until(
+    () => /speed=rapid/.test(page.url()),
+    () => page.url(),
+  );
+  await until(
+    async () =>
+      (await page.locator("#played-moves").textContent())?.includes("d4") ??
+      false,
+  );
   await at(page, "speed").selectOption("classical");
   await at(page, "show").click();
-  await reads(page, "error", /^Of the last 5 games of Speedy, no game is classical\. Choose another speed or more games\.$/);
+  await reads(
+    page,
+    "error",
+    /^Of the last 5 games of Speedy, no game is classical\. Choose another speed or more games\.$/,
+  );
   await at(page, "speed").selectOption("");
   await at(page, "show").click();
   await reads(page, "white", /^White: 5 games$/);

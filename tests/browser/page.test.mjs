@@ -28,22 +28,35 @@ function expected(/** @type {string} */ fen) {
   const evaluation = best(source.get(fen) ?? []);
   assert.ok(evaluation, `${fen} is in the dumps`);
   const { cp, mate } = evaluation.pvs[0] ?? {};
-  const score = mate !== undefined ? `#${mate}` : `${Number(cp) < 0 ? "-" : Number(cp) > 0 ? "+" : ""}${Math.abs(Number(cp) / 100).toFixed(2)}`;
+  const score =
+    mate !== undefined
+      ? `#${mate}`
+      : `${Number(cp) < 0 ? "-" : Number(cp) > 0 ? "+" : ""}${Math.abs(Number(cp) / 100).toFixed(2)}`;
   return { score, depth: evaluation.depth };
 }
 
 /** Waits until the page shows the evaluation of a position in the dumps. */
 async function shows(/** @type {Page} */ page, /** @type {string} */ fen) {
   const { score, depth } = expected(fen);
-  await until(() => page.evaluate(([score, depth]) => {
-      const text = (/** @type {string} */ id) => document.querySelector(`[data-testid=${id}]`)?.textContent ?? "";
-      return text("score").replace("−", "-").replace(/^\+?(0\.00)$/, "$1") === score && text("facts").startsWith(`Depth ${depth} `);
-    }, /** @type {const} */ ([score, depth])));
+  await until(() =>
+    page.evaluate(([score, depth]) => {
+      const text = (/** @type {string} */ id) =>
+        document.querySelector(`[data-testid=${id}]`)?.textContent ?? "";
+      return (
+        text("score")
+          .replace("−", "-")
+          .replace(/^\+?(0\.00)$/, "$1") === score &&
+        text("facts").startsWith(`Depth ${depth} `)
+      );
+    }, /** @type {const} */ ([score, depth])),
+  );
 }
 
 /** Returns the positions of a famous game, before and after every move. */
 function famous(/** @type {string} */ white) {
-  const game = parsePgn(readFileSync(join(ROOT, "static-shards", "famous.pgn"), "utf8")).find(({ headers }) => headers.get("White")?.startsWith(white));
+  const game = parsePgn(
+    readFileSync(join(ROOT, "static-shards", "famous.pgn"), "utf8"),
+  ).find(({ headers }) => headers.get("White")?.startsWith(white));
   assert.ok(game);
   const position = startingPosition(game.headers).unwrap();
   const fen = () => makeFen(position.toSetup(), { epd: true });
@@ -57,7 +70,8 @@ function famous(/** @type {string} */ white) {
   return { fens, over: position.isEnd() };
 }
 
-const text = async (/** @type {Page} */ page, /** @type {string} */ id) => (await at(page, id).textContent()) ?? "";
+const text = async (/** @type {Page} */ page, /** @type {string} */ id) =>
+  (await at(page, id).textContent()) ?? "";
 
 test("the page opens with the starting position, its evaluation, its lines and the cost of the lookup", async (t) => {
   const page = await shelf.page(t, SITE);
@@ -65,20 +79,42 @@ test("the page opens with the starting position, its evaluation, its lines and t
   const lines = best(source.get(START) ?? [])?.pvs ?? [];
   assert.equal(await at(page, "line").count(), lines.length);
   assert.match(await at(page, "line-move").first().innerText(), /^[a-hNBRQKO]/);
-  await until(() => page.evaluate(() => /\d+ requests? · [\d.]+ k?B · \d+ ms/.test(document.querySelector("[data-testid=cost]")?.textContent ?? "")));
+  await until(() =>
+    page.evaluate(() =>
+      /\d+ requests? · [\d.]+ k?B · \d+ ms/.test(
+        document.querySelector("[data-testid=cost]")?.textContent ?? "",
+      ),
+    ),
+  );
   assert.match(await text(page, "cost"), /network/);
-  await page.locator("#board .cg-shapes g, #board .cg-custom-svgs g").first().waitFor({ state: "attached" });
-  assert.match(await text(page, "database"), new RegExp(`${source.size.toLocaleString("en")} positions`));
+  await page
+    .locator("#board .cg-shapes g, #board .cg-custom-svgs g")
+    .first()
+    .waitFor({ state: "attached" });
+  assert.match(
+    await text(page, "database"),
+    new RegExp(`${source.size.toLocaleString("en")} positions`),
+  );
 });
 
-for (const [white, title] of /** @type {const} */ ([["Paul Morphy", "Opera"], ["Kasparov, Gary", "Immortal"]])) {
+for (const [white, title] of /** @type {const} */ ([
+  ["Paul Morphy", "Opera"],
+  ["Kasparov, Gary", "Immortal"],
+])) {
   test(`stepping through a game of ${white} finds an evaluation at every move`, async (t) => {
     const { fens, over } = famous(white);
     const page = await shelf.page(t, SITE);
     await shows(page, START);
-    await page.locator("#games optgroup option").first().waitFor({ state: "attached" });
+    await page
+      .locator("#games optgroup option")
+      .first()
+      .waitFor({ state: "attached" });
     const labels = await page.locator("#games option").allInnerTexts();
-    const label = labels.find((label) => label.includes(String(/\w{6,}/.exec(white)?.[0])) && label.includes(title));
+    const label = labels.find(
+      (label) =>
+        label.includes(String(/\w{6,}/.exec(white)?.[0])) &&
+        label.includes(title),
+    );
     assert.ok(label, labels.join("; "));
     await at(page, "games").selectOption({ label });
     await equals(() => at(page, "move").count(), fens.length - 1);
@@ -90,7 +126,13 @@ for (const [white, title] of /** @type {const} */ ([["Paul Morphy", "Opera"], ["
     }
     if (over) {
       await page.keyboard.press("ArrowRight");
-      await until(() => page.evaluate(() => /1-0/.test(document.querySelector("[data-testid=score]")?.textContent ?? "")));
+      await until(() =>
+        page.evaluate(() =>
+          /1-0/.test(
+            document.querySelector("[data-testid=score]")?.textContent ?? "",
+          ),
+        ),
+      );
     }
     await page.keyboard.press("Home");
     await shows(page, START);
@@ -106,7 +148,9 @@ for (const [white, title] of /** @type {const} */ ([["Paul Morphy", "Opera"], ["
 test("pieces move by clicks and by drags, and each position is looked up", async (t) => {
   const page = await shelf.page(t, SITE);
   await shows(page, START);
-  const [e2, e4, e7, e5] = await Promise.all(["e2", "e4", "e7", "e5"].map((name) => square(page, name)));
+  const [e2, e4, e7, e5] = await Promise.all(
+    ["e2", "e4", "e7", "e5"].map((name) => square(page, name)),
+  );
   assert.ok(e2 && e4 && e7 && e5);
   await page.mouse.click(e2.x, e2.y);
   await page.mouse.click(e4.x, e4.y);
@@ -124,36 +168,83 @@ test("pieces move by clicks and by drags, and each position is looked up", async
 test("a move of a line is shown on the board while the mouse is on the move, no element moves, and a click plays the move", async (t) => {
   const page = await shelf.page(t, SITE);
   await shows(page, START);
-  const picture = () => page.$$eval("#board piece", (all) => all.map((each) => `${each.className} ${/** @type {HTMLElement} */ (each).style.transform}`).sort().join());
+  const picture = () =>
+    page.$$eval("#board piece", (all) =>
+      all
+        .map(
+          (each) =>
+            `${each.className} ${/** @type {HTMLElement} */ (each).style.transform}`,
+        )
+        .sort()
+        .join(),
+    );
   const arrows = () => page.locator("#board .cg-shapes line").count();
-  const boxes = () => page.$$eval("#lines li, #lines button, #moves, #graph", (all) => all.map((each) => JSON.stringify(each.getBoundingClientRect())));
+  const boxes = () =>
+    page.$$eval("#lines li, #lines button, #moves, #graph", (all) =>
+      all.map((each) => JSON.stringify(each.getBoundingClientRect())),
+    );
   const [before, placed] = [await boxes(), await picture()];
   await at(page, "line-move").nth(0).hover();
   await until(async () => (await arrows()) === 1);
   assert.equal(await picture(), placed, "the first move is an arrow");
   await at(page, "line-move").nth(1).hover();
   await page.locator(".board.previewing").waitFor();
-  await until(async () => (await arrows()) === 1 && (await picture()) !== placed, "the second move is an arrow after the first move");
+  await until(
+    async () => (await arrows()) === 1 && (await picture()) !== placed,
+    "the second move is an arrow after the first move",
+  );
   assert.deepEqual(await boxes(), before, "no element moves");
-  assert.equal(await page.evaluate(() => {
-    const { x, y } = /** @type {Element} */ (document.querySelector("#lines button:nth-child(1)")).getBoundingClientRect();
-    return document.elementFromPoint(x + 2, y + 4)?.closest("#lines") !== null;
-  }), true, "nothing covers the line");
+  assert.equal(
+    await page.evaluate(() => {
+      const { x, y } = /** @type {Element} */ (
+        document.querySelector("#lines button:nth-child(1)")
+      ).getBoundingClientRect();
+      return (
+        document.elementFromPoint(x + 2, y + 4)?.closest("#lines") !== null
+      );
+    }),
+    true,
+    "nothing covers the line",
+  );
   await page.mouse.move(1, 1);
-  await until(async () => (await page.locator(".board.previewing").count()) === 0 && (await picture()) === placed);
+  await until(
+    async () =>
+      (await page.locator(".board.previewing").count()) === 0 &&
+      (await picture()) === placed,
+  );
   // After the click the pointer rests on a move of the next line, which must not appear on the board.
   await at(page, "line-move").nth(1).click();
-  await until(() => page.evaluate(() => document.querySelectorAll("[data-testid=move]").length === 2));
+  await until(() =>
+    page.evaluate(
+      () => document.querySelectorAll("[data-testid=move]").length === 2,
+    ),
+  );
   assert.equal(await page.locator(".board.previewing").count(), 0);
   await page.keyboard.press("Home");
   await at(page, "line-move").first().click();
-  await until(() => page.evaluate(() => document.querySelector("[data-testid=move][aria-current]")?.textContent === document.querySelector("[data-testid=move]")?.textContent));
+  await until(() =>
+    page.evaluate(
+      () =>
+        document.querySelector("[data-testid=move][aria-current]")
+          ?.textContent ===
+        document.querySelector("[data-testid=move]")?.textContent,
+    ),
+  );
 });
 
 test("a button shows the lines with all moves", async (t) => {
-  const page = await shelf.page(t, { ...SITE, path: "site/#game=kasparov-topalov-1999&ply=6", context: { viewport: { width: 1366, height: 768 } } });
+  const page = await shelf.page(t, {
+    ...SITE,
+    path: "site/#game=kasparov-topalov-1999&ply=6",
+    context: { viewport: { width: 1366, height: 768 } },
+  });
   await at(page, "line-move").first().waitFor();
-  const hidden = () => page.$$eval("#lines .line", (all) => all.filter((each) => each.scrollWidth > each.clientWidth + 1).length);
+  const hidden = () =>
+    page.$$eval(
+      "#lines .line",
+      (all) =>
+        all.filter((each) => each.scrollWidth > each.clientWidth + 1).length,
+    );
   assert.ok((await hidden()) > 0, "a line is longer than its row");
   await at(page, "unfold").click();
   assert.equal(await hidden(), 0);
@@ -164,9 +255,17 @@ test("a FEN can be pasted, and an invalid FEN is an error with a reason", async 
   await shows(page, START);
   const fen = String([...source.keys()].find((_, i) => i === 5000));
   await page.keyboard.press("o");
-  await at(page, "open-text").fill("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP w KQkq -");
+  await at(page, "open-text").fill(
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP w KQkq -",
+  );
   await at(page, "open-submit").click();
-  await until(() => page.evaluate(() => (document.querySelector("[data-testid=open-error]")?.textContent ?? "").length > 5));
+  await until(() =>
+    page.evaluate(
+      () =>
+        (document.querySelector("[data-testid=open-error]")?.textContent ?? "")
+          .length > 5,
+    ),
+  );
   await at(page, "open-text").fill(fen);
   await at(page, "open-submit").click();
   await shows(page, fen);
@@ -175,10 +274,20 @@ test("a FEN can be pasted, and an invalid FEN is an error with a reason", async 
 test("a PGN can be pasted and stepped through", async (t) => {
   const page = await shelf.page(t, SITE);
   await shows(page, START);
-  await open(page, '[Event "x"]\n\n1. e4 {best by test} e5 2. Nf3 (2. f4) Nc6 *');
-  await until(() => page.evaluate(() => document.querySelectorAll("[data-testid=move]").length === 4));
+  await open(
+    page,
+    '[Event "x"]\n\n1. e4 {best by test} e5 2. Nf3 (2. f4) Nc6 *',
+  );
+  await until(() =>
+    page.evaluate(
+      () => document.querySelectorAll("[data-testid=move]").length === 4,
+    ),
+  );
   await page.keyboard.press("End");
-  await shows(page, "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq -");
+  await shows(
+    page,
+    "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq -",
+  );
   await at(page, "move").first().click();
   await shows(page, "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -");
 });
@@ -189,7 +298,13 @@ test("the page reports that a position is not in the database", async (t) => {
   await page.keyboard.press("o");
   await at(page, "open-text").fill("8/8/8/3k4/8/8/3K4/N7 w - - 0 1");
   await at(page, "open-submit").click();
-  await until(() => page.evaluate(() => /Not in this database/.test(document.querySelector("[data-testid=facts]")?.textContent ?? "")));
+  await until(() =>
+    page.evaluate(() =>
+      /Not in this database/.test(
+        document.querySelector("[data-testid=facts]")?.textContent ?? "",
+      ),
+    ),
+  );
 });
 
 test("after a reload the page shows the same position and requests only the manifest", async (t) => {
@@ -207,13 +322,28 @@ test("after a reload the page shows the same position and requests only the mani
   await until(() => page.evaluate(() => location.hash.includes("e2e4")));
   await page.reload();
   await shows(page, fen);
-  await until(() => page.evaluate(() => /IndexedDB/.test(document.querySelector("[data-testid=cost]")?.textContent ?? "")));
-  const asked = (await shelf.server.requests()).filter(({ path }) => path.startsWith("/site/db/"));
-  assert.ok(asked.some(({ status, path }) => path.endsWith("manifest.json") && status === 304));
+  await until(() =>
+    page.evaluate(() =>
+      /IndexedDB/.test(
+        document.querySelector("[data-testid=cost]")?.textContent ?? "",
+      ),
+    ),
+  );
+  const asked = (await shelf.server.requests()).filter(({ path }) =>
+    path.startsWith("/site/db/"),
+  );
+  assert.ok(
+    asked.some(
+      ({ status, path }) => path.endsWith("manifest.json") && status === 304,
+    ),
+  );
 });
 
 test("a missing database is explained, and can be tried again", async (t) => {
-  const page = await shelf.page(t, { path: "site/?db=missing/manifest.json", allow: /404/ });
+  const page = await shelf.page(t, {
+    path: "site/?db=missing/manifest.json",
+    allow: /404/,
+  });
   await at(page, "error").waitFor();
   assert.match(await text(page, "error"), /no readable database/);
   await at(page, "retry").click();
@@ -222,11 +352,26 @@ test("a missing database is explained, and can be tried again", async (t) => {
 
 test("the page fits a phone and both colour schemes", async (t) => {
   for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
-    const page = await shelf.page(t, { ...SITE, context: { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true, colorScheme } });
+    const page = await shelf.page(t, {
+      ...SITE,
+      context: {
+        viewport: { width: 360, height: 740 },
+        isMobile: true,
+        hasTouch: true,
+        colorScheme,
+      },
+    });
     await shows(page, START);
-    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing to scroll sideways");
+    assert.ok(
+      await page.evaluate(
+        () => document.documentElement.scrollWidth <= innerWidth,
+      ),
+      "nothing to scroll sideways",
+    );
     const light = await page.evaluate(() => {
-      const [body, root] = [document.body, document.documentElement].map((element) => getComputedStyle(element).backgroundColor);
+      const [body, root] = [document.body, document.documentElement].map(
+        (element) => getComputedStyle(element).backgroundColor,
+      );
       const color = body === "rgba(0, 0, 0, 0)" ? root : body;
       const canvas = new OffscreenCanvas(1, 1).getContext("2d");
       if (!canvas || !color) return undefined;
@@ -235,7 +380,9 @@ test("the page fits a phone and both colour schemes", async (t) => {
       return Number(canvas.getImageData(0, 0, 1, 1).data[1]) > 127;
     });
     assert.equal(light, colorScheme === "light");
-    const [e2, e4] = await Promise.all(["e2", "e4"].map((name) => square(page, name)));
+    const [e2, e4] = await Promise.all(
+      ["e2", "e4"].map((name) => square(page, name)),
+    );
     assert.ok(e2 && e4);
     await page.touchscreen.tap(e2.x, e2.y);
     await page.touchscreen.tap(e4.x, e4.y);
@@ -247,7 +394,13 @@ test("no other host is requested", async (t) => {
   const page = await shelf.page(t, SITE);
   /** @type {string[]} */
   const foreign = [];
-  page.on("request", (request) => !request.url().startsWith(shelf.server.url) && !request.url().startsWith("data:") && foreign.push(request.url()));
+  page.on(
+    "request",
+    (request) =>
+      !request.url().startsWith(shelf.server.url) &&
+      !request.url().startsWith("data:") &&
+      foreign.push(request.url()),
+  );
   await page.reload();
   await shows(page, START);
   assert.deepEqual(foreign, []);

@@ -14,22 +14,41 @@ after(() => ground.close());
 suiteIn(["Firefox"], (session) => {
   test("a game is played by clicks and keys", async () => {
     const { driver } = session;
-    const find = (/** @type {string} */ id) => driver.findElement(By.css(`[data-testid=${id}]`));
-    const reads = (/** @type {string} */ id, /** @type {RegExp} */ pattern) => readsIn(driver, id, pattern);
+    const find = (/** @type {string} */ id) =>
+      driver.findElement(By.css(`[data-testid=${id}]`));
+    const reads = (/** @type {string} */ id, /** @type {RegExp} */ pattern) =>
+      readsIn(driver, id, pattern);
     await driver.get(`${ground.server.url}site/play.html`);
-    await driver.executeScript('addEventListener("error", ({ message }) => (document.documentElement.dataset.error = message));');
+    await driver.executeScript(
+      'addEventListener("error", ({ message }) => (document.documentElement.dataset.error = message));',
+    );
     await find("start").click();
     await reads("status", /^Your move/);
     const board = await driver.findElement(By.css("#board cg-board"));
     const { width } = await board.getRect();
     // Offsets are from the centre of the board.
-    for (const [file, rank] of /** @type {const} */ ([[4, 1], [4, 3]])) {
-      const [x, y] = [(file - 3.5) * (width / 8), (3.5 - rank) * (width / 8)].map(Math.round);
-      await driver.actions().move({ origin: board, x: Number(x), y: Number(y) }).click().perform();
+    for (const [file, rank] of /** @type {const} */ ([
+      [4, 1],
+      [4, 3],
+    ])) {
+      const [x, y] = [
+        (file - 3.5) * (width / 8),
+        (3.5 - rank) * (width / 8),
+      ].map(Math.round);
+      await driver
+        .actions()
+        .move({ origin: board, x: Number(x), y: Number(y) })
+        .click()
+        .perform();
     }
     await reads("status", /^1… \S+ Your move/);
     await find("move-input").sendKeys("d3", Key.ENTER);
     await reads("status", /^2… \S+ Your move/);
-    assert.equal(await driver.executeScript("return document.documentElement.dataset.error ?? null"), null);
+    assert.equal(
+      await driver.executeScript(
+        "return document.documentElement.dataset.error ?? null",
+      ),
+      null,
+    );
   });
 });

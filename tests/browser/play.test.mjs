@@ -21,7 +21,12 @@ after(() => shelf.close());
 const MATE_IN_ONE = "6k1/5ppp/8/8/8/8/5PPP/R5K1_w_-_-_0_1";
 
 /** Clicks or taps a square, White below. */
-async function touch(/** @type {Page} */ page, /** @type {string} */ name, isTap = false, below = "white") {
+async function touch(
+  /** @type {Page} */ page,
+  /** @type {string} */ name,
+  isTap = false,
+  below = "white",
+) {
   const { x, y } = await square(page, name, { isFlipped: below === "black" });
   await (isTap ? page.touchscreen.tap(x, y) : page.mouse.click(x, y));
 }
@@ -40,7 +45,13 @@ for (const { width, height, isPhone, colorScheme } of /** @type {const} */ ([
   { width: 1366, height: 768, isPhone: false, colorScheme: "dark" },
 ])) {
   test(`a game is started, moves are played, advised and taken back at ${width} by ${height}, and no element moves`, async (t) => {
-    const context = { viewport: { width, height }, hasTouch: isPhone, isMobile: isPhone, colorScheme, reducedMotion: /** @type {const} */ ("reduce") };
+    const context = {
+      viewport: { width, height },
+      hasTouch: isPhone,
+      isMobile: isPhone,
+      colorScheme,
+      reducedMotion: /** @type {const} */ ("reduce"),
+    };
     const page = await shelf.page(t, { path: "site/play.html", context });
     await at(page, "level").selectOption({ label: "Learner, 1000" });
     assert.deepEqual(await findings(page), []);
@@ -51,10 +62,16 @@ for (const { width, height, isPhone, colorScheme } of /** @type {const} */ ([
     await touch(page, "e4", isPhone);
     await reads(page, "status", /^1… \S+ Your move/);
     assert.equal(await page.locator("#sheet button").count(), 2);
-    assert.equal(await page.locator("#sheet button").first().textContent(), "e4");
+    assert.equal(
+      await page.locator("#sheet button").first().textContent(),
+      "e4",
+    );
     await at(page, "hint").click();
     await reads(page, "status", /^Hint: 2\. \S+/);
-    await page.locator("#board .cg-shapes line, #board .cg-shapes g").first().waitFor({ state: "attached" });
+    await page
+      .locator("#board .cg-shapes line, #board .cg-shapes g")
+      .first()
+      .waitFor({ state: "attached" });
     await at(page, "back").click();
     await reads(page, "status", /^Your move/);
     assert.equal(await page.locator("#sheet button").count(), 0);
@@ -62,18 +79,39 @@ for (const { width, height, isPhone, colorScheme } of /** @type {const} */ ([
     const outside = await page.evaluate(() =>
       ["#above", "#board", "#below", "#status"].filter((name) => {
         const box = document.querySelector(name)?.getBoundingClientRect();
-        return !box || box.height < 4 || box.left < 0 || box.top < 0 || box.right > innerWidth + 0.5 || box.bottom > innerHeight + 0.5;
+        return (
+          !box ||
+          box.height < 4 ||
+          box.left < 0 ||
+          box.top < 0 ||
+          box.right > innerWidth + 0.5 ||
+          box.bottom > innerHeight + 0.5
+        );
       }),
     );
-    assert.deepEqual(outside, [], "the board, the players and the status are in view together");
-    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing to scroll sideways");
+    assert.deepEqual(
+      outside,
+      [],
+      "the board, the players and the status are in view together",
+    );
+    assert.ok(
+      await page.evaluate(
+        () => document.documentElement.scrollWidth <= innerWidth,
+      ),
+      "nothing to scroll sideways",
+    );
     assert.deepEqual(await findings(page), []);
   });
 }
 
 test("a mate ends the game, and one click opens it on the board", async (t) => {
-  const page = await shelf.page(t, { path: `site/play.html#fen=${MATE_IN_ONE}` });
-  assert.equal(await at(page, "fen").inputValue(), MATE_IN_ONE.replaceAll("_", " "));
+  const page = await shelf.page(t, {
+    path: `site/play.html#fen=${MATE_IN_ONE}`,
+  });
+  assert.equal(
+    await at(page, "fen").inputValue(),
+    MATE_IN_ONE.replaceAll("_", " "),
+  );
   await at(page, "start").click();
   await touch(page, "a1");
   await touch(page, "a8");
@@ -88,7 +126,9 @@ test("a mate ends the game, and one click opens it on the board", async (t) => {
 });
 
 test("the engine begins with White, and a promotion offers a choice", async (t) => {
-  const page = await shelf.page(t, { path: "site/play.html#fen=8/8/8/8/8/k7/6p1/4K3_w_-_-_0_1" });
+  const page = await shelf.page(t, {
+    path: "site/play.html#fen=8/8/8/8/8/k7/6p1/4K3_w_-_-_0_1",
+  });
   await at(page, "side-black").check();
   await at(page, "level").selectOption({ label: "Beginner, 800" });
   await at(page, "start").click();
@@ -104,7 +144,8 @@ test("the engine begins with White, and a promotion offers a choice", async (t) 
 
 test("the focus moves on when the focused element disappears", async (t) => {
   const page = await shelf.page(t, { path: "site/play.html" });
-  const focus = () => page.evaluate(() => document.activeElement?.closest("[id]")?.id);
+  const focus = () =>
+    page.evaluate(() => document.activeElement?.closest("[id]")?.id);
   await at(page, "start").press("Enter");
   await reads(page, "status", /^Your move/);
   assert.equal(await focus(), "flip");
@@ -162,9 +203,18 @@ test("the analysis of a game shows the board from the user's side, and names the
     await at(page, "analyse").click();
     await reads(page, "player-below", /^You/);
     await page.locator(`#board.orientation-${side}`).waitFor();
-    const expected = side === "black" ? /^Shelfish – You, 20\d\d · / : /^You – Shelfish, 20\d\d · /;
-    await until(async () => expected.test(await page.title()), () => page.title());
-    assert.match((await at(page, "player-above").textContent()) ?? "", /^Shelfish \(Casual player, 1200\)/);
+    const expected =
+      side === "black"
+        ? /^Shelfish – You, 20\d\d · /
+        : /^You – Shelfish, 20\d\d · /;
+    await until(
+      async () => expected.test(await page.title()),
+      () => page.title(),
+    );
+    assert.match(
+      (await at(page, "player-above").textContent()) ?? "",
+      /^Shelfish \(Casual player, 1200\)/,
+    );
   }
 });
 
@@ -183,10 +233,19 @@ test("the confirmation to resign remains when the engine moves", async (t) => {
 });
 
 /** Opens a game and holds the engine back, so that it thinks until `release` is called. */
-async function held(/** @type {import("node:test").TestContext} */ t, /** @type {string} */ fen, context = {}) {
-  const page = await shelf.page(t, { allow: /registration blocked by Playwright/, context: { serviceWorkers: "block", ...context } });
+async function held(
+  /** @type {import("node:test").TestContext} */ t,
+  /** @type {string} */ fen,
+  context = {},
+) {
+  const page = await shelf.page(t, {
+    allow: /registration blocked by Playwright/,
+    context: { serviceWorkers: "block", ...context },
+  });
   let release = () => {};
-  const isReleased = new Promise((resolve) => (release = () => resolve(undefined)));
+  const isReleased = new Promise(
+    (resolve) => (release = () => resolve(undefined)),
+  );
   await page.route(/shelfish_engine.*\.wasm/, async (route) => {
     await isReleased;
     await route.continue();
@@ -199,22 +258,38 @@ async function held(/** @type {import("node:test").TestContext} */ t, /** @type 
 }
 
 /** Returns the number of squares that are marked for a premove. */
-const premoveSquares = (/** @type {Page} */ page) => page.locator("#board square.current-premove:visible").count();
+const premoveSquares = (/** @type {Page} */ page) =>
+  page.locator("#board square.current-premove:visible").count();
 
 /** Black has only the move Kh7 after a7. */
 const ONLY_REPLY = "7k/5K2/P7/8/8/8/8/8_w_-_-_0_1";
 
 for (const isTouch of [false, true]) {
   test(`a premove with a promotion is played after the engine's move, by ${isTouch ? "touch" : "mouse"}`, async (t) => {
-    const { page, release } = await held(t, ONLY_REPLY, isTouch ? { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true } : {});
+    const { page, release } = await held(
+      t,
+      ONLY_REPLY,
+      isTouch
+        ? {
+            viewport: { width: 390, height: 844 },
+            hasTouch: true,
+            isMobile: true,
+          }
+        : {},
+    );
     await type(page, "a7");
     await reads(page, "status", /Shelfish is thinking…$/);
     await touch(page, "a7", isTouch);
-    await page.locator("#board square.premove-dest").first().waitFor({ state: "attached" });
+    await page
+      .locator("#board square.premove-dest")
+      .first()
+      .waitFor({ state: "attached" });
     await touch(page, "a8", isTouch);
     await at(page, "promote-rook").waitFor();
     assert.deepEqual(await findings(page), []);
-    await (isTouch ? at(page, "promote-rook").tap() : at(page, "promote-rook").click());
+    await (isTouch
+      ? at(page, "promote-rook").tap()
+      : at(page, "promote-rook").click());
     await reads(page, "status", /Shelfish is thinking… Premove: a8=R\.$/);
     await equals(() => premoveSquares(page), 2);
     release();
@@ -226,7 +301,11 @@ test("a premove can be typed, and is cancelled if it is not legal after the engi
   const { page, release } = await held(t, ONLY_REPLY);
   await type(page, "a7");
   await type(page, "Nf3");
-  await reads(page, "move-error", /^It is not your move, and Nf3 cannot be a premove$/);
+  await reads(
+    page,
+    "move-error",
+    /^It is not your move, and Nf3 cannot be a premove$/,
+  );
   await type(page, "a8=Q");
   await reads(page, "status", /Premove: a8=Q\.$/);
   await page.keyboard.press("Escape");
@@ -236,18 +315,41 @@ test("a premove can be typed, and is cancelled if it is not legal after the engi
   await reads(page, "status", /Premove: f7–g8\.$/);
   await equals(() => premoveSquares(page), 2);
   release();
-  await reads(page, "status", /^1… Kh7 Your move\. The premove f7–g8 is not legal\.$/);
+  await reads(
+    page,
+    "status",
+    /^1… Kh7 Your move\. The premove f7–g8 is not legal\.$/,
+  );
   await equals(() => premoveSquares(page), 0);
   assert.equal(await page.locator("#sheet button").count(), 2);
 });
 
 /** Opens a game that was left after these moves, with the user to move as White. */
-async function left(/** @type {import("node:test").TestContext} */ t, /** @type {string | undefined} */ fen, /** @type {string} */ moves, settings = {}, context = {}) {
-  const page = await shelf.page(t, { path: "site/play.html", allow: /registration blocked by Playwright/, context });
-  await page.evaluate(({ game, settings }) => {
-    localStorage.setItem("play", game);
-    localStorage.setItem("settings", settings);
-  }, { game: JSON.stringify({ terms: { side: "white", elo: 1200, fen, book: false }, moves: moves.split(" ") }), settings: JSON.stringify(settings) });
+async function left(
+  /** @type {import("node:test").TestContext} */ t,
+  /** @type {string | undefined} */ fen,
+  /** @type {string} */ moves,
+  settings = {},
+  context = {},
+) {
+  const page = await shelf.page(t, {
+    path: "site/play.html",
+    allow: /registration blocked by Playwright/,
+    context,
+  });
+  await page.evaluate(
+    ({ game, settings }) => {
+      localStorage.setItem("play", game);
+      localStorage.setItem("settings", settings);
+    },
+    {
+      game: JSON.stringify({
+        terms: { side: "white", elo: 1200, fen, book: false },
+        moves: moves.split(" "),
+      }),
+      settings: JSON.stringify(settings),
+    },
+  );
   await page.reload();
   await reads(page, "status", /Your move\.$/);
   return page;
@@ -260,22 +362,39 @@ async function offerDraw(/** @type {Page} */ page) {
 }
 
 test("the engine agrees to a draw if its last positions were not better", async (t) => {
-  const page = await left(t, "4k3/8/8/8/8/8/8/3QK3 w - - 0 30", "e1f1 e8e7 f1g1 e7e8 g1h1 e8e7");
+  const page = await left(
+    t,
+    "4k3/8/8/8/8/8/8/3QK3 w - - 0 30",
+    "e1f1 e8e7 f1g1 e7e8 g1h1 e8e7",
+  );
   await offerDraw(page);
   await reads(page, "status", /^Draw by agreement\. ½–½$/);
   await reads(page, "verdict", /^A drawDraw by agreement after 3 moves\./);
-  const pgn = decodeURIComponent((await at(page, "analyse").getAttribute("href")) ?? "");
+  const pgn = decodeURIComponent(
+    (await at(page, "analyse").getAttribute("href")) ?? "",
+  );
   assert.match(pgn, /\[Result "1\/2-1\/2"\]/);
   assert.match(pgn, /\[Termination "Draw by agreement"\]/);
   assert.deepEqual(await findings(page), []);
 });
 
 test("the engine declines a draw if its position is better, and the next offer has to wait", async (t) => {
-  const page = await left(t, "3qk3/8/8/8/8/8/P7/7K w - - 0 30", "h1g1 e8e7 g1h1 e7e8 h1g1 e8e7");
+  const page = await left(
+    t,
+    "3qk3/8/8/8/8/8/P7/7K w - - 0 30",
+    "h1g1 e8e7 g1h1 e7e8 h1g1 e8e7",
+  );
   await offerDraw(page);
-  await reads(page, "status", /^Shelfish declines the draw: it prefers its position\.$/);
+  await reads(
+    page,
+    "status",
+    /^Shelfish declines the draw: it prefers its position\.$/,
+  );
   assert.ok(await at(page, "draw").isDisabled());
-  assert.match((await at(page, "draw").getAttribute("title")) ?? "", /10 moves/);
+  assert.match(
+    (await at(page, "draw").getAttribute("title")) ?? "",
+    /10 moves/,
+  );
   assert.equal(await page.evaluate(() => document.activeElement?.id), "flip");
   await page.reload();
   await reads(page, "status", /Your move\.$/);
@@ -290,7 +409,11 @@ test("the engine declines a draw early in the game, and a press on another butto
   await at(page, "flip").click();
   await reads(page, "draw", /^Offer a draw$/);
   await offerDraw(page);
-  await reads(page, "status", /^Shelfish declines the draw: it agrees to no draw before move 20\.$/);
+  await reads(
+    page,
+    "status",
+    /^Shelfish declines the draw: it agrees to no draw before move 20\.$/,
+  );
   await type(page, "e4");
   await reads(page, "status", /^1… \S+ Your move/);
 });
@@ -303,7 +426,13 @@ test("a game has own times, which survive a reload", async (t) => {
   await at(page, "minutes").fill("500");
   await at(page, "start").click();
   // The browser names the limit, and no game begins.
-  assert.equal(await at(page, "minutes").evaluate((field) => field instanceof HTMLInputElement && field.validity.rangeOverflow), true);
+  assert.equal(
+    await at(page, "minutes").evaluate(
+      (field) =>
+        field instanceof HTMLInputElement && field.validity.rangeOverflow,
+    ),
+    true,
+  );
   assert.ok(await at(page, "start").isVisible());
   await at(page, "minutes").fill("7.5");
   await at(page, "increment").fill("4");
@@ -316,20 +445,30 @@ test("a game has own times, which survive a reload", async (t) => {
   await at(page, "resign").click();
   await at(page, "resign").click();
   await at(page, "analyse").waitFor();
-  assert.match(decodeURIComponent((await at(page, "analyse").getAttribute("href")) ?? ""), /\[TimeControl "450\+4"\]/);
+  assert.match(
+    decodeURIComponent((await at(page, "analyse").getAttribute("href")) ?? ""),
+    /\[TimeControl "450\+4"\]/,
+  );
 });
 
 test("the strips show the material advantage of a side", async (t) => {
-  const page = await shelf.page(t, { path: "site/play.html#fen=6k1/5ppp/8/8/8/8/5PPP/R5K1_b_-_-_0_1" });
+  const page = await shelf.page(t, {
+    path: "site/play.html#fen=6k1/5ppp/8/8/8/8/5PPP/R5K1_b_-_-_0_1",
+  });
   await at(page, "start").click();
   await reads(page, "status", /^Your move/);
   assert.equal(await at(page, "above").locator(".material").innerText(), "♜+5");
-  assert.equal(await at(page, "above").getByRole("img").getAttribute("aria-label"), "1 rook more");
+  assert.equal(
+    await at(page, "above").getByRole("img").getAttribute("aria-label"),
+    "1 rook more",
+  );
   assert.ok(await at(page, "below").locator(".material").isHidden());
 });
 
 test("from a position with Black to move the user has Black, unless another colour was chosen", async (t) => {
-  const page = await shelf.page(t, { path: "site/play.html#fen=6k1/5ppp/8/8/8/8/5PPP/R5K1_b_-_-_0_1" });
+  const page = await shelf.page(t, {
+    path: "site/play.html#fen=6k1/5ppp/8/8/8/8/5PPP/R5K1_b_-_-_0_1",
+  });
   assert.ok(await at(page, "side-black").isChecked());
   await at(page, "fen").fill("");
   assert.ok(await at(page, "side-white").isChecked());
@@ -347,9 +486,25 @@ test("from a position with Black to move the user has Black, unless another colo
 });
 
 for (const [end, { fen, side, move, expected }] of Object.entries({
-  "a win": { fen: MATE_IN_ONE, side: "white", move: "Ra8", expected: /^You wonCheckmate after 1 move\. You had White against Shelfish \(Casual player, 1200\)\.$/ },
-  "a draw": { fen: "7k/8/5K2/6Q1/8/8/8/8_w_-_-_0_1", side: "white", move: "Qg6", expected: /^A drawStalemate after 1 move\. You had White/ },
-  "a loss": { fen: "6k1/5ppp/8/8/8/8/5PPP/R5K1_b_-_-_0_1", side: "black", move: undefined, expected: /^You lostYou resigned after 0 moves\. You had Black/ },
+  "a win": {
+    fen: MATE_IN_ONE,
+    side: "white",
+    move: "Ra8",
+    expected:
+      /^You wonCheckmate after 1 move\. You had White against Shelfish \(Casual player, 1200\)\.$/,
+  },
+  "a draw": {
+    fen: "7k/8/5K2/6Q1/8/8/8/8_w_-_-_0_1",
+    side: "white",
+    move: "Qg6",
+    expected: /^A drawStalemate after 1 move\. You had White/,
+  },
+  "a loss": {
+    fen: "6k1/5ppp/8/8/8/8/5PPP/R5K1_b_-_-_0_1",
+    side: "black",
+    move: undefined,
+    expected: /^You lostYou resigned after 0 moves\. You had Black/,
+  },
 })) {
   test(`the end of a game has a verdict: ${end}`, async (t) => {
     const page = await shelf.page(t, { path: `site/play.html#fen=${fen}` });
@@ -367,24 +522,57 @@ for (const [end, { fen, side, move, expected }] of Object.entries({
 
 for (const { name, context } of [
   { name: "a desk", context: { viewport: { width: 1366, height: 768 } } },
-  { name: "a phone", context: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, colorScheme: /** @type {const} */ ("dark") } },
+  {
+    name: "a phone",
+    context: {
+      viewport: { width: 390, height: 844 },
+      hasTouch: true,
+      isMobile: true,
+      colorScheme: /** @type {const} */ ("dark"),
+    },
+  },
 ]) {
   test(`the end of a game shows the moves that lost most, with the better moves, on ${name}`, async (t) => {
-    const page = await left(t, undefined, "e2e4 e7e5 d1h5 b8c6 f1c4 g8f6", { nodes: 20_000 }, context);
+    const page = await left(
+      t,
+      undefined,
+      "e2e4 e7e5 d1h5 b8c6 f1c4 g8f6",
+      { nodes: 20_000 },
+      context,
+    );
     await type(page, "Qxf7");
     await reads(page, "verdict", /^You won/);
     await reads(page, "moments-status", /^Looking for/);
-    await reads(page, "moments-status", /^The moves that lost most of the winning chances\. Evaluations: .*\d+ (from the database|by the engine)/);
+    await reads(
+      page,
+      "moments-status",
+      /^The moves that lost most of the winning chances\. Evaluations: .*\d+ (from the database|by the engine)/,
+    );
     const moments = await at(page, "moment").allTextContents();
     assert.ok(moments.length >= 1 && moments.length <= 3, moments.join());
-    const blunder = at(page, "moment").filter({ hasText: /^3… Nf6 the engine’s blunder: [4-9]\d % of the winning chances$/ });
+    const blunder = at(page, "moment").filter({
+      hasText:
+        /^3… Nf6 the engine’s blunder: [4-9]\d % of the winning chances$/,
+    });
     await (name === "a phone" ? blunder.tap() : blunder.press("Enter"));
-    await reads(page, "status", /^3… Nf6 \(red\) lost \d+ % of the winning chances\. Better: 3… (g6|Qe7|Qf6) \(green\)\.$/);
+    await reads(
+      page,
+      "status",
+      /^3… Nf6 \(red\) lost \d+ % of the winning chances\. Better: 3… (g6|Qe7|Qf6) \(green\)\.$/,
+    );
     assert.equal(await blunder.getAttribute("aria-pressed"), "true");
-    assert.match((await at(page, "position-text").textContent()) ?? "", /Black: .*knight c6 g8/);
+    assert.match(
+      (await at(page, "position-text").textContent()) ?? "",
+      /Black: .*knight c6 g8/,
+    );
     await equals(() => page.locator("#board .cg-shapes line").count(), 2);
     assert.deepEqual(await findings(page), []);
-    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing to scroll sideways");
+    assert.ok(
+      await page.evaluate(
+        () => document.documentElement.scrollWidth <= innerWidth,
+      ),
+      "nothing to scroll sideways",
+    );
     await page.keyboard.press("End");
     await equals(() => page.locator("#board .cg-shapes line").count(), 0);
     await at(page, "analyse").click();
@@ -393,7 +581,13 @@ for (const { name, context } of [
 }
 
 test("another game ends the analysis of the last game", async (t) => {
-  const page = await left(t, undefined, "e2e4 e7e5 d1h5 b8c6 f1c4 g8f6", {}, { serviceWorkers: "block" });
+  const page = await left(
+    t,
+    undefined,
+    "e2e4 e7e5 d1h5 b8c6 f1c4 g8f6",
+    {},
+    { serviceWorkers: "block" },
+  );
   /** @type {import("playwright-core").Route[]} */
   const held = [];
   const parts = /shelfish_engine.*\.wasm|assets\/analysis-.*\.js/;
@@ -402,7 +596,10 @@ test("another game ends the analysis of the last game", async (t) => {
   await page.reload();
   await type(page, "Qxf7");
   await reads(page, "moments-status", /^Looking for/);
-  await until(() => held.some((route) => /analysis/.test(route.request().url())), "the analysis is loading");
+  await until(
+    () => held.some((route) => /analysis/.test(route.request().url())),
+    "the analysis is loading",
+  );
   await at(page, "new").click();
   await page.unroute(parts);
   for (const route of held) await route.continue().catch(() => {});
@@ -423,7 +620,10 @@ test("a game continues after a reload", async (t) => {
   await page.reload();
   await reads(page, "status", /^1… \S+ Your move/);
   assert.equal(await at(page, "sheet").textContent(), moves);
-  assert.match((await at(page, "below").textContent()) ?? "", /^You\s*(3:0\d|2:5\d)$/);
+  assert.match(
+    (await at(page, "below").textContent()) ?? "",
+    /^You\s*(3:0\d|2:5\d)$/,
+  );
 });
 
 test("a player who runs out of time loses", async (t) => {
@@ -444,16 +644,26 @@ test("a player who runs out of time loses", async (t) => {
   const first = await at(page, "position-text").textContent();
   await at(page, "again").focus();
   await page.evaluate(() => {
-    new MutationObserver(() => document.body.dataset.redrawn = "").observe(document.querySelector("#sheet") ?? document.body, { childList: true });
+    new MutationObserver(() => (document.body.dataset.redrawn = "")).observe(
+      document.querySelector("#sheet") ?? document.body,
+      { childList: true },
+    );
   });
   await page.clock.runFor(1_000);
   assert.equal(await at(page, "position-text").textContent(), first);
-  assert.equal(await page.evaluate(() => document.body.dataset.redrawn), undefined);
+  assert.equal(
+    await page.evaluate(() => document.body.dataset.redrawn),
+    undefined,
+  );
   assert.equal(await page.evaluate(() => document.activeElement?.id), "again");
 });
 
 test("a wrong FEN and a failed load of the engine are reported, and a button tries again", async (t) => {
-  const page = await shelf.page(t, { path: "site/play.html#fen=8/8/8/8/8/8/8/8_w_-_-_0_1", allow: /Failed to load|ERR_FAILED|registration blocked by Playwright/, context: { serviceWorkers: "block" } });
+  const page = await shelf.page(t, {
+    path: "site/play.html#fen=8/8/8/8/8/8/8/8_w_-_-_0_1",
+    allow: /Failed to load|ERR_FAILED|registration blocked by Playwright/,
+    context: { serviceWorkers: "block" },
+  });
   await reads(page, "fen-error", /board is empty/);
   await at(page, "start").click();
   assert.ok(await at(page, "setup").isVisible(), "no game was started");
@@ -469,8 +679,15 @@ test("a wrong FEN and a failed load of the engine are reported, and a button tri
 });
 
 test("after one visit, the page also works offline", async (t) => {
-  const page = await shelf.page(t, { path: "site/play.html", allow: /ERR_INTERNET_DISCONNECTED/ });
-  await until(() => page.evaluate(() => navigator.serviceWorker.controller?.state === "activated"));
+  const page = await shelf.page(t, {
+    path: "site/play.html",
+    allow: /ERR_INTERNET_DISCONNECTED/,
+  });
+  await until(() =>
+    page.evaluate(
+      () => navigator.serviceWorker.controller?.state === "activated",
+    ),
+  );
   await page.context().setOffline(true);
   await page.reload();
   await at(page, "start").click();
@@ -479,20 +696,38 @@ test("after one visit, the page also works offline", async (t) => {
 });
 
 test("the board links to a game from its position", async (t) => {
-  const page = await shelf.page(t, { path: "site/#game=morphy-isouard-1858&ply=5" });
-  await until(() => page.evaluate(() => document.querySelector("#facts")?.textContent?.startsWith("Depth")));
+  const page = await shelf.page(t, {
+    path: "site/#game=morphy-isouard-1858&ply=5",
+  });
+  await until(() =>
+    page.evaluate(() =>
+      document.querySelector("#facts")?.textContent?.startsWith("Depth"),
+    ),
+  );
   const href = (await page.locator("#play").getAttribute("href")) ?? "";
-  assert.match(href, /^\.\/play\.html#fen=rn1qkbnr\/ppp2ppp\/3p4\/4p3\/3PP1b1\/5N2\/PPP2PPP\/RNBQKB1R_b|^\.\/play\.html#fen=[^ ]+_b_/);
+  assert.match(
+    href,
+    /^\.\/play\.html#fen=rn1qkbnr\/ppp2ppp\/3p4\/4p3\/3PP1b1\/5N2\/PPP2PPP\/RNBQKB1R_b|^\.\/play\.html#fen=[^ ]+_b_/,
+  );
   await page.goto(new URL(href, page.url()).href);
-  assert.equal(await at(page, "fen").inputValue(), href.slice(href.indexOf("=") + 1).replaceAll("_", " "));
+  assert.equal(
+    await at(page, "fen").inputValue(),
+    href.slice(href.indexOf("=") + 1).replaceAll("_", " "),
+  );
 });
 
 test("the engine plays from the book of the site, and learns from the result", async (t) => {
   const pgn = join(shelf.root, "odd.pgn");
   // No search would choose these moves.
   writeFileSync(pgn, "1. a3 h5 2. b3 Rh6 1-0\n");
-  execFileSync(SHELFISH, ["book", "build", "--quiet", pgn, "-o", join(shelf.root, "odd")], { stdio: "pipe" });
-  const page = await shelf.page(t, { path: "site/play.html?book=../odd/manifest.json" });
+  execFileSync(
+    SHELFISH,
+    ["book", "build", "--quiet", pgn, "-o", join(shelf.root, "odd")],
+    { stdio: "pipe" },
+  );
+  const page = await shelf.page(t, {
+    path: "site/play.html?book=../odd/manifest.json",
+  });
   await at(page, "start").click();
   await type(page, "a3");
   await reads(page, "status", /^1… h5 Your move \(book\)\.$/);
@@ -505,15 +740,28 @@ test("the engine plays from the book of the site, and learns from the result", a
   await reads(page, "status", /^You resigned/);
   const learned = () =>
     page.evaluate(async () => {
-      const done = (/** @type {IDBRequest} */ request) => new Promise((resolve) => (request.onsuccess = () => resolve(request.result)));
+      const done = (/** @type {IDBRequest} */ request) =>
+        new Promise(
+          (resolve) => (request.onsuccess = () => resolve(request.result)),
+        );
       const database = await done(indexedDB.open("shelfish-own-book"));
-      const rows = database.objectStoreNames.contains("moves") ? await done(database.transaction("moves").objectStore("moves").getAll()) : [];
+      const rows = database.objectStoreNames.contains("moves")
+        ? await done(
+            database.transaction("moves").objectStore("moves").getAll(),
+          )
+        : [];
       database.close();
-      return rows.map((/** @type {any} */ { uci, frequency, wins, losses }) => `${uci} ${frequency} ${wins} ${losses}`).sort();
+      return rows
+        .map(
+          (/** @type {any} */ { uci, frequency, wins, losses }) =>
+            `${uci} ${frequency} ${wins} ${losses}`,
+        )
+        .sort();
     });
   const rows = await until(async () => {
     const rows = await learned();
     return rows.length === 6 && rows;
   }, "six moves are learned");
-  for (const row of ["a2a3 1 0 1", "h7h5 1 1 0", "b2b3 1 0 1", "h8h6 1 1 0"]) assert.ok(rows.includes(row), `${row}: ${rows.join()}`);
+  for (const row of ["a2a3 1 0 1", "h7h5 1 1 0", "b2b3 1 0 1", "h8h6 1 1 0"])
+    assert.ok(rows.includes(row), `${row}: ${rows.join()}`);
 });

@@ -17,8 +17,16 @@ const DAY = 86_400_000;
 const START = Date.UTC(2026, 3, 1);
 const OPENINGS = [
   { eco: "C50", name: "Italian Game", moves: "1. e4 e5 2. Nf3 Nc6 3. Bc4" },
-  { eco: "B20", name: "Sicilian Defense", moves: "1. e4 c5 2. Nf3 d6 3. d4 cxd4" },
-  { eco: "D02", name: "Queen's Pawn Game", moves: "1. d4 d5 2. Nf3 Nf6 3. Bf4" },
+  {
+    eco: "B20",
+    name: "Sicilian Defense",
+    moves: "1. e4 c5 2. Nf3 d6 3. d4 cxd4",
+  },
+  {
+    eco: "D02",
+    name: "Queen's Pawn Game",
+    moves: "1. d4 d5 2. Nf3 Nf6 3. Bf4",
+  },
 ];
 
 /**
@@ -33,16 +41,31 @@ function listed(name, n, more = {}) {
     { user: { name, id: name.toLowerCase() }, rating: 1800 + n },
     { user: { name: `Opponent${n}`, id: `opponent${n}` }, rating: 1700 + n },
   ];
-  const players = n % 2 ? { white: other, black: own } : { white: own, black: other };
+  const players =
+    n % 2 ? { white: other, black: own } : { white: own, black: other };
   const winner = ["white", "black", undefined][n % 3];
   const result = ["1-0", "0-1", "1/2-1/2"][n % 3];
   const id = `game${String(n).padStart(4, "0")}`;
   const pgn = `[Event "rated blitz game"]\n[Site "https://lichess.org/${id}"]\n[White "${players.white.user.name}"]\n[Black "${players.black.user.name}"]\n[Result "${result}"]\n\n${opening?.moves} ${result}\n`;
-  return { id, createdAt: START + n * DAY, lastMoveAt: START + n * DAY + 300_000, status: winner ? "resign" : "draw", players, ...(winner ? { winner } : {}), opening: { eco: opening?.eco, name: opening?.name, ply: 5 }, pgn, ...more };
+  return {
+    id,
+    createdAt: START + n * DAY,
+    lastMoveAt: START + n * DAY + 300_000,
+    status: winner ? "resign" : "draw",
+    players,
+    ...(winner ? { winner } : {}),
+    opening: { eco: opening?.eco, name: opening?.name, ply: 5 },
+    pgn,
+    ...more,
+  };
 }
 
 /** A game of Chess.com as the API lists it. */
-function published(/** @type {string} */ name, /** @type {number} */ n, /** @type {number} */ time) {
+function published(
+  /** @type {string} */ name,
+  /** @type {number} */ n,
+  /** @type {number} */ time,
+) {
   const pgn = `[Event "Live Chess"]\n[Site "Chess.com"]\n[White "${name}"]\n[Black "Rival${n}"]\n[Result "1-0"]\n[ECOUrl "https://www.chess.com/openings/Italian-Game-3...Bc5"]\n\n1. e4 {[%clk 0:03:00]} 1... e5 {[%clk 0:03:00]} 2. Nf3 {[%clk 0:02:58]} 2... Nc6 3. Bc4 Bc5 1-0\n`;
   return {
     url: `https://www.chess.com/game/live/${1000 + n}`,
@@ -61,7 +84,12 @@ function published(/** @type {string} */ name, /** @type {number} */ n, /** @typ
 const ANNA = Array.from({ length: 150 }, (_, n) => listed("Anna", n));
 const STUDY = `[Event "Traps: The first"]\n[Site "https://lichess.org/study/abcdefgh/ijklmnop"]\n\n1. e4 e5 { A comment } 2. Qh5 (2. Nf3) 2... Ke7 3. Qxe5# *\n\n\n[Event "Traps: The second"]\n[Site "https://lichess.org/study/abcdefgh/qrstuvwx"]\n\n1. d4 d5 *\n`;
 
-const BROKEN = ANNA.map((game) => ({ ...game, players: JSON.parse(JSON.stringify(game.players).replaceAll("Anna", "Broken")) }));
+const BROKEN = ANNA.map((game) => ({
+  ...game,
+  players: JSON.parse(
+    JSON.stringify(game.players).replaceAll("Anna", "Broken"),
+  ),
+}));
 
 /** @type {Record<string, import("./support/lichess.mjs").Player>} */
 const players = {
@@ -82,9 +110,21 @@ const players = {
 const [MARCH, APRIL] = [Date.UTC(2026, 2, 5), Date.UTC(2026, 3, 5)];
 const months = {
   // The games 50 and 51 end in the same second. They are the games 101 and 100 of the list.
-  "2026/02": Array.from({ length: 90 }, (_, n) => published("Carla", n, Date.UTC(2026, 1, 1) + (n === 50 ? 51 : n) * 3_600_000)),
-  "2026/03": Array.from({ length: 60 }, (_, n) => published("Carla", 100 + n, MARCH + n * 3_600_000)),
-  "2026/04": [published("Carla", 200, APRIL), { ...published("Carla", 201, APRIL + 1000), rules: "crazyhouse" }, { ...published("Carla", 202, APRIL + 2000), url: "javascript:alert(1)" }],
+  "2026/02": Array.from({ length: 90 }, (_, n) =>
+    published(
+      "Carla",
+      n,
+      Date.UTC(2026, 1, 1) + (n === 50 ? 51 : n) * 3_600_000,
+    ),
+  ),
+  "2026/03": Array.from({ length: 60 }, (_, n) =>
+    published("Carla", 100 + n, MARCH + n * 3_600_000),
+  ),
+  "2026/04": [
+    published("Carla", 200, APRIL),
+    { ...published("Carla", 201, APRIL + 1000), rules: "crazyhouse" },
+    { ...published("Carla", 202, APRIL + 2000), url: "javascript:alert(1)" },
+  ],
 };
 
 /** @type {Awaited<ReturnType<typeof lab>>} */
@@ -95,9 +135,21 @@ let server;
 let other;
 before(async () => {
   shelf = await lab({ own: true });
-  server = await lichess({}, { players, studies: { abcdefgh: STUDY, "abcdefgh/qrstuvwx": STUDY.slice(STUDY.indexOf("\n\n\n") + 3) } });
+  server = await lichess(
+    {},
+    {
+      players,
+      studies: {
+        abcdefgh: STUDY,
+        "abcdefgh/qrstuvwx": STUDY.slice(STUDY.indexOf("\n\n\n") + 3),
+      },
+    },
+  );
   other = await chessCom({ carla: months, empty: {} });
-  useSites(join(shelf.root, "site", "index.html"), { lichess: server.url, "chess.com": other.url });
+  useSites(join(shelf.root, "site", "index.html"), {
+    lichess: server.url,
+    "chess.com": other.url,
+  });
 });
 after(async () => {
   await server.close();
@@ -114,7 +166,8 @@ async function enter(/** @type {Page} */ page, /** @type {string} */ text) {
 }
 
 /** Waits until the request of the dialog has ended. */
-const fetched = (/** @type {Page} */ page) => says(page, "player-status", /only in this browser/);
+const fetched = (/** @type {Page} */ page) =>
+  says(page, "player-status", /only in this browser/);
 
 test("a user name of Lichess lists the last games, and a click opens a game from the player's side", async (t) => {
   const page = await shelf.page(t, SITE);
@@ -124,21 +177,42 @@ test("a user name of Lichess lists the last games, and a click opens a game from
   await says(page, "games-count", /^100 games$/);
   assert.equal(server.asked.length, 1);
   assert.match(String(server.asked[0]), /^\/api\/games\/user\/Anna\?.*max=100/);
-  assert.equal(await at(page, "player-openings").getAttribute("href"), "./openings.html#lichess=Anna");
+  assert.equal(
+    await at(page, "player-openings").getAttribute("href"),
+    "./openings.html#lichess=Anna",
+  );
   const first = await at(page, "stored-game").first().innerText();
-  assert.match(first, /^Drew against Opponent149 \(1849\)\s+Black · 1949 · blitz · 2026-08-28 · D02 Queen's Pawn Game$/);
+  assert.match(
+    first,
+    /^Drew against Opponent149 \(1849\)\s+Black · 1949 · blitz · 2026-08-28 · D02 Queen's Pawn Game$/,
+  );
   // The colours of the outcome follow from the player's side.
-  assert.match(await at(page, "stored-game").nth(1).innerText(), /^Lost against Opponent148 .*\s+White/);
-  assert.match(await at(page, "stored-game").nth(2).innerText(), /^Lost against Opponent147 .*\s+Black/);
+  assert.match(
+    await at(page, "stored-game").nth(1).innerText(),
+    /^Lost against Opponent148 .*\s+White/,
+  );
+  assert.match(
+    await at(page, "stored-game").nth(2).innerText(),
+    /^Lost against Opponent147 .*\s+Black/,
+  );
   await page.keyboard.type("won sicilian");
   await says(page, "games-count", /^16 of 100 games$/);
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
   await at(page, "player-dialog").waitFor({ state: "hidden" });
-  await until(async () => /Opponent145 – Anna/.test(await page.title()), () => page.title());
+  await until(
+    async () => /Opponent145 – Anna/.test(await page.title()),
+    () => page.title(),
+  );
   assert.ok(await page.locator("#board.orientation-black").count());
-  await until(() => page.evaluate(() => location.hash.startsWith("#lichess=game0145")));
-  await until(async () => /Complete/.test((await at(page, "filling").textContent()) ?? ""), "the game is analysed");
+  await until(() =>
+    page.evaluate(() => location.hash.startsWith("#lichess=game0145")),
+  );
+  await until(
+    async () =>
+      /Complete/.test((await at(page, "filling").textContent()) ?? ""),
+    "the game is analysed",
+  );
 });
 
 test("older games follow on request, and the next visit fetches only newer games", async (t) => {
@@ -148,28 +222,53 @@ test("older games follow on request, and the next visit fetches only newer games
   server.asked.length = 0;
   await at(page, "player-older").click();
   await says(page, "games-count", /^150 games$/);
-  assert.deepEqual(server.asked.map((path) => /until=(\d+)/.exec(path)?.[1]), [String(START + 50 * DAY - 1)]);
+  assert.deepEqual(
+    server.asked.map((path) => /until=(\d+)/.exec(path)?.[1]),
+    [String(START + 50 * DAY - 1)],
+  );
   await at(page, "player-older").click();
   await fetched(page);
   await at(page, "player-older").waitFor({ state: "hidden" });
   await page.reload();
   const added = listed("Anna", 150);
   // It began before the last visit and ended after it.
-  const late = { ...listed("Anna", 140), id: "late0140", createdAt: START + 140 * DAY + 5, speed: "correspondence", perf: "correspondence" };
+  const late = {
+    ...listed("Anna", 140),
+    id: "late0140",
+    createdAt: START + 140 * DAY + 5,
+    speed: "correspondence",
+    perf: "correspondence",
+  };
   ANNA.push(added, late);
-  t.after(() => [added, late].forEach((game) => ANNA.splice(ANNA.indexOf(game), 1)));
+  t.after(() =>
+    [added, late].forEach((game) => ANNA.splice(ANNA.indexOf(game), 1)),
+  );
   server.asked.length = 0;
   // The first page names the last player.
   await at(page, "last-player").filter({ hasText: "anna" }).click();
   await says(page, "games-count", /^152 games$/);
   await fetched(page);
-  assert.deepEqual(server.asked.map((path) => [/since=(\d+)/, /until=(\d+)/, /perfType=(\w+)/].map((part) => part.exec(path)?.[1])), [
-    [String(START + 149 * DAY + 1), undefined, "ultraBullet"],
-    [String(START + 89 * DAY + 1), String(START + 149 * DAY), "correspondence"],
-  ]);
+  assert.deepEqual(
+    server.asked.map((path) =>
+      [/since=(\d+)/, /until=(\d+)/, /perfType=(\w+)/].map(
+        (part) => part.exec(path)?.[1],
+      ),
+    ),
+    [
+      [String(START + 149 * DAY + 1), undefined, "ultraBullet"],
+      [
+        String(START + 89 * DAY + 1),
+        String(START + 149 * DAY),
+        "correspondence",
+      ],
+    ],
+  );
   await page.keyboard.type("correspondence");
   await says(page, "games-count", /^1 of 152 games$/);
-  assert.ok(await at(page, "player-older").isHidden(), "the first game is stored");
+  assert.ok(
+    await at(page, "player-older").isHidden(),
+    "the first game is stored",
+  );
 });
 
 test("a name without games at Lichess is looked up at Chess.com, a month after the other", async (t) => {
@@ -178,20 +277,33 @@ test("a name without games at Lichess is looked up at Chess.com, a month after t
   await enter(page, "Carla");
   await fetched(page);
   await says(page, "games-count", /^101 games$/);
-  assert.deepEqual(other.asked, ["archives", "2026/04", "2026/03", "2026/02"].map((path) => `/pub/player/carla/games/${path}`));
+  assert.deepEqual(
+    other.asked,
+    ["archives", "2026/04", "2026/03", "2026/02"].map(
+      (path) => `/pub/player/carla/games/${path}`,
+    ),
+  );
   assert.ok(await at(page, "player-site-chess.com").isChecked());
-  assert.match(await at(page, "stored-game").first().innerText(), /^Won against Rival200 \(1990\)\s+White · 2200 · blitz · 2026-04-05 · Italian Game$/);
+  assert.match(
+    await at(page, "stored-game").first().innerText(),
+    /^Won against Rival200 \(1990\)\s+White · 2200 · blitz · 2026-04-05 · Italian Game$/,
+  );
   await at(page, "player-older").click();
   await says(page, "games-count", /^151 games$/);
   await at(page, "stored-game").first().click();
-  await until(async () => /Carla – Rival200/.test(await page.title()), () => page.title());
+  await until(
+    async () => /Carla – Rival200/.test(await page.title()),
+    () => page.title(),
+  );
   // The next visit asks for the last month only.
   await at(page, "open").click();
   await at(page, "open-text").fill("chess.com/member/carla");
   other.asked.length = 0;
   await at(page, "open-submit").click();
   // The dialog shows the stored games at once.
-  const asked = ["archives", "2026/04"].map((path) => `/pub/player/carla/games/${path}`);
+  const asked = ["archives", "2026/04"].map(
+    (path) => `/pub/player/carla/games/${path}`,
+  );
   await equals(async () => other.asked, asked);
   await fetched(page);
   assert.deepEqual(other.asked, asked);
@@ -201,7 +313,13 @@ test("games in progress, other variants and invalid games are not listed", async
   const page = await shelf.page(t, SITE);
   await enter(page, "https://lichess.org/@/Mixed");
   await fetched(page);
-  await equals(() => at(page, "stored-game").allInnerTexts().then((all) => all.length), 1);
+  await equals(
+    () =>
+      at(page, "stored-game")
+        .allInnerTexts()
+        .then((all) => all.length),
+    1,
+  );
 });
 
 test("a name that looks like the id of a game opens the player if there is no such game", async (t) => {
@@ -222,7 +340,10 @@ async function breakAfterSeven(/** @type {Page} */ page) {
 }
 
 test("a connection that breaks keeps the games before, and the next request continues", async (t) => {
-  const page = await shelf.page(t, { ...SITE, allow: /ERR_INCOMPLETE_CHUNKED_ENCODING/ });
+  const page = await shelf.page(t, {
+    ...SITE,
+    allow: /ERR_INCOMPLETE_CHUNKED_ENCODING/,
+  });
   await breakAfterSeven(page);
   await says(page, "games-count", /^7 games$/);
   players.broken = BROKEN;
@@ -232,7 +353,10 @@ test("a connection that breaks keeps the games before, and the next request cont
 });
 
 test("a connection that breaks in an update leaves the stored games as they were", async (t) => {
-  const page = await shelf.page(t, { ...SITE, allow: /ERR_INCOMPLETE_CHUNKED_ENCODING/ });
+  const page = await shelf.page(t, {
+    ...SITE,
+    allow: /ERR_INCOMPLETE_CHUNKED_ENCODING/,
+  });
   players.broken = BROKEN.slice(0, 50);
   await enter(page, "Broken");
   await says(page, "games-count", /^50 games$/);
@@ -254,7 +378,13 @@ test("after status 429 no request is sent for a minute", async (t) => {
   await at(page, "player-submit").click();
   await at(page, "player-name").fill("Anna");
   await at(page, "player-submit").click();
-  await until(async () => (await at(page, "player-name").inputValue()) === "Anna" && /Wait a minute/.test((await at(page, "player-error").textContent()) ?? ""));
+  await until(
+    async () =>
+      (await at(page, "player-name").inputValue()) === "Anna" &&
+      /Wait a minute/.test(
+        (await at(page, "player-error").textContent()) ?? "",
+      ),
+  );
   assert.deepEqual(server.asked, []);
 });
 
@@ -271,9 +401,22 @@ test("a study of Lichess and a chapter of a study open by their address", async 
   const page = await shelf.page(t, { ...SITE, allow: /404/ });
   await enter(page, "https://lichess.org/study/abcdefgh");
   await says(page, "notice", /2 games opened/);
-  await until(() => page.evaluate(() => document.querySelector("[data-testid=variation-move]")?.textContent?.includes("Nf3")));
+  await until(() =>
+    page.evaluate(() =>
+      document
+        .querySelector("[data-testid=variation-move]")
+        ?.textContent?.includes("Nf3"),
+    ),
+  );
   await open(page, "lichess.org/study/abcdefgh/qrstuvwx");
-  await until(() => page.evaluate(() => [...document.querySelectorAll("[data-testid=move] .san")].map((each) => each.textContent?.trim()).join(" ") === "d4 d5"));
+  await until(() =>
+    page.evaluate(
+      () =>
+        [...document.querySelectorAll("[data-testid=move] .san")]
+          .map((each) => each.textContent?.trim())
+          .join(" ") === "d4 d5",
+    ),
+  );
   await open(page, "lichess.org/study/missing0");
   await says(page, "open-error", /no public study/);
 });
@@ -284,16 +427,41 @@ for (const [width, height, colorScheme] of /** @type {const} */ ([
   [1366, 768, "light"],
 ])) {
   test(`the games of a player fit ${width}×${height} without violations of accessibility`, async (t) => {
-    const page = await shelf.page(t, { ...SITE, context: { viewport: { width, height }, colorScheme } });
+    const page = await shelf.page(t, {
+      ...SITE,
+      context: { viewport: { width, height }, colorScheme },
+    });
     await enter(page, "Anna");
     await fetched(page);
     const box = await at(page, "player-dialog").boundingBox();
-    assert.ok(box && box.x >= 0 && box.y >= 0 && box.x + box.width <= width && box.y + box.height <= height, JSON.stringify(box));
-    for (const id of ["player-close", "player-older", "player-openings", "player-submit", "player-site-chess.com"]) {
+    assert.ok(
+      box &&
+        box.x >= 0 &&
+        box.y >= 0 &&
+        box.x + box.width <= width &&
+        box.y + box.height <= height,
+      JSON.stringify(box),
+    );
+    for (const id of [
+      "player-close",
+      "player-older",
+      "player-openings",
+      "player-submit",
+      "player-site-chess.com",
+    ]) {
       const control = await at(page, id).boundingBox();
-      assert.ok(control && control.x >= 0 && control.x + control.width <= width && control.y + control.height <= height, `${id} ${JSON.stringify(control)}`);
+      assert.ok(
+        control &&
+          control.x >= 0 &&
+          control.x + control.width <= width &&
+          control.y + control.height <= height,
+        `${id} ${JSON.stringify(control)}`,
+      );
     }
-    assert.ok(Number((await at(page, "stored-game").first().boundingBox())?.width) > 200);
+    assert.ok(
+      Number((await at(page, "stored-game").first().boundingBox())?.width) >
+        200,
+    );
     assert.deepEqual(await findings(page), []);
   });
 }

@@ -13,44 +13,149 @@ import { FLAGS, START } from "./support/lab.mjs";
 import { CHROMIUM, PACKAGE, ROOT } from "./support/paths.mjs";
 import { withLimit } from "./support/until.mjs";
 
-const DIRECTIVES = /** @type {const} */ (["script-src", "connect-src", "worker-src", "trusted-types"]);
+const DIRECTIVES = /** @type {const} */ ([
+  "script-src",
+  "connect-src",
+  "worker-src",
+  "trusted-types",
+]);
 
 /** @typedef {Record<string, string[]>} Policy the sources of each directive */
 
 /** Returns the policy of each entry in the table. @returns {Map<string, Policy>} */
 function table() {
   const readme = readFileSync(join(PACKAGE, "README.md"), "utf8");
-  const [, text = ""] = /^\| entry \| `script-src`.*\n\|.*\n((?:\|.*\n)+)/m.exec(readme) ?? [];
-  const rows = text.trim().split("\n").map((row) => row.split("|").slice(1, -1).map((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, code]) => String(code))));
-  return new Map(rows.flatMap(([entries = [], ...cells]) =>
-    entries.map((entry) => [entry, Object.fromEntries(DIRECTIVES.map((name, n) => [name, (cells[n] ?? []).flatMap((code) => code.split(" "))]))])));
+  const [, text = ""] =
+    /^\| entry \| `script-src`.*\n\|.*\n((?:\|.*\n)+)/m.exec(readme) ?? [];
+  const rows = text
+    .trim()
+    .split("\n")
+    .map((row) =>
+      row
+        .split("|")
+        .slice(1, -1)
+        .map((cell) =>
+          [...cell.matchAll(/`([^`]+)`/g)].map(([, code]) => String(code)),
+        ),
+    );
+  return new Map(
+    rows.flatMap(([entries = [], ...cells]) =>
+      entries.map((entry) => [
+        entry,
+        Object.fromEntries(
+          DIRECTIVES.map((name, n) => [
+            name,
+            (cells[n] ?? []).flatMap((code) => code.split(" ")),
+          ]),
+        ),
+      ]),
+    ),
+  );
 }
 
 /** The use of each entry by a page. Runs in the page. @type {Record<string, (database: string, book: string, fen: string, tables: string) => Promise<unknown>>} */
 const USES = {
-  "shelfish": async (database, _, fen) => (await (await import(/** @type {any} */ ("/pkg/index.js"))).openDatabase(database, { indexedDB: false })).lookup(fen),
-  "shelfish/inline": async (database, _, fen) => (await (await import(/** @type {any} */ ("/pkg/inline.js"))).openDatabase(database, { indexedDB: false })).lookup(fen),
-  "shelfish/book": async (_, book, fen) => (await (await import(/** @type {any} */ ("/pkg/book.js"))).openBook(book, { indexedDB: false })).moves(fen),
-  "shelfish/book/inline": async (_, book, fen) => (await (await import(/** @type {any} */ ("/pkg/book-inline.js"))).openBook(book, { indexedDB: false })).moves(fen),
+  shelfish: async (database, _, fen) =>
+    (
+      await (
+        await import(/** @type {any} */ ("/pkg/index.js"))
+      ).openDatabase(database, { indexedDB: false })
+    ).lookup(fen),
+  "shelfish/inline": async (database, _, fen) =>
+    (
+      await (
+        await import(/** @type {any} */ ("/pkg/inline.js"))
+      ).openDatabase(database, { indexedDB: false })
+    ).lookup(fen),
+  "shelfish/book": async (_, book, fen) =>
+    (
+      await (
+        await import(/** @type {any} */ ("/pkg/book.js"))
+      ).openBook(book, { indexedDB: false })
+    ).moves(fen),
+  "shelfish/book/inline": async (_, book, fen) =>
+    (
+      await (
+        await import(/** @type {any} */ ("/pkg/book-inline.js"))
+      ).openBook(book, { indexedDB: false })
+    ).moves(fen),
   "shelfish/lichess": async (database, _, fen) => {
-    const { lichessFetch } = await import(/** @type {any} */ ("/pkg/lichess.js"));
-    const answer = await lichessFetch({ database })(`https://lichess.org/api/cloud-eval?fen=${fen}`);
-    return answer.ok ? answer.json() : Promise.reject(new Error(await answer.text()));
+    const { lichessFetch } = await import(
+      /** @type {any} */ ("/pkg/lichess.js")
+    );
+    const answer = await lichessFetch({ database })(
+      `https://lichess.org/api/cloud-eval?fen=${fen}`,
+    );
+    return answer.ok
+      ? answer.json()
+      : Promise.reject(new Error(await answer.text()));
   },
-  "shelfish/endgames": async (_, __, ___, tables) => (await (await import(/** @type {any} */ ("/pkg/endgames.js"))).openEndgames(tables, { indexedDB: false })).probe("8/8/8/8/3k4/8/3P4/3K4 w - -"),
-  "shelfish/endgames/inline": async (_, __, ___, tables) => (await (await import(/** @type {any} */ ("/pkg/endgames-inline.js"))).openEndgames(tables, { indexedDB: false })).probe("8/8/8/8/3k4/8/3P4/3K4 w - -"),
-  "shelfish/analysis": async () => (await (await import(/** @type {any} */ ("/pkg/analysis.js"))).openAnalysis()).read("1. e4"),
-  "shelfish/analysis/inline": async () => (await (await import(/** @type {any} */ ("/pkg/analysis-inline.js"))).openAnalysis()).read("1. e4"),
-  "shelfish/engine": async (_, __, fen) => (await (await import(/** @type {any} */ ("/pkg/engine.js"))).openEngine()).analyse(fen, { depth: 2 }),
-  "shelfish/engine/inline": async (_, __, fen) => (await (await import(/** @type {any} */ ("/pkg/engine-inline.js"))).openEngine()).analyse(fen, { depth: 2 }),
+  "shelfish/endgames": async (_, __, ___, tables) =>
+    (
+      await (
+        await import(/** @type {any} */ ("/pkg/endgames.js"))
+      ).openEndgames(tables, { indexedDB: false })
+    ).probe("8/8/8/8/3k4/8/3P4/3K4 w - -"),
+  "shelfish/endgames/inline": async (_, __, ___, tables) =>
+    (
+      await (
+        await import(/** @type {any} */ ("/pkg/endgames-inline.js"))
+      ).openEndgames(tables, { indexedDB: false })
+    ).probe("8/8/8/8/3k4/8/3P4/3K4 w - -"),
+  "shelfish/analysis": async () =>
+    (
+      await (
+        await import(/** @type {any} */ ("/pkg/analysis.js"))
+      ).openAnalysis()
+    ).read("1. e4"),
+  "shelfish/analysis/inline": async () =>
+    (
+      await (
+        await import(/** @type {any} */ ("/pkg/analysis-inline.js"))
+      ).openAnalysis()
+    ).read("1. e4"),
+  "shelfish/engine": async (_, __, fen) =>
+    (
+      await (await import(/** @type {any} */ ("/pkg/engine.js"))).openEngine()
+    ).analyse(fen, { depth: 2 }),
+  "shelfish/engine/inline": async (_, __, fen) =>
+    (
+      await (
+        await import(/** @type {any} */ ("/pkg/engine-inline.js"))
+      ).openEngine()
+    ).analyse(fen, { depth: 2 }),
   "shelfish/evaluator": async (_, __, fen) => {
-    const { openEvaluator } = await import(/** @type {any} */ ("/pkg/evaluator.js"));
-    return openEvaluator({ database: { lookup: async () => ({ fen, best: { depth: 20, knodes: 1000, pvs: [{ cp: 20, score: "+0.20", uci: ["e2e4"] }] } }) }, indexedDB: true }).evaluate(fen);
+    const { openEvaluator } = await import(
+      /** @type {any} */ ("/pkg/evaluator.js")
+    );
+    return openEvaluator({
+      database: {
+        lookup: async () => ({
+          fen,
+          best: {
+            depth: 20,
+            knodes: 1000,
+            pvs: [{ cp: 20, score: "+0.20", uci: ["e2e4"] }],
+          },
+        }),
+      },
+      indexedDB: true,
+    }).evaluate(fen);
   },
   "shelfish/worker": async (database, _, fen) => {
     const { connect } = await import(/** @type {any} */ ("/pkg/worker.js"));
-    const policy = /** @type {any} */ (globalThis).trustedTypes.createPolicy("yours", { createScriptURL: (/** @type {string} */ url) => url });
-    return (await connect(() => new Worker(policy.createScriptURL("/evals.js"), { type: "module" }), database, { indexedDB: false })).lookup(fen);
+    const policy = /** @type {any} */ (globalThis).trustedTypes.createPolicy(
+      "yours",
+      { createScriptURL: (/** @type {string} */ url) => url },
+    );
+    return (
+      await connect(
+        () =>
+          new Worker(policy.createScriptURL("/evals.js"), { type: "module" }),
+        database,
+        { indexedDB: false },
+      )
+    ).lookup(fen);
   },
   "shelfish/game": async (database) => {
     await import(/** @type {any} */ ("/pkg/game.js"));
@@ -58,15 +163,25 @@ const USES = {
     game.pgn = "1. e4 e5";
     game.database = database;
     const found = new Promise((resolve, reject) => {
-      game.addEventListener("ply", ({ detail: { score } }) => score && resolve(score));
+      game.addEventListener(
+        "ply",
+        ({ detail: { score } }) => score && resolve(score),
+      );
       game.addEventListener("error", ({ detail }) => reject(new Error(detail)));
     });
     document.body.append(game);
     return found;
   },
-  "shelfish/openings": async (_, __, fen) => (await import(/** @type {any} */ ("/pkg/openings.js"))).openingOf("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -") ?? fen,
-  "shelfish/score": async () => (await import(/** @type {any} */ ("/pkg/score.js"))).scoreText({ cp: 20 }),
-  "shelfish/storage": async () => !!(await (await import(/** @type {any} */ ("/pkg/storage.js"))).openStorage("test", 1, () => {})),
+  "shelfish/openings": async (_, __, fen) =>
+    (await import(/** @type {any} */ ("/pkg/openings.js"))).openingOf(
+      "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -",
+    ) ?? fen,
+  "shelfish/score": async () =>
+    (await import(/** @type {any} */ ("/pkg/score.js"))).scoreText({ cp: 20 }),
+  "shelfish/storage": async () =>
+    !!(await (
+      await import(/** @type {any} */ ("/pkg/storage.js"))
+    ).openStorage("test", 1, () => {})),
 };
 
 /** The policy of the current page. */
@@ -83,20 +198,42 @@ let book;
 let tables;
 let url = "";
 before(async () => {
-  [shelf, book, tables] = [await host(join(ROOT, "tests/data/database/db")), await host(join(ROOT, "tests/data/book/db")), await host(join(ROOT, "static-shards/endgames"))];
+  [shelf, book, tables] = [
+    await host(join(ROOT, "tests/data/database/db")),
+    await host(join(ROOT, "tests/data/book/db")),
+    await host(join(ROOT, "static-shards/endgames")),
+  ];
   server = createServer((request, response) => {
     const path = String(request.url);
     const file = join(PACKAGE, path.replace(/^\/pkg\//, ""));
     if (path === "/evals.js") {
       // The response of a Worker's script has the Worker's policy.
       const own = `default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' ${new URL(shelf.url).origin}`;
-      const text = 'import { openDatabase } from "/pkg/index.js"; import { serve } from "/pkg/worker.js"; serve(openDatabase);';
-      response.writeHead(200, { "content-type": "text/javascript", "content-security-policy": own }).end(text);
+      const text =
+        'import { openDatabase } from "/pkg/index.js"; import { serve } from "/pkg/worker.js"; serve(openDatabase);';
+      response
+        .writeHead(200, {
+          "content-type": "text/javascript",
+          "content-security-policy": own,
+        })
+        .end(text);
     } else if (path.startsWith("/pkg/") && existsSync(file)) {
-      const type = path.endsWith(".wasm") ? "application/wasm" : "text/javascript";
-      response.writeHead(200, { "content-type": type, "content-security-policy": policy }).end(readFileSync(file));
+      const type = path.endsWith(".wasm")
+        ? "application/wasm"
+        : "text/javascript";
+      response
+        .writeHead(200, {
+          "content-type": type,
+          "content-security-policy": policy,
+        })
+        .end(readFileSync(file));
     } else {
-      response.writeHead(path === "/" ? 200 : 404, { "content-type": "text/html", "content-security-policy": policy }).end(path === "/" ? BLANK : "");
+      response
+        .writeHead(path === "/" ? 200 : 404, {
+          "content-type": "text/html",
+          "content-security-policy": policy,
+        })
+        .end(path === "/" ? BLANK : "");
     }
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -119,16 +256,31 @@ after(async () => {
  * @returns {Promise<string | undefined>}
  */
 async function failure(entry, sources) {
-  const local = (/** @type {string} */ source) => (source === "https://example.org" ? `${[shelf, book, tables].map(({ url }) => new URL(url).origin).join(" ")}` : source);
-  const directives = DIRECTIVES.map((name) => `${name} ${(sources[name] ?? []).map(local).join(" ") || "'none'"}`);
-  policy = ["default-src 'none'", "img-src data:", "require-trusted-types-for 'script'", ...directives].join("; ");
+  const local = (/** @type {string} */ source) =>
+    source === "https://example.org"
+      ? `${[shelf, book, tables].map(({ url }) => new URL(url).origin).join(" ")}`
+      : source;
+  const directives = DIRECTIVES.map(
+    (name) =>
+      `${name} ${(sources[name] ?? []).map(local).join(" ") || "'none'"}`,
+  );
+  policy = [
+    "default-src 'none'",
+    "img-src data:",
+    "require-trusted-types-for 'script'",
+    ...directives,
+  ].join("; ");
   const context = withLimit(await browser.newContext());
   try {
     const page = await context.newPage();
     await page.goto(url);
-    const words = [shelf.url, book.url, START, tables.url].map((word) => JSON.stringify(word)).join(", ");
+    const words = [shelf.url, book.url, START, tables.url]
+      .map((word) => JSON.stringify(word))
+      .join(", ");
     // The browser's tools run this expression, which the policy does not restrict.
-    return await page.evaluate(`(${USES[entry]})(${words}).then((answer) => (answer ? undefined : "an empty answer"), (error) => error.message)`);
+    return await page.evaluate(
+      `(${USES[entry]})(${words}).then((answer) => (answer ? undefined : "an empty answer"), (error) => error.message)`,
+    );
   } finally {
     await context.close();
   }
@@ -147,12 +299,25 @@ for (const entry of Object.keys(USES)) {
       for (const source of sources[name] ?? []) {
         // Without it the script of the entry itself is forbidden.
         if (name === "script-src" && source === "'self'") continue;
-        const less = { ...sources, [name]: (sources[name] ?? []).filter((other) => other !== source) };
+        const less = {
+          ...sources,
+          [name]: (sources[name] ?? []).filter((other) => other !== source),
+        };
         const message = await failure(entry, less);
         assert.ok(message, `${entry} works without ${name} ${source}`);
-        if (entry === "shelfish/engine/inline" && name === "worker-src") assert.match(message, /worker-src blob:/);
-        if (entry === "shelfish/engine/inline") assert.doesNotMatch(message, /import from "shelfish\/engine\/inline"/);
-        if (source === "'wasm-unsafe-eval'" && /^shelfish(\/\w+)?$/.test(entry) && !/worker|game/.test(entry)) assert.match(message, /wasm-unsafe-eval/);
+        if (entry === "shelfish/engine/inline" && name === "worker-src")
+          assert.match(message, /worker-src blob:/);
+        if (entry === "shelfish/engine/inline")
+          assert.doesNotMatch(
+            message,
+            /import from "shelfish\/engine\/inline"/,
+          );
+        if (
+          source === "'wasm-unsafe-eval'" &&
+          /^shelfish(\/\w+)?$/.test(entry) &&
+          !/worker|game/.test(entry)
+        )
+          assert.match(message, /wasm-unsafe-eval/);
       }
     }
   });

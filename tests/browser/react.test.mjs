@@ -14,12 +14,28 @@ before(async () => {
   // The bundle is next to the files of the package, which the hooks load by relative URLs.
   const esbuild = join(ROOT, "crate/js/node_modules/.bin/esbuild");
   const script = join(shelf.root, "app.js");
-  writeFileSync(script, APP.replace("shelfish/react", join(PACKAGE, "react.js")));
-  const parts = ["index", "engine", "endgames", "evaluator", "analysis"].map((part) => `--external:./${part}.js`);
+  writeFileSync(
+    script,
+    APP.replace("shelfish/react", join(PACKAGE, "react.js")),
+  );
+  const parts = ["index", "engine", "endgames", "evaluator", "analysis"].map(
+    (part) => `--external:./${part}.js`,
+  );
   const modules = join(ROOT, "tests/node_modules");
-  const options = ["--bundle", "--format=esm", "--log-level=error", '--define:process.env.NODE_ENV="development"', `--outfile=${join(shelf.root, "pkg/app.js")}`];
-  execFileSync(esbuild, [script, ...options, ...parts], { env: { ...process.env, NODE_PATH: modules } });
-  writeFileSync(join(shelf.root, "react.html"), '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>React</title><div id="root"></div><script type="module" src="/pkg/app.js"></script>');
+  const options = [
+    "--bundle",
+    "--format=esm",
+    "--log-level=error",
+    '--define:process.env.NODE_ENV="development"',
+    `--outfile=${join(shelf.root, "pkg/app.js")}`,
+  ];
+  execFileSync(esbuild, [script, ...options, ...parts], {
+    env: { ...process.env, NODE_PATH: modules },
+  });
+  writeFileSync(
+    join(shelf.root, "react.html"),
+    '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>React</title><div id="root"></div><script type="module" src="/pkg/app.js"></script>',
+  );
 });
 after(() => shelf.close());
 
@@ -58,19 +74,33 @@ const DATABASE = { database: "/db/manifest.json" };
 
 /** Opens the page. Returns a function that shows components, waits until the last component has its answer, and returns all states. */
 async function app(/** @type {import("node:test").TestContext} */ t) {
-  const page = await shelf.page(t, { path: "react.html", allow: /React DevTools/ });
+  const page = await shelf.page(t, {
+    path: "react.html",
+    allow: /React DevTools/,
+  });
   await page.waitForFunction(() => /** @type {any} */ (globalThis).isReady);
   await shelf.server.requests();
   /** @param {unknown[]} parts */
   const show = async (parts) => {
-    await page.evaluate((parts) => void (/** @type {any} */ (globalThis).show(parts)), parts);
+    await page.evaluate(
+      (parts) => void (/** @type {any} */ (globalThis).show(parts)),
+      parts,
+    );
     await page.waitForFunction((parts) => {
       const { seen } = /** @type {any} */ (globalThis);
-      const key = JSON.stringify(/** @type {any} */ (parts.at(-1))[1].fen ?? /** @type {any} */ (parts.at(-1))[1].pgn);
-      const last = seen.findLast((/** @type {any} */ state) => JSON.stringify(state.fen ?? state.pgn) === key);
+      const key = JSON.stringify(
+        /** @type {any} */ (parts.at(-1))[1].fen ??
+          /** @type {any} */ (parts.at(-1))[1].pgn,
+      );
+      const last = seen.findLast(
+        (/** @type {any} */ state) =>
+          JSON.stringify(state.fen ?? state.pgn) === key,
+      );
       return last && !last.isLoading;
     }, parts);
-    return /** @type {Promise<Seen[]>} */ (page.evaluate(() => /** @type {any} */ (globalThis).seen));
+    return /** @type {Promise<Seen[]>} */ (
+      page.evaluate(() => /** @type {any} */ (globalThis).seen)
+    );
   };
   return { page, show };
 }
@@ -80,9 +110,17 @@ test("a position is looked up once in StrictMode, and components share a databas
   const part = ["Evaluation", { fen: START, options: DATABASE }];
   const seen = await show([part, part]);
   assert.equal(seen.at(-1)?.value.from, "database");
-  assert.match(await page.locator("output").first().innerText(), /^"[+-]\d\.\d\d"$/);
-  const paths = (await shelf.server.requests()).filter(({ path }) => path.startsWith("/db/"));
-  assert.equal(paths.filter(({ path }) => path.endsWith("manifest.json")).length, 1);
+  assert.match(
+    await page.locator("output").first().innerText(),
+    /^"[+-]\d\.\d\d"$/,
+  );
+  const paths = (await shelf.server.requests()).filter(({ path }) =>
+    path.startsWith("/db/"),
+  );
+  assert.equal(
+    paths.filter(({ path }) => path.endsWith("manifest.json")).length,
+    1,
+  );
   assert.equal(paths.filter(({ range }) => range).length, 1);
 });
 
@@ -91,19 +129,54 @@ test("an answer to an earlier position is never shown", async (t) => {
   const fens = [START, AFTER, UNKNOWN, START, AFTER];
   /** @type {Seen[]} */
   let seen = [];
-  for (const fen of fens) seen = await show([["Evaluation", { fen, options: DATABASE }]]);
-  for (const { fen, value } of seen) if (value) assert.equal(value.fen.split(" ")[0], fen?.split(" ")[0]);
-  assert.ok(seen.some(({ fen, value, isLoading }) => fen === UNKNOWN && value === null && !isLoading));
+  for (const fen of fens)
+    seen = await show([["Evaluation", { fen, options: DATABASE }]]);
+  for (const { fen, value } of seen)
+    if (value) assert.equal(value.fen.split(" ")[0], fen?.split(" ")[0]);
+  assert.ok(
+    seen.some(
+      ({ fen, value, isLoading }) =>
+        fen === UNKNOWN && value === null && !isLoading,
+    ),
+  );
 });
 
 test("the engine searches a gap and reports its iterations, and a game that is over is an error", async (t) => {
   const { page, show } = await app(t);
-  const seen = await show([["Evaluation", { fen: UNKNOWN, options: { ...DATABASE, engine: true, depth: 8 } }]]);
-  assert.deepEqual([seen.at(-1)?.value.from, seen.at(-1)?.value.depth], ["engine", 8]);
+  const seen = await show([
+    [
+      "Evaluation",
+      { fen: UNKNOWN, options: { ...DATABASE, engine: true, depth: 8 } },
+    ],
+  ]);
+  assert.deepEqual(
+    [seen.at(-1)?.value.from, seen.at(-1)?.value.depth],
+    ["engine", 8],
+  );
   // A search that ends only when the position changes.
-  await page.evaluate((fen) => /** @type {any} */ (globalThis).show([["Evaluation", { fen, options: { engine: true, movetime: 1e9 } }]]), AFTER);
-  await page.waitForFunction((fen) => /** @type {any} */ (globalThis).seen.some((/** @type {any} */ state) => state.fen === fen && state.value?.from === "engine" && state.isLoading), AFTER);
-  const over = await show([["Evaluation", { fen: "7k/6Q1/6K1/8/8/8/8/8 b - - 0 1", options: DATABASE }]]);
+  await page.evaluate(
+    (fen) =>
+      /** @type {any} */ (globalThis).show([
+        ["Evaluation", { fen, options: { engine: true, movetime: 1e9 } }],
+      ]),
+    AFTER,
+  );
+  await page.waitForFunction(
+    (fen) =>
+      /** @type {any} */ (globalThis).seen.some(
+        (/** @type {any} */ state) =>
+          state.fen === fen &&
+          state.value?.from === "engine" &&
+          state.isLoading,
+      ),
+    AFTER,
+  );
+  const over = await show([
+    [
+      "Evaluation",
+      { fen: "7k/6Q1/6K1/8/8/8/8/8 b - - 0 1", options: DATABASE },
+    ],
+  ]);
   assert.equal(over.at(-1)?.error, "over");
 });
 
@@ -116,16 +189,24 @@ test("a game has its positions at once, then its report", async (t) => {
     await shown;
     await route.continue();
   });
-  const pgn = readFileSync(join(ROOT, "static-shards/famous.pgn"), "utf8").split(/\n\n(?=\[Event)/)[0];
-  const showing = show([["Game", { pgn, options: { database: "/famous/manifest.json" } }]]);
+  const pgn = readFileSync(
+    join(ROOT, "static-shards/famous.pgn"),
+    "utf8",
+  ).split(/\n\n(?=\[Event)/)[0];
+  const showing = show([
+    ["Game", { pgn, options: { database: "/famous/manifest.json" } }],
+  ]);
   await page.waitForFunction(() => {
-    const { value, isLoading } = /** @type {any} */ (globalThis).seen.at(-1) ?? {};
+    const { value, isLoading } =
+      /** @type {any} */ (globalThis).seen.at(-1) ?? {};
     return isLoading && value?.game.positions.length > 20 && !value.report;
   });
   answer();
   const seen = await showing;
   const { value, isLoading } = /** @type {Seen} */ (seen.at(-1));
-  assert.ok(!isLoading && value.report.known > 20 && value.pgn.includes("%eval"));
+  assert.ok(
+    !isLoading && value.report.known > 20 && value.pgn.includes("%eval"),
+  );
   const wrong = await show([["Game", { pgn: "1. e5", options: DATABASE }]]);
   assert.equal(wrong.at(-1)?.error, "pgn");
 });

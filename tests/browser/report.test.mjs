@@ -13,65 +13,142 @@ let shelf;
 before(async () => void (shelf = await lab()));
 after(() => shelf.close());
 
-const pgn = (/** @type {string} */ text) => `site/#pgn=${encodeURIComponent(text)}`;
+const pgn = (/** @type {string} */ text) =>
+  `site/#pgn=${encodeURIComponent(text)}`;
 
 const CLOCKS = `[White "Fischer, Robert James"]\n[Black "Nepomniachtchi Constantinopolitan"]\n[TimeControl "300+5"]\n
 1. e4 {[%clk 0:05:00]} e5 {[%clk 0:05:00]} 2. Nf3 {[%clk 0:04:50]} Nc6 {[%clk 0:05:03]} 3. Bc4 {[%clk 0:03:30]} Bc5 {[%clk 0:05:00]} 4. c3 {[%clk soon]} Nf6 {[%clk 0:06:00]} *`;
 
 test("the report and the graph show the time of each move, and malformed clocks are ignored", async (t) => {
-  const page = await shelf.page(t, { path: pgn(CLOCKS), before: withoutEngine });
+  const page = await shelf.page(t, {
+    path: pgn(CLOCKS),
+    before: withoutEngine,
+  });
   await reads(page, "report", /Time1 min 40 s10 s/);
-  await reads(page, "longest", /^Longest: 3\. Bc4: 1 min 25 s2\. Nf3: 15 s3… Bc5: 8 s$/);
-  assert.equal(await at(page, "times").getAttribute("aria-label"), "Time for each move: White 1 min 40 s for 2 moves, Black 10 s for 2 moves.");
+  await reads(
+    page,
+    "longest",
+    /^Longest: 3\. Bc4: 1 min 25 s2\. Nf3: 15 s3… Bc5: 8 s$/,
+  );
+  assert.equal(
+    await at(page, "times").getAttribute("aria-label"),
+    "Time for each move: White 1 min 40 s for 2 moves, Black 10 s for 2 moves.",
+  );
   await at(page, "longest").getByRole("button").first().click();
-  assert.equal(await page.locator("#moves [aria-current] .san").textContent(), "Bc4");
-  await until(async () => /^3\. Bc4, .*, 1 min 25 s$/.test((await at(page, "graph").getAttribute("aria-valuetext")) ?? ""));
+  assert.equal(
+    await page.locator("#moves [aria-current] .san").textContent(),
+    "Bc4",
+  );
+  await until(async () =>
+    /^3\. Bc4, .*, 1 min 25 s$/.test(
+      (await at(page, "graph").getAttribute("aria-valuetext")) ?? "",
+    ),
+  );
   assert.deepEqual(await findings(page), []);
 });
 
 test("a game without clocks has no times", async (t) => {
-  const page = await shelf.page(t, { path: "site/#game=morphy-isouard-1858", before: withoutEngine });
+  const page = await shelf.page(t, {
+    path: "site/#game=morphy-isouard-1858",
+    before: withoutEngine,
+  });
   await reads(page, "report", /Accuracy/);
   assert.equal(await at(page, "times").count(), 0);
   assert.doesNotMatch((await at(page, "report").textContent()) ?? "", /Time/);
   await reads(page, "report", /Opening accuracy\d+\.\d %\d+\.\d %/);
 });
 
-for (const [width, height, colorScheme] of /** @type {const} */ ([[1366, 768, "light"], [1366, 768, "dark"], [1920, 1080, "light"]])) {
+for (const [width, height, colorScheme] of /** @type {const} */ ([
+  [1366, 768, "light"],
+  [1366, 768, "dark"],
+  [1920, 1080, "light"],
+])) {
   test(`names in the report break between words only at ${width} by ${height}, ${colorScheme}`, async (t) => {
-    const page = await shelf.page(t, { path: "site/#game=kasparov-topalov-1999", before: withoutEngine, context: { viewport: { width, height }, colorScheme } });
+    const page = await shelf.page(t, {
+      path: "site/#game=kasparov-topalov-1999",
+      before: withoutEngine,
+      context: { viewport: { width, height }, colorScheme },
+    });
     await reads(page, "report", /Accuracy/);
-    assert.deepEqual(await page.$$eval("#report .who", (all) => all.map((each) => [each.textContent, each.getClientRects().length])), [["Kasparov", 1], ["Topalov", 1]]);
+    assert.deepEqual(
+      await page.$$eval("#report .who", (all) =>
+        all.map((each) => [each.textContent, each.getClientRects().length]),
+      ),
+      [
+        ["Kasparov", 1],
+        ["Topalov", 1],
+      ],
+    );
     await page.goto(new URL(pgn(CLOCKS), shelf.server.url).href);
     await reads(page, "report", /Fischer/);
-    const names = await page.$$eval("#report .who", (all) => all.map((each) => ({ text: each.textContent, rows: each.getClientRects().length, high: each.getBoundingClientRect().height })));
-    assert.deepEqual(names.map(({ text }) => text), ["Fischer", "Nepomniachtchi", "Constantinopolitan"]);
-    for (const { text, rows, high } of names) assert.ok(rows === 1 && high < 24, `${text}: ${rows} rows, ${high} px`);
-    const [report, table] = await Promise.all(["#report", "#report table"].map((selector) => page.$eval(selector, (each) => [each.scrollWidth, each.clientWidth])));
-    assert.ok((report?.[0] ?? 0) <= (report?.[1] ?? 0) && (table?.[0] ?? 0) <= (table?.[1] ?? 0));
+    const names = await page.$$eval("#report .who", (all) =>
+      all.map((each) => ({
+        text: each.textContent,
+        rows: each.getClientRects().length,
+        high: each.getBoundingClientRect().height,
+      })),
+    );
+    assert.deepEqual(
+      names.map(({ text }) => text),
+      ["Fischer", "Nepomniachtchi", "Constantinopolitan"],
+    );
+    for (const { text, rows, high } of names)
+      assert.ok(rows === 1 && high < 24, `${text}: ${rows} rows, ${high} px`);
+    const [report, table] = await Promise.all(
+      ["#report", "#report table"].map((selector) =>
+        page.$eval(selector, (each) => [each.scrollWidth, each.clientWidth]),
+      ),
+    );
+    assert.ok(
+      (report?.[0] ?? 0) <= (report?.[1] ?? 0) &&
+        (table?.[0] ?? 0) <= (table?.[1] ?? 0),
+    );
     assert.deepEqual(await findings(page), []);
   });
 }
 
 test("the engine marks the only move that keeps the win, in the list, the report and the row of the judgment", async (t) => {
   const settings = () => localStorage.setItem("settings", '{"nodes":20000}');
-  const page = await shelf.page(t, { path: pgn("1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7#"), before: settings });
+  const page = await shelf.page(t, {
+    path: pgn("1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7#"),
+    before: settings,
+  });
   await reads(page, "filling", /Complete/);
   const mate = page.locator("[data-testid=move]", { hasText: "Qxf7#" });
   assert.equal(await mate.locator(".glyph.good").textContent(), "!");
   await at(page, "white-great").click();
-  await reads(page, "judgment", /^Great move: the only move that keeps the result\.$/);
-  assert.match((await at(page, "graph").getAttribute("aria-valuetext")) ?? "", /Great move/);
+  await reads(
+    page,
+    "judgment",
+    /^Great move: the only move that keeps the result\.$/,
+  );
+  assert.match(
+    (await at(page, "graph").getAttribute("aria-valuetext")) ?? "",
+    /Great move/,
+  );
   await at(page, "help").click();
-  await reads(page, "help-dialog", /every other legal move loses at least 0\.2 winning chances/);
+  await reads(
+    page,
+    "help-dialog",
+    /every other legal move loses at least 0\.2 winning chances/,
+  );
   assert.deepEqual(await findings(page), []);
 });
 
 test("the first move that is not in the book is found on request, and the mark claims no more", async (t) => {
-  const page = await shelf.page(t, { path: pgn("1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Kf1 Nf6"), before: withoutEngine });
+  const page = await shelf.page(t, {
+    path: pgn("1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Kf1 Nf6"),
+    before: withoutEngine,
+  });
   await at(page, "find-novelty").click();
-  await reads(page, "novelty", /^4\. Kf1 is the first move that is not in this book\. [\d,]+ games of the book reached the position before it \(Ruy Lopez.*\)\.$/);
-  const marked = page.locator("[data-testid=move]", { has: page.locator(".glyph.good") });
+  await reads(
+    page,
+    "novelty",
+    /^4\. Kf1 is the first move that is not in this book\. [\d,]+ games of the book reached the position before it \(Ruy Lopez.*\)\.$/,
+  );
+  const marked = page.locator("[data-testid=move]", {
+    has: page.locator(".glyph.good"),
+  });
   assert.deepEqual(await marked.locator(".san").allTextContents(), ["Kf1"]);
   await page.locator("[data-testid=move]", { hasText: "Kf1" }).click();
   await reads(page, "judgment", /^Not in this book\.$/);
@@ -86,7 +163,10 @@ test("the first move that is not in the book is found on request, and the mark c
 
 test("moves of a variation are judged when they are walked, and count in no figure", async (t) => {
   const settings = () => localStorage.setItem("settings", '{"nodes":20000}');
-  const page = await shelf.page(t, { path: pgn("1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5"), before: settings });
+  const page = await shelf.page(t, {
+    path: pgn("1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5"),
+    before: settings,
+  });
   await reads(page, "filling", /Complete/);
   const figures = () => page.locator("#report table").textContent();
   const earlier = await figures();
@@ -96,14 +176,23 @@ test("moves of a variation are judged when they are walked, and count in no figu
   await at(page, "move-input").press("Enter");
   await at(page, "move-input").blur();
   // The engine searches a position only while the position is on the board.
-  const first = page.locator("[data-testid=variation-move]", { hasText: "Nd4" });
+  const first = page.locator("[data-testid=variation-move]", {
+    hasText: "Nd4",
+  });
   await until(async () => /\.\d\d/.test((await first.textContent()) ?? ""));
   await at(page, "move-input").fill("Ba6");
   await at(page, "move-input").press("Enter");
-  const blunder = page.locator("[data-testid=variation-move]", { hasText: "Ba6" });
-  await until(async () => (await blunder.locator(".glyph").textContent()) === "??");
+  const blunder = page.locator("[data-testid=variation-move]", {
+    hasText: "Ba6",
+  });
+  await until(
+    async () => (await blunder.locator(".glyph").textContent()) === "??",
+  );
   await reads(page, "judgment", /Blunder/);
-  assert.ok(await at(page, "remove").isVisible(), "the variation can still be deleted");
+  assert.ok(
+    await at(page, "remove").isVisible(),
+    "the variation can still be deleted",
+  );
   assert.equal(await figures(), earlier);
   assert.equal(await at(page, "white-blunder").count(), 0);
 });

@@ -11,7 +11,11 @@ import { until, withLimit } from "./support/until.mjs";
 
 /** Lighthouse's phone and desktop. */
 const DEVICES = {
-  phone: { viewport: { width: 412, height: 823 }, isMobile: true, hasTouch: true },
+  phone: {
+    viewport: { width: 412, height: 823 },
+    isMobile: true,
+    hasTouch: true,
+  },
   desktop: { viewport: { width: 1350, height: 940 } },
 };
 /**
@@ -37,7 +41,11 @@ let server;
 before(async () => {
   server = await serve(SITE, ...SLOW);
   // A new scrollbar would move centred content.
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS, ignoreDefaultArgs: ["--hide-scrollbars"] });
+  browser = await chromium.launch({
+    executablePath: CHROMIUM,
+    args: FLAGS,
+    ignoreDefaultArgs: ["--hide-scrollbars"],
+  });
 });
 after(async () => {
   await browser.close();
@@ -47,7 +55,9 @@ after(async () => {
 for (const name of readdirSync(SITE).filter((name) => name.endsWith(".html"))) {
   for (const [device, options] of Object.entries(DEVICES)) {
     test(`no element of ${name} moves during the load on a ${device}`, async (t) => {
-      const context = withLimit(await browser.newContext({ ...options, serviceWorkers: "block" }));
+      const context = withLimit(
+        await browser.newContext({ ...options, serviceWorkers: "block" }),
+      );
       t.after(() => context.close());
       const page = await context.newPage();
       await page.addInitScript(record, { fromBegin: true });
@@ -56,34 +66,64 @@ for (const name of readdirSync(SITE).filter((name) => name.endsWith(".html"))) {
       /** Failed requests and lines of the console. @type {string[]} */
       const remarks = [];
       let lastEnd = Date.now();
-      const ended = (/** @type {import("playwright-core").Request} */ request) => {
+      const ended = (
+        /** @type {import("playwright-core").Request} */ request,
+      ) => {
         open.delete(request);
         lastEnd = Date.now();
       };
       page.on("request", (request) => open.set(request, { start: Date.now() }));
-      page.on("response", (response) => Object.assign(open.get(response.request()) ?? {}, { status: response.status() }));
+      page.on("response", (response) =>
+        Object.assign(open.get(response.request()) ?? {}, {
+          status: response.status(),
+        }),
+      );
       page.on("requestfinished", ended);
       page.on("requestfailed", (request) => {
         ended(request);
-        remarks.push(`${request.url()} failed: ${request.failure()?.errorText}`);
+        remarks.push(
+          `${request.url()} failed: ${request.failure()?.errorText}`,
+        );
       });
       page.on("console", (message) => remarks.push(message.text()));
       page.on("pageerror", (error) => remarks.push(error.message));
       page.on("crash", () => remarks.push("the page crashed"));
-      const pending = () => [...open].map(([request, { start, status }]) => `${request.url()} (${status ?? "no response"} after ${Date.now() - start} ms)`);
-      const situation = async () => JSON.stringify({ pending: pending(), remarks, served: (await server.requests()).map(({ status, path }) => `${status} ${path}`) });
-      const named = (/** @type {string} */ wait) => async (/** @type {unknown} */ cause) => {
-        throw new Error(`${wait}: ${await situation()}`, { cause });
-      };
+      const pending = () =>
+        [...open].map(
+          ([request, { start, status }]) =>
+            `${request.url()} (${status ?? "no response"} after ${Date.now() - start} ms)`,
+        );
+      const situation = async () =>
+        JSON.stringify({
+          pending: pending(),
+          remarks,
+          served: (await server.requests()).map(
+            ({ status, path }) => `${status} ${path}`,
+          ),
+        });
+      const named =
+        (/** @type {string} */ wait) =>
+        async (/** @type {unknown} */ cause) => {
+          throw new Error(`${wait}: ${await situation()}`, { cause });
+        };
       // Drops the requests of the page before.
       await server.requests();
 
       // Not until the event of the load: a failed wait names the requests that prevent it.
-      await page.goto(new URL(name, server.url).href, { waitUntil: "commit" }).catch(named("the navigation"));
+      await page
+        .goto(new URL(name, server.url).href, { waitUntil: "commit" })
+        .catch(named("the navigation"));
       const ready = /** @type {Record<string, string>} */ (READY)[name] ?? "h1";
-      await page.locator(ready).first().waitFor({ state: "attached" }).catch(named(`the element ${ready}`));
+      await page
+        .locator(ready)
+        .first()
+        .waitFor({ state: "attached" })
+        .catch(named(`the element ${ready}`));
       // Another request may follow an answer.
-      await until(() => open.size === 0 && Date.now() - lastEnd > 500, async () => `all requests end: ${await situation()}`);
+      await until(
+        () => open.size === 0 && Date.now() - lastEnd > 500,
+        async () => `all requests end: ${await situation()}`,
+      );
       assert.deepEqual(await shifts(page).catch(named("two frames")), []);
     });
   }

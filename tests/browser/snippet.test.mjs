@@ -14,11 +14,29 @@ before(async () => void (shelf = await lab({ own: true })));
 after(() => shelf.close());
 
 test("the first snippet of the README runs on a page with an import map, and prints the evaluation of the dump", async (t) => {
-  const snippet = /```js\n([\s\S]*?)```/.exec(readFileSync(join(PACKAGE, "README.md"), "utf8"))?.[1] ?? assert.fail("the README has no snippet");
-  const map = JSON.stringify({ imports: { shelfish: "/pkg/index.js", "shelfish/sample": "/pkg/sample.js" } });
-  writeFileSync(join(shelf.root, "snippet.html"), `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>Snippet</title><script type="importmap">${map}</script><script type="module">${snippet}</script>`);
+  const snippet =
+    /```js\n([\s\S]*?)```/.exec(
+      readFileSync(join(PACKAGE, "README.md"), "utf8"),
+    )?.[1] ?? assert.fail("the README has no snippet");
+  const map = JSON.stringify({
+    imports: { shelfish: "/pkg/index.js", "shelfish/sample": "/pkg/sample.js" },
+  });
+  writeFileSync(
+    join(shelf.root, "snippet.html"),
+    `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>Snippet</title><script type="importmap">${map}</script><script type="module">${snippet}</script>`,
+  );
   const page = await shelf.page(t, { path: "snippet.html", allow: /^log: / });
   await until(() => page.console.length === 2);
-  const { depth, pvs = [] } = best(truth(...DUMPS).get("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -") ?? []) ?? {};
-  assert.match(String(page.console[0]), new RegExp(`^log: \\+${((pvs[0]?.cp ?? 0) / 100).toFixed(2)} ${depth} \\w+`));
+  const { depth, pvs = [] } =
+    best(
+      truth(...DUMPS).get(
+        "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -",
+      ) ?? [],
+    ) ?? {};
+  assert.match(
+    String(page.console[0]),
+    new RegExp(
+      `^log: \\+${((pvs[0]?.cp ?? 0) / 100).toFixed(2)} ${depth} \\w+`,
+    ),
+  );
 });

@@ -18,9 +18,11 @@ after(() => shelf.close());
 
 /** The board of the editor. */
 const EDITOR = { board: ".editor-board > .cg-wrap" };
-const PGN = '[White "Anna"]\n[Black "Bert"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bc4 { Old } *';
+const PGN =
+  '[White "Anna"]\n[Black "Bert"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bc4 { Old } *';
 /** White threatens mate on f7; Black is to move. */
-const SCHOLAR = "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5Q2/PPPP1PPP/RNB1K1NR b KQkq - 3 3";
+const SCHOLAR =
+  "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5Q2/PPPP1PPP/RNB1K1NR b KQkq - 3 3";
 const CHECK = "rnb1kbnr/pppp1ppp/8/4p3/4P2q/5P2/PPPP2PP/RNBQKBNR w KQkq - 1 3";
 
 /** Games whose links name them in different ways. */
@@ -38,13 +40,21 @@ for (const [name, path] of Object.entries(GAMES)) {
     const san = await move.locator(".san").innerText();
     const { hash } = new URL(page.url());
     await page.locator("body").press("e");
-    await at(page, "annotate-text").fill("The <b>first</b> idea } of the opening");
+    await at(page, "annotate-text").fill(
+      "The <b>first</b> idea } of the opening",
+    );
     await at(page, "glyph-5").check();
     await at(page, "annotate-save").click();
-    await page.locator(".comment", { hasText: "The <b>first</b> idea" }).waitFor();
+    await page
+      .locator(".comment", { hasText: "The <b>first</b> idea" })
+      .waitFor();
     assert.equal(await move.locator(".glyph").innerText(), "!?");
     if (hash.startsWith("#game=")) await stores(page, /idea/);
-    else await until(() => new URL(page.url()).hash !== hash, "the link has the comment");
+    else
+      await until(
+        () => new URL(page.url()).hash !== hash,
+        "the link has the comment",
+      );
     await page.reload();
     await move.filter({ hasText: san }).waitFor();
     await page.locator(".comment", { hasText: "idea" }).waitFor();
@@ -53,7 +63,9 @@ for (const [name, path] of Object.entries(GAMES)) {
     await at(page, "annotate-text").fill("");
     await at(page, "glyph-0").check();
     await at(page, "annotate-text").press("Control+Enter");
-    await page.locator(".comment", { hasText: "idea" }).waitFor({ state: "detached" });
+    await page
+      .locator(".comment", { hasText: "idea" })
+      .waitFor({ state: "detached" });
     await at(page, "notice-action").click();
     await page.locator(".comment", { hasText: "idea" }).waitFor();
     assert.equal(await move.locator(".glyph").innerText(), "!?");
@@ -61,7 +73,10 @@ for (const [name, path] of Object.entries(GAMES)) {
 }
 
 test("the steps through a game are disabled until the game is on the board", async (t) => {
-  const page = await shelf.page(t, { allow: /registration blocked by Playwright/, context: { serviceWorkers: "block" } });
+  const page = await shelf.page(t, {
+    allow: /registration blocked by Playwright/,
+    context: { serviceWorkers: "block" },
+  });
   let release = () => {};
   /** @type {Promise<void>} */
   const isReleased = new Promise((resolve) => (release = resolve));
@@ -70,14 +85,27 @@ test("the steps through a game are disabled until the game is on the board", asy
     await route.continue();
   });
   await page.goto(new URL(GAMES["a game of a link"], shelf.server.url).href);
-  const enabled = async () => (await Promise.all(["first", "previous", "next", "last"].map(async (id) => [id, await at(page, id).isEnabled()]))).filter(([, is]) => is).map(([id]) => id);
+  const enabled = async () =>
+    (
+      await Promise.all(
+        ["first", "previous", "next", "last"].map(async (id) => [
+          id,
+          await at(page, id).isEnabled(),
+        ]),
+      )
+    )
+      .filter(([, is]) => is)
+      .map(([id]) => id);
   assert.deepEqual(await enabled(), []);
   release();
   await equals(enabled, ["first", "previous", "next", "last"]);
 });
 
 test("the copied PGN has the comment and the glyph", async (t) => {
-  const page = await shelf.page(t, { path: GAMES["a game of a link"], context: { permissions: ["clipboard-read", "clipboard-write"] } });
+  const page = await shelf.page(t, {
+    path: GAMES["a game of a link"],
+    context: { permissions: ["clipboard-read", "clipboard-write"] },
+  });
   await at(page, "next").click();
   await page.locator("body").press("e");
   assert.equal(await at(page, "annotate-text").inputValue(), "Old");
@@ -87,11 +115,16 @@ test("the copied PGN has the comment and the glyph", async (t) => {
   await page.locator(".comment", { hasText: "New" }).waitFor();
   await page.locator("body").press("p");
   await says(page, "notice", /PGN copied/);
-  assert.match(await page.evaluate(() => navigator.clipboard.readText()), /3\. Bc4!! \{ New \}|3\. Bc4 \$3 \{ New \}/);
+  assert.match(
+    await page.evaluate(() => navigator.clipboard.readText()),
+    /3\. Bc4!! \{ New \}|3\. Bc4 \$3 \{ New \}/,
+  );
 });
 
 test("the threat of the other side is an arrow with its score, until the tool is turned off", async (t) => {
-  const page = await shelf.page(t, { path: `site/#fen=${SCHOLAR.replaceAll(" ", "_")}` });
+  const page = await shelf.page(t, {
+    path: `site/#fen=${SCHOLAR.replaceAll(" ", "_")}`,
+  });
   const arrows = () => page.locator('.cg-shapes [stroke="#882020"]').count();
   assert.equal(await arrows(), 0);
   await page.locator("body").press("x");
@@ -101,16 +134,23 @@ test("the threat of the other side is an arrow with its score, until the tool is
   await at(page, "move-input").fill("g6");
   await at(page, "move-input").press("Enter");
   await at(page, "move-input").blur();
-  await until(async () => !/#1/.test((await at(page, "notice").textContent()) ?? "#1"));
+  await until(
+    async () => !/#1/.test((await at(page, "notice").textContent()) ?? "#1"),
+  );
   await at(page, "tools").click();
-  assert.equal(await at(page, "tool-threat").getAttribute("aria-pressed"), "true");
+  assert.equal(
+    await at(page, "tool-threat").getAttribute("aria-pressed"),
+    "true",
+  );
   await at(page, "tool-threat").click();
   await at(page, "notice").waitFor({ state: "hidden" });
   await equals(arrows, 0);
 });
 
 test("if the side to move is in check, the check is the threat", async (t) => {
-  const page = await shelf.page(t, { path: `site/#fen=${CHECK.replaceAll(" ", "_")}` });
+  const page = await shelf.page(t, {
+    path: `site/#fen=${CHECK.replaceAll(" ", "_")}`,
+  });
   await page.locator("body").press("x");
   await says(page, "notice", /The check is the threat/);
 });
@@ -118,7 +158,8 @@ test("if the side to move is in check, the check is the threat", async (t) => {
 test("evaluations and arrows are hidden on request, also after a reload", async (t) => {
   const page = await shelf.page(t, { path: GAMES["a famous game"] });
   const arrows = () => page.locator(".cg-shapes line").count();
-  const seen = async () => Promise.all(["score", "lines"].map((id) => at(page, id).isVisible()));
+  const seen = async () =>
+    Promise.all(["score", "lines"].map((id) => at(page, id).isVisible()));
   await until(async () => (await arrows()) > 0);
   assert.deepEqual(await seen(), [true, true]);
   await page.locator("body").press("h");
@@ -136,9 +177,20 @@ test("evaluations and arrows are hidden on request, also after a reload", async 
 });
 
 test("moves of a variation have the scores of their own evaluations", async (t) => {
-  const page = await shelf.page(t, { path: "site/#pgn=" + encodeURIComponent("1. e4 e5 (1... f6 2. d4) 2. Nf3 *"), context: { viewport: { width: 1366, height: 768 } } });
+  const page = await shelf.page(t, {
+    path:
+      "site/#pgn=" + encodeURIComponent("1. e4 e5 (1... f6 2. d4) 2. Nf3 *"),
+    context: { viewport: { width: 1366, height: 768 } },
+  });
   await page.locator("[data-testid=variation-move]", { hasText: "f6" }).click();
-  await until(async () => /^[+−-]\d/.test((await page.locator("[data-testid=variation-move]", { hasText: "f6" }).locator(".move-score").textContent()) ?? ""));
+  await until(async () =>
+    /^[+−-]\d/.test(
+      (await page
+        .locator("[data-testid=variation-move]", { hasText: "f6" })
+        .locator(".move-score")
+        .textContent()) ?? "",
+    ),
+  );
 });
 
 test("a position is set up by pieces, and errors name the reason", async (t) => {
@@ -148,45 +200,90 @@ test("a position is set up by pieces, and errors name the reason", async (t) => 
   await at(page, "editor-clear").click();
   await says(page, "editor-error", /board is empty/);
   assert.ok(await at(page, "editor-use").isDisabled());
-  for (const [piece, ...squares] of [["white-king", "e1"], ["white-rook", "h1", "a1"], ["black-king", "e8"], ["black-pawn", "a2"]]) {
+  for (const [piece, ...squares] of [
+    ["white-king", "e1"],
+    ["white-rook", "h1", "a1"],
+    ["black-king", "e8"],
+    ["black-pawn", "a2"],
+  ]) {
     await at(page, `editor-${piece}`).click();
     await clickSquares(page, squares, EDITOR);
   }
-  await until(async () => (await fen()) === "4k3/8/8/8/8/8/p7/R3K2R w - - 0 1", fen);
+  await until(
+    async () => (await fen()) === "4k3/8/8/8/8/8/p7/R3K2R w - - 0 1",
+    fen,
+  );
   // A second click removes the piece.
   await clickSquares(page, ["a2"], EDITOR);
-  await until(async () => (await fen()) === "4k3/8/8/8/8/8/8/R3K2R w - - 0 1", fen);
+  await until(
+    async () => (await fen()) === "4k3/8/8/8/8/8/8/R3K2R w - - 0 1",
+    fen,
+  );
   await at(page, "editor-castling-K").check();
   await at(page, "editor-turn-black").check();
   await at(page, "editor-remove-pieces").click();
   await clickSquares(page, ["a1"], EDITOR);
-  await until(async () => (await fen()) === "4k3/8/8/8/8/8/8/4K2R b K - 0 1", fen);
+  await until(
+    async () => (await fen()) === "4k3/8/8/8/8/8/8/4K2R b K - 0 1",
+    fen,
+  );
   await at(page, "editor-use").click();
   await at(page, "editor-dialog").waitFor({ state: "detached" });
-  await until(() => page.evaluate(() => decodeURIComponent(location.hash).replaceAll("_", " ").includes("4k3/8/8/8/8/8/8/4K2R b K - 0 1")));
-  await until(async () => /King|king/.test((await at(page, "position-text").textContent()) ?? "") && /White: king e1, rook h1\. Black: king e8\./.test((await at(page, "position-text").textContent()) ?? ""));
+  await until(() =>
+    page.evaluate(() =>
+      decodeURIComponent(location.hash)
+        .replaceAll("_", " ")
+        .includes("4k3/8/8/8/8/8/8/4K2R b K - 0 1"),
+    ),
+  );
+  await until(
+    async () =>
+      /King|king/.test((await at(page, "position-text").textContent()) ?? "") &&
+      /White: king e1, rook h1\. Black: king e8\./.test(
+        (await at(page, "position-text").textContent()) ?? "",
+      ),
+  );
 });
 
 test("in the editor a piece is dragged to another square and off the board, and a typed FEN is shown", async (t) => {
   const page = await shelf.page(t, { path: "site/" });
   const fen = () => at(page, "editor-fen").inputValue();
   await page.locator("body").press("s");
-  assert.equal(await fen(), "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1");
-  const drag = async (/** @type {{ x: number, y: number }} */ from, /** @type {{ x: number, y: number }} */ to) => {
+  assert.equal(
+    await fen(),
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+  );
+  const drag = async (
+    /** @type {{ x: number, y: number }} */ from,
+    /** @type {{ x: number, y: number }} */ to,
+  ) => {
     await page.mouse.move(from.x, from.y);
     await page.mouse.down();
     await page.mouse.move(to.x, to.y, { steps: 4 });
     await page.mouse.up();
   };
-  const [e2, e4, d7, a7] = await Promise.all(["e2", "e4", "d7", "a7"].map((name) => square(page, name, EDITOR)));
+  const [e2, e4, d7, a7] = await Promise.all(
+    ["e2", "e4", "d7", "a7"].map((name) => square(page, name, EDITOR)),
+  );
   assert.ok(e2 && e4 && d7 && a7);
   await drag(e2, e4);
   // The piece is dropped outside of the dialog, which stays open.
   await drag(d7, { x: a7.x - 100, y: a7.y });
-  await until(async () => (await fen()) === "rnbqkbnr/ppp1pppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 1", fen);
+  await until(
+    async () =>
+      (await fen()) ===
+      "rnbqkbnr/ppp1pppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 1",
+    fen,
+  );
   await at(page, "editor-fen").fill("8/8/8/8/8/8/4P3/4K2k b - - 0 1");
   assert.ok(await at(page, "editor-turn-black").isChecked());
-  await until(() => page.evaluate(() => document.querySelectorAll(".editor-board > .cg-wrap piece:not(.ghost)").length === 3));
+  await until(() =>
+    page.evaluate(
+      () =>
+        document.querySelectorAll(".editor-board > .cg-wrap piece:not(.ghost)")
+          .length === 3,
+    ),
+  );
   await at(page, "editor-fen").fill("8/8/8/8/8/8/4P3/4K2kk b - - 0 1");
   await says(page, "editor-error", /rank 1/);
   assert.ok(await at(page, "editor-use").isDisabled());
@@ -198,14 +295,27 @@ for (const [width, height, colorScheme] of /** @type {const} */ ([
   [1366, 768, "light"],
 ])) {
   test(`the tools, the comment and the editor fit ${width}×${height} without violations of accessibility`, async (t) => {
-    const page = await shelf.page(t, { path: GAMES["a famous game"], context: { viewport: { width, height }, colorScheme } });
-    await page.locator("[data-testid=move]").first().waitFor({ state: "attached" });
+    const page = await shelf.page(t, {
+      path: GAMES["a famous game"],
+      context: { viewport: { width, height }, colorScheme },
+    });
+    await page
+      .locator("[data-testid=move]")
+      .first()
+      .waitFor({ state: "attached" });
     if (await at(page, "menu").isVisible()) await at(page, "menu").click();
     await at(page, "tools").click();
     for (const id of ["tools-dialog", "annotate-dialog", "editor-dialog"]) {
       await at(page, id).waitFor();
       const box = await at(page, id).boundingBox();
-      assert.ok(box && box.x >= 0 && box.y >= 0 && box.x + box.width <= width && box.y + box.height <= height, `${id} ${JSON.stringify(box)}`);
+      assert.ok(
+        box &&
+          box.x >= 0 &&
+          box.y >= 0 &&
+          box.x + box.width <= width &&
+          box.y + box.height <= height,
+        `${id} ${JSON.stringify(box)}`,
+      );
       assert.deepEqual(await findings(page), [], id);
       if (id === "tools-dialog") await at(page, "tool-annotate").click();
       if (id !== "annotate-dialog") continue;

@@ -13,12 +13,20 @@ const root = mkdtempSync(join(tmpdir(), "shelfish-uci-"));
 writeFileSync(join(root, "index.html"), BLANK);
 cpSync(PACKAGE, join(root, "pkg"), { recursive: true, dereference: true });
 const server = await serve(root);
-const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+const browser = await chromium.launch({
+  executablePath: CHROMIUM,
+  args: FLAGS,
+});
 const page = await browser.newPage();
 await page.goto(server.url);
-await page.exposeFunction("print", (/** @type {string} */ line) => console.log(line));
+await page.exposeFunction("print", (/** @type {string} */ line) =>
+  console.log(line),
+);
 const worker = await page.evaluateHandle(() => {
-  const { print } = /** @type {{ print: (line: string) => void } & typeof globalThis} */ (globalThis);
+  const { print } =
+    /** @type {{ print: (line: string) => void } & typeof globalThis} */ (
+      globalThis
+    );
   const worker = new Worker("/pkg/uci.js");
   worker.onmessage = ({ data }) => print(data);
   return worker;

@@ -26,11 +26,16 @@ after(() => shelf.close());
 const APP = { path: "app/?database=../db/manifest.json" };
 const ABSENT = "8/8/8/3k4/8/8/3K4/N7 w - - 0 1";
 
-const field = (/** @type {Page} */ page, /** @type {string} */ name) => page.getByRole("textbox", { name });
+const field = (/** @type {Page} */ page, /** @type {string} */ name) =>
+  page.getByRole("textbox", { name });
 const answer = (/** @type {Page} */ page) => page.getByRole("status");
 
 /** Types a position and waits for the new text of the live region. */
-async function ask(/** @type {Page} */ page, /** @type {string} */ fen, /** @type {RegExp | string} */ expected) {
+async function ask(
+  /** @type {Page} */ page,
+  /** @type {string} */ fen,
+  /** @type {RegExp | string} */ expected,
+) {
   await field(page, "Position (FEN)").fill(fen);
   await field(page, "Position (FEN)").press("Enter");
   await answer(page).filter({ hasText: expected }).waitFor();
@@ -38,8 +43,12 @@ async function ask(/** @type {Page} */ page, /** @type {string} */ fen, /** @typ
 
 /** Returns the requests for the database since the last call: `manifest` or a range. */
 async function requests() {
-  const served = (await shelf.server.requests()).filter(({ path }) => path.startsWith("/db/"));
-  return served.map(({ path, range }) => (path === "/db/manifest.json" ? "manifest" : range));
+  const served = (await shelf.server.requests()).filter(({ path }) =>
+    path.startsWith("/db/"),
+  );
+  return served.map(({ path, range }) =>
+    path === "/db/manifest.json" ? "manifest" : range,
+  );
 }
 
 /** Returns the expected text for the starting position. */
@@ -53,17 +62,32 @@ function expected() {
     return makeSanAndPlay(board, move);
   });
   assert.ok(cp > 0 && moves.length > 1);
-  return ["Score, for White", `+${(cp / 100).toFixed(2)}`, "Depth", String(depth), "Best line", moves.join(" ")];
+  return [
+    "Score, for White",
+    `+${(cp / 100).toFixed(2)}`,
+    "Depth",
+    String(depth),
+    "Best line",
+    moves.join(" "),
+  ];
 }
 
 /** Returns the items of the answer. */
-const items = (/** @type {Page} */ page) => answer(page).locator("dt, dd").allInnerTexts();
+const items = (/** @type {Page} */ page) =>
+  answer(page).locator("dt, dd").allInnerTexts();
 
 test("the web app in Rust finds a position and reports an absent position, with one request each", async (t) => {
   const page = await shelf.page(t, APP);
-  assert.equal(await field(page, "Database (URL of its manifest)").inputValue(), "../db/manifest.json");
+  assert.equal(
+    await field(page, "Database (URL of its manifest)").inputValue(),
+    "../db/manifest.json",
+  );
   assert.equal(await answer(page).innerText(), "");
-  assert.deepEqual(await requests(), [], "no file is fetched before the first lookup");
+  assert.deepEqual(
+    await requests(),
+    [],
+    "no file is fetched before the first lookup",
+  );
   await page.getByRole("button", { name: "Look up" }).click();
   await answer(page).filter({ hasText: "Depth" }).waitFor();
   assert.deepEqual(await items(page), expected());
@@ -95,7 +119,11 @@ test("a second visit of the web app in Rust reads the block from IndexedDB", asy
 test("the web app in Rust describes the error of a FEN, and sends no request", async (t) => {
   const page = await shelf.page(t, APP);
   await ask(page, "nonsense", "That failed: FEN has 1 field, expected 4 or 6");
-  await ask(page, "8/8/8/8/8/8/8/8 w - -", "position without legal play: the board is empty");
+  await ask(
+    page,
+    "8/8/8/8/8/8/8/8 w - -",
+    "position without legal play: the board is empty",
+  );
   assert.deepEqual(await requests(), []);
   await ask(page, START, "Depth");
   assert.deepEqual(await items(page), expected());
@@ -103,11 +131,18 @@ test("the web app in Rust describes the error of a FEN, and sends no request", a
 
 test("the web app in Rust describes the error of a URL, and accepts another URL", async (t) => {
   // Chromium reports the status in the console.
-  const page = await shelf.page(t, { ...APP, allow: /^error: Failed to load resource: .* 404/ });
+  const page = await shelf.page(t, {
+    ...APP,
+    allow: /^error: Failed to load resource: .* 404/,
+  });
   const database = field(page, "Database (URL of its manifest)");
   await database.fill("../nowhere/manifest.json");
   const url = new URL("nowhere/manifest.json", shelf.server.url).href;
-  await ask(page, START, `That failed: ${url}: the host answered with status 404`);
+  await ask(
+    page,
+    START,
+    `That failed: ${url}: the host answered with status 404`,
+  );
   await database.fill("http://");
   await ask(page, START, /^That failed: http:\/\/: .*Invalid URL/);
   await database.fill("../index.html");
@@ -119,10 +154,16 @@ test("the web app in Rust describes the error of a URL, and accepts another URL"
 test("a new position in the web app in Rust aborts the earlier lookup, and the earlier answer never appears", async (t) => {
   const far = await host(join(shelf.root, "db"));
   t.after(() => far.close());
-  const page = await shelf.page(t, { path: `app/?database=${encodeURIComponent(`${far.url}manifest.json`)}` });
-  const asked = new Promise((resolve) => (far.fault = ({ response }) => resolve(response)));
+  const page = await shelf.page(t, {
+    path: `app/?database=${encodeURIComponent(`${far.url}manifest.json`)}`,
+  });
+  const asked = new Promise(
+    (resolve) => (far.fault = ({ response }) => resolve(response)),
+  );
   await ask(page, START, "Looking it up …");
-  const response = /** @type {import("node:http").ServerResponse} */ (await asked);
+  const response = /** @type {import("node:http").ServerResponse} */ (
+    await asked
+  );
   const given = once(response, "close");
   far.fault = undefined;
   await ask(page, START, "Depth");

@@ -11,7 +11,9 @@ import { serve } from "../browser/support/serve.mjs";
 
 const LEAST = 95;
 const JUDGED = ["accessibility", "best-practices", "seo"];
-const CATEGORIES = process.env.SHELFISH_LONG ? ["performance", ...JUDGED] : JUDGED;
+const CATEGORIES = process.env.SHELFISH_LONG
+  ? ["performance", ...JUDGED]
+  : JUDGED;
 
 /** @type {Awaited<ReturnType<typeof serve>>} */
 let server;
@@ -19,7 +21,10 @@ let server;
 let chrome;
 before(async () => {
   server = await serve(SITE);
-  chrome = await launch({ chromePath: CHROMIUM, chromeFlags: ["--headless=new", "--no-sandbox", "--disable-gpu"] });
+  chrome = await launch({
+    chromePath: CHROMIUM,
+    chromeFlags: ["--headless=new", "--no-sandbox", "--disable-gpu"],
+  });
 });
 after(async () => {
   chrome.kill();
@@ -27,13 +32,31 @@ after(async () => {
 });
 
 /** Pages of the documentation: the first page, a guide, a page of the API, and the longest page. */
-const DOCS = ["docs/index.html", "docs/ten-minutes.html", "docs/api/book.html", "docs/measurements.html"];
+const DOCS = [
+  "docs/index.html",
+  "docs/ten-minutes.html",
+  "docs/api/book.html",
+  "docs/measurements.html",
+];
 
-const pages = [...readdirSync(SITE).filter((name) => name.endsWith(".html") && name !== "404.html"), ...DOCS];
+const pages = [
+  ...readdirSync(SITE).filter(
+    (name) => name.endsWith(".html") && name !== "404.html",
+  ),
+  ...DOCS,
+];
 
 for (const name of pages) {
-  for (const [device, config] of /** @type {const} */ ([["phone", undefined], ["desktop", desktopConfig]])) {
-    if (device === "desktop" && name !== "index.html" && !process.env.SHELFISH_LONG) continue;
+  for (const [device, config] of /** @type {const} */ ([
+    ["phone", undefined],
+    ["desktop", desktopConfig],
+  ])) {
+    if (
+      device === "desktop" &&
+      name !== "index.html" &&
+      !process.env.SHELFISH_LONG
+    )
+      continue;
     test(`${name} has good Lighthouse scores on a ${device}`, async (t) => {
       const url = new URL(name === "index.html" ? "" : name, server.url).href;
       /** @type {Record<string, number>} */
@@ -42,23 +65,44 @@ for (const name of pages) {
       let problems = [];
       // The better score of two attempts counts.
       for (let tries = 0; tries < 2; tries++) {
-        const result = await lighthouse(url, { port: chrome.port, output: "json", logLevel: "error", onlyCategories: tries ? ["performance"] : CATEGORIES }, config);
+        const result = await lighthouse(
+          url,
+          {
+            port: chrome.port,
+            output: "json",
+            logLevel: "error",
+            onlyCategories: tries ? ["performance"] : CATEGORIES,
+          },
+          config,
+        );
         assert.ok(result, "a report");
         const { categories, audits, runtimeError } = result.lhr;
         assert.equal(runtimeError, undefined);
         problems = [];
         for (const [id, { score, auditRefs }] of Object.entries(categories)) {
-          scores[id] = Math.max(scores[id] ?? 0, Math.round(Number(score) * 100));
+          scores[id] = Math.max(
+            scores[id] ?? 0,
+            Math.round(Number(score) * 100),
+          );
           for (const ref of auditRefs) {
             const audit = audits[ref.id];
-            if (ref.weight > 0 && audit && audit.score !== null && audit.score < 0.9) problems.push(`${id}: ${audit.title}${audit.displayValue ? `, ${audit.displayValue}` : ""}`);
+            if (
+              ref.weight > 0 &&
+              audit &&
+              audit.score !== null &&
+              audit.score < 0.9
+            )
+              problems.push(
+                `${id}: ${audit.title}${audit.displayValue ? `, ${audit.displayValue}` : ""}`,
+              );
           }
         }
         if (Number(scores.performance ?? LEAST) >= LEAST) break;
       }
       t.diagnostic(JSON.stringify(scores));
       assert.deepEqual(Object.keys(scores).sort(), [...CATEGORIES].sort());
-      for (const [id, score] of Object.entries(scores)) assert.ok(score >= LEAST, `${id}: ${score}\n${problems.join("\n")}`);
+      for (const [id, score] of Object.entries(scores))
+        assert.ok(score >= LEAST, `${id}: ${score}\n${problems.join("\n")}`);
     });
   }
 }

@@ -6,12 +6,16 @@ import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { PACKAGE, ROOT } from "../browser/support/paths.mjs";
 
-const at = (/** @type {string} */ name) => pathToFileURL(join(PACKAGE, name)).href;
+const at = (/** @type {string} */ name) =>
+  pathToFileURL(join(PACKAGE, name)).href;
 /** @type {typeof import("shelfish/analysis")} */
-const { knownEval, openAnalysis, ShelfishError } = await import(at("analysis-inline.js"));
+const { knownEval, openAnalysis, ShelfishError } = await import(
+  at("analysis-inline.js")
+);
 const analysis = await openAnalysis();
 
-const MATE = "1. f3 { Hm. [%clk 0:03:00] } 1... e5 2. g4 ( 2. e4 { better } ) 2... Qh4# 0-1";
+const MATE =
+  "1. f3 { Hm. [%clk 0:03:00] } 1... e5 2. g4 ( 2. e4 { better } ) 2... Qh4# 0-1";
 /** @type {(import("shelfish/analysis").KnownEval | null)[]} */
 const EVALUATIONS = [
   { cp: 20, depth: 30, line: ["e2e4", "e7e5"] },
@@ -25,24 +29,56 @@ test("a report contains the figures of a game", () => {
   const { moves, evaluations } = analysis.read(MATE);
   assert.deepEqual(evaluations, Array(5).fill(null));
   const report = analysis.report({ moves, evaluations: EVALUATIONS });
-  assert.deepEqual(report.moves.map(({ san, judgment, best }) => [san, judgment, best]), [
-    ["f3", "mistake", "e2e4"],
-    ["e5", null, null],
-    ["g4", "blunder", "d2d4"],
-    ["Qh4#", null, null],
-  ]);
-  assert.deepEqual([report.positions, report.known, report.phases], [5, 5, { middlegame: null, endgame: null }]);
-  const { accuracy, accuracyByPhase: { opening, ...others }, ...white } = report.white;
+  assert.deepEqual(
+    report.moves.map(({ san, judgment, best }) => [san, judgment, best]),
+    [
+      ["f3", "mistake", "e2e4"],
+      ["e5", null, null],
+      ["g4", "blunder", "d2d4"],
+      ["Qh4#", null, null],
+    ],
+  );
+  assert.deepEqual(
+    [report.positions, report.known, report.phases],
+    [5, 5, { middlegame: null, endgame: null }],
+  );
+  const {
+    accuracy,
+    accuracyByPhase: { opening, ...others },
+    ...white
+  } = report.white;
   assert.deepEqual(others, { middlegame: null, endgame: null });
-  assert.ok(opening && Math.abs(opening - (Number(report.moves[0]?.accuracy) + Number(report.moves[2]?.accuracy)) / 2) < 1e-9);
-  assert.deepEqual(white, { moves: 2, judged: 2, provisional: 0, inaccuracies: 0, mistakes: 1, blunders: 1, averageCentipawnLoss: 515, onlyMoves: 0, greatMoves: 0 });
+  assert.ok(
+    opening &&
+      Math.abs(
+        opening -
+          (Number(report.moves[0]?.accuracy) +
+            Number(report.moves[2]?.accuracy)) /
+            2,
+      ) < 1e-9,
+  );
+  assert.deepEqual(white, {
+    moves: 2,
+    judged: 2,
+    provisional: 0,
+    inaccuracies: 0,
+    mistakes: 1,
+    blunders: 1,
+    averageCentipawnLoss: 515,
+    onlyMoves: 0,
+    greatMoves: 0,
+  });
   assert.ok(accuracy && accuracy > 20 && accuracy < 40);
 });
 
 test("a settled bad move is explained if a line proves the reason", () => {
   const before = { cp: 20, depth: 30, line: ["g1f3", "b8c6"] };
   const moves = ["e2e4", "e7e5", "d1h5", "g8f6", "h5h7"];
-  const report = (/** @type {import("shelfish/analysis").KnownEval} */ after) => analysis.report({ moves, evaluations: [null, null, null, null, before, after] }).moves[4];
+  const report = (/** @type {import("shelfish/analysis").KnownEval} */ after) =>
+    analysis.report({
+      moves,
+      evaluations: [null, null, null, null, before, after],
+    }).moves[4];
   const lost = { cp: -700, depth: 30, line: ["h8h7", "b1c3"] };
   assert.deepEqual(report(lost)?.explanation, {
     kind: "loses",
@@ -57,53 +93,108 @@ test("a settled bad move is explained if a line proves the reason", () => {
   // A line of another move, and an evaluation that does not settle the move.
   assert.equal(report({ ...lost, line: ["f6e4"] })?.explanation, null);
   const open = report({ ...lost, cp: -150, from: "engine" });
-  assert.deepEqual([open?.settled, open?.judgment, open?.explanation], [false, "blunder", null]);
+  assert.deepEqual(
+    [open?.settled, open?.judgment, open?.explanation],
+    [false, "blunder", null],
+  );
 });
 
 test("an unknown figure is null", () => {
-  const { moves, white } = analysis.report({ moves: ["e2e4", "e7e5"], evaluations: [null, undefined, null] });
-  const nothing = { loss: null, centipawns: null, accuracy: null, judgment: null, mark: null, settled: false, best: null, explanation: null };
-  assert.deepEqual(moves, [{ ply: 1, san: "e4", ...nothing }, { ply: 2, san: "e5", ...nothing }]);
-  assert.deepEqual([white.judged, white.accuracy, white.averageCentipawnLoss], [0, null, null]);
+  const { moves, white } = analysis.report({
+    moves: ["e2e4", "e7e5"],
+    evaluations: [null, undefined, null],
+  });
+  const nothing = {
+    loss: null,
+    centipawns: null,
+    accuracy: null,
+    judgment: null,
+    mark: null,
+    settled: false,
+    best: null,
+    explanation: null,
+  };
+  assert.deepEqual(moves, [
+    { ply: 1, san: "e4", ...nothing },
+    { ply: 2, san: "e5", ...nothing },
+  ]);
+  assert.deepEqual(
+    [white.judged, white.accuracy, white.averageCentipawnLoss],
+    [0, null, null],
+  );
 });
 
 test("only the second line of a deep search marks an only move or a great move", () => {
   const moves = ["e2e4", "e7e5", "d1h5", "b8c6", "f1c4", "g7g6"];
   const before = { cp: -20, depth: 30, line: ["g7g6", "h5f3"] };
-  const evaluations = (/** @type {import("shelfish/analysis").KnownEval} */ known) => [null, null, null, null, null, known, { cp: -20, depth: 30 }];
-  const mark = (/** @type {import("shelfish/analysis").KnownEval} */ known) => analysis.report({ moves, evaluations: evaluations(known) }).moves[5]?.mark;
+  const evaluations = (
+    /** @type {import("shelfish/analysis").KnownEval} */ known,
+  ) => [null, null, null, null, null, known, { cp: -20, depth: 30 }];
+  const mark = (/** @type {import("shelfish/analysis").KnownEval} */ known) =>
+    analysis.report({ moves, evaluations: evaluations(known) }).moves[5]?.mark;
   assert.equal(mark({ ...before, second: { mate: 1 } }), "great");
   assert.equal(mark({ ...before, second: { cp: 170 } }), "only");
   assert.equal(mark({ ...before, second: { cp: 100 } }), null);
   assert.equal(mark(before), null);
   assert.equal(mark({ ...before, depth: 12, second: { mate: 1 } }), null);
-  const annotated = analysis.annotate("1. e4 e5 2. Qh5 Nc6 3. Bc4 g6 *", evaluations({ ...before, second: { mate: 1 } }));
+  const annotated = analysis.annotate(
+    "1. e4 e5 2. Qh5 Nc6 3. Bc4 g6 *",
+    evaluations({ ...before, second: { mate: 1 } }),
+  );
   assert.match(annotated, /3\.\.\. g6 \$1 /);
 });
 
 test("scores of the engine itself are converted to the scale of Stockfish", () => {
   const loss = (/** @type {boolean} */ isUnscaled) => {
-    const evaluations = [{ cp: 120, depth: 30, from: /** @type {const} */ ("engine"), isUnscaled }, { cp: 0, depth: 30, from: /** @type {const} */ ("engine"), isUnscaled }];
-    return analysis.report({ moves: ["e2e4"], evaluations }).moves[0]?.centipawns;
+    const evaluations = [
+      { cp: 120, depth: 30, from: /** @type {const} */ ("engine"), isUnscaled },
+      { cp: 0, depth: 30, from: /** @type {const} */ ("engine"), isUnscaled },
+    ];
+    return analysis.report({ moves: ["e2e4"], evaluations }).moves[0]
+      ?.centipawns;
   };
   assert.deepEqual([loss(false), loss(true)], [120, 150]);
 });
 
 test("an evaluation does not judge its own best move", () => {
   const line = ["e2e4", "e7e5"];
-  const { moves } = analysis.report({ moves: ["e2e4"], evaluations: [{ cp: 200, depth: 20, line }, { cp: 0, depth: 20 }] });
-  assert.deepEqual([moves[0]?.settled, moves[0]?.judgment, moves[0]?.loss], [true, null, 0]);
+  const { moves } = analysis.report({
+    moves: ["e2e4"],
+    evaluations: [
+      { cp: 200, depth: 20, line },
+      { cp: 0, depth: 20 },
+    ],
+  });
+  assert.deepEqual(
+    [moves[0]?.settled, moves[0]?.judgment, moves[0]?.loss],
+    [true, null, 0],
+  );
 });
 
 test("evaluations that are not comparable give a provisional judgment", () => {
   const deep = { cp: 60, depth: 30, knodes: 5_000 };
-  for (const other of [{ cp: -10, depth: 9, knodes: 3 }, { cp: -10, depth: 30, from: /** @type {const} */ ("engine") }]) {
-    const { moves, white, settled } = analysis.report({ moves: ["e2e4"], evaluations: [deep, other] });
-    assert.deepEqual([moves[0]?.settled, moves[0]?.judgment, moves[0]?.loss, settled], [false, "inaccuracy", null, false]);
-    assert.deepEqual([white.provisional, white.inaccuracies, white.judged, white.accuracy], [1, 0, 0, null]);
+  for (const other of [
+    { cp: -10, depth: 9, knodes: 3 },
+    { cp: -10, depth: 30, from: /** @type {const} */ ("engine") },
+  ]) {
+    const { moves, white, settled } = analysis.report({
+      moves: ["e2e4"],
+      evaluations: [deep, other],
+    });
+    assert.deepEqual(
+      [moves[0]?.settled, moves[0]?.judgment, moves[0]?.loss, settled],
+      [false, "inaccuracy", null, false],
+    );
+    assert.deepEqual(
+      [white.provisional, white.inaccuracies, white.judged, white.accuracy],
+      [1, 0, 0, null],
+    );
   }
   // No difference between two searches explains eight pawns.
-  const { moves } = analysis.report({ moves: ["e2e4"], evaluations: [deep, { cp: -800, depth: 9, knodes: 3 }] });
+  const { moves } = analysis.report({
+    moves: ["e2e4"],
+    evaluations: [deep, { cp: -800, depth: 9, knodes: 3 }],
+  });
   assert.deepEqual([moves[0]?.settled, moves[0]?.judgment], [true, "blunder"]);
 });
 
@@ -122,8 +213,13 @@ test("an annotated PGN keeps its comments", () => {
 });
 
 test("the first game of a file is read", () => {
-  const { tags, moves, positions } = analysis.read('[White "♔ \\"A\\""]\n[Black "B"]\n\n1. e4 *\n\n[White "C"]\n\n1. d4 *\n');
-  assert.deepEqual(tags, [["White", '♔ "A"'], ["Black", "B"]]);
+  const { tags, moves, positions } = analysis.read(
+    '[White "♔ \\"A\\""]\n[Black "B"]\n\n1. e4 *\n\n[White "C"]\n\n1. d4 *\n',
+  );
+  assert.deepEqual(tags, [
+    ["White", '♔ "A"'],
+    ["Black", "B"],
+  ]);
   assert.deepEqual(moves, ["e2e4"]);
   assert.deepEqual(positions, [
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -",
@@ -133,9 +229,17 @@ test("the first game of a file is read", () => {
 
 test("Chess960: castling either way, from a FEN", () => {
   const fen = "4k3/8/8/8/8/8/P7/RK5R w HA - 0 1";
-  const report = (/** @type {string} */ move) => analysis.report({ fen, moves: [move], evaluations: [{ cp: 0, line: ["b1h1"] }, { cp: 0 }] });
+  const report = (/** @type {string} */ move) =>
+    analysis.report({
+      fen,
+      moves: [move],
+      evaluations: [{ cp: 0, line: ["b1h1"] }, { cp: 0 }],
+    });
   assert.deepEqual(report("b1h1").moves[0]?.best, null);
-  assert.deepEqual([report("a2a3").moves[0]?.best, report("a2a3").known], ["b1h1", 2]);
+  assert.deepEqual(
+    [report("a2a3").moves[0]?.best, report("a2a3").known],
+    ["b1h1", 2],
+  );
 });
 
 test("an answer of a database is an evaluation, and a missing answer is a gap", async (t) => {
@@ -147,7 +251,14 @@ test("an answer of a database is an evaluation, and a missing answer is a gap", 
   const answers = await database.lookupMany(positions);
   const evaluations = answers.map(knownEval);
   assert.equal(evaluations.length, 5);
-  assert.deepEqual(evaluations[0], { cp: 36, mate: undefined, depth: 20, knodes: 575, from: "database", line: answers[0] && "best" in answers[0] && answers[0].best.pvs[0].uci });
+  assert.deepEqual(evaluations[0], {
+    cp: 36,
+    mate: undefined,
+    depth: 20,
+    knodes: 575,
+    from: "database",
+    line: answers[0] && "best" in answers[0] && answers[0].best.pvs[0].uci,
+  });
   assert.equal(evaluations[4], null);
   assert.deepEqual([knownEval(null), knownEval(undefined)], [null, null]);
 });
@@ -155,19 +266,87 @@ test("an answer of a database is an evaluation, and a missing answer is a gap", 
 test("an error names the wrong argument", () => {
   /** @type {[work: () => unknown, code: string, message: RegExp][]} */
   const cases = [
-    [() => analysis.report({ moves: ["e2e4", "e2e4"], evaluations: [null, null, null] }), "usage", /^moves\[1\]: .*e2e4/],
-    [() => analysis.report({ moves: ["e4"], evaluations: [null, null] }), "usage", /^moves\[0\]: .*UCI/],
-    [() => analysis.report({ moves: ["e2e4 e7e5"], evaluations: [null, null] }), "usage", /^moves\[0\]/],
-    [() => analysis.report({ moves: ["e2e4"], evaluations: [null] }), "usage", /^evaluations: expected 2.* found 1/],
-    [() => analysis.report({ fen: "8/8/8/8/8/8/8/8 w - -", moves: [], evaluations: [null] }), "fen", /board is empty/],
-    [() => analysis.report({ moves: [], evaluations: [{ cp: 0, mate: 1 }] }), "usage", /^evaluations\[0\]: .*cp or mate/],
-    [() => analysis.report({ moves: [], evaluations: [{ cp: 0.5 }] }), "usage", /^evaluations\[0\]/],
-    [() => analysis.report({ moves: [], evaluations: [{ mate: 0 }] }), "usage", /^evaluations\[0\]/],
-    [() => analysis.report({ moves: [], evaluations: [{ cp: 0, depth: NaN }] }), "usage", /^evaluations\[0\]\.depth/],
-    [() => analysis.report({ moves: [], evaluations: [{ cp: 0, line: ["?"] }] }), "usage", /^evaluations\[0\]\.line/],
-    [() => analysis.report({ moves: ["e2e4"], evaluations: [{ cp: 0, line: ["e7e5"] }, null] }), "usage", /illegal move e7e5/],
-    [() => analysis.report(/** @type {any} */ ({})), "usage", /^moves: expected a list/],
-    [() => analysis.report(/** @type {any} */ ({ moves: [] })), "usage", /^evaluations: expected a list/],
+    [
+      () =>
+        analysis.report({
+          moves: ["e2e4", "e2e4"],
+          evaluations: [null, null, null],
+        }),
+      "usage",
+      /^moves\[1\]: .*e2e4/,
+    ],
+    [
+      () => analysis.report({ moves: ["e4"], evaluations: [null, null] }),
+      "usage",
+      /^moves\[0\]: .*UCI/,
+    ],
+    [
+      () =>
+        analysis.report({ moves: ["e2e4 e7e5"], evaluations: [null, null] }),
+      "usage",
+      /^moves\[0\]/,
+    ],
+    [
+      () => analysis.report({ moves: ["e2e4"], evaluations: [null] }),
+      "usage",
+      /^evaluations: expected 2.* found 1/,
+    ],
+    [
+      () =>
+        analysis.report({
+          fen: "8/8/8/8/8/8/8/8 w - -",
+          moves: [],
+          evaluations: [null],
+        }),
+      "fen",
+      /board is empty/,
+    ],
+    [
+      () => analysis.report({ moves: [], evaluations: [{ cp: 0, mate: 1 }] }),
+      "usage",
+      /^evaluations\[0\]: .*cp or mate/,
+    ],
+    [
+      () => analysis.report({ moves: [], evaluations: [{ cp: 0.5 }] }),
+      "usage",
+      /^evaluations\[0\]/,
+    ],
+    [
+      () => analysis.report({ moves: [], evaluations: [{ mate: 0 }] }),
+      "usage",
+      /^evaluations\[0\]/,
+    ],
+    [
+      () =>
+        analysis.report({ moves: [], evaluations: [{ cp: 0, depth: NaN }] }),
+      "usage",
+      /^evaluations\[0\]\.depth/,
+    ],
+    [
+      () =>
+        analysis.report({ moves: [], evaluations: [{ cp: 0, line: ["?"] }] }),
+      "usage",
+      /^evaluations\[0\]\.line/,
+    ],
+    [
+      () =>
+        analysis.report({
+          moves: ["e2e4"],
+          evaluations: [{ cp: 0, line: ["e7e5"] }, null],
+        }),
+      "usage",
+      /illegal move e7e5/,
+    ],
+    [
+      () => analysis.report(/** @type {any} */ ({})),
+      "usage",
+      /^moves: expected a list/,
+    ],
+    [
+      () => analysis.report(/** @type {any} */ ({ moves: [] })),
+      "usage",
+      /^evaluations: expected a list/,
+    ],
     [() => analysis.read("1. e4 e5\n2. Sf3"), "pgn", /^line 2: .*Sf3/],
     [() => analysis.annotate("1. e4", [null]), "usage", /expected 2/],
     [() => analysis.read(""), "pgn", /there is no game/],
@@ -184,35 +363,72 @@ test("an error names the wrong argument", () => {
 
 test("the module is loaded once from `wasm`, and the error of a failed load contains advice", async () => {
   const bytes = readFileSync(join(PACKAGE, "shelfish_analysis_bg.wasm"));
-  for (const [n, wasm] of [bytes, pathToFileURL(join(PACKAGE, "shelfish_analysis_bg.wasm")), undefined].entries()) {
+  for (const [n, wasm] of [
+    bytes,
+    pathToFileURL(join(PACKAGE, "shelfish_analysis_bg.wasm")),
+    undefined,
+  ].entries()) {
     const fresh = await import(`${at("analysis.js")}?${n}`);
-    const [one, other] = await Promise.all([fresh.openAnalysis({ wasm }), fresh.openAnalysis({ wasm: 7 })]);
+    const [one, other] = await Promise.all([
+      fresh.openAnalysis({ wasm }),
+      fresh.openAnalysis({ wasm: 7 }),
+    ]);
     assert.deepEqual(one.read("1. e4").moves, other.read("1. e4").moves);
   }
   const fresh = await import(`${at("analysis.js")}?failing`);
-  const message = /WASM module cannot be loaded.*"shelfish\/analysis\/inline".*openAnalysis\(\{ wasm \}\)/;
-  await assert.rejects(fresh.openAnalysis({ wasm: "http://127.0.0.1:1/a.wasm" }), message);
+  const message =
+    /WASM module cannot be loaded.*"shelfish\/analysis\/inline".*openAnalysis\(\{ wasm \}\)/;
+  await assert.rejects(
+    fresh.openAnalysis({ wasm: "http://127.0.0.1:1/a.wasm" }),
+    message,
+  );
   assert.ok(await fresh.openAnalysis());
-  await assert.rejects(openAnalysis({ signal: AbortSignal.abort() }), { code: "aborted" });
+  await assert.rejects(openAnalysis({ signal: AbortSignal.abort() }), {
+    code: "aborted",
+  });
 });
 
 test("a database answers for a game that ends on the board without an error", async (t) => {
   /** @type {typeof import("shelfish/node")} */
   const { directory, openDatabase } = await import(at("node.js"));
-  const database = await openDatabase(directory(join(ROOT, "static-shards/package-sample")));
+  const database = await openDatabase(
+    directory(join(ROOT, "static-shards/package-sample")),
+  );
   t.after(() => database.close());
-  const { report, databaseError, endgamesError } = await analysis.analyseGame(MATE, { database, indexedDB: false });
+  const { report, databaseError, endgamesError } = await analysis.analyseGame(
+    MATE,
+    { database, indexedDB: false },
+  );
   assert.deepEqual([databaseError, endgamesError], [undefined, undefined]);
   assert.ok(report.known > 0, `${report.known} known positions`);
   // An error of a position that is not the end remains an error.
-  const failing = { lookupMany: async (/** @type {readonly string[]} */ fens) => fens.map(() => new ShelfishError({ code: "corrupt", message: "damaged" })) };
-  const failed = await analysis.analyseGame(MATE, { database: failing, indexedDB: false });
-  assert.equal(/** @type {import("shelfish/analysis").ShelfishError} */ (failed.databaseError).code, "corrupt");
+  const failing = {
+    lookupMany: async (/** @type {readonly string[]} */ fens) =>
+      fens.map(
+        () => new ShelfishError({ code: "corrupt", message: "damaged" }),
+      ),
+  };
+  const failed = await analysis.analyseGame(MATE, {
+    database: failing,
+    indexedDB: false,
+  });
+  assert.equal(
+    /** @type {import("shelfish/analysis").ShelfishError} */ (
+      failed.databaseError
+    ).code,
+    "corrupt",
+  );
 });
 
 test("a long game takes little time", () => {
-  const moves = Array.from({ length: 300 }, (_, n) => ["g1f3", "g8f6", "f3g1", "f6g8"][n % 4] ?? "");
-  const evaluations = Array.from({ length: 301 }, (_, n) => ({ cp: n % 50, depth: 20 }));
+  const moves = Array.from(
+    { length: 300 },
+    (_, n) => ["g1f3", "g8f6", "f3g1", "f6g8"][n % 4] ?? "",
+  );
+  const evaluations = Array.from({ length: 301 }, (_, n) => ({
+    cp: n % 50,
+    depth: 20,
+  }));
   analysis.report({ moves, evaluations });
   const start = performance.now();
   const report = analysis.report({ moves, evaluations });

@@ -11,7 +11,9 @@ import { PACKAGE } from "../browser/support/paths.mjs";
 const RUNS = 5;
 
 /** @type {typeof import("shelfish")} */
-const { openDatabase } = await import(pathToFileURL(join(PACKAGE, "index.js")).href);
+const { openDatabase } = await import(
+  pathToFileURL(join(PACKAGE, "index.js")).href
+);
 /** @type {typeof import("shelfish/book")} */
 const { openBook } = await import(pathToFileURL(join(PACKAGE, "book.js")).href);
 const dir = String(process.argv[2]);
@@ -29,34 +31,56 @@ async function cost(work) {
     const started = performance.now();
     outcome = await work();
     const { user, system } = process.cpuUsage(before);
-    least = Math.min(least, performance.now() - started, (user + system) / 1000);
+    least = Math.min(
+      least,
+      performance.now() - started,
+      (user + system) / 1000,
+    );
   }
   return { least, outcome };
 }
 
-console.log("| in WebAssembly, Node | ms, request included | outcome |\n|---|---:|---|");
+console.log(
+  "| in WebAssembly, Node | ms, request included | outcome |\n|---|---:|---|",
+);
 const { blocks, books, manifests } = attacks(dir);
 for (const { name, fen, url } of blocks) {
   const { least, outcome } = await cost(async () => {
-    const database = await openDatabase(new URL(url, shelf.url), { memoryBytes: 0, indexedDB: false });
-    const answer = await database.lookup(fen, { san: true }).catch((/** @type {any} */ error) => error);
+    const database = await openDatabase(new URL(url, shelf.url), {
+      memoryBytes: 0,
+      indexedDB: false,
+    });
+    const answer = await database
+      .lookup(fen, { san: true })
+      .catch((/** @type {any} */ error) => error);
     database.close();
-    return answer instanceof Error ? `${/** @type {any} */ (answer).code}` : `${answer?.evaluations.length} evaluations`;
+    return answer instanceof Error
+      ? `${/** @type {any} */ (answer).code}`
+      : `${answer?.evaluations.length} evaluations`;
   });
   console.log(`| ${name} | ${least.toFixed(1)} | ${outcome} |`);
 }
 for (const { name, fen, url } of books) {
   const { least, outcome } = await cost(async () => {
-    const book = await openBook(new URL(url, shelf.url), { memoryBytes: 0, indexedDB: false });
-    const answer = await book.moves(fen).catch((/** @type {any} */ error) => error);
+    const book = await openBook(new URL(url, shelf.url), {
+      memoryBytes: 0,
+      indexedDB: false,
+    });
+    const answer = await book
+      .moves(fen)
+      .catch((/** @type {any} */ error) => error);
     book.close();
-    return answer instanceof Error ? `${/** @type {any} */ (answer).code}` : `${answer.moves.length} moves`;
+    return answer instanceof Error
+      ? `${/** @type {any} */ (answer).code}`
+      : `${answer.moves.length} moves`;
   });
   console.log(`| moves: ${name} | ${least.toFixed(1)} | ${outcome} |`);
 }
 for (const { name, url } of manifests) {
   const { least, outcome } = await cost(async () => {
-    const database = await openDatabase(new URL(url, shelf.url), { indexedDB: false }).catch((/** @type {any} */ error) => error);
+    const database = await openDatabase(new URL(url, shelf.url), {
+      indexedDB: false,
+    }).catch((/** @type {any} */ error) => error);
     if (database instanceof Error) return /** @type {any} */ (database).code;
     database.close();
     return "open";
@@ -64,5 +88,7 @@ for (const { name, url } of manifests) {
   console.log(`| manifest: ${name} | ${least.toFixed(1)} | ${outcome} |`);
 }
 const memory = process.memoryUsage();
-console.log(`\nresident at the end: ${(memory.rss / 1e6).toFixed(0)} MB, array buffers: ${(memory.arrayBuffers / 1e6).toFixed(0)} MB`);
+console.log(
+  `\nresident at the end: ${(memory.rss / 1e6).toFixed(0)} MB, array buffers: ${(memory.arrayBuffers / 1e6).toFixed(0)} MB`,
+);
 await shelf.close();

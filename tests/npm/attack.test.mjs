@@ -12,7 +12,9 @@ import { ATTACK, PACKAGE } from "../browser/support/paths.mjs";
 import { attacks } from "./support/attacks.mjs";
 
 /** @type {typeof import("shelfish")} */
-const { openDatabase, ShelfishError } = await import(pathToFileURL(join(PACKAGE, "index.js")).href);
+const { openDatabase, ShelfishError } = await import(
+  pathToFileURL(join(PACKAGE, "index.js")).href
+);
 /** @type {typeof import("shelfish/book")} */
 const books = await import(pathToFileURL(join(PACKAGE, "book.js")).href);
 
@@ -38,22 +40,36 @@ after(async () => {
 
 /** Checks that the module still works: an honest database answers. */
 async function checkModule() {
-  const database = await openDatabase(new URL("honest/manifest.json", shelf.url));
+  const database = await openDatabase(
+    new URL("honest/manifest.json", shelf.url),
+  );
   assert.equal((await database.lookup(START))?.best.pvs[0]?.score, "+5.20");
   database.close();
 }
 
 /** Returns the hash of the manifest of a database of the attacks. */
-const integrityOf = (/** @type {string} */ name) => `sha256-${createHash("sha256").update(readFileSync(join(dir, name, "manifest.json"))).digest("base64")}`;
+const integrityOf = (/** @type {string} */ name) =>
+  `sha256-${createHash("sha256")
+    .update(readFileSync(join(dir, name, "manifest.json")))
+    .digest("base64")}`;
 
 test("a pinned database answers with no forged evaluation, and a pinned book with no forged count", async () => {
-  const at = (/** @type {string} */ name) => new URL(`${name}/manifest.json`, shelf.url);
+  const at = (/** @type {string} */ name) =>
+    new URL(`${name}/manifest.json`, shelf.url);
   for (const open of [openDatabase, explorer.openDatabase]) {
     const trusting = await open(at("forged"));
-    assert.notEqual((await trusting.lookup(START))?.best.pvs[0]?.score, "+5.20", "the checksums of the forged database are valid");
+    assert.notEqual(
+      (await trusting.lookup(START))?.best.pvs[0]?.score,
+      "+5.20",
+      "the checksums of the forged database are valid",
+    );
     const integrity = integrityOf("honest");
     const pinned = await open(at("forged"), { integrity });
-    for (let n = 0; n < 2; n += 1) await assert.rejects(pinned.lookup(START), { code: "integrity", message: /not the bytes of the pinned database/ });
+    for (let n = 0; n < 2; n += 1)
+      await assert.rejects(pinned.lookup(START), {
+        code: "integrity",
+        message: /not the bytes of the pinned database/,
+      });
     const [many] = await pinned.lookupMany([START]);
     assert.ok(many instanceof Error && many.code === "integrity", String(many));
     const honest = await open(at("honest"), { integrity });
@@ -74,12 +90,21 @@ test("a pinned database answers with no forged evaluation, and a pinned book wit
 
 test("every hostile block with a valid checksum has the expected outcome", async () => {
   const { blocks } = attacks(dir);
-  assert.ok(blocks.some(({ isAnswered }) => isAnswered) && blocks.some(({ isAnswered }) => !isAnswered));
+  assert.ok(
+    blocks.some(({ isAnswered }) => isAnswered) &&
+      blocks.some(({ isAnswered }) => !isAnswered),
+  );
   for (const { name, fen, isAnswered, url } of blocks) {
     const database = await openDatabase(new URL(url, shelf.url));
-    const answer = await database.lookup(fen, { san: true }).catch((error) => error);
+    const answer = await database
+      .lookup(fen, { san: true })
+      .catch((error) => error);
     if (isAnswered) assert.equal(answer.fen, fen, name);
-    else assert.ok(answer instanceof ShelfishError && answer.code === "corrupt", `${name}: ${answer}`);
+    else
+      assert.ok(
+        answer instanceof ShelfishError && answer.code === "corrupt",
+        `${name}: ${answer}`,
+      );
     database.close();
   }
   await checkModule();
@@ -87,23 +112,39 @@ test("every hostile block with a valid checksum has the expected outcome", async
 
 test("every hostile block of moves with a valid checksum has the expected outcome", async () => {
   const all = attacks(dir).books;
-  assert.ok(all.some(({ isAnswered }) => isAnswered) && all.some(({ isAnswered }) => !isAnswered));
+  assert.ok(
+    all.some(({ isAnswered }) => isAnswered) &&
+      all.some(({ isAnswered }) => !isAnswered),
+  );
   for (const { name, fen, isAnswered, url } of all) {
     const book = await books.openBook(new URL(url, shelf.url));
     const answer = await book.moves(fen).catch((error) => error);
-    if (isAnswered) assert.ok(answer.white + answer.draws + answer.black > 0, name);
-    else assert.ok(answer instanceof books.ShelfishError && answer.code === "corrupt", `${name}: ${answer}`);
+    if (isAnswered)
+      assert.ok(answer.white + answer.draws + answer.black > 0, name);
+    else
+      assert.ok(
+        answer instanceof books.ShelfishError && answer.code === "corrupt",
+        `${name}: ${answer}`,
+      );
     book.close();
   }
-  const book = await books.openBook(new URL(all.find(({ isAnswered }) => isAnswered)?.url ?? "", shelf.url));
+  const book = await books.openBook(
+    new URL(all.find(({ isAnswered }) => isAnswered)?.url ?? "", shelf.url),
+  );
   assert.ok((await book.moves(START)).white > 0, "the module still works");
   book.close();
 });
 
 test("a hostile manifest with a valid checksum is opened or an error", async () => {
   for (const { name, url } of attacks(dir).manifests) {
-    const database = await openDatabase(new URL(url, shelf.url)).catch((error) => error);
-    if (database instanceof Error) assert.ok(database instanceof ShelfishError && database.code === "manifest", `${name}: ${database}`);
+    const database = await openDatabase(new URL(url, shelf.url)).catch(
+      (error) => error,
+    );
+    if (database instanceof Error)
+      assert.ok(
+        database instanceof ShelfishError && database.code === "manifest",
+        `${name}: ${database}`,
+      );
     else database.close();
   }
   await checkModule();

@@ -14,7 +14,8 @@ import { makeUci } from "chessops/util";
 import { host } from "../browser/support/host.mjs";
 import { DUMPS, PACKAGE, ROOT, SHELFISH } from "../browser/support/paths.mjs";
 
-const here = (/** @type {string} */ name) => pathToFileURL(join(PACKAGE, name)).href;
+const here = (/** @type {string} */ name) =>
+  pathToFileURL(join(PACKAGE, name)).href;
 /** @type {typeof import("shelfish/book")} */
 const { openBook, ShelfishError } = await import(here("book.js"));
 /** @type {typeof import("shelfish/book")} */
@@ -32,8 +33,17 @@ let root;
 let shelf;
 before(async () => {
   root = mkdtempSync(join(tmpdir(), "shelfish-book-"));
-  const build = (/** @type {string[]} */ ...words) => execFileSync(SHELFISH, [...words, "--quiet"]);
-  build("book", "build", FAMOUS, "-o", join(root, "book"), "--max-plies", "500");
+  const build = (/** @type {string[]} */ ...words) =>
+    execFileSync(SHELFISH, [...words, "--quiet"]);
+  build(
+    "book",
+    "build",
+    FAMOUS,
+    "-o",
+    join(root, "book"),
+    "--max-plies",
+    "500",
+  );
   build("build", ...DUMPS.slice(1), "-o", join(root, "evals"));
   shelf = await host(root);
 });
@@ -60,7 +70,9 @@ function plain(pgn) {
       chess.play(move);
     }
     played.set(fen(), "end");
-    const result = ["1-0", "1/2-1/2", "0-1"].indexOf(game.headers.get("Result") ?? "");
+    const result = ["1-0", "1/2-1/2", "0-1"].indexOf(
+      game.headers.get("Result") ?? "",
+    );
     assert.ok(result >= 0);
     for (const [fen, move] of played) {
       const moves = positions.get(fen) ?? new Map();
@@ -72,7 +84,13 @@ function plain(pgn) {
   return positions;
 }
 
-const counts = (/** @type {{ white: number, draws: number, black: number }} */ { white, draws, black }) => [white, draws, black];
+const counts = (
+  /** @type {{ white: number, draws: number, black: number }} */ {
+    white,
+    draws,
+    black,
+  },
+) => [white, draws, black];
 
 test("every position of a book has the counts of a plain map", async (t) => {
   const book = await openBook(new URL("book/", shelf.url));
@@ -86,9 +104,12 @@ test("every position of a book has the counts of a plain map", async (t) => {
     assert.ok(answer && "moves" in answer, fen);
     assert.equal(answer.fen, fen);
     const found = new Map(answer.moves.map((move) => [move.uci, counts(move)]));
-    if (counts(answer.ended).some((count) => count > 0)) found.set("end", counts(answer.ended));
+    if (counts(answer.ended).some((count) => count > 0))
+      found.set("end", counts(answer.ended));
     assert.deepEqual([...found].sort(), [...expected].sort(), fen);
-    const sum = [0, 1, 2].map((at) => [...expected.values()].reduce((sum, each) => sum + (each[at] ?? 0), 0));
+    const sum = [0, 1, 2].map((at) =>
+      [...expected.values()].reduce((sum, each) => sum + (each[at] ?? 0), 0),
+    );
     assert.deepEqual(counts(answer), sum);
     moves += answer.moves.length;
   }
@@ -99,11 +120,17 @@ test("every position of a book has the counts of a plain map", async (t) => {
 test("the book of the format contains its records", async (t) => {
   const book = await node.openBook(join(VECTOR, "db"));
   t.after(() => book.close());
-  for (const line of readFileSync(join(VECTOR, "moves.jsonl"), "utf8").trim().split("\n")) {
+  for (const line of readFileSync(join(VECTOR, "moves.jsonl"), "utf8")
+    .trim()
+    .split("\n")) {
     const { fen, ended, moves } = JSON.parse(line);
     const answer = await book.moves(fen, { castling: "chess960" });
     assert.deepEqual(counts(answer.ended), ended, fen);
-    assert.deepEqual(Object.fromEntries(answer.moves.map((move) => [move.uci, counts(move)])), moves, fen);
+    assert.deepEqual(
+      Object.fromEntries(answer.moves.map((move) => [move.uci, counts(move)])),
+      moves,
+      fen,
+    );
   }
 });
 
@@ -115,8 +142,17 @@ test("the sample's book has the famous games to their end", async (t) => {
   for (const [n, [fen, expected]] of [...known].entries()) {
     const answer = answers[n];
     assert.ok(answer && "moves" in answer, fen);
-    const found = new Map([["end", counts(answer.ended)], ...answer.moves.map((move) => /** @type {const} */ ([move.uci, counts(move)]))]);
-    for (const [move, games] of expected) assert.ok(games.every((count, at) => (found.get(move)?.[at] ?? 0) >= count), `${fen} ${move}`);
+    const found = new Map([
+      ["end", counts(answer.ended)],
+      ...answer.moves.map(
+        (move) => /** @type {const} */ ([move.uci, counts(move)]),
+      ),
+    ]);
+    for (const [move, games] of expected)
+      assert.ok(
+        games.every((count, at) => (found.get(move)?.[at] ?? 0) >= count),
+        `${fen} ${move}`,
+      );
   }
 });
 
@@ -125,14 +161,34 @@ test("the sample's book counts games by rating and year, and refers to games of 
   t.after(() => book.close());
   const { buckets } = book.manifest;
   assert.equal(buckets.length, 25);
-  assert.deepEqual(buckets[0], { name: "-2199, years -1969", ratings: [null, 2199], years: [null, 1969] });
-  assert.deepEqual(buckets[12], { name: "2400-2599, years 1990-2009", ratings: [2400, 2599], years: [1990, 2009] });
+  assert.deepEqual(buckets[0], {
+    name: "-2199, years -1969",
+    ratings: [null, 2199],
+    years: [null, 1969],
+  });
+  assert.deepEqual(buckets[12], {
+    name: "2400-2599, years 1990-2009",
+    ratings: [2400, 2599],
+    years: [1990, 2009],
+  });
   assert.deepEqual(buckets[24], { name: "no rating, no year" });
   const all = await book.moves(START);
   const since = buckets.filter(({ years }) => years?.[0] === 2010);
-  const recent = await book.moves(START, { buckets: since.map(({ name }) => name) });
-  const sum = (/** @type {import("shelfish/book").Results[]} */ results) => results.flatMap(counts).reduce((sum, count) => sum + count, 0);
-  assert.equal(sum([recent]), sum(since.map(({ name }) => all.buckets?.[buckets.findIndex((bucket) => bucket.name === name)] ?? assert.fail(name))));
+  const recent = await book.moves(START, {
+    buckets: since.map(({ name }) => name),
+  });
+  const sum = (/** @type {import("shelfish/book").Results[]} */ results) =>
+    results.flatMap(counts).reduce((sum, count) => sum + count, 0);
+  assert.equal(
+    sum([recent]),
+    sum(
+      since.map(
+        ({ name }) =>
+          all.buckets?.[buckets.findIndex((bucket) => bucket.name === name)] ??
+          assert.fail(name),
+      ),
+    ),
+  );
   assert.ok(sum([recent]) > 50_000 && sum([recent]) < sum([all]));
   const games = all.moves.flatMap(({ games = [] }) => games);
   assert.ok(games.length > 20);
@@ -160,7 +216,13 @@ test("moves are sorted by games, with shares, scores and positions", async (t) =
   const [e4] = answer.moves;
   const black = await book.moves(e4?.fen ?? "");
   const [reply] = black.moves;
-  assert.ok(reply && reply.score === (reply.black + reply.draws / 2) / (reply.white + reply.draws + reply.black), "the score is from the point of view of the side to move");
+  assert.ok(
+    reply &&
+      reply.score ===
+        (reply.black + reply.draws / 2) /
+          (reply.white + reply.draws + reply.black),
+    "the score is from the point of view of the side to move",
+  );
 });
 
 test("a position that no game reached has no moves, and an invalid FEN is an error", async (t) => {
@@ -168,12 +230,24 @@ test("a position that no game reached has no moves, and an invalid FEN is an err
   t.after(() => book.close());
   const none = { white: 0, draws: 0, black: 0 };
   const fen = "8/8/8/4k3/8/4K3/8/8 w - -";
-  assert.deepEqual(await book.moves(fen), { fen, ...none, ended: none, moves: [] });
+  assert.deepEqual(await book.moves(fen), {
+    fen,
+    ...none,
+    ended: none,
+    moves: [],
+  });
   await assert.rejects(book.moves("nonsense"), { code: "fen" });
   const [answer, error] = await book.movesMany([START, "nonsense"]);
-  assert.ok(answer && "moves" in answer && error instanceof ShelfishError && error.code === "fen");
+  assert.ok(
+    answer &&
+      "moves" in answer &&
+      error instanceof ShelfishError &&
+      error.code === "fen",
+  );
   await assert.rejects(book.movesMany(START), { code: "usage" });
-  await assert.rejects(book.moves(START, { signal: AbortSignal.abort() }), { code: "aborted" });
+  await assert.rejects(book.moves(START, { signal: AbortSignal.abort() }), {
+    code: "aborted",
+  });
   book.close();
   await assert.rejects(book.moves(START), { code: "closed" });
 });
@@ -184,14 +258,19 @@ test("a single lookup adds evaluations to the moves", async (t) => {
   t.after(() => [book, evals].forEach((each) => each.close()));
   await book.moves(START);
   const { lookups } = evals.stats();
-  const openingOf = (/** @type {string} */ fen) => (fen === START ? { eco: "A00", name: "Start" } : undefined);
+  const openingOf = (/** @type {string} */ fen) =>
+    fen === START ? { eco: "A00", name: "Start" } : undefined;
   const answer = await book.explore(START, { database: evals, openingOf });
   assert.equal(evals.stats().lookups - lookups, answer.moves.length);
   assert.deepEqual(answer.opening, { eco: "A00", name: "Start" });
   for (const move of answer.moves) {
     const known = await evals.lookup(move.fen);
     const best = known?.best;
-    const expected = best && { cp: best.pvs[0].cp, score: best.pvs[0].score, depth: best.depth };
+    const expected = best && {
+      cp: best.pvs[0].cp,
+      score: best.pvs[0].score,
+      depth: best.depth,
+    };
     assert.deepEqual(move.evaluation, expected ?? undefined, move.san);
   }
   assert.ok(answer.moves.some((move) => move.evaluation));
@@ -203,11 +282,27 @@ test("a failed evaluation of a move is the error of the move", async (t) => {
   const book = await openBook(new URL("book/", shelf.url));
   t.after(() => book.close());
   const failure = new ShelfishError({ code: "network", message: "no answer" });
-  const over = new ShelfishError({ code: "over", outcome: "checkmate", message: "over" });
-  const evals = { lookupMany: async (/** @type {string[]} */ fens) => fens.map((_, n) => (n === 0 ? failure : n === 1 ? over : null)) };
+  const over = new ShelfishError({
+    code: "over",
+    outcome: "checkmate",
+    message: "over",
+  });
+  const evals = {
+    lookupMany: async (/** @type {string[]} */ fens) =>
+      fens.map((_, n) => (n === 0 ? failure : n === 1 ? over : null)),
+  };
   const { moves } = await book.explore(START, { database: evals });
   assert.equal(moves[0]?.error, failure);
-  assert.ok(moves.slice(1).every((move) => !move.error && !move.evaluation && move.white + move.draws + move.black > 0));
+  assert.ok(
+    moves
+      .slice(1)
+      .every(
+        (move) =>
+          !move.error &&
+          !move.evaluation &&
+          move.white + move.draws + move.black > 0,
+      ),
+  );
 });
 
 test("an answer may have the shape of Lichess' explorer", async (t) => {
@@ -216,7 +311,14 @@ test("an answer may have the shape of Lichess' explorer", async (t) => {
   const answer = await book.explore(START, { format: "lichess" });
   const { moves, ...rest } = answer;
   const { white, draws, black, moves: own } = await book.moves(START);
-  assert.deepEqual(rest, { white, draws, black, recentGames: [], topGames: [], opening: null });
+  assert.deepEqual(rest, {
+    white,
+    draws,
+    black,
+    recentGames: [],
+    topGames: [],
+    opening: null,
+  });
   assert.deepEqual(moves[0], {
     uci: own[0]?.uci,
     san: own[0]?.san,
@@ -236,23 +338,63 @@ test("buckets, ratings and games equal the book of the format", async (t) => {
   t.after(() => book.close());
   const { buckets } = book.manifest;
   assert.equal(buckets.length, 7 * 3);
-  assert.deepEqual(buckets[2 * 3 + 1], { name: "blitz 2000-", speed: "blitz", ratings: [2000, null] });
+  assert.deepEqual(buckets[2 * 3 + 1], {
+    name: "blitz 2000-",
+    speed: "blitz",
+    ratings: [2000, null],
+  });
   assert.deepEqual(buckets.at(-1), { name: "no speed, no rating" });
   let games = 0;
-  for (const line of readFileSync(join(DETAILS, "moves.jsonl"), "utf8").trim().split("\n")) {
+  for (const line of readFileSync(join(DETAILS, "moves.jsonl"), "utf8")
+    .trim()
+    .split("\n")) {
     const { fen, details } = JSON.parse(line);
     const answer = await book.moves(fen, { castling: "chess960" });
     for (const [uci, told] of Object.entries(details)) {
-      const found = uci === "end" ? answer.ended : (answer.moves.find((move) => move.uci === uci) ?? assert.fail(uci));
-      const sums = (/** @type {number[][]} */ all) => all.map(([white, draws, black, rated, sum]) => [white, draws, black, rated ? (sum ?? 0) / rated : undefined]);
-      assert.deepEqual(found.buckets?.map((bucket) => [...counts(bucket), bucket.averageRating]), sums(buckets.map((_, n) => told.buckets[n] ?? [0, 0, 0, 0, 0])), fen);
-      const all = Object.values(told.buckets).reduce((/** @type {number[]} */ sum, /** @type {number[]} */ each) => sum.map((part, at) => part + (each[at] ?? 0)), [0, 0, 0, 0, 0]);
-      assert.deepEqual([[...counts(found), found.averageRating]], sums([all]), fen);
-      const expected = told.games.map((/** @type {[string, number, number[]]} */ [id, rating, [white, , black]]) => ({
-        ...(id.includes("#") ? { source: "games.pgn", number: Number(id.split("#")[1]) + 1 } : { id, url: `https://lichess.org/${id}` }),
-        winner: white ? "white" : black ? "black" : null,
-        ...(rating && { rating }),
-      }));
+      const found =
+        uci === "end"
+          ? answer.ended
+          : (answer.moves.find((move) => move.uci === uci) ?? assert.fail(uci));
+      const sums = (/** @type {number[][]} */ all) =>
+        all.map(([white, draws, black, rated, sum]) => [
+          white,
+          draws,
+          black,
+          rated ? (sum ?? 0) / rated : undefined,
+        ]);
+      assert.deepEqual(
+        found.buckets?.map((bucket) => [
+          ...counts(bucket),
+          bucket.averageRating,
+        ]),
+        sums(buckets.map((_, n) => told.buckets[n] ?? [0, 0, 0, 0, 0])),
+        fen,
+      );
+      const all = Object.values(told.buckets).reduce(
+        (/** @type {number[]} */ sum, /** @type {number[]} */ each) =>
+          sum.map((part, at) => part + (each[at] ?? 0)),
+        [0, 0, 0, 0, 0],
+      );
+      assert.deepEqual(
+        [[...counts(found), found.averageRating]],
+        sums([all]),
+        fen,
+      );
+      const expected = told.games.map(
+        (
+          /** @type {[string, number, number[]]} */ [
+            id,
+            rating,
+            [white, , black],
+          ],
+        ) => ({
+          ...(id.includes("#")
+            ? { source: "games.pgn", number: Number(id.split("#")[1]) + 1 }
+            : { id, url: `https://lichess.org/${id}` }),
+          winner: white ? "white" : black ? "black" : null,
+          ...(rating && { rating }),
+        }),
+      );
       assert.deepEqual(found.games, expected, fen);
       games += expected.length;
     }
@@ -264,16 +406,40 @@ test("only chosen buckets count", async (t) => {
   const book = await node.openBook(join(DETAILS, "db"));
   t.after(() => book.close());
   const all = await book.moves(START);
-  const blitz = await book.moves(START, { buckets: ["blitz -1999", "blitz 2000-"] });
+  const blitz = await book.moves(START, {
+    buckets: ["blitz -1999", "blitz 2000-"],
+  });
   assert.deepEqual(counts(blitz), [1, 1, 0]);
-  assert.deepEqual(blitz.moves.map(({ san, share, averageRating }) => ({ san, share, averageRating })), [{ san: "e4", share: 1, averageRating: 1875 }]);
-  assert.deepEqual(blitz.buckets, all.buckets, "the list of buckets does not depend on the chosen buckets");
+  assert.deepEqual(
+    blitz.moves.map(({ san, share, averageRating }) => ({
+      san,
+      share,
+      averageRating,
+    })),
+    [{ san: "e4", share: 1, averageRating: 1875 }],
+  );
+  assert.deepEqual(
+    blitz.buckets,
+    all.buckets,
+    "the list of buckets does not depend on the chosen buckets",
+  );
   const none = await book.moves(START, { buckets: ["bullet 2000-"] });
   assert.deepEqual([counts(none), none.moves], [[0, 0, 0], []]);
-  assert.deepEqual(await book.moves(START, { buckets: book.manifest.buckets.map(({ name }) => name) }), all);
-  await assert.rejects(book.moves(START, { buckets: ["slow"] }), { code: "usage", message: /slow/ });
+  assert.deepEqual(
+    await book.moves(START, {
+      buckets: book.manifest.buckets.map(({ name }) => name),
+    }),
+    all,
+  );
+  await assert.rejects(book.moves(START, { buckets: ["slow"] }), {
+    code: "usage",
+    message: /slow/,
+  });
   // @ts-expect-error A list is expected.
-  await assert.rejects(book.moves(START, { buckets: "blitz" }), { code: "usage", message: /a list of texts/ });
+  await assert.rejects(book.moves(START, { buckets: "blitz" }), {
+    code: "usage",
+    message: /a list of texts/,
+  });
 });
 
 test("the shape of Lichess' explorer has ratings and games of Lichess", async (t) => {
@@ -281,31 +447,80 @@ test("the shape of Lichess' explorer has ratings and games of Lichess", async (t
   t.after(() => book.close());
   const { moves, topGames } = await book.explore(START, { format: "lichess" });
   assert.deepEqual([moves[0]?.averageRating, moves[0]?.game], [1856, null]);
-  assert.deepEqual(moves[1]?.game, { uci: "g1f3", id: "11111111", winner: null, rating: 2050 });
-  assert.deepEqual(topGames.map(({ id }) => id), ["Ab3xYz09", "11111111"]);
+  assert.deepEqual(moves[1]?.game, {
+    uci: "g1f3",
+    id: "11111111",
+    winner: null,
+    rating: 2050,
+  });
+  assert.deepEqual(
+    topGames.map(({ id }) => id),
+    ["Ab3xYz09", "11111111"],
+  );
 });
 
 test("top games of the program and of the package are equal, also with equal ratings", async (t) => {
-  const games = (/** @type {string} */ white, /** @type {string} */ id, /** @type {string} */ result) =>
+  const games = (
+    /** @type {string} */ white,
+    /** @type {string} */ id,
+    /** @type {string} */ result,
+  ) =>
     `[Event "Rated blitz game"]\n[Site "https://lichess.org/${id}"]\n[WhiteElo "2000"]\n[BlackElo "2000"]\n[Result "${result}"]\n\n1. ${white} ${result}\n`;
   const pgn = join(root, "equal.pgn");
   const ids = ["zzzzzzz1", "aaaaaaa2", "mmmmmmm3", "bbbbbbb4", "yyyyyyy5"];
   const results = ["0-1", "1-0", "1/2-1/2"];
-  writeFileSync(pgn, ids.map((id, n) => games(["e4", "d4", "c4"][n % 3] ?? "", id, results[n % 3] ?? "")).join("\n"));
-  execFileSync(SHELFISH, ["book", "build", pgn, "-o", join(root, "equal"), "--game-ids", "4", "--quiet"]);
-  const program = JSON.parse(execFileSync(SHELFISH, ["explore", "-d", join(root, "equal"), "--json", `${START} 0 1`], { encoding: "utf8" }));
+  writeFileSync(
+    pgn,
+    ids
+      .map((id, n) =>
+        games(["e4", "d4", "c4"][n % 3] ?? "", id, results[n % 3] ?? ""),
+      )
+      .join("\n"),
+  );
+  execFileSync(SHELFISH, [
+    "book",
+    "build",
+    pgn,
+    "-o",
+    join(root, "equal"),
+    "--game-ids",
+    "4",
+    "--quiet",
+  ]);
+  const program = JSON.parse(
+    execFileSync(
+      SHELFISH,
+      ["explore", "-d", join(root, "equal"), "--json", `${START} 0 1`],
+      { encoding: "utf8" },
+    ),
+  );
   const book = await node.openBook(join(root, "equal"));
   t.after(() => book.close());
   const answer = await book.explore(START, { format: "lichess" });
   assert.equal(answer.topGames.length, 5);
   assert.deepEqual(answer.topGames, program.topGames);
-  assert.deepEqual(answer.moves.map(({ uci, game }) => [uci, game]), program.moves.map((/** @type {{ uci: string, game: unknown }} */ { uci, game }) => [uci, game]));
+  assert.deepEqual(
+    answer.moves.map(({ uci, game }) => [uci, game]),
+    program.moves.map(
+      (/** @type {{ uci: string, game: unknown }} */ { uci, game }) => [
+        uci,
+        game,
+      ],
+    ),
+  );
   assert.equal(answer.moves.filter(({ game }) => game).length, 1);
 });
 
 test("opening a book as evaluations or evaluations as a book is an error", async () => {
-  const isBook = { code: "manifest", message: /manifest\.json: this is a book of moves.*openBook of shelfish\/book$/ };
-  const isEvals = { code: "manifest", message: /this is a database of evaluations.*openDatabase of shelfish$/ };
+  const isBook = {
+    code: "manifest",
+    message:
+      /manifest\.json: this is a book of moves.*openBook of shelfish\/book$/,
+  };
+  const isEvals = {
+    code: "manifest",
+    message: /this is a database of evaluations.*openDatabase of shelfish$/,
+  };
   await assert.rejects(openDatabase(new URL("book/", shelf.url)), isBook);
   await assert.rejects(openBook(new URL("evals/", shelf.url)), isEvals);
 });

@@ -1,7 +1,16 @@
 // First steps with the packed package: the sample database, and the program of the platform's package.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { after, before, test } from "node:test";
@@ -10,88 +19,220 @@ import { DUMPS, PACKAGE, ROOT, SHELFISH } from "../browser/support/paths.mjs";
 import { best, plain, truth } from "../browser/support/truth.mjs";
 
 const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
-const { version } = JSON.parse(readFileSync(join(PACKAGE, "package.json"), "utf8"));
+const { version } = JSON.parse(
+  readFileSync(join(PACKAGE, "package.json"), "utf8"),
+);
 
 /** @type {string} */
 let root;
 before(() => void (root = mkdtempSync(join(tmpdir(), "shelfish-cli-"))));
 after(() => rmSync(root, { recursive: true, force: true }));
 
-const npm = (/** @type {string[]} */ words, /** @type {string} */ cwd) => execFileSync("npm", words, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+const npm = (/** @type {string[]} */ words, /** @type {string} */ cwd) =>
+  execFileSync("npm", words, {
+    cwd,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "inherit"],
+  });
 
 /** Packs a folder. Returns the path of the archive. */
-const packed = (/** @type {string} */ folder) => join(root, JSON.parse(npm(["pack", "--json", "--loglevel=error", "--pack-destination", root], folder))[0].filename);
+const packed = (/** @type {string} */ folder) =>
+  join(
+    root,
+    JSON.parse(
+      npm(
+        ["pack", "--json", "--loglevel=error", "--pack-destination", root],
+        folder,
+      ),
+    )[0].filename,
+  );
 
 /** Creates a project with packed packages, and returns its folder. */
 function project(/** @type {string} */ name, /** @type {string[]} */ archives) {
   const folder = join(root, name);
   mkdirSync(folder);
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ name, private: true, type: "module" }));
-  npm(["install", "--offline", "--no-audit", "--no-fund", "--loglevel=error", ...archives], folder);
+  writeFileSync(
+    join(folder, "package.json"),
+    JSON.stringify({ name, private: true, type: "module" }),
+  );
+  npm(
+    [
+      "install",
+      "--offline",
+      "--no-audit",
+      "--no-fund",
+      "--loglevel=error",
+      ...archives,
+    ],
+    folder,
+  );
   return folder;
 }
 
 /** Runs `shelfish` in a project, as `npx shelfish` does. npx itself would take `--version` and `--help`. */
-const shelfish = (/** @type {string} */ cwd, /** @type {string[]} */ ...words) => spawnSync(join("node_modules", ".bin", "shelfish"), words, { cwd, encoding: "utf8" });
+const shelfish = (
+  /** @type {string} */ cwd,
+  /** @type {string[]} */ ...words
+) =>
+  spawnSync(join("node_modules", ".bin", "shelfish"), words, {
+    cwd,
+    encoding: "utf8",
+  });
 
 /** Makes the package of this platform, whose program is the tested program, from an archive as in a release. */
 function platformPackage() {
-  const target = execFileSync("rustc", ["--print", "host-tuple"], { encoding: "utf8" }).trim();
+  const target = execFileSync("rustc", ["--print", "host-tuple"], {
+    encoding: "utf8",
+  }).trim();
   const name = `shelfish-${version}-${target}`;
   mkdirSync(join(root, name));
-  for (const file of [SHELFISH, join(ROOT, "LICENSE")]) cpSync(file, join(root, name, basename(file)));
+  for (const file of [SHELFISH, join(ROOT, "LICENSE")])
+    cpSync(file, join(root, name, basename(file)));
   execFileSync("tar", ["-czf", `${name}.tar.gz`, name], { cwd: root });
-  const words = ["xtask", "release", "platform", target, "--archives", root, "--out", join(root, "platforms")];
-  return execFileSync("cargo", words, { cwd: ROOT, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] }).trim().split("\n").at(-1) ?? "";
+  const words = [
+    "xtask",
+    "release",
+    "platform",
+    target,
+    "--archives",
+    root,
+    "--out",
+    join(root, "platforms"),
+  ];
+  return (
+    execFileSync("cargo", words, {
+      cwd: ROOT,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "inherit"],
+    })
+      .trim()
+      .split("\n")
+      .at(-1) ?? ""
+  );
 }
 
 test("the first snippet of the README runs in Node without a change", () => {
   const folder = project("first", [packed(PACKAGE)]);
-  const snippet = /```js\n([\s\S]*?)```/.exec(readFileSync(join(PACKAGE, "README.md"), "utf8"))?.[1] ?? assert.fail("the README has no snippet");
+  const snippet =
+    /```js\n([\s\S]*?)```/.exec(
+      readFileSync(join(PACKAGE, "README.md"), "utf8"),
+    )?.[1] ?? assert.fail("the README has no snippet");
   writeFileSync(join(folder, "first.mjs"), snippet);
-  const printed = execFileSync("node", ["first.mjs"], { cwd: folder, encoding: "utf8" });
-  const { depth, pvs = [] } = best(truth(...DUMPS).get("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -") ?? []) ?? {};
-  assert.match(printed, new RegExp(`^\\+${((pvs[0]?.cp ?? 0) / 100).toFixed(2)} ${depth} \\w+`), printed);
+  const printed = execFileSync("node", ["first.mjs"], {
+    cwd: folder,
+    encoding: "utf8",
+  });
+  const { depth, pvs = [] } =
+    best(
+      truth(...DUMPS).get(
+        "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -",
+      ) ?? [],
+    ) ?? {};
+  assert.match(
+    printed,
+    new RegExp(`^\\+${((pvs[0]?.cp ?? 0) / 100).toFixed(2)} ${depth} \\w+`),
+    printed,
+  );
 });
 
 test("the sample database takes at most 300 kB, and contains all positions of the famous games", async () => {
   const files = readdirSync(join(PACKAGE, "sample"));
-  const bytes = files.reduce((sum, file) => sum + statSync(join(PACKAGE, "sample", file)).size, 0);
+  const bytes = files.reduce(
+    (sum, file) => sum + statSync(join(PACKAGE, "sample", file)).size,
+    0,
+  );
   assert.ok(bytes <= 300_000, `${bytes} bytes`);
-  const { openDatabase } = await import(pathToFileURL(join(PACKAGE, "node.js")).href);
+  const { openDatabase } = await import(
+    pathToFileURL(join(PACKAGE, "node.js")).href
+  );
   const database = await openDatabase(join(PACKAGE, "sample"));
   const known = truth(...DUMPS);
-  const positions = [...truth(DUMPS.find((dump) => dump.includes("famous")) ?? "").keys()];
-  const answers = await database.lookupMany(positions, { castling: "chess960" });
+  const positions = [
+    ...truth(DUMPS.find((dump) => dump.includes("famous")) ?? "").keys(),
+  ];
+  const answers = await database.lookupMany(positions, {
+    castling: "chess960",
+  });
   database.close();
   assert.ok(positions.length > 1_000);
-  positions.forEach((fen, n) => assert.deepEqual(answers[n].evaluations.map(plain).sort(), (known.get(fen) ?? []).map(plain).sort(), fen));
+  positions.forEach((fen, n) =>
+    assert.deepEqual(
+      answers[n].evaluations.map(plain).sort(),
+      (known.get(fen) ?? []).map(plain).sort(),
+      fen,
+    ),
+  );
 });
 
 test("npx shelfish copies the sample database and never overwrites files", () => {
   const folder = project("sample", [packed(PACKAGE)]);
-  const copied = spawnSync("npx", ["--no", "shelfish", "sample", "public/evals"], { cwd: folder, encoding: "utf8" });
+  const copied = spawnSync(
+    "npx",
+    ["--no", "shelfish", "sample", "public/evals"],
+    { cwd: folder, encoding: "utf8" },
+  );
   assert.equal(copied.status, 0, copied.stderr);
-  assert.match(copied.stdout, /public\/evals\/manifest\.json is the sample database/);
-  assert.deepEqual(readdirSync(join(folder, "public/evals")).sort(), readdirSync(join(PACKAGE, "sample")).sort());
-  assert.equal(shelfish(folder, "sample", "public/evals").status, 0, "a second copy changes nothing");
+  assert.match(
+    copied.stdout,
+    /public\/evals\/manifest\.json is the sample database/,
+  );
+  assert.deepEqual(
+    readdirSync(join(folder, "public/evals")).sort(),
+    readdirSync(join(PACKAGE, "sample")).sort(),
+  );
+  assert.equal(
+    shelfish(folder, "sample", "public/evals").status,
+    0,
+    "a second copy changes nothing",
+  );
   writeFileSync(join(folder, "public/evals/own.txt"), "");
   const again = shelfish(folder, "sample", "public/evals");
-  assert.deepEqual([again.status, /contains other files, such as .*: name a new folder/.test(again.stderr)], [1, true], again.stderr);
+  assert.deepEqual(
+    [
+      again.status,
+      /contains other files, such as .*: name a new folder/.test(again.stderr),
+    ],
+    [1, true],
+    again.stderr,
+  );
   const wrong = shelfish(folder, "sample", "--force");
-  assert.deepEqual([wrong.status, /expected one folder/.test(wrong.stderr)], [2, true], wrong.stderr);
-  assert.match(shelfish(folder, "sample", "--help").stdout, /^Copy the sample database/);
+  assert.deepEqual(
+    [wrong.status, /expected one folder/.test(wrong.stderr)],
+    [2, true],
+    wrong.stderr,
+  );
+  assert.match(
+    shelfish(folder, "sample", "--help").stdout,
+    /^Copy the sample database/,
+  );
   const missing = shelfish(folder, "build", "--help");
   assert.equal(missing.status, 1);
-  assert.match(missing.stderr, /the package @shelfish\/\w+-\w+ with the program is not installed/);
+  assert.match(
+    missing.stderr,
+    /the package @shelfish\/\w+-\w+ with the program is not installed/,
+  );
 });
 
 test("npx shelfish runs the program of the platform's package, with its output and exit codes", () => {
-  const folder = project("program", [packed(PACKAGE), packed(platformPackage())]);
+  const folder = project("program", [
+    packed(PACKAGE),
+    packed(platformPackage()),
+  ]);
   assert.equal(shelfish(folder, "--version").stdout, `shelfish ${version}\n`);
   assert.equal(shelfish(folder, "sample").status, 0);
   const found = shelfish(folder, "lookup", "-d", "evals", "--json", START);
-  assert.equal(found.stdout, execFileSync(SHELFISH, ["lookup", "-d", join(folder, "evals"), "--json", START], { encoding: "utf8" }));
+  assert.equal(
+    found.stdout,
+    execFileSync(
+      SHELFISH,
+      ["lookup", "-d", join(folder, "evals"), "--json", START],
+      { encoding: "utf8" },
+    ),
+  );
   const wrong = shelfish(folder, "no-such-command");
-  assert.deepEqual([wrong.status, /unrecognized subcommand/.test(wrong.stderr)], [2, true], wrong.stderr);
+  assert.deepEqual(
+    [wrong.status, /unrecognized subcommand/.test(wrong.stderr)],
+    [2, true],
+    wrong.stderr,
+  );
 });

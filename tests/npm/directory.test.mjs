@@ -9,7 +9,9 @@ import { pathToFileURL } from "node:url";
 import { PACKAGE } from "../browser/support/paths.mjs";
 
 /** @type {typeof import("shelfish/node")} */
-const { directory } = await import(pathToFileURL(join(PACKAGE, "node.js")).href);
+const { directory } = await import(
+  pathToFileURL(join(PACKAGE, "node.js")).href
+);
 
 const CONTENT = Buffer.from("0123456789");
 
@@ -26,28 +28,44 @@ after(() => {
   rmSync(join(folder, "..", "beside"));
 });
 
-const bytes = (/** @type {Uint8Array} */ array) => Buffer.from(array).toString();
+const bytes = (/** @type {Uint8Array} */ array) =>
+  Buffer.from(array).toString();
 
 test("the URL of a directory is the URL of the folder with a final slash", () => {
   const { href } = pathToFileURL(`${folder}/`);
-  for (const path of [folder, `${folder}/`, relative(process.cwd(), folder)]) assert.equal(directory(path).url, href);
+  for (const path of [folder, `${folder}/`, relative(process.cwd(), folder)])
+    assert.equal(directory(path).url, href);
 });
 
 test("files and byte ranges are read", async () => {
   const source = directory(folder);
   assert.equal(bytes(await source.whole("file", 10)), "0123456789");
   assert.equal(bytes(await source.whole("empty", 0)), "");
-  for (const [start, end] of /** @type {const} */ ([[0, 10], [0, 1], [9, 10], [3, 7], [4, 4], [10, 10]])) {
-    assert.equal(bytes(await source.range("file", start, end)), CONTENT.subarray(start, end).toString());
+  for (const [start, end] of /** @type {const} */ ([
+    [0, 10],
+    [0, 1],
+    [9, 10],
+    [3, 7],
+    [4, 4],
+    [10, 10],
+  ])) {
+    assert.equal(
+      bytes(await source.range("file", start, end)),
+      CONTENT.subarray(start, end).toString(),
+    );
   }
 });
 
-test("a named pipe is an error without a wait", { skip: process.platform === "win32" }, async () => {
-  const source = directory(folder);
-  execFileSync("mkfifo", [join(folder, "pipe")]);
-  await assert.rejects(source.whole("pipe", 10), /expected a regular file/);
-  await assert.rejects(source.range("pipe", 0, 1), /expected a regular file/);
-});
+test(
+  "a named pipe is an error without a wait",
+  { skip: process.platform === "win32" },
+  async () => {
+    const source = directory(folder);
+    execFileSync("mkfifo", [join(folder, "pipe")]);
+    await assert.rejects(source.whole("pipe", 10), /expected a regular file/);
+    await assert.rejects(source.range("pipe", 0, 1), /expected a regular file/);
+  },
+);
 
 test("the error of a read contains the file", async () => {
   const source = directory(folder);
@@ -57,7 +75,11 @@ test("the error of a read contains the file", async () => {
     [() => source.whole("missing", 10), "missing", /no such file/],
     [() => source.range("missing", 0, 1), "missing", /no such file/],
     [() => gone.whole("file", 10), "missing", /no such file/],
-    [() => directory(join(folder, "file")).whole("file", 10), "missing", /no such file/],
+    [
+      () => directory(join(folder, "file")).whole("file", 10),
+      "missing",
+      /no such file/,
+    ],
     [() => source.whole("file", 9), "range", /10 bytes, more than 9/],
     [() => source.range("file", 5, 11), "range", /10 bytes, but bytes 5 to 11/],
     [() => source.range("file", 11, 12), "range", /10 bytes/],
@@ -72,9 +94,15 @@ test("the error of a read contains the file", async () => {
     [() => source.whole("", 10), "usage", /not the name of a file/],
   ];
   for (const [read, code, message] of cases) {
-    const error = await read().then(() => assert.fail(`${message}`), (error) => error);
+    const error = await read().then(
+      () => assert.fail(`${message}`),
+      (error) => error,
+    );
     assert.equal(error.code, code, `${error}`);
     assert.match(error.message, message);
-    assert.ok(error.url.startsWith(pathToFileURL(`${folder}/`).href), error.url);
+    assert.ok(
+      error.url.startsWith(pathToFileURL(`${folder}/`).href),
+      error.url,
+    );
   }
 });

@@ -10,7 +10,9 @@ import { makeFen, parseFen } from "chessops/fen";
 import { PACKAGE, ROOT } from "../browser/support/paths.mjs";
 
 /** @type {typeof import("shelfish/endgames")} */
-const { openEndgames, ShelfishError } = await import(pathToFileURL(join(PACKAGE, "endgames-node.js")).href);
+const { openEndgames, ShelfishError } = await import(
+  pathToFileURL(join(PACKAGE, "endgames-node.js")).href
+);
 
 const MASK = (1n << 64n) - 1n;
 const RANDOM = 3000;
@@ -35,30 +37,54 @@ function legal(/** @type {string} */ fen) {
   const position = chess.value;
   const checkers = position.ctx().checkers;
   // python-chess accepts that two knights or pawns check at a time.
-  const leapers = position.board.knight.union(position.board.pawn).intersect(checkers);
-  if (isImpossibleCheck(position) && !(checkers.size() === 2 && leapers.size() === 2)) return undefined;
+  const leapers = position.board.knight
+    .union(position.board.pawn)
+    .intersect(checkers);
+  if (
+    isImpossibleCheck(position) &&
+    !(checkers.size() === 2 && leapers.size() === 2)
+  )
+    return undefined;
   return makeFen(position.toSetup());
 }
 
 /** Returns the FEN of pieces on squares. `undefined` if the position does not count. */
-function position(/** @type {string} */ material, /** @type {number[]} */ squares, isWhite = true, isSwapped = false, file = 8) {
+function position(
+  /** @type {string} */ material,
+  /** @type {number[]} */ squares,
+  isWhite = true,
+  isSwapped = false,
+  file = 8,
+) {
   if (new Set(squares).size < squares.length) return undefined;
   const [white = "", black = ""] = material.split("v");
   const board = Array.from({ length: 64 }, () => "1");
   for (const [n, letter] of Array.from(white + black).entries()) {
     const square = squares[n] ?? 0;
-    board[(7 - (square >> 3)) * 8 + (square & 7)] = n < white.length !== isSwapped ? letter : letter.toLowerCase();
+    board[(7 - (square >> 3)) * 8 + (square & 7)] =
+      n < white.length !== isSwapped ? letter : letter.toLowerCase();
   }
   const fen = `${board.join("").replace(/.{8}(?=.)/g, "$&/")} ${isWhite ? "w" : "b"} -`;
-  return (file < 8 && legal(`${fen} ${"abcdefgh"[file]}${isWhite ? 6 : 3}`)) || legal(`${fen} -`);
+  return (
+    (file < 8 && legal(`${fen} ${"abcdefgh"[file]}${isWhite ? 6 : 3}`)) ||
+    legal(`${fen} -`)
+  );
 }
 
 /** Returns the random positions of a table as in `tests/endgames/reference.py`. */
 function* random(/** @type {string} */ material, /** @type {number} */ seed) {
   const below = numbers(seed);
-  for (let found = 0; found < RANDOM; ) {
-    const squares = Array.from({ length: material.length - 1 }, () => below(64));
-    const fen = position(material, squares, below(2) === 0, below(2) === 0, below(16));
+  for (let found = 0; found < RANDOM;) {
+    const squares = Array.from({ length: material.length - 1 }, () =>
+      below(64),
+    );
+    const fen = position(
+      material,
+      squares,
+      below(2) === 0,
+      below(2) === 0,
+      below(16),
+    );
     if (!fen) continue;
     found++;
     yield fen;
@@ -69,7 +95,10 @@ function* random(/** @type {string} */ material, /** @type {number} */ seed) {
 function* every(/** @type {string} */ material) {
   const pieces = material.length - 1;
   for (let number = 0; number < 64 ** pieces; number++) {
-    const squares = Array.from({ length: pieces }, (_, n) => (number >> (6 * (pieces - 1 - n))) & 63);
+    const squares = Array.from(
+      { length: pieces },
+      (_, n) => (number >> (6 * (pieces - 1 - n))) & 63,
+    );
     for (const isWhite of [true, false]) {
       const fen = position(material, squares, isWhite);
       if (fen) yield fen;
@@ -78,7 +107,12 @@ function* every(/** @type {string} */ material) {
 }
 
 /** Compares the results of positions with those of python-chess. */
-async function compare(/** @type {Iterable<string>} */ fens, /** @type {string} */ material, /** @type {string} */ count, /** @type {string} */ digest) {
+async function compare(
+  /** @type {Iterable<string>} */ fens,
+  /** @type {string} */ material,
+  /** @type {string} */ count,
+  /** @type {string} */ digest,
+) {
   const hash = createHash("sha256");
   let [found, part] = [0, /** @type {string[]} */ ([])];
   const probe = async () => {
@@ -100,18 +134,34 @@ async function compare(/** @type {Iterable<string>} */ fens, /** @type {string} 
 
 const endgames = await openEndgames(join(ROOT, "static-shards/endgames"));
 after(() => endgames.close());
-const reference = readFileSync(join(ROOT, "tests/data/endgames/reference.tsv"), "utf8").trim().split("\n").map((line) => line.split("\t"));
-const sets = (/** @type {string} */ name) => reference.filter(([, set]) => set === name);
+const reference = readFileSync(
+  join(ROOT, "tests/data/endgames/reference.tsv"),
+  "utf8",
+)
+  .trim()
+  .split("\n")
+  .map((line) => line.split("\t"));
+const sets = (/** @type {string} */ name) =>
+  reference.filter(([, set]) => set === name);
 
 test("105,000 random positions of all tables have the results of python-chess", async () => {
   assert.equal(sets("random").length, 35);
-  for (const [seed, [material = "", , count = "", digest = ""]] of sets("random").entries()) {
+  for (const [seed, [material = "", , count = "", digest = ""]] of sets(
+    "random",
+  ).entries()) {
     await compare(random(material, seed), material, count, digest);
   }
 });
 
-const skip = !process.env.SHELFISH_LONG && "takes minutes: `cargo xtask test --all` runs it";
-test("all positions of five endings have the results of python-chess", { skip }, async () => {
-  assert.equal(sets("all").length, 5);
-  for (const [material = "", , count = "", digest = ""] of sets("all")) await compare(every(material), material, count, digest);
-});
+const skip =
+  !process.env.SHELFISH_LONG &&
+  "takes minutes: `cargo xtask test --all` runs it";
+test(
+  "all positions of five endings have the results of python-chess",
+  { skip },
+  async () => {
+    assert.equal(sets("all").length, 5);
+    for (const [material = "", , count = "", digest = ""] of sets("all"))
+      await compare(every(material), material, count, digest);
+  },
+);

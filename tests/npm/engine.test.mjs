@@ -8,14 +8,17 @@ import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { PACKAGE, SHELFISH } from "../browser/support/paths.mjs";
 
-const at = (/** @type {string} */ name) => pathToFileURL(join(PACKAGE, name)).href;
+const at = (/** @type {string} */ name) =>
+  pathToFileURL(join(PACKAGE, name)).href;
 /** @type {typeof import("shelfish/engine")} */
 const { openEngine, ShelfishError } = await import(at("engine-inline.js"));
 
 const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
-const KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
+const KIWIPETE =
+  "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
 const ENDGAME = "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 b - - 3 40";
-const CASTLING = "1rqbkrbn/1ppppp1p/1n6/p1N3p1/8/2P4P/PP1PPPP1/1RQBKRBN w FBfb - 0 9";
+const CASTLING =
+  "1rqbkrbn/1ppppp1p/1n6/p1N3p1/8/2P4P/PP1PPPP1/1RQBKRBN w FBfb - 0 9";
 const MATE_IN_TWO = "7k/8/8/8/8/8/R7/1R2K3 w - - 0 1";
 
 /** @typedef {{ depth: number, nodes: number, score: string, pv: string }} Found */
@@ -28,17 +31,33 @@ const MATE_IN_TWO = "7k/8/8/8/8/8/R7/1R2K3 w - - 0 1";
  * @returns {Promise<Found[]>}
  */
 async function natively(fen, nodes, lines) {
-  const engine = spawn(SHELFISH, ["engine"], { stdio: ["pipe", "pipe", "inherit"] });
-  const setup = ["setoption name Hash value 16", `setoption name MultiPV value ${lines}`, "setoption name UCI_Chess960 value true"];
-  engine.stdin.write([...setup, `position fen ${fen}`, `go nodes ${nodes}`, ""].join("\n"));
+  const engine = spawn(SHELFISH, ["engine"], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const setup = [
+    "setoption name Hash value 16",
+    `setoption name MultiPV value ${lines}`,
+    "setoption name UCI_Chess960 value true",
+  ];
+  engine.stdin.write(
+    [...setup, `position fen ${fen}`, `go nodes ${nodes}`, ""].join("\n"),
+  );
   /** @type {Found[]} */
   let found = [];
   for await (const line of createInterface({ input: engine.stdout })) {
     const [, depth, rank, score, bound, count, pv] =
-      /^info depth (\d+) .*?multipv (\d+) score (\w+ -?\d+)( \w+bound)? nodes (\d+) .*?pv (.*)$/.exec(line) ?? [];
+      /^info depth (\d+) .*?multipv (\d+) score (\w+ -?\d+)( \w+bound)? nodes (\d+) .*?pv (.*)$/.exec(
+        line,
+      ) ?? [];
     if (rank === "1") found = [];
     // The native program reports an unfinished iteration with the depth of the previous iteration.
-    if (rank) found.push({ depth: Number(depth) - (bound ? 1 : 0), nodes: Number(count), score: String(score), pv: String(pv) });
+    if (rank)
+      found.push({
+        depth: Number(depth) - (bound ? 1 : 0),
+        nodes: Number(count),
+        score: String(score),
+        pv: String(pv),
+      });
     if (line.startsWith("bestmove")) break;
   }
   engine.stdin.end("quit\n");
@@ -69,18 +88,33 @@ for (const [name, fen, lines] of /** @type {const} */ ([
     assert.equal(found.pvs.length, lines);
     const sign = fen.includes(" b ") ? -1 : 1;
     const here = found.pvs.map(({ cp, mate, uci }) => ({
-      score: cp === undefined ? `mate ${sign * Number(mate)}` : `cp ${sign * cp + 0}`,
+      score:
+        cp === undefined
+          ? `mate ${sign * Number(mate)}`
+          : `cp ${sign * cp + 0}`,
       pv: uci.join(" "),
     }));
-    assert.deepEqual(here, expected.map(({ score, pv }) => ({ score, pv })));
-    assert.deepEqual([found.depth, found.nodes], [Math.min(...expected.map(({ depth }) => depth)), expected.at(-1)?.nodes]);
+    assert.deepEqual(
+      here,
+      expected.map(({ score, pv }) => ({ score, pv })),
+    );
+    assert.deepEqual(
+      [found.depth, found.nodes],
+      [Math.min(...expected.map(({ depth }) => depth)), expected.at(-1)?.nodes],
+    );
   });
 }
 
 test("an answer has the shape of a database's evaluation, from White's point of view, and names its origin", async () => {
-  const found = await engine.analyse("6k1/5ppp/8/8/8/8/5PPP/r3R1K1 b - - 0 1", { depth: 5, san: true });
+  const found = await engine.analyse("6k1/5ppp/8/8/8/8/5PPP/r3R1K1 b - - 0 1", {
+    depth: 5,
+    san: true,
+  });
   const [pv] = found.pvs;
-  assert.deepEqual([found.from, found.fen], ["engine", "6k1/5ppp/8/8/8/8/5PPP/r3R1K1 b - -"]);
+  assert.deepEqual(
+    [found.from, found.fen],
+    ["engine", "6k1/5ppp/8/8/8/8/5PPP/r3R1K1 b - -"],
+  );
   assert.equal(found.depth, 5);
   assert.deepEqual([pv.mate, pv.cp, pv.score], [-1, undefined, "#-1"]);
   assert.deepEqual([pv.uci[0], pv.san?.[0]], ["a1e1", "Rxe1#"]);
@@ -92,25 +126,45 @@ test("mates count in moves, positive when White mates", async () => {
   const [pv] = (await engine.analyse(MATE_IN_TWO, { depth: 14 })).pvs;
   assert.deepEqual([pv.mate, pv.score, pv.cp], [2, "#2", undefined]);
   const black = "1r2k3/r7/8/8/8/8/8/7K b - - 0 1";
-  assert.equal((await engine.analyse(black, { depth: 14 })).pvs[0].score, "#-2");
+  assert.equal(
+    (await engine.analyse(black, { depth: 14 })).pvs[0].score,
+    "#-2",
+  );
 });
 
 test("each iteration is reported, with the best line first", async () => {
   /** @type {import("shelfish/engine").EngineEvaluation[]} */
   const told = [];
-  const found = await engine.analyse(KIWIPETE, { depth: 6, multiPv: 3, onInfo: (info) => void told.push(info) });
-  assert.deepEqual(told.map(({ depth }) => depth), [1, 2, 3, 4, 5, 6]);
+  const found = await engine.analyse(KIWIPETE, {
+    depth: 6,
+    multiPv: 3,
+    onInfo: (info) => void told.push(info),
+  });
+  assert.deepEqual(
+    told.map(({ depth }) => depth),
+    [1, 2, 3, 4, 5, 6],
+  );
   assert.ok(told.every(({ pvs }) => pvs.length === 3));
   assert.deepEqual(found.pvs, told.at(-1)?.pvs);
   const scores = found.pvs.map(({ cp }) => Number(cp));
-  assert.deepEqual(scores, scores.toSorted((a, b) => b - a));
+  assert.deepEqual(
+    scores,
+    scores.toSorted((a, b) => b - a),
+  );
 });
 
 test("the engine knows the moves that were played, and their repetitions", async () => {
   const moves = ["g1f3", "g8f6", "f3g1", "f6g8"];
-  assert.equal((await engine.analyse(START, { depth: 2, moves })).fen, START.slice(0, -4));
+  assert.equal(
+    (await engine.analyse(START, { depth: 2, moves })).fen,
+    START.slice(0, -4),
+  );
   // The knight's return is the third repetition.
-  const found = await engine.analyse(START, { depth: 4, moves: [...moves, ...moves.slice(0, 3)], searchMoves: ["f6g8"] });
+  const found = await engine.analyse(START, {
+    depth: 4,
+    moves: [...moves, ...moves.slice(0, 3)],
+    searchMoves: ["f6g8"],
+  });
   assert.deepEqual([found.pvs[0].uci, found.pvs[0].cp], [["f6g8"], 0]);
 });
 
@@ -122,15 +176,24 @@ test("exactly the given nodes are searched, and a single node suffices for an an
 test("a weaker player searches less, chooses by the seed, and finds a mate in one", async () => {
   const chosen = async (/** @type {number} */ seed) => {
     const found = await engine.analyse(START, { elo: 1000, seed });
-    assert.ok(found.nodes < 2_000 && found.pvs.length > 1, `${found.nodes} nodes`);
-    assert.ok(found.pvs.some((pv) => pv === found.chosen || pv.uci[0] === found.chosen?.uci[0]));
+    assert.ok(
+      found.nodes < 2_000 && found.pvs.length > 1,
+      `${found.nodes} nodes`,
+    );
+    assert.ok(
+      found.pvs.some(
+        (pv) => pv === found.chosen || pv.uci[0] === found.chosen?.uci[0],
+      ),
+    );
     return found.chosen?.uci[0];
   };
   const seeds = Array.from({ length: 20 }, (_, n) => n);
   const first = await Promise.all(seeds.map(chosen));
   assert.deepEqual(await Promise.all(seeds.map(chosen)), first);
   assert.ok(new Set(first).size > 1, first.join(" "));
-  const mate = await engine.analyse("6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1", { elo: 800 });
+  const mate = await engine.analyse("6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1", {
+    elo: 800,
+  });
   assert.deepEqual([mate.chosen?.mate, mate.chosen?.uci], [1, ["a1a8"]]);
   assert.equal((await engine.analyse(START, { depth: 2 })).chosen, undefined);
 });
@@ -140,7 +203,10 @@ test("a search ends after its time", async () => {
   const found = await engine.analyse(KIWIPETE, { movetime: 200 });
   const time = performance.now() - start;
   // The upper bound excludes an endless search. A busy machine may delay the answer.
-  assert.ok(time >= 190 && time < 2000 && found.depth > 5, `${time} ms, depth ${found.depth}`);
+  assert.ok(
+    time >= 190 && time < 2000 && found.depth > 5,
+    `${time} ms, depth ${found.depth}`,
+  );
 });
 
 test("a search without limits continues until it is aborted, and returns its last iteration", async () => {
@@ -155,11 +221,16 @@ test("a search without limits continues until it is aborted, and returns its las
     },
   });
   assert.equal(last?.depth, 9);
-  assert.ok(found.depth >= 9 && found.pvs[0].uci.length > 0, `depth ${found.depth}`);
+  assert.ok(
+    found.depth >= 9 && found.pvs[0].uci.length > 0,
+    `depth ${found.depth}`,
+  );
   // The search may end an iteration whose first bound was reported.
   if (found.nodes === last.nodes) assert.deepEqual(found.pvs, last.pvs);
   // Aborted before the search begins, there is no result.
-  await assert.rejects(engine.analyse(KIWIPETE, { signal: abort.signal }), { code: "aborted" });
+  await assert.rejects(engine.analyse(KIWIPETE, { signal: abort.signal }), {
+    code: "aborted",
+  });
 });
 
 test("a search without limits that still waits for a Worker is aborted without a result", async (t) => {
@@ -176,10 +247,17 @@ test("a search without limits that still waits for a Worker is aborted without a
 
 test("a search with a limit rejects if it is aborted", async () => {
   const abort = new AbortController();
-  const searching = engine.analyse(KIWIPETE, { depth: 60, signal: abort.signal, onInfo: ({ depth }) => depth === 8 && abort.abort(new Error("enough")) });
+  const searching = engine.analyse(KIWIPETE, {
+    depth: 60,
+    signal: abort.signal,
+    onInfo: ({ depth }) => depth === 8 && abort.abort(new Error("enough")),
+  });
   await assert.rejects(searching, (error) => {
     assert.ok(error instanceof ShelfishError);
-    assert.deepEqual([error.code, error.name, /** @type {Error} */ (error.cause).message], ["aborted", "AbortError", "enough"]);
+    assert.deepEqual(
+      [error.code, error.name, /** @type {Error} */ (error.cause).message],
+      ["aborted", "AbortError", "enough"],
+    );
     return true;
   });
 });
@@ -191,7 +269,12 @@ test("the Worker of an aborted search is free for the next search", async (t) =>
   for (let n = 0; n < 5; n++) {
     const abort = new AbortController();
     await new Promise((deep) => {
-      fresh.analyse(KIWIPETE, { signal: abort.signal, onInfo: ({ depth }) => depth === 9 && deep(undefined) }).catch(() => {});
+      fresh
+        .analyse(KIWIPETE, {
+          signal: abort.signal,
+          onInfo: ({ depth }) => depth === 9 && deep(undefined),
+        })
+        .catch(() => {});
     });
     const start = performance.now();
     abort.abort();
@@ -205,13 +288,30 @@ test("the Worker of an aborted search is free for the next search", async (t) =>
 });
 
 test("positions of a game are searched in parallel, and the error of a position is its answer", async () => {
-  const fens = [START, "nonsense", KIWIPETE, "7k/6Q1/6K1/8/8/8/8/8 b - - 0 1", ENDGAME, "7k/8/6QK/8/8/8/8/8 b - - 0 1"];
+  const fens = [
+    START,
+    "nonsense",
+    KIWIPETE,
+    "7k/6Q1/6K1/8/8/8/8/8 b - - 0 1",
+    ENDGAME,
+    "7k/8/6QK/8/8/8/8/8 b - - 0 1",
+  ];
   /** @type {number[]} */
   const heard = [];
-  const answers = await engine.analyseMany(fens, { depth: 6, onAnswer: (index) => void heard.push(index) });
-  const told = answers.map((answer) => (answer instanceof ShelfishError ? (answer.outcome ?? answer.code) : answer.depth));
+  const answers = await engine.analyseMany(fens, {
+    depth: 6,
+    onAnswer: (index) => void heard.push(index),
+  });
+  const told = answers.map((answer) =>
+    answer instanceof ShelfishError
+      ? (answer.outcome ?? answer.code)
+      : answer.depth,
+  );
   assert.deepEqual(told, [6, "fen", 6, "checkmate", 6, "stalemate"]);
-  assert.deepEqual(heard.toSorted((a, b) => a - b), [0, 1, 2, 3, 4, 5]);
+  assert.deepEqual(
+    heard.toSorted((a, b) => a - b),
+    [0, 1, 2, 3, 4, 5],
+  );
 });
 
 test("an aborted list stops, and the engine continues", async () => {
@@ -228,25 +328,77 @@ test("an error names the wrong argument", async () => {
   /** @type {[work: () => Promise<unknown>, code: string, message: RegExp][]} */
   const cases = [
     [() => engine.analyse("nonsense", { depth: 1 }), "fen", /./],
-    [() => engine.analyse(START, { depth: 0 }), "usage", /^depth: expected .* from 1 to 127, found 0/],
+    [
+      () => engine.analyse(START, { depth: 0 }),
+      "usage",
+      /^depth: expected .* from 1 to 127, found 0/,
+    ],
     [() => engine.analyse(START, { nodes: 1.5 }), "usage", /^nodes: .*1\.5/],
-    [() => engine.analyse(START, { elo: 700 }), "usage", /^elo: expected .* from 800 to 2600, found 700/],
+    [
+      () => engine.analyse(START, { elo: 700 }),
+      "usage",
+      /^elo: expected .* from 800 to 2600, found 700/,
+    ],
     [() => engine.analyse(START, { movetime: -1 }), "usage", /^movetime/],
     [() => engine.analyse(START, { multiPv: 1000 }), "usage", /^multiPv/],
-    [() => engine.analyse(START, { depth: 1, moves: ["e2e4", "e2e4"] }), "usage", /^moves\[1\]: .*e2e4/],
-    [() => engine.analyse(START, { depth: 1, searchMoves: ["e7e5"] }), "usage", /^searchMoves\[0\]: .*e7e5/],
-    [() => engine.analyse(START, /** @type {any} */ ({ moves: "e2e4" })), "usage", /^moves: expected a list/],
-    [() => engine.analyse(START, /** @type {any} */ ({ castling: "odd" })), "usage", /^castling/],
-    [() => engine.analyse(START, /** @type {any} */ ({ depth: 1, dept: 3 })), "usage", /^dept: analyse has no such option, expected /],
-    [() => engine.analyse(START, /** @type {any} */ ({ depth: 1, san: 1 })), "usage", /^san: expected true or false, found 1/],
-    [() => engine.analyse(START, /** @type {any} */ ({ depth: 1, onInfo: 1 })), "usage", /^onInfo: expected a function/],
-    [() => engine.analyse(/** @type {any} */ (undefined), { depth: 1 }), "usage", /^analyse: expected a FEN as text, found undefined/],
-    [() => engine.analyseMany([START], /** @type {any} */ ({ elo: 1000 })), "usage", /^elo: analyseMany has no such option/],
-    [() => openEngine(/** @type {any} */ ({ threads: 2 })), "usage", /^threads: openEngine has no such option/],
+    [
+      () => engine.analyse(START, { depth: 1, moves: ["e2e4", "e2e4"] }),
+      "usage",
+      /^moves\[1\]: .*e2e4/,
+    ],
+    [
+      () => engine.analyse(START, { depth: 1, searchMoves: ["e7e5"] }),
+      "usage",
+      /^searchMoves\[0\]: .*e7e5/,
+    ],
+    [
+      () => engine.analyse(START, /** @type {any} */ ({ moves: "e2e4" })),
+      "usage",
+      /^moves: expected a list/,
+    ],
+    [
+      () => engine.analyse(START, /** @type {any} */ ({ castling: "odd" })),
+      "usage",
+      /^castling/,
+    ],
+    [
+      () => engine.analyse(START, /** @type {any} */ ({ depth: 1, dept: 3 })),
+      "usage",
+      /^dept: analyse has no such option, expected /,
+    ],
+    [
+      () => engine.analyse(START, /** @type {any} */ ({ depth: 1, san: 1 })),
+      "usage",
+      /^san: expected true or false, found 1/,
+    ],
+    [
+      () => engine.analyse(START, /** @type {any} */ ({ depth: 1, onInfo: 1 })),
+      "usage",
+      /^onInfo: expected a function/,
+    ],
+    [
+      () => engine.analyse(/** @type {any} */ (undefined), { depth: 1 }),
+      "usage",
+      /^analyse: expected a FEN as text, found undefined/,
+    ],
+    [
+      () => engine.analyseMany([START], /** @type {any} */ ({ elo: 1000 })),
+      "usage",
+      /^elo: analyseMany has no such option/,
+    ],
+    [
+      () => openEngine(/** @type {any} */ ({ threads: 2 })),
+      "usage",
+      /^threads: openEngine has no such option/,
+    ],
     [() => engine.analyseMany(/** @type {any} */ (7)), "usage", /^analyseMany/],
     [() => openEngine({ workers: 0 }), "usage", /^workers/],
     [() => openEngine({ memoryBytes: 2 ** 40 }), "usage", /^memoryBytes/],
-    [() => openEngine({ signal: AbortSignal.abort() }), "aborted", /^loading was aborted/],
+    [
+      () => openEngine({ signal: AbortSignal.abort() }),
+      "aborted",
+      /^loading was aborted/,
+    ],
     [() => engine.analyseMany([START], { depth: 0 }), "usage", /^depth/],
   ];
   for (const [work, code, message] of cases) {
@@ -271,7 +423,10 @@ test("a closed engine is an error, and the error of a Worker without a script co
       throw new TypeError("no such script");
     },
   });
-  await assert.rejects(broken.analyse(START, { depth: 1 }), { code: "network", message: /no such script; pass openEngine\(\{ worker \}\)/ });
+  await assert.rejects(broken.analyse(START, { depth: 1 }), {
+    code: "network",
+    message: /no such script; pass openEngine\(\{ worker \}\)/,
+  });
 });
 
 test("a cleared engine gives the same result again", async (t) => {
@@ -280,7 +435,10 @@ test("a cleared engine gives the same result again", async (t) => {
   const one = await fresh.analyse(KIWIPETE, { nodes: 30_000 });
   fresh.clear();
   const other = await fresh.analyse(KIWIPETE, { nodes: 30_000 });
-  assert.deepEqual([one.pvs, one.nodes, one.depth], [other.pvs, other.nodes, other.depth]);
+  assert.deepEqual(
+    [one.pvs, one.nodes, one.depth],
+    [other.pvs, other.nodes, other.depth],
+  );
 });
 
 test("clearing also affects a running search", async (t) => {
@@ -297,25 +455,39 @@ test("clearing also affects a running search", async (t) => {
   });
   assert.ok((await searching).depth >= 9);
   const other = await fresh.analyse(KIWIPETE, { nodes: 30_000 });
-  assert.deepEqual([one.pvs, one.nodes, one.depth], [other.pvs, other.nodes, other.depth]);
+  assert.deepEqual(
+    [one.pvs, one.nodes, one.depth],
+    [other.pvs, other.nodes, other.depth],
+  );
 });
 
-test("a search that is aborted while its Worker starts frees the Worker for the next search", { timeout: 60_000 }, async (t) => {
-  const fresh = await openEngine();
-  t.after(() => fresh.close());
-  const abort = new AbortController();
-  const searching = fresh.analyse(KIWIPETE, { depth: 60, signal: abort.signal });
-  abort.abort();
-  await assert.rejects(searching, { code: "aborted" });
-  assert.ok((await fresh.analyse(START, { depth: 3 })).depth === 3);
-});
+test(
+  "a search that is aborted while its Worker starts frees the Worker for the next search",
+  { timeout: 60_000 },
+  async (t) => {
+    const fresh = await openEngine();
+    t.after(() => fresh.close());
+    const abort = new AbortController();
+    const searching = fresh.analyse(KIWIPETE, {
+      depth: 60,
+      signal: abort.signal,
+    });
+    abort.abort();
+    await assert.rejects(searching, { code: "aborted" });
+    assert.ok((await fresh.analyse(START, { depth: 3 })).depth === 3);
+  },
+);
 
 test("the engine works in a module script of the command line, without its options in the thread", () => {
   const code = `import { openEngine } from ${JSON.stringify(at("engine-inline.js"))};
     const engine = await openEngine();
     console.log((await engine.analyse(${JSON.stringify(START)}, { depth: 2 })).depth);
     engine.close();`;
-  const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", code], { encoding: "utf8", timeout: 60_000 });
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    ["--input-type=module", "-e", code],
+    { encoding: "utf8", timeout: 60_000 },
+  );
   assert.deepEqual([stdout.trim(), stderr], ["2", ""]);
 });
 
@@ -325,7 +497,10 @@ test("many searches with one signal cause no warning about listeners", async () 
   const warn = (/** @type {Error} */ { name }) => void warnings.push(name);
   process.on("warning", warn);
   const { signal } = new AbortController();
-  await engine.analyseMany(Array.from({ length: 30 }, () => START), { depth: 1, signal });
+  await engine.analyseMany(
+    Array.from({ length: 30 }, () => START),
+    { depth: 1, signal },
+  );
   await new Promise((resolve) => setImmediate(resolve));
   process.off("warning", warn);
   assert.deepEqual(warnings, []);

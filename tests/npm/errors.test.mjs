@@ -7,7 +7,8 @@ import { inspect, types } from "node:util";
 import { host } from "../browser/support/host.mjs";
 import { PACKAGE, ROOT } from "../browser/support/paths.mjs";
 
-const at = (/** @type {string} */ file) => pathToFileURL(join(PACKAGE, file)).href;
+const at = (/** @type {string} */ file) =>
+  pathToFileURL(join(PACKAGE, file)).href;
 /** @type {typeof import("shelfish")} */
 const { openDatabase, ShelfishError } = await import(at("index.js"));
 /** @type {typeof import("shelfish/book")} */
@@ -55,8 +56,12 @@ test("an error is a native error with its fields, and its stack begins at the ca
   /** @type {Record<string, () => unknown>} */
   const cases = {
     lookup: () => database.lookup("nonsense"),
-    "lookup in a file": () => ((shelf.fault = ({ response }) => void response.writeHead(404).end()), database.lookup(START)),
-    lookupMany: () => database.lookupMany([START], { signal: AbortSignal.abort() }),
+    "lookup in a file": () => (
+      (shelf.fault = ({ response }) => void response.writeHead(404).end()),
+      database.lookup(START)
+    ),
+    lookupMany: () =>
+      database.lookupMany([START], { signal: AbortSignal.abort() }),
     moves: () => book.moves("nonsense"),
     explore: () => book.explore("nonsense"),
     openDatabase: () => openDatabase("http://127.0.0.1:1/"),
@@ -72,20 +77,38 @@ test("an error is a native error with its fields, and its stack begins at the ca
     const error = await theCaller(function atTheCall() {
       return work();
     });
-    assert.ok(types.isNativeError(error) && error instanceof ShelfishError && error instanceof Error, name);
+    assert.ok(
+      types.isNativeError(error) &&
+        error instanceof ShelfishError &&
+        error instanceof Error,
+      name,
+    );
     const [head, ...frames] = String(error.stack).split("\n");
     assert.equal(head, `${error.name}: ${error.message}`, name);
     const isSync = /^(openEvaluator|read|report)$/.test(name);
     // A function that is not asynchronous is itself in the stack.
     const own = frames.findIndex((frame) => frame.includes(HERE));
     assert.ok(isSync ? own > 0 : own === 0, `${name}: ${error.stack}`);
-    assert.ok(frames.some((frame) => frame.includes("theCaller")), `${name}: ${error.stack}`);
-    assert.ok(!frames.some((frame) => frame.includes("wasm")), `${name}: ${error.stack}`);
-    assert.ok(inspect(error).includes(error.message) && inspect(error).includes(`code: '${error.code}'`), inspect(error));
+    assert.ok(
+      frames.some((frame) => frame.includes("theCaller")),
+      `${name}: ${error.stack}`,
+    );
+    assert.ok(
+      !frames.some((frame) => frame.includes("wasm")),
+      `${name}: ${error.stack}`,
+    );
+    assert.ok(
+      inspect(error).includes(error.message) &&
+        inspect(error).includes(`code: '${error.code}'`),
+      inspect(error),
+    );
   }
   shelf.fault = undefined;
   const [answer] = await database.lookupMany(["nonsense"]);
-  assert.ok(types.isNativeError(answer) && String(answer.stack).includes(HERE), String(answer));
+  assert.ok(
+    types.isNativeError(answer) && String(answer.stack).includes(HERE),
+    String(answer),
+  );
 });
 
 test("a clone keeps the message and the stack, JSON keeps all fields, and they restore the error", async (t) => {
@@ -108,8 +131,13 @@ test("a clone keeps the message and the stack, JSON keeps all fields, and they r
   assert.ok(again instanceof ShelfishError && types.isNativeError(again));
   assert.deepEqual(again.toJSON(), fields);
   // The error arrives even if its reason cannot be cloned.
-  const aborted = await theCaller(() => database.lookup(START, { signal: AbortSignal.abort(() => {}) }));
+  const aborted = await theCaller(() =>
+    database.lookup(START, { signal: AbortSignal.abort(() => {}) }),
+  );
   assert.ok(aborted instanceof ShelfishError);
-  assert.deepEqual([aborted.name, aborted.code, typeof aborted.cause], ["AbortError", "aborted", "function"]);
+  assert.deepEqual(
+    [aborted.name, aborted.code, typeof aborted.cause],
+    ["AbortError", "aborted", "function"],
+  );
   assert.equal(structuredClone(aborted.toJSON()).code, "aborted");
 });

@@ -8,7 +8,8 @@ import { pathToFileURL } from "node:url";
 import { host } from "../browser/support/host.mjs";
 import { PACKAGE, ROOT, SHELFISH } from "../browser/support/paths.mjs";
 
-const at = (/** @type {string} */ name) => pathToFileURL(join(PACKAGE, name)).href;
+const at = (/** @type {string} */ name) =>
+  pathToFileURL(join(PACKAGE, name)).href;
 /** @type {typeof import("shelfish/engine")} */
 const { openEngine, ShelfishError } = await import(at("engine-inline.js"));
 /** @type {typeof import("shelfish/evaluator")} */
@@ -19,7 +20,8 @@ const { openDatabase } = await import(at("node.js"));
 const DATABASE = join(ROOT, "tests/data/database/db");
 /** Black mates. */
 const LOST = "4k3/8/8/8/8/8/qq6/6K1 b - -";
-const MIDDLE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq -";
+const MIDDLE =
+  "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq -";
 
 /**
  * Starts native engines. `made` contains the engines and the lines that they received.
@@ -29,22 +31,33 @@ function natives(onLine = () => {}) {
   /** @type {{ received: string[], fail: () => void }[]} */
   const made = [];
   const make = () => {
-    const engine = spawn(SHELFISH, ["engine"], { stdio: ["pipe", "pipe", "inherit"] });
+    const engine = spawn(SHELFISH, ["engine"], {
+      stdio: ["pipe", "pipe", "inherit"],
+    });
     /** @type {string[]} */
     const received = [];
     /** @type {(event: { message: string }) => void} */
     let onError = () => {};
     engine.stdin.on("error", () => {});
-    made.push({ received, fail: () => (engine.kill(), onError({ message: "killed" })) });
+    made.push({
+      received,
+      fail: () => (engine.kill(), onError({ message: "killed" })),
+    });
     return {
       postMessage: (/** @type {unknown} */ line) => {
         received.push(String(line));
         onLine(String(line));
         engine.stdin.write(`${line}\n`);
       },
-      addEventListener: (/** @type {string} */ type, /** @type {(event: any) => void} */ listener) => {
+      addEventListener: (
+        /** @type {string} */ type,
+        /** @type {(event: any) => void} */ listener,
+      ) => {
         if (type === "error") onError = listener;
-        else createInterface({ input: engine.stdout }).on("line", (data) => listener({ data }));
+        else
+          createInterface({ input: engine.stdout }).on("line", (data) =>
+            listener({ data }),
+          );
       },
       terminate: () => engine.kill(),
     };
@@ -67,15 +80,33 @@ test("spaces around a FEN do not change the score", async (t) => {
   }
 });
 
-for (const [name, loads] of /** @type {const} */ ([["with an engine", true], ["without one", false]])) {
+for (const [name, loads] of /** @type {const} */ ([
+  ["with an engine", true],
+  ["without one", false],
+])) {
   test(`a UCI engine receives no right to castle without king and rook, ${name}`, async (t) => {
     const { made, make } = natives();
-    const judge = openEvaluator({ database, stockfish: make, engine: loads ? () => openEngine() : null });
+    const judge = openEvaluator({
+      database,
+      stockfish: make,
+      engine: loads ? () => openEngine() : null,
+    });
     t.after(() => judge.close());
-    for (const [rights, kept] of [["KQkq", "Kq"], ["HAha", "Kq"], ["kq", "q"], ["-", "-"]]) {
-      await judge.evaluate(`r3k3/8/8/8/8/8/8/4K2R w ${rights} - 3 9`, { stockfish: true, depth: 1 });
-      const told = made[0]?.received.findLast((line) => line.startsWith("position")) ?? "";
-      const heard = (told.split(" ")[4] ?? "").replace("H", "K").replace("a", "q");
+    for (const [rights, kept] of [
+      ["KQkq", "Kq"],
+      ["HAha", "Kq"],
+      ["kq", "q"],
+      ["-", "-"],
+    ]) {
+      await judge.evaluate(`r3k3/8/8/8/8/8/8/4K2R w ${rights} - 3 9`, {
+        stockfish: true,
+        depth: 1,
+      });
+      const told =
+        made[0]?.received.findLast((line) => line.startsWith("position")) ?? "";
+      const heard = (told.split(" ")[4] ?? "")
+        .replace("H", "K")
+        .replace("a", "q");
       assert.equal(heard, kept, told);
     }
   });
@@ -87,7 +118,10 @@ test("an evaluator answers without its store if IndexedDB has another store of t
   t.after(() => Reflect.deleteProperty(globalThis, "indexedDB"));
   const newer = factory.open("taken", 7);
   await new Promise((done) => (newer.onsuccess = done));
-  const judge = openEvaluator({ engine: () => openEngine(), indexedDB: { name: "taken" } });
+  const judge = openEvaluator({
+    engine: () => openEngine(),
+    indexedDB: { name: "taken" },
+  });
   t.after(() => judge.close());
   assert.equal((await judge.evaluate(LOST, { depth: 3 }))?.from, "engine");
   await judge.clear();
@@ -96,15 +130,33 @@ test("an evaluator answers without its store if IndexedDB has another store of t
 test("a closed evaluator ends all running and waiting questions, and starts nothing", async () => {
   const { made, make } = natives();
   let loads = 0;
-  const judge = openEvaluator({ database, stockfish: make, engine: () => (loads++, openEngine()) });
-  const asked = [MIDDLE, LOST, MIDDLE].map((fen) => judge.evaluate(fen, { stockfish: true, depth: 60, onInfo: () => judge.close() }));
+  const judge = openEvaluator({
+    database,
+    stockfish: make,
+    engine: () => (loads++, openEngine()),
+  });
+  const asked = [MIDDLE, LOST, MIDDLE].map((fen) =>
+    judge.evaluate(fen, {
+      stockfish: true,
+      depth: 60,
+      onInfo: () => judge.close(),
+    }),
+  );
   for (const asking of asked) await assert.rejects(asking, { code: "closed" });
   assert.deepEqual([made.length, loads], [1, 1]);
 
-  const late = openEvaluator({ database, stockfish: make, engine: () => (loads++, openEngine()) });
-  const waiting = [late.evaluate(LOST), late.evaluate(LOST, { stockfish: true })];
+  const late = openEvaluator({
+    database,
+    stockfish: make,
+    engine: () => (loads++, openEngine()),
+  });
+  const waiting = [
+    late.evaluate(LOST),
+    late.evaluate(LOST, { stockfish: true }),
+  ];
   late.close();
-  for (const asking of waiting) await assert.rejects(asking, { code: "closed" });
+  for (const asking of waiting)
+    await assert.rejects(asking, { code: "closed" });
   assert.deepEqual([made.length, loads], [1, 1]);
 });
 
@@ -114,14 +166,25 @@ test("a waiting question is aborted at once", async (t) => {
   const [first, second] = [new AbortController(), new AbortController()];
   /** @type {string[]} */
   const ended = [];
-  const asked = judge.evaluate(MIDDLE, { stockfish: true, depth: 60, signal: first.signal, onInfo: () => second.abort() });
-  const waits = judge.evaluate(LOST, { stockfish: true, signal: second.signal });
+  const asked = judge.evaluate(MIDDLE, {
+    stockfish: true,
+    depth: 60,
+    signal: first.signal,
+    onInfo: () => second.abort(),
+  });
+  const waits = judge.evaluate(LOST, {
+    stockfish: true,
+    signal: second.signal,
+  });
   await Promise.allSettled([
     waits.catch(({ code }) => (ended.push(`second ${code}`), first.abort())),
     asked.catch(({ code }) => ended.push(`first ${code}`)),
   ]);
   assert.deepEqual(ended, ["second aborted", "first aborted"]);
-  assert.equal((await judge.evaluate(LOST, { stockfish: true, depth: 4 }))?.from, "stockfish");
+  assert.equal(
+    (await judge.evaluate(LOST, { stockfish: true, depth: 4 }))?.from,
+    "stockfish",
+  );
 });
 
 test("a question that is aborted before its search begins is not searched", async (t) => {
@@ -129,9 +192,22 @@ test("a question that is aborted before its search begins is not searched", asyn
   const { made, make } = natives((line) => line === "isready" && abort.abort());
   const judge = openEvaluator({ database, stockfish: make });
   t.after(() => judge.close());
-  await assert.rejects(judge.evaluate(MIDDLE, { stockfish: true, depth: 60, signal: abort.signal }), { code: "aborted" });
-  assert.equal((await judge.evaluate(LOST, { stockfish: true, depth: 4 }))?.from, "stockfish");
-  assert.deepEqual(made[0]?.received.filter((line) => line.startsWith("go")), ["go depth 4"]);
+  await assert.rejects(
+    judge.evaluate(MIDDLE, {
+      stockfish: true,
+      depth: 60,
+      signal: abort.signal,
+    }),
+    { code: "aborted" },
+  );
+  assert.equal(
+    (await judge.evaluate(LOST, { stockfish: true, depth: 4 }))?.from,
+    "stockfish",
+  );
+  assert.deepEqual(
+    made[0]?.received.filter((line) => line.startsWith("go")),
+    ["go depth 4"],
+  );
 });
 
 test("after a UCI engine failed or could not start, the next question starts a new engine", async (t) => {
@@ -143,11 +219,22 @@ test("after a UCI engine failed or could not start, the next question starts a n
   };
   const judge = openEvaluator({ database, stockfish: deep });
   t.after(() => judge.close());
-  await assert.rejects(judge.evaluate(MIDDLE, { stockfish: true }), { code: "engine", message: /no such script/ });
-  const asked = judge.evaluate(MIDDLE, { stockfish: true, depth: 60, onInfo: () => made[0]?.fail() });
+  await assert.rejects(judge.evaluate(MIDDLE, { stockfish: true }), {
+    code: "engine",
+    message: /no such script/,
+  });
+  const asked = judge.evaluate(MIDDLE, {
+    stockfish: true,
+    depth: 60,
+    onInfo: () => made[0]?.fail(),
+  });
   const waits = judge.evaluate(LOST, { stockfish: true });
-  for (const asking of [asked, waits]) await assert.rejects(asking, { code: "engine", message: /killed/ });
-  assert.equal((await judge.evaluate(LOST, { stockfish: true, depth: 4 }))?.from, "stockfish");
+  for (const asking of [asked, waits])
+    await assert.rejects(asking, { code: "engine", message: /killed/ });
+  assert.equal(
+    (await judge.evaluate(LOST, { stockfish: true, depth: 4 }))?.from,
+    "stockfish",
+  );
   assert.equal(made.length, 2);
 });
 
@@ -160,8 +247,14 @@ test("after a Worker of a UCI engine could not start, the next sequence starts a
   };
   const engine = openUciEngine({ name: "Stockfish", worker });
   t.after(() => engine.close());
-  await assert.rejects(engine.analyseSequence([MIDDLE], { depth: 3 }), { code: "engine", message: "Stockfish could not be started: no such script" });
-  assert.equal((await engine.analyseSequence([MIDDLE], { depth: 3 }))[0]?.from, "stockfish");
+  await assert.rejects(engine.analyseSequence([MIDDLE], { depth: 3 }), {
+    code: "engine",
+    message: "Stockfish could not be started: no such script",
+  });
+  assert.equal(
+    (await engine.analyseSequence([MIDDLE], { depth: 3 }))[0]?.from,
+    "stockfish",
+  );
 });
 
 test("without an engine to check positions, the error of an unreachable database is reported", async (t) => {
@@ -170,31 +263,60 @@ test("without an engine to check positions, the error of an unreachable database
   t.after(() => far.close());
   await shelf.close();
   const judge = openEvaluator({ database: far, stockfish: natives().make });
-  await assert.rejects(judge.evaluate(MIDDLE, { stockfish: true }), { code: "network" });
-  await assert.rejects(openEvaluator({ stockfish: natives().make }).evaluate(MIDDLE, { stockfish: true }), { code: "usage" });
+  await assert.rejects(judge.evaluate(MIDDLE, { stockfish: true }), {
+    code: "network",
+  });
+  await assert.rejects(
+    openEvaluator({ stockfish: natives().make }).evaluate(MIDDLE, {
+      stockfish: true,
+    }),
+    { code: "usage" },
+  );
 });
 
 test("positions are looked up together, and the engine searches the gaps", async (t) => {
   let opened = 0;
-  const judge = openEvaluator({ database, engine: () => (opened++, openEngine()) });
+  const judge = openEvaluator({
+    database,
+    engine: () => (opened++, openEngine()),
+  });
   t.after(() => judge.close());
   const start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
   const { lookups } = database.stats();
-  assert.equal((await judge.evaluateMany([start]))[0] instanceof ShelfishError, false);
+  assert.equal(
+    (await judge.evaluateMany([start]))[0] instanceof ShelfishError,
+    false,
+  );
   assert.equal(opened, 0, "the engine is not opened without a gap");
   /** @type {Map<number, unknown>} */
   const heard = new Map();
   const fens = [start, LOST, "nonsense", MIDDLE, "7k/6Q1/6K1/8/8/8/8/8 b - -"];
-  const answers = await judge.evaluateMany(fens, { depth: 4, onAnswer: (index, answer) => void heard.set(index, answer) });
+  const answers = await judge.evaluateMany(fens, {
+    depth: 4,
+    onAnswer: (index, answer) => void heard.set(index, answer),
+  });
   assert.equal(database.stats().lookups - lookups, 5);
-  const told = answers.map((answer) => (answer instanceof ShelfishError ? answer.code : answer && `${answer.from} ${answer.from === "engine" ? answer.depth : ""}`.trim()));
+  const told = answers.map((answer) =>
+    answer instanceof ShelfishError
+      ? answer.code
+      : answer &&
+        `${answer.from} ${answer.from === "engine" ? answer.depth : ""}`.trim(),
+  );
   assert.deepEqual(told, ["database", "engine 4", "fen", told[3], "over"]);
   assert.deepEqual([...heard.keys()].sort(), [0, 1, 2, 3, 4]);
   answers.forEach((answer, index) => assert.equal(heard.get(index), answer));
   assert.equal(opened, 1);
-  await assert.rejects(judge.evaluateMany(fens, { signal: AbortSignal.abort() }), { code: "aborted" });
-  await assert.rejects(judge.evaluateMany(/** @type {any} */ (7)), { code: "usage" });
-  await assert.rejects(judge.evaluateMany(fens, { depth: 0 }), { code: "usage", message: /^depth: / });
+  await assert.rejects(
+    judge.evaluateMany(fens, { signal: AbortSignal.abort() }),
+    { code: "aborted" },
+  );
+  await assert.rejects(judge.evaluateMany(/** @type {any} */ (7)), {
+    code: "usage",
+  });
+  await assert.rejects(judge.evaluateMany(fens, { depth: 0 }), {
+    code: "usage",
+    message: /^depth: /,
+  });
 });
 
 test("without an engine, gaps are null, and a database that cannot be reached is an error of each position", async (t) => {
@@ -202,12 +324,23 @@ test("without an engine, gaps are null, and a database that cannot be reached is
   t.after(() => judge.close());
   assert.deepEqual(await judge.evaluateMany([LOST]), [null]);
   const down = new ShelfishError({ code: "network", message: "no connection" });
-  const broken = { lookup: () => Promise.reject(down), lookupMany: async (/** @type {string[]} */ fens) => fens.map(() => down) };
-  assert.deepEqual(await openEvaluator({ database: broken }).evaluateMany([LOST, MIDDLE]), [down, down]);
+  const broken = {
+    lookup: () => Promise.reject(down),
+    lookupMany: async (/** @type {string[]} */ fens) => fens.map(() => down),
+  };
+  assert.deepEqual(
+    await openEvaluator({ database: broken }).evaluateMany([LOST, MIDDLE]),
+    [down, down],
+  );
   const other = openEvaluator({ database: broken, engine: () => openEngine() });
   t.after(() => other.close());
   const [found] = await other.evaluateMany([LOST], { depth: 3 });
-  assert.ok(found && "pvs" in found && found.from === "engine" && found.databaseError === down);
+  assert.ok(
+    found &&
+      "pvs" in found &&
+      found.from === "engine" &&
+      found.databaseError === down,
+  );
 });
 
 test("a known evaluation is returned if it reaches the limits, and only deeper iterations are reported", async (t) => {
@@ -215,10 +348,17 @@ test("a known evaluation is returned if it reaches the limits, and only deeper i
   t.after(() => judge.close());
   const known = await judge.evaluate(MIDDLE, { depth: 5 });
   assert.ok(known);
-  assert.deepEqual((await judge.evaluate(MIDDLE, { depth: 5, known }))?.pvs, known.pvs);
+  assert.deepEqual(
+    (await judge.evaluate(MIDDLE, { depth: 5, known }))?.pvs,
+    known.pvs,
+  );
   /** @type {number[]} */
   const depths = [];
-  const deeper = await judge.evaluate(MIDDLE, { depth: 7, known, onInfo: ({ depth }) => void depths.push(depth) });
+  const deeper = await judge.evaluate(MIDDLE, {
+    depth: 7,
+    known,
+    onInfo: ({ depth }) => void depths.push(depth),
+  });
   assert.equal(deeper?.depth, 7);
   assert.ok(depths.length > 0 && Math.min(...depths) >= 5, String(depths));
 });
@@ -229,48 +369,110 @@ test("a known evaluation is returned if it reaches one of the limits, or if the 
   const known = await judge.evaluate(MIDDLE, { depth: 7 });
   assert.ok(known);
   const infos = [];
-  const again = await judge.evaluate(MIDDLE, { depth: 7, movetime: 20_000, known, onInfo: (info) => void infos.push(info) });
+  const again = await judge.evaluate(MIDDLE, {
+    depth: 7,
+    movetime: 20_000,
+    known,
+    onInfo: (info) => void infos.push(info),
+  });
   assert.deepEqual([again?.pvs, infos.length], [known.pvs, 0]);
   const deep = { ...known, depth: 60, knodes: 0 };
-  assert.equal((await judge.evaluate(MIDDLE, { nodes: 2_000, known: deep }))?.depth, 60);
+  assert.equal(
+    (await judge.evaluate(MIDDLE, { nodes: 2_000, known: deep }))?.depth,
+    60,
+  );
 });
 
 test("with minPvs the engine answers if the database has too few variations, and with SAN a known evaluation without SAN is searched", async (t) => {
   const judge = openEvaluator({ database, engine: () => openEngine() });
   t.after(() => judge.close());
   const start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
-  const most = Math.max(...((await database.lookup(start))?.evaluations ?? []).map(({ pvs }) => pvs.length));
-  assert.equal((await judge.evaluate(start, { depth: 3, minPvs: most }))?.pvs.length, most);
-  const found = await judge.evaluate(start, { depth: 3, multiPv: most + 1, minPvs: most + 1 });
+  const most = Math.max(
+    ...((await database.lookup(start))?.evaluations ?? []).map(
+      ({ pvs }) => pvs.length,
+    ),
+  );
+  assert.equal(
+    (await judge.evaluate(start, { depth: 3, minPvs: most }))?.pvs.length,
+    most,
+  );
+  const found = await judge.evaluate(start, {
+    depth: 3,
+    multiPv: most + 1,
+    minPvs: most + 1,
+  });
   assert.deepEqual([found?.from, found?.pvs.length], ["engine", most + 1]);
-  const [first] = await judge.evaluateMany([start], { depth: 3, minPvs: most + 1 });
+  const [first] = await judge.evaluateMany([start], {
+    depth: 3,
+    minPvs: most + 1,
+  });
   assert.ok(first && "pvs" in first && first.from === "engine");
   const known = await judge.evaluate(MIDDLE, { depth: 5 });
-  assert.ok(known && (await judge.evaluate(MIDDLE, { depth: 5, known, san: true }))?.pvs[0].san.length);
-  for (const options of [{ dept: 3 }, { san: "yes" }, { stockfish: 1 }, { onInfo: 1 }]) {
-    await assert.rejects(judge.evaluate(MIDDLE, /** @type {any} */ (options)), { code: "usage" });
+  assert.ok(
+    known &&
+      (await judge.evaluate(MIDDLE, { depth: 5, known, san: true }))?.pvs[0].san
+        .length,
+  );
+  for (const options of [
+    { dept: 3 },
+    { san: "yes" },
+    { stockfish: 1 },
+    { onInfo: 1 },
+  ]) {
+    await assert.rejects(judge.evaluate(MIDDLE, /** @type {any} */ (options)), {
+      code: "usage",
+    });
   }
-  await assert.rejects(judge.evaluate(/** @type {any} */ (undefined)), { code: "usage", message: /^evaluate: expected a FEN as text/ });
-  assert.throws(() => openEvaluator(/** @type {any} */ ({ database, cache: true })), { code: "usage" });
+  await assert.rejects(judge.evaluate(/** @type {any} */ (undefined)), {
+    code: "usage",
+    message: /^evaluate: expected a FEN as text/,
+  });
+  assert.throws(
+    () => openEvaluator(/** @type {any} */ ({ database, cache: true })),
+    { code: "usage" },
+  );
 });
 
 test("a shallow answer of a database is a hint: the engine searches, and the search of more nodes counts", async (t) => {
   const hint = (/** @type {number} */ knodes) => {
     /** @type {import("shelfish").Evaluation} */
-    const best = { depth: 9, knodes, pvs: [{ cp: 7, score: "+0.07", uci: ["e1g1"] }] };
+    const best = {
+      depth: 9,
+      knodes,
+      pvs: [{ cp: 7, score: "+0.07", uci: ["e1g1"] }],
+    };
     /** @type {import("shelfish").PositionEval} */
     const answer = { fen: MIDDLE, best, evaluations: [best] };
-    return { lookup: async () => answer, lookupMany: async (/** @type {string[]} */ fens) => fens.map(() => answer) };
+    return {
+      lookup: async () => answer,
+      lookupMany: async (/** @type {string[]} */ fens) =>
+        fens.map(() => answer),
+    };
   };
   /** Returns the origins of the answers of `evaluate` and `evaluateMany`. */
-  const origins = async (/** @type {import("shelfish/evaluator").EvaluatorOptions} */ options, /** @type {number} */ nodes) => {
+  const origins = async (
+    /** @type {import("shelfish/evaluator").EvaluatorOptions} */ options,
+    /** @type {number} */ nodes,
+  ) => {
     const judge = openEvaluator(options);
     t.after(() => judge.close());
-    const answers = [await judge.evaluate(MIDDLE, { nodes }), ...(await judge.evaluateMany([MIDDLE], { nodes }))];
+    const answers = [
+      await judge.evaluate(MIDDLE, { nodes }),
+      ...(await judge.evaluateMany([MIDDLE], { nodes })),
+    ];
     return answers.map((answer) => answer && "pvs" in answer && answer.from);
   };
   const engine = () => openEngine();
-  assert.deepEqual(await origins({ database: hint(3), engine }, 20_000), ["engine", "engine"]);
-  assert.deepEqual(await origins({ database: hint(90), engine }, 20_000), ["database", "database"]);
-  assert.deepEqual(await origins({ database: hint(3) }, 20_000), ["database", "database"]);
+  assert.deepEqual(await origins({ database: hint(3), engine }, 20_000), [
+    "engine",
+    "engine",
+  ]);
+  assert.deepEqual(await origins({ database: hint(90), engine }, 20_000), [
+    "database",
+    "database",
+  ]);
+  assert.deepEqual(await origins({ database: hint(3) }, 20_000), [
+    "database",
+    "database",
+  ]);
 });

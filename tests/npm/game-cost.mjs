@@ -11,10 +11,20 @@ import { DUMPS, PACKAGE, ROOT, SHELFISH } from "../browser/support/paths.mjs";
 import { serve } from "../browser/support/serve.mjs";
 
 /** @type {typeof import("shelfish")} */
-const { openDatabase } = await import(pathToFileURL(join(PACKAGE, "index.js")).href);
+const { openDatabase } = await import(
+  pathToFileURL(join(PACKAGE, "index.js")).href
+);
 const root = mkdtempSync(join(tmpdir(), "shelfish-game-cost-"));
-execFileSync(SHELFISH, ["build", ...DUMPS, "-o", join(root, "db"), "--quiet"], { stdio: "ignore" });
-const host = await serve(join(root, "db"), "--latency-ms", "50", "--bandwidth-mbit", "20");
+execFileSync(SHELFISH, ["build", ...DUMPS, "-o", join(root, "db"), "--quiet"], {
+  stdio: "ignore",
+});
+const host = await serve(
+  join(root, "db"),
+  "--latency-ms",
+  "50",
+  "--bandwidth-mbit",
+  "20",
+);
 
 /** Returns the milliseconds that some work takes. */
 async function time(/** @type {() => Promise<unknown>} */ work) {
@@ -23,7 +33,8 @@ async function time(/** @type {() => Promise<unknown>} */ work) {
   return performance.now() - start;
 }
 
-const get = (/** @type {string} */ url, headers = {}) => fetch(url, { headers }).then((answer) => answer.arrayBuffer());
+const get = (/** @type {string} */ url, headers = {}) =>
+  fetch(url, { headers }).then((answer) => answer.arrayBuffer());
 
 let [reader, bare, requests, runs, found, positions] = [0, 0, 0, 0, 0, 0];
 for (const fens of await games(join(ROOT, "static-shards/famous.pgn"), 22, 1)) {
@@ -31,20 +42,31 @@ for (const fens of await games(join(ROOT, "static-shards/famous.pgn"), 22, 1)) {
     /** @type {import("shelfish").FetchedRange[]} */
     const ranges = [];
     const milliseconds = await time(async () => {
-      const database = await openDatabase(host.url, { onRequest: (request) => void ranges.push(request) });
+      const database = await openDatabase(host.url, {
+        onRequest: (request) => void ranges.push(request),
+      });
       const answers = await database.lookupMany(fens);
       found += answers.filter((answer) => answer && "best" in answer).length;
       positions += fens.length;
       database.close();
     });
-    const others = ranges.slice(1).map(({ url, start, end }) => () => get(url, { range: `bytes=${start}-${end - 1}` }));
+    const others = ranges.slice(1).map(
+      ({ url, start, end }) =>
+        () =>
+          get(url, { range: `bytes=${start}-${end - 1}` }),
+    );
     const least = await time(async () => {
       await get(`${host.url}manifest.json`);
       await Promise.all(others.map((request) => request()));
     });
     // The first run opens connections.
     if (run === 0) continue;
-    [reader, bare, requests, runs] = [reader + milliseconds, bare + least, requests + ranges.length, runs + 1];
+    [reader, bare, requests, runs] = [
+      reader + milliseconds,
+      bare + least,
+      requests + ranges.length,
+      runs + 1,
+    ];
   }
 }
 await host.close();

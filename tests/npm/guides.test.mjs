@@ -2,7 +2,14 @@
 // parse all commands, and read the configurations of `refresh`.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { after, before, test } from "node:test";
@@ -11,10 +18,24 @@ import { ROOT, SHELFISH } from "../browser/support/paths.mjs";
 import { fencesOf, guides } from "./support/fences.mjs";
 
 /** Languages, and the notes that a fence may have. Other tests run `js`, `ts`, `tsx`, `html` and `toml`. @type {Record<string, RegExp>} */
-const KNOWN = { js: /^$/, ts: /^$/, tsx: /^$/, html: /^$/, toml: /^$/, json: /^$/, text: /^$/, sh: /^(parse|other)?$/, jsonl: /^file=\S+$/ };
+const KNOWN = {
+  js: /^$/,
+  ts: /^$/,
+  tsx: /^$/,
+  html: /^$/,
+  toml: /^$/,
+  json: /^$/,
+  text: /^$/,
+  sh: /^(parse|other)?$/,
+  jsonl: /^file=\S+$/,
+};
 
 /** Commands that no test of this file runs. `cli.test.mjs` runs the commands of npm with the packed package. */
-const OTHERS = ["npm install shelfish", "npx shelfish sample site/evals", "cargo install --path build-tools/shelfish"];
+const OTHERS = [
+  "npm install shelfish",
+  "npx shelfish sample site/evals",
+  "cargo install --path build-tools/shelfish",
+];
 
 const fences = guides.flatMap(fencesOf);
 
@@ -24,40 +45,84 @@ before(() => void (home = mkdtempSync(join(tmpdir(), "shelfish-guides-"))));
 after(() => rmSync(home, { recursive: true }));
 
 test("each fence of the guides has a known language and a known note", () => {
-  for (const { document, language, note } of fences) assert.match(note, KNOWN[language] ?? assert.fail(`${document}: ${language}`), document);
+  for (const { document, language, note } of fences)
+    assert.match(
+      note,
+      KNOWN[language] ?? assert.fail(`${document}: ${language}`),
+      document,
+    );
 });
 
 test("only commands of npm and cargo are not tested", () => {
-  const others = fences.filter(({ language, note }) => language === "sh" && note === "other").map(({ code }) => code.trim());
+  const others = fences
+    .filter(({ language, note }) => language === "sh" && note === "other")
+    .map(({ code }) => code.trim());
   assert.deepEqual([...new Set(others)].sort(), [...OTHERS].sort());
 });
 
 test("the rule for CORS is JSON that exposes the headers of ranges", () => {
-  const rules = fences.filter(({ language }) => language === "json").map(({ code }) => JSON.parse(code));
+  const rules = fences
+    .filter(({ language }) => language === "json")
+    .map(({ code }) => JSON.parse(code));
   assert.equal(rules.length, 1);
-  for (const [rule] of rules) assert.deepEqual([rule.AllowedMethods, rule.ExposeHeaders], [["GET", "HEAD"], ["Content-Length", "Content-Range", "ETag"]]);
+  for (const [rule] of rules)
+    assert.deepEqual(
+      [rule.AllowedMethods, rule.ExposeHeaders],
+      [
+        ["GET", "HEAD"],
+        ["Content-Length", "Content-Range", "ETag"],
+      ],
+    );
 });
 
 for (const document of guides) {
-  const own = fencesOf(document).filter(({ language, note }) => language === "jsonl" || (language === "sh" && note === ""));
+  const own = fencesOf(document).filter(
+    ({ language, note }) =>
+      language === "jsonl" || (language === "sh" && note === ""),
+  );
   if (own.length === 0) continue;
-  test(`the commands of ${document} run`, { skip: process.platform === "win32" && "the commands are those of a Unix shell" }, async () => {
-    const folder = mkdtempSync(join(home, "guide-"));
-    symlinkSync(join(ROOT, "static-shards"), join(folder, "static-shards"));
-    cpSync(join(ROOT, "tests/data/database/db"), join(folder, "evals"), { recursive: true });
-    cpSync(join(ROOT, "static-shards/famous.pgn"), join(folder, "games.pgn"));
-    const env = { ...process.env, PATH: `${dirname(SHELFISH)}${delimiter}${process.env.PATH}`, XDG_CACHE_HOME: join(folder, "cache") };
-    for (const { language, note, code } of own) {
-      if (language === "jsonl") {
-        writeFileSync(join(folder, note.slice("file=".length)), code);
-        continue;
+  test(
+    `the commands of ${document} run`,
+    {
+      skip:
+        process.platform === "win32" &&
+        "the commands are those of a Unix shell",
+    },
+    async () => {
+      const folder = mkdtempSync(join(home, "guide-"));
+      symlinkSync(join(ROOT, "static-shards"), join(folder, "static-shards"));
+      cpSync(join(ROOT, "tests/data/database/db"), join(folder, "evals"), {
+        recursive: true,
+      });
+      cpSync(join(ROOT, "static-shards/famous.pgn"), join(folder, "games.pgn"));
+      const env = {
+        ...process.env,
+        PATH: `${dirname(SHELFISH)}${delimiter}${process.env.PATH}`,
+        XDG_CACHE_HOME: join(folder, "cache"),
+      };
+      for (const { language, note, code } of own) {
+        if (language === "jsonl") {
+          writeFileSync(join(folder, note.slice("file=".length)), code);
+          continue;
+        }
+        for (const line of code.trim().split("\n")) {
+          assert.match(
+            line,
+            /^(grep .*\| )?shelfish /,
+            "a command of another program needs the note `other`",
+          );
+          const { stdout, stderr } = await promisify(execFile)(
+            "sh",
+            ["-c", line],
+            { cwd: folder, env, timeout: 120_000 },
+          );
+          const made = /(?:-o|--into|>) (\S+)/.exec(line)?.[1];
+          assert.ok(
+            made ? existsSync(join(folder, made)) : stdout + stderr !== "",
+            `${line} prints nothing, and writes nothing`,
+          );
+        }
       }
-      for (const line of code.trim().split("\n")) {
-        assert.match(line, /^(grep .*\| )?shelfish /, "a command of another program needs the note `other`");
-        const { stdout, stderr } = await promisify(execFile)("sh", ["-c", line], { cwd: folder, env, timeout: 120_000 });
-        const made = /(?:-o|--into|>) (\S+)/.exec(line)?.[1];
-        assert.ok(made ? existsSync(join(folder, made)) : stdout + stderr !== "", `${line} prints nothing, and writes nothing`);
-      }
-    }
-  });
+    },
+  );
 }

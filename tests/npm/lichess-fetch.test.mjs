@@ -16,9 +16,13 @@ import { serve } from "../browser/support/serve.mjs";
 /** @typedef {import("@lichess-org/types").paths} Paths */
 
 /** @type {typeof import("shelfish/lichess")} */
-const { lichessFetch } = await import(pathToFileURL(join(PACKAGE, "lichess-node.js")).href);
+const { lichessFetch } = await import(
+  pathToFileURL(join(PACKAGE, "lichess-node.js")).href
+);
 /** @type {typeof import("shelfish")} */
-const { openDatabase } = await import(pathToFileURL(join(PACKAGE, "node.js")).href);
+const { openDatabase } = await import(
+  pathToFileURL(join(PACKAGE, "node.js")).href
+);
 
 const DATABASE = join(ROOT, "tests/data/database");
 const DETAILS = join(ROOT, "tests/data/book-details");
@@ -31,18 +35,44 @@ const EXPLORER = "https://explorer.lichess.org";
 let root;
 before(() => {
   root = mkdtempSync(join(tmpdir(), "shelfish-lichess-"));
-  for (const player of ["revoof-white", "thibault-black"]) cpSync(join(DETAILS, "db"), join(root, "players", player), { recursive: true });
-  const years = ["--buckets", "since1900,since1950", "--average-ratings", "--game-ids", "3"];
-  execFileSync(SHELFISH, ["book", "build", FAMOUS, "-o", join(root, "years"), "--max-plies", "40", ...years, "--quiet"]);
+  for (const player of ["revoof-white", "thibault-black"])
+    cpSync(join(DETAILS, "db"), join(root, "players", player), {
+      recursive: true,
+    });
+  const years = [
+    "--buckets",
+    "since1900,since1950",
+    "--average-ratings",
+    "--game-ids",
+    "3",
+  ];
+  execFileSync(SHELFISH, [
+    "book",
+    "build",
+    FAMOUS,
+    "-o",
+    join(root, "years"),
+    "--max-plies",
+    "40",
+    ...years,
+    "--quiet",
+  ]);
 });
 after(() => rmSync(root, { recursive: true }));
 
-const lines = (/** @type {string} */ file) => readFileSync(file, "utf8").trim().split("\n").map((line) => JSON.parse(line));
+const lines = (/** @type {string} */ file) =>
+  readFileSync(file, "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
 const unexpected = () => assert.fail("a request to the network");
 const players = () => join(root, "players", "{player}-{color}");
 
 /** Opens the adapter, and closes it after the test. */
-function adapter(/** @type {import("node:test").TestContext} */ t, /** @type {import("shelfish/lichess").LichessOptions} */ options) {
+function adapter(
+  /** @type {import("node:test").TestContext} */ t,
+  /** @type {import("shelfish/lichess").LichessOptions} */ options,
+) {
   const own = lichessFetch({ fetch: unexpected, ...options });
   t.after(() => own.close());
   return own;
@@ -50,94 +80,256 @@ function adapter(/** @type {import("node:test").TestContext} */ t, /** @type {im
 
 /** Returns the parts of an answer that clients see. */
 async function seen(/** @type {Response} */ response) {
-  return { status: response.status, type: response.headers.get("content-type"), inexact: response.headers.get("shelfish-inexact"), text: await response.json() };
+  return {
+    status: response.status,
+    type: response.headers.get("content-type"),
+    inexact: response.headers.get("shelfish-inexact"),
+    text: await response.json(),
+  };
 }
 
 /** Compares answers with those of the server. Returns the number of answers by status. */
-async function compare(/** @type {import("node:test").TestContext} */ t, /** @type {string[]} */ options, /** @type {typeof fetch} */ own, /** @type {string[]} */ paths) {
+async function compare(
+  /** @type {import("node:test").TestContext} */ t,
+  /** @type {string[]} */ options,
+  /** @type {typeof fetch} */ own,
+  /** @type {string[]} */ paths,
+) {
   const api = await serve(join(DATABASE, "db"), "--api", ...options);
   t.after(() => api.close());
   /** @type {Record<number, number>} */
   const counts = {};
   for (const path of paths) {
     const expected = await seen(await fetch(new URL(path, api.url)));
-    const found = await seen(await own(path.startsWith("/api") ? `https://lichess.org${path}` : EXPLORER + path));
+    const found = await seen(
+      await own(
+        path.startsWith("/api")
+          ? `https://lichess.org${path}`
+          : EXPLORER + path,
+      ),
+    );
     assert.deepEqual(found, expected, path);
     counts[found.status] = (counts[found.status] ?? 0) + 1;
   }
   return counts;
 }
 
-const query = (/** @type {Record<string, string>} */ parameters) => new URLSearchParams(parameters);
+const query = (/** @type {Record<string, string>} */ parameters) =>
+  new URLSearchParams(parameters);
 
 test("evaluations equal those of the server, also for invalid questions", async (t) => {
   const own = adapter(t, { database: join(DATABASE, "db") });
-  const paths = lines(join(DATABASE, "records.jsonl")).flatMap(({ fen }) => ["1", "3", "9"].map((multiPv) => `/api/cloud-eval?${query({ fen, multiPv })}`));
-  const fens = [START, START.replaceAll(" ", "_"), "8/8/8/3k4/8/8/3K4/N7 w - -", "7k/5Q2/6K1/8/8/8/8/8 b - -", "8", "", `${START} 1`, "é".repeat(200)];
+  const paths = lines(join(DATABASE, "records.jsonl")).flatMap(({ fen }) =>
+    ["1", "3", "9"].map(
+      (multiPv) => `/api/cloud-eval?${query({ fen, multiPv })}`,
+    ),
+  );
+  const fens = [
+    START,
+    START.replaceAll(" ", "_"),
+    "8/8/8/3k4/8/8/3K4/N7 w - -",
+    "7k/5Q2/6K1/8/8/8/8/8 b - -",
+    "8",
+    "",
+    `${START} 1`,
+    "é".repeat(200),
+  ];
   for (const fen of fens) paths.push(`/api/cloud-eval?${query({ fen })}`);
-  for (const [name, values] of Object.entries({ multiPv: ["0", "256", "257", "x", "1.5", "-1"], variant: ["", "standard", "chess960", "fromPosition", "atomic"] })) {
-    for (const value of values) paths.push(`/api/cloud-eval?${query({ fen: START, [name]: value })}`);
+  for (const [name, values] of Object.entries({
+    multiPv: ["0", "256", "257", "x", "1.5", "-1"],
+    variant: ["", "standard", "chess960", "fromPosition", "atomic"],
+  })) {
+    for (const value of values)
+      paths.push(`/api/cloud-eval?${query({ fen: START, [name]: value })}`);
   }
-  paths.push("/api/cloud-eval", `/api/cloud-eval?fen=8&fen=${START.replaceAll(" ", "+")}&other=1`);
+  paths.push(
+    "/api/cloud-eval",
+    `/api/cloud-eval?fen=8&fen=${START.replaceAll(" ", "+")}&other=1`,
+  );
   const counts = await compare(t, [], own, paths);
-  assert.ok(Number(counts[200]) >= 100 && Number(counts[400]) >= 10 && Number(counts[404]) >= 2, JSON.stringify(counts));
+  assert.ok(
+    Number(counts[200]) >= 100 &&
+      Number(counts[400]) >= 10 &&
+      Number(counts[404]) >= 2,
+    JSON.stringify(counts),
+  );
 });
 
 /** Filters and limits, valid and not. */
 const PARAMETERS = [
-  { speeds: "blitz" }, { speeds: "blitz,rapid,classical,correspondence,bullet,ultraBullet" }, { speeds: "fast" }, { speeds: "" }, { speeds: "bullet,," },
-  { ratings: "2000,2200,2500" }, { ratings: "1600" }, { ratings: "0,1000,1200,1400,1600,1800,2000,2200,2500" }, { ratings: "1700" },
-  { since: "1900" }, { since: "1890", until: "1949" }, { since: "1900-02", until: "1949-12" }, { until: "1899" }, { since: "1950" }, { since: "190" }, { until: "1999-13" },
-  { moves: "0" }, { moves: "1" }, { moves: "99" }, { moves: "x" }, { topGames: "0" }, { topGames: "2" }, { topGames: "99" }, { recentGames: "1" }, { recentGames: "-1" },
-  { history: "true" }, { history: "false" }, { history: "true", speeds: "blitz,rapid", ratings: "1600,2000", since: "1920-05", until: "1960" }, { modes: "rated" }, { modes: "casual,rated" }, { variant: "antichess" }, { variant: "standard" }, { other: "1" },
-  { play: "e2e4" }, { play: "e2e4,e7e5,g1f3,b8c6" }, { play: "e2e4,e7e5,e1e2,e8e7,e2e3" }, { play: "e2e5" }, { play: "e2e4,x" }, { play: "," },
-  { play: "e2e4,e7e5,g1f3,b8c6,f1c4,f8c5,e1g1" }, { play: "e2e4,e7e5,g1f3,b8c6,f1c4,f8c5,e1h1" }, { play: "e2e4", fen: "8" }, { fen: "8" },
-  { play: "a7a8", fen: "4k3/P6p/8/8/8/8/7p/4K3 w - -" }, { play: "a7a8q", fen: "4k3/P6p/8/8/8/8/7p/4K3 w - -" }, { fen: "4k3/P6p/8/8/8/8/7p/4K3_w - -" },
+  { speeds: "blitz" },
+  { speeds: "blitz,rapid,classical,correspondence,bullet,ultraBullet" },
+  { speeds: "fast" },
+  { speeds: "" },
+  { speeds: "bullet,," },
+  { ratings: "2000,2200,2500" },
+  { ratings: "1600" },
+  { ratings: "0,1000,1200,1400,1600,1800,2000,2200,2500" },
+  { ratings: "1700" },
+  { since: "1900" },
+  { since: "1890", until: "1949" },
+  { since: "1900-02", until: "1949-12" },
+  { until: "1899" },
+  { since: "1950" },
+  { since: "190" },
+  { until: "1999-13" },
+  { moves: "0" },
+  { moves: "1" },
+  { moves: "99" },
+  { moves: "x" },
+  { topGames: "0" },
+  { topGames: "2" },
+  { topGames: "99" },
+  { recentGames: "1" },
+  { recentGames: "-1" },
+  { history: "true" },
+  { history: "false" },
+  {
+    history: "true",
+    speeds: "blitz,rapid",
+    ratings: "1600,2000",
+    since: "1920-05",
+    until: "1960",
+  },
+  { modes: "rated" },
+  { modes: "casual,rated" },
+  { variant: "antichess" },
+  { variant: "standard" },
+  { other: "1" },
+  { play: "e2e4" },
+  { play: "e2e4,e7e5,g1f3,b8c6" },
+  { play: "e2e4,e7e5,e1e2,e8e7,e2e3" },
+  { play: "e2e5" },
+  { play: "e2e4,x" },
+  { play: "," },
+  { play: "e2e4,e7e5,g1f3,b8c6,f1c4,f8c5,e1g1" },
+  { play: "e2e4,e7e5,g1f3,b8c6,f1c4,f8c5,e1h1" },
+  { play: "e2e4", fen: "8" },
+  { fen: "8" },
+  { play: "a7a8", fen: "4k3/P6p/8/8/8/8/7p/4K3 w - -" },
+  { play: "a7a8q", fen: "4k3/P6p/8/8/8/8/7p/4K3 w - -" },
+  { fen: "4k3/P6p/8/8/8/8/7p/4K3_w - -" },
 ];
 
 test("answers of the explorer equal those of the server, for every parameter", async (t) => {
-  for (const book of [join(DETAILS, "db"), join(ROOT, "tests/data/book/db"), join(root, "years")]) {
+  for (const book of [
+    join(DETAILS, "db"),
+    join(ROOT, "tests/data/book/db"),
+    join(root, "years"),
+  ]) {
     const own = adapter(t, { book, player: players() });
-    const fens = [...lines(join(DETAILS, "moves.jsonl")), ...lines(join(ROOT, "tests/data/book/moves.jsonl"))].map(({ fen }) => fen);
-    const paths = fens.flatMap((fen) => ["/masters", "/lichess", "/player"].map((path) => `${path}?${query({ fen, ...(path === "/player" && { player: "Revoof", color: "white" }) })}`));
+    const fens = [
+      ...lines(join(DETAILS, "moves.jsonl")),
+      ...lines(join(ROOT, "tests/data/book/moves.jsonl")),
+    ].map(({ fen }) => fen);
+    const paths = fens.flatMap((fen) =>
+      ["/masters", "/lichess", "/player"].map(
+        (path) =>
+          `${path}?${query({ fen, ...(path === "/player" && { player: "Revoof", color: "white" }) })}`,
+      ),
+    );
     for (const parameters of PARAMETERS) {
-      for (const path of ["/masters", "/lichess"]) paths.push(`${path}?${query(/** @type {any} */ (parameters))}`);
-      paths.push(`/player?${query({ player: "thibault", color: "black", .../** @type {any} */ (parameters) })}`);
+      for (const path of ["/masters", "/lichess"])
+        paths.push(`${path}?${query(/** @type {any} */ (parameters))}`);
+      paths.push(
+        `/player?${query({ player: "thibault", color: "black", .../** @type {any} */ (parameters) })}`,
+      );
     }
-    for (const parameters of [{}, { player: "x" }, { player: "../revoof" }, { player: "nobody" }, { player: "revoof" }, { player: "revoof", color: "black" }, { player: "revoof", color: "red" }]) {
+    for (const parameters of [
+      {},
+      { player: "x" },
+      { player: "../revoof" },
+      { player: "nobody" },
+      { player: "revoof" },
+      { player: "revoof", color: "black" },
+      { player: "revoof", color: "red" },
+    ]) {
       paths.push(`/player?${query(/** @type {any} */ (parameters))}`);
     }
-    const counts = await compare(t, ["--book", book, "--player-books", players()], own, paths);
-    assert.ok(Number(counts[200]) >= 200 && Number(counts[400]) >= 20 && Number(counts[404]) >= 2, JSON.stringify(counts));
+    const counts = await compare(
+      t,
+      ["--book", book, "--player-books", players()],
+      own,
+      paths,
+    );
+    assert.ok(
+      Number(counts[200]) >= 200 &&
+        Number(counts[400]) >= 20 &&
+        Number(counts[404]) >= 2,
+      JSON.stringify(counts),
+    );
   }
 });
 
 test("an unchanged client of the APIs gets its answers from the databases", async (t) => {
   const real = globalThis.fetch;
   t.after(() => void (globalThis.fetch = real));
-  const options = { database: join(DATABASE, "db"), book: join(root, "years"), player: players() };
+  const options = {
+    database: join(DATABASE, "db"),
+    book: join(root, "years"),
+    player: players(),
+  };
   globalThis.fetch = adapter(t, options);
   // The client requests by `Request` objects of the global fetch.
-  const lichess = /** @type {import("openapi-fetch").Client<Paths>} */ (createClient({ baseUrl: "https://lichess.org" }));
-  const explorer = /** @type {import("openapi-fetch").Client<Paths>} */ (createClient({ baseUrl: EXPLORER, querySerializer: { array: { style: "form", explode: false } } }));
-  const known = await lichess.GET("/api/cloud-eval", { params: { query: { fen: START, multiPv: 1 } } });
+  const lichess = /** @type {import("openapi-fetch").Client<Paths>} */ (
+    createClient({ baseUrl: "https://lichess.org" })
+  );
+  const explorer = /** @type {import("openapi-fetch").Client<Paths>} */ (
+    createClient({
+      baseUrl: EXPLORER,
+      querySerializer: { array: { style: "form", explode: false } },
+    })
+  );
+  const known = await lichess.GET("/api/cloud-eval", {
+    params: { query: { fen: START, multiPv: 1 } },
+  });
   const database = await openDatabase(join(DATABASE, "db"));
   t.after(() => database.close());
-  assert.deepEqual(known.data, await database.lookup(START, { format: "lichess", multiPv: 1 }));
-  const missing = await lichess.GET("/api/cloud-eval", { params: { query: { fen: "8/8/8/3k4/8/8/3K4/N7 w - -" } } });
-  assert.deepEqual([missing.response.status, missing.error], [404, { error: "No cloud evaluation available for that position" }]);
+  assert.deepEqual(
+    known.data,
+    await database.lookup(START, { format: "lichess", multiPv: 1 }),
+  );
+  const missing = await lichess.GET("/api/cloud-eval", {
+    params: { query: { fen: "8/8/8/3k4/8/8/3K4/N7 w - -" } },
+  });
+  assert.deepEqual(
+    [missing.response.status, missing.error],
+    [404, { error: "No cloud evaluation available for that position" }],
+  );
 
-  const masters = await explorer.GET("/masters", { params: { query: { play: "e2e4", since: 1900, topGames: 3 } } });
+  const masters = await explorer.GET("/masters", {
+    params: { query: { play: "e2e4", since: 1900, topGames: 3 } },
+  });
   assert.equal(masters.data?.opening?.name, "King's Pawn Game");
-  assert.ok(masters.data && masters.data.moves.length > 1 && masters.data.topGames.length <= 3);
+  assert.ok(
+    masters.data &&
+      masters.data.moves.length > 1 &&
+      masters.data.topGames.length <= 3,
+  );
   const { white, draws, black, moves } = masters.data;
-  const sum = moves.reduce((sum, move) => sum + move.white + move.draws + move.black, 0);
-  assert.ok(sum > 0 && sum <= white + draws + black, `${sum} of ${white + draws + black}`);
-  const all = await explorer.GET("/lichess", { params: { query: { fen: START, speeds: ["blitz", "rapid"], ratings: [2000, 2200] } } });
+  const sum = moves.reduce(
+    (sum, move) => sum + move.white + move.draws + move.black,
+    0,
+  );
+  assert.ok(
+    sum > 0 && sum <= white + draws + black,
+    `${sum} of ${white + draws + black}`,
+  );
+  const all = await explorer.GET("/lichess", {
+    params: {
+      query: { fen: START, speeds: ["blitz", "rapid"], ratings: [2000, 2200] },
+    },
+  });
   assert.deepEqual(all.data?.recentGames, []);
   assert.equal(all.response.headers.get("shelfish-inexact"), "ratings, speeds");
-  const player = await explorer.GET("/player", { params: { query: { player: "revoof", color: "white" } }, parseAs: "stream" });
-  assert.equal(player.response.headers.get("content-type"), "application/x-ndjson");
+  const player = await explorer.GET("/player", {
+    params: { query: { player: "revoof", color: "white" } },
+    parseAs: "stream",
+  });
+  assert.equal(
+    player.response.headers.get("content-type"),
+    "application/x-ndjson",
+  );
   const text = await new Response(/** @type {any} */ (player.data)).text();
   assert.match(text, /^\{.*\}\n$/);
   assert.equal(JSON.parse(text).queuePosition, 0);
@@ -150,14 +342,27 @@ test("texts, URLs and requests are questions; other requests reach the real fetc
     sent.push(words);
     return new Response("real");
   };
-  const own = adapter(t, { database: await openDatabase(join(DATABASE, "db")), fetch: send });
+  const own = adapter(t, {
+    database: await openDatabase(join(DATABASE, "db")),
+    fetch: send,
+  });
   const url = `${CLOUD}?${query({ fen: START })}`;
-  for (const question of [url, new URL(url), new Request(url), `${url}#part`, ` HTTPS://LICHESS.ORG:443${url.slice(19)}`]) {
+  for (const question of [
+    url,
+    new URL(url),
+    new Request(url),
+    `${url}#part`,
+    ` HTTPS://LICHESS.ORG:443${url.slice(19)}`,
+  ]) {
     assert.ok(own.answers(question));
     assert.equal((await (await own(question)).json()).fen, START);
   }
   const old = adapter(t, { masters: join(DETAILS, "db") });
-  for (const path of ["/masters", "/masters/"]) assert.equal((await old(`https://explorer.lichess.ovh${path}?topGames=0`)).status, 200);
+  for (const path of ["/masters", "/masters/"])
+    assert.equal(
+      (await old(`https://explorer.lichess.ovh${path}?topGames=0`)).status,
+      200,
+    );
   assert.equal(sent.length, 0);
   /** @type {[input: RequestInfo, init?: RequestInit][]} */
   const others = [
@@ -175,7 +380,10 @@ test("texts, URLs and requests are questions; other requests reach the real fetc
     assert.equal(own.answers(input, init), false, String(input));
     assert.equal(await (await own(input, init)).text(), "real");
   }
-  assert.deepEqual(sent.map(([input, init]) => (init === undefined ? [input] : [input, init])), others);
+  assert.deepEqual(
+    sent.map(([input, init]) => (init === undefined ? [input] : [input, init])),
+    others,
+  );
 });
 
 test("an aborted request rejects with the reason of its signal, and its data are used later", async (t) => {
@@ -194,10 +402,15 @@ test("an aborted request rejects with the reason of its signal, and its data are
   const collectGarbage = runInNewContext("gc");
   shelf.fault = ({ response, headers, body }) => {
     collectGarbage();
-    send = () => response.writeHead(206, { ...headers, "content-length": body.length }).end(body);
+    send = () =>
+      response
+        .writeHead(206, { ...headers, "content-length": body.length })
+        .end(body);
     abort.abort();
   };
-  await assert.rejects(own(new Request(url, { signal: abort.signal })), { name: "AbortError" });
+  await assert.rejects(own(new Request(url, { signal: abort.signal })), {
+    name: "AbortError",
+  });
   // The request of the aborted question is still waiting for its answer.
   shelf.fault = undefined;
   const requests = shelf.requests.length;
@@ -213,8 +426,14 @@ test("a host without a database is an answer with status 502, and the next reque
   const own = adapter(t, { database: `${shelf.url}nowhere/`, book: shelf.url });
   const failed = await own(`${CLOUD}?${query({ fen: START })}`);
   assert.equal(failed.status, 502);
-  assert.match((await failed.json()).error, /^the database cannot be read: .*nowhere.*404/);
-  assert.match((await (await own(`${EXPLORER}/lichess`)).json()).error, /this is a database of evaluations/);
+  assert.match(
+    (await failed.json()).error,
+    /^the database cannot be read: .*nowhere.*404/,
+  );
+  assert.match(
+    (await (await own(`${EXPLORER}/lichess`)).json()).error,
+    /this is a database of evaluations/,
+  );
   const before = shelf.requests.length;
   assert.equal((await own(`${CLOUD}?${query({ fen: START })}`)).status, 502);
   assert.ok(shelf.requests.length > before);
@@ -222,25 +441,47 @@ test("a host without a database is an answer with status 502, and the next reque
 
 test("the books of eight players stay open, and no book is closed while it answers", async (t) => {
   const names = Array.from({ length: 12 }, (_, n) => `player${n}`);
-  for (const name of names) cpSync(join(DETAILS, "db"), join(root, "players", `${name}-white`), { recursive: true });
+  for (const name of names)
+    cpSync(join(DETAILS, "db"), join(root, "players", `${name}-white`), {
+      recursive: true,
+    });
   const shelf = await host(join(root, "players"));
   t.after(() => shelf.close());
   const own = adapter(t, { player: `${shelf.url}{player}-{color}/` });
-  const ask = async (/** @type {string} */ player) => (await own(`${EXPLORER}/player?${query({ player, color: "white" })}`)).status;
-  const manifests = () => shelf.requests.filter(({ path }) => path.endsWith("manifest.json")).length;
-  assert.deepEqual(await Promise.all(names.map(ask)), names.map(() => 200));
+  const ask = async (/** @type {string} */ player) =>
+    (await own(`${EXPLORER}/player?${query({ player, color: "white" })}`))
+      .status;
+  const manifests = () =>
+    shelf.requests.filter(({ path }) => path.endsWith("manifest.json")).length;
+  assert.deepEqual(
+    await Promise.all(names.map(ask)),
+    names.map(() => 200),
+  );
   assert.equal(manifests(), 12);
   for (const name of names) assert.equal(await ask(name), 200);
   const before = manifests();
   for (const name of names.slice(4)) assert.equal(await ask(name), 200);
   assert.equal(manifests(), before, "the last eight books are open");
   assert.equal(await ask("player0"), 200);
-  assert.equal(manifests(), before + 1, "the book of the first player was closed");
+  assert.equal(
+    manifests(),
+    before + 1,
+    "the book of the first player was closed",
+  );
 });
 
 test("wrong options are errors with the name of the option", () => {
   const wrong = (/** @type {any} */ options) => () => lichessFetch(options);
-  assert.throws(wrong({ database: "x", databse: 1 }), { code: "usage", message: /databse: lichessFetch has no such option/ });
-  assert.throws(wrong({ player: "https://example.org/" }), { code: "usage", message: /\{player\}/ });
-  assert.throws(wrong({ fetch: 1 }), { code: "usage", message: /fetch: expected a function/ });
+  assert.throws(wrong({ database: "x", databse: 1 }), {
+    code: "usage",
+    message: /databse: lichessFetch has no such option/,
+  });
+  assert.throws(wrong({ player: "https://example.org/" }), {
+    code: "usage",
+    message: /\{player\}/,
+  });
+  assert.throws(wrong({ fetch: 1 }), {
+    code: "usage",
+    message: /fetch: expected a function/,
+  });
 });

@@ -2,7 +2,13 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,7 +26,8 @@ let copies = 0;
  * Imports the package again, without a module.
  * @returns {Promise<typeof import("shelfish")>}
  */
-const fresh = (entry = "index.js") => import(`${pathToFileURL(join(PACKAGE, entry)).href}?${copies++}`);
+const fresh = (entry = "index.js") =>
+  import(`${pathToFileURL(join(PACKAGE, entry)).href}?${copies++}`);
 
 /** @type {Awaited<ReturnType<typeof host>>} */
 let shelf;
@@ -38,7 +45,9 @@ before(async () => {
     const found = answer(request.url ?? "");
     if (!found) return;
     const [status, type, body] = found;
-    response.writeHead(status, type === undefined ? {} : { "content-type": type }).end(body);
+    response
+      .writeHead(status, type === undefined ? {} : { "content-type": type })
+      .end(body);
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   url = `http://127.0.0.1:${/** @type {import("node:net").AddressInfo} */ (server.address()).port}/`;
@@ -50,7 +59,10 @@ after(async () => {
 });
 
 /** Opens the database and looks up a position. */
-async function works(/** @type {typeof import("shelfish")} */ { openDatabase }, /** @type {any} */ wasm) {
+async function works(
+  /** @type {typeof import("shelfish")} */ { openDatabase },
+  /** @type {any} */ wasm,
+) {
   const database = await openDatabase(shelf.url, { wasm });
   assert.equal((await database.lookup(START))?.best.depth, 20);
   database.close();
@@ -62,13 +74,17 @@ async function works(/** @type {typeof import("shelfish")} */ { openDatabase }, 
  */
 async function fails(wasm) {
   const { openDatabase, ShelfishError } = await fresh();
-  const error = await openDatabase(shelf.url, { wasm }).then(() => assert.fail("it was opened"), (error) => error);
+  const error = await openDatabase(shelf.url, { wasm }).then(
+    () => assert.fail("it was opened"),
+    (error) => error,
+  );
   assert.ok(error instanceof ShelfishError, `${error}`);
   return error;
 }
 
 for (const entry of ["index.js", "inline.js", "node.js"]) {
-  test(`${entry} loads its module without options`, async () => works(await fresh(entry), undefined));
+  test(`${entry} loads its module without options`, async () =>
+    works(await fresh(entry), undefined));
 }
 
 test("a module is accepted in every form", async () => {
@@ -81,15 +97,23 @@ test("a module is accepted in every form", async () => {
     ["a URL of a file", () => pathToFileURL(join(PACKAGE, "shelfish_bg.wasm"))],
     ["an ArrayBuffer", () => copy.buffer],
     ["bytes", () => copy],
-    ["a part of a buffer", () => Buffer.concat([Buffer.alloc(7), MODULE]).subarray(7)],
+    [
+      "a part of a buffer",
+      () => Buffer.concat([Buffer.alloc(7), MODULE]).subarray(7),
+    ],
     ["a response", () => fetch(url)],
-    ["a response that is here", async () => new Response(await (await fetch(url)).arrayBuffer())],
+    [
+      "a response that is here",
+      async () => new Response(await (await fetch(url)).arrayBuffer()),
+    ],
     ["a module", () => new WebAssembly.Module(copy)],
     ["a promise of a module", () => WebAssembly.compile(copy)],
     ["null", () => null],
   ];
   for (const [name, make] of forms) {
-    await works(await fresh(), make()).catch((error) => assert.fail(`${name}: ${error}`));
+    await works(await fresh(), make()).catch((error) =>
+      assert.fail(`${name}: ${error}`),
+    );
   }
 });
 
@@ -97,7 +121,11 @@ test("the first module is used and fetched once, and later modules are ignored",
   const shelfish = await fresh();
   answer = () => [200, "application/wasm", MODULE];
   requests = 0;
-  await Promise.all([works(shelfish, url), works(shelfish, `${url}other`), works(shelfish, undefined)]);
+  await Promise.all([
+    works(shelfish, url),
+    works(shelfish, `${url}other`),
+    works(shelfish, undefined),
+  ]);
   await works(shelfish, 7);
   await works(shelfish, Promise.reject(new Error("nobody looks at it")));
   assert.equal(requests, 1);
@@ -114,7 +142,10 @@ test("a failed load is retried", async () => {
 test("a module that does not arrive in time is an error, and the next call tries again", async () => {
   const { openDatabase } = await fresh();
   answer = () => undefined;
-  await assert.rejects(openDatabase(shelf.url, { wasm: url, timeout: 50 }), { code: "timeout", url });
+  await assert.rejects(openDatabase(shelf.url, { wasm: url, timeout: 50 }), {
+    code: "timeout",
+    url,
+  });
   answer = () => [200, "application/wasm", MODULE];
   (await openDatabase(shelf.url, { wasm: url })).close();
 });
@@ -133,38 +164,72 @@ test("the error of a wrong module contains its URL, its content and advice", asy
   const page = await fails(`${url}assets/shelfish_bg.wasm`);
   assert.equal(page.code, "network");
   assert.equal(page.url, `${url}assets/shelfish_bg.wasm`);
-  assert.match(page.message, /assets\/shelfish_bg\.wasm .*text\/html; charset=utf-8, "<!doctype html><html>".*"shelfish\/inline".*README/);
+  assert.match(
+    page.message,
+    /assets\/shelfish_bg\.wasm .*text\/html; charset=utf-8, "<!doctype html><html>".*"shelfish\/inline".*README/,
+  );
 
   answer = () => [404, "text/html", "<h1>404</h1>"];
   assert.match((await fails(url)).message, /status 404.*"shelfish\/inline"/);
 
   answer = () => [200, "application/wasm", "<!doctype html>"];
-  assert.match((await fails(url)).message, /is not WebAssembly: it was answered with application\/wasm/);
+  assert.match(
+    (await fails(url)).message,
+    /is not WebAssembly: it was answered with application\/wasm/,
+  );
   answer = () => [200, "application/wasm", MODULE.subarray(0, 1000)];
   assert.match((await fails(url)).message, /WASM module cannot be loaded/);
 
-  assert.match((await fails("http://127.0.0.1:1/a.wasm")).message, /127\.0\.0\.1:1\/a\.wasm/);
-  assert.match((await fails({ then: (/** @type {unknown} */ _, /** @type {(error: Error) => void} */ no) => no(new Error("no luck")) })).message, /no luck/);
-  for (const wasm of [7, {}, [], true]) assert.equal((await fails(wasm)).code, "usage");
+  assert.match(
+    (await fails("http://127.0.0.1:1/a.wasm")).message,
+    /127\.0\.0\.1:1\/a\.wasm/,
+  );
+  assert.match(
+    (
+      await fails({
+        then: (
+          /** @type {unknown} */ _,
+          /** @type {(error: Error) => void} */ no,
+        ) => no(new Error("no luck")),
+      })
+    ).message,
+    /no luck/,
+  );
+  for (const wasm of [7, {}, [], true])
+    assert.equal((await fails(wasm)).code, "usage");
 });
 
 /** Imports a copy of the package whose module next to the scripts is `module`. */
-async function copyWith(/** @type {import("node:test").TestContext} */ t, /** @type {Buffer} */ module) {
+async function copyWith(
+  /** @type {import("node:test").TestContext} */ t,
+  /** @type {Buffer} */ module,
+) {
   const folder = mkdtempSync(join(tmpdir(), "shelfish-load-"));
   t.after(() => rmSync(folder, { recursive: true }));
-  for (const file of ["index.js", "package.json"]) copyFileSync(join(PACKAGE, file), join(folder, file));
+  for (const file of ["index.js", "package.json"])
+    copyFileSync(join(PACKAGE, file), join(folder, file));
   writeFileSync(join(folder, "shelfish_bg.wasm"), module);
-  return /** @type {Promise<typeof import("shelfish")>} */ (import(pathToFileURL(join(folder, "index.js")).href));
+  return /** @type {Promise<typeof import("shelfish")>} */ (
+    import(pathToFileURL(join(folder, "index.js")).href)
+  );
 }
 
 test("a damaged module, or the module of another version, is an error with its hash and the remedy", async (t) => {
   await works(await copyWith(t, MODULE), undefined);
   const damaged = Buffer.from(MODULE);
   damaged[damaged.length >> 1] = (damaged[damaged.length >> 1] ?? 0) ^ 1;
-  for (const module of [damaged, Buffer.concat([MODULE, Buffer.from([0, 2, 1, 0x78])])]) {
+  for (const module of [
+    damaged,
+    Buffer.concat([MODULE, Buffer.from([0, 2, 1, 0x78])]),
+  ]) {
     const { openDatabase } = await copyWith(t, module);
     const hash = createHash("sha256").update(MODULE).digest("hex").slice(0, 32);
-    await assert.rejects(openDatabase(shelf.url), { code: "corrupt", message: new RegExp(`the SHA-256 of file:.*shelfish_bg\\.wasm does not begin with ${hash}: copy the file`) });
+    await assert.rejects(openDatabase(shelf.url), {
+      code: "corrupt",
+      message: new RegExp(
+        `the SHA-256 of file:.*shelfish_bg\\.wasm does not begin with ${hash}: copy the file`,
+      ),
+    });
   }
 });
 
@@ -179,30 +244,52 @@ test("a module that Vite's dev server moved is found, or the error names the set
   const paths = [];
   answer = (path) => {
     paths.push(path);
-    return path === "/base/node_modules/shelfish/shelfish_bg.wasm" ? [200, "application/wasm", MODULE] : [200, "text/html", "<html>"];
+    return path === "/base/node_modules/shelfish/shelfish_bg.wasm"
+      ? [200, "application/wasm", MODULE]
+      : [200, "text/html", "<html>"];
   };
   await works(await fresh(), moved);
   assert.deepEqual(paths, ["/base/node_modules/shelfish/shelfish_bg.wasm"]);
 
   answer = (path) => {
-    if (path === "/fs/shelfish_bg.wasm") return [200, "application/wasm", MODULE];
+    if (path === "/fs/shelfish_bg.wasm")
+      return [200, "application/wasm", MODULE];
     const isAsked = path === "/base/@id/shelfish/shelfish_bg.wasm?import&init";
-    return isAsked ? [200, "text/javascript", 'export default () => init("/fs/shelfish_bg.wasm?init")'] : [200, "text/html", "<html>"];
+    return isAsked
+      ? [
+          200,
+          "text/javascript",
+          'export default () => init("/fs/shelfish_bg.wasm?init")',
+        ]
+      : [200, "text/html", "<html>"];
   };
   await works(await fresh(), moved);
 
   answer = () => [200, "text/html", "<html>"];
-  assert.match((await fails(moved)).message, /optimizeDeps: \{ exclude: \["shelfish"\] \}/);
+  assert.match(
+    (await fails(moved)).message,
+    /optimizeDeps: \{ exclude: \["shelfish"\] \}/,
+  );
 });
 
 test("classes and functions have their names, and source maps their sources", async () => {
   const { Database, ShelfishError, openDatabase } = await fresh();
-  assert.deepEqual([Database.name, ShelfishError.name, openDatabase.name], ["Database", "ShelfishError", "openDatabase"]);
+  assert.deepEqual(
+    [Database.name, ShelfishError.name, openDatabase.name],
+    ["Database", "ShelfishError", "openDatabase"],
+  );
   for (const entry of ["index.js", "inline.js", "node.js", "workerd.js"]) {
     const text = readFileSync(join(PACKAGE, entry), "utf8");
     assert.match(text, new RegExp(`//# sourceMappingURL=${entry}.map\\s*$`));
-    const { sources, sourcesContent } = JSON.parse(readFileSync(join(PACKAGE, `${entry}.map`), "utf8"));
-    assert.ok(sources.every((/** @type {string} */ source) => /^\.\.\/(\w+\/)?[\w.-]+$/.test(source)), sources.join(" "));
+    const { sources, sourcesContent } = JSON.parse(
+      readFileSync(join(PACKAGE, `${entry}.map`), "utf8"),
+    );
+    assert.ok(
+      sources.every((/** @type {string} */ source) =>
+        /^\.\.\/(\w+\/)?[\w.-]+$/.test(source),
+      ),
+      sources.join(" "),
+    );
     assert.equal(sourcesContent.length, sources.length);
   }
 });

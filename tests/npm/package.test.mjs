@@ -1,20 +1,35 @@
 // The package in Node: answers, typed errors on every kind of bad host, cancelling.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { Chess } from "chessops/chess";
 import { parseFen } from "chessops/fen";
-import { faults, host, instead, redirectToSigned } from "../browser/support/host.mjs";
+import {
+  faults,
+  host,
+  instead,
+  redirectToSigned,
+} from "../browser/support/host.mjs";
 import { DUMPS, PACKAGE, ROOT, SHELFISH } from "../browser/support/paths.mjs";
 import { best, plain, truth } from "../browser/support/truth.mjs";
 import { until } from "../browser/support/until.mjs";
 
 /** @type {typeof import("shelfish")} */
-const { openDatabase, ShelfishError } = await import(pathToFileURL(join(PACKAGE, "index.js")).href);
+const { openDatabase, ShelfishError } = await import(
+  pathToFileURL(join(PACKAGE, "index.js")).href
+);
 
 const FAMOUS = DUMPS.filter((dump) => dump.includes("famous"));
 const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
@@ -28,7 +43,13 @@ let shelf;
 
 before(async () => {
   root = mkdtempSync(join(tmpdir(), "shelfish-npm-"));
-  execFileSync(SHELFISH, ["build", ...FAMOUS, "-o", join(root, "db"), "--quiet"]);
+  execFileSync(SHELFISH, [
+    "build",
+    ...FAMOUS,
+    "-o",
+    join(root, "db"),
+    "--quiet",
+  ]);
   shelf = await host(join(root, "db"));
 });
 after(async () => {
@@ -37,7 +58,10 @@ after(async () => {
 });
 
 /** Opens a database, by default on a good host, and closes it after the test. */
-async function opened(/** @type {import("node:test").TestContext} */ t, options = {}) {
+async function opened(
+  /** @type {import("node:test").TestContext} */ t,
+  options = {},
+) {
   shelf.fault = shelf.manifestFault = undefined;
   shelf.requests.length = 0;
   const database = await openDatabase(`${shelf.url}manifest.json`, options);
@@ -50,7 +74,10 @@ async function opened(/** @type {import("node:test").TestContext} */ t, options 
  * @param {...string} codes
  */
 async function rejects(promise, ...codes) {
-  const error = await promise.then(() => assert.fail("an answer"), (error) => error);
+  const error = await promise.then(
+    () => assert.fail("an answer"),
+    (error) => error,
+  );
   assert.ok(error instanceof ShelfishError, `${error}`);
   assert.ok(codes.includes(error.code), `${error.code}: ${error.message}`);
   return error;
@@ -59,13 +86,19 @@ async function rejects(promise, ...codes) {
 test("every position of a database equals its source", async (t) => {
   const database = await opened(t);
   const fens = [...known.keys()];
-  const answers = await database.lookupMany(fens, { castling: "chess960", san: true });
+  const answers = await database.lookupMany(fens, {
+    castling: "chess960",
+    san: true,
+  });
   assert.equal(database.manifest.positions, fens.length);
   fens.forEach((fen, n) => {
     const answer = answers[n];
     assert.ok(answer && "evaluations" in answer, fen);
     const evaluations = known.get(fen) ?? [];
-    assert.deepEqual(answer.evaluations.map(plain).sort(), evaluations.map(plain).sort());
+    assert.deepEqual(
+      answer.evaluations.map(plain).sort(),
+      evaluations.map(plain).sort(),
+    );
     assert.equal(plain(answer.best), plain(best(evaluations) ?? assert.fail()));
     for (const { pvs } of answer.evaluations) {
       for (const { uci, san } of pvs) assert.equal(san?.length, uci.length);
@@ -91,11 +124,23 @@ test("castling has the requested notation", async (t) => {
   const fens = [...known.keys()];
   const castles = async (/** @type {"standard" | "chess960"} */ castling) =>
     (await database.lookupMany(fens, { castling }))
-      .flatMap((answer) => (answer && "evaluations" in answer ? answer.evaluations : []))
+      .flatMap((answer) =>
+        answer && "evaluations" in answer ? answer.evaluations : [],
+      )
       .flatMap(({ pvs }) => pvs.flatMap(({ uci }) => uci));
-  const [standard, chess960] = [await castles("standard"), await castles("chess960")];
-  const changed = standard.flatMap((move, n) => (move === chess960[n] ? [] : [`${move} ${chess960[n]}`]));
-  assert.deepEqual([...new Set(changed)].sort(), ["e1c1 e1a1", "e1g1 e1h1", "e8c8 e8a8", "e8g8 e8h8"]);
+  const [standard, chess960] = [
+    await castles("standard"),
+    await castles("chess960"),
+  ];
+  const changed = standard.flatMap((move, n) =>
+    move === chess960[n] ? [] : [`${move} ${chess960[n]}`],
+  );
+  assert.deepEqual([...new Set(changed)].sort(), [
+    "e1c1 e1a1",
+    "e1g1 e1h1",
+    "e8c8 e8a8",
+    "e8g8 e8h8",
+  ]);
 });
 
 test("evaluations below a depth or a number of nodes are excluded", async (t) => {
@@ -106,7 +151,10 @@ test("evaluations below a depth or a number of nodes are excluded", async (t) =>
   const cases = [
     [{ minDepth: 20 }, ({ depth }) => depth >= 20],
     [{ minKnodes: 1500 }, ({ knodes }) => knodes >= 1500],
-    [{ minDepth: 18, minKnodes: 1000 }, ({ depth, knodes }) => depth >= 18 && knodes >= 1000],
+    [
+      { minDepth: 18, minKnodes: 1000 },
+      ({ depth, knodes }) => depth >= 18 && knodes >= 1000,
+    ],
     [{ minDepth: 1e9 }, () => false],
   ];
   for (const [options, isLeft] of cases) {
@@ -115,14 +163,24 @@ test("evaluations below a depth or a number of nodes are excluded", async (t) =>
     for (const [n, answer] of all.entries()) {
       assert.ok(answer && "evaluations" in answer);
       const evaluations = answer.evaluations.filter(isLeft);
-      const expected = evaluations.length > 0 ? { ...answer, evaluations, best: evaluations[0] } : null;
+      const expected =
+        evaluations.length > 0
+          ? { ...answer, evaluations, best: evaluations[0] }
+          : null;
       assert.deepEqual(some[n], expected);
-      assert.deepEqual(await database.lookup(String(fens[n]), options), expected);
+      assert.deepEqual(
+        await database.lookup(String(fens[n]), options),
+        expected,
+      );
       left += evaluations.length;
     }
     assert.ok(left > 0 || options.minDepth === 1e9, JSON.stringify(options));
   }
-  for (const minDepth of [NaN, -1, "20"]) await rejects(database.lookup(START, /** @type {any} */ ({ minDepth })), "usage");
+  for (const minDepth of [NaN, -1, "20"])
+    await rejects(
+      database.lookup(START, /** @type {any} */ ({ minDepth })),
+      "usage",
+    );
 });
 
 test("evaluations with few variations are excluded, unless they contain all legal moves", async (t) => {
@@ -134,10 +192,29 @@ test("evaluations with few variations are excluded, unless they contain all lega
     const some = await database.lookupMany(fens, { minPvs });
     for (const [n, answer] of all.entries()) {
       assert.ok(answer && "evaluations" in answer);
-      const position = Chess.fromSetup(parseFen(`${answer.fen} 0 1`).unwrap()).unwrap();
-      const moves = [...position.allDests()].reduce((sum, [from, to]) => sum + to.size() * (position.board.get(from)?.role === "pawn" && (from >> 3) === (position.turn === "white" ? 6 : 1) ? 4 : 1), 0);
-      const evaluations = answer.evaluations.filter(({ pvs }) => pvs.length >= Math.min(minPvs, moves));
-      assert.deepEqual(some[n], evaluations.length > 0 ? { ...answer, evaluations, best: evaluations[0] } : null, `${answer.fen} ${minPvs}`);
+      const position = Chess.fromSetup(
+        parseFen(`${answer.fen} 0 1`).unwrap(),
+      ).unwrap();
+      const moves = [...position.allDests()].reduce(
+        (sum, [from, to]) =>
+          sum +
+          to.size() *
+            (position.board.get(from)?.role === "pawn" &&
+            from >> 3 === (position.turn === "white" ? 6 : 1)
+              ? 4
+              : 1),
+        0,
+      );
+      const evaluations = answer.evaluations.filter(
+        ({ pvs }) => pvs.length >= Math.min(minPvs, moves),
+      );
+      assert.deepEqual(
+        some[n],
+        evaluations.length > 0
+          ? { ...answer, evaluations, best: evaluations[0] }
+          : null,
+        `${answer.fen} ${minPvs}`,
+      );
       left += Number(minPvs > 1 && evaluations.length > 0);
     }
   }
@@ -146,20 +223,26 @@ test("evaluations with few variations are excluded, unless they contain all lega
 
 test("a malformed FEN is the error of its position, and the other positions are answered", async (t) => {
   const database = await opened(t);
-  const error = await rejects(database.lookup("8/8/8/8/8/8/8/8 w - - 0 1"), "fen");
+  const error = await rejects(
+    database.lookup("8/8/8/8/8/8/8/8 w - - 0 1"),
+    "fen",
+  );
   assert.match(error.message, /empty/);
   const answers = await database.lookupMany([START, "nonsense", ABSENT]);
   assert.ok(answers[0] && "best" in answers[0]);
   assert.ok(answers[1] instanceof ShelfishError && answers[1].code === "fen");
   assert.equal(answers[2], null);
-  const rows = readFileSync(join(ROOT, "tests/data/fen-bad.tsv"), "utf8").split("\n");
+  const rows = readFileSync(join(ROOT, "tests/data/fen-bad.tsv"), "utf8").split(
+    "\n",
+  );
   for (const row of rows.filter((row) => row !== "" && !row.startsWith("#"))) {
     await rejects(database.lookup(row.split("\t")[0] ?? ""), "fen");
   }
 });
 
 /** A short time-out only for tests of time-outs, because a busy machine may be silent for that long. */
-const timeout = (/** @type {readonly string[]} */ codes) => (codes.includes("timeout") ? 400 : 20_000);
+const timeout = (/** @type {readonly string[]} */ codes) =>
+  codes.includes("timeout") ? 400 : 20_000;
 
 /** @type {[keyof typeof faults, string[]][]} */
 const BAD = [
@@ -210,13 +293,17 @@ function passing(fault, times) {
 }
 
 const status = (/** @type {number} */ code, headers = {}) => {
-  return (/** @type {import("../browser/support/host.mjs").Exchange} */ { response }) => void response.writeHead(code, headers).end();
+  return (
+    /** @type {import("../browser/support/host.mjs").Exchange} */ { response },
+  ) => void response.writeHead(code, headers).end();
 };
 
 for (const [name, fault] of /** @type {const} */ ([
   ["no connection", faults.reset],
   ["a body that breaks off", faults.cut],
-  ...[429, 500, 502, 503, 504].map((code) => /** @type {const} */ ([String(code), status(code)])),
+  ...[429, 500, 502, 503, 504].map(
+    (code) => /** @type {const} */ ([String(code), status(code)]),
+  ),
 ])) {
   test(`a transient error (${name}) is retried at most twice`, async (t) => {
     const database = await opened(t, { indexedDB: false });
@@ -259,7 +346,10 @@ test("Retry-After of a host is respected, if there is time", async (t) => {
   const at = passing(status(429, { "retry-after": "1" }), 1);
   const start = performance.now();
   assert.ok(await database.lookup(START));
-  assert.ok(performance.now() - start >= 950, "the retry waits for the time in Retry-After");
+  assert.ok(
+    performance.now() - start >= 950,
+    "the retry waits for the time in Retry-After",
+  );
   assert.equal(at.length, 1);
   for (const after of ["60", new Date(Date.now() + 60_000).toUTCString()]) {
     const other = await opened(t, { indexedDB: false, timeout: 5000 });
@@ -279,50 +369,97 @@ test("aborting ends the wait before a retry", async (t) => {
   await rejects(database.lookup(START, { signal: abort.signal }), "aborted");
   assert.equal(at.length, 1);
   shelf.fault = undefined;
-  assert.ok(await database.lookup(START), "the next lookup sends a new request");
+  assert.ok(
+    await database.lookup(START),
+    "the next lookup sends a new request",
+  );
 });
 
 test("a database that is open for an hour finds a new build although the old files stay", async (t) => {
   const folder = join(root, "long");
-  const [first = "", ...rest] = execFileSync(SHELFISH, ["export", "-d", join(root, "db")], { encoding: "utf8" }).split("\n");
+  const [first = "", ...rest] = execFileSync(
+    SHELFISH,
+    ["export", "-d", join(root, "db")],
+    { encoding: "utf8" },
+  ).split("\n");
   writeFileSync(join(root, "one.jsonl"), `${first}\n`);
-  execFileSync(SHELFISH, ["build", join(root, "one.jsonl"), "-o", folder, "--quiet"]);
+  execFileSync(SHELFISH, [
+    "build",
+    join(root, "one.jsonl"),
+    "-o",
+    folder,
+    "--quiet",
+  ]);
   const server = await host(folder);
   t.after(() => server.close());
-  const database = await openDatabase(`${server.url}manifest.json`, { indexedDB: false });
+  const database = await openDatabase(`${server.url}manifest.json`, {
+    indexedDB: false,
+  });
   t.after(() => database.close());
   const { fen } = JSON.parse(rest[0] ?? "");
   assert.equal(await database.lookup(fen), null);
 
   cpSync(join(root, "db"), folder, { recursive: true });
-  assert.equal(await database.lookup(fen), null, "no file is missing, so the new build is not found");
+  assert.equal(
+    await database.lookup(fen),
+    null,
+    "no file is missing, so the new build is not found",
+  );
   const { requests } = database.stats();
   const now = performance.now.bind(performance);
   t.after(() => void (performance.now = now));
   performance.now = () => now() + 3_600_000;
-  await until(async () => await database.lookup(fen), "the new build is in use");
+  await until(
+    async () => await database.lookup(fen),
+    "the new build is in use",
+  );
   assert.equal(database.manifest.positions, known.size);
   for (let n = 0; n < 5; n += 1) await database.lookup(fen);
-  assert.ok(database.stats().requests - requests <= 3, "the manifest once, a page and a block");
+  assert.ok(
+    database.stats().requests - requests <= 3,
+    "the manifest once, a page and a block",
+  );
 });
 
 test("only a pinned manifest is accepted", async (t) => {
   await opened(t);
-  const stats = execFileSync(SHELFISH, ["stats", "-d", join(root, "db"), "--json"], { encoding: "utf8" });
+  const stats = execFileSync(
+    SHELFISH,
+    ["stats", "-d", join(root, "db"), "--json"],
+    { encoding: "utf8" },
+  );
   const { integrity } = JSON.parse(stats).manifest;
   const wrong = `sha256-${"A".repeat(43)}=`;
-  const database = await openDatabase(shelf.url, { integrity: `${wrong} ${integrity}` });
+  const database = await openDatabase(shelf.url, {
+    integrity: `${wrong} ${integrity}`,
+  });
   t.after(() => database.close());
   assert.ok(await database.lookup(START));
-  const error = await rejects(openDatabase(shelf.url, { integrity: wrong }), "integrity");
-  assert.match(error.message, /another manifest than the one asked for: expected sha256-A+=, found sha256-/);
-  await rejects(openDatabase(shelf.url, { integrity: "sha256-short" }), "usage");
+  const error = await rejects(
+    openDatabase(shelf.url, { integrity: wrong }),
+    "integrity",
+  );
+  assert.match(
+    error.message,
+    /another manifest than the one asked for: expected sha256-A+=, found sha256-/,
+  );
+  await rejects(
+    openDatabase(shelf.url, { integrity: "sha256-short" }),
+    "usage",
+  );
 
   // A different build at the same URL is not used.
   const pinned = await openDatabase(shelf.url, { integrity, memoryBytes: 0 });
   t.after(() => pinned.close());
   const next = join(root, "pinned-next");
-  execFileSync(SHELFISH, ["build", ...FAMOUS, "--best-only", "-o", next, "--quiet"]);
+  execFileSync(SHELFISH, [
+    "build",
+    ...FAMOUS,
+    "--best-only",
+    "-o",
+    next,
+    "--quiet",
+  ]);
   shelf.directory = next;
   t.after(() => void (shelf.directory = join(root, "db")));
   await rejects(pinned.lookup(START), "integrity");
@@ -342,33 +479,89 @@ test("an error names the wrong argument", async (t) => {
     ["indexedDB.bytes", { bytes: NaN }],
     ["indexedDB.name", { name: 7 }],
   ]) {
-    const error = await rejects(openDatabase(shelf.url, any({ [String(String(name).split(".")[0])]: value })), "usage");
+    const error = await rejects(
+      openDatabase(
+        shelf.url,
+        any({ [String(String(name).split(".")[0])]: value }),
+      ),
+      "usage",
+    );
     assert.ok(error.message.startsWith(`${name}:`), error.message);
   }
   for (const castling of ["Chess960", "", 7]) {
-    const error = await rejects(database.lookup(START, any({ castling })), "usage");
-    assert.match(error.message, /^castling: expected "standard" or "chess960", found /);
+    const error = await rejects(
+      database.lookup(START, any({ castling })),
+      "usage",
+    );
+    assert.match(
+      error.message,
+      /^castling: expected "standard" or "chess960", found /,
+    );
   }
-  for (const list of [null, undefined, 7, START, {}]) await rejects(database.lookupMany(any(list)), "usage");
+  for (const list of [null, undefined, 7, START, {}])
+    await rejects(database.lookupMany(any(list)), "usage");
   for (const fen of [null, undefined, 7, {}]) {
-    assert.match((await rejects(database.lookup(any(fen)), "usage")).message, /^lookup: expected a FEN as text, found /);
-    assert.match((await rejects(database.lookupMany(any([START, fen])), "usage")).message, /^lookupMany: expected a FEN as text/);
+    assert.match(
+      (await rejects(database.lookup(any(fen)), "usage")).message,
+      /^lookup: expected a FEN as text, found /,
+    );
+    assert.match(
+      (await rejects(database.lookupMany(any([START, fen])), "usage")).message,
+      /^lookupMany: expected a FEN as text/,
+    );
   }
   /** @type {[unknown, RegExp][]} */
   const wrong = [
-    [{ minDept: 20 }, /^minDept: lookup has no such option, expected signal, castling, minDepth, /],
+    [
+      { minDept: 20 },
+      /^minDept: lookup has no such option, expected signal, castling, minDepth, /,
+    ],
     [{ san: "yes" }, /^san: expected true or false, found "yes"/],
     [{ signal: 7 }, /^signal: expected an AbortSignal, found 7/],
     [{ minPvs: -1 }, /^minPvs: expected a number of at least 0/],
     [7, /^lookup: expected options as an object, found 7/],
   ];
-  for (const [options, message] of wrong) assert.match((await rejects(database.lookup(START, any(options)), "usage")).message, message);
-  assert.match((await rejects(database.prefetch([START], any({ san: true })), "usage")).message, /^san: prefetch has no such option/);
-  assert.match((await rejects(openDatabase(shelf.url, any({ cache: true })), "usage")).message, /^cache: openDatabase has no such option/);
-  assert.match((await rejects(openDatabase(shelf.url, any({ indexedDB: "yes" })), "usage")).message, /^indexedDB: expected true, false or an object/);
-  assert.match((await rejects(openDatabase(shelf.url, any({ indexedDB: { byte: 1 } })), "usage")).message, /^indexedDB\.byte: openDatabase has no such option, expected name, bytes/);
-  for (const url of ["data:application/json,{}", "blob:x", "mailto:a@b", "", null]) await rejects(openDatabase(any(url)), "network");
-  assert.ok(await database.lookup(START, any(null)), "null options are accepted");
+  for (const [options, message] of wrong)
+    assert.match(
+      (await rejects(database.lookup(START, any(options)), "usage")).message,
+      message,
+    );
+  assert.match(
+    (await rejects(database.prefetch([START], any({ san: true })), "usage"))
+      .message,
+    /^san: prefetch has no such option/,
+  );
+  assert.match(
+    (await rejects(openDatabase(shelf.url, any({ cache: true })), "usage"))
+      .message,
+    /^cache: openDatabase has no such option/,
+  );
+  assert.match(
+    (await rejects(openDatabase(shelf.url, any({ indexedDB: "yes" })), "usage"))
+      .message,
+    /^indexedDB: expected true, false or an object/,
+  );
+  assert.match(
+    (
+      await rejects(
+        openDatabase(shelf.url, any({ indexedDB: { byte: 1 } })),
+        "usage",
+      )
+    ).message,
+    /^indexedDB\.byte: openDatabase has no such option, expected name, bytes/,
+  );
+  for (const url of [
+    "data:application/json,{}",
+    "blob:x",
+    "mailto:a@b",
+    "",
+    null,
+  ])
+    await rejects(openDatabase(any(url)), "network");
+  assert.ok(
+    await database.lookup(START, any(null)),
+    "null options are accepted",
+  );
   assert.deepEqual(await database.lookupMany([], any(null)), []);
 });
 
@@ -396,7 +589,10 @@ test("a file that is not a manifest is an error", async (t) => {
   ];
   for (const [fault, ...codes] of bad) {
     shelf.manifestFault = fault;
-    const error = await rejects(openDatabase(`${shelf.url}manifest.json`, { timeout: timeout(codes) }), ...codes);
+    const error = await rejects(
+      openDatabase(`${shelf.url}manifest.json`, { timeout: timeout(codes) }),
+      ...codes,
+    );
     assert.equal(error.url, `${shelf.url}manifest.json`);
   }
   await rejects(openDatabase("db/manifest.json"), "network");
@@ -404,18 +600,31 @@ test("a file that is not a manifest is an error", async (t) => {
 
 test("a manifest that points at missing files is an error at the lookup", async (t) => {
   const directory = mkdtempSync(join(root, "gone-"));
-  writeFileSync(join(directory, "manifest.json"), readFileSync(join(root, "db", "manifest.json")));
+  writeFileSync(
+    join(directory, "manifest.json"),
+    readFileSync(join(root, "db", "manifest.json")),
+  );
   await opened(t);
   const other = await host(directory);
   t.after(() => other.close());
   const database = await openDatabase(other.url);
-  assert.match((await rejects(database.lookup(START), "status")).message, /404/);
+  assert.match(
+    (await rejects(database.lookup(START), "status")).message,
+    /404/,
+  );
 });
 
 test("an open database that is replaced stays readable", async (t) => {
   const database = await opened(t);
   const next = join(root, "next");
-  execFileSync(SHELFISH, ["build", ...FAMOUS, "--best-only", "-o", next, "--quiet"]);
+  execFileSync(SHELFISH, [
+    "build",
+    ...FAMOUS,
+    "--best-only",
+    "-o",
+    next,
+    "--quiet",
+  ]);
   assert.notDeepEqual(readdirSync(next), readdirSync(join(root, "db")));
   shelf.directory = next;
   t.after(() => void (shelf.directory = join(root, "db")));
@@ -425,11 +634,21 @@ test("an open database that is replaced stays readable", async (t) => {
 test("lookups of a block share a request, and aborting a lookup does not affect the other lookups", async (t) => {
   const database = await opened(t);
   const abort = new AbortController();
-  const answers = [database.lookup(START, { signal: abort.signal }), database.lookup(START), database.lookup(START)];
-  const aborted = rejects(/** @type {Promise<unknown>} */ (answers[0]), "aborted");
+  const answers = [
+    database.lookup(START, { signal: abort.signal }),
+    database.lookup(START),
+    database.lookup(START),
+  ];
+  const aborted = rejects(
+    /** @type {Promise<unknown>} */ (answers[0]),
+    "aborted",
+  );
   abort.abort(new Error("enough"));
   const error = await aborted;
-  assert.deepEqual([error.name, /** @type {Error} */ (error.cause).message], ["AbortError", "enough"]);
+  assert.deepEqual(
+    [error.name, /** @type {Error} */ (error.cause).message],
+    ["AbortError", "enough"],
+  );
   assert.ok(await answers[1]);
   assert.deepEqual(await answers[1], await answers[2]);
   assert.ok(shelf.requests.length <= 3);
@@ -450,8 +669,12 @@ test("closing ends running lookups and frees memory", async (t) => {
 
 test("many databases may be opened at once, with a folder's URL too", async (t) => {
   await opened(t);
-  const databases = await Promise.all([1, 2, 3].map(() => openDatabase(new URL(shelf.url), { memoryBytes: 0 })));
-  const answers = await Promise.all(databases.map((database) => database.lookup(START)));
+  const databases = await Promise.all(
+    [1, 2, 3].map(() => openDatabase(new URL(shelf.url), { memoryBytes: 0 })),
+  );
+  const answers = await Promise.all(
+    databases.map((database) => database.lookup(START)),
+  );
   assert.ok(answers.every((answer) => answer !== null));
   databases.forEach((database) => database.close());
 });
@@ -468,14 +691,24 @@ test("an error contains the status and the time to wait", async (t) => {
 
 test("a game that is over differs from a missing position", async (t) => {
   const database = await opened(t);
-  const [mate, stalemate] = ["rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq -", "7k/5Q2/6K1/8/8/8/8/8 b - -"];
+  const [mate, stalemate] = [
+    "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq -",
+    "7k/5Q2/6K1/8/8/8/8/8 b - -",
+  ];
   const checkmated = await rejects(database.lookup(mate), "over");
   assert.equal(checkmated.outcome, "checkmate");
   assert.match(checkmated.message, /checkmate/);
-  assert.equal((await rejects(database.lookup(stalemate), "over")).outcome, "stalemate");
+  assert.equal(
+    (await rejects(database.lookup(stalemate), "over")).outcome,
+    "stalemate",
+  );
   const answers = await database.lookupMany([ABSENT, stalemate, START]);
   assert.equal(answers[0], null);
-  assert.ok(answers[1] instanceof ShelfishError && answers[1].code === "over" && answers[1].outcome === "stalemate");
+  assert.ok(
+    answers[1] instanceof ShelfishError &&
+      answers[1].code === "over" &&
+      answers[1].outcome === "stalemate",
+  );
   assert.ok(answers[2] && "best" in answers[2]);
 });
 
@@ -484,10 +717,18 @@ test("a prefetched position takes no request until the cache is cleared", async 
   const fens = [...known.keys()].slice(0, 60);
   assert.equal(await database.prefetch([...fens, "nonsense"]), undefined);
   const { requests } = database.stats();
-  assert.ok((await database.lookupMany(fens)).every((answer) => answer && "best" in answer));
+  assert.ok(
+    (await database.lookupMany(fens)).every(
+      (answer) => answer && "best" in answer,
+    ),
+  );
   assert.equal(database.stats().requests, requests);
   await database.clear();
-  assert.ok((await database.lookupMany(fens)).every((answer) => answer && "best" in answer));
+  assert.ok(
+    (await database.lookupMany(fens)).every(
+      (answer) => answer && "best" in answer,
+    ),
+  );
   assert.ok(database.stats().requests > requests);
   await rejects(database.prefetch(/** @type {any} */ (START)), "usage");
 });
@@ -505,9 +746,24 @@ test("each fetched range is reported", async (t) => {
   });
   await database.lookupMany([...known.keys()].slice(0, 60));
   const { requests, bytes } = database.stats();
-  assert.deepEqual([seen.length, seen.reduce((sum, request) => sum + request.bytes, 0)], [requests, bytes]);
-  assert.deepEqual([seen[0]?.url, seen[0]?.start, seen[0]?.parts], [`${shelf.url}manifest.json`, 0, 0]);
-  for (const { url, start, end, bytes, parts, from, ok, milliseconds } of seen.slice(1)) {
+  assert.deepEqual(
+    [seen.length, seen.reduce((sum, request) => sum + request.bytes, 0)],
+    [requests, bytes],
+  );
+  assert.deepEqual(
+    [seen[0]?.url, seen[0]?.start, seen[0]?.parts],
+    [`${shelf.url}manifest.json`, 0, 0],
+  );
+  for (const {
+    url,
+    start,
+    end,
+    bytes,
+    parts,
+    from,
+    ok,
+    milliseconds,
+  } of seen.slice(1)) {
     assert.match(url, /^http:.*\.silo$/);
     assert.deepEqual([bytes, from, ok], [end - start, "network", true]);
     assert.ok(parts > 0 && milliseconds >= 0);
@@ -516,7 +772,11 @@ test("each fetched range is reported", async (t) => {
   shelf.fault = faults.notFound;
   await database.clear();
   await rejects(database.lookup(START), "status");
-  assert.ok(seen.some(({ ok, bytes, url }) => !ok && bytes === 0 && url.endsWith(".silo")));
+  assert.ok(
+    seen.some(
+      ({ ok, bytes, url }) => !ok && bytes === 0 && url.endsWith(".silo"),
+    ),
+  );
 });
 
 test("a custom fetch sends the requests, and all have the headers", async (t) => {
@@ -528,20 +788,47 @@ test("a custom fetch sends the requests, and all have the headers", async (t) =>
     fetch: (url, init) => {
       const headers = new Headers(init.headers);
       sent.push([url, headers.get("x-key"), headers.get("range")]);
-      return fetch(url.replace("https://signed.example/evals/", shelf.url), init);
+      return fetch(
+        url.replace("https://signed.example/evals/", shelf.url),
+        init,
+      );
     },
   });
   t.after(() => database.close());
   assert.ok(await database.lookup(START));
   assert.equal(sent.length, database.stats().requests);
-  assert.ok(sent.every(([url, key]) => url.startsWith("https://signed.example/evals/") && key === "secret"));
-  assert.deepEqual(sent.map(([, , range]) => range !== null), [false, true]);
-  for (const fetch of [() => "text", () => Promise.reject(new Error("no key")), () => { throw new TypeError("no fetch"); }]) {
-    const error = await rejects(openDatabase("https://signed.example/", /** @type {any} */ ({ fetch })), "network");
+  assert.ok(
+    sent.every(
+      ([url, key]) =>
+        url.startsWith("https://signed.example/evals/") && key === "secret",
+    ),
+  );
+  assert.deepEqual(
+    sent.map(([, , range]) => range !== null),
+    [false, true],
+  );
+  for (const fetch of [
+    () => "text",
+    () => Promise.reject(new Error("no key")),
+    () => {
+      throw new TypeError("no fetch");
+    },
+  ]) {
+    const error = await rejects(
+      openDatabase("https://signed.example/", /** @type {any} */ ({ fetch })),
+      "network",
+    );
     assert.match(error.message, /no Response|no key|no fetch/);
   }
-  await rejects(openDatabase(shelf.url, /** @type {any} */ ({ fetch: 7 })), "usage");
-  await rejects(openDatabase(shelf.url, { headers: { "no name": "x" } }), "usage", "network");
+  await rejects(
+    openDatabase(shelf.url, /** @type {any} */ ({ fetch: 7 })),
+    "usage",
+  );
+  await rejects(
+    openDatabase(shelf.url, { headers: { "no name": "x" } }),
+    "usage",
+    "network",
+  );
 });
 
 test("files are relative to the last URL of the manifest", async (t) => {
@@ -549,14 +836,24 @@ test("files are relative to the last URL of the manifest", async (t) => {
   t.after(() => other.close());
   /** @type {string[]} */
   const seen = [];
-  const onRequest = (/** @type {import("shelfish").FetchedRange} */ { url }) => void seen.push(url);
+  const onRequest = (/** @type {import("shelfish").FetchedRange} */ { url }) =>
+    void seen.push(url);
   shelf.fault = undefined;
-  shelf.manifestFault = ({ response }) => void response.writeHead(302, { location: `${other.url}manifest.json` }).end();
-  const database = await openDatabase(`${shelf.url}manifest.json?v=2`, { memoryBytes: 0, onRequest });
+  shelf.manifestFault = ({ response }) =>
+    void response
+      .writeHead(302, { location: `${other.url}manifest.json` })
+      .end();
+  const database = await openDatabase(`${shelf.url}manifest.json?v=2`, {
+    memoryBytes: 0,
+    onRequest,
+  });
   t.after(() => database.close());
   assert.ok(await database.lookup(START));
   assert.equal(seen[0], `${shelf.url}manifest.json?v=2`);
-  assert.ok(seen.length > 1 && seen.slice(1).every((url) => url.startsWith(other.url)), String(seen));
+  assert.ok(
+    seen.length > 1 && seen.slice(1).every((url) => url.startsWith(other.url)),
+    String(seen),
+  );
 
   shelf.manifestFault = undefined;
   other.fault = faults.notFound;
@@ -567,12 +864,20 @@ test("files are relative to the last URL of the manifest", async (t) => {
 test("a damaged whole file is fetched again, and the warning about ignored ranges appears once", async (t) => {
   const { mock } = t.mock.method(console, "warn", () => {});
   const database = await opened(t, { memoryBytes: 0 });
-  shelf.fault = ({ file, ...exchange }) => faults.whole({ ...exchange, file: Buffer.alloc(file.length) });
+  shelf.fault = ({ file, ...exchange }) =>
+    faults.whole({ ...exchange, file: Buffer.alloc(file.length) });
   await rejects(database.lookup(START), "corrupt");
   shelf.fault = faults.whole;
-  const answers = await Promise.all([...known.keys()].map((fen) => database.lookup(fen)));
+  const answers = await Promise.all(
+    [...known.keys()].map((fen) => database.lookup(fen)),
+  );
   assert.ok(answers.every((answer) => answer));
-  assert.deepEqual(mock.calls.map(({ arguments: [text] }) => /ignores range requests/.test(text)), [true]);
+  assert.deepEqual(
+    mock.calls.map(({ arguments: [text] }) =>
+      /ignores range requests/.test(text),
+    ),
+    [true],
+  );
 });
 
 test("any object that reads files is a source", async (t) => {
@@ -582,23 +887,51 @@ test("any object that reads files is a source", async (t) => {
   const source = {
     url: "memory:/db/",
     whole: async (file) => readFileSync(join(folder, file)),
-    range: async (file, start, end) => readFileSync(join(folder, file)).subarray(start, end),
+    range: async (file, start, end) =>
+      readFileSync(join(folder, file)).subarray(start, end),
   };
   const database = await openDatabase(source);
   t.after(() => database.close());
   assert.ok(await database.lookup(START));
   /** @type {[Partial<import("shelfish").Source>, string, RegExp][]} */
   const bad = [
-    [{ range: async () => new Uint8Array(1) }, "range", /expected \d+ bytes, found 1/],
-    [{ range: async (_, start, end) => new Uint8Array(end - start + 1) }, "range", /found more/],
-    [{ range: async (_, start, end) => new Uint8Array(end - start) }, "corrupt", /memory:\/db\//],
-    [{ range: async () => /** @type {any} */ ("text") }, "network", /no Uint8Array/],
-    [{ range: async () => assert.fail("disk on fire") }, "network", /disk on fire/],
-    [{ range: () => Promise.reject({ status: 403, message: "no" }) }, "status", /403/],
+    [
+      { range: async () => new Uint8Array(1) },
+      "range",
+      /expected \d+ bytes, found 1/,
+    ],
+    [
+      { range: async (_, start, end) => new Uint8Array(end - start + 1) },
+      "range",
+      /found more/,
+    ],
+    [
+      { range: async (_, start, end) => new Uint8Array(end - start) },
+      "corrupt",
+      /memory:\/db\//,
+    ],
+    [
+      { range: async () => /** @type {any} */ ("text") },
+      "network",
+      /no Uint8Array/,
+    ],
+    [
+      { range: async () => assert.fail("disk on fire") },
+      "network",
+      /disk on fire/,
+    ],
+    [
+      { range: () => Promise.reject({ status: 403, message: "no" }) },
+      "status",
+      /403/,
+    ],
     [{ range: () => new Promise(() => {}) }, "timeout", /400 ms/],
   ];
   for (const [part, code, says] of bad) {
-    const broken = await openDatabase({ ...source, ...part }, { timeout: timeout([code]) });
+    const broken = await openDatabase(
+      { ...source, ...part },
+      { timeout: timeout([code]) },
+    );
     t.after(() => broken.close());
     assert.match((await rejects(broken.lookup(START), code)).message, says);
   }
@@ -611,13 +944,20 @@ test("files are relative to the manifest after a redirect", async (t) => {
   const moved = await host(root);
   t.after(() => moved.close());
   moved.manifestFault = ({ path, response, body }) => {
-    if (path === "/latest/manifest.json") response.writeHead(302, { location: "/db/manifest.json" }).end();
+    if (path === "/latest/manifest.json")
+      response.writeHead(302, { location: "/db/manifest.json" }).end();
     else response.writeHead(200).end(body);
   };
-  const database = await openDatabase(`${moved.url}latest/`, { indexedDB: false });
+  const database = await openDatabase(`${moved.url}latest/`, {
+    indexedDB: false,
+  });
   t.after(() => database.close());
   assert.ok(await database.lookup(START));
-  assert.ok(moved.requests.filter(({ range }) => range).every(({ path }) => path.startsWith("/db/")));
+  assert.ok(
+    moved.requests
+      .filter(({ range }) => range)
+      .every(({ path }) => path.startsWith("/db/")),
+  );
 });
 
 test("files are next to the requested manifest if each file is redirected to an address with a query, as Hugging Face does", async (t) => {
@@ -628,26 +968,52 @@ test("files are next to the requested manifest if each file is redirected to an 
   const database = await openDatabase(`${hub.url}db/`, { indexedDB: false });
   t.after(() => database.close());
   assert.ok(await database.lookup(START));
-  assert.ok(hub.requests.filter(({ range, path }) => range && path.startsWith("/db/")).length > 0);
-  assert.deepEqual(hub.requests.filter(({ path }) => path.endsWith("manifest.json")).map(({ path }) => path), ["/db/manifest.json", "/signed/0/db/manifest.json"]);
+  assert.ok(
+    hub.requests.filter(({ range, path }) => range && path.startsWith("/db/"))
+      .length > 0,
+  );
+  assert.deepEqual(
+    hub.requests
+      .filter(({ path }) => path.endsWith("manifest.json"))
+      .map(({ path }) => path),
+    ["/db/manifest.json", "/signed/0/db/manifest.json"],
+  );
 });
 
 test("the error of a folder's URL without a final slash contains advice", async (t) => {
   await opened(t);
-  assert.match((await rejects(openDatabase(`${shelf.url}db`), "status")).message, /must end with a slash/);
+  assert.match(
+    (await rejects(openDatabase(`${shelf.url}db`), "status")).message,
+    /must end with a slash/,
+  );
 });
 
 test("a missing folder is an error without a status and without advice about URLs", async () => {
   /** @type {typeof import("shelfish")} */
-  const { openDatabase } = await import(pathToFileURL(join(PACKAGE, "node.js")).href);
-  for (const path of [join(root, "nowhere"), pathToFileURL(join(root, "nowhere/")), join(root, "nowhere", "manifest.json")]) {
+  const { openDatabase } = await import(
+    pathToFileURL(join(PACKAGE, "node.js")).href
+  );
+  for (const path of [
+    join(root, "nowhere"),
+    pathToFileURL(join(root, "nowhere/")),
+    join(root, "nowhere", "manifest.json"),
+  ]) {
     const error = await rejects(openDatabase(path), "missing");
-    assert.match(error.message, /nowhere\/manifest\.json: there is no such file; expected the path of the folder that contains manifest\.json$/);
+    assert.match(
+      error.message,
+      /nowhere\/manifest\.json: there is no such file; expected the path of the folder that contains manifest\.json$/,
+    );
     assert.equal(error.status, undefined);
   }
   const partial = mkdtempSync(join(root, "partial-"));
-  writeFileSync(join(partial, "manifest.json"), readFileSync(join(root, "db", "manifest.json")));
-  const error = await rejects((await openDatabase(partial)).lookup(START), "missing");
+  writeFileSync(
+    join(partial, "manifest.json"),
+    readFileSync(join(root, "db", "manifest.json")),
+  );
+  const error = await rejects(
+    (await openDatabase(partial)).lookup(START),
+    "missing",
+  );
   assert.match(error.message, /\.silo: there is no such file$/);
 });
 
@@ -673,7 +1039,10 @@ test("a slow host may take longer than the timeout, if its bytes arrive", async 
   execFileSync(SHELFISH, ["build", dump, "-o", join(root, "large"), "--quiet"]);
   const slow = await host(join(root, "large"));
   t.after(() => slow.close());
-  const database = await openDatabase(slow.url, { timeout: 2000, indexedDB: false });
+  const database = await openDatabase(slow.url, {
+    timeout: 2000,
+    indexedDB: false,
+  });
   t.after(() => database.close());
   let longest = 0;
   // Twice the pace that extends the timeout.
@@ -688,9 +1057,17 @@ test("a slow host may take longer than the timeout, if its bytes arrive", async 
       response.end();
     }, 250);
   };
-  const answers = await database.lookupMany([...truth(dump).keys()].slice(0, 300));
-  assert.ok(answers.every((answer) => answer && "best" in answer), String(answers.find((answer) => answer instanceof Error)));
-  assert.ok(longest > 4 * 16_384, `the longest answer of ${longest} bytes takes more than the timeout`);
+  const answers = await database.lookupMany(
+    [...truth(dump).keys()].slice(0, 300),
+  );
+  assert.ok(
+    answers.every((answer) => answer && "best" in answer),
+    String(answers.find((answer) => answer instanceof Error)),
+  );
+  assert.ok(
+    longest > 4 * 16_384,
+    `the longest answer of ${longest} bytes takes more than the timeout`,
+  );
 });
 
 test("a database closes at the end of a block", async (t) => {
@@ -704,7 +1081,8 @@ test("an eval bar that aborts at each step shows as much for as few requests", a
   /** Steps through a game, and returns the number of positions that were shown and the requests. */
   async function step(/** @type {boolean} */ aborts) {
     const database = await opened(t, { indexedDB: false });
-    shelf.fault = ({ response, headers, body }) => void setTimeout(() => response.writeHead(206, headers).end(body), 25);
+    shelf.fault = ({ response, headers, body }) =>
+      void setTimeout(() => response.writeHead(206, headers).end(body), 25);
     let shown = 0;
     /** @type {Promise<void>[]} */
     const all = [];
@@ -713,13 +1091,21 @@ test("an eval bar that aborts at each step shows as much for as few requests", a
       if (aborts) abort.abort();
       abort = new AbortController();
       const { signal } = abort;
-      all.push(database.lookup(fen, { signal }).then(() => void (shown += Number(!signal.aborted)), () => {}));
+      all.push(
+        database.lookup(fen, { signal }).then(
+          () => void (shown += Number(!signal.aborted)),
+          () => {},
+        ),
+      );
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
     await Promise.all(all);
     return { shown, requests: database.stats().requests };
   }
   const [patient, eager] = [await step(false), await step(true)];
-  assert.ok(eager.requests <= patient.requests + 2, `${eager.requests} requests, ${patient.requests} without aborting`);
+  assert.ok(
+    eager.requests <= patient.requests + 2,
+    `${eager.requests} requests, ${patient.requests} without aborting`,
+  );
   assert.ok(eager.shown >= 40, `${eager.shown} shown`);
 });

@@ -1,7 +1,14 @@
 // Every snippet of the READMEs and of the guides is complete: it has correct types under `strict`, and runs as it is in Node.
 import assert from "node:assert/strict";
 import { execFile, execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -10,18 +17,30 @@ import { host } from "../browser/support/host.mjs";
 import { PACKAGE, ROOT, SHELFISH } from "../browser/support/paths.mjs";
 import { fencesOf, guides } from "./support/fences.mjs";
 
-const READMES = ["README.md", "crate/js/README.md", "www/README.md", "static-shards/README.md"];
+const READMES = [
+  "README.md",
+  "crate/js/README.md",
+  "www/README.md",
+  "static-shards/README.md",
+];
 const DATABASE = join(ROOT, "tests/data/database/db");
 const BOOK = join(ROOT, "tests/data/book/db");
 const TABLES = join(ROOT, "static-shards/endgames");
 
 /** @type {{ name: string, file: string, code: string, isForPages: boolean }[]} */
 const snippets = [...READMES, ...guides].flatMap((document) => {
-  const scripts = fencesOf(document).filter(({ language }) => ["js", "ts", "tsx"].includes(language));
+  const scripts = fencesOf(document).filter(({ language }) =>
+    ["js", "ts", "tsx"].includes(language),
+  );
   return scripts.map(({ language, code }, n) => {
     const isForPages = language === "tsx" || /new Worker|serve\(/.test(code);
     const name = `${document.replaceAll("/", "-")}-${n + 1}`;
-    return { name, file: `${name}.${language === "tsx" ? "tsx" : "ts"}`, code, isForPages };
+    return {
+      name,
+      file: `${name}.${language === "tsx" ? "tsx" : "ts"}`,
+      code,
+      isForPages,
+    };
   });
 });
 
@@ -37,10 +56,21 @@ before(async () => {
   root = mkdtempSync(join(tmpdir(), "shelfish-readme-"));
   mkdirSync(join(root, "node_modules"));
   symlinkSync(PACKAGE, join(root, "node_modules/shelfish"), "junction");
-  for (const name of ["@types", "csstype"]) symlinkSync(join(ROOT, "tests/node_modules", name), join(root, "node_modules", name), "junction");
+  for (const name of ["@types", "csstype"])
+    symlinkSync(
+      join(ROOT, "tests/node_modules", name),
+      join(root, "node_modules", name),
+      "junction",
+    );
   cpSync(DATABASE, join(root, "evals"), { recursive: true });
-  [shelf, book, tables] = [await host(DATABASE), await host(BOOK), await host(TABLES)];
-  const stats = execFileSync(SHELFISH, ["stats", "-d", DATABASE, "--json"], { encoding: "utf8" });
+  [shelf, book, tables] = [
+    await host(DATABASE),
+    await host(BOOK),
+    await host(TABLES),
+  ];
+  const stats = execFileSync(SHELFISH, ["stats", "-d", DATABASE, "--json"], {
+    encoding: "utf8",
+  });
   writeFileSync(join(root, "package.json"), '{ "type": "module" }');
   for (const { file, code } of snippets) {
     const local = code
@@ -58,32 +88,69 @@ after(async () => {
   rmSync(root, { recursive: true });
 });
 
-test("the READMEs and the guides have snippets", () => assert.ok(snippets.length >= 25, String(snippets.length)));
+test("the READMEs and the guides have snippets", () =>
+  assert.ok(snippets.length >= 25, String(snippets.length)));
 
 test("snippets use no name that a browser would resolve to a global function", () => {
   // `window.open` and `close` compile, but do something else.
-  for (const { name, code } of snippets) assert.doesNotMatch(code, /(?<![.\w])(?:open|close|find|stop|print)\(/, name);
+  for (const { name, code } of snippets)
+    assert.doesNotMatch(
+      code,
+      /(?<![.\w])(?:open|close|find|stop|print)\(/,
+      name,
+    );
 });
 
 test("the snippets have valid types and compile for Node", () => {
-  const words = ["--strict", "--target", "ES2022", "--lib", "ES2023,DOM,DOM.Iterable", "--types", "node", "--module", "NodeNext", "--jsx", "react-jsx"];
+  const words = [
+    "--strict",
+    "--target",
+    "ES2022",
+    "--lib",
+    "ES2023,DOM,DOM.Iterable",
+    "--types",
+    "node",
+    "--module",
+    "NodeNext",
+    "--jsx",
+    "react-jsx",
+  ];
   const tsc = join(ROOT, "tests/node_modules/typescript/bin/tsc");
   const names = snippets.map(({ file }) => file);
   try {
-    execFileSync(process.execPath, [tsc, ...words, "--outDir", ".", ...names], { cwd: root, encoding: "utf8" });
+    execFileSync(process.execPath, [tsc, ...words, "--outDir", ".", ...names], {
+      cwd: root,
+      encoding: "utf8",
+    });
   } catch (error) {
     assert.fail(/** @type {any} */ (error).stdout);
   }
 });
 
 for (const { name, isForPages } of snippets) {
-  test(`${name} runs`, { skip: isForPages && "for pages: tests/browser/{connect,docs,uci,react}.test.mjs" }, async () => {
-    const { stderr } = await promisify(execFile)(process.execPath, [`${name}.js`], { cwd: root, timeout: 60_000 });
-    assert.equal(stderr, "");
-  });
+  test(
+    `${name} runs`,
+    {
+      skip:
+        isForPages &&
+        "for pages: tests/browser/{connect,docs,uci,react}.test.mjs",
+    },
+    async () => {
+      const { stderr } = await promisify(execFile)(
+        process.execPath,
+        [`${name}.js`],
+        { cwd: root, timeout: 60_000 },
+      );
+      assert.equal(stderr, "");
+    },
+  );
 }
 
 test("the evaluations that the snippet of own-database.md writes are a dump", () => {
-  const summary = execFileSync(SHELFISH, ["build", "engine.jsonl", "-o", "own", "--json"], { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  const summary = execFileSync(
+    SHELFISH,
+    ["build", "engine.jsonl", "-o", "own", "--json"],
+    { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] },
+  );
   assert.equal(JSON.parse(summary).positions, 5);
 });

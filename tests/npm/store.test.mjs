@@ -18,22 +18,29 @@ import { ROOT } from "../browser/support/paths.mjs";
  */
 
 /** @type {{ Cache: new (name: string, bytes: number, folder: string) => Store }} */
-const { Cache: Store } = createRequire(import.meta.url)(join(ROOT, "target/npm-cache/cache.js"));
+const { Cache: Store } = createRequire(import.meta.url)(
+  join(ROOT, "target/npm-cache/cache.js"),
+);
 
 const FOLDER = "https://example.org/db/";
 
 afterEach(() => void (globalThis.indexedDB = new IDBFactory()));
 
-const bytes = (/** @type {number} */ length, fill = 1) => new Uint8Array(length).fill(fill);
+const bytes = (/** @type {number} */ length, fill = 1) =>
+  new Uint8Array(length).fill(fill);
 
 /** Returns the names of the cached entries. */
-async function kept(/** @type {Store} */ store, /** @type {string[]} */ ...names) {
+async function kept(
+  /** @type {Store} */ store,
+  /** @type {string[]} */ ...names
+) {
   const found = await store.get(names);
   return names.filter((_, n) => found[n]);
 }
 
 /** Waits until all entries are written. */
-const written = (/** @type {Store[]} */ ...stores) => Promise.all(stores.map((store) => store.written()));
+const written = (/** @type {Store[]} */ ...stores) =>
+  Promise.all(stores.map((store) => store.written()));
 
 test("an entry is there for the next connection", async () => {
   const store = new Store("a", 100, FOLDER);
@@ -43,7 +50,9 @@ test("an entry is there for the next connection", async () => {
   value.fill(0);
   await written(store);
   assert.deepEqual(await store.get(["y", "x"]), [undefined, bytes(10, 7)]);
-  assert.deepEqual(await new Store("a", 100, FOLDER).get(["x"]), [bytes(10, 7)]);
+  assert.deepEqual(await new Store("a", 100, FOLDER).get(["x"]), [
+    bytes(10, 7),
+  ]);
   assert.deepEqual(await new Store("b", 100, FOLDER).get(["x"]), [undefined]);
   store.remove("x");
   await written(store);
@@ -54,7 +63,11 @@ test("entries of a database are not visible to another database", async () => {
   const store = new Store("a", 100, FOLDER);
   store.put("x", bytes(10, 7), false);
   await written(store);
-  for (const folder of ["https://example.org/", "https://example.org/db/x/", "https://example.com/db/"]) {
+  for (const folder of [
+    "https://example.org/",
+    "https://example.org/db/x/",
+    "https://example.com/db/",
+  ]) {
     const other = new Store("a", 100, folder);
     assert.deepEqual(await kept(other, "x", "db/ x", " x"), [], folder);
     other.remove("x");
@@ -64,16 +77,25 @@ test("entries of a database are not visible to another database", async () => {
 });
 
 test("clearing removes the entries of a database, and their sizes", async () => {
-  const [store, other] = [new Store("a", 100, FOLDER), new Store("a", 100, "https://example.org/db!/")];
+  const [store, other] = [
+    new Store("a", 100, FOLDER),
+    new Store("a", 100, "https://example.org/db!/"),
+  ];
   for (const name of ["x", "y", "z"]) store.put(name, bytes(20), name === "z");
   other.put("x", bytes(20), false);
   await written(store, other);
   store.clear();
   await written(store);
-  assert.deepEqual([await kept(store, "x", "y", "z"), await kept(other, "x")], [[], ["x"]]);
+  assert.deepEqual(
+    [await kept(store, "x", "y", "z"), await kept(other, "x")],
+    [[], ["x"]],
+  );
   store.put("large", bytes(80), false);
   await written(store);
-  assert.deepEqual([await kept(store, "large"), await kept(other, "x")], [["large"], ["x"]]);
+  assert.deepEqual(
+    [await kept(store, "large"), await kept(other, "x")],
+    [["large"], ["x"]],
+  );
 });
 
 test("clearing removes entries although the queue is full", async () => {
@@ -116,11 +138,19 @@ test("the least recently used entry is removed first, and an entry to keep longe
   await written(store);
   store.put("e", bytes(30), false);
   await written(store);
-  assert.deepEqual(await kept(store, "manifest", "a", "b", "c", "d", "e"), ["manifest", "a", "d", "e"]);
+  assert.deepEqual(await kept(store, "manifest", "a", "b", "c", "d", "e"), [
+    "manifest",
+    "a",
+    "d",
+    "e",
+  ]);
   store.put("huge", bytes(101), false);
   store.put("whole", bytes(100), false);
   await written(store);
-  assert.deepEqual(await kept(store, "manifest", "a", "d", "e", "huge", "whole"), ["whole"]);
+  assert.deepEqual(
+    await kept(store, "manifest", "a", "d", "e", "huge", "whole"),
+    ["whole"],
+  );
 });
 
 test("tabs that share a name share the limit", async () => {
@@ -134,14 +164,23 @@ test("tabs that share a name share the limit", async () => {
 });
 
 /** Changes the cached entries in a way that no version of this store does. */
-async function damage(/** @type {(stores: Record<string, IDBObjectStore>) => void} */ change) {
+async function damage(
+  /** @type {(stores: Record<string, IDBObjectStore>) => void} */ change,
+) {
   const database = await new Promise((resolve) => {
     const request = indexedDB.open("a");
     request.onsuccess = () => resolve(request.result);
   });
-  const transaction = database.transaction(["bytes", "entries", "total"], "readwrite");
+  const transaction = database.transaction(
+    ["bytes", "entries", "total"],
+    "readwrite",
+  );
   const store = (/** @type {string} */ name) => transaction.objectStore(name);
-  change({ bytes: store("bytes"), entries: store("entries"), total: store("total") });
+  change({
+    bytes: store("bytes"),
+    entries: store("entries"),
+    total: store("total"),
+  });
   await new Promise((resolve) => (transaction.oncomplete = resolve));
   database.close();
 }

@@ -1,7 +1,14 @@
 // The types of the package: misuse does not compile, and they need neither a recent TypeScript nor the types of browsers.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -143,11 +150,28 @@ before(() => {
   root = mkdtempSync(join(tmpdir(), "shelfish-types-"));
   mkdirSync(join(root, "node_modules"));
   symlinkSync(PACKAGE, join(root, "node_modules/shelfish"), "junction");
-  symlinkSync(join(MODULES, "@types"), join(root, "node_modules/@types"), "junction");
-  symlinkSync(join(MODULES, "csstype"), join(root, "node_modules/csstype"), "junction");
-  symlinkSync(join(MODULES, "undici-types"), join(root, "node_modules/undici-types"), "junction");
+  symlinkSync(
+    join(MODULES, "@types"),
+    join(root, "node_modules/@types"),
+    "junction",
+  );
+  symlinkSync(
+    join(MODULES, "csstype"),
+    join(root, "node_modules/csstype"),
+    "junction",
+  );
+  symlinkSync(
+    join(MODULES, "undici-types"),
+    join(root, "node_modules/undici-types"),
+    "junction",
+  );
   writeFileSync(join(root, "package.json"), '{ "type": "module" }');
-  for (const [name, text] of Object.entries({ "strict.ts": STRICT, "node.ts": NODE, "react.tsx": REACT })) writeFileSync(join(root, name), text);
+  for (const [name, text] of Object.entries({
+    "strict.ts": STRICT,
+    "node.ts": NODE,
+    "react.tsx": REACT,
+  }))
+    writeFileSync(join(root, name), text);
 });
 after(() => rmSync(root, { recursive: true }));
 
@@ -157,9 +181,21 @@ after(() => rmSync(root, { recursive: true }));
  * @param {string[]} words
  */
 function errors(compiler, ...words) {
-  const common = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--target", "ES2022", "--module", "NodeNext"];
+  const common = [
+    "--noEmit",
+    "--strict",
+    "--exactOptionalPropertyTypes",
+    "--target",
+    "ES2022",
+    "--module",
+    "NodeNext",
+  ];
   try {
-    return execFileSync(process.execPath, [join(MODULES, compiler, "bin/tsc"), ...common, ...words], { cwd: root, encoding: "utf8" });
+    return execFileSync(
+      process.execPath,
+      [join(MODULES, compiler, "bin/tsc"), ...common, ...words],
+      { cwd: root, encoding: "utf8" },
+    );
   } catch (error) {
     return String(/** @type {any} */ (error).stdout);
   }
@@ -169,28 +205,57 @@ for (const [name, compiler] of Object.entries(COMPILERS)) {
   const browser = ["--lib", "ES2022,DOM,DOM.Iterable", "--skipLibCheck"];
 
   test(`options and constructors are strict with the ${name} TypeScript`, () => {
-    assert.equal(errors(compiler, ...browser, "--types", "node", "strict.ts"), "");
+    assert.equal(
+      errors(compiler, ...browser, "--types", "node", "strict.ts"),
+      "",
+    );
   });
 
   test(`the types compile in Node without the types of browsers, with the ${name} TypeScript`, () => {
     // The types of Node are not the subject: the oldest compiler cannot read all of them.
-    const own = errors(compiler, "--lib", "ES2022", "--types", "node", "node.ts").split("\n").filter((line) => /^(\S*shelfish|node\.ts|\.\.\/.*\/pkg)/.test(line));
+    const own = errors(
+      compiler,
+      "--lib",
+      "ES2022",
+      "--types",
+      "node",
+      "node.ts",
+    )
+      .split("\n")
+      .filter((line) => /^(\S*shelfish|node\.ts|\.\.\/.*\/pkg)/.test(line));
     assert.deepEqual(own, []);
   });
 
   test(`React 19 accepts the element and its attributes with the ${name} TypeScript`, () => {
-    assert.equal(errors(compiler, ...browser, "--types", "react", "--jsx", "react-jsx", "react.tsx"), "");
+    assert.equal(
+      errors(
+        compiler,
+        ...browser,
+        "--types",
+        "react",
+        "--jsx",
+        "react-jsx",
+        "react.tsx",
+      ),
+      "",
+    );
   });
 }
 
 test("the README names the oldest tested TypeScript", () => {
-  const { version } = JSON.parse(readFileSync(join(MODULES, COMPILERS.oldest, "package.json"), "utf8"));
-  const [, stated] = /TypeScript (\d+\.\d+) or later/.exec(readFileSync(join(PACKAGE, "README.md"), "utf8")) ?? [];
+  const { version } = JSON.parse(
+    readFileSync(join(MODULES, COMPILERS.oldest, "package.json"), "utf8"),
+  );
+  const [, stated] =
+    /TypeScript (\d+\.\d+) or later/.exec(
+      readFileSync(join(PACKAGE, "README.md"), "utf8"),
+    ) ?? [];
   assert.equal(stated, version.split(".").slice(0, 2).join("."));
 });
 
 test("every entry exports only documented names", async () => {
-  const names = async (/** @type {string} */ file) => Object.keys(await import(join(PACKAGE, file))).sort();
+  const names = async (/** @type {string} */ file) =>
+    Object.keys(await import(join(PACKAGE, file))).sort();
   /** @type {Record<string, string[]>} */
   const expected = {
     "index.js": ["Database", "ShelfishError", "openDatabase"],
@@ -201,13 +266,40 @@ test("every entry exports only documented names", async () => {
     "analysis.js": ["ShelfishError", "knownEval", "openAnalysis"],
     "engine.js": ["Engine", "ShelfishError", "engineName", "openEngine"],
     "engine-inline.js": ["Engine", "ShelfishError", "engineName", "openEngine"],
-    "evaluator.js": ["Evaluator", "ShelfishError", "openEvaluator", "openUciEngine"],
+    "evaluator.js": [
+      "Evaluator",
+      "ShelfishError",
+      "openEvaluator",
+      "openUciEngine",
+    ],
     "worker.js": ["ShelfishError", "connect", "serve"],
     "openings.js": ["openingOf", "openingPlies"],
-    "storage.js": ["eachEntry", "openStorage", "requestResult", "transactionEnd"],
+    "storage.js": [
+      "eachEntry",
+      "openStorage",
+      "requestResult",
+      "transactionEnd",
+    ],
     "endgames.js": ["Endgames", "ShelfishError", "openEndgames"],
-    "score.js": ["MAX_TABLE_PIECES", "bestScore", "compareScores", "countPieces", "counting", "countsOver", "deeperResult", "endingScore", "endingWinner", "isShallow", "needsEngine", "ownScore", "scoreAfter", "scoreText", "winningChances"],
+    "score.js": [
+      "MAX_TABLE_PIECES",
+      "bestScore",
+      "compareScores",
+      "countPieces",
+      "counting",
+      "countsOver",
+      "deeperResult",
+      "endingScore",
+      "endingWinner",
+      "isShallow",
+      "needsEngine",
+      "ownScore",
+      "scoreAfter",
+      "scoreText",
+      "winningChances",
+    ],
     "game.js": ["ShelfishGame"],
   };
-  for (const [file, list] of Object.entries(expected)) assert.deepEqual(await names(file), list, file);
+  for (const [file, list] of Object.entries(expected))
+    assert.deepEqual(await names(file), list, file);
 });

@@ -1,5 +1,13 @@
 // Measures this product against its peers: the same positions, games, network and browser. `cargo xtask bench-peers` calls it.
-import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { cpus } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -27,19 +35,25 @@ const { values: options, positionals: evals } = parseArgs({
 });
 const files = resolve(String(options.files));
 const count = Number(options.positions);
-const network = { latency: Number(options.latency), mbit: Number(options.mbit) };
+const network = {
+  latency: Number(options.latency),
+  mbit: Number(options.mbit),
+};
 const made = JSON.parse(readFileSync(join(files, "made.json"), "utf8"));
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const modules = join(here, "node_modules");
-const version = (name) => JSON.parse(readFileSync(join(modules, name, "package.json"), "utf8")).version;
+const version = (name) =>
+  JSON.parse(readFileSync(join(modules, name, "package.json"), "utf8")).version;
 const duckdb = join(modules, "@duckdb/duckdb-wasm/dist");
 const sqlite = join(modules, "sql.js-httpvfs/dist");
 const ours = JSON.parse(readFileSync(join(PACKAGE, "package.json"), "utf8"));
 
 /** Elements that preload files: those of crate/js/README.md, and the possible ones for peers. Ranges of files cannot be preloaded. */
-const fetched = (/** @type {string} */ url) => `<link rel="preload" as="fetch" crossorigin href="${url}">`;
-const script = (/** @type {string} */ url) => `<link rel="preload" as="script" href="${url}">`;
+const fetched = (/** @type {string} */ url) =>
+  `<link rel="preload" as="fetch" crossorigin href="${url}">`;
+const script = (/** @type {string} */ url) =>
+  `<link rel="preload" as="script" href="${url}">`;
 
 /** Measured systems: name, files of the page besides its script, preloaded files, and a description of the settings. */
 const SYSTEMS = {
@@ -61,11 +75,14 @@ const SYSTEMS = {
     name: `hyparquet ${version("hyparquet")}, length unknown`,
     entry: "hyparquet",
     assets: [],
-    settings: "the same file by a page that must bear its replacement, as ours does by its manifest: it asks for the length first",
+    settings:
+      "the same file by a page that must bear its replacement, as ours does by its manifest: it asks for the length first",
   },
   sqlite: {
     name: `sql.js-httpvfs ${version("sql.js-httpvfs")}`,
-    assets: ["sqlite.worker.js", "sql-wasm.wasm"].map((name) => join(sqlite, name)),
+    assets: ["sqlite.worker.js", "sql-wasm.wasm"].map((name) =>
+      join(sqlite, name),
+    ),
     preload: () => [script("sqlite.worker.js"), fetched("sql-wasm.wasm")],
     settings:
       `SQLite, primary key on FEN WITHOUT ROWID, compact JSON rows, pages of ${made.big.sqlite.pageSize / 1024} KiB fetched one by one ` +
@@ -73,8 +90,13 @@ const SYSTEMS = {
   },
   duckdb: {
     name: `DuckDB-WASM ${version("@duckdb/duckdb-wasm")}`,
-    assets: ["duckdb-browser-eh.worker.js", "duckdb-eh.wasm"].map((name) => join(duckdb, name)),
-    preload: () => [script("duckdb-browser-eh.worker.js"), fetched("duckdb-eh.wasm")],
+    assets: ["duckdb-browser-eh.worker.js", "duckdb-eh.wasm"].map((name) =>
+      join(duckdb, name),
+    ),
+    preload: () => [
+      script("duckdb-browser-eh.worker.js"),
+      fetched("duckdb-eh.wasm"),
+    ],
     settings:
       "the Parquet reader built in (later versions fetch it from a third party); Parquet as above but for row groups of 2,048, which it reads whole; " +
       "statistics on FEN alone, so that the footer is small; `enable_object_cache`; prepared statement; a game position by position",
@@ -87,31 +109,59 @@ for (const [id, { assets, entry = id }] of Object.entries(SYSTEMS)) {
   const directory = join(site, id);
   mkdirSync(directory, { recursive: true });
   for (const asset of assets) cpSync(asset, join(directory, basename(asset)));
-  writeFileSync(join(directory, "index.html"), '<!doctype html><link rel="icon" href="data:,"><title>Bench</title>');
+  writeFileSync(
+    join(directory, "index.html"),
+    '<!doctype html><link rel="icon" href="data:,"><title>Bench</title>',
+  );
   await build({
     entryPoints: [join(here, "systems", `${entry}.mjs`)],
     outfile: join(directory, "system.js"),
     // Each library is a part of the page's script, as a bundler makes it.
     alias: { shelfish: join(PACKAGE, "index.js") },
-    ...{ bundle: true, minify: true, format: "esm", target: "es2022", logLevel: "error" },
+    ...{
+      bundle: true,
+      minify: true,
+      format: "esm",
+      target: "es2022",
+      logLevel: "error",
+    },
   });
 }
 
-const pairs = await neighbours(evals[0], count, Math.max(2, Math.floor(made.positions / (count + 1))));
+const pairs = await neighbours(
+  evals[0],
+  count,
+  Math.max(2, Math.floor(made.positions / (count + 1))),
+);
 const small = made.positions < 1_000_000;
-const replay = await games(resolve(String(options.games)), Math.max(1, count >> 1), small ? 1 : 2_300);
+const replay = await games(
+  resolve(String(options.games)),
+  Math.max(1, count >> 1),
+  small ? 1 : 2_300,
+);
 // Games that the database contains almost completely, as a large database does.
-const known = await runs(evals, Math.max(1, count >> 2), 62, Math.max(62, Math.floor(made.positions / (count >> 2 || 1))));
+const known = await runs(
+  evals,
+  Math.max(1, count >> 2),
+  62,
+  Math.max(62, Math.floor(made.positions / (count >> 2 || 1))),
+);
 
 /** The evaluations of every requested position in the dumps. Empty if the dumps lack the position. */
 const truth = new Map();
 {
   const wanted = new Set([...pairs.flat(), ...replay.flat(), ...known.flat()]);
   for await (const record of records(evals)) {
-    if (wanted.has(record.fen)) truth.set(record.fen, distinct([...(truth.get(record.fen) ?? []), ...record.evals]));
+    if (wanted.has(record.fen))
+      truth.set(
+        record.fen,
+        distinct([...(truth.get(record.fen) ?? []), ...record.evals]),
+      );
   }
 }
-const first = JSON.parse(readFileSync(join(files, "tiny", "tiny.jsonl"), "utf8").split("\n")[0] ?? "").fen;
+const first = JSON.parse(
+  readFileSync(join(files, "tiny", "tiny.jsonl"), "utf8").split("\n")[0] ?? "",
+).fen;
 
 /** The same file with an unknown length. The guessed length of the footer is a little too large. */
 for (const size of ["tiny", "big"]) {
@@ -119,14 +169,32 @@ for (const size of ["tiny", "big"]) {
   made[size].hyparquetFresh = { file, footer: footer + 2_048 };
 }
 
-const data = await serve(files, "--latency-ms", String(network.latency), "--bandwidth-mbit", String(network.mbit));
+const data = await serve(
+  files,
+  "--latency-ms",
+  String(network.latency),
+  "--bandwidth-mbit",
+  String(network.mbit),
+);
 const cache = join(files, "brotli");
-const [slow, fast] = [await host(site, cache, network), await host(site, cache)];
-const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+const [slow, fast] = [
+  await host(site, cache, network),
+  await host(site, cache),
+];
+const browser = await chromium.launch({
+  executablePath: CHROMIUM,
+  args: FLAGS,
+});
 
 const source = (size) => {
-  const urls = Object.entries(made[size]).map(([id, { file, ...details }]) => [id, { url: `${data.url}${file}`, ...details }]);
-  return { ...Object.fromEntries(urls), shelfish: { url: `${data.url}${size}/shelfish/manifest.json` } };
+  const urls = Object.entries(made[size]).map(([id, { file, ...details }]) => [
+    id,
+    { url: `${data.url}${file}`, ...details },
+  ]);
+  return {
+    ...Object.fromEntries(urls),
+    shelfish: { url: `${data.url}${size}/shelfish/manifest.json` },
+  };
 };
 const sources = { tiny: source("tiny"), big: source("big") };
 
@@ -136,9 +204,15 @@ for (const [id, { preload }] of Object.entries(SYSTEMS)) {
     await open(${JSON.stringify(sources.big[id])});
     const answer = await lookup(decodeURIComponent(location.search.slice(1)));
     globalThis.first = { answer, ms: performance.now() };`;
-  for (const [name, lines] of [["first", []], ["preloaded", preload?.(sources.big[id]) ?? []]]) {
+  for (const [name, lines] of [
+    ["first", []],
+    ["preloaded", preload?.(sources.big[id]) ?? []],
+  ]) {
     const head = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>Bench</title>${lines.join("")}`;
-    writeFileSync(join(site, id, `${name}.html`), `${head}<script type="module">${ask}</script>`);
+    writeFileSync(
+      join(site, id, `${name}.html`),
+      `${head}<script type="module">${ask}</script>`,
+    );
   }
 }
 
@@ -149,20 +223,36 @@ async function traffic() {
     if (method !== "GET" || status >= 300) return 0;
     const size = statSync(join(files, decodeURIComponent(path))).size;
     const [, from, to] = /^bytes=(\d+)-(\d*)$/.exec(range ?? "") ?? [];
-    return from === undefined || status !== 206 ? size : Math.min(to ? Number(to) + 1 : size, size) - Number(from);
+    return from === undefined || status !== 206
+      ? size
+      : Math.min(to ? Number(to) + 1 : size, size) - Number(from);
   });
-  return { served, requests: served.length, bytes: bytes.reduce((sum, size) => sum + size, 0) };
+  return {
+    served,
+    requests: served.length,
+    bytes: bytes.reduce((sum, size) => sum + size, 0),
+  };
 }
 
 let [checked, wrong] = [0, 0];
 /** Returns whether an answer has the evaluations of the dumps, in any order. */
 function check(id, fen, answer) {
-  const told = answer && (Array.isArray(answer) ? answer : answer.evaluations.map(compact));
-  const plain = (evals) => (evals ? evals.map((evaluation) => JSON.stringify(evaluation)).sort().join() : "none");
+  const told =
+    answer &&
+    (Array.isArray(answer) ? answer : answer.evaluations.map(compact));
+  const plain = (evals) =>
+    evals
+      ? evals
+          .map((evaluation) => JSON.stringify(evaluation))
+          .sort()
+          .join()
+      : "none";
   checked++;
   if (plain(told) === plain(truth.get(fen))) return;
   wrong++;
-  console.error(`WRONG: ${id} on ${fen}\n  says ${plain(told)}\n  not  ${plain(truth.get(fen))}`);
+  console.error(
+    `WRONG: ${id} on ${fen}\n  says ${plain(told)}\n  not  ${plain(truth.get(fen))}`,
+  );
 }
 
 /**
@@ -187,7 +277,9 @@ async function visit(id, url, body) {
 const prepare = (id, page) =>
   page.evaluate(
     async ([sources, fen]) => {
-      globalThis.system = await import(new URL("system.js", location.href).href);
+      globalThis.system = await import(
+        new URL("system.js", location.href).href
+      );
       await globalThis.system.prepare(sources, fen);
     },
     [{ tiny: sources.tiny[id], big: sources.big[id] }, first],
@@ -207,12 +299,15 @@ async function time(id, page, asked, { open = false }) {
       const start = performance.now();
       const { system } = globalThis;
       if (open) await system.open(big);
-      const answer = await (Array.isArray(asked) ? system.many(asked) : system.lookup(asked));
+      const answer = await (Array.isArray(asked)
+        ? system.many(asked)
+        : system.lookup(asked));
       return { ms: performance.now() - start, answer };
     },
     [sources.big[id], asked, open],
   );
-  if (Array.isArray(asked)) asked.forEach((fen, index) => check(id, fen, answer[index]));
+  if (Array.isArray(asked))
+    asked.forEach((fen, index) => check(id, fen, answer[index]));
   else check(id, asked, answer);
   return { ms, ...(await traffic()) };
 }
@@ -233,7 +328,10 @@ async function load(id, name, fen) {
   await page.context().close();
   await traffic();
   check(id, fen, answer);
-  return { ms, library: slow.taken().filter(({ path }) => !path.endsWith(".html")) };
+  return {
+    ms,
+    library: slow.taken().filter(({ path }) => !path.endsWith(".html")),
+  };
 }
 
 /**
@@ -241,14 +339,20 @@ async function load(id, name, fen) {
  * @param {import("../browser/support/serve.mjs").Served[]} served
  */
 function bare(served) {
-  const [manifest, ...parts] = served.map(({ path, range }) => ({ url: new URL(path, data.url).href, range }));
+  const [manifest, ...parts] = served.map(({ path, range }) => ({
+    url: new URL(path, data.url).href,
+    range,
+  }));
   return visit("shelfish", fast.url, async (page) => {
     await prepare("shelfish", page);
     const ms = await page.evaluate(
       async ([manifest, parts]) => {
         const start = performance.now();
         await (await fetch(manifest.url, { cache: "no-cache" })).arrayBuffer();
-        const take = async ({ url, range }) => (await fetch(url, { headers: { Range: range }, cache: "no-store" })).arrayBuffer();
+        const take = async ({ url, range }) =>
+          (
+            await fetch(url, { headers: { Range: range }, cache: "no-store" })
+          ).arrayBuffer();
         await Promise.all(parts.map(take));
         return performance.now() - start;
       },
@@ -260,7 +364,20 @@ function bare(served) {
 
 const ids = Object.keys(SYSTEMS);
 const results = Object.fromEntries(
-  ids.map((id) => [id, { ...SYSTEMS[id], library: { raw: 0, sent: 0 }, first: [], preloaded: [], cold: [], near: [], again: [], game: [], known: [] }]),
+  ids.map((id) => [
+    id,
+    {
+      ...SYSTEMS[id],
+      library: { raw: 0, sent: 0 },
+      first: [],
+      preloaded: [],
+      cold: [],
+      near: [],
+      again: [],
+      game: [],
+      known: [],
+    },
+  ]),
 );
 /** Measures only the requests of the games of this product, which are its lower bound. */
 const bareGames = { game: [], known: [] };
@@ -280,12 +397,20 @@ for (const [index, [fen, next]] of pairs.entries()) {
     for (const name of /** @type {const} */ (["first", "preloaded"])) {
       const { ms, library } = await load(id, name, fen);
       result[name].push({ ms });
-      if (name === "first") for (const key of ["raw", "sent"]) result.library[key] = library.reduce((sum, file) => sum + file[key], 0);
+      if (name === "first")
+        for (const key of ["raw", "sent"])
+          result.library[key] = library.reduce(
+            (sum, file) => sum + file[key],
+            0,
+          );
     }
   }
   if (index % 10 === 9) say(`${index + 1} of ${pairs.length} positions`);
 }
-for (const [index, [key, fens]] of [...replay.map((fens) => ["game", fens]), ...known.map((fens) => ["known", fens])].entries()) {
+for (const [index, [key, fens]] of [
+  ...replay.map((fens) => ["game", fens]),
+  ...known.map((fens) => ["known", fens]),
+].entries()) {
   for (const id of ids.map((_, at) => ids[(at + index) % ids.length])) {
     await visit(id, fast.url, async (page) => {
       await prepare(id, page);
@@ -293,13 +418,19 @@ for (const [index, [key, fens]] of [...replay.map((fens) => ["game", fens]), ...
     });
   }
   bareGames[key].push(await bare(results.shelfish[key].at(-1).served));
-  if (index % 5 === 4) say(`${index + 1} of ${replay.length + known.length} games`);
+  if (index % 5 === 4)
+    say(`${index + 1} of ${replay.length + known.length} games`);
 }
 
 for (const id of ids) {
   const directory = join(files, "big", id);
-  const size = id === "shelfish" ? readdirSync(directory).map((name) => statSync(join(directory, name))) : [statSync(join(files, made.big[id].file))];
-  results[id].bytesAPosition = size.reduce((sum, entry) => sum + (entry.isFile() ? entry.size : 0), 0) / made.positions;
+  const size =
+    id === "shelfish"
+      ? readdirSync(directory).map((name) => statSync(join(directory, name)))
+      : [statSync(join(files, made.big[id].file))];
+  results[id].bytesAPosition =
+    size.reduce((sum, entry) => sum + (entry.isFile() ? entry.size : 0), 0) /
+    made.positions;
 }
 const chromiumVersion = browser.version();
 await browser.close();
@@ -323,9 +454,26 @@ const { markdown, verdicts } = report(results, bareGames, {
   ...network,
 });
 writeFileSync(join(files, "peers.md"), markdown);
-const machine = { date: new Date().toISOString(), command: options.command, network, chromium: chromiumVersion, checked, wrong, verdicts, results, bareGames };
+const machine = {
+  date: new Date().toISOString(),
+  command: options.command,
+  network,
+  chromium: chromiumVersion,
+  checked,
+  wrong,
+  verdicts,
+  results,
+  bareGames,
+};
 // Only `bare` uses the served requests.
-writeFileSync(join(files, "peers.json"), JSON.stringify(machine, (key, value) => (key === "served" ? undefined : value), 2));
+writeFileSync(
+  join(files, "peers.json"),
+  JSON.stringify(
+    machine,
+    (key, value) => (key === "served" ? undefined : value),
+    2,
+  ),
+);
 console.log(markdown);
 if (wrong) {
   console.error(`${wrong} of ${checked} answers were wrong`);

@@ -8,7 +8,14 @@ import { split } from "../browser/support/games.mjs";
  * @returns {Compact}
  */
 export function compact({ depth, knodes, pvs }) {
-  return [depth, knodes, pvs.map(({ cp, mate, line, uci }) => [cp ?? `#${mate}`, line ?? uci.join(" ")])];
+  return [
+    depth,
+    knodes,
+    pvs.map(({ cp, mate, line, uci }) => [
+      cp ?? `#${mate}`,
+      line ?? uci.join(" "),
+    ]),
+  ];
 }
 
 /**
@@ -52,7 +59,11 @@ export async function runs(paths, count, length, step) {
  */
 export function distinct(evals) {
   if (evals.length === 1) return evals;
-  return [...new Map(evals.map((evaluation) => [JSON.stringify(evaluation), evaluation])).values()];
+  return [
+    ...new Map(
+      evals.map((evaluation) => [JSON.stringify(evaluation), evaluation]),
+    ).values(),
+  ];
 }
 
 /**
@@ -60,6 +71,10 @@ export function distinct(evals) {
  * @param {Compact} evaluation
  */
 export function full([depth, knodes, pvs]) {
-  const scored = pvs.map(([score, line]) => (typeof score === "number" ? { cp: score, line } : { mate: Number(score.slice(1)), line }));
+  const scored = pvs.map(([score, line]) =>
+    typeof score === "number"
+      ? { cp: score, line }
+      : { mate: Number(score.slice(1)), line },
+  );
   return { pvs: scored, knodes, depth };
 }

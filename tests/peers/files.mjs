@@ -1,5 +1,11 @@
 // Writes the files of the peers, each in the best layout for its reader: files.mjs --out DIR DUMP...
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
@@ -7,7 +13,10 @@ import { fileWriter, parquetWriteRows } from "hyparquet-writer";
 import sqlite from "node-sqlite3-wasm";
 import { distinct, full, records } from "./dump.mjs";
 
-const { values, positionals } = parseArgs({ options: { out: { type: "string" } }, allowPositionals: true });
+const { values, positionals } = parseArgs({
+  options: { out: { type: "string" } },
+  allowPositionals: true,
+});
 const out = String(values.out);
 
 /** Size of a page, which is one request. Large pages make a shallow tree, small pages arrive sooner. */
@@ -22,7 +31,8 @@ const HYPARQUET_PAGE = 16_384;
 
 /** @type {string[]} each a FEN, a tab, evaluations: ASCII, so this order is also the order of bytes */
 const rows = [];
-for await (const { fen, evals } of records(positionals)) rows.push(`${fen}\t${JSON.stringify(evals)}`);
+for await (const { fen, evals } of records(positionals))
+  rows.push(`${fen}\t${JSON.stringify(evals)}`);
 rows.sort();
 console.log(`${rows.length} positions`);
 
@@ -33,7 +43,9 @@ function* merged(count = Infinity) {
     const tab = row.indexOf("\t");
     const [fen, evals] = [row.slice(0, tab), row.slice(tab + 1)];
     if (fen === last) {
-      text = JSON.stringify(distinct([...JSON.parse(text), ...JSON.parse(evals)]));
+      text = JSON.stringify(
+        distinct([...JSON.parse(text), ...JSON.parse(evals)]),
+      );
       continue;
     }
     if (last) {
@@ -46,10 +58,15 @@ function* merged(count = Infinity) {
 }
 
 function writeSqlite(path, count) {
-  for (const suffix of ["", ".lock", "-journal"]) rmSync(path + suffix, { recursive: true, force: true });
+  for (const suffix of ["", ".lock", "-journal"])
+    rmSync(path + suffix, { recursive: true, force: true });
   const database = new sqlite.Database(path);
-  database.exec(`PRAGMA page_size = ${SQLITE_PAGE}; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF`);
-  database.exec("CREATE TABLE evals (fen TEXT PRIMARY KEY, evals TEXT NOT NULL) WITHOUT ROWID");
+  database.exec(
+    `PRAGMA page_size = ${SQLITE_PAGE}; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF`,
+  );
+  database.exec(
+    "CREATE TABLE evals (fen TEXT PRIMARY KEY, evals TEXT NOT NULL) WITHOUT ROWID",
+  );
   database.exec("BEGIN");
   const insert = database.prepare("INSERT INTO evals VALUES (?, ?)");
   for (const { fen, evals } of merged(count)) insert.run([fen, evals]);
@@ -66,48 +83,86 @@ function writeParquet(path, count, fen, options) {
     writer: fileWriter(path),
     rows: merged(count),
     columns: [
-      { name: "fen", type: "STRING", nullable: false, encoding: "DELTA_BYTE_ARRAY", ...fen },
-      { name: "evals", type: "STRING", nullable: false, encoding: "PLAIN", statistics: false },
+      {
+        name: "fen",
+        type: "STRING",
+        nullable: false,
+        encoding: "DELTA_BYTE_ARRAY",
+        ...fen,
+      },
+      {
+        name: "evals",
+        type: "STRING",
+        nullable: false,
+        encoding: "PLAIN",
+        statistics: false,
+      },
     ],
     codec: "GZIP",
-    compressors: { GZIP: (input) => new Uint8Array(gzipSync(input, { level: 9 })) },
+    compressors: {
+      GZIP: (input) => new Uint8Array(gzipSync(input, { level: 9 })),
+    },
     ...options,
   });
   // The length of the footer precedes the last four bytes.
-  return { footer: readFileSync(path).readUInt32LE(statSync(path).size - 8) + 8 };
+  return {
+    footer: readFileSync(path).readUInt32LE(statSync(path).size - 8) + 8,
+  };
 }
 
 const LAYOUTS = {
   sqlite: ["evals.sqlite", writeSqlite],
   duckdb: [
     "duckdb.parquet",
-    (path, count) => writeParquet(path, count, { offsetIndex: false }, { rowGroupSize: DUCKDB_GROUP, statisticsTruncateLength: 64 }),
+    (path, count) =>
+      writeParquet(
+        path,
+        count,
+        { offsetIndex: false },
+        { rowGroupSize: DUCKDB_GROUP, statisticsTruncateLength: 64 },
+      ),
   ],
   hyparquet: [
     "hyparquet.parquet",
     (path, count) =>
-      writeParquet(path, count, { columnIndex: true, offsetIndex: true }, {
-        rowGroupSize: HYPARQUET_GROUP,
-        pageSize: HYPARQUET_PAGE,
-        statisticsTruncateLength: 40,
-      }),
+      writeParquet(
+        path,
+        count,
+        { columnIndex: true, offsetIndex: true },
+        {
+          rowGroupSize: HYPARQUET_GROUP,
+          pageSize: HYPARQUET_PAGE,
+          statisticsTruncateLength: 40,
+        },
+      ),
   ],
 };
 
 /** @type {Record<string, unknown>} */
 const made = { positions: 0, big: {}, tiny: {} };
 for (const _ of merged()) made.positions++;
-for (const [size, count] of [["tiny", 100], ["big", Infinity]]) {
+for (const [size, count] of [
+  ["tiny", 100],
+  ["big", Infinity],
+]) {
   mkdirSync(join(out, size), { recursive: true });
   for (const [name, [file, write]] of Object.entries(LAYOUTS)) {
     const path = join(out, size, file);
     const began = Date.now();
     const details = write(path, count);
-    made[size][name] = { file: `${size}/${file}`, bytes: statSync(path).size, ...details };
-    console.log(`${size} ${name}: ${statSync(path).size} bytes, ${Date.now() - began} ms`);
+    made[size][name] = {
+      file: `${size}/${file}`,
+      bytes: statSync(path).size,
+      ...details,
+    };
+    console.log(
+      `${size} ${name}: ${statSync(path).size} bytes, ${Date.now() - began} ms`,
+    );
   }
 }
 // The database of this product is built from the dumps. The tiny databases are only for warming up.
-const tiny = [...merged(100)].map(({ fen, evals }) => JSON.stringify({ fen, evals: JSON.parse(evals).map(full) }));
+const tiny = [...merged(100)].map(({ fen, evals }) =>
+  JSON.stringify({ fen, evals: JSON.parse(evals).map(full) }),
+);
 writeFileSync(join(out, "tiny", "tiny.jsonl"), `${tiny.join("\n")}\n`);
 writeFileSync(join(out, "made.json"), JSON.stringify(made, null, 2));

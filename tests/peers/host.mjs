@@ -7,7 +7,11 @@ import { extname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { brotliCompressSync, constants } from "node:zlib";
 
-const TYPES = { ".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm" };
+const TYPES = {
+  ".html": "text/html",
+  ".js": "text/javascript",
+  ".wasm": "application/wasm",
+};
 const CHUNK = 16_384;
 
 /**
@@ -16,10 +20,18 @@ const CHUNK = 16_384;
  * @param {string} cache
  */
 function brotli(bytes, cache) {
-  const path = join(cache, `${createHash("sha256").update(bytes).digest("hex")}.br`);
+  const path = join(
+    cache,
+    `${createHash("sha256").update(bytes).digest("hex")}.br`,
+  );
   if (existsSync(path)) return readFileSync(path);
-  const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 24 };
-  const compressed = brotliCompressSync(bytes, { params: { ...params, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } });
+  const params = {
+    [constants.BROTLI_PARAM_QUALITY]: 11,
+    [constants.BROTLI_PARAM_LGWIN]: 24,
+  };
+  const compressed = brotliCompressSync(bytes, {
+    params: { ...params, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
+  });
   mkdirSync(cache, { recursive: true });
   writeFileSync(path, compressed);
   return compressed;
@@ -53,7 +65,9 @@ export async function host(directory, cache, network) {
     });
     for (let start = 0; network && start < body.length; start += CHUNK) {
       const chunk = body.subarray(start, start + CHUNK);
-      free = Math.max(free, performance.now()) + (chunk.length * 8) / (network.mbit * 1000);
+      free =
+        Math.max(free, performance.now()) +
+        (chunk.length * 8) / (network.mbit * 1000);
       if (free > performance.now()) await sleep(free - performance.now());
       response.write(chunk);
     }
@@ -61,7 +75,9 @@ export async function host(directory, cache, network) {
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
+  const { port } = /** @type {import("node:net").AddressInfo} */ (
+    server.address()
+  );
   return {
     url: `http://127.0.0.1:${port}/`,
 

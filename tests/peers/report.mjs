@@ -7,24 +7,39 @@ const OWED = { cold: 1.5, near: 2, game: 5, known: 5 };
 /** @typedef {{ ms: number, requests: number, bytes: number }} Cost */
 
 /** @type {(costs: Cost[], key: keyof Cost, share?: number) => number} */
-const quantile = (costs, key, share = 0.5) => quantileOf(costs.map((cost) => cost[key]), share);
+const quantile = (costs, key, share = 0.5) =>
+  quantileOf(
+    costs.map((cost) => cost[key]),
+    share,
+  );
 
-const mean = (/** @type {number[]} */ values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+const mean = (/** @type {number[]} */ values) =>
+  values.reduce((sum, value) => sum + value, 0) / values.length;
 
 export function report(results, bareGames, about) {
   const systems = Object.values(results);
   const { shelfish, ...peers } = results;
 
   const ms = (value) => (value < 10 ? value.toFixed(1) : value.toFixed(0));
-  const kB = (bytes) => `${bytes < 9_950 ? (bytes / 1000).toFixed(1) : Math.round(bytes / 1000).toLocaleString("en")} kB`;
-  const times = (key) => (system) => `${ms(quantile(system[key], "ms"))} / ${ms(quantile(system[key], "ms", 0.9))}`;
+  const kB = (bytes) =>
+    `${bytes < 9_950 ? (bytes / 1000).toFixed(1) : Math.round(bytes / 1000).toLocaleString("en")} kB`;
+  const times = (key) => (system) =>
+    `${ms(quantile(system[key], "ms"))} / ${ms(quantile(system[key], "ms", 0.9))}`;
   const traffic = (key) => (system) => {
-    const [requests, bytes] = ["requests", "bytes"].map((what) => mean(system[key].map((cost) => cost[what])));
+    const [requests, bytes] = ["requests", "bytes"].map((what) =>
+      mean(system[key].map((cost) => cost[what])),
+    );
     return `${requests.toFixed(1)}, ${kB(bytes)}`;
   };
   const rows = [
-    ["library before the first answer, Brotli (unpacked)", ({ library: { raw, sent } }) => `${kB(sent)} (${kB(raw)})`],
-    ["database, bytes a position", ({ bytesAPosition }) => bytesAPosition.toFixed(1)],
+    [
+      "library before the first answer, Brotli (unpacked)",
+      ({ library: { raw, sent } }) => `${kB(sent)} (${kB(raw)})`,
+    ],
+    [
+      "database, bytes a position",
+      ({ bytesAPosition }) => bytesAPosition.toFixed(1),
+    ],
     ["cold lookup, library loaded: ms, median / p90", times("cold")],
     ["cold lookup: requests, bytes", traffic("cold")],
     ["first answer of a fresh page, from its navigation: ms", times("first")],
@@ -35,21 +50,43 @@ export function report(results, bareGames, about) {
     ["whole game, cold: ms", times("game")],
     ["whole game, cold: requests, bytes", traffic("game")],
     ["62 positions of one game, all known, cold: ms", times("known")],
-    ["62 positions of one game, all known, cold: requests, bytes", traffic("known")],
+    [
+      "62 positions of one game, all known, cold: requests, bytes",
+      traffic("known"),
+    ],
   ];
   const behind = (system) =>
-    system === shelfish ? "1" : Object.keys(OWED).map((key) => ms(quantile(system[key], "ms") / quantile(shelfish[key], "ms"))).join(" / ");
-  rows.push(["as long as ours: cold / next / game / known game, times", behind]);
+    system === shelfish
+      ? "1"
+      : Object.keys(OWED)
+          .map((key) =>
+            ms(quantile(system[key], "ms") / quantile(shelfish[key], "ms")),
+          )
+          .join(" / ");
+  rows.push([
+    "as long as ours: cold / next / game / known game, times",
+    behind,
+  ]);
   const line = (cells) => `| ${cells.join(" | ")} |`;
 
   const verdicts = Object.entries(OWED).map(([key, owed]) => {
-    const best = Object.values(peers).sort((a, b) => quantile(a[key], "ms") - quantile(b[key], "ms"))[0];
+    const best = Object.values(peers).sort(
+      (a, b) => quantile(a[key], "ms") - quantile(b[key], "ms"),
+    )[0];
     const ratio = quantile(best[key], "ms") / quantile(shelfish[key], "ms");
     return { key, owed, best: best.name, ratio, holds: ratio >= owed };
   });
-  const words = { cold: "a cold lookup", near: "a warm lookup of the next position", game: "a whole game", known: "a game that is all in the database" };
+  const words = {
+    cold: "a cold lookup",
+    near: "a warm lookup of the next position",
+    game: "a whole game",
+    known: "a game that is all in the database",
+  };
 
-  const [shortest, longest] = [Math.min(...about.games), Math.max(...about.games)];
+  const [shortest, longest] = [
+    Math.min(...about.games),
+    Math.max(...about.games),
+  ];
   const markdown = [
     `${about.date}, ${about.chromium ? `Chromium ${about.chromium}` : ""}, Node ${about.node}, ${about.cores} cores; ` +
       `${about.positions.toLocaleString("en")} positions; ${about.latency} ms a request, ${about.mbit} Mbit/s, HTTP/1.1; ` +

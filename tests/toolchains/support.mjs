@@ -2,7 +2,16 @@
 import assert from "node:assert/strict";
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:http";
 import { extname, join, resolve } from "node:path";
 import { promisify, stripVTControlCharacters } from "node:util";
@@ -12,7 +21,9 @@ import { host } from "../browser/support/host.mjs";
 import { CHROMIUM, PACKAGE, ROOT } from "../browser/support/paths.mjs";
 
 /** Folder of the projects. Installed packages are kept between runs. */
-const PROJECTS = resolve(process.env.SHELFISH_TOOLCHAINS ?? join(ROOT, "target", "toolchains"));
+const PROJECTS = resolve(
+  process.env.SHELFISH_TOOLCHAINS ?? join(ROOT, "target", "toolchains"),
+);
 export const TEMPLATES = join(ROOT, "tests", "toolchains", "templates");
 /** A small committed database. */
 export const DATABASE = join(ROOT, "tests", "data", "database", "db");
@@ -23,12 +34,24 @@ export { START };
 const WARNING = /\bwarn(ing)?\b|⚠|critical dependency|deprecat|\berror\b/i;
 
 /** @type {NodeJS.ProcessEnv} */
-const ENVIRONMENT = { ...process.env, NO_COLOR: "1", CI: "1", BROWSER: "none", NEXT_TELEMETRY_DISABLED: "1", WRANGLER_SEND_METRICS: "false" };
+const ENVIRONMENT = {
+  ...process.env,
+  NO_COLOR: "1",
+  CI: "1",
+  BROWSER: "none",
+  NEXT_TELEMETRY_DISABLED: "1",
+  WRANGLER_SEND_METRICS: "false",
+};
 // Remove the variables of the test runner, and of npm if npm started the tests.
-for (const name of Object.keys(ENVIRONMENT)) if (/^(NODE_|npm_|FORCE_COLOR)/i.test(name)) delete ENVIRONMENT[name];
+for (const name of Object.keys(ENVIRONMENT))
+  if (/^(NODE_|npm_|FORCE_COLOR)/i.test(name)) delete ENVIRONMENT[name];
 
 const npm = (/** @type {string[]} */ words, /** @type {string} */ cwd) =>
-  execFileSync(process.platform === "win32" ? "npm.cmd" : "npm", words, { cwd, stdio: ["ignore", "pipe", "inherit"], encoding: "utf8" });
+  execFileSync(process.platform === "win32" ? "npm.cmd" : "npm", words, {
+    cwd,
+    stdio: ["ignore", "pipe", "inherit"],
+    encoding: "utf8",
+  });
 
 /** @type {string | undefined} */
 let packed;
@@ -37,7 +60,12 @@ let packed;
 export function tarball() {
   if (packed) return packed;
   mkdirSync(PROJECTS, { recursive: true });
-  const [{ filename }] = JSON.parse(npm(["pack", "--json", "--loglevel=error", "--pack-destination", PROJECTS], PACKAGE));
+  const [{ filename }] = JSON.parse(
+    npm(
+      ["pack", "--json", "--loglevel=error", "--pack-destination", PROJECTS],
+      PACKAGE,
+    ),
+  );
   return (packed = join(PROJECTS, filename));
 }
 
@@ -52,41 +80,88 @@ export function project(name, packages, template, change = (text) => text) {
   const directory = join(PROJECTS, name);
   const modules = join(directory, "node_modules");
   const manifest = (/** @type {Record<string, string>} */ dependencies) =>
-    writeFileSync(join(directory, "package.json"), JSON.stringify({ name, private: true, type: "module", dependencies }, null, 2));
+    writeFileSync(
+      join(directory, "package.json"),
+      JSON.stringify(
+        { name, private: true, type: "module", dependencies },
+        null,
+        2,
+      ),
+    );
   // Written after the installation succeeded.
   const note = join(modules, ".installed.json");
-  const isInstalled = existsSync(note) && readFileSync(note, "utf8") === JSON.stringify(packages);
+  const isInstalled =
+    existsSync(note) && readFileSync(note, "utf8") === JSON.stringify(packages);
   mkdirSync(directory, { recursive: true });
   for (const entry of readdirSync(directory)) {
-    if (!isInstalled || entry !== "node_modules") rmSync(join(directory, entry), { recursive: true });
+    if (!isInstalled || entry !== "node_modules")
+      rmSync(join(directory, entry), { recursive: true });
   }
   if (!isInstalled) {
     manifest(packages);
-    npm(["install", "--no-package-lock", "--no-audit", "--no-fund", "--loglevel=error"], directory);
+    npm(
+      [
+        "install",
+        "--no-package-lock",
+        "--no-audit",
+        "--no-fund",
+        "--loglevel=error",
+      ],
+      directory,
+    );
     mkdirSync(modules, { recursive: true });
     writeFileSync(note, JSON.stringify(packages));
   }
   manifest({ ...packages, shelfish: "*" });
   // `shelfish` is unpacked without npm, which is faster. Caches that toolchains made of the previous version are removed.
-  for (const cache of [".vite", ".cache", "shelfish"]) rmSync(join(modules, cache), { recursive: true, force: true });
+  for (const cache of [".vite", ".cache", "shelfish"])
+    rmSync(join(modules, cache), { recursive: true, force: true });
   mkdirSync(join(modules, "shelfish"), { recursive: true });
-  execFileSync("tar", ["-xzf", tarball(), "--strip-components=1", "-C", join(modules, "shelfish")]);
+  execFileSync("tar", [
+    "-xzf",
+    tarball(),
+    "--strip-components=1",
+    "-C",
+    join(modules, "shelfish"),
+  ]);
   cpSync(join(TEMPLATES, "index.html"), join(directory, "index.html"));
   cpSync(join(TEMPLATES, template), directory, { recursive: true });
-  for (const entry of ["index.html", ...readdirSync(join(TEMPLATES, template), { recursive: true, encoding: "utf8" })]) {
+  for (const entry of [
+    "index.html",
+    ...readdirSync(join(TEMPLATES, template), {
+      recursive: true,
+      encoding: "utf8",
+    }),
+  ]) {
     const path = join(directory, entry);
-    if (statSync(path).isFile()) writeFileSync(path, change(readFileSync(path, "utf8"), entry));
+    if (statSync(path).isFile())
+      writeFileSync(path, change(readFileSync(path, "utf8"), entry));
   }
   return directory;
 }
 
 /** Returns the path of a package's program. */
-const program = (/** @type {string} */ directory, /** @type {string} */ name) =>
-  name === "node" ? process.execPath : join(directory, "node_modules", ".bin", process.platform === "win32" ? `${name}.cmd` : name);
+const program = (
+  /** @type {string} */ directory,
+  /** @type {string} */ name,
+) =>
+  name === "node"
+    ? process.execPath
+    : join(
+        directory,
+        "node_modules",
+        ".bin",
+        process.platform === "win32" ? `${name}.cmd` : name,
+      );
 
 /** Returns the lines that a toolchain should not have printed. */
-function warnings(/** @type {string} */ output, /** @type {RegExp | undefined} */ allow) {
-  return stripVTControlCharacters(output).split("\n").filter((line) => WARNING.test(line) && !allow?.test(line));
+function warnings(
+  /** @type {string} */ output,
+  /** @type {RegExp | undefined} */ allow,
+) {
+  return stripVTControlCharacters(output)
+    .split("\n")
+    .filter((line) => WARNING.test(line) && !allow?.test(line));
 }
 
 /**
@@ -97,22 +172,39 @@ function warnings(/** @type {string} */ output, /** @type {RegExp | undefined} *
  * @param {{ allow?: RegExp, env?: Record<string, string> }} options
  */
 export async function run(directory, name, words, { allow, env } = {}) {
-  const options = { cwd: directory, env: { ...ENVIRONMENT, ...env }, maxBuffer: 2 ** 26 };
-  const { stdout, stderr } = await promisify(execFile)(program(directory, name), words, options).catch((error) => {
-    throw new Error(short(`${name} ${words.join(" ")}: ${error.message}\n${error.stdout}`));
+  const options = {
+    cwd: directory,
+    env: { ...ENVIRONMENT, ...env },
+    maxBuffer: 2 ** 26,
+  };
+  const { stdout, stderr } = await promisify(execFile)(
+    program(directory, name),
+    words,
+    options,
+  ).catch((error) => {
+    throw new Error(
+      short(`${name} ${words.join(" ")}: ${error.message}\n${error.stdout}`),
+    );
   });
-  assert.deepEqual(warnings(`${stdout}\n${stderr}`, allow), [], short(`${name} has nothing to warn of:\n${stdout}\n${stderr}`));
+  assert.deepEqual(
+    warnings(`${stdout}\n${stderr}`, allow),
+    [],
+    short(`${name} has nothing to warn of:\n${stdout}\n${stderr}`),
+  );
   return stdout;
 }
 
 /** Removes long lines of minified code from the output of a program. */
-const short = (/** @type {string} */ text) => text.replace(/^(.{400}).+$/gm, "$1…");
+const short = (/** @type {string} */ text) =>
+  text.replace(/^(.{400}).+$/gm, "$1…");
 
 /** Returns an unused port. */
 async function port() {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
-  const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
+  const { port } = /** @type {import("node:net").AddressInfo} */ (
+    server.address()
+  );
   await new Promise((done) => server.close(done));
   return port;
 }
@@ -125,15 +217,26 @@ async function port() {
  * @param {(port: string) => string[]} words
  * @param {{ allow?: RegExp, ready?: RegExp }} options
  */
-export async function started(t, directory, name, words, { allow, ready = /https?:\/\// } = {}) {
+export async function started(
+  t,
+  directory,
+  name,
+  words,
+  { allow, ready = /https?:\/\// } = {},
+) {
   const free = await port();
-  const child = spawn(program(directory, name), words(String(free)), { cwd: directory, env: ENVIRONMENT, detached: true });
+  const child = spawn(program(directory, name), words(String(free)), {
+    cwd: directory,
+    env: ENVIRONMENT,
+    detached: true,
+  });
   const ended = once(child, "exit");
   let output = "";
   /** @type {() => void} */
   let see = () => {};
   const isReady = new Promise((resolve) => {
-    see = () => void (ready.test(stripVTControlCharacters(output)) && resolve(undefined));
+    see = () =>
+      void (ready.test(stripVTControlCharacters(output)) && resolve(undefined));
   });
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text) => {
@@ -143,15 +246,28 @@ export async function started(t, directory, name, words, { allow, ready = /https
   }
   t.after(async () => {
     // Also ends the processes that the server started.
-    if (child.exitCode === null && child.pid) process.kill(-child.pid, "SIGTERM");
+    if (child.exitCode === null && child.pid)
+      process.kill(-child.pid, "SIGTERM");
     await ended;
-    assert.deepEqual(warnings(output, allow), [], short(`${name} has nothing to warn of:\n${output}`));
+    assert.deepEqual(
+      warnings(output, allow),
+      [],
+      short(`${name} has nothing to warn of:\n${output}`),
+    );
   });
-  await Promise.race([isReady, ended.then(() => assert.fail(`${name} ended at once:\n${output}`))]);
+  await Promise.race([
+    isReady,
+    ended.then(() => assert.fail(`${name} ended at once:\n${output}`)),
+  ]);
   return `http://127.0.0.1:${free}/`;
 }
 
-const TYPES = /** @type {Record<string, string>} */ ({ ".html": "text/html", ".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm" });
+const TYPES = /** @type {Record<string, string>} */ ({
+  ".html": "text/html",
+  ".js": "text/javascript",
+  ".mjs": "text/javascript",
+  ".wasm": "application/wasm",
+});
 
 /**
  * Serves the built files like a static host, and closes the server after the test.
@@ -162,9 +278,17 @@ const TYPES = /** @type {Record<string, string>} */ ({ ".html": "text/html", ".j
 export async function served(t, directory, headers = {}) {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? "/", "http://host");
-    const path = join(directory, pathname.endsWith("/") ? `${pathname}index.html` : pathname);
+    const path = join(
+      directory,
+      pathname.endsWith("/") ? `${pathname}index.html` : pathname,
+    );
     if (!existsSync(path)) return void response.writeHead(404, headers).end();
-    response.writeHead(200, { ...headers, "content-type": TYPES[extname(path)] ?? "application/octet-stream" }).end(readFileSync(path));
+    response
+      .writeHead(200, {
+        ...headers,
+        "content-type": TYPES[extname(path)] ?? "application/octet-stream",
+      })
+      .end(readFileSync(path));
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -195,18 +319,44 @@ export async function ground() {
       browser ??= chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
       const context = await (await browser).newContext();
       try {
-        const page = /** @type {import("../browser/support/lab.mjs").Page} */ (await context.newPage());
+        const page = /** @type {import("../browser/support/lab.mjs").Page} */ (
+          await context.newPage()
+        );
         watch(page);
         /** @type {string[]} */
         const modules = [];
-        page.on("response", (response) => void (/wasm/.test(response.headers()["content-type"] ?? "") && modules.push(response.url())));
+        page.on(
+          "response",
+          (response) =>
+            void (
+              /wasm/.test(response.headers()["content-type"] ?? "") &&
+              modules.push(response.url())
+            ),
+        );
         await page.goto(`${url}?db=${encodeURIComponent(this.database)}`);
-        const shown = await page.waitForFunction(() => document.querySelector("#answer")?.textContent, undefined, { timeout: 60_000 })
-          .catch((error) => assert.fail(`${error.message}\n${page.console.join("\n")}`));
+        const shown = await page
+          .waitForFunction(
+            () => document.querySelector("#answer")?.textContent,
+            undefined,
+            { timeout: 60_000 },
+          )
+          .catch((error) =>
+            assert.fail(`${error.message}\n${page.console.join("\n")}`),
+          );
         const text = String(await shown.jsonValue());
-        const said = page.console.filter((line) => !/^(debug|info): |^log: \[HMR\]/.test(line) && !allow?.test(line));
-        assert.deepEqual(said, [], `the console is empty; the page shows ${text}`);
-        assert.ok(modules.length <= loads, `the module is requested once: ${modules.join(", ")}`);
+        const said = page.console.filter(
+          (line) =>
+            !/^(debug|info): |^log: \[HMR\]/.test(line) && !allow?.test(line),
+        );
+        assert.deepEqual(
+          said,
+          [],
+          `the console is empty; the page shows ${text}`,
+        );
+        assert.ok(
+          modules.length <= loads,
+          `the module is requested once: ${modules.join(", ")}`,
+        );
         return text;
       } finally {
         await context.close();

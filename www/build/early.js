@@ -3,11 +3,19 @@
   try {
     const { theme, settings } = localStorage;
     const { board, pieces, database } = JSON.parse(settings ?? "{}") ?? {};
-    Object.assign(document.documentElement.dataset, theme && { theme }, board && { board }, pieces && { pieces });
+    Object.assign(
+      document.documentElement.dataset,
+      theme && { theme },
+      board && { board },
+      pieces && { pieces },
+    );
     set = database;
   } catch {}
   const query = new URLSearchParams(location.search);
-  const manifests = { db: query.get("db") ?? set ?? DATABASE, book: query.get("book") ?? "book/manifest.json" };
+  const manifests = {
+    db: query.get("db") ?? set ?? DATABASE,
+    book: query.get("book") ?? "book/manifest.json",
+  };
   globalThis.early = {};
   for (const name of READ) {
     if (!URL.canParse(manifests[name], location.href)) continue;
@@ -18,7 +26,14 @@
   }
   if (location.hash.length > 1)
     for (const href of LINKED) {
-      const kind = href.endsWith(".css") ? { rel: "preload", as: "style", crossOrigin: "" } : { rel: "modulepreload" };
-      document.head.append(Object.assign(document.createElement("link"), kind, { fetchPriority: "low", href }));
+      const kind = href.endsWith(".css")
+        ? { rel: "preload", as: "style", crossOrigin: "" }
+        : { rel: "modulepreload" };
+      document.head.append(
+        Object.assign(document.createElement("link"), kind, {
+          fetchPriority: "low",
+          href,
+        }),
+      );
     }
 }

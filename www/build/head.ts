@@ -20,7 +20,9 @@ export interface Deployment {
 const policy = (html: string) =>
   [
     "default-src 'none'",
-    ["script-src 'self' 'wasm-unsafe-eval'", ...hashes(html, "script")].join(" "),
+    ["script-src 'self' 'wasm-unsafe-eval'", ...hashes(html, "script")].join(
+      " ",
+    ),
     ["style-src 'self'", ...hashes(html, "style")].join(" "),
     "style-src-attr 'unsafe-inline'",
     "img-src 'self' data:",
@@ -32,7 +34,12 @@ const policy = (html: string) =>
   ].join("; ");
 
 const hashes = (html: string, tag: "script" | "style") =>
-  [...html.matchAll(new RegExp(`<${tag}>(.*?)</${tag}>`, "gs"))].map(([, text]) => `'sha256-${createHash("sha256").update(text ?? "").digest("base64")}'`);
+  [...html.matchAll(new RegExp(`<${tag}>(.*?)</${tag}>`, "gs"))].map(
+    ([, text]) =>
+      `'sha256-${createHash("sha256")
+        .update(text ?? "")
+        .digest("base64")}'`,
+  );
 
 const EVALUATIONS = /(^|\/)shelfish_bg-[^/]*\.wasm$/;
 /** Reads books and evaluations. */
@@ -51,28 +58,51 @@ const EARLY: Record<string, { read: ("db" | "book")[]; module: RegExp }> = {
 
 const CHARSET = /<meta charset="utf-8" ?\/?>/;
 
-const of = (html: string, pattern: RegExp) => pattern.exec(html)?.[1]?.trim() ?? "";
+const of = (html: string, pattern: RegExp) =>
+  pattern.exec(html)?.[1]?.trim() ?? "";
 
 /** The part of the board that an address with a game needs. Other addresses load it later. */
 const GAME_PARTS = /(^|\/)game-parts-[^/]*\.js$/;
 
 /** Returns the files of a chunk that its page does not load: scripts and style sheets. */
-function filesOf(bundle: Rolldown.OutputBundle, page: RegExp, part: RegExp): string[] {
-  const chunks = new Map(Object.values(bundle).flatMap((file) => (file.type === "chunk" ? [[file.fileName, file]] : [])));
+function filesOf(
+  bundle: Rolldown.OutputBundle,
+  page: RegExp,
+  part: RegExp,
+): string[] {
+  const chunks = new Map(
+    Object.values(bundle).flatMap((file) =>
+      file.type === "chunk" ? [[file.fileName, file]] : [],
+    ),
+  );
   const withImports = (pattern: RegExp) => {
-    const found = new Set([...chunks.keys()].filter((name) => pattern.test(name)));
-    for (const name of found) for (const imported of chunks.get(name)?.imports ?? []) found.add(imported);
+    const found = new Set(
+      [...chunks.keys()].filter((name) => pattern.test(name)),
+    );
+    for (const name of found)
+      for (const imported of chunks.get(name)?.imports ?? [])
+        found.add(imported);
     return found;
   };
   const known = withImports(page);
   const scripts = [...withImports(part)].filter((name) => !known.has(name));
-  return scripts.flatMap((name) => [name, ...(chunks.get(name)?.viteMetadata?.importedCss ?? [])]);
+  return scripts.flatMap((name) => [
+    name,
+    ...(chunks.get(name)?.viteMetadata?.importedCss ?? []),
+  ]);
 }
 
 export function head({ url, database }: Deployment): Plugin {
-  const early = readFileSync(new URL("./early.js", import.meta.url), "utf8").trim().replace(/\n\s+/g, "\n");
+  const early = readFileSync(new URL("./early.js", import.meta.url), "utf8")
+    .trim()
+    .replace(/\n\s+/g, "\n");
   // A file of its own would be one more request of each page.
-  const icon = svgUrl(readFileSync(new URL("../public/favicon.svg", import.meta.url), "utf8").trim());
+  const icon = svgUrl(
+    readFileSync(
+      new URL("../public/favicon.svg", import.meta.url),
+      "utf8",
+    ).trim(),
+  );
   return {
     name: "shelfish-head",
     transformIndexHtml: {
@@ -81,40 +111,105 @@ export function head({ url, database }: Deployment): Plugin {
         const name = basename(path);
         const isMissing = name === "404.html";
         const files = Object.keys(bundle ?? {});
-        const link = (attrs: Record<string, string | boolean>): HtmlTagDescriptor => ({ tag: "link", attrs, injectTo: "head" });
-        const meta = (attrs: Record<string, string>): HtmlTagDescriptor => ({ tag: "meta", attrs, injectTo: "head" });
+        const link = (
+          attrs: Record<string, string | boolean>,
+        ): HtmlTagDescriptor => ({ tag: "link", attrs, injectTo: "head" });
+        const meta = (attrs: Record<string, string>): HtmlTagDescriptor => ({
+          tag: "meta",
+          attrs,
+          injectTo: "head",
+        });
         const tags: HtmlTagDescriptor[] = [];
 
         if (!isMissing) {
-          tags.push(link({ rel: "manifest", href: "./manifest.webmanifest" }), link({ rel: "apple-touch-icon", href: "./icon-180.png" }));
-          tags.push(meta({ property: "og:type", content: "website" }), meta({ property: "og:site_name", content: "Shelfish" }));
-          tags.push(meta({ property: "og:title", content: of(html, /<title>(.*?)<\/title>/s) }));
-          tags.push(meta({ property: "og:description", content: of(html, /<meta name="description" content="(.*?)"/s) }));
+          tags.push(
+            link({ rel: "manifest", href: "./manifest.webmanifest" }),
+            link({ rel: "apple-touch-icon", href: "./icon-180.png" }),
+          );
+          tags.push(
+            meta({ property: "og:type", content: "website" }),
+            meta({ property: "og:site_name", content: "Shelfish" }),
+          );
+          tags.push(
+            meta({
+              property: "og:title",
+              content: of(html, /<title>(.*?)<\/title>/s),
+            }),
+          );
+          tags.push(
+            meta({
+              property: "og:description",
+              content: of(html, /<meta name="description" content="(.*?)"/s),
+            }),
+          );
         }
         if (url && !isMissing) {
           const own = new URL(name === BOARD ? "./" : name, url).href;
-          tags.push(link({ rel: "canonical", href: own }), meta({ property: "og:url", content: own }));
-          tags.push(meta({ property: "og:image", content: new URL("card.png", url).href }));
-          tags.push(meta({ property: "og:image:width", content: "1200" }), meta({ property: "og:image:height", content: "630" }));
-          tags.push(meta({ property: "og:image:alt", content: "A chess board, and beside it shelves of plain files" }));
-          tags.push(meta({ name: "twitter:card", content: "summary_large_image" }));
+          tags.push(
+            link({ rel: "canonical", href: own }),
+            meta({ property: "og:url", content: own }),
+          );
+          tags.push(
+            meta({
+              property: "og:image",
+              content: new URL("card.png", url).href,
+            }),
+          );
+          tags.push(
+            meta({ property: "og:image:width", content: "1200" }),
+            meta({ property: "og:image:height", content: "630" }),
+          );
+          tags.push(
+            meta({
+              property: "og:image:alt",
+              content: "A chess board, and beside it shelves of plain files",
+            }),
+          );
+          tags.push(
+            meta({ name: "twitter:card", content: "summary_large_image" }),
+          );
         }
         // The module that a page needs first is requested early, like the manifests (early.js).
         const { read = [], module } = EARLY[name] ?? {};
-        for (const file of files.filter((file) => module?.test(file))) tags.push(link({ rel: "preload", as: "fetch", type: "application/wasm", crossorigin: true, href: `./${file}` }));
+        for (const file of files.filter((file) => module?.test(file)))
+          tags.push(
+            link({
+              rel: "preload",
+              as: "fetch",
+              type: "application/wasm",
+              crossorigin: true,
+              href: `./${file}`,
+            }),
+          );
         // Their priority is low: the module and the scripts of the page go first.
-        const linked = name === BOARD && bundle ? filesOf(bundle, /(^|\/)index-[^/]*\.js$/, GAME_PARTS).map((file) => `./${file}`) : [];
-        const script = early.replace("DATABASE", JSON.stringify(database).replaceAll("<", "\\u003c")).replace("READ", JSON.stringify(read)).replace("LINKED", JSON.stringify(linked));
+        const linked =
+          name === BOARD && bundle
+            ? filesOf(bundle, /(^|\/)index-[^/]*\.js$/, GAME_PARTS).map(
+                (file) => `./${file}`,
+              )
+            : [];
+        const script = early
+          .replace(
+            "DATABASE",
+            JSON.stringify(database).replaceAll("<", "\\u003c"),
+          )
+          .replace("READ", JSON.stringify(read))
+          .replace("LINKED", JSON.stringify(linked));
         // The script sets the theme before the first paint. Style sheets must not delay it.
         const first = isMissing ? "" : `<script>${script}</script>`;
         if (server) return html.replace(CHARSET, `$&${first}`);
 
         // The page for missing files is served at URLs of any depth.
         const dense = html.replace(/\n\s+/g, "\n");
-        const rooted = isMissing && url ? dense.replaceAll('href="./', `href="${new URL(url).pathname}`) : dense;
+        const rooted =
+          isMissing && url
+            ? dense.replaceAll('href="./', `href="${new URL(url).pathname}`)
+            : dense;
         const csp = `<meta http-equiv="Content-Security-Policy" content="${policy(rooted + first)}">`;
         // Browsers look for the charset in the first kilobyte.
-        const whole = rooted.replace(CHARSET, (charset) => `${charset}\n    ${csp}\n    ${first}`).replace('"./favicon.svg"', `"${icon}"`);
+        const whole = rooted
+          .replace(CHARSET, (charset) => `${charset}\n    ${csp}\n    ${first}`)
+          .replace('"./favicon.svg"', `"${icon}"`);
         return { html: whole, tags };
       },
     },

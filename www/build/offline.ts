@@ -5,9 +5,11 @@ import { join, relative, resolve, sep } from "node:path";
 import type { Plugin } from "vite";
 
 /** Files that no page needs: pictures for other sites, source maps, and files for old browsers. */
-const LEFT_OUT = /(\.map|^card\.png|^sw\.js|^404\.html|^icon-\d+(-maskable)?\.png|^assets\/stockfish-.*|^assets\/shelfish_engine_scalar.*)$/;
+const LEFT_OUT =
+  /(\.map|^card\.png|^sw\.js|^404\.html|^icon-\d+(-maskable)?\.png|^assets\/stockfish-.*|^assets\/shelfish_engine_scalar.*)$/;
 
-const sha256 = (bytes: string | Buffer) => createHash("sha256").update(bytes).digest("base64");
+const sha256 = (bytes: string | Buffer) =>
+  createHash("sha256").update(bytes).digest("base64");
 
 /** Defines `FILES` and `VERSION` of src/worker/sw.ts, which the bundler writes to `sw.js`. */
 export function offline(): Plugin {
@@ -15,14 +17,29 @@ export function offline(): Plugin {
   return {
     name: "shelfish-offline",
     apply: "build",
-    configResolved: (config) => void (folder = resolve(config.root, config.build.outDir)),
+    configResolved: (config) =>
+      void (folder = resolve(config.root, config.build.outDir)),
     closeBundle() {
-      const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+      const files = readdirSync(folder, {
+        recursive: true,
+        withFileTypes: true,
+      })
         .filter((entry) => entry.isFile())
-        .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, "/"))
+        .map((entry) =>
+          relative(folder, join(entry.parentPath, entry.name)).replaceAll(
+            sep,
+            "/",
+          ),
+        )
         .filter((path) => !LEFT_OUT.test(path) && !path.startsWith("db/"))
         .sort()
-        .map((path) => [path, `sha256-${sha256(readFileSync(join(folder, path)))}`] as const);
+        .map(
+          (path) =>
+            [
+              path,
+              `sha256-${sha256(readFileSync(join(folder, path)))}`,
+            ] as const,
+        );
       const code = readFileSync(join(folder, "sw.js"), "utf8");
       const version = sha256(code + JSON.stringify(files)).slice(0, 12);
       const constants = `const FILES=${JSON.stringify(files)},VERSION=${JSON.stringify(version)};\n`;

@@ -6,7 +6,8 @@ const BASE64 = /url\((["']?)data:image\/svg\+xml;base64,([A-Za-z0-9+/=]+)\1\)/g;
 /** Runs after Vite has resolved the imports of style sheets. */
 export const pictures: Plugin = {
   name: "shelfish-pictures",
-  transform: (code, id) => (id.endsWith(".css") ? { code: legible(code), map: null } : undefined),
+  transform: (code, id) =>
+    id.endsWith(".css") ? { code: legible(code), map: null } : undefined,
 };
 
 /** Returns a style sheet with SVG pictures as text. */
@@ -16,4 +17,5 @@ export const legible = (css: string): string =>
   });
 
 /** Returns a URL that contains an SVG picture as text, without double quotes. */
-export const svgUrl = (svg: string): string => `data:image/svg+xml,${svg.replaceAll('"', "'").replace(/[%#<>\n\\]/g, encodeURIComponent)}`;
+export const svgUrl = (svg: string): string =>
+  `data:image/svg+xml,${svg.replaceAll('"', "'").replace(/[%#<>\n\\]/g, encodeURIComponent)}`;

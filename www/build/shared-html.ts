@@ -20,7 +20,9 @@ const BOARD = "index.html";
 const links = (page: string) =>
   PAGES.map(([href, name]) => {
     const isCurrent = href === `./${page}` || (page === BOARD && href === "./");
-    const own = isCurrent ? ` aria-current="page"${page === BOARD ? ' class="only-narrow"' : ""}` : "";
+    const own = isCurrent
+      ? ` aria-current="page"${page === BOARD ? ' class="only-narrow"' : ""}`
+      : "";
     return `<a href="${href}"${own}${page === BOARD && name === "Play" ? ' id="play" title="Play from here against the engine"' : ""}>${name}</a>`;
   }).join("\n        ");
 
@@ -48,7 +50,9 @@ const header = (page: string) => `<header class="site-head">
     </header>`;
 
 /** The buttons below a board and the field for moves; `key` focuses the field. The steps are disabled until a game is on the board. */
-const controls = (key: string) => `<div class="controls" role="group" aria-label="Moves and board">
+const controls = (
+  key: string,
+) => `<div class="controls" role="group" aria-label="Moves and board">
         <button type="button" class="icon" id="first" data-testid="first" disabled title="First position (Home)" aria-label="First position">
           <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M6 6v12M18 6l-8 6 8 6Z" /></svg>
         </button>

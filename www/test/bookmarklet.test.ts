@@ -5,44 +5,103 @@ import { describe, expect, it } from "vitest";
 import code from "virtual:bookmarklet";
 import { pgnFragment } from "../src/bookmarklet/fragment";
 import { boardBeside, bookmarkletLink } from "../src/bookmarklet/link";
-import { fenIn, isMove, pgnsIn, resultIn, toPgn } from "../src/bookmarklet/notation";
+import {
+  fenIn,
+  isMove,
+  pgnsIn,
+  resultIn,
+  toPgn,
+} from "../src/bookmarklet/notation";
 import { pastedFragment } from "../src/bookmarklet/pasted";
 import { gameOfPath } from "../src/link/lichess-game";
 
-const moves = (pgn: string | undefined): string[] => [...(parsePgn(pgn ?? "")[0]?.moves.mainline() ?? [])].map((node) => node.san);
+const moves = (pgn: string | undefined): string[] =>
+  [...(parsePgn(pgn ?? "")[0]?.moves.mainline() ?? [])].map((node) => node.san);
 
 describe("PGN in a text", () => {
   const cases: [name: string, text: string, found: string[]][] = [
-    ["ends at the last move, not in the sentence after it", "He played 1. e4 e5 2. Nf3 Nc6 and won. 3 points!", ["1. e4 e5 2. Nf3 Nc6"]],
-    ["has its tags, comments, clocks, glyphs and variations", 'x [White "A \\"B\\""]\n\n1. e4! {[%clk 0:01:00]} e5 $1 (1... c5 2. Nf3 (2. c3)) 2. Nf3 1-0 y', ['[White "A \\"B\\""]\n\n1. e4! {[%clk 0:01:00]} e5 $1 (1... c5 2. Nf3 (2. c3)) 2. Nf3 1-0']],
-    ["is each one that has tags", '[White "A"]\n1. e4 e5 *\n\n[White "B"]\n1. d4 d5 2. c4 1/2-1/2', ['[White "A"]\n1. e4 e5 *', '[White "B"]\n1. d4 d5 2. c4 1/2-1/2']],
-    ["is the longest where none has tags", "After 1. d4 d5 Black is fine. 1. e4 e5 2. Bc4 Bc5 3. Qh5 is older than 1.c4 c5.", ["1. e4 e5 2. Bc4 Bc5 3. Qh5"]],
-    ["may have figurines and letters of other languages, which are left as they are", "1. e4 e5 2. ♘f3 Sc6 3. Cf3 Кf6", ["1. e4 e5 2. ♘f3 Sc6 3. Cf3 Кf6"]],
-    ["may have castling with zeros, promotions, long moves", "1. e2-e4 e7-e5 2. 0-0 O-O-O 3. exd8=Q+ bxa8Q# 4. e.p.", ["1. e2-e4 e7-e5 2. 0-0 O-O-O 3. exd8=Q+ bxa8Q#"]],
-    ["may be a position alone", '[FEN "8/8/8/4k3/8/4K3/4P3/8 w - - 0 1"]\n\n*', ['[FEN "8/8/8/4k3/8/4K3/4P3/8 w - - 0 1"]\n\n*']],
-    ["may be followed by another one at once", "1. e4 e5 1. d4 d5 2. c4 (2. Nf3 Nf6 1. a3) e6", ["1. d4 d5 2. c4 (2. Nf3 Nf6 1. a3) e6"]],
+    [
+      "ends at the last move, not in the sentence after it",
+      "He played 1. e4 e5 2. Nf3 Nc6 and won. 3 points!",
+      ["1. e4 e5 2. Nf3 Nc6"],
+    ],
+    [
+      "has its tags, comments, clocks, glyphs and variations",
+      'x [White "A \\"B\\""]\n\n1. e4! {[%clk 0:01:00]} e5 $1 (1... c5 2. Nf3 (2. c3)) 2. Nf3 1-0 y',
+      [
+        '[White "A \\"B\\""]\n\n1. e4! {[%clk 0:01:00]} e5 $1 (1... c5 2. Nf3 (2. c3)) 2. Nf3 1-0',
+      ],
+    ],
+    [
+      "is each one that has tags",
+      '[White "A"]\n1. e4 e5 *\n\n[White "B"]\n1. d4 d5 2. c4 1/2-1/2',
+      ['[White "A"]\n1. e4 e5 *', '[White "B"]\n1. d4 d5 2. c4 1/2-1/2'],
+    ],
+    [
+      "is the longest where none has tags",
+      "After 1. d4 d5 Black is fine. 1. e4 e5 2. Bc4 Bc5 3. Qh5 is older than 1.c4 c5.",
+      ["1. e4 e5 2. Bc4 Bc5 3. Qh5"],
+    ],
+    [
+      "may have figurines and letters of other languages, which are left as they are",
+      "1. e4 e5 2. ♘f3 Sc6 3. Cf3 Кf6",
+      ["1. e4 e5 2. ♘f3 Sc6 3. Cf3 Кf6"],
+    ],
+    [
+      "may have castling with zeros, promotions, long moves",
+      "1. e2-e4 e7-e5 2. 0-0 O-O-O 3. exd8=Q+ bxa8Q# 4. e.p.",
+      ["1. e2-e4 e7-e5 2. 0-0 O-O-O 3. exd8=Q+ bxa8Q#"],
+    ],
+    [
+      "may be a position alone",
+      '[FEN "8/8/8/4k3/8/4K3/4P3/8 w - - 0 1"]\n\n*',
+      ['[FEN "8/8/8/4k3/8/4K3/4P3/8 w - - 0 1"]\n\n*'],
+    ],
+    [
+      "may be followed by another one at once",
+      "1. e4 e5 1. d4 d5 2. c4 (2. Nf3 Nf6 1. a3) e6",
+      ["1. d4 d5 2. c4 (2. Nf3 Nf6 1. a3) e6"],
+    ],
     ["is no list of things", "1. Eggs 2. Milk 1. a4 paper", []],
     ["is no single move", "The reply to 1. e4 is a matter of taste", []],
     ["is not what begins later in a game", "12. Nf3 Nc6 13. Bb5", []],
   ];
-  it.each(cases)("%s", (_name, text, found) => expect(pgnsIn(text)).toEqual(found));
+  it.each(cases)("%s", (_name, text, found) =>
+    expect(pgnsIn(text)).toEqual(found),
+  );
 
   it("of a random game is found in any text around it", () => {
     let seed = 1;
-    const random = (below: number) => (seed = (seed * 48271) % 2147483647) % below;
+    const random = (below: number) =>
+      (seed = (seed * 48271) % 2147483647) % below;
     for (let round = 0; round < 60; round++) {
       const position = Chess.default();
       const played: string[] = [];
       while (played.length < 2 + random(120) && !position.isEnd()) {
-        const all = [...position.allDests()].flatMap(([from, to]) => [...to].map((square) => ({ from, to: square })));
+        const all = [...position.allDests()].flatMap(([from, to]) =>
+          [...to].map((square) => ({ from, to: square })),
+        );
         const move = all[random(all.length)];
         if (!move) break;
-        const isPromotion = position.board.get(move.from)?.role === "pawn" && (move.to < 8 || move.to >= 56);
-        played.push(makeSanAndPlay(position, isPromotion ? { ...move, promotion: "queen" } : move));
+        const isPromotion =
+          position.board.get(move.from)?.role === "pawn" &&
+          (move.to < 8 || move.to >= 56);
+        played.push(
+          makeSanAndPlay(
+            position,
+            isPromotion ? { ...move, promotion: "queen" } : move,
+          ),
+        );
       }
       if (played.length < 2) continue;
       const pgn = toPgn({ White: 'A "quoted" \\ name', Result: "1-0" }, played);
-      for (const text of [pgn, `Menu (3)\n1. Home\n${pgn}\n© 2024. 12 comments`, played.map((san, ply) => (ply % 2 ? san : `${ply / 2 + 1}.${san}`)).join(" ")]) {
+      for (const text of [
+        pgn,
+        `Menu (3)\n1. Home\n${pgn}\n© 2024. 12 comments`,
+        played
+          .map((san, ply) => (ply % 2 ? san : `${ply / 2 + 1}.${san}`))
+          .join(" "),
+      ]) {
         const [found, ...more] = pgnsIn(text);
         expect(more).toEqual([]);
         expect(moves(found)).toEqual(played);
@@ -51,7 +110,16 @@ describe("PGN in a text", () => {
   });
 
   it("is found quickly in adversarial text", { timeout: 60_000 }, () => {
-    for (const unit of ["1. {", '[a "', "1. e4 (", "1.", "1. e4 e5 ", "rnbqkbnr/", "((((", "1…"]) {
+    for (const unit of [
+      "1. {",
+      '[a "',
+      "1. e4 (",
+      "1.",
+      "1. e4 e5 ",
+      "rnbqkbnr/",
+      "((((",
+      "1…",
+    ]) {
       const start = performance.now();
       pgnsIn(unit.repeat(5_000));
       fenIn(unit.repeat(5_000));
@@ -62,28 +130,103 @@ describe("PGN in a text", () => {
 
 describe("other notation", () => {
   it("recognizes a FEN by its eight ranks and the side to move", () => {
-    expect(fenIn("see rnbqkbnr/pp1ppppp/8/2p5/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq - 1 2, which")).toBe("rnbqkbnr/pp1ppppp/8/2p5/4P3/5N2/PPPP1PPP/RNBQKB1R_b_KQkq_-_1_2");
-    expect(fenIn("https://lichess.org/analysis/standard/8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1#0")).toBe("8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1");
+    expect(
+      fenIn(
+        "see rnbqkbnr/pp1ppppp/8/2p5/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq - 1 2, which",
+      ),
+    ).toBe("rnbqkbnr/pp1ppppp/8/2p5/4P3/5N2/PPPP1PPP/RNBQKB1R_b_KQkq_-_1_2");
+    expect(
+      fenIn(
+        "https://lichess.org/analysis/standard/8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1#0",
+      ),
+    ).toBe("8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1");
     expect(fenIn("8/8/8/4k3/8/4K3/4P3/8 w")).toBe("8/8/8/4k3/8/4K3/4P3/8_w");
     expect(fenIn("8/8/8/4k3/8/4K3/4P3/8")).toBeUndefined();
     expect(fenIn("a/b/c/d/e/f/g/h w")).toBeUndefined();
   });
 
   it("recognizes moves by their form", () => {
-    for (const san of ["e4", "exd5", "Nf3", "Nbd7", "R1a3", "Qh4xe1+", "bxa8=Q#", "O-O-O", "0-0", "♘f3", "Sf3", "Кf3", "e8=♕"]) expect(isMove(san), san).toBe(true);
-    for (const text of ["", "e9", "i4", "1-0", "Nf", "hello", "e4 e5", "--", "½", "resigns", "N@f3"]) expect(isMove(text), text).toBe(false);
+    for (const san of [
+      "e4",
+      "exd5",
+      "Nf3",
+      "Nbd7",
+      "R1a3",
+      "Qh4xe1+",
+      "bxa8=Q#",
+      "O-O-O",
+      "0-0",
+      "♘f3",
+      "Sf3",
+      "Кf3",
+      "e8=♕",
+    ])
+      expect(isMove(san), san).toBe(true);
+    for (const text of [
+      "",
+      "e9",
+      "i4",
+      "1-0",
+      "Nf",
+      "hello",
+      "e4 e5",
+      "--",
+      "½",
+      "resigns",
+      "N@f3",
+    ])
+      expect(isMove(text), text).toBe(false);
   });
 
   it("recognizes results", () => {
-    expect([" 1-0", "0-1 White resigned", "½-½", "½–½", "1/2-1/2", "*", "", "10-0"].map(resultIn)).toEqual(["1-0", "0-1", "1/2-1/2", "1/2-1/2", "1/2-1/2", undefined, undefined, undefined]);
+    expect(
+      [
+        " 1-0",
+        "0-1 White resigned",
+        "½-½",
+        "½–½",
+        "1/2-1/2",
+        "*",
+        "",
+        "10-0",
+      ].map(resultIn),
+    ).toEqual([
+      "1-0",
+      "0-1",
+      "1/2-1/2",
+      "1/2-1/2",
+      "1/2-1/2",
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 });
 
 describe("an address of Lichess", () => {
   it("is a game if the path ends in an id, without the private letters of a player", () => {
-    const paths = ["/abcd1234", "/abcd1234/black", "/abcd1234WXYZ", "/abcd1234WXYZ/white", "/abcd1234/", "/embed/game/abcd1234", "/embed/abcd1234/white"];
-    expect(paths.map((path) => gameOfPath(path)?.id)).toEqual(paths.map(() => "abcd1234"));
-    const others = ["/analysis", "/analysis/standard", "/@/abcd1234", "/study/abcd1234", "/abcd123", "/abcd12345", "/abcd1234/black/analysis", "/embed/training"];
+    const paths = [
+      "/abcd1234",
+      "/abcd1234/black",
+      "/abcd1234WXYZ",
+      "/abcd1234WXYZ/white",
+      "/abcd1234/",
+      "/embed/game/abcd1234",
+      "/embed/abcd1234/white",
+    ];
+    expect(paths.map((path) => gameOfPath(path)?.id)).toEqual(
+      paths.map(() => "abcd1234"),
+    );
+    const others = [
+      "/analysis",
+      "/analysis/standard",
+      "/@/abcd1234",
+      "/study/abcd1234",
+      "/abcd123",
+      "/abcd12345",
+      "/abcd1234/black/analysis",
+      "/embed/training",
+    ];
     expect(others.map(gameOfPath)).toEqual(others.map(() => undefined));
   });
 });
@@ -92,15 +235,27 @@ describe("pasted text", () => {
   const cases: [text: string, fragment: string | RegExp][] = [
     ["https://lichess.org/abcd1234", "lichess=abcd1234"],
     ["  lichess.org/abcd1234WXYZ ", "lichess=abcd1234"],
-    ["Look at this: https://lichess.org/abcd1234/black#32", "lichess=abcd1234/black&ply=32"],
+    [
+      "Look at this: https://lichess.org/abcd1234/black#32",
+      "lichess=abcd1234/black&ply=32",
+    ],
     ["abcd1234/black", "lichess=abcd1234/black"],
     ["https://lichess.org/embed/game/abcd1234?theme=auto", "lichess=abcd1234"],
     ["abcd1234", "lichess=abcd1234"],
     ["1. e4 e5", "pgn=1.%20e4%20e5"],
-    ['[White "100% \\"sure\\" & #1"]\n\n1. e4 *', "pgn=%5BWhite%20%22100%25%20%5C%22sure%5C%22%20%26%20%231%22%5D%0A%0A1.%20e4%20*"],
+    [
+      '[White "100% \\"sure\\" & #1"]\n\n1. e4 *',
+      "pgn=%5BWhite%20%22100%25%20%5C%22sure%5C%22%20%26%20%231%22%5D%0A%0A1.%20e4%20*",
+    ],
     ["8/8/8/4k3/8/4K3/4P3/8 w - - 0 1", "fen=8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1"],
-    ["https://lichess.org/analysis/standard/8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1", "fen=8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1"],
-    ["https://www.chess.com/game/live/123456789", /Chess\.com does not let.*PGN/],
+    [
+      "https://lichess.org/analysis/standard/8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1",
+      "fen=8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1",
+    ],
+    [
+      "https://www.chess.com/game/live/123456789",
+      /Chess\.com does not let.*PGN/,
+    ],
     ["https://lichess.org/study/abcd1234", /study.*copy the PGN/],
     ["https://lichess.org/training", /is not a game/],
     ["https://lichess.org/analysis/%E0%A4%A", /is not a game/],
@@ -112,7 +267,8 @@ describe("pasted text", () => {
     ["training", /neither/],
   ];
   it.each(cases)("%j", (text, expected) => {
-    if (typeof expected === "string") expect(pastedFragment(text)).toBe(expected);
+    if (typeof expected === "string")
+      expect(pastedFragment(text)).toBe(expected);
     else expect(() => pastedFragment(text)).toThrow(expected);
   });
 
@@ -128,23 +284,44 @@ describe("the link", () => {
   });
 
   it("uses nothing that a Content-Security-Policy restricts", () => {
-    expect(code).not.toMatch(/\beval\(|new Function|\bfetch\b|XMLHttpRequest|createElement|innerHTML|insertAdjacent|document\.write|import\(|\.style\b|setTimeout/);
+    expect(code).not.toMatch(
+      /\beval\(|new Function|\bfetch\b|XMLHttpRequest|createElement|innerHTML|insertAdjacent|document\.write|import\(|\.style\b|setTimeout/,
+    );
   });
 
   it("keeps every character through encoding, for any board address", () => {
-    const board = 'https://example.org/a%20b/?db=https%3A%2F%2Fx.org%2F"\'%25/';
+    const board = "https://example.org/a%20b/?db=https%3A%2F%2Fx.org%2F\"'%25/";
     const link = bookmarkletLink(code, board);
     expect(link).toMatch(/^javascript:[\w\-.!~*'()%]+$/);
-    expect(decodeURIComponent(link.slice("javascript:".length))).toBe(`void ${code}(${JSON.stringify(board)})`);
+    expect(decodeURIComponent(link.slice("javascript:".length))).toBe(
+      `void ${code}(${JSON.stringify(board)})`,
+    );
   });
 
   it("contains the address of the board next to the page, with its database", () => {
-    expect(boardBeside("https://a.org/x/bookmarklet.html?y=1#z")).toBe("https://a.org/x/");
-    expect(boardBeside("https://a.org/x/bookmarklet.html?db=https://b.org/d/manifest.json%3Fv=1")).toBe("https://a.org/x/?db=https%3A%2F%2Fb.org%2Fd%2Fmanifest.json%3Fv%3D1");
+    expect(boardBeside("https://a.org/x/bookmarklet.html?y=1#z")).toBe(
+      "https://a.org/x/",
+    );
+    expect(
+      boardBeside(
+        "https://a.org/x/bookmarklet.html?db=https://b.org/d/manifest.json%3Fv=1",
+      ),
+    ).toBe(
+      "https://a.org/x/?db=https%3A%2F%2Fb.org%2Fd%2Fmanifest.json%3Fv%3D1",
+    );
   });
 
   it("contains no invalid address of a database", () => {
-    for (const database of ["javascript:alert(1)", "data:,x", "https://x;script-src/", "https://a:b@x.org/"])
-      expect(boardBeside(`https://a.org/x/bookmarklet.html?db=${encodeURIComponent(database)}`)).toBe("https://a.org/x/");
+    for (const database of [
+      "javascript:alert(1)",
+      "data:,x",
+      "https://x;script-src/",
+      "https://a:b@x.org/",
+    ])
+      expect(
+        boardBeside(
+          `https://a.org/x/bookmarklet.html?db=${encodeURIComponent(database)}`,
+        ),
+      ).toBe("https://a.org/x/");
   });
 });

@@ -8,12 +8,23 @@ type Graph = ReadonlyMap<string, ReadonlySet<string>>;
 /** Reads the imports between the modules of a folder, also by `import type` and `import()`. */
 function importsIn(path: string): Graph {
   const root = fileURLToPath(new URL(path, import.meta.url));
-  const isModule = (name: string) => name.endsWith(".ts") && !/(^|[\\/])(node_modules|examples)[\\/]/.test(name);
-  const files = readdirSync(root, { recursive: true }).map(String).filter(isModule).map(normalize);
+  const isModule = (name: string) =>
+    name.endsWith(".ts") && !/(^|[\\/])(node_modules|examples)[\\/]/.test(name);
+  const files = readdirSync(root, { recursive: true })
+    .map(String)
+    .filter(isModule)
+    .map(normalize);
   const importsOf = (file: string) => {
     const text = readFileSync(join(root, file), "utf8");
-    const specifiers = [...text.matchAll(/(?:from|import)\s*\(?\s*"(\.[^"?]*)"/g)].map(([, specifier = ""]) => specifier);
-    return specifiers.map((specifier) => `${join(dirname(file), specifier.replace(/\.js$/, ""))}.ts`).filter((name) => files.includes(name));
+    const specifiers = [
+      ...text.matchAll(/(?:from|import)\s*\(?\s*"(\.[^"?]*)"/g),
+    ].map(([, specifier = ""]) => specifier);
+    return specifiers
+      .map(
+        (specifier) =>
+          `${join(dirname(file), specifier.replace(/\.js$/, ""))}.ts`,
+      )
+      .filter((name) => files.includes(name));
   };
   return new Map(files.map((file) => [file, new Set(importsOf(file))]));
 }
@@ -46,7 +57,15 @@ describe.each([
 
   it("are found", () => {
     expect(imports.get(file)?.size).toBeGreaterThan(count);
-    expect(circleIn(new Map([["a", new Set(["b"])], ["b", new Set(["c"])], ["c", new Set(["b"])]]))).toEqual(["b", "c", "b"]);
+    expect(
+      circleIn(
+        new Map([
+          ["a", new Set(["b"])],
+          ["b", new Set(["c"])],
+          ["c", new Set(["b"])],
+        ]),
+      ),
+    ).toEqual(["b", "c", "b"]);
   });
 
   it("form no circle between files", () => {
@@ -57,7 +76,12 @@ describe.each([
     const folders = new Map<string, Set<string>>();
     for (const [file, targets] of imports) {
       const folder = dirname(file);
-      for (const target of targets) if (dirname(target) !== folder) folders.set(folder, (folders.get(folder) ?? new Set()).add(dirname(target)));
+      for (const target of targets)
+        if (dirname(target) !== folder)
+          folders.set(
+            folder,
+            (folders.get(folder) ?? new Set()).add(dirname(target)),
+          );
     }
     expect(circleIn(folders)).toBeUndefined();
   });
@@ -65,6 +89,8 @@ describe.each([
 
 describe("the site", () => {
   it("has no module in the source folder itself", () => {
-    expect([...importsIn("../src/").keys()].filter((file) => dirname(file) === ".")).toEqual([]);
+    expect(
+      [...importsIn("../src/").keys()].filter((file) => dirname(file) === "."),
+    ).toEqual([]);
   });
 });

@@ -9,7 +9,8 @@ const at = (fen: string) => readFen(fen).root.position;
 describe("a game", () => {
   it("keeps a second move from a position as a variation", () => {
     const game = new Game();
-    const play = (from: typeof game.root, san: string) => game.play(from, parseMove(from.position, san)!);
+    const play = (from: typeof game.root, san: string) =>
+      game.play(from, parseMove(from.position, san)!);
     const e4 = play(game.root, "e4");
     play(e4, "e5");
     play(e4, "c5");
@@ -19,8 +20,14 @@ describe("a game", () => {
   });
 
   it("knows when it is over", () => {
-    expect(ending(at("rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"))).toMatchObject({ result: "0-1", title: "Checkmate" });
-    expect(ending(at("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"))).toMatchObject({ result: "½-½" });
+    expect(
+      ending(
+        at("rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"),
+      ),
+    ).toMatchObject({ result: "0-1", title: "Checkmate" });
+    expect(ending(at("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"))).toMatchObject({
+      result: "½-½",
+    });
     expect(ending(Chess.default())).toBeUndefined();
   });
 });
@@ -38,13 +45,16 @@ describe("a typed move", () => {
     ["Pe4", "e2e4"],
     ["e4!?", "e2e4"],
   ])("%s is understood", (text, uci) => {
-    expect(parseMove(Chess.default(), text)).toEqual(steps(Chess.default(), [uci])[0]!.move);
+    expect(parseMove(Chess.default(), text)).toEqual(
+      steps(Chess.default(), [uci])[0]!.move,
+    );
   });
 
   it("castles in every notation", () => {
     const position = at("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1");
     const castled = parseMove(position, "O-O")!;
-    for (const name of ["0-0", "o-o", "e1g1", "e1h1"]) expect(parseMove(position, name)).toEqual(castled);
+    for (const name of ["0-0", "o-o", "e1g1", "e1h1"])
+      expect(parseMove(position, name)).toEqual(castled);
     expect(squares(position, castled)).toEqual(["e1", "g1"]);
   });
 
@@ -55,14 +65,22 @@ describe("a typed move", () => {
   });
 
   it("is rejected if the move is not legal", () => {
-    for (const text of ["e5", "Ke2", "", "x", "e2e5", "Df3", "Pf3", "--"]) expect(parseMove(Chess.default(), text)).toBeUndefined();
+    for (const text of ["e5", "Ke2", "", "x", "e2e5", "Df3", "Pf3", "--"])
+      expect(parseMove(Chess.default(), text)).toBeUndefined();
   });
 });
 
 describe("a line of an evaluation", () => {
   it("is written in SAN with move numbers", () => {
-    const line = steps(at("r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3"), ["f8c5", "e1h1", "g8f6"]);
-    expect(line.map((step) => `${step.number} ${step.san}`)).toEqual(["3… Bc5", "4. O-O", "4… Nf6"]);
+    const line = steps(
+      at("r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3"),
+      ["f8c5", "e1h1", "g8f6"],
+    );
+    expect(line.map((step) => `${step.number} ${step.san}`)).toEqual([
+      "3… Bc5",
+      "4. O-O",
+      "4… Nf6",
+    ]);
   });
 
   it("ends before the first illegal move", () => {

@@ -14,26 +14,47 @@ const errorOf = (text: string): string => {
 
 describe("pasted text", () => {
   it("is read as a FEN with four or six fields", () => {
-    for (const fen of ["8/8/8/4k3/8/4K3/4P3/8 w - -", " 8/8/8/4k3/8/4K3/4P3/8 w - - 12 60\n"])
-      expect(read(fen).games[0]!.root.fen).toContain("8/8/8/4k3/8/4K3/4P3/8 w - -");
+    for (const fen of [
+      "8/8/8/4k3/8/4K3/4P3/8 w - -",
+      " 8/8/8/4k3/8/4K3/4P3/8 w - - 12 60\n",
+    ])
+      expect(read(fen).games[0]!.root.fen).toContain(
+        "8/8/8/4k3/8/4K3/4P3/8 w - -",
+      );
   });
 
   it("is read as a PGN with headers, comments and variations", () => {
-    const { games, remark } = read('[White "Morphy, Paul"]\n[Black "?"]\n\n1. e4 {best by test} e5 (1... c5 2. Nf3 (2. c3)) 2. Nf3 $1 Nc6 *');
+    const { games, remark } = read(
+      '[White "Morphy, Paul"]\n[Black "?"]\n\n1. e4 {best by test} e5 (1... c5 2. Nf3 (2. c3)) 2. Nf3 $1 Nc6 *',
+    );
     expect(remark).toBeUndefined();
-    expect(games[0]!.mainline().map((node) => node.san)).toEqual(["", "e4", "e5", "Nf3", "Nc6"]);
-    expect(games[0]!.root.children[0]!.children.map((node) => node.san)).toEqual(["e5", "c5"]);
+    expect(games[0]!.mainline().map((node) => node.san)).toEqual([
+      "",
+      "e4",
+      "e5",
+      "Nf3",
+      "Nc6",
+    ]);
+    expect(
+      games[0]!.root.children[0]!.children.map((node) => node.san),
+    ).toEqual(["e5", "c5"]);
     expect([...games[0]!.headers.keys()]).toEqual(["White"]);
     expect(games[0]!.sourcePlies).toBe(4);
   });
 
   it("is read as moves without headers, and as several games", () => {
     expect(read("e4 e5 Nf3").games[0]!.mainline()).toHaveLength(4);
-    expect(read('[White "A"]\n\n1. e4 *\n\n[White "B"]\n\n1. d4 *').games).toHaveLength(2);
+    expect(
+      read('[White "A"]\n\n1. e4 *\n\n[White "B"]\n\n1. d4 *').games,
+    ).toHaveLength(2);
   });
 
   it("starts at the FEN header", () => {
-    expect(read('[FEN "8/8/8/4k3/8/4K3/4P3/8 w - - 0 1"]\n\n1. Kd3 *').games[0]!.mainline()).toHaveLength(2);
+    expect(
+      read(
+        '[FEN "8/8/8/4k3/8/4K3/4P3/8 w - - 0 1"]\n\n1. Kd3 *',
+      ).games[0]!.mainline(),
+    ).toHaveLength(2);
   });
 
   it("loses an illegal variation and reports it", () => {
@@ -50,14 +71,38 @@ describe("pasted text", () => {
     ['[Variant "Atomic"]\n\n1. e4 *', /variant “Atomic”/],
     ['[FEN "8/8/8/8/8/8/8/8 w - - 0 1"]\n\n1. e4 *', /board is empty/],
     ["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP w KQkq -", /7 ranks instead of 8/],
-    ["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR/8 w KQkq -", /9 ranks instead of 8/],
-    ["rnbqkbnr/ppppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -", /rank 7 .* has 9 squares/],
-    ["rnbqkbnr/ppppXppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -", /“X” is neither a piece/],
-    ["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR x KQkq -", /side to move: “x”/],
-    ["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQxy -", /castling: “KQxy”/],
-    ["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq e9", /en passant: “e9”/],
-    ["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - x 1", /half-move clock: “x”/],
-    ["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1 and more", /six fields/],
+    [
+      "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR/8 w KQkq -",
+      /9 ranks instead of 8/,
+    ],
+    [
+      "rnbqkbnr/ppppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -",
+      /rank 7 .* has 9 squares/,
+    ],
+    [
+      "rnbqkbnr/ppppXppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -",
+      /“X” is neither a piece/,
+    ],
+    [
+      "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR x KQkq -",
+      /side to move: “x”/,
+    ],
+    [
+      "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQxy -",
+      /castling: “KQxy”/,
+    ],
+    [
+      "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq e9",
+      /en passant: “e9”/,
+    ],
+    [
+      "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - x 1",
+      /half-move clock: “x”/,
+    ],
+    [
+      "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1 and more",
+      /six fields/,
+    ],
     ["8/8/8/8/8/8/8/K7 w - -", /exactly one king/],
     ["8/8/8/8/8/8/8/KK5k w - -", /exactly one king/],
     ["P7/8/8/8/8/8/8/K6k w - -", /pawn on the first or the last rank/],
@@ -70,8 +115,12 @@ describe("pasted text", () => {
     expect(errorOf("♔".repeat(10_000))).toMatch(/Neither/);
     expect(errorOf("////".repeat(2_500)).length).toBeLessThan(200);
     expect(errorOf("(".repeat(10_000))).toMatch(/Neither/);
-    expect(errorOf(`1. e4 ${"(".repeat(10_000)}`)).toMatch(/variation begins here before/);
-    expect(errorOf(`1. e4 ${"(1. d4 ".repeat(10_000)}`)).toMatch(/more than 50 deep/);
+    expect(errorOf(`1. e4 ${"(".repeat(10_000)}`)).toMatch(
+      /variation begins here before/,
+    );
+    expect(errorOf(`1. e4 ${"(1. d4 ".repeat(10_000)}`)).toMatch(
+      /more than 50 deep/,
+    );
   });
 });
 
@@ -93,23 +142,34 @@ describe("annotations of a PGN", () => {
       ],
     });
     expect(e5!.notes).toEqual({ nags: [], given: { mate: -3 }, elapsed: 7 });
-    expect(e4!.children[1]!.notes).toEqual({ nags: [6], before: "Or", comment: "sharp" });
+    expect(e4!.children[1]!.notes).toEqual({
+      nags: [6],
+      before: "Or",
+      comment: "sharp",
+    });
     expect(nf3!.notes.nags).toEqual([5]);
   });
 
   it("survive writing and reading", () => {
-    const text = '[White "A \\"B\\" C"]\n[FEN "4k3/8/8/8/8/8/4P3/4K3 b - - 0 30"]\n\n{Start} 30... Kd7 $2 {[%eval 1.50] [%clk 1:02:03.5]} (30... Ke7 {other}) 31. e4 {[%cal Ge2e4]} *';
+    const text =
+      '[White "A \\"B\\" C"]\n[FEN "4k3/8/8/8/8/8/4P3/4K3 b - - 0 30"]\n\n{Start} 30... Kd7 $2 {[%eval 1.50] [%clk 1:02:03.5]} (30... Ke7 {other}) 31. e4 {[%cal Ge2e4]} *';
     const [game] = read(text).games;
     const [again] = read(toPgn(game!)).games;
     expect(toPgn(again!)).toBe(toPgn(game!));
-    const all = (node: Node): unknown[] => [node.fen, node.notes, ...node.children.map(all)];
+    const all = (node: Node): unknown[] => [
+      node.fen,
+      node.notes,
+      ...node.children.map(all),
+    ];
     expect(all(again!.root)).toEqual(all(game!.root));
     expect(again!.headers.get("White")).toBe('A "B" C');
     expect(fileName(game!)).toBe("a-b-c.pgn");
   });
 
   it("allow to open the valid games of a text and to list the invalid games", () => {
-    const { games, refused } = read('[White "A"]\n[Black "B"]\n\n1. e4 *\n\n[White "C"]\n[Black "D"]\n\n1. e5 *\n\n[Variant "Atomic"]\n\n1. d4 *\n\n[White "E"]\n\n1. c4 *');
+    const { games, refused } = read(
+      '[White "A"]\n[Black "B"]\n\n1. e4 *\n\n[White "C"]\n[Black "D"]\n\n1. e5 *\n\n[Variant "Atomic"]\n\n1. d4 *\n\n[White "E"]\n\n1. c4 *',
+    );
     expect(games.map((game) => game.headers.get("White"))).toEqual(["A", "E"]);
     expect(refused).toMatchObject([
       { index: 2, name: "C – D", reason: expect.stringMatching(/1\. e5/) },

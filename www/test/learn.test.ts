@@ -6,25 +6,53 @@ import { questionsOf } from "../src/learn/questions";
 type Move = Report["moves"][number];
 
 /** Returns the main line 1. e4 e5 2. Ke2 Ke7 with these reports, by ply. */
-function assessed(reports: Record<number, Partial<Move>>): { moves: Map<Node, Move> } {
+function assessed(reports: Record<number, Partial<Move>>): {
+  moves: Map<Node, Move>;
+} {
   const game = new Game();
   let node = game.root;
-  for (const { move } of steps(node.position, ["e2e4", "e7e5", "e1e2", "e8e7"])) node = game.play(node, move);
+  for (const { move } of steps(node.position, ["e2e4", "e7e5", "e1e2", "e8e7"]))
+    node = game.play(node, move);
   const line = game.mainline();
-  return { moves: new Map(Object.entries(reports).map(([ply, report]) => [line[Number(ply)]!, { judgment: null, settled: true, best: null, explanation: null, ...report } as Move])) };
+  return {
+    moves: new Map(
+      Object.entries(reports).map(([ply, report]) => [
+        line[Number(ply)]!,
+        {
+          judgment: null,
+          settled: true,
+          best: null,
+          explanation: null,
+          ...report,
+        } as Move,
+      ]),
+    ),
+  };
 }
 
-const words = (moves: Map<Node, Move>, side: "white" | "black") => questionsOf({ moves }, side).map(({ mistake, before, kind, best }) => `${before.ply} ${mistake.san} ${kind} ${best.san}`);
+const words = (moves: Map<Node, Move>, side: "white" | "black") =>
+  questionsOf({ moves }, side).map(
+    ({ mistake, before, kind, best }) =>
+      `${before.ply} ${mistake.san} ${kind} ${best.san}`,
+  );
 
 describe("questions", () => {
   it("are the settled bad moves of a side", () => {
-    const { moves } = assessed({ 1: {}, 2: {}, 3: { judgment: "mistake", best: "g1f3" }, 4: { judgment: "blunder", best: "g8f6" } });
+    const { moves } = assessed({
+      1: {},
+      2: {},
+      3: { judgment: "mistake", best: "g1f3" },
+      4: { judgment: "blunder", best: "g8f6" },
+    });
     expect(words(moves, "white")).toEqual(["2 Ke2 mistake Nf3"]);
     expect(words(moves, "black")).toEqual(["3 Ke7 blunder Nf6"]);
   });
 
   it("are not judgments that may change, and not moves without a known better move", () => {
-    const { moves } = assessed({ 3: { judgment: "mistake", best: "g1f3", settled: false }, 4: { judgment: "blunder" } });
+    const { moves } = assessed({
+      3: { judgment: "mistake", best: "g1f3", settled: false },
+      4: { judgment: "blunder" },
+    });
     expect([...words(moves, "white"), ...words(moves, "black")]).toEqual([]);
   });
 });

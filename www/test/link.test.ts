@@ -4,12 +4,22 @@ import { Game } from "../src/game/game";
 import { parseMove } from "../src/pgn/typed-move";
 import { read } from "../src/pgn/read-text";
 import { toPgn } from "../src/pgn/write-game";
-import { formatLink, parseLink, shortenLink, type Sources } from "../src/link/link";
+import {
+  formatLink,
+  parseLink,
+  shortenLink,
+  type Sources,
+} from "../src/link/link";
 
 const opera = () => {
   const [source] = read("1. e4 e5 2. Nf3 d6 3. d4 Bg4 *").games;
   const game = new Game(undefined, source!.headers, "opera");
-  source!.mainline().reduce((at, node) => (node.move ? game.play(at, node.move) : at), game.root);
+  source!
+    .mainline()
+    .reduce(
+      (at, node) => (node.move ? game.play(at, node.move) : at),
+      game.root,
+    );
   game.sourcePlies = source!.sourcePlies;
   return game;
 };
@@ -23,7 +33,12 @@ const find: Sources = {
     return game;
   },
 };
-const sans = (game: Game) => game.mainline().map((node) => node.san).join(" ").trim();
+const sans = (game: Game) =>
+  game
+    .mainline()
+    .map((node) => node.san)
+    .join(" ")
+    .trim();
 
 describe("a link", () => {
   it("is empty for an untouched board", async () => {
@@ -47,7 +62,9 @@ describe("a link", () => {
     expect(formatLink(game, third)).toBe("game=opera&ply=3");
     const aside = game.play(third, parseMove(third.position, "Nc6")!);
     expect(formatLink(game, aside)).toBe("game=opera&ply=3&line=b8c6");
-    expect((await parseLink("#game=opera&ply=3&line=b8c6", find)).node.san).toBe("Nc6");
+    expect(
+      (await parseLink("#game=opera&ply=3&line=b8c6", find)).node.san,
+    ).toBe("Nc6");
     const last = game.mainline().at(-1)!;
     const beyond = game.play(last, parseMove(last.position, "dxe5")!);
     expect(formatLink(game, beyond)).toBe("game=opera&ply=6&line=d4e5");
@@ -58,11 +75,15 @@ describe("a link", () => {
     const link = formatLink(game!, game!.root);
     expect(link).toBe("fen=8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1");
     expect((await parseLink(link, find)).node.fen).toBe(game!.root.fen);
-    expect((await parseLink(encodeURI(link), find)).node.fen).toBe(game!.root.fen);
+    expect((await parseLink(encodeURI(link), find)).node.fen).toBe(
+      game!.root.fen,
+    );
   });
 
   it("is rejected if a value is invalid", async () => {
-    await expect(parseLink("game=nobody", find)).rejects.toThrow(/no famous game/);
+    await expect(parseLink("game=nobody", find)).rejects.toThrow(
+      /no famous game/,
+    );
     await expect(parseLink("moves=e2e5", find)).rejects.toThrow(/illegal move/);
     await expect(parseLink("fen=8/8", find)).rejects.toThrow(/FEN/);
     expect((await parseLink("ply=99&%%%", find)).node.ply).toBe(0);
@@ -70,7 +91,10 @@ describe("a link", () => {
   });
 
   it("contains a whole game with names, comments and variations", async () => {
-    for (const text of [famous.split(/\n(?=\[Event )/)[3]!, '[White "Żółć & Co = #1 + 2 %"]\n\n1. e4 {100 % = a & b #} (1. d4) 1... e5 *']) {
+    for (const text of [
+      famous.split(/\n(?=\[Event )/)[3]!,
+      '[White "Żółć & Co = #1 + 2 %"]\n\n1. e4 {100 % = a & b #} (1. d4) 1... e5 *',
+    ]) {
       const [game] = read(text).games;
       const node = game!.mainline()[2]!;
       const long = `pgn=${encodeURIComponent(toPgn(game!, "compact"))}&ply=2`;
@@ -88,16 +112,46 @@ describe("a link", () => {
   });
 
   it("of another program is read: a zlib header, plus signs for spaces, an unescaped equals sign", async () => {
-    const zlib = new Response(new Blob(["1. e4 e5 2. Nf3 *"]).stream().pipeThrough(new CompressionStream("deflate")));
-    const folded = btoa(String.fromCharCode(...new Uint8Array(await zlib.arrayBuffer())));
-    expect(sans((await parseLink(`pgnz=${folded.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}`, find)).game)).toBe("e4 e5 Nf3");
-    expect(sans((await parseLink("pgn=1.+e4+e5+2.+Nf3", find)).game)).toBe("e4 e5 Nf3");
-    expect(sans((await parseLink("pgn=1.%20a4%20b5%202.%20axb5%20a6%203.%20bxa6%20Bb7%204.%20axb7%20h6%205.%20bxa8=Q", find)).game)).toMatch(/bxa8=Q$/);
+    const zlib = new Response(
+      new Blob(["1. e4 e5 2. Nf3 *"])
+        .stream()
+        .pipeThrough(new CompressionStream("deflate")),
+    );
+    const folded = btoa(
+      String.fromCharCode(...new Uint8Array(await zlib.arrayBuffer())),
+    );
+    expect(
+      sans(
+        (
+          await parseLink(
+            `pgnz=${folded.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}`,
+            find,
+          )
+        ).game,
+      ),
+    ).toBe("e4 e5 Nf3");
+    expect(sans((await parseLink("pgn=1.+e4+e5+2.+Nf3", find)).game)).toBe(
+      "e4 e5 Nf3",
+    );
+    expect(
+      sans(
+        (
+          await parseLink(
+            "pgn=1.%20a4%20b5%202.%20axb5%20a6%203.%20bxa6%20Bb7%204.%20axb7%20h6%205.%20bxa8=Q",
+            find,
+          )
+        ).game,
+      ),
+    ).toMatch(/bxa8=Q$/);
   });
 
   it("leaves out comments if the link would be too long, and is marked as abridged", async () => {
-    const noise = Array.from({ length: 4000 }, (_, i) => Math.imul(i + 1, 2654435761).toString(36)).join(" ");
-    const [game] = read(`[White "A"]\n\n1. e4 {${noise}} (1. d4) 1... e5 *`).games;
+    const noise = Array.from({ length: 4000 }, (_, i) =>
+      Math.imul(i + 1, 2654435761).toString(36),
+    ).join(" ");
+    const [game] = read(
+      `[White "A"]\n\n1. e4 {${noise}} (1. d4) 1... e5 *`,
+    ).games;
     await shortenLink(game!);
     const link = formatLink(game!, game!.root);
     expect(link.length).toBeLessThan(300);
@@ -108,7 +162,10 @@ describe("a link", () => {
   });
 
   it("names a game of Lichess by its id, and the side at the bottom", async () => {
-    const { game, node, side } = await parseLink("lichess=q7ZvsdUF/black&ply=1", find);
+    const { game, node, side } = await parseLink(
+      "lichess=q7ZvsdUF/black&ply=1",
+      find,
+    );
     expect(asked).toEqual(["q7ZvsdUF"]);
     expect([node.san, side]).toEqual(["e4", "black"]);
     expect(formatLink(game, node)).toBe("lichess=q7ZvsdUF&ply=1");
@@ -116,25 +173,66 @@ describe("a link", () => {
 
   it("names no game of Lichess by any other text", async () => {
     const count = asked.length;
-    const hostile = ["javascript:alert(1)//\\..\\abcdefgh", "../../abcdefgh", "q7ZvsdUF?x=1", "q7ZvsdUF/../abcdefgh", "q7ZvsdUF/red", "q7ZvsdUFabc", "q7ZvsdU", "%2e%2e%2fabcdefgh", "q7ZvsdUF\n", "training", ""];
-    for (const id of hostile) await expect(parseLink(`lichess=${id}`, find), id).rejects.toThrow(/does not name a game of Lichess/);
+    const hostile = [
+      "javascript:alert(1)//\\..\\abcdefgh",
+      "../../abcdefgh",
+      "q7ZvsdUF?x=1",
+      "q7ZvsdUF/../abcdefgh",
+      "q7ZvsdUF/red",
+      "q7ZvsdUFabc",
+      "q7ZvsdU",
+      "%2e%2e%2fabcdefgh",
+      "q7ZvsdUF\n",
+      "training",
+      "",
+    ];
+    for (const id of hostile)
+      await expect(parseLink(`lichess=${id}`, find), id).rejects.toThrow(
+        /does not name a game of Lichess/,
+      );
     expect(asked.length).toBe(count);
-    for (const id of ["q7ZvsdUF", "q7ZvsdUFabcd", "q7ZvsdUFabcd/white"]) await parseLink(`lichess=${id}`, find);
+    for (const id of ["q7ZvsdUF", "q7ZvsdUFabcd", "q7ZvsdUFabcd/white"])
+      await parseLink(`lichess=${id}`, find);
     expect(asked.slice(count)).toEqual(Array(3).fill("q7ZvsdUF"));
   });
 
   it("contains a limited number of moves", async () => {
-    const moves = Array.from({ length: 5_001 }, () => "g1f3,g8f6,f3g1,f6g8").join(",");
-    for (const name of ["moves", "line"]) await expect(parseLink(`${name}=${moves}`, find)).rejects.toThrow(/more than 20,000 moves/);
+    const moves = Array.from(
+      { length: 5_001 },
+      () => "g1f3,g8f6,f3g1,f6g8",
+    ).join(",");
+    for (const name of ["moves", "line"])
+      await expect(parseLink(`${name}=${moves}`, find)).rejects.toThrow(
+        /more than 20,000 moves/,
+      );
   });
 
   it("is rejected if the text is damaged or too long after decompression", async () => {
-    await expect(parseLink("pgnz=abc", find)).rejects.toThrow(/link is damaged/);
-    await expect(parseLink("pgnz=%%%", find)).rejects.toThrow(/link is damaged/);
-    const bomb = new Response(new Blob([`1. e4 {${" ".repeat(3_000_000)}} e5`]).stream().pipeThrough(new CompressionStream("deflate-raw")));
+    await expect(parseLink("pgnz=abc", find)).rejects.toThrow(
+      /link is damaged/,
+    );
+    await expect(parseLink("pgnz=%%%", find)).rejects.toThrow(
+      /link is damaged/,
+    );
+    const bomb = new Response(
+      new Blob([`1. e4 {${" ".repeat(3_000_000)}} e5`])
+        .stream()
+        .pipeThrough(new CompressionStream("deflate-raw")),
+    );
     const bytes = new Uint8Array(await bomb.arrayBuffer());
     expect(bytes.length).toBeLessThan(10_000);
-    await expect(parseLink(`pgnz=${btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")).replaceAll("+", "-").replaceAll("/", "_")}`, find)).rejects.toThrow(/link is damaged/);
-    await expect(parseLink("pgn=1.%20e5", find)).rejects.toThrow(/1\. e5 is not a legal move/);
+    await expect(
+      parseLink(
+        `pgnz=${btoa(
+          Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""),
+        )
+          .replaceAll("+", "-")
+          .replaceAll("/", "_")}`,
+        find,
+      ),
+    ).rejects.toThrow(/link is damaged/);
+    await expect(parseLink("pgn=1.%20e5", find)).rejects.toThrow(
+      /1\. e5 is not a legal move/,
+    );
   });
 });

@@ -12,7 +12,10 @@ import { ownControl, type Terms } from "../src/play/terms";
 import { toPgn } from "../src/pgn/write-game";
 
 const DATE = "2026.01.01";
-const match = (terms: Partial<Terms> = {}, kept?: ConstructorParameters<typeof Match>[2]) => new Match({ side: "white", elo: 1200, ...terms }, DATE, kept);
+const match = (
+  terms: Partial<Terms> = {},
+  kept?: ConstructorParameters<typeof Match>[2],
+) => new Match({ side: "white", elo: 1200, ...terms }, DATE, kept);
 
 function play(at: Match, moves: string, now = 0): Match {
   for (const text of moves.split(" ")) {
@@ -26,19 +29,42 @@ function play(at: Match, moves: string, now = 0): Match {
 afterEach(() => vi.unstubAllGlobals());
 
 describe("material", () => {
-  const material = (fen: string) => (["white", "black"] as const).map((side) => materialOf(positionOf(fen), side));
+  const material = (fen: string) =>
+    (["white", "black"] as const).map((side) =>
+      materialOf(positionOf(fen), side),
+    );
 
   it("is the difference of the pieces, with the lead in pawns", () => {
-    expect(material("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")).toEqual([{ text: "", words: "" }, { text: "", words: "" }]);
-    expect(material("4k3/ppp5/8/8/8/8/8/R3K3 w - - 0 1")).toEqual([{ text: "♜+2", words: "1 rook more" }, { text: "♟♟♟", words: "3 pawns more" }]);
-    expect(material("3qk3/8/8/8/8/8/8/2BNKNB1 w - - 0 1")).toEqual([{ text: "♝♝♞♞+3", words: "2 bishops, 2 knights more" }, { text: "♛", words: "1 queen more" }]);
+    expect(
+      material("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"),
+    ).toEqual([
+      { text: "", words: "" },
+      { text: "", words: "" },
+    ]);
+    expect(material("4k3/ppp5/8/8/8/8/8/R3K3 w - - 0 1")).toEqual([
+      { text: "♜+2", words: "1 rook more" },
+      { text: "♟♟♟", words: "3 pawns more" },
+    ]);
+    expect(material("3qk3/8/8/8/8/8/8/2BNKNB1 w - - 0 1")).toEqual([
+      { text: "♝♝♞♞+3", words: "2 bishops, 2 knights more" },
+      { text: "♛", words: "1 queen more" },
+    ]);
   });
 });
 
 describe("own times", () => {
   it("have limits", () => {
     expect(ownControl(7.5, 0)).toEqual({ minutes: 7.5, increment: 0 });
-    for (const [minutes, increment] of [[0, 5], [181, 0], [5, 61], [5, -1], [Number.NaN, 0], ["5", 0], [undefined, undefined]]) expect(ownControl(minutes, increment)).toBeUndefined();
+    for (const [minutes, increment] of [
+      [0, 5],
+      [181, 0],
+      [5, 61],
+      [5, -1],
+      [Number.NaN, 0],
+      ["5", 0],
+      [undefined, undefined],
+    ])
+      expect(ownControl(minutes, increment)).toBeUndefined();
   });
 });
 
@@ -46,15 +72,27 @@ describe("a draw offer", () => {
   it("is declined before move 20 and before three moves of the engine", () => {
     const position = { fullmoves: 19 };
     expect(earlyAnswer({ position, ply: 37 })?.reason).toMatch(/move 20/);
-    expect(earlyAnswer({ position: { fullmoves: 20 }, ply: 4 })?.reason).toMatch(/3 moves/);
-    expect(earlyAnswer({ position: { fullmoves: 20 }, ply: 5 })).toBeUndefined();
+    expect(
+      earlyAnswer({ position: { fullmoves: 20 }, ply: 4 })?.reason,
+    ).toMatch(/3 moves/);
+    expect(
+      earlyAnswer({ position: { fullmoves: 20 }, ply: 5 }),
+    ).toBeUndefined();
   });
 
   it("is accepted if no score of the last positions is better than equal for the engine", () => {
-    expect(drawAnswer([{ cp: -20 }, { cp: 900 }, { mate: 3 }], "black").isAccepted).toBe(true);
-    expect(drawAnswer([{ cp: 20 }, { cp: -900 }, { mate: -3 }], "white").isAccepted).toBe(true);
-    expect(drawAnswer([{ cp: 0 }, { cp: 0 }, { cp: -21 }], "black").reason).toMatch(/prefers/);
-    expect(drawAnswer([{ mate: -5 }, { cp: 0 }, { cp: 0 }], "black").reason).toMatch(/a moment ago/);
+    expect(
+      drawAnswer([{ cp: -20 }, { cp: 900 }, { mate: 3 }], "black").isAccepted,
+    ).toBe(true);
+    expect(
+      drawAnswer([{ cp: 20 }, { cp: -900 }, { mate: -3 }], "white").isAccepted,
+    ).toBe(true);
+    expect(
+      drawAnswer([{ cp: 0 }, { cp: 0 }, { cp: -21 }], "black").reason,
+    ).toMatch(/prefers/);
+    expect(
+      drawAnswer([{ mate: -5 }, { cp: 0 }, { cp: 0 }], "black").reason,
+    ).toMatch(/a moment ago/);
   });
 });
 
@@ -62,13 +100,20 @@ describe("a premove", () => {
   const white = positionOf("r3k3/8/8/3p4/2P1P3/8/8/R3K3 b - - 0 1");
 
   it("is a move that is legal if the other side passes, or a recapture between two squares", () => {
-    expect(premoveText(white, parsePremove(white, "cxd5") ?? { from: 0, to: 0 })).toBe("cxd5");
-    expect(premoveText(white, parsePremove(white, "Rxa8") ?? { from: 0, to: 0 })).toBe("Rxa8");
-    expect(premoveText(white, parsePremove(white, "c4b5") ?? { from: 0, to: 0 })).toBe("c4–b5");
+    expect(
+      premoveText(white, parsePremove(white, "cxd5") ?? { from: 0, to: 0 }),
+    ).toBe("cxd5");
+    expect(
+      premoveText(white, parsePremove(white, "Rxa8") ?? { from: 0, to: 0 }),
+    ).toBe("Rxa8");
+    expect(
+      premoveText(white, parsePremove(white, "c4b5") ?? { from: 0, to: 0 }),
+    ).toBe("c4–b5");
   });
 
   it("is not a move that the piece can never make, or a move of the other side", () => {
-    for (const text of ["c4b6", "Nf3", "d5d4", "h2h3", "?"]) expect(parsePremove(white, text), text).toBeUndefined();
+    for (const text of ["c4b6", "Nf3", "d5d4", "h2h3", "?"])
+      expect(parsePremove(white, text), text).toBeUndefined();
   });
 });
 
@@ -76,18 +121,31 @@ describe("a clock", () => {
   it("takes the time of the side to move, and adds the increment after its move", () => {
     const clock = new Clock({ minutes: 1, increment: 2 });
     clock.start("white", 1_000);
-    expect([clock.left("white", 4_000), clock.left("black", 4_000)]).toEqual([57_000, 60_000]);
+    expect([clock.left("white", 4_000), clock.left("black", 4_000)]).toEqual([
+      57_000, 60_000,
+    ]);
     clock.press(11_000);
-    expect([clock.left("white", 21_000), clock.left("black", 21_000)]).toEqual([52_000, 50_000]);
+    expect([clock.left("white", 21_000), clock.left("black", 21_000)]).toEqual([
+      52_000, 50_000,
+    ]);
     clock.stop(21_000);
-    expect([clock.left("black", 90_000), clock.running]).toEqual([50_000, undefined]);
+    expect([clock.left("black", 90_000), clock.running]).toEqual([
+      50_000,
+      undefined,
+    ]);
   });
 
   it("is never negative, and shows tenths at the end", () => {
     const clock = new Clock({ minutes: 1, increment: 0 });
     clock.start("black", 0);
     expect(clock.left("black", 61_000)).toBe(0);
-    expect([shown(0), shown(9_990), shown(10_000), shown(59_001), shown(3_600_000)]).toEqual(["0.0", "9.9", "0:10", "1:00", "1:00:00"]);
+    expect([
+      shown(0),
+      shown(9_990),
+      shown(10_000),
+      shown(59_001),
+      shown(3_600_000),
+    ]).toEqual(["0.0", "9.9", "0:10", "1:00", "1:00:00"]);
   });
 });
 
@@ -95,22 +153,33 @@ describe("a game against the engine", () => {
   it("ends by mate, and its PGN has the players and the result", () => {
     const over = play(match(), "f2f3 e7e5 g2g4 d8h4");
     expect(over.outcome).toEqual({ result: "0-1", reason: "Checkmate" });
-    expect(toPgn(over.game)).toMatch(/\[White "You"\]\n\[Black "Shelfish \(Casual player, 1200\)"\]\n\[Result "0-1"\]/);
+    expect(toPgn(over.game)).toMatch(
+      /\[White "You"\]\n\[Black "Shelfish \(Casual player, 1200\)"\]\n\[Result "0-1"\]/,
+    );
     expect(over.play({ from: 8, to: 16 }, 0)).toBe(false);
   });
 
   it.each([
     ["7k/8/6K1/8/8/8/8/5Q2 w - - 0 1", "f1f7", "Stalemate"],
-    ["7k/8/6K1/8/8/8/6p1/7B w - - 0 1", "h1g2", "Draw by insufficient material"],
+    [
+      "7k/8/6K1/8/8/8/6p1/7B w - - 0 1",
+      "h1g2",
+      "Draw by insufficient material",
+    ],
     ["7k/8/6K1/8/8/8/8/5R2 w - - 99 80", "f1f2", "Draw by the fifty-move rule"],
   ])("%s is drawn after %s", (fen, move, reason) => {
-    expect(play(match({ fen }), move).outcome).toEqual({ result: "1/2-1/2", reason });
+    expect(play(match({ fen }), move).outcome).toEqual({
+      result: "1/2-1/2",
+      reason,
+    });
   });
 
   it("is drawn by threefold repetition", () => {
     const shuffled = play(match(), "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1");
     expect(shuffled.outcome).toBeUndefined();
-    expect(play(shuffled, "f6g8").outcome?.reason).toBe("Draw by threefold repetition");
+    expect(play(shuffled, "f6g8").outcome?.reason).toBe(
+      "Draw by threefold repetition",
+    );
   });
 
   it("knows the side to move, and takes moves back to the user's last turn", () => {
@@ -126,20 +195,41 @@ describe("a game against the engine", () => {
     expect(game.moves).toEqual(["e2e4"]);
     const lost = play(match(), "f2f3 e7e5 g2g4 d8h4");
     lost.takeBack(0);
-    expect([lost.outcome, lost.moves, lost.isMine]).toEqual([undefined, ["f2f3", "e7e5"], true]);
+    expect([lost.outcome, lost.moves, lost.isMine]).toEqual([
+      undefined,
+      ["f2f3", "e7e5"],
+      true,
+    ]);
   });
 
   it("starts the clock after both have moved, and is lost on time", () => {
-    const game = play(match({ control: { minutes: 1, increment: 0 } }), "e2e4", 5_000);
+    const game = play(
+      match({ control: { minutes: 1, increment: 0 } }),
+      "e2e4",
+      5_000,
+    );
     expect(game.clock?.running).toBeUndefined();
     play(game, "e7e5", 6_000);
     expect([game.flag(65_999), game.outcome]).toEqual([false, undefined]);
-    expect([game.flag(66_000), game.outcome]).toEqual([true, { result: "0-1", reason: "You ran out of time" }]);
+    expect([game.flag(66_000), game.outcome]).toEqual([
+      true,
+      { result: "0-1", reason: "You ran out of time" },
+    ]);
     // It ends once.
     expect(game.flag(66_100)).toBe(false);
-    const bare = play(match({ fen: "4k3/8/8/8/8/8/8/4K2R w - - 0 1", control: { minutes: 1, increment: 0 } }), "h1h2 e8e7", 0);
+    const bare = play(
+      match({
+        fen: "4k3/8/8/8/8/8/8/4K2R w - - 0 1",
+        control: { minutes: 1, increment: 0 },
+      }),
+      "h1h2 e8e7",
+      0,
+    );
     bare.flag(60_000);
-    expect(bare.outcome).toEqual({ result: "1/2-1/2", reason: "You ran out of time, but the opponent cannot mate" });
+    expect(bare.outcome).toEqual({
+      result: "1/2-1/2",
+      reason: "You ran out of time, but the opponent cannot mate",
+    });
   });
 
   it("can be resigned", () => {
@@ -156,13 +246,21 @@ describe("a draw by agreement", () => {
     at.offerDraw();
     play(at, "g1f3 b8c6");
     expect(at.canOfferDraw).toBe(false);
-    play(at, "f3g1 c6b8 d2d3 d7d6 d3d4 d6d5 c2c3 c7c6 a2a3 a7a6 h2h3 h7h6 b2b3 b7b6 g2g3 g7g6");
+    play(
+      at,
+      "f3g1 c6b8 d2d3 d7d6 d3d4 d6d5 c2c3 c7c6 a2a3 a7a6 h2h3 h7h6 b2b3 b7b6 g2g3 g7g6",
+    );
     expect(at.canOfferDraw).toBe(false);
     play(at, "c1e3 c8e6");
     expect(at.canOfferDraw).toBe(true);
     at.agreeDraw(0);
-    expect(at.outcome).toEqual({ result: "1/2-1/2", reason: "Draw by agreement" });
-    expect(toPgn(at.game)).toMatch(/\[Result "1\/2-1\/2"\]\n\[Termination "Draw by agreement"\]/);
+    expect(at.outcome).toEqual({
+      result: "1/2-1/2",
+      reason: "Draw by agreement",
+    });
+    expect(toPgn(at.game)).toMatch(
+      /\[Result "1\/2-1\/2"\]\n\[Termination "Draw by agreement"\]/,
+    );
     at.takeBack(0);
     expect(toPgn(at.game)).not.toMatch(/Termination/);
   });
@@ -171,19 +269,30 @@ describe("a draw by agreement", () => {
 describe("a game after the page was closed", () => {
   function storage(content: Record<string, string> = {}) {
     const kept = new Map(Object.entries(content));
-    vi.stubGlobal("localStorage", { getItem: (key: string) => kept.get(key) ?? null, setItem: (key: string, value: string) => void kept.set(key, value) });
+    vi.stubGlobal("localStorage", {
+      getItem: (key: string) => kept.get(key) ?? null,
+      setItem: (key: string, value: string) => void kept.set(key, value),
+    });
     return kept;
   }
 
   it("continues with its moves, terms and clock", () => {
     storage();
     const control = { minutes: 3, increment: 2 };
-    const game = play(match({ side: "black", control, elo: undefined }), "e2e4 e7e5", 0);
+    const game = play(
+      match({ side: "black", control, elo: undefined }),
+      "e2e4 e7e5",
+      0,
+    );
     play(game, "g1f3", 10_000);
     store(game, 15_000);
     const { match: again, terms } = restore(DATE);
     expect(terms).toEqual({ side: "black", elo: undefined, control });
-    expect([again?.moves, again?.clock?.left("white", 99), again?.clock?.left("black", 99)]).toEqual([["e2e4", "e7e5", "g1f3"], 172_000, 175_000]);
+    expect([
+      again?.moves,
+      again?.clock?.left("white", 99),
+      again?.clock?.left("black", 99),
+    ]).toEqual([["e2e4", "e7e5", "g1f3"], 172_000, 175_000]);
     expect(again?.clock?.running).toBeUndefined();
     again?.resume(0);
     expect(again?.clock?.running).toBe("black");
@@ -192,14 +301,20 @@ describe("a game after the page was closed", () => {
   it("keeps only its terms after its end", () => {
     storage();
     store(play(match(), "f2f3 e7e5 g2g4 d8h4"), 0);
-    expect(restore(DATE)).toEqual({ terms: { side: "white", elo: 1200, control: undefined } });
+    expect(restore(DATE)).toEqual({
+      terms: { side: "white", elo: 1200, control: undefined },
+    });
   });
 
-  it.each(["nonsense", "null", "7", '{"terms":{"side":"green"}}', '{"terms":{"side":"white"},"moves":["e2e5"]}', '{"terms":{"side":"white","fen":"x"},"moves":["e2e4"]}'])(
-    "is ignored if the stored text is %s",
-    (text) => {
-      storage({ play: text });
-      expect(restore(DATE).match).toBeUndefined();
-    },
-  );
+  it.each([
+    "nonsense",
+    "null",
+    "7",
+    '{"terms":{"side":"green"}}',
+    '{"terms":{"side":"white"},"moves":["e2e5"]}',
+    '{"terms":{"side":"white","fen":"x"},"moves":["e2e4"]}',
+  ])("is ignored if the stored text is %s", (text) => {
+    storage({ play: text });
+    expect(restore(DATE).match).toBeUndefined();
+  });
 });

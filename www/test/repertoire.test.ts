@@ -14,8 +14,18 @@ import { lookUp, MAX_BYTES } from "../src/repertoire/look-up";
 import { speedOfGame } from "../src/repertoire/speeds";
 import { formatPlace, parsePlace } from "../src/repertoire/address";
 import { departures } from "../src/repertoire/departures";
-import { keysToLookUp, repeatedMistakes } from "../src/repertoire/repeated-mistakes";
-import { lineTo, PLIES, type Repertoire, RepertoireBuilder, scoreOf, START } from "../src/repertoire/repertoire";
+import {
+  keysToLookUp,
+  repeatedMistakes,
+} from "../src/repertoire/repeated-mistakes";
+import {
+  lineTo,
+  PLIES,
+  type Repertoire,
+  RepertoireBuilder,
+  scoreOf,
+  START,
+} from "../src/repertoire/repertoire";
 import { isDue, scheduled } from "../src/repertoire/schedule";
 import { rowsOf } from "../src/repertoire/table";
 import type { KnownScore } from "../src/score/known-score";
@@ -39,14 +49,27 @@ function keyAfter(sans: string): string {
   return makeFen(position.toSetup(), { epd: true });
 }
 
-function built(games: readonly (readonly [side: "white" | "black", result: Result, sans: string])[]): RepertoireBuilder {
+function built(
+  games: readonly (readonly [
+    side: "white" | "black",
+    result: Result,
+    sans: string,
+  ])[],
+): RepertoireBuilder {
   const builder = new RepertoireBuilder();
-  for (const [number, [side, result, sans]] of games.entries()) builder.add(number, side, result, Chess.default(), movesOf(sans));
+  for (const [number, [side, result, sans]] of games.entries())
+    builder.add(number, side, result, Chess.default(), movesOf(sans));
   return builder;
 }
 
 /** Returns the moves from a position as words. */
-const wordsOf = (repertoire: Repertoire, key: string) => repertoire.positions.get(key)?.moves.map(({ uci, white, draws, black, games }) => `${uci} ${white}-${draws}-${black} ${games.join()}`);
+const wordsOf = (repertoire: Repertoire, key: string) =>
+  repertoire.positions
+    .get(key)
+    ?.moves.map(
+      ({ uci, white, draws, black, games }) =>
+        `${uci} ${white}-${draws}-${black} ${games.join()}`,
+    );
 
 describe("a repertoire", () => {
   it("counts the results of each move by colour, with the numbers of the games", () => {
@@ -58,9 +81,15 @@ describe("a repertoire", () => {
     ]);
     expect([white.count, black.count]).toEqual([3, 1]);
     expect(wordsOf(white, START)).toEqual(["e2e4 1-1-0 0,1", "d2d4 0-0-1 2"]);
-    expect(wordsOf(white, keyAfter("e4"))).toEqual(["e7e5 1-0-0 0", "c7c5 0-1-0 1"]);
+    expect(wordsOf(white, keyAfter("e4"))).toEqual([
+      "e7e5 1-0-0 0",
+      "c7c5 0-1-0 1",
+    ]);
     expect(wordsOf(black, START)).toEqual(["e2e4 0-0-1 3"]);
-    expect([scoreOf(white.positions.get(START)!.moves[0]!, "white"), scoreOf(black.positions.get(START)!.moves[0]!, "black")]).toEqual([0.75, 1]);
+    expect([
+      scoreOf(white.positions.get(START)!.moves[0]!, "white"),
+      scoreOf(black.positions.get(START)!.moves[0]!, "black"),
+    ]).toEqual([0.75, 1]);
   });
 
   it("counts a game once for a position, with the last move from it", () => {
@@ -86,19 +115,40 @@ describe("a repertoire", () => {
 
   it("leaves out games from other positions, and moves after the limit", () => {
     const builder = new RepertoireBuilder();
-    expect(builder.add(0, "white", "1-0", positionOf("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"), [])).toBe(false);
-    const long = movesOf("Nf3 Nf6 e3 e6 Be2 Be7 O-O O-O d3 d6 c3 c6 b3 b6 a3 a6 h3 h6 g3 g6 Bd2 Bd7 Qc2 Qc7 Rd1 Rd8 Kg2 Kg7 Ng1 Ng8 Nf3 Nf6");
+    expect(
+      builder.add(
+        0,
+        "white",
+        "1-0",
+        positionOf("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"),
+        [],
+      ),
+    ).toBe(false);
+    const long = movesOf(
+      "Nf3 Nf6 e3 e6 Be2 Be7 O-O O-O d3 d6 c3 c6 b3 b6 a3 a6 h3 h6 g3 g6 Bd2 Bd7 Qc2 Qc7 Rd1 Rd8 Kg2 Kg7 Ng1 Ng8 Nf3 Nf6",
+    );
     expect(builder.add(1, "white", "1-0", Chess.default(), long)).toBe(true);
-    expect(Math.max(...[...builder.white.positions.values()].map(({ ply }) => ply))).toBe(PLIES);
+    expect(
+      Math.max(...[...builder.white.positions.values()].map(({ ply }) => ply)),
+    ).toBe(PLIES);
   });
 
   it("has the same counts as an independent count of the famous games", () => {
-    const text = readFileSync(new URL("../../static-shards/famous.pgn", import.meta.url), "utf8");
+    const text = readFileSync(
+      new URL("../../static-shards/famous.pgn", import.meta.url),
+      "utf8",
+    );
     const builder = new RepertoireBuilder();
     let number = 0;
     for (const source of split(text)) {
       const { start, moves } = readMoves(source);
-      builder.add(number++, "white", source.headers.get("Result") as Result, start, moves);
+      builder.add(
+        number++,
+        "white",
+        source.headers.get("Result") as Result,
+        start,
+        moves,
+      );
     }
     const expected = new Map<string, number>();
     const games = parsePgn(text);
@@ -111,16 +161,32 @@ describe("a repertoire", () => {
         makeSanAndPlay(position, move);
         last.set(key, makeUci(move));
       }
-      for (const [key, uci] of last) expected.set(`${key} ${uci}`, (expected.get(`${key} ${uci}`) ?? 0) + 1);
+      for (const [key, uci] of last)
+        expected.set(`${key} ${uci}`, (expected.get(`${key} ${uci}`) ?? 0) + 1);
     }
-    const counted = [...builder.white.positions].flatMap(([key, { moves }]) => moves.map(({ uci, games }) => [`${key} ${uci}`, games.length] as const));
+    const counted = [...builder.white.positions].flatMap(([key, { moves }]) =>
+      moves.map(({ uci, games }) => [`${key} ${uci}`, games.length] as const),
+    );
     expect(games.length).toBe(number);
     expect(expected.size).toBeGreaterThan(400);
     expect(Object.fromEntries(counted)).toEqual(Object.fromEntries(expected));
   });
 });
 
-const score = (cp: number, best = "a2a3", more: Partial<KnownScore> = {}): KnownScore => ({ origin: "database", cp, text: "", chances: 2 / (1 + Math.exp(-0.00368208 * cp)) - 1, depth: 30, knodes: 1000, line: [best], ...more });
+const score = (
+  cp: number,
+  best = "a2a3",
+  more: Partial<KnownScore> = {},
+): KnownScore => ({
+  origin: "database",
+  cp,
+  text: "",
+  chances: 2 / (1 + Math.exp(-0.00368208 * cp)) - 1,
+  depth: 30,
+  knodes: 1000,
+  line: [best],
+  ...more,
+});
 
 describe("repeated mistakes", () => {
   const bad: readonly (readonly ["white", Result, string])[] = [
@@ -143,61 +209,150 @@ describe("repeated mistakes", () => {
     [keyAfter("c4 e5"), score(30, "b1c3")],
     [keyAfter("c4 e5 a4"), score(20)],
   ]);
-  const names = (changes: readonly (readonly [string, KnownScore | undefined])[] = []) => repeatedMistakes(white, new Map([...evaluations, ...changes])).map(({ move, best }) => `${move.uci} ${best}`);
+  const names = (
+    changes: readonly (readonly [string, KnownScore | undefined])[] = [],
+  ) =>
+    repeatedMistakes(white, new Map([...evaluations, ...changes])).map(
+      ({ move, best }) => `${move.uci} ${best}`,
+    );
 
   it("are moves of two games or more that lose the chances of an inaccuracy, by cost", () => {
     const found = repeatedMistakes(white, evaluations);
-    expect(found.map(({ move, best }) => `${move.uci} ${best}`)).toEqual(["h2h4 c2c4", "f2f4 g1f3"]);
-    for (const { cost, loss, move } of found) expect(cost).toBeCloseTo(loss * move.games.length);
-    expect(found[1]!.loss).toBeCloseTo(2 / (1 + Math.exp(-0.00368208 * 30)) - 2 / (1 + Math.exp(0.00368208 * 60)));
+    expect(found.map(({ move, best }) => `${move.uci} ${best}`)).toEqual([
+      "h2h4 c2c4",
+      "f2f4 g1f3",
+    ]);
+    for (const { cost, loss, move } of found)
+      expect(cost).toBeCloseTo(loss * move.games.length);
+    expect(found[1]!.loss).toBeCloseTo(
+      2 / (1 + Math.exp(-0.00368208 * 30)) -
+        2 / (1 + Math.exp(0.00368208 * 60)),
+    );
   });
 
   it("need evaluations that are not shallow before and after the move", () => {
-    expect(names([[keyAfter("d4 d5"), score(30, "c2c4", { depth: 15 })]])).toEqual(["f2f4 g1f3"]);
-    expect(names([[keyAfter("d4 d5 h4"), score(-40, "", { knodes: 99 })]])).toEqual(["f2f4 g1f3"]);
+    expect(
+      names([[keyAfter("d4 d5"), score(30, "c2c4", { depth: 15 })]]),
+    ).toEqual(["f2f4 g1f3"]);
+    expect(
+      names([[keyAfter("d4 d5 h4"), score(-40, "", { knodes: 99 })]]),
+    ).toEqual(["f2f4 g1f3"]);
     expect(names([[keyAfter("d4 d5 h4"), undefined]])).toEqual(["f2f4 g1f3"]);
   });
 
   it("are never the best move of the database", () => {
-    expect(names([[keyAfter("d4 d5"), score(300, "h2h4")]])).toEqual(["f2f4 g1f3"]);
+    expect(names([[keyAfter("d4 d5"), score(300, "h2h4")]])).toEqual([
+      "f2f4 g1f3",
+    ]);
   });
 
   it("of Black are judged from Black's point of view", () => {
-    const { black } = built([["black", "1-0", "e4 f5"], ["black", "1-0", "e4 f5"]]);
-    const known = new Map([[keyAfter("e4"), score(30, "e7e5")], [keyAfter("e4 f5"), score(120)]]);
-    expect(repeatedMistakes(black, known).map(({ move }) => move.uci)).toEqual(["f7f5"]);
-    expect(repeatedMistakes(black, new Map([[keyAfter("e4"), score(30, "e7e5")], [keyAfter("e4 f5"), score(-90)]]))).toEqual([]);
+    const { black } = built([
+      ["black", "1-0", "e4 f5"],
+      ["black", "1-0", "e4 f5"],
+    ]);
+    const known = new Map([
+      [keyAfter("e4"), score(30, "e7e5")],
+      [keyAfter("e4 f5"), score(120)],
+    ]);
+    expect(repeatedMistakes(black, known).map(({ move }) => move.uci)).toEqual([
+      "f7f5",
+    ]);
+    expect(
+      repeatedMistakes(
+        black,
+        new Map([
+          [keyAfter("e4"), score(30, "e7e5")],
+          [keyAfter("e4 f5"), score(-90)],
+        ]),
+      ),
+    ).toEqual([]);
   });
 
   it("are found from the positions before and after own moves, the most played first", () => {
     const keys = keysToLookUp([white], 100);
     expect(keys.slice(0, 2)).toEqual([START, keyAfter("e4")]);
-    expect(new Set(keys)).toEqual(new Set(["d4", "d4 d5", "d4 d5 h4", "e4", "e4 e5", "e4 e5 f4", "c4", "c4 e5", "c4 e5 a4"].map(keyAfter).concat(START)));
+    expect(new Set(keys)).toEqual(
+      new Set(
+        [
+          "d4",
+          "d4 d5",
+          "d4 d5 h4",
+          "e4",
+          "e4 e5",
+          "e4 e5 f4",
+          "c4",
+          "c4 e5",
+          "c4 e5 a4",
+        ]
+          .map(keyAfter)
+          .concat(START),
+      ),
+    );
     expect(keysToLookUp([white], 3)).toHaveLength(3);
   });
 });
 
 describe("the book", () => {
-  const played = (...ucis: string[]) => ({ white: 1, draws: 0, black: 0, moves: ucis.map((uci) => ({ uci, san: uci, white: 1, draws: 0, black: 0 })) }) as unknown as Played;
+  const played = (...ucis: string[]) =>
+    ({
+      white: 1,
+      draws: 0,
+      black: 0,
+      moves: ucis.map((uci) => ({
+        uci,
+        san: uci,
+        white: 1,
+        draws: 0,
+        black: 0,
+      })),
+    }) as unknown as Played;
 
   it("is left by the first own move that it does not have", async () => {
     const line = "e4 e5 h4 d5 h5";
-    const { white } = built([["white", "1-0", line], ["white", "1-0", line], ["white", "1-0", "e4 c5 Nf3 d6 a3"], ["white", "1-0", "e4 c5 Nf3 d6 a3"]]);
-    const book = new Map([[START, played("e2e4")], [keyAfter("e4 e5"), played("g1f3", "b1c3")], [keyAfter("e4 c5"), played("g1f3")], [keyAfter("e4 e5 h4 d5"), played("d2d3")]]);
+    const { white } = built([
+      ["white", "1-0", line],
+      ["white", "1-0", line],
+      ["white", "1-0", "e4 c5 Nf3 d6 a3"],
+      ["white", "1-0", "e4 c5 Nf3 d6 a3"],
+    ]);
+    const book = new Map([
+      [START, played("e2e4")],
+      [keyAfter("e4 e5"), played("g1f3", "b1c3")],
+      [keyAfter("e4 c5"), played("g1f3")],
+      [keyAfter("e4 e5 h4 d5"), played("d2d3")],
+    ]);
     const asked: string[] = [];
     const found = await departures(white, async (keys) => {
       asked.push(...keys);
       return new Map(keys.map((key) => [key, book.get(key) ?? played()]));
     });
-    expect(found.map(({ key, move, book }) => [key, move.uci, ...book])).toEqual([[keyAfter("e4 e5"), "h2h4", "g1f3", "b1c3"]]);
+    expect(
+      found.map(({ key, move, book }) => [key, move.uci, ...book]),
+    ).toEqual([[keyAfter("e4 e5"), "h2h4", "g1f3", "b1c3"]]);
     // After the own departure the book is not asked. After 1. e4 c5 2. Nf3 the opponent leaves the book.
-    expect(new Set(asked)).toEqual(new Set([START, keyAfter("e4 e5"), keyAfter("e4 c5"), keyAfter("e4 c5 Nf3 d6")]));
+    expect(new Set(asked)).toEqual(
+      new Set([
+        START,
+        keyAfter("e4 e5"),
+        keyAfter("e4 c5"),
+        keyAfter("e4 c5 Nf3 d6"),
+      ]),
+    );
   });
 
   it("is in the table below the own moves, which come first", () => {
-    const { white } = built([["white", "1-0", "a3"], ["white", "1-0", "e4"], ["white", "1-0", "e4"]]);
+    const { white } = built([
+      ["white", "1-0", "a3"],
+      ["white", "1-0", "e4"],
+      ["white", "1-0", "e4"],
+    ]);
     const rows = rowsOf(white.positions.get(START), played("d2d4", "e2e4"));
-    expect(rows.map(({ uci, own, book }) => [uci, !!own, !!book])).toEqual([["e2e4", true, true], ["a2a3", true, false], ["d2d4", false, true]]);
+    expect(rows.map(({ uci, own, book }) => [uci, !!own, !!book])).toEqual([
+      ["e2e4", true, true],
+      ["a2a3", true, false],
+      ["d2d4", false, true],
+    ]);
   });
 });
 
@@ -217,25 +372,46 @@ describe("training", () => {
   });
 
   it("asks new questions at once, and other questions when they are due", () => {
-    expect([isDue(undefined, 0), isDue({ box: 1, due: 5 }, 4), isDue({ box: 1, due: 5 }, 5)]).toEqual([true, false, true]);
+    expect([
+      isDue(undefined, 0),
+      isDue({ box: 1, due: 5 }, 4),
+      isDue({ box: 1, due: 5 }, 5),
+    ]).toEqual([true, false, true]);
   });
 });
 
 describe("the lookup of positions", () => {
   /** Looks up 2,000 positions, each of which costs `bytes`, and returns the counts of the batches. */
   async function counts(bytes: number, maximum?: number): Promise<number[]> {
-    const client = { lookupMany: (keys: readonly string[]) => Promise.resolve({ answers: keys.map((key) => [key, null] as const), cost: { bytes: keys.length * bytes, requests: 1 } }) };
+    const client = {
+      lookupMany: (keys: readonly string[]) =>
+        Promise.resolve({
+          answers: keys.map((key) => [key, null] as const),
+          cost: { bytes: keys.length * bytes, requests: 1 },
+        }),
+    };
     const keys = Array.from({ length: 2_000 }, (_, n) => String(n));
     const found: number[] = [];
-    for await (const { count } of lookUp(client as unknown as Parameters<typeof lookUp>[0], keys, new AbortController().signal, maximum)) found.push(count);
+    for await (const { count } of lookUp(
+      client as unknown as Parameters<typeof lookUp>[0],
+      keys,
+      new AbortController().signal,
+      maximum,
+    ))
+      found.push(count);
     return found;
   }
 
   it("ends before its bytes exceed the maximum", async () => {
-    expect(await counts(1_000)).toEqual([256, 256, 256, 256, 256, 256, 256, 208]);
+    expect(await counts(1_000)).toEqual([
+      256, 256, 256, 256, 256, 256, 256, 208,
+    ]);
     expect(await counts(1_000, 1_000_000)).toEqual([256, 256, 256]);
     expect(await counts(0, 1)).toHaveLength(8);
-    const total = (await counts(5_000, MAX_BYTES)).reduce((sum, count) => sum + 5_000 * count, 0);
+    const total = (await counts(5_000, MAX_BYTES)).reduce(
+      (sum, count) => sum + 5_000 * count,
+      0,
+    );
     expect(total).toBeLessThanOrEqual(5_000_000);
     expect(total).toBeGreaterThan(3_000_000);
   });
@@ -257,19 +433,53 @@ describe("the speed of a game", () => {
 
 describe("an address", () => {
   it.each([
-    [{ player: { site: "lichess", name: "Anna" }, count: 1000, side: "white", line: [] }, "lichess=Anna"],
-    [{ player: { site: "lichess", name: "Anna" }, count: 1000, speed: "blitz", side: "white", line: [] }, "lichess=Anna&speed=blitz"],
-    [{ player: { site: "chess.com", name: "x-1" }, count: 300, side: "black", line: ["e2e4", "c7c5"] }, "chess.com=x-1&games=300&color=black&line=e2e4,c7c5"],
+    [
+      {
+        player: { site: "lichess", name: "Anna" },
+        count: 1000,
+        side: "white",
+        line: [],
+      },
+      "lichess=Anna",
+    ],
+    [
+      {
+        player: { site: "lichess", name: "Anna" },
+        count: 1000,
+        speed: "blitz",
+        side: "white",
+        line: [],
+      },
+      "lichess=Anna&speed=blitz",
+    ],
+    [
+      {
+        player: { site: "chess.com", name: "x-1" },
+        count: 300,
+        side: "black",
+        line: ["e2e4", "c7c5"],
+      },
+      "chess.com=x-1&games=300&color=black&line=e2e4,c7c5",
+    ],
   ] as const)("of %j is %s", (place, text) => {
     expect(formatPlace(place)).toBe(text);
     expect(parsePlace(text)).toEqual(place);
   });
 
-  it.each(["", "lichess=", "lichess=a/../b", "lichess=<b>", "games=7", "lichess=" + "x".repeat(99)])("%s contains no player", (text) => {
+  it.each([
+    "",
+    "lichess=",
+    "lichess=a/../b",
+    "lichess=<b>",
+    "games=7",
+    "lichess=" + "x".repeat(99),
+  ])("%s contains no player", (text) => {
     expect(parsePlace(text)).toEqual({ count: 1000, side: "white", line: [] });
   });
 
   it("has a line of limited length", () => {
-    expect(parsePlace(`line=${Array(500).fill("e2e4").join()}`).line).toHaveLength(200);
+    expect(
+      parsePlace(`line=${Array(500).fill("e2e4").join()}`).line,
+    ).toHaveLength(200);
   });
 });

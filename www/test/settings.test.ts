@@ -2,7 +2,17 @@ import { afterEach, expect, it, vi } from "vitest";
 import { bookUrl, dataUrl, manifestUrl } from "../src/settings/data-urls";
 import { load, save } from "../src/settings/settings";
 
-const HOSTILE = ["javascript:alert(1)", "data:application/json,{}", "blob:https://a.org/1", "file:///etc/passwd", "https://user:secret@x.org/m.json", "https://x.org;script-src/", "https://'none'/", "https://[", "//x,y/"];
+const HOSTILE = [
+  "javascript:alert(1)",
+  "data:application/json,{}",
+  "blob:https://a.org/1",
+  "file:///etc/passwd",
+  "https://user:secret@x.org/m.json",
+  "https://x.org;script-src/",
+  "https://'none'/",
+  "https://[",
+  "//x,y/",
+];
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -17,17 +27,37 @@ it("settings last until the page closes if storage is forbidden", () => {
 });
 
 it("databases are read by https or http, from hosts without special characters", () => {
-  for (const address of HOSTILE) expect(dataUrl(address, "https://a.org/"), address).toBeUndefined();
-  const usual = ["db/", "/db/manifest.json?v=1", "https://b-1.org:8080/x", "http://127.0.0.1:1/", "http://[::1]:80/", "//münchen.de/"];
-  const expected = ["https://a.org/p/db/", "https://a.org/db/manifest.json?v=1", "https://b-1.org:8080/x", "http://127.0.0.1:1/", "http://[::1]/", "https://xn--mnchen-3ya.de/"];
-  expect(usual.map((address) => dataUrl(address, "https://a.org/p/q.html")?.href)).toEqual(expected);
+  for (const address of HOSTILE)
+    expect(dataUrl(address, "https://a.org/"), address).toBeUndefined();
+  const usual = [
+    "db/",
+    "/db/manifest.json?v=1",
+    "https://b-1.org:8080/x",
+    "http://127.0.0.1:1/",
+    "http://[::1]:80/",
+    "//münchen.de/",
+  ];
+  const expected = [
+    "https://a.org/p/db/",
+    "https://a.org/db/manifest.json?v=1",
+    "https://b-1.org:8080/x",
+    "http://127.0.0.1:1/",
+    "http://[::1]/",
+    "https://xn--mnchen-3ya.de/",
+  ];
+  expect(
+    usual.map((address) => dataUrl(address, "https://a.org/p/q.html")?.href),
+  ).toEqual(expected);
 });
 
 it("an invalid address of a database, in the link or in the settings, is a missing file of the site", () => {
   vi.stubGlobal("document", { baseURI: "https://a.org/p/" });
   for (const address of HOSTILE) {
-    vi.stubGlobal("location", { search: `?db=${encodeURIComponent(address)}&book=${encodeURIComponent(address)}` });
-    for (const url of [manifestUrl(), bookUrl()]) expect(url.href).toMatch(/^https:\/\/a\.org\/p\/[^/]+$/);
+    vi.stubGlobal("location", {
+      search: `?db=${encodeURIComponent(address)}&book=${encodeURIComponent(address)}`,
+    });
+    for (const url of [manifestUrl(), bookUrl()])
+      expect(url.href).toMatch(/^https:\/\/a\.org\/p\/[^/]+$/);
     vi.stubGlobal("location", { search: "" });
     expect(manifestUrl(address).href).toMatch(/^https:\/\/a\.org\/p\/[^/]+$/);
   }

@@ -5,13 +5,31 @@ describe("a pasted address", () => {
   it.each([
     ["https://lichess.org/q7ZvsdUF", { kind: "lichess", id: "q7ZvsdUF" }],
     ["lichess.org/q7ZvsdUFabcd", { kind: "lichess", id: "q7ZvsdUF" }],
-    ["http://www.lichess.org/q7ZvsdUF/black#31", { kind: "lichess", id: "q7ZvsdUF", side: "black", ply: 31 }],
+    [
+      "http://www.lichess.org/q7ZvsdUF/black#31",
+      { kind: "lichess", id: "q7ZvsdUF", side: "black", ply: 31 },
+    ],
     ["https://lichess.org/q7ZvsdUF?x=1", { kind: "lichess", id: "q7ZvsdUF" }],
-    ["https://lichess.org/game/export/q7ZvsdUF", { kind: "lichess", id: "q7ZvsdUF" }],
-    ["https://lichess.org/embed/game/q7ZvsdUF", { kind: "lichess", id: "q7ZvsdUF" }],
-    ["https://lichess.org/embed/q7ZvsdUF/black?theme=auto", { kind: "lichess", id: "q7ZvsdUF", side: "black" }],
-    ["https://lichess.org/q7ZvsdUFabcd/white/analysis", { kind: "lichess", id: "q7ZvsdUF", side: "white" }],
-    ["https://lichess.org/analysis/8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1", { kind: "fen", fen: "8/8/8/4k3/8/4K3/4P3/8 w - - 0 1" }],
+    [
+      "https://lichess.org/game/export/q7ZvsdUF",
+      { kind: "lichess", id: "q7ZvsdUF" },
+    ],
+    [
+      "https://lichess.org/embed/game/q7ZvsdUF",
+      { kind: "lichess", id: "q7ZvsdUF" },
+    ],
+    [
+      "https://lichess.org/embed/q7ZvsdUF/black?theme=auto",
+      { kind: "lichess", id: "q7ZvsdUF", side: "black" },
+    ],
+    [
+      "https://lichess.org/q7ZvsdUFabcd/white/analysis",
+      { kind: "lichess", id: "q7ZvsdUF", side: "white" },
+    ],
+    [
+      "https://lichess.org/analysis/8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1",
+      { kind: "fen", fen: "8/8/8/4k3/8/4K3/4P3/8 w - - 0 1" },
+    ],
     ["q7ZvsdUF", { kind: "lichess", id: "q7ZvsdUF" }],
     [" q7ZvsdUFabcd\n", { kind: "lichess", id: "q7ZvsdUF" }],
     ["tomorrow", undefined],
@@ -19,10 +37,15 @@ describe("a pasted address", () => {
     ["e2e4e7e5", undefined],
     ["1. e4 e5", undefined],
     ["8/8/8/4k3/8/4K3/4P3/8 w - - 0 1", undefined],
-  ])("%s is understood", (text, expected) => expect(siteAddress(text)).toEqual(expected));
+  ])("%s is understood", (text, expected) =>
+    expect(siteAddress(text)).toEqual(expected),
+  );
 
   it.each([
-    ["https://lichess.org/study/abcdefgh/ijklmnop", /study.*download or copy the PGN/],
+    [
+      "https://lichess.org/study/abcdefgh/ijklmnop",
+      /study.*download or copy the PGN/,
+    ],
     ["https://lichess.org/training", /is not a game/],
     ["https://lichess.org/analysis", /is not a game/],
     ["https://lichess.org/@/somebody", /is not a game/],
@@ -31,5 +54,7 @@ describe("a pasted address", () => {
     ["https://www.chess.com/game/live/145591166861", /Share, then PGN/],
     ["https://www.chess.com/member/x", /is not a game/],
     ["https://example.org/game.pgn", /Only addresses of Lichess/],
-  ])("%s is rejected with advice", (text, message) => expect(() => siteAddress(text)).toThrow(message));
+  ])("%s is rejected with advice", (text, message) =>
+    expect(() => siteAddress(text)).toThrow(message),
+  );
 });

@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { spent, summary } from "../src/database/cost";
-import { duration, inMebibytes, MEBIBYTE, plural, size } from "../src/text/units";
+import {
+  duration,
+  inMebibytes,
+  MEBIBYTE,
+  plural,
+  size,
+} from "../src/text/units";
 import { players, slug, surname } from "../src/game/player-names";
 import { winningChances } from "shelfish/score";
 import { nodesText, scoreInWords } from "../src/score/score";
@@ -10,11 +16,17 @@ describe("a score", () => {
     expect(winningChances({ cp: 0 })).toBe(0);
     expect(winningChances({ cp: 100 })).toBeCloseTo(0.182, 2);
     expect(winningChances({ cp: -5000 })).toBe(winningChances({ cp: -1000 }));
-    expect([winningChances({ mate: 3 }), winningChances({ mate: -3 })]).toEqual([1, -1]);
+    expect([winningChances({ mate: 3 }), winningChances({ mate: -3 })]).toEqual(
+      [1, -1],
+    );
   });
 
   it("is put in words", () => {
-    expect([{ cp: 20 }, { cp: -125 }, { cp: 0 }, { mate: 3 }, { mate: -5 }].map(scoreInWords)).toEqual([
+    expect(
+      [{ cp: 20 }, { cp: -125 }, { cp: 0 }, { mate: 3 }, { mate: -5 }].map(
+        scoreInWords,
+      ),
+    ).toEqual([
       "White is better by 0.20",
       "Black is better by 1.25",
       "Equal",
@@ -24,29 +36,67 @@ describe("a score", () => {
   });
 
   it("has a text for the number of searched nodes", () => {
-    expect([575, 1210, 45_678, 4_500_000].map(nodesText)).toEqual(["575 kn", "1.2 Mn", "46 Mn", "4.5 Gn"]);
+    expect([575, 1210, 45_678, 4_500_000].map(nodesText)).toEqual([
+      "575 kn",
+      "1.2 Mn",
+      "46 Mn",
+      "4.5 Gn",
+    ]);
   });
 });
 
 describe("a cost", () => {
-  const none = { requests: 0, bytes: 0, memoryHits: 0, indexedDBHits: 0, networkBlocks: 0 };
+  const none = {
+    requests: 0,
+    bytes: 0,
+    memoryHits: 0,
+    indexedDBHits: 0,
+    networkBlocks: 0,
+  };
 
   it("names the sources of the answer", () => {
-    const from = (after: Partial<typeof none>) => summary(spent(none, { ...none, ...after }, 12.3));
-    expect(from({ requests: 1, bytes: 11_240, networkBlocks: 1 })).toBe("1 request · 11.2 kB · 12 ms · from the network");
-    expect(from({ indexedDBHits: 1 })).toBe("0 requests · 0 B · 12 ms · from IndexedDB");
-    expect(from({ memoryHits: 1 })).toBe("0 requests · 0 B · 12 ms · from memory");
+    const from = (after: Partial<typeof none>) =>
+      summary(spent(none, { ...none, ...after }, 12.3));
+    expect(from({ requests: 1, bytes: 11_240, networkBlocks: 1 })).toBe(
+      "1 request · 11.2 kB · 12 ms · from the network",
+    );
+    expect(from({ indexedDBHits: 1 })).toBe(
+      "0 requests · 0 B · 12 ms · from IndexedDB",
+    );
+    expect(from({ memoryHits: 1 })).toBe(
+      "0 requests · 0 B · 12 ms · from memory",
+    );
   });
 
   it("names powers of 1024 as MiB and powers of 1000 as MB and GB", () => {
-    expect([16, 1024].map((mebibytes) => inMebibytes(mebibytes * MEBIBYTE))).toEqual(["16 MiB", "1024 MiB"]);
-    expect([1e6, MEBIBYTE, 1e9, 2 ** 30].map(size)).toEqual(["1.0 MB", "1.0 MB", "1.0 GB", "1.1 GB"]);
+    expect(
+      [16, 1024].map((mebibytes) => inMebibytes(mebibytes * MEBIBYTE)),
+    ).toEqual(["16 MiB", "1024 MiB"]);
+    expect([1e6, MEBIBYTE, 1e9, 2 ** 30].map(size)).toEqual([
+      "1.0 MB",
+      "1.0 MB",
+      "1.0 GB",
+      "1.1 GB",
+    ]);
   });
 
   it("is short", () => {
-    expect([999, 1000, 123_456, 5_400_000].map(size)).toEqual(["999 B", "1.0 kB", "123 kB", "5.4 MB"]);
-    expect([0.01, 0.25, 43.2, 12_345].map(duration)).toEqual(["under 0.1 ms", "0.3 ms", "43 ms", "12.3 s"]);
-    expect([plural(1, "request"), plural(1574, "position")]).toEqual(["1 request", "1,574 positions"]);
+    expect([999, 1000, 123_456, 5_400_000].map(size)).toEqual([
+      "999 B",
+      "1.0 kB",
+      "123 kB",
+      "5.4 MB",
+    ]);
+    expect([0.01, 0.25, 43.2, 12_345].map(duration)).toEqual([
+      "under 0.1 ms",
+      "0.3 ms",
+      "43 ms",
+      "12.3 s",
+    ]);
+    expect([plural(1, "request"), plural(1574, "position")]).toEqual([
+      "1 request",
+      "1,574 positions",
+    ]);
   });
 });
 
@@ -74,11 +124,22 @@ describe("a name", () => {
       "(unknown)": "(unknown)",
     };
     expect(Object.keys(names).map(surname)).toEqual(Object.values(names));
-    expect(slug(new Map([["White", "Bu Xiangzhi"], ["Black", "Carlsen, M"]]))).toBe("bu-xiangzhi-carlsen-");
+    expect(
+      slug(
+        new Map([
+          ["White", "Bu Xiangzhi"],
+          ["Black", "Carlsen, M"],
+        ]),
+      ),
+    ).toBe("bu-xiangzhi-carlsen-");
   });
 
   it("is a part of links and of the names of games", () => {
-    const headers = new Map([["White", "Réti, Richard"], ["Black", "Alekhine, A"], ["Date", "1925.??.??"]]);
+    const headers = new Map([
+      ["White", "Réti, Richard"],
+      ["Black", "Alekhine, A"],
+      ["Date", "1925.??.??"],
+    ]);
     expect(players(headers)).toBe("Réti – Alekhine, 1925");
     expect(slug(headers)).toBe("reti-alekhine-1925");
   });

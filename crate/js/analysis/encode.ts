@@ -12,22 +12,54 @@ const NUMBERS = 7;
 const ORIGINS: string[] = ["database", "pgn", "engine", "uci", "endgames"];
 
 /** Encodes evaluations for the module: five numbers for each evaluation, and the lines as text. */
-export function encode(evaluations: unknown): [numbers: Float64Array, lines: string] {
-  if (!Array.isArray(evaluations)) throw usage(`evaluations: expected a list, found ${typeof evaluations}`);
+export function encode(
+  evaluations: unknown,
+): [numbers: Float64Array, lines: string] {
+  if (!Array.isArray(evaluations))
+    throw usage(`evaluations: expected a list, found ${typeof evaluations}`);
   const numbers = new Float64Array(NUMBERS * evaluations.length).fill(NaN);
   const lines = evaluations.map((entry: unknown, n) => {
     if (entry === null || entry === undefined) return "";
-    const { cp, mate, depth, knodes, line, second, from, isUnscaled } = entry as KnownEval;
+    const { cp, mate, depth, knodes, line, second, from, isUnscaled } =
+      entry as KnownEval;
     const score = cp ?? mate;
-    if ((cp ?? mate) !== (mate ?? cp) || !Number.isInteger(score) || Math.abs(score!) > 0x7fffffff) {
-      throw usage(`evaluations[${n}]: expected a whole number as either cp or mate`);
+    if (
+      (cp ?? mate) !== (mate ?? cp) ||
+      !Number.isInteger(score) ||
+      Math.abs(score!) > 0x7fffffff
+    ) {
+      throw usage(
+        `evaluations[${n}]: expected a whole number as either cp or mate`,
+      );
     }
-    if (depth !== undefined && !(depth >= 0)) throw usage(`evaluations[${n}].depth: expected plies, found ${String(depth)}`);
-    if (knodes !== undefined && !(knodes >= 0)) throw usage(`evaluations[${n}].knodes: expected thousands of nodes, found ${String(knodes)}`);
-    const found = ORIGINS.indexOf(from === "stockfish" ? "uci" : (from ?? "database"));
+    if (depth !== undefined && !(depth >= 0))
+      throw usage(
+        `evaluations[${n}].depth: expected plies, found ${String(depth)}`,
+      );
+    if (knodes !== undefined && !(knodes >= 0))
+      throw usage(
+        `evaluations[${n}].knodes: expected thousands of nodes, found ${String(knodes)}`,
+      );
+    const found = ORIGINS.indexOf(
+      from === "stockfish" ? "uci" : (from ?? "database"),
+    );
     const origin = isUnscaled && from === "engine" ? ORIGINS.length : found;
-    if (origin < 0) throw usage(`evaluations[${n}].from: expected ${ORIGINS.join(", ")}, found ${String(from)}`);
-    numbers.set([cp ?? NaN, cp === undefined || cp === null ? score! : NaN, depth ?? NaN, knodes ?? NaN, origin, second?.cp ?? NaN, second?.mate ?? NaN], NUMBERS * n);
+    if (origin < 0)
+      throw usage(
+        `evaluations[${n}].from: expected ${ORIGINS.join(", ")}, found ${String(from)}`,
+      );
+    numbers.set(
+      [
+        cp ?? NaN,
+        cp === undefined || cp === null ? score! : NaN,
+        depth ?? NaN,
+        knodes ?? NaN,
+        origin,
+        second?.cp ?? NaN,
+        second?.mate ?? NaN,
+      ],
+      NUMBERS * n,
+    );
     return line ? joinMoves(`evaluations[${n}].line`, line) : "";
   });
   return [numbers, lines.join("\n")];

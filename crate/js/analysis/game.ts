@@ -9,10 +9,25 @@ import type { PositionEval } from "../shared/types.js";
 import { GameReview, read } from "../shelfish_analysis.js";
 import { openResultStore, type ResultStore } from "../storage/results.js";
 import { encode } from "./encode.js";
-import type { AnalyseGameOptions, GameAnalysis, GameEngine, GameEngineResult, GameProgress, KnownEval, PgnGame } from "./types.js";
+import type {
+  AnalyseGameOptions,
+  GameAnalysis,
+  GameEngine,
+  GameEngineResult,
+  GameProgress,
+  KnownEval,
+  PgnGame,
+} from "./types.js";
 
 const OPTIONS: Kinds<AnalyseGameOptions> = {
-  ...{ database: "other", endgames: "other", engine: "other", nodes: "other", usePgnEvals: "flag", indexedDB: "cache" },
+  ...{
+    database: "other",
+    endgames: "other",
+    engine: "other",
+    nodes: "other",
+    usePgnEvals: "flag",
+    indexedDB: "cache",
+  },
   ...{ onProgress: "function", signal: "signal" },
 };
 
@@ -27,18 +42,35 @@ interface Sequence {
 type Store = ResultStore<readonly KnownEval[]> | undefined;
 
 /** Converts an answer of a database. Returns `null` if the database has no answer. */
-export function knownEval(answer: PositionEval | null | undefined | Error): KnownEval | null {
+export function knownEval(
+  answer: PositionEval | null | undefined | Error,
+): KnownEval | null {
   return answer && "best" in answer ? known(answer.best, "database") : null;
 }
 
-const known = ({ depth, knodes, pvs: [{ cp, mate, uci }, second] }: GameEngineResult, from: KnownEval["from"]): KnownEval => ({
+const known = (
+  { depth, knodes, pvs: [{ cp, mate, uci }, second] }: GameEngineResult,
+  from: KnownEval["from"],
+): KnownEval => ({
   ...{ cp, mate, depth, knodes, line: uci, from },
   ...(second && { second: { cp: second.cp, mate: second.mate } }),
 });
 
 /** Analyses the first game of a PGN. */
-export async function analyseGame(pgn: string, options: AnalyseGameOptions | undefined): Promise<GameAnalysis> {
-  const { database, endgames, engine, nodes, usePgnEvals, indexedDB = true, onProgress, signal } = checked("analyseGame", options, OPTIONS);
+export async function analyseGame(
+  pgn: string,
+  options: AnalyseGameOptions | undefined,
+): Promise<GameAnalysis> {
+  const {
+    database,
+    endgames,
+    engine,
+    nodes,
+    usePgnEvals,
+    indexedDB = true,
+    onProgress,
+    signal,
+  } = checked("analyseGame", options, OPTIONS);
   throwIfAborted(signal, "the analysis");
   const game: PgnGame = read(pgn);
   const review = new GameReview(pgn, limit("nodes", nodes, 2 ** 40) ?? 0);
@@ -49,17 +81,49 @@ export async function analyseGame(pgn: string, options: AnalyseGameOptions | und
   try {
     const { positions } = game;
     const query = { signal, castling: "chess960" } as const;
-    const databaseError = database ? await give(review, () => database.lookupMany(positions, query), knownEval, signal) : undefined;
-    const endgamesError = endgames ? await give(review, () => probe(positions, endgames, query), endgameEval, signal) : undefined;
+    const databaseError = database
+      ? await give(
+          review,
+          () => database.lookupMany(positions, query),
+          knownEval,
+          signal,
+        )
+      : undefined;
+    const endgamesError = endgames
+      ? await give(
+          review,
+          () => probe(positions, endgames, query),
+          endgameEval,
+          signal,
+        )
+      : undefined;
     if (usePgnEvals) review.give(...encode(game.evaluations));
-    const progress = { pass: 0, done: 0, of: 0, report: () => review.report(), evaluations: () => review.evaluations() };
+    const progress = {
+      pass: 0,
+      done: 0,
+      of: 0,
+      report: () => review.report(),
+      evaluations: () => review.evaluations(),
+    };
     onProgress?.(progress);
     if (engine) {
-      const { name = "shelfish-analysis", sequences = 5_000 } = typeof indexedDB === "object" ? indexedDB : {};
+      const { name = "shelfish-analysis", sequences = 5_000 } =
+        typeof indexedDB === "object" ? indexedDB : {};
       if (indexedDB) store = openResultStore(name, sequences);
-      await search(review, engine, { progress, onProgress, signal: abort.signal, store });
+      await search(review, engine, {
+        progress,
+        onProgress,
+        signal: abort.signal,
+        store,
+      });
     }
-    return { report: review.report(), evaluations: review.evaluations(), pgn: review.annotate(pgn), databaseError, endgamesError };
+    return {
+      report: review.report(),
+      evaluations: review.evaluations(),
+      pgn: review.annotate(pgn),
+      databaseError,
+      endgamesError,
+    };
   } finally {
     remove?.();
     abort.abort();
@@ -71,7 +135,11 @@ export async function analyseGame(pgn: string, options: AnalyseGameOptions | und
 /** Converts the result of endgame tables. Returns `null` without a result. */
 function endgameEval(answer: Ending | Error | undefined): KnownEval | null {
   if (!answer || answer instanceof Error) return null;
-  return { cp: endingScore(answer).cp, line: answer.moves.slice(0, 1).map(({ uci }) => uci), from: "endgames" };
+  return {
+    cp: endingScore(answer).cp,
+    line: answer.moves.slice(0, 1).map(({ uci }) => uci),
+    from: "endgames",
+  };
 }
 
 /** Adds the answers of a database or of endgame tables. Returns the first error. */
@@ -85,7 +153,11 @@ async function give<Answer>(
     const answers = await ask();
     review.give(...encode(answers.map(convert)));
     // The end of the game and a missing table are no failures.
-    return answers.find((answer): answer is Error => answer instanceof Error && !/^(castling|over|pieces|table)$/.test((answer as ShelfishError).code));
+    return answers.find(
+      (answer): answer is Error =>
+        answer instanceof Error &&
+        !/^(castling|over|pieces|table)$/.test((answer as ShelfishError).code),
+    );
   } catch (error) {
     throwIfAborted(signal, "the analysis");
     if (error instanceof ShelfishError && error.code === "usage") throw error;
@@ -101,14 +173,28 @@ interface Search {
 }
 
 /** Searches the positions that the review requests, pass by pass. */
-async function search(review: GameReview, given: NonNullable<AnalyseGameOptions["engine"]>, { progress, onProgress, signal, store }: Search): Promise<void> {
+async function search(
+  review: GameReview,
+  given: NonNullable<AnalyseGameOptions["engine"]>,
+  { progress, onProgress, signal, store }: Search,
+): Promise<void> {
   let engine: GameEngine | undefined;
-  for (let sequences: Sequence[] = review.next_pass(); sequences.length > 0; sequences = review.next_pass()) {
+  for (
+    let sequences: Sequence[] = review.next_pass();
+    sequences.length > 0;
+    sequences = review.next_pass()
+  ) {
     engine ??= await (typeof given === "function" ? given() : given);
     const { name } = engine;
     progress.pass++;
-    [progress.done, progress.of] = [0, sequences.reduce((sum, { fens }) => sum + fens.length, 0)];
-    const answer = (position: number | undefined, found: KnownEval | undefined) => {
+    [progress.done, progress.of] = [
+      0,
+      sequences.reduce((sum, { fens }) => sum + fens.length, 0),
+    ];
+    const answer = (
+      position: number | undefined,
+      found: KnownEval | undefined,
+    ) => {
       if (position === undefined || !found || signal.aborted) return;
       const [numbers, line] = encode([found]);
       review.answer(position, numbers, line);
@@ -116,9 +202,17 @@ async function search(review: GameReview, given: NonNullable<AnalyseGameOptions[
       onProgress?.(progress);
     };
     const run = async ({ positions, fens, nodes, lines }: Sequence) => {
-      const key = [name, nodes, ...(lines > 1 ? [`${lines} lines`] : []), ...fens].join("|");
+      const key = [
+        name,
+        nodes,
+        ...(lines > 1 ? [`${lines} lines`] : []),
+        ...fens,
+      ].join("|");
       const stored = await store?.get(key);
-      if (stored?.length === fens.length) return stored.forEach((found, index) => answer(positions[index], found));
+      if (stored?.length === fens.length)
+        return stored.forEach((found, index) =>
+          answer(positions[index], found),
+        );
       const results: KnownEval[] = [];
       await engine!.analyseSequence(fens, {
         ...{ nodes, multiPv: lines, signal, castling: "chess960" },

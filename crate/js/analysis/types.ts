@@ -21,7 +21,14 @@ export interface KnownEval {
    * Origin of the evaluation. `uci` is an engine other than the engine of this package. `endgames` are endgame tables, whose result
    * is exact: 20,000 centipawns for a win of White, -20,000 for a win of Black, 0 for a draw. Default `database`.
    */
-  from?: "database" | "pgn" | "engine" | "stockfish" | "uci" | "endgames" | undefined;
+  from?:
+    | "database"
+    | "pgn"
+    | "engine"
+    | "stockfish"
+    | "uci"
+    | "endgames"
+    | undefined;
   /** Whether the score is a result of `shelfish/engine` itself: it is then converted to the scale of Stockfish. Results of `analyseGame` are converted. */
   isUnscaled?: boolean | undefined;
 }
@@ -53,7 +60,18 @@ export type Mark = "only" | "great";
  */
 export interface Explanation {
   /** Kind of the claim. */
-  kind: "loses" | "allowsFork" | "allowsPromotion" | "allowsMate" | "misses" | "missesFork" | "missesPromotion" | "missesMate" | "draws" | "givesAwayWin" | "givesAwayDraw";
+  kind:
+    | "loses"
+    | "allowsFork"
+    | "allowsPromotion"
+    | "allowsMate"
+    | "misses"
+    | "missesFork"
+    | "missesPromotion"
+    | "missesMate"
+    | "draws"
+    | "givesAwayWin"
+    | "givesAwayDraw";
   /** The claim without the move, such as `loses the knight on f6`. */
   text: string;
   /** Moves to mate. */
@@ -115,7 +133,11 @@ export interface SideReport {
   /** Accuracy, in percent. `null` if less than 75 % of the moves are settled. */
   accuracy: number | null;
   /** Mean accuracy of the moves of each phase, in percent. `null` if fewer than 75 % of the moves are settled. */
-  accuracyByPhase: { opening: number | null; middlegame: number | null; endgame: number | null };
+  accuracyByPhase: {
+    opening: number | null;
+    middlegame: number | null;
+    endgame: number | null;
+  };
   /** Number of only moves that are not great moves. */
   onlyMoves: number;
   /** Number of great moves. */
@@ -165,7 +187,9 @@ export interface GameEngine {
 }
 
 /** A result of an engine. */
-export type GameEngineResult = Pick<Evaluation, "depth" | "knodes" | "pvs"> & { from?: "endgames" | "database" | "engine" | "stockfish" | undefined };
+export type GameEngineResult = Pick<Evaluation, "depth" | "knodes" | "pvs"> & {
+  from?: "endgames" | "database" | "engine" | "stockfish" | undefined;
+};
 
 /** The part of endgame tables that the analysis of a game needs. The tables of `shelfish/endgames` have it. */
 export interface GameEndgames {
@@ -182,9 +206,18 @@ export interface AnalyseGameOptions {
   /** A database, whose deep evaluations replace searches. */
   database?: GameDatabase | null | undefined;
   /** Endgame tables, or a function that opens them for a game with at most seven pieces at its end. Their results replace evaluations. */
-  endgames?: GameEndgames | (() => GameEndgames | PromiseLike<GameEndgames>) | null | undefined;
+  endgames?:
+    | GameEndgames
+    | (() => GameEndgames | PromiseLike<GameEndgames>)
+    | null
+    | undefined;
   /** An engine. Moves between unlike evaluations remain provisional without an engine. */
-  engine?: GameEngine | PromiseLike<GameEngine> | (() => GameEngine | PromiseLike<GameEngine>) | null | undefined;
+  engine?:
+    | GameEngine
+    | PromiseLike<GameEngine>
+    | (() => GameEngine | PromiseLike<GameEngine>)
+    | null
+    | undefined;
   /**
    * Nodes for each position of a move that is near an inaccuracy or worse. Twelve times as many settle a doubt at most. Default
    * 400,000.
@@ -193,7 +226,10 @@ export interface AnalyseGameOptions {
   /** Whether to use evaluations in the comments of the PGN. Default `false`. */
   usePgnEvals?: boolean | undefined;
   /** Stores the results of the engine in IndexedDB, if the host has it. Default `true`. */
-  indexedDB?: boolean | { name?: string | undefined; sequences?: number | undefined } | undefined;
+  indexedDB?:
+    | boolean
+    | { name?: string | undefined; sequences?: number | undefined }
+    | undefined;
   /** Is called with a preliminary report after the lookup of the database, and after each answer of the engine. */
   onProgress?: ((progress: GameProgress) => void) | undefined;
   /** Stops the analysis, which rejects with code `aborted`. A later call continues if there is a store. */
@@ -256,7 +292,10 @@ export interface Analysis {
    *
    * Throws a {@link ShelfishError} with code `pgn` or `usage`.
    */
-  annotate(pgn: string, evaluations: readonly (KnownEval | null | undefined)[]): string;
+  annotate(
+    pgn: string,
+    evaluations: readonly (KnownEval | null | undefined)[],
+  ): string;
 
   /**
    * Reads the first game of a PGN: the moves that `report` takes, and the positions to look up.

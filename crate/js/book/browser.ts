@@ -2,6 +2,9 @@
 
 import { platform } from "../shared/load.js";
 
-platform.wasm = () => ({ url: new URL("shelfish_book_bg.wasm", import.meta.url), sha256: SHA256.shelfish_book_bg });
+platform.wasm = () => ({
+  url: new URL("shelfish_book_bg.wasm", import.meta.url),
+  sha256: SHA256.shelfish_book_bg,
+});
 
 export * from "./open.js";

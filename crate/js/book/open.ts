@@ -8,7 +8,13 @@ import { Book } from "./book.js";
 
 export * from "./book.js";
 
-const MODULE = { imports, start, entry: "shelfish/book", file: "shelfish_book_bg.wasm", call: "openBook(url, { wasm })" };
+const MODULE = {
+  imports,
+  start,
+  entry: "shelfish/book",
+  file: "shelfish_book_bg.wasm",
+  call: "openBook(url, { wasm })",
+};
 
 /**
  * Opens a book of `shelfish book build GAMES.pgn` by the URL of its `manifest.json`, or of its folder with a slash at the end. In
@@ -18,6 +24,11 @@ const MODULE = { imports, start, entry: "shelfish/book", file: "shelfish_book_bg
  *
  * Rejects with a {@link ShelfishError}, with code `manifest` if the URL has a database of evaluations.
  */
-export function openBook(book: string | URL | Source, options?: OpenOptions): Promise<Book> {
-  return enter(async () => Book.of(await connect("openBook", MODULE, open, book, options)));
+export function openBook(
+  book: string | URL | Source,
+  options?: OpenOptions,
+): Promise<Book> {
+  return enter(async () =>
+    Book.of(await connect("openBook", MODULE, open, book, options)),
+  );
 }

@@ -1,7 +1,12 @@
 // Types of books.
 
 import type { ShelfishError } from "../shared/errors.js";
-import type { Manifest, Opening, PositionEval, Score } from "../shared/types.js";
+import type {
+  Manifest,
+  Opening,
+  PositionEval,
+  Score,
+} from "../shared/types.js";
 
 /** Numbers of games by result. */
 export interface Results {
@@ -58,7 +63,10 @@ export interface PlayedMove extends Games {
 }
 
 /** A position, the results of the games that reached it, and their moves. A game counts once for a position. */
-export interface Played<M extends PlayedMove = PlayedMove> extends Omit<Games, "games"> {
+export interface Played<M extends PlayedMove = PlayedMove> extends Omit<
+  Games,
+  "games"
+> {
   /** The canonical position: the first four fields of FEN. */
   fen: string;
   /** The games whose moves end here. */
@@ -160,7 +168,13 @@ export interface BookBucket {
   /** `"blitz 1600-1999"`, `"2400-2599, years 1990-2009"` */
   name: string;
   /** Speed of the games on Lichess, if the book divides games by speed. */
-  speed?: "ultraBullet" | "bullet" | "blitz" | "rapid" | "classical" | "correspondence";
+  speed?:
+    | "ultraBullet"
+    | "bullet"
+    | "blitz"
+    | "rapid"
+    | "classical"
+    | "correspondence";
   /** Lowest and highest rating, `null` without a bound, if the book divides games by rating. */
   ratings?: [number | null, number | null];
   /** First and last year, `null` without a bound, if the book divides games by year. */

@@ -31,18 +31,30 @@ function fail(message: string, code = 1): never {
 
 /** Copies the sample database. */
 async function copySample(names: string[]): Promise<void> {
-  if (names.some((name) => name === "-h" || name === "--help")) return void process.stdout.write(SAMPLE_HELP);
+  if (names.some((name) => name === "-h" || name === "--help"))
+    return void process.stdout.write(SAMPLE_HELP);
   const [name = "evals", ...more] = names;
-  if (more.length > 0 || name.startsWith("-")) fail(`sample: expected one folder, found ${JSON.stringify([name, ...more].join(" "))}; see npx shelfish sample --help`, 2);
+  if (more.length > 0 || name.startsWith("-"))
+    fail(
+      `sample: expected one folder, found ${JSON.stringify([name, ...more].join(" "))}; see npx shelfish sample --help`,
+      2,
+    );
   const to = resolve(name);
-  const found = await readdir(to).catch((error: NodeJS.ErrnoException) => (error.code === "ENOENT" ? [] : fail(`${name}: ${error.message}`)));
+  const found = await readdir(to).catch((error: NodeJS.ErrnoException) =>
+    error.code === "ENOENT" ? [] : fail(`${name}: ${error.message}`),
+  );
   const from = join(dirname(fileURLToPath(import.meta.url)), "sample");
   const files = new Set(await readdir(from));
   const other = found.find((file) => !files.has(file));
-  if (other !== undefined) fail(`${name} contains other files, such as ${other}: name a new folder`);
-  await cp(from, to, { recursive: true }).catch((error: Error) => fail(`${name}: ${error.message}`));
+  if (other !== undefined)
+    fail(`${name} contains other files, such as ${other}: name a new folder`);
+  await cp(from, to, { recursive: true }).catch((error: Error) =>
+    fail(`${name}: ${error.message}`),
+  );
   const path = relative("", to) || ".";
-  process.stdout.write(`${path}/manifest.json is the sample database. In Node: openDatabase(${JSON.stringify(path)}). On a page: openDatabase with the URL of the folder, such as "/evals/"\n`);
+  process.stdout.write(
+    `${path}/manifest.json is the sample database. In Node: openDatabase(${JSON.stringify(path)}). On a page: openDatabase with the URL of the folder, such as "/evals/"\n`,
+  );
 }
 
 /** Returns the path of the native program. */
@@ -50,9 +62,16 @@ function program(): string {
   const platform = `@shelfish/${process.platform}-${process.arch}`;
   const name = process.platform === "win32" ? "shelfish.exe" : "shelfish";
   try {
-    return join(dirname(createRequire(import.meta.url).resolve(`${platform}/package.json`)), name);
+    return join(
+      dirname(
+        createRequire(import.meta.url).resolve(`${platform}/package.json`),
+      ),
+      name,
+    );
   } catch {
-    fail(`the package ${platform} with the program is not installed: install shelfish with its optional dependencies, or cargo install shelfish-cli`);
+    fail(
+      `the package ${platform} with the program is not installed: install shelfish with its optional dependencies, or cargo install shelfish-cli`,
+    );
   }
 }
 
@@ -64,7 +83,9 @@ function run(args: string[]): void {
   process.on("SIGINT", () => {});
   process.on("SIGTERM", () => child.kill("SIGTERM"));
   child.on("error", (error) => fail(`${path}: ${error.message}`));
-  child.on("exit", (code, signal) => process.exit(code ?? 128 + (signal ? constants.signals[signal] : 0)));
+  child.on("exit", (code, signal) =>
+    process.exit(code ?? 128 + (signal ? constants.signals[signal] : 0)),
+  );
 }
 
 if (command === "sample") await copySample(rest);

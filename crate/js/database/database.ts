@@ -4,9 +4,19 @@
 import { enter, type ShelfishError } from "../shared/errors.js";
 import { checked, type Kinds, usage } from "../shared/options.js";
 import { OpenTable, type TableReader } from "../shared/table.js";
-import type { LichessEvaluation, LichessLookupOptions, LookupOptions, Manifest, PositionEval } from "../shared/types.js";
+import type {
+  LichessEvaluation,
+  LichessLookupOptions,
+  LookupOptions,
+  Manifest,
+  PositionEval,
+} from "../shared/types.js";
 
-export { type ErrorCode, type ErrorFields, ShelfishError } from "../shared/errors.js";
+export {
+  type ErrorCode,
+  type ErrorFields,
+  ShelfishError,
+} from "../shared/errors.js";
 export type * from "../shared/types.js";
 
 const OPTIONS: Kinds<LookupOptions> = {
@@ -18,7 +28,9 @@ const OPTIONS: Kinds<LookupOptions> = {
   san: "flag",
 };
 
-const LOOKUP: Kinds<LookupOptions & Omit<LichessLookupOptions, "format"> & { format: string }> = { ...OPTIONS, format: "other", multiPv: "least1" };
+const LOOKUP: Kinds<
+  LookupOptions & Omit<LichessLookupOptions, "format"> & { format: string }
+> = { ...OPTIONS, format: "other", multiPv: "least1" };
 
 /** An open database. `openDatabase` returns it. */
 export class Database extends OpenTable<Manifest> {
@@ -40,16 +52,45 @@ export class Database extends OpenTable<Manifest> {
    *
    * Rejects with a {@link ShelfishError}.
    */
-  lookup(fen: string, options: LichessLookupOptions): Promise<LichessEvaluation | null>;
-  lookup<San extends boolean = boolean>(fen: string, options?: LookupOptions<San>): Promise<PositionEval<San> | null>;
-  lookup(fen: string, options?: LookupOptions | LichessLookupOptions): Promise<PositionEval | LichessEvaluation | null> {
+  lookup(
+    fen: string,
+    options: LichessLookupOptions,
+  ): Promise<LichessEvaluation | null>;
+  lookup<San extends boolean = boolean>(
+    fen: string,
+    options?: LookupOptions<San>,
+  ): Promise<PositionEval<San> | null>;
+  lookup(
+    fen: string,
+    options?: LookupOptions | LichessLookupOptions,
+  ): Promise<PositionEval | LichessEvaluation | null> {
     return enter(async () => {
       // Without these options, `lookupOne` checks the options.
-      const isPlain = typeof options !== "object" || !options || !("format" in options || "multiPv" in options);
+      const isPlain =
+        typeof options !== "object" ||
+        !options ||
+        !("format" in options || "multiPv" in options);
       if (isPlain) return this.lookupOne("lookup", fen, options, OPTIONS);
-      const { format, multiPv = 1, ...rest } = checked<LookupOptions & { format?: string | undefined; multiPv?: number | undefined }>("lookup", options, LOOKUP);
-      if (format && format !== "lichess") throw usage(`format: expected "lichess", found ${JSON.stringify(format)}`);
-      const answer: PositionEval | null = await this.lookupOne("lookup", fen, format ? { castling: "chess960", ...rest } : rest, OPTIONS);
+      const {
+        format,
+        multiPv = 1,
+        ...rest
+      } = checked<
+        LookupOptions & {
+          format?: string | undefined;
+          multiPv?: number | undefined;
+        }
+      >("lookup", options, LOOKUP);
+      if (format && format !== "lichess")
+        throw usage(
+          `format: expected "lichess", found ${JSON.stringify(format)}`,
+        );
+      const answer: PositionEval | null = await this.lookupOne(
+        "lookup",
+        fen,
+        format ? { castling: "chess960", ...rest } : rest,
+        OPTIONS,
+      );
       return answer && format ? toLichess(fen, answer, multiPv) : answer;
     });
   }
@@ -64,14 +105,30 @@ export class Database extends OpenTable<Manifest> {
     fens: Iterable<string>,
     options?: LookupOptions<San>,
   ): Promise<Array<PositionEval<San> | null | ShelfishError>> {
-    return enter((trace) => this.lookupAll("lookupMany", fens, options, OPTIONS, trace));
+    return enter((trace) =>
+      this.lookupAll("lookupMany", fens, options, OPTIONS, trace),
+    );
   }
 }
 
 /** Converts the deepest evaluation with so many variations, or else the deepest evaluation with the most variations. */
-function toLichess(fen: string, { evaluations, best }: PositionEval, multiPv: number): LichessEvaluation {
-  const longest = () => evaluations.reduce((one, other) => (other.pvs.length > one.pvs.length ? other : one), best);
-  const { knodes, depth, pvs } = evaluations.find(({ pvs }) => pvs.length >= multiPv) ?? longest();
-  const variations = pvs.slice(0, multiPv).map(({ uci, cp, mate }) => ({ moves: uci.join(" "), ...(mate === undefined ? { cp: cp! } : { mate }) }));
+function toLichess(
+  fen: string,
+  { evaluations, best }: PositionEval,
+  multiPv: number,
+): LichessEvaluation {
+  const longest = () =>
+    evaluations.reduce(
+      (one, other) => (other.pvs.length > one.pvs.length ? other : one),
+      best,
+    );
+  const { knodes, depth, pvs } =
+    evaluations.find(({ pvs }) => pvs.length >= multiPv) ?? longest();
+  const variations = pvs
+    .slice(0, multiPv)
+    .map(({ uci, cp, mate }) => ({
+      moves: uci.join(" "),
+      ...(mate === undefined ? { cp: cp! } : { mate }),
+    }));
   return { fen, knodes, depth, pvs: variations };
 }

@@ -8,7 +8,13 @@ import { Database } from "./database.js";
 
 export * from "./database.js";
 
-const MODULE = { imports, start, entry: "shelfish", file: "shelfish_bg.wasm", call: "openDatabase(url, { wasm })" };
+const MODULE = {
+  imports,
+  start,
+  entry: "shelfish",
+  file: "shelfish_bg.wasm",
+  call: "openDatabase(url, { wasm })",
+};
 
 /**
  * Opens a database by the URL of its `manifest.json`, or of its folder with a slash at the end: absolute, or relative to
@@ -19,6 +25,11 @@ const MODULE = { imports, start, entry: "shelfish", file: "shelfish_bg.wasm", ca
  *
  * Rejects with a {@link ShelfishError}, with code `manifest` if the URL has a book.
  */
-export function openDatabase(database: string | URL | Source, options?: OpenOptions): Promise<Database> {
-  return enter(async () => Database.of(await connect("openDatabase", MODULE, open, database, options)));
+export function openDatabase(
+  database: string | URL | Source,
+  options?: OpenOptions,
+): Promise<Database> {
+  return enter(async () =>
+    Database.of(await connect("openDatabase", MODULE, open, database, options)),
+  );
 }

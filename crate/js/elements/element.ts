@@ -26,19 +26,30 @@ export function shadow(element: HTMLElement, style: string): ShadowRoot {
 }
 
 /** Calls a function once, when the element is near the visible part of the page. Returns a function that ends the wait. */
-export function whenVisible(element: HTMLElement, then: () => void): () => void {
-  const observer = new IntersectionObserver((entries) => {
-    if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
-    observer.disconnect();
-    then();
-  }, { rootMargin: "200px" });
+export function whenVisible(
+  element: HTMLElement,
+  then: () => void,
+): () => void {
+  const observer = new IntersectionObserver(
+    (entries) => {
+      if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+      observer.disconnect();
+      then();
+    },
+    { rootMargin: "200px" },
+  );
   observer.observe(element);
   return () => observer.disconnect();
 }
 
 /** An element that looks up a position. */
 export abstract class LookupElement extends Base {
-  readonly #error = make("p", { class: "error", part: "error", role: "alert", hidden: "" });
+  readonly #error = make("p", {
+    class: "error",
+    part: "error",
+    role: "alert",
+    hidden: "",
+  });
   readonly #status = make("p", { class: "said", role: "status" });
   #isBuilt = false;
   #isVisible = false;
@@ -74,7 +85,11 @@ export abstract class LookupElement extends Base {
   }
 
   /** @internal */
-  attributeChangedCallback(name: string, before: string | null, after: string | null): void {
+  attributeChangedCallback(
+    name: string,
+    before: string | null,
+    after: string | null,
+  ): void {
     if (before === after) return;
     this.changed(name);
     if (this.#isVisible) this.look();

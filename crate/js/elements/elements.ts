@@ -2,13 +2,20 @@
 
 import { ShelfishEval } from "./eval-element.js";
 import { ShelfishExplorer } from "./explorer-element.js";
-import type { ShelfishEvalAttributes, ShelfishExplorerAttributes } from "./types.js";
+import type {
+  ShelfishEvalAttributes,
+  ShelfishExplorerAttributes,
+} from "./types.js";
 
 export type * from "./types.js";
 export { ShelfishEval, ShelfishExplorer };
 
-for (const [name, element] of [["shelfish-eval", ShelfishEval], ["shelfish-explorer", ShelfishExplorer]] as const) {
-  if (globalThis.customElements && !customElements.get(name)) customElements.define(name, element);
+for (const [name, element] of [
+  ["shelfish-eval", ShelfishEval],
+  ["shelfish-explorer", ShelfishExplorer],
+] as const) {
+  if (globalThis.customElements && !customElements.get(name))
+    customElements.define(name, element);
 }
 
 declare global {
@@ -19,7 +26,9 @@ declare global {
   namespace JSX {
     interface IntrinsicElements {
       "shelfish-eval": ShelfishEvalAttributes & { [name: string]: unknown };
-      "shelfish-explorer": ShelfishExplorerAttributes & { [name: string]: unknown };
+      "shelfish-explorer": ShelfishExplorerAttributes & {
+        [name: string]: unknown;
+      };
     }
   }
 }

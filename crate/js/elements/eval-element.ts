@@ -27,7 +27,12 @@ const STYLE = `
 @media (prefers-reduced-motion: reduce) { .bar div { transition: none; } }
 `;
 
-const ORIGIN = { endgames: "endgame tables", database: "database", engine: "engine", stockfish: "Stockfish" } as const;
+const ORIGIN = {
+  endgames: "endgame tables",
+  database: "database",
+  engine: "engine",
+  stockfish: "Stockfish",
+} as const;
 
 /**
  * `<shelfish-eval>`: the score of a position, its origin, and its best lines.
@@ -37,9 +42,19 @@ const ORIGIN = { endgames: "endgame tables", database: "database", engine: "engi
  * `error`. Custom properties: as of `<shelfish-game>`.
  */
 export class ShelfishEval extends LookupElement {
-  static readonly observedAttributes = ["fen", "database", "endgames", "engine", "lines"];
+  static readonly observedAttributes = [
+    "fen",
+    "database",
+    "endgames",
+    "engine",
+    "lines",
+  ];
 
-  readonly #bar = make("div", { class: "bar unknown", part: "bar", "aria-hidden": "true" }, make("div"));
+  readonly #bar = make(
+    "div",
+    { class: "bar unknown", part: "bar", "aria-hidden": "true" },
+    make("div"),
+  );
   readonly #score = make("span", { class: "score", part: "score" });
   readonly #facts = make("span", { class: "facts", part: "facts" });
   readonly #lines = make("ol", { class: "lines", part: "lines" });
@@ -60,14 +75,28 @@ export class ShelfishEval extends LookupElement {
 
   protected build(): HTMLElement {
     const verdict = make("div", { class: "verdict" }, this.#score, this.#facts);
-    const content = make("div", { class: "evaluation", part: "evaluation", role: "group", "aria-label": "Evaluation" }, verdict, this.#bar, this.#lines);
+    const content = make(
+      "div",
+      {
+        class: "evaluation",
+        part: "evaluation",
+        role: "group",
+        "aria-label": "Evaluation",
+      },
+      verdict,
+      this.#bar,
+      this.#lines,
+    );
     shadow(this, STYLE).append(content);
     this.clear();
     return content;
   }
 
   get #count(): number {
-    return Math.min(MAX_LINES, Math.max(0, Math.trunc(Number(this.getAttribute("lines") ?? 1)) || 0));
+    return Math.min(
+      MAX_LINES,
+      Math.max(0, Math.trunc(Number(this.getAttribute("lines") ?? 1)) || 0),
+    );
   }
 
   protected clear(): void {
@@ -77,12 +106,22 @@ export class ShelfishEval extends LookupElement {
   protected async load(signal: AbortSignal): Promise<void> {
     const { fen } = this;
     if (fen === "") return this.clear();
-    const origins: Origins = { database: this.url("database"), endgames: this.url("endgames"), engine: this.hasAttribute("engine") };
+    const origins: Origins = {
+      database: this.url("database"),
+      endgames: this.url("endgames"),
+      engine: this.hasAttribute("engine"),
+    };
     const evaluator = await this.#use(origins).evaluator();
     if (signal.aborted) return;
     this.#show(undefined, "looking it up…");
-    const onInfo = (found: Evaluated<true>) => signal.aborted || this.#show(found, factsOf(found));
-    const options = { signal, san: true, multiPv: Math.max(1, this.#count), ...(origins.engine && { onInfo }) } as const;
+    const onInfo = (found: Evaluated<true>) =>
+      signal.aborted || this.#show(found, factsOf(found));
+    const options = {
+      signal,
+      san: true,
+      multiPv: Math.max(1, this.#count),
+      ...(origins.engine && { onInfo }),
+    } as const;
     let value: Evaluated<true> | null;
     try {
       value = await evaluator.evaluate<true>(fen, options);
@@ -93,7 +132,11 @@ export class ShelfishEval extends LookupElement {
     }
     if (signal.aborted) return;
     this.#show(value, value ? factsOf(value) : "not in the database");
-    this.announce([this.#score.textContent, this.#facts.textContent].filter(Boolean).join(", "));
+    this.announce(
+      [this.#score.textContent, this.#facts.textContent]
+        .filter(Boolean)
+        .join(", "),
+    );
     this.dispatchEvent(new CustomEvent("evaluation", { detail: value }));
   }
 
@@ -115,16 +158,26 @@ export class ShelfishEval extends LookupElement {
     this.#score.textContent = best ? minus(best.score) : "";
     this.#facts.textContent = facts.charAt(0).toUpperCase() + facts.slice(1);
     this.#bar.classList.toggle("unknown", !best);
-    this.#bar.style.setProperty("--share", String(((best ? winningChances(best) : 0) + 1) / 2));
+    this.#bar.style.setProperty(
+      "--share",
+      String(((best ? winningChances(best) : 0) + 1) / 2),
+    );
     const rows = Array.from({ length: this.#count }, (_, n) => {
       const pv = value?.pvs[n];
-      return make("li", { part: "line" }, ...(pv ? [make("b", {}, minus(pv.score)), make("span", {}, pv.san.join(" "))] : []));
+      return make(
+        "li",
+        { part: "line" },
+        ...(pv
+          ? [make("b", {}, minus(pv.score)), make("span", {}, pv.san.join(" "))]
+          : []),
+      );
     });
     this.#lines.replaceChildren(...rows);
   }
 }
 
-const factsOf = ({ from, depth }: Evaluated): string => (from === "endgames" ? ORIGIN[from] : `depth ${depth}, ${ORIGIN[from]}`);
+const factsOf = ({ from, depth }: Evaluated): string =>
+  from === "endgames" ? ORIGIN[from] : `depth ${depth}, ${ORIGIN[from]}`;
 
 export interface ShelfishEval {
   addEventListener<K extends keyof ShelfishEvalEventMap>(
@@ -132,5 +185,9 @@ export interface ShelfishEval {
     listener: (this: ShelfishEval, event: ShelfishEvalEventMap[K]) => unknown,
     options?: boolean | AddEventListenerOptions,
   ): void;
-  addEventListener(type: string, listener: EventListenerOrEventListenerObject, options?: boolean | AddEventListenerOptions): void;
+  addEventListener(
+    type: string,
+    listener: EventListenerOrEventListenerObject,
+    options?: boolean | AddEventListenerOptions,
+  ): void;
 }

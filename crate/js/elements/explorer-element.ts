@@ -39,7 +39,9 @@ td small { color: var(--_soft); }
 const parts = new Parts();
 
 /** Opens books. Without a database, the smaller module serves. */
-const bookOpener = async (hasDatabase: boolean) => (hasDatabase ? await import("./explorer.js") : await import("./book.js")).openBook;
+const bookOpener = async (hasDatabase: boolean) =>
+  (hasDatabase ? await import("./explorer.js") : await import("./book.js"))
+    .openBook;
 
 /** A move that the user played in the element, and the position after the move. */
 interface Step {
@@ -58,7 +60,13 @@ interface Step {
 export class ShelfishExplorer extends LookupElement {
   static readonly observedAttributes = ["fen", "book", "database", "moves"];
 
-  readonly #path = make("div", { class: "path", part: "path", role: "group", "aria-label": "Moves", hidden: "" });
+  readonly #path = make("div", {
+    class: "path",
+    part: "path",
+    role: "group",
+    "aria-label": "Moves",
+    hidden: "",
+  });
   readonly #rows = make("tbody");
   readonly #table = make("table", { part: "table", hidden: "" });
   readonly #facts = make("p", { class: "facts", part: "facts" });
@@ -71,9 +79,22 @@ export class ShelfishExplorer extends LookupElement {
   }
 
   protected build(): HTMLElement {
-    const head = ["Move", "Games", "White, draw, Black", "Score"].map((name) => make("th", { scope: "col" }, name));
+    const head = ["Move", "Games", "White, draw, Black", "Score"].map((name) =>
+      make("th", { scope: "col" }, name),
+    );
     this.#table.append(make("thead", {}, make("tr", {}, ...head)), this.#rows);
-    const content = make("div", { class: "explorer", part: "explorer", role: "group", "aria-label": "Opening explorer" }, this.#path, this.#table, this.#facts);
+    const content = make(
+      "div",
+      {
+        class: "explorer",
+        part: "explorer",
+        role: "group",
+        "aria-label": "Opening explorer",
+      },
+      this.#path,
+      this.#table,
+      this.#facts,
+    );
     shadow(this, STYLE).append(content);
     return content;
   }
@@ -92,16 +113,28 @@ export class ShelfishExplorer extends LookupElement {
 
   protected async load(signal: AbortSignal): Promise<void> {
     const [book, database] = [this.url("book"), this.url("database")];
-    if (!book) throw new TypeError('<shelfish-explorer> needs the attribute book: the URL of a book, such as book="https://example.org/book/"');
+    if (!book)
+      throw new TypeError(
+        '<shelfish-explorer> needs the attribute book: the URL of a book, such as book="https://example.org/book/"',
+      );
     const fen = this.#steps.at(-1)?.fen ?? (this.fen || START);
     this.#facts.textContent ||= "Looking it up…";
     const hasDatabase = database !== undefined;
     const opening = [
-      parts.get<Book>(`${hasDatabase} ${book}`, async () => (await bookOpener(hasDatabase))(book)),
-      hasDatabase ? parts.get<Database>(database, async () => (await import("./explorer.js")).openDatabase(database)) : undefined,
+      parts.get<Book>(`${hasDatabase} ${book}`, async () =>
+        (await bookOpener(hasDatabase))(book),
+      ),
+      hasDatabase
+        ? parts.get<Database>(database, async () =>
+            (await import("./explorer.js")).openDatabase(database),
+          )
+        : undefined,
     ] as const;
     const [openBook, openDatabase] = await Promise.all(opening);
-    const value = await openBook.explore(fen, { signal, ...(openDatabase && { database: openDatabase }) });
+    const value = await openBook.explore(fen, {
+      signal,
+      ...(openDatabase && { database: openDatabase }),
+    });
     if (signal.aborted) return;
     this.#show(value);
     this.dispatchEvent(new CustomEvent("explored", { detail: value }));
@@ -110,13 +143,19 @@ export class ShelfishExplorer extends LookupElement {
   #show(value: Explored): void {
     this.#value = value;
     const all = total(value);
-    const most = Math.trunc(Number(this.getAttribute("moves") ?? 12)) || Infinity;
+    const most =
+      Math.trunc(Number(this.getAttribute("moves") ?? 12)) || Infinity;
     const moves = value.moves.slice(0, most);
     this.#rows.replaceChildren(...moves.map((move) => this.#row(move, all)));
     this.#table.hidden = moves.length === 0;
     const rest = value.moves.length - moves.length;
     const games = `${all.toLocaleString("en")} ${all === 1 ? "game" : "games"}`;
-    this.#facts.textContent = all === 0 ? "No game of the book reached this position." : rest > 0 ? `${games}, ${rest} more ${rest === 1 ? "move" : "moves"}` : games;
+    this.#facts.textContent =
+      all === 0
+        ? "No game of the book reached this position."
+        : rest > 0
+          ? `${games}, ${rest} more ${rest === 1 ? "move" : "moves"}`
+          : games;
     this.announce(this.#facts.textContent);
   }
 
@@ -125,7 +164,10 @@ export class ShelfishExplorer extends LookupElement {
     const games = total(move);
     const button = make("button", { type: "button", part: "move" }, san);
     button.addEventListener("click", () => {
-      const event = new CustomEvent<MoveDetail>("move", { detail: { san, uci, fen }, cancelable: true });
+      const event = new CustomEvent<MoveDetail>("move", {
+        detail: { san, uci, fen },
+        cancelable: true,
+      });
       if (this.dispatchEvent(event)) this.#go([...this.#steps, { san, fen }]);
     });
     const percent = Math.round((100 * games) / all);
@@ -144,7 +186,14 @@ export class ShelfishExplorer extends LookupElement {
     const steps: (Step | undefined)[] = [undefined, ...this.#steps];
     this.#path.hidden = steps.length === 1;
     const buttons = steps.map((step, n) => {
-      const button = make("button", { type: "button", ...(n === steps.length - 1 && { "aria-current": "step" }) }, step?.san ?? "Start");
+      const button = make(
+        "button",
+        {
+          type: "button",
+          ...(n === steps.length - 1 && { "aria-current": "step" }),
+        },
+        step?.san ?? "Start",
+      );
       button.addEventListener("click", () => this.#go(this.#steps.slice(0, n)));
       return button;
     });
@@ -156,31 +205,48 @@ export class ShelfishExplorer extends LookupElement {
     const hasFocus = this.shadowRoot?.activeElement;
     this.#showPath();
     // The row with the focus disappears.
-    if (hasFocus) this.#path.querySelector<HTMLElement>("[aria-current]")?.focus();
+    if (hasFocus)
+      this.#path.querySelector<HTMLElement>("[aria-current]")?.focus();
     this.look();
   }
 }
 
-const total = ({ white, draws, black }: Results): number => white + draws + black;
+const total = ({ white, draws, black }: Results): number =>
+  white + draws + black;
 
 /** Draws the shares of the results. */
 function shares(results: Results): HTMLElement {
   const all = total(results);
   const parts = (["white", "draws", "black"] as const).map((name) => {
     const percent = (100 * results[name]) / all;
-    const part = make("span", { class: name }, percent < 15 ? "" : `${Math.round(percent)}`);
+    const part = make(
+      "span",
+      { class: name },
+      percent < 15 ? "" : `${Math.round(percent)}`,
+    );
     part.style.width = `${percent}%`;
     return part;
   });
   const label = `White ${results.white}, draws ${results.draws}, Black ${results.black}`;
-  return make("div", { class: "share", role: "img", "aria-label": label, title: label }, ...parts);
+  return make(
+    "div",
+    { class: "share", role: "img", "aria-label": label, title: label },
+    ...parts,
+  );
 }
 
 export interface ShelfishExplorer {
   addEventListener<K extends keyof ShelfishExplorerEventMap>(
     type: K,
-    listener: (this: ShelfishExplorer, event: ShelfishExplorerEventMap[K]) => unknown,
+    listener: (
+      this: ShelfishExplorer,
+      event: ShelfishExplorerEventMap[K],
+    ) => unknown,
     options?: boolean | AddEventListenerOptions,
   ): void;
-  addEventListener(type: string, listener: EventListenerOrEventListenerObject, options?: boolean | AddEventListenerOptions): void;
+  addEventListener(
+    type: string,
+    listener: EventListenerOrEventListenerObject,
+    options?: boolean | AddEventListenerOptions,
+  ): void;
 }

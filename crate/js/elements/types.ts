@@ -43,7 +43,10 @@ export interface ShelfishEvalAttributes extends CommonAttributes {
 }
 
 /** Events of `<shelfish-eval>` by name. */
-export interface ShelfishEvalEventMap extends Omit<HTMLElementEventMap, "error"> {
+export interface ShelfishEvalEventMap extends Omit<
+  HTMLElementEventMap,
+  "error"
+> {
   /** The answer is complete; `null` if no origin has an evaluation. */
   evaluation: CustomEvent<Evaluated<true> | null>;
   /** The lookup failed. The detail is the reason. */
@@ -75,7 +78,10 @@ export interface MoveDetail {
 }
 
 /** Events of `<shelfish-explorer>` by name. */
-export interface ShelfishExplorerEventMap extends Omit<HTMLElementEventMap, "error"> {
+export interface ShelfishExplorerEventMap extends Omit<
+  HTMLElementEventMap,
+  "error"
+> {
   /** The user chose a move. If the event is cancelled, the element keeps its position. */
   move: CustomEvent<MoveDetail>;
   /** The moves of a position are shown. */

@@ -3,14 +3,33 @@
 
 import { withOwnSignal } from "../shared/abort.js";
 import { connect } from "../shared/connect.js";
-import { enter, enterSync, type ErrorFields, ShelfishError } from "../shared/errors.js";
+import {
+  enter,
+  enterSync,
+  type ErrorFields,
+  ShelfishError,
+} from "../shared/errors.js";
 import { checked, fenList, fenText, type Kinds } from "../shared/options.js";
 import type { OpenOptions, Source } from "../shared/types.js";
-import { type Endgames as Reader, imports, open, start } from "../shelfish_endgames.js";
+import {
+  type Endgames as Reader,
+  imports,
+  open,
+  start,
+} from "../shelfish_endgames.js";
 import type { EndgameMove, EndgameResult, ProbeOptions } from "./types.js";
 
-export { type ErrorCode, type ErrorFields, ShelfishError } from "../shared/errors.js";
-export type { FetchedRange, OpenOptions, Source, Wasm } from "../shared/types.js";
+export {
+  type ErrorCode,
+  type ErrorFields,
+  ShelfishError,
+} from "../shared/errors.js";
+export type {
+  FetchedRange,
+  OpenOptions,
+  Source,
+  Wasm,
+} from "../shared/types.js";
 export type * from "./types.js";
 
 const MODULE = {
@@ -49,7 +68,11 @@ export class Endgames {
    */
   probe(fen: string, options?: ProbeOptions): Promise<EndgameResult> {
     return enter(async (trace) => {
-      const [answer] = await this.#probeMany("probe", [fenText("probe", fen)], options);
+      const [answer] = await this.#probeMany(
+        "probe",
+        [fenText("probe", fen)],
+        options,
+      );
       if (answer && "code" in answer) throw trace(answer);
       return answer as EndgameResult;
     });
@@ -61,16 +84,31 @@ export class Endgames {
    *
    * Rejects with a {@link ShelfishError} if the signal is aborted or the tables are closed.
    */
-  probeMany(fens: Iterable<string>, options?: ProbeOptions): Promise<Array<EndgameResult | ShelfishError>> {
+  probeMany(
+    fens: Iterable<string>,
+    options?: ProbeOptions,
+  ): Promise<Array<EndgameResult | ShelfishError>> {
     return enter(async (trace) => {
-      const answers = await this.#probeMany("probeMany", fenList("probeMany", fens), options);
-      return answers.map((answer) => ("code" in answer ? (trace(answer) as ShelfishError) : answer));
+      const answers = await this.#probeMany(
+        "probeMany",
+        fenList("probeMany", fens),
+        options,
+      );
+      return answers.map((answer) =>
+        "code" in answer ? (trace(answer) as ShelfishError) : answer,
+      );
     });
   }
 
-  async #probeMany(call: string, fens: string[], options: ProbeOptions | undefined): Promise<Array<EndgameResult | ErrorFields>> {
+  async #probeMany(
+    call: string,
+    fens: string[],
+    options: ProbeOptions | undefined,
+  ): Promise<Array<EndgameResult | ErrorFields>> {
     const { signal, ...rest } = checked(call, options, PROBE);
-    return withOwnSignal(signal, async (own) => this.#reader.lookup(fens, { ...rest, signal: own }));
+    return withOwnSignal(signal, async (own) =>
+      this.#reader.lookup(fens, { ...rest, signal: own }),
+    );
   }
 
   /**
@@ -83,7 +121,9 @@ export class Endgames {
     return enter(async () => {
       const text = fenText("line", fen);
       const { signal, ...rest } = checked("line", options, PROBE);
-      return withOwnSignal(signal, async (own) => this.#reader.line(text, { ...rest, signal: own }));
+      return withOwnSignal(signal, async (own) =>
+        this.#reader.line(text, { ...rest, signal: own }),
+      );
     });
   }
 
@@ -122,6 +162,11 @@ export type OpenEndgamesOptions = Omit<OpenOptions, "integrity">;
  *
  * Rejects with a {@link ShelfishError}.
  */
-export function openEndgames(tables: string | URL | Source, options?: OpenEndgamesOptions): Promise<Endgames> {
-  return enter(async () => Endgames.of(await connect("openEndgames", MODULE, open, tables, options)));
+export function openEndgames(
+  tables: string | URL | Source,
+  options?: OpenEndgamesOptions,
+): Promise<Endgames> {
+  return enter(async () =>
+    Endgames.of(await connect("openEndgames", MODULE, open, tables, options)),
+  );
 }

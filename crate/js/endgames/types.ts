@@ -4,7 +4,14 @@
  * The result for a side with the 50-move rule. `cursed-win` and `blessed-loss` are draws by the rule. With `maybe-win` and
  * `maybe-loss`, the rounded distance does not decide whether the rule makes a draw.
  */
-export type EndgameOutcome = "win" | "maybe-win" | "cursed-win" | "draw" | "blessed-loss" | "maybe-loss" | "loss";
+export type EndgameOutcome =
+  | "win"
+  | "maybe-win"
+  | "cursed-win"
+  | "draw"
+  | "blessed-loss"
+  | "maybe-loss"
+  | "loss";
 
 /** A legal move and its result for the side that moves. */
 export interface EndgameMove {

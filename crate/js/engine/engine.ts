@@ -2,15 +2,52 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import { onAbort, throwIfAborted, unlessAborted } from "../shared/abort.js";
-import { enter, type ErrorCode, failed, ShelfishError } from "../shared/errors.js";
+import {
+  enter,
+  type ErrorCode,
+  failed,
+  ShelfishError,
+} from "../shared/errors.js";
 import { compiled, TIMEOUT } from "../shared/load.js";
-import { checked, fenList, fenText, joinMoves, type Kinds, limit, limits, SEARCH, usage } from "../shared/options.js";
-import type { Clock, EngineEvaluation, EngineWorker, FromWorker, Search, ToWorker } from "./messages.js";
-import type { AnalyseManyOptions, AnalyseOptions, AnalyseSequenceOptions, EngineOptions } from "./types.js";
+import {
+  checked,
+  fenList,
+  fenText,
+  joinMoves,
+  type Kinds,
+  limit,
+  limits,
+  SEARCH,
+  usage,
+} from "../shared/options.js";
+import type {
+  Clock,
+  EngineEvaluation,
+  EngineWorker,
+  FromWorker,
+  Search,
+  ToWorker,
+} from "./messages.js";
+import type {
+  AnalyseManyOptions,
+  AnalyseOptions,
+  AnalyseSequenceOptions,
+  EngineOptions,
+} from "./types.js";
 import { workers } from "./workers.js";
 
-export { type ErrorCode, type ErrorFields, ShelfishError } from "../shared/errors.js";
-export type { Evaluation, PositionEval, Pv, Score, Wasm } from "../shared/types.js";
+export {
+  type ErrorCode,
+  type ErrorFields,
+  ShelfishError,
+} from "../shared/errors.js";
+export type {
+  Evaluation,
+  PositionEval,
+  Pv,
+  Score,
+  Wasm,
+} from "../shared/types.js";
 export type { Clock, EngineEvaluation, EngineWorker } from "./messages.js";
 export type * from "./types.js";
 
@@ -20,17 +57,46 @@ const SIGNATURE = "e34a3e526109";
 /** Name and version of the engine, {@link Engine.name}, before an engine is opened. */
 export const engineName = `Shelfish ${SIGNATURE}`;
 
-const MODULE = { entry: "shelfish/engine", file: "shelfish_engine_bg.wasm", call: "openEngine({ wasm })" };
+const MODULE = {
+  entry: "shelfish/engine",
+  file: "shelfish_engine_bg.wasm",
+  call: "openEngine({ wasm })",
+};
 
-const OPEN: Kinds<EngineOptions> = { workers: "other", memoryBytes: "other", worker: "function", wasm: "other", timeout: "least1", signal: "signal" };
-const MANY: Kinds<AnalyseManyOptions> = { ...SEARCH, san: "flag", onAnswer: "function" };
+const OPEN: Kinds<EngineOptions> = {
+  workers: "other",
+  memoryBytes: "other",
+  worker: "function",
+  wasm: "other",
+  timeout: "least1",
+  signal: "signal",
+};
+const MANY: Kinds<AnalyseManyOptions> = {
+  ...SEARCH,
+  san: "flag",
+  onAnswer: "function",
+};
 const { onAnswer: _, ...COMMON } = MANY;
 const ONE: Kinds<AnalyseOptions> = {
   ...COMMON,
-  ...{ moves: "other", searchMoves: "other", clock: "object", mate: "other", elo: "other", seed: "other", onInfo: "function" },
+  ...{
+    moves: "other",
+    searchMoves: "other",
+    clock: "object",
+    mate: "other",
+    elo: "other",
+    seed: "other",
+    onInfo: "function",
+  },
 };
-const CLOCK: Kinds<Clock> = { time: "least0", increment: "least0", moves: "least0", overhead: "least0" };
-const { movetime: __, ...SEQUENCE } = MANY satisfies Kinds<AnalyseSequenceOptions>;
+const CLOCK: Kinds<Clock> = {
+  time: "least0",
+  increment: "least0",
+  moves: "least0",
+  overhead: "least0",
+};
+const { movetime: __, ...SEQUENCE } =
+  MANY satisfies Kinds<AnalyseSequenceOptions>;
 
 /** Searches of a Worker that wait or run, in order. */
 interface Job {
@@ -46,7 +112,8 @@ interface Job {
 }
 
 /** Options of {@link Engine.analyse} that concern the whole job. */
-type Run = Pick<AnalyseOptions, "signal" | "onInfo"> & Partial<Pick<Job, "onAnswer">> & { isFirst: boolean; isFresh: boolean };
+type Run = Pick<AnalyseOptions, "signal" | "onInfo"> &
+  Partial<Pick<Job, "onAnswer">> & { isFirst: boolean; isFresh: boolean };
 
 interface Slot {
   worker: EngineWorker;
@@ -81,7 +148,11 @@ export class Engine {
   /** @internal Use {@link openEngine}. */
   async receive(module: Promise<WebAssembly.Module>): Promise<void> {
     try {
-      this.#module = await unlessAborted(module, this.#options.signal, "loading");
+      this.#module = await unlessAborted(
+        module,
+        this.#options.signal,
+        "loading",
+      );
     } catch (error) {
       this.close();
       throw error;
@@ -98,8 +169,19 @@ export class Engine {
    *
    * Rejects with a {@link ShelfishError}: `fen`, `over`, `usage`, `aborted`, `closed`, `engine`.
    */
-  analyse<San extends boolean = boolean>(fen: string, options?: AnalyseOptions<San>): Promise<EngineEvaluation<San>> {
-    return enter(() => this.#ask("analyse", fen, checked("analyse", options, ONE), true) as Promise<EngineEvaluation<San>>);
+  analyse<San extends boolean = boolean>(
+    fen: string,
+    options?: AnalyseOptions<San>,
+  ): Promise<EngineEvaluation<San>> {
+    return enter(
+      () =>
+        this.#ask(
+          "analyse",
+          fen,
+          checked("analyse", options, ONE),
+          true,
+        ) as Promise<EngineEvaluation<San>>,
+    );
   }
 
   /**
@@ -116,14 +198,19 @@ export class Engine {
       const { onAnswer, ...rest } = checked("analyseMany", options, MANY);
       const search = { ...rest, ...limits(rest, 12) };
       const work = fenList("analyseMany", fens).map(async (fen, index) => {
-        const answer = await this.#ask("analyseMany", fen, search, false).catch((error: ShelfishError) => {
-          if (error.code === "aborted" || error.code === "closed") throw error;
-          return trace(error) as ShelfishError;
-        });
+        const answer = await this.#ask("analyseMany", fen, search, false).catch(
+          (error: ShelfishError) => {
+            if (error.code === "aborted" || error.code === "closed")
+              throw error;
+            return trace(error) as ShelfishError;
+          },
+        );
         onAnswer?.(index, answer);
         return answer;
       });
-      return Promise.all(work) as Promise<Array<EngineEvaluation<San> | ShelfishError>>;
+      return Promise.all(work) as Promise<
+        Array<EngineEvaluation<San> | ShelfishError>
+      >;
     });
   }
 
@@ -139,10 +226,21 @@ export class Engine {
     options?: AnalyseSequenceOptions<San>,
   ): Promise<EngineEvaluation<San>[]> {
     return enter(() => {
-      const { onAnswer, ...rest } = checked("analyseSequence", options, SEQUENCE);
+      const { onAnswer, ...rest } = checked(
+        "analyseSequence",
+        options,
+        SEQUENCE,
+      );
       const call = { ...rest, ...limits(rest, 12) };
-      const searches = fenList("analyseSequence", fens).map((fen) => this.#search("analyseSequence", fen, call));
-      return this.#run(searches, { ...call, isFirst: false, isFresh: true, onAnswer }) as Promise<EngineEvaluation<San>[]>;
+      const searches = fenList("analyseSequence", fens).map((fen) =>
+        this.#search("analyseSequence", fen, call),
+      );
+      return this.#run(searches, {
+        ...call,
+        isFirst: false,
+        isFresh: true,
+        onAnswer,
+      }) as Promise<EngineEvaluation<San>[]>;
     });
   }
 
@@ -150,7 +248,8 @@ export class Engine {
    * Clears the transposition tables, so that the next searches find the same as a new engine. A running search continues.
    */
   async clear(): Promise<void> {
-    for (const { worker } of this.#slots) worker.postMessage({ clear: true } satisfies ToWorker);
+    for (const { worker } of this.#slots)
+      worker.postMessage({ clear: true } satisfies ToWorker);
   }
 
   /** Ends the Workers. Running searches reject with code `closed`. May be called again. */
@@ -170,8 +269,17 @@ export class Engine {
     this.close();
   }
 
-  async #ask(call: string, fen: string, options: AnalyseOptions, isFirst: boolean): Promise<EngineEvaluation> {
-    const [found] = await this.#run([this.#search(call, fen, options)], { ...options, isFirst, isFresh: false });
+  async #ask(
+    call: string,
+    fen: string,
+    options: AnalyseOptions,
+    isFirst: boolean,
+  ): Promise<EngineEvaluation> {
+    const [found] = await this.#run([this.#search(call, fen, options)], {
+      ...options,
+      isFirst,
+      isFresh: false,
+    });
     return found!;
   }
 
@@ -189,18 +297,30 @@ export class Engine {
       chess960: options.castling === "chess960",
       san: options.san === true,
       elo: limit("elo", options.elo, 9999) ?? 0,
-      seed: limit("seed", options.seed, 2 ** 53 - 1, 0) ?? Math.floor(Math.random() * 2 ** 53),
+      seed:
+        limit("seed", options.seed, 2 ** 53 - 1, 0) ??
+        Math.floor(Math.random() * 2 ** 53),
       reports: !!options.onInfo,
     };
   }
 
   /** Runs searches in order in the next free Worker. */
-  async #run(searches: Search[], { signal, onInfo, onAnswer, isFirst, isFresh }: Run): Promise<EngineEvaluation[]> {
+  async #run(
+    searches: Search[],
+    { signal, onInfo, onAnswer, isFirst, isFresh }: Run,
+  ): Promise<EngineEvaluation[]> {
     if (!this.#isOpen) throw failed("closed", "the engine was closed");
     const [search] = searches;
     if (!search) return [];
     // An abort is the only end of a search without limits, and loses nothing.
-    const isEndless = !(search.depth || search.nodes || search.movetime || search.clock || search.mate || search.elo);
+    const isEndless = !(
+      search.depth ||
+      search.nodes ||
+      search.movetime ||
+      search.clock ||
+      search.mate ||
+      search.elo
+    );
     throwIfAborted(signal, "the search");
     let job!: Job;
     const searching = new Promise<EngineEvaluation[]>((resolve, reject) => {
@@ -211,7 +331,9 @@ export class Engine {
     const stop = () => {
       const slot = this.#slots.find((slot) => slot.job === job);
       if (slot) {
-        slot.worker.postMessage({ stop: job.searches[0]!.id } satisfies ToWorker);
+        slot.worker.postMessage({
+          stop: job.searches[0]!.id,
+        } satisfies ToWorker);
         job.searches.length = 1;
         job.onInfo = job.onAnswer = undefined;
       } else if (isEndless && this.#queue.includes(job)) {
@@ -222,18 +344,23 @@ export class Engine {
     };
     const remove = signal && onAbort(signal, stop);
     this.#next();
-    return (isEndless ? searching : unlessAborted(searching, signal, "the search")).finally(remove);
+    return (
+      isEndless ? searching : unlessAborted(searching, signal, "the search")
+    ).finally(remove);
   }
 
   /** Passes waiting jobs to free Workers. */
   #next(): void {
     while (this.#queue.length > 0) {
       const workers = limit("workers", this.#options.workers, 64) ?? 1;
-      const slot = this.#slots.find((slot) => !slot.job) ?? (this.#slots.length < workers ? this.#start() : undefined);
+      const slot =
+        this.#slots.find((slot) => !slot.job) ??
+        (this.#slots.length < workers ? this.#start() : undefined);
       if (!slot) return;
       const job = this.#queue.shift()!;
       slot.job = job;
-      if (job.isFresh) slot.worker.postMessage({ clear: true } satisfies ToWorker);
+      if (job.isFresh)
+        slot.worker.postMessage({ clear: true } satisfies ToWorker);
       slot.worker.postMessage(job.searches[0]! satisfies ToWorker);
     }
   }
@@ -244,7 +371,10 @@ export class Engine {
       worker = (this.#options.worker ?? workers.make)();
       this.#sendModule(worker);
     } catch (cause) {
-      const error = cause instanceof ShelfishError ? cause : missing((cause as Error).message, cause);
+      const error =
+        cause instanceof ShelfishError
+          ? cause
+          : missing((cause as Error).message, cause);
       for (const job of this.#queue.splice(0)) job.reject(error);
       return undefined;
     }
@@ -252,29 +382,40 @@ export class Engine {
     this.#slots.push(slot);
     const { timeout = TIMEOUT } = this.#options;
     slot.timer = setTimeout(() => {
-      this.#drop(slot, missing(`its script did not run within ${timeout} ms`, undefined, "timeout"));
+      this.#drop(
+        slot,
+        missing(
+          `its script did not run within ${timeout} ms`,
+          undefined,
+          "timeout",
+        ),
+      );
       this.#next();
     }, timeout);
-    worker.addEventListener("message", ({ data: { id, value, error, isOver } }: { data: FromWorker }) => {
-      clearTimeout(slot.timer);
-      const { job } = slot;
-      const isCurrent = job?.searches[0]?.id === id;
-      if (isCurrent && !isOver && value) return job.onInfo?.(value);
-      if (error?.isFatal) this.#drop(slot, new ShelfishError(error));
-      else if (isOver && isCurrent) {
-        if (value && !error) {
-          const index = job.found.push(value) - 1;
-          job.onAnswer?.(index, value);
-          job.searches.shift();
-          if (job.searches[0]) return worker.postMessage(job.searches[0] satisfies ToWorker);
+    worker.addEventListener(
+      "message",
+      ({ data: { id, value, error, isOver } }: { data: FromWorker }) => {
+        clearTimeout(slot.timer);
+        const { job } = slot;
+        const isCurrent = job?.searches[0]?.id === id;
+        if (isCurrent && !isOver && value) return job.onInfo?.(value);
+        if (error?.isFatal) this.#drop(slot, new ShelfishError(error));
+        else if (isOver && isCurrent) {
+          if (value && !error) {
+            const index = job.found.push(value) - 1;
+            job.onAnswer?.(index, value);
+            job.searches.shift();
+            if (job.searches[0])
+              return worker.postMessage(job.searches[0] satisfies ToWorker);
+          }
+          slot.job = undefined;
+          if (error) job.reject(new ShelfishError(error));
+          else if (value) job.resolve(job.found);
+          else job.reject(failed("engine", "the engine found no line"));
         }
-        slot.job = undefined;
-        if (error) job.reject(new ShelfishError(error));
-        else if (value) job.resolve(job.found);
-        else job.reject(failed("engine", "the engine found no line"));
-      }
-      this.#next();
-    });
+        this.#next();
+      },
+    );
     worker.addEventListener("error", (event: ErrorEvent) => {
       event.preventDefault?.();
       this.#drop(slot, missing(event.message || "there is no such script"));
@@ -286,8 +427,12 @@ export class Engine {
   /** Sends the module to a Worker, if the module is loaded. */
   #sendModule(worker: EngineWorker): void {
     if (!this.#module) return;
-    const memoryBytes = limit("memoryBytes", this.#options.memoryBytes, 1 << 28) ?? 1 << 24;
-    worker.postMessage({ module: this.#module, memoryBytes } satisfies ToWorker);
+    const memoryBytes =
+      limit("memoryBytes", this.#options.memoryBytes, 1 << 28) ?? 1 << 24;
+    worker.postMessage({
+      module: this.#module,
+      memoryBytes,
+    } satisfies ToWorker);
   }
 
   /** Ends a Worker that failed. The next search starts a new Worker. */
@@ -301,13 +446,32 @@ export class Engine {
 }
 
 function clockOf(call: string, clock: Clock): Record<keyof Clock, number> {
-  const { time, increment, moves, overhead } = checked(call, clock, CLOCK, "clock.");
-  if (time === undefined) throw usage("clock.time: expected a number of at least 0, found undefined");
-  return { time, increment: increment ?? 0, moves: moves ?? 0, overhead: overhead ?? 20 };
+  const { time, increment, moves, overhead } = checked(
+    call,
+    clock,
+    CLOCK,
+    "clock.",
+  );
+  if (time === undefined)
+    throw usage("clock.time: expected a number of at least 0, found undefined");
+  return {
+    time,
+    increment: increment ?? 0,
+    moves: moves ?? 0,
+    overhead: overhead ?? 20,
+  };
 }
 
-function missing(why: string, cause?: unknown, code: ErrorCode = "network"): ShelfishError {
-  return failed(code, `the engine's Worker could not be started: ${why}; ${workers.advice}`, cause);
+function missing(
+  why: string,
+  cause?: unknown,
+  code: ErrorCode = "network",
+): ShelfishError {
+  return failed(
+    code,
+    `the engine's Worker could not be started: ${why}; ${workers.advice}`,
+    cause,
+  );
 }
 
 /**

@@ -12,7 +12,10 @@ export type Report = (
   san: string,
 ) => void;
 
-export const host: { pause: () => boolean; report: Report } = { pause: () => false, report: () => {} };
+export const host: { pause: () => boolean; report: Report } = {
+  pause: () => false,
+  report: () => {},
+};
 
 export const now = () => performance.now();
 export const pause = () => host.pause();

@@ -23,7 +23,9 @@ export interface Clock {
 }
 
 /** The result of a search, or of its iterations so far. */
-export interface EngineEvaluation<San extends boolean = boolean> extends Evaluation<San> {
+export interface EngineEvaluation<
+  San extends boolean = boolean,
+> extends Evaluation<San> {
   /** Origin of the evaluation. */
   from: "engine";
   /** The canonical position: the first four fields of FEN. */

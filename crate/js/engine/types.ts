@@ -63,14 +63,31 @@ export interface AnalyseOptions<San extends boolean = boolean> extends Limits {
 }
 
 /** Options of a search of several positions. */
-export interface AnalyseManyOptions<San extends boolean = boolean> extends Omit<AnalyseOptions<San>, "moves" | "searchMoves" | "clock" | "mate" | "elo" | "seed" | "onInfo"> {
+export interface AnalyseManyOptions<San extends boolean = boolean> extends Omit<
+  AnalyseOptions<San>,
+  "moves" | "searchMoves" | "clock" | "mate" | "elo" | "seed" | "onInfo"
+> {
   /** Is called after each position, with its index in the list. */
-  onAnswer?: ((index: number, answer: EngineEvaluation<San> | ShelfishError) => void) | undefined;
+  onAnswer?:
+    | ((index: number, answer: EngineEvaluation<San> | ShelfishError) => void)
+    | undefined;
 }
 
 /** Options of a sequence of searches. */
-export interface AnalyseSequenceOptions<San extends boolean = boolean>
-  extends Omit<AnalyseOptions<San>, "moves" | "searchMoves" | "clock" | "mate" | "elo" | "seed" | "onInfo" | "movetime"> {
+export interface AnalyseSequenceOptions<
+  San extends boolean = boolean,
+> extends Omit<
+  AnalyseOptions<San>,
+  | "moves"
+  | "searchMoves"
+  | "clock"
+  | "mate"
+  | "elo"
+  | "seed"
+  | "onInfo"
+  | "movetime"
+> {
   /** Is called after each position, with its index in the list. */
-  onAnswer?: ((index: number, answer: EngineEvaluation<San>) => void) | undefined;
+  onAnswer?:
+    ((index: number, answer: EngineEvaluation<San>) => void) | undefined;
 }

@@ -36,23 +36,33 @@ let isStopped = false;
 let isToClear = false;
 
 const { port1, port2 } = new MessageChannel();
-const { setImmediate } = globalThis as { setImmediate?: (done: () => void) => void };
+const { setImmediate } = globalThis as {
+  setImmediate?: (done: () => void) => void;
+};
 /**
  * Lets messages arrive: a message to itself waits behind them, and needs no timer. Node reads up to a thousand messages of
  * a port before it reads another port, but has `setImmediate`.
  */
 const turn = () =>
-  new Promise<unknown>((done) => (setImmediate ? setImmediate(() => done(null)) : ((port1.onmessage = done), port2.postMessage(null))));
+  new Promise<unknown>((done) =>
+    setImmediate
+      ? setImmediate(() => done(null))
+      : ((port1.onmessage = done), port2.postMessage(null)),
+  );
 
 async function run(): Promise<void> {
   // Read before the search, because a suspended engine cannot be called.
   const [stack, bytes] = [engine.stack(), engine.stack_bytes()];
   let end = 0;
   host.pause = () => {
-    if (module.asyncify_get_state() === REWINDING) module.asyncify_stop_rewind();
+    if (module.asyncify_get_state() === REWINDING)
+      module.asyncify_stop_rewind();
     else if (performance.now() >= end) {
       // Start and end of the memory for the frames.
-      new Uint32Array(module.memory.buffer, stack, 2).set([stack + 8, stack + bytes]);
+      new Uint32Array(module.memory.buffer, stack, 2).set([
+        stack + 8,
+        stack + bytes,
+      ]);
       module.asyncify_start_unwind(stack);
     }
     return isStopped;
@@ -69,23 +79,75 @@ async function run(): Promise<void> {
 
 const list = (words: string) => (words ? words.split(" ") : []);
 
-async function search({ id, fen, moves, searchMoves, depth, nodes, movetime, mate, clock, multiPv, chess960, san, elo, seed, reports }: Search) {
+async function search({
+  id,
+  fen,
+  moves,
+  searchMoves,
+  depth,
+  nodes,
+  movetime,
+  mate,
+  clock,
+  multiPv,
+  chess960,
+  san,
+  elo,
+  seed,
+  reports,
+}: Search) {
   const begin = performance.now();
   try {
     if (isToClear) engine.clear();
     isToClear = false;
-    const canonical = engine.prepare(fen, moves, searchMoves, depth, nodes, movetime, mate, multiPv, chess960, san, elo, seed);
-    if (clock) engine.on_clock(clock.time, clock.increment, clock.moves, clock.overhead);
+    const canonical = engine.prepare(
+      fen,
+      moves,
+      searchMoves,
+      depth,
+      nodes,
+      movetime,
+      mate,
+      multiPv,
+      chess960,
+      san,
+      elo,
+      seed,
+    );
+    if (clock)
+      engine.on_clock(clock.time, clock.increment, clock.moves, clock.overhead);
     const isRepeated = engine.is_repeated();
     let pvs: Pv[] = [];
     let value: FromWorker["value"];
-    host.report = (more, depth, deepest, nodes, isMate, points, uci, sanLine) => {
+    host.report = (
+      more,
+      depth,
+      deepest,
+      nodes,
+      isMate,
+      points,
+      uci,
+      sanLine,
+    ) => {
       const score = isMate ? { mate: points } : { cp: points };
-      pvs.push({ ...score, score: scoreText(score), uci: list(uci), ...(san && { san: list(sanLine) }) });
+      pvs.push({
+        ...score,
+        score: scoreText(score),
+        uci: list(uci),
+        ...(san && { san: list(sanLine) }),
+      });
       if (more) return;
       const milliseconds = performance.now() - begin;
       value = {
-        ...{ fen: canonical, from: "engine", depth, deepest, nodes, knodes: Math.round(nodes / 1000), milliseconds },
+        ...{
+          fen: canonical,
+          from: "engine",
+          depth,
+          deepest,
+          nodes,
+          knodes: Math.round(nodes / 1000),
+          milliseconds,
+        },
         pvs: pvs as Evaluation["pvs"],
         ...(isRepeated && { isRepeated }),
       };
@@ -99,10 +161,21 @@ async function search({ id, fen, moves, searchMoves, depth, nodes, movetime, mat
     }
     scope.postMessage({ id, value, isOver: true });
   } catch (error) {
-    const isReported = typeof (error as { code?: unknown } | undefined)?.code === "string";
+    const isReported =
+      typeof (error as { code?: unknown } | undefined)?.code === "string";
     // Other errors are traps, after which the module is unusable.
-    const fields = isReported ? error : { code: "engine", message: `the engine failed: ${String(error)}`, isFatal: true };
-    scope.postMessage({ id, error: fields as NonNullable<FromWorker["error"]>, isOver: true });
+    const fields = isReported
+      ? error
+      : {
+          code: "engine",
+          message: `the engine failed: ${String(error)}`,
+          isFatal: true,
+        };
+    scope.postMessage({
+      id,
+      error: fields as NonNullable<FromWorker["error"]>,
+      isOver: true,
+    });
   }
   current = undefined;
 }
@@ -129,7 +202,11 @@ scope.onmessage = async ({ data }) => {
     await ready;
   } catch (cause) {
     const message = `the engine cannot be started: ${(cause as Error).message}`;
-    return scope.postMessage({ id: "id" in data ? data.id : 0, error: { code: "engine", message, isFatal: true }, isOver: true });
+    return scope.postMessage({
+      id: "id" in data ? data.id : 0,
+      error: { code: "engine", message, isFatal: true },
+      isOver: true,
+    });
   }
   if ("clear" in data) return void (isToClear = true);
   return search(data);

@@ -1,32 +1,83 @@
 // Evaluations from the best origin: endgame tables, a database, then an engine, or Stockfish on request.
 
-import { countsOver, deeperResult, needsEngine, type PositionEvals } from "../score/best.js";
+import {
+  countsOver,
+  deeperResult,
+  needsEngine,
+  type PositionEvals,
+} from "../score/best.js";
 import { endingScore } from "../score/endgame.js";
 import { probe } from "../score/probe.js";
 import { enter, enterSync, failed, ShelfishError } from "../shared/errors.js";
-import { checked, fenList, fenText, type Kinds, limits, type Limits, SEARCH, usage } from "../shared/options.js";
+import {
+  checked,
+  fenList,
+  fenText,
+  type Kinds,
+  limits,
+  type Limits,
+  SEARCH,
+  usage,
+} from "../shared/options.js";
 import type { EndgameResult } from "../endgames/types.js";
 import type { PositionEval } from "../shared/types.js";
 import { openResultStore, type ResultStore } from "../storage/results.js";
-import type { Evaluated, EvaluateManyOptions, EvaluateOptions, EvaluatorEndgames, EvaluatorEngine, EvaluatorOptions } from "./types.js";
+import type {
+  Evaluated,
+  EvaluateManyOptions,
+  EvaluateOptions,
+  EvaluatorEndgames,
+  EvaluatorEngine,
+  EvaluatorOptions,
+} from "./types.js";
 import { startUci, trusted, type Uci } from "./uci.js";
 
 export type { EngineWorker } from "../engine/messages.js";
-export { type ErrorCode, type ErrorFields, ShelfishError } from "../shared/errors.js";
+export {
+  type ErrorCode,
+  type ErrorFields,
+  ShelfishError,
+} from "../shared/errors.js";
 export type { Evaluation, PositionEval, Pv, Score } from "../shared/types.js";
 export type * from "./types.js";
 export { openUciEngine, type UciEngine } from "./uci-engine.js";
 
 /** Errors of a database after which the engine is asked. */
-const UNREACHABLE = new Set(["network", "timeout", "status", "missing", "range", "corrupt", "stale"]);
+const UNREACHABLE = new Set([
+  "network",
+  "timeout",
+  "status",
+  "missing",
+  "range",
+  "corrupt",
+  "stale",
+]);
 
-const OPEN: Kinds<EvaluatorOptions> = { endgames: "other", endgamePieces: "least0", database: "other", engine: "other", stockfish: "function", indexedDB: "cache" };
+const OPEN: Kinds<EvaluatorOptions> = {
+  endgames: "other",
+  endgamePieces: "least0",
+  database: "other",
+  engine: "other",
+  stockfish: "function",
+  indexedDB: "cache",
+};
 const MANY: Kinds<EvaluateManyOptions> = {
   ...SEARCH,
-  ...{ minDepth: "least0", minKnodes: "least0", minPvs: "least0", san: "flag", onAnswer: "function" },
+  ...{
+    minDepth: "least0",
+    minKnodes: "least0",
+    minPvs: "least0",
+    san: "flag",
+    onAnswer: "function",
+  },
 };
 const { onAnswer: _, ...COMMON } = MANY;
-const ONE: Kinds<EvaluateOptions> = { ...COMMON, stockfish: "flag", known: "other", onInfo: "function" };
+const ONE: Kinds<EvaluateOptions> = {
+  ...COMMON,
+  stockfish: "flag",
+  known: "other",
+  onInfo: "function",
+};
 
 /** The options of a search that its result depends on. */
 interface Search extends Limits {
@@ -48,7 +99,8 @@ export class Evaluator {
   private constructor(options: EvaluatorOptions) {
     this.#options = options;
     const { indexedDB: store } = options;
-    const { name = "shelfish-engine", positions = 20_000 } = typeof store === "object" ? store : {};
+    const { name = "shelfish-engine", positions = 20_000 } =
+      typeof store === "object" ? store : {};
     if (store) this.#store = openResultStore(name, positions);
   }
 
@@ -68,10 +120,19 @@ export class Evaluator {
     fen: string,
     options?: EvaluateOptions<San, Stockfish>,
   ): Promise<Evaluated<[Stockfish] extends [false] ? San : boolean> | null> {
-    return enter(() => this.#evaluate(fen, checked<EvaluateOptions>("evaluate", options, ONE)) as Promise<any>);
+    return enter(
+      () =>
+        this.#evaluate(
+          fen,
+          checked<EvaluateOptions>("evaluate", options, ONE),
+        ) as Promise<any>,
+    );
   }
 
-  async #evaluate(fen: string, options: EvaluateOptions): Promise<Evaluated | null> {
+  async #evaluate(
+    fen: string,
+    options: EvaluateOptions,
+  ): Promise<Evaluated | null> {
     this.#checkOpen();
     const search = searchOf(options, 16);
     const fields = fenText("evaluate", fen).trim().split(/\s+/);
@@ -82,22 +143,39 @@ export class Evaluator {
     const [hint, databaseError] = evaluated(answer);
     if (!databaseError && !needsEngine(evalsOf(answer))) return hint;
     const { stockfish = false, known, onInfo } = options;
-    if (stockfish && !this.#options.stockfish) throw usage("stockfish: openEvaluator({ stockfish }) has no Stockfish");
+    if (stockfish && !this.#options.stockfish)
+      throw usage("stockfish: openEvaluator({ stockfish }) has no Stockfish");
     if (!this.#options.engine) {
       if (databaseError) throw databaseError;
       if (!stockfish) return hint;
-      if (!this.#options.database) throw usage("openEvaluator({ stockfish }) needs a database or an engine, which check positions");
+      if (!this.#options.database)
+        throw usage(
+          "openEvaluator({ stockfish }) needs a database or an engine, which check positions",
+        );
     }
     const from = stockfish ? "stockfish" : "engine";
     // Lines of Stockfish have no SAN.
-    const isUsable = known?.from === from && (stockfish || hasSan(known, search));
+    const isUsable =
+      known?.from === from && (stockfish || hasSan(known, search));
     const base = isUsable ? known : undefined;
-    if (base && suffices(base, search)) return counted(hint, { ...base, databaseError });
+    if (base && suffices(base, search))
+      return counted(hint, { ...base, databaseError });
     const key = keyOf(from, fields, search);
     const stored = await this.#store?.get(key);
-    if (stored && suffices(stored, search)) return counted(hint, { ...stored, databaseError });
-    const report = onInfo && ((found: Evaluated) => deeperResult(base, found) === found && counted(hint, found) === found && onInfo({ ...found, databaseError }));
-    const found = await (stockfish ? this.#askStockfish(fields, search, report) : (await this.#openEngine()).analyse(position, { ...search, onInfo: report }));
+    if (stored && suffices(stored, search))
+      return counted(hint, { ...stored, databaseError });
+    const report =
+      onInfo &&
+      ((found: Evaluated) =>
+        deeperResult(base, found) === found &&
+        counted(hint, found) === found &&
+        onInfo({ ...found, databaseError }));
+    const found = await (stockfish
+      ? this.#askStockfish(fields, search, report)
+      : (await this.#openEngine()).analyse(position, {
+          ...search,
+          onInfo: report,
+        }));
     this.#store?.put(key, found);
     return counted(hint, { ...deeperResult(base, found), databaseError });
   }
@@ -112,24 +190,49 @@ export class Evaluator {
     fens: Iterable<string>,
     options?: EvaluateManyOptions<San>,
   ): Promise<Array<Evaluated<San> | null | ShelfishError>> {
-    return enter(() => this.#evaluateMany(fens, checked<EvaluateManyOptions>("evaluateMany", options as EvaluateManyOptions, MANY)) as Promise<any[]>);
+    return enter(
+      () =>
+        this.#evaluateMany(
+          fens,
+          checked<EvaluateManyOptions>(
+            "evaluateMany",
+            options as EvaluateManyOptions,
+            MANY,
+          ),
+        ) as Promise<any[]>,
+    );
   }
 
-  async #evaluateMany(fens: Iterable<string>, options: EvaluateManyOptions): Promise<Array<Evaluated | null | ShelfishError>> {
+  async #evaluateMany(
+    fens: Iterable<string>,
+    options: EvaluateManyOptions,
+  ): Promise<Array<Evaluated | null | ShelfishError>> {
     this.#checkOpen();
     const search = searchOf(options, 12);
-    const positions = fenList("evaluateMany", fens).map((fen) => fen.trim().split(/\s+/).join(" "));
-    const answers: Array<Evaluated | null | ShelfishError> = positions.map(() => null);
+    const positions = fenList("evaluateMany", fens).map((fen) =>
+      fen.trim().split(/\s+/).join(" "),
+    );
+    const answers: Array<Evaluated | null | ShelfishError> = positions.map(
+      () => null,
+    );
     const answer = (index: number, found: Evaluated | null | ShelfishError) => {
       answers[index] = found;
       options.onAnswer?.(index, found);
     };
     const exact = await this.#probe(positions, options);
     const open = [...positions.keys()].filter((index) => !exact[index]);
-    for (const [index, found] of exact.entries()) if (found) answer(index, found);
+    for (const [index, found] of exact.entries())
+      if (found) answer(index, found);
     if (open.length === 0) return answers;
-    const lookups = await this.#lookupMany(open.map((index) => positions[index]!), options);
-    const gaps: { index: number; databaseError: ShelfishError | undefined; hint: Evaluated | null }[] = [];
+    const lookups = await this.#lookupMany(
+      open.map((index) => positions[index]!),
+      options,
+    );
+    const gaps: {
+      index: number;
+      databaseError: ShelfishError | undefined;
+      hint: Evaluated | null;
+    }[] = [];
     for (const [n, lookup] of lookups.entries()) {
       const index = open[n]!;
       const isGap = this.#options.engine && needsEngine(evalsOf(lookup));
@@ -139,27 +242,41 @@ export class Evaluator {
     }
     const unknown: typeof gaps = [];
     for (const gap of gaps) {
-      const stored = await this.#store?.get(keyOf("engine", positions[gap.index]!.split(" "), search));
-      if (stored && suffices(stored, search)) answer(gap.index, counted(gap.hint, { ...stored, databaseError: gap.databaseError }));
+      const stored = await this.#store?.get(
+        keyOf("engine", positions[gap.index]!.split(" "), search),
+      );
+      if (stored && suffices(stored, search))
+        answer(
+          gap.index,
+          counted(gap.hint, { ...stored, databaseError: gap.databaseError }),
+        );
       else unknown.push(gap);
     }
     if (unknown.length === 0) return answers;
     const engine = await this.#openEngine();
-    await engine.analyseMany(unknown.map(({ index }) => positions[index]!), {
-      ...search,
-      onAnswer: (n, found) => {
-        const { index, databaseError, hint } = unknown[n]!;
-        if (found instanceof ShelfishError) return answer(index, found);
-        this.#store?.put(keyOf("engine", positions[index]!.split(" "), search), found);
-        answer(index, counted(hint, { ...found, databaseError }));
+    await engine.analyseMany(
+      unknown.map(({ index }) => positions[index]!),
+      {
+        ...search,
+        onAnswer: (n, found) => {
+          const { index, databaseError, hint } = unknown[n]!;
+          if (found instanceof ShelfishError) return answer(index, found);
+          this.#store?.put(
+            keyOf("engine", positions[index]!.split(" "), search),
+            found,
+          );
+          answer(index, counted(hint, { ...found, databaseError }));
+        },
       },
-    });
+    );
     return answers;
   }
 
   /** Opens the engine before the first search needs it. */
   preload(): Promise<void> {
-    return enter(async () => void (this.#options.engine && (await this.#openEngine())));
+    return enter(
+      async () => void (this.#options.engine && (await this.#openEngine())),
+    );
   }
 
   /** Clears the stored results of engines in IndexedDB. */
@@ -170,7 +287,8 @@ export class Evaluator {
   /** Ends the Workers that the evaluator started. The database, and an engine that was passed, remain open. */
   close(): void {
     this.#isOpen = false;
-    if (typeof this.#options.engine === "function") this.#engine?.then((engine) => engine.close()).catch(() => {});
+    if (typeof this.#options.engine === "function")
+      this.#engine?.then((engine) => engine.close()).catch(() => {});
     this.#stockfish?.then((uci) => uci.close()).catch(() => {});
     this.#store?.close();
   }
@@ -184,14 +302,34 @@ export class Evaluator {
   }
 
   /** Asks the endgame tables. Positions without a result are `undefined` or missing. */
-  async #probe(positions: string[], { signal, castling, san }: Pick<EvaluateOptions, "signal" | "castling" | "san">): Promise<(Evaluated | undefined)[]> {
+  async #probe(
+    positions: string[],
+    {
+      signal,
+      castling,
+      san,
+    }: Pick<EvaluateOptions, "signal" | "castling" | "san">,
+  ): Promise<(Evaluated | undefined)[]> {
     const { endgames, endgamePieces } = this.#options;
     if (!endgames) return [];
     try {
-      const results = await probe(positions, () => (this.#endgames ??= Promise.resolve(typeof endgames === "function" ? endgames() : endgames)), { signal, castling }, endgamePieces);
-      return results.map((result) => (!result || result instanceof ShelfishError ? undefined : exactly(result, san)));
+      const results = await probe(
+        positions,
+        () =>
+          (this.#endgames ??= Promise.resolve(
+            typeof endgames === "function" ? endgames() : endgames,
+          )),
+        { signal, castling },
+        endgamePieces,
+      );
+      return results.map((result) =>
+        !result || result instanceof ShelfishError
+          ? undefined
+          : exactly(result, san),
+      );
     } catch (error) {
-      if (error instanceof ShelfishError && error.code === "aborted") throw error;
+      if (error instanceof ShelfishError && error.code === "aborted")
+        throw error;
       // The next position tries again. The database and the engine answer.
       this.#endgames = undefined;
       return [];
@@ -199,7 +337,10 @@ export class Evaluator {
   }
 
   /** Looks up a position. Returns the error of the database if an engine can answer instead. */
-  async #lookup(position: string, options: EvaluateOptions): Promise<PositionEval | null | ShelfishError> {
+  async #lookup(
+    position: string,
+    options: EvaluateOptions,
+  ): Promise<PositionEval | null | ShelfishError> {
     if (!this.#options.database) return null;
     try {
       return await this.#options.database.lookup(position, lookupOf(options));
@@ -210,10 +351,14 @@ export class Evaluator {
   }
 
   /** Looks up positions. Positions that the database does not contain are `null`. */
-  async #lookupMany(positions: string[], options: EvaluateManyOptions): Promise<ReadonlyArray<PositionEval | null | ShelfishError>> {
+  async #lookupMany(
+    positions: string[],
+    options: EvaluateManyOptions,
+  ): Promise<ReadonlyArray<PositionEval | null | ShelfishError>> {
     const { database } = this.#options;
     if (!database) return positions.map(() => null);
-    if (!database.lookupMany) throw usage("database: evaluateMany needs a database with lookupMany");
+    if (!database.lookupMany)
+      throw usage("database: evaluateMany needs a database with lookupMany");
     return database.lookupMany(positions, lookupOf(options));
   }
 
@@ -221,78 +366,145 @@ export class Evaluator {
     // An engine that starts after `close` would never end.
     this.#checkOpen();
     const engine = this.#options.engine!;
-    this.#engine ??= Promise.resolve(typeof engine === "function" ? engine() : engine).catch((error: unknown) => {
+    this.#engine ??= Promise.resolve(
+      typeof engine === "function" ? engine() : engine,
+    ).catch((error: unknown) => {
       this.#engine = undefined;
       throw error;
     });
     return this.#engine;
   }
 
-  async #askStockfish(fields: string[], search: Search, onInfo: ((found: Evaluated) => unknown) | undefined): Promise<Evaluated> {
+  async #askStockfish(
+    fields: string[],
+    search: Search,
+    onInfo: ((found: Evaluated) => unknown) | undefined,
+  ): Promise<Evaluated> {
     const begin = performance.now();
     // Stockfish does not check positions, so that only legal positions may be sent.
     const fen = this.#options.engine
-      ? (await (await this.#openEngine()).analyse(fields.join(" "), { depth: 1, signal: search.signal })).fen
+      ? (
+          await (
+            await this.#openEngine()
+          ).analyse(fields.join(" "), { depth: 1, signal: search.signal })
+        ).fen
       : trusted(fields);
     this.#checkOpen();
-    this.#stockfish ??= startUci("Stockfish", this.#options.stockfish!, () => (this.#stockfish = undefined));
-    const found = await (await this.#stockfish).analyse(fen, { ...search, onInfo });
+    this.#stockfish ??= startUci(
+      "Stockfish",
+      this.#options.stockfish!,
+      () => (this.#stockfish = undefined),
+    );
+    const found = await (
+      await this.#stockfish
+    ).analyse(fen, { ...search, onInfo });
     return { ...found, milliseconds: performance.now() - begin };
   }
 }
 
-const isUnreachable = (error: unknown): error is ShelfishError => error instanceof ShelfishError && UNREACHABLE.has(error.code);
+const isUnreachable = (error: unknown): error is ShelfishError =>
+  error instanceof ShelfishError && UNREACHABLE.has(error.code);
 
 /** Returns the evaluations of a position after the answer of a database. */
 function evalsOf(answer: PositionEval | null | ShelfishError): PositionEvals {
-  return answer instanceof ShelfishError ? { isUnreachable: isUnreachable(answer) } : { database: answer };
+  return answer instanceof ShelfishError
+    ? { isUnreachable: isUnreachable(answer) }
+    : { database: answer };
 }
 
 /** Converts the result of endgame tables. A game that is over has none. */
-function exactly(endgame: EndgameResult, san: boolean | undefined): Evaluated | undefined {
+function exactly(
+  endgame: EndgameResult,
+  san: boolean | undefined,
+): Evaluated | undefined {
   const [best] = endgame.moves;
   if (!best) return undefined;
   const { cp, text } = endingScore(endgame);
-  return { from: "endgames", fen: endgame.fen, depth: 0, knodes: 0, pvs: [{ cp, score: text, uci: [best.uci], ...(san && { san: [best.san] }) }], endgame };
+  return {
+    from: "endgames",
+    fen: endgame.fen,
+    depth: 0,
+    knodes: 0,
+    pvs: [
+      { cp, score: text, uci: [best.uci], ...(san && { san: [best.san] }) },
+    ],
+    endgame,
+  };
 }
 
 /** Returns the best evaluation of a database's answer, and its error. */
-function evaluated(answer: PositionEval | null | ShelfishError): [hint: Evaluated | null, databaseError?: ShelfishError] {
-  return answer instanceof ShelfishError ? [null, answer] : [answer && { ...answer.best, from: "database", fen: answer.fen }];
+function evaluated(
+  answer: PositionEval | null | ShelfishError,
+): [hint: Evaluated | null, databaseError?: ShelfishError] {
+  return answer instanceof ShelfishError
+    ? [null, answer]
+    : [answer && { ...answer.best, from: "database", fen: answer.fen }];
 }
 
 /** Returns the result of an engine, unless the shallow answer of the database counts over it. */
-const counted = (hint: Evaluated | null, found: Evaluated): Evaluated => (hint && countsOver(hint, found) ? hint : found);
+const counted = (hint: Evaluated | null, found: Evaluated): Evaluated =>
+  hint && countsOver(hint, found) ? hint : found;
 
 /** Returns the options of a lookup. */
-function lookupOf({ minDepth, minKnodes, minPvs, signal, castling, san }: EvaluateManyOptions): object {
+function lookupOf({
+  minDepth,
+  minKnodes,
+  minPvs,
+  signal,
+  castling,
+  san,
+}: EvaluateManyOptions): object {
   return { minDepth, minKnodes, minPvs, signal, castling, san };
 }
 
-function searchOf(options: Omit<EvaluateOptions, "stockfish" | "known" | "onInfo">, defaultDepth: number): Search {
+function searchOf(
+  options: Omit<EvaluateOptions, "stockfish" | "known" | "onInfo">,
+  defaultDepth: number,
+): Search {
   const { castling, san, signal } = options;
   return { ...limits(options, defaultDepth), castling, san, signal };
 }
 
 /** Returns the key of a result. The result does not depend on the counters of moves. */
-function keyOf(from: "engine" | "stockfish", fields: string[], { multiPv, castling = "standard", san = false }: Search): string {
+function keyOf(
+  from: "engine" | "stockfish",
+  fields: string[],
+  { multiPv, castling = "standard", san = false }: Search,
+): string {
   return [from, fields.slice(0, 4).join(" "), multiPv, castling, san].join("|");
 }
 
 /** Whether the lines of a result are in SAN, if the search requests SAN. */
-const hasSan = ({ pvs }: Evaluated, { san }: Pick<Search, "san">) => !san || pvs.every((pv) => pv.san);
+const hasSan = ({ pvs }: Evaluated, { san }: Pick<Search, "san">) =>
+  !san || pvs.every((pv) => pv.san);
 
 /** Whether a result reaches a limit of a search. The search would end there. */
-function suffices({ depth, knodes, milliseconds = 0 }: Evaluated, { nodes = Infinity, ...limits }: Limits): boolean {
-  return depth >= (limits.depth ?? Infinity) || knodes >= nodes / 1000 || milliseconds >= (limits.movetime ?? Infinity);
+function suffices(
+  { depth, knodes, milliseconds = 0 }: Evaluated,
+  { nodes = Infinity, ...limits }: Limits,
+): boolean {
+  return (
+    depth >= (limits.depth ?? Infinity) ||
+    knodes >= nodes / 1000 ||
+    milliseconds >= (limits.movetime ?? Infinity)
+  );
 }
 
 /** Opens an evaluator of at least one origin: endgame tables, a database, an engine. */
 export function openEvaluator(options: EvaluatorOptions): Evaluator {
   return enterSync(() => {
     const given = checked("openEvaluator", options, OPEN);
-    if (typeof given.indexedDB === "object") checked("openEvaluator", given.indexedDB, { name: "text", positions: "least0" }, "indexedDB.");
-    if (given.endgames || given.database || given.engine || given.stockfish) return Evaluator.of(given);
-    throw usage("openEvaluator: expected a database, an engine or endgame tables");
+    if (typeof given.indexedDB === "object")
+      checked(
+        "openEvaluator",
+        given.indexedDB,
+        { name: "text", positions: "least0" },
+        "indexedDB.",
+      );
+    if (given.endgames || given.database || given.engine || given.stockfish)
+      return Evaluator.of(given);
+    throw usage(
+      "openEvaluator: expected a database, an engine or endgame tables",
+    );
   });
 }

@@ -9,7 +9,9 @@ import type { Limits } from "../shared/options.js";
 import type { Evaluation, PositionEval } from "../shared/types.js";
 
 /** An evaluation and its origin. */
-export interface Evaluated<San extends boolean = boolean> extends Evaluation<San> {
+export interface Evaluated<
+  San extends boolean = boolean,
+> extends Evaluation<San> {
   /** `endgames`: endgame tables, whose result is exact. Depth and nodes are 0. */
   from: "endgames" | "database" | "engine" | "stockfish";
   /** The canonical position: the first four fields of FEN. If Stockfish answers without an engine, the position as given. */
@@ -30,11 +32,13 @@ export interface EvaluatorOptions {
    * Endgame tables of `shelfish/endgames`, or a function that opens them when a position has few enough pieces. They are asked
    * first. Positions that they do not contain, and positions whose tables fail, are evaluated by the database and the engine.
    */
-  endgames?: EvaluatorEndgames | (() => Promise<EvaluatorEndgames>) | null | undefined;
+  endgames?:
+    EvaluatorEndgames | (() => Promise<EvaluatorEndgames>) | null | undefined;
   /** Maximum number of pieces of the tables, before they are open. Default 7. */
   endgamePieces?: number | undefined;
   /** An engine, or a function that opens an engine when it is needed. */
-  engine?: EvaluatorEngine | (() => Promise<EvaluatorEngine>) | null | undefined;
+  engine?:
+    EvaluatorEngine | (() => Promise<EvaluatorEngine>) | null | undefined;
   /**
    * Starts a Worker that speaks UCI, for `evaluate(fen, { stockfish: true })`: such as
    * `new Worker("/stockfish/stockfish-19-lite-single.js")` of the package `stockfish`. Called when it is needed.
@@ -44,7 +48,10 @@ export interface EvaluatorOptions {
    * Whether to store the results of engines in IndexedDB, separate from the cache of databases: `true`, or the name of the
    * store (default `"shelfish-engine"`) and its maximum number of positions (default 20,000). Default `false`.
    */
-  indexedDB?: boolean | { name?: string | undefined; positions?: number | undefined } | undefined;
+  indexedDB?:
+    | boolean
+    | { name?: string | undefined; positions?: number | undefined }
+    | undefined;
 }
 
 /** The part of endgame tables that the evaluator needs. */
@@ -53,14 +60,20 @@ export type EvaluatorEndgames = Pick<Endgames, "maxPieces" | "probeMany">;
 /** The part of a database that the evaluator needs. */
 export interface EvaluatorDatabase {
   lookup(fen: string, options?: object): Promise<PositionEval | null>;
-  lookupMany?(fens: string[], options?: object): Promise<ReadonlyArray<PositionEval | null | ShelfishError>>;
+  lookupMany?(
+    fens: string[],
+    options?: object,
+  ): Promise<ReadonlyArray<PositionEval | null | ShelfishError>>;
 }
 
 /** The part of an engine that the evaluator needs. */
 export type EvaluatorEngine = Pick<Engine, "analyse" | "analyseMany" | "close">;
 
 /** Options of `evaluate`. The limits apply to engines. The default limit is a depth of 16. */
-export interface EvaluateOptions<San extends boolean = boolean, Stockfish extends boolean = boolean> extends Limits {
+export interface EvaluateOptions<
+  San extends boolean = boolean,
+  Stockfish extends boolean = boolean,
+> extends Limits {
   /** Number of variations of engines. Default 1. See `minPvs` for the database. */
   multiPv?: number | undefined;
   /** Excludes evaluations of the database of less depth. Default 0. */
@@ -87,9 +100,13 @@ export interface EvaluateOptions<San extends boolean = boolean, Stockfish extend
 }
 
 /** Options of `evaluateMany`. The default limit is a depth of 12. */
-export interface EvaluateManyOptions<San extends boolean = boolean> extends Omit<EvaluateOptions<San>, "stockfish" | "known" | "onInfo"> {
+export interface EvaluateManyOptions<
+  San extends boolean = boolean,
+> extends Omit<EvaluateOptions<San>, "stockfish" | "known" | "onInfo"> {
   /** Is called after each position, with its index in the list. */
-  onAnswer?: ((index: number, answer: Evaluated<San> | null | ShelfishError) => void) | undefined;
+  onAnswer?:
+    | ((index: number, answer: Evaluated<San> | null | ShelfishError) => void)
+    | undefined;
 }
 
 /** Options of `openUciEngine`. */

@@ -1,11 +1,28 @@
 // An engine of several Workers that speak UCI, for the analysis of games.
 
 import { enter, enterSync, failed } from "../shared/errors.js";
-import { checked, fenList, type Kinds, limit, limits, SEARCH, usage } from "../shared/options.js";
+import {
+  checked,
+  fenList,
+  type Kinds,
+  limit,
+  limits,
+  SEARCH,
+  usage,
+} from "../shared/options.js";
 import { startUci, trusted, type Uci } from "./uci.js";
-import type { Evaluated, UciEngineOptions, UciSequenceOptions } from "./types.js";
+import type {
+  Evaluated,
+  UciEngineOptions,
+  UciSequenceOptions,
+} from "./types.js";
 
-const OPEN: Kinds<UciEngineOptions> = { worker: "function", name: "text", workers: "other", options: "other" };
+const OPEN: Kinds<UciEngineOptions> = {
+  worker: "function",
+  name: "text",
+  workers: "other",
+  options: "other",
+};
 const SEQUENCE: Kinds<UciSequenceOptions> = { ...SEARCH, onAnswer: "function" };
 
 /** A Worker, once it is started. */
@@ -26,7 +43,10 @@ export class UciEngine {
   private constructor(options: UciEngineOptions) {
     this.#options = options;
     this.name = options.name;
-    this.#slots = Array.from({ length: limit("workers", options.workers, 64) ?? 1 }, () => ({ uci: undefined, pending: 0 }));
+    this.#slots = Array.from(
+      { length: limit("workers", options.workers, 64) ?? 1 },
+      () => ({ uci: undefined, pending: 0 }),
+    );
   }
 
   /** @internal */
@@ -40,15 +60,25 @@ export class UciEngine {
    *
    * Rejects with a {@link ShelfishError}: `usage`, `aborted`, `closed` and `engine`.
    */
-  analyseSequence(fens: Iterable<string>, options?: UciSequenceOptions): Promise<Evaluated[]> {
+  analyseSequence(
+    fens: Iterable<string>,
+    options?: UciSequenceOptions,
+  ): Promise<Evaluated[]> {
     return enter(async () => {
       const call = checked("analyseSequence", options, SEQUENCE);
-      const positions = fenList("analyseSequence", fens).map((fen) => trusted(fen.trim().split(/\s+/)));
-      const slot = this.#slots.reduce((least, slot) => (slot.pending < least.pending ? slot : least));
+      const positions = fenList("analyseSequence", fens).map((fen) =>
+        trusted(fen.trim().split(/\s+/)),
+      );
+      const slot = this.#slots.reduce((least, slot) =>
+        slot.pending < least.pending ? slot : least,
+      );
       slot.pending += positions.length;
       try {
         const uci = await (slot.uci ??= this.#start(slot));
-        return await uci.analyseSequence(positions, { ...call, ...limits(call, 12) });
+        return await uci.analyseSequence(positions, {
+          ...call,
+          ...limits(call, 12),
+        });
       } finally {
         slot.pending -= positions.length;
       }
@@ -58,7 +88,8 @@ export class UciEngine {
   /** Ends the Workers. Running searches reject with code `closed`. */
   close(): void {
     this.#isOpen = false;
-    for (const { uci } of this.#slots) uci?.then((uci) => uci.close()).catch(() => {});
+    for (const { uci } of this.#slots)
+      uci?.then((uci) => uci.close()).catch(() => {});
   }
 
   [Symbol.dispose](): void {

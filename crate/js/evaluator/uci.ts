@@ -37,7 +37,11 @@ export class Uci {
   #ready: Promise<void>;
   #last: Promise<unknown>;
 
-  constructor(worker: EngineWorker, onError: () => void, options: UciOptions = {}) {
+  constructor(
+    worker: EngineWorker,
+    onError: () => void,
+    options: UciOptions = {},
+  ) {
     this.#worker = worker;
     this.#onError = onError;
     worker.addEventListener("message", ({ data }: { data: unknown }) => {
@@ -45,10 +49,19 @@ export class Uci {
     });
     worker.addEventListener("error", (event: ErrorEvent) => {
       event.preventDefault?.();
-      this.#break(failed("engine", `Stockfish's Worker failed: ${event.message || "there is no such script"}`));
+      this.#break(
+        failed(
+          "engine",
+          `Stockfish's Worker failed: ${event.message || "there is no such script"}`,
+        ),
+      );
     });
-    const lines = Object.entries(options).map(([name, value]) => `setoption name ${name} value ${value}`);
-    this.#ready = this.#until("uciok", "uci").then(() => this.#until("readyok", ...lines, "isready"));
+    const lines = Object.entries(options).map(
+      ([name, value]) => `setoption name ${name} value ${value}`,
+    );
+    this.#ready = this.#until("uciok", "uci").then(() =>
+      this.#until("readyok", ...lines, "isready"),
+    );
     this.#last = this.#ready.catch(() => {});
   }
 
@@ -58,7 +71,10 @@ export class Uci {
   }
 
   /** Searches legal positions in order, and forgets earlier searches first. */
-  async analyseSequence(fens: readonly string[], { onAnswer, ...question }: Question & OnAnswer): Promise<Evaluated[]> {
+  async analyseSequence(
+    fens: readonly string[],
+    { onAnswer, ...question }: Question & OnAnswer,
+  ): Promise<Evaluated[]> {
     const search = async () => {
       await this.#until("readyok", "ucinewgame", "isready");
       const results: Evaluated[] = [];
@@ -73,7 +89,10 @@ export class Uci {
   }
 
   /** Runs `search` after the earlier searches. */
-  async #queue<T>(search: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  async #queue<T>(
+    search: () => Promise<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<T> {
     throwIfAborted(signal, "the search");
     const result = this.#last.then(() => this.#ready).then(search);
     this.#last = result.catch(() => {});
@@ -101,7 +120,10 @@ export class Uci {
   #until(word: string, ...lines: string[]): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#error) return reject(this.#error);
-      const timer = setTimeout(() => this.#break(failed("engine", `Stockfish did not answer ${word}`)), TIMEOUT);
+      const timer = setTimeout(
+        () => this.#break(failed("engine", `Stockfish did not answer ${word}`)),
+        TIMEOUT,
+      );
       const settle = (work: () => void) => (clearTimeout(timer), work());
       this.#fail = (error) => settle(() => reject(error));
       this.#receive = (line) => line.startsWith(word) && settle(resolve);
@@ -110,7 +132,10 @@ export class Uci {
   }
 
   /** Searches. After an abort the caller is already informed, but the search must end before the next search. */
-  async #search(fen: string, { signal, onInfo, ...question }: Question): Promise<Evaluated> {
+  async #search(
+    fen: string,
+    { signal, onInfo, ...question }: Question,
+  ): Promise<Evaluated> {
     signal?.throwIfAborted();
     const { multiPv = 1, castling, depth, nodes, movetime } = question;
     await this.#until(
@@ -120,7 +145,9 @@ export class Uci {
       "isready",
     );
     signal?.throwIfAborted();
-    const limits = Object.entries({ depth, nodes, movetime }).filter(([, value]) => value !== undefined);
+    const limits = Object.entries({ depth, nodes, movetime }).filter(
+      ([, value]) => value !== undefined,
+    );
     const fields = fen.split(" ").slice(0, 4);
     const sign = fields[1] === "b" ? -1 : 1;
     return new Promise<Evaluated>((resolve, reject) => {
@@ -129,11 +156,18 @@ export class Uci {
       let found: Evaluated | undefined;
       const stop = () => this.#worker.postMessage("stop");
       signal?.addEventListener("abort", stop);
-      const settle = (work: () => void) => (signal?.removeEventListener("abort", stop), work());
+      const settle = (work: () => void) => (
+        signal?.removeEventListener("abort", stop),
+        work()
+      );
       this.#fail = (error) => settle(() => reject(error));
       this.#receive = (line) => {
         if (line.startsWith("bestmove")) {
-          return settle(() => (found ? resolve(found) : reject(failed("engine", "Stockfish found no line"))));
+          return settle(() =>
+            found
+              ? resolve(found)
+              : reject(failed("engine", "Stockfish found no line")),
+          );
         }
         const info = parseInfo(line, sign);
         if (!info || signal?.aborted) return;
@@ -141,7 +175,13 @@ export class Uci {
         if (info.rank !== lines.length + 1) return;
         lines.push(info.pv);
         const { depth, knodes } = info;
-        found = { from: "stockfish", fen: fields.join(" "), depth, knodes, pvs: [...lines] as Evaluation["pvs"] };
+        found = {
+          from: "stockfish",
+          fen: fields.join(" "),
+          depth,
+          knodes,
+          pvs: [...lines] as Evaluation["pvs"],
+        };
         onInfo?.(found);
       };
       this.#worker.postMessage(`position fen ${fen}`);
@@ -151,41 +191,73 @@ export class Uci {
 }
 
 /** Starts a Worker that speaks UCI. Calls `forget` after a failure, so that the next question starts a new Worker. */
-export async function startUci(name: string, make: () => EngineWorker | Promise<EngineWorker>, forget: () => void, options?: UciOptions): Promise<Uci> {
+export async function startUci(
+  name: string,
+  make: () => EngineWorker | Promise<EngineWorker>,
+  forget: () => void,
+  options?: UciOptions,
+): Promise<Uci> {
   try {
     // `make` runs after the caller has stored the promise, which `forget` removes.
     return new Uci(await Promise.resolve().then(make), forget, options);
   } catch (cause) {
     forget();
-    throw failed("engine", `${name} could not be started: ${(cause as Error).message}`, cause);
+    throw failed(
+      "engine",
+      `${name} could not be started: ${(cause as Error).message}`,
+      cause,
+    );
   }
 }
 
 /** Parses a line of `info` with an exact score, from White's point of view. */
-function parseInfo(line: string, sign: 1 | -1): { rank: number; depth: number; knodes: number; pv: Pv } | undefined {
-  if (!line.startsWith("info ") || / (lower|upper)bound /.test(line)) return undefined;
-  const word = (name: string) => new RegExp(` ${name} (-?\\d+)`).exec(line)?.[1];
+function parseInfo(
+  line: string,
+  sign: 1 | -1,
+): { rank: number; depth: number; knodes: number; pv: Pv } | undefined {
+  if (!line.startsWith("info ") || / (lower|upper)bound /.test(line))
+    return undefined;
+  const word = (name: string) =>
+    new RegExp(` ${name} (-?\\d+)`).exec(line)?.[1];
   const [, kind, number] = / score (cp|mate) (-?\d+)/.exec(line) ?? [];
   // Some engines add other words after the moves.
-  const [, moves] = / pv((?: [a-h][1-8][a-h][1-8][qrbn]?)+)(?: |$)/.exec(line) ?? [];
+  const [, moves] =
+    / pv((?: [a-h][1-8][a-h][1-8][qrbn]?)+)(?: |$)/.exec(line) ?? [];
   if (!kind || !moves || !word("depth")) return undefined;
   // Adds 0, because -1 * 0 is -0.
   const value = sign * Number(number) + 0;
   const score = kind === "mate" ? { mate: value } : { cp: value };
-  const pv: Pv = { ...score, score: scoreText(score), uci: moves.trim().split(" ") };
+  const pv: Pv = {
+    ...score,
+    score: scoreText(score),
+    uci: moves.trim().split(" "),
+  };
   const knodes = Math.round(Number(word("nodes") ?? 0) / 1000);
-  return { rank: Number(word("multipv") ?? 1), depth: Number(word("depth")), knodes, pv };
+  return {
+    rank: Number(word("multipv") ?? 1),
+    depth: Number(word("depth")),
+    knodes,
+    pv,
+  };
 }
 
 /**
  * Returns the first four fields of the FEN of a legal position, without castling rights whose king or rook is missing.
  * Databases ignore these rights, but Stockfish does not check them.
  */
-export function trusted([board = "", turn, castling = "-", enPassant]: string[]): string {
+export function trusted([
+  board = "",
+  turn,
+  castling = "-",
+  enPassant,
+]: string[]): string {
   const ranks = board.split("/");
   const rights = [...castling].filter((letter) => {
     const isWhite = letter < "a";
-    const rank = ranks[isWhite ? 7 : 0]!.replaceAll("~", "").replace(/\d/g, (empty) => " ".repeat(Number(empty)));
+    const rank = ranks[isWhite ? 7 : 0]!.replaceAll("~", "").replace(
+      /\d/g,
+      (empty) => " ".repeat(Number(empty)),
+    );
     const [king, rook] = isWhite ? "KR" : "kr";
     const at = rank.indexOf(king!);
     if (at < 0) return false;

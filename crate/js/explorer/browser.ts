@@ -2,6 +2,9 @@
 
 import { platform } from "../shared/load.js";
 
-platform.wasm = () => ({ url: new URL("shelfish_explorer_bg.wasm", import.meta.url), sha256: SHA256.shelfish_explorer_bg });
+platform.wasm = () => ({
+  url: new URL("shelfish_explorer_bg.wasm", import.meta.url),
+  sha256: SHA256.shelfish_explorer_bg,
+});
 
 export * from "./explorer.js";

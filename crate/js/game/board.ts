@@ -24,10 +24,25 @@ export class Board {
   constructor() {
     const size = 8 * SIDE;
     // The dark squares.
-    const dark = Array.from({ length: 32 }, (_, n) => `M${((n % 4) * 2 + ((n >> 2) % 2 ? 0 : 1)) * SIDE} ${(n >> 2) * SIDE}h45v45h-45z`).join("");
-    this.element = draw(["svg", { viewBox: `0 0 ${size} ${size}`, part: "board", class: "squares", role: "img" }]);
+    const dark = Array.from(
+      { length: 32 },
+      (_, n) =>
+        `M${((n % 4) * 2 + ((n >> 2) % 2 ? 0 : 1)) * SIDE} ${(n >> 2) * SIDE}h45v45h-45z`,
+    ).join("");
+    this.element = draw([
+      "svg",
+      {
+        viewBox: `0 0 ${size} ${size}`,
+        part: "board",
+        class: "squares",
+        role: "img",
+      },
+    ]);
     this.element.append(
-      draw(["rect", { width: String(size), height: String(size), class: "light" }]),
+      draw([
+        "rect",
+        { width: String(size), height: String(size), class: "light" },
+      ]),
       draw(["path", { d: dark, class: "dark" }]),
       ...[this.#marks, this.#names, this.#pieces, this.#arrow],
     );
@@ -47,10 +62,18 @@ export class Board {
     const { squares, check } = ply;
     const mark = (square: number, name: string) => {
       const [x, y] = this.#corner(square);
-      return draw(["rect", { x: String(x), y: String(y), width: "45", height: "45", class: name }]);
+      return draw([
+        "rect",
+        { x: String(x), y: String(y), width: "45", height: "45", class: name },
+      ]);
     };
-    this.#marks.replaceChildren(...squares.map((square) => mark(square, "last")), ...(check === undefined ? [] : [mark(check, "check")]));
-    this.#arrow.replaceChildren(...(best === undefined ? [] : this.#arrowOf(best)));
+    this.#marks.replaceChildren(
+      ...squares.map((square) => mark(square, "last")),
+      ...(check === undefined ? [] : [mark(check, "check")]),
+    );
+    this.#arrow.replaceChildren(
+      ...(best === undefined ? [] : this.#arrowOf(best)),
+    );
     this.element.setAttribute("aria-label", describe(ply.fen));
   }
 
@@ -82,19 +105,29 @@ export class Board {
 
   #add(letter: string): Piece {
     const drawing = PIECES[letter];
-    const element = draw(["g", { class: "man" }, ...(drawing ? [drawing] : [])]);
+    const element = draw([
+      "g",
+      { class: "man" },
+      ...(drawing ? [drawing] : []),
+    ]);
     this.#pieces.append(element);
     return { letter, element };
   }
 
   #corner(square: number): [x: number, y: number] {
     const [file, rank] = [square & 7, square >> 3];
-    return this.#isFlipped ? [(7 - file) * SIDE, rank * SIDE] : [file * SIDE, (7 - rank) * SIDE];
+    return this.#isFlipped
+      ? [(7 - file) * SIDE, rank * SIDE]
+      : [file * SIDE, (7 - rank) * SIDE];
   }
 
   #arrowOf(uci: string): SVGElement[] {
-    const square = (at: number) => uci.charCodeAt(at) - 97 + 8 * (uci.charCodeAt(at + 1) - 49);
-    const [[ax, ay], [bx, by]] = [this.#corner(square(0)), this.#corner(square(2))];
+    const square = (at: number) =>
+      uci.charCodeAt(at) - 97 + 8 * (uci.charCodeAt(at + 1) - 49);
+    const [[ax, ay], [bx, by]] = [
+      this.#corner(square(0)),
+      this.#corner(square(2)),
+    ];
     const [dx, dy] = [bx - ax, by - ay];
     const length = Math.hypot(dx, dy) || 1;
     const [ux, uy] = [dx / length, dy / length];
@@ -108,13 +141,19 @@ export class Board {
 
   #drawCoordinates(): void {
     const name = (text: string, x: number, y: number, isDark: boolean) => {
-      const element = draw(["text", { x: String(x), y: String(y), class: isDark ? "on-dark" : "on-light" }]);
+      const element = draw([
+        "text",
+        { x: String(x), y: String(y), class: isDark ? "on-dark" : "on-light" },
+      ]);
       element.textContent = text;
       return element;
     };
     const names = Array.from({ length: 8 }, (_, n) => {
       const at = this.#isFlipped ? 7 - n : n;
-      return [name("abcdefgh"[at] ?? "", n * SIDE + 2, 358, n % 2 === 0), name(String(at + 1), 352.5, (7 - n) * SIDE + 10, n % 2 === 1)];
+      return [
+        name("abcdefgh"[at] ?? "", n * SIDE + 2, 358, n % 2 === 0),
+        name(String(at + 1), 352.5, (7 - n) * SIDE + 10, n % 2 === 1),
+      ];
     });
     this.#names.replaceChildren(...names.flat());
   }
@@ -133,14 +172,25 @@ function piecesOf(fen: string): Map<number, string> {
   return pieces;
 }
 
-const NAMES: readonly (readonly [string, string])[] = [["K", "king"], ["Q", "queen"], ["R", "rook"], ["B", "bishop"], ["N", "knight"], ["P", "pawn"]];
+const NAMES: readonly (readonly [string, string])[] = [
+  ["K", "king"],
+  ["Q", "queen"],
+  ["R", "rook"],
+  ["B", "bishop"],
+  ["N", "knight"],
+  ["P", "pawn"],
+];
 
 /** Describes a position: "White: king e1, rook a1 h1 …; Black: …; White to move" */
 function describe(fen: string): string {
   const placed = [...piecesOf(fen)];
   const side = (isWhite: boolean) =>
     NAMES.flatMap(([letter, name]) => {
-      const squares = placed.filter(([, piece]) => piece === (isWhite ? letter : letter.toLowerCase())).map(([square]) => `${"abcdefgh"[square & 7]}${(square >> 3) + 1}`);
+      const squares = placed
+        .filter(
+          ([, piece]) => piece === (isWhite ? letter : letter.toLowerCase()),
+        )
+        .map(([square]) => `${"abcdefgh"[square & 7]}${(square >> 3) + 1}`);
       return squares.length === 0 ? [] : [`${name} ${squares.join(" ")}`];
     }).join(", ");
   return `White: ${side(true)}; Black: ${side(false)}; ${fen.split(" ")[1] === "b" ? "Black" : "White"} to move`;

@@ -18,13 +18,29 @@ export async function lookupScores(
 ): Promise<(PlyScore | null | undefined)[]> {
   const url = database.replace(/\/$/, "/manifest.json");
   const opened = await databases.get(url, async () => (await opener())(url));
-  const answers = await opened.lookupMany(fens, { signal, castling: "standard" });
-  const failure = answers.find((answer) => answer instanceof Error && (answer as { code?: string }).code !== "over");
-  if (failure instanceof Error && answers.every((answer) => answer instanceof Error)) throw failure;
+  const answers = await opened.lookupMany(fens, {
+    signal,
+    castling: "standard",
+  });
+  const failure = answers.find(
+    (answer) =>
+      answer instanceof Error && (answer as { code?: string }).code !== "over",
+  );
+  if (
+    failure instanceof Error &&
+    answers.every((answer) => answer instanceof Error)
+  )
+    throw failure;
   return answers.map((answer) => {
     if (answer instanceof Error) return undefined;
     if (!answer) return null;
     const [{ cp, mate, uci }] = answer.best.pvs;
-    return { cp, mate, depth: answer.best.depth, best: uci[0], from: "database" };
+    return {
+      cp,
+      mate,
+      depth: answer.best.depth,
+      best: uci[0],
+      from: "database",
+    };
   });
 }

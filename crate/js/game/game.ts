@@ -5,7 +5,11 @@ import { Base, shadow, whenVisible } from "../elements/element.js";
 import { lookupScores } from "./databases.js";
 import { fromFen, fromPgn, type Line } from "./line.js";
 import { STYLE } from "./style.js";
-import type { PlyDetail, ShelfishGameAttributes, ShelfishGameEventMap } from "./types.js";
+import type {
+  PlyDetail,
+  ShelfishGameAttributes,
+  ShelfishGameEventMap,
+} from "./types.js";
 import { type Action, type Shown, View } from "./view.js";
 
 export type * from "./types.js";
@@ -19,7 +23,7 @@ const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 async function readText(response: Response): Promise<string | undefined> {
   const reader = response.body?.getReader();
   const decoder = new TextDecoder();
-  for (let text = ""; ; ) {
+  for (let text = ""; ;) {
     const { done = true, value } = (await reader?.read()) ?? {};
     text += decoder.decode(value, { stream: !done });
     if (text.length > MAX_LENGTH) return void (await reader?.cancel());
@@ -40,10 +44,24 @@ export class ShelfishGame extends Base {
   /** Opens databases instead of `openDatabase` of `shelfish`: that of `shelfish/inline`, or with options. */
   static openDatabase: typeof openDatabase | undefined;
 
-  static readonly observedAttributes = ["pgn", "src", "fen", "database", "ply", "orientation"];
+  static readonly observedAttributes = [
+    "pgn",
+    "src",
+    "fen",
+    "database",
+    "ply",
+    "orientation",
+  ];
 
   #view: View | undefined;
-  #shown: Shown = { line: { plies: [], headers: new Map() }, scores: [], ply: 0, isFlipped: false, lookup: "none", error: "" };
+  #shown: Shown = {
+    line: { plies: [], headers: new Map() },
+    scores: [],
+    ply: 0,
+    isFlipped: false,
+    lookup: "none",
+    error: "",
+  };
   #isVisible = false;
   #loading = new AbortController();
   #disconnect = () => {};
@@ -106,7 +124,11 @@ export class ShelfishGame extends Base {
       this.#read();
       if (this.#isVisible) void this.#load();
     });
-    mutation.observe(this, { childList: true, characterData: true, subtree: true });
+    mutation.observe(this, {
+      childList: true,
+      characterData: true,
+      subtree: true,
+    });
     this.#disconnect = () => {
       unwatch();
       mutation.disconnect();
@@ -121,7 +143,11 @@ export class ShelfishGame extends Base {
   }
 
   /** @internal */
-  attributeChangedCallback(name: string, before: string | null, after: string | null): void {
+  attributeChangedCallback(
+    name: string,
+    before: string | null,
+    after: string | null,
+  ): void {
     if (!this.#view || !this.isConnected || before === after) return;
     if (name === "ply") return this.#go(Number(after) || 0);
     // Handles changes of several attributes together.
@@ -144,7 +170,10 @@ export class ShelfishGame extends Base {
 
   #build(): View {
     const root = shadow(this, STYLE);
-    const view = new View((action) => this.#act(action), (ply) => this.#go(ply));
+    const view = new View(
+      (action) => this.#act(action),
+      (ply) => this.#go(ply),
+    );
     root.append(view.element);
     return view;
   }
@@ -153,7 +182,15 @@ export class ShelfishGame extends Base {
     if (action === "flip") {
       this.#shown.isFlipped = !this.#shown.isFlipped;
       this.#view?.show(this.#shown);
-    } else this.#go({ first: 0, previous: this.ply - 1, next: this.ply + 1, last: Infinity }[action]);
+    } else
+      this.#go(
+        {
+          first: 0,
+          previous: this.ply - 1,
+          next: this.ply + 1,
+          last: Infinity,
+        }[action],
+      );
   }
 
   /** Reads the game from the attributes and the text. */
@@ -165,7 +202,14 @@ export class ShelfishGame extends Base {
 
   #setLine(line: Line): void {
     const scores = line.plies.map(({ given }) => given);
-    this.#shown = { ...this.#shown, line, scores, ply: -1, lookup: "none", error: "" };
+    this.#shown = {
+      ...this.#shown,
+      line,
+      scores,
+      ply: -1,
+      lookup: "none",
+      error: "",
+    };
     if (line.error) this.#fail(line.error);
     this.#view?.list(this.#shown);
     this.#go(Number(this.getAttribute("ply")) || 0, true);
@@ -176,13 +220,20 @@ export class ShelfishGame extends Base {
     this.#loading.abort();
     this.#loading = new AbortController();
     const { signal } = this.#loading;
-    const url = (name: string) => new URL(this.getAttribute(name) ?? "", this.baseURI).href;
+    const url = (name: string) =>
+      new URL(this.getAttribute(name) ?? "", this.baseURI).href;
     try {
       if (this.hasAttribute("src") && !this.hasAttribute("pgn")) {
         const response = await fetch(url("src"), { signal });
-        if (!response.ok) throw new Error(`${url("src")} was answered with status ${response.status}`);
+        if (!response.ok)
+          throw new Error(
+            `${url("src")} was answered with status ${response.status}`,
+          );
         const text = await readText(response);
-        if (text === undefined) throw new Error(`${url("src")} has more than ${MAX_LENGTH} characters`);
+        if (text === undefined)
+          throw new Error(
+            `${url("src")} has more than ${MAX_LENGTH} characters`,
+          );
         if (signal.aborted) return;
         this.#setLine(fromPgn(text));
       }
@@ -190,10 +241,18 @@ export class ShelfishGame extends Base {
       const { line } = this.#shown;
       this.#shown.lookup = "waiting";
       this.#view?.show(this.#shown);
-      const opener = async () => ShelfishGame.openDatabase ?? (await import("../index.js")).openDatabase;
-      const found = await lookupScores(url("database"), line.plies.map(({ fen }) => fen), opener, signal);
+      const opener = async () =>
+        ShelfishGame.openDatabase ?? (await import("../index.js")).openDatabase;
+      const found = await lookupScores(
+        url("database"),
+        line.plies.map(({ fen }) => fen),
+        opener,
+        signal,
+      );
       if (signal.aborted || line !== this.#shown.line) return;
-      this.#shown.scores = line.plies.map(({ given }, ply) => found[ply] || given || found[ply]);
+      this.#shown.scores = line.plies.map(
+        ({ given }, ply) => found[ply] || given || found[ply],
+      );
       this.#shown.lookup = "answered";
       this.#view?.list(this.#shown);
       this.#view?.show(this.#shown);
@@ -213,7 +272,13 @@ export class ShelfishGame extends Base {
 
   #go(ply: number, isNew = false): void {
     if (!this.#view) return;
-    const next = Math.max(0, Math.min(this.plies, Number.isNaN(ply) ? 0 : Math.trunc(Math.min(ply, this.plies))));
+    const next = Math.max(
+      0,
+      Math.min(
+        this.plies,
+        Number.isNaN(ply) ? 0 : Math.trunc(Math.min(ply, this.plies)),
+      ),
+    );
     if (next === this.ply) return;
     this.#shown.ply = next;
     this.#view.show(this.#shown);
@@ -226,9 +291,13 @@ export class ShelfishGame extends Base {
     const { fen, san, uci } = line.plies[ply] ?? { fen: "", san: "", uci: "" };
     const known = scores[ply];
     this.#view?.announce(this.#shown);
-    const score = known ? { cp: known.cp, mate: known.mate, depth: known.depth } : null;
+    const score = known
+      ? { cp: known.cp, mate: known.mate, depth: known.depth }
+      : null;
     const detail: PlyDetail = { ply, fen, san, uci, score };
-    this.dispatchEvent(new CustomEvent("ply", { detail, bubbles: true, composed: true }));
+    this.dispatchEvent(
+      new CustomEvent("ply", { detail, bubbles: true, composed: true }),
+    );
   }
 }
 
@@ -238,10 +307,15 @@ export interface ShelfishGame {
     listener: (this: ShelfishGame, event: ShelfishGameEventMap[K]) => unknown,
     options?: boolean | AddEventListenerOptions,
   ): void;
-  addEventListener(type: string, listener: EventListenerOrEventListenerObject, options?: boolean | AddEventListenerOptions): void;
+  addEventListener(
+    type: string,
+    listener: EventListenerOrEventListenerObject,
+    options?: boolean | AddEventListenerOptions,
+  ): void;
 }
 
-if (globalThis.customElements && !customElements.get("shelfish-game")) customElements.define("shelfish-game", ShelfishGame);
+if (globalThis.customElements && !customElements.get("shelfish-game"))
+  customElements.define("shelfish-game", ShelfishGame);
 
 declare global {
   interface HTMLElementTagNameMap {

@@ -1,7 +1,13 @@
 // The positions to step through: the main line of a PGN, or a single position.
 
 import { makeFen, parseFen } from "chessops/fen";
-import { type Evaluation as Given, isMate, isPawns, parseComment, startingPosition } from "chessops/pgn";
+import {
+  type Evaluation as Given,
+  isMate,
+  isPawns,
+  parseComment,
+  startingPosition,
+} from "chessops/pgn";
 import { makeSanAndPlay, parseSan } from "chessops/san";
 import { Chess } from "chessops/chess";
 import type { Position } from "chessops/chess";
@@ -54,7 +60,11 @@ export function fromFen(fen: string): Line {
     const setup = parseFen(fen.trim()).unwrap();
     return { plies: [ply(Chess.fromSetup(setup).unwrap())], headers };
   } catch (cause) {
-    return { plies: [ply(Chess.default())], headers, error: `fen: ${(cause as Error).message}, found ${fen.slice(0, 100)}` };
+    return {
+      plies: [ply(Chess.default())],
+      headers,
+      error: `fen: ${(cause as Error).message}, found ${fen.slice(0, 100)}`,
+    };
   }
 }
 
@@ -65,16 +75,35 @@ export function fromPgn(pgn: string): Line {
   const start = startingPosition(headers);
   if (!game || start.isErr) {
     const variant = headers.get("Variant");
-    const error = !game ? "it contains no game" : variant && !/^(standard|chess\s?960|from position)$/i.test(variant) ? `the variant ${variant} is not shown` : "its starting position is not legal";
+    const error = !game
+      ? "it contains no game"
+      : variant && !/^(standard|chess\s?960|from position)$/i.test(variant)
+        ? `the variant ${variant} is not shown`
+        : "its starting position is not legal";
     return { plies: [ply(Chess.default())], headers, error: `pgn: ${error}` };
   }
   const position = start.value;
-  if (position.rules !== "chess") return { plies: [ply(Chess.default())], headers, error: `pgn: the variant ${headers.get("Variant")} is not shown` };
-  const plies = [{ ...ply(position), comment: game.comments.map((text) => parseComment(text).text).join(" ") }];
+  if (position.rules !== "chess")
+    return {
+      plies: [ply(Chess.default())],
+      headers,
+      error: `pgn: the variant ${headers.get("Variant")} is not shown`,
+    };
+  const plies = [
+    {
+      ...ply(position),
+      comment: game.comments.map((text) => parseComment(text).text).join(" "),
+    },
+  ];
   for (const data of game.moves) {
     const move = parseSan(position, data.san);
     const number = `${position.fullmoves}${position.turn === "white" ? "." : "…"}`;
-    if (!move || !isNormal(move)) return { plies, headers, error: `pgn: move ${number} ${data.san.slice(0, 12)} is not legal` };
+    if (!move || !isNormal(move))
+      return {
+        plies,
+        headers,
+        error: `pgn: move ${number} ${data.san.slice(0, 12)} is not legal`,
+      };
     const squares = markedSquares(position, move);
     const uci = makeUci(move);
     const san = makeSanAndPlay(position, move);
@@ -83,7 +112,10 @@ export function fromPgn(pgn: string): Line {
     plies.push({
       ...ply(position),
       ...{ san, uci, number, squares },
-      comment: comments.map(({ text }) => text).filter(Boolean).join(" "),
+      comment: comments
+        .map(({ text }) => text)
+        .filter(Boolean)
+        .join(" "),
       glyph: data.glyphs,
       given: given && plyScore(given),
     });
@@ -96,18 +128,36 @@ function ply(position: Position): Ply {
   return {
     fen: makeFen(position.toSetup(), { epd: true }),
     ...{ san: "", uci: "", number: "", squares: [], comment: "", glyph: "" },
-    check: position.isCheck() ? position.board.kingOf(position.turn) : undefined,
-    over: position.isCheckmate() || position.isStalemate() ? (outcome?.winner === "white" ? 1 : outcome?.winner === "black" ? -1 : 0) : undefined,
+    check: position.isCheck()
+      ? position.board.kingOf(position.turn)
+      : undefined,
+    over:
+      position.isCheckmate() || position.isStalemate()
+        ? outcome?.winner === "white"
+          ? 1
+          : outcome?.winner === "black"
+            ? -1
+            : 0
+        : undefined,
   };
 }
 
 /** Returns the squares to mark. chessops encodes castling as king to rook. */
 function markedSquares(position: Position, { from, to }: NormalMove): number[] {
-  const isCastling = position.board.get(from)?.role === "king" && position.board.get(to)?.color === position.turn;
+  const isCastling =
+    position.board.get(from)?.role === "king" &&
+    position.board.get(to)?.color === position.turn;
   return [from, isCastling ? (from & 56) + (to > from ? 6 : 2) : to];
 }
 
 function plyScore(given: Given): PlyScore | undefined {
-  if (isPawns(given)) return { cp: Math.round(100 * given.pawns), depth: given.depth, from: "pgn" };
-  return isMate(given) && given.mate !== 0 ? { mate: given.mate, depth: given.depth, from: "pgn" } : undefined;
+  if (isPawns(given))
+    return {
+      cp: Math.round(100 * given.pawns),
+      depth: given.depth,
+      from: "pgn",
+    };
+  return isMate(given) && given.mate !== 0
+    ? { mate: given.mate, depth: given.depth, from: "pgn" }
+    : undefined;
 }

@@ -15,7 +15,11 @@ export interface PlyDetail {
   /** The last move in UCI; empty at the start. */
   uci: string;
   /** The score from White's point of view; `null` if unknown. */
-  score: { cp?: number | undefined; mate?: number | undefined; depth?: number | undefined } | null;
+  score: {
+    cp?: number | undefined;
+    mate?: number | undefined;
+    depth?: number | undefined;
+  } | null;
 }
 
 /** Attributes of the element, for templates. */
@@ -37,7 +41,10 @@ export interface ShelfishGameAttributes extends CommonAttributes {
 }
 
 /** Events of the element by name. */
-export interface ShelfishGameEventMap extends Omit<HTMLElementEventMap, "error"> {
+export interface ShelfishGameEventMap extends Omit<
+  HTMLElementEventMap,
+  "error"
+> {
   /** Another position is shown, or its score is new. */
   ply: CustomEvent<PlyDetail>;
   /** Something cannot be read. The detail is the reason. The event does not bubble. */

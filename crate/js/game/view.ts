@@ -28,34 +28,75 @@ const BUTTONS: readonly (readonly [Action, label: string, icon: string])[] = [
   ["previous", "Previous move", "m16 6-8 6 8 6Z"],
   ["next", "Next move", "m8 6 8 6-8 6Z"],
   ["last", "Last position", "m6 6 8 6-8 6ZM18 6v12"],
-  ["flip", "Flip the board", "M8 4v15m0 0-3.5-3.5M8 19l3.5-3.5M16 20V5m0 0-3.5 3.5M16 5l3.5 3.5"],
+  [
+    "flip",
+    "Flip the board",
+    "M8 4v15m0 0-3.5-3.5M8 19l3.5-3.5M16 20V5m0 0-3.5 3.5M16 5l3.5 3.5",
+  ],
 ];
 
-const KEYS: Readonly<Record<string, Action>> = { ArrowLeft: "previous", ArrowRight: "next", Home: "first", End: "last", f: "flip" };
+const KEYS: Readonly<Record<string, Action>> = {
+  ArrowLeft: "previous",
+  ArrowRight: "next",
+  Home: "first",
+  End: "last",
+  f: "flip",
+};
 
 /** Returns White's chances at a ply, from -1 to 1; `undefined` if unknown. */
-const chancesAt = (ply: Ply, score: PlyScore | null | undefined): number | undefined => ply.over ?? (score ? winningChances(score) : undefined);
+const chancesAt = (
+  ply: Ply,
+  score: PlyScore | null | undefined,
+): number | undefined =>
+  ply.over ?? (score ? winningChances(score) : undefined);
 
 export class View {
   readonly element: HTMLElement;
   readonly #board = new Board();
   readonly #graph: Graph;
-  readonly #bar = make("div", { class: "bar", part: "bar", "aria-hidden": "true" }, make("div"));
+  readonly #bar = make(
+    "div",
+    { class: "bar", part: "bar", "aria-hidden": "true" },
+    make("div"),
+  );
   readonly #score = make("span", { class: "score", part: "score" });
   readonly #facts = make("span", { class: "facts", part: "facts" });
-  readonly #moves = make("div", { class: "moves", part: "moves", role: "group", "aria-label": "Moves" });
-  readonly #comment = make("p", { class: "comment", part: "comment", hidden: "" });
-  readonly #errorText = make("p", { class: "error", role: "alert", hidden: "" });
+  readonly #moves = make("div", {
+    class: "moves",
+    part: "moves",
+    role: "group",
+    "aria-label": "Moves",
+  });
+  readonly #comment = make("p", {
+    class: "comment",
+    part: "comment",
+    hidden: "",
+  });
+  readonly #errorText = make("p", {
+    class: "error",
+    role: "alert",
+    hidden: "",
+  });
   readonly #status = make("p", { class: "said", role: "status" });
-  readonly #players = ["above", "below"].map((place) => make("p", { class: `player ${place}`, part: "player" }));
+  readonly #players = ["above", "below"].map((place) =>
+    make("p", { class: `player ${place}`, part: "player" }),
+  );
   readonly #buttons: ReadonlyMap<Action, HTMLButtonElement>;
 
   constructor(act: (action: Action) => void, go: (ply: number) => void) {
     this.#graph = new Graph(go);
     this.#buttons = new Map(
       BUTTONS.map(([action, label, d]) => {
-        const icon = draw(["svg", { viewBox: "0 0 24 24", "aria-hidden": "true" }, ["path", { d }]]);
-        const button = make("button", { type: "button", "aria-label": label, title: label }, icon);
+        const icon = draw([
+          "svg",
+          { viewBox: "0 0 24 24", "aria-hidden": "true" },
+          ["path", { d }],
+        ]);
+        const button = make(
+          "button",
+          { type: "button", "aria-label": label, title: label },
+          icon,
+        );
         button.addEventListener("click", () => act(action));
         return [action, button];
       }),
@@ -64,12 +105,30 @@ export class View {
     listenToPointer(board, act);
     this.element = make(
       "div",
-      { class: "game", part: "game", role: "group", "aria-label": "Chess game" },
-      make("div", { class: "stage" }, this.#players[0]!, this.#bar, board, this.#players[1]!),
+      {
+        class: "game",
+        part: "game",
+        role: "group",
+        "aria-label": "Chess game",
+      },
+      make(
+        "div",
+        { class: "stage" },
+        this.#players[0]!,
+        this.#bar,
+        board,
+        this.#players[1]!,
+      ),
       make("div", { class: "verdict" }, this.#score, this.#facts),
       this.#graph.element,
       this.#moves,
-      make("div", { class: "controls", part: "controls" }, this.#comment, this.#errorText, make("div", { class: "buttons" }, ...this.#buttons.values())),
+      make(
+        "div",
+        { class: "controls", part: "controls" },
+        this.#comment,
+        this.#errorText,
+        make("div", { class: "buttons" }, ...this.#buttons.values()),
+      ),
       this.#status,
     );
     this.element.addEventListener("keydown", (event) => {
@@ -91,9 +150,16 @@ export class View {
     this.#moves.replaceChildren(
       ...plies.slice(1).flatMap(({ san, glyph, number }, n) => {
         const score = scores[n + 1];
-        const button = make("button", { type: "button", part: "move", "data-ply": String(n + 1) }, san + glyph, make("small", {}, score ? minus(scoreText(score)) : ""));
+        const button = make(
+          "button",
+          { type: "button", part: "move", "data-ply": String(n + 1) },
+          san + glyph,
+          make("small", {}, score ? minus(scoreText(score)) : ""),
+        );
         if (number.endsWith(".")) return [make("span", {}, number), button];
-        return n === 0 ? [make("span", {}, number), make("span", {}, "…"), button] : [button];
+        return n === 0
+          ? [make("span", {}, number), make("span", {}, "…"), button]
+          : [button];
       }),
     );
     this.#graph.show(plies.map((ply, n) => chancesAt(ply, scores[n])));
@@ -111,18 +177,28 @@ export class View {
     this.#bar.classList.toggle("unknown", chances === undefined);
     this.#bar.classList.toggle("flipped", isFlipped);
     this.#bar.style.setProperty("--share", String(((chances ?? 0) + 1) / 2));
-    const result = at.over === undefined ? "" : at.over === 1 ? "1–0" : at.over === -1 ? "0–1" : "½–½";
+    const result =
+      at.over === undefined
+        ? ""
+        : at.over === 1
+          ? "1–0"
+          : at.over === -1
+            ? "0–1"
+            : "½–½";
     this.#score.textContent = result || (score ? minus(scoreText(score)) : "");
     const text = describe(shown);
-    const facts = score && !result ? text.split(", ").slice(1).join(", ") : text;
+    const facts =
+      score && !result ? text.split(", ").slice(1).join(", ") : text;
     this.#facts.textContent = facts.charAt(0).toUpperCase() + facts.slice(1);
     this.#graph.point(ply, describeMove(at, text));
     this.#comment.hidden = !line.plies.some(({ comment }) => comment);
     this.#comment.textContent = at.comment;
     this.#errorText.hidden = !error;
     this.#errorText.textContent = error;
-    for (const name of ["first", "previous"] as const) this.#disable(name, ply === 0);
-    for (const name of ["next", "last"] as const) this.#disable(name, ply === Math.max(0, line.plies.length - 1));
+    for (const name of ["first", "previous"] as const)
+      this.#disable(name, ply === 0);
+    for (const name of ["next", "last"] as const)
+      this.#disable(name, ply === Math.max(0, line.plies.length - 1));
     this.#showPlayers(line, isFlipped);
     this.#markMove(ply);
   }
@@ -134,16 +210,25 @@ export class View {
   }
 
   /** Disables a button. A disabled button with the focus would swallow the keys, so that the focus moves. */
-  #disable(action: "first" | "previous" | "next" | "last", isDisabled: boolean): void {
+  #disable(
+    action: "first" | "previous" | "next" | "last",
+    isDisabled: boolean,
+  ): void {
     const button = this.#buttons.get(action);
     if (!button || button.disabled === isDisabled) return;
-    const hasFocus = (this.element.getRootNode() as ShadowRoot).activeElement === button;
+    const hasFocus =
+      (this.element.getRootNode() as ShadowRoot).activeElement === button;
     button.disabled = isDisabled;
-    if (hasFocus && isDisabled) this.#buttons.get(action === "next" || action === "last" ? "previous" : "next")?.focus();
+    if (hasFocus && isDisabled)
+      this.#buttons
+        .get(action === "next" || action === "last" ? "previous" : "next")
+        ?.focus();
   }
 
   #showPlayers({ headers }: Line, isFlipped: boolean): void {
-    const result = /^([01]|1\/2)-([01]|1\/2)$/.exec(headers.get("Result") ?? "");
+    const result = /^([01]|1\/2)-([01]|1\/2)$/.exec(
+      headers.get("Result") ?? "",
+    );
     this.#players.forEach((player, n) => {
       const isWhite = (n === 1) !== isFlipped;
       const side = isWhite ? "White" : "Black";
@@ -151,32 +236,50 @@ export class View {
       const name = headers.get(side)?.replace(/^\?$/, "") ?? "";
       const points = result?.[isWhite ? 1 : 2]?.replace("1/2", "½");
       player.classList.toggle("black", !isWhite);
-      player.replaceChildren(...(name ? [name + (/^\d+$/.test(elo) ? ` (${elo})` : "")] : []), ...(name && points ? [make("span", {}, points)] : []));
+      player.replaceChildren(
+        ...(name ? [name + (/^\d+$/.test(elo) ? ` (${elo})` : "")] : []),
+        ...(name && points ? [make("span", {}, points)] : []),
+      );
     });
   }
 
   /** Marks the last move, and scrolls it into the middle of the list. The page does not scroll. */
   #markMove(ply: number): void {
-    for (const button of this.#moves.querySelectorAll("[aria-current]")) button.removeAttribute("aria-current");
-    const button = this.#moves.querySelector<HTMLElement>(`[data-ply="${ply}"]`);
+    for (const button of this.#moves.querySelectorAll("[aria-current]"))
+      button.removeAttribute("aria-current");
+    const button = this.#moves.querySelector<HTMLElement>(
+      `[data-ply="${ply}"]`,
+    );
     if (!button) return void (this.#moves.scrollTop = 0);
     button.setAttribute("aria-current", "true");
-    const [box, list] = [button.getBoundingClientRect(), this.#moves.getBoundingClientRect()];
-    const middle = this.#moves.scrollTop + box.top - list.top - (list.height - box.height) / 2;
+    const [box, list] = [
+      button.getBoundingClientRect(),
+      this.#moves.getBoundingClientRect(),
+    ];
+    const middle =
+      this.#moves.scrollTop +
+      box.top -
+      list.top -
+      (list.height - box.height) / 2;
     // Whole rows.
-    if (box.height > 0) this.#moves.scrollTop = box.height * Math.round(middle / box.height);
+    if (box.height > 0)
+      this.#moves.scrollTop = box.height * Math.round(middle / box.height);
   }
 }
 
 /** Steps forward on the right half of the board or after a swipe to the left, and back otherwise. */
-function listenToPointer(board: HTMLElement, act: (action: Action) => void): void {
+function listenToPointer(
+  board: HTMLElement,
+  act: (action: Action) => void,
+): void {
   let from: PointerEvent | undefined;
   board.addEventListener("pointerdown", (event) => (from = event));
   board.addEventListener("pointerup", ({ clientX }) => {
     if (!from || from.button !== 0) return;
     const { left, width } = board.getBoundingClientRect();
     const distance = clientX - from.clientX;
-    const isForward = Math.abs(distance) > 24 ? distance < 0 : clientX - left > width / 2;
+    const isForward =
+      Math.abs(distance) > 24 ? distance < 0 : clientX - left > width / 2;
     from = undefined;
     act(isForward ? "next" : "previous");
   });
@@ -187,9 +290,16 @@ function describe({ line, scores, ply, lookup }: Shown): string {
   const at = line.plies[ply];
   const score = scores[ply];
   if (at?.over !== undefined) return at.over === 0 ? "stalemate" : "checkmate";
-  if (!score) return { none: "", waiting: "looking it up…", answered: score === null ? "not in the database" : "could not be looked up" }[lookup];
+  if (!score)
+    return {
+      none: "",
+      waiting: "looking it up…",
+      answered:
+        score === null ? "not in the database" : "could not be looked up",
+    }[lookup];
   const depth = score.depth === undefined ? "" : `, depth ${score.depth}`;
   return `${minus(scoreText(score))}${depth}${score.from === "pgn" ? ", from the PGN" : ""}`;
 }
 
-const describeMove = ({ number, san }: Ply, text: string) => [number ? `${number} ${san}` : "Start", text].filter(Boolean).join(", ");
+const describeMove = ({ number, san }: Ply, text: string) =>
+  [number ? `${number} ${san}` : "Start", text].filter(Boolean).join(", ");

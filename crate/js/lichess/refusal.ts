@@ -2,5 +2,8 @@
 
 /** A question that is answered with an error. */
 export class Refusal {
-  constructor(readonly message: string, readonly status = 400) {}
+  constructor(
+    readonly message: string,
+    readonly status = 400,
+  ) {}
 }

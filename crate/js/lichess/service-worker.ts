@@ -25,18 +25,38 @@ declare const self: {
 };
 
 const { shelfishLichess } = self;
-const parameters = new URLSearchParams(shelfishLichess ?? new URL(self.location.href).searchParams);
+const parameters = new URLSearchParams(
+  shelfishLichess ?? new URL(self.location.href).searchParams,
+);
 const value = (name: string) => parameters.get(name) || undefined;
-const [database, book, masters, player] = ["database", "book", "masters", "player"].map(value);
-if (!database && !book && !masters && !player) throw new Error("shelfish-lichess-sw.js: expected ?database=URL or ?book=URL");
+const [database, book, masters, player] = [
+  "database",
+  "book",
+  "masters",
+  "player",
+].map(value);
+if (!database && !book && !masters && !player)
+  throw new Error(
+    "shelfish-lichess-sw.js: expected ?database=URL or ?book=URL",
+  );
 
 /** Returns the URL of a module. An old module in a cache has another URL. */
-const moduleUrl = (file: string, sha256: string) => new URL(`${file}?${sha256}`, new URL(value("wasm") ?? ".", self.location.href));
+const moduleUrl = (file: string, sha256: string) =>
+  new URL(
+    `${file}?${sha256}`,
+    new URL(value("wasm") ?? ".", self.location.href),
+  );
 
 const lichessFetch = adapter(
   {
-    database: (url) => openDatabase(url, { wasm: moduleUrl("shelfish_bg.wasm", SHA256.shelfish_bg) }),
-    book: (url) => openBook(url, { wasm: moduleUrl("shelfish_book_bg.wasm", SHA256.shelfish_book_bg) }),
+    database: (url) =>
+      openDatabase(url, {
+        wasm: moduleUrl("shelfish_bg.wasm", SHA256.shelfish_bg),
+      }),
+    book: (url) =>
+      openBook(url, {
+        wasm: moduleUrl("shelfish_book_bg.wasm", SHA256.shelfish_book_bg),
+      }),
     openings: async () => openings,
     moves: async () => moves,
   },
@@ -44,11 +64,16 @@ const lichessFetch = adapter(
 );
 
 self.addEventListener("fetch", (event: Fetching) => {
-  if (lichessFetch.answers(event.request)) event.respondWith(lichessFetch(event.request));
+  if (lichessFetch.answers(event.request))
+    event.respondWith(lichessFetch(event.request));
 });
 
 // A worker that imports this script decides itself when it takes over.
 if (!shelfishLichess) {
-  self.addEventListener("install", (event: Extendable) => event.waitUntil(self.skipWaiting()));
-  self.addEventListener("activate", (event: Extendable) => event.waitUntil(self.clients.claim()));
+  self.addEventListener("install", (event: Extendable) =>
+    event.waitUntil(self.skipWaiting()),
+  );
+  self.addEventListener("activate", (event: Extendable) =>
+    event.waitUntil(self.clients.claim()),
+  );
 }

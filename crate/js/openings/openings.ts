@@ -15,10 +15,20 @@ interface Position {
 }
 
 /** Expands the board of a FEN to a letter for each square. */
-const expand = (board: string): string => board.replaceAll("/", "").replace(/\d/g, (empty) => " ".repeat(Number(empty)));
+const expand = (board: string): string =>
+  board
+    .replaceAll("/", "")
+    .replace(/\d/g, (empty) => " ".repeat(Number(empty)));
 
 /** Castling rights that are lost when a move starts or ends on a square. */
-const RIGHTS: Record<number, string> = { 0: "Q", 4: "KQ", 7: "K", 56: "q", 60: "kq", 63: "k" };
+const RIGHTS: Record<number, string> = {
+  0: "Q",
+  4: "KQ",
+  7: "K",
+  56: "q",
+  60: "kq",
+  63: "k",
+};
 const [SPACE, KING, ROOK, PAWN] = [32, 75, 82, 80];
 /** Difference between the codes of a small and a capital letter. */
 const BLACK = 32;
@@ -32,10 +42,15 @@ let maxPlies = 0;
  * The first call decodes the table, which takes some milliseconds.
  */
 export function openingOf(fen: string): Opening | undefined {
-  const [board = "", turn, castling, enPassant] = String(fen).trim().split(/\s+/);
+  const [board = "", turn, castling, enPassant] = String(fen)
+    .trim()
+    .split(/\s+/);
   const position = `${expand(board)} ${turn} ${castling}`;
   // A FEN may name an en-passant square without a legal capture.
-  return openings().get(`${position} ${enPassant}`) ?? openings().get(`${position} -`);
+  return (
+    openings().get(`${position} ${enPassant}`) ??
+    openings().get(`${position} -`)
+  );
 }
 
 /** Returns the plies to the farthest position that has a name. */
@@ -50,16 +65,33 @@ function openings(): Map<string, Opening> {
   const endings = names.split("\n");
   let name = "";
   // The positions of a line. The next line shares its first positions and replaces the rest.
-  const start = Uint8Array.from(expand("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR"), (letter) => letter.charCodeAt(0));
-  const positions: Position[] = [{ squares: start, rights: "KQkq", enPassant: -1 }];
+  const start = Uint8Array.from(
+    expand("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR"),
+    (letter) => letter.charCodeAt(0),
+  );
+  const positions: Position[] = [
+    { squares: start, rights: "KQkq", enPassant: -1 },
+  ];
   for (const [n, line] of moves.split("\n").entries()) {
     let ply = number(line, 0);
     for (let at = 1; at < line.length; at += 2) {
-      play(positions[ply] as Position, number(line, at), number(line, at + 1), (positions[++ply] ??= { squares: new Uint8Array(64), rights: "", enPassant: -1 }));
+      play(
+        positions[ply] as Position,
+        number(line, at),
+        number(line, at + 1),
+        (positions[++ply] ??= {
+          squares: new Uint8Array(64),
+          rights: "",
+          enPassant: -1,
+        }),
+      );
     }
     const ending = endings[n] ?? "";
     name = name.slice(0, number(ending, 0)) + ending.slice(1);
-    table.set(key(positions[ply] as Position, ply % 2 === 0), { eco: ecos.slice(3 * n, 3 * n + 3), name });
+    table.set(key(positions[ply] as Position, ply % 2 === 0), {
+      eco: ecos.slice(3 * n, 3 * n + 3),
+      name,
+    });
     maxPlies = Math.max(maxPlies, ply);
   }
   return table;
@@ -68,13 +100,24 @@ function openings(): Map<string, Opening> {
 const number = (text: string, at: number): number => text.charCodeAt(at) - 35;
 
 /** Returns the key of a position in the table. */
-function key({ squares, rights, enPassant }: Position, isWhite: boolean): string {
-  const square = enPassant < 0 ? "-" : "abcdefgh".charAt(enPassant & 7) + ((enPassant >> 3) + 1);
+function key(
+  { squares, rights, enPassant }: Position,
+  isWhite: boolean,
+): string {
+  const square =
+    enPassant < 0
+      ? "-"
+      : "abcdefgh".charAt(enPassant & 7) + ((enPassant >> 3) + 1);
   return `${String.fromCharCode(...squares)} ${isWhite ? "w" : "b"} ${rights || "-"} ${square}`;
 }
 
 /** Sets `after` to the position after a legal move that is no promotion. */
-function play(before: Position, from: number, to: number, after: Position): void {
+function play(
+  before: Position,
+  from: number,
+  to: number,
+  after: Position,
+): void {
   const { squares } = after;
   squares.set(before.squares);
   after.rights = before.rights;

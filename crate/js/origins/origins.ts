@@ -1,6 +1,9 @@
 // Databases, tables and engines that the components or elements of a page share.
 
-import type { EvaluatorDatabase, EvaluatorEndgames } from "../evaluator/types.js";
+import type {
+  EvaluatorDatabase,
+  EvaluatorEndgames,
+} from "../evaluator/types.js";
 import type { Evaluator } from "../evaluator/evaluator.js";
 import type { Database } from "../database/database.js";
 import type { Endgames } from "../endgames/endgames.js";
@@ -20,7 +23,8 @@ export interface Origins {
 /** Milliseconds after which origins without a component are closed. A page that changes keeps them. */
 const LINGER = 5_000;
 
-const isUrl = (value: unknown): value is string | URL => typeof value === "string" || value instanceof URL;
+const isUrl = (value: unknown): value is string | URL =>
+  typeof value === "string" || value instanceof URL;
 
 /** Open origins. Each part is opened when it is first needed. */
 export class OpenOrigins {
@@ -35,26 +39,41 @@ export class OpenOrigins {
   async database(): Promise<Database | undefined> {
     const { database } = this.#origins;
     if (!isUrl(database)) return database;
-    return this.#parts.get("database", async () => (await import("./index.js")).openDatabase(database));
+    return this.#parts.get("database", async () =>
+      (await import("./index.js")).openDatabase(database),
+    );
   }
 
   /** Returns the tables, or a function that opens them. */
   get endgames(): EvaluatorEndgames | (() => Promise<Endgames>) | undefined {
     const { endgames } = this.#origins;
     if (!isUrl(endgames)) return endgames;
-    return () => this.#parts.get("endgames", async () => (await import("./endgames.js")).openEndgames(endgames));
+    return () =>
+      this.#parts.get("endgames", async () =>
+        (await import("./endgames.js")).openEndgames(endgames),
+      );
   }
 
   /** Returns a function that opens the engine; `undefined` without an engine. */
   get engine(): (() => Promise<Engine>) | undefined {
     if (!this.#origins.engine) return undefined;
-    return () => this.#parts.get("engine", async () => (await import("./engine.js")).openEngine());
+    return () =>
+      this.#parts.get("engine", async () =>
+        (await import("./engine.js")).openEngine(),
+      );
   }
 
   evaluator(): Promise<Evaluator> {
     return this.#parts.get("evaluator", async () => {
-      const [{ openEvaluator }, database] = await Promise.all([import("./evaluator.js"), this.database()]);
-      return openEvaluator({ database: database as EvaluatorDatabase | undefined, endgames: this.endgames, engine: this.engine });
+      const [{ openEvaluator }, database] = await Promise.all([
+        import("./evaluator.js"),
+        this.database(),
+      ]);
+      return openEvaluator({
+        database: database as EvaluatorDatabase | undefined,
+        endgames: this.endgames,
+        engine: this.engine,
+      });
     });
   }
 
@@ -70,14 +89,19 @@ const numbers = new WeakMap<object, number>();
 let last = 0;
 
 function nameOf(value: unknown): string {
-  if (typeof value !== "object" || value === null || value instanceof URL) return String(value);
+  if (typeof value !== "object" || value === null || value instanceof URL)
+    return String(value);
   let number = numbers.get(value);
   if (number === undefined) numbers.set(value, (number = ++last));
   return `#${number}`;
 }
 
 /** Returns a key that equal origins have. */
-export const keyOf = ({ database, endgames, engine = false }: Origins): string => [database, endgames, engine].map(nameOf).join("\n");
+export const keyOf = ({
+  database,
+  endgames,
+  engine = false,
+}: Origins): string => [database, endgames, engine].map(nameOf).join("\n");
 
 /** Returns the open origins of a component, and a function that ends their use. */
 export function use(origins: Origins): [OpenOrigins, end: () => void] {

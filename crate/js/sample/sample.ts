@@ -12,5 +12,8 @@ export const sample: URL = (() => {
   const [, root] = PREBUNDLED.exec(import.meta.url) ?? [];
   // Bundlers would replace `new URL("…", import.meta.url)` by a copy of the manifest without the other files.
   const folder = new URL(".", import.meta.url);
-  return new URL(root === undefined ? FILE : `${root}node_modules/shelfish/${FILE}`, folder);
+  return new URL(
+    root === undefined ? FILE : `${root}node_modules/shelfish/${FILE}`,
+    folder,
+  );
 })();

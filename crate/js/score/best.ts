@@ -3,10 +3,16 @@
 
 import type { Evaluation, PositionEval } from "../shared/types.js";
 import { type Ending, endingScore } from "./endgame.js";
-import { type ScoreLike, scoreAfter, scoreText, winningChances } from "./score.js";
+import {
+  type ScoreLike,
+  scoreAfter,
+  scoreText,
+  winningChances,
+} from "./score.js";
 
 /** Origin of a score. `line`: the line of an earlier position that led to this position. */
-export type Origin = "rules" | "endgames" | "database" | "pgn" | "engine" | "stockfish" | "line";
+export type Origin =
+  "rules" | "endgames" | "database" | "pgn" | "engine" | "stockfish" | "line";
 
 /** A score and its origin. */
 export interface KnownScore extends ScoreLike {
@@ -25,7 +31,8 @@ export interface KnownScore extends ScoreLike {
 /** All known evaluations of a position, by origin. */
 export interface PositionEvals {
   /** The end of the game, if the game ends in this position. */
-  ending?: { result: string; winner?: "white" | "black" | undefined } | undefined;
+  ending?:
+    { result: string; winner?: "white" | "black" | undefined } | undefined;
   /** The exact result of endgame tables. */
   endgames?: Ending | undefined;
   /** The answer of a database: `null` if it does not contain the position, `undefined` before the answer. */
@@ -35,7 +42,11 @@ export interface PositionEvals {
   /** The evaluation in a comment of a PGN. */
   pgn?: (ScoreLike & { depth?: number | undefined }) | undefined;
   /** The result of an engine. */
-  engine?: (Evaluation & { from?: "endgames" | "database" | "engine" | "stockfish" | undefined }) | undefined;
+  engine?:
+    | (Evaluation & {
+        from?: "endgames" | "database" | "engine" | "stockfish" | undefined;
+      })
+    | undefined;
   /** Earlier positions of the game, the previous position first. Read only if no better origin has a score. */
   earlier?: Iterable<EarlierPosition> | undefined;
 }
@@ -60,22 +71,44 @@ export type Effort = Pick<KnownScore, "depth" | "knodes" | "mate">;
 export function bestScore(evals: PositionEvals): KnownScore | undefined {
   const own = ownScore(evals);
   const line = own && isFinal(own) ? undefined : fromLine(evals);
-  return own && line ? ((line.depth ?? 0) > (own.depth ?? 0) ? line : own) : (own ?? line);
+  return own && line
+    ? (line.depth ?? 0) > (own.depth ?? 0)
+      ? line
+      : own
+    : (own ?? line);
 }
 
 /** Returns the best known score of the position itself, without lines of earlier positions. */
-export function ownScore({ ending, endgames, database, pgn, engine }: PositionEvals): KnownScore | undefined {
+export function ownScore({
+  ending,
+  endgames,
+  database,
+  pgn,
+  engine,
+}: PositionEvals): KnownScore | undefined {
   if (ending) {
-    const chances = ending.winner === "white" ? 1 : ending.winner === "black" ? -1 : 0;
+    const chances =
+      ending.winner === "white" ? 1 : ending.winner === "black" ? -1 : 0;
     return { origin: "rules", text: ending.result, chances, line: [] };
   }
   if (endgames) {
     const { cp, chances, text } = endingScore(endgames);
-    return { origin: "endgames", cp, chances, text, line: endgames.moves.slice(0, 1).map(({ uci }) => uci) };
+    return {
+      origin: "endgames",
+      cp,
+      chances,
+      text,
+      line: endgames.moves.slice(0, 1).map(({ uci }) => uci),
+    };
   }
   const known = [
     fromEvaluation("database", database?.best),
-    pgn && { ...scored(pgn), origin: "pgn" as const, depth: pgn.depth, line: [] },
+    pgn && {
+      ...scored(pgn),
+      origin: "pgn" as const,
+      depth: pgn.depth,
+      line: [],
+    },
     fromEvaluation(engine?.from ?? "engine", engine),
   ];
   return known.reduce((best, other) => counting(best, other), undefined);
@@ -87,7 +120,8 @@ export function ownScore({ ending, endgames, database, pgn, engine }: PositionEv
  * `earlier`, such lines do not count.
  */
 export function needsEngine(evals: PositionEvals): boolean {
-  const isAnswered = evals.database !== undefined || evals.isUnreachable === true;
+  const isAnswered =
+    evals.database !== undefined || evals.isUnreachable === true;
   const own = ownScore({ ...evals, engine: undefined });
   if (!isAnswered || (own && isFinal(own))) return false;
   const best = bestScore(evals);
@@ -98,24 +132,41 @@ export function needsEngine(evals: PositionEvals): boolean {
  * Whether an evaluation of a position counts, and not another evaluation: a deep search counts over a shallow search, then more
  * nodes, then more depth. The origin does not matter. The analysis of games has the same rule.
  */
-export function countsOver(one: Effort | Evaluation, other: Effort | Evaluation): boolean {
+export function countsOver(
+  one: Effort | Evaluation,
+  other: Effort | Evaluation,
+): boolean {
   const rank = (known: Effort | Evaluation) => {
     const { depth, knodes } = known;
     const { mate } = "pvs" in known ? known.pvs[0] : known;
-    return [isShallow({ depth, knodes, mate }) ? 0 : 1, knodes ?? -1, depth ?? -1];
+    return [
+      isShallow({ depth, knodes, mate }) ? 0 : 1,
+      knodes ?? -1,
+      depth ?? -1,
+    ];
   };
   const [first, second] = [rank(one), rank(other)];
-  const difference = first.map((value, index) => value - second[index]!).find((difference) => difference !== 0);
+  const difference = first
+    .map((value, index) => value - second[index]!)
+    .find((difference) => difference !== 0);
   return difference !== undefined && difference > 0;
 }
 
 /** Returns the evaluation of two that counts: the first, unless the second {@link countsOver} it. */
-export const counting = <E extends Effort | Evaluation>(first: E | undefined, second: E | undefined): E | undefined =>
+export const counting = <E extends Effort | Evaluation>(
+  first: E | undefined,
+  second: E | undefined,
+): E | undefined =>
   first && !(second && countsOver(second, first)) ? first : second;
 
 /** Returns the result of an engine that counts: the deeper result, then the result with more lines, then the newer result. */
-export function deeperResult<E extends Evaluation>(known: E | undefined, found: E): E {
-  const gain = known ? found.depth - known.depth || found.pvs.length - known.pvs.length : 0;
+export function deeperResult<E extends Evaluation>(
+  known: E | undefined,
+  found: E,
+): E {
+  const gain = known
+    ? found.depth - known.depth || found.pvs.length - known.pvs.length
+    : 0;
   return known && gain < 0 ? known : found;
 }
 
@@ -126,22 +177,48 @@ const MIN_DEPTH = 16;
 const MIN_KNODES = 100;
 
 /** Whether the search was so short that the score is only a hint. Unknown depths and nodes are not short, and a mate is no hint. */
-export const isShallow = ({ origin, mate, depth = MIN_DEPTH, knodes = MIN_KNODES }: Effort & { origin?: Origin | undefined }): boolean =>
-  origin !== "rules" && origin !== "endgames" && mate === undefined && (depth < MIN_DEPTH || knodes < MIN_KNODES);
+export const isShallow = ({
+  origin,
+  mate,
+  depth = MIN_DEPTH,
+  knodes = MIN_KNODES,
+}: Effort & { origin?: Origin | undefined }): boolean =>
+  origin !== "rules" &&
+  origin !== "endgames" &&
+  mate === undefined &&
+  (depth < MIN_DEPTH || knodes < MIN_KNODES);
 
 /** Whether no engine needs to search the position again. */
 const isFinal = (own: KnownScore): boolean =>
-  own.origin === "rules" || own.origin === "endgames" || ((own.origin === "database" || own.origin === "pgn") && !isShallow(own));
+  own.origin === "rules" ||
+  own.origin === "endgames" ||
+  ((own.origin === "database" || own.origin === "pgn") && !isShallow(own));
 
 /** Compares scores: from Black's best to White's best, by the result of the game, then mates by length, then centipawns. */
 export function compareScores(a: KnownScore, b: KnownScore): number {
-  const rank = ({ cp, mate, chances }: KnownScore) => (mate === undefined ? (cp ?? chances * 2e6) : mate > 0 ? 1e6 - mate : -1e6 - mate);
+  const rank = ({ cp, mate, chances }: KnownScore) =>
+    mate === undefined
+      ? (cp ?? chances * 2e6)
+      : mate > 0
+        ? 1e6 - mate
+        : -1e6 - mate;
   return rank(a) - rank(b);
 }
 
-function fromEvaluation(origin: Origin, evaluation: Evaluation | undefined): KnownScore | undefined {
+function fromEvaluation(
+  origin: Origin,
+  evaluation: Evaluation | undefined,
+): KnownScore | undefined {
   const pv = evaluation?.pvs[0];
-  return pv && { ...scored(pv), origin, depth: evaluation.depth, knodes: evaluation.knodes, line: pv.uci };
+  return (
+    pv && {
+      ...scored(pv),
+      origin,
+      depth: evaluation.depth,
+      knodes: evaluation.knodes,
+      line: pv.uci,
+    }
+  );
 }
 
 /** Maximum distance in plies to the earlier position of a line. */
@@ -153,8 +230,19 @@ function fromLine({ earlier = [] }: PositionEvals): KnownScore | undefined {
     if (played.length === MAX_DISTANCE) break;
     played.unshift(uci);
     for (const { depth, knodes, pvs } of database?.evaluations ?? []) {
-      const pv = pvs.find((pv) => pv.uci.length >= played.length && played.every((move, index) => pv.uci[index] === move));
-      if (pv) return { ...scored(scoreAfter(pv, played.length, turn)), origin: "line", depth, knodes, line: pv.uci.slice(played.length) };
+      const pv = pvs.find(
+        (pv) =>
+          pv.uci.length >= played.length &&
+          played.every((move, index) => pv.uci[index] === move),
+      );
+      if (pv)
+        return {
+          ...scored(scoreAfter(pv, played.length, turn)),
+          origin: "line",
+          depth,
+          knodes,
+          line: pv.uci.slice(played.length),
+        };
     }
   }
   return undefined;

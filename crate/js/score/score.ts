@@ -18,14 +18,21 @@ export function scoreText({ cp = 0, mate }: ScoreLike): string {
  */
 export function winningChances({ cp = 0, mate }: ScoreLike): number {
   if (mate !== undefined) return Math.sign(mate);
-  return 2 / (1 + Math.exp(-0.00368208 * Math.max(-1000, Math.min(1000, cp)))) - 1;
+  return (
+    2 / (1 + Math.exp(-0.00368208 * Math.max(-1000, Math.min(1000, cp)))) - 1
+  );
 }
 
 /** Returns the score after `plies` of its line, which shorten the distance to mate. `turn` is the side that moves first. */
-export function scoreAfter({ cp, mate }: ScoreLike, plies: number, turn: "white" | "black"): ScoreLike {
+export function scoreAfter(
+  { cp, mate }: ScoreLike,
+  plies: number,
+  turn: "white" | "black",
+): ScoreLike {
   if (mate === undefined) return { cp };
   // The side that mates in n moves needs 2n - 1 plies if it moves first, else 2n.
-  const left = 2 * Math.abs(mate) - (mate > 0 === (turn === "white") ? 1 : 0) - plies;
+  const left =
+    2 * Math.abs(mate) - (mate > 0 === (turn === "white") ? 1 : 0) - plies;
   const moves = Math.max(1, Math.ceil(left / 2));
   return { mate: mate > 0 ? moves : -moves };
 }

@@ -2,7 +2,11 @@
 
 import { ShelfishError } from "./errors.js";
 
-const aborted = ({ reason }: AbortSignal, name: string) => new ShelfishError({ code: "aborted", message: `${name} was aborted` }, reason);
+const aborted = ({ reason }: AbortSignal, name: string) =>
+  new ShelfishError(
+    { code: "aborted", message: `${name} was aborted` },
+    reason,
+  );
 
 /** Listeners by signal. A signal gets a single listener, because Node warns about more than ten. */
 const listeners = new WeakMap<AbortSignal, Set<() => void>>();
@@ -13,7 +17,11 @@ export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   if (!all) {
     const added = new Set<() => void>();
     listeners.set(signal, (all = added));
-    signal.addEventListener("abort", () => [...added].forEach((listener) => listener()), { once: true });
+    signal.addEventListener(
+      "abort",
+      () => [...added].forEach((listener) => listener()),
+      { once: true },
+    );
   }
   all.add(listener);
   return () => all.delete(listener);
@@ -33,12 +41,19 @@ export async function withOwnSignal<T>(
 }
 
 /** Throws with code `aborted` if the signal is aborted. */
-export function throwIfAborted(signal: AbortSignal | null | undefined, name: string): void {
+export function throwIfAborted(
+  signal: AbortSignal | null | undefined,
+  name: string,
+): void {
   if (signal?.aborted) throw aborted(signal, name);
 }
 
 /** Waits for `work`. Rejects with code `aborted` if the signal is aborted first. */
-export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | null | undefined, name: string): Promise<T> {
+export async function unlessAborted<T>(
+  work: Promise<T>,
+  signal: AbortSignal | null | undefined,
+  name: string,
+): Promise<T> {
   if (!signal) return work;
   let remove = () => {};
   const aborting = new Promise<never>((_, reject) => {

@@ -39,9 +39,18 @@ function manifestUrl(database: string | URL, manifest: string): string {
     new URL(".", url);
     return url.href;
   } catch (cause) {
-    const reason = url ? "a URL that cannot have files next to it" : "not an absolute URL";
+    const reason = url
+      ? "a URL that cannot have files next to it"
+      : "not an absolute URL";
     const text = String(database);
-    throw new ShelfishError({ code: "network", message: `${reason}: ${text.slice(0, 200)}`, url: text }, cause);
+    throw new ShelfishError(
+      {
+        code: "network",
+        message: `${reason}: ${text.slice(0, 200)}`,
+        url: text,
+      },
+      cause,
+    );
   }
 }
 
@@ -57,15 +66,30 @@ export async function connect<E>(
   const { wasm, signal, headers, indexedDB, timeout } = options;
   const { manifest = "manifest.json" } = module;
   const send = options.fetch ?? globalThis.fetch;
-  if (typeof indexedDB === "object") checked(call, indexedDB, { name: "text", bytes: "least0" }, "indexedDB.");
+  if (typeof indexedDB === "object")
+    checked(call, indexedDB, { name: "text", bytes: "least0" }, "indexedDB.");
   throwIfAborted(signal, "opening");
-  const isObject = typeof database === "object" && database !== null && "range" in database;
-  const source = isObject ? (database as Source) : platform.source?.(database as string | URL, manifest);
-  const url = source ? source.url : manifestUrl(database as string | URL, manifest);
+  const isObject =
+    typeof database === "object" && database !== null && "range" in database;
+  const source = isObject
+    ? (database as Source)
+    : platform.source?.(database as string | URL, manifest);
+  const url = source
+    ? source.url
+    : manifestUrl(database as string | URL, manifest);
   const controller = new AbortController();
   let response: Promise<Response> | undefined;
-  if (!source && globalThis.navigator?.onLine !== false && typeof send === "function") {
-    response = (async () => send(url, { signal: controller.signal, cache: "no-cache", ...(headers && { headers }) }))();
+  if (
+    !source &&
+    globalThis.navigator?.onLine !== false &&
+    typeof send === "function"
+  ) {
+    response = (async () =>
+      send(url, {
+        signal: controller.signal,
+        cache: "no-cache",
+        ...(headers && { headers }),
+      }))();
     // The module reports the failure, unless the module fails to load.
     response.catch(() => {});
   }

@@ -2,7 +2,8 @@
 // printable ASCII, so that charsets and minifiers do not change it.
 
 /** Letters of the code, as in build-tools/xtask/src/npm.rs. The last two are prefixes: they start codes of two letters. */
-const LETTERS = " !#%&'()*+,-./0123456789:;=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_abcdefghijklmnopqrstuvwxyz{|}~";
+const LETTERS =
+  " !#%&'()*+,-./0123456789:;=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_abcdefghijklmnopqrstuvwxyz{|}~";
 const SINGLE = LETTERS.length - 2;
 
 /** Decodes the bytes of a module. */

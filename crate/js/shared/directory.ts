@@ -7,7 +7,10 @@ import { type ErrorCode, ShelfishError } from "./errors.js";
 import type { Source } from "./types.js";
 
 /** Returns the source of a database if it is named by a path or a `file:` URL. */
-export function namedDirectory(database: string | URL, manifest: string): Source | undefined {
+export function namedDirectory(
+  database: string | URL,
+  manifest: string,
+): Source | undefined {
   const text = String(database);
   // A scheme of one letter is a drive of Windows.
   if (/^(?!file:)[a-z][a-z\d+.-]+:/i.test(text)) return undefined;
@@ -15,7 +18,12 @@ export function namedDirectory(database: string | URL, manifest: string): Source
   return directory(basename(path) === manifest ? dirname(path) : path);
 }
 
-const failed = (code: ErrorCode, message: string, url: string, cause?: unknown) => new ShelfishError({ code, message, url }, cause);
+const failed = (
+  code: ErrorCode,
+  message: string,
+  url: string,
+  cause?: unknown,
+) => new ShelfishError({ code, message, url }, cause);
 
 /** Returns the files of a folder as the source of a database. */
 export function directory(path: string): Source {
@@ -23,9 +31,17 @@ export function directory(path: string): Source {
   const { href } = pathToFileURL(join(folder, "/"));
 
   /** Runs `work` on a file. Errors name the file. */
-  async function withFile<T>(file: string, work: (path: string, url: string) => Promise<T>): Promise<T> {
+  async function withFile<T>(
+    file: string,
+    work: (path: string, url: string) => Promise<T>,
+  ): Promise<T> {
     const url = href + encodeURIComponent(file);
-    if (/^\.*$|[/\\:\0]/.test(file)) throw failed("usage", `not the name of a file: ${JSON.stringify(file)}`, url);
+    if (/^\.*$|[/\\:\0]/.test(file))
+      throw failed(
+        "usage",
+        `not the name of a file: ${JSON.stringify(file)}`,
+        url,
+      );
     try {
       return await work(join(folder, file), url);
     } catch (cause) {
@@ -33,14 +49,24 @@ export function directory(path: string): Source {
       const { code, message } = cause as NodeJS.ErrnoException;
       const isMissing = code === "ENOENT" || code === "ENOTDIR";
       const missing = `there is no such file${file === "manifest.json" || file === "endgames.index" ? `; expected the path of the folder that contains ${file}` : ""}`;
-      throw failed(isMissing ? "missing" : "network", isMissing ? missing : message, url, isMissing ? undefined : cause);
+      throw failed(
+        isMissing ? "missing" : "network",
+        isMissing ? missing : message,
+        url,
+        isMissing ? undefined : cause,
+      );
     }
   }
 
   /** Returns the size of a regular file. Opening a named pipe would wait without a limit. */
   async function sizeOf(path: string, url: string): Promise<number> {
     const found = await stat(path);
-    if (!found.isFile()) throw failed("network", "expected a regular file, found another kind of file", url);
+    if (!found.isFile())
+      throw failed(
+        "network",
+        "expected a regular file, found another kind of file",
+        url,
+      );
     return found.size;
   }
 
@@ -52,7 +78,11 @@ export function directory(path: string): Source {
         const size = await sizeOf(path, url);
         const content = size > cap ? undefined : await readFile(path);
         if (content && content.length <= cap) return content;
-        throw failed("range", `the file has ${size} bytes, more than ${cap}`, url);
+        throw failed(
+          "range",
+          `the file has ${size} bytes, more than ${cap}`,
+          url,
+        );
       }),
 
     range: (file, start, end) =>
@@ -62,13 +92,27 @@ export function directory(path: string): Source {
         try {
           // Checked before the allocation.
           if (!(start >= 0 && start <= end && end <= size)) {
-            throw failed("range", `the file has ${size} bytes, but bytes ${start} to ${end} were requested`, url);
+            throw failed(
+              "range",
+              `the file has ${size} bytes, but bytes ${start} to ${end} were requested`,
+              url,
+            );
           }
           const content = new Uint8Array(end - start);
           let length = 0;
           while (length < content.length) {
-            const { bytesRead } = await handle.read(content, length, content.length - length, start + length);
-            if (bytesRead === 0) throw failed("range", `the file became shorter than ${end} bytes`, url);
+            const { bytesRead } = await handle.read(
+              content,
+              length,
+              content.length - length,
+              start + length,
+            );
+            if (bytesRead === 0)
+              throw failed(
+                "range",
+                `the file became shorter than ${end} bytes`,
+                url,
+              );
             length += bytesRead;
           }
           return content;

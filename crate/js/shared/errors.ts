@@ -68,11 +68,25 @@ export interface ErrorFields {
 const BRAND = Symbol.for("shelfish.ShelfishError");
 
 /** Sets a property that is not enumerable. */
-const hide = <T extends object>(object: T, name: PropertyKey, value: unknown): T =>
-  Object.defineProperty(object, name, { value, configurable: true, writable: true });
+const hide = <T extends object>(
+  object: T,
+  name: PropertyKey,
+  value: unknown,
+): T =>
+  Object.defineProperty(object, name, {
+    value,
+    configurable: true,
+    writable: true,
+  });
 
 /** Returns the fields except the message, without omitted fields. */
-const fieldsOf = ({ code, url, status, outcome, retryAfter }: ErrorFields): Omit<ErrorFields, "message"> =>
+const fieldsOf = ({
+  code,
+  url,
+  status,
+  outcome,
+  retryAfter,
+}: ErrorFields): Omit<ErrorFields, "message"> =>
   JSON.parse(JSON.stringify({ code, url, status, outcome, retryAfter }));
 
 /**
@@ -90,7 +104,9 @@ export class ShelfishError extends Error implements ErrorFields {
   declare readonly retryAfter?: number;
 
   static [Symbol.hasInstance](value: unknown): boolean {
-    return this === ShelfishError ? BRAND in Object(value) : Function.prototype[Symbol.hasInstance].call(this, value);
+    return this === ShelfishError
+      ? BRAND in Object(value)
+      : Function.prototype[Symbol.hasInstance].call(this, value);
   }
 
   constructor(fields: ErrorFields, cause?: unknown) {
@@ -111,12 +127,23 @@ hide(ShelfishError.prototype, BRAND, true);
 hide(ShelfishError.prototype, "name", "ShelfishError");
 
 /** Returns an error without a URL. */
-export const failed = (code: ErrorCode, message: string, cause?: unknown): ShelfishError => new ShelfishError({ code, message }, cause);
+export const failed = (
+  code: ErrorCode,
+  message: string,
+  cause?: unknown,
+): ShelfishError => new ShelfishError({ code, message }, cause);
 
 /** Returns an error of a WASM module, which is a plain object, as an error of the package. Keeps other errors. */
 function asError(error: unknown): unknown {
-  const isPlain = typeof (error as ErrorFields | null | undefined)?.code === "string" && !(error instanceof Error);
-  return isPlain ? new ShelfishError(error as ErrorFields, (error as { cause?: unknown }).cause) : error;
+  const isPlain =
+    typeof (error as ErrorFields | null | undefined)?.code === "string" &&
+    !(error instanceof Error);
+  return isPlain
+    ? new ShelfishError(
+        error as ErrorFields,
+        (error as { cause?: unknown }).cause,
+      )
+    : error;
 }
 
 /** Makes an error of the package begin at the function that called the package. */
@@ -126,7 +153,9 @@ export type Trace = (error: unknown) => unknown;
  * Runs the work of a public function. An error has the stack of this call: the work ends in WebAssembly, a timer or an event,
  * which no caller waits for.
  */
-export async function enter<T>(work: (trace: Trace) => T | Promise<T>): Promise<T> {
+export async function enter<T>(
+  work: (trace: Trace) => T | Promise<T>,
+): Promise<T> {
   const call = new Error();
   const trace = (thrown: unknown) => {
     const error = asError(thrown);
@@ -134,7 +163,10 @@ export async function enter<T>(work: (trace: Trace) => T | Promise<T>): Promise<
     // V8 begins with the name of the error. Then follow this function and the public function.
     const lines = (call.stack ?? "").split("\n");
     const isV8 = lines[0] === "Error";
-    const value = [...(isV8 ? [String(error)] : []), ...lines.slice(isV8 ? 3 : 2)].join("\n");
+    const value = [
+      ...(isV8 ? [String(error)] : []),
+      ...lines.slice(isV8 ? 3 : 2),
+    ].join("\n");
     return hide(error, "stack", value);
   };
   try {

@@ -51,20 +51,32 @@ export const TIMEOUT = 20_000;
 const USUAL_BYTES = 1 << 18;
 
 /** Loads and compiles a module once. After a failure, the next call tries again. */
-export function compiled(module: ModuleNames, wasm?: Wasm | PromiseLike<Wasm>, timeout = TIMEOUT): Promise<WebAssembly.Module> {
+export function compiled(
+  module: ModuleNames,
+  wasm?: Wasm | PromiseLike<Wasm>,
+  timeout = TIMEOUT,
+): Promise<WebAssembly.Module> {
   names = module;
   // An argument that is ignored may reject unhandled.
   Promise.resolve(wasm).catch(() => {});
   compiling ??= load(wasm, timeout).catch((cause: unknown) => {
     compiling = undefined;
     if (cause instanceof ShelfishError) throw cause;
-    throw failed(String((cause as Error | undefined)?.message ?? cause), undefined, cause);
+    throw failed(
+      String((cause as Error | undefined)?.message ?? cause),
+      undefined,
+      cause,
+    );
   });
   return compiling;
 }
 
 /** Loads and starts a module once. */
-export async function ready(module: Module, wasm?: Wasm | PromiseLike<Wasm>, timeout?: number): Promise<void> {
+export async function ready(
+  module: Module,
+  wasm?: Wasm | PromiseLike<Wasm>,
+  timeout?: number,
+): Promise<void> {
   const loaded = await compiled(module, wasm, timeout);
   starting ??= WebAssembly.instantiate(loaded, module.imports()).then(
     (instance) => module.start(instance, loaded),
@@ -76,21 +88,42 @@ export async function ready(module: Module, wasm?: Wasm | PromiseLike<Wasm>, tim
   return starting;
 }
 
-const inlineAdvice = () => `import from "${names.entry}/inline" (see "Toolchains" in the README)`;
+const inlineAdvice = () =>
+  `import from "${names.entry}/inline" (see "Toolchains" in the README)`;
 
-function failed(reason: string, url?: string, cause?: unknown, code: "network" | "timeout" | "corrupt" = "network") {
-  return new ShelfishError({ code, message: `the WASM module cannot be loaded: ${reason}`, ...(url && { url }) }, cause);
+function failed(
+  reason: string,
+  url?: string,
+  cause?: unknown,
+  code: "network" | "timeout" | "corrupt" = "network",
+) {
+  return new ShelfishError(
+    {
+      code,
+      message: `the WASM module cannot be loaded: ${reason}`,
+      ...(url && { url }),
+    },
+    cause,
+  );
 }
 
-async function load(given: Wasm | PromiseLike<Wasm> | undefined, timeout: number): Promise<WebAssembly.Module> {
+async function load(
+  given: Wasm | PromiseLike<Wasm> | undefined,
+  timeout: number,
+): Promise<WebAssembly.Module> {
   let wasm: Wasm;
   if (given === undefined || given === null) {
     try {
       const found = platform.wasm();
-      if (typeof found === "object" && "sha256" in found) return fromUrl(found.url.href, timeout, found.sha256);
+      if (typeof found === "object" && "sha256" in found)
+        return fromUrl(found.url.href, timeout, found.sha256);
       wasm = found;
     } catch (cause) {
-      throw failed(`the bundle does not know its own URL: ${inlineAdvice()}`, undefined, cause);
+      throw failed(
+        `the bundle does not know its own URL: ${inlineAdvice()}`,
+        undefined,
+        cause,
+      );
     }
   } else {
     wasm = await given;
@@ -98,9 +131,11 @@ async function load(given: Wasm | PromiseLike<Wasm> | undefined, timeout: number
   // Values of other realms have other classes, but the same tags.
   const tag = Object.prototype.toString.call(wasm).slice(8, -1);
   if (tag === "WebAssembly.Module") return wasm as WebAssembly.Module;
-  if (typeof wasm === "string" || tag === "URL") return fromUrl(String(wasm), timeout);
+  if (typeof wasm === "string" || tag === "URL")
+    return fromUrl(String(wasm), timeout);
   if (tag === "Response") return fromResponse(wasm as Response);
-  if (/^(Shared)?ArrayBuffer$/.test(tag) || ArrayBuffer.isView(wasm)) return compile(wasm as BufferSource);
+  if (/^(Shared)?ArrayBuffer$/.test(tag) || ArrayBuffer.isView(wasm))
+    return compile(wasm as BufferSource);
   const message = `wasm: expected a URL, bytes, a Response or a WebAssembly.Module, found ${tag}`;
   throw new ShelfishError({ code: "usage", message });
 }
@@ -109,46 +144,83 @@ async function load(given: Wasm | PromiseLike<Wasm> | undefined, timeout: number
  * The hidden folder in which Vite's dev server caches packages, without the files next to the JavaScript. The first group is the root of
  * the server, the second group the name of the file.
  */
-export const PREBUNDLED = /^(.*\/)node_modules\/\.[^/]+\/.*?([^/?#]*)(?:[?#].*)?$/;
+export const PREBUNDLED =
+  /^(.*\/)node_modules\/\.[^/]+\/.*?([^/?#]*)(?:[?#].*)?$/;
 
-async function fromUrl(url: string, timeout: number, sha256?: string): Promise<WebAssembly.Module> {
+async function fromUrl(
+  url: string,
+  timeout: number,
+  sha256?: string,
+): Promise<WebAssembly.Module> {
   const [, root, name] = PREBUNDLED.exec(url) ?? [];
   if (root === undefined) return fromExactUrl(url, timeout, sha256);
   try {
-    return await fromExactUrl(`${root}node_modules/shelfish/${name}`, timeout, sha256);
+    return await fromExactUrl(
+      `${root}node_modules/shelfish/${name}`,
+      timeout,
+      sha256,
+    );
   } catch {
     // A workspace installs the package elsewhere. Vite's script for an import of the module contains its path.
-    const script = await fetch(`${root}@id/shelfish/${name}?import&init`).then((answer) => answer.text(), () => "");
+    const script = await fetch(`${root}@id/shelfish/${name}?import&init`).then(
+      (answer) => answer.text(),
+      () => "",
+    );
     const path = /"([^"]+\.wasm)\b[^"]*"/.exec(script)?.[1];
-    return fromExactUrl(path === undefined ? url : new URL(path, url).href, timeout, sha256);
+    return fromExactUrl(
+      path === undefined ? url : new URL(path, url).href,
+      timeout,
+      sha256,
+    );
   }
 }
 
-async function fromExactUrl(url: string, timeout: number, sha256?: string): Promise<WebAssembly.Module> {
+async function fromExactUrl(
+  url: string,
+  timeout: number,
+  sha256?: string,
+): Promise<WebAssembly.Module> {
   let bytes = await bytesOf(url, timeout);
   if (!(await hasHash(bytes, sha256))) {
     // A cache may have a damaged module, or the module of another version.
     bytes = await bytesOf(url, timeout, "reload");
     if (!(await hasHash(bytes, sha256))) {
       const remedy = `copy the file of this version of the package there, or pass another module: ${names.call}`;
-      throw failed(`the SHA-256 of ${url} does not begin with ${sha256}: ${remedy}`, url, undefined, "corrupt");
+      throw failed(
+        `the SHA-256 of ${url} does not begin with ${sha256}: ${remedy}`,
+        url,
+        undefined,
+        "corrupt",
+      );
     }
   }
   return compile(bytes, url);
 }
 
 /** Returns whether bytes have a hash. Returns true without a hash, and on pages over HTTP, which cannot compute hashes. */
-async function hasHash(bytes: Uint8Array<ArrayBuffer>, sha256?: string): Promise<boolean> {
+async function hasHash(
+  bytes: Uint8Array<ArrayBuffer>,
+  sha256?: string,
+): Promise<boolean> {
   const { subtle } = globalThis.crypto ?? {};
   if (sha256 === undefined || !subtle) return true;
   const hash = new Uint8Array(await subtle.digest("SHA-256", bytes));
-  return [...hash].map((byte) => byte.toString(16).padStart(2, "0")).join("").startsWith(sha256);
+  return [...hash]
+    .map((byte) => byte.toString(16).padStart(2, "0"))
+    .join("")
+    .startsWith(sha256);
 }
 
-async function bytesOf(url: string, timeout: number, cache?: RequestCache): Promise<Uint8Array<ArrayBuffer>> {
+async function bytesOf(
+  url: string,
+  timeout: number,
+  cache?: RequestCache,
+): Promise<Uint8Array<ArrayBuffer>> {
   if (/^file:/i.test(url)) {
     // Node runs the entry for browsers, but its `fetch` does not read files.
-    const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => any } };
+    const { process } = globalThis as {
+      process?: { getBuiltinModule?: (name: string) => any };
+    };
     const fs = process?.getBuiltinModule?.("node:fs");
     if (fs) return fs.promises.readFile(new URL(url));
   }
@@ -159,7 +231,14 @@ async function bytesOf(url: string, timeout: number, cache?: RequestCache): Prom
     limit = (milliseconds) => {
       clearTimeout(timer);
       timer = setTimeout(() => {
-        reject(failed(`no complete answer from ${url} within ${Math.round(milliseconds)} ms`, url, undefined, "timeout"));
+        reject(
+          failed(
+            `no complete answer from ${url} within ${Math.round(milliseconds)} ms`,
+            url,
+            undefined,
+            "timeout",
+          ),
+        );
         controller.abort();
       }, milliseconds);
     };
@@ -168,42 +247,76 @@ async function bytesOf(url: string, timeout: number, cache?: RequestCache): Prom
   const loading = async () => {
     let response: Response;
     try {
-      response = await fetch(url, { signal: controller.signal, ...(cache && { cache }) });
+      response = await fetch(url, {
+        signal: controller.signal,
+        ...(cache && { cache }),
+      });
     } catch (cause) {
-      throw failed(`no answer from ${url} (${(cause as Error).message}); ${advice(url)}`, url, cause);
+      throw failed(
+        `no answer from ${url} (${(cause as Error).message}); ${advice(url)}`,
+        url,
+        cause,
+      );
     }
-    limit(timeout + (Number(response.headers.get("Content-Length")) || USUAL_BYTES) / 16.384);
+    limit(
+      timeout +
+        (Number(response.headers.get("Content-Length")) || USUAL_BYTES) /
+          16.384,
+    );
     return bytesOfResponse(response, url);
   };
   return Promise.race([loading(), late]).finally(() => clearTimeout(timer));
 }
 
-const fromResponse = async (response: Response) => compile(await bytesOfResponse(response, response.url), response.url);
+const fromResponse = async (response: Response) =>
+  compile(await bytesOfResponse(response, response.url), response.url);
 
-async function bytesOfResponse(response: Response, url: string): Promise<Uint8Array<ArrayBuffer>> {
+async function bytesOfResponse(
+  response: Response,
+  url: string,
+): Promise<Uint8Array<ArrayBuffer>> {
   const type = response.headers.get("Content-Type") ?? "no content type";
-  if (!response.ok) throw failed(`${url} was answered with status ${response.status}; ${advice(url)}`, url);
+  if (!response.ok)
+    throw failed(
+      `${url} was answered with status ${response.status}; ${advice(url)}`,
+      url,
+    );
   // Not a stream: Firefox waits forever for the rest of a truncated stream, and its process compiles no other module.
   const body = await response.arrayBuffer().catch((cause: Error) => {
-    throw failed(`the answer from ${url} broke off (${cause.message})`, url, cause);
+    throw failed(
+      `the answer from ${url} broke off (${cause.message})`,
+      url,
+      cause,
+    );
   });
   const bytes = new Uint8Array(body);
   if (String(bytes.subarray(0, 4)) !== "0,97,115,109") {
-    const start = JSON.stringify(new TextDecoder().decode(bytes.subarray(0, 40)));
-    throw failed(`${url} is not WebAssembly: it was answered with ${type}, ${start}; ${advice(url)}`, url);
+    const start = JSON.stringify(
+      new TextDecoder().decode(bytes.subarray(0, 40)),
+    );
+    throw failed(
+      `${url} is not WebAssembly: it was answered with ${type}, ${start}; ${advice(url)}`,
+      url,
+    );
   }
   return bytes;
 }
 
-const compile = (bytes: BufferSource, url?: string) => guarded(WebAssembly.compile(bytes), url);
+const compile = (bytes: BufferSource, url?: string) =>
+  guarded(WebAssembly.compile(bytes), url);
 
 /** Adds advice to the error if a policy forbids the compilation. */
-async function guarded(compiling: Promise<WebAssembly.Module>, url?: string): Promise<WebAssembly.Module> {
+async function guarded(
+  compiling: Promise<WebAssembly.Module>,
+  url?: string,
+): Promise<WebAssembly.Module> {
   try {
     return await compiling;
   } catch (cause) {
     const { message } = cause as Error;
-    const isForbidden = /\bCSP\b|Content.Security|unsafe-eval|disallowed/i.test(message);
+    const isForbidden = /\bCSP\b|Content.Security|unsafe-eval|disallowed/i.test(
+      message,
+    );
     const advice =
       "; the Content-Security-Policy of a page needs script-src 'wasm-unsafe-eval', a Worker at Cloudflare " +
       `import wasm from "shelfish/${names.file}" and ${names.call}`;
@@ -214,9 +327,14 @@ async function guarded(compiling: Promise<WebAssembly.Module>, url?: string): Pr
 /** Returns advice if Vite's dev server made the script at this URL. */
 export function viteAdvice(url: string): string | undefined {
   const isVite = PREBUNDLED.test(url) || /\/@(fs|id)\//.test(url);
-  return isVite ? 'in the configuration of Vite, write optimizeDeps: { exclude: ["shelfish"] }' : undefined;
+  return isVite
+    ? 'in the configuration of Vite, write optimizeDeps: { exclude: ["shelfish"] }'
+    : undefined;
 }
 
 function advice(url: string) {
-  return viteAdvice(url) ?? `if a bundler omitted it, ${inlineAdvice()}, or copy it there, or pass its URL: ${names.call}`;
+  return (
+    viteAdvice(url) ??
+    `if a bundler omitted it, ${inlineAdvice()}, or copy it there, or pass its URL: ${names.call}`
+  );
 }

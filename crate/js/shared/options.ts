@@ -10,27 +10,55 @@ export interface Limits {
 }
 
 /** Kinds of the options that all searches have. */
-export const SEARCH = { depth: "other", nodes: "other", movetime: "other", multiPv: "other", signal: "signal", castling: "castling" } as const;
+export const SEARCH = {
+  depth: "other",
+  nodes: "other",
+  movetime: "other",
+  multiPv: "other",
+  signal: "signal",
+  castling: "castling",
+} as const;
 
 /** Returns the error of a wrong argument. */
-export const usage = (message: string): ShelfishError => new ShelfishError({ code: "usage", message });
+export const usage = (message: string): ShelfishError =>
+  new ShelfishError({ code: "usage", message });
 
-const isObject = (value: unknown) => typeof value === "object" && value !== null;
+const isObject = (value: unknown) =>
+  typeof value === "object" && value !== null;
 
 /** Kinds of options: the expected value, and whether a value is of the kind. */
 const KINDS = {
   /** Checked by the function that uses the option. */
   other: ["", () => true],
   text: ["a text", (value: unknown) => typeof value === "string"],
-  texts: ["a list of texts", (value: unknown) => Array.isArray(value) && value.every((text) => typeof text === "string")],
+  texts: [
+    "a list of texts",
+    (value: unknown) =>
+      Array.isArray(value) && value.every((text) => typeof text === "string"),
+  ],
   flag: ["true or false", (value: unknown) => typeof value === "boolean"],
-  least0: ["a number of at least 0", (value: unknown) => typeof value === "number" && value >= 0],
-  least1: ["a number of at least 1", (value: unknown) => typeof value === "number" && value >= 1],
-  castling: ['"standard" or "chess960"', (value: unknown) => value === "standard" || value === "chess960"],
+  least0: [
+    "a number of at least 0",
+    (value: unknown) => typeof value === "number" && value >= 0,
+  ],
+  least1: [
+    "a number of at least 1",
+    (value: unknown) => typeof value === "number" && value >= 1,
+  ],
+  castling: [
+    '"standard" or "chess960"',
+    (value: unknown) => value === "standard" || value === "chess960",
+  ],
   function: ["a function", (value: unknown) => typeof value === "function"],
-  signal: ["an AbortSignal", (value: unknown) => isObject(value) && "aborted" in (value as object)],
+  signal: [
+    "an AbortSignal",
+    (value: unknown) => isObject(value) && "aborted" in (value as object),
+  ],
   object: ["an object", isObject],
-  cache: ["true, false or an object", (value: unknown) => typeof value === "boolean" || isObject(value)],
+  cache: [
+    "true, false or an object",
+    (value: unknown) => typeof value === "boolean" || isObject(value),
+  ],
 } as const;
 
 /** The kind of each option of a function. */
@@ -40,37 +68,80 @@ export type Kinds<O> = { [Name in keyof Required<O>]: keyof typeof KINDS };
  * Returns options, or an empty object if they are omitted. Throws if a name is unknown or a value is of another kind. `null` and
  * `undefined` are omitted options. `prefix` is the beginning of their names in errors.
  */
-export function checked<O extends object>(call: string, options: O | null | undefined, kinds: Kinds<O>, prefix = ""): O {
+export function checked<O extends object>(
+  call: string,
+  options: O | null | undefined,
+  kinds: Kinds<O>,
+  prefix = "",
+): O {
   if (options === undefined || options === null) return {} as O;
-  if (!isObject(options)) throw usage(`${call}: expected options as an object, found ${shown(options)}`);
+  if (!isObject(options))
+    throw usage(
+      `${call}: expected options as an object, found ${shown(options)}`,
+    );
   for (const [name, value] of Object.entries(options)) {
-    const kind = Object.hasOwn(kinds, name) ? kinds[name as keyof O] : undefined;
-    if (!kind) throw usage(`${prefix}${name}: ${call} has no such option, expected ${Object.keys(kinds).join(", ")}`);
+    const kind = Object.hasOwn(kinds, name)
+      ? kinds[name as keyof O]
+      : undefined;
+    if (!kind)
+      throw usage(
+        `${prefix}${name}: ${call} has no such option, expected ${Object.keys(kinds).join(", ")}`,
+      );
     const [expected, isValid] = KINDS[kind];
-    if (value !== undefined && value !== null && !isValid(value)) throw usage(`${prefix}${name}: expected ${expected}, found ${shown(value)}`);
+    if (value !== undefined && value !== null && !isValid(value))
+      throw usage(
+        `${prefix}${name}: expected ${expected}, found ${shown(value)}`,
+      );
   }
   return options;
 }
 
 /** Describes a value in an error. */
-const shown = (value: unknown) => (typeof value === "string" ? JSON.stringify(value.slice(0, 40)) : isObject(value) ? "an object" : String(value).slice(0, 40));
+const shown = (value: unknown) =>
+  typeof value === "string"
+    ? JSON.stringify(value.slice(0, 40))
+    : isObject(value)
+      ? "an object"
+      : String(value).slice(0, 40);
 
 /** Returns a limit, or `undefined` if it is omitted. Throws if it is too small, too large or no whole number. */
-export function limit(name: string, value: unknown, maximum: number, minimum = 1): number | undefined {
+export function limit(
+  name: string,
+  value: unknown,
+  maximum: number,
+  minimum = 1,
+): number | undefined {
   if (value === undefined || value === null) return undefined;
-  if (Number.isInteger(value) && (value as number) >= minimum && (value as number) <= maximum) return value as number;
-  throw usage(`${name}: expected a whole number from ${minimum} to ${maximum}, found ${shown(value)}`);
+  if (
+    Number.isInteger(value) &&
+    (value as number) >= minimum &&
+    (value as number) <= maximum
+  )
+    return value as number;
+  throw usage(
+    `${name}: expected a whole number from ${minimum} to ${maximum}, found ${shown(value)}`,
+  );
 }
 
 /** Returns the checked limits of a search, and its number of variations. If all limits are omitted, the depth is `defaultDepth`. */
-export function limits({ depth, nodes, movetime, multiPv }: Limits & { multiPv?: number | undefined }, defaultDepth?: number): Limits & { multiPv: number } {
+export function limits(
+  {
+    depth,
+    nodes,
+    movetime,
+    multiPv,
+  }: Limits & { multiPv?: number | undefined },
+  defaultDepth?: number,
+): Limits & { multiPv: number } {
   const checked = {
     depth: limit("depth", depth, 127),
     nodes: limit("nodes", nodes, 2 ** 53 - 1),
     movetime: limit("movetime", movetime, 2 ** 31 - 1),
     multiPv: limit("multiPv", multiPv, 256) ?? 1,
   };
-  return (checked.depth ?? checked.nodes ?? checked.movetime) ? checked : { ...checked, depth: defaultDepth };
+  return (checked.depth ?? checked.nodes ?? checked.movetime)
+    ? checked
+    : { ...checked, depth: defaultDepth };
 }
 
 /** Returns a FEN. Throws if the argument is no text. */
@@ -81,14 +152,23 @@ export function fenText(call: string, fen: unknown): string {
 
 /** Returns the elements of a list of FENs. Throws if the argument is no list of texts. */
 export function fenList(call: string, fens: Iterable<string>): string[] {
-  if (typeof fens === "string" || typeof fens?.[Symbol.iterator] !== "function") throw usage(`${call}: expected a list of FENs, found ${shown(fens)}`);
+  if (typeof fens === "string" || typeof fens?.[Symbol.iterator] !== "function")
+    throw usage(`${call}: expected a list of FENs, found ${shown(fens)}`);
   return Array.from(fens, (fen) => fenText(call, fen));
 }
 
 /** Joins a list of moves in UCI with spaces. Throws if the argument is no such list. */
 export function joinMoves(name: string, moves: unknown): string {
-  if (!Array.isArray(moves)) throw usage(`${name}: expected a list of moves in UCI, found ${shown(moves)}`);
-  const n = moves.findIndex((move) => typeof move !== "string" || !/^\S+$/.test(move));
-  if (n >= 0) throw usage(`${name}[${n}]: expected a move in UCI, found ${shown(moves[n])}`);
+  if (!Array.isArray(moves))
+    throw usage(
+      `${name}: expected a list of moves in UCI, found ${shown(moves)}`,
+    );
+  const n = moves.findIndex(
+    (move) => typeof move !== "string" || !/^\S+$/.test(move),
+  );
+  if (n >= 0)
+    throw usage(
+      `${name}[${n}]: expected a move in UCI, found ${shown(moves[n])}`,
+    );
   return moves.join(" ");
 }

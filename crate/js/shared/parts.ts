@@ -5,7 +5,10 @@ export class Parts {
   #open = new Map<string, Promise<{ close(): void }>>();
 
   /** Returns a part, and opens it if it is not open. */
-  get<T extends { close(): void }>(name: string, open: () => Promise<T>): Promise<T> {
+  get<T extends { close(): void }>(
+    name: string,
+    open: () => Promise<T>,
+  ): Promise<T> {
     const known = this.#open.get(name) as Promise<T> | undefined;
     if (known) return known;
     const part = open();

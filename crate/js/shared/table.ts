@@ -12,7 +12,11 @@ import type { Stats } from "./types.js";
  */
 export interface TableReader {
   lookup(fen: string, options: unknown): Promise<any>;
-  lookupMany(fens: string[], options: unknown, hasAnswers: boolean): Promise<any>;
+  lookupMany(
+    fens: string[],
+    options: unknown,
+    hasAnswers: boolean,
+  ): Promise<any>;
   clear(): Promise<any>;
   manifest(): any;
   stats(): any;
@@ -40,10 +44,17 @@ export abstract class OpenTable<M> {
   }
 
   /** @internal */
-  protected lookupOne<O extends AbortOptions>(call: string, fen: string, options: O | null | undefined, kinds: Kinds<O>): Promise<any> {
+  protected lookupOne<O extends AbortOptions>(
+    call: string,
+    fen: string,
+    options: O | null | undefined,
+    kinds: Kinds<O>,
+  ): Promise<any> {
     const text = fenText(call, fen);
     const { signal, ...rest } = checked(call, options, kinds);
-    return withOwnSignal(signal, async (own) => this.#reader.lookup(text, { ...rest, signal: own }));
+    return withOwnSignal(signal, async (own) =>
+      this.#reader.lookup(text, { ...rest, signal: own }),
+    );
   }
 
   /** @internal */
@@ -56,13 +67,26 @@ export abstract class OpenTable<M> {
   ): Promise<any[]> {
     const list = fenList(call, fens);
     const { signal, ...rest } = checked(call, options, kinds);
-    const answers: any[] = await withOwnSignal(signal, async (own) => this.#reader.lookupMany(list, { ...rest, signal: own }, !!trace));
-    return trace ? answers.map((answer) => (answer && "code" in answer ? (trace(answer) as ShelfishError) : answer)) : [];
+    const answers: any[] = await withOwnSignal(signal, async (own) =>
+      this.#reader.lookupMany(list, { ...rest, signal: own }, !!trace),
+    );
+    return trace
+      ? answers.map((answer) =>
+          answer && "code" in answer
+            ? (trace(answer) as ShelfishError)
+            : answer,
+        )
+      : [];
   }
 
   /** Fetches the blocks of positions, so that their lookups need no request. Ignores positions that fail. */
   prefetch(fens: Iterable<string>, options?: AbortOptions): Promise<void> {
-    return enter(async () => void (await this.lookupAll("prefetch", fens, options, { signal: "signal" })));
+    return enter(
+      async () =>
+        void (await this.lookupAll("prefetch", fens, options, {
+          signal: "signal",
+        })),
+    );
   }
 
   /** Clears the caches in memory and in IndexedDB. Keeps other databases in the same cache. */

@@ -4,7 +4,8 @@
  * A WASM module: a URL, bytes, a `Response`, or a `WebAssembly.Module` (`object`, because TypeScript knows
  * `WebAssembly.Module` only in browsers).
  */
-export type Wasm = string | URL | ArrayBuffer | ArrayBufferView | Response | object;
+export type Wasm =
+  string | URL | ArrayBuffer | ArrayBufferView | Response | object;
 
 /** A custom source of the files of a database, instead of `fetch`. */
 export interface Source {
@@ -24,7 +25,10 @@ export interface OpenOptions {
    * The cache in IndexedDB, if the host has IndexedDB: `true` (default), `false`, or its name (default `"shelfish"`) and
    * maximum size in bytes (default 64 MiB). Databases with the same name share the size.
    */
-  indexedDB?: boolean | { name?: string | undefined; bytes?: number | undefined } | undefined;
+  indexedDB?:
+    | boolean
+    | { name?: string | undefined; bytes?: number | undefined }
+    | undefined;
   /** Maximum number of requests in flight. Default 12. Over HTTP/1, browsers allow 6 requests per host. */
   concurrency?: number | undefined;
   /**
@@ -41,9 +45,12 @@ export interface OpenOptions {
    */
   integrity?: string | undefined;
   /** Replaces the global `fetch` for the files of the database: to sign URLs, send credentials, or use another cache. */
-  fetch?: ((url: string, init: RequestInit) => Response | Promise<Response>) | undefined;
+  fetch?:
+    | ((url: string, init: RequestInit) => Response | Promise<Response>)
+    | undefined;
   /** Headers of every request. A host of another origin must allow them, and browsers send a preflight for each file. */
-  headers?: Record<string, string> | Headers | Array<[string, string]> | undefined;
+  headers?:
+    Record<string, string> | Headers | Array<[string, string]> | undefined;
   /** Is called after each request, and after each read of IndexedDB. */
   onRequest?: ((request: FetchedRange) => void) | undefined;
   /**

@@ -5,12 +5,21 @@
 const TIMEOUT = 5_000;
 
 /** Starts a wait, which `listen` settles. Rejects after five seconds without a call of `progress`. */
-function limited<T>(listen: (resolve: (value: T) => void, reject: (error: unknown) => void, progress: () => void) => void): Promise<T> {
+function limited<T>(
+  listen: (
+    resolve: (value: T) => void,
+    reject: (error: unknown) => void,
+    progress: () => void,
+  ) => void,
+): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const waiting = new Promise<T>((resolve, reject) => {
     const progress = () => {
       clearTimeout(timer);
-      timer = setTimeout(() => reject(new Error("IndexedDB does not answer")), TIMEOUT);
+      timer = setTimeout(
+        () => reject(new Error("IndexedDB does not answer")),
+        TIMEOUT,
+      );
     };
     progress();
     listen(resolve, reject, progress);
@@ -18,7 +27,8 @@ function limited<T>(listen: (resolve: (value: T) => void, reject: (error: unknow
   return waiting.finally(() => clearTimeout(timer));
 }
 
-const failed = (error: DOMException | null) => error ?? new Error("IndexedDB failed");
+const failed = (error: DOMException | null) =>
+  error ?? new Error("IndexedDB failed");
 
 /** Waits for the result of a request, at most five seconds. */
 export function requestResult<T>(request: IDBRequest<T>): Promise<T> {
@@ -44,7 +54,10 @@ export function transactionEnd(transaction: IDBTransaction): Promise<void> {
 }
 
 /** Moves a cursor forward while `next` returns true. Waits at most five seconds for each entry. */
-export function eachEntry(request: IDBRequest<IDBCursorWithValue | null>, next: (cursor: IDBCursorWithValue) => boolean): Promise<void> {
+export function eachEntry(
+  request: IDBRequest<IDBCursorWithValue | null>,
+  next: (cursor: IDBCursorWithValue) => boolean,
+): Promise<void> {
   return limited((resolve, reject, progress) => {
     request.onsuccess = () => {
       progress();
@@ -60,7 +73,11 @@ export function eachEntry(request: IDBRequest<IDBCursorWithValue | null>, next: 
  * Opens a database of IndexedDB. `create` makes its object stores. Rejects if there is no IndexedDB, or if IndexedDB does
  * not answer within five seconds.
  */
-export async function openStorage(name: string, version: number, create: (database: IDBDatabase) => void): Promise<IDBDatabase> {
+export async function openStorage(
+  name: string,
+  version: number,
+  create: (database: IDBDatabase) => void,
+): Promise<IDBDatabase> {
   const request = indexedDB.open(name, version);
   request.onupgradeneeded = () => create(request.result);
   try {

@@ -13,11 +13,19 @@ export interface ResultStore<Result> {
 const NAME = "evaluations";
 
 /** Opens a store with a maximum number of results. It removes the oldest results first. */
-export function openResultStore<Result>(name: string, maximum: number): ResultStore<Result> | undefined {
+export function openResultStore<Result>(
+  name: string,
+  maximum: number,
+): ResultStore<Result> | undefined {
   if (typeof indexedDB === "undefined") return undefined;
-  const opening = openStorage(name, 1, (database) => database.createObjectStore(NAME, { keyPath: "key" }).createIndex("at", "at"));
+  const opening = openStorage(name, 1, (database) =>
+    database
+      .createObjectStore(NAME, { keyPath: "key" })
+      .createIndex("at", "at"),
+  );
   opening.catch(() => {});
-  const store = async (mode: IDBTransactionMode) => (await opening).transaction(NAME, mode).objectStore(NAME);
+  const store = async (mode: IDBTransactionMode) =>
+    (await opening).transaction(NAME, mode).objectStore(NAME);
 
   async function put(key: string, found: Result): Promise<void> {
     const entries = await store("readwrite");
@@ -48,6 +56,10 @@ export function openResultStore<Result>(name: string, maximum: number): ResultSt
         // A store that cannot be opened is empty.
       }
     },
-    close: () => void opening.then((database) => database.close(), () => {}),
+    close: () =>
+      void opening.then(
+        (database) => database.close(),
+        () => {},
+      ),
   };
 }

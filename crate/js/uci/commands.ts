@@ -15,23 +15,48 @@ export interface Position {
 }
 
 /** Numbers of `go`. Times are milliseconds. */
-const NUMBERS = ["depth", "nodes", "movetime", "mate", "wtime", "btime", "winc", "binc", "movestogo"] as const;
+const NUMBERS = [
+  "depth",
+  "nodes",
+  "movetime",
+  "mate",
+  "wtime",
+  "btime",
+  "winc",
+  "binc",
+  "movestogo",
+] as const;
 /** Numbers that limit a search. */
-const LIMITS = ["depth", "nodes", "movetime", "mate", "wtime", "btime"] as const;
+const LIMITS = [
+  "depth",
+  "nodes",
+  "movetime",
+  "mate",
+  "wtime",
+  "btime",
+] as const;
 /** Words of `go` without a value. */
 const FLAGS = ["infinite", "ponder"] as const;
 
 /** `go`. */
-export type Go = { name: "go"; searchmoves: string[] } & { [Name in (typeof NUMBERS)[number]]?: number } & { [Name in (typeof FLAGS)[number]]?: boolean };
+export type Go = { name: "go"; searchmoves: string[] } & {
+  [Name in (typeof NUMBERS)[number]]?: number;
+} & { [Name in (typeof FLAGS)[number]]?: boolean };
 
-const isIn = <Word extends string>(words: readonly Word[], word: string): word is Word => (words as readonly string[]).includes(word);
+const isIn = <Word extends string>(
+  words: readonly Word[],
+  word: string,
+): word is Word => (words as readonly string[]).includes(word);
 
 /** Parses a line. Returns `undefined` if the line contains no command. */
 export function parse(line: string): Command | undefined {
   const words = line.split(/\s+/).filter((word) => word);
   for (const [index, name] of words.entries()) {
     const rest = words.slice(index + 1);
-    if (isIn(["uci", "isready", "ucinewgame", "stop", "ponderhit", "quit"], name)) return { name };
+    if (
+      isIn(["uci", "isready", "ucinewgame", "stop", "ponderhit", "quit"], name)
+    )
+      return { name };
     if (name === "setoption") return option(rest);
     if (name === "position") return position(rest);
     if (name === "go") return go(rest);
@@ -44,7 +69,11 @@ function option(words: string[]): Command {
   // A value can contain `value` again.
   const end = words.indexOf("value");
   const value = end < 0 ? "" : words.slice(end + 1).join(" ");
-  return { name: "setoption", option: words.slice(start, end < 0 ? undefined : end).join(" "), value };
+  return {
+    name: "setoption",
+    option: words.slice(start, end < 0 ? undefined : end).join(" "),
+    value,
+  };
 }
 
 function position([kind, ...words]: string[]): Position | undefined {
@@ -52,7 +81,9 @@ function position([kind, ...words]: string[]): Position | undefined {
   const end = at < 0 ? words.length : at;
   const moves = words.slice(end + 1);
   if (kind === "startpos") return { name: "position", fen: undefined, moves };
-  return kind === "fen" ? { name: "position", fen: words.slice(0, end).join(" "), moves } : undefined;
+  return kind === "fen"
+    ? { name: "position", fen: words.slice(0, end).join(" "), moves }
+    : undefined;
 }
 
 function go(words: string[]): Go {
@@ -63,12 +94,18 @@ function go(words: string[]): Go {
     else if (isIn(NUMBERS, word)) {
       // Some boards report an expired clock as a negative number.
       const next = words[index + 1] ?? "";
-      if (/^-?\d+$/.test(next)) command[word] = Math.min(Math.max(Number(words[++index]), 0), 2 ** 31 - 1);
+      if (/^-?\d+$/.test(next))
+        command[word] = Math.min(
+          Math.max(Number(words[++index]), 0),
+          2 ** 31 - 1,
+        );
     } else if (word === "searchmoves") {
-      while (/^[a-h][1-8][a-h][1-8][qrbn]?$/.test(words[index + 1] ?? "")) command.searchmoves.push(words[++index]!);
+      while (/^[a-h][1-8][a-h][1-8][qrbn]?$/.test(words[index + 1] ?? ""))
+        command.searchmoves.push(words[++index]!);
     }
   }
   // Without a limit, a search ends with `stop`.
-  if (LIMITS.every((name) => command[name] === undefined)) command.infinite = true;
+  if (LIMITS.every((name) => command[name] === undefined))
+    command.infinite = true;
   return command;
 }

@@ -47,10 +47,12 @@ const SKILL_RATINGS = [1347, 1444, 1566, 1729, 1953, 2197, 2383, 2518];
 
 /** Lists the options in answer to `uci`. */
 export const describe = (): string[] =>
-  Object.entries(OPTIONS).map(([name, [type, value, min, max]]: [string, readonly unknown[]]) => {
-    const range = type === "spin" ? ` min ${min} max ${max}` : "";
-    return `option name ${name} type ${type}${type === "button" ? "" : ` default ${value === "" ? "<empty>" : value}`}${range}`;
-  });
+  Object.entries(OPTIONS).map(
+    ([name, [type, value, min, max]]: [string, readonly unknown[]]) => {
+      const range = type === "spin" ? ` min ${min} max ${max}` : "";
+      return `option name ${name} type ${type}${type === "button" ? "" : ` default ${value === "" ? "<empty>" : value}`}${range}`;
+    },
+  );
 
 /** The options of a session. */
 export class Options {
@@ -58,26 +60,44 @@ export class Options {
 
   /** Sets an option. Returns its name, or an error as text. */
   set(found: string, text: string): { name: OptionName } | { error: string } {
-    const name = (Object.keys(OPTIONS) as OptionName[]).find((name) => name.toLowerCase() === found.toLowerCase());
-    if (!name) return { error: `there is no option "${found.slice(0, 40)}"; \`uci\` lists them` };
-    const [type, , min = 0, max = 0] = OPTIONS[name] as readonly [string, unknown?, number?, number?];
-    const expected = (what: string) => ({ error: `option ${name}: expected ${what}, found "${text.slice(0, 40)}"` });
+    const name = (Object.keys(OPTIONS) as OptionName[]).find(
+      (name) => name.toLowerCase() === found.toLowerCase(),
+    );
+    if (!name)
+      return {
+        error: `there is no option "${found.slice(0, 40)}"; \`uci\` lists them`,
+      };
+    const [type, , min = 0, max = 0] = OPTIONS[name] as readonly [
+      string,
+      unknown?,
+      number?,
+      number?,
+    ];
+    const expected = (what: string) => ({
+      error: `option ${name}: expected ${what}, found "${text.slice(0, 40)}"`,
+    });
     if (type === "spin") {
       const number = /^-?\d+$/.test(text) ? Number(text) : NaN;
-      if (!(number >= min && number <= max)) return expected(`a number from ${min} to ${max}`);
+      if (!(number >= min && number <= max))
+        return expected(`a number from ${min} to ${max}`);
       this.#values.set(name, number);
     } else if (type === "check") {
       const value = text.toLowerCase();
-      if (value !== "true" && value !== "false") return expected("true or false");
+      if (value !== "true" && value !== "false")
+        return expected("true or false");
       this.#values.set(name, value === "true");
-    } else if (type === "string") this.#values.set(name, text === "<empty>" ? "" : text);
+    } else if (type === "string")
+      this.#values.set(name, text === "<empty>" ? "" : text);
     return { name };
   }
 
   /** Returns the values. */
   get settings(): Settings {
-    const value = <T>(name: OptionName) => (this.#values.get(name) ?? OPTIONS[name][1]) as T;
-    const rating = value<boolean>("UCI_LimitStrength") ? value<number>("UCI_Elo") : SKILL_RATINGS[value<number>("Skill Level")];
+    const value = <T>(name: OptionName) =>
+      (this.#values.get(name) ?? OPTIONS[name][1]) as T;
+    const rating = value<boolean>("UCI_LimitStrength")
+      ? value<number>("UCI_Elo")
+      : SKILL_RATINGS[value<number>("Skill Level")];
     return {
       hash: value("Hash"),
       multiPv: value("MultiPV"),

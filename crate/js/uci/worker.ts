@@ -17,7 +17,10 @@ const session = new Session((line) => scope.postMessage(line), {
 
 // `?database=URL&endgames=URL` of the script set the options.
 const parameters = new URLSearchParams(scope.location?.search);
-for (const [parameter, option] of [["database", "EvalDatabase"], ["endgames", "SyzygyPath"]] as const) {
+for (const [parameter, option] of [
+  ["database", "EvalDatabase"],
+  ["endgames", "SyzygyPath"],
+] as const) {
   const url = parameters.get(parameter);
   if (url) session.handle(`setoption name ${option} value ${url}`);
 }

@@ -32,7 +32,8 @@ const FIXTURES = join(ROOT, "tests", "data", "bookmarklet");
 const HOSTS = ["lichess.org", "www.chess.com", "blog.test"];
 
 /** The strictest policy of a page. It only allows the scripts with which some fixtures build their content. */
-export const STRICT = "default-src 'none'; script-src 'nonce-fixture'; style-src 'none'; require-trusted-types-for 'script'; trusted-types 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+export const STRICT =
+  "default-src 'none'; script-src 'nonce-fixture'; style-src 'none'; require-trusted-types-for 'script'; trusted-types 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /**
  * Serves the fixtures at any address of their hosts. The address `http://lichess.org/abcd1234?lichess-finished` returns the
@@ -45,11 +46,18 @@ export async function stage() {
     const policy = searchParams.get("policy") ?? STRICT;
     const isolated = searchParams.has("isolated");
     try {
-      const page = readFileSync(join(FIXTURES, `${name.replace(/[^\w-]/g, "")}.html`));
+      const page = readFileSync(
+        join(FIXTURES, `${name.replace(/[^\w-]/g, "")}.html`),
+      );
       response.writeHead(200, {
         "content-type": "text/html; charset=utf-8",
         ...(policy ? { "content-security-policy": policy } : {}),
-        ...(isolated ? { "cross-origin-opener-policy": "same-origin", "cross-origin-embedder-policy": "require-corp" } : {}),
+        ...(isolated
+          ? {
+              "cross-origin-opener-policy": "same-origin",
+              "cross-origin-embedder-policy": "require-corp",
+            }
+          : {}),
       });
       response.end(page);
     } catch {
@@ -57,7 +65,9 @@ export async function stage() {
     }
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
-  const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
+  const { port } = /** @type {import("node:net").AddressInfo} */ (
+    server.address()
+  );
   return {
     port,
     close() {
@@ -74,13 +84,23 @@ export async function stage() {
  * @returns {Promise<Presser>}
  */
 export async function chromiumWith({ bookmarks, port }) {
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+  const browser = await chromium.launch({
+    executablePath: CHROMIUM,
+    args: FLAGS,
+  });
   const context = withLimit(await browser.newContext());
   // Not by the resolver: current browsers request these hosts only by HTTPS.
-  await context.route(({ hostname }) => HOSTS.includes(hostname), async (route) => {
-    const { pathname, search } = new URL(route.request().url());
-    await route.fulfill({ response: await route.fetch({ url: `http://127.0.0.1:${port}${pathname}${search}` }) });
-  });
+  await context.route(
+    ({ hostname }) => HOSTS.includes(hostname),
+    async (route) => {
+      const { pathname, search } = new URL(route.request().url());
+      await route.fulfill({
+        response: await route.fetch({
+          url: `http://127.0.0.1:${port}${pathname}${search}`,
+        }),
+      });
+    },
+  );
   const page = await context.newPage();
   const tools = await context.newCDPSession(page);
   /** @type {import("playwright-core").Page | undefined} */
@@ -108,8 +128,13 @@ export async function chromiumWith({ bookmarks, port }) {
         if (page.url() !== before) outcome.here = page.url();
       });
       // This command answers at once if the script loads no page, and after the page is loaded if it does.
-      const navigation = tools.send("Page.navigate", { url: String(bookmarks[bookmark]) }).catch(() => {});
-      await until(isSettled, "the bookmark opens a tab, a message or another address");
+      const navigation = tools
+        .send("Page.navigate", { url: String(bookmarks[bookmark]) })
+        .catch(() => {});
+      await until(
+        isSettled,
+        "the bookmark opens a tab, a message or another address",
+      );
       await navigation;
       context.removeAllListeners("page");
       page.removeAllListeners("dialog");
@@ -128,7 +153,9 @@ export async function chromiumWith({ bookmarks, port }) {
  * @returns {Promise<Presser>}
  */
 export async function firefoxWith({ bookmarks, port }) {
-  const options = new firefox.Options().setBinary(String(program(["firefox-esr", "firefox"]))).addArguments("-headless");
+  const options = new firefox.Options()
+    .setBinary(String(program(["firefox-esr", "firefox"])))
+    .addArguments("-headless");
   options.setPreference("network.dns.localDomains", HOSTS.join(","));
   options.setPreference("dom.security.https_first", false);
   options.setPreference("network.stricttransportsecurity.preloadlist", false);
@@ -136,8 +163,16 @@ export async function firefoxWith({ bookmarks, port }) {
   // The default for people. By default, a browser with a driver lets every page open windows.
   options.setPreference("dom.disable_open_during_load", true);
   options.setAlertBehavior("ignore");
-  const service = new firefox.ServiceBuilder(program(["geckodriver"])).addArguments("--allow-system-access");
-  const driver = /** @type {firefox.Driver} */ (await new Builder().forBrowser("firefox").setFirefoxOptions(options).setFirefoxService(service).build());
+  const service = new firefox.ServiceBuilder(
+    program(["geckodriver"]),
+  ).addArguments("--allow-system-access");
+  const driver = /** @type {firefox.Driver} */ (
+    await new Builder()
+      .forBrowser("firefox")
+      .setFirefoxOptions(options)
+      .setFirefoxService(service)
+      .build()
+  );
   const first = await driver.getWindowHandle();
   const { Context } = firefox;
 
@@ -153,13 +188,19 @@ export async function firefoxWith({ bookmarks, port }) {
   await driver.setContext(Context.CONTENT);
 
   /** Returns true if the page of this address is loaded. An earlier navigation can end after the driver requested the next page. */
-  const isLoaded = (/** @type {string} */ address) => driver.executeScript("return location.href === arguments[0] && document.readyState === 'complete'", address);
-  const other = async () => (await driver.getAllWindowHandles()).find((handle) => handle !== first);
+  const isLoaded = (/** @type {string} */ address) =>
+    driver.executeScript(
+      "return location.href === arguments[0] && document.readyState === 'complete'",
+      address,
+    );
+  const other = async () =>
+    (await driver.getAllWindowHandles()).find((handle) => handle !== first);
 
   return {
     name: "Firefox",
     async visit(url) {
-      const address = new URL(url.replace(/^(http:\/\/[^/]+)/, `$1:${port}`)).href;
+      const address = new URL(url.replace(/^(http:\/\/[^/]+)/, `$1:${port}`))
+        .href;
       await driver.get(address);
       await until(() => isLoaded(address), `the page is ${address}`);
     },
@@ -168,11 +209,21 @@ export async function firefoxWith({ bookmarks, port }) {
     async press(bookmark) {
       const before = await driver.getCurrentUrl();
       await driver.setContext(Context.CHROME);
-      await driver.findElement(By.css(`#PlacesToolbarItems toolbarbutton[label="${bookmark}"]`)).click();
+      await driver
+        .findElement(
+          By.css(`#PlacesToolbarItems toolbarbutton[label="${bookmark}"]`),
+        )
+        .click();
       await driver.setContext(Context.CONTENT);
       return (
         (await until(async () => {
-          const dialog = await driver.switchTo().alert().then((alert) => alert, () => undefined);
+          const dialog = await driver
+            .switchTo()
+            .alert()
+            .then(
+              (alert) => alert,
+              () => undefined,
+            );
           if (dialog) {
             const said = await dialog.getText();
             await dialog.accept();
@@ -189,7 +240,9 @@ export async function firefoxWith({ bookmarks, port }) {
             return { tab };
           }
           const here = await driver.getCurrentUrl();
-          return here !== before && (await isLoaded(here)) ? { here } : undefined;
+          return here !== before && (await isLoaded(here))
+            ? { here }
+            : undefined;
         })) ?? {}
       );
     },
@@ -213,4 +266,6 @@ export async function firefoxWith({ bookmarks, port }) {
 }
 
 /** Names of the missing programs for Firefox. */
-export const missing = [["firefox-esr", "firefox"], ["geckodriver"]].filter((names) => !program(names)).map(([name]) => String(name));
+export const missing = [["firefox-esr", "firefox"], ["geckodriver"]]
+  .filter((names) => !program(names))
+  .map(([name]) => String(name));

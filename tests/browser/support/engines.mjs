@@ -19,8 +19,13 @@ import { LIMIT, until } from "./until.mjs";
  */
 
 /** Returns the path of the first of these programs in these folders. By default, searches the folders of `PATH`. */
-export function program(/** @type {string[]} */ names, folders = (process.env.PATH ?? "").split(delimiter)) {
-  const paths = folders.flatMap((folder) => names.map((name) => join(folder, name)));
+export function program(
+  /** @type {string[]} */ names,
+  folders = (process.env.PATH ?? "").split(delimiter),
+) {
+  const paths = folders.flatMap((folder) =>
+    names.map((name) => join(folder, name)),
+  );
   return paths.find((path) => {
     try {
       accessSync(path, constants.X_OK);
@@ -43,7 +48,9 @@ function webkitFolders() {
   };
   return list(libraries).flatMap((architecture) => {
     const folder = join(libraries, architecture);
-    return list(folder).filter((name) => name.startsWith("webkit2gtk-")).map((name) => join(folder, name));
+    return list(folder)
+      .filter((name) => name.startsWith("webkit2gtk-"))
+      .map((name) => join(folder, name));
   });
 }
 
@@ -54,8 +61,14 @@ function webkitFolders() {
  * @returns {Engine}
  */
 function engine(name, parts, launch) {
-  const missing = Object.keys(parts).filter((part) => parts[part] === undefined);
-  return { name, missing, launch: () => launch(/** @type {Record<string, string>} */ (parts)) };
+  const missing = Object.keys(parts).filter(
+    (part) => parts[part] === undefined,
+  );
+  return {
+    name,
+    missing,
+    launch: () => launch(/** @type {Record<string, string>} */ (parts)),
+  };
 }
 
 /**
@@ -66,42 +79,80 @@ function engine(name, parts, launch) {
 const firefoxWith = (name, settings) =>
   engine(
     name,
-    { firefox: program(["firefox-esr", "firefox"]), geckodriver: program(["geckodriver"]) },
+    {
+      firefox: program(["firefox-esr", "firefox"]),
+      geckodriver: program(["geckodriver"]),
+    },
     async ({ firefox: binary, geckodriver }) => {
-      const options = new firefox.Options().setBinary(String(binary)).addArguments("-headless");
-      Object.entries(settings).forEach(([key, value]) => options.setPreference(key, value));
+      const options = new firefox.Options()
+        .setBinary(String(binary))
+        .addArguments("-headless");
+      Object.entries(settings).forEach(([key, value]) =>
+        options.setPreference(key, value),
+      );
       const service = new firefox.ServiceBuilder(geckodriver);
-      const driver = await new Builder().forBrowser("firefox").setFirefoxOptions(options).setFirefoxService(service).build();
+      const driver = await new Builder()
+        .forBrowser("firefox")
+        .setFirefoxOptions(options)
+        .setFirefoxService(service)
+        .build();
       return { driver, close: () => driver.quit() };
     },
   );
 
 /** Firefox that opens only private windows, in which it keeps nothing after their end. */
-const PRIVATE_FIREFOX = firefoxWith("Firefox, private windows", { "browser.privatebrowsing.autostart": true });
+const PRIVATE_FIREFOX = firefoxWith("Firefox, private windows", {
+  "browser.privatebrowsing.autostart": true,
+});
 
 /** @type {Engine[]} */
 export const ENGINES = [
   firefoxWith("Firefox", {}),
   engine(
     "WebKit",
-    { WebKitWebDriver: program(["WebKitWebDriver"]), MiniBrowser: program(["MiniBrowser"], webkitFolders()), Xvfb: program(["Xvfb"]) },
+    {
+      WebKitWebDriver: program(["WebKitWebDriver"]),
+      MiniBrowser: program(["MiniBrowser"], webkitFolders()),
+      Xvfb: program(["Xvfb"]),
+    },
     async ({ WebKitWebDriver, MiniBrowser, Xvfb }) => {
-      const screen = spawn(String(Xvfb), ["-displayfd", "1", "-screen", "0", "1280x800x24", "-nolisten", "tcp"], {
-        stdio: ["ignore", "pipe", "ignore"],
-      });
+      const screen = spawn(
+        String(Xvfb),
+        ["-displayfd", "1", "-screen", "0", "1280x800x24", "-nolisten", "tcp"],
+        {
+          stdio: ["ignore", "pipe", "ignore"],
+        },
+      );
       const [display] = await once(createInterface(screen.stdout), "line");
       const port = await freePort();
-      const service = spawn(String(WebKitWebDriver), ["--host=127.0.0.1", `--port=${port}`], {
-        // Containers lack the features that its sandbox needs.
-        env: { ...process.env, DISPLAY: `:${display}`, WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: "1" },
-        stdio: "ignore",
-      });
+      const service = spawn(
+        String(WebKitWebDriver),
+        ["--host=127.0.0.1", `--port=${port}`],
+        {
+          // Containers lack the features that its sandbox needs.
+          env: {
+            ...process.env,
+            DISPLAY: `:${display}`,
+            WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: "1",
+          },
+          stdio: "ignore",
+        },
+      );
       const stop = () => [service, screen].forEach((child) => child.kill());
       try {
         const url = `http://127.0.0.1:${port}`;
         await until(() => fetch(`${url}/status`), `${url} answers`);
-        const browser = { browserName: "MiniBrowser", "webkitgtk:browserOptions": { binary: MiniBrowser, args: ["--automation"] } };
-        const driver = await new Builder().usingServer(url).withCapabilities(browser).build();
+        const browser = {
+          browserName: "MiniBrowser",
+          "webkitgtk:browserOptions": {
+            binary: MiniBrowser,
+            args: ["--automation"],
+          },
+        };
+        const driver = await new Builder()
+          .usingServer(url)
+          .withCapabilities(browser)
+          .build();
         return { driver, close: () => driver.quit().finally(stop) };
       } catch (error) {
         stop();
@@ -114,7 +165,9 @@ export const ENGINES = [
 async function freePort() {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
-  const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
+  const { port } = /** @type {import("node:net").AddressInfo} */ (
+    server.address()
+  );
   server.close();
   await once(server, "close");
   return port;
@@ -144,7 +197,9 @@ export async function evaluate(driver, body, ...args) {
     element.textContent = code;
     document.head.append(element);
     element.remove();`;
-  const { value, error } = JSON.parse(await driver.executeAsyncScript(script, code));
+  const { value, error } = JSON.parse(
+    await driver.executeAsyncScript(script, code),
+  );
   if (error) throw new Error(error);
   return value;
 }
@@ -155,15 +210,21 @@ export async function evaluate(driver, body, ...args) {
  * @param {(session: { driver: WebDriver }) => void} body
  */
 export function suiteIn(names, body) {
-  for (const { name, missing, launch } of [...ENGINES, PRIVATE_FIREFOX].filter(({ name }) => names.includes(name))) {
-    const skip = missing.length > 0 && `NOT TESTED in ${name}: ${missing.join(", ")} not found`;
+  for (const { name, missing, launch } of [...ENGINES, PRIVATE_FIREFOX].filter(
+    ({ name }) => names.includes(name),
+  )) {
+    const skip =
+      missing.length > 0 &&
+      `NOT TESTED in ${name}: ${missing.join(", ")} not found`;
     if (skip) console.error(skip);
     suite(name, { skip }, () => {
       /** @type {Session} */
       let session;
       before(async () => {
         session = await launch();
-        await session.driver.manage().setTimeouts({ script: LIMIT, pageLoad: LIMIT });
+        await session.driver
+          .manage()
+          .setTimeouts({ script: LIMIT, pageLoad: LIMIT });
       });
       after(() => session?.close());
       body({

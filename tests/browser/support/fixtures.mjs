@@ -1,6 +1,13 @@
 // Folders that many test files read and no test changes. `cargo xtask test` builds each of them once per run.
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DUMPS, PACKAGE, SHELFISH, SITE, entry } from "./paths.mjs";
@@ -39,23 +46,41 @@ function fixture(name, build) {
 
 /** Returns a database of the famous games. Its manifest contains no pages of the index. */
 export const famous = () =>
-  fixture("famous", (folder) => void execFileSync(SHELFISH, ["build", String(DUMPS[1]), "-o", folder, "--inline-pages", "0"], { stdio: "pipe" }));
+  fixture(
+    "famous",
+    (folder) =>
+      void execFileSync(
+        SHELFISH,
+        ["build", String(DUMPS[1]), "-o", folder, "--inline-pages", "0"],
+        { stdio: "pipe" },
+      ),
+  );
 
 /** An evaluation that the famous games lack. */
 export const ADDED = {
   fen: "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -",
-  evals: [{ pvs: [{ cp: 21, line: "d2d4 d7d5 c2c4" }], knodes: 9000, depth: 30 }],
+  evals: [
+    { pvs: [{ cp: 21, line: "d2d4 d7d5 c2c4" }], knodes: 9000, depth: 30 },
+  ],
 };
 
 /** Returns the next build of the same database, with another evaluation of the position before the first move. */
 export const renewed = () =>
   fixture("renewed", (folder) => {
-    const added = join(mkdtempSync(join(homeFolder(), "added-")), "added.jsonl");
+    const added = join(
+      mkdtempSync(join(homeFolder(), "added-")),
+      "added.jsonl",
+    );
     writeFileSync(added, `${JSON.stringify(ADDED)}\n`);
-    execFileSync(SHELFISH, ["build", String(DUMPS[1]), added, "-o", folder, "--inline-pages", "0"], { stdio: "pipe" });
+    execFileSync(
+      SHELFISH,
+      ["build", String(DUMPS[1]), added, "-o", folder, "--inline-pages", "0"],
+      { stdio: "pipe" },
+    );
   });
 
-export const BLANK = '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>Blank</title>';
+export const BLANK =
+  '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>Blank</title>';
 
 const WORKER = `
 addEventListener("message", async ({ data: { entry, manifest, fens } }) => {
@@ -87,7 +112,15 @@ export const serverRoot = () =>
     writeFileSync(join(root, "index.html"), BLANK);
     writeFileSync(join(root, "worker.mjs"), WORKER);
     writeFileSync(join(root, "database-worker.mjs"), DATABASE_WORKER);
-    for (const [from, to] of [[PACKAGE, "pkg"], [SITE, "site"], [join(SITE, "db"), "db"], [famous(), "famous"]]) {
-      cpSync(String(from), join(root, String(to)), { recursive: true, dereference: true });
+    for (const [from, to] of [
+      [PACKAGE, "pkg"],
+      [SITE, "site"],
+      [join(SITE, "db"), "db"],
+      [famous(), "famous"],
+    ]) {
+      cpSync(String(from), join(root, String(to)), {
+        recursive: true,
+        dereference: true,
+      });
     }
   });

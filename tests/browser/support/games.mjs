@@ -13,8 +13,12 @@ async function* text(path) {
   const decoder = new TextDecoder();
   /** @type {Uint8Array[]} */
   let chunks = [];
-  const zstd = path.endsWith(".zst") ? new Decompress((chunk) => void chunks.push(chunk.slice())) : null;
-  for await (const bytes of createReadStream(path, { highWaterMark: 1 << 16 })) {
+  const zstd = path.endsWith(".zst")
+    ? new Decompress((chunk) => void chunks.push(chunk.slice()))
+    : null;
+  for await (const bytes of createReadStream(path, {
+    highWaterMark: 1 << 16,
+  })) {
     zstd ? zstd.push(bytes) : chunks.push(bytes);
     for (const chunk of chunks) yield decoder.decode(chunk, { stream: true });
     chunks = [];
@@ -76,7 +80,8 @@ export async function neighbours(path, count, step) {
   let [number, last] = [0, ""];
   for await (const line of split(path, "\n")) {
     if (number % step === step - 1) last = line;
-    else if (number % step === 0 && number > 0) pairs.push([JSON.parse(last).fen, JSON.parse(line).fen]);
+    else if (number % step === 0 && number > 0)
+      pairs.push([JSON.parse(last).fen, JSON.parse(line).fen]);
     number++;
     if (pairs.length === count) break;
   }

@@ -25,11 +25,16 @@ export const rightly = (exchange) => send(exchange, exchange.body);
 /** Faults of real hosts, by name. */
 export const faults = {
   /** @type {Fault} The whole file with status 200, as hosts without ranges answer. */
-  whole: ({ response, shared, file }) => void response.writeHead(200, { ...shared, "content-length": file.length }).end(file),
+  whole: ({ response, shared, file }) =>
+    void response
+      .writeHead(200, { ...shared, "content-length": file.length })
+      .end(file),
 
   /** @type {Fault} The same with a large file. */
   large: ({ response, shared, file }) => {
-    response.writeHead(200, { ...shared, "content-length": file.length + 4_000_000 }).write(file);
+    response
+      .writeHead(200, { ...shared, "content-length": file.length + 4_000_000 })
+      .write(file);
     response.end(Buffer.alloc(4_000_000));
   },
 
@@ -40,7 +45,8 @@ export const faults = {
   ends: (exchange) => stream(exchange, half(exchange.body)),
 
   /** @type {Fault} The right header without a length; more bytes follow the right bytes. */
-  long: (exchange) => stream(exchange, Buffer.concat([exchange.body, Buffer.alloc(100)])),
+  long: (exchange) =>
+    stream(exchange, Buffer.concat([exchange.body, Buffer.alloc(100)])),
 
   /** @type {Fault} The right header; then the connection breaks in the middle of the body. */
   cut: (exchange) => {
@@ -54,13 +60,25 @@ export const faults = {
   /** @type {Fault} The bytes of another range, with the right label. */
   another: ({ response, headers, range, file }) => {
     if (!range) return void response.destroy();
-    const [start, end] = range.start > 0 ? [range.start - 1, range.end - 1] : [range.start + 1, range.end + 1];
+    const [start, end] =
+      range.start > 0
+        ? [range.start - 1, range.end - 1]
+        : [range.start + 1, range.end + 1];
     const body = file.subarray(start, end);
-    response.writeHead(206, { ...headers, "content-range": `bytes ${start}-${end - 1}/${file.length}` }).end(body);
+    response
+      .writeHead(206, {
+        ...headers,
+        "content-range": `bytes ${start}-${end - 1}/${file.length}`,
+      })
+      .end(body);
   },
 
   /** @type {Fault} The right header with bytes that are shifted by one. */
-  shifted: (exchange) => send(exchange, Buffer.concat([exchange.body.subarray(1), exchange.body.subarray(0, 1)])),
+  shifted: (exchange) =>
+    send(
+      exchange,
+      Buffer.concat([exchange.body.subarray(1), exchange.body.subarray(0, 1)]),
+    ),
 
   /** @type {Fault} One bit of the body is flipped. */
   flipped: (exchange) => {
@@ -82,13 +100,25 @@ export const faults = {
   /** @type {Fault} Compressed without a request for it, as some hosts compress JSON. CORS shows another origin the length, but not the coding. */
   compressed: ({ response, shared, file }) => {
     const body = gzipSync(file);
-    response.writeHead(200, { ...shared, "content-encoding": "gzip", "content-length": body.length }).end(body);
+    response
+      .writeHead(200, {
+        ...shared,
+        "content-encoding": "gzip",
+        "content-length": body.length,
+      })
+      .end(body);
   },
 
   /** @type {Fault} The bytes of the range, compressed. */
   compressedRange: ({ response, headers, body, range }) => {
     const coded = gzipSync(body);
-    response.writeHead(range ? 206 : 200, { ...headers, "content-encoding": "gzip", "content-length": coded.length }).end(coded);
+    response
+      .writeHead(range ? 206 : 200, {
+        ...headers,
+        "content-encoding": "gzip",
+        "content-length": coded.length,
+      })
+      .end(coded);
   },
 
   /** @type {Fault} The same range of the compressed file. */
@@ -96,15 +126,32 @@ export const faults = {
     if (!range) return void response.destroy();
     const coded = gzipSync(file);
     const body = coded.subarray(range.start, range.end);
-    const coding = { "content-encoding": "gzip", "content-length": body.length };
-    response.writeHead(206, { ...headers, ...coding, "content-range": `bytes ${range.start}-${range.end - 1}/${coded.length}` }).end(body);
+    const coding = {
+      "content-encoding": "gzip",
+      "content-length": body.length,
+    };
+    response
+      .writeHead(206, {
+        ...headers,
+        ...coding,
+        "content-range": `bytes ${range.start}-${range.end - 1}/${coded.length}`,
+      })
+      .end(body);
   },
 
   /** @type {Fault} Decompressed by a proxy, which does not know the length of the file. */
   decompressed: (exchange) => {
     const { headers, range } = exchange;
-    const size = range && { "content-range": `bytes ${range.start}-${range.end - 1}/*` };
-    stream({ ...exchange, headers: { ...headers, ...size, "content-encoding": "identity" } }, exchange.body);
+    const size = range && {
+      "content-range": `bytes ${range.start}-${range.end - 1}/*`,
+    };
+    stream(
+      {
+        ...exchange,
+        headers: { ...headers, ...size, "content-encoding": "identity" },
+      },
+      exchange.body,
+    );
   },
 
   /** @type {Fault} Decompressed by a proxy, which keeps the length of the compressed form. */
@@ -122,28 +169,49 @@ export const faults = {
   },
 
   /** @type {Fault} Another entity tag in every answer. */
-  tags: (exchange) => send({ ...exchange, headers: { ...exchange.headers, etag: `"${tags++}"` } }, exchange.body),
+  tags: (exchange) =>
+    send(
+      { ...exchange, headers: { ...exchange.headers, etag: `"${tags++}"` } },
+      exchange.body,
+    ),
 
   /** @type {Fault} The page of a captive portal instead of the file. */
   portal: ({ response, shared }) => {
     const page = `<!doctype html><title>Welcome</title><p>${"Sign in to use this network. ".repeat(40)}`;
-    response.writeHead(200, { ...shared, "content-type": "text/html", "content-length": page.length }).end(page);
+    response
+      .writeHead(200, {
+        ...shared,
+        "content-type": "text/html",
+        "content-length": page.length,
+      })
+      .end(page);
   },
 
   /** @type {Fault} The right answer, whose headers another origin cannot read. */
-  hidden: ({ response, headers: { "access-control-expose-headers": _, ...headers }, body, range }) =>
-    void response.writeHead(range ? 206 : 200, headers).end(body),
+  hidden: ({
+    response,
+    headers: { "access-control-expose-headers": _, ...headers },
+    body,
+    range,
+  }) => void response.writeHead(range ? 206 : 200, headers).end(body),
 
   /** @type {Fault} The right answer, which another origin cannot read. */
-  foreign: ({ response, headers: { "access-control-allow-origin": _, ...headers }, body, range }) =>
-    void response.writeHead(range ? 206 : 200, headers).end(body),
+  foreign: ({
+    response,
+    headers: { "access-control-allow-origin": _, ...headers },
+    body,
+    range,
+  }) => void response.writeHead(range ? 206 : 200, headers).end(body),
 
   /** @type {Fault} An error page instead of the file. */
-  notFound: ({ response, shared }) => void response.writeHead(404, shared).end("<h1>404</h1>"),
+  notFound: ({ response, shared }) =>
+    void response.writeHead(404, shared).end("<h1>404</h1>"),
   /** @type {Fault} */
-  forbidden: ({ response, shared }) => void response.writeHead(403, shared).end("<h1>403</h1>"),
+  forbidden: ({ response, shared }) =>
+    void response.writeHead(403, shared).end("<h1>403</h1>"),
   /** @type {Fault} */
-  broken: ({ response, shared }) => void response.writeHead(500, shared).end("<h1>500</h1>"),
+  broken: ({ response, shared }) =>
+    void response.writeHead(500, shared).end("<h1>500</h1>"),
 };
 
 /** The number of the next entity tag. */
@@ -158,7 +226,10 @@ const half = (/** @type {Buffer} */ body) => body.subarray(0, body.length >> 1);
  * @returns {Fault}
  */
 export function refusal(status, headers = {}) {
-  return ({ response, shared }) => void response.writeHead(status, { ...shared, ...headers }).end(`<h1>${status}</h1>`);
+  return ({ response, shared }) =>
+    void response
+      .writeHead(status, { ...shared, ...headers })
+      .end(`<h1>${status}</h1>`);
 }
 
 /**
@@ -189,7 +260,9 @@ export function redirectOnce({ isExpired }) {
       return isFresh ? rightly(exchange) : faults.forbidden(exchange);
     }
     const location = `/signed/${tags++}${path}?signature=1`;
-    response.writeHead(302, { ...shared, "cache-control": "max-age=3600", location }).end();
+    response
+      .writeHead(302, { ...shared, "cache-control": "max-age=3600", location })
+      .end();
   };
 }
 
@@ -199,7 +272,10 @@ export function redirectOnce({ isExpired }) {
  * @returns {Fault}
  */
 export function instead(body) {
-  return ({ response, shared }) => void response.writeHead(200, { ...shared, "content-length": Buffer.byteLength(body) }).end(body);
+  return ({ response, shared }) =>
+    void response
+      .writeHead(200, { ...shared, "content-length": Buffer.byteLength(body) })
+      .end(body);
 }
 
 /**
@@ -213,9 +289,18 @@ export function redirectToSigned(hub) {
   const redirect = (exchange) => {
     const { path, response, shared } = exchange;
     if (path.startsWith("/signed/")) return rightly(exchange);
-    response.writeHead(307, { ...shared, location: `/signed/${number}${path}?signature=${number++}` }).end();
+    response
+      .writeHead(307, {
+        ...shared,
+        location: `/signed/${number}${path}?signature=${number++}`,
+      })
+      .end();
   };
-  Object.assign(hub, { manifestFault: redirect, fault: redirect, rewrite: (/** @type {string} */ path) => path.replace(/^\/signed\/\d+/, "") });
+  Object.assign(hub, {
+    manifestFault: redirect,
+    fault: redirect,
+    rewrite: (/** @type {string} */ path) => path.replace(/^\/signed\/\d+/, ""),
+  });
 }
 
 /** Media types that browsers require, by the ending of a file. */
@@ -236,7 +321,9 @@ function begin(/** @type {Exchange} */ { response, headers, range }) {
  * @param {Buffer} body
  */
 function send({ response, headers, range }, body) {
-  response.writeHead(range ? 206 : 200, { ...headers, "content-length": body.length }).end(body);
+  response
+    .writeHead(range ? 206 : 200, { ...headers, "content-length": body.length })
+    .end(body);
 }
 
 /**
@@ -244,7 +331,10 @@ function send({ response, headers, range }, body) {
  * @param {Exchange} exchange
  * @param {Buffer} body
  */
-function stream({ response, headers: { "content-length": _, ...headers }, range }, body) {
+function stream(
+  { response, headers: { "content-length": _, ...headers }, range },
+  body,
+) {
   response.writeHead(range ? 206 : 200, headers).write(body);
   response.end();
 }
@@ -260,23 +350,48 @@ export async function host(directory) {
     self.requests.push({ path, range });
     self.heard({ path, range });
     const name = self.rewrite(path);
-    const found = [self.directory, ...self.older].map((directory) => join(directory, name)).find(existsSync);
+    const found = [self.directory, ...self.older]
+      .map((directory) => join(directory, name))
+      .find(existsSync);
     if (!found) return void response.writeHead(404, self.shared).end();
     const file = readFileSync(found);
     const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(range ?? "") ?? [];
-    const part = from === undefined ? null : { start: Number(from), end: Math.min(Number(to) + 1, file.length) };
+    const part =
+      from === undefined
+        ? null
+        : { start: Number(from), end: Math.min(Number(to) + 1, file.length) };
     const body = part ? file.subarray(part.start, part.end) : file;
-    const type = TYPES.get(found.slice(found.lastIndexOf(".") + 1)) ?? "application/octet-stream";
+    const type =
+      TYPES.get(found.slice(found.lastIndexOf(".") + 1)) ??
+      "application/octet-stream";
     /** @type {Headers} */
-    const headers = { ...self.shared, "content-type": type, "content-length": body.length };
-    if (part) headers["content-range"] = `bytes ${part.start}-${part.end - 1}/${file.length}`;
-    const exchange = { path, file, body, range: part, headers, shared: self.shared, response };
-    const fault = path.endsWith("/manifest.json") ? self.manifestFault : self.fault;
+    const headers = {
+      ...self.shared,
+      "content-type": type,
+      "content-length": body.length,
+    };
+    if (part)
+      headers["content-range"] =
+        `bytes ${part.start}-${part.end - 1}/${file.length}`;
+    const exchange = {
+      path,
+      file,
+      body,
+      range: part,
+      headers,
+      shared: self.shared,
+      response,
+    };
+    const fault = path.endsWith("/manifest.json")
+      ? self.manifestFault
+      : self.fault;
     (fault ?? rightly)(exchange);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
+  const { port } = /** @type {import("node:net").AddressInfo} */ (
+    server.address()
+  );
 
   const self = {
     directory,

@@ -29,7 +29,9 @@ export const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
  * @param {{ own?: boolean, serve?: string[] }} options a copy of the folder that the test may change, and options of the server
  */
 export async function shelf({ own = false, serve: options = [] } = {}) {
-  const root = own ? mkdtempSync(join(tmpdir(), "shelfish-browser-")) : serverRoot();
+  const root = own
+    ? mkdtempSync(join(tmpdir(), "shelfish-browser-"))
+    : serverRoot();
   if (own) cpSync(serverRoot(), root, { recursive: true });
   const server = await serve(root, ...options);
   return {
@@ -51,7 +53,10 @@ export async function shelf({ own = false, serve: options = [] } = {}) {
 export async function lab(options = {}) {
   const ground = await shelf(options);
   const { server } = ground;
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+  const browser = await chromium.launch({
+    executablePath: CHROMIUM,
+    args: FLAGS,
+  });
 
   return {
     ...ground,
@@ -64,14 +69,21 @@ export async function lab(options = {}) {
      * @param {{ path?: string, allow?: RegExp, before?: () => void, context?: import("playwright-core").BrowserContextOptions }} options
      * @returns {Promise<Page>}
      */
-    async page(test, { path = "", allow, before, context: contextOptions } = {}) {
+    async page(
+      test,
+      { path = "", allow, before, context: contextOptions } = {},
+    ) {
       const context = withLimit(await browser.newContext(contextOptions));
       const page = /** @type {Page} */ (await context.newPage());
       watch(page);
       if (before) await page.addInitScript(before);
       test.after(async () => {
         await context.close();
-        assert.deepEqual(page.console.filter((line) => !allow?.test(line)), [], "the console is empty");
+        assert.deepEqual(
+          page.console.filter((line) => !allow?.test(line)),
+          [],
+          "the console is empty",
+        );
       });
       await page.goto(new URL(path, server.url).href);
       if (path === "") await this.load(page);
@@ -102,8 +114,12 @@ export async function lab(options = {}) {
  */
 export function watch(page) {
   page.console = [];
-  page.on("console", (message) => page.console.push(`${message.type()}: ${message.text()}`));
-  page.on("pageerror", (error) => page.console.push(`uncaught: ${error.message}`));
+  page.on("console", (message) =>
+    page.console.push(`${message.type()}: ${message.text()}`),
+  );
+  page.on("pageerror", (error) =>
+    page.console.push(`uncaught: ${error.message}`),
+  );
 }
 
 /** Runs in a page. Returns the number of entries in IndexedDB: the manifest, pages that are not inline, and blocks. */
@@ -117,7 +133,10 @@ export async function entries() {
   for (const { name } of await indexedDB.databases()) {
     const connection = await done(indexedDB.open(String(name)));
     const isReady = connection.objectStoreNames.contains("entries");
-    if (isReady) sum += await done(connection.transaction("entries").objectStore("entries").count());
+    if (isReady)
+      sum += await done(
+        connection.transaction("entries").objectStore("entries").count(),
+      );
     connection.close();
   }
   return sum;
@@ -129,7 +148,10 @@ export async function entries() {
  * @param {number} count
  */
 export async function kept(page, count) {
-  await until(async () => (await page.evaluate(entries)) >= count, `IndexedDB has ${count} entries`);
+  await until(
+    async () => (await page.evaluate(entries)) >= count,
+    `IndexedDB has ${count} entries`,
+  );
 }
 
 /**
@@ -142,6 +164,10 @@ export function askWorker([entry, fens]) {
     const worker = new Worker("/worker.mjs", { type: "module" });
     worker.onmessage = ({ data }) => resolve(data);
     worker.onerror = (event) => reject(new Error(event.message));
-    worker.postMessage({ entry, manifest: new URL("db/manifest.json", location.href).href, fens });
+    worker.postMessage({
+      entry,
+      manifest: new URL("db/manifest.json", location.href).href,
+      fens,
+    });
   });
 }

@@ -29,19 +29,45 @@ export async function lichess(games, { players = {}, studies = {} } = {}) {
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? "/", "http://lichess");
     asked.push(url.pathname + url.search);
-    const refuse = (/** @type {number} */ status) => void response.writeHead(status, { ...CORS, "content-type": "application/json" }).end('{"error":"no"}');
-    const pgn = (/** @type {string} */ text) => void response.writeHead(200, { ...CORS, "content-type": "application/x-chess-pgn" }).end(text);
+    const refuse = (/** @type {number} */ status) =>
+      void response
+        .writeHead(status, { ...CORS, "content-type": "application/json" })
+        .end('{"error":"no"}');
+    const pgn = (/** @type {string} */ text) =>
+      void response
+        .writeHead(200, { ...CORS, "content-type": "application/x-chess-pgn" })
+        .end(text);
     const name = /^\/api\/games\/user\/([\w-]+)$/.exec(url.pathname)?.[1];
-    if (name !== undefined) return list(url, response, players[name.toLowerCase()] ?? 404, request.headers.accept, refuse);
+    if (name !== undefined)
+      return list(
+        url,
+        response,
+        players[name.toLowerCase()] ?? 404,
+        request.headers.accept,
+        refuse,
+      );
     const study = /^\/api\/study\/([\w/]+)\.pgn$/.exec(url.pathname)?.[1];
-    if (study !== undefined) return studies[study] === undefined ? refuse(404) : pgn(studies[study]);
+    if (study !== undefined)
+      return studies[study] === undefined ? refuse(404) : pgn(studies[study]);
     const id = /^\/game\/export\/(\w{8})$/.exec(url.pathname)?.[1];
     const game = id === undefined ? 404 : (games[id] ?? 404);
     if (typeof game === "number") return refuse(game);
     // Without this header the API answers with the PGN itself.
-    if (request.headers.accept !== "application/json" || url.searchParams.get("pgnInJson") !== "true") return pgn(game.pgn);
+    if (
+      request.headers.accept !== "application/json" ||
+      url.searchParams.get("pgnInJson") !== "true"
+    )
+      return pgn(game.pgn);
     response.writeHead(200, { ...CORS, "content-type": "application/json" });
-    response.end(JSON.stringify({ id, rated: true, variant: "standard", speed: "blitz", ...game }));
+    response.end(
+      JSON.stringify({
+        id,
+        rated: true,
+        variant: "standard",
+        speed: "blitz",
+        ...game,
+      }),
+    );
   });
   return { ...(await listen(server)), asked };
 }
@@ -56,17 +82,33 @@ export async function lichess(games, { players = {}, studies = {} } = {}) {
  */
 function list({ searchParams }, response, player, accept, refuse) {
   if (typeof player === "number") return refuse(player);
-  if (accept !== "application/x-ndjson" || searchParams.get("pgnInJson") !== "true") return refuse(400);
-  const { games, breaksAfter, signal } = Array.isArray(player) ? { games: player, breaksAfter: Infinity, signal: undefined } : player;
-  const bound = (/** @type {string} */ name, /** @type {number} */ usual) => Number(searchParams.get(name) ?? usual);
+  if (
+    accept !== "application/x-ndjson" ||
+    searchParams.get("pgnInJson") !== "true"
+  )
+    return refuse(400);
+  const { games, breaksAfter, signal } = Array.isArray(player)
+    ? { games: player, breaksAfter: Infinity, signal: undefined }
+    : player;
+  const bound = (/** @type {string} */ name, /** @type {number} */ usual) =>
+    Number(searchParams.get(name) ?? usual);
   const found = games
-    .filter(({ perf = "blitz" }) => !searchParams.has("perfType") || String(searchParams.get("perfType")).split(",").includes(String(perf)))
-    .filter(({ createdAt }) => createdAt >= bound("since", 0) && createdAt <= bound("until", Infinity))
+    .filter(
+      ({ perf = "blitz" }) =>
+        !searchParams.has("perfType") ||
+        String(searchParams.get("perfType")).split(",").includes(String(perf)),
+    )
+    .filter(
+      ({ createdAt }) =>
+        createdAt >= bound("since", 0) && createdAt <= bound("until", Infinity),
+    )
     .sort((a, b) => b.createdAt - a.createdAt)
     .slice(0, bound("max", Infinity));
   response.writeHead(200, { ...CORS, "content-type": "application/x-ndjson" });
-  const line = (/** @type {Listed} */ game) => `${JSON.stringify({ rated: true, variant: "standard", speed: "blitz", perf: "blitz", ...game })}\n`;
-  if (found.length <= breaksAfter) return void response.end(found.map(line).join(""));
+  const line = (/** @type {Listed} */ game) =>
+    `${JSON.stringify({ rated: true, variant: "standard", speed: "blitz", perf: "blitz", ...game })}\n`;
+  if (found.length <= breaksAfter)
+    return void response.end(found.map(line).join(""));
   // The next game is cut in its middle.
   const cut = line(/** @type {Listed} */ (found[breaksAfter])).slice(0, 40);
   response.write(found.slice(0, breaksAfter).map(line).join("") + cut);
@@ -81,7 +123,9 @@ function list({ searchParams }, response, player, accept, refuse) {
 export async function listen(server) {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
+  const { port } = /** @type {import("node:net").AddressInfo} */ (
+    server.address()
+  );
   return {
     url: `http://127.0.0.1:${port}`,
     async close() {

@@ -4,31 +4,52 @@ import assert from "node:assert/strict";
 /** @typedef {import("playwright-core").Page} Page */
 
 /** Runs in a page before its scripts. Turns the engine off. */
-export const withoutEngine = () => localStorage.setItem("settings", '{"engine":false}');
+export const withoutEngine = () =>
+  localStorage.setItem("settings", '{"engine":false}');
 
 /** Returns the element with a `data-testid`. */
-export const at = (/** @type {Page} */ page, /** @type {string} */ id) => page.getByTestId(id);
+export const at = (/** @type {Page} */ page, /** @type {string} */ id) =>
+  page.getByTestId(id);
 
 /** Waits until an element is visible and contains a text. */
-export const says = (/** @type {Page} */ page, /** @type {string} */ id, /** @type {RegExp} */ expected) => at(page, id).filter({ hasText: expected }).waitFor();
+export const says = (
+  /** @type {Page} */ page,
+  /** @type {string} */ id,
+  /** @type {RegExp} */ expected,
+) => at(page, id).filter({ hasText: expected }).waitFor();
 
 /** Opens a text in the dialog. */
-export async function open(/** @type {Page} */ page, /** @type {string} */ text) {
+export async function open(
+  /** @type {Page} */ page,
+  /** @type {string} */ text,
+) {
   await at(page, "open").click();
   await at(page, "open-text").fill(text);
   await at(page, "open-submit").click();
 }
 
 /** Returns the middle of a square of a board. */
-export async function square(/** @type {Page} */ page, /** @type {string} */ name, { board = "#board cg-board", isFlipped = false } = {}) {
-  const box = (await page.locator(board).boundingBox()) ?? assert.fail("no board");
+export async function square(
+  /** @type {Page} */ page,
+  /** @type {string} */ name,
+  { board = "#board cg-board", isFlipped = false } = {},
+) {
+  const box =
+    (await page.locator(board).boundingBox()) ?? assert.fail("no board");
   const [file, rank] = [name.charCodeAt(0) - 97, Number(name[1]) - 1];
   const [column, row] = isFlipped ? [7 - file, rank] : [file, 7 - rank];
-  return { x: box.x + ((column + 0.5) * box.width) / 8, y: box.y + ((row + 0.5) * box.height) / 8 };
+  return {
+    x: box.x + ((column + 0.5) * box.width) / 8,
+    y: box.y + ((row + 0.5) * box.height) / 8,
+  };
 }
 
 /** Clicks squares of a board. */
-export async function clickSquares(/** @type {Page} */ page, /** @type {string[]} */ names, options = {}) {
+export async function clickSquares(
+  /** @type {Page} */ page,
+  /** @type {string[]} */ names,
+  options = {},
+) {
   for (const name of names) {
     const { x, y } = await square(page, name, options);
     await page.mouse.click(x, y);

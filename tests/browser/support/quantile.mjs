@@ -6,13 +6,25 @@
 export function quantile(values, share) {
   const sorted = values.toSorted((a, b) => a - b);
   const place = share * (sorted.length - 1);
-  const [below = NaN, above = NaN] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]];
+  const [below = NaN, above = NaN] = [
+    sorted[Math.floor(place)],
+    sorted[Math.ceil(place)],
+  ];
   return below + (above - below) * (place % 1);
 }
 
-export const mean = (/** @type {number[]} */ values) => values.reduce((a, b) => a + b, 0) / values.length;
+export const mean = (/** @type {number[]} */ values) =>
+  values.reduce((a, b) => a + b, 0) / values.length;
 
 /** Formats the mean, the median, the 95 % quantile and the maximum as cells of a table. */
-export function spread(/** @type {number[]} */ values, /** @type {number} */ digits) {
-  return [mean(values), ...[0.5, 0.95, 1].map((share) => quantile(values, share))].map((value) => value.toFixed(digits)).join(" | ");
+export function spread(
+  /** @type {number[]} */ values,
+  /** @type {number} */ digits,
+) {
+  return [
+    mean(values),
+    ...[0.5, 0.95, 1].map((share) => quantile(values, share)),
+  ]
+    .map((value) => value.toFixed(digits))
+    .join(" | ");
 }

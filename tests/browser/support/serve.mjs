@@ -14,19 +14,33 @@ import { until } from "./until.mjs";
  */
 export async function serve(directory, ...options) {
   const port = options.includes("--port") ? [] : ["--port", "0"];
-  const child = spawn(SHELFISH, ["serve", directory, ...port, "--log", ...options], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(
+    SHELFISH,
+    ["serve", directory, ...port, "--log", ...options],
+    { stdio: ["ignore", "pipe", "pipe"] },
+  );
   /** @type {Served[]} */
   let log = [];
   createInterface({ input: child.stderr }).on("line", (line) => {
     // Time, client, status, method, path, range, duration, FEN.
     const [, , status, method, path, range] = line.split(" ");
-    if (status && method && path && range) log.push({ status: Number(status), method, path, range: range === "-" ? null : range });
+    if (status && method && path && range)
+      log.push({
+        status: Number(status),
+        method,
+        path,
+        range: range === "-" ? null : range,
+      });
   });
   const lines = createInterface({ input: child.stdout });
-  const [url] = /** @type {string[]} */ (await Promise.race([
-    once(lines, "line"),
-    once(child, "exit").then(() => Promise.reject(new Error("shelfish serve ended at once"))),
-  ]));
+  const [url] = /** @type {string[]} */ (
+    await Promise.race([
+      once(lines, "line"),
+      once(child, "exit").then(() =>
+        Promise.reject(new Error("shelfish serve ended at once")),
+      ),
+    ])
+  );
 
   let asked = 0;
   return {
@@ -37,7 +51,10 @@ export async function serve(directory, ...options) {
       // The log comes through a pipe: when the line of a new request arrives, all earlier lines have arrived.
       const mark = `/mark-${asked++}`;
       await fetch(new URL(mark, url)).then((answer) => answer.arrayBuffer());
-      await until(() => log.some(({ path }) => path === mark), "the log has the last request");
+      await until(
+        () => log.some(({ path }) => path === mark),
+        "the log has the last request",
+      );
       const served = log.filter(({ path }) => !path.startsWith("/mark-"));
       log = [];
       return served;
@@ -45,7 +62,8 @@ export async function serve(directory, ...options) {
 
     async close() {
       child.kill("SIGTERM");
-      if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+      if (child.exitCode === null && child.signalCode === null)
+        await once(child, "exit");
     },
   };
 }

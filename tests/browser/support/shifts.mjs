@@ -10,12 +10,29 @@ export function record({ fromBegin = false }) {
   /** @type {string[]} */
   const shifts = [];
   Object.assign(globalThis, { shifts });
-  const named = (/** @type {any} */ node) => [node?.parentElement, node].map((part) => [part?.localName, part?.id && `#${part.id}`, part?.className && `.${part.className}`].filter(Boolean).join("")).join(" ") || "gone";
-  const box = (/** @type {DOMRect} */ { x, y, width, height }) => [x, y, width, height].map(Math.round).join();
-  const moved = (/** @type {any} */ { node, previousRect, currentRect }) => `${named(node)} from ${box(previousRect)} to ${box(currentRect)}`;
+  const named = (/** @type {any} */ node) =>
+    [node?.parentElement, node]
+      .map((part) =>
+        [
+          part?.localName,
+          part?.id && `#${part.id}`,
+          part?.className && `.${part.className}`,
+        ]
+          .filter(Boolean)
+          .join(""),
+      )
+      .join(" ") || "gone";
+  const box = (/** @type {DOMRect} */ { x, y, width, height }) =>
+    [x, y, width, height].map(Math.round).join();
+  const moved = (/** @type {any} */ { node, previousRect, currentRect }) =>
+    `${named(node)} from ${box(previousRect)} to ${box(currentRect)}`;
   new PerformanceObserver((list) => {
-    for (const { value, sources, startTime } of /** @type {any[]} */ (list.getEntries()))
-      shifts.push(`${value.toFixed(4)} at ${Math.round(startTime)} ms: ${sources.map(moved).join("; ")}`);
+    for (const { value, sources, startTime } of /** @type {any[]} */ (
+      list.getEntries()
+    ))
+      shifts.push(
+        `${value.toFixed(4)} at ${Math.round(startTime)} ms: ${sources.map(moved).join("; ")}`,
+      );
   }).observe({ type: "layout-shift", buffered: fromBegin });
 }
 
@@ -25,7 +42,14 @@ export function record({ fromBegin = false }) {
  */
 export async function painted(page) {
   // An evaluation has no time limit, a wait for a function has.
-  await page.waitForFunction(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0, true)))));
+  await page.waitForFunction(
+    () =>
+      new Promise((done) =>
+        requestAnimationFrame(() =>
+          requestAnimationFrame(() => setTimeout(done, 0, true)),
+        ),
+      ),
+  );
 }
 
 /**

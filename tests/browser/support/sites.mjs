@@ -10,7 +10,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 export function useSites(page, urls) {
   let html = readFileSync(page, "utf8");
   for (const [name, url] of Object.entries(urls)) {
-    const meta = new RegExp(`(<meta name="${name.replace(".", "\\.")}" content=")[^"]*`);
+    const meta = new RegExp(
+      `(<meta name="${name.replace(".", "\\.")}" content=")[^"]*`,
+    );
     assert.match(html, meta);
     html = html.replace(meta, `$1${url}`);
   }

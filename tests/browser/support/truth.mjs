@@ -27,7 +27,11 @@ export function truth(...dumps) {
 
 /** @param {Evaluation[]} evaluations */
 function distinct(evaluations) {
-  return [...new Map(evaluations.map((evaluation) => [plain(evaluation), evaluation])).values()];
+  return [
+    ...new Map(
+      evaluations.map((evaluation) => [plain(evaluation), evaluation]),
+    ).values(),
+  ];
 }
 
 /**
@@ -45,6 +49,9 @@ export function best(evaluations) {
  * @param {{ depth: number, knodes: number, pvs: { cp?: number, mate?: number, line?: string, uci?: string[] }[] }} evaluation
  */
 export function plain({ depth, knodes, pvs }) {
-  const lines = pvs.map(({ cp, mate, line, uci }) => `${cp ?? ""} #${mate ?? ""} ${line ?? uci?.join(" ")}`);
+  const lines = pvs.map(
+    ({ cp, mate, line, uci }) =>
+      `${cp ?? ""} #${mate ?? ""} ${line ?? uci?.join(" ")}`,
+  );
   return [depth, knodes, ...lines].join("; ");
 }

@@ -24,7 +24,10 @@ export async function until(condition, what = String(condition)) {
     } catch (error) {
       last = error;
     }
-    if (Date.now() > end) throw new Error(`not within ${LIMIT / 1000} s: ${typeof what === "string" ? what : await what()} (last: ${last})`);
+    if (Date.now() > end)
+      throw new Error(
+        `not within ${LIMIT / 1000} s: ${typeof what === "string" ? what : await what()} (last: ${last})`,
+      );
     await sleep(25);
   }
 }
@@ -37,7 +40,10 @@ export async function until(condition, what = String(condition)) {
  */
 export async function equals(read, expected) {
   const text = JSON.stringify(expected);
-  await until(async () => JSON.stringify(await read()) === text, async () => `${text}, not ${JSON.stringify(await read())}`);
+  await until(
+    async () => JSON.stringify(await read()) === text,
+    async () => `${text}, not ${JSON.stringify(await read())}`,
+  );
 }
 
 /**
@@ -57,8 +63,15 @@ export function withLimit(context) {
  * @param {RegExp} pattern
  */
 export async function reads(page, id, pattern) {
-  const text = () => page.evaluate((id) => document.querySelector(`[data-testid=${id}]`)?.textContent ?? "", id);
-  await until(async () => pattern.test(await text()), async () => `${id} reads ${pattern}, not “${await text()}”`);
+  const text = () =>
+    page.evaluate(
+      (id) => document.querySelector(`[data-testid=${id}]`)?.textContent ?? "",
+      id,
+    );
+  await until(
+    async () => pattern.test(await text()),
+    async () => `${id} reads ${pattern}, not “${await text()}”`,
+  );
 }
 
 /**
@@ -68,6 +81,13 @@ export async function reads(page, id, pattern) {
  * @param {RegExp} pattern
  */
 export async function readsIn(driver, id, pattern) {
-  const text = () => driver.executeScript("return document.querySelector(`[data-testid=${arguments[0]}]`)?.textContent ?? ''", id);
-  await until(async () => pattern.test(String(await text())), async () => `${id} reads ${pattern}, not “${await text()}”`);
+  const text = () =>
+    driver.executeScript(
+      "return document.querySelector(`[data-testid=${arguments[0]}]`)?.textContent ?? ''",
+      id,
+    );
+  await until(
+    async () => pattern.test(String(await text())),
+    async () => `${id} reads ${pattern}, not “${await text()}”`,
+  );
 }

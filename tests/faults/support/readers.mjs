@@ -7,7 +7,12 @@ import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 import { ENGINES, evaluate } from "../../browser/support/engines.mjs";
 import { FLAGS, START } from "../../browser/support/lab.mjs";
-import { CHROMIUM, PACKAGE, ROOT, SHELFISH } from "../../browser/support/paths.mjs";
+import {
+  CHROMIUM,
+  PACKAGE,
+  ROOT,
+  SHELFISH,
+} from "../../browser/support/paths.mjs";
 import { plain } from "../../browser/support/truth.mjs";
 import { LIMIT, until, withLimit } from "../../browser/support/until.mjs";
 
@@ -46,15 +51,28 @@ const HUNG = { error: "HANG", says: `no outcome within ${HANG / 1000} s` };
 async function within(/** @type {Promise<Outcome>} */ work) {
   /** @type {NodeJS.Timeout | undefined} */
   let timer;
-  const end = new Promise((resolve) => void (timer = setTimeout(() => resolve(HUNG), HANG)));
-  return /** @type {Promise<Outcome>} */ (Promise.race([work, end])).finally(() => clearTimeout(timer));
+  const end = new Promise(
+    (resolve) => void (timer = setTimeout(() => resolve(HUNG), HANG)),
+  );
+  return /** @type {Promise<Outcome>} */ (Promise.race([work, end])).finally(
+    () => clearTimeout(timer),
+  );
 }
 
 /**
  * Asks by the npm package, in Node or in a page. The same `key` uses what the question before has opened.
  * @param {{ key: string, kind: Kind, base: string, url: string, integrity?: string | undefined, timeout: number, fen: string, hang: number }} question
  */
-async function askPackage({ key, kind, base, url, integrity, timeout, fen, hang }) {
+async function askPackage({
+  key,
+  kind,
+  base,
+  url,
+  integrity,
+  timeout,
+  fen,
+  hang,
+}) {
   /** @type {any} */
   const world = globalThis;
   const isNode = typeof world.document === "undefined";
@@ -62,12 +80,18 @@ async function askPackage({ key, kind, base, url, integrity, timeout, fen, hang 
   const scope = (world.matrix ??= { open: {}, stray: [] });
   // Node's test runner reports these itself.
   if (!isNode) {
-    world.onunhandledrejection = (/** @type {any} */ { reason }) => void scope.stray.push(String(reason));
-    world.onerror = (/** @type {unknown} */ message) => void scope.stray.push(String(message));
+    world.onunhandledrejection = (/** @type {any} */ { reason }) =>
+      void scope.stray.push(String(reason));
+    world.onerror = (/** @type {unknown} */ message) =>
+      void scope.stray.push(String(message));
   }
   const work = async () => {
     const load = (/** @type {string} */ name) => import(`${base}${name}.js`);
-    const options = { timeout, indexedDB: false, ...(integrity === undefined ? {} : { integrity }) };
+    const options = {
+      timeout,
+      indexedDB: false,
+      ...(integrity === undefined ? {} : { integrity }),
+    };
     if (kind === "engine") {
       scope.open[key] ??= await (await load("engine")).openEngine({ timeout });
       // The same question has the same answer.
@@ -75,27 +99,49 @@ async function askPackage({ key, kind, base, url, integrity, timeout, fen, hang 
       return scope.open[key].analyse(fen, { depth: 4 });
     }
     if (kind === "worker") {
-      const script = () => new Worker(new URL("../database-worker.mjs", base), { type: "module" });
-      scope.open[key] ??= await (await load("worker")).connect(script, url, options);
+      const script = () =>
+        new Worker(new URL("../database-worker.mjs", base), { type: "module" });
+      scope.open[key] ??= await (
+        await load("worker")
+      ).connect(script, url, options);
     } else if (kind === "book") {
-      scope.open[key] ??= await (await load(isNode ? "book-node" : "book")).openBook(url, options);
+      scope.open[key] ??= await (
+        await load(isNode ? "book-node" : "book")
+      ).openBook(url, options);
       return scope.open[key].moves(fen);
-    } else scope.open[key] ??= await (await load(isNode ? "node" : "index")).openDatabase(url, options);
+    } else
+      scope.open[key] ??= await (
+        await load(isNode ? "node" : "index")
+      ).openDatabase(url, options);
     return scope.open[key].lookup(fen, { castling: "chess960" });
   };
   /** @type {any} */
   let timer;
-  const hung = new Promise((resolve) => void (timer = setTimeout(() => resolve({ code: "HANG", message: "no outcome" }), hang)));
+  const hung = new Promise(
+    (resolve) =>
+      void (timer = setTimeout(
+        () => resolve({ code: "HANG", message: "no outcome" }),
+        hang,
+      )),
+  );
   /** @type {any} */
   let found;
   try {
     const answer = await Promise.race([work(), hung]);
-    found = answer?.code === "HANG" ? { error: answer.code, says: answer.message } : { answer };
+    found =
+      answer?.code === "HANG"
+        ? { error: answer.code, says: answer.message }
+        : { answer };
   } catch (/** @type {any} */ error) {
-    found = { error: error.name === "ShelfishError" ? error.code : `UNNAMED ${error.name}`, says: String(error.message) };
+    found = {
+      error:
+        error.name === "ShelfishError" ? error.code : `UNNAMED ${error.name}`,
+      says: String(error.message),
+    };
   }
   clearTimeout(timer);
-  if (scope.stray.length > 0) found = { error: "UNHANDLED", says: scope.stray.splice(0).join("; ") };
+  if (scope.stray.length > 0)
+    found = { error: "UNHANDLED", says: scope.stray.splice(0).join("; ") };
   return found;
 }
 
@@ -108,7 +154,8 @@ async function closePackage(/** @type {string} */ key) {
 
 /** Converts an answer of the package to a text. */
 function textOf(/** @type {Kind} */ kind, /** @type {any} */ answer) {
-  if (kind === "engine") return JSON.stringify([answer.depth, answer.nodes, answer.pvs]);
+  if (kind === "engine")
+    return JSON.stringify([answer.depth, answer.nodes, answer.pvs]);
   if (kind === "book") return JSON.stringify(answer);
   return JSON.stringify(answer?.evaluations.map(plain).sort() ?? null);
 }
@@ -125,11 +172,22 @@ function ofPackage(ask, forget, baseOf) {
   return async (/** @type {Question} */ question) => {
     const { kind, url, integrity, timeout } = question;
     const [key, base] = [`${sessions++}`, await baseOf(question)];
-    const asked = { key, kind, base, url: `${url}manifest.json`, integrity, timeout: timeout * 1000, fen, hang: HANG };
+    const asked = {
+      key,
+      kind,
+      base,
+      url: `${url}manifest.json`,
+      integrity,
+      timeout: timeout * 1000,
+      fen,
+      hang: HANG,
+    };
     return {
       ask: async () => {
         const found = await ask(asked);
-        return "answer" in found ? { answer: textOf(kind, found.answer) } : found;
+        return "answer" in found
+          ? { answer: textOf(kind, found.answer) }
+          : found;
       },
       close: async () => void (await forget(key)),
     };
@@ -156,7 +214,10 @@ const inChromium = {
   errors: "script",
   isBrowser: true,
   start: async () => {
-    const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+    const browser = await chromium.launch({
+      executablePath: CHROMIUM,
+      args: FLAGS,
+    });
     const page = await withLimit(await browser.newContext()).newPage();
     const begin = ofPackage(
       (question) => page.evaluate(askPackage, question),
@@ -193,16 +254,26 @@ const inNode = {
   isBrowser: false,
   start: async () => {
     const base = pathToFileURL(join(PACKAGE, "/")).href;
-    return { begin: ofPackage(askPackage, closePackage, () => base), close: async () => {} };
+    return {
+      begin: ofPackage(askPackage, closePackage, () => base),
+      close: async () => {},
+    };
   },
 };
 
 /** The environment of the program without settings of the user. */
-const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(AWS|GOOGLE|AZURE|SHELFISH)_|proxy$/i.test(name)));
+const clean = Object.fromEntries(
+  Object.entries(process.env).filter(
+    ([name]) => !/^(AWS|GOOGLE|AZURE|SHELFISH)_|proxy$/i.test(name),
+  ),
+);
 
 /** Starts the program. */
 function program(/** @type {string[]} */ args, environment = {}) {
-  return spawn(SHELFISH, args, { stdio: ["ignore", "pipe", "pipe"], env: { ...clean, ...environment } });
+  return spawn(SHELFISH, args, {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...clean, ...environment },
+  });
 }
 
 /** Collects the output of a stream. */
@@ -228,12 +299,31 @@ function eachTime(name, addressOf) {
       begin: async (question) => {
         const { kind, integrity, timeout } = question;
         const { url, environment } = addressOf(question.url);
-        const command = kind === "book" ? ["explore"] : ["lookup", "--all", "--chess960", "--cache-size", "0"];
+        const command =
+          kind === "book"
+            ? ["explore"]
+            : ["lookup", "--all", "--chess960", "--cache-size", "0"];
         const pin = integrity === undefined ? [] : ["--integrity", integrity];
         const ask = async () => {
-          const child = program([...command, "-d", url, "--timeout", String(timeout), ...pin, "--json", fen], environment);
+          const child = program(
+            [
+              ...command,
+              "-d",
+              url,
+              "--timeout",
+              String(timeout),
+              ...pin,
+              "--json",
+              fen,
+            ],
+            environment,
+          );
           const [out, err] = [collected(child.stdout), collected(child.stderr)];
-          const ended = once(child, "close").then(([code]) => (code === 0 ? { answer: programText(kind, out.text) } : failure(err.text + out.text)));
+          const ended = once(child, "close").then(([code]) =>
+            code === 0
+              ? { answer: programText(kind, out.text) }
+              : failure(err.text + out.text),
+          );
           return within(ended).finally(() => child.kill("SIGKILL"));
         };
         return { ask, close: async () => {} };
@@ -247,8 +337,15 @@ function eachTime(name, addressOf) {
 function programText(/** @type {Kind} */ kind, /** @type {string} */ output) {
   const found = JSON.parse(output);
   if (kind === "book") return JSON.stringify(found);
-  const pvs = (/** @type {any[]} */ pvs) => pvs.map(({ uci, ...rest }) => ({ ...rest, line: uci }));
-  return JSON.stringify(found.evaluations?.map((/** @type {any} */ found) => plain({ ...found, pvs: pvs(found.pvs) })).sort() ?? null);
+  const pvs = (/** @type {any[]} */ pvs) =>
+    pvs.map(({ uci, ...rest }) => ({ ...rest, line: uci }));
+  return JSON.stringify(
+    found.evaluations
+      ?.map((/** @type {any} */ found) =>
+        plain({ ...found, pvs: pvs(found.pvs) }),
+      )
+      .sort() ?? null,
+  );
 }
 
 /** Names of the errors of the program, by its messages. */
@@ -259,14 +356,20 @@ const MESSAGES = /** @type {const} */ ([
   ["integrity", /expected sha256-|not the bytes of the pinned database/],
   ["corrupt", /the bytes were changed|another page or block was found/],
   ["manifest", /is not a manifest/],
-  ["range", /ignores range requests|the host sent Content-(Range|Length)|compresses ranges|expected (at most )?\d+ bytes, found/],
+  [
+    "range",
+    /ignores range requests|the host sent Content-(Range|Length)|compresses ranges|expected (at most )?\d+ bytes, found/,
+  ],
   ["network", /no answer \(/],
 ]);
 
 /** Returns the error of a program with its name. */
 function failure(/** @type {string} */ text) {
   const says = text.trim();
-  return { error: MESSAGES.find(([, pattern]) => pattern.test(says))?.[0] ?? "UNNAMED", says };
+  return {
+    error: MESSAGES.find(([, pattern]) => pattern.test(says))?.[0] ?? "UNNAMED",
+    says,
+  };
 }
 
 /** @type {Reader} */
@@ -278,9 +381,24 @@ const served = {
   start: async () => ({
     begin: async ({ kind, url, integrity, timeout }) => {
       const isBook = kind === "book";
-      const database = isBook ? [join(ROOT, "tests/data/database/db"), "--book", url] : [url];
+      const database = isBook
+        ? [join(ROOT, "tests/data/database/db"), "--book", url]
+        : [url];
       const pin = integrity === undefined ? [] : ["--integrity", integrity];
-      const args = ["serve", ...database, "--api", "--port", "0", "--timeout", String(timeout), "--cache-size", "0", "--answers", "0", ...pin];
+      const args = [
+        "serve",
+        ...database,
+        "--api",
+        "--port",
+        "0",
+        "--timeout",
+        String(timeout),
+        "--cache-size",
+        "0",
+        "--answers",
+        "0",
+        ...pin,
+      ];
       /** @type {{ child: ReturnType<typeof program>, err: { text: string }, url: string } | undefined} */
       let server;
       /** Starts the server, again if it could not be started. @returns {Promise<Outcome | undefined>} */
@@ -290,9 +408,12 @@ const served = {
         const lines = createInterface(child.stdout);
         const first = once(lines, "line").then(([line]) => String(line));
         const end = once(child, "close").then(() => undefined);
-        const started = within(Promise.race([first, end]).then((url) => ({ answer: url ?? "" })));
+        const started = within(
+          Promise.race([first, end]).then((url) => ({ answer: url ?? "" })),
+        );
         const found = await started;
-        if ("answer" in found && found.answer) server = { child, err, url: found.answer };
+        if ("answer" in found && found.answer)
+          server = { child, err, url: found.answer };
         else {
           child.kill("SIGKILL");
           return "answer" in found ? failure(err.text) : found;
@@ -305,7 +426,9 @@ const served = {
         const { url, err } = server;
         const path = isBook ? "lichess" : "api/cloud-eval";
         const before = err.text.length;
-        const asked = fetch(new URL(`${path}?fen=${encodeURIComponent(fen)}`, url)).then(async (answer) => {
+        const asked = fetch(
+          new URL(`${path}?fen=${encodeURIComponent(fen)}`, url),
+        ).then(async (answer) => {
           const text = await answer.text();
           if (answer.ok) return { answer: text };
           // The log comes through a pipe.
@@ -319,7 +442,8 @@ const served = {
         close: async () => {
           const child = server?.child;
           child?.kill("SIGTERM");
-          if (child && child.exitCode === null && child.signalCode === null) await once(child, "exit");
+          if (child && child.exitCode === null && child.signalCode === null)
+            await once(child, "exit");
         },
       };
     },
@@ -335,7 +459,11 @@ export const READERS = [
   eachTime("program, http", (url) => ({ url, environment: {} })),
   eachTime("program, s3", (url) => {
     const { origin, pathname } = new URL(url);
-    const environment = { AWS_ENDPOINT: origin, AWS_ACCESS_KEY_ID: "key", AWS_SECRET_ACCESS_KEY: "secret" };
+    const environment = {
+      AWS_ENDPOINT: origin,
+      AWS_ACCESS_KEY_ID: "key",
+      AWS_SECRET_ACCESS_KEY: "secret",
+    };
     return { url: `s3:/${pathname}`, environment };
   }),
   served,

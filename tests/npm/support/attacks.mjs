@@ -4,7 +4,11 @@ import { join } from "node:path";
 
 /** Returns the rows of a tab-separated file, without the header. */
 const rows = (/** @type {string} */ path) =>
-  readFileSync(path, "utf8").trimEnd().split("\n").slice(1).map((line) => line.split("\t"));
+  readFileSync(path, "utf8")
+    .trimEnd()
+    .split("\n")
+    .slice(1)
+    .map((line) => line.split("\t"));
 
 /**
  * @param {string} dir
@@ -12,11 +16,19 @@ const rows = (/** @type {string} */ path) =>
 export function attacks(dir) {
   const databases = (/** @type {string} */ kind) =>
     rows(join(dir, `${kind}s.tsv`)).map(([name, fen, outcome], n) => {
-      return { name: String(name), fen: String(fen), isAnswered: outcome === "Answer", url: `${kind}-${n}/manifest.json` };
+      return {
+        name: String(name),
+        fen: String(fen),
+        isAnswered: outcome === "Answer",
+        url: `${kind}-${n}/manifest.json`,
+      };
     });
   return {
     blocks: databases("block"),
     books: databases("book"),
-    manifests: rows(join(dir, "manifests.tsv")).map(([name], n) => ({ name: String(name), url: `manifest-${n}/manifest.json` })),
+    manifests: rows(join(dir, "manifests.tsv")).map(([name], n) => ({
+      name: String(name),
+      url: `manifest-${n}/manifest.json`,
+    })),
   };
 }

@@ -1,5 +1,9 @@
 // DuckDB in a worker, over Parquet.
-import { AsyncDuckDB, DuckDBDataProtocol, VoidLogger } from "@duckdb/duckdb-wasm";
+import {
+  AsyncDuckDB,
+  DuckDBDataProtocol,
+  VoidLogger,
+} from "@duckdb/duckdb-wasm";
 
 /** @type {AsyncDuckDB} */
 let database;
@@ -9,7 +13,10 @@ let connection;
 let statement;
 
 async function start() {
-  database = new AsyncDuckDB(new VoidLogger(), new Worker("duckdb-browser-eh.worker.js"));
+  database = new AsyncDuckDB(
+    new VoidLogger(),
+    new Worker("duckdb-browser-eh.worker.js"),
+  );
   await database.instantiate(new URL("duckdb-eh.wasm", location.href).href);
   await database.open({ filesystem: { allowFullHTTPReads: false } });
   connection = await database.connect();
@@ -26,8 +33,15 @@ export async function prepare({ tiny }, fen) {
 
 export async function open({ url }, name = "big") {
   if (!database) await start();
-  await database.registerFileURL(`${name}.parquet`, url, DuckDBDataProtocol.HTTP, false);
-  statement = await connection.prepare(`SELECT evals FROM read_parquet('${name}.parquet') WHERE fen = ?`);
+  await database.registerFileURL(
+    `${name}.parquet`,
+    url,
+    DuckDBDataProtocol.HTTP,
+    false,
+  );
+  statement = await connection.prepare(
+    `SELECT evals FROM read_parquet('${name}.parquet') WHERE fen = ?`,
+  );
 }
 
 export async function lookup(fen) {

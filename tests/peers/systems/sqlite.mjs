@@ -10,7 +10,8 @@ const config = ({ url, pageSize }, virtualFilename) => ({
   virtualFilename,
   config: { serverMode: "full", url, requestChunkSize: pageSize },
 });
-const start = (configs) => createDbWorker(configs, "sqlite.worker.js", "sql-wasm.wasm");
+const start = (configs) =>
+  createDbWorker(configs, "sqlite.worker.js", "sql-wasm.wasm");
 
 /** Loads and compiles the library, and runs it once. The worker needs the paths of both files when it starts. */
 export async function prepare({ tiny, big }, fen) {
@@ -26,13 +27,21 @@ export async function open(file) {
 }
 
 export async function lookup(fen) {
-  const [answer] = await worker.db.exec(`SELECT evals FROM ${schema}.evals WHERE fen = ?`, [fen]);
+  const [answer] = await worker.db.exec(
+    `SELECT evals FROM ${schema}.evals WHERE fen = ?`,
+    [fen],
+  );
   return answer ? JSON.parse(answer.values[0][0]) : null;
 }
 
 export async function many(fens) {
   const marks = fens.map(() => "?").join();
-  const [answer] = await worker.db.exec(`SELECT fen, evals FROM ${schema}.evals WHERE fen IN (${marks})`, fens);
+  const [answer] = await worker.db.exec(
+    `SELECT fen, evals FROM ${schema}.evals WHERE fen IN (${marks})`,
+    fens,
+  );
   const found = new Map(answer?.values);
-  return fens.map((fen) => (found.has(fen) ? JSON.parse(found.get(fen)) : null));
+  return fens.map((fen) =>
+    found.has(fen) ? JSON.parse(found.get(fen)) : null,
+  );
 }

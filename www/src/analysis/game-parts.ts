@@ -26,13 +26,26 @@ export interface GameParts {
 }
 
 /** Creates the parts. They draw in this order. `tables` is the URL of the index of endgame tables; `isEntered`: the board shows a game already. */
-export function createGameParts(state: State, lookups: Lookups, preview: LineActions["preview"], tables: URL, settings: Settings, page: Page, isEntered: boolean): GameParts {
+export function createGameParts(
+  state: State,
+  lookups: Lookups,
+  preview: LineActions["preview"],
+  tables: URL,
+  settings: Settings,
+  page: Page,
+  isEntered: boolean,
+): GameParts {
   const session = new Session(state, page);
   new MoveList(state);
   new Graph(state);
   new JudgmentRow(state, preview);
   const engineSearch = new EngineSearch(state, settings);
-  const endgames = new EndgameLookups(state, tables, settings.cache, endgamePieces(tables));
+  const endgames = new EndgameLookups(
+    state,
+    tables,
+    settings.cache,
+    endgamePieces(tables),
+  );
   const reporter = new Reporter(state, lookups, endgames, settings);
   new VariationJudge(state, () => reporter.analysis());
   const goToBadMove: GameParts["goToBadMove"] = (letter, by) => {

@@ -38,7 +38,10 @@ import { bindTyped } from "../moves/move-field";
 
 const settings = load();
 applyAppearance(settings);
-const client = new DatabaseClient(manifestUrl(settings.database), settings.cache);
+const client = new DatabaseClient(
+  manifestUrl(settings.database),
+  settings.cache,
+);
 const tables = endgamesUrl(settings.endgames);
 restrictConnections(client.url, bookUrl(), tables);
 mountInspector(byId("traffic"), client);
@@ -56,19 +59,25 @@ const play = (node: Node, move: NormalMove) => {
   if (node !== state.node || !learn?.take(move)) state.play(node, move);
 };
 const board = new Board((move) => play(state.node, move));
-const preview: LineActions["preview"] = (step, before) => board.preview(step, before);
+const preview: LineActions["preview"] = (step, before) =>
+  board.preview(step, before);
 board.showsLines = settings.evaluations;
 state.on(({ node }) => node && board.show(state.node));
-new EvaluationPanel(state, {
-  preview,
-  arrows: (first) => learn?.isAsking || board.arrows(first, state.node.position),
-  retry: () => lookups.retry(),
-  positions: () => client.manifest?.positions,
-  lines: (lines) => {
-    change({ lines });
-    gameParts?.engineSearch.set({ lines });
+new EvaluationPanel(
+  state,
+  {
+    preview,
+    arrows: (first) =>
+      learn?.isAsking || board.arrows(first, state.node.position),
+    retry: () => lookups.retry(),
+    positions: () => client.manifest?.positions,
+    lines: (lines) => {
+      change({ lines });
+      gameParts?.engineSearch.set({ lines });
+    },
   },
-}, settings);
+  settings,
+);
 const sides = new Players(state);
 nameOpenings(state);
 state.on(({ game, node, edited }) => {
@@ -79,14 +88,41 @@ state.on(({ game, node, edited }) => {
 const lookups = new Lookups(state, client);
 /** The parts of a game, once they are loaded. */
 let gameParts: GameParts | undefined;
-const loadGameParts = loadOnce(async () => (gameParts = (await loadPart(import("./game-parts"))).createGameParts(state, lookups, preview, tables, load(), { notice, turn }, isEmpty)));
+const loadGameParts = loadOnce(
+  async () =>
+    (gameParts = (await loadPart(import("./game-parts"))).createGameParts(
+      state,
+      lookups,
+      preview,
+      tables,
+      load(),
+      { notice, turn },
+      isEmpty,
+    )),
+);
 /** The moves from the position on the board, once their part of the page is loaded. */
 let continuations: Continuations | undefined;
 // These parts load after the first evaluation.
 const loadPanels = loadOnce(async () => {
-  const parts = [loadGameParts(), import("../report/report-panel"), import("../evaluation/continuations"), import("../learn/learn")] as const;
-  const [{ endgames, reporter }, { ReportPanel }, { Continuations }, { Learn }] = await Promise.all(parts);
-  new ReportPanel(state, reporter, load(), async () => (await loadPart(import("../report/novelty-search"))).findNovelty(state, client, settings.cache));
+  const parts = [
+    loadGameParts(),
+    import("../report/report-panel"),
+    import("../evaluation/continuations"),
+    import("../learn/learn"),
+  ] as const;
+  const [
+    { endgames, reporter },
+    { ReportPanel },
+    { Continuations },
+    { Learn },
+  ] = await Promise.all(parts);
+  new ReportPanel(state, reporter, load(), async () =>
+    (await loadPart(import("../report/novelty-search"))).findNovelty(
+      state,
+      client,
+      settings.cache,
+    ),
+  );
   continuations = new Continuations(state, client, endgames, preview, load());
   const ofPage = {
     get side() {
@@ -100,16 +136,22 @@ const loadPanels = loadOnce(async () => {
   learn = new Learn(state, client, ofPage);
 });
 state.on(({ known, status, tree }) => {
-  if (tree && state.game.root.children.length > 0) loadGameParts().catch(() => {});
+  if (tree && state.game.root.children.length > 0)
+    loadGameParts().catch(() => {});
   if (known) {
     describeDatabase();
-    void import("../shell/offline").then(({ keepForOffline }) => keepForOffline(), () => {});
+    void import("../shell/offline").then(
+      ({ keepForOffline }) => keepForOffline(),
+      () => {},
+    );
   }
   // The evaluation is painted first.
-  if (known || (status && state.status.error)) whenIdle(() => void loadPanels().catch(() => {}));
+  if (known || (status && state.status.error))
+    whenIdle(() => void loadPanels().catch(() => {}));
 });
 
-const openInput = async (input: string | File) => (await loadGameParts()).session.open(input);
+const openInput = async (input: string | File) =>
+  (await loadGameParts()).session.open(input);
 const open = bindOpen(openInput, notice);
 bindTheme();
 const selectPanel = bindPanelTabs(settings.panel, (id) => {
@@ -118,9 +160,15 @@ const selectPanel = bindPanelTabs(settings.panel, (id) => {
 });
 const loadExplorer = loadOnce(async () => {
   const { bindExplorerTab } = await import("../explorer/tab");
-  bindExplorerTab(state, client, settings.cache, { play: (from, { move }) => play(from, move), preview });
+  bindExplorerTab(state, client, settings.cache, {
+    play: (from, { move }) => play(from, move),
+    preview,
+  });
 });
-whenVisible(byId("explorer"), (isVisible) => isVisible && loadExplorer().catch(() => {}));
+whenVisible(
+  byId("explorer"),
+  (isVisible) => isVisible && loadExplorer().catch(() => {}),
+);
 
 function title(game: Game): void {
   const names = players(game.headers);
@@ -129,13 +177,20 @@ function title(game: Game): void {
 
 function controls(node: Node): void {
   updateStepButtons(node);
-  byId<HTMLAnchorElement>("play").href = `./play.html#fen=${node.fen.replaceAll(" ", "_")}`;
+  byId<HTMLAnchorElement>("play").href =
+    `./play.html#fen=${node.fen.replaceAll(" ", "_")}`;
 }
 
 /** Shows the last change of the variations with a button that undoes it. */
 function offerUndo(): void {
   const words = state.lastEdit;
-  notice(words ?? "", [], words === undefined ? undefined : { label: "Undo", does: () => state.undo() });
+  notice(
+    words ?? "",
+    [],
+    words === undefined
+      ? undefined
+      : { label: "Undo", does: () => state.undo() },
+  );
 }
 
 const steps = navigation(state);
@@ -146,25 +201,62 @@ const flip = () => {
 };
 const { first, previous, next, last } = steps;
 const turn = (side: Color) => void (side !== board.orientation && flip());
-const stored = () => void reportInputError(async () => (await loadGameParts()).session.list(), notice);
-for (const [id, action] of Object.entries({ first, previous, next, last, flip, stored })) byId(id).addEventListener("click", action);
+const stored = () =>
+  void reportInputError(
+    async () => (await loadGameParts()).session.list(),
+    notice,
+  );
+for (const [id, action] of Object.entries({
+  first,
+  previous,
+  next,
+  last,
+  flip,
+  stored,
+}))
+  byId(id).addEventListener("click", action);
 
 // Dialogs load when they are opened.
-const onDemand = (work: () => Promise<unknown>) => () => void reportInputError(work, notice);
-const help = onDemand(async () => (await loadPart(import("../shell/help-dialog"))).showHelp());
-const share = onDemand(async () => (await loadPart(import("../games/share-dialog"))).showShare(state, () => location.href, async (pgn) => (await loadGameParts()).reporter.annotated(pgn)));
-const settingsDialog = onDemand(async () => (await loadPart(import("../settings/settings-dialog"))).showSettings(client, (isOn) => enableEngine(isOn)));
+const onDemand = (work: () => Promise<unknown>) => () =>
+  void reportInputError(work, notice);
+const help = onDemand(async () =>
+  (await loadPart(import("../shell/help-dialog"))).showHelp(),
+);
+const share = onDemand(async () =>
+  (await loadPart(import("../games/share-dialog"))).showShare(
+    state,
+    () => location.href,
+    async (pgn) => (await loadGameParts()).reporter.annotated(pgn),
+  ),
+);
+const settingsDialog = onDemand(async () =>
+  (await loadPart(import("../settings/settings-dialog"))).showSettings(
+    client,
+    (isOn) => enableEngine(isOn),
+  ),
+);
 const enableEngine = (engine: boolean) => {
   gameParts?.engineSearch.set({ engine });
   gameParts?.reporter.set({ engine });
   continuations?.set({ engine });
 };
-const annotate = onDemand(async () => (await loadPart(import("../moves/annotate-dialog"))).showAnnotate(state));
-const setUp = onDemand(async () => (await loadPart(import("../board/editor-dialog"))).showEditor(state.node.fen, board.orientation, (fen) => void reportInputError(() => openInput(fen), notice)));
+const annotate = onDemand(async () =>
+  (await loadPart(import("../moves/annotate-dialog"))).showAnnotate(state),
+);
+const setUp = onDemand(async () =>
+  (await loadPart(import("../board/editor-dialog"))).showEditor(
+    state.node.fen,
+    board.orientation,
+    (fen) => void reportInputError(() => openInput(fen), notice),
+  ),
+);
 let threat: Threat | undefined;
 const toggleThreat = onDemand(async () => {
   const { Threat } = await loadPart(import("../evaluation/threat"));
-  threat ??= new Threat(state, { draw: (step, before) => board.threat(step, before), say: notice });
+  threat ??= new Threat(state, {
+    draw: (step, before) => board.threat(step, before),
+    say: notice,
+  });
   threat.toggle();
 });
 const toggleEvaluations = () => {
@@ -175,15 +267,42 @@ const toggleEvaluations = () => {
 };
 const tools = onDemand(async () =>
   (await loadPart(import("../shell/tools-dialog"))).showTools([
-    { id: "annotate", label: "Comment and glyph of this move", key: "e", use: annotate },
+    {
+      id: "annotate",
+      label: "Comment and glyph of this move",
+      key: "e",
+      use: annotate,
+    },
     { id: "editor", label: "Set up a position", key: "s", use: setUp },
-    { id: "threat", label: "Threat of the other side", key: "x", isOn: threat?.isOn ?? false, use: toggleThreat },
-    { id: "evaluations", label: "Evaluations and arrows", key: "h", isOn: load().evaluations, use: toggleEvaluations },
+    {
+      id: "threat",
+      label: "Threat of the other side",
+      key: "x",
+      isOn: threat?.isOn ?? false,
+      use: toggleThreat,
+    },
+    {
+      id: "evaluations",
+      label: "Evaluations and arrows",
+      key: "h",
+      isOn: load().evaluations,
+      use: toggleEvaluations,
+    },
   ]),
 );
-for (const [id, action] of Object.entries({ help, tools, share, settings: settingsDialog })) byId(id).addEventListener("click", action);
+for (const [id, action] of Object.entries({
+  help,
+  tools,
+  share,
+  settings: settingsDialog,
+}))
+  byId(id).addEventListener("click", action);
 state.on(({ node, game }) => {
-  if (node && !game && state.node.san && load().sounds) void import("../board/sounds").then(({ play }) => play(state.node.san), () => {});
+  if (node && !game && state.node.san && load().sounds)
+    void import("../board/sounds").then(
+      ({ play }) => play(state.node.san),
+      () => {},
+    );
 });
 
 bindKeys({
@@ -195,7 +314,9 @@ bindKeys({
   "Shift+ArrowRight": steps.enter,
   Home: first,
   End: last,
-  " ": () => learn?.isAsking || document.querySelector<HTMLElement>("#lines .line button")?.click(),
+  " ": () =>
+    learn?.isAsking ||
+    document.querySelector<HTMLElement>("#lines .line button")?.click(),
   ...judgmentKeys(),
   e: annotate,
   s: setUp,
@@ -209,22 +330,36 @@ bindKeys({
   Enter: bindTyped(state, play),
   o: open,
   g: stored,
-  c: () => void copy(state.node.fen).then((done) => done && notice("FEN copied.")),
-  p: onDemand(async () => (await copy((await loadPart(import("../pgn/write-game"))).toPgn(state.game))) && notice("PGN copied.")),
+  c: () =>
+    void copy(state.node.fen).then((done) => done && notice("FEN copied.")),
+  p: onDemand(
+    async () =>
+      (await copy(
+        (await loadPart(import("../pgn/write-game"))).toPgn(state.game),
+      )) && notice("PGN copied."),
+  ),
   "Ctrl+z": () => state.undo(),
   "?": help,
 });
 
 /** Returns the keys that go to the next inaccuracy, mistake or blunder; with Shift to the previous one. */
 function judgmentKeys(): Record<string, () => void> {
-  const keys = ["i", "m", "b"].flatMap((letter) => ([[letter, 1], [`Shift+${letter}`, -1]] as const).map(([key, by]) => [key, () => gameParts?.goToBadMove(letter, by)]));
+  const keys = ["i", "m", "b"].flatMap((letter) =>
+    (
+      [
+        [letter, 1],
+        [`Shift+${letter}`, -1],
+      ] as const
+    ).map(([key, by]) => [key, () => gameParts?.goToBadMove(letter, by)]),
+  );
   return Object.fromEntries(keys);
 }
 
 function describeDatabase(): void {
   if (!client.manifest) return;
   const { positions, evaluations, bytes } = client.manifest;
-  byId("database").textContent = `${plural(positions, "position")}, ${plural(evaluations, "evaluation")}, ${size(bytes)}`;
+  byId("database").textContent =
+    `${plural(positions, "position")}, ${plural(evaluations, "evaluation")}, ${size(bytes)}`;
 }
 
 if (isEmpty) state.enter(new Game());

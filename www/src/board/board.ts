@@ -49,9 +49,20 @@ export class Board {
   ) {
     this.#ground = Chessground(byId("board"), {
       animation: { enabled: !calm(), duration: 160 },
-      movable: { free: false, events: { after: (from, to) => this.#moved(from, to) } },
-      premovable: { enabled: onPremove !== undefined, events: { set: (from, to) => this.#premoved(from, to), unset: () => onPremove?.(undefined) } },
-      ...(onSelect && { events: { select: () => onSelect(this.#ground.state.selected) } }),
+      movable: {
+        free: false,
+        events: { after: (from, to) => this.#moved(from, to) },
+      },
+      premovable: {
+        enabled: onPremove !== undefined,
+        events: {
+          set: (from, to) => this.#premoved(from, to),
+          unset: () => onPremove?.(undefined),
+        },
+      },
+      ...(onSelect && {
+        events: { select: () => onSelect(this.#ground.state.selected) },
+      }),
       draggable: { showGhost: true },
       drawable: {
         brushes: {
@@ -60,15 +71,30 @@ export class Board {
           blue: { key: "b", color: "#003088", opacity: 1, lineWidth: 10 },
           yellow: { key: "y", color: "#e68f00", opacity: 1, lineWidth: 10 },
           best: { key: "best", color: "#0b5c57", opacity: 0.95, lineWidth: 11 },
-          second: { key: "second", color: "#0b5c57", opacity: 0.5, lineWidth: 9 },
-          other: { key: "other", color: "#0b5c57", opacity: 0.35, lineWidth: 7 },
+          second: {
+            key: "second",
+            color: "#0b5c57",
+            opacity: 0.5,
+            lineWidth: 9,
+          },
+          other: {
+            key: "other",
+            color: "#0b5c57",
+            opacity: 0.35,
+            lineWidth: 7,
+          },
         },
       },
     });
   }
 
   /** Shows a position. The user can play any legal move, or the moves in `allowed`, or premoves of the side that is not to move. */
-  show(node: Node, isMovable = true, allowed?: Allowed, isPremovable = false): void {
+  show(
+    node: Node,
+    isMovable = true,
+    allowed?: Allowed,
+    isPremovable = false,
+  ): void {
     this.#node = node;
     this.#allowed = allowed;
     this.#isMovable = isMovable;
@@ -78,7 +104,8 @@ export class Board {
     this.#promotion.close();
     this.#place(node);
     const drawn = (node.notes.shapes ?? []).map(drawing);
-    if (drawn.length > 0 || this.#drawn.length > 0) this.#draw(this.#lines, drawn);
+    if (drawn.length > 0 || this.#drawn.length > 0)
+      this.#draw(this.#lines, drawn);
     byId("board").setAttribute("aria-label", describe(node));
     byId("position-text").textContent = pieces(node.position);
   }
@@ -91,14 +118,28 @@ export class Board {
     const node = this.#node;
     const last = this.#previewed;
     if (!node || (!step && !last)) return;
-    const [orig, dest] = step && before ? (squares(before, step.move) as Key[]) : [];
-    this.#previewed = before && orig && dest ? { before, arrow: { orig, dest, brush: "best" } } : undefined;
-    const [from, to] = [last?.before ?? node.position, this.#previewed?.before ?? node.position];
+    const [orig, dest] =
+      step && before ? (squares(before, step.move) as Key[]) : [];
+    this.#previewed =
+      before && orig && dest
+        ? { before, arrow: { orig, dest, brush: "best" } }
+        : undefined;
+    const [from, to] = [
+      last?.before ?? node.position,
+      this.#previewed?.before ?? node.position,
+    ];
     if (from !== to) {
-      byId("board").parentElement?.classList.toggle("previewing", to !== node.position);
+      byId("board").parentElement?.classList.toggle(
+        "previewing",
+        to !== node.position,
+      );
       this.#ground.set({ animation: { enabled: false } });
       if (to === node.position) this.#place(node);
-      else this.#ground.set({ ...picture(to, undefined), movable: { color: undefined } });
+      else
+        this.#ground.set({
+          ...picture(to, undefined),
+          movable: { color: undefined },
+        });
       this.#ground.set({ animation: { enabled: !calm() } });
     }
     this.#drawShapes();
@@ -106,7 +147,10 @@ export class Board {
 
   /** Marks a premove, or removes the mark. */
   markPremove(move?: NormalMove): void {
-    this.#ground.state.premovable.current = move && [makeSquare(move.from), makeSquare(move.to)];
+    this.#ground.state.premovable.current = move && [
+      makeSquare(move.from),
+      makeSquare(move.to),
+    ];
     this.#ground.state.dom.redraw();
   }
 
@@ -114,8 +158,20 @@ export class Board {
   #place(node: Node): void {
     const { turn } = node.position;
     this.#ground.set({
-      ...picture(node.position, node.parent && node.move ? squares(node.parent.position, node.move) : undefined),
-      movable: { color: this.#isMovable ? turn : this.#isPremovable ? opposite(turn) : undefined, dests: this.#allowed?.dests ?? chessgroundDests(node.position) },
+      ...picture(
+        node.position,
+        node.parent && node.move
+          ? squares(node.parent.position, node.move)
+          : undefined,
+      ),
+      movable: {
+        color: this.#isMovable
+          ? turn
+          : this.#isPremovable
+            ? opposite(turn)
+            : undefined,
+        dests: this.#allowed?.dests ?? chessgroundDests(node.position),
+      },
     });
   }
 
@@ -126,7 +182,13 @@ export class Board {
       const [orig, dest] = squares(before, step.move) as Key[];
       if (!orig || !dest || seen.has(orig + dest)) return [];
       seen.add(orig + dest);
-      return [{ orig, dest, brush: BRUSHES[Math.min(index, BRUSHES.length - 1)] ?? "other" }];
+      return [
+        {
+          orig,
+          dest,
+          brush: BRUSHES[Math.min(index, BRUSHES.length - 1)] ?? "other",
+        },
+      ];
     });
     // Later shapes cover earlier shapes: the best arrow comes last.
     this.#draw(shapes.reverse(), this.#drawn);
@@ -140,7 +202,8 @@ export class Board {
 
   /** Draws a move that the other side threatens, or removes it. */
   threat(step: Step | undefined, before: Position | undefined): void {
-    const [orig, dest] = step && before ? (squares(before, step.move) as Key[]) : [];
+    const [orig, dest] =
+      step && before ? (squares(before, step.move) as Key[]) : [];
     this.#threat = orig && dest ? [{ orig, dest, brush: "red" }] : [];
     this.#drawShapes();
   }
@@ -150,14 +213,23 @@ export class Board {
     const shapes = [...words].map(([orig, word]): DrawShape => {
       const half = 9 * word.length + 9;
       const chip = `<rect x="${50 - half}" y="32" width="${2 * half}" height="36" rx="12" fill="#24221e" fill-opacity="0.82" />`;
-      return { orig, customSvg: { html: `${chip}<text x="50" y="59" font-size="27" text-anchor="middle" fill="#fffdf9">${word}</text>`, center: "orig" } };
+      return {
+        orig,
+        customSvg: {
+          html: `${chip}<text x="50" y="59" font-size="27" text-anchor="middle" fill="#fffdf9">${word}</text>`,
+          center: "orig",
+        },
+      };
     });
     this.#draw(shapes, this.#drawn);
   }
 
   /** Shows circles around squares instead of arrows. */
   circle(squares: readonly Key[]): void {
-    this.#draw(squares.map((orig) => ({ orig, brush: "best" })), this.#drawn);
+    this.#draw(
+      squares.map((orig) => ({ orig, brush: "best" })),
+      this.#drawn,
+    );
   }
 
   #draw(lines: DrawShape[], drawn: DrawShape[]): void {
@@ -169,8 +241,15 @@ export class Board {
     const previewed = this.#previewed;
     const own = !previewed || previewed.before === this.#node?.position;
     // Labels of squares have no target square.
-    const lines = this.#lines.filter(({ dest }) => (dest ? this.#showsLines && !previewed : own));
-    this.#ground.setAutoShapes([...lines, ...(own ? this.#threat : []), ...(previewed ? [previewed.arrow] : []), ...(own ? this.#drawn : [])]);
+    const lines = this.#lines.filter(({ dest }) =>
+      dest ? this.#showsLines && !previewed : own,
+    );
+    this.#ground.setAutoShapes([
+      ...lines,
+      ...(own ? this.#threat : []),
+      ...(previewed ? [previewed.arrow] : []),
+      ...(own ? this.#drawn : []),
+    ]);
   }
 
   /** Side at the bottom. */
@@ -192,7 +271,16 @@ export class Board {
     if (!node || from === undefined || to === undefined) return;
     const promotes = isPromotion(node.position, from, to);
     // Chessground reports a move with a delay. The board may show another position by then.
-    if (!node.position.isLegal(normalizeMove(node.position, { from, to, promotion: promotes ? "queen" : undefined }))) this.show(node, true, this.#allowed);
+    if (
+      !node.position.isLegal(
+        normalizeMove(node.position, {
+          from,
+          to,
+          promotion: promotes ? "queen" : undefined,
+        }),
+      )
+    )
+      this.show(node, true, this.#allowed);
     else if (promotes)
       this.#promotion.ask(
         node.position.turn,
@@ -212,12 +300,23 @@ export class Board {
     const to = parseSquare(dest as SquareName);
     const { position } = this.#node ?? {};
     // Chessground reports a premove with a delay. The other side may have moved by then.
-    if (!position || !this.#isPremovable || from === undefined || to === undefined) return;
+    if (
+      !position ||
+      !this.#isPremovable ||
+      from === undefined ||
+      to === undefined
+    )
+      return;
     if (!isPromotion(position, from, to)) return this.onPremove?.({ from, to });
-    this.#promotion.ask(opposite(position.turn), to, this.orientation, (promotion) => {
-      this.markPremove(promotion && { from, to });
-      this.onPremove?.(promotion && { from, to, promotion });
-    });
+    this.#promotion.ask(
+      opposite(position.turn),
+      to,
+      this.orientation,
+      (promotion) => {
+        this.markPremove(promotion && { from, to });
+        this.onPremove?.(promotion && { from, to, promotion });
+      },
+    );
   }
 }
 
@@ -239,7 +338,9 @@ const drawing = ({ color, from, to }: CommentShape): DrawShape => ({
 });
 
 function describe(node: Node): string {
-  const last = node.parent ? `${moveNumber(node.parent.position)} ${node.san}. ` : "";
+  const last = node.parent
+    ? `${moveNumber(node.parent.position)} ${node.san}. `
+    : "";
   return `Chess board. ${last}${node.position.turn === "white" ? "White" : "Black"} to move.`;
 }
 
@@ -248,7 +349,10 @@ function pieces(position: Position): string {
   const side = (color: "white" | "black") =>
     ["king", "queen", "rook", "bishop", "knight", "pawn"]
       .flatMap((role) => {
-        const found = Array.from(position.board.pieces(color, role as Role), makeSquare);
+        const found = Array.from(
+          position.board.pieces(color, role as Role),
+          makeSquare,
+        );
         return found.length > 0 ? [`${role} ${found.join(" ")}`] : [];
       })
       .join(", ");

@@ -7,8 +7,14 @@ import type { State } from "../state/state";
 import { drawMaterial } from "./material";
 
 export class Players {
-  readonly #material = { white: make("span", { className: "material", role: "img", hidden: true }), black: make("span", { className: "material", role: "img", hidden: true }) };
-  readonly #clocks = { white: make("span", { className: "clock" }), black: make("span", { className: "clock" }) };
+  readonly #material = {
+    white: make("span", { className: "material", role: "img", hidden: true }),
+    black: make("span", { className: "material", role: "img", hidden: true }),
+  };
+  readonly #clocks = {
+    white: make("span", { className: "clock" }),
+    black: make("span", { className: "clock" }),
+  };
   #below: Color = "white";
 
   constructor(private readonly state: State) {
@@ -29,12 +35,26 @@ export class Players {
       const { headers } = this.state.game;
       const side = color === "white" ? "White" : "Black";
       const title = headers.get(`${side}Title`);
-      const name = make("span", { className: "name", title: headers.get(side) ?? side }, headers.get(side) ?? side);
-      const parts = [make("i", { className: `colour ${color}`, "aria-hidden": "true" }), ...(title ? [make("span", { className: "title" }, title)] : []), name];
+      const name = make(
+        "span",
+        { className: "name", title: headers.get(side) ?? side },
+        headers.get(side) ?? side,
+      );
+      const parts = [
+        make("i", { className: `colour ${color}`, "aria-hidden": "true" }),
+        ...(title ? [make("span", { className: "title" }, title)] : []),
+        name,
+      ];
       const rating = headers.get(`${side}Elo`);
       if (rating) parts.push(make("span", { className: "rating" }, rating));
-      parts.push(this.#material[color], this.#clocks[color], make("span", { className: "points" }, points(this.#result(), color)));
-      byId(color === this.#below ? "player-below" : "player-above").replaceChildren(...parts);
+      parts.push(
+        this.#material[color],
+        this.#clocks[color],
+        make("span", { className: "points" }, points(this.#result(), color)),
+      );
+      byId(
+        color === this.#below ? "player-below" : "player-above",
+      ).replaceChildren(...parts);
     }
   }
 
@@ -51,7 +71,10 @@ export class Players {
       const text = clock(node, color);
       const slot = this.#clocks[color];
       if (slot.textContent !== text) slot.textContent = text;
-      slot.classList.toggle("running", text !== "" && node.position.turn === color);
+      slot.classList.toggle(
+        "running",
+        text !== "" && node.position.turn === color,
+      );
       drawMaterial(this.#material[color], node.position, color);
     }
   }
@@ -61,10 +84,18 @@ export class Players {
 function clock(node: Node, color: Color): string {
   let at: Node | undefined = node;
   // The last move of the player is at most two plies earlier.
-  for (let up = 0; up < 3 && at?.parent; up++, at = at.parent) if (at.parent.position.turn === color && at.notes.clock !== undefined) return clockText(Math.floor(at.notes.clock));
+  for (let up = 0; up < 3 && at?.parent; up++, at = at.parent)
+    if (at.parent.position.turn === color && at.notes.clock !== undefined)
+      return clockText(Math.floor(at.notes.clock));
   return "";
 }
 
-const POINTS: Record<string, readonly [white: string, black: string]> = { "1-0": ["1", "0"], "0-1": ["0", "1"], "1/2-1/2": ["½", "½"], "½-½": ["½", "½"] };
+const POINTS: Record<string, readonly [white: string, black: string]> = {
+  "1-0": ["1", "0"],
+  "0-1": ["0", "1"],
+  "1/2-1/2": ["½", "½"],
+  "½-½": ["½", "½"],
+};
 
-const points = (result: string | undefined, color: Color): string => POINTS[result ?? ""]?.[color === "white" ? 0 : 1] ?? "";
+const points = (result: string | undefined, color: Color): string =>
+  POINTS[result ?? ""]?.[color === "white" ? 0 : 1] ?? "";

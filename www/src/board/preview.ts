@@ -9,7 +9,11 @@ const FOCUS_KEYS = /^(Arrow|Tab$|Home$|End$)/;
  * Calls `show` when the mouse moves over `target`, and when a key moves the focus to `button`. A name that appears under a resting pointer is not
  * shown: after a click the board keeps the new position. Touches show nothing.
  */
-export function bindPreview(target: HTMLElement, button: HTMLElement, show: () => void): void {
+export function bindPreview(
+  target: HTMLElement,
+  button: HTMLElement,
+  show: () => void,
+): void {
   let isShown = false;
   target.addEventListener("pointermove", ({ pointerType }) => {
     if (pointerType !== "mouse" || isShown) return;
@@ -28,7 +32,12 @@ export interface MoveActions {
 }
 
 /** Plays a move at a click on `target`, and shows the move like `bindPreview`. */
-export function bindMove(target: HTMLElement, button: HTMLElement, step: Step, { play, show }: MoveActions): void {
+export function bindMove(
+  target: HTMLElement,
+  button: HTMLElement,
+  step: Step,
+  { play, show }: MoveActions,
+): void {
   target.addEventListener("click", () => play(step));
   bindPreview(target, button, () => show(step));
 }
@@ -36,5 +45,9 @@ export function bindMove(target: HTMLElement, button: HTMLElement, step: Step, {
 /** Calls `hide` when the mouse or the focus leaves `root`. */
 export function bindPreviewEnd(root: HTMLElement, hide: () => void): void {
   root.addEventListener("pointerleave", hide);
-  root.addEventListener("focusout", ({ relatedTarget }) => root.contains(relatedTarget as Element | null) || hide());
+  root.addEventListener(
+    "focusout",
+    ({ relatedTarget }) =>
+      root.contains(relatedTarget as Element | null) || hide(),
+  );
 }

@@ -13,8 +13,17 @@ export class Promotion {
   constructor() {
     this.#root.addEventListener("keydown", (event) => {
       const buttons = [...this.#root.querySelectorAll("button")];
-      const by = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
-      if (by !== undefined) buttons.at((buttons.indexOf(document.activeElement as HTMLButtonElement) + by) % buttons.length)?.focus();
+      const by = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[
+        event.key
+      ];
+      if (by !== undefined)
+        buttons
+          .at(
+            (buttons.indexOf(document.activeElement as HTMLButtonElement) +
+              by) %
+              buttons.length,
+          )
+          ?.focus();
       else if (event.key === "Escape") this.#finish();
       else return;
       event.preventDefault();
@@ -22,23 +31,51 @@ export class Promotion {
   }
 
   /** Asks for a piece. `offers` restricts the choice and labels the pieces. `done` gets no piece if the choice is cancelled. */
-  ask(turn: Color, square: number, orientation: Color, done: (role?: Role) => void, offers?: ReadonlyMap<Role, string>): void {
+  ask(
+    turn: Color,
+    square: number,
+    orientation: Color,
+    done: (role?: Role) => void,
+    offers?: ReadonlyMap<Role, string>,
+  ): void {
     this.#done = done;
-    const buttons = ROLES.filter((role) => !offers || offers.has(role)).map((role) => {
-      const piece = Object.assign(document.createElement("piece"), { className: `${role} ${turn}` });
-      const word = offers?.get(role);
-      const label = word && word !== "0" ? `${role}, ${word}` : role;
-      const button = makeButton({ title: label, "aria-label": label, "data-testid": `promote-${role}` }, () => this.#finish(role), piece);
-      if (label !== role) button.append(make("span", { className: "count", "aria-hidden": "true" }, word ?? ""));
-      return button;
-    });
+    const buttons = ROLES.filter((role) => !offers || offers.has(role)).map(
+      (role) => {
+        const piece = Object.assign(document.createElement("piece"), {
+          className: `${role} ${turn}`,
+        });
+        const word = offers?.get(role);
+        const label = word && word !== "0" ? `${role}, ${word}` : role;
+        const button = makeButton(
+          {
+            title: label,
+            "aria-label": label,
+            "data-testid": `promote-${role}`,
+          },
+          () => this.#finish(role),
+          piece,
+        );
+        if (label !== role)
+          button.append(
+            make(
+              "span",
+              { className: "count", "aria-hidden": "true" },
+              word ?? "",
+            ),
+          );
+        return button;
+      },
+    );
     this.#root.replaceChildren(...buttons);
     this.#root.style.left = `${(orientation === "white" ? squareFile(square) : 7 - squareFile(square)) * 12.5}%`;
     this.#root.classList.toggle("below", turn !== orientation);
     this.#root.hidden = false;
     buttons[0]?.focus();
     // The pointer event of the move is not finished yet.
-    setTimeout(() => document.addEventListener("pointerdown", this.#dismiss), 0);
+    setTimeout(
+      () => document.addEventListener("pointerdown", this.#dismiss),
+      0,
+    );
   }
 
   /** Closes the choice without an answer. */
@@ -50,7 +87,8 @@ export class Promotion {
   }
 
   readonly #dismiss = ({ target }: Event): void => {
-    if (!(target instanceof Element && this.#root.contains(target))) this.#finish();
+    if (!(target instanceof Element && this.#root.contains(target)))
+      this.#finish();
   };
 
   #finish(role?: Role): void {

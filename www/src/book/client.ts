@@ -1,7 +1,11 @@
 /** Access to a book of played moves and the evaluations of its moves. Both are opened when first needed, and again after a failure. */
 import { type Book, type Explored, openBook, type Played } from "shelfish/book";
 import type { DatabaseClient, Explanation } from "../database/client";
-import { answered, explain as explainDatabase, openOptions } from "../database/client";
+import {
+  answered,
+  explain as explainDatabase,
+  openOptions,
+} from "../database/client";
 import { type Cost, metered } from "../database/cost";
 import { loadOnce } from "../loading/load-once";
 
@@ -25,21 +29,46 @@ export class BookClient {
   });
 
   /** Returns the moves that were played from a position. */
-  async moves(fen: string, signal: AbortSignal, buckets?: string[]): Promise<Played> {
-    return (await this.open()).moves(fen, { signal, buckets, castling: "chess960" });
+  async moves(
+    fen: string,
+    signal: AbortSignal,
+    buckets?: string[],
+  ): Promise<Played> {
+    return (await this.open()).moves(fen, {
+      signal,
+      buckets,
+      castling: "chess960",
+    });
   }
 
   /** Returns the moves that were played from many positions, with one call. Positions whose lookup failed are left out. */
-  async movesMany(fens: readonly string[], signal: AbortSignal): Promise<{ answers: (readonly [fen: string, played: Played])[]; cost: Cost }> {
+  async movesMany(
+    fens: readonly string[],
+    signal: AbortSignal,
+  ): Promise<{
+    answers: (readonly [fen: string, played: Played])[];
+    cost: Cost;
+  }> {
     const book = await this.open();
-    const [results, cost] = await metered(book, () => book.movesMany(fens, { signal, castling: "chess960" }));
+    const [results, cost] = await metered(book, () =>
+      book.movesMany(fens, { signal, castling: "chess960" }),
+    );
     return { answers: answered(fens, results), cost };
   }
 
   /** Returns the played moves with evaluations. */
-  async explore(fen: string, signal: AbortSignal, buckets?: string[]): Promise<Explored> {
+  async explore(
+    fen: string,
+    signal: AbortSignal,
+    buckets?: string[],
+  ): Promise<Explored> {
     const [book, evals] = await Promise.all([this.open(), this.evals.open()]);
-    return book.explore(fen, { database: evals, signal, buckets, castling: "chess960" });
+    return book.explore(fen, {
+      database: evals,
+      signal,
+      buckets,
+      castling: "chess960",
+    });
   }
 }
 
@@ -47,7 +76,11 @@ export class BookClient {
 export function explain(error: unknown): Explanation {
   const { title, advice } = explainDatabase(error);
   const { code, message } = error as { code?: string; message?: string };
-  if (code !== "status" && code !== "manifest") return { title: title.replaceAll("database", "book"), advice: advice.replaceAll("database", "book") };
+  if (code !== "status" && code !== "manifest")
+    return {
+      title: title.replaceAll("database", "book"),
+      advice: advice.replaceAll("database", "book"),
+    };
   return {
     title: "There is no readable book here.",
     advice: `${message}. Build one with “shelfish book build GAMES.pgn -o book” and put it next to this page as book/, or name the manifest of another with ?book=URL.`,

@@ -10,7 +10,10 @@ export interface Limits {
 /** Says that a position is not in the book, and which positions the book has. */
 export function absentText({ max_plies, min_games }: Limits): string {
   const least = Number(min_games ?? 1);
-  const limits = [max_plies ? `the first ${max_plies} half-moves of each game` : "", least > 1 ? `only positions that at least ${least} games reached` : ""];
+  const limits = [
+    max_plies ? `the first ${max_plies} half-moves of each game` : "",
+    least > 1 ? `only positions that at least ${least} games reached` : "",
+  ];
   const limited = limits.filter(Boolean).join(" and ");
   return `This position is not in the book${limited ? `, which has ${limited}` : ""}.`;
 }

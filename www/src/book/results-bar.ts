@@ -8,10 +8,18 @@ export function resultsBar(results: Results, source = ""): HTMLElement {
   const count = games(results);
   const parts = (["white", "draws", "black"] as const).map((kind) => {
     const share = (100 * results[kind]) / count;
-    const part = make("span", { className: kind }, share >= 26 ? percent(results[kind], count) : "");
+    const part = make(
+      "span",
+      { className: kind },
+      share >= 26 ? percent(results[kind], count) : "",
+    );
     part.style.width = `${share}%`;
     return part;
   });
   const words = `${source && `${source}: `}White ${percent(results.white, count)}, draws ${percent(results.draws, count)}, Black ${percent(results.black, count)}`;
-  return make("div", { className: "results", role: "img", "aria-label": words, title: words }, ...parts);
+  return make(
+    "div",
+    { className: "results", role: "img", "aria-label": words, title: words },
+    ...parts,
+  );
 }

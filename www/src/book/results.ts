@@ -1,7 +1,8 @@
 import type { Results } from "shelfish/book";
 
 /** Returns the number of games. */
-export const games = ({ white, draws, black }: Results): number => white + draws + black;
+export const games = ({ white, draws, black }: Results): number =>
+  white + draws + black;
 
 /** Formats a share in percent. A share below 1 % has a decimal. Only nothing is 0 %, and only all is 100 %. */
 export function percent(part: number, whole: number): string {

@@ -51,6 +51,11 @@ export class StatusLine {
   showError(error: unknown, retry: () => void): void {
     const { title, advice } = explain(error);
     this.ready();
-    this.#line.replaceChildren(this.#linkError && `${this.#linkError} `, make("strong", {}, title), ` ${advice} `, makeButton("retry", retry, "Try again"));
+    this.#line.replaceChildren(
+      this.#linkError && `${this.#linkError} `,
+      make("strong", {}, title),
+      ` ${advice} `,
+      makeButton("retry", retry, "Try again"),
+    );
   }
 }

@@ -8,16 +8,24 @@ const MAX_LENGTH = 900_000;
 /** Returns the fragment that opens games, if there are any. */
 export function pgnFragment(games: string[]): string | undefined {
   const fragment = encodeURIComponent(games.join("\n\n"));
-  if (fragment.length > MAX_LENGTH) refuse("Too long for a link: paste the PGN at the board.");
+  if (fragment.length > MAX_LENGTH)
+    refuse("Too long for a link: paste the PGN at the board.");
   return fragment && `pgn=${fragment}`;
 }
 
 /** Returns the fragment that opens a game from its tags and moves. */
-export const gameFragment = (tags: Record<string, string | undefined>, moves: string[]): string | undefined =>
-  moves.length > 0 ? pgnFragment([toPgn(tags, moves)]) : refuse("It shows no moves.");
+export const gameFragment = (
+  tags: Record<string, string | undefined>,
+  moves: string[],
+): string | undefined =>
+  moves.length > 0
+    ? pgnFragment([toPgn(tags, moves)])
+    : refuse("It shows no moves.");
 
 /** Returns the fragment that opens a position. */
-export const fenFragment = (fen: string | undefined): string | undefined => fen && `fen=${fen}`;
+export const fenFragment = (fen: string | undefined): string | undefined =>
+  fen && `fen=${fen}`;
 
 /** Returns the fragment of a Lichess game. The board fetches the game with its clocks, and refuses it if it is still being played. */
-export const lichessFragment = (id: string, black: boolean): string => `lichess=${id}${black ? "/black" : ""}`;
+export const lichessFragment = (id: string, black: boolean): string =>
+  `lichess=${id}${black ? "/black" : ""}`;

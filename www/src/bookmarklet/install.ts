@@ -15,9 +15,11 @@ const button = byId<HTMLAnchorElement>("bookmarklet");
 button.href = link;
 button.addEventListener("click", (event) => {
   event.preventDefault();
-  byId("installed").textContent = "This is the button to drag. Press it in your bookmarks bar, on the page of a game.";
+  byId("installed").textContent =
+    "This is the button to drag. Press it in your bookmarks bar, on the page of a game.";
 });
-byId("size").textContent = `one link of ${link.length.toLocaleString("en")} characters`;
+byId("size").textContent =
+  `one link of ${link.length.toLocaleString("en")} characters`;
 
 byId("copy").addEventListener("click", () => {
   const said = byId("copied");
@@ -27,7 +29,8 @@ byId("copy").addEventListener("click", () => {
     field.value = link;
     field.focus();
     field.select();
-    said.textContent = "This browser does not let the page copy. The code is in the field below, selected: copy it from there.";
+    said.textContent =
+      "This browser does not let the page copy. The code is in the field below, selected: copy it from there.";
   };
   // The clipboard is unavailable if the page is not served by HTTPS.
   if (!navigator.clipboard) return fallback();
@@ -52,7 +55,12 @@ form.addEventListener("submit", (event) => {
 text.addEventListener("input", () => showFieldError(text, errorText, ""));
 text.addEventListener("keydown", (event) => {
   // A URL has one line; a PGN may have several.
-  if (event.key !== "Enter" || event.shiftKey || (text.value.includes("\n") && !event.ctrlKey && !event.metaKey)) return;
+  if (
+    event.key !== "Enter" ||
+    event.shiftKey ||
+    (text.value.includes("\n") && !event.ctrlKey && !event.metaKey)
+  )
+    return;
   event.preventDefault();
   form.requestSubmit();
 });

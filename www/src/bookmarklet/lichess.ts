@@ -28,10 +28,14 @@ export function lichess(): string | undefined {
 
   if (query("main.round")) {
     const end = query(".result-wrap") ?? refuseRunning();
-    const result = resultIn(content(query(".result", end))) ?? refuse("This game was aborted.");
+    const result =
+      resultIn(content(query(".result", end))) ??
+      refuse("This game was aborted.");
     if (id) return lichessFragment(id, flipped);
     // The URL of TV has no id.
-    const list = [...(end.parentElement as HTMLElement).children].filter((element) => element !== end && !/^\d+$/.test(content(element)));
+    const list = [...(end.parentElement as HTMLElement).children].filter(
+      (element) => element !== end && !/^\d+$/.test(content(element)),
+    );
     return fragmentOf(movesOf(list), { Result: result, FEN: game?.initialFen });
   }
   if (query("main.analyse")) {
@@ -39,22 +43,42 @@ export function lichess(): string | undefined {
     if (game && game.id !== "synthetic" && !ended) refuseRunning();
     if (id) return lichessFragment(id, flipped);
     const games = fieldPgns();
-    if ((/^\/\w{8,12}\/.*analysis/.test(path) && !ended) || (path.startsWith("/broadcast") && !query(".study__player .result"))) refuseUnclear();
+    if (
+      (/^\/\w{8,12}\/.*analysis/.test(path) && !ended) ||
+      (path.startsWith("/broadcast") && !query(".study__player .result"))
+    )
+      refuseUnclear();
     if (games) return games;
   } else if (!query("main.puzzle")) return undefined;
 
   const list = query(".tview2") ?? document.body;
   // The reader may have changed the chapter after the page was loaded. The start position of that chapter is unknown.
   const [, site, , chapter] = path.split("/");
-  const known = /study|broadcast/.test(site ?? "") ? study && (!chapter || path.endsWith(study.chapter?.id)) : fromFirst(list);
+  const known = /study|broadcast/.test(site ?? "")
+    ? study && (!chapter || path.endsWith(study.chapter?.id))
+    : fromFirst(list);
   const fen: string | undefined = data?.treeParts?.[0]?.fen;
   if (!known && !(data && !study && fen)) refuse(NO_START);
-  const [top, bottom] = ["top", "bot"].map((side) => content(query(`.study__player-${side} .name`)));
-  return fragmentOf(mainLine(list), { White: flipped ? top : bottom, Black: flipped ? bottom : top, FEN: fen });
+  const [top, bottom] = ["top", "bot"].map((side) =>
+    content(query(`.study__player-${side} .name`)),
+  );
+  return fragmentOf(mainLine(list), {
+    White: flipped ? top : bottom,
+    Black: flipped ? bottom : top,
+    FEN: fen,
+  });
 }
 
-function fragmentOf(moves: string[], tags: Record<string, string | undefined>): string | undefined {
-  if (query("main[class*=variant-]:not(.variant-standard),.round__app:not(.variant-standard)")) refuse("Variants are not known.");
+function fragmentOf(
+  moves: string[],
+  tags: Record<string, string | undefined>,
+): string | undefined {
+  if (
+    query(
+      "main[class*=variant-]:not(.variant-standard),.round__app:not(.variant-standard)",
+    )
+  )
+    refuse("Variants are not known.");
   return gameFragment({ Site: location.href, ...tags }, moves);
 }
 

@@ -13,5 +13,10 @@ export function bookmarkletLink(code: string, board: string): string {
 export function boardBeside(page: string): string {
   const { search } = new URL(page);
   const database = new URLSearchParams(search).get("db");
-  return new URL(database === null || !dataUrl(database, page) ? "./" : `./?db=${encodeURIComponent(database)}`, page).href;
+  return new URL(
+    database === null || !dataUrl(database, page)
+      ? "./"
+      : `./?db=${encodeURIComponent(database)}`,
+    page,
+  ).href;
 }

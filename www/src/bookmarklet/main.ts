@@ -10,7 +10,11 @@ import { refuse } from "./refusal";
 /** Opens the board at `board`, or shows why it cannot. */
 export default function bookmarklet(board: string): void {
   try {
-    const fragment = lichess() ?? chessCom() ?? anyPage() ?? refuse("No game was found here. If a PGN or a FEN is here, select it.");
+    const fragment =
+      lichess() ??
+      chessCom() ??
+      anyPage() ??
+      refuse("No game was found here. If a PGN or a FEN is here, select it.");
     const address = `${board}#${fragment}`;
     try {
       // If the page may not open windows, `open` returns null; in Firefox it throws.

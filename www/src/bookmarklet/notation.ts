@@ -8,16 +8,19 @@ const MOVE = String.raw`(?:[\p{Lu}♔-♟]?[a-h]?[1-8]?[-–x×:]?[a-h][1-8](?:=
 const RESULT = "1-0|0-1|1/2-1/2|½[-–]½";
 
 /** Tags of a game, or the number of a first move. */
-const START = /(?:\[\w+\s+"(?:[^"\\\n]|\\.)*"\]\s*)+|(?<![\w.])1\s?\.(?!\s?[.…\d])/g;
+const START =
+  /(?:\[\w+\s+"(?:[^"\\\n]|\\.)*"\]\s*)+|(?<![\w.])1\s?\.(?!\s?[.…\d])/g;
 /** Tokens after the start: space, comment, glyph or move number; a parenthesis (1), the result (2), a move (3). */
 const TOKEN = new RegExp(
   String.raw`\s+|\{[^}]{0,5999}\}|\$\d+|[!?‼⁇⁉⁈±∓∞□⩲⩱+=/−-]+(?=[\s)]|$)|\d+\s?\.+|\d*…|([()])|(${RESULT}|\*)|(${MOVE})(?![\p{L}\d])`,
   "guy",
 );
-const FEN = /(?<!\w)([1-8pnbrqk]+\/){7}[1-8pnbrqk]+[ _]+[wb]([ _]+(-|[a-hkq]{1,4})([ _]+(-|[a-h][36])([ _]+\d+[ _]+\d+)?)?)?(?!\w)/i;
+const FEN =
+  /(?<!\w)([1-8pnbrqk]+\/){7}[1-8pnbrqk]+[ _]+[wb]([ _]+(-|[a-hkq]{1,4})([ _]+(-|[a-h][36])([ _]+\d+[ _]+\d+)?)?)?(?!\w)/i;
 
 /** Whether a text looks like one move. */
-export const isMove = (text: string): boolean => new RegExp(`^${MOVE}$`, "u").test(text);
+export const isMove = (text: string): boolean =>
+  new RegExp(`^${MOVE}$`, "u").test(text);
 
 /** Returns the result in a text, in PGN's notation. */
 export function resultIn(text: string): string | undefined {
@@ -69,8 +72,15 @@ export function fenIn(text: string): string | undefined {
 }
 
 /** Writes a PGN with the tags that have a value, and moves. */
-export function toPgn(tags: Record<string, string | undefined>, moves: string[]): string {
-  const lines = Object.entries(tags).map(([name, value]) => (value ? `[${name} "${value.replace(/[\\"]/g, "\\$&")}"]\n` : ""));
-  const text = moves.map((move, ply) => (ply % 2 ? move : `${ply / 2 + 1}. ${move}`));
+export function toPgn(
+  tags: Record<string, string | undefined>,
+  moves: string[],
+): string {
+  const lines = Object.entries(tags).map(([name, value]) =>
+    value ? `[${name} "${value.replace(/[\\"]/g, "\\$&")}"]\n` : "",
+  );
+  const text = moves.map((move, ply) =>
+    ply % 2 ? move : `${ply / 2 + 1}. ${move}`,
+  );
   return `${lines.join("")}\n${text.join(" ")} ${tags.Result ?? "*"}`;
 }

@@ -5,7 +5,9 @@ export function refuse(reason: string): never {
 }
 
 /** Refuses a game that is or may be in progress. */
-export const refuseRunning = (fact = "This game is being played"): never => refuse(`${fact}: only finished games are opened (fair play).`);
+export const refuseRunning = (fact = "This game is being played"): never =>
+  refuse(`${fact}: only finished games are opened (fair play).`);
 
 /** Refuses a page if it does not show whether the game is over. */
-export const refuseUnclear = (): never => refuseRunning("It does not show whether this game is over");
+export const refuseUnclear = (): never =>
+  refuseRunning("It does not show whether this game is over");

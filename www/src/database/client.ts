@@ -1,5 +1,12 @@
 /** Access to the database. It is opened when first needed, and again after a failure. Every answer comes with its cost. */
-import { type Database, type FetchedRange, openDatabase, type PositionEval, ShelfishError, type Stats } from "shelfish";
+import {
+  type Database,
+  type FetchedRange,
+  openDatabase,
+  type PositionEval,
+  ShelfishError,
+  type Stats,
+} from "shelfish";
 import { type Cost, metered } from "./cost";
 import { fetchEarly } from "../loading/early-fetch";
 import { loadOnce } from "../loading/load-once";
@@ -18,7 +25,8 @@ export class DatabaseClient {
   /** Called after each read. */
   onRequest: ((request: FetchedRange) => void) | undefined;
   /** Called with the database's counters after each lookup. */
-  onAnswer: ((stats: Stats, manifest: Database["manifest"]) => void) | undefined;
+  onAnswer:
+    ((stats: Stats, manifest: Database["manifest"]) => void) | undefined;
 
   /**
    * `url` is the manifest's URL, `cache` the size of the cache in IndexedDB in MiB; 0 disables the cache. `opener` is the function of the
@@ -46,22 +54,44 @@ export class DatabaseClient {
   }
 
   /** Looks up a position. The answer is `null` if the database does not have it. */
-  async lookup(fen: string, signal: AbortSignal): Promise<{ answer: PositionEval | null; cost: Cost }> {
+  async lookup(
+    fen: string,
+    signal: AbortSignal,
+  ): Promise<{ answer: PositionEval | null; cost: Cost }> {
     const database = await this.open();
     signal.throwIfAborted();
-    const [answer, cost] = await this.#metered(database, () => database.lookup(fen, { signal, castling: "chess960" }).catch(unlessOver));
+    const [answer, cost] = await this.#metered(database, () =>
+      database.lookup(fen, { signal, castling: "chess960" }).catch(unlessOver),
+    );
     return { answer, cost };
   }
 
   /** Looks many positions up with one call. Positions whose lookup failed are left out: they may be in the database. */
-  async lookupMany(fens: string[], signal: AbortSignal): Promise<{ answers: (readonly [fen: string, answer: PositionEval | null])[]; cost: Cost }> {
+  async lookupMany(
+    fens: string[],
+    signal: AbortSignal,
+  ): Promise<{
+    answers: (readonly [fen: string, answer: PositionEval | null])[];
+    cost: Cost;
+  }> {
     const database = await this.open();
     signal.throwIfAborted();
-    const [results, cost] = await this.#metered(database, () => database.lookupMany(fens, { signal, castling: "chess960" }));
-    return { answers: answered(fens, results.map((result) => (isOver(result) ? null : result))), cost };
+    const [results, cost] = await this.#metered(database, () =>
+      database.lookupMany(fens, { signal, castling: "chess960" }),
+    );
+    return {
+      answers: answered(
+        fens,
+        results.map((result) => (isOver(result) ? null : result)),
+      ),
+      cost,
+    };
   }
 
-  async #metered<T>(database: Database, work: () => Promise<T>): Promise<[T, Cost]> {
+  async #metered<T>(
+    database: Database,
+    work: () => Promise<T>,
+  ): Promise<[T, Cost]> {
     const answer = await metered(database, work);
     if (this.manifest) this.onAnswer?.(database.stats(), this.manifest);
     return answer;
@@ -69,11 +99,21 @@ export class DatabaseClient {
 }
 
 /** Returns the options with which the pages open data. `cache` is the size of the cache in IndexedDB in MiB; 0 disables the cache. */
-export const openOptions = (cache: number) => ({ fetch: fetchEarly, indexedDB: cache > 0 && { bytes: cache * MEBIBYTE } });
+export const openOptions = (cache: number) => ({
+  fetch: fetchEarly,
+  indexedDB: cache > 0 && { bytes: cache * MEBIBYTE },
+});
 
 /** Returns the answers by position, without the positions whose lookup failed. */
-export const answered = <T>(fens: readonly string[], results: readonly (T | ShelfishError)[]): (readonly [fen: string, answer: T])[] =>
-  results.flatMap((result, index) => (result instanceof ShelfishError ? [] : [[fens[index] ?? "", result] as const]));
+export const answered = <T>(
+  fens: readonly string[],
+  results: readonly (T | ShelfishError)[],
+): (readonly [fen: string, answer: T])[] =>
+  results.flatMap((result, index) =>
+    result instanceof ShelfishError
+      ? []
+      : [[fens[index] ?? "", result] as const],
+  );
 
 /** Whether the game is over in the position. The board shows that itself. */
 const isOver = (error: unknown) =>
@@ -89,7 +129,8 @@ export function explain(error: unknown): Explanation {
   const code = error instanceof ShelfishError ? error.code : undefined;
   const message = messageOf(error);
   const detail = /^https?:/.test(message) ? message : capitalised(message);
-  const again = "Try again. If the error stays, the host is down or refuses this page (CORS).";
+  const again =
+    "Try again. If the error stays, the host is down or refuses this page (CORS).";
   switch (code) {
     case "status":
     case "manifest":
@@ -98,17 +139,35 @@ export function explain(error: unknown): Explanation {
         advice: `${detail}. Build a database with “shelfish build DUMP -o db” and put it next to this page as db/, or name the manifest of another with ?db=URL.`,
       };
     case "version":
-      return { title: "This database has another format version.", advice: `${detail}. Rebuild the database, or update this page.` };
+      return {
+        title: "This database has another format version.",
+        advice: `${detail}. Rebuild the database, or update this page.`,
+      };
     case "network":
-      return { title: "The database cannot be reached.", advice: `${navigator.onLine ? `${detail}. ${again}` : "You are offline."} Positions that you have seen before are still available.` };
+      return {
+        title: "The database cannot be reached.",
+        advice: `${navigator.onLine ? `${detail}. ${again}` : "You are offline."} Positions that you have seen before are still available.`,
+      };
     case "timeout":
-      return { title: "The database takes too long to answer.", advice: `${detail}. ${again}` };
+      return {
+        title: "The database takes too long to answer.",
+        advice: `${detail}. ${again}`,
+      };
     case "range":
-      return { title: "The host does not serve byte ranges.", advice: `${detail}. A database needs a host that supports HTTP range requests.` };
+      return {
+        title: "The host does not serve byte ranges.",
+        advice: `${detail}. A database needs a host that supports HTTP range requests.`,
+      };
     case "corrupt":
-      return { title: "The database is damaged.", advice: `${detail}. Run “shelfish verify” on it; an upload may be unfinished.` };
+      return {
+        title: "The database is damaged.",
+        advice: `${detail}. Run “shelfish verify” on it; an upload may be unfinished.`,
+      };
     case "stale":
-      return { title: "The database was replaced during the lookup.", advice: "Try again to read the new one." };
+      return {
+        title: "The database was replaced during the lookup.",
+        advice: "Try again to read the new one.",
+      };
     default:
       return { title: "The lookup failed.", advice: detail };
   }

@@ -16,14 +16,21 @@ export interface Cost extends Counters {
 }
 
 /** Runs a lookup. Returns its result and its cost. */
-export async function metered<T>(reader: { stats(): Counters }, work: () => Promise<T>): Promise<[result: T, cost: Cost]> {
+export async function metered<T>(
+  reader: { stats(): Counters },
+  work: () => Promise<T>,
+): Promise<[result: T, cost: Cost]> {
   const [before, start] = [reader.stats(), performance.now()];
   const result = await work();
   return [result, spent(before, reader.stats(), performance.now() - start)];
 }
 
 /** Returns the difference of the counters before and after a lookup. */
-export function spent(before: Counters, after: Counters, milliseconds: number): Cost {
+export function spent(
+  before: Counters,
+  after: Counters,
+  milliseconds: number,
+): Cost {
   return {
     requests: after.requests - before.requests,
     bytes: after.bytes - before.bytes,
@@ -45,5 +52,10 @@ function origin(cost: Cost): string {
 
 /** Formats a cost: "1 request · 11.2 kB · 43 ms · from the network". */
 export function summary(cost: Cost): string {
-  return [plural(cost.requests, "request"), size(cost.bytes), duration(cost.milliseconds), origin(cost)].join(" · ");
+  return [
+    plural(cost.requests, "request"),
+    size(cost.bytes),
+    duration(cost.milliseconds),
+    origin(cost),
+  ].join(" · ");
 }

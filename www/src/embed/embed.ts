@@ -26,14 +26,19 @@ const orientation = byId<HTMLSelectElement>("orientation");
 const look = byId<HTMLSelectElement>("look");
 
 const games = [...split(pgns)].map(({ text }) => text);
-const game = (name: string) => games.find((pgn) => pgn.includes(`"${name}`)) ?? games[0] ?? "";
+const game = (name: string) =>
+  games.find((pgn) => pgn.includes(`"${name}`)) ?? games[0] ?? "";
 
 function show(): void {
   const given = text.value.trim();
   const [name, other] = looksLikeFen(given) ? ["fen", "pgn"] : ["pgn", "fen"];
   shown.removeAttribute(other);
   if (shown.getAttribute(name) !== given) shown.setAttribute(name, given);
-  for (const [name, value] of [["orientation", orientation.value], ["theme", look.value], ["ply", ply.value]] as const) {
+  for (const [name, value] of [
+    ["orientation", orientation.value],
+    ["theme", look.value],
+    ["ply", ply.value],
+  ] as const) {
     if (value) shown.setAttribute(name, value);
     else shown.removeAttribute(name);
   }
@@ -45,16 +50,20 @@ function write(): void {
   const given = text.value.trim();
   const attributes = [
     'database="evals/"',
-    ...(looksLikeFen(given) ? [`fen="${escaped(given).replaceAll('"', "&quot;")}"`] : []),
+    ...(looksLikeFen(given)
+      ? [`fen="${escaped(given).replaceAll('"', "&quot;")}"`]
+      : []),
     ...(Number(ply.value) > 0 ? [`ply="${Number(ply.value)}"`] : []),
     ...(orientation.value === "black" ? ['orientation="black"'] : []),
     ...(look.value ? [`theme="${look.value}"`] : []),
   ];
   const inside = looksLikeFen(given) ? "" : `\n${escaped(given)}\n`;
-  byId("code").textContent = `<script type="module" src="shelfish/game.js"></script>\n\n<shelfish-game ${attributes.join(" ")}>${inside}</shelfish-game>`;
+  byId("code").textContent =
+    `<script type="module" src="shelfish/game.js"></script>\n\n<shelfish-game ${attributes.join(" ")}>${inside}</shelfish-game>`;
 }
 
-const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+const escaped = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 
 shown.addEventListener("ply", (event) => {
   ply.value = String(event.detail.ply);
@@ -67,17 +76,24 @@ byId("copy").addEventListener("click", async () => {
   const isCopied = await copy(code.textContent ?? "");
   // If the browser does not allow copying, the user can copy the selected text.
   if (!isCopied) getSelection()?.selectAllChildren(code);
-  byId("copied").textContent = isCopied ? "Copied" : "Selected: copy it by hand";
+  byId("copied").textContent = isCopied
+    ? "Copied"
+    : "Selected: copy it by hand";
 });
 
 // The game that the board's share dialog links to (src/games/share-dialog.ts), or an example.
-const given = new URLSearchParams(location.hash.slice(1).replaceAll("+", "%2B")).get("pgn");
+const given = new URLSearchParams(
+  location.hash.slice(1).replaceAll("+", "%2B"),
+).get("pgn");
 text.value = given ?? game("Byrne");
 ply.value = given ? "" : "33";
 shown.database = database.href;
 show();
 
-for (const [name, at] of [["Kasparov", 47], ["Paul Morphy", 31]] as const) {
+for (const [name, at] of [
+  ["Kasparov", 47],
+  ["Paul Morphy", 31],
+] as const) {
   const element = make("shelfish-game", { database: database.href });
   element.pgn = game(name);
   element.setAttribute("ply", String(at));

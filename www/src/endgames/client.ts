@@ -1,5 +1,9 @@
 /** Access to endgame tables. The module and the index are loaded for the first position with few pieces. */
-import { type EndgameResult, openEndgames, ShelfishError } from "shelfish/endgames";
+import {
+  type EndgameResult,
+  openEndgames,
+  ShelfishError,
+} from "shelfish/endgames";
 import { answered, openOptions } from "../database/client";
 import { loadOnce } from "../loading/load-once";
 
@@ -11,14 +15,26 @@ export class EndgameClient {
   ) {}
 
   /** Opens the tables. After a failure the next call tries again. */
-  readonly open = loadOnce(() => openEndgames(this.url, openOptions(this.cache)));
+  readonly open = loadOnce(() =>
+    openEndgames(this.url, openOptions(this.cache)),
+  );
 
   /** Returns the results of positions. Positions without a table are left out. Rejects if the tables fail. */
-  async probeMany(fens: readonly string[], signal: AbortSignal): Promise<(readonly [fen: string, result: EndgameResult])[]> {
+  async probeMany(
+    fens: readonly string[],
+    signal: AbortSignal,
+  ): Promise<(readonly [fen: string, result: EndgameResult])[]> {
     const endgames = await this.open();
     signal.throwIfAborted();
-    const answers = await endgames.probeMany(fens, { signal, castling: "chess960" });
-    const failed = answers.find((answer) => answer instanceof ShelfishError && !["castling", "pieces", "table"].includes(answer.code));
+    const answers = await endgames.probeMany(fens, {
+      signal,
+      castling: "chess960",
+    });
+    const failed = answers.find(
+      (answer) =>
+        answer instanceof ShelfishError &&
+        !["castling", "pieces", "table"].includes(answer.code),
+    );
     if (failed) throw failed;
     return answered(fens, answers);
   }

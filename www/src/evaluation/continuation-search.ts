@@ -12,7 +12,9 @@ const MAX_KNOWN = 5_000;
 
 export class ContinuationSearch {
   readonly #known = new Map<string, EngineEvaluation>();
-  readonly #engine = new Reopenable(async () => (await import("shelfish/engine")).openEngine({ memoryBytes: MEMORY }));
+  readonly #engine = new Reopenable(async () =>
+    (await import("shelfish/engine")).openEngine({ memoryBytes: MEMORY }),
+  );
 
   /** Returns the result for a position, if the engine has searched it. */
   of(fen: string): EngineEvaluation | undefined {
@@ -20,7 +22,11 @@ export class ContinuationSearch {
   }
 
   /** Searches positions in order, and calls `found` after each search. Throws if the signal is aborted or the engine fails. */
-  async search(fens: readonly string[], signal: AbortSignal, found: () => void): Promise<void> {
+  async search(
+    fens: readonly string[],
+    signal: AbortSignal,
+    found: () => void,
+  ): Promise<void> {
     const engine = await this.#engine.open();
     signal.throwIfAborted();
     await engine.analyseMany(fens, {

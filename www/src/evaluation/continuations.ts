@@ -10,7 +10,15 @@ import { Game, type Node, type Step, steps, uci } from "../game/game";
 import { legalMoves } from "../game/legal-moves";
 import { throttle } from "../loading/throttle";
 import { whenVisible } from "../loading/visible";
-import { bestScore, compareScores, counting, engineEval, isShallow, type KnownScore, scoreOfEngine } from "../score/known-score";
+import {
+  bestScore,
+  compareScores,
+  counting,
+  engineEval,
+  isShallow,
+  type KnownScore,
+  scoreOfEngine,
+} from "../score/known-score";
 import { byId, make, redraw } from "../shell/dom";
 import type { State } from "../state/state";
 import { plural } from "../text/units";
@@ -43,7 +51,10 @@ interface Drawn {
 export class Continuations {
   readonly #root = byId("continuations");
   readonly #share = make("p", { className: "share" });
-  readonly #searched = make("p", { className: "share searched", "data-testid": "searched" });
+  readonly #searched = make("p", {
+    className: "share searched",
+    "data-testid": "searched",
+  });
   readonly #rows = make("ul");
   readonly #search = new ContinuationSearch();
   #engine: boolean;
@@ -62,7 +73,12 @@ export class Continuations {
     { engine }: Pick<SearchSettings, "engine">,
   ) {
     this.#engine = engine;
-    this.#root.append(make("h2", {}, "Moves from here"), this.#share, this.#searched, this.#rows);
+    this.#root.append(
+      make("h2", {}, "Moves from here"),
+      this.#share,
+      this.#searched,
+      this.#rows,
+    );
     whenVisible(this.#root, (isVisible) => {
       this.#isVisible = isVisible;
       this.refresh();
@@ -70,7 +86,13 @@ export class Continuations {
     bindPreviewEnd(this.#root, () => preview());
     state.on(({ node, known }) => {
       // Another evaluation of the position may have another best move.
-      if (!node && known && this.#drawn?.node === state.node && this.#bestMove() !== this.#best) this.#draw();
+      if (
+        !node &&
+        known &&
+        this.#drawn?.node === state.node &&
+        this.#bestMove() !== this.#best
+      )
+        this.#draw();
       if (!node) return;
       this.#drawn = undefined;
       this.#root.classList.add("stale");
@@ -89,18 +111,30 @@ export class Continuations {
   refresh(): void {
     window.clearTimeout(this.#timer);
     this.#abort.abort();
-    if (this.#isVisible) this.#timer = window.setTimeout(() => void this.#lookUp(), DELAY);
+    if (this.#isVisible)
+      this.#timer = window.setTimeout(() => void this.#lookUp(), DELAY);
   }
 
   async #lookUp(): Promise<void> {
     const { signal } = (this.#abort = new AbortController());
     const { node } = this.state;
     const continuations = continuationsOf(node);
-    const fens = continuations.filter(({ after }) => after.position.hasDests() && !this.state.databaseEvals.has(after.fen)).map(({ after }) => after.fen);
+    const fens = continuations
+      .filter(
+        ({ after }) =>
+          after.position.hasDests() && !this.state.databaseEvals.has(after.fen),
+      )
+      .map(({ after }) => after.fen);
     const inDatabase = async () => {
-      if (fens.length > 0) this.state.addDatabaseEvals((await this.client.lookupMany(fens, signal)).answers);
+      if (fens.length > 0)
+        this.state.addDatabaseEvals(
+          (await this.client.lookupMany(fens, signal)).answers,
+        );
     };
-    const inTables = this.endgames.results(continuations.map(({ after }) => after), signal);
+    const inTables = this.endgames.results(
+      continuations.map(({ after }) => after),
+      signal,
+    );
     // The lookup of the position on the board fails too and reports the error.
     await Promise.all([inDatabase().catch(() => {}), inTables]);
     if (signal.aborted) return;
@@ -111,14 +145,25 @@ export class Continuations {
 
   /** Searches the moves without a score. */
   async #searchMissing(drawn: Drawn, signal: AbortSignal): Promise<void> {
-    const missing = drawn.continuations.filter(({ after }) => !this.#scoreAfter(after));
+    const missing = drawn.continuations.filter(
+      ({ after }) => !this.#scoreAfter(after),
+    );
     // A question of the page hides the panel, and a reader may hide all evaluations.
-    if (!this.#engine || missing.length === 0 || !this.#root.checkVisibility({ visibilityProperty: true })) return;
+    if (
+      !this.#engine ||
+      missing.length === 0 ||
+      !this.#root.checkVisibility({ visibilityProperty: true })
+    )
+      return;
     const show = throttle(SHOW_INTERVAL, () => signal.aborted || this.#draw());
     drawn.isSearching = true;
     this.#draw();
     try {
-      await this.#search.search(missing.map(({ after }) => after.fen), signal, () => show(undefined));
+      await this.#search.search(
+        missing.map(({ after }) => after.fen),
+        signal,
+        () => show(undefined),
+      );
     } catch (error) {
       // The panel works without the engine.
       if (!signal.aborted) console.warn("The engine:", error);
@@ -130,15 +175,28 @@ export class Continuations {
   /** Returns the score of the position after a move: by the rules, by endgame tables, by the database, or by the engine. */
   #scoreAfter(after: Node): KnownScore | undefined {
     const score = bestScore(after, this.state);
-    if (score?.origin === "database" || score?.origin === "rules" || score?.origin === "endgames") return score;
+    if (
+      score?.origin === "database" ||
+      score?.origin === "rules" ||
+      score?.origin === "endgames"
+    )
+      return score;
     if (!this.#engine) return undefined;
-    return scoreOfEngine(counting<Evaluation>(this.#search.of(after.fen), engineEval(after.fen, this.state)));
+    return scoreOfEngine(
+      counting<Evaluation>(
+        this.#search.of(after.fen),
+        engineEval(after.fen, this.state),
+      ),
+    );
   }
 
   /** Returns the best move in SAN of the evaluation of the position. */
   #bestMove(): string | undefined {
     const { node } = this.state;
-    return steps(node.position, bestScore(node, this.state)?.line.slice(0, 1) ?? [])[0]?.san;
+    return steps(
+      node.position,
+      bestScore(node, this.state)?.line.slice(0, 1) ?? [],
+    )[0]?.san;
   }
 
   #draw(): void {
@@ -147,31 +205,72 @@ export class Continuations {
     const sign = node.position.turn === "white" ? 1 : -1;
     this.#best = this.#bestMove();
     const own = bestScore(node, this.state);
-    const rank = ({ step, score }: { step: Step; score: KnownScore }) => (step.san === this.#best ? 0 : isByEngine(score) || isShallow(score) ? 2 : 1);
+    const rank = ({ step, score }: { step: Step; score: KnownScore }) =>
+      step.san === this.#best
+        ? 0
+        : isByEngine(score) || isShallow(score)
+          ? 2
+          : 1;
     const known = continuations
       .flatMap(({ step, after }) => {
         const score = this.#scoreAfter(after);
         // The best move has the score of its line if the position after it is not known, or only by a shallow search.
-        const isOfLine = step.san === this.#best && own && (!score || isByEngine(score) || (isShallow(score) && !isShallow(own)));
-        return isOfLine ? [{ step, score: own }] : score ? [{ step, score }] : [];
+        const isOfLine =
+          step.san === this.#best &&
+          own &&
+          (!score ||
+            isByEngine(score) ||
+            (isShallow(score) && !isShallow(own)));
+        return isOfLine
+          ? [{ step, score: own }]
+          : score
+            ? [{ step, score }]
+            : [];
       })
-      .sort((a, b) => rank(a) - rank(b) || sign * compareScores(b.score, a.score));
-    redraw(this.#rows, ...known.map(({ step, score }) => this.#row(node, step, score)));
+      .sort(
+        (a, b) => rank(a) - rank(b) || sign * compareScores(b.score, a.score),
+      );
+    redraw(
+      this.#rows,
+      ...known.map(({ step, score }) => this.#row(node, step, score)),
+    );
     const searched = known.filter(({ score }) => isByEngine(score)).length;
     this.#share.textContent = `${known.length} of ${plural(continuations.length, "legal move")} ${known.length === 1 ? "has" : "have"} an evaluation`;
-    this.#searched.textContent = isSearching ? "The engine searches the other moves…" : searched > 0 ? `${searched} of them by the engine, in frames` : "";
+    this.#searched.textContent = isSearching
+      ? "The engine searches the other moves…"
+      : searched > 0
+        ? `${searched} of them by the engine, in frames`
+        : "";
     this.#root.classList.remove("stale");
   }
 
   #row(node: Node, step: Step, score: KnownScore): HTMLElement {
     const shallow = isShallow(score);
-    const depth = score.depth === undefined ? "" : `d${score.depth}${shallow && !isByEngine(score) ? " shallow" : ""}`;
+    const depth =
+      score.depth === undefined
+        ? ""
+        : `d${score.depth}${shallow && !isByEngine(score) ? " shallow" : ""}`;
     const parts = [
       make("span", { className: "san" }, step.san),
-      make("span", { className: `move-score${isByEngine(score) ? " provisional" : ""}` }, score.text),
-      make("span", { className: shallow ? "depth shallow" : "depth" }, depth, ...(isByEngine(score) ? [make("span", { className: "hidden" }, " engine")] : [])),
+      make(
+        "span",
+        { className: `move-score${isByEngine(score) ? " provisional" : ""}` },
+        score.text,
+      ),
+      make(
+        "span",
+        { className: shallow ? "depth shallow" : "depth" },
+        depth,
+        ...(isByEngine(score)
+          ? [make("span", { className: "hidden" }, " engine")]
+          : []),
+      ),
     ];
-    const button = make("button", { type: "button", "data-testid": "continuation" }, ...parts);
+    const button = make(
+      "button",
+      { type: "button", "data-testid": "continuation" },
+      ...parts,
+    );
     bindPreview(button, button, () => this.preview(step, node.position));
     button.addEventListener("click", () => this.state.play(node, step.move));
     return make("li", {}, button);
@@ -179,7 +278,8 @@ export class Continuations {
 }
 
 /** Whether a score is a result of an engine. */
-const isByEngine = ({ origin }: KnownScore): boolean => origin === "engine" || origin === "stockfish";
+const isByEngine = ({ origin }: KnownScore): boolean =>
+  origin === "engine" || origin === "stockfish";
 
 /** Returns every legal move of a position. The nodes belong to no game on the board. */
 function continuationsOf({ position }: Node): Continuation[] {
@@ -190,6 +290,8 @@ function continuationsOf({ position }: Node): Continuation[] {
     const { move, san } = after;
     if (!move || seen.has(uci(move))) return [];
     seen.add(uci(move));
-    return [{ after, step: { move, san, position: after.position, number: "" } }];
+    return [
+      { after, step: { move, san, position: after.position, number: "" } },
+    ];
   });
 }

@@ -24,7 +24,10 @@ export class EndgameLookups {
   ) {
     this.#maxPieces = maxPieces;
     this.#load = loadOnce(async () => {
-      const client = new (await import("../endgames/client")).EndgameClient(url, cache);
+      const client = new (await import("../endgames/client")).EndgameClient(
+        url,
+        cache,
+      );
       this.#maxPieces = (await client.open()).maxPieces;
       return client;
     });
@@ -35,11 +38,21 @@ export class EndgameLookups {
    * Returns the results of positions, in the same order; `undefined` if the tables do not contain a position or fail. Positions that were
    * looked up before need no request.
    */
-  async results(line: readonly Node[], signal: AbortSignal): Promise<(Ending | undefined)[]> {
+  async results(
+    line: readonly Node[],
+    signal: AbortSignal,
+  ): Promise<(Ending | undefined)[]> {
     const open = line.filter((node) => this.#isOpen(node));
     if (open.length > 0) {
       try {
-        this.state.addEndgameEvals(await (await this.#load()).probeMany(open.filter((node) => this.#isOpen(node)).map(({ fen }) => fen), signal));
+        this.state.addEndgameEvals(
+          await (
+            await this.#load()
+          ).probeMany(
+            open.filter((node) => this.#isOpen(node)).map(({ fen }) => fen),
+            signal,
+          ),
+        );
       } catch (error) {
         // The page works without tables: the database and the engine evaluate the position.
         if (!signal.aborted) console.warn("The endgame tables:", error);
@@ -50,7 +63,11 @@ export class EndgameLookups {
 
   /** Whether the tables may contain a position that was not looked up. */
   #isOpen({ fen, position }: Node): boolean {
-    return countPieces(fen) <= this.#maxPieces && position.hasDests() && !this.state.endgameEvals.has(fen);
+    return (
+      countPieces(fen) <= this.#maxPieces &&
+      position.hasDests() &&
+      !this.state.endgameEvals.has(fen)
+    );
   }
 
   #schedule(): void {
@@ -59,6 +76,9 @@ export class EndgameLookups {
     const { node } = this.state;
     if (!this.#isOpen(node)) return;
     const { signal } = (this.#abort = new AbortController());
-    this.#timer = window.setTimeout(() => void this.results([node], signal), DELAY);
+    this.#timer = window.setTimeout(
+      () => void this.results([node], signal),
+      DELAY,
+    );
   }
 }

@@ -41,8 +41,17 @@ export class EngineSearch {
     this.#settings = { engine, lines };
     state.join(({ node, known, status, tree, progress, search }) => {
       if (node || search) this.#stop();
-      const isAnswered = known && [...known].some((fen) => state.databaseEvals.has(fen));
-      if (node || tree || isAnswered || search || progress || (status && state.status.error)) this.#schedule();
+      const isAnswered =
+        known && [...known].some((fen) => state.databaseEvals.has(fen));
+      if (
+        node ||
+        tree ||
+        isAnswered ||
+        search ||
+        progress ||
+        (status && state.status.error)
+      )
+        this.#schedule();
     });
   }
 
@@ -51,7 +60,8 @@ export class EngineSearch {
     const { lines } = this.#settings;
     this.#settings = { ...this.#settings, ...settings };
     this.#stop();
-    if (this.#settings.lines > lines) this.state.removeEngineEval(this.state.node.fen);
+    if (this.#settings.lines > lines)
+      this.state.removeEngineEval(this.state.node.fen);
     if (this.#settings.engine) return this.#schedule();
     this.state.setDeep(false);
     window.clearTimeout(this.#timer);
@@ -67,22 +77,38 @@ export class EngineSearch {
     const { state } = this;
     if (state.isDeep) return node.position.hasDests();
     const { isRunning = false, pass = 0 } = state.progress ?? {};
-    const waits = isRunning && pass <= FIRST_PASSES && state.game.mainline().some(({ fen }) => fen === node.fen);
+    const waits =
+      isRunning &&
+      pass <= FIRST_PASSES &&
+      state.game.mainline().some(({ fen }) => fen === node.fen);
     return !waits && needsEngine(node, state);
   }
 
   #schedule(): void {
     const { node } = this.state;
-    if (!this.#settings.engine || this.#searched === node.fen || !this.#isWanted(node)) return;
+    if (
+      !this.#settings.engine ||
+      this.#searched === node.fen ||
+      !this.#isWanted(node)
+    )
+      return;
     window.clearTimeout(this.#timer);
     // Loading takes one or two round trips and starts at once. The search reports a failure.
-    this.#evaluator.open().then((evaluator) => evaluator.preload()).catch(() => {});
+    this.#evaluator
+      .open()
+      .then((evaluator) => evaluator.preload())
+      .catch(() => {});
     this.#timer = window.setTimeout(() => this.#start(), DELAY);
   }
 
   #start(): void {
     const { node } = this.state;
-    if (this.#settings.engine && this.#searched !== node.fen && this.#isWanted(node)) void this.#searchBoard(node);
+    if (
+      this.#settings.engine &&
+      this.#searched !== node.fen &&
+      this.#isWanted(node)
+    )
+      void this.#searchBoard(node);
   }
 
   /** Searches the position on the board until another position is shown. */
@@ -96,7 +122,16 @@ export class EngineSearch {
     });
     const limits = state.isDeep ? UNLIMITED : LIMITS;
     try {
-      const found = await (await this.#evaluator.open()).evaluate(fen, { ...limits, multiPv: this.#settings.lines, known, signal, castling: "chess960", onInfo: show });
+      const found = await (
+        await this.#evaluator.open()
+      ).evaluate(fen, {
+        ...limits,
+        multiPv: this.#settings.lines,
+        known,
+        signal,
+        castling: "chess960",
+        onInfo: show,
+      });
       if (found) show(found, true);
       if (!signal.aborted) state.setDeep(false);
     } catch (error) {
@@ -112,5 +147,7 @@ async function openEvaluator(): Promise<Evaluator> {
   // Both modules load at the same time. The evaluator reports a failure of the engine.
   const engine = () => import("shelfish/engine");
   engine().catch(() => {});
-  return (await import("shelfish/evaluator")).openEvaluator({ engine: async () => (await engine()).openEngine() });
+  return (await import("shelfish/evaluator")).openEvaluator({
+    engine: async () => (await engine()).openEngine(),
+  });
 }

@@ -4,11 +4,28 @@ import { plural } from "../text/units";
 import type { Explanation } from "../database/client";
 import { bindPreviewEnd } from "../board/preview";
 import { byId, disable, make, makeButton, redraw } from "../shell/dom";
-import { ending, moveNumber, type Node, path, type Step, steps } from "../game/game";
-import { bestScore, engineEval, isShallow, type KnownScore } from "../score/known-score";
+import {
+  ending,
+  moveNumber,
+  type Node,
+  path,
+  type Step,
+  steps,
+} from "../game/game";
+import {
+  bestScore,
+  engineEval,
+  isShallow,
+  type KnownScore,
+} from "../score/known-score";
 import { type LineActions, lineItem } from "./lines";
 import type { EndgameMove } from "shelfish/endgames";
-import { type Ending, endingWinner, scoreText, winningChances } from "shelfish/score";
+import {
+  type Ending,
+  endingWinner,
+  scoreText,
+  winningChances,
+} from "shelfish/score";
 import { nodesText, scoreInWords } from "../score/score";
 import { LINES, type Settings } from "../settings/settings";
 import type { State } from "../state/state";
@@ -60,18 +77,31 @@ export class EvaluationPanel {
     this.#bindSearch(lines);
     // New lines replace the line under the pointer, which is not left then.
     bindPreviewEnd(this.#lines, () => actions.preview());
-    this.#lines.addEventListener("scroll", () => (this.#scrolled = true), { passive: true });
+    this.#lines.addEventListener("scroll", () => (this.#scrolled = true), {
+      passive: true,
+    });
     const unfold = byId("unfold");
-    unfold.addEventListener("click", () => unfold.setAttribute("aria-expanded", String(this.#panel.classList.toggle("unfolded"))));
-    this.#lines.addEventListener("pointerdown", () => (this.#isPressed = true), { passive: true });
+    unfold.addEventListener("click", () =>
+      unfold.setAttribute(
+        "aria-expanded",
+        String(this.#panel.classList.toggle("unfolded")),
+      ),
+    );
+    this.#lines.addEventListener(
+      "pointerdown",
+      () => (this.#isPressed = true),
+      { passive: true },
+    );
     const released = () => {
       this.#isPressed = false;
       if (this.#isDue) window.setTimeout(() => this.#isDue && this.#show());
     };
-    for (const type of ["pointerup", "pointercancel"]) addEventListener(type, released);
+    for (const type of ["pointerup", "pointercancel"])
+      addEventListener(type, released);
     state.on(({ node, known, status }) => {
       if (status) this.#showStatus();
-      const isKnown = known && path(state.node).some(({ fen }) => known.has(fen));
+      const isKnown =
+        known && path(state.node).some(({ fen }) => known.has(fen));
       if (isKnown && !node && this.#isPressed) this.#isDue = true;
       else if (node || isKnown) this.#show();
     });
@@ -80,10 +110,15 @@ export class EvaluationPanel {
   /** Binds the controls of the search of the position on the board. */
   #bindSearch(lines: number): void {
     const { state } = this;
-    const [deeper, count] = [byId("deeper"), byId<HTMLSelectElement>("line-count")];
+    const [deeper, count] = [
+      byId("deeper"),
+      byId<HTMLSelectElement>("line-count"),
+    ];
     deeper.addEventListener("click", () => state.setDeep(!state.isDeep));
     count.selectedIndex = LINES.findIndex((value) => value === lines);
-    count.addEventListener("change", () => this.actions.lines(LINES[count.selectedIndex] ?? 2));
+    count.addEventListener("change", () =>
+      this.actions.lines(LINES[count.selectedIndex] ?? 2),
+    );
     const show = () => {
       deeper.setAttribute("aria-pressed", String(state.isDeep));
       deeper.textContent = state.isDeep ? "Stop" : "Go deeper";
@@ -101,7 +136,8 @@ export class EvaluationPanel {
     const isOpen = answer === undefined && (!known || known.origin === "line");
     // The panel shows another position until the answer arrives.
     this.#panel.classList.toggle("stale", isOpen && !known);
-    if (answer && known?.origin === "database") this.#choose(node, answer, answer.best);
+    if (answer && known?.origin === "database")
+      this.#choose(node, answer, answer.best);
     else if (known) this.#borrowed(node, known);
     else if (answer === null) this.#absent(node);
     else this.#bar(undefined);
@@ -110,7 +146,9 @@ export class EvaluationPanel {
   #showStatus(): void {
     const { waiting, error, cost } = this.state.status;
     // Parts that do not fit are hidden as a whole.
-    this.#cost.replaceChildren(...(cost ?? "").split(/(?= · )/).map((part) => make("span", {}, part)));
+    this.#cost.replaceChildren(
+      ...(cost ?? "").split(/(?= · )/).map((part) => make("span", {}, part)),
+    );
     this.#cost.title = cost ?? "";
     this.#panel.classList.toggle("failed", error !== undefined);
     if (error && bestScore(this.state.node, this.state)) this.#show();
@@ -126,26 +164,61 @@ export class EvaluationPanel {
   #choose(node: Node, answer: PositionEval, chosen: Evaluation): void {
     const { depth, knodes, pvs } = chosen;
     const [best] = pvs;
-    const shallow = isShallow({ origin: "database", depth, knodes, mate: best.mate });
-    this.#say(best.score, `Depth ${depth}${shallow ? " · shallow" : ""} · ${nodesText(knodes)}`, shallow);
+    const shallow = isShallow({
+      origin: "database",
+      depth,
+      knodes,
+      mate: best.mate,
+    });
+    this.#say(
+      best.score,
+      `Depth ${depth}${shallow ? " · shallow" : ""} · ${nodesText(knodes)}`,
+      shallow,
+    );
     this.#bar(winningChances(best));
-    this.#announce(node, `${scoreInWords(best)}, depth ${depth}${shallow ? ", shallow" : ""}`);
+    this.#announce(
+      node,
+      `${scoreInWords(best)}, depth ${depth}${shallow ? ", shallow" : ""}`,
+    );
     this.#others.replaceChildren(
       ...answer.evaluations.map((evaluation) => {
         const label = `d${evaluation.depth} · ${plural(evaluation.pvs.length, "line")}`;
         const title = `${nodesText(evaluation.knodes)} nodes`;
         const choose = () => {
           this.#choose(node, answer, evaluation);
-          this.#others.querySelector<HTMLElement>("[aria-pressed=true]")?.focus();
+          this.#others
+            .querySelector<HTMLElement>("[aria-pressed=true]")
+            ?.focus();
         };
-        return makeButton({ title, "aria-pressed": evaluation === chosen, "data-testid": "evaluation-choice" }, choose, label);
+        return makeButton(
+          {
+            title,
+            "aria-pressed": evaluation === chosen,
+            "data-testid": "evaluation-choice",
+          },
+          choose,
+          label,
+        );
       }),
     );
-    this.#list(node, pvs.map((pv) => ({ score: pv.score, line: steps(node.position, pv.uci) })));
+    this.#list(
+      node,
+      pvs.map((pv) => ({
+        score: pv.score,
+        line: steps(node.position, pv.uci),
+      })),
+    );
     // A search that was requested is shown although it does not count.
     const found = this.state.engineEvals.get(node.fen);
-    const [first] = found ? steps(node.position, found.pvs[0].uci.slice(0, 1)) : [];
-    if (found && first) this.#lines.append(quiet(`Engine, depth ${found.depth}: ${scoreText(found.pvs[0])} ${first.san}`));
+    const [first] = found
+      ? steps(node.position, found.pvs[0].uci.slice(0, 1))
+      : [];
+    if (found && first)
+      this.#lines.append(
+        quiet(
+          `Engine, depth ${found.depth}: ${scoreText(found.pvs[0])} ${first.san}`,
+        ),
+      );
   }
 
   /** Shows a score that is not the database's own score of this position. */
@@ -154,32 +227,66 @@ export class EvaluationPanel {
       const end = ending(node.position);
       this.#say(known.text, end?.title ?? "");
       this.#list(node, []);
-      this.#lines.replaceChildren(quiet(end?.winner ? `${end.winner === "white" ? "White" : "Black"} has won.` : "The game is drawn."));
+      this.#lines.replaceChildren(
+        quiet(
+          end?.winner
+            ? `${end.winner === "white" ? "White" : "Black"} has won.`
+            : "The game is drawn.",
+        ),
+      );
       this.#announce(node, end?.title ?? "");
     } else if (known.origin === "endgames") {
       this.#exact(node, known);
     } else {
       const depth = known.depth === undefined ? "" : `, depth ${known.depth}`;
-      const origins: Partial<Record<KnownScore["origin"], string>> = { engine: "Engine", stockfish: "Stockfish", pgn: "From the PGN" };
+      const origins: Partial<Record<KnownScore["origin"], string>> = {
+        engine: "Engine",
+        stockfish: "Stockfish",
+        pgn: "From the PGN",
+      };
       const from = `${origins[known.origin] ?? `From the ${known.origin}`}${depth}${known.origin !== "engine" && isShallow(known) ? " · shallow" : ""}`;
       this.#say(scoreText(known), from, isShallow(known), true);
       const line = steps(node.position, known.line);
-      const pvs = known.origin === "engine" ? engineEval(node.fen, this.state)?.pvs : undefined;
-      const lines = pvs?.map((pv) => ({ score: scoreText(pv), line: steps(node.position, pv.uci) })) ?? [{ score: scoreText(known), line }];
+      const pvs =
+        known.origin === "engine"
+          ? engineEval(node.fen, this.state)?.pvs
+          : undefined;
+      const lines = pvs?.map((pv) => ({
+        score: scoreText(pv),
+        line: steps(node.position, pv.uci),
+      })) ?? [{ score: scoreText(known), line }];
       const { error } = this.state.status;
       const above = error ? this.#explained(error) : [];
-      this.#list(node, lines.filter(({ line }) => line.length > 0), above);
+      this.#list(
+        node,
+        lines.filter(({ line }) => line.length > 0),
+        above,
+      );
       const answer = this.state.databaseEvals.get(node.fen);
-      const hint = answer && `The database has ${answer.best.pvs[0].score} at depth ${answer.best.depth}, ${nodesText(answer.best.knodes)}.`;
-      const asked = hint ?? (answer === null ? "The database does not have this position." : "The database is being asked…");
-      const remark = quiet(error ? `${from}: ${scoreText(known)}. The database could not be asked.` : asked);
+      const hint =
+        answer &&
+        `The database has ${answer.best.pvs[0].score} at depth ${answer.best.depth}, ${nodesText(answer.best.knodes)}.`;
+      const asked =
+        hint ??
+        (answer === null
+          ? "The database does not have this position."
+          : "The database is being asked…");
+      const remark = quiet(
+        error
+          ? `${from}: ${scoreText(known)}. The database could not be asked.`
+          : asked,
+      );
       if (error) above.at(-1)?.after(remark);
       else this.#lines.append(remark);
       // The engine's first score is announced, deeper scores are not.
-      if (known.origin !== "engine" || this.#heard !== node) this.#announce(node, `${scoreInWords(known)}, ${from.toLowerCase()}`);
+      if (known.origin !== "engine" || this.#heard !== node)
+        this.#announce(node, `${scoreInWords(known)}, ${from.toLowerCase()}`);
       this.#heard = known.origin === "engine" ? node : undefined;
     }
-    this.#bar(known.chances, known.origin !== "rules" && known.origin !== "endgames");
+    this.#bar(
+      known.chances,
+      known.origin !== "rules" && known.origin !== "endgames",
+    );
   }
 
   /** Shows the exact result of endgame tables, and the results of all legal moves, best move first. */
@@ -187,10 +294,18 @@ export class EvaluationPanel {
     const endgame = this.state.endgameEvals.get(node.fen);
     if (!endgame) return;
     const result = outcomeInWords(endgame);
-    const rule = /cursed|blessed/.test(endgame.outcome) ? " by the 50-move rule" : "";
-    const distance = known.chances === 0 ? "" : `, capture or pawn move in ${plural(Math.abs(endgame.dtz), "half-move")}`;
+    const rule = /cursed|blessed/.test(endgame.outcome)
+      ? " by the 50-move rule"
+      : "";
+    const distance =
+      known.chances === 0
+        ? ""
+        : `, capture or pawn move in ${plural(Math.abs(endgame.dtz), "half-move")}`;
     this.#say(known.text, `${result}${rule} by endgame tables${distance}`);
-    const lines = endgame.moves.map((move) => ({ score: moveInWords(move), line: steps(node.position, [move.uci]) }));
+    const lines = endgame.moves.map((move) => ({
+      score: moveInWords(move),
+      line: steps(node.position, [move.uci]),
+    }));
     this.#list(node, lines, [], lines.slice(0, 1));
     this.#announce(node, `${result}${rule}${distance}, by endgame tables`);
   }
@@ -200,9 +315,19 @@ export class EvaluationPanel {
     this.#say("", "Not in this database");
     this.#bar(undefined);
     const positions = this.actions.positions();
-    const holds = positions === undefined ? "" : `It has ${plural(positions, "position")}. `;
+    const holds =
+      positions === undefined
+        ? ""
+        : `It has ${plural(positions, "position")}. `;
     this.#list(node, []);
-    this.#lines.replaceChildren(quiet(holds + (node.parent ? "Go back, or try another move." : "Choose a famous game to see positions that it has.")));
+    this.#lines.replaceChildren(
+      quiet(
+        holds +
+          (node.parent
+            ? "Go back, or try another move."
+            : "Choose a famous game to see positions that it has."),
+      ),
+    );
     this.#announce(node, "not in this database");
   }
 
@@ -223,24 +348,50 @@ export class EvaluationPanel {
     // Unchanged elements keep the focus and are not announced again with each iteration of the engine.
     if (this.#explanation?.error === error) return this.#explanation.parts;
     const { title, advice } = error;
-    const retry = makeButton({ className: "primary", "data-testid": "retry" }, () => this.actions.retry(), "Try again");
-    const alert = make("div", { className: "error", role: "alert", "data-testid": "error" }, make("strong", {}, title), make("p", {}, advice));
+    const retry = makeButton(
+      { className: "primary", "data-testid": "retry" },
+      () => this.actions.retry(),
+      "Try again",
+    );
+    const alert = make(
+      "div",
+      { className: "error", role: "alert", "data-testid": "error" },
+      make("strong", {}, title),
+      make("p", {}, advice),
+    );
     this.#explanation = { error, parts: [alert, retry] };
     return this.#explanation.parts;
   }
 
   /** Lists lines below the elements of `above`. Elements that are already in place are not touched. */
-  #list(node: Node, lines: Line[], above: readonly HTMLElement[] = [], drawn: readonly Line[] = lines): void {
+  #list(
+    node: Node,
+    lines: Line[],
+    above: readonly HTMLElement[] = [],
+    drawn: readonly Line[] = lines,
+  ): void {
     this.actions.arrows(drawn.flatMap(({ line }) => line.slice(0, 1)));
-    const actions = { preview: this.actions.preview, play: (line: readonly Step[]) => this.state.play(node, ...line.map(({ move }) => move)) };
+    const actions = {
+      preview: this.actions.preview,
+      play: (line: readonly Step[]) =>
+        this.state.play(node, ...line.map(({ move }) => move)),
+    };
     // A focused move keeps the focus when the engine goes deeper, but not in another position.
     if (this.#listed !== node) this.#rows.replaceChildren();
     this.#listed = node;
-    redraw(this.#rows, ...lines.map(({ score, line }) => lineItem(score, node.position, line, actions)));
+    redraw(
+      this.#rows,
+      ...lines.map(({ score, line }) =>
+        lineItem(score, node.position, line, actions),
+      ),
+    );
     const parts = lines.length > 0 ? [...above, this.#rows] : above;
     // Parts that are already in place are not touched.
-    for (const part of [...this.#lines.childNodes]) if (!parts.includes(part as HTMLElement)) part.remove();
-    for (const [index, part] of parts.entries()) if (this.#lines.children[index] !== part) this.#lines.insertBefore(part, this.#lines.children[index] ?? null);
+    for (const part of [...this.#lines.childNodes])
+      if (!parts.includes(part as HTMLElement)) part.remove();
+    for (const [index, part] of parts.entries())
+      if (this.#lines.children[index] !== part)
+        this.#lines.insertBefore(part, this.#lines.children[index] ?? null);
     // Setting the position only after a scroll avoids a layout in each step.
     if (this.#scrolled) this.#lines.scrollTop = 0;
     this.#scrolled = false;
@@ -265,8 +416,13 @@ export class EvaluationPanel {
   /** Announces the text after the last of several quick steps. */
   #announce(node: Node, text: string): void {
     window.clearTimeout(this.#speaking);
-    const move = node.parent ? `${moveNumber(node.parent.position)} ${node.san}: ` : "";
-    this.#speaking = window.setTimeout(() => (this.#live.textContent = `${move}${text}.`), 300);
+    const move = node.parent
+      ? `${moveNumber(node.parent.position)} ${node.san}: `
+      : "";
+    this.#speaking = window.setTimeout(
+      () => (this.#live.textContent = `${move}${text}.`),
+      300,
+    );
   }
 }
 
@@ -283,4 +439,5 @@ function moveInWords({ outcome, dtz, isCheckmate }: EndgameMove): string {
   return /^(maybe-)?loss$/.test(outcome) ? `Loss ${Math.abs(dtz)}` : "Draw";
 }
 
-const quiet = (text: string): HTMLElement => make("p", { className: "quiet" }, text);
+const quiet = (text: string): HTMLElement =>
+  make("p", { className: "quiet" }, text);

@@ -12,31 +12,72 @@ export interface LineActions {
 }
 
 /** Returns a line with its score. */
-export function lineItem(score: string, start: Position, line: readonly Step[], actions: LineActions): HTMLElement {
+export function lineItem(
+  score: string,
+  start: Position,
+  line: readonly Step[],
+  actions: LineActions,
+): HTMLElement {
   const className = /^#?-/.test(score) ? "pv-score black" : "pv-score";
-  return make("li", { "data-testid": "line" }, make("span", { className }, score), lineMoves(start, line, actions));
+  return make(
+    "li",
+    { "data-testid": "line" },
+    make("span", { className }, score),
+    lineMoves(start, line, actions),
+  );
 }
 
 /** Returns the moves of a line. The Tab key stops at the line once; arrow keys move inside it. */
-export function lineMoves(start: Position, line: readonly Step[], actions: LineActions): HTMLElement {
-  const words = make("span", { className: "line", role: "toolbar", "aria-label": "Moves of the line" });
+export function lineMoves(
+  start: Position,
+  line: readonly Step[],
+  actions: LineActions,
+): HTMLElement {
+  const words = make("span", {
+    className: "line",
+    role: "toolbar",
+    "aria-label": "Moves of the line",
+  });
   const before = (index: number) => line[index - 1]?.position ?? start;
   const buttons = line.map((step, index) => {
-    const button = make("button", { type: "button", tabIndex: index === 0 ? 0 : -1, "aria-label": `${step.number} ${step.san}`, "data-testid": "line-move" }, step.san);
+    const button = make(
+      "button",
+      {
+        type: "button",
+        tabIndex: index === 0 ? 0 : -1,
+        "aria-label": `${step.number} ${step.san}`,
+        "data-testid": "line-move",
+      },
+      step.san,
+    );
     bindPreview(button, button, () => actions.preview(step, before(index)));
-    button.addEventListener("click", () => actions.play(line.slice(0, index + 1)));
+    button.addEventListener("click", () =>
+      actions.play(line.slice(0, index + 1)),
+    );
     return button;
   });
   buttons.forEach((button, index) => {
-    const number = index === 0 || before(index).turn === "white" ? [make("span", { className: "number" }, moveNumber(before(index)))] : [];
+    const number =
+      index === 0 || before(index).turn === "white"
+        ? [make("span", { className: "number" }, moveNumber(before(index)))]
+        : [];
     words.append(make("span", { className: "ply" }, ...number, button), " ");
   });
   bindPreviewEnd(words, () => actions.preview());
   // The next reader sees the first move.
-  words.addEventListener("focusout", ({ relatedTarget }) => words.contains(relatedTarget as Element | null) || (words.scrollLeft = 0));
+  words.addEventListener(
+    "focusout",
+    ({ relatedTarget }) =>
+      words.contains(relatedTarget as Element | null) || (words.scrollLeft = 0),
+  );
   words.addEventListener("keydown", (event) => {
     const at = buttons.indexOf(document.activeElement as HTMLButtonElement);
-    const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: buttons.length - 1 }[event.key];
+    const to = {
+      ArrowLeft: at - 1,
+      ArrowRight: at + 1,
+      Home: 0,
+      End: buttons.length - 1,
+    }[event.key];
     if (to === undefined || at === -1) return;
     event.preventDefault();
     buttons[Math.max(0, Math.min(to, buttons.length - 1))]?.focus();

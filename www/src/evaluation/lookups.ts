@@ -37,14 +37,20 @@ export class Lookups {
    * Returns the answers of the database for the positions of a line, after the running lookups. Only positions without an answer are looked up. They
    * are `undefined` if the database fails.
    */
-  async answers(line: readonly Node[], signal: AbortSignal): Promise<(PositionEval | null | undefined)[]> {
+  async answers(
+    line: readonly Node[],
+    signal: AbortSignal,
+  ): Promise<(PositionEval | null | undefined)[]> {
     const { state } = this;
     await Promise.race([this.#gameLookup?.done, aborted(signal)]);
-    const isOpen = ({ fen, position }: Node) => position.hasDests() && !state.databaseEvals.has(fen);
+    const isOpen = ({ fen, position }: Node) =>
+      position.hasDests() && !state.databaseEvals.has(fen);
     const fens = [...new Set(line.filter(isOpen).map(({ fen }) => fen))];
     if (fens.length > 0 && !this.#isFailed && !signal.aborted) {
       try {
-        state.addDatabaseEvals((await this.client.lookupMany(fens, signal)).answers);
+        state.addDatabaseEvals(
+          (await this.client.lookupMany(fens, signal)).answers,
+        );
       } catch {
         // The lookup of the position on the board fails too and reports the error.
       }
@@ -60,12 +66,19 @@ export class Lookups {
     const line = this.state.game.mainline();
     if (line.length < 2) return;
     const abort = new AbortController();
-    const fens = line.filter((at) => at.position.hasDests()).map(({ fen }) => fen);
+    const fens = line
+      .filter((at) => at.position.hasDests())
+      .map(({ fen }) => fen);
     const run = async () => {
       try {
-        const { answers, cost } = await this.client.lookupMany(fens, abort.signal);
+        const { answers, cost } = await this.client.lookupMany(
+          fens,
+          abort.signal,
+        );
         if (abort.signal.aborted) return;
-        this.state.setStatus({ cost: `${plural(fens.length, "position")}: ${summary(cost)}` });
+        this.state.setStatus({
+          cost: `${plural(fens.length, "position")}: ${summary(cost)}`,
+        });
         this.state.addDatabaseEvals(answers);
       } catch {
         // The lookup of the position on the board fails too and reports the error.
@@ -83,9 +96,15 @@ export class Lookups {
     const { state } = this;
     const { fen, position } = state.node;
     const { cost } = state.status;
-    if (!position.hasDests()) return state.setStatus({ cost: "Nothing to look up: the game is over here." });
+    if (!position.hasDests())
+      return state.setStatus({
+        cost: "Nothing to look up: the game is over here.",
+      });
     if (state.databaseEvals.has(fen)) return state.setStatus({ cost });
-    const slow = window.setTimeout(() => state.setStatus({ cost: "", waiting: true }), SLOW);
+    const slow = window.setTimeout(
+      () => state.setStatus({ cost: "", waiting: true }),
+      SLOW,
+    );
     try {
       await Promise.race([this.#gameLookup?.done, aborted(signal)]);
       if (signal.aborted || state.databaseEvals.has(fen)) return;
@@ -102,5 +121,7 @@ export class Lookups {
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+  return new Promise((resolve) =>
+    signal.addEventListener("abort", () => resolve(), { once: true }),
+  );
 }

@@ -25,7 +25,11 @@ function afterPass({ position }: Pick<Node, "position">): Position | undefined {
 
 export class Threat {
   #isOn = false;
-  readonly #evaluator = new Reopenable(async () => (await import("shelfish/evaluator")).openEvaluator({ engine: async () => (await import("shelfish/engine")).openEngine() }));
+  readonly #evaluator = new Reopenable(async () =>
+    (await import("shelfish/evaluator")).openEvaluator({
+      engine: async () => (await import("shelfish/engine")).openEngine(),
+    }),
+  );
   #search = new AbortController();
 
   constructor(
@@ -55,10 +59,21 @@ export class Threat {
     this.view.draw(undefined, undefined);
     const { node } = this.state;
     const passed = afterPass(node);
-    if (!passed) return this.view.say(node.position.isCheck() ? "The check is the threat." : "There is no threat: a pass is not possible.");
+    if (!passed)
+      return this.view.say(
+        node.position.isCheck()
+          ? "The check is the threat."
+          : "There is no threat: a pass is not possible.",
+      );
     this.view.say("Threat: searching…");
     try {
-      const found = await (await this.#evaluator.open()).evaluate(makeFen(passed.toSetup()), { ...LIMITS, signal, castling: "chess960" });
+      const found = await (
+        await this.#evaluator.open()
+      ).evaluate(makeFen(passed.toSetup()), {
+        ...LIMITS,
+        signal,
+        castling: "chess960",
+      });
       const [step] = steps(passed, found?.pvs[0].uci ?? []);
       if (signal.aborted || !found || !step) return;
       this.view.draw(step, passed);

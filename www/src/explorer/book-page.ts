@@ -25,10 +25,16 @@ export interface BookPage {
 }
 
 /** Sets the page up. `play` is called with each move of the user. */
-export function setUpBookPage(play: (step: Pick<Step, "move">) => void): BookPage {
+export function setUpBookPage(
+  play: (step: Pick<Step, "move">) => void,
+): BookPage {
   const settings = load();
   applyAppearance(settings);
-  const database = new DatabaseClient(manifestUrl(settings.database), settings.cache, openDatabase);
+  const database = new DatabaseClient(
+    manifestUrl(settings.database),
+    settings.cache,
+    openDatabase,
+  );
   const book = new BookClient(bookUrl(), database, settings.cache, openBook);
   restrictConnections(database.url, book.url);
   bindTheme();
@@ -36,7 +42,14 @@ export function setUpBookPage(play: (step: Pick<Step, "move">) => void): BookPag
   const board = new Board((move) => play({ move }));
   const { first, previous, next, last } = navigation(state);
   const flip = () => void board.flip();
-  for (const [id, action] of Object.entries({ first, previous, next, last, flip })) byId(id).addEventListener("click", action);
+  for (const [id, action] of Object.entries({
+    first,
+    previous,
+    next,
+    last,
+    flip,
+  }))
+    byId(id).addEventListener("click", action);
   state.on(({ node }) => {
     if (!node) return;
     board.show(state.node);
@@ -45,5 +58,18 @@ export function setUpBookPage(play: (step: Pick<Step, "move">) => void): BookPag
     showOpening(state);
   });
   const m = bindTyped(state, (_, move) => play({ move }));
-  return { database, book, state, board, keys: { ArrowLeft: previous, ArrowRight: next, Home: first, End: last, f: flip, m } };
+  return {
+    database,
+    book,
+    state,
+    board,
+    keys: {
+      ArrowLeft: previous,
+      ArrowRight: next,
+      Home: first,
+      End: last,
+      f: flip,
+      m,
+    },
+  };
 }

@@ -20,13 +20,32 @@ const SPEEDS: Record<string, string> = {
 const TITLES = ["Speed", "Rating", "Years"] as const;
 
 /** Returns the names of a bucket's speed, rating band and period. */
-function parts({ speed, ratings, years }: BookBucket): [speed: string, band: string, period: string] {
-  const band = range(ratings, "No rating", (most) => `Below ${most + 1}`, (least) => `${least} and more`);
-  const period = range(years, "No date", (most) => `Before ${most + 1}`, (least) => `Since ${least}`);
+function parts({
+  speed,
+  ratings,
+  years,
+}: BookBucket): [speed: string, band: string, period: string] {
+  const band = range(
+    ratings,
+    "No rating",
+    (most) => `Below ${most + 1}`,
+    (least) => `${least} and more`,
+  );
+  const period = range(
+    years,
+    "No date",
+    (most) => `Before ${most + 1}`,
+    (least) => `Since ${least}`,
+  );
   return [speed ? (SPEEDS[speed] ?? speed) : "No time control", band, period];
 }
 
-function range([least, most]: [number | null, number | null] = [null, null], unknown: string, below: (most: number) => string, above: (least: number) => string): string {
+function range(
+  [least, most]: [number | null, number | null] = [null, null],
+  unknown: string,
+  below: (most: number) => string,
+  above: (least: number) => string,
+): string {
   if (least === null) return most === null ? unknown : below(most);
   return most === null ? above(least) : `${least}–${most}`;
 }
@@ -51,7 +70,14 @@ export class BucketChoice {
     this.isDrawn = true;
     const groups = TITLES.map((title, at) => {
       const names = this.names(at);
-      return names.length < 2 ? "" : make("div", { role: "group", "aria-label": title }, make("span", { className: "title" }, title), ...names.map((name) => this.button(at, name)));
+      return names.length < 2
+        ? ""
+        : make(
+            "div",
+            { role: "group", "aria-label": title },
+            make("span", { className: "title" }, title),
+            ...names.map((name) => this.button(at, name)),
+          );
     });
     byId("buckets").replaceChildren(...groups.filter((group) => group !== ""));
     this.describe();
@@ -61,8 +87,12 @@ export class BucketChoice {
 
   /** Names of the selected buckets; `undefined` if all are selected. */
   get chosen(): string[] | undefined {
-    const on = this.buckets.filter((bucket) => parts(bucket).every((part, at) => this.has(at, part)));
-    return on.length === this.buckets.length ? undefined : on.map(({ name }) => name);
+    const on = this.buckets.filter((bucket) =>
+      parts(bucket).every((part, at) => this.has(at, part)),
+    );
+    return on.length === this.buckets.length
+      ? undefined
+      : on.map(({ name }) => name);
   }
 
   private names(at: number): string[] {
@@ -78,13 +108,19 @@ export class BucketChoice {
     const limits = TITLES.flatMap((title, at) => {
       const names = this.names(at);
       const on = names.filter((name) => this.has(at, name));
-      return on.length === names.length ? [] : [`${title}: ${on.join(", ") || "none"}`];
+      return on.length === names.length
+        ? []
+        : [`${title}: ${on.join(", ") || "none"}`];
     });
     byId("chosen").textContent = `Filters: ${limits.join(". ") || "all games"}`;
   }
 
   private button(at: number, name: string): HTMLElement {
-    const button = make("button", { type: "button", "aria-pressed": this.has(at, name) }, name);
+    const button = make(
+      "button",
+      { type: "button", "aria-pressed": this.has(at, name) },
+      name,
+    );
     button.addEventListener("click", () => {
       const key = `${at} ${name}`;
       if (!this.off.delete(key)) this.off.add(key);
@@ -99,5 +135,7 @@ export class BucketChoice {
 
 function storedNames(): string[] {
   const { off } = readObject(KEY);
-  return Array.isArray(off) ? off.filter((name) => typeof name === "string").slice(0, MAX_STORED) : [];
+  return Array.isArray(off)
+    ? off.filter((name) => typeof name === "string").slice(0, MAX_STORED)
+    : [];
 }

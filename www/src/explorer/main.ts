@@ -7,7 +7,9 @@ import { bindKeys } from "../shell/keyboard";
 import { setUpBookPage } from "./book-page";
 import { ExplorerPanel } from "./panel";
 
-const { book, state, board, keys } = setUpBookPage(({ move }) => state.play(state.node, move));
+const { book, state, board, keys } = setUpBookPage(({ move }) =>
+  state.play(state.node, move),
+);
 // The book loads in parallel with the setup. The first lookup reports a failure. The evaluations are opened after the counts are drawn.
 book.open().catch(() => {});
 
@@ -17,7 +19,8 @@ const panel = new ExplorerPanel(state, book, status, {
   preview: (step, before) => board.preview(step, before),
   boardUrl: "./",
   // On small screens the table comes first.
-  opensFilters: matchMedia("(min-width: 860px) and (min-height: 501px)").matches,
+  opensFilters: matchMedia("(min-width: 860px) and (min-height: 501px)")
+    .matches,
 });
 
 state.on(({ node }) => {

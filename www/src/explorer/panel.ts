@@ -42,7 +42,9 @@ export class ExplorerPanel {
   ) {
     this.#choice = new BucketChoice(() => void this.ask(), page.opensFilters);
     // The focus scrolls to the games, which a phone shows below all moves.
-    byId("to-references").addEventListener("click", () => byId("references-title").focus());
+    byId("to-references").addEventListener("click", () =>
+      byId("references-title").focus(),
+    );
     bindPreviewEnd(byId("played-moves"), () => page.preview());
   }
 
@@ -58,7 +60,10 @@ export class ExplorerPanel {
     const { signal } = (this.#asking = new AbortController());
     const { book, page, state, status } = this;
     const { node } = state;
-    const actions = { play: (step: Step) => page.play(node, step), show: (step: Step) => page.preview(step, node.position) };
+    const actions = {
+      play: (step: Step) => page.play(node, step),
+      show: (step: Step) => page.preview(step, node.position),
+    };
     try {
       const played = await status.waitFor(this.#moves(node, signal));
       if (signal.aborted) return;
@@ -66,21 +71,34 @@ export class ExplorerPanel {
       void drawReferences(played, node, page.boardUrl);
       status.ready();
       byId("played").classList.remove("stale");
-      status.show(played.moves.length > 0 ? "" : this.#noMovesText(games(played.ended) > 0));
+      status.show(
+        played.moves.length > 0
+          ? ""
+          : this.#noMovesText(games(played.ended) > 0),
+      );
       this.#describe();
       keepForOffline();
       // Lets the browser paint the counts before the work that follows.
       await nextTask();
       if (signal.aborted) return;
       // The table works without opening names and evaluations.
-      const named = loadOpenings().then(nextTask).then(() => showOpening(state)).catch(() => {});
-      const { moves } = await book.explore(node.fen, signal, this.#choice.chosen);
+      const named = loadOpenings()
+        .then(nextTask)
+        .then(() => showOpening(state))
+        .catch(() => {});
+      const { moves } = await book.explore(
+        node.fen,
+        signal,
+        this.#choice.chosen,
+      );
       await named.then(nextTask);
       if (!signal.aborted) fill(moves);
     } catch (error) {
       if (signal.aborted) return;
-      if (!byId("played").classList.contains("stale")) return void status.show("The evaluations cannot be looked up now.");
-      for (const id of ["played", "rare", "book-games", "to-references"]) byId(id).hidden = true;
+      if (!byId("played").classList.contains("stale"))
+        return void status.show("The evaluations cannot be looked up now.");
+      for (const id of ["played", "rare", "book-games", "to-references"])
+        byId(id).hidden = true;
       status.showError(error, () => void this.ask());
     }
   }
@@ -93,9 +111,12 @@ export class ExplorerPanel {
 
   #noMovesText(hasEnds: boolean): string {
     const { position } = this.state.node;
-    if (!position.hasDests()) return position.isCheck() ? "Checkmate." : "Stalemate.";
-    if (this.#choice.chosen) return "This position has no game of the selected groups in this book.";
-    if (hasEnds) return "All games of the book that reached this position end here.";
+    if (!position.hasDests())
+      return position.isCheck() ? "Checkmate." : "Stalemate.";
+    if (this.#choice.chosen)
+      return "This position has no game of the selected groups in this book.";
+    if (hasEnds)
+      return "All games of the book that reached this position end here.";
     return absentText(this.book.manifest?.info ?? {});
   }
 
@@ -105,8 +126,15 @@ export class ExplorerPanel {
     if (!manifest) return;
     this.#choice.draw();
     // Books made from Polyglot files have weights that are stored as draws but are not results.
-    document.body.classList.toggle("no-results", manifest.info.results === "unknown");
+    document.body.classList.toggle(
+      "no-results",
+      manifest.info.results === "unknown",
+    );
     const { positions, bytes, info } = manifest;
-    byId("book-facts").textContent = [plural(Number(info.games ?? 0), "game"), plural(positions, "position"), size(bytes)].join(", ");
+    byId("book-facts").textContent = [
+      plural(Number(info.games ?? 0), "game"),
+      plural(positions, "position"),
+      size(bytes),
+    ].join(", ");
   }
 }

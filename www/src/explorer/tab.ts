@@ -11,9 +11,19 @@ import type { State } from "../state/state";
 import { ExplorerPanel, type PanelPage } from "./panel";
 
 /** Binds the panel. It looks positions up only while it is visible. */
-export function bindExplorerTab(state: State, database: DatabaseClient, cache: number, page: Pick<PanelPage, "play" | "preview">): void {
+export function bindExplorerTab(
+  state: State,
+  database: DatabaseClient,
+  cache: number,
+  page: Pick<PanelPage, "play" | "preview">,
+): void {
   const root = byId("explorer");
-  const panel = new ExplorerPanel(state, new BookClient(bookUrl(), database, cache), new StatusLine(state, root), { ...page, boardUrl: "", opensFilters: false });
+  const panel = new ExplorerPanel(
+    state,
+    new BookClient(bookUrl(), database, cache),
+    new StatusLine(state, root),
+    { ...page, boardUrl: "", opensFilters: false },
+  );
   let isVisible = false;
   /** FEN of the last position that was looked up. */
   let asked = "";
@@ -28,6 +38,8 @@ export function bindExplorerTab(state: State, database: DatabaseClient, cache: n
     if (shows) update();
   });
   state.on(({ node }) => node && update());
-  const keys = Object.entries(digitKeys("played-moves")).map(([key, play]) => [key, () => isVisible && play()] as const);
+  const keys = Object.entries(digitKeys("played-moves")).map(
+    ([key, play]) => [key, () => isVisible && play()] as const,
+  );
   bindKeys(Object.fromEntries(keys));
 }

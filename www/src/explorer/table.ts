@@ -25,7 +25,10 @@ export function draw(node: Node, answer: Played, actions: Actions): void {
   const all = games(answer);
   byId("played").hidden = all === 0;
   byId("played").classList.toggle("rated", answer.averageRating !== undefined);
-  byId("reached").textContent = all === 0 ? "" : `${plural(all, "game")} reached this position${ends(answer.ended)}`;
+  byId("reached").textContent =
+    all === 0
+      ? ""
+      : `${plural(all, "game")} reached this position${ends(answer.ended)}`;
   const drawn = answer.moves.flatMap((move) => {
     const [step] = steps(node.position, [move.uci]);
     return step ? [row(step, move, all, actions)] : [];
@@ -58,26 +61,49 @@ export function fill(moves: readonly ExploredMove[]): void {
   for (const move of moves) {
     const line = byId("played-moves").querySelector(`[data-uci="${move.uci}"]`);
     const opening = openingOf(move.fen);
-    if (opening) line?.querySelector("button")?.setAttribute("title", opening.name);
+    if (opening)
+      line?.querySelector("button")?.setAttribute("title", opening.name);
     line?.querySelector(".score")?.replaceChildren(...evaluation(move));
   }
 }
 
 function ends(ended: Results): string {
   const count = games(ended);
-  return count === 0 ? "" : `, ${number(count)} of them ${count === 1 ? "ends" : "end"} here`;
+  return count === 0
+    ? ""
+    : `, ${number(count)} of them ${count === 1 ? "ends" : "end"} here`;
 }
 
-function row(step: Step, move: PlayedMove, all: number, actions: Actions): HTMLTableRowElement {
+function row(
+  step: Step,
+  move: PlayedMove,
+  all: number,
+  actions: Actions,
+): HTMLTableRowElement {
   const count = games(move);
-  const button = make("button", { type: "button", "data-testid": "played-move" }, make("span", { className: "san" }, step.san));
+  const button = make(
+    "button",
+    { type: "button", "data-testid": "played-move" },
+    make("span", { className: "san" }, step.san),
+  );
   const line = make(
     "tr",
     { "data-uci": move.uci },
     make("th", { scope: "row" }, button),
-    make("td", { className: "games" }, number(count), make("span", { className: "share" }, percent(count, all))),
+    make(
+      "td",
+      { className: "games" },
+      number(count),
+      make("span", { className: "share" }, percent(count, all)),
+    ),
     make("td", {}, resultsBar(move)),
-    make("td", { className: "rating" }, move.averageRating === undefined ? "" : String(Math.round(move.averageRating))),
+    make(
+      "td",
+      { className: "rating" },
+      move.averageRating === undefined
+        ? ""
+        : String(Math.round(move.averageRating)),
+    ),
     make("td", { className: "score" }),
   );
   line.addEventListener("click", () => actions.play(step));
@@ -86,8 +112,17 @@ function row(step: Step, move: PlayedMove, all: number, actions: Actions): HTMLT
 }
 
 function evaluation({ error, evaluation }: ExploredMove): HTMLElement[] {
-  if (error) return [make("span", { title: error.message, "aria-label": "could not be looked up" }, "?")];
+  if (error)
+    return [
+      make(
+        "span",
+        { title: error.message, "aria-label": "could not be looked up" },
+        "?",
+      ),
+    ];
   if (!evaluation) return [];
   const { score, depth, ...rest } = evaluation;
-  return [make("span", { title: `Depth ${depth}. ${scoreInWords(rest)}` }, score)];
+  return [
+    make("span", { title: `Depth ${depth}. ${scoreInWords(rest)}` }, score),
+  ];
 }

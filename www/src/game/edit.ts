@@ -9,22 +9,43 @@ export interface Edit {
 }
 
 /** Returns the parts of a game that name its source. */
-const sourceOf = ({ slug, site, id, sourcePlies }: Game) => ({ slug, site, id, sourcePlies });
+const sourceOf = ({ slug, site, id, sourcePlies }: Game) => ({
+  slug,
+  site,
+  id,
+  sourcePlies,
+});
 
 /**
  * Gives a position of the game these next moves: the same moves in another order, or fewer. If they change the main line of the game's source, the
  * game is the reader's own: it has neither the source's name nor its id.
  */
-export function arrange(game: Game, parent: Node, children: readonly Node[]): Edit {
+export function arrange(
+  game: Game,
+  parent: Node,
+  children: readonly Node[],
+): Edit {
   const [before, source] = [[...parent.children], sourceOf(game)];
-  const isOfSource = !variationOf(parent) && parent.ply < game.sourcePlies && children[0] !== before[0];
+  const isOfSource =
+    !variationOf(parent) &&
+    parent.ply < game.sourcePlies &&
+    children[0] !== before[0];
   parent.children.splice(0, Infinity, ...children);
   if (isOfSource) leaveSource(game);
   const after = game.id;
   return {
     undo: () => {
-      parent.children.splice(0, Infinity, ...before, ...parent.children.filter((child) => !before.includes(child)));
-      Object.assign(game, source, after === source.id ? {} : { formerId: after });
+      parent.children.splice(
+        0,
+        Infinity,
+        ...before,
+        ...parent.children.filter((child) => !before.includes(child)),
+      );
+      Object.assign(
+        game,
+        source,
+        after === source.id ? {} : { formerId: after },
+      );
     },
   };
 }

@@ -13,14 +13,21 @@ export function looksLikeFen(text: string): boolean {
 export function positionOf(fen: string): Position {
   const setup = parseFen(fen);
   if (setup.isErr) throw new InputError(fenError(setup.error.message, fen));
-  if (setup.value.pockets || setup.value.remainingChecks) throw new InputError("This FEN is of a chess variant; only standard chess and Chess960 are known here.");
+  if (setup.value.pockets || setup.value.remainingChecks)
+    throw new InputError(
+      "This FEN is of a chess variant; only standard chess and Chess960 are known here.",
+    );
   const position = Chess.fromSetup(setup.value);
-  if (position.isErr) throw new InputError(positionError(position.error.message, setup.value.turn));
+  if (position.isErr)
+    throw new InputError(
+      positionError(position.error.message, setup.value.turn),
+    );
   return position.value;
 }
 
 function fenError(code: string, fen: string): string {
-  const [board = "", turn, castling, enPassant, halfmoves, fullmoves] = fen.split(/[\s_]+/);
+  const [board = "", turn, castling, enPassant, halfmoves, fullmoves] =
+    fen.split(/[\s_]+/);
   switch (code) {
     case InvalidFen.Turn:
       return `FEN, side to move: “${clip(turn)}” should be w or b.`;
@@ -43,11 +50,16 @@ function fenError(code: string, fen: string): string {
 function boardError(board: string): string {
   const ranks = board.split("/");
   const alien = [...board].find((letter) => !/[pnbrqkPNBRQK1-8/]/.test(letter));
-  if (alien) return `“${alien}” is neither a piece (pnbrqk PNBRQK) nor a number of empty squares (1 to 8)`;
+  if (alien)
+    return `“${alien}” is neither a piece (pnbrqk PNBRQK) nor a number of empty squares (1 to 8)`;
   if (ranks.length !== 8) return `it has ${ranks.length} ranks instead of 8`;
   for (const [index, rank] of ranks.entries()) {
-    const width = [...rank].reduce((sum, letter) => sum + (Number(letter) || 1), 0);
-    if (width !== 8) return `rank ${8 - index} (“${rank}”) has ${width} squares instead of 8`;
+    const width = [...rank].reduce(
+      (sum, letter) => sum + (Number(letter) || 1),
+      0,
+    );
+    if (width !== 8)
+      return `rank ${8 - index} (“${rank}”) has ${width} squares instead of 8`;
   }
   return "it cannot be read";
 }

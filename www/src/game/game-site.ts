@@ -2,7 +2,9 @@
 import type { GameSite } from "./game";
 
 /** Returns the site and the game's page; `undefined` if the headers name no known site. */
-export function gameSite(headers: ReadonlyMap<string, string>): GameSite | undefined {
+export function gameSite(
+  headers: ReadonlyMap<string, string>,
+): GameSite | undefined {
   for (const name of ["GameURL", "Link", "Site"]) {
     const value = headers.get(name) ?? "";
     if (!/^https:\/\//.test(value) || !URL.canParse(value)) continue;
@@ -11,5 +13,7 @@ export function gameSite(headers: ReadonlyMap<string, string>): GameSite | undef
     if (host === "lichess.org") return { name: "lichess", url: url.href };
     if (host === "chess.com") return { name: "chess.com", url: url.href };
   }
-  return /^chess\.com$/i.test(headers.get("Site") ?? "") ? { name: "chess.com" } : undefined;
+  return /^chess\.com$/i.test(headers.get("Site") ?? "")
+    ? { name: "chess.com" }
+    : undefined;
 }

@@ -1,5 +1,10 @@
 /** A game as a tree of positions. The first child of a node continues the main line. */
-import { castlingSide, Chess, normalizeMove, type Position } from "chessops/chess";
+import {
+  castlingSide,
+  Chess,
+  normalizeMove,
+  type Position,
+} from "chessops/chess";
 import { chessgroundMove } from "chessops/compat";
 import { INITIAL_FEN, makeFen } from "chessops/fen";
 import { makeSan } from "chessops/san";
@@ -62,14 +67,23 @@ export class Game {
     /** Name in the menu of famous games and in links. */
     public slug?: string | undefined,
   ) {
-    this.root = { ply: 0, san: "", position: start, fen: makeFen(start.toSetup()), children: [], notes: { nags: [] } };
+    this.root = {
+      ply: 0,
+      san: "",
+      position: start,
+      fen: makeFen(start.toSetup()),
+      children: [],
+      notes: { nags: [] },
+    };
   }
 
   /** Returns the node after `move`, which must be legal. Adds the node to the tree if necessary. */
   play(node: Node, move: Move): Node {
     if (!isNormal(move)) return node;
     const legal = normalizeMove(node.position, move) as NormalMove;
-    const known = node.children.find((child) => child.move && sameMove(child.move, legal));
+    const known = node.children.find(
+      (child) => child.move && sameMove(child.move, legal),
+    );
     if (known) return known;
     const san = makeSan(node.position, legal);
     const position = node.position.clone();
@@ -102,7 +116,8 @@ export class Game {
 /** Returns `node` and its first descendants. */
 export function lineFrom(node: Node): Node[] {
   const line = [node];
-  for (let next = node.children[0]; next; next = next.children[0]) line.push(next);
+  for (let next = node.children[0]; next; next = next.children[0])
+    line.push(next);
   return line;
 }
 
@@ -115,18 +130,23 @@ export function path(node: Node): Node[] {
 
 /** Returns the first move of the variation that contains the node; `undefined` in the main line. */
 export function variationOf(node: Node): Node | undefined {
-  for (let at: Node | undefined = node; at?.parent; at = at.parent) if (at.parent.children[0] !== at) return at;
+  for (let at: Node | undefined = node; at?.parent; at = at.parent)
+    if (at.parent.children[0] !== at) return at;
   return undefined;
 }
 
 /** Returns "12." for a move of White, "12…" for a move of Black; `position` is the position before the move. */
 export function moveNumber(position: Position): string {
-  return position.turn === "white" ? `${position.fullmoves}.` : `${position.fullmoves}…`;
+  return position.turn === "white"
+    ? `${position.fullmoves}.`
+    : `${position.fullmoves}…`;
 }
 
 /** Returns a move as in a line: "12. Nf3", "Nf6", or "12… Nf6" at the beginning of the line. */
 export function moveText({ parent, san }: Node, isFirst: boolean): string {
-  return parent && (isFirst || parent.position.turn === "white") ? `${moveNumber(parent.position)} ${san}` : san;
+  return parent && (isFirst || parent.position.turn === "white")
+    ? `${moveNumber(parent.position)} ${san}`
+    : san;
 }
 
 /** Converts UCI moves to steps. Ends at the first move that is not legal. */
@@ -149,17 +169,24 @@ export function steps(start: Position, line: readonly string[]): Step[] {
 /** Returns the two squares of a move for display: a castling king goes to the g or c file. */
 export function squares(before: Position, move: NormalMove): string[] {
   const side = castlingSide(before, move);
-  return chessgroundMove(side ? { ...move, to: kingCastlesTo(before.turn, side) } : move);
+  return chessgroundMove(
+    side ? { ...move, to: kingCastlesTo(before.turn, side) } : move,
+  );
 }
 
 /** Returns the move in UCI. Castling is the king's move to its rook, which is unambiguous in Chess960. */
 export const uci = (move: NormalMove): string => makeUci(move);
 
 /** Returns the moves of a line in UCI. */
-export const movesOf = (line: readonly Node[]): string[] => line.flatMap(({ move }) => (move ? [uci(move)] : []));
+export const movesOf = (line: readonly Node[]): string[] =>
+  line.flatMap(({ move }) => (move ? [uci(move)] : []));
 
 /** Returns the result of the game if the position has no legal move. */
-export function ending(position: Position): { title: string; result: "1-0" | "0-1" | "½-½"; winner?: "white" | "black" } | undefined {
+export function ending(
+  position: Position,
+):
+  | { title: string; result: "1-0" | "0-1" | "½-½"; winner?: "white" | "black" }
+  | undefined {
   if (position.hasDests()) return undefined;
   if (!position.isCheck()) return { title: "Stalemate", result: "½-½" };
   return position.turn === "black"
@@ -168,7 +195,9 @@ export function ending(position: Position): { title: string; result: "1-0" | "0-
 }
 
 /** Whether two moves are equal. */
-export const sameMove = (a: NormalMove, b: NormalMove): boolean => a.from === b.from && a.to === b.to && a.promotion === b.promotion;
+export const sameMove = (a: NormalMove, b: NormalMove): boolean =>
+  a.from === b.from && a.to === b.to && a.promotion === b.promotion;
 
 /** Returns the first four fields of the FEN, which are equal for repetitions of a position. */
-export const positionKey = ({ fen }: Pick<Node, "fen">): string => fen.split(" ", 4).join(" ");
+export const positionKey = ({ fen }: Pick<Node, "fen">): string =>
+  fen.split(" ", 4).join(" ");

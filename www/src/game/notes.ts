@@ -28,5 +28,19 @@ export interface Notes {
 }
 
 /** Whether there are no annotations. */
-export const isEmpty = ({ before, comment, nags, clock, elapsed, given, shapes }: Notes): boolean =>
-  !before && !comment && nags.length === 0 && clock === undefined && elapsed === undefined && !given && !shapes;
+export const isEmpty = ({
+  before,
+  comment,
+  nags,
+  clock,
+  elapsed,
+  given,
+  shapes,
+}: Notes): boolean =>
+  !before &&
+  !comment &&
+  nags.length === 0 &&
+  clock === undefined &&
+  elapsed === undefined &&
+  !given &&
+  !shapes;

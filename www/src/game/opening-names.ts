@@ -11,11 +11,14 @@ export const loadOpenings = loadOnce(async () => {
 });
 
 /** Returns the name of a position, by the first four fields of its FEN. */
-export const openingOf = (fen: string): Opening | undefined => list?.openingOf(fen);
+export const openingOf = (fen: string): Opening | undefined =>
+  list?.openingOf(fen);
 
 /** Returns the name of the last position with a name; `nodes` go from the root to the position on the board. */
 export function openingName(nodes: readonly Node[]): Opening | undefined {
-  for (const node of nodes.slice(0, (list?.openingPlies() ?? 0) + 1).reverse()) {
+  for (const node of nodes
+    .slice(0, (list?.openingPlies() ?? 0) + 1)
+    .reverse()) {
     const opening = openingAt(node);
     if (opening) return opening;
   }

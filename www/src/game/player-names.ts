@@ -14,15 +14,24 @@ export function surname(name: string): string {
 }
 
 /** Returns the year of a PGN date; empty if unknown. */
-const year = (date: string | undefined): string => /^\d{4}/.exec(date ?? "")?.[0] ?? "";
+const year = (date: string | undefined): string =>
+  /^\d{4}/.exec(date ?? "")?.[0] ?? "";
 
 /** Returns "Morphy – Isouard, 1858"; empty if both names are unknown. */
 export function players(headers: ReadonlyMap<string, string>): string {
-  return pairing(headers.get("White"), headers.get("Black"), headers.get("Date"));
+  return pairing(
+    headers.get("White"),
+    headers.get("Black"),
+    headers.get("Date"),
+  );
 }
 
 /** Returns the same for two names and a date. */
-export function pairing(white: string | undefined, black: string | undefined, date: string | undefined): string {
+export function pairing(
+  white: string | undefined,
+  black: string | undefined,
+  date: string | undefined,
+): string {
   if (!white && !black) return "";
   const when = year(date);
   return `${surname(white || "?")} – ${surname(black || "?")}${when && `, ${when}`}`;
@@ -30,7 +39,11 @@ export function pairing(white: string | undefined, black: string | undefined, da
 
 /** Returns a name for links and files: "morphy-isouard-1858". */
 export function slug(headers: ReadonlyMap<string, string>): string {
-  return [surname(headers.get("White") ?? ""), surname(headers.get("Black") ?? ""), year(headers.get("Date"))]
+  return [
+    surname(headers.get("White") ?? ""),
+    surname(headers.get("Black") ?? ""),
+    year(headers.get("Date")),
+  ]
     .join("-")
     .normalize("NFKD")
     .toLowerCase()

@@ -16,19 +16,40 @@ const MAX_STAGES = 5;
 const USUAL_MOVES = 40;
 
 /** The speeds of games, from fast to slow. */
-export const SPEEDS = ["bullet", "blitz", "rapid", "classical", "correspondence"] as const;
+export const SPEEDS = [
+  "bullet",
+  "blitz",
+  "rapid",
+  "classical",
+  "correspondence",
+] as const;
 
 export type Speed = (typeof SPEEDS)[number];
 
 /** Seconds of the longest game of each speed (`Speed` of scalachess). A game of 40 moves counts. */
-const LONGEST: readonly (readonly [speed: Speed, seconds: number])[] = [["bullet", 179], ["blitz", 479], ["rapid", 1_499], ["classical", 21_600]];
+const LONGEST: readonly (readonly [speed: Speed, seconds: number])[] = [
+  ["bullet", 179],
+  ["blitz", 479],
+  ["rapid", 1_499],
+  ["classical", 21_600],
+];
 
 /** Reads the tag TimeControl of a PGN: "300+5", "40/5400+30:1800+30", "1/259200". Returns `undefined` if it says nothing about the clock. */
 export function stagesOf(control: string | undefined): Stage[] | undefined {
   const texts = (control ?? "").split(":");
-  const stages = texts.map((text) => /^(?:(\d{1,3})\/)?(\d{1,8})(?:\+(\d{1,6}(?:\.\d{1,3})?))?$/.exec(text.trim()));
+  const stages = texts.map((text) =>
+    /^(?:(\d{1,3})\/)?(\d{1,8})(?:\+(\d{1,6}(?:\.\d{1,3})?))?$/.exec(
+      text.trim(),
+    ),
+  );
   if (texts.length > MAX_STAGES) return undefined;
-  return stages.every((stage) => stage !== null) ? stages.map(([, moves, base, increment]) => ({ moves: Number(moves) || undefined, base: Number(base), increment: Number(increment ?? 0) })) : undefined;
+  return stages.every((stage) => stage !== null)
+    ? stages.map(([, moves, base, increment]) => ({
+        moves: Number(moves) || undefined,
+        base: Number(base),
+        increment: Number(increment ?? 0),
+      }))
+    : undefined;
 }
 
 /** Returns the speed of a time control by the rule of Lichess; `undefined` if it says nothing about the clock. */
@@ -38,5 +59,8 @@ export function speedOf(control: string | undefined): Speed | undefined {
   const { moves, base, increment } = stage;
   // Each move has its own time.
   if (moves === 1) return "correspondence";
-  return LONGEST.find(([, most]) => base + USUAL_MOVES * increment <= most)?.[0] ?? "correspondence";
+  return (
+    LONGEST.find(([, most]) => base + USUAL_MOVES * increment <= most)?.[0] ??
+    "correspondence"
+  );
 }

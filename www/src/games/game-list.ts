@@ -29,8 +29,16 @@ export interface GameListOptions<T> {
 
 export class GameList<T extends object> {
   readonly search: HTMLInputElement;
-  readonly #count = make("p", { className: "stored-count", role: "status", "data-testid": "games-count" });
-  readonly #list = make("ul", { className: "stored-games", "aria-label": "Games", "data-testid": "games-list" });
+  readonly #count = make("p", {
+    className: "stored-count",
+    role: "status",
+    "data-testid": "games-count",
+  });
+  readonly #list = make("ul", {
+    className: "stored-games",
+    "aria-label": "Games",
+    "data-testid": "games-list",
+  });
   readonly #more = make("button", { type: "button" }, "Show more");
   readonly #texts = new WeakMap<T, string>();
   #entries: readonly T[] = [];
@@ -38,7 +46,13 @@ export class GameList<T extends object> {
 
   constructor(private readonly options: GameListOptions<T>) {
     const { placeholder } = options;
-    this.search = make("input", { type: "search", placeholder, "aria-label": "Search the games", "data-testid": "games-search", autocomplete: "off" });
+    this.search = make("input", {
+      type: "search",
+      placeholder,
+      "aria-label": "Search the games",
+      "data-testid": "games-search",
+      autocomplete: "off",
+    });
     this.search.addEventListener("input", () => {
       this.#shown = PAGE;
       this.#draw();
@@ -80,22 +94,41 @@ export class GameList<T extends object> {
 
   /** Draws the list. The focus stays on its game, or moves to the next game if that game was removed. */
   #draw(): void {
-    const focused = [...this.#list.children].findIndex((row) => row.contains(document.activeElement));
+    const focused = [...this.#list.children].findIndex((row) =>
+      row.contains(document.activeElement),
+    );
     const game = this.#list.children[focused]?.getAttribute("data-id");
     const words = folded(this.search.value).split(/\s+/).filter(Boolean);
-    const found = this.#entries.filter((entry) => words.every((word) => this.#text(entry).includes(word)));
+    const found = this.#entries.filter((entry) =>
+      words.every((word) => this.#text(entry).includes(word)),
+    );
     const all = plural(this.#entries.length, "game");
-    this.#count.textContent = this.#entries.length === 0 ? this.options.empty : words.length > 0 ? `${found.length.toLocaleString("en")} of ${all}` : all;
-    this.#list.replaceChildren(...found.slice(0, this.#shown).map((entry) => this.#row(entry)));
+    this.#count.textContent =
+      this.#entries.length === 0
+        ? this.options.empty
+        : words.length > 0
+          ? `${found.length.toLocaleString("en")} of ${all}`
+          : all;
+    this.#list.replaceChildren(
+      ...found.slice(0, this.#shown).map((entry) => this.#row(entry)),
+    );
     this.#more.hidden = found.length <= this.#shown;
     if (focused < 0) return;
     const rows = this.#rows();
-    (rows.find((row) => row.closest("li")?.dataset.id === game) ?? rows[Math.min(focused, rows.length - 1)] ?? this.search).focus();
+    (
+      rows.find((row) => row.closest("li")?.dataset.id === game) ??
+      rows[Math.min(focused, rows.length - 1)] ??
+      this.search
+    ).focus();
   }
 
   #row(entry: T): HTMLElement {
     const { content, after = [] } = this.options.row(entry);
-    const button = makeButton({ className: "stored-game", "data-testid": "stored-game" }, () => this.options.open(entry), ...content);
+    const button = makeButton(
+      { className: "stored-game", "data-testid": "stored-game" },
+      () => this.options.open(entry),
+      ...content,
+    );
     return make("li", { "data-id": this.options.id(entry) }, button, ...after);
   }
 
@@ -115,10 +148,19 @@ export class GameList<T extends object> {
     const rows = this.#rows();
     const at = [...this.#list.children].indexOf(row);
     if (event.key === "Delete") {
-      const entry = this.#entries.find((entry) => this.options.id(entry) === row.dataset.id);
+      const entry = this.#entries.find(
+        (entry) => this.options.id(entry) === row.dataset.id,
+      );
       if (entry) this.options.remove?.(entry);
     } else {
-      const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -rows.length, End: rows.length }[event.key];
+      const step = {
+        ArrowDown: 1,
+        ArrowUp: -1,
+        PageDown: 10,
+        PageUp: -10,
+        Home: -rows.length,
+        End: rows.length,
+      }[event.key];
       if (step === undefined) return;
       if (step === -1 && at === 0) this.search.focus();
       else rows[Math.max(0, Math.min(rows.length - 1, at + step))]?.focus();

@@ -45,17 +45,35 @@ export class GameMenu {
   show(current: Game): void {
     const { recent, offered } = this.library;
     const selected = current.slug ?? (current.id ? `stored-${current.id}` : "");
-    const option = (value: string, text: string) => make("option", { value, selected: value === selected }, text);
-    const group = (label: string, options: HTMLElement[]) => (options.length > 0 ? [make("optgroup", { label }, ...options)] : []);
-    const isListed = selected === "" || current.slug !== undefined || recent.some(({ id }) => id === current.id);
+    const option = (value: string, text: string) =>
+      make("option", { value, selected: value === selected }, text);
+    const group = (label: string, options: HTMLElement[]) =>
+      options.length > 0 ? [make("optgroup", { label }, ...options)] : [];
+    const isListed =
+      selected === "" ||
+      current.slug !== undefined ||
+      recent.some(({ id }) => id === current.id);
     this.#menu.replaceChildren(
       option(current.startsAsUsual ? "" : "start", "Starting position"),
-      ...(current.startsAsUsual || selected !== "" ? [] : [option("", "Position from a FEN")]),
-      ...(isListed ? [] : [option(selected, players(current.headers) || "This game")]),
-      ...group("Famous games", offered.map((each) => option(each.slug, `${each.title} · ${each.players}`))),
-      ...group("Opened", [...recent.map((entry) => option(`stored-${entry.id}`, nameOf(entry))), ...(recent.length > 0 ? [option("all", "All opened games…")] : [])]),
+      ...(current.startsAsUsual || selected !== ""
+        ? []
+        : [option("", "Position from a FEN")]),
+      ...(isListed
+        ? []
+        : [option(selected, players(current.headers) || "This game")]),
+      ...group(
+        "Famous games",
+        offered.map((each) =>
+          option(each.slug, `${each.title} · ${each.players}`),
+        ),
+      ),
+      ...group("Opened", [
+        ...recent.map((entry) => option(`stored-${entry.id}`, nameOf(entry))),
+        ...(recent.length > 0 ? [option("all", "All opened games…")] : []),
+      ]),
     );
-    if (this.#offers.childElementCount !== offered.length) this.#offers.replaceChildren(...this.#buttons());
+    if (this.#offers.childElementCount !== offered.length)
+      this.#offers.replaceChildren(...this.#buttons());
     const player = lastPlayer();
     this.#lastPlayer.hidden = !player;
     this.#lastPlayer.textContent = player ? `New games of ${player.name}` : "";
@@ -63,13 +81,23 @@ export class GameMenu {
 
   #buttons(): HTMLElement[] {
     return this.library.offered.map((each) => {
-      const label = [make("span", { className: "title" }, each.title), make("span", { className: "who" }, each.players)];
-      return make("li", {}, makeButton("offer", () => this.choices.famous(each.slug), ...label));
+      const label = [
+        make("span", { className: "title" }, each.title),
+        make("span", { className: "who" }, each.players),
+      ];
+      return make(
+        "li",
+        {},
+        makeButton("offer", () => this.choices.famous(each.slug), ...label),
+      );
     });
   }
 }
 
 /** Returns "Morphy – Isouard, 1858", or the event if the players are unknown. */
 export function nameOf({ white, black, date, event, plies }: Entry): string {
-  return pairing(white, black, date) || `${event || "A game"}, ${plural(Math.ceil(plies / 2), "move")}`;
+  return (
+    pairing(white, black, date) ||
+    `${event || "A game"}, ${plural(Math.ceil(plies / 2), "move")}`
+  );
 }

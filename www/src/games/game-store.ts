@@ -2,7 +2,12 @@
  * The games that were opened, stored in this browser: in IndexedDB, or in memory if IndexedDB is unavailable (private windows).
  * A game that is opened twice is stored once. When the limits are exceeded, the oldest games are removed.
  */
-import { eachEntry, openStorage, requestResult, transactionEnd } from "shelfish/storage";
+import {
+  eachEntry,
+  openStorage,
+  requestResult,
+  transactionEnd,
+} from "shelfish/storage";
 
 /** A stored game without its text. */
 export interface Entry {
@@ -57,7 +62,9 @@ export async function openStore(limits = LIMITS): Promise<GameStore> {
       database.createObjectStore("texts");
     });
     // A database that opens but answers no request counts as unavailable.
-    await requestResult(database.transaction("list").objectStore("list").count());
+    await requestResult(
+      database.transaction("list").objectStore("list").count(),
+    );
     return new DatabaseStore(database, limits);
   } catch {
     return new MemoryStore(limits);
@@ -73,17 +80,27 @@ class DatabaseStore implements GameStore {
   ) {}
 
   async list(count = Infinity): Promise<Entry[]> {
-    const index = this.database.transaction("list").objectStore("list").index("opened");
-    if (count === Infinity) return (await requestResult<Entry[]>(index.getAll())).reverse();
+    const index = this.database
+      .transaction("list")
+      .objectStore("list")
+      .index("opened");
+    if (count === Infinity)
+      return (await requestResult<Entry[]>(index.getAll())).reverse();
     const entries: Entry[] = [];
-    await eachEntry(index.openCursor(null, "prev"), (cursor) => entries.push(cursor.value as Entry) < count);
+    await eachEntry(
+      index.openCursor(null, "prev"),
+      (cursor) => entries.push(cursor.value as Entry) < count,
+    );
     return entries;
   }
 
   async find(key: string): Promise<Stored | undefined> {
     const { list, texts } = this.#begin("readonly");
-    const entry = await requestResult<Entry | undefined>(key.includes(":") ? list.index("source").get(key) : list.get(key));
-    const text = entry && (await requestResult<string | undefined>(texts.get(entry.id)));
+    const entry = await requestResult<Entry | undefined>(
+      key.includes(":") ? list.index("source").get(key) : list.get(key),
+    );
+    const text =
+      entry && (await requestResult<string | undefined>(texts.get(entry.id)));
     return entry && text !== undefined ? { ...entry, text } : undefined;
   }
 
@@ -98,7 +115,10 @@ class DatabaseStore implements GameStore {
         texts.put(text, game.id);
       }
     }
-    const old = excess((await requestResult<Entry[]>(list.index("opened").getAll())).reverse(), this.limits);
+    const old = excess(
+      (await requestResult<Entry[]>(list.index("opened").getAll())).reverse(),
+      this.limits,
+    );
     for (const { id } of old) {
       list.delete(id);
       texts.delete(id);
@@ -132,9 +152,17 @@ class DatabaseStore implements GameStore {
     await done;
   }
 
-  #begin(mode: IDBTransactionMode): { list: IDBObjectStore; texts: IDBObjectStore; done: Promise<void> } {
+  #begin(mode: IDBTransactionMode): {
+    list: IDBObjectStore;
+    texts: IDBObjectStore;
+    done: Promise<void>;
+  } {
     const transaction = this.database.transaction(["list", "texts"], mode);
-    return { list: transaction.objectStore("list"), texts: transaction.objectStore("texts"), done: transactionEnd(transaction) };
+    return {
+      list: transaction.objectStore("list"),
+      texts: transaction.objectStore("texts"),
+      done: transactionEnd(transaction),
+    };
   }
 }
 
@@ -145,17 +173,25 @@ class MemoryStore implements GameStore {
   constructor(private readonly limits: typeof LIMITS) {}
 
   async list(count = Infinity): Promise<Entry[]> {
-    return [...this.#games.values()].sort((a, b) => b.opened - a.opened).slice(0, count);
+    return [...this.#games.values()]
+      .sort((a, b) => b.opened - a.opened)
+      .slice(0, count);
   }
 
   async find(key: string): Promise<Stored | undefined> {
-    return this.#games.get(key) ?? [...this.#games.values()].find(({ source }) => source === key);
+    return (
+      this.#games.get(key) ??
+      [...this.#games.values()].find(({ source }) => source === key)
+    );
   }
 
   async keep(games: readonly Stored[]): Promise<number> {
     for (const game of games) {
       const before = this.#games.get(game.id);
-      this.#games.set(game.id, before && before.size > game.size ? reopened(before, game) : game);
+      this.#games.set(
+        game.id,
+        before && before.size > game.size ? reopened(before, game) : game,
+      );
     }
     const old = excess(await this.list(), this.limits);
     for (const { id } of old) this.#games.delete(id);
@@ -177,11 +213,17 @@ class MemoryStore implements GameStore {
 }
 
 /** A stored game that was opened again, from a copy with a shorter text. */
-const reopened = <T extends Entry>(before: T, { opened, source }: Entry): T => ({ ...before, opened, ...(source ? { source } : {}) });
+const reopened = <T extends Entry>(
+  before: T,
+  { opened, source }: Entry,
+): T => ({ ...before, opened, ...(source ? { source } : {}) });
 
 /** Returns the games beyond the limits; `entries` begin with the last opened. */
 function excess(entries: readonly Entry[], limits: typeof LIMITS): Entry[] {
   let characters = 0;
-  const kept = entries.findIndex(({ size }, index) => index >= limits.games || (characters += size) > limits.characters);
+  const kept = entries.findIndex(
+    ({ size }, index) =>
+      index >= limits.games || (characters += size) > limits.characters,
+  );
   return kept === -1 ? [] : entries.slice(kept);
 }

@@ -10,7 +10,10 @@ import type { Entry } from "./game-store";
 let dialog: GamesDialog | undefined;
 
 /** Shows the list. `open` is called with the selected game. */
-export async function showGames(library: Library, open: (entry: Entry) => void): Promise<void> {
+export async function showGames(
+  library: Library,
+  open: (entry: Entry) => void,
+): Promise<void> {
   dialog ??= new GamesDialog(library, open);
   await dialog.show();
 }
@@ -20,7 +23,16 @@ class GamesDialog {
     placeholder: "Players, event, opening, year…",
     empty: "No games yet. Games that you open are listed here.",
     id: ({ id }) => id,
-    text: (entry) => [entry.white, entry.black, entry.event, entry.opening, entry.date, entry.date.replaceAll(".", "-"), entry.result].join(" "),
+    text: (entry) =>
+      [
+        entry.white,
+        entry.black,
+        entry.event,
+        entry.opening,
+        entry.date,
+        entry.date.replaceAll(".", "-"),
+        entry.result,
+      ].join(" "),
     row: (entry) => this.#row(entry),
     open: (entry) => {
       closeDone(this.#dialog);
@@ -28,7 +40,11 @@ class GamesDialog {
     },
     remove: (entry) => void this.#remove(entry),
   });
-  readonly #clear = make("button", { type: "button", "data-testid": "games-clear" }, "Remove all");
+  readonly #clear = make(
+    "button",
+    { type: "button", "data-testid": "games-clear" },
+    "Remove all",
+  );
   readonly #remark = make("p", { className: "quiet" });
   readonly #dialog: HTMLDialogElement;
 
@@ -36,10 +52,18 @@ class GamesDialog {
     private readonly library: Library,
     private readonly open: (entry: Entry) => void,
   ) {
-    const close = makeButton({ className: "primary", "data-testid": "games-close" }, () => this.#dialog.close(), "Close");
+    const close = makeButton(
+      { className: "primary", "data-testid": "games-close" },
+      () => this.#dialog.close(),
+      "Close",
+    );
     this.#dialog = make(
       "dialog",
-      { className: "games", "data-testid": "games-dialog", "aria-labelledby": "games-title" },
+      {
+        className: "games",
+        "data-testid": "games-dialog",
+        "aria-labelledby": "games-title",
+      },
       make("h2", { id: "games-title" }, "Games that you opened"),
       ...this.#list.elements(),
       this.#remark,
@@ -50,7 +74,10 @@ class GamesDialog {
     this.#clear.addEventListener("click", () => void this.#removeAll());
     this.#clear.addEventListener("blur", () => this.#ask(false));
     // A game that was just opened is stored while the list is shown.
-    library.addEventListener("change", () => this.#dialog.open && void this.#load());
+    library.addEventListener(
+      "change",
+      () => this.#dialog.open && void this.#load(),
+    );
   }
 
   async show(): Promise<void> {
@@ -75,12 +102,42 @@ class GamesDialog {
   #row(entry: Entry): GameRow {
     const { event, date, opening, plies, result } = entry;
     const when = date.replaceAll(".??", "").replaceAll(".", "-");
-    const about = [event, when, opening, plural(Math.ceil(plies / 2), "move")].filter(Boolean).join(" · ");
+    const about = [event, when, opening, plural(Math.ceil(plies / 2), "move")]
+      .filter(Boolean)
+      .join(" · ");
     const name = nameOf(entry);
-    const remove = makeButton({ className: "stored-remove", "aria-label": `Remove ${name}`, title: "Remove (Delete)", "data-testid": "remove-game" }, () => void this.#remove(entry), "×");
+    const remove = makeButton(
+      {
+        className: "stored-remove",
+        "aria-label": `Remove ${name}`,
+        title: "Remove (Delete)",
+        "data-testid": "remove-game",
+      },
+      () => void this.#remove(entry),
+      "×",
+    );
     return {
       content: [
-        make("span", { className: "stored-title" }, make("span", {}, [entry.white, entry.black].some(Boolean) ? `${entry.white || "?"} – ${entry.black || "?"}` : name), ...(result ? [make("span", { className: "stored-result" }, ` ${result.replace("1/2-1/2", "½-½")}`)] : [])),
+        make(
+          "span",
+          { className: "stored-title" },
+          make(
+            "span",
+            {},
+            [entry.white, entry.black].some(Boolean)
+              ? `${entry.white || "?"} – ${entry.black || "?"}`
+              : name,
+          ),
+          ...(result
+            ? [
+                make(
+                  "span",
+                  { className: "stored-result" },
+                  ` ${result.replace("1/2-1/2", "½-½")}`,
+                ),
+              ]
+            : []),
+        ),
         make("span", { className: "stored-about" }, about),
       ],
       after: [remove],
@@ -105,6 +162,8 @@ class GamesDialog {
 
   #ask(sure: boolean): void {
     this.#clear.classList.toggle("sure", sure);
-    this.#clear.textContent = sure ? `Really remove all ${this.#list.size.toLocaleString("en")}?` : "Remove all";
+    this.#clear.textContent = sure
+      ? `Really remove all ${this.#list.size.toLocaleString("en")}?`
+      : "Remove all";
   }
 }

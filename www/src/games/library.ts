@@ -36,7 +36,8 @@ export class Library extends EventTarget {
   /** Ends when the last changes are stored. */
   #saving: Promise<void> = Promise.resolve();
   /** The last change that is not stored yet. */
-  #pending: { game: Game; id: string; formerId: string | undefined } | undefined;
+  #pending:
+    { game: Game; id: string; formerId: string | undefined } | undefined;
   /** Makes entries of the list, once a game is stored. */
   #ofBoard: typeof import("./stored-game").ofBoard | undefined;
 
@@ -51,7 +52,10 @@ export class Library extends EventTarget {
   async famous(slug: string): Promise<Game | undefined> {
     const loaded = this.#loaded.get(slug);
     if (loaded?.slug === slug) return loaded;
-    const [offered, stored] = await Promise.all([this.offer(), this.#stored(`famous:${slug}`)]);
+    const [offered, stored] = await Promise.all([
+      this.offer(),
+      this.#stored(`famous:${slug}`),
+    ]);
     const original = offered.find((each) => each.slug === slug)?.load();
     const game = stored ?? original;
     if (!game || !original) return undefined;
@@ -68,7 +72,10 @@ export class Library extends EventTarget {
     const slug = this.#famousIds.get(game.id);
     const known = this.#loaded.get(slug ?? game.id);
     // A game whose main line was changed has another id.
-    if (known?.id === game.id && (slug || contentSize(known) >= contentSize(game))) {
+    if (
+      known?.id === game.id &&
+      (slug || contentSize(known) >= contentSize(game))
+    ) {
       if (game.site?.id) known.site = game.site;
       return known;
     }
@@ -89,7 +96,9 @@ export class Library extends EventTarget {
 
   /** Reads a game from the store, by its id or source. */
   async #stored(key: string): Promise<Game | undefined> {
-    const stored = await this.store().then((store) => store.find(key)).catch(() => undefined);
+    const stored = await this.store()
+      .then((store) => store.find(key))
+      .catch(() => undefined);
     if (!stored) return undefined;
     const { read } = await loadPart(import("../pgn/read-text"));
     const [game] = read(stored.text).games;
@@ -110,11 +119,15 @@ export class Library extends EventTarget {
 
   /** Stores games of the board; the first game becomes the newest. */
   async keepGames(games: readonly Game[]): Promise<void> {
-    const own = games.flatMap((game) => (game.id && !game.slug ? [[game, game.id] as const] : []));
+    const own = games.flatMap((game) =>
+      game.id && !game.slug ? [[game, game.id] as const] : [],
+    );
     if (own.length === 0) return;
     await this.#put(async (now) => {
       const { ofBoard } = await import("./stored-game");
-      return own.map(([game, id], index) => ofBoard(game, id, now - index / FRACTION));
+      return own.map(([game, id], index) =>
+        ofBoard(game, id, now - index / FRACTION),
+      );
     });
   }
 
@@ -139,7 +152,10 @@ export class Library extends EventTarget {
     const { game, id, formerId } = this.#pending;
     // The list need not have a game without players, which its link contains.
     if (game.headers.size === 0) return;
-    const unsaved = { ...this.#ofBoard(game, id, Date.now()), formerId } satisfies Unsaved;
+    const unsaved = {
+      ...this.#ofBoard(game, id, Date.now()),
+      formerId,
+    } satisfies Unsaved;
     // If storage is forbidden or full, the change may be lost.
     writeString(UNSAVED, JSON.stringify(unsaved));
   }
@@ -150,7 +166,10 @@ export class Library extends EventTarget {
   }
 
   /** Loads the code that `flush` needs, which cannot wait. */
-  readonly prepareFlush = loadOnce(async () => (this.#ofBoard = (await loadPart(import("./stored-game"))).ofBoard));
+  readonly prepareFlush = loadOnce(
+    async () =>
+      (this.#ofBoard = (await loadPart(import("./stored-game"))).ofBoard),
+  );
 
   /** Stores the change that the last page did not store. */
   readonly recover = loadOnce(async () => {
@@ -159,15 +178,26 @@ export class Library extends EventTarget {
     const { formerId, ...entry } = unsaved;
     const store = await this.store();
     const stored = await store.find(entry.id);
-    if (!stored || stored.opened <= entry.opened) await store.replace(entry, formerId);
+    if (!stored || stored.opened <= entry.opened)
+      await store.replace(entry, formerId);
     removeItem(UNSAVED);
   });
 
-  async #save(game: Game, id: string, formerId: string | undefined): Promise<void> {
+  async #save(
+    game: Game,
+    id: string,
+    formerId: string | undefined,
+  ): Promise<void> {
     try {
       const store = await this.store();
-      const isListed = async (key: string | undefined) => key !== undefined && (await store.find(key)) !== undefined;
-      if (game.headers.size === 0 && !(await isListed(id)) && !(await isListed(formerId))) return;
+      const isListed = async (key: string | undefined) =>
+        key !== undefined && (await store.find(key)) !== undefined;
+      if (
+        game.headers.size === 0 &&
+        !(await isListed(id)) &&
+        !(await isListed(formerId))
+      )
+        return;
       const ofBoard = await this.prepareFlush();
       await store.replace(ofBoard(game, id, Date.now()), formerId);
       this.#loaded.set(id, game);
@@ -178,13 +208,17 @@ export class Library extends EventTarget {
   }
 
   /** Returns the store, which the first call opens. */
-  readonly store = loadOnce(async (): Promise<GameStore> => (await loadPart(import("./game-store"))).openStore());
+  readonly store = loadOnce(async (): Promise<GameStore> =>
+    (await loadPart(import("./game-store"))).openStore(),
+  );
 
   /** Reads the last opened games from the store. */
   async refresh(): Promise<void> {
     const store = await this.store();
     this.recent = await store.list(RECENT);
-    if (!store.isLasting) this.remark = "This browser does not store data for this page: the games that you open are lost when you close it.";
+    if (!store.isLasting)
+      this.remark =
+        "This browser does not store data for this page: the games that you open are lost when you close it.";
     this.#changed();
   }
 
@@ -199,8 +233,12 @@ export class Library extends EventTarget {
       const store = await this.store();
       let removed = 0;
       // Oldest first, in batches: the page stays responsive between them.
-      for (let end = games.length; end > 0; end -= BATCH) removed += await store.keep(games.slice(Math.max(0, end - BATCH), end));
-      this.remark = removed > 0 ? `The list is full: ${removed === 1 ? "the oldest game was" : `the ${removed} oldest games were`} removed from it.` : "";
+      for (let end = games.length; end > 0; end -= BATCH)
+        removed += await store.keep(games.slice(Math.max(0, end - BATCH), end));
+      this.remark =
+        removed > 0
+          ? `The list is full: ${removed === 1 ? "the oldest game was" : `the ${removed} oldest games were`} removed from it.`
+          : "";
     } catch {
       this.remark = NO_ROOM;
     }
@@ -210,9 +248,22 @@ export class Library extends EventTarget {
 
 /** Returns a change of local storage, or `undefined` if a field is missing. */
 function unsavedOf(value: Record<string, unknown>): Unsaved | undefined {
-  const texts = ["id", "white", "black", "event", "date", "result", "opening", "text"].every((name) => typeof value[name] === "string");
-  const numbers = ["plies", "opened", "size"].every((name) => Number.isFinite(value[name]));
-  const others = [value.formerId, value.source].every((other) => other === undefined || typeof other === "string");
+  const texts = [
+    "id",
+    "white",
+    "black",
+    "event",
+    "date",
+    "result",
+    "opening",
+    "text",
+  ].every((name) => typeof value[name] === "string");
+  const numbers = ["plies", "opened", "size"].every((name) =>
+    Number.isFinite(value[name]),
+  );
+  const others = [value.formerId, value.source].every(
+    (other) => other === undefined || typeof other === "string",
+  );
   return texts && numbers && others ? (value as unknown as Unsaved) : undefined;
 }
 

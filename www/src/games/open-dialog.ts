@@ -10,23 +10,58 @@ export interface OpenDialog {
 }
 
 /** Creates the dialog. `open` opens the input; if it throws an `InputError`, the dialog stays open and shows the message. */
-export function openDialog(open: (input: string | File) => Promise<void>): OpenDialog {
-  const text = make("textarea", { rows: 8, spellcheck: false, autocomplete: "off", "aria-label": "PGN, FEN, address or user name", "aria-describedby": "open-error", "data-testid": "open-text" });
-  const errorText = make("p", { id: "open-error", className: "error", role: "alert", "data-testid": "open-error" });
-  const file = make("input", { type: "file", accept: ".pgn,.txt,.fen,application/x-chess-pgn,text/plain", hidden: true, "data-testid": "open-file" });
-  const pick = make("button", { type: "button", className: "at-start", "data-testid": "open-pick" }, "Choose a file…");
+export function openDialog(
+  open: (input: string | File) => Promise<void>,
+): OpenDialog {
+  const text = make("textarea", {
+    rows: 8,
+    spellcheck: false,
+    autocomplete: "off",
+    "aria-label": "PGN, FEN, address or user name",
+    "aria-describedby": "open-error",
+    "data-testid": "open-text",
+  });
+  const errorText = make("p", {
+    id: "open-error",
+    className: "error",
+    role: "alert",
+    "data-testid": "open-error",
+  });
+  const file = make("input", {
+    type: "file",
+    accept: ".pgn,.txt,.fen,application/x-chess-pgn,text/plain",
+    hidden: true,
+    "data-testid": "open-file",
+  });
+  const pick = make(
+    "button",
+    { type: "button", className: "at-start", "data-testid": "open-pick" },
+    "Choose a file…",
+  );
   const cancel = make("button", { type: "button" }, "Cancel");
-  const submit = make("button", { type: "submit", className: "primary", "data-testid": "open-submit" }, "Open");
+  const submit = make(
+    "button",
+    { type: "submit", className: "primary", "data-testid": "open-submit" },
+    "Open",
+  );
   const form = make(
     "form",
     {},
     make("h2", { id: "open-title" }, "Open a position or a game"),
-    make("p", {}, "Paste a PGN, a FEN, the address of a game or a study at Lichess, or enter the user name of a player at Lichess or Chess.com. You can also paste anywhere on the page, or drop a file on it."),
+    make(
+      "p",
+      {},
+      "Paste a PGN, a FEN, the address of a game or a study at Lichess, or enter the user name of a player at Lichess or Chess.com. You can also paste anywhere on the page, or drop a file on it.",
+    ),
     text,
     errorText,
     make("div", { className: "actions" }, pick, file, cancel, submit),
   );
-  const dialog = make("dialog", { "aria-labelledby": "open-title", "data-testid": "open-dialog" }, form);
+  const dialog = make(
+    "dialog",
+    { "aria-labelledby": "open-title", "data-testid": "open-dialog" },
+    form,
+  );
   document.body.append(dialog);
   let attempts = 0;
 
@@ -56,7 +91,8 @@ export function openDialog(open: (input: string | File) => Promise<void>): OpenD
       if (!(error instanceof InputError)) throw error;
       if (mine !== attempts) return;
       if (!dialog.open) {
-        text.value = typeof input === "string" && input.length < 100_000 ? input : "";
+        text.value =
+          typeof input === "string" && input.length < 100_000 ? input : "";
         ask();
       }
       complain(error);
@@ -72,7 +108,8 @@ export function openDialog(open: (input: string | File) => Promise<void>): OpenD
     void attempt(text.value);
   });
   text.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey))
+      form.requestSubmit();
   });
   pick.addEventListener("click", () => file.click());
   file.addEventListener("change", () => {
@@ -85,7 +122,10 @@ export function openDialog(open: (input: string | File) => Promise<void>): OpenD
 
 function select(text: HTMLTextAreaElement, line: number): void {
   const lines = text.value.split("\n");
-  const start = lines.slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, 0);
+  const start = lines
+    .slice(0, line - 1)
+    .reduce((sum, each) => sum + each.length + 1, 0);
   const wanted = lines[line - 1];
-  if (wanted !== undefined) text.setSelectionRange(start, start + wanted.length);
+  if (wanted !== undefined)
+    text.setSelectionRange(start, start + wanted.length);
 }

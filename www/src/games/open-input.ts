@@ -35,7 +35,11 @@ export interface Target {
 const MAX_ADDRESS = 500;
 
 /** Opens the input. Throws an `InputError` if nothing can be opened, and the signal's reason. */
-export async function openInput(target: Target, input: string | File, signal: AbortSignal): Promise<void> {
+export async function openInput(
+  target: Target,
+  input: string | File,
+  signal: AbortSignal,
+): Promise<void> {
   const text = typeof input === "string" ? input : await contents(input);
   signal.throwIfAborted();
   if (text.length > MAX_ADDRESS) return openGames(target, text, signal);
@@ -54,28 +58,43 @@ export async function openInput(target: Target, input: string | File, signal: Ab
       if (!(error instanceof MissingError && name)) throw error;
       await target.showPlayer(name);
     }
-  } else if (address || looksLikeFen(text.trim())) target.pick(new Game(positionOf(address ? address.fen : text.trim())));
+  } else if (address || looksLikeFen(text.trim()))
+    target.pick(new Game(positionOf(address ? address.fen : text.trim())));
   else if (name) await target.showPlayer(name);
   else await openGames(target, text, signal);
 }
 
 /** Opens a game of a player, whose side is at the bottom. Throws an `InputError` if the game cannot be read. */
-export function openPlayed(target: Target, { id, url, pgn }: PlayedGame, side: "white" | "black"): void {
+export function openPlayed(
+  target: Target,
+  { id, url, pgn }: PlayedGame,
+  side: "white" | "black",
+): void {
   const [game] = read(pgn).games;
   if (!game) throw new InputError("This game cannot be read.");
-  game.site = id === url ? { name: "chess.com", url } : { name: "lichess", url, id };
+  game.site =
+    id === url ? { name: "chess.com", url } : { name: "lichess", url, id };
   show(target, target.library.same(game), side);
 }
 
 /** Shows a fetched game and adds it to the list. */
-function show(target: Target, game: Game, side?: "white" | "black", node?: Node): void {
+function show(
+  target: Target,
+  game: Game,
+  side?: "white" | "black",
+  node?: Node,
+): void {
   target.pick(game, node);
   if (side) target.page.turn(side);
   void target.keep(game);
 }
 
 /** Resolves when the first game is on the board. All games are then checked and stored. */
-async function openGames(target: Target, text: string, signal: AbortSignal): Promise<void> {
+async function openGames(
+  target: Target,
+  text: string,
+  signal: AbortSignal,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     let first: Game | undefined;
     let reported = performance.now();
@@ -89,15 +108,23 @@ async function openGames(target: Target, text: string, signal: AbortSignal): Pro
       show(found[0]);
       if (performance.now() - reported < REPORT_INTERVAL) return;
       reported = performance.now();
-      target.page.notice(`Reading games: ${found.length.toLocaleString("en")} so far, ${Math.round(share * 100)} % of the text.`);
+      target.page.notice(
+        `Reading games: ${found.length.toLocaleString("en")} so far, ${Math.round(share * 100)} % of the text.`,
+      );
     };
     const run = async () => {
       const { games, refused, remark } = await survey(text, signal, progress);
       show(games[0]);
       await target.library.keep(games);
       if (signal.aborted) return;
-      const count = games.length > 1 ? openedText(games.length, games.length + refused.length) : "";
-      target.page.notice([count, remark, target.library.remark].filter(Boolean).join(" "), refused);
+      const count =
+        games.length > 1
+          ? openedText(games.length, games.length + refused.length)
+          : "";
+      target.page.notice(
+        [count, remark, target.library.remark].filter(Boolean).join(" "),
+        refused,
+      );
     };
     run().catch((error: unknown) => {
       if (first && !signal.aborted) reportError(error);
@@ -107,7 +134,10 @@ async function openGames(target: Target, text: string, signal: AbortSignal): Pro
 }
 
 async function contents(file: File): Promise<string> {
-  if (file.size > MAX_FILE) throw new InputError(`This file is too large: at most ${MAX_FILE / 1_000_000} MB can be read.`);
+  if (file.size > MAX_FILE)
+    throw new InputError(
+      `This file is too large: at most ${MAX_FILE / 1_000_000} MB can be read.`,
+    );
   try {
     return decode(new Uint8Array(await file.arrayBuffer()));
   } catch {

@@ -3,7 +3,14 @@ import type { Color } from "chessops/types";
 import { loadOnce } from "../loading/load-once";
 import { reportInputError } from "../loading/page-part";
 import { lastPlayer, rememberPlayer } from "../players/last-player";
-import { enteredPlayer, type NamedPlayer, outcomeOf, type Player, sideOf, SITES } from "../players/player";
+import {
+  enteredPlayer,
+  type NamedPlayer,
+  outcomeOf,
+  type Player,
+  sideOf,
+  SITES,
+} from "../players/player";
 import { PlayerGames } from "../players/player-games";
 import { openPlayerStore } from "../players/player-store";
 import { closeDone, closeOnBackdrop, showModal } from "../shell/dialog";
@@ -19,7 +26,10 @@ type Open = (game: PlayedGame, side: Color) => void;
 let dialog: PlayerDialog | undefined;
 
 /** Shows the games of a player. `open` is called with the selected game and the player's side. */
-export async function showPlayer(player: NamedPlayer, open: Open): Promise<void> {
+export async function showPlayer(
+  player: NamedPlayer,
+  open: Open,
+): Promise<void> {
   dialog ??= new PlayerDialog(open);
   await dialog.show(player);
 }
@@ -36,12 +46,48 @@ class PlayerDialog {
       this.open(game, this.#side(game));
     },
   });
-  readonly #name = make("input", { type: "text", "aria-label": "User name", "data-testid": "player-name", autocomplete: "off", autocapitalize: "off", spellcheck: false, maxLength: 100 });
-  readonly #sites = Object.entries(SITES).map(([site, name]) => [site as Player["site"], make("input", { type: "radio", name: "site", value: site, "data-testid": `player-site-${site}` }), name] as const);
-  readonly #status = make("p", { className: "quiet", role: "status", "data-testid": "player-status" });
-  readonly #errorText = make("p", { className: "error", role: "alert", "data-testid": "player-error" });
-  readonly #openings = make("a", { className: "at-start", "data-testid": "player-openings" }, "Openings");
-  readonly #older = make("button", { type: "button", hidden: true, "data-testid": "player-older" }, "Older games");
+  readonly #name = make("input", {
+    type: "text",
+    "aria-label": "User name",
+    "data-testid": "player-name",
+    autocomplete: "off",
+    autocapitalize: "off",
+    spellcheck: false,
+    maxLength: 100,
+  });
+  readonly #sites = Object.entries(SITES).map(
+    ([site, name]) =>
+      [
+        site as Player["site"],
+        make("input", {
+          type: "radio",
+          name: "site",
+          value: site,
+          "data-testid": `player-site-${site}`,
+        }),
+        name,
+      ] as const,
+  );
+  readonly #status = make("p", {
+    className: "quiet",
+    role: "status",
+    "data-testid": "player-status",
+  });
+  readonly #errorText = make("p", {
+    className: "error",
+    role: "alert",
+    "data-testid": "player-error",
+  });
+  readonly #openings = make(
+    "a",
+    { className: "at-start", "data-testid": "player-openings" },
+    "Openings",
+  );
+  readonly #older = make(
+    "button",
+    { type: "button", hidden: true, "data-testid": "player-older" },
+    "Older games",
+  );
   readonly #dialog: HTMLDialogElement;
   readonly #store = loadOnce(openPlayerStore);
   #player: Player = { site: "lichess", name: "" };
@@ -50,32 +96,70 @@ class PlayerDialog {
   #fetching = new AbortController();
 
   constructor(private readonly open: Open) {
-    const close = makeButton({ className: "primary", "data-testid": "player-close" }, () => this.#dialog.close(), "Close");
+    const close = makeButton(
+      { className: "primary", "data-testid": "player-close" },
+      () => this.#dialog.close(),
+      "Close",
+    );
     const form = make(
       "form",
       { className: "player-form" },
       this.#name,
-      make("fieldset", {}, make("legend", { className: "hidden" }, "Site"), ...this.#sites.map(([, input, name]) => make("label", {}, input, name))),
-      make("button", { type: "submit", "data-testid": "player-submit" }, "Show"),
+      make(
+        "fieldset",
+        {},
+        make("legend", { className: "hidden" }, "Site"),
+        ...this.#sites.map(([, input, name]) => make("label", {}, input, name)),
+      ),
+      make(
+        "button",
+        { type: "submit", "data-testid": "player-submit" },
+        "Show",
+      ),
     );
     this.#dialog = make(
       "dialog",
-      { className: "games", "data-testid": "player-dialog", "aria-labelledby": "player-title" },
+      {
+        className: "games",
+        "data-testid": "player-dialog",
+        "aria-labelledby": "player-title",
+      },
       make("h2", { id: "player-title" }, "Games of a player"),
       form,
       ...this.#list.elements(),
       this.#errorText,
-      make("div", { className: "actions" }, this.#openings, this.#older, this.#status, close),
+      make(
+        "div",
+        { className: "actions" },
+        this.#openings,
+        this.#older,
+        this.#status,
+        close,
+      ),
     );
     document.body.append(this.#dialog);
     closeOnBackdrop(this.#dialog);
     this.#dialog.addEventListener("close", () => this.#fetching.abort());
-    this.#older.addEventListener("click", () => void this.#fetch((games, progress, signal) => games.older(progress, signal)));
+    this.#older.addEventListener(
+      "click",
+      () =>
+        void this.#fetch((games, progress, signal) =>
+          games.older(progress, signal),
+        ),
+    );
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      void reportInputError(async () => this.#choose({ site: this.#chosenSite(), ...enteredPlayer(this.#name.value) }), (message) => this.#complain(message));
+      void reportInputError(
+        async () =>
+          this.#choose({
+            site: this.#chosenSite(),
+            ...enteredPlayer(this.#name.value),
+          }),
+        (message) => this.#complain(message),
+      );
     });
-    for (const [, input] of this.#sites) input.addEventListener("change", () => form.requestSubmit());
+    for (const [, input] of this.#sites)
+      input.addEventListener("change", () => form.requestSubmit());
   }
 
   async show({ site, name }: NamedPlayer): Promise<void> {
@@ -83,7 +167,8 @@ class PlayerDialog {
     showModal(this.#dialog);
     this.#list.search.focus();
     if (site) await this.#choose({ site, name });
-    else if (last?.name.toLowerCase() === name.toLowerCase()) await this.#choose(last);
+    else if (last?.name.toLowerCase() === name.toLowerCase())
+      await this.#choose(last);
     else await this.#choose({ site: "lichess", name }, "chess.com");
   }
 
@@ -94,18 +179,30 @@ class PlayerDialog {
     this.#player = player;
     this.#name.value = player.name;
     this.#openings.href = `./openings.html#${player.site}=${player.name}`;
-    for (const [site, input] of this.#sites) input.checked = site === player.site;
+    for (const [site, input] of this.#sites)
+      input.checked = site === player.site;
     this.#list.reset();
     const games = await PlayerGames.open(player, await this.#store());
     if (signal.aborted) return;
     this.#games = games;
     this.#draw();
-    const isFound = await this.#fetch((games, progress, signal) => games.update(progress, signal), other !== undefined);
-    if (isFound === false && other) await this.#choose({ ...player, site: other });
+    const isFound = await this.#fetch(
+      (games, progress, signal) => games.update(progress, signal),
+      other !== undefined,
+    );
+    if (isFound === false && other)
+      await this.#choose({ ...player, site: other });
   }
 
   /** Runs a request with progress. Returns whether the player exists; `undefined` if that is unknown. */
-  async #fetch(work: (games: PlayerGames, progress: (count: number) => void, signal: AbortSignal) => Promise<void>, hasOther = false): Promise<boolean | undefined> {
+  async #fetch(
+    work: (
+      games: PlayerGames,
+      progress: (count: number) => void,
+      signal: AbortSignal,
+    ) => Promise<void>,
+    hasOther = false,
+  ): Promise<boolean | undefined> {
     const games = this.#games;
     if (!games) return undefined;
     this.#fetching.abort();
@@ -115,7 +212,12 @@ class PlayerDialog {
     this.#older.hidden = true;
     this.#status.textContent = `Asking ${site}…`;
     try {
-      await work(games, (count) => (this.#status.textContent = `${plural(count, "game")} from ${site}…`), signal);
+      await work(
+        games,
+        (count) =>
+          (this.#status.textContent = `${plural(count, "game")} from ${site}…`),
+        signal,
+      );
       this.#status.textContent = "Stored only in this browser.";
       rememberPlayer(this.#player);
       return true;
@@ -132,7 +234,10 @@ class PlayerDialog {
   }
 
   #draw(): void {
-    const { games, isComplete } = this.#games?.known ?? { games: [], isComplete: false };
+    const { games, isComplete } = this.#games?.known ?? {
+      games: [],
+      isComplete: false,
+    };
     this.#list.set(games);
     this.#older.hidden = isComplete || games.length === 0;
   }
@@ -155,7 +260,13 @@ class PlayerDialog {
     const side = this.#side(game);
     const { outcome, opponent } = outcomeOf(game, side);
     const own = game[side].rating;
-    const about = [side === "white" ? "White" : "Black", ...(own ? [String(own)] : []), `${game.speed}${game.isRated ? "" : ", casual"}`, day(game.time), game.opening];
+    const about = [
+      side === "white" ? "White" : "Black",
+      ...(own ? [String(own)] : []),
+      `${game.speed}${game.isRated ? "" : ", casual"}`,
+      day(game.time),
+      game.opening,
+    ];
     return [outcome, opponent, about.filter(Boolean).join(" · ")];
   }
 
@@ -163,7 +274,16 @@ class PlayerDialog {
     const [outcome, opponent, about] = this.#words(game);
     return {
       content: [
-        make("span", { className: "stored-title" }, make("span", { className: `game-outcome ${outcome.toLowerCase()}` }, outcome), ` against ${opponent}`),
+        make(
+          "span",
+          { className: "stored-title" },
+          make(
+            "span",
+            { className: `game-outcome ${outcome.toLowerCase()}` },
+            outcome,
+          ),
+          ` against ${opponent}`,
+        ),
         make("span", { className: "stored-about" }, about),
       ],
     };

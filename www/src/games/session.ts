@@ -1,7 +1,20 @@
 /** The game on the board, opened from a text, a file, an address, a link or the list. Updates the address bar and the list. */
 import { Game, type Node, path } from "../game/game";
-import { followNavigation, forgetLink, keepLink, keptLink, writeAddress } from "../link/address-bar";
-import { formatLink, outdatesLink, parseLink, shareLink, shortenLink, wholeLink } from "../link/link";
+import {
+  followNavigation,
+  forgetLink,
+  keepLink,
+  keptLink,
+  writeAddress,
+} from "../link/address-bar";
+import {
+  formatLink,
+  outdatesLink,
+  parseLink,
+  shareLink,
+  shortenLink,
+  wholeLink,
+} from "../link/link";
 import { whenIdle } from "../loading/idle";
 import { loadOnce } from "../loading/load-once";
 import { loadPart, reportInputError } from "../loading/page-part";
@@ -24,7 +37,11 @@ export class Session {
     fresh: () => this.pick(new Game()),
     famous: (slug) => void this.#famous(slug),
     stored: (entry) => void this.openStored(entry),
-    player: (player) => void reportInputError(() => this.showPlayer(player), (message) => this.page.notice(message)),
+    player: (player) =>
+      void reportInputError(
+        () => this.showPlayer(player),
+        (message) => this.page.notice(message),
+      ),
     all: () => void this.list(),
   });
   /** Aborted when something else is opened. */
@@ -41,7 +58,11 @@ export class Session {
       // `pick` writes the address of a new game.
       if (node && !game) writeAddress(formatLink(state.game, state.node));
     });
-    state.join(({ known, status }) => (known?.size || (status && state.status.error)) && whenIdle(() => void this.#prepare().catch(() => {})));
+    state.join(
+      ({ known, status }) =>
+        (known?.size || (status && state.status.error)) &&
+        whenIdle(() => void this.#prepare().catch(() => {})),
+    );
   }
 
   /** Opens the game of the address bar, now and after each change of the address. With `isEntered`, an empty address keeps the game on the board. */
@@ -52,12 +73,16 @@ export class Session {
       flush();
       this.#keepLink();
     });
-    document.addEventListener("visibilitychange", () => document.visibilityState === "hidden" && flush());
+    document.addEventListener(
+      "visibilitychange",
+      () => document.visibilityState === "hidden" && flush(),
+    );
     const current = location.hash.slice(1);
     const kept = keptLink();
     forgetLink();
     // The browser loads the address before the last change.
-    const restore = (fragment: string) => void this.#restore(fragment === current ? (kept ?? fragment) : fragment);
+    const restore = (fragment: string) =>
+      void this.#restore(fragment === current ? (kept ?? fragment) : fragment);
     followNavigation(restore);
     if (isEntered && current === "") return this.#adopt();
     if (kept !== undefined) writeAddress(kept);
@@ -77,7 +102,13 @@ export class Session {
   /** Stores the link of a game that only its link contains, because the address of a page that ends is not changed any more. */
   #keepLink(): void {
     const { game, node } = this.state;
-    if ((game.id && game.headers.size > 0) || game.slug || game.site?.id || game.root.children.length === 0) return;
+    if (
+      (game.id && game.headers.size > 0) ||
+      game.slug ||
+      game.site?.id ||
+      game.root.children.length === 0
+    )
+      return;
     const pgn = this.library.textOf(game);
     if (pgn !== undefined) keepLink(wholeLink(game, node, pgn));
   }
@@ -97,7 +128,14 @@ export class Session {
   /** Fills the menu and loads the modules that open games, so that they are available offline. */
   readonly #prepare = loadOnce(async () => {
     this.library.refresh().catch(() => {});
-    await Promise.all([this.library.offer(), this.library.prepareFlush(), import("../pgn/read-text"), import("../sites/lichess"), import("./open-input"), import("./open-dialog")]);
+    await Promise.all([
+      this.library.offer(),
+      this.library.prepareFlush(),
+      import("../pgn/read-text"),
+      import("../sites/lichess"),
+      import("./open-input"),
+      import("./open-dialog"),
+    ]);
   });
 
   async #famous(slug: string): Promise<void> {
@@ -120,7 +158,10 @@ export class Session {
       this.pick(game);
       void this.keep(game);
     };
-    await reportInputError(open, (message) => signal.aborted || this.page.notice(message));
+    await reportInputError(
+      open,
+      (message) => signal.aborted || this.page.notice(message),
+    );
   }
 
   /** Shows the games of a player. */
@@ -129,7 +170,10 @@ export class Session {
     await showPlayer(player, (game, side) => void this.#openPlayed(game, side));
   }
 
-  async #openPlayed(played: PlayedGame, side: "white" | "black"): Promise<void> {
+  async #openPlayed(
+    played: PlayedGame,
+    side: "white" | "black",
+  ): Promise<void> {
     const signal = this.#begin();
     await reportInputError(
       async () => {
@@ -156,23 +200,39 @@ export class Session {
       await this.library.recover().catch(() => {});
       const linked = await parseLink(fragment, {
         famous: (slug) => this.library.famous(slug),
-        lichess: async (id) => (await this.library.stored(`lichess:${id}`)) ?? fetchLichessGame(id, signal),
+        lichess: async (id) =>
+          (await this.library.stored(`lichess:${id}`)) ??
+          fetchLichessGame(id, signal),
       });
       if (signal.aborted) return;
       // The list may have a copy with more moves.
-      if (linked.game.id && !linked.game.slug && !linked.game.site?.id) await this.library.stored(linked.game.id).catch(() => {});
+      if (linked.game.id && !linked.game.slug && !linked.game.site?.id)
+        await this.library.stored(linked.game.id).catch(() => {});
       if (signal.aborted) return;
       const game = this.library.same(linked.game);
       shareLink(linked.game, game);
       this.page.notice("");
-      this.state.enter(game, game === linked.game ? linked.node : samePosition(game, linked.node));
+      this.state.enter(
+        game,
+        game === linked.game ? linked.node : samePosition(game, linked.node),
+      );
       if (linked.side) this.page.turn(linked.side);
       const { others, refused } = linked;
       if (others.length > 0 || refused.length > 0) {
         const count = others.length + 1;
-        this.page.notice(others.length > 0 ? openedText(count, count + refused.length, Math.min(count, MAX_LINKED)) : "", refused);
+        this.page.notice(
+          others.length > 0
+            ? openedText(
+                count,
+                count + refused.length,
+                Math.min(count, MAX_LINKED),
+              )
+            : "",
+          refused,
+        );
       }
-      if (game.headers.size > 0 || others.length > 0) void this.keep(game, ...others.slice(0, MAX_LINKED - 1));
+      if (game.headers.size > 0 || others.length > 0)
+        void this.keep(game, ...others.slice(0, MAX_LINKED - 1));
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof InputError)) throw error;
@@ -190,7 +250,10 @@ export class Session {
 
   /** Computes the shortest link to a game, and writes it to the address. */
   #shorten(game: Game): void {
-    const rewrite = (isChanged: boolean) => isChanged && this.state.game === game && writeAddress(formatLink(game, this.state.node));
+    const rewrite = (isChanged: boolean) =>
+      isChanged &&
+      this.state.game === game &&
+      writeAddress(formatLink(game, this.state.node));
     shortenLink(game).then(rewrite, () => {});
   }
 
@@ -204,7 +267,8 @@ export class Session {
   /** Stores a game at the top of the list, with other games below it. Shows a message if they cannot be stored. */
   async keep(game: Game, ...others: readonly Game[]): Promise<void> {
     await this.library.keepGames([game, ...others]);
-    if (this.library.remark && this.state.game === game) this.page.notice(this.library.remark);
+    if (this.library.remark && this.state.game === game)
+      this.page.notice(this.library.remark);
   }
 
   #begin(): AbortSignal {
@@ -216,10 +280,16 @@ export class Session {
 
 /** Returns the same position in another copy of the game. */
 function samePosition(game: Game, node: Node): Node {
-  return path(node).reduce((at, step) => (step.move ? game.play(at, step.move) : at), game.root);
+  return path(node).reduce(
+    (at, step) => (step.move ? game.play(at, step.move) : at),
+    game.root,
+  );
 }
 
-async function fetchLichessGame(id: string, signal: AbortSignal): Promise<Game> {
+async function fetchLichessGame(
+  id: string,
+  signal: AbortSignal,
+): Promise<Game> {
   const { fetchGame } = await loadPart(import("../sites/lichess"));
   return fetchGame(id, signal);
 }

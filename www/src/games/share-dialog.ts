@@ -7,10 +7,22 @@ import type { State } from "../state/state";
 import { messageOf } from "../text/input-error";
 
 /** Shows the dialog. `address` returns the link to the position; `annotated` adds the page's evaluations to a PGN. */
-export function showShare(state: State, address: () => string, annotated: (pgn: string) => Promise<string>): void {
+export function showShare(
+  state: State,
+  address: () => string,
+  annotated: (pgn: string) => Promise<string>,
+): void {
   const { game, node } = state;
-  const output = make("p", { className: "outcome", role: "status", "data-testid": "share-status" });
-  const action = (id: string, label: string, does: () => Promise<string> | string) => {
+  const output = make("p", {
+    className: "outcome",
+    role: "status",
+    "data-testid": "share-status",
+  });
+  const action = (
+    id: string,
+    label: string,
+    does: () => Promise<string> | string,
+  ) => {
     const show = async () => {
       try {
         output.textContent = await does();
@@ -20,16 +32,55 @@ export function showShare(state: State, address: () => string, annotated: (pgn: 
     };
     return makeButton(id, show, label);
   };
-  const copied = async (what: string, text: string) => ((await copy(text)) ? `${what} copied.` : `This browser does not allow copying. ${what}: ${text}`);
+  const copied = async (what: string, text: string) =>
+    (await copy(text))
+      ? `${what} copied.`
+      : `This browser does not allow copying. ${what}: ${text}`;
   const buttons = [
     action("copy-link", "Copy the link", () => copied("Link", address())),
     action("copy-fen", "Copy the FEN", () => copied("FEN", node.fen)),
     action("copy-pgn", "Copy the PGN", () => copied("PGN", toPgn(game))),
-    action("download-pgn", "Download the PGN", () => (download(fileName(game), toPgn(game)), "Downloaded.")),
-    action("download-annotated", "Download with evaluations", async () => (download(fileName(game).replace(/\.pgn$/, "-annotated.pgn"), await annotated(toPgn(game))), "Downloaded.")),
+    action(
+      "download-pgn",
+      "Download the PGN",
+      () => (download(fileName(game), toPgn(game)), "Downloaded."),
+    ),
+    action(
+      "download-annotated",
+      "Download with evaluations",
+      async () => (
+        download(
+          fileName(game).replace(/\.pgn$/, "-annotated.pgn"),
+          await annotated(toPgn(game)),
+        ),
+        "Downloaded."
+      ),
+    ),
   ];
-  if ("share" in navigator) buttons.unshift(action("share-link", "Share the link…", () => navigator.share({ title: document.title, url: address() }).then(() => "Shared.", () => "")));
+  if ("share" in navigator)
+    buttons.unshift(
+      action("share-link", "Share the link…", () =>
+        navigator.share({ title: document.title, url: address() }).then(
+          () => "Shared.",
+          () => "",
+        ),
+      ),
+    );
   const href = `./embed.html#pgn=${encodeURIComponent(toPgn(game))}`;
-  const embed = make("p", { className: "quiet" }, make("a", { href, "data-testid": "embed-link" }, "Show this game on your own page"));
-  showDialog("share-dialog", "Share", make("div", { className: "choices" }, ...buttons), embed, output);
+  const embed = make(
+    "p",
+    { className: "quiet" },
+    make(
+      "a",
+      { href, "data-testid": "embed-link" },
+      "Show this game on your own page",
+    ),
+  );
+  showDialog(
+    "share-dialog",
+    "Share",
+    make("div", { className: "choices" }, ...buttons),
+    embed,
+    output,
+  );
 }

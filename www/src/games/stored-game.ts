@@ -6,15 +6,37 @@ import { toPgn } from "../pgn/write-game";
 import type { Stored } from "./game-store";
 
 /** Returns the entry of a game that was checked, with its original text. */
-export function ofText({ headers, result, id, plies, text }: PgnText & Checked, opened: number): Stored {
-  return { ...described(headers, result), id, plies, text, size: text.length, opened };
+export function ofText(
+  { headers, result, id, plies, text }: PgnText & Checked,
+  opened: number,
+): Stored {
+  return {
+    ...described(headers, result),
+    id,
+    plies,
+    text,
+    size: text.length,
+    opened,
+  };
 }
 
 export function ofBoard(game: Game, id: string, opened: number): Stored {
   const text = toPgn(game);
-  const name = game.slug ? `famous:${game.slug}` : game.site?.id ? `${game.site.name}:${game.site.id}` : undefined;
+  const name = game.slug
+    ? `famous:${game.slug}`
+    : game.site?.id
+      ? `${game.site.name}:${game.site.id}`
+      : undefined;
   const source = name ? { source: name } : {};
-  return { ...described(game.headers), id, plies: game.sourcePlies, text, size: text.length, opened, ...source };
+  return {
+    ...described(game.headers),
+    id,
+    plies: game.sourcePlies,
+    text,
+    size: text.length,
+    opened,
+    ...source,
+  };
 }
 
 function described(headers: ReadonlyMap<string, string>, result?: string) {

@@ -31,8 +31,11 @@ export function openFrame(bytes: Uint8Array): Frame {
   // Decompresses one zstd block at a time to measure each block.
   const header = headerLength(bytes);
   decoder.push(bytes.subarray(0, header));
-  for (let at = header; ; ) {
-    const head = (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16);
+  for (let at = header; ;) {
+    const head =
+      (bytes[at] ?? 0) |
+      ((bytes[at + 1] ?? 0) << 8) |
+      ((bytes[at + 2] ?? 0) << 16);
     const isLast = (head & 1) === 1;
     const isRun = ((head >> 1) & 3) === 1;
     const stored = 3 + (isRun ? 1 : head >> 3);
@@ -43,7 +46,11 @@ export function openFrame(bytes: Uint8Array): Frame {
     at += stored;
     if (isLast) break;
   }
-  return { stored: bytes.length, content: length, columns: columns(content.subarray(0, length), blocks) };
+  return {
+    stored: bytes.length,
+    content: length,
+    columns: columns(content.subarray(0, length), blocks),
+  };
 }
 
 /** Returns the size of a zstd frame's header (RFC 8878, 3.1.1.1). */
@@ -54,9 +61,14 @@ function headerLength(bytes: Uint8Array): number {
   return 5 + (isSingle ? 0 : 1) + [0, 1, 2, 4][descriptor & 3]! + size;
 }
 
-function columns(content: Uint8Array, blocks: readonly { stored: number; content: number }[]): Column[] {
+function columns(
+  content: Uint8Array,
+  blocks: readonly { stored: number; content: number }[],
+): Column[] {
   const numbers = new Reader(content);
-  const lengths = Array.from({ length: numbers.leb128() }, () => numbers.leb128());
+  const lengths = Array.from({ length: numbers.leb128() }, () =>
+    numbers.leb128(),
+  );
   // Start of each zstd block in the content, with its offset in the file.
   const starts = new Map([[0, 0]]);
   let [at, stored] = [0, 0];
@@ -70,7 +82,15 @@ function columns(content: Uint8Array, blocks: readonly { stored: number; content
     const [from, to] = [starts.get(start), starts.get(start + length)];
     const bytes = content.subarray(start, start + length);
     start += length;
-    return { bytes, stored: length === 0 ? 0 : from === undefined || to === undefined ? undefined : to - from };
+    return {
+      bytes,
+      stored:
+        length === 0
+          ? 0
+          : from === undefined || to === undefined
+            ? undefined
+            : to - from,
+    };
   });
 }
 
@@ -103,14 +123,20 @@ export class BitReader {
   bits(count: number): number {
     let value = 0;
     for (let bit = 0; bit < count; bit++, this.#at++) {
-      value += (((this.bytes[this.#at >> 3] ?? 0) >> (this.#at & 7)) & 1) * 2 ** bit;
+      value +=
+        (((this.bytes[this.#at >> 3] ?? 0) >> (this.#at & 7)) & 1) * 2 ** bit;
     }
     return value;
   }
 }
 
 /** Decodes a number in octaves with parameters `d` and `l`, from its symbol and its low bits. */
-export function octave(symbol: number, low: BitReader, d: number, l: number): number {
+export function octave(
+  symbol: number,
+  low: BitReader,
+  d: number,
+  l: number,
+): number {
   if (symbol < 2 ** d) return symbol;
   const rest = symbol - 2 ** d;
   const bits = d + (rest >> l) - l;

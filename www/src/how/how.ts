@@ -27,7 +27,14 @@ const examples = byId("examples").querySelectorAll("button");
 
 function fail(where: HTMLElement, error: unknown): void {
   const { title, advice } = explain(error);
-  where.replaceChildren(make("p", { className: "error", role: "alert" }, make("strong", {}, title), ` ${advice}`));
+  where.replaceChildren(
+    make(
+      "p",
+      { className: "error", role: "alert" },
+      make("strong", {}, title),
+      ` ${advice}`,
+    ),
+  );
 }
 
 /** Runs one lookup at a time, so that each request belongs to one lookup. */
@@ -42,14 +49,20 @@ async function lookUp(text: string): Promise<void> {
   try {
     canonical(text);
   } catch (cause) {
-    return showFieldError(fen, error, `This is not a position: ${(cause as Error).message}. Enter a FEN, such as the FEN of the starting position.`);
+    return showFieldError(
+      fen,
+      error,
+      `This is not a position: ${(cause as Error).message}. Enter a FEN, such as the FEN of the starting position.`,
+    );
   }
-  for (const button of examples) button.ariaPressed = String(button.value === text);
+  for (const button of examples)
+    button.ariaPressed = String(button.value === text);
   try {
     const trace = await traced.trace(text);
     byId("diagram").replaceChildren(diagram(trace.fen));
     showSteps(steps, trace);
-    byId("live").textContent = `Looked up in ${duration(trace.milliseconds)}, ${plural(trace.requests.length, "request")}.`;
+    byId("live").textContent =
+      `Looked up in ${duration(trace.milliseconds)}, ${plural(trace.requests.length, "request")}.`;
   } catch (cause) {
     fail(byId("diagram"), cause);
     steps.replaceChildren();
@@ -61,7 +74,11 @@ async function openGame(): Promise<void> {
   const game = famous[Number(byId<HTMLSelectElement>("game").value)];
   if (!game) return;
   // The end of a finished game has no evaluation.
-  const fens = game.load().mainline().filter(({ position }) => position.hasDests()).map(({ fen }) => canonical(fen));
+  const fens = game
+    .load()
+    .mainline()
+    .filter(({ position }) => position.hasDests())
+    .map(({ fen }) => canonical(fen));
   try {
     await showOrder(byId("order"), traced, fens, game.players);
   } catch (cause) {
@@ -77,13 +94,26 @@ function describe(): void {
   const facts: [string, string][] = [
     [positions.toLocaleString("en"), "positions"],
     [evaluations.toLocaleString("en"), "evaluations"],
-    [size(bytes), shards.length === 1 ? "in one shard" : `in ${plural(shards.length, "shard")}`],
+    [
+      size(bytes),
+      shards.length === 1
+        ? "in one shard"
+        : `in ${plural(shards.length, "shard")}`,
+    ],
     [(bytes / positions).toFixed(1), "bytes a position"],
     [size(traced.manifestBytes), `manifest, format ${format}`],
-    [traced.pages.length.toLocaleString("en"), traced.pages.length === 1 ? "page of the index" : "pages of the index"],
+    [
+      traced.pages.length.toLocaleString("en"),
+      traced.pages.length === 1 ? "page of the index" : "pages of the index",
+    ],
   ];
-  byId("facts").replaceChildren(...facts.map(([value, name]) => make("div", {}, make("dd", {}, value), make("dt", {}, name))));
-  byId("which").textContent = url.origin === location.origin ? url.pathname : url.href;
+  byId("facts").replaceChildren(
+    ...facts.map(([value, name]) =>
+      make("div", {}, make("dd", {}, value), make("dt", {}, name)),
+    ),
+  );
+  byId("which").textContent =
+    url.origin === location.origin ? url.pathname : url.href;
 }
 
 for (const button of examples) {
@@ -97,7 +127,15 @@ byId("ask").addEventListener("submit", (event) => {
   inTurn(() => lookUp(fen.value));
 });
 const menu = byId<HTMLSelectElement>("game");
-famous.forEach(({ title, players }, n) => menu.append(make("option", { value: String(n), selected: title === "The Opera Game" }, `${title} · ${players}`)));
+famous.forEach(({ title, players }, n) =>
+  menu.append(
+    make(
+      "option",
+      { value: String(n), selected: title === "The Opera Game" },
+      `${title} · ${players}`,
+    ),
+  ),
+);
 menu.addEventListener("change", () => inTurn(openGame));
 
 inTurn(async () => {

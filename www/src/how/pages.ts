@@ -18,20 +18,42 @@ export interface IndexPage extends IndexedRange {
 }
 
 interface ManifestFile {
-  shards: { file: string; bytes: number; positions: number; pages: [string, number, string][]; carried?: string }[];
+  shards: {
+    file: string;
+    bytes: number;
+    positions: number;
+    pages: [string, number, string][];
+    carried?: string;
+  }[];
 }
 
 /** Returns the pages of a manifest in the order of their keys. */
 export function pagesOf(manifest: Uint8Array): IndexPage[] {
-  const { shards } = JSON.parse(new TextDecoder().decode(manifest)) as ManifestFile;
+  const { shards } = JSON.parse(
+    new TextDecoder().decode(manifest),
+  ) as ManifestFile;
   return shards.flatMap(({ file, bytes, pages, carried }, shard) => {
-    const inline = carried === undefined ? undefined : Uint8Array.from(atob(carried), (letter) => letter.charCodeAt(0));
+    const inline =
+      carried === undefined
+        ? undefined
+        : Uint8Array.from(atob(carried), (letter) => letter.charCodeAt(0));
     const first = bytes - pages.reduce((sum, [, length]) => sum + length, 0);
     let start = first;
     return pages.map(([separator, length]) => {
-      const place = { file, start, end: start + length, separator: (separator.match(/../g) ?? []).map((byte) => Number.parseInt(byte, 16)), shard };
+      const place = {
+        file,
+        start,
+        end: start + length,
+        separator: (separator.match(/../g) ?? []).map((byte) =>
+          Number.parseInt(byte, 16),
+        ),
+        shard,
+      };
       start += length;
-      return { ...place, inline: inline?.subarray(place.start - first, place.end - first) };
+      return {
+        ...place,
+        inline: inline?.subarray(place.start - first, place.end - first),
+      };
     });
   });
 }
@@ -43,11 +65,28 @@ function shardName(hash: Uint8Array): string {
 
 /** Returns the blocks that a page lists, in the order of their keys. */
 export function blocksOf(file: string, page: Uint8Array): IndexedRange[] {
-  const [shared, lengths, rest, sizes, low, counts, numbers, gaps, files] = openFrame(page).columns.map(({ bytes }) => bytes);
-  if (!shared || !lengths || !rest || !sizes || !low || !counts || !numbers || !gaps || !files) throw new Error("a page has ten columns");
+  const [shared, lengths, rest, sizes, low, counts, numbers, gaps, files] =
+    openFrame(page).columns.map(({ bytes }) => bytes);
+  if (
+    !shared ||
+    !lengths ||
+    !rest ||
+    !sizes ||
+    !low ||
+    !counts ||
+    !numbers ||
+    !gaps ||
+    !files
+  )
+    throw new Error("a page has ten columns");
   const [symbols, bits] = [new Reader(sizes), new BitReader(low)];
   const runs = [counts, numbers, gaps].map((column) => new Reader(column));
-  const names = [file, ...Array.from({ length: files.length / 16 }, (_, n) => shardName(files.subarray(16 * n, 16 * n + 16)))];
+  const names = [
+    file,
+    ...Array.from({ length: files.length / 16 }, (_, n) =>
+      shardName(files.subarray(16 * n, 16 * n + 16)),
+    ),
+  ];
   // The end of the last run in each file.
   const ends = names.map(() => 0);
   let [left, run] = [0, 0];
@@ -55,14 +94,19 @@ export function blocksOf(file: string, page: Uint8Array): IndexedRange[] {
   let separator: number[] = [];
   return Array.from(shared, (common, n) => {
     if (left === 0) {
-      const [blocks = 0, number = 0, gap = 0] = runs.map((column) => column.leb128());
+      const [blocks = 0, number = 0, gap = 0] = runs.map((column) =>
+        column.leb128(),
+      );
       [left, run] = [blocks, number];
       ends[run] = (ends[run] ?? 0) + gap;
     }
     left -= 1;
     const start = ends[run] ?? 0;
     const length = lengths[n] ?? 0;
-    separator = [...separator.slice(0, common), ...rest.subarray(at, at + length)];
+    separator = [
+      ...separator.slice(0, common),
+      ...rest.subarray(at, at + length),
+    ];
     at += length;
     const end = start + octave(symbols.byte(), bits, 5, 3);
     ends[run] = end;

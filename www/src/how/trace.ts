@@ -1,5 +1,11 @@
 /** Records a lookup: the bytes that the package reads, and their meaning. */
-import { type Database, type FetchedRange, openDatabase, type PositionEval, ShelfishError } from "shelfish";
+import {
+  type Database,
+  type FetchedRange,
+  openDatabase,
+  type PositionEval,
+  ShelfishError,
+} from "shelfish";
 import { fetchEarly } from "../loading/early-fetch";
 import { type Frame, openFrame } from "./frame";
 import { blocksOf, type IndexPage, pagesOf, type IndexedRange } from "./pages";
@@ -84,22 +90,46 @@ export class TracedDatabase {
     this.#requests = [];
     const started = performance.now();
     let over = false;
-    const answer = await database.lookup(fen, { san: true }).catch((error: unknown) => {
-      over = error instanceof ShelfishError && error.code === "over";
-      if (over) return null;
-      throw error;
-    });
+    const answer = await database
+      .lookup(fen, { san: true })
+      .catch((error: unknown) => {
+        over = error instanceof ShelfishError && error.code === "over";
+        if (over) return null;
+        throw error;
+      });
     const milliseconds = performance.now() - started;
     const requests = this.#requests;
     const found = this.find(key);
     const bytes = found && this.#bytes(found.block);
-    if (!found || !bytes) throw new Error("the block of this position was not read by a request of this page");
+    if (!found || !bytes)
+      throw new Error(
+        "the block of this position was not read by a request of this page",
+      );
     const frame = openFrame(bytes);
-    return { given: given.trim(), fen, key, ...found, pages: this.pages.length, frame, head: bytes.subarray(0, 64), requests, milliseconds, answer, over };
+    return {
+      given: given.trim(),
+      fen,
+      key,
+      ...found,
+      pages: this.pages.length,
+      frame,
+      head: bytes.subarray(0, 64),
+      requests,
+      milliseconds,
+      answer,
+      over,
+    };
   }
 
   /** Looks positions up and returns their blocks and the requests. */
-  async locate(fens: readonly string[]): Promise<{ ranges: IndexedRange[]; requests: FetchedRange[]; milliseconds: number; known: number }> {
+  async locate(
+    fens: readonly string[],
+  ): Promise<{
+    ranges: IndexedRange[];
+    requests: FetchedRange[];
+    milliseconds: number;
+    known: number;
+  }> {
     const { database } = this;
     if (!database) throw new Error("the database is not open");
     this.#requests = [];
@@ -107,19 +137,29 @@ export class TracedDatabase {
     const answers = await database.lookupMany(fens);
     const milliseconds = performance.now() - started;
     const requests = this.#requests;
-    const ranges = fens.flatMap((fen) => this.find(keyOf(canonical(fen)))?.block ?? []);
-    const known = answers.filter((answer) => answer && !(answer instanceof ShelfishError)).length;
+    const ranges = fens.flatMap(
+      (fen) => this.find(keyOf(canonical(fen)))?.block ?? [],
+    );
+    const known = answers.filter(
+      (answer) => answer && !(answer instanceof ShelfishError),
+    ).length;
     return { ranges, requests, milliseconds, known };
   }
 
   /** Returns the page and the block of a key. */
   find(key: Key): Found | undefined {
-    const pageNumber = covering(this.pages.map(({ separator }) => separator), key.bytes);
+    const pageNumber = covering(
+      this.pages.map(({ separator }) => separator),
+      key.bytes,
+    );
     const page = this.pages[pageNumber];
     const bytes = page && (page.inline ?? this.#bytes(page));
     if (!page || !bytes) return undefined;
     const blocks = this.#blocks(page, bytes);
-    const blockNumber = covering(blocks.map(({ separator }) => separator), key.bytes);
+    const blockNumber = covering(
+      blocks.map(({ separator }) => separator),
+      key.bytes,
+    );
     const block = blocks[blockNumber];
     return block && { page, pageNumber, blocks, blockNumber, block };
   }
@@ -133,7 +173,12 @@ export class TracedDatabase {
   }
 
   #bytes({ file, start, end }: IndexedRange): Uint8Array | undefined {
-    const range = this.#captured.find((range) => range.file === file && range.start <= start && end <= range.start + range.bytes.length);
+    const range = this.#captured.find(
+      (range) =>
+        range.file === file &&
+        range.start <= start &&
+        end <= range.start + range.bytes.length,
+    );
     return range?.bytes.subarray(start - range.start, end - range.start);
   }
 
@@ -143,10 +188,17 @@ export class TracedDatabase {
     if (!response.ok) return response;
     const bytes = await bounded(response);
     const range = new Headers(init.headers).get("Range");
-    const file = new URL(url, document.baseURI).pathname.split("/").at(-1) ?? "";
-    const start = response.status === 206 ? Number(/=(\d+)/.exec(range ?? "")?.[1] ?? 0) : 0;
+    const file =
+      new URL(url, document.baseURI).pathname.split("/").at(-1) ?? "";
+    const start =
+      response.status === 206
+        ? Number(/=(\d+)/.exec(range ?? "")?.[1] ?? 0)
+        : 0;
     this.#captured.push({ file, start, bytes });
-    return new Response(bytes, { status: response.status, headers: response.headers });
+    return new Response(bytes, {
+      status: response.status,
+      headers: response.headers,
+    });
   }
 }
 
@@ -154,7 +206,7 @@ export class TracedDatabase {
 async function bounded(response: Response): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;
-  for (const reader = response.body?.getReader(); reader; ) {
+  for (const reader = response.body?.getReader(); reader;) {
     const { done, value } = await reader.read();
     if (done) break;
     length += value.length;

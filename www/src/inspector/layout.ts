@@ -17,7 +17,12 @@ export interface ByteRange {
 export function layout(shards: readonly Shard[], width: number): Box[] {
   const room = width / Math.max(1, shards.length);
   const gap = room > 12 ? 2 : room > 5 ? 1 : 0;
-  const scale = (width - gap * (shards.length - 1)) / Math.max(1, shards.reduce((sum, { bytes }) => sum + bytes, 0));
+  const scale =
+    (width - gap * (shards.length - 1)) /
+    Math.max(
+      1,
+      shards.reduce((sum, { bytes }) => sum + bytes, 0),
+    );
   let x = 0;
   return shards.map((shard) => {
     const box = { ...shard, x, width: shard.bytes * scale };
@@ -27,7 +32,11 @@ export function layout(shards: readonly Shard[], width: number): Box[] {
 }
 
 /** Returns the pixels of a byte range, with a minimum width; `undefined` if the strip does not contain the file. */
-export function pixelsOf(boxes: readonly Box[], { file, start, end }: ByteRange, least = 2): { x: number; width: number } | undefined {
+export function pixelsOf(
+  boxes: readonly Box[],
+  { file, start, end }: ByteRange,
+  least = 2,
+): { x: number; width: number } | undefined {
   const box = boxes.find((box) => box.file === file);
   if (!box) return undefined;
   const scale = box.width / box.bytes;
@@ -38,8 +47,15 @@ export function pixelsOf(boxes: readonly Box[], { file, start, end }: ByteRange,
 }
 
 /** Returns the range around a byte range, `times` as long, inside the file. */
-export function surroundings(box: Shard, { file, start, end }: ByteRange, times = 8): ByteRange {
+export function surroundings(
+  box: Shard,
+  { file, start, end }: ByteRange,
+  times = 8,
+): ByteRange {
   const length = Math.min(box.bytes, (end - start) * times);
-  const from = Math.min(Math.max(0, Math.round((start + end - length) / 2)), box.bytes - length);
+  const from = Math.min(
+    Math.max(0, Math.round((start + end - length) / 2)),
+    box.bytes - length,
+  );
   return { file, start: from, end: from + length };
 }

@@ -28,7 +28,10 @@ function reveal(host: HTMLElement): void {
  * Shows the reads of a client's database in `host`, and their totals in a line above it. The panel loads after the first evaluation; earlier reads are
  * recorded until then.
  */
-export function mountInspector(host: HTMLElement, client: DatabaseClient): void {
+export function mountInspector(
+  host: HTMLElement,
+  client: DatabaseClient,
+): void {
   const waiting: FetchedRange[] = [];
   const count = bindLine(host);
   client.onRequest = (request) => void waiting.push(request);

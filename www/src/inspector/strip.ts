@@ -1,7 +1,13 @@
 /** The strip of a database's files, and below it the enlarged range around the last read. */
 import type { Shard } from "shelfish";
 import { calm, make } from "../shell/dom";
-import { type Box, layout, pixelsOf, type ByteRange, surroundings } from "./layout";
+import {
+  type Box,
+  layout,
+  pixelsOf,
+  type ByteRange,
+  surroundings,
+} from "./layout";
 import type { Read } from "./traffic";
 
 /** Heights in CSS pixels of the strip, the joint and the enlarged range. */
@@ -11,7 +17,10 @@ const LEAST = 2;
 const LIGHTS = 40;
 
 /** Resolved colours, read from the legend: a canvas cannot use custom properties. */
-export type Palette = Record<"file" | "page" | "network" | "indexedDB" | "failed", string>;
+export type Palette = Record<
+  "file" | "page" | "network" | "indexedDB" | "failed",
+  string
+>;
 
 export class Strip {
   readonly element: HTMLElement;
@@ -21,9 +30,17 @@ export class Strip {
   #width = 0;
 
   constructor(private readonly palette: () => Palette) {
-    this.#canvas = make("canvas", { role: "img", "aria-label": "Files of the database" });
+    this.#canvas = make("canvas", {
+      role: "img",
+      "aria-label": "Files of the database",
+    });
     this.#lights = make("div", { className: "lights" });
-    this.element = make("div", { className: "strip" }, this.#canvas, this.#lights);
+    this.element = make(
+      "div",
+      { className: "strip" },
+      this.#canvas,
+      this.#lights,
+    );
   }
 
   /** Whether the strip has a width on the page. */
@@ -36,7 +53,11 @@ export class Strip {
   }
 
   /** Draws all reads and the range around `focus`. Returns that range if it is enlarged. */
-  draw(reads: Iterable<Read>, focus: Read | undefined, label?: string): ByteRange | undefined {
+  draw(
+    reads: Iterable<Read>,
+    focus: Read | undefined,
+    label?: string,
+  ): ByteRange | undefined {
     const width = this.element.clientWidth;
     const context = this.#canvas.getContext("2d");
     if (!context || width === 0) return undefined;
@@ -45,7 +66,12 @@ export class Strip {
     const home = focus && boxes.find(({ file }) => file === focus.file);
     const near = home && focus && surroundings(home, focus);
     // A range that would be magnified less than twice is not enlarged.
-    const detail = near && home && (near.end - near.start) / home.bytes < home.width / width / 2 ? near : undefined;
+    const detail =
+      near &&
+      home &&
+      (near.end - near.start) / home.bytes < home.width / width / 2
+        ? near
+        : undefined;
     const height = detail ? STRIP + JOINT + DETAIL : STRIP;
     const ratio = window.devicePixelRatio || 1;
     this.#canvas.width = Math.round(width * ratio);
@@ -72,8 +98,15 @@ export class Strip {
         context.globalAlpha = 1;
       }
       const scale = width / (detail.end - detail.start);
-      const box: Box = { ...home, x: -detail.start * scale, width: home.bytes * scale };
-      const seen = list.filter(({ file, start, end }) => file === home.file && end > detail.start && start < detail.end);
+      const box: Box = {
+        ...home,
+        x: -detail.start * scale,
+        width: home.bytes * scale,
+      };
+      const seen = list.filter(
+        ({ file, start, end }) =>
+          file === home.file && end > detail.start && start < detail.end,
+      );
       context.save();
       context.beginPath();
       context.rect(0, top, width, DETAIL);
@@ -86,7 +119,8 @@ export class Strip {
 
   /** Highlights a new read for a moment, by a CSS animation. */
   light(read: Read): void {
-    if (calm() || this.#width === 0 || this.#lights.childElementCount >= LIGHTS) return;
+    if (calm() || this.#width === 0 || this.#lights.childElementCount >= LIGHTS)
+      return;
     const at = pixelsOf(layout(this.#shards, this.#width), read, LEAST + 1);
     if (!at) return;
     const light = make("i", { className: read.from });
@@ -98,7 +132,14 @@ export class Strip {
 }
 
 /** Draws files, their pages, and the reads. */
-function row(context: CanvasRenderingContext2D, colours: Palette, boxes: readonly Box[], reads: readonly Read[], y: number, height: number): void {
+function row(
+  context: CanvasRenderingContext2D,
+  colours: Palette,
+  boxes: readonly Box[],
+  reads: readonly Read[],
+  y: number,
+  height: number,
+): void {
   for (const { x, width, bytes, pageBytes } of boxes) {
     context.fillStyle = colours.file;
     context.fillRect(x, y, Math.max(0.5, width), height);
@@ -107,7 +148,8 @@ function row(context: CanvasRenderingContext2D, colours: Palette, boxes: readonl
     if (pages > 0.2) context.fillRect(x + width - pages, y, pages, height);
   }
   for (const read of reads) {
-    const at = read.kind === "manifest" ? undefined : pixelsOf(boxes, read, LEAST);
+    const at =
+      read.kind === "manifest" ? undefined : pixelsOf(boxes, read, LEAST);
     if (!at) continue;
     context.fillStyle = colours[read.ok ? read.from : "failed"];
     context.fillRect(at.x, y, at.width, height);

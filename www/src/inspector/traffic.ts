@@ -37,7 +37,9 @@ export class Traffic {
   }
 
   add(request: FetchedRange): Read {
-    const file = decodeURIComponent(request.url.slice(request.url.lastIndexOf("/") + 1));
+    const file = decodeURIComponent(
+      request.url.slice(request.url.lastIndexOf("/") + 1),
+    );
     const shard = this.manifest?.shards.find((shard) => shard.file === file);
     const isPage = shard && request.start >= shard.bytes - shard.pageBytes;
     const kind = request.parts === 0 ? "manifest" : isPage ? "page" : "block";
@@ -50,7 +52,8 @@ export class Traffic {
     if (this.last.length > KEPT) this.last.pop();
     const key = `${file}:${read.start}-${read.end}`;
     const isWorse = this.ranges.get(key)?.ok && !read.ok;
-    if (!isWorse && (this.ranges.has(key) || this.ranges.size < DRAWN)) this.ranges.set(key, read);
+    if (!isWorse && (this.ranges.has(key) || this.ranges.size < DRAWN))
+      this.ranges.set(key, read);
     const isBlock = kind === "block" && read.parts === 1 && read.ok;
     if (isBlock && read.bytes > (this.largest?.bytes ?? 0)) this.largest = read;
     return read;

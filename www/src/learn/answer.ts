@@ -3,7 +3,12 @@ import { type ScoreLike, scoreText, winningChances } from "shelfish/score";
 import type { DatabaseClient } from "../database/client";
 import { Game, type Node, type Step, steps, uci } from "../game/game";
 import { Reopenable } from "../loading/load-once";
-import { bestScore, isShallow, knownLine, scoreOfAnswer } from "../score/known-score";
+import {
+  bestScore,
+  isShallow,
+  knownLine,
+  scoreOfAnswer,
+} from "../score/known-score";
 import { INACCURACY } from "../score/score";
 import { load } from "../settings/settings";
 import type { State } from "../state/state";
@@ -30,7 +35,9 @@ export interface Verdict {
 
 /** Opens the engine when the first answer needs a search. */
 export class Answers {
-  readonly #engine = new Reopenable(async () => (await import("shelfish/engine")).openEngine());
+  readonly #engine = new Reopenable(async () =>
+    (await import("shelfish/engine")).openEngine(),
+  );
 
   constructor(
     private readonly state: State,
@@ -38,16 +45,30 @@ export class Answers {
   ) {}
 
   /** Returns the verdict on a move; `undefined` if neither the database nor the engine can evaluate it. */
-  async check({ before, mistake, best }: Exercise, step: Step, signal: AbortSignal): Promise<Verdict | undefined> {
-    if (step.san === best.san || step.position.isCheckmate()) return { isGood: true, line: [] };
-    if (step.san === mistake.san) return { isGood: false, line: knownLine(mistake, this.state) };
+  async check(
+    { before, mistake, best }: Exercise,
+    step: Step,
+    signal: AbortSignal,
+  ): Promise<Verdict | undefined> {
+    if (step.san === best.san || step.position.isCheckmate())
+      return { isGood: true, line: [] };
+    if (step.san === mistake.san)
+      return { isGood: false, line: knownLine(mistake, this.state) };
     const known = bestScore(before, this.state);
     if (!known) return undefined;
-    const found = this.#listed(before.fen, step) ?? (step.position.hasDests() ? await this.#evaluate(step, signal) : { cp: 0, line: [] });
+    const found =
+      this.#listed(before.fen, step) ??
+      (step.position.hasDests()
+        ? await this.#evaluate(step, signal)
+        : { cp: 0, line: [] });
     if (!found) return undefined;
     const sign = before.position.turn === "white" ? 1 : -1;
     const loss = sign * (known.chances - winningChances(found));
-    return { isGood: loss < INACCURACY, score: scoreText(found), line: steps(step.position, found.line) };
+    return {
+      isGood: loss < INACCURACY,
+      score: scoreText(found),
+      line: steps(step.position, found.line),
+    };
   }
 
   /** Closes the engine. */
@@ -56,21 +77,39 @@ export class Answers {
   }
 
   /** Returns the score of a move that is the first move of a line of the database. */
-  #listed(fen: string, { move }: Step): (ScoreLike & { line: readonly string[] }) | undefined {
+  #listed(
+    fen: string,
+    { move }: Step,
+  ): (ScoreLike & { line: readonly string[] }) | undefined {
     const { best } = this.state.databaseEvals.get(fen) ?? {};
     const pv = best?.pvs.find(({ uci: [first] }) => first === uci(move));
     return pv && { ...pv, line: pv.uci.slice(1) };
   }
 
   /** Evaluates the position after a move: by a deep evaluation of the database, else by the engine if it is enabled. */
-  async #evaluate({ position }: Step, signal: AbortSignal): Promise<(ScoreLike & { line: readonly string[] }) | undefined> {
+  async #evaluate(
+    { position }: Step,
+    signal: AbortSignal,
+  ): Promise<(ScoreLike & { line: readonly string[] }) | undefined> {
     const { fen } = new Game(position).root;
     try {
-      const known = await this.client.lookup(fen, signal).then(({ answer }) => scoreOfAnswer(answer), () => undefined);
+      const known = await this.client.lookup(fen, signal).then(
+        ({ answer }) => scoreOfAnswer(answer),
+        () => undefined,
+      );
       if (known && !isShallow(known)) return known;
       const { engine, nodes } = load();
       if (!engine) return undefined;
-      const { pvs: [pv] } = await (await this.#engine.open()).analyse(fen, { nodes, movetime: MOVETIME, signal, castling: "chess960" });
+      const {
+        pvs: [pv],
+      } = await (
+        await this.#engine.open()
+      ).analyse(fen, {
+        nodes,
+        movetime: MOVETIME,
+        signal,
+        castling: "chess960",
+      });
       return { ...pv, line: pv.uci };
     } catch (error) {
       signal.throwIfAborted();

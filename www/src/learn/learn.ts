@@ -27,7 +27,16 @@ export interface LearnBoard {
 const NAMES = { white: "White", black: "Black" } as const;
 
 export class Learn extends TrainingSession<Question> {
-  readonly #start = make("button", { type: "button", className: "learn-start", hidden: true, "data-testid": "learn-start" }, "Learn from mistakes");
+  readonly #start = make(
+    "button",
+    {
+      type: "button",
+      className: "learn-start",
+      hidden: true,
+      "data-testid": "learn-start",
+    },
+    "Learn from mistakes",
+  );
   #side: Color = "white";
   /** Number of hints that were shown for a question. */
   readonly #hints = new WeakMap<Question, number>();
@@ -38,10 +47,30 @@ export class Learn extends TrainingSession<Question> {
     private readonly board: LearnBoard,
   ) {
     const title = make("strong", {});
-    const words = make("div", { className: "learn-words", role: "status", "data-testid": "learn-words" });
+    const words = make("div", {
+      className: "learn-words",
+      role: "status",
+      "data-testid": "learn-words",
+    });
     const actions = make("div", { className: "learn-actions" });
-    const root = make("section", { className: "learn", hidden: true, "aria-label": "Learn from your mistakes", "data-testid": "learn" }, title, words, actions);
-    super(state, client, { name: "learn", asking: "learning", root, title, words, actions }, () => board.reset());
+    const root = make(
+      "section",
+      {
+        className: "learn",
+        hidden: true,
+        "aria-label": "Learn from your mistakes",
+        "data-testid": "learn",
+      },
+      title,
+      words,
+      actions,
+    );
+    super(
+      state,
+      client,
+      { name: "learn", asking: "learning", root, title, words, actions },
+      () => board.reset(),
+    );
     byId("notice").before(root);
     this.#start.addEventListener("click", () => this.#begin(this.#sides()[0]));
     state.on(({ game, tree, report, progress }) => {
@@ -60,14 +89,20 @@ export class Learn extends TrainingSession<Question> {
   /** Returns the sides that have questions, the side at the bottom first. */
   #sides(): Color[] {
     const { assessment } = this.state;
-    const sides: Color[] = this.board.side === "white" ? ["white", "black"] : ["black", "white"];
-    return assessment ? sides.filter((side) => questionsOf(assessment, side).length > 0) : [];
+    const sides: Color[] =
+      this.board.side === "white" ? ["white", "black"] : ["black", "white"];
+    return assessment
+      ? sides.filter((side) => questionsOf(assessment, side).length > 0)
+      : [];
   }
 
   /** Offers the questions in the row of the analysis when it is complete; without an engine, below the report. */
   #offerStart(): void {
-    this.#start.hidden = this.state.progress !== undefined || this.#sides().length === 0;
-    const row = document.querySelector<HTMLElement>("#report .filling:not([hidden])") ?? byId("report");
+    this.#start.hidden =
+      this.state.progress !== undefined || this.#sides().length === 0;
+    const row =
+      document.querySelector<HTMLElement>("#report .filling:not([hidden])") ??
+      byId("report");
     if (this.#start.parentElement !== row) row.append(this.#start);
   }
 
@@ -93,35 +128,65 @@ export class Learn extends TrainingSession<Question> {
     return `${moveNumber(before.position)} ${mistake.san} was ${kind === "inaccuracy" ? "an" : "a"} ${kind}. Find a better move for ${NAMES[this.#side]}.`;
   }
 
-  protected refusal({ mistake, explanation }: Question, step: Step, { score }: Verdict): string {
+  protected refusal(
+    { mistake, explanation }: Question,
+    step: Step,
+    { score }: Verdict,
+  ): string {
     // The reason of a missed chance would give the answer away.
-    const reason = explanation?.begins === "after" ? `: it ${explanation.text}` : "";
-    return step.san === mistake.san ? `${step.san} is the move of the game${reason}.` : `${step.san} gives away too much (${score}).`;
+    const reason =
+      explanation?.begins === "after" ? `: it ${explanation.text}` : "";
+    return step.san === mistake.san
+      ? `${step.san} is the move of the game${reason}.`
+      : `${step.san} gives away too much (${score}).`;
   }
 
   protected praise(question: Question, step: Step, { score }: Verdict): Words {
     const isBest = step.san === question.best.san || score === undefined;
-    return [isBest ? `${step.san} is right. The line: ` : `${step.san} is good too (${score}). The best line: `, this.best(question), ...this.#reason(question)];
+    return [
+      isBest
+        ? `${step.san} is right. The line: `
+        : `${step.san} is good too (${score}). The best line: `,
+      this.best(question),
+      ...this.#reason(question),
+    ];
   }
 
   /** Returns the best line and the refutation of the move of the game. */
   protected solution(question: Question): Words {
     const { mistake, explanation } = question;
     const refutation = knownLine(mistake, this.state);
-    const parts = refutation.length > 0 ? [`. The answer to ${mistake.san} was `, this.line(mistake.position, refutation, this.#played(question))] : [];
+    const parts =
+      refutation.length > 0
+        ? [
+            `. The answer to ${mistake.san} was `,
+            this.line(mistake.position, refutation, this.#played(question)),
+          ]
+        : [];
     // The line of a loss is the beginning of the answer.
-    const isAnswer = explanation?.begins === "after" && explanation.line.length > 0;
-    return ["The best line: ", this.best(question), ...this.#reason(question), ...(isAnswer ? [] : parts)];
+    const isAnswer =
+      explanation?.begins === "after" && explanation.line.length > 0;
+    return [
+      "The best line: ",
+      this.best(question),
+      ...this.#reason(question),
+      ...(isAnswer ? [] : parts),
+    ];
   }
 
   /** Returns the reason why the move of the game is bad, with the line that proves it. */
   #reason(question: Question): Words {
     const { before, mistake, explanation } = question;
     if (!explanation) return [];
-    const [start, lead] = explanation.begins === "before" ? [before.position, []] : [mistake.position, this.#played(question)];
+    const [start, lead] =
+      explanation.begins === "before"
+        ? [before.position, []]
+        : [mistake.position, this.#played(question)];
     const line = steps(start, explanation.line);
     const text = `. ${mistake.san} ${explanation.text}`;
-    return line.length > 0 ? [`${text}: `, this.line(start, line, lead)] : [text];
+    return line.length > 0
+      ? [`${text}: `, this.line(start, line, lead)]
+      : [text];
   }
 
   /** Returns the move of the game. */
@@ -130,7 +195,11 @@ export class Learn extends TrainingSession<Question> {
   }
 
   /** Returns a line as buttons. A click plays the line up to a move, after the moves that lead to its first position. */
-  protected line(start: Step["position"], line: readonly Step[], lead: readonly Step[]): HTMLElement {
+  protected line(
+    start: Step["position"],
+    line: readonly Step[],
+    lead: readonly Step[],
+  ): HTMLElement {
     const from = this.question?.before;
     const play = (moves: readonly Step[]) => {
       if (!from) return;
@@ -141,7 +210,9 @@ export class Learn extends TrainingSession<Question> {
   }
 
   protected override hints(question: Question): Action[] {
-    return (this.#hints.get(question) ?? 0) < 2 ? [["hint", "Hint", () => this.#hint(question)]] : [];
+    return (this.#hints.get(question) ?? 0) < 2
+      ? [["hint", "Hint", () => this.#hint(question)]]
+      : [];
   }
 
   /** Names the piece of the best move, then the square that it goes to. */
@@ -152,13 +223,19 @@ export class Learn extends TrainingSession<Question> {
     const isSecond = this.#hints.has(question);
     this.#hints.set(question, isSecond ? 2 : 1);
     this.board.circle(isSecond ? [from, to] : [from]);
-    this.say(isSecond ? `The ${role} on ${from} goes to ${to}.` : `A better move is with the ${role} on ${from}.`);
+    this.say(
+      isSecond
+        ? `The ${role} on ${from} goes to ${to}.`
+        : `A better move is with the ${role} on ${from}.`,
+    );
     this.offerHelp(question);
   }
 
   protected override further(): Action[] {
     const other = opposite(this.#side);
-    const others: Action[] = this.#sides().includes(other) ? [["other", `Mistakes of ${NAMES[other]}`, () => this.#begin(other)]] : [];
+    const others: Action[] = this.#sides().includes(other)
+      ? [["other", `Mistakes of ${NAMES[other]}`, () => this.#begin(other)]]
+      : [];
     return [["again", "Again", () => this.#begin(this.#side)], ...others];
   }
 }

@@ -13,11 +13,25 @@ export interface Question extends Exercise {
 }
 
 /** Returns the questions of a side in the order of the game. A judgment that may still change is no question. */
-export function questionsOf({ moves }: Pick<Assessment, "moves">, side: Color): Question[] {
-  return [...moves].flatMap(([mistake, { judgment, settled, best: uci, explanation }]) => {
-    const before = mistake.parent;
-    if (!before || before.position.turn !== side || !judgment || !settled || !uci) return [];
-    const [best] = steps(before.position, [uci]);
-    return best ? [{ mistake, before, kind: judgment, best, explanation }] : [];
-  });
+export function questionsOf(
+  { moves }: Pick<Assessment, "moves">,
+  side: Color,
+): Question[] {
+  return [...moves].flatMap(
+    ([mistake, { judgment, settled, best: uci, explanation }]) => {
+      const before = mistake.parent;
+      if (
+        !before ||
+        before.position.turn !== side ||
+        !judgment ||
+        !settled ||
+        !uci
+      )
+        return [];
+      const [best] = steps(before.position, [uci]);
+      return best
+        ? [{ mistake, before, kind: judgment, best, explanation }]
+        : [];
+    },
+  );
 }

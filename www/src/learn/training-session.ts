@@ -51,16 +51,31 @@ export abstract class TrainingSession<Question extends Exercise> {
   /** Returns the question in words. */
   protected abstract task(question: Question): string;
   /** Returns a line as words. `lead` are the moves that lead from the position of the question to `start`. */
-  protected abstract line(start: Step["position"], line: readonly Step[], lead: readonly Step[]): string | HTMLElement;
+  protected abstract line(
+    start: Step["position"],
+    line: readonly Step[],
+    lead: readonly Step[],
+  ): string | HTMLElement;
   /** Says why an answer is bad. */
-  protected abstract refusal(question: Question, step: Step, verdict: Verdict): string;
+  protected abstract refusal(
+    question: Question,
+    step: Step,
+    verdict: Verdict,
+  ): string;
   /** Praises a good answer and returns the best line. */
-  protected abstract praise(question: Question, step: Step, verdict: Verdict): Words;
+  protected abstract praise(
+    question: Question,
+    step: Step,
+    verdict: Verdict,
+  ): Words;
   /** Returns the best line for a question without an answer. */
   protected abstract solution(question: Question): Words;
 
   /** Loads the evaluations from which answers are checked. */
-  protected async prepare(_question: Question, _signal: AbortSignal): Promise<void> {}
+  protected async prepare(
+    _question: Question,
+    _signal: AbortSignal,
+  ): Promise<void> {}
   /** Records a checked answer, or that the solution is shown. */
   protected record(_question: Question, _isGood: boolean): void {}
   protected hints(_question: Question): Action[] {
@@ -127,7 +142,11 @@ export abstract class TrainingSession<Question extends Exercise> {
     this.view.title.textContent = `Question ${this.#at + 1} of ${this.#questions.length}`;
     if (!this.isAsking) {
       this.say("The board shows another position.");
-      return this.#offer(["back", "Back to the question", () => this.showPosition(question)]);
+      return this.#offer([
+        "back",
+        "Back to the question",
+        () => this.showPosition(question),
+      ]);
     }
     this.reset();
     this.say(this.task(question));
@@ -147,8 +166,20 @@ export abstract class TrainingSession<Question extends Exercise> {
         this.#solved++;
         return this.#finish(this.praise(question, step, verdict));
       }
-      if (!verdict) this.say(`${step.san} cannot be checked: the database does not have it, and there is no engine.`);
-      else this.say(`${this.refusal(question, step, verdict)} Try again.`, ...(verdict.line.length > 0 ? [" The answer to it is ", this.line(step.position, verdict.line, [step])] : []));
+      if (!verdict)
+        this.say(
+          `${step.san} cannot be checked: the database does not have it, and there is no engine.`,
+        );
+      else
+        this.say(
+          `${this.refusal(question, step, verdict)} Try again.`,
+          ...(verdict.line.length > 0
+            ? [
+                " The answer to it is ",
+                this.line(step.position, verdict.line, [step]),
+              ]
+            : []),
+        );
     } catch (error) {
       if (signal.aborted) return;
       const { title, advice } = explain(error);
@@ -173,13 +204,19 @@ export abstract class TrainingSession<Question extends Exercise> {
     this.settle();
     this.say(...words);
     const isLast = this.#at + 1 === this.#questions.length;
-    this.#offer(["next", isLast ? "Finish" : "Next question", () => this.#open(this.#at + 1)]);
+    this.#offer([
+      "next",
+      isLast ? "Finish" : "Next question",
+      () => this.#open(this.#at + 1),
+    ]);
   }
 
   #end(): void {
     this.#hide();
     this.view.title.textContent = "All questions are done";
-    this.say(`You found ${this.#solved} of ${plural(this.#questions.length, "better move")}.`);
+    this.say(
+      `You found ${this.#solved} of ${plural(this.#questions.length, "better move")}.`,
+    );
     this.#offer(...this.further());
   }
 
@@ -200,14 +237,21 @@ export abstract class TrainingSession<Question extends Exercise> {
   }
 
   protected offerHelp(question: Question): void {
-    this.#offer(...this.hints(question), ["show", "Show the answer", () => void this.#reveal(question)], ["next", "Skip", () => this.#open(this.#at + 1)]);
+    this.#offer(
+      ...this.hints(question),
+      ["show", "Show the answer", () => void this.#reveal(question)],
+      ["next", "Skip", () => this.#open(this.#at + 1)],
+    );
   }
 
   /** Replaces the buttons. If a button had the focus, the first new button gets the focus. */
   #offer(...actions: Action[]): void {
     const { actions: root, name } = this.view;
     const hadFocus = root.contains(document.activeElement);
-    const buttons = [...actions, ["close", "Close", () => this.close()] as const].map(([id, label, does]) => makeButton(`${name}-${id}`, does, label));
+    const buttons = [
+      ...actions,
+      ["close", "Close", () => this.close()] as const,
+    ].map(([id, label, does]) => makeButton(`${name}-${id}`, does, label));
     root.replaceChildren(...buttons);
     if (hadFocus) buttons[0]?.focus({ preventScroll: true });
   }

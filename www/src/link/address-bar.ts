@@ -27,12 +27,20 @@ export function writeAddress(fragment: string, push = false): void {
  * Stores a link that the address cannot contain, because the address of a page that ends is not changed any more. A reload that
  * began before the last change of the address loads the address before it.
  */
-export const keepLink = (fragment: string): void => void writeString(UNSAVED_LINK, JSON.stringify({ from: [location.hash.slice(1), before], fragment }));
+export const keepLink = (fragment: string): void =>
+  void writeString(
+    UNSAVED_LINK,
+    JSON.stringify({ from: [location.hash.slice(1), before], fragment }),
+  );
 
 /** Returns the link that was stored at this address, if there is one. */
 export function keptLink(): string | undefined {
   const { from, fragment } = readObject(UNSAVED_LINK);
-  return typeof fragment === "string" && Array.isArray(from) && from.includes(location.hash.slice(1)) ? fragment : undefined;
+  return typeof fragment === "string" &&
+    Array.isArray(from) &&
+    from.includes(location.hash.slice(1))
+    ? fragment
+    : undefined;
 }
 
 export const forgetLink = (): void => removeItem(UNSAVED_LINK);

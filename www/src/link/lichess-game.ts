@@ -11,9 +11,13 @@ export interface LichessGame {
  * address has four more letters after the id, which are private and are left out.
  */
 export function lichessGame(text: string): LichessGame | undefined {
-  const [, id, , , side] = /^(?!analysis|training|practice|insights|timeline|features|streamer)(\w{8})(\w{4})?(\/(white|black))?$/.exec(text) ?? [];
+  const [, id, , , side] =
+    /^(?!analysis|training|practice|insights|timeline|features|streamer)(\w{8})(\w{4})?(\/(white|black))?$/.exec(
+      text,
+    ) ?? [];
   return id ? { id, side: side as LichessGame["side"] } : undefined;
 }
 
 /** Reads the path of a game or of its embedded viewer. Returns `undefined` for any other path. */
-export const gameOfPath = (path: string): LichessGame | undefined => lichessGame(path.replace(/^\/(embed\/(game\/)?)?|\/$/g, ""));
+export const gameOfPath = (path: string): LichessGame | undefined =>
+  lichessGame(path.replace(/^\/(embed\/(game\/)?)?|\/$/g, ""));

@@ -8,7 +8,14 @@ import { clip, InputError } from "../text/input-error";
 import { decodeUri } from "../text/uri";
 import { positionOf } from "../game/fen";
 import { identify } from "../game/edit";
-import { Game, lineFrom, MAX_MOVES, movesOf, type Node, path } from "../game/game";
+import {
+  Game,
+  lineFrom,
+  MAX_MOVES,
+  movesOf,
+  type Node,
+  path,
+} from "../game/game";
 import type { Refused } from "../pgn/read-text";
 import { isEmpty } from "../game/notes";
 import { loadPart } from "../loading/page-part";
@@ -44,14 +51,18 @@ const own = new WeakMap<Game, number>();
 /** Returns the fragment of a position of a game, without "#"; empty for the starting position of an empty board. */
 export function formatLink(game: Game, node: Node): string {
   const name = nameOf(game);
-  const main = lineFrom(game.root).slice(1, name ? game.sourcePlies + 1 : undefined);
+  const main = lineFrom(game.root).slice(
+    1,
+    name ? game.sourcePlies + 1 : undefined,
+  );
   const nodes = path(node).slice(1);
   const shared = nodes.findIndex((at, index) => at !== main[index]);
   const ply = shared === -1 ? nodes.length : shared;
   const parts: string[] = [];
   if (name) parts.push(name);
   else {
-    if (!game.startsAsUsual) parts.push(`fen=${game.root.fen.replaceAll(" ", "_")}`);
+    if (!game.startsAsUsual)
+      parts.push(`fen=${game.root.fen.replaceAll(" ", "_")}`);
     if (main.length > 0) parts.push(`moves=${joined(main)}`);
   }
   if (ply > 0) parts.push(`ply=${ply}`);
@@ -73,17 +84,30 @@ export function wholeLink(game: Game, node: Node, pgn: string): string {
 export async function shortenLink(game: Game): Promise<boolean> {
   const known = nameOf(game);
   const version = own.get(game);
-  if (known ? !known.startsWith("pgn=") : version === undefined && !hasDetails(game)) return false;
+  if (
+    known
+      ? !known.startsWith("pgn=")
+      : version === undefined && !hasDetails(game)
+  )
+    return false;
   const { toPgn } = await import("../pgn/write-game");
   const [compact, moves] = [toPgn(game, "compact"), toPgn(game, "moves")];
-  const plain = (text: string) => Promise.resolve(`pgn=${encodeURIComponent(text)}`);
-  const within = async (most: number, written: (text: string) => Promise<string>) => {
+  const plain = (text: string) =>
+    Promise.resolve(`pgn=${encodeURIComponent(text)}`);
+  const within = async (
+    most: number,
+    written: (text: string) => Promise<string>,
+  ) => {
     const whole = await written(compact);
     return whole.length <= most ? whole : `${await written(moves)}&abridged=1`;
   };
   const long = known ?? (await within(4 * MAX_LINK, plain));
   // If compression fails, the longer link is kept.
-  const folded = await within(MAX_LINK, async (text) => `pgnz=${await (await import("../text/deflate")).deflate(text)}`).catch(() => long);
+  const folded = await within(
+    MAX_LINK,
+    async (text) =>
+      `pgnz=${await (await import("../text/deflate")).deflate(text)}`,
+  ).catch(() => long);
   // The game has changed again, and another call computes its link.
   if (own.get(game) !== version) return false;
   const name = folded.length < long.length ? folded : long;
@@ -98,7 +122,11 @@ export async function shortenLink(game: Game): Promise<boolean> {
 export function outdatesLink(game: Game, isEdited: boolean): boolean {
   if (game.slug || game.site?.id) return false;
   const line = lineFrom(game.root);
-  const isOwn = isEdited || own.has(game) || (game.headers.size === 0 && line.some(({ children }) => children.length > 1));
+  const isOwn =
+    isEdited ||
+    own.has(game) ||
+    (game.headers.size === 0 &&
+      line.some(({ children }) => children.length > 1));
   if (!isOwn) return false;
   own.set(game, (own.get(game) ?? 0) + 1);
   names.delete(game);
@@ -113,22 +141,46 @@ export function shareLink(from: Game, to: Game): void {
 }
 
 /** Reads a fragment. Throws an `InputError` if it is invalid. */
-export async function parseLink(fragment: string, sources: Sources): Promise<Linked> {
+export async function parseLink(
+  fragment: string,
+  sources: Sources,
+): Promise<Linked> {
   const fields = new Map(fragment.replace(/^#/, "").split("&").map(field));
-  const [slug, pgn, folded, lichess] = ["game", "pgn", "pgnz", "lichess"].map((name) => fields.get(name));
+  const [slug, pgn, folded, lichess] = ["game", "pgn", "pgnz", "lichess"].map(
+    (name) => fields.get(name),
+  );
   const source = lichess === undefined ? undefined : lichessGame(lichess);
-  if (lichess !== undefined && !source) throw new InputError(`The link does not name a game of Lichess: ${clip(lichess)}. An id has eight letters and digits.`);
-  const text = folded ? await (await loadPart(import("../text/deflate"))).inflate(folded) : spaced(pgn ?? "");
-  const { games, refused } = text ? (await loadPart(import("../pgn/read-text"))).read(text) : { games: [], refused: [] };
+  if (lichess !== undefined && !source)
+    throw new InputError(
+      `The link does not name a game of Lichess: ${clip(lichess)}. An id has eight letters and digits.`,
+    );
+  const text = folded
+    ? await (await loadPart(import("../text/deflate"))).inflate(folded)
+    : spaced(pgn ?? "");
+  const { games, refused } = text
+    ? (await loadPart(import("../pgn/read-text"))).read(text)
+    : { games: [], refused: [] };
   const [first, ...others] = games;
-  const game = slug ? await sources.famous(slug) : source ? await sources.lichess(source.id) : first;
-  if (slug && !game) throw new InputError(`This site has no famous game with the name in the link: ${clip(slug)}.`);
+  const game = slug
+    ? await sources.famous(slug)
+    : source
+      ? await sources.lichess(source.id)
+      : first;
+  if (slug && !game)
+    throw new InputError(
+      `This site has no famous game with the name in the link: ${clip(slug)}.`,
+    );
   const linked = game ?? played(fields.get("fen"), fields.get("moves"));
-  if (pgn || folded) names.set(linked, `${folded ? "pgnz" : "pgn"}=${folded ?? encodeURIComponent(spaced(pgn ?? ""))}${fields.has("abridged") ? "&abridged=1" : ""}`);
+  if (pgn || folded)
+    names.set(
+      linked,
+      `${folded ? "pgnz" : "pgn"}=${folded ?? encodeURIComponent(spaced(pgn ?? ""))}${fields.has("abridged") ? "&abridged=1" : ""}`,
+    );
   const main = linked.mainline();
   const side = source?.side ?? fields.get("side");
   const wanted = Math.trunc(Number(fields.get("ply") ?? 0)) || 0;
-  const at = main[Math.max(0, Math.min(wanted, main.length - 1))] ?? linked.root;
+  const at =
+    main[Math.max(0, Math.min(wanted, main.length - 1))] ?? linked.root;
   return {
     game: linked,
     node: follow(linked, at, fields.get("line")),
@@ -149,7 +201,14 @@ function nameOf(game: Game): string | undefined {
 /** Whether the game has headers, notes or variations in addition to its moves. */
 function hasDetails(game: Game): boolean {
   if (game.sourcePlies === 0 && game.headers.size === 0) return false;
-  return game.headers.size > 0 || lineFrom(game.root).some((node, ply) => !isEmpty(node.notes) || (ply < game.sourcePlies && node.children.length > 1));
+  return (
+    game.headers.size > 0 ||
+    lineFrom(game.root).some(
+      (node, ply) =>
+        !isEmpty(node.notes) ||
+        (ply < game.sourcePlies && node.children.length > 1),
+    )
+  );
 }
 
 function played(fen: string | undefined, moves: string | undefined): Game {
@@ -164,10 +223,16 @@ const joined = (nodes: Node[]): string => movesOf(nodes).join(",");
 function follow(game: Game, from: Node, line: string | undefined): Node {
   let node = from;
   const moves = line ? line.split(",", MAX_MOVES + 1) : [];
-  if (moves.length > MAX_MOVES) throw new InputError(`The link contains more than ${MAX_MOVES.toLocaleString("en")} moves.`);
+  if (moves.length > MAX_MOVES)
+    throw new InputError(
+      `The link contains more than ${MAX_MOVES.toLocaleString("en")} moves.`,
+    );
   for (const text of moves) {
     const move = parseUci(text);
-    if (!move || !node.position.isLegal(move)) throw new InputError(`The link contains an illegal move: ${(move ? makeUci(move) : text).slice(0, 10)}.`);
+    if (!move || !node.position.isLegal(move))
+      throw new InputError(
+        `The link contains an illegal move: ${(move ? makeUci(move) : text).slice(0, 10)}.`,
+      );
     node = game.play(node, move);
   }
   return node;
@@ -175,8 +240,11 @@ function follow(game: Game, from: Node, line: string | undefined): Node {
 
 function field(text: string): [string, string] {
   const at = text.indexOf("=");
-  return at === -1 ? [text, ""] : [text.slice(0, at), decodeUri(text.slice(at + 1))];
+  return at === -1
+    ? [text, ""]
+    : [text.slice(0, at), decodeUri(text.slice(at + 1))];
 }
 
 /** Some programs encode spaces as plus signs. */
-const spaced = (text: string): string => (/\s/.test(text) ? text : text.replaceAll("+", " "));
+const spaced = (text: string): string =>
+  /\s/.test(text) ? text : text.replaceAll("+", " ");

@@ -7,13 +7,20 @@ import { formatLink, parseLink } from "./link";
 import type { State } from "../state/state";
 
 /** Shows the position of the address. If the address is invalid, shows the starting position and the message. */
-export function followLinks(state: State, showMessage: (error: string) => void): void {
+export function followLinks(
+  state: State,
+  showMessage: (error: string) => void,
+): void {
   let latest = 0;
   followAddress(async (fragment) => {
     const asked = ++latest;
-    const none = () => Promise.reject(new InputError("This link is one of the analysis board."));
+    const none = () =>
+      Promise.reject(new InputError("This link is one of the analysis board."));
     try {
-      const { game, node } = await parseLink(fragment, { famous: none, lichess: none });
+      const { game, node } = await parseLink(fragment, {
+        famous: none,
+        lichess: none,
+      });
       // The address has changed during the lookup.
       if (asked !== latest) return;
       state.enter(game, node);

@@ -4,23 +4,35 @@ import { decodeUri } from "../text/uri";
 import { gameOfPath, type LichessGame, lichessGame } from "./lichess-game";
 
 /** A game or a position that an address identifies. */
-export type SiteAddress = ({ kind: "lichess"; ply?: number } & LichessGame) | { kind: "fen"; fen: string };
+export type SiteAddress =
+  | ({ kind: "lichess"; ply?: number } & LichessGame)
+  | { kind: "fen"; fen: string };
 
 /** Matches an address of Lichess or chess.com: the site (1), and the path with its fragment (2). */
-const ADDRESS = /(?<![\w.-])(?:https?:\/\/)?(?:www\.|[a-z]{2}\.)?(lichess\.org|chess\.com)(?![\w.-])(\/\S*)?/i;
+const ADDRESS =
+  /(?<![\w.-])(?:https?:\/\/)?(?:www\.|[a-z]{2}\.)?(lichess\.org|chess\.com)(?![\w.-])(\/\S*)?/i;
 
 /** Returns the first address of Lichess or chess.com in a text. Apps share an address together with other words. */
-export const addressIn = (text: string): string | undefined => ADDRESS.exec(text)?.[0];
+export const addressIn = (text: string): string | undefined =>
+  ADDRESS.exec(text)?.[0];
 
 /** Reads an address or an id; returns `undefined` for other texts. Throws an `InputError` with advice for an address that cannot be fetched. */
 export function siteAddress(text: string): SiteAddress | undefined {
   const trimmed = text.trim();
   const game = lichessGame(trimmed);
   // An id of Lichess mixes letters and digits; words, squares and moves do not.
-  if (game && /[0-9A-Z]/.test(trimmed.slice(1)) && !/^(?:[a-h][1-8])+$/.test(trimmed)) return { kind: "lichess", ...game };
+  if (
+    game &&
+    /[0-9A-Z]/.test(trimmed.slice(1)) &&
+    !/^(?:[a-h][1-8])+$/.test(trimmed)
+  )
+    return { kind: "lichess", ...game };
   const address = ADDRESS.exec(trimmed);
   if (address?.[0] !== trimmed) {
-    if (/^https?:\/\/\S+$/i.test(trimmed)) throw new InputError("Only addresses of Lichess games can be opened. For games of other sites, copy the PGN and paste it here.");
+    if (/^https?:\/\/\S+$/i.test(trimmed))
+      throw new InputError(
+        "Only addresses of Lichess games can be opened. For games of other sites, copy the PGN and paste it here.",
+      );
     return undefined;
   }
   const [, site = "", path = "/"] = address;
@@ -29,10 +41,16 @@ export function siteAddress(text: string): SiteAddress | undefined {
 }
 
 /** Reads the address of a study of Lichess, or of a chapter of a study. Returns the path "STUDY" or "STUDY/CHAPTER", or `undefined`. */
-export const studyPath = (text: string): string | undefined => /^(?:https?:\/\/)?(?:www\.)?lichess\.org\/study\/(\w{8}(?:\/\w{8})?)\/?(?:[?#]\S*)?$/i.exec(text.trim())?.[1];
+export const studyPath = (text: string): string | undefined =>
+  /^(?:https?:\/\/)?(?:www\.)?lichess\.org\/study\/(\w{8}(?:\/\w{8})?)\/?(?:[?#]\S*)?$/i.exec(
+    text.trim(),
+  )?.[1];
 
 function lichessOrg({ pathname, hash }: URL): SiteAddress {
-  const fen = /^\/(?:analysis|editor)\/(?:standard\/|chess960\/|fromPosition\/)?((?:[^/]+\/){7}[^/]+)$/.exec(pathname)?.[1];
+  const fen =
+    /^\/(?:analysis|editor)\/(?:standard\/|chess960\/|fromPosition\/)?((?:[^/]+\/){7}[^/]+)$/.exec(
+      pathname,
+    )?.[1];
   if (fen) return { kind: "fen", fen: decodeUri(fen).replaceAll("_", " ") };
   const game = gameOfPath(pathname.replace(/^\/game\/export|\/analysis$/, ""));
   if (game) {
@@ -41,12 +59,20 @@ function lichessOrg({ pathname, hash }: URL): SiteAddress {
   }
   const first = pathname.split("/")[1];
   if (first === "study" || first === "broadcast")
-    throw new InputError("A study or a broadcast of Lichess cannot be fetched. Use its menu to download or copy the PGN, and open that here.");
-  throw new InputError("This address of Lichess is not a game. Addresses of games look like lichess.org/q7ZvsdUF.");
+    throw new InputError(
+      "A study or a broadcast of Lichess cannot be fetched. Use its menu to download or copy the PGN, and open that here.",
+    );
+  throw new InputError(
+    "This address of Lichess is not a game. Addresses of games look like lichess.org/q7ZvsdUF.",
+  );
 }
 
 function chessCom({ pathname }: URL): never {
   if (/\/(?:game|live|daily|computer)\//.test(pathname))
-    throw new InputError("Chess.com does not let other sites fetch games. Choose Share, then PGN, on Chess.com, copy the PGN and paste it here, or use the bookmarklet.");
-  throw new InputError("This address of Chess.com is not a game. Games of Chess.com cannot be fetched: copy the PGN (Share, PGN) and paste it here.");
+    throw new InputError(
+      "Chess.com does not let other sites fetch games. Choose Share, then PGN, on Chess.com, copy the PGN and paste it here, or use the bookmarklet.",
+    );
+  throw new InputError(
+    "This address of Chess.com is not a game. Games of Chess.com cannot be fetched: copy the PGN (Share, PGN) and paste it here.",
+  );
 }

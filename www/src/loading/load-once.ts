@@ -17,12 +17,17 @@ export class Reopenable<T extends { close(): void }> {
   /** Opens it once. After a failure and after `close`, the next call opens it again. */
   open(): Promise<T> {
     const opening = (this.#opening ??= this.work());
-    opening.catch(() => this.#opening === opening && (this.#opening = undefined));
+    opening.catch(
+      () => this.#opening === opening && (this.#opening = undefined),
+    );
     return opening;
   }
 
   close(): void {
-    void this.#opening?.then((opened) => opened.close(), () => {});
+    void this.#opening?.then(
+      (opened) => opened.close(),
+      () => {},
+    );
     this.#opening = undefined;
   }
 }

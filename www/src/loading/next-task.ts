@@ -1,2 +1,3 @@
 /** Waits for the next task, so that the browser can paint and handle clicks before it. */
-export const nextTask = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
+export const nextTask = (): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve));

@@ -6,12 +6,17 @@ export async function loadPart<T>(loading: Promise<T>): Promise<T> {
   try {
     return await loading;
   } catch {
-    throw new InputError("A part of this page cannot be loaded. Try again when there is a connection.");
+    throw new InputError(
+      "A part of this page cannot be loaded. Try again when there is a connection.",
+    );
   }
 }
 
 /** Runs `work` and passes the message of an `InputError` to `show`. */
-export async function reportInputError(work: () => Promise<unknown>, show: (message: string) => void): Promise<void> {
+export async function reportInputError(
+  work: () => Promise<unknown>,
+  show: (message: string) => void,
+): Promise<void> {
   try {
     await work();
   } catch (error) {

@@ -22,17 +22,55 @@ const MAX_COMMENT = 4_000;
 export function showAnnotate(state: State): void {
   const { node } = state;
   const { comment = "", nags } = node.notes;
-  const move = node.parent ? `${moveNumber(node.parent.position)} ${node.san}` : "the game";
-  const text = make("textarea", { rows: 5, value: comment, maxLength: MAX_COMMENT, "aria-label": "Comment", "data-testid": "annotate-text" });
+  const move = node.parent
+    ? `${moveNumber(node.parent.position)} ${node.san}`
+    : "the game";
+  const text = make("textarea", {
+    rows: 5,
+    value: comment,
+    maxLength: MAX_COMMENT,
+    "aria-label": "Comment",
+    "data-testid": "annotate-text",
+  });
   const glyphs = GLYPHS.map(([nag, label]) => {
-    const radio = make("input", { type: "radio", name: "glyph", value: nag, checked: nag === 0 ? !GLYPHS.some(([each]) => nags.includes(each)) : nags.includes(nag), "data-testid": `glyph-${nag}` });
+    const radio = make("input", {
+      type: "radio",
+      name: "glyph",
+      value: nag,
+      checked:
+        nag === 0
+          ? !GLYPHS.some(([each]) => nags.includes(each))
+          : nags.includes(nag),
+      "data-testid": `glyph-${nag}`,
+    });
     return [nag, radio, make("label", {}, radio, label)] as const;
   });
-  const choices = node.parent ? [make("fieldset", { className: "glyphs" }, make("legend", {}, "Glyph"), ...glyphs.map(([, , label]) => label))] : [];
-  const save = make("button", { type: "button", className: "primary", "data-testid": "annotate-save" }, "Save");
-  const dialog = showDialog("annotate-dialog", `Comment on ${move}`, text, ...choices, make("div", { className: "choices" }, save));
+  const choices = node.parent
+    ? [
+        make(
+          "fieldset",
+          { className: "glyphs" },
+          make("legend", {}, "Glyph"),
+          ...glyphs.map(([, , label]) => label),
+        ),
+      ]
+    : [];
+  const save = make(
+    "button",
+    { type: "button", className: "primary", "data-testid": "annotate-save" },
+    "Save",
+  );
+  const dialog = showDialog(
+    "annotate-dialog",
+    `Comment on ${move}`,
+    text,
+    ...choices,
+    make("div", { className: "choices" }, save),
+  );
   const apply = () => {
-    const [chosen = 0] = glyphs.flatMap(([nag, radio]) => (radio.checked ? [nag] : []));
+    const [chosen = 0] = glyphs.flatMap(([nag, radio]) =>
+      radio.checked ? [nag] : [],
+    );
     // The dialog closes first: the focus returns to the page.
     closeDone(dialog);
     state.annotate(node, text.value.trim(), chosen);

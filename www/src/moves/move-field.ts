@@ -7,7 +7,11 @@ import { loadPart } from "../loading/page-part";
 import type { State } from "../state/state";
 
 /** Binds the field and returns the function that focuses it. `play` plays a move from a position. */
-export function bindTyped(state: State, play: (node: Node, move: NormalMove) => void = (node, move) => state.play(node, move)): () => void {
+export function bindTyped(
+  state: State,
+  play: (node: Node, move: NormalMove) => void = (node, move) =>
+    state.play(node, move),
+): () => void {
   const field = byId<HTMLInputElement>("move");
   const errorText = byId("move-error");
   const showMessage = (text: string) => showFieldError(field, errorText, text);
@@ -17,7 +21,10 @@ export function bindTyped(state: State, play: (node: Node, move: NormalMove) => 
       const { parseMove } = await reading();
       const { node } = state;
       const move = parseMove(node.position, text);
-      if (!move) throw new InputError(`${text.trim().slice(0, 12)} is not legal at ${moveNumber(node.position)}`);
+      if (!move)
+        throw new InputError(
+          `${text.trim().slice(0, 12)} is not legal at ${moveNumber(node.position)}`,
+        );
       if (field.value === text) field.value = "";
       showMessage("");
       play(node, move);
@@ -35,7 +42,10 @@ export function bindTyped(state: State, play: (node: Node, move: NormalMove) => 
   field.addEventListener("keydown", (event) => {
     if (event.key === "Escape") field.blur();
     // In an empty field the arrow keys step through the game.
-    if (field.value === "" && (event.key === "ArrowLeft" || event.key === "ArrowRight")) {
+    if (
+      field.value === "" &&
+      (event.key === "ArrowLeft" || event.key === "ArrowRight")
+    ) {
       event.preventDefault();
       showMessage("");
       state.go(event.key === "ArrowLeft" ? state.node.parent : state.choice);

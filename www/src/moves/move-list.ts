@@ -27,13 +27,18 @@ export class MoveList {
 
   constructor(private readonly state: State) {
     this.#root.addEventListener("click", ({ target }) => {
-      const button = target instanceof Element ? target.closest("button") : null;
+      const button =
+        target instanceof Element ? target.closest("button") : null;
       const node = button && this.#nodes.get(button);
       if (node) state.go(node);
     });
     state.join(({ tree, node, known, choice, report }) => {
       if (tree) this.#draw(state.game);
-      else if (report || (known && [...this.#entries.keys()].some(({ fen }) => known.has(fen)))) this.#refresh();
+      else if (
+        report ||
+        (known && [...this.#entries.keys()].some(({ fen }) => known.has(fen)))
+      )
+        this.#refresh();
       if (node || tree) this.#mark();
       if (node || tree || choice) this.#point();
     });
@@ -63,7 +68,9 @@ export class MoveList {
     if (focused) next.button.focus({ preventScroll: true });
     // The position is read once per frame, after all views have drawn: earlier reads would cause extra layouts.
     cancelAnimationFrame(this.#frame);
-    this.#frame = requestAnimationFrame(() => this.#current && this.#reveal(this.#current.button));
+    this.#frame = requestAnimationFrame(
+      () => this.#current && this.#reveal(this.#current.button),
+    );
   }
 
   /** Scrolls the list so that the move is inside it with a margin. */
@@ -71,34 +78,61 @@ export class MoveList {
     const box = this.#root.getBoundingClientRect();
     const at = button.getBoundingClientRect();
     const margin = Math.min(60, (box.height - at.height) / 2);
-    if (at.top < box.top + margin || at.bottom > box.bottom - margin) this.#root.scrollTop += at.top - box.top - (box.height - at.height) / 2;
+    if (at.top < box.top + margin || at.bottom > box.bottom - margin)
+      this.#root.scrollTop += at.top - box.top - (box.height - at.height) / 2;
   }
 
   /** Updates glyphs and scores. The current move stays in view if glyphs move it. */
   #refresh(): void {
     const button = this.#current?.button;
-    const [box, at] = [this.#root.getBoundingClientRect(), button?.getBoundingClientRect()];
+    const [box, at] = [
+      this.#root.getBoundingClientRect(),
+      button?.getBoundingClientRect(),
+    ];
     for (const [node, entry] of this.#entries) this.#fill(node, entry);
     if (!button || !at || at.bottom < box.top || at.top > box.bottom) return;
     cancelAnimationFrame(this.#frame);
-    this.#frame = requestAnimationFrame(() => this.#current && this.#reveal(this.#current.button));
+    this.#frame = requestAnimationFrame(
+      () => this.#current && this.#reveal(this.#current.button),
+    );
   }
 
   #fill(node: Node, { button, glyph, score, isMain }: Entry): void {
     if (!node.parent) return;
-    const { text: sign, kind, mark, byAuthor, isProvisional } = glyphOf(node, this.state);
+    const {
+      text: sign,
+      kind,
+      mark,
+      byAuthor,
+      isProvisional,
+    } = glyphOf(node, this.state);
     const name = `glyph ${kind ?? (mark ? "good" : "")}${isProvisional ? " provisional" : ""}${byAuthor ? " by-author" : ""}`;
     if (glyph.textContent !== sign || glyph.className !== name) {
       glyph.textContent = sign;
       glyph.className = name;
-      glyph.title = sign && byAuthor ? "As the PGN has it" : isProvisional ? "Provisional" : mark ? markWords(mark) : "";
+      glyph.title =
+        sign && byAuthor
+          ? "As the PGN has it"
+          : isProvisional
+            ? "Provisional"
+            : mark
+              ? markWords(mark)
+              : "";
     }
     if (!score) return;
     const known = bestScore(node, this.state);
     // In variations, scores of lines would repeat the score of the line's first position.
-    const text = known && known.origin !== "rules" && (isMain || known.origin !== "line") ? known.text : "";
+    const text =
+      known && known.origin !== "rules" && (isMain || known.origin !== "line")
+        ? known.text
+        : "";
     if (score.textContent !== text) score.textContent = text;
-    button.classList.toggle("borrowed", known?.origin === "line" || known?.origin === "pgn" || known?.origin === "engine");
+    button.classList.toggle(
+      "borrowed",
+      known?.origin === "line" ||
+        known?.origin === "pgn" ||
+        known?.origin === "engine",
+    );
   }
 
   #draw(game: Game): void {
@@ -110,9 +144,27 @@ export class MoveList {
       if (!this.#welcome.isConnected) this.#root.replaceChildren(this.#welcome);
       return;
     }
-    const list = make("div", { className: "list", role: "group", "aria-label": "Moves of the game" });
-    const start = make("button", { type: "button", className: "start", tabIndex: -1, "data-testid": "start" }, "Start");
-    this.#enlist(game.root, { button: start, glyph: start, score: undefined, isMain: true });
+    const list = make("div", {
+      className: "list",
+      role: "group",
+      "aria-label": "Moves of the game",
+    });
+    const start = make(
+      "button",
+      {
+        type: "button",
+        className: "start",
+        tabIndex: -1,
+        "data-testid": "start",
+      },
+      "Start",
+    );
+    this.#enlist(game.root, {
+      button: start,
+      glyph: start,
+      score: undefined,
+      isMain: true,
+    });
     list.append(start, ...this.#aside(game.root.notes.comment));
     let row: HTMLElement | undefined;
     for (const node of main) {
@@ -120,7 +172,11 @@ export class MoveList {
       if (!parent) continue;
       const white = parent.position.turn === "white";
       if (white || !row) {
-        row = make("div", { className: "row" }, make("span", { className: "number" }, `${parent.position.fullmoves}`));
+        row = make(
+          "div",
+          { className: "row" },
+          make("span", { className: "number" }, `${parent.position.fullmoves}`),
+        );
         if (!white) row.append(make("span", { className: "gap" }, "…"));
         list.append(row);
       }
@@ -133,16 +189,26 @@ export class MoveList {
       if (!white || aside.length > 0) row = undefined;
     }
     const result = game.headers.get("Result");
-    if (result) list.append(make("p", { className: "result" }, result.replace("1/2-1/2", "½-½")));
+    if (result)
+      list.append(
+        make("p", { className: "result" }, result.replace("1/2-1/2", "½-½")),
+      );
     this.#root.replaceChildren(list);
   }
 
   /** Returns the comment and the variations between two rows. */
-  #aside(comment: string | undefined, variations: readonly Node[] = []): HTMLElement[] {
+  #aside(
+    comment: string | undefined,
+    variations: readonly Node[] = [],
+  ): HTMLElement[] {
     if (!comment && variations.length === 0) return [];
     const aside = make("div", { className: "aside" });
     if (comment) aside.append(make("p", { className: "comment" }, comment));
-    aside.append(...variations.map((variation) => make("p", { className: "variation" }, ...this.#variation(variation))));
+    aside.append(
+      ...variations.map((variation) =>
+        make("p", { className: "variation" }, ...this.#variation(variation)),
+      ),
+    );
     return [aside];
   }
 
@@ -151,19 +217,49 @@ export class MoveList {
     return lineFrom(start).flatMap((node, index) => {
       const { parent } = node;
       if (!parent) return [];
-      const number = index === 0 || parent.position.turn === "white" ? [make("span", { className: "number" }, moveNumber(parent.position))] : [];
+      const number =
+        index === 0 || parent.position.turn === "white"
+          ? [make("span", { className: "number" }, moveNumber(parent.position))]
+          : [];
       // The caller draws the siblings of the first move.
-      const branches = index === 0 ? [] : parent.children.slice(1).map((sibling) => make("span", { className: "branch" }, ...this.#variation(sibling)));
-      const remark = (text: string | undefined) => (text ? [make("span", { className: "comment" }, text), " "] : []);
+      const branches =
+        index === 0
+          ? []
+          : parent.children
+              .slice(1)
+              .map((sibling) =>
+                make(
+                  "span",
+                  { className: "branch" },
+                  ...this.#variation(sibling),
+                ),
+              );
+      const remark = (text: string | undefined) =>
+        text ? [make("span", { className: "comment" }, text), " "] : [];
       const comment = remark(node.notes.comment);
-      return [...remark(node.notes.before), make("span", { className: "ply" }, ...number, this.#move(node, false)), ...comment, ...branches];
+      return [
+        ...remark(node.notes.before),
+        make("span", { className: "ply" }, ...number, this.#move(node, false)),
+        ...comment,
+        ...branches,
+      ];
     });
   }
 
   #move(node: Node, main: boolean): HTMLButtonElement {
     const glyph = make("span", { className: "glyph" });
     const score = make("span", { className: "move-score" });
-    const button = make("button", { type: "button", tabIndex: -1, "data-testid": main ? "move" : "variation-move" }, make("span", { className: "san" }, node.san), glyph, score);
+    const button = make(
+      "button",
+      {
+        type: "button",
+        tabIndex: -1,
+        "data-testid": main ? "move" : "variation-move",
+      },
+      make("span", { className: "san" }, node.san),
+      glyph,
+      score,
+    );
     const entry = { button, glyph, score, isMain: main };
     this.#enlist(node, entry);
     this.#fill(node, entry);

@@ -7,7 +7,18 @@ import type { State } from "../state/state";
 export function drawPath(state: State): void {
   const nodes = path(state.node).slice(1);
   // A disabled button would lose the focus after it was pressed.
-  const start = makeButton({ "aria-disabled": nodes.length === 0 }, () => state.go(state.game.root), "Start");
-  const moves = nodes.flatMap((node, at) => [" ", makeButton({ "aria-current": node === state.node ? "true" : undefined }, () => state.go(node), moveText(node, at === 0))]);
+  const start = makeButton(
+    { "aria-disabled": nodes.length === 0 },
+    () => state.go(state.game.root),
+    "Start",
+  );
+  const moves = nodes.flatMap((node, at) => [
+    " ",
+    makeButton(
+      { "aria-current": node === state.node ? "true" : undefined },
+      () => state.go(node),
+      moveText(node, at === 0),
+    ),
+  ]);
   redraw(byId("line"), start, ...moves);
 }

@@ -1,5 +1,10 @@
 /** Converts PGN comments and glyphs to notes. */
-import { type Evaluation, isMate, makeComment, parseComment } from "chessops/pgn";
+import {
+  type Evaluation,
+  isMate,
+  makeComment,
+  parseComment,
+} from "chessops/pgn";
 import type { Given, Notes } from "../game/notes";
 
 /** Adds a comment that follows the move. */
@@ -40,8 +45,11 @@ export function commentText(notes: Notes): string | undefined {
 }
 
 function given(evaluation: Evaluation): Given {
-  const depth = evaluation.depth === undefined ? {} : { depth: evaluation.depth };
-  return isMate(evaluation) ? { mate: evaluation.mate, ...depth } : { cp: Math.round(evaluation.pawns * 100), ...depth };
+  const depth =
+    evaluation.depth === undefined ? {} : { depth: evaluation.depth };
+  return isMate(evaluation)
+    ? { mate: evaluation.mate, ...depth }
+    : { cp: Math.round(evaluation.pawns * 100), ...depth };
 }
 
 function pawns({ cp, mate, depth }: Given): Evaluation | undefined {
@@ -50,4 +58,5 @@ function pawns({ cp, mate, depth }: Given): Evaluation | undefined {
   return cp === undefined ? undefined : { pawns: cp / 100, ...withDepth };
 }
 
-const joined = (before: string | undefined, text: string): string => `${before ?? ""} ${text}`.replace(/\s+/g, " ").trim();
+const joined = (before: string | undefined, text: string): string =>
+  `${before ?? ""} ${text}`.replace(/\s+/g, " ").trim();

@@ -28,14 +28,22 @@ export interface Movetext {
 const MAX_DEPTH = 50;
 
 const SPACE = /(?:\s|(?<=\n)%[^\n]*)+/y;
-const RESULT = /(?:(1[-–—]0)|(0[-–—]1)|(1\/2(?:[-–—]1\/2)?|½(?:[-–—]½)?)|\*)(?=[\s(){};$]|$)/y;
+const RESULT =
+  /(?:(1[-–—]0)|(0[-–—]1)|(1\/2(?:[-–—]1\/2)?|½(?:[-–—]½)?)|\*)(?=[\s(){};$]|$)/y;
 const NUMBER = /(\d{1,5})\s*(\.[\s.…]*|…[.…]*)|(\d{1,3})(?=[\s(){};]|$)/y;
 const DOTS = /[.…]+/y;
 const GLYPH = /\$(\d{1,4})|[!?]{1,2}/y;
 // A promotion may be in brackets, as in e8(Q).
 const WORD = /[^\s(){};$!?]+(?:\([A-Z♔-♟]\)[+#]*)?/uy;
 
-const MARKS: Readonly<Record<string, number>> = { "!": 1, "?": 2, "!!": 3, "??": 4, "!?": 5, "?!": 6 };
+const MARKS: Readonly<Record<string, number>> = {
+  "!": 1,
+  "?": 2,
+  "!!": 3,
+  "??": 4,
+  "!?": 5,
+  "?!": 6,
+};
 /** Printed symbols of evaluations and their NAGs. */
 const SIGNS: Readonly<Record<string, number>> = {
   "□": 7, "=": 10, "∞": 13, "⩲": 14, "+=": 14, "+/=": 14, "⩱": 15, "=+": 15, "=/+": 15, "±": 16, "+/-": 16, "+/−": 16, "∓": 17, "-/+": 17, "−/+": 17,
@@ -49,7 +57,12 @@ export function movetext(source: PgnText): Movetext {
   const { text } = source;
   const root = moveToken("", source.moves, undefined, []);
   /** The open variations, each with its last move and the parent of that move, from which alternatives branch. */
-  const stack: { last: MoveToken; parent?: MoveToken; opened: number; before: string[] }[] = [{ last: root, opened: source.moves, before: [] }];
+  const stack: {
+    last: MoveToken;
+    parent?: MoveToken;
+    opened: number;
+    before: string[];
+  }[] = [{ last: root, opened: source.moves, before: [] }];
   let number: MoveToken["number"];
   let result: string | undefined;
   let count = 0;
@@ -68,35 +81,80 @@ export function movetext(source: PgnText): Movetext {
     const start = at;
     if (character === "{" || character === ";") {
       const end = text.indexOf(character === "{" ? "}" : "\n", at);
-      if (end === -1 && character === "{") throw errorAt(source, start, "a comment begins here and has no end: } is missing");
-      const comment = text.slice(at + 1, end === -1 ? text.length : end).replace(/\s+/g, " ").trim();
+      if (end === -1 && character === "{")
+        throw errorAt(
+          source,
+          start,
+          "a comment begins here and has no end: } is missing",
+        );
+      const comment = text
+        .slice(at + 1, end === -1 ? text.length : end)
+        .replace(/\s+/g, " ")
+        .trim();
       at = end === -1 ? text.length : end + 1;
-      if (comment) (frame.last === frame.parent ? frame.before : frame.last.after).push(comment);
+      if (comment)
+        (frame.last === frame.parent ? frame.before : frame.last.after).push(
+          comment,
+        );
     } else if (character === "(") {
       at++;
-      if (!frame.parent || frame.last === frame.parent) throw errorAt(source, start, "a variation begins here before there is a move that it could replace");
-      if (stack.length > MAX_DEPTH) throw errorAt(source, start, `variations are nested more than ${MAX_DEPTH} deep`);
-      stack.push({ last: frame.parent, parent: frame.parent, opened: start, before: [] });
+      if (!frame.parent || frame.last === frame.parent)
+        throw errorAt(
+          source,
+          start,
+          "a variation begins here before there is a move that it could replace",
+        );
+      if (stack.length > MAX_DEPTH)
+        throw errorAt(
+          source,
+          start,
+          `variations are nested more than ${MAX_DEPTH} deep`,
+        );
+      stack.push({
+        last: frame.parent,
+        parent: frame.parent,
+        opened: start,
+        before: [],
+      });
       number = undefined;
     } else if (character === ")") {
       at++;
-      if (stack.length === 1) throw errorAt(source, start, "a variation ends here that never began");
+      if (stack.length === 1)
+        throw errorAt(source, start, "a variation ends here that never began");
       stack.pop();
       number = undefined;
     } else if (character === "$" || character === "!" || character === "?") {
       const [sign = "", value] = taken(GLYPH) ?? [];
-      if (sign === "") throw errorAt(source, start, `“${clip(text.slice(start, start + 8))}” is no glyph`);
-      if (frame.last !== root && frame.last !== frame.parent) frame.last.nags.push(value ? Number(value) : (MARKS[sign] ?? 0));
+      if (sign === "")
+        throw errorAt(
+          source,
+          start,
+          `“${clip(text.slice(start, start + 8))}” is no glyph`,
+        );
+      if (frame.last !== root && frame.last !== frame.parent)
+        frame.last.nags.push(value ? Number(value) : (MARKS[sign] ?? 0));
     } else {
       const ended = taken(RESULT);
       if (ended) {
-        if (stack.length === 1) result ??= ended[1] ? "1-0" : ended[2] ? "0-1" : ended[3] ? "1/2-1/2" : "*";
+        if (stack.length === 1)
+          result ??= ended[1]
+            ? "1-0"
+            : ended[2]
+              ? "0-1"
+              : ended[3]
+                ? "1/2-1/2"
+                : "*";
         continue;
       }
       const numbered = taken(NUMBER);
       if (numbered) {
-        const dots = (numbered[2] ?? "").replace(/\s/g, "").replaceAll("…", "...");
-        number = { value: Number(numbered[1] ?? numbered[3]), black: dots.length > 1 };
+        const dots = (numbered[2] ?? "")
+          .replace(/\s/g, "")
+          .replaceAll("…", "...");
+        number = {
+          value: Number(numbered[1] ?? numbered[3]),
+          black: dots.length > 1,
+        };
         continue;
       }
       if (taken(DOTS)) {
@@ -105,12 +163,26 @@ export function movetext(source: PgnText): Movetext {
       }
       const word = taken(WORD)?.[0] ?? text.slice(at, ++at);
       const sign = SIGNS[word];
-      if (frame.last !== frame.parent && frame.last !== root && (sign !== undefined || SILENT.test(word))) {
+      if (
+        frame.last !== frame.parent &&
+        frame.last !== root &&
+        (sign !== undefined || SILENT.test(word))
+      ) {
         if (sign !== undefined) frame.last.nags.push(sign);
         continue;
       }
-      if (result !== undefined && stack.length === 1) throw errorAt(source, start, `“${clip(word)}” stands after the result ${result}`);
-      if (++count > MAX_MOVES) throw errorAt(source, start, `a game has at most ${MAX_MOVES} moves here`);
+      if (result !== undefined && stack.length === 1)
+        throw errorAt(
+          source,
+          start,
+          `“${clip(word)}” stands after the result ${result}`,
+        );
+      if (++count > MAX_MOVES)
+        throw errorAt(
+          source,
+          start,
+          `a game has at most ${MAX_MOVES} moves here`,
+        );
       const move = moveToken(word, start, number, frame.before);
       frame.last.next.push(move);
       frame.parent = frame.last;
@@ -120,19 +192,33 @@ export function movetext(source: PgnText): Movetext {
     }
   }
   const open = stack[1];
-  if (open) throw errorAt(source, open.opened, "a variation begins here and has no end: ) is missing");
+  if (open)
+    throw errorAt(
+      source,
+      open.opened,
+      "a variation begins here and has no end: ) is missing",
+    );
   return { root, ...(result ? { result } : {}) };
 }
 
 /** Returns an error with the position in the whole text: "… (line 3, column 7)." */
-export function errorAt(source: PgnText, at: number, reason: string): InputError {
+export function errorAt(
+  source: PgnText,
+  at: number,
+  reason: string,
+): InputError {
   const before = source.text.slice(0, at);
   const line = source.line + (before.match(/\n/g)?.length ?? 0);
   const message = `${reason} (line ${line}, column ${at - before.lastIndexOf("\n")}).`;
   return new InputError(capitalised(message), line);
 }
 
-const moveToken = (word: string, at: number, number: MoveToken["number"], before: string[]): MoveToken => ({
+const moveToken = (
+  word: string,
+  at: number,
+  number: MoveToken["number"],
+  before: string[],
+): MoveToken => ({
   word,
   at,
   ...(number ? { number } : {}),

@@ -31,14 +31,20 @@ export interface Checked {
 export function checkGame(source: PgnText): Checked {
   const { start, root, read, result } = parse(source);
   const moves = mainline(root, read).map(uci);
-  return { id: gameId(start, moves, source.headers), plies: moves.length, cuts: read.cuts.length, result };
+  return {
+    id: gameId(start, moves, source.headers),
+    plies: moves.length,
+    cuts: read.cuts.length,
+    result,
+  };
 }
 
 /** Reads a game. Throws an `InputError` with the line and the column. */
 export function readGame(source: PgnText): Read {
   const { start, root, read, result } = parse(source);
   const headers = new Map(source.headers);
-  if (result && result !== "*" && !headers.has("Result")) headers.set("Result", result);
+  if (result && result !== "*" && !headers.has("Result"))
+    headers.set("Result", result);
   for (const name of ["FEN", "SetUp"]) headers.delete(name);
   const game = new Game(start, headers);
   for (const comment of root.after) addComment(game.root.notes, comment);
@@ -51,32 +57,55 @@ export function readGame(source: PgnText): Read {
 }
 
 /** Reads the moves of a game without its variations and comments. Throws like `readGame`. */
-export function readMoves(source: PgnText): { start: Position; moves: readonly NormalMove[] } {
+export function readMoves(source: PgnText): {
+  start: Position;
+  moves: readonly NormalMove[];
+} {
   const { start, root, read } = parse(source);
   return { start, moves: mainline(root, read) };
 }
 
-function parse(source: PgnText): { start: Position; root: MoveToken; read: ResolvedMoves; result: string | undefined } {
+function parse(source: PgnText): {
+  start: Position;
+  root: MoveToken;
+  read: ResolvedMoves;
+  result: string | undefined;
+} {
   if (source.error) throw source.error;
   const start = startOf(source);
   const { root, result } = movetext(source);
-  if (root.next.length === 0 && !source.headers.has("FEN")) throw new InputError("The game has no moves.", source.line);
+  if (root.next.length === 0 && !source.headers.has("FEN"))
+    throw new InputError("The game has no moves.", source.line);
   return { start, root, read: resolveMoves(source, root, start), result };
 }
 
 function startOf({ headers, line }: PgnText): Position {
   const variant = headers.get("Variant");
-  if (parseVariant(variant) !== "chess") throw new InputError(`The variant “${clip(variant)}” is not known here: only standard chess and Chess960 are.`, line);
+  if (parseVariant(variant) !== "chess")
+    throw new InputError(
+      `The variant “${clip(variant)}” is not known here: only standard chess and Chess960 are.`,
+      line,
+    );
   const fen = headers.get("FEN");
   if (fen === undefined) {
-    if (headers.get("SetUp") === "1") throw new InputError("The header SetUp announces a start position, but the header FEN is missing.", line);
-    if (/960|fischer/i.test(variant ?? "")) throw new InputError("This game of Chess960 has no header FEN: its start position is unknown.", line);
+    if (headers.get("SetUp") === "1")
+      throw new InputError(
+        "The header SetUp announces a start position, but the header FEN is missing.",
+        line,
+      );
+    if (/960|fischer/i.test(variant ?? ""))
+      throw new InputError(
+        "This game of Chess960 has no header FEN: its start position is unknown.",
+        line,
+      );
     return Chess.default();
   }
   try {
     return positionOf(fen);
   } catch (error) {
-    throw error instanceof InputError ? new InputError(error.message, line) : error;
+    throw error instanceof InputError
+      ? new InputError(error.message, line)
+      : error;
   }
 }
 
@@ -91,7 +120,9 @@ function mainline(root: MoveToken, { moves }: ResolvedMoves): NormalMove[] {
 }
 
 function addMoves(game: Game, root: MoveToken, { moves }: ResolvedMoves): void {
-  const open: [node: Node, at: MoveToken][] = root.next.map((at): [Node, MoveToken] => [game.root, at]).reverse();
+  const open: [node: Node, at: MoveToken][] = root.next
+    .map((at): [Node, MoveToken] => [game.root, at])
+    .reverse();
   for (let task = open.pop(); task; task = open.pop()) {
     const [node, at] = task;
     const move = moves.get(at);

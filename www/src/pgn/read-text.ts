@@ -35,7 +35,8 @@ export interface Survey {
 const MAX_LENGTH = 16_000_000;
 /** Maximum number of games per text, equal to the number of stored games. */
 const MAX_GAMES = 5_000;
-const NEITHER = "Neither a FEN nor a PGN: a FEN has eight ranks joined by slashes, a PGN has moves such as 1. e4 e5.";
+const NEITHER =
+  "Neither a FEN nor a PGN: a FEN has eight ranks joined by slashes, a PGN has moves such as 1. e4 e5.";
 /** A header, a target square, or castling. A text without these signs contains no game. */
 const SIGN_OF_PGN = /^\s*\[\w+\s+"|[a-h][1-8]|[O0o]-[O0o]/m;
 /** Milliseconds of work between two pauses. */
@@ -56,7 +57,11 @@ export function read(text: string): Opened {
 }
 
 /** Checks the games of a PGN, with pauses that keep the page responsive. Throws an `InputError` if nothing can be opened, or the signal's reason. */
-export async function survey(text: string, signal: AbortSignal, progress: (games: readonly (PgnText & Checked)[], share: number) => void): Promise<Survey> {
+export async function survey(
+  text: string,
+  signal: AbortSignal,
+  progress: (games: readonly (PgnText & Checked)[], share: number) => void,
+): Promise<Survey> {
   const trimmed = cleaned(text);
   const tally = new Tally<PgnText & Checked>();
   let [pause, done] = [performance.now() + SLICE, 0];
@@ -83,8 +88,10 @@ export function readFen(text: string): Game {
 /** Decodes a file: UTF-8 or UTF-16 by the byte order mark, else UTF-8, else Latin-1, the encoding of old PGN files. */
 export function decode(bytes: Uint8Array): string {
   const [first, second] = bytes;
-  if (first === 0xff && second === 0xfe) return new TextDecoder("utf-16le").decode(bytes);
-  if (first === 0xfe && second === 0xff) return new TextDecoder("utf-16be").decode(bytes);
+  if (first === 0xff && second === 0xfe)
+    return new TextDecoder("utf-16le").decode(bytes);
+  if (first === 0xfe && second === 0xff)
+    return new TextDecoder("utf-16be").decode(bytes);
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
@@ -106,15 +113,25 @@ class Tally<T extends { id?: string }> {
     if (this.games.length + this.#refused.length >= MAX_GAMES) return;
     try {
       const { value, cuts } = open();
-      const same = value.id === undefined ? undefined : this.#numbers.get(value.id);
-      if (same !== undefined) throw new InputError(`It is the same game as game ${same}.`, source.line);
+      const same =
+        value.id === undefined ? undefined : this.#numbers.get(value.id);
+      if (same !== undefined)
+        throw new InputError(
+          `It is the same game as game ${same}.`,
+          source.line,
+        );
       if (value.id !== undefined) this.#numbers.set(value.id, source.index);
       this.games.push(value);
       this.#cuts += cuts;
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
       const { message, line } = error;
-      this.#refused.push({ index: source.index, name: players(source.headers), reason: message, ...(line === undefined ? {} : { line }) });
+      this.#refused.push({
+        index: source.index,
+        name: players(source.headers),
+        reason: message,
+        ...(line === undefined ? {} : { line }),
+      });
     }
   }
 
@@ -122,19 +139,40 @@ class Tally<T extends { id?: string }> {
     const [first] = this.#refused;
     if (this.games.length === 0) {
       if (!first) throw new InputError(NEITHER);
-      throw new InputError(this.#refused.length > 1 ? `None of the ${this.#refused.length} games can be opened. The first game: ${first.reason}` : first.reason, first.line);
+      throw new InputError(
+        this.#refused.length > 1
+          ? `None of the ${this.#refused.length} games can be opened. The first game: ${first.reason}`
+          : first.reason,
+        first.line,
+      );
     }
     const remarks = [];
-    if (this.#cuts > 0) remarks.push(this.#cuts === 1 ? "One variation was cut at an illegal move." : `${this.#cuts} variations were cut at illegal moves.`);
-    if (this.#total > MAX_GAMES) remarks.push(`Only the first ${MAX_GAMES.toLocaleString("en")} of ${this.#total.toLocaleString("en")} games were opened.`);
-    return { games: this.games, refused: this.#refused, ...(remarks.length > 0 ? { remark: remarks.join(" ") } : {}) };
+    if (this.#cuts > 0)
+      remarks.push(
+        this.#cuts === 1
+          ? "One variation was cut at an illegal move."
+          : `${this.#cuts} variations were cut at illegal moves.`,
+      );
+    if (this.#total > MAX_GAMES)
+      remarks.push(
+        `Only the first ${MAX_GAMES.toLocaleString("en")} of ${this.#total.toLocaleString("en")} games were opened.`,
+      );
+    return {
+      games: this.games,
+      refused: this.#refused,
+      ...(remarks.length > 0 ? { remark: remarks.join(" ") } : {}),
+    };
   }
 }
 
 function cleaned(text: string): string {
-  if (text.length > MAX_LENGTH) throw new InputError(`This text is too long: at most ${MAX_LENGTH / 1_000_000} million characters can be read at once.`);
+  if (text.length > MAX_LENGTH)
+    throw new InputError(
+      `This text is too long: at most ${MAX_LENGTH / 1_000_000} million characters can be read at once.`,
+    );
   const trimmed = text.replace(/^\uFEFF/, "").trimEnd();
-  if (trimmed.trim() === "") throw new InputError("Nothing to open: paste a FEN or a PGN.");
+  if (trimmed.trim() === "")
+    throw new InputError("Nothing to open: paste a FEN or a PGN.");
   if (looksLikeFen(trimmed.trim())) return trimmed.trim();
   if (!SIGN_OF_PGN.test(trimmed)) throw new InputError(NEITHER);
   // Files of old Macs end their lines with carriage returns.

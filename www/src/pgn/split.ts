@@ -27,13 +27,30 @@ const RESULT = /(?:1[-–—]0|0[-–—]1|1\/2(?:[-–—]1\/2)?|½(?:[-–—]
 /** Returns the games of a text in their order. A text without headers and moves has no games. */
 export function* split(text: string): Generator<PgnText> {
   let index = 0;
-  let game: { start: number; line: number; headers: Map<string, string>; names: Set<string>; moves?: number; error?: InputError } | undefined;
+  let game:
+    | {
+        start: number;
+        line: number;
+        headers: Map<string, string>;
+        names: Set<string>;
+        moves?: number;
+        error?: InputError;
+      }
+    | undefined;
   const finish = (end: number): PgnText | undefined => {
     const done = game;
     game = undefined;
-    if (!done || (done.moves === undefined && done.names.size === 0)) return undefined;
+    if (!done || (done.moves === undefined && done.names.size === 0))
+      return undefined;
     const { start, line, headers, moves, error } = done;
-    return { index: ++index, text: text.slice(start, end), line, headers, moves: (moves ?? end) - start, ...(error ? { error } : {}) };
+    return {
+      index: ++index,
+      text: text.slice(start, end),
+      line,
+      headers,
+      moves: (moves ?? end) - start,
+      ...(error ? { error } : {}),
+    };
   };
   /** Whether the previous line ended in a comment, and its depth of brackets. */
   let comment = false;
@@ -60,9 +77,14 @@ export function* split(text: string): Generator<PgnText> {
     let rest = at;
     const tags = isTag(line) ? [...tagsOf(line)] : [];
     const decisive = tags.length === 0 && DECISIVE.test(line);
-    const begins = tags.length > 0 || decisive || (depth === 0 && (afterBlank || afterResult) && FIRST_MOVE.test(line));
+    const begins =
+      tags.length > 0 ||
+      decisive ||
+      (depth === 0 && (afterBlank || afterResult) && FIRST_MOVE.test(line));
     // A game without moves and without a result ends before the first header of the next game.
-    const isNext = afterBlank && tags.some(({ name }) => name === "Event" && game?.names.has(name));
+    const isNext =
+      afterBlank &&
+      tags.some(({ name }) => name === "Event" && game?.names.has(name));
     if (begins && (game?.moves !== undefined || isNext)) {
       const source = finish(at);
       if (source) yield source;
@@ -71,14 +93,19 @@ export function* split(text: string): Generator<PgnText> {
     game ??= { start: at, line: number, headers: new Map(), names: new Set() };
     for (const { name, value, end } of tags) {
       game.names.add(name);
-      if (value !== "" && !/^[?.*]+$/.test(value)) game.headers.set(name, value);
+      if (value !== "" && !/^[?.*]+$/.test(value))
+        game.headers.set(name, value);
       rest = at + end;
     }
     if (decisive) {
-      game.error ??= new InputError(`Line ${number}: “${clip(line)}” should be a header such as [FEN "…"].`, number);
+      game.error ??= new InputError(
+        `Line ${number}: “${clip(line)}” should be a header such as [FEN "…"].`,
+        number,
+      );
       rest = at + line.length;
     }
-    if (game.moves === undefined && line.startsWith("[") && tags.length === 0) rest = at + line.length;
+    if (game.moves === undefined && line.startsWith("[") && tags.length === 0)
+      rest = at + line.length;
     const moves = text.slice(rest, at + line.length);
     afterResult = RESULT.test(moves);
     if (moves.trim() !== "") {
@@ -91,9 +118,12 @@ export function* split(text: string): Generator<PgnText> {
   if (source) yield source;
 }
 
-const isTag = (line: string): boolean => /^\s*\[\s*[A-Za-z0-9][\w+#=:-]*\s+"/.test(line);
+const isTag = (line: string): boolean =>
+  /^\s*\[\s*[A-Za-z0-9][\w+#=:-]*\s+"/.test(line);
 
-function* tagsOf(line: string): Generator<{ name: string; value: string; end: number }> {
+function* tagsOf(
+  line: string,
+): Generator<{ name: string; value: string; end: number }> {
   TAG.lastIndex = 0;
   let found = false;
   for (let end = 0, match = TAG.exec(line); match; match = TAG.exec(line)) {
@@ -104,11 +134,16 @@ function* tagsOf(line: string): Generator<{ name: string; value: string; end: nu
     TAG.lastIndex = end;
   }
   const [, name, value] = (!found && LOOSE_TAG.exec(line)) || [];
-  if (name !== undefined && value !== undefined) yield { name, value: value.trim(), end: line.length };
+  if (name !== undefined && value !== undefined)
+    yield { name, value: value.trim(), end: line.length };
 }
 
 /** Updates the comment state and the depth of brackets after a line. */
-function nesting(line: string, comment: boolean, depth: number): { comment: boolean; depth: number } {
+function nesting(
+  line: string,
+  comment: boolean,
+  depth: number,
+): { comment: boolean; depth: number } {
   for (const [mark] of line.matchAll(/[{}();]/g)) {
     if (comment) comment = mark !== "}";
     else if (mark === "{") comment = true;

@@ -1,11 +1,24 @@
 /** Writes a game as PGN. */
-import { ChildNode, makePgn, Node as PgnNode, type PgnNodeData } from "chessops/pgn";
+import {
+  ChildNode,
+  makePgn,
+  Node as PgnNode,
+  type PgnNodeData,
+} from "chessops/pgn";
 import type { Game, Node } from "../game/game";
 import { slug } from "../game/player-names";
 import { commentText } from "./comments";
 
 /** The headers of every PGN, in their order. */
-const ROSTER = { Event: "?", Site: "?", Date: "????.??.??", Round: "?", White: "?", Black: "?", Result: "*" };
+const ROSTER = {
+  Event: "?",
+  Site: "?",
+  Date: "????.??.??",
+  Round: "?",
+  White: "?",
+  Black: "?",
+  Result: "*",
+};
 
 /** Extent of the PGN: a complete file, without empty headers, or only headers and main line. */
 export type Extent = "file" | "compact" | "moves";
@@ -13,31 +26,46 @@ export type Extent = "file" | "compact" | "moves";
 /** Writes the game as PGN, by default with all its variations and notes. */
 export function toPgn(game: Game, extent: Extent = "file"): string {
   const headers = new Map(extent === "file" ? Object.entries(ROSTER) : []);
-  for (const [name, value] of game.headers) headers.set(name, value.replace(/\s+/g, " "));
+  for (const [name, value] of game.headers)
+    headers.set(name, value.replace(/\s+/g, " "));
   if (!game.startsAsUsual) headers.set("SetUp", "1").set("FEN", game.root.fen);
   const moves = new PgnNode<PgnNodeData>();
   const open: [from: Node, to: PgnNode<PgnNodeData>][] = [[game.root, moves]];
   for (let next = open.pop(); next; next = open.pop()) {
     const [from, to] = next;
-    for (const child of extent === "moves" ? from.children.slice(0, 1) : from.children) {
-      const copy = new ChildNode(extent === "moves" ? { san: child.san } : data(child));
+    for (const child of extent === "moves"
+      ? from.children.slice(0, 1)
+      : from.children) {
+      const copy = new ChildNode(
+        extent === "moves" ? { san: child.san } : data(child),
+      );
       to.children.push(copy);
       open.push([child, copy]);
     }
   }
   const comment = extent === "moves" ? undefined : commentText(game.root.notes);
-  return makePgn({ headers, moves, ...(comment ? { comments: [comment] } : {}) });
+  return makePgn({
+    headers,
+    moves,
+    ...(comment ? { comments: [comment] } : {}),
+  });
 }
 
 /** Returns a file name: "morphy-isouard-1858.pgn". */
 export function fileName(game: Game): string {
-  const name = game.slug ?? (game.headers.has("White") || game.headers.has("Black") ? slug(game.headers).replace(/^-+|-+$/g, "") : "");
+  const name =
+    game.slug ??
+    (game.headers.has("White") || game.headers.has("Black")
+      ? slug(game.headers).replace(/^-+|-+$/g, "")
+      : "");
   return `${name || "game"}.pgn`;
 }
 
 /** Downloads a text as a file. */
 export function download(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: "application/x-chess-pgn" }));
+  const url = URL.createObjectURL(
+    new Blob([text], { type: "application/x-chess-pgn" }),
+  );
   const link = document.createElement("a");
   link.href = url;
   link.download = name;

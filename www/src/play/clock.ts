@@ -29,7 +29,10 @@ export class Clock {
 
   /** Returns the remaining time of a side, at least 0. */
   left(side: Color, now: number): number {
-    return Math.max(0, this.#left[side] - (this.#running === side ? now - this.#since : 0));
+    return Math.max(
+      0,
+      this.#left[side] - (this.#running === side ? now - this.#since : 0),
+    );
   }
 
   /** The side whose time is running. */
@@ -57,13 +60,15 @@ export class Clock {
   }
 
   stop(now: number): void {
-    if (this.#running) this.#left[this.#running] = this.left(this.#running, now);
+    if (this.#running)
+      this.#left[this.#running] = this.left(this.#running, now);
     this.#running = undefined;
   }
 }
 
 /** Formats a time: "1:05:00", "4:05", or "9.3" below ten seconds. */
 export function shown(milliseconds: number): string {
-  if (milliseconds < 10_000) return (Math.floor(milliseconds / 100) / 10).toFixed(1);
+  if (milliseconds < 10_000)
+    return (Math.floor(milliseconds / 100) / 10).toFixed(1);
   return clockText(Math.ceil(milliseconds / 1000));
 }

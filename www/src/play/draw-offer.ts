@@ -22,15 +22,38 @@ export interface DrawAnswer {
 }
 
 /** Returns the refusal of an early offer, which needs no search. The user is to move, so that the engine made half of the moves or one more. */
-export function earlyAnswer({ position, ply }: { position: Pick<Position, "fullmoves">; ply: number }): DrawAnswer | undefined {
-  if (position.fullmoves < FIRST_MOVE) return { isAccepted: false, reason: `it agrees to no draw before move ${FIRST_MOVE}` };
-  return Math.ceil(ply / 2) < DRAW_POSITIONS ? { isAccepted: false, reason: `it wants to play at least ${DRAW_POSITIONS} moves` } : undefined;
+export function earlyAnswer({
+  position,
+  ply,
+}: {
+  position: Pick<Position, "fullmoves">;
+  ply: number;
+}): DrawAnswer | undefined {
+  if (position.fullmoves < FIRST_MOVE)
+    return {
+      isAccepted: false,
+      reason: `it agrees to no draw before move ${FIRST_MOVE}`,
+    };
+  return Math.ceil(ply / 2) < DRAW_POSITIONS
+    ? {
+        isAccepted: false,
+        reason: `it wants to play at least ${DRAW_POSITIONS} moves`,
+      }
+    : undefined;
 }
 
 /** Answers an offer. `scores` are the scores of the last positions after the engine's moves, from White's point of view. */
-export function drawAnswer(scores: readonly ScoreLike[], engine: Color): DrawAnswer {
+export function drawAnswer(
+  scores: readonly ScoreLike[],
+  engine: Color,
+): DrawAnswer {
   const better = scores.map((score) => centipawnsFor(engine, score) > EQUAL);
-  if (better.at(-1)) return { isAccepted: false, reason: "it prefers its position" };
-  if (better.includes(true)) return { isAccepted: false, reason: "its position was better a moment ago" };
+  if (better.at(-1))
+    return { isAccepted: false, reason: "it prefers its position" };
+  if (better.includes(true))
+    return {
+      isAccepted: false,
+      reason: "its position was better a moment ago",
+    };
   return { isAccepted: true, reason: "" };
 }

@@ -2,7 +2,14 @@
 import type { Color, NormalMove } from "chessops/types";
 import { opposite, parseUci } from "chessops/util";
 import { clip, InputError } from "../text/input-error";
-import { ending, Game, movesOf, type Node, path, positionKey } from "../game/game";
+import {
+  ending,
+  Game,
+  movesOf,
+  type Node,
+  path,
+  positionKey,
+} from "../game/game";
 import { positionOf } from "../game/fen";
 import { Clock, type Left } from "./clock";
 import { DRAW_INTERVAL } from "./draw-offer";
@@ -30,10 +37,15 @@ export class Match {
   constructor(
     readonly terms: Terms,
     date: string,
-    kept?: { moves: readonly string[]; left?: Left | undefined; drawOffer?: number | undefined },
+    kept?: {
+      moves: readonly string[];
+      left?: Left | undefined;
+      drawOffer?: number | undefined;
+    },
   ) {
     const engine = `Shelfish (${levelName(terms.elo)})`;
-    const [white, black] = terms.side === "white" ? ["You", engine] : [engine, "You"];
+    const [white, black] =
+      terms.side === "white" ? ["You", engine] : [engine, "You"];
     const { control } = terms;
     this.#headers = new Map([
       ["Event", "Game against the engine"],
@@ -41,15 +53,28 @@ export class Match {
       ["White", white],
       ["Black", black],
       ["Result", "*"],
-      ...(control ? [["TimeControl", `${Math.round(control.minutes * 60)}+${control.increment}`] as const] : []),
+      ...(control
+        ? [
+            [
+              "TimeControl",
+              `${Math.round(control.minutes * 60)}+${control.increment}`,
+            ] as const,
+          ]
+        : []),
     ]);
-    this.game = new Game(terms.fen === undefined ? undefined : positionOf(terms.fen), this.#headers);
+    this.game = new Game(
+      terms.fen === undefined ? undefined : positionOf(terms.fen),
+      this.#headers,
+    );
     this.clock = control && new Clock(control, kept?.left);
     this.#node = this.game.root;
     this.#drawOffer = kept?.drawOffer;
     for (const text of kept?.moves ?? []) {
       const move = parseUci(text);
-      if (!move || !this.#node.position.isLegal(move)) throw new InputError(`The game contains an illegal move: ${clip(text)}.`);
+      if (!move || !this.#node.position.isLegal(move))
+        throw new InputError(
+          `The game contains an illegal move: ${clip(text)}.`,
+        );
       this.#node = this.game.play(this.#node, move);
     }
     this.#judge();
@@ -90,19 +115,23 @@ export class Match {
 
   /** Starts the clock of a game that is continued. */
   resume(now: number): void {
-    if (!this.#outcome && this.#node.ply >= 2) this.clock?.start(this.#node.position.turn, now);
+    if (!this.#outcome && this.#node.ply >= 2)
+      this.clock?.start(this.#node.position.turn, now);
   }
 
   /** Whether the user has a move to take back. */
   get canTakeBack(): boolean {
-    return path(this.#node).some(({ parent }) => parent?.position.turn === this.terms.side);
+    return path(this.#node).some(
+      ({ parent }) => parent?.position.turn === this.terms.side,
+    );
   }
 
   /** Returns to the user's last turn. */
   takeBack(now: number): void {
     if (!this.canTakeBack) return;
     let node = this.#node.parent;
-    while (node?.parent && node.position.turn !== this.terms.side) node = node.parent;
+    while (node?.parent && node.position.turn !== this.terms.side)
+      node = node.parent;
     if (!node) return;
     node.children.length = 0;
     this.#node = node;
@@ -119,7 +148,11 @@ export class Match {
 
   /** Whether the user is to move, and the last draw offer was long ago. */
   get canOfferDraw(): boolean {
-    return this.isMine && (this.#drawOffer === undefined || this.#node.ply >= this.#drawOffer + 2 * DRAW_INTERVAL);
+    return (
+      this.isMine &&
+      (this.#drawOffer === undefined ||
+        this.#node.ply >= this.#drawOffer + 2 * DRAW_INTERVAL)
+    );
   }
 
   /** Notes that the user offers a draw. */
@@ -136,17 +169,30 @@ export class Match {
 
   resign(now: number): void {
     if (this.#outcome) return;
-    this.#end({ result: won(opposite(this.terms.side)), reason: "You resigned" });
+    this.#end({
+      result: won(opposite(this.terms.side)),
+      reason: "You resigned",
+    });
     this.clock?.stop(now);
   }
 
   /** Ends the game if the side to move has no time left. Returns whether it ended. */
   flag(now: number): boolean {
     const side = this.clock?.running;
-    if (!side || this.#outcome || (this.clock?.left(side, now) ?? 1) > 0) return false;
-    const cannotWin = this.#node.position.hasInsufficientMaterial(opposite(side));
+    if (!side || this.#outcome || (this.clock?.left(side, now) ?? 1) > 0)
+      return false;
+    const cannotWin = this.#node.position.hasInsufficientMaterial(
+      opposite(side),
+    );
     const reason = `${side === this.terms.side ? "You" : "The engine"} ran out of time`;
-    this.#end(cannotWin ? { result: "1/2-1/2", reason: `${reason}, but the opponent cannot mate` } : { result: won(opposite(side)), reason });
+    this.#end(
+      cannotWin
+        ? {
+            result: "1/2-1/2",
+            reason: `${reason}, but the opponent cannot mate`,
+          }
+        : { result: won(opposite(side)), reason },
+    );
     this.clock?.stop(now);
     return true;
   }
@@ -154,12 +200,20 @@ export class Match {
   #judge(): void {
     const { position } = this.#node;
     const end = ending(position);
-    if (end) return this.#end({ result: end.result === "½-½" ? "1/2-1/2" : end.result, reason: end.title });
-    const draw = (reason: string) => this.#end({ result: "1/2-1/2", reason: `Draw by ${reason}` });
+    if (end)
+      return this.#end({
+        result: end.result === "½-½" ? "1/2-1/2" : end.result,
+        reason: end.title,
+      });
+    const draw = (reason: string) =>
+      this.#end({ result: "1/2-1/2", reason: `Draw by ${reason}` });
     if (position.isInsufficientMaterial()) return draw("insufficient material");
     if (position.halfmoves >= 100) return draw("the fifty-move rule");
     const here = positionKey(this.#node);
-    if (path(this.#node).filter((node) => positionKey(node) === here).length >= 3) draw("threefold repetition");
+    if (
+      path(this.#node).filter((node) => positionKey(node) === here).length >= 3
+    )
+      draw("threefold repetition");
   }
 
   #end(outcome: Outcome | undefined): void {

@@ -6,7 +6,13 @@ import { countPieces, MAX_TABLE_PIECES, type ScoreLike } from "shelfish/score";
 import { path, steps, type Step, uci } from "../game/game";
 import { loadOnce } from "../loading/load-once";
 import { endgamePieces } from "../settings/data-urls";
-import { DRAW_NODES, DRAW_POSITIONS, type DrawAnswer, drawAnswer, earlyAnswer } from "./draw-offer";
+import {
+  DRAW_NODES,
+  DRAW_POSITIONS,
+  type DrawAnswer,
+  drawAnswer,
+  earlyAnswer,
+} from "./draw-offer";
 import type { Match } from "./match";
 
 /** Milliseconds for a move at full strength without a clock, and for a hint. */
@@ -17,9 +23,17 @@ const PAUSE = 350;
 
 export class Opponent {
   /** Loads the engine, once. */
-  readonly load = loadOnce(async () => (await import("shelfish/engine")).openEngine());
+  readonly load = loadOnce(async () =>
+    (await import("shelfish/engine")).openEngine(),
+  );
 
-  readonly #endgames = loadOnce(async () => new (await import("../endgames/client")).EndgameClient(this.tables, this.cache));
+  readonly #endgames = loadOnce(
+    async () =>
+      new (await import("../endgames/client")).EndgameClient(
+        this.tables,
+        this.cache,
+      ),
+  );
 
   /** `tables` is the URL of the index of endgame tables, `cache` the size of their cache in IndexedDB in MiB. */
   constructor(
@@ -36,14 +50,19 @@ export class Opponent {
     const rest = pause(PAUSE, signal);
     // The code below reports the error.
     rest.catch(() => {});
-    const known = book ? await (await import("./own-book")).bookMove(match, signal) : undefined;
+    const known = book
+      ? await (await import("./own-book")).bookMove(match, signal)
+      : undefined;
     signal.throwIfAborted();
     this.isFromBook = known !== undefined;
     if (known) {
       await rest;
       return known;
     }
-    const answer = elo === undefined ? this.#best(match, budget(match), signal) : this.#ask(match, { elo }, signal);
+    const answer =
+      elo === undefined
+        ? this.#best(match, budget(match), signal)
+        : this.#ask(match, { elo }, signal);
     const [step] = await Promise.all([answer, rest]);
     return step.move;
   }
@@ -54,19 +73,31 @@ export class Opponent {
   }
 
   /** Returns the best move: by endgame tables if they contain the position, else by a search. In a drawn ending the search chooses among the moves that draw. */
-  async #best(match: Match, movetime: number, signal: AbortSignal): Promise<Step> {
+  async #best(
+    match: Match,
+    movetime: number,
+    signal: AbortSignal,
+  ): Promise<Step> {
     const { position } = match.node;
     const ending = await this.#probe(match, signal);
     const [best] = ending?.moves ?? [];
     const exact = best && steps(position, [best.uci])[0];
     if (exact && best.dtz !== 0) return exact;
     const found = await this.#ask(match, { movetime }, signal);
-    const keeps = !ending || ending.moves.some(({ uci: move, dtz }) => dtz === 0 && move === uci(found.move));
+    const keeps =
+      !ending ||
+      ending.moves.some(
+        ({ uci: move, dtz }) => dtz === 0 && move === uci(found.move),
+      );
     return keeps || !exact ? found : exact;
   }
 
-  async #probe({ node: { fen } }: Match, signal: AbortSignal): Promise<EndgameResult | undefined> {
-    if (countPieces(fen) > (endgamePieces(this.tables) ?? MAX_TABLE_PIECES)) return undefined;
+  async #probe(
+    { node: { fen } }: Match,
+    signal: AbortSignal,
+  ): Promise<EndgameResult | undefined> {
+    if (countPieces(fen) > (endgamePieces(this.tables) ?? MAX_TABLE_PIECES))
+      return undefined;
     try {
       const [found] = await (await this.#endgames()).probeMany([fen], signal);
       return found?.[1];
@@ -85,19 +116,34 @@ export class Opponent {
     if (early) return early;
     const engine = await this.load();
     const scores: ScoreLike[] = [];
-    for (const { ply } of path(node).filter(({ position, ply }) => ply > 0 && position.turn === terms.side).slice(-DRAW_POSITIONS)) {
+    for (const { ply } of path(node)
+      .filter(({ position, ply }) => ply > 0 && position.turn === terms.side)
+      .slice(-DRAW_POSITIONS)) {
       signal.throwIfAborted();
-      const { pvs } = await engine.analyse(game.root.fen, { moves: moves.slice(0, ply), nodes: DRAW_NODES, signal });
+      const { pvs } = await engine.analyse(game.root.fen, {
+        moves: moves.slice(0, ply),
+        nodes: DRAW_NODES,
+        signal,
+      });
       scores.push(pvs[0]);
     }
     return drawAnswer(scores, opposite(terms.side));
   }
 
-  async #ask(match: Match, limits: { elo?: number; movetime?: number }, signal: AbortSignal): Promise<Step> {
+  async #ask(
+    match: Match,
+    limits: { elo?: number; movetime?: number },
+    signal: AbortSignal,
+  ): Promise<Step> {
     const engine = await this.load();
     signal.throwIfAborted();
     const { game, node, moves } = match;
-    const found = await engine.analyse(game.root.fen, { ...limits, moves, signal, castling: "chess960" });
+    const found = await engine.analyse(game.root.fen, {
+      ...limits,
+      moves,
+      signal,
+      castling: "chess960",
+    });
     const [step] = steps(node.position, (found.chosen ?? found.pvs[0]).uci);
     if (!step) throw new Error("the engine found no move");
     return step;
@@ -108,12 +154,19 @@ export class Opponent {
 function budget({ clock, terms }: Match): number {
   if (!clock) return USUAL;
   const left = clock.left(opposite(terms.side), performance.now());
-  return Math.max(10, Math.round(Math.min(left / 30 + clock.increment / 2, left / 4, 3 * USUAL)));
+  return Math.max(
+    10,
+    Math.round(Math.min(left / 30 + clock.increment / 2, left / 4, 3 * USUAL)),
+  );
 }
 
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, milliseconds);
-    signal.addEventListener("abort", () => (clearTimeout(timer), reject(signal.reason as Error)), { once: true });
+    signal.addEventListener(
+      "abort",
+      () => (clearTimeout(timer), reject(signal.reason as Error)),
+      { once: true },
+    );
   });
 }

@@ -33,7 +33,10 @@ const TICK = 100;
 const LOW = 20_000;
 
 /** Buttons that ask for confirmation, with their labels. */
-const LABELS = { resign: ["Resign", "Really resign?"], draw: ["Offer a draw", "Really offer?"] } as const;
+const LABELS = {
+  resign: ["Resign", "Really resign?"],
+  draw: ["Offer a draw", "Really offer?"],
+} as const;
 const CONFIRMED = ["resign", "draw"] as const;
 
 const settings = load();
@@ -61,7 +64,12 @@ function show(node: Node): void {
   shown = node;
   const isLast = node === match?.node;
   const isMine = match?.isMine === true;
-  board.show(node, isLast && isMine, undefined, isLast && !isMine && !match?.outcome);
+  board.show(
+    node,
+    isLast && isMine,
+    undefined,
+    isLast && !isMine && !match?.outcome,
+  );
   if (isLast && planned) board.markPremove(planned);
   board.arrows([], node.position);
   board.threat(undefined, undefined);
@@ -76,15 +84,24 @@ function showStatus(text: string): void {
 function describe(): void {
   if (!match) return;
   const { node, outcome } = match;
-  const last = node.parent ? `${moveNumber(node.parent.position)} ${node.san} ` : "";
+  const last = node.parent
+    ? `${moveNumber(node.parent.position)} ${node.san} `
+    : "";
   if (outcome) {
     const result = outcome.result.replace("1/2-1/2", "½–½").replace("-", "–");
     return showStatus(`${outcome.reason}. ${result}`);
   }
   const check = node.position.isCheck() ? "Check. " : "";
-  const source = opponent.isFromBook && match.isMine && node.parent ? " (book)" : "";
-  const next = planned ? ` Premove: ${premoveText(node.position, planned)}.` : "";
-  showStatus(match.isMine ? `${last}${check}Your move${source}.` : `${last}Shelfish is thinking…${next}`);
+  const source =
+    opponent.isFromBook && match.isMine && node.parent ? " (book)" : "";
+  const next = planned
+    ? ` Premove: ${premoveText(node.position, planned)}.`
+    : "";
+  showStatus(
+    match.isMine
+      ? `${last}${check}Your move${source}.`
+      : `${last}Shelfish is thinking…${next}`,
+  );
 }
 
 function updateControls(): void {
@@ -95,27 +112,53 @@ function updateControls(): void {
   byId("during").hidden = isOver;
   byId("after").hidden = !isOver;
   // The focus moves to the controls that replace the hidden controls.
-  if (left?.closest("[hidden]")) byId(!match ? "level" : isOver ? "analyse" : "flip").focus({ preventScroll: true });
+  if (left?.closest("[hidden]"))
+    byId(!match ? "level" : isOver ? "analyse" : "flip").focus({
+      preventScroll: true,
+    });
   if (!match) return;
-  for (const id of ["back", "undo"]) disable(byId(id), !match.canTakeBack, byId(id === "back" ? "flip" : "again"));
+  for (const id of ["back", "undo"])
+    disable(
+      byId(id),
+      !match.canTakeBack,
+      byId(id === "back" ? "flip" : "again"),
+    );
   disable(byId("hint"), !match.isMine, byId("flip"));
   disable(byId("draw"), !match.canOfferDraw, byId("flip"));
-  byId("draw").title = match.isMine && !match.canOfferDraw ? `You can offer a draw again ${DRAW_INTERVAL} moves after the last offer` : "Offer a draw on your move";
+  byId("draw").title =
+    match.isMine && !match.canOfferDraw
+      ? `You can offer a draw again ${DRAW_INTERVAL} moves after the last offer`
+      : "Offer a draw on your move";
   // A move of the engine must not take back the first press of a player who resigns.
   if (!isOver) return;
   for (const id of CONFIRMED) byId(id).textContent = LABELS[id][0];
   const { title, text } = verdict(match);
-  byId("verdict").replaceChildren(make("strong", {}, title), make("span", {}, text));
-  byId<HTMLAnchorElement>("analyse").href = `./#pgn=${encodeURIComponent(toPgn(match.game, "compact"))}&side=${match.terms.side}`;
+  byId("verdict").replaceChildren(
+    make("strong", {}, title),
+    make("span", {}, text),
+  );
+  byId<HTMLAnchorElement>("analyse").href =
+    `./#pgn=${encodeURIComponent(toPgn(match.game, "compact"))}&side=${match.terms.side}`;
 }
 
 function clocks(): void {
   const below = board.orientation;
-  for (const [id, side] of [["below", below], ["above", opposite(below)]] as const) {
+  for (const [id, side] of [
+    ["below", below],
+    ["above", opposite(below)],
+  ] as const) {
     const strip = byId(id);
     const isPerson = side === (match?.terms.side ?? below);
-    const name = isPerson ? "You" : match ? `Shelfish · ${levelName(match.terms.elo)}` : "Shelfish";
-    const [label, material, clock] = strip.children as unknown as [HTMLElement, HTMLElement, HTMLElement];
+    const name = isPerson
+      ? "You"
+      : match
+        ? `Shelfish · ${levelName(match.terms.elo)}`
+        : "Shelfish";
+    const [label, material, clock] = strip.children as unknown as [
+      HTMLElement,
+      HTMLElement,
+      HTMLElement,
+    ];
     drawMaterial(material, shown.position, side);
     if (label.textContent !== name) label.textContent = name;
     clock.hidden = !match?.clock;
@@ -157,7 +200,10 @@ function analyse(): void {
   if (!match?.outcome) return;
   const at = match;
   const { signal } = (analysing = new AbortController());
-  void import("./moments").then(({ showMoments }) => showMoments(at, settings, showMoment, signal), () => {});
+  void import("./moments").then(
+    ({ showMoments }) => showMoments(at, settings, showMoment, signal),
+    () => {},
+  );
 }
 
 /** Shows the position before a bad move, with the move and a better move. */
@@ -167,7 +213,9 @@ function showMoment({ node, better, lost }: Moment): void {
   show(parent);
   board.arrows([better], parent.position);
   board.threat({ ...better, move }, parent.position);
-  showStatus(`${better.number} ${node.san} (red) lost ${lost} % of the winning chances. Better: ${better.number} ${better.san} (green).`);
+  showStatus(
+    `${better.number} ${node.san} (red) lost ${lost} % of the winning chances. Better: ${better.number} ${better.san} (green).`,
+  );
 }
 
 /** Games that were learned. A game is not learned again if it continues after its end was taken back. */
@@ -176,7 +224,10 @@ const learned = new WeakSet<Match>();
 function learn(at: Match): void {
   if (!at.outcome || !at.terms.book || learned.has(at)) return;
   learned.add(at);
-  void import("./own-book").then(({ learn }) => learn(at), () => {});
+  void import("./own-book").then(
+    ({ learn }) => learn(at),
+    () => {},
+  );
 }
 
 // Actions.
@@ -235,7 +286,9 @@ async function answer(at: Match): Promise<void> {
 function failed(error: unknown): void {
   match?.clock?.stop(now());
   clocks();
-  byId("error").firstElementChild?.replaceChildren(`The engine could not be loaded: ${messageOf(error)}`);
+  byId("error").firstElementChild?.replaceChildren(
+    `The engine could not be loaded: ${messageOf(error)}`,
+  );
   byId("error").hidden = false;
 }
 
@@ -331,10 +384,15 @@ function flip(): void {
 }
 
 function playSound(): void {
-  if (match && settings.sounds) void import("../board/sounds").then(({ play }) => play(match?.node.san ?? ""), () => {});
+  if (match && settings.sounds)
+    void import("../board/sounds").then(
+      ({ play }) => play(match?.node.san ?? ""),
+      () => {},
+    );
 }
 
-const step = (node: Node | undefined): void => void (match && node && show(node));
+const step = (node: Node | undefined): void =>
+  void (match && node && show(node));
 const typed = byId<HTMLInputElement>("move");
 const typedError = byId("move-error");
 typed.addEventListener("input", () => showFieldError(typed, typedError, ""));
@@ -347,7 +405,13 @@ typed.addEventListener("keydown", (event) => {
   const move = (isMine ? parseMove : parsePremove)(node.position, typed.value);
   if (!move) {
     const text = typed.value.trim().slice(0, 12);
-    return showFieldError(typed, typedError, isMine ? `${text} is not legal` : `It is not your move, and ${text} cannot be a premove`);
+    return showFieldError(
+      typed,
+      typedError,
+      isMine
+        ? `${text} is not legal`
+        : `It is not your move, and ${text} cannot be a premove`,
+    );
   }
   typed.value = "";
   if (isMine) return playMove(move);
@@ -355,9 +419,23 @@ typed.addEventListener("keydown", (event) => {
   show(node);
 });
 
-for (const [id, action] of Object.entries({ back: takeBack, undo: takeBack, hint, flip, draw: offerDraw, resign, again: rematch, new: chooseOpponent, retry }))
+for (const [id, action] of Object.entries({
+  back: takeBack,
+  undo: takeBack,
+  hint,
+  flip,
+  draw: offerDraw,
+  resign,
+  again: rematch,
+  new: chooseOpponent,
+  retry,
+}))
   byId(id).addEventListener("click", () => void action());
-for (const id of CONFIRMED) byId(id).addEventListener("blur", () => (byId(id).textContent = LABELS[id][0]));
+for (const id of CONFIRMED)
+  byId(id).addEventListener(
+    "blur",
+    () => (byId(id).textContent = LABELS[id][0]),
+  );
 bindKeys({
   ArrowLeft: () => step(shown.parent),
   ArrowRight: () => step(shown.children[0]),

@@ -4,12 +4,22 @@ import { byId, showFieldError } from "../shell/dom";
 import { InputError } from "../text/input-error";
 import { positionOf } from "../game/fen";
 import type { Control } from "./clock";
-import { CONTROLS, controlName, LEVELS, levelName, ownControl, type Terms } from "./terms";
+import {
+  CONTROLS,
+  controlName,
+  LEVELS,
+  levelName,
+  ownControl,
+  type Terms,
+} from "./terms";
 
 const form = byId<HTMLFormElement>("setup");
 const level = byId<HTMLSelectElement>("level");
 const control = byId<HTMLSelectElement>("control");
-const [minutes, increment] = [byId<HTMLInputElement>("minutes"), byId<HTMLInputElement>("increment")];
+const [minutes, increment] = [
+  byId<HTMLInputElement>("minutes"),
+  byId<HTMLInputElement>("increment"),
+];
 const fen = byId<HTMLInputElement>("fen");
 const errorText = byId("fen-error");
 const book = byId<HTMLInputElement>("book");
@@ -25,9 +35,29 @@ const FIRST = 1200;
 
 /** Fills the form with the previous choices. */
 export function fill(terms: Terms | undefined, start: string): void {
-  level.replaceChildren(...LEVELS.map(([elo], index) => new Option(levelName(elo), String(index), false, elo === (terms ? terms.elo : FIRST))));
-  const listed = CONTROLS.findIndex((each) => each?.minutes === terms?.control?.minutes && each?.increment === terms?.control?.increment);
-  control.replaceChildren(...CONTROLS.map((each, index) => new Option(controlName(each), String(index), false, index === listed)), new Option("Own times…", OWN, false, listed === -1));
+  level.replaceChildren(
+    ...LEVELS.map(
+      ([elo], index) =>
+        new Option(
+          levelName(elo),
+          String(index),
+          false,
+          elo === (terms ? terms.elo : FIRST),
+        ),
+    ),
+  );
+  const listed = CONTROLS.findIndex(
+    (each) =>
+      each?.minutes === terms?.control?.minutes &&
+      each?.increment === terms?.control?.increment,
+  );
+  control.replaceChildren(
+    ...CONTROLS.map(
+      (each, index) =>
+        new Option(controlName(each), String(index), false, index === listed),
+    ),
+    new Option("Own times…", OWN, false, listed === -1),
+  );
   minutes.value = String(terms?.control?.minutes ?? 20);
   increment.value = String(terms?.control?.increment ?? 5);
   showOwn();
@@ -43,7 +73,10 @@ function showOwn(): void {
   for (const field of [minutes, increment]) field.disabled = !isOwn;
 }
 
-const chosenControl = (): Control | undefined => (control.value === OWN ? ownControl(minutes.valueAsNumber, increment.valueAsNumber) : CONTROLS[Number(control.value)]);
+const chosenControl = (): Control | undefined =>
+  control.value === OWN
+    ? ownControl(minutes.valueAsNumber, increment.valueAsNumber)
+    : CONTROLS[Number(control.value)];
 
 /** Returns the position of the form; `undefined` if it is the standard position or invalid. Shows the error of an invalid FEN. */
 function check(): string | undefined {
@@ -64,22 +97,37 @@ function check(): string | undefined {
 }
 
 function suggest(side: Color): void {
-  const choice = form.querySelector<HTMLInputElement>(`[name=side][value=${side}]`);
+  const choice = form.querySelector<HTMLInputElement>(
+    `[name=side][value=${side}]`,
+  );
   if (choice && !isChosen) choice.checked = true;
 }
 
 /** Calls `start` with the chosen terms, and `show` with the position while the form is edited. */
-export function bind(start: (terms: Terms) => void, show: (fen: string | undefined) => void): void {
+export function bind(
+  start: (terms: Terms) => void,
+  show: (fen: string | undefined) => void,
+): void {
   fen.addEventListener("input", () => show(check()));
   control.addEventListener("change", showOwn);
-  form.addEventListener("change", ({ target }) => (isChosen ||= target instanceof HTMLInputElement && target.name === "side"));
+  form.addEventListener(
+    "change",
+    ({ target }) =>
+      (isChosen ||=
+        target instanceof HTMLInputElement && target.name === "side"),
+  );
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const position = check();
     if (errorText.textContent) return fen.focus();
     const side = new FormData(form).get("side");
     start({
-      side: side === "white" || side === "black" ? side : Math.random() < 0.5 ? "white" : "black",
+      side:
+        side === "white" || side === "black"
+          ? side
+          : Math.random() < 0.5
+            ? "white"
+            : "black",
       elo: LEVELS[Number(level.value)]?.[0],
       control: chosenControl(),
       ...(position === undefined ? {} : { fen: position }),

@@ -21,13 +21,23 @@ export function draw(last: Node, shown: Node): void {
     const button = make("button", { type: "button" }, node.san);
     if (node === shown) button.setAttribute("aria-current", "true");
     nodes.set(button, node);
-    if (position.turn === "white" || items.length === 0) items.push(make("li", {}, make("span", {}, moveNumber(position))));
+    if (position.turn === "white" || items.length === 0)
+      items.push(make("li", {}, make("span", {}, moveNumber(position))));
     const item = items.at(-1);
     // If Black begins, the first row has no move of White.
-    if (position.turn === "black" && items.length === 1 && item?.childElementCount === 1) item.append(make("span", {}, ""));
+    if (
+      position.turn === "black" &&
+      items.length === 1 &&
+      item?.childElementCount === 1
+    )
+      item.append(make("span", {}, ""));
     item?.append(button);
   }
   redraw(root, ...items);
   const current = root.querySelector<HTMLElement>("[aria-current]");
-  if (current) root.scrollTop = current.offsetTop - root.offsetTop - (root.clientHeight - current.offsetHeight) / 2;
+  if (current)
+    root.scrollTop =
+      current.offsetTop -
+      root.offsetTop -
+      (root.clientHeight - current.offsetHeight) / 2;
 }

@@ -15,7 +15,10 @@ export interface Terms {
 }
 
 /** The available levels, in the engine's own ratings. */
-export const LEVELS: readonly (readonly [elo: number | undefined, name: string])[] = [
+export const LEVELS: readonly (readonly [
+  elo: number | undefined,
+  name: string,
+])[] = [
   [800, "Beginner"],
   [1000, "Learner"],
   [1200, "Casual player"],
@@ -47,10 +50,20 @@ export const CONTROLS: readonly (Control | undefined)[] = [
 ];
 
 /** Returns a control with other times than the available clocks, or `undefined` if the times are outside of the limits. */
-export function ownControl(minutes: unknown, increment: unknown): Control | undefined {
-  const isTime = (value: unknown, most: number): value is number => typeof value === "number" && Number.isFinite(value) && value >= 0 && value <= most;
-  return isTime(minutes, 180) && minutes >= 0.5 && isTime(increment, 60) ? { minutes, increment } : undefined;
+export function ownControl(
+  minutes: unknown,
+  increment: unknown,
+): Control | undefined {
+  const isTime = (value: unknown, most: number): value is number =>
+    typeof value === "number" &&
+    Number.isFinite(value) &&
+    value >= 0 &&
+    value <= most;
+  return isTime(minutes, 180) && minutes >= 0.5 && isTime(increment, 60)
+    ? { minutes, increment }
+    : undefined;
 }
 
 /** "5 + 3", "No clock" */
-export const controlName = (control: Control | undefined): string => (control ? `${control.minutes} + ${control.increment}` : "No clock");
+export const controlName = (control: Control | undefined): string =>
+  control ? `${control.minutes} + ${control.increment}` : "No clock";

@@ -7,7 +7,12 @@ const KEY = "player";
 /** Returns the last player, or `undefined`. */
 export function lastPlayer(): Player | undefined {
   const { site, name } = readObject(KEY);
-  return (site === "lichess" || site === "chess.com") && typeof name === "string" && name !== "" ? { site, name } : undefined;
+  return (site === "lichess" || site === "chess.com") &&
+    typeof name === "string" &&
+    name !== ""
+    ? { site, name }
+    : undefined;
 }
 
-export const rememberPlayer = (player: Player): void => void writeString(KEY, JSON.stringify(player));
+export const rememberPlayer = (player: Player): void =>
+  void writeString(KEY, JSON.stringify(player));

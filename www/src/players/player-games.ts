@@ -30,38 +30,70 @@ export class PlayerGames {
   }
 
   /** Fetches the games after the last stored game. `progress` receives the number of fetched games. Throws like `fetchPlayed`. */
-  async update(progress: (count: number) => void, signal: AbortSignal): Promise<void> {
+  async update(
+    progress: (count: number) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
     const since = this.known.games[0]?.time;
     if (since === undefined) return this.older(progress, signal);
     const games: PlayedGame[] = [];
-    for await (const game of fetchPlayed(this.player, { since, count: MAX_NEW }, signal)) progress(games.push(game));
+    for await (const game of fetchPlayed(
+      this.player,
+      { since, count: MAX_NEW },
+      signal,
+    ))
+      progress(games.push(game));
     // Games may be missing between the stored games and a list of maximum length.
     if (games.length === MAX_NEW) {
       await this.store.remove(this.player).catch(() => {});
       this.known = { games: [], isComplete: false };
     }
     await this.#add(games, this.known.isComplete);
-    if (this.player.site === "lichess") await this.#late(since, (count) => progress(games.length + count), signal);
+    if (this.player.site === "lichess")
+      await this.#late(
+        since,
+        (count) => progress(games.length + count),
+        signal,
+      );
   }
 
   /** Fetches correspondence games that began before the last visit, and ended after it. */
-  async #late(since: number, progress: (count: number) => void, signal: AbortSignal): Promise<void> {
+  async #late(
+    since: number,
+    progress: (count: number) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
     // Games before the first stored game are fetched by `older`.
     const first = this.known.games.at(-1)?.time ?? since;
-    const range = { since: Math.max(since - OVERLAP.days * DAY, first - 1), until: since + 1, count: OVERLAP.count, isCorrespondence: true };
+    const range = {
+      since: Math.max(since - OVERLAP.days * DAY, first - 1),
+      until: since + 1,
+      count: OVERLAP.count,
+      isCorrespondence: true,
+    };
     const known = new Set(this.known.games.map(({ id }) => id));
     const games: PlayedGame[] = [];
-    for await (const game of fetchPlayed(this.player, range, signal)) if (!known.has(game.id)) progress(games.push(game));
+    for await (const game of fetchPlayed(this.player, range, signal))
+      if (!known.has(game.id)) progress(games.push(game));
     if (games.length > 0) await this.#add(games, this.known.isComplete);
   }
 
   /** Fetches at most `count` games before the first stored game. Keeps the games before an error. Throws like `fetchPlayed`. */
-  async older(progress: (count: number) => void, signal: AbortSignal, count = PAGE): Promise<void> {
+  async older(
+    progress: (count: number) => void,
+    signal: AbortSignal,
+    count = PAGE,
+  ): Promise<void> {
     const until = this.known.games.at(-1)?.time;
     const games: PlayedGame[] = [];
     let isEnd = false;
     try {
-      for await (const game of fetchPlayed(this.player, { ...(until === undefined ? {} : { until }), count }, signal)) progress(games.push(game));
+      for await (const game of fetchPlayed(
+        this.player,
+        { ...(until === undefined ? {} : { until }), count },
+        signal,
+      ))
+        progress(games.push(game));
       // The sites leave out games of other variants, so that a shorter list is not the end.
       isEnd = games.length === 0;
     } finally {
@@ -70,16 +102,30 @@ export class PlayerGames {
   }
 
   /** Fetches the newer games, and older games until `count` games are stored. Throws like `fetchPlayed`. */
-  async fetch(count: number, progress: (count: number) => void, signal: AbortSignal): Promise<void> {
+  async fetch(
+    count: number,
+    progress: (count: number) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
     if (this.known.games.length > 0) await this.update(progress, signal);
     const { games, isComplete } = this.known;
-    if (!isComplete && games.length < count) await this.older((older) => progress(games.length + older), signal, count - games.length);
+    if (!isComplete && games.length < count)
+      await this.older(
+        (older) => progress(games.length + older),
+        signal,
+        count - games.length,
+      );
   }
 
   async #add(games: readonly PlayedGame[], isComplete: boolean): Promise<void> {
     // A full disk loses only the store: the list has the games of this visit.
     await this.store.add(this.player, games, isComplete).catch(() => {});
-    const known = new Map([...this.known.games, ...games].map((game) => [game.id, game]));
-    this.known = { games: [...known.values()].sort((a, b) => b.time - a.time), isComplete };
+    const known = new Map(
+      [...this.known.games, ...games].map((game) => [game.id, game]),
+    );
+    this.known = {
+      games: [...known.values()].sort((a, b) => b.time - a.time),
+      isComplete,
+    };
   }
 }

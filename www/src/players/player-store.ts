@@ -14,7 +14,11 @@ export interface StoredGames {
 export interface PlayerStore {
   read(player: Player): Promise<StoredGames>;
   /** Adds games that adjoin the stored games. */
-  add(player: Player, games: readonly PlayedGame[], isComplete: boolean): Promise<void>;
+  add(
+    player: Player,
+    games: readonly PlayedGame[],
+    isComplete: boolean,
+  ): Promise<void>;
   /** Removes the games of a player. */
   remove(player: Player): Promise<void>;
 }
@@ -33,9 +37,12 @@ interface Entry {
 
 const keyOf = ({ site, name }: Player) => `${site}:${name.toLowerCase()}`;
 
-const lastFirst = (games: PlayedGame[]) => games.sort((a, b) => b.time - a.time);
+const lastFirst = (games: PlayedGame[]) =>
+  games.sort((a, b) => b.time - a.time);
 
-export async function openPlayerStore(maximum = MAX_GAMES): Promise<PlayerStore> {
+export async function openPlayerStore(
+  maximum = MAX_GAMES,
+): Promise<PlayerStore> {
   try {
     const database = await openStorage("shelfish-players", 1, (database) => {
       database.createObjectStore("players", { keyPath: "key" });
@@ -57,20 +64,39 @@ class DatabaseStore implements PlayerStore {
     const transaction = this.database.transaction(["players", "games"]);
     const key = keyOf(player);
     const [entry, games] = await Promise.all([
-      requestResult<Entry | undefined>(transaction.objectStore("players").get(key)),
-      requestResult<PlayedGame[]>(transaction.objectStore("games").getAll(gamesOf(key))),
+      requestResult<Entry | undefined>(
+        transaction.objectStore("players").get(key),
+      ),
+      requestResult<PlayedGame[]>(
+        transaction.objectStore("games").getAll(gamesOf(key)),
+      ),
     ]);
     return { games: lastFirst(games), isComplete: entry?.isComplete ?? false };
   }
 
-  async add(player: Player, games: readonly PlayedGame[], isComplete: boolean): Promise<void> {
-    const transaction = this.database.transaction(["players", "games"], "readwrite");
+  async add(
+    player: Player,
+    games: readonly PlayedGame[],
+    isComplete: boolean,
+  ): Promise<void> {
+    const transaction = this.database.transaction(
+      ["players", "games"],
+      "readwrite",
+    );
     const done = transactionEnd(transaction);
-    const [players, texts] = [transaction.objectStore("players"), transaction.objectStore("games")];
+    const [players, texts] = [
+      transaction.objectStore("players"),
+      transaction.objectStore("games"),
+    ];
     const key = keyOf(player);
     for (const game of games) texts.put({ ...game, player: key });
     const count = await requestResult(texts.count(gamesOf(key)));
-    players.put({ key, isComplete, visited: Date.now(), count } satisfies Entry);
+    players.put({
+      key,
+      isComplete,
+      visited: Date.now(),
+      count,
+    } satisfies Entry);
     const entries = await requestResult<Entry[]>(players.getAll());
     let total = entries.reduce((sum, { count }) => sum + count, 0);
     for (const old of entries.sort((a, b) => a.visited - b.visited)) {
@@ -83,7 +109,10 @@ class DatabaseStore implements PlayerStore {
   }
 
   async remove(player: Player): Promise<void> {
-    const transaction = this.database.transaction(["players", "games"], "readwrite");
+    const transaction = this.database.transaction(
+      ["players", "games"],
+      "readwrite",
+    );
     const key = keyOf(player);
     transaction.objectStore("players").delete(key);
     transaction.objectStore("games").delete(gamesOf(key));
@@ -101,10 +130,19 @@ class MemoryStore implements PlayerStore {
     return this.#players.get(keyOf(player)) ?? { games: [], isComplete: false };
   }
 
-  async add(player: Player, games: readonly PlayedGame[], isComplete: boolean): Promise<void> {
-    const known = new Map((await this.read(player)).games.map((game) => [game.id, game]));
+  async add(
+    player: Player,
+    games: readonly PlayedGame[],
+    isComplete: boolean,
+  ): Promise<void> {
+    const known = new Map(
+      (await this.read(player)).games.map((game) => [game.id, game]),
+    );
     for (const game of games) known.set(game.id, game);
-    this.#players.set(keyOf(player), { games: lastFirst([...known.values()]), isComplete });
+    this.#players.set(keyOf(player), {
+      games: lastFirst([...known.values()]),
+      isComplete,
+    });
   }
 
   async remove(player: Player): Promise<void> {

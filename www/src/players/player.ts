@@ -22,47 +22,93 @@ export interface NamedPlayer {
 const NAME = /^[A-Za-z0-9][\w-]{1,29}$/;
 
 /** A move such as "Nf6", which is no name. */
-const MOVE = /^(?:[KQRBN]?[a-h]?[1-8]?x?[a-h][1-8](?:=?[QRBN])?|[O0]-[O0](?:-[O0])?)[+#]?$/;
+const MOVE =
+  /^(?:[KQRBN]?[a-h]?[1-8]?x?[a-h][1-8](?:=?[QRBN])?|[O0]-[O0](?:-[O0])?)[+#]?$/;
 
 /** Reads a user name such as "@anna". Returns `undefined` for any other text. */
 export function playerName(text: string): NamedPlayer | undefined {
   const name = text.trim().replace(/^@/, "");
-  return NAME.test(name) && (text.includes("@") || !MOVE.test(name)) ? { name } : undefined;
+  return NAME.test(name) && (text.includes("@") || !MOVE.test(name))
+    ? { name }
+    : undefined;
 }
 
 /** Reads the address of a player's page. Returns `undefined` for any other text. */
 export function playerAddress(text: string): NamedPlayer | undefined {
-  const [, site = "", path = "", name = ""] = /^(?:https?:\/\/)?(?:www\.)?(lichess\.org|chess\.com)\/(@|member|games\/archive)\/([\w-]+)(?:[/?#]\S*)?$/i.exec(text.trim()) ?? [];
-  if (!NAME.test(name) || (path === "@") !== (site.toLowerCase() === "lichess.org")) return undefined;
+  const [, site = "", path = "", name = ""] =
+    /^(?:https?:\/\/)?(?:www\.)?(lichess\.org|chess\.com)\/(@|member|games\/archive)\/([\w-]+)(?:[/?#]\S*)?$/i.exec(
+      text.trim(),
+    ) ?? [];
+  if (
+    !NAME.test(name) ||
+    (path === "@") !== (site.toLowerCase() === "lichess.org")
+  )
+    return undefined;
   return { site: path === "@" ? "lichess" : "chess.com", name };
 }
 
 /** Reads the name or the address of a player in a form. Throws an `InputError` for any other text. */
 export function enteredPlayer(text: string): NamedPlayer {
-  const player = playerAddress(text) ?? playerName(`@${text.trim().replace(/^@/, "")}`);
-  if (!player) throw new InputError("A user name has 2 to 30 letters, digits, hyphens or underscores.");
+  const player =
+    playerAddress(text) ?? playerName(`@${text.trim().replace(/^@/, "")}`);
+  if (!player)
+    throw new InputError(
+      "A user name has 2 to 30 letters, digits, hyphens or underscores.",
+    );
   return player;
 }
 
 /** Yields the games of a player in a range, the last game first. Throws an `InputError`, or the signal's reason if the signal is aborted. */
-export async function* fetchPlayed({ site, name }: Player, range: Range, signal: AbortSignal): AsyncGenerator<PlayedGame> {
-  if (site === "lichess") yield* (await import("../sites/lichess")).fetchLichessGames(name, range, signal);
-  else yield* (await import("../sites/chess-com")).fetchChessComGames(name, range, signal);
+export async function* fetchPlayed(
+  { site, name }: Player,
+  range: Range,
+  signal: AbortSignal,
+): AsyncGenerator<PlayedGame> {
+  if (site === "lichess")
+    yield* (await import("../sites/lichess")).fetchLichessGames(
+      name,
+      range,
+      signal,
+    );
+  else
+    yield* (await import("../sites/chess-com")).fetchChessComGames(
+      name,
+      range,
+      signal,
+    );
 }
 
 /** Returns the side of a player in a game; `undefined` if the player has another name. */
-export function sideOf({ name }: Pick<Player, "name">, { white, black }: PlayedGame): "white" | "black" | undefined {
+export function sideOf(
+  { name }: Pick<Player, "name">,
+  { white, black }: PlayedGame,
+): "white" | "black" | undefined {
   const own = name.toLowerCase();
-  return white.name.toLowerCase() === own ? "white" : black.name.toLowerCase() === own ? "black" : undefined;
+  return white.name.toLowerCase() === own
+    ? "white"
+    : black.name.toLowerCase() === own
+      ? "black"
+      : undefined;
 }
 
 /** Returns the outcome for a side in a word, and the opponent with the rating. */
-export function outcomeOf(game: PlayedGame, side: Color): { outcome: string; opponent: string } {
+export function outcomeOf(
+  game: PlayedGame,
+  side: Color,
+): { outcome: string; opponent: string } {
   const points = pointsOf(game, side);
   const { name, rating } = game[opposite(side)];
-  return { outcome: points === 1 ? "Won" : points === 0 ? "Lost" : "Drew", opponent: `${name || "?"}${rating ? ` (${rating})` : ""}` };
+  return {
+    outcome: points === 1 ? "Won" : points === 0 ? "Lost" : "Drew",
+    opponent: `${name || "?"}${rating ? ` (${rating})` : ""}`,
+  };
 }
 
 /** Returns the points of a side. */
-export const pointsOf = ({ result }: Pick<PlayedGame, "result">, side: Color): number =>
-  result === "1/2-1/2" ? 0.5 : Number((result === "1-0") === (side === "white"));
+export const pointsOf = (
+  { result }: Pick<PlayedGame, "result">,
+  side: Color,
+): number =>
+  result === "1/2-1/2"
+    ? 0.5
+    : Number((result === "1-0") === (side === "white"));

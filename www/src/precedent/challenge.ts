@@ -22,16 +22,21 @@ export interface Reply {
 }
 
 /** Whether the score ends the challenge of a side. */
-const isLost = (side: "white" | "black", score: ScoreLike): boolean => centipawnsFor(side, score) < LOST;
+const isLost = (side: "white" | "black", score: ScoreLike): boolean =>
+  centipawnsFor(side, score) < LOST;
 
 /** The engine of the challenge, and the best result. */
 export class Challenge {
-  readonly #load = loadOnce(async () => (await import("shelfish/engine")).openEngine());
+  readonly #load = loadOnce(async () =>
+    (await import("shelfish/engine")).openEngine(),
+  );
 
   /** Returns the largest number of moves in this browser. */
   get best(): number {
     const { best } = readObject(KEY);
-    return typeof best === "number" && Number.isSafeInteger(best) && best > 0 ? best : 0;
+    return typeof best === "number" && Number.isSafeInteger(best) && best > 0
+      ? best
+      : 0;
   }
 
   /** Stores the number of moves if it is the largest number. Returns whether it is. */
@@ -42,26 +47,56 @@ export class Challenge {
   }
 
   /** Evaluates the position after a move of the player, and returns the engine's move unless the player is lost. */
-  async reply(node: Node, player: "white" | "black", signal: AbortSignal): Promise<Reply> {
+  async reply(
+    node: Node,
+    player: "white" | "black",
+    signal: AbortSignal,
+  ): Promise<Reply> {
     const engine = await this.#load();
     signal.throwIfAborted();
     const line = path(node);
-    const { depth, pvs } = await engine.analyse(line[0]?.fen ?? node.fen, { moves: movesOf(line), nodes: NODES, signal, castling: "chess960" });
+    const { depth, pvs } = await engine.analyse(line[0]?.fen ?? node.fen, {
+      moves: movesOf(line),
+      nodes: NODES,
+      signal,
+      castling: "chess960",
+    });
     const [best] = pvs;
     const [step] = steps(node.position, best.uci.slice(0, 1));
-    return { step: isLost(player, best) ? undefined : step, score: best, depth };
+    return {
+      step: isLost(player, best) ? undefined : step,
+      score: best,
+      depth,
+    };
   }
 }
 
 /** Says how the challenge goes, before a move of the player. */
-export function challengeText(moves: number, best: number, reply: Reply | undefined): string {
-  const sofar = moves === 0 ? "Leave this book, and stay above −1." : `${plural(moves, "move")} so far.`;
-  const score = reply ? ` ${scoreText(reply.score)} by the engine, depth ${reply.depth}.` : "";
+export function challengeText(
+  moves: number,
+  best: number,
+  reply: Reply | undefined,
+): string {
+  const sofar =
+    moves === 0
+      ? "Leave this book, and stay above −1."
+      : `${plural(moves, "move")} so far.`;
+  const score = reply
+    ? ` ${scoreText(reply.score)} by the engine, depth ${reply.depth}.`
+    : "";
   return `${sofar}${score}${best > 0 ? ` Your best: ${best}.` : ""}`;
 }
 
 /** Says how the challenge ended. `san` is the last move of the player. */
-export function challengeEnd(san: string, moves: number, isBest: boolean, reply: Reply): { title: string; text: string } {
+export function challengeEnd(
+  san: string,
+  moves: number,
+  isBest: boolean,
+  reply: Reply,
+): { title: string; text: string } {
   const title = `${plural(moves, "move")} outside of this book${isBest ? ": your best" : ""}.`;
-  return { title, text: `${san} is too much: ${scoreText(reply.score)} by the engine, depth ${reply.depth}. The challenge ends below −1 for you.` };
+  return {
+    title,
+    text: `${san} is too much: ${scoreText(reply.score)} by the engine, depth ${reply.depth}. The challenge ends below −1 for you.`,
+  };
 }

@@ -11,7 +11,11 @@ export function draw(all: readonly Choice[], actions: MoveActions): void {
   const sum = all.reduce((sum, { games }) => sum + games, 0);
   const hadFocus = byId("moves").contains(document.activeElement);
   const rows = all.map(({ step, games }) => {
-    const button = make("button", { type: "button", "data-testid": "choice", "data-uci": uci(step.move) }, make("span", { className: "san" }, step.san));
+    const button = make(
+      "button",
+      { type: "button", "data-testid": "choice", "data-uci": uci(step.move) },
+      make("span", { className: "san" }, step.san),
+    );
     if (games > 0) {
       const bar = make("span", { className: "bar", "aria-hidden": "true" });
       bar.style.width = `${(100 * games) / sum}%`;

@@ -13,7 +13,14 @@ import { games } from "../book/results";
 import { StatusLine } from "../book/status-line";
 import { writeLinks } from "../link/position-links";
 import { nameFamous, reference } from "../explorer/references";
-import { Game, moveText, type Node, path, sameMove, type Step } from "../game/game";
+import {
+  Game,
+  moveText,
+  type Node,
+  path,
+  sameMove,
+  type Step,
+} from "../game/game";
 import { bindKeys } from "../shell/keyboard";
 import { bookUrl, manifestUrl } from "../settings/data-urls";
 import { keepForOffline } from "../shell/offline";
@@ -24,10 +31,24 @@ import { bindPreviewEnd } from "../board/preview";
 import { applyAppearance, load, save } from "../settings/settings";
 import { State } from "../state/state";
 import { bindTheme } from "../shell/theme";
-import { Challenge, challengeEnd, challengeText, type Reply } from "./challenge";
+import {
+  Challenge,
+  challengeEnd,
+  challengeText,
+  type Reply,
+} from "./challenge";
 import { draw } from "./list";
 import { roll } from "./odometer";
-import { allowed, type Choice, choices, marks, type Mode, type GameEnd, gameEnd, turnText } from "./rules";
+import {
+  allowed,
+  type Choice,
+  choices,
+  marks,
+  type Mode,
+  type GameEnd,
+  gameEnd,
+  turnText,
+} from "./rules";
 
 /** Milliseconds before an only move is played automatically. */
 const AUTOPLAY_DELAY = 900;
@@ -36,7 +57,11 @@ const MAX_GAMES = 3;
 
 const settings = load();
 applyAppearance(settings);
-const evals = new DatabaseClient(manifestUrl(settings.database), 0, openDatabase);
+const evals = new DatabaseClient(
+  manifestUrl(settings.database),
+  0,
+  openDatabase,
+);
 const book = new BookClient(bookUrl(), evals, settings.cache, openBook);
 restrictConnections(evals.url, book.url);
 bindTheme();
@@ -47,19 +72,30 @@ const state = new State();
 const status = new StatusLine(state);
 const play = (from: Node, step: Pick<Step, "move">) => {
   window.clearTimeout(autoplay);
-  const isFresh = available.some(({ step: { move }, games }) => games === 0 && sameMove(move, step.move));
+  const isFresh = available.some(
+    ({ step: { move }, games }) => games === 0 && sameMove(move, step.move),
+  );
   state.play(from, step.move);
   if (isFresh) fresh.add(state.node);
-  if (settings.sounds) void import("../board/sounds").then(({ play }) => play(state.node.san), () => {});
+  if (settings.sounds)
+    void import("../board/sounds").then(
+      ({ play }) => play(state.node.san),
+      () => {},
+    );
 };
-const board = new Board((move) => play(state.node, { move }), (key) => mark(key));
+const board = new Board(
+  (move) => play(state.node, { move }),
+  (key) => mark(key),
+);
 
 const challenge = new Challenge();
 /** Whether the engine plays the other side. */
 let isChallenge = false;
 /** The engine's last answer in the challenge. */
 let reply: Reply | undefined;
-let mode: Mode = new URLSearchParams(location.search).has("unprecedented") ? "unprecedented" : "precedent";
+let mode: Mode = new URLSearchParams(location.search).has("unprecedented")
+  ? "unprecedented"
+  : "precedent";
 /** The positions after moves of the player that are not in the book. */
 const fresh = new WeakSet<Node>();
 let asking = new AbortController();
@@ -68,7 +104,10 @@ let autoplay = 0;
 let available: Choice[] = [];
 
 /** Returns the number of moves of the challenge in the line to a position. */
-const count = (node: Node): number => path(node).filter((at) => fresh.has(at) && at.parent?.position.turn === player()).length;
+const count = (node: Node): number =>
+  path(node).filter(
+    (at) => fresh.has(at) && at.parent?.position.turn === player(),
+  ).length;
 
 /** The side of the player in the challenge: the side that moves first. */
 const player = () => state.game.root.position.turn;
@@ -82,7 +121,13 @@ async function answer(node: Node, signal: AbortSignal): Promise<void> {
   if (found.step) return play(node, found.step);
   // The last move does not count.
   const moves = count(node) - (fresh.has(node) ? 1 : 0);
-  showEnd({ ...challengeEnd(node.san, moves, challenge.record(moves), found), games: [] }, node);
+  showEnd(
+    {
+      ...challengeEnd(node.san, moves, challenge.record(moves), found),
+      games: [],
+    },
+    node,
+  );
 }
 
 /** Looks up the position on the board and shows the moves that can be played. */
@@ -94,17 +139,31 @@ async function ask(): Promise<void> {
   available = [];
   board.show(node, false);
   board.mark(new Map());
-  if (byId("end").contains(document.activeElement)) byId("flip").focus({ preventScroll: true });
+  if (byId("end").contains(document.activeElement))
+    byId("flip").focus({ preventScroll: true });
   byId("end").hidden = true;
   byId("moves").classList.add("stale");
   try {
-    if (isChallenge && node.position.turn !== player() && node.position.hasDests()) return await answer(node, signal);
-    const [played, before] = await status.waitFor(Promise.all([book.moves(node.fen, signal), node.parent && book.moves(node.parent.fen, signal)]));
+    if (
+      isChallenge &&
+      node.position.turn !== player() &&
+      node.position.hasDests()
+    )
+      return await answer(node, signal);
+    const [played, before] = await status.waitFor(
+      Promise.all([
+        book.moves(node.fen, signal),
+        node.parent && book.moves(node.parent.fen, signal),
+      ]),
+    );
     if (signal.aborted) return;
     show(node, played, before);
     keepForOffline();
     // The game works without opening names.
-    void loadOpenings().then(() => showOpening(state), () => {});
+    void loadOpenings().then(
+      () => showOpening(state),
+      () => {},
+    );
   } catch (error) {
     if (signal.aborted) return;
     byId("moves").replaceChildren();
@@ -116,7 +175,10 @@ function show(node: Node, played: Played, before: Played | undefined): void {
   available = choices(node.position, played, mode);
   board.show(node, available.length > 0, allowed(node.position, available));
   mark(undefined);
-  draw(available, { play: (step) => play(node, step), show: (step) => board.preview(step, node.position) });
+  draw(available, {
+    play: (step) => play(node, step),
+    show: (step) => board.preview(step, node.position),
+  });
   byId("moves").classList.remove("stale");
   byId("panel").ariaBusy = "false";
   roll(byId("odometer"), games(played));
@@ -124,16 +186,29 @@ function show(node: Node, played: Played, before: Played | undefined): void {
   if (isChallenge) return turn(node, played);
   const [only] = available;
   if (only && available.length === 1 && mode === "precedent") {
-    status.show(`${only.step.san} is the only move with a precedent: it plays itself.`);
+    status.show(
+      `${only.step.san} is the only move with a precedent: it plays itself.`,
+    );
     autoplay = window.setTimeout(() => play(node, only.step), AUTOPLAY_DELAY);
-  } else status.show(turnText(node.position, played, available, mode, book.manifest?.info ?? {}));
+  } else
+    status.show(
+      turnText(
+        node.position,
+        played,
+        available,
+        mode,
+        book.manifest?.info ?? {},
+      ),
+    );
 }
 
 /** Begins a move of the player in the challenge. If every move is in the book, the rarest moves may be played, but do not count. */
 function turn(node: Node, played: Played): void {
   const moves = count(node);
   challenge.record(moves);
-  status.show(`${challengeText(moves, challenge.best, reply)} ${turnText(node.position, played, available, mode, book.manifest?.info ?? {})}`);
+  status.show(
+    `${challengeText(moves, challenge.best, reply)} ${turnText(node.position, played, available, mode, book.manifest?.info ?? {})}`,
+  );
 }
 
 function end(node: Node, played: Played, before: Played | undefined): void {
@@ -144,7 +219,12 @@ function end(node: Node, played: Played, before: Played | undefined): void {
 function showEnd({ title, text, games }: GameEnd, node: Node): void {
   byId("end-title").textContent = title;
   byId("end-text").textContent = text;
-  const rows = games.slice(0, MAX_GAMES).map((game) => ({ game, row: make("li", {}, ...reference(game, "./", node)) }));
+  const rows = games
+    .slice(0, MAX_GAMES)
+    .map((game) => ({
+      game,
+      row: make("li", {}, ...reference(game, "./", node)),
+    }));
   byId("end-games").replaceChildren(...rows.map(({ row }) => row));
   void nameFamous(rows, "./", node);
   byId("end").hidden = false;
@@ -154,7 +234,13 @@ function showEnd({ title, text, games }: GameEnd, node: Node): void {
 /** Shows the number of games on target squares: of one piece, or of all pieces. */
 function mark(selected: Key | undefined): void {
   const { position } = state.node;
-  const own = selected && available.some(({ step }) => allowed(position, [{ step, games: 0 }]).dests.has(selected)) ? selected : undefined;
+  const own =
+    selected &&
+    available.some(({ step }) =>
+      allowed(position, [{ step, games: 0 }]).dests.has(selected),
+    )
+      ? selected
+      : undefined;
   board.mark(marks(position, available, own));
 }
 
@@ -167,7 +253,11 @@ async function back(): Promise<void> {
   // The signal is aborted by the next lookup.
   const { signal } = asking;
   try {
-    while (at.parent && choices(at.position, await book.moves(at.fen, signal), mode).length < 2) at = at.parent;
+    while (
+      at.parent &&
+      choices(at.position, await book.moves(at.fen, signal), mode).length < 2
+    )
+      at = at.parent;
   } catch {
     // A position that cannot be looked up is shown, and the page reports the error.
   }
@@ -187,8 +277,12 @@ function sound(isOn = !settings.sounds): void {
 }
 
 function line(): void {
-  const moves = path(state.node).slice(1).map((node, at) => moveText(node, at === 0));
-  byId("line").textContent = moves.join(" ") || (state.game.startsAsUsual ? "A new game." : "A game from this position.");
+  const moves = path(state.node)
+    .slice(1)
+    .map((node, at) => moveText(node, at === 0));
+  byId("line").textContent =
+    moves.join(" ") ||
+    (state.game.startsAsUsual ? "A new game." : "A game from this position.");
 }
 
 state.on(({ node }) => {
@@ -220,18 +314,32 @@ function rule(to: Mode): void {
   const { search } = location;
   const rest = new URLSearchParams(search);
   rest.delete("unprecedented");
-  const words = [...(to === "unprecedented" ? ["unprecedented"] : []), ...(rest.size > 0 ? [rest.toString()] : [])].join("&");
+  const words = [
+    ...(to === "unprecedented" ? ["unprecedented"] : []),
+    ...(rest.size > 0 ? [rest.toString()] : []),
+  ].join("&");
   history.replaceState(null, "", `${location.pathname}${words && `?${words}`}`);
   byId<HTMLInputElement>(to).checked = true;
   restart();
 }
 
-for (const each of ["precedent", "unprecedented"] as const) byId(each).addEventListener("change", () => rule(each));
+for (const each of ["precedent", "unprecedented"] as const)
+  byId(each).addEventListener("change", () => rule(each));
 byId<HTMLInputElement>(mode).checked = true;
 byId("challenge-row").hidden = mode !== "unprecedented";
-byId("challenge").addEventListener("change", () => setChallenge(byId<HTMLInputElement>("challenge").checked));
+byId("challenge").addEventListener("change", () =>
+  setChallenge(byId<HTMLInputElement>("challenge").checked),
+);
 sound(settings.sounds);
-for (const [id, action] of Object.entries({ back, new: () => restart(), flip, sound: () => sound(), "end-back": back, "end-new": () => restart() })) byId(id).addEventListener("click", () => void action());
+for (const [id, action] of Object.entries({
+  back,
+  new: () => restart(),
+  flip,
+  sound: () => sound(),
+  "end-back": back,
+  "end-new": () => restart(),
+}))
+  byId(id).addEventListener("click", () => void action());
 
 bindPreviewEnd(byId("moves"), () => board.preview());
 status.followLinks();

@@ -8,7 +8,10 @@ export function roll(root: HTMLElement, value: number): void {
   const text = String(value);
   while (root.childElementCount < text.length) root.prepend(wheel());
   while (root.childElementCount > text.length) root.firstElementChild?.remove();
-  root.setAttribute("aria-label", `${value.toLocaleString("en")} ${value === 1 ? "game" : "games"}`);
+  root.setAttribute(
+    "aria-label",
+    `${value.toLocaleString("en")} ${value === 1 ? "game" : "games"}`,
+  );
   [...text].forEach((figure, at) => {
     const strip = root.children[at]?.firstElementChild as HTMLElement;
     // A new wheel needs a layout before it can roll.
@@ -17,4 +20,13 @@ export function roll(root: HTMLElement, value: number): void {
   });
 }
 
-const wheel = (): HTMLElement => make("span", { className: "wheel" }, make("span", { className: "strip" }, ...FIGURES.map((figure) => make("span", {}, figure))));
+const wheel = (): HTMLElement =>
+  make(
+    "span",
+    { className: "wheel" },
+    make(
+      "span",
+      { className: "strip" },
+      ...FIGURES.map((figure) => make("span", {}, figure)),
+    ),
+  );

@@ -44,7 +44,13 @@ export function parsePlace(fragment: string): Place {
 }
 
 /** Writes a fragment without "#". */
-export function formatPlace({ player, count, side, speed, line }: Place): string {
+export function formatPlace({
+  player,
+  count,
+  side,
+  speed,
+  line,
+}: Place): string {
   if (!player) return "";
   return [
     `${player.site}=${player.name}`,

@@ -1,6 +1,10 @@
 /** Finds the moves with which a player leaves the book. */
 import type { Played } from "shelfish/book";
-import { type Repertoire, type RepertoireMove, repeatedMoves } from "./repertoire";
+import {
+  type Repertoire,
+  type RepertoireMove,
+  repeatedMoves,
+} from "./repertoire";
 
 export interface Departure {
   /** Key of the position before the move. */
@@ -11,13 +15,18 @@ export interface Departure {
 }
 
 /** Answers of the book to the positions with these keys. A position whose lookup failed has no answer. */
-export type AskBook = (keys: readonly string[]) => Promise<ReadonlyMap<string, Played>>;
+export type AskBook = (
+  keys: readonly string[],
+) => Promise<ReadonlyMap<string, Played>>;
 
 /**
  * Returns the first repeated move of each line that the book does not have, the most played first. The book is asked only for positions that games
  * reached by moves of the book.
  */
-export async function departures(repertoire: Repertoire, ask: AskBook): Promise<Departure[]> {
+export async function departures(
+  repertoire: Repertoire,
+  ask: AskBook,
+): Promise<Departure[]> {
   const byPly = new Map<number, Map<string, RepertoireMove[]>>();
   for (const [key, move] of repeatedMoves(repertoire)) {
     const ply = repertoire.positions.get(key)?.ply ?? 0;
@@ -35,7 +44,10 @@ export async function departures(repertoire: Repertoire, ask: AskBook): Promise<
       if (moves.length === 0) continue;
       const has = new Set(moves.map(({ uci }) => uci));
       for (const move of keys.get(key) ?? []) {
-        if (has.has(move.uci)) for (const { next } of repertoire.positions.get(move.next)?.moves ?? []) reached.add(next);
+        if (has.has(move.uci))
+          for (const { next } of repertoire.positions.get(move.next)?.moves ??
+            [])
+            reached.add(next);
         else found.push({ key, move, book: moves.map(({ san }) => san) });
       }
     }

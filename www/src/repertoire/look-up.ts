@@ -27,7 +27,12 @@ interface Batch {
  * if the next batch could exceed `maximum` bytes: the costliest batch so far is the estimate. Throws the error of
  * the database, or the signal's reason if the signal is aborted.
  */
-export async function* lookUp(client: Pick<DatabaseClient, "lookupMany">, keys: readonly string[], signal: AbortSignal, maximum = Infinity): AsyncGenerator<Batch> {
+export async function* lookUp(
+  client: Pick<DatabaseClient, "lookupMany">,
+  keys: readonly string[],
+  signal: AbortSignal,
+  maximum = Infinity,
+): AsyncGenerator<Batch> {
   let [received, costliest] = [0, 0];
   for (let at = 0; at < keys.length; at += BATCH) {
     if (received + costliest > maximum) return;
@@ -36,6 +41,12 @@ export async function* lookUp(client: Pick<DatabaseClient, "lookupMany">, keys: 
     signal.throwIfAborted();
     received += cost.bytes;
     costliest = Math.max(costliest, cost.bytes);
-    yield { scores: answers.map(([key, answer]) => [key, scoreOfAnswer(answer)] as const), count: batch.length, cost };
+    yield {
+      scores: answers.map(
+        ([key, answer]) => [key, scoreOfAnswer(answer)] as const,
+      ),
+      count: batch.length,
+      cost,
+    };
   }
 }

@@ -5,7 +5,14 @@ import type { Played } from "shelfish/book";
 import { bindPreviewEnd } from "../board/preview";
 import { moveKeys } from "../book/move-keys";
 import { setUpBookPage } from "../explorer/book-page";
-import { Game, movesOf, path, positionKey, type Step, steps } from "../game/game";
+import {
+  Game,
+  movesOf,
+  path,
+  positionKey,
+  type Step,
+  steps,
+} from "../game/game";
 import { loadOpenings } from "../game/opening-names";
 import { followAddress, writeAddress } from "../link/address-bar";
 import { formatLink } from "../link/link";
@@ -22,7 +29,13 @@ import { bindKeys } from "../shell/keyboard";
 import { keepForOffline } from "../shell/offline";
 import { InputError } from "../text/input-error";
 import { capitalised, day, plural } from "../text/units";
-import { COUNTS, formatPlace, parsePlace, type Place, USUAL_COUNT } from "./address";
+import {
+  COUNTS,
+  formatPlace,
+  parsePlace,
+  type Place,
+  USUAL_COUNT,
+} from "./address";
 import { drawDepartures, drawMistakes } from "./lists";
 import { lookUp } from "./look-up";
 import { prepare, type Prepared, type Wanted } from "./preparation";
@@ -36,15 +49,32 @@ import { TrainingStore } from "./training-store";
 const { database, book, state, board, keys } = setUpBookPage(play);
 const training = new TrainingStore();
 const players = loadOnce(openPlayerStore);
-const trainer = new Trainer(state, database, training, () => board.show(state.node), drawTrain);
+const trainer = new Trainer(
+  state,
+  database,
+  training,
+  () => board.show(state.node),
+  drawTrain,
+);
 
 const name = byId<HTMLInputElement>("name");
 const site = byId<HTMLSelectElement>("site");
 const count = byId<HTMLSelectElement>("count");
-count.append(...COUNTS.map((each) => make("option", { value: String(each), selected: each === USUAL_COUNT }, plural(each, "game"))));
+count.append(
+  ...COUNTS.map((each) =>
+    make(
+      "option",
+      { value: String(each), selected: each === USUAL_COUNT },
+      plural(each, "game"),
+    ),
+  ),
+);
 
 const speed = byId<HTMLSelectElement>("speed");
-speed.append(make("option", { value: "" }, "All speeds"), ...SPEEDS.map((each) => make("option", { value: each }, capitalised(each))));
+speed.append(
+  make("option", { value: "" }, "All speeds"),
+  ...SPEEDS.map((each) => make("option", { value: each }, capitalised(each))),
+);
 const chosenSpeed = () => SPEEDS.find((each) => each === speed.value);
 
 let side: Color = "white";
@@ -67,7 +97,13 @@ function play({ move }: Pick<Step, "move">): void {
 /** Shows the position with a key. */
 function show(key: string): void {
   const shown = repertoire();
-  if (shown) state.play(state.game.root, ...steps(state.game.root.position, lineTo(shown, key)).map(({ move }) => move));
+  if (shown)
+    state.play(
+      state.game.root,
+      ...steps(state.game.root.position, lineTo(shown, key)).map(
+        ({ move }) => move,
+      ),
+    );
   byId("board").scrollIntoView({ block: "nearest" });
 }
 
@@ -83,16 +119,31 @@ async function showPlayer(player: Player, games: Wanted): Promise<void> {
   byId("panel").ariaBusy = "true";
   complain("");
   running(true);
-  const changed = throttle(400, (grown: Prepared) => !signal.aborted && drawPrepared(grown));
+  const changed = throttle(
+    400,
+    (grown: Prepared) => !signal.aborted && drawPrepared(grown),
+  );
   // Screen readers announce each text.
-  const progress = throttle(1_000, ([words, share]: [string, number | undefined]) => !signal.aborted && drawProgress(words, share));
+  const progress = throttle(
+    1_000,
+    ([words, share]: [string, number | undefined]) =>
+      !signal.aborted && drawProgress(words, share),
+  );
   try {
     const listener = {
       progress: (words: string, share?: number) => progress([words, share]),
-      fail: (message: string) => complain(`${byId("error").textContent} ${message}`),
-      changed: (grown: Prepared) => changed(grown, grown.isComplete || prepared === undefined),
+      fail: (message: string) =>
+        complain(`${byId("error").textContent} ${message}`),
+      changed: (grown: Prepared) =>
+        changed(grown, grown.isComplete || prepared === undefined),
     };
-    const sentence = await prepare(player, games, { store: await players(), database, book }, listener, signal);
+    const sentence = await prepare(
+      player,
+      games,
+      { store: await players(), database, book },
+      listener,
+      signal,
+    );
     signal.throwIfAborted();
     progress(["", undefined], true);
     byId("status").textContent = sentence;
@@ -100,9 +151,15 @@ async function showPlayer(player: Player, games: Wanted): Promise<void> {
     keepForOffline();
   } catch (error) {
     if (preparing.signal !== signal) return;
-    if (signal.aborted) return void (byId("status").textContent = "Cancelled. Show continues with the stored games.");
+    if (signal.aborted)
+      return void (byId("status").textContent =
+        "Cancelled. Show continues with the stored games.");
     progress(["", undefined], true);
-    complain(error instanceof InputError ? error.message : `The games cannot be read. ${error instanceof Error ? error.message : ""}`);
+    complain(
+      error instanceof InputError
+        ? error.message
+        : `The games cannot be read. ${error instanceof Error ? error.message : ""}`,
+    );
     if (!(error instanceof InputError)) console.error(error);
   } finally {
     if (preparing.signal === signal) running(false);
@@ -111,7 +168,9 @@ async function showPlayer(player: Player, games: Wanted): Promise<void> {
 
 /** Switches between Show and Cancel. */
 function running(isRunning: boolean): void {
-  const hadFocus = document.activeElement === byId("show") || document.activeElement === byId("cancel");
+  const hadFocus =
+    document.activeElement === byId("show") ||
+    document.activeElement === byId("cancel");
   byId("show").hidden = isRunning;
   byId("cancel").hidden = !isRunning;
   byId("progress").hidden = !isRunning;
@@ -139,8 +198,11 @@ function drawPrepared(grown: Prepared): void {
   if (isNew) {
     const { white, black } = grown.repertoires;
     // A player may have games with one colour only.
-    if (grown.repertoires[side].count === 0) side = white.count > 0 ? "white" : "black";
-    for (const { side, count } of [white, black]) byId(side).textContent = `${side === "white" ? "White" : "Black"}: ${plural(count, "game")}`;
+    if (grown.repertoires[side].count === 0)
+      side = white.count > 0 ? "white" : "black";
+    for (const { side, count } of [white, black])
+      byId(side).textContent =
+        `${side === "white" ? "White" : "Black"}: ${plural(count, "game")}`;
     turn();
   } else {
     mistakes = repeatedMistakes(grown.repertoires[side], grown.evaluations);
@@ -153,7 +215,8 @@ function drawPrepared(grown: Prepared): void {
 function turn(): void {
   const shown = repertoire();
   if (!shown || !prepared) return;
-  for (const each of ["white", "black"] as const) byId(each).setAttribute("aria-pressed", String(each === side));
+  for (const each of ["white", "black"] as const)
+    byId(each).setAttribute("aria-pressed", String(each === side));
   if (board.orientation !== side) board.flip();
   mistakes = repeatedMistakes(shown, prepared.evaluations);
   drawLists();
@@ -165,11 +228,25 @@ function drawLists(): void {
   const shown = repertoire();
   if (!shown || !prepared) return;
   drawMistakes(prepared, shown, mistakes, show);
-  const deep = [...prepared.evaluations.values()].filter((each) => each !== undefined).length;
-  byId("mistakes-note").textContent = mistakes.length > 0 ? "" : prepared.isComplete ? `No move that was played at least twice loses much. The database has ${plural(deep, "position")} of ${prepared.evaluations.size.toLocaleString("en")}; shallow evaluations do not count.` : "The positions are being looked up…";
+  const deep = [...prepared.evaluations.values()].filter(
+    (each) => each !== undefined,
+  ).length;
+  byId("mistakes-note").textContent =
+    mistakes.length > 0
+      ? ""
+      : prepared.isComplete
+        ? `No move that was played at least twice loses much. The database has ${plural(deep, "position")} of ${prepared.evaluations.size.toLocaleString("en")}; shallow evaluations do not count.`
+        : "The positions are being looked up…";
   const left = prepared.departures[side];
   drawDepartures(prepared, shown, left ?? [], show);
-  byId("departures-note").textContent = (left?.length ?? 0) > 0 ? "" : left ? "No move that was played at least twice leaves the book first." : prepared.isComplete ? "The book cannot be read." : "The positions are being looked up…";
+  byId("departures-note").textContent =
+    (left?.length ?? 0) > 0
+      ? ""
+      : left
+        ? "No move that was played at least twice leaves the book first."
+        : prepared.isComplete
+          ? "The book cannot be read."
+          : "The positions are being looked up…";
   drawTrain();
 }
 
@@ -179,7 +256,10 @@ function drawTrain(): void {
   button.hidden = mistakes.length === 0 || trainer.isRunning;
   if (mistakes.length === 0) return;
   const due = dueMistakes(mistakes, training, Date.now());
-  button.textContent = due.length > 0 ? `Train ${plural(due.length, "question")}` : `Train again from ${day(nextDue(mistakes, training))}`;
+  button.textContent =
+    due.length > 0
+      ? `Train ${plural(due.length, "question")}`
+      : `Train again from ${day(nextDue(mistakes, training))}`;
   button.setAttribute("aria-disabled", String(due.length === 0));
 }
 
@@ -192,10 +272,15 @@ async function drawPosition(): Promise<void> {
   const { evaluations } = prepared;
   const { node } = state;
   const key = positionKey(node);
-  const actions = { play, show: (step: Step) => board.preview(step, node.position) };
+  const actions = {
+    play,
+    show: (step: Step) => board.preview(step, node.position),
+  };
   const redrawTable = (answer: Played | undefined) => {
     draw(node, key, shown, answer, actions);
-    byId("empty").textContent = byId("played").hidden ? "No game of the player and of the book has a move from this position." : "";
+    byId("empty").textContent = byId("played").hidden
+      ? "No game of the player and of the book has a move from this position."
+      : "";
     drawScores();
   };
   redrawTable(undefined);
@@ -208,9 +293,16 @@ async function drawPosition(): Promise<void> {
     // The comparison with the book reports the error.
     if (signal.aborted) return;
   }
-  const keys = [...byId("played-moves").querySelectorAll<HTMLElement>("[data-uci]")].flatMap(({ dataset }) => nextKey(dataset.uci ?? "") ?? []);
+  const keys = [
+    ...byId("played-moves").querySelectorAll<HTMLElement>("[data-uci]"),
+  ].flatMap(({ dataset }) => nextKey(dataset.uci ?? "") ?? []);
   try {
-    for await (const { scores } of lookUp(database, keys.filter((each) => !evaluations.has(each)), signal)) for (const [each, score] of scores) evaluations.set(each, score);
+    for await (const { scores } of lookUp(
+      database,
+      keys.filter((each) => !evaluations.has(each)),
+      signal,
+    ))
+      for (const [each, score] of scores) evaluations.set(each, score);
     if (!signal.aborted) drawScores();
   } catch {
     // The lookup of all positions reports the error.
@@ -225,7 +317,10 @@ function nextKey(move: string): string | undefined {
 
 function drawScores(): void {
   const key = positionKey(state.node);
-  fill((move) => prepared?.evaluations.get(nextKey(move) ?? ""), mistakes.filter((each) => each.key === key));
+  fill(
+    (move) => prepared?.evaluations.get(nextKey(move) ?? ""),
+    mistakes.filter((each) => each.key === key),
+  );
 }
 
 /** Writes the player and the position to the address, and the position to the link to the analysis board. */
@@ -246,20 +341,31 @@ function restore(fragment: string): void {
     count.value = String(place.count);
     speed.value = place.speed ?? "";
   }
-  const isSame = player && asked?.player.site === player.site && asked.player.name.toLowerCase() === player.name.toLowerCase() && asked.count === place.count && asked.speed === place.speed;
-  if (player && !isSame) asked = { player, count: place.count, speed: place.speed };
+  const isSame =
+    player &&
+    asked?.player.site === player.site &&
+    asked.player.name.toLowerCase() === player.name.toLowerCase() &&
+    asked.count === place.count &&
+    asked.speed === place.speed;
+  if (player && !isSame)
+    asked = { player, count: place.count, speed: place.speed };
   const game = new Game();
   let node = game.root;
-  for (const { move } of steps(game.root.position, place.line)) node = game.play(node, move);
+  for (const { move } of steps(game.root.position, place.line))
+    node = game.play(node, move);
   state.enter(game, node);
   if (isSame) turn();
-  else if (player) void showPlayer(player, { count: place.count, speed: place.speed });
+  else if (player)
+    void showPlayer(player, { count: place.count, speed: place.speed });
 }
 
 byId("form").addEventListener("submit", (event) => {
   event.preventDefault();
   void reportInputError(async () => {
-    const player: Player = { site: site.value as Player["site"], ...enteredPlayer(name.value) };
+    const player: Player = {
+      site: site.value as Player["site"],
+      ...enteredPlayer(name.value),
+    };
     [name.value, site.value] = [player.name, player.site];
     asked = { player, count: Number(count.value), speed: chosenSpeed() };
     writeAddress(formatPlace({ ...asked, side, line: [] }), true);
@@ -288,14 +394,22 @@ state.on(({ node }) => {
   write();
   void drawPosition();
 });
-loadOpenings().then(() => showOpening(state), () => {});
+loadOpenings().then(
+  () => showOpening(state),
+  () => {},
+);
 void training.loaded.then(drawTrain);
 
 bindPreviewEnd(byId("played-moves"), () => board.preview());
 bindKeys({
   ...keys,
   // While a question is asked, the list of moves is hidden.
-  ...Object.fromEntries(Object.entries(moveKeys("played-moves")).map(([key, does]) => [key, () => void (trainer.isAsking || does())])),
+  ...Object.fromEntries(
+    Object.entries(moveKeys("played-moves")).map(([key, does]) => [
+      key,
+      () => void (trainer.isAsking || does()),
+    ]),
+  ),
 });
 
 const known = lastPlayer();

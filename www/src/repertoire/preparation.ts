@@ -56,56 +56,134 @@ export interface Wanted {
 }
 
 /** Prepares the page with the last games of a player. Returns a sentence about the finished work. Throws an `InputError` if there is no game, or the signal's reason if the signal is aborted. */
-export async function prepare(player: Player, { count, speed }: Wanted, { store, database, book }: Sources, listener: Listener, signal: AbortSignal): Promise<string> {
+export async function prepare(
+  player: Player,
+  { count, speed }: Wanted,
+  { store, database, book }: Sources,
+  listener: Listener,
+  signal: AbortSignal,
+): Promise<string> {
   const games = await gamesOf(player, count, store, listener, signal);
   const sided = games.flatMap((game) => {
     const side = sideOf(player, game);
-    return side && (!speed || speedOfGame(game) === speed) ? [{ game, side }] : [];
+    return side && (!speed || speedOfGame(game) === speed)
+      ? [{ game, side }]
+      : [];
   });
-  if (sided.length === 0 && speed && games.length > 0) throw new InputError(`Of the last ${plural(games.length, "game")} of ${player.name}, no game is ${speed}. Choose another speed or more games.`);
-  if (sided.length === 0) throw new InputError(`${SITES[player.site]} has no finished game of ${player.name} that can be read.`);
+  if (sided.length === 0 && speed && games.length > 0)
+    throw new InputError(
+      `Of the last ${plural(games.length, "game")} of ${player.name}, no game is ${speed}. Choose another speed or more games.`,
+    );
+  if (sided.length === 0)
+    throw new InputError(
+      `${SITES[player.site]} has no finished game of ${player.name} that can be read.`,
+    );
   const all = plural(sided.length, "game");
   listener.progress(`Reading ${all}…`, 0);
-  const toRead = sided.map(({ game: { pgn, result }, side }) => ({ pgn, result, side }));
-  const repertoires = await readGames(toRead, (done) => listener.progress(`Reading ${done.toLocaleString("en")} of ${all}…`, done / sided.length), signal);
-  const prepared: Prepared = { player, games: sided.map(({ game }) => game), repertoires, evaluations: new Map(), departures: {}, isComplete: false };
+  const toRead = sided.map(({ game: { pgn, result }, side }) => ({
+    pgn,
+    result,
+    side,
+  }));
+  const repertoires = await readGames(
+    toRead,
+    (done) =>
+      listener.progress(
+        `Reading ${done.toLocaleString("en")} of ${all}…`,
+        done / sided.length,
+      ),
+    signal,
+  );
+  const prepared: Prepared = {
+    player,
+    games: sided.map(({ game }) => game),
+    repertoires,
+    evaluations: new Map(),
+    departures: {},
+    isComplete: false,
+  };
   listener.changed(prepared);
 
   const spent = { requests: 0, bytes: 0 };
-  const { done, all: wanted } = await evaluate(prepared, database, spent, listener, signal);
+  const { done, all: wanted } = await evaluate(
+    prepared,
+    database,
+    spent,
+    listener,
+    signal,
+  );
   await compare(prepared, book, spent, listener, signal);
   prepared.isComplete = true;
   listener.changed(prepared);
   const { leftOut } = repertoires;
-  const remark = leftOut > 0 ? ` ${plural(leftOut, "game")} with other start positions or unreadable moves ${leftOut === 1 ? "is" : "are"} left out.` : "";
-  const limit = done < wanted ? ` The limit of ${size(MAX_BYTES)} ended the lookups: of ${plural(wanted, "position")}, the ${done.toLocaleString("en")} most played were looked up.` : "";
+  const remark =
+    leftOut > 0
+      ? ` ${plural(leftOut, "game")} with other start positions or unreadable moves ${leftOut === 1 ? "is" : "are"} left out.`
+      : "";
+  const limit =
+    done < wanted
+      ? ` The limit of ${size(MAX_BYTES)} ended the lookups: of ${plural(wanted, "position")}, the ${done.toLocaleString("en")} most played were looked up.`
+      : "";
   return `${all}, ${plural(done, "position")} looked up, ${plural(spent.requests, "request")}, ${size(spent.bytes)}.${limit}${remark}`;
 }
 
 /** Returns the last games of a player. If the site fails, returns the stored games and reports the failure. */
-async function gamesOf(player: Player, count: number, store: PlayerStore, listener: Listener, signal: AbortSignal): Promise<readonly PlayedGame[]> {
+async function gamesOf(
+  player: Player,
+  count: number,
+  store: PlayerStore,
+  listener: Listener,
+  signal: AbortSignal,
+): Promise<readonly PlayedGame[]> {
   const site = SITES[player.site];
   const games = await PlayerGames.open(player, store);
   signal.throwIfAborted();
   listener.progress(`Asking ${site}…`);
   try {
-    await games.fetch(count, (done) => listener.progress(`${plural(done, "game")} from ${site}…`, Math.min(1, done / count)), signal);
+    await games.fetch(
+      count,
+      (done) =>
+        listener.progress(
+          `${plural(done, "game")} from ${site}…`,
+          Math.min(1, done / count),
+        ),
+      signal,
+    );
   } catch (error) {
-    if (!(error instanceof InputError) || games.known.games.length === 0) throw error;
+    if (!(error instanceof InputError) || games.known.games.length === 0)
+      throw error;
     listener.fail(`${error.message} The page shows the stored games.`);
   }
   return games.known.games.slice(0, count);
 }
 
 /** Looks up the positions before and after repeated moves. Returns the number of positions that were looked up, and of all positions. */
-async function evaluate(prepared: Prepared, database: DatabaseClient, spent: Spent, listener: Listener, signal: AbortSignal): Promise<{ done: number; all: number }> {
+async function evaluate(
+  prepared: Prepared,
+  database: DatabaseClient,
+  spent: Spent,
+  listener: Listener,
+  signal: AbortSignal,
+): Promise<{ done: number; all: number }> {
   const { repertoires, evaluations } = prepared;
-  const keys = keysToLookUp([repertoires.white, repertoires.black], MAX_POSITIONS);
-  const show = (done: number) => listener.progress(`Looking up ${done.toLocaleString("en")} of ${plural(keys.length, "position")}…`, done / Math.max(1, keys.length));
+  const keys = keysToLookUp(
+    [repertoires.white, repertoires.black],
+    MAX_POSITIONS,
+  );
+  const show = (done: number) =>
+    listener.progress(
+      `Looking up ${done.toLocaleString("en")} of ${plural(keys.length, "position")}…`,
+      done / Math.max(1, keys.length),
+    );
   let done = 0;
   show(done);
   try {
-    for await (const { scores, count, cost } of lookUp(database, keys, signal, MAX_BYTES)) {
+    for await (const { scores, count, cost } of lookUp(
+      database,
+      keys,
+      signal,
+      MAX_BYTES,
+    )) {
       for (const [key, score] of scores) evaluations.set(key, score);
       done += count;
       add(spent, cost);
@@ -121,7 +199,13 @@ async function evaluate(prepared: Prepared, database: DatabaseClient, spent: Spe
 }
 
 /** Finds the moves that leave the book. */
-async function compare(prepared: Prepared, book: BookClient, spent: Spent, listener: Listener, signal: AbortSignal): Promise<void> {
+async function compare(
+  prepared: Prepared,
+  book: BookClient,
+  spent: Spent,
+  listener: Listener,
+  signal: AbortSignal,
+): Promise<void> {
   listener.progress("Comparing the moves with the book…");
   const ask = async (keys: readonly string[]) => {
     const { answers, cost } = await book.movesMany(keys, signal);
@@ -129,7 +213,11 @@ async function compare(prepared: Prepared, book: BookClient, spent: Spent, liste
     return new Map(answers);
   };
   try {
-    for (const side of ["white", "black"] as const) prepared.departures[side] = await departures(prepared.repertoires[side], ask);
+    for (const side of ["white", "black"] as const)
+      prepared.departures[side] = await departures(
+        prepared.repertoires[side],
+        ask,
+      );
   } catch (error) {
     signal.throwIfAborted();
     const { title, advice } = explainBook(error);

@@ -18,17 +18,30 @@ export interface Repertoires {
 export type ReaderMessage = { done: number } | { repertoires: Repertoires };
 
 /** Reads games. `progress` receives the number of games that were read. Throws the signal's reason if the signal is aborted. */
-export async function readGames(games: readonly GameToRead[], progress: (done: number) => void, signal: AbortSignal): Promise<Repertoires> {
+export async function readGames(
+  games: readonly GameToRead[],
+  progress: (done: number) => void,
+  signal: AbortSignal,
+): Promise<Repertoires> {
   signal.throwIfAborted();
-  const worker = new Worker(new URL("./reader.ts", import.meta.url), { type: "module" });
+  const worker = new Worker(new URL("./reader.ts", import.meta.url), {
+    type: "module",
+  });
   try {
     return await new Promise((resolve, reject) => {
-      signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
-      worker.addEventListener("error", ({ message }) => reject(new Error(message || "the Worker cannot be loaded")));
-      worker.addEventListener("message", ({ data }: MessageEvent<ReaderMessage>) => {
-        if ("done" in data) progress(data.done);
-        else resolve(data.repertoires);
+      signal.addEventListener("abort", () => reject(signal.reason as Error), {
+        once: true,
       });
+      worker.addEventListener("error", ({ message }) =>
+        reject(new Error(message || "the Worker cannot be loaded")),
+      );
+      worker.addEventListener(
+        "message",
+        ({ data }: MessageEvent<ReaderMessage>) => {
+          if ("done" in data) progress(data.done);
+          else resolve(data.repertoires);
+        },
+      );
       worker.postMessage(games);
     });
   } finally {

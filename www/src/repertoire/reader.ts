@@ -25,7 +25,13 @@ addEventListener("message", ({ data }: MessageEvent<readonly GameToRead[]>) => {
 });
 
 /** Adds the first game of a PGN. Returns false if the game cannot be read or has another start position. */
-function added(builder: RepertoireBuilder, number: number, side: GameToRead["side"], result: GameToRead["result"], pgn: string): boolean {
+function added(
+  builder: RepertoireBuilder,
+  number: number,
+  side: GameToRead["side"],
+  result: GameToRead["result"],
+  pgn: string,
+): boolean {
   const [source] = split(pgn);
   if (!source) return false;
   try {

@@ -39,14 +39,19 @@ export const PLIES = 30;
 const REPEATED = 2;
 
 /** Returns the key of a position. */
-export const keyOf = (position: Position): string => makeFen(position.toSetup(), { epd: true });
+export const keyOf = (position: Position): string =>
+  makeFen(position.toSetup(), { epd: true });
 
 /** Key of the position from which all repertoires start. */
 export const START = keyOf(Chess.default());
 
 const KINDS = { "1-0": "white", "0-1": "black", "1/2-1/2": "draws" } as const;
 
-const emptyRepertoire = (side: Color): Repertoire => ({ side, count: 0, positions: new Map([[START, { ply: 0, moves: [] }]]) });
+const emptyRepertoire = (side: Color): Repertoire => ({
+  side,
+  count: 0,
+  positions: new Map([[START, { ply: 0, moves: [] }]]),
+});
 
 /** Collects games into a repertoire for each colour. */
 export class RepertoireBuilder {
@@ -57,7 +62,13 @@ export class RepertoireBuilder {
    * Adds the game with a number. A game counts once for a position, with the last move that it played from the position. Returns false for a game
    * with another start position, which has no place in the repertoire.
    */
-  add(number: number, side: Color, result: PlayedGame["result"], start: Position, moves: readonly NormalMove[]): boolean {
+  add(
+    number: number,
+    side: Color,
+    result: PlayedGame["result"],
+    start: Position,
+    moves: readonly NormalMove[],
+  ): boolean {
     if (keyOf(start) !== START) return false;
     const repertoire = this[side];
     repertoire.count++;
@@ -67,14 +78,22 @@ export class RepertoireBuilder {
     for (const [ply, move] of moves.slice(0, PLIES).entries()) {
       position.play(move);
       const step = { uci: uci(move), next: keyOf(position) };
-      if (!repertoire.positions.has(step.next)) repertoire.positions.set(step.next, { ply: ply + 1, from: { key, uci: step.uci }, moves: [] });
+      if (!repertoire.positions.has(step.next))
+        repertoire.positions.set(step.next, {
+          ply: ply + 1,
+          from: { key, uci: step.uci },
+          moves: [],
+        });
       played.set(key, step);
       key = step.next;
     }
     for (const [from, step] of played) {
       const known = repertoire.positions.get(from)?.moves ?? [];
       let move = known.find(({ uci }) => uci === step.uci);
-      if (!move) known.push((move = { ...step, white: 0, draws: 0, black: 0, games: [] }));
+      if (!move)
+        known.push(
+          (move = { ...step, white: 0, draws: 0, black: 0, games: [] }),
+        );
       move[KINDS[result]]++;
       move.games.push(number);
     }
@@ -83,22 +102,33 @@ export class RepertoireBuilder {
 }
 
 /** Whether the player of the repertoire moves in the position with this key. */
-export const isOwnTurn = (key: string, side: Color): boolean => key.split(" ", 2)[1] === (side === "white" ? "w" : "b");
+export const isOwnTurn = (key: string, side: Color): boolean =>
+  key.split(" ", 2)[1] === (side === "white" ? "w" : "b");
 
 /** Yields the own moves that were played at least `REPEATED` times, with the keys of their positions. */
-export function* repeatedMoves({ side, positions }: Repertoire): Generator<readonly [key: string, move: RepertoireMove]> {
+export function* repeatedMoves({
+  side,
+  positions,
+}: Repertoire): Generator<readonly [key: string, move: RepertoireMove]> {
   for (const [key, { moves }] of positions) {
     if (!isOwnTurn(key, side)) continue;
-    for (const move of moves) if (move.games.length >= REPEATED) yield [key, move];
+    for (const move of moves)
+      if (move.games.length >= REPEATED) yield [key, move];
   }
 }
 
 /** Returns the moves in UCI that led to a position in the first game that reached it. */
 export function lineTo({ positions }: Repertoire, key: string): string[] {
   const line: string[] = [];
-  for (let from = positions.get(key)?.from; from; from = positions.get(from.key)?.from) line.unshift(from.uci);
+  for (
+    let from = positions.get(key)?.from;
+    from;
+    from = positions.get(from.key)?.from
+  )
+    line.unshift(from.uci);
   return line;
 }
 
 /** Returns the points per game of a side, from 0 to 1. */
-export const scoreOf = (results: Results, side: Color): number => (results[side] + results.draws / 2) / games(results);
+export const scoreOf = (results: Results, side: Color): number =>
+  (results[side] + results.draws / 2) / games(results);

@@ -17,10 +17,15 @@ export interface Scheduled {
 }
 
 /** Returns the state after an answer at a time. */
-export function scheduled(before: Scheduled | undefined, isRight: boolean, now: number): Scheduled {
+export function scheduled(
+  before: Scheduled | undefined,
+  isRight: boolean,
+  now: number,
+): Scheduled {
   const box = isRight ? Math.min((before?.box ?? 1) + 1, DAYS.length) : 1;
   return { box, due: now + (DAYS[box - 1] ?? DAYS[0]) * DAY };
 }
 
 /** Whether a question is asked at a time: a new question always is. */
-export const isDue = (question: Scheduled | undefined, now: number): boolean => question === undefined || question.due <= now;
+export const isDue = (question: Scheduled | undefined, now: number): boolean =>
+  question === undefined || question.due <= now;

@@ -5,10 +5,20 @@ import type { PlayedGame } from "../sites/played-game";
 export { type Speed, SPEEDS };
 
 /** Names of speeds of Lichess and Chess.com that are no speeds here. */
-const OTHER_NAMES: Record<string, Speed> = { ultraBullet: "bullet", daily: "correspondence" };
+const OTHER_NAMES: Record<string, Speed> = {
+  ultraBullet: "bullet",
+  daily: "correspondence",
+};
 
 /** Returns the speed of a game; `undefined` if it is unknown. */
-export function speedOfGame({ pgn, speed }: Pick<PlayedGame, "pgn" | "speed">): Speed | undefined {
+export function speedOfGame({
+  pgn,
+  speed,
+}: Pick<PlayedGame, "pgn" | "speed">): Speed | undefined {
   const control = /^\[TimeControl "([^"\n]{0,40})"\]/m.exec(pgn)?.[1];
-  return speedOf(control) ?? OTHER_NAMES[speed] ?? SPEEDS.find((each) => each === speed);
+  return (
+    speedOf(control) ??
+    OTHER_NAMES[speed] ??
+    SPEEDS.find((each) => each === speed)
+  );
 }

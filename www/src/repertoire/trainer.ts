@@ -1,6 +1,13 @@
 /** Training: each repeated mistake is a question on the board, which is asked again after some days. */
 import type { DatabaseClient } from "../database/client";
-import { Game, moveNumber, path, positionKey, type Step, steps } from "../game/game";
+import {
+  Game,
+  moveNumber,
+  path,
+  positionKey,
+  type Step,
+  steps,
+} from "../game/game";
 import type { Exercise, Verdict } from "../learn/answer";
 import { TrainingSession, type Words } from "../learn/training-session";
 import { byId } from "../shell/dom";
@@ -21,13 +28,25 @@ interface Question extends Exercise {
   games: number;
 }
 
-const idOf = ({ key, move }: RepeatedMistake): QuestionId => ({ position: key, uci: move.uci });
+const idOf = ({ key, move }: RepeatedMistake): QuestionId => ({
+  position: key,
+  uci: move.uci,
+});
 
 /** Returns the mistakes whose questions are due. */
-export const dueMistakes = (mistakes: readonly RepeatedMistake[], store: TrainingStore, now: number): RepeatedMistake[] => mistakes.filter((mistake) => isDue(store.get(idOf(mistake)), now));
+export const dueMistakes = (
+  mistakes: readonly RepeatedMistake[],
+  store: TrainingStore,
+  now: number,
+): RepeatedMistake[] =>
+  mistakes.filter((mistake) => isDue(store.get(idOf(mistake)), now));
 
 /** Returns when the next question is due, in milliseconds since 1970. */
-export const nextDue = (mistakes: readonly RepeatedMistake[], store: TrainingStore): number => Math.min(...mistakes.map((mistake) => store.get(idOf(mistake))?.due ?? 0));
+export const nextDue = (
+  mistakes: readonly RepeatedMistake[],
+  store: TrainingStore,
+): number =>
+  Math.min(...mistakes.map((mistake) => store.get(idOf(mistake))?.due ?? 0));
 
 export class Trainer extends TrainingSession<Question> {
   /** The question whose first answer was recorded last. */
@@ -41,7 +60,19 @@ export class Trainer extends TrainingSession<Question> {
     reset: () => void,
     private readonly changed: () => void,
   ) {
-    super(state, client, { name: "training", asking: "asking", root: byId("training"), title: byId("training-title"), words: byId("training-words"), actions: byId("training-actions") }, reset);
+    super(
+      state,
+      client,
+      {
+        name: "training",
+        asking: "asking",
+        root: byId("training"),
+        title: byId("training-title"),
+        words: byId("training-words"),
+        actions: byId("training-actions"),
+      },
+      reset,
+    );
   }
 
   /** Whether questions are asked. */
@@ -51,7 +82,9 @@ export class Trainer extends TrainingSession<Question> {
 
   start(repertoire: Repertoire, mistakes: readonly RepeatedMistake[]): void {
     const { root } = this.view;
-    this.begin(mistakes.flatMap((mistake) => question(repertoire, mistake) ?? []));
+    this.begin(
+      mistakes.flatMap((mistake) => question(repertoire, mistake) ?? []),
+    );
     root.focus({ preventScroll: true });
     root.scrollIntoView({ block: "nearest" });
     this.changed();
@@ -70,7 +103,10 @@ export class Trainer extends TrainingSession<Question> {
   }
 
   protected showPosition({ before }: Question): void {
-    this.state.play(this.state.game.root, ...path(before).flatMap(({ move }) => move ?? []));
+    this.state.play(
+      this.state.game.root,
+      ...path(before).flatMap(({ move }) => move ?? []),
+    );
   }
 
   protected task({ before, mistake, games }: Question): string {
@@ -78,9 +114,15 @@ export class Trainer extends TrainingSession<Question> {
   }
 
   /** Adds the evaluations of the question to the state. */
-  protected override async prepare({ before, mistake }: Question, signal: AbortSignal): Promise<void> {
+  protected override async prepare(
+    { before, mistake }: Question,
+    signal: AbortSignal,
+  ): Promise<void> {
     for (const { fen } of [before, mistake]) {
-      if (!this.state.databaseEvals.has(fen)) this.state.addDatabaseEvals([[fen, (await this.client.lookup(fen, signal)).answer]]);
+      if (!this.state.databaseEvals.has(fen))
+        this.state.addDatabaseEvals([
+          [fen, (await this.client.lookup(fen, signal)).answer],
+        ]);
     }
   }
 
@@ -88,35 +130,76 @@ export class Trainer extends TrainingSession<Question> {
   protected override record(question: Question, isGood: boolean): void {
     if (this.#recorded === question) return;
     this.#recorded = question;
-    void this.store.set(question.id, scheduled(this.store.get(question.id), isGood, Date.now()));
+    void this.store.set(
+      question.id,
+      scheduled(this.store.get(question.id), isGood, Date.now()),
+    );
     this.changed();
   }
 
-  protected refusal({ mistake }: Question, { san }: Step, { score }: Verdict): string {
-    return san === mistake.san ? `${san} is the move of the games.` : `${san} gives away too much (${score}).`;
+  protected refusal(
+    { mistake }: Question,
+    { san }: Step,
+    { score }: Verdict,
+  ): string {
+    return san === mistake.san
+      ? `${san} is the move of the games.`
+      : `${san} gives away too much (${score}).`;
   }
 
   protected praise(question: Question, { san }: Step): Words {
     const { number, san: best } = question.best;
-    return [san === best ? `${san} is right. ` : `${san} is good too. The best move is ${number} ${best}. `, ...this.solution(question)];
+    return [
+      san === best
+        ? `${san} is right. `
+        : `${san} is good too. The best move is ${number} ${best}. `,
+      ...this.solution(question),
+    ];
   }
 
   protected solution(question: Question): Words {
     const days = DAYS[(this.store.get(question.id)?.box ?? 1) - 1] ?? DAYS[0];
-    return ["The best line: ", this.best(question), ` The question is asked again in ${plural(days, "day")}.`];
+    return [
+      "The best line: ",
+      this.best(question),
+      ` The question is asked again in ${plural(days, "day")}.`,
+    ];
   }
 
   /** Returns the first moves of a line: "6. Be3 e5 7. Nb3." */
   protected line(_start: Step["position"], line: readonly Step[]): string {
-    return `${line.slice(0, SHOWN_PLIES).map(({ number, san }, at) => (at === 0 || number.endsWith(".") ? `${number} ${san}` : san)).join(" ")}.`;
+    return `${line
+      .slice(0, SHOWN_PLIES)
+      .map(({ number, san }, at) =>
+        at === 0 || number.endsWith(".") ? `${number} ${san}` : san,
+      )
+      .join(" ")}.`;
   }
 }
 
 /** Returns the question of a mistake; `undefined` if its moves are illegal. */
-function question(repertoire: Repertoire, mistake: RepeatedMistake): Question | undefined {
+function question(
+  repertoire: Repertoire,
+  mistake: RepeatedMistake,
+): Question | undefined {
   const game = new Game();
   let before = game.root;
-  for (const { move } of steps(before.position, lineTo(repertoire, mistake.key))) before = game.play(before, move);
-  const [[bad], [best]] = [steps(before.position, [mistake.move.uci]), steps(before.position, [mistake.best])];
-  return bad && best ? { id: idOf(mistake), games: mistake.move.games.length, before, mistake: game.play(before, bad.move), best } : undefined;
+  for (const { move } of steps(
+    before.position,
+    lineTo(repertoire, mistake.key),
+  ))
+    before = game.play(before, move);
+  const [[bad], [best]] = [
+    steps(before.position, [mistake.move.uci]),
+    steps(before.position, [mistake.best]),
+  ];
+  return bad && best
+    ? {
+        id: idOf(mistake),
+        games: mistake.move.games.length,
+        before,
+        mistake: game.play(before, bad.move),
+        best,
+      }
+    : undefined;
 }

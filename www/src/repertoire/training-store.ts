@@ -30,15 +30,26 @@ export class TrainingStore {
     this.#known.set(keyOf(id), { box, due });
     if (!this.#database) return;
     const transaction = this.#database.transaction("questions", "readwrite");
-    transaction.objectStore("questions").put({ ...id, box, due } satisfies Entry);
+    transaction
+      .objectStore("questions")
+      .put({ ...id, box, due } satisfies Entry);
     // A full disk loses only the schedule: this visit has the state.
     await transactionEnd(transaction).catch(() => {});
   }
 
   async #load(): Promise<void> {
     try {
-      const database = await openStorage("shelfish-training", 1, (database) => void database.createObjectStore("questions", { keyPath: ["position", "uci"] }));
-      const entries = await requestResult<Entry[]>(database.transaction("questions").objectStore("questions").getAll());
+      const database = await openStorage(
+        "shelfish-training",
+        1,
+        (database) =>
+          void database.createObjectStore("questions", {
+            keyPath: ["position", "uci"],
+          }),
+      );
+      const entries = await requestResult<Entry[]>(
+        database.transaction("questions").objectStore("questions").getAll(),
+      );
       for (const entry of entries) this.#known.set(keyOf(entry), entry);
       this.#database = database;
     } catch {

@@ -8,7 +8,11 @@ export const KINDS = ["inaccuracy", "mistake", "blunder"] as const;
 export type Kind = (typeof KINDS)[number];
 
 /** The plural of each kind. */
-export const MANY: Record<Kind, string> = { inaccuracy: "inaccuracies", mistake: "mistakes", blunder: "blunders" };
+export const MANY: Record<Kind, string> = {
+  inaccuracy: "inaccuracies",
+  mistake: "mistakes",
+  blunder: "blunders",
+};
 
 /** The marks of good moves. */
 export const MARKS = ["great", "only"] as const;
@@ -16,15 +20,26 @@ export const MARKS = ["great", "only"] as const;
 export type GoodMark = (typeof MARKS)[number];
 
 /** Signs and words of the marks. */
-const MARKED: Record<GoodMark | "novelty", readonly [sign: string, words: string]> = {
+const MARKED: Record<
+  GoodMark | "novelty",
+  readonly [sign: string, words: string]
+> = {
   great: ["!", "Great move: the only move that keeps the result"],
   only: ["□", "Only move: every other move loses much"],
   novelty: ["N", "Not in this book"],
 };
 
 const GLYPHS = ["", "!", "?", "!!", "??", "!?", "?!"];
-const SIGNS: Record<Kind, string> = { inaccuracy: "?!", mistake: "?", blunder: "??" };
-const BY_SIGN: Record<string, Kind> = { "?!": "inaccuracy", "?": "mistake", "??": "blunder" };
+const SIGNS: Record<Kind, string> = {
+  inaccuracy: "?!",
+  mistake: "?",
+  blunder: "??",
+};
+const BY_SIGN: Record<string, Kind> = {
+  "?!": "inaccuracy",
+  "?": "mistake",
+  "??": "blunder",
+};
 
 /** The glyph of a move. */
 export interface Glyph {
@@ -41,13 +56,31 @@ export interface Glyph {
 /** Returns the glyph of a move. */
 export function glyphOf(node: Node, state: State): Glyph {
   const nag = node.notes.nags.find((nag) => nag >= 1 && nag <= 6);
-  if (nag !== undefined) return { text: GLYPHS[nag] ?? "", kind: BY_SIGN[GLYPHS[nag] ?? ""], byAuthor: true, isProvisional: false };
+  if (nag !== undefined)
+    return {
+      text: GLYPHS[nag] ?? "",
+      kind: BY_SIGN[GLYPHS[nag] ?? ""],
+      byAuthor: true,
+      isProvisional: false,
+    };
   const move = state.moveReport(node);
   const kind = move?.judgment ?? undefined;
   const mark = move?.mark ?? (state.novelty === node ? "novelty" : undefined);
-  if (!kind && mark) return { text: MARKED[mark][0], mark, byAuthor: false, isProvisional: false };
-  return { text: kind ? SIGNS[kind] : "", kind, byAuthor: false, isProvisional: kind !== undefined && !move?.settled };
+  if (!kind && mark)
+    return {
+      text: MARKED[mark][0],
+      mark,
+      byAuthor: false,
+      isProvisional: false,
+    };
+  return {
+    text: kind ? SIGNS[kind] : "",
+    kind,
+    byAuthor: false,
+    isProvisional: kind !== undefined && !move?.settled,
+  };
 }
 
 /** Returns the meaning of a mark. */
-export const markWords = (mark: GoodMark | "novelty"): string => MARKED[mark][1];
+export const markWords = (mark: GoodMark | "novelty"): string =>
+  MARKED[mark][1];

@@ -15,11 +15,23 @@ const HEIGHT = 100;
 export class Graph {
   readonly #root = byId("graph");
   readonly #coverage = byId("coverage");
-  readonly #picture = shape("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", "aria-hidden": "true" });
+  readonly #picture = shape("svg", {
+    viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+    preserveAspectRatio: "none",
+    "aria-hidden": "true",
+  });
   readonly #marks = make("div", { className: "marks", "aria-hidden": "true" });
-  readonly #cursor = make("div", { className: "cursor", "aria-hidden": "true" });
+  readonly #cursor = make("div", {
+    className: "cursor",
+    "aria-hidden": "true",
+  });
   readonly #dot = make("i", { className: "dot", "aria-hidden": "true" });
-  readonly #tip = make("div", { className: "tip", hidden: true, "aria-hidden": "true", "data-testid": "graph-tip" });
+  readonly #tip = make("div", {
+    className: "tip",
+    hidden: true,
+    "aria-hidden": "true",
+    "data-testid": "graph-tip",
+  });
   #line: Node[] = [];
   #known: (KnownScore | undefined)[] = [];
   #times: (number | undefined)[] = [];
@@ -27,11 +39,20 @@ export class Graph {
   constructor(private readonly state: State) {
     const root = this.#root;
     root.append(this.#picture, this.#marks, this.#cursor, this.#dot, this.#tip);
-    for (const [name, value] of Object.entries({ role: "slider", tabindex: "0", "aria-label": "Position of the game", "aria-valuemin": "0" })) root.setAttribute(name, value);
+    for (const [name, value] of Object.entries({
+      role: "slider",
+      tabindex: "0",
+      "aria-label": "Position of the game",
+      "aria-valuemin": "0",
+    }))
+      root.setAttribute(name, value);
     this.#bindPointer();
     root.addEventListener("keydown", (event) => this.#key(event));
     state.join(({ tree, node, known, report }) => {
-      const grown = tree || report || (known && this.#line.some(({ fen }) => known.has(fen)));
+      const grown =
+        tree ||
+        report ||
+        (known && this.#line.some(({ fen }) => known.has(fen)));
       if (grown) this.#draw();
       if (grown || node) this.#mark();
     });
@@ -41,14 +62,21 @@ export class Graph {
     const root = this.#root;
     const ply = ({ clientX }: PointerEvent) => {
       const { left, width } = root.getBoundingClientRect();
-      return Math.max(0, Math.min(this.#line.length - 1, Math.round(((clientX - left) / width) * (this.#line.length - 1))));
+      return Math.max(
+        0,
+        Math.min(
+          this.#line.length - 1,
+          Math.round(((clientX - left) / width) * (this.#line.length - 1)),
+        ),
+      );
     };
     root.addEventListener("pointerdown", (event) => {
       root.setPointerCapture(event.pointerId);
       this.state.go(this.#line[ply(event)]);
     });
     root.addEventListener("pointermove", (event) => {
-      if (root.hasPointerCapture(event.pointerId)) this.state.go(this.#line[ply(event)]);
+      if (root.hasPointerCapture(event.pointerId))
+        this.state.go(this.#line[ply(event)]);
       this.#hint(ply(event));
     });
     root.addEventListener("pointerleave", () => (this.#tip.hidden = true));
@@ -57,7 +85,12 @@ export class Graph {
   /** Handles the keys of a slider. The page handles the other keys. */
   #key(event: KeyboardEvent): void {
     const at = Math.max(0, this.#line.indexOf(this.state.node));
-    const to = { ArrowUp: at + 1, ArrowDown: at - 1, PageUp: at + 10, PageDown: at - 10 }[event.key];
+    const to = {
+      ArrowUp: at + 1,
+      ArrowDown: at - 1,
+      PageUp: at + 10,
+      PageDown: at - 10,
+    }[event.key];
     if (to === undefined) return;
     event.preventDefault();
     this.state.go(this.#line[Math.max(0, Math.min(this.#line.length - 1, to))]);
@@ -66,7 +99,10 @@ export class Graph {
   #draw(): void {
     this.#line = this.state.game.mainline();
     this.#known = this.#line.map((node) => bestScore(node, this.state));
-    this.#times = moveTimes(this.#line, this.state.game.headers.get("TimeControl"));
+    this.#times = moveTimes(
+      this.#line,
+      this.state.game.headers.get("TimeControl"),
+    );
     const areas: string[] = [];
     const borrowed: string[] = [];
     const gaps: [from: number, to: number][] = [];
@@ -77,15 +113,26 @@ export class Graph {
       if (known && next) {
         const path = `M${this.#x(ply)} ${HEIGHT}L${this.#x(ply)} ${y(known)}L${this.#x(ply + 1)} ${y(next)}L${this.#x(ply + 1)} ${HEIGHT}Z`;
         (isOwn(known) && isOwn(next) ? areas : borrowed).push(path);
-      } else if (gaps.at(-1)?.[1] === ply) gaps[gaps.length - 1] = [gaps.at(-1)?.[0] ?? ply, ply + 1];
+      } else if (gaps.at(-1)?.[1] === ply)
+        gaps[gaps.length - 1] = [gaps.at(-1)?.[0] ?? ply, ply + 1];
       else gaps.push([ply, ply + 1]);
     });
     // A known position between unknown positions is drawn as a point.
-    const lone = this.#known.flatMap((known, ply) => (last > 0 && known && !this.#known[ply - 1] && !this.#known[ply + 1] ? [{ known, ply }] : []));
+    const lone = this.#known.flatMap((known, ply) =>
+      last > 0 && known && !this.#known[ply - 1] && !this.#known[ply + 1]
+        ? [{ known, ply }]
+        : [],
+    );
     this.#picture.replaceChildren(
       shape("path", { class: "area", d: areas.join("") }),
       shape("path", { class: "area borrowed", d: borrowed.join("") }),
-      shape("line", { class: "zero", x1: 0, x2: WIDTH, y1: HEIGHT / 2, y2: HEIGHT / 2 }),
+      shape("line", {
+        class: "zero",
+        x1: 0,
+        x2: WIDTH,
+        y1: HEIGHT / 2,
+        y2: HEIGHT / 2,
+      }),
     );
     const place = (className: string, left: number, width: number) => {
       const mark = make("i", { className });
@@ -99,21 +146,39 @@ export class Graph {
     };
     this.#marks.replaceChildren(
       ...this.#phases().map(({ name, ply }, index, { [index + 1]: next }) => {
-        const mark = at(make("span", { className: ply > 0 ? "phase begins" : "phase" }, make("b", { "data-phase": name.toLowerCase() }, name)), ply);
+        const mark = at(
+          make(
+            "span",
+            { className: ply > 0 ? "phase begins" : "phase" },
+            make("b", { "data-phase": name.toLowerCase() }, name),
+          ),
+          ply,
+        );
         mark.style.width = `${(this.#x(next?.ply ?? last) - this.#x(ply)) / 10}%`;
         return mark;
       }),
-      ...gaps.map(([from, to]) => place("gap", this.#x(from), this.#x(to) - this.#x(from))),
+      ...gaps.map(([from, to]) =>
+        place("gap", this.#x(from), this.#x(to) - this.#x(from)),
+      ),
       ...lone.map(({ known, ply }) => {
-        const mark = at(make("i", { className: isOwn(known) ? "lone" : "lone borrowed" }), ply);
+        const mark = at(
+          make("i", { className: isOwn(known) ? "lone" : "lone borrowed" }),
+          ply,
+        );
         mark.style.top = `${y(known)}%`;
         return mark;
       }),
       ...this.#line.flatMap((node, ply) => {
         const known = this.#known[ply];
-        const { kind, isProvisional = false } = ply > 0 ? glyphOf(node, this.state) : {};
+        const { kind, isProvisional = false } =
+          ply > 0 ? glyphOf(node, this.state) : {};
         if (!kind || !known) return [];
-        const mark = at(make("i", { className: `bad ${kind}${isProvisional ? " provisional" : ""}` }), ply);
+        const mark = at(
+          make("i", {
+            className: `bad ${kind}${isProvisional ? " provisional" : ""}`,
+          }),
+          ply,
+        );
         mark.style.top = `${y(known)}%`;
         return [mark];
       }),
@@ -129,20 +194,39 @@ export class Graph {
     const phases = this.state.assessment?.report.phases;
     if (!phases) return [];
     const { middlegame, endgame } = phases;
-    const begin = (name: string, ply: number | null) => (ply === null ? [] : [{ name, ply }]);
-    return [...(middlegame === 0 || endgame === 0 ? [] : [{ name: "Opening", ply: 0 }]), ...begin("Middlegame", middlegame), ...begin("Endgame", endgame)];
+    const begin = (name: string, ply: number | null) =>
+      ply === null ? [] : [{ name, ply }];
+    return [
+      ...(middlegame === 0 || endgame === 0
+        ? []
+        : [{ name: "Opening", ply: 0 }]),
+      ...begin("Middlegame", middlegame),
+      ...begin("Endgame", endgame),
+    ];
   }
 
   /** Says how many positions are known, by source. */
   #describe(): void {
     const { assessment } = this.state;
-    const count = (origin: Origin) => this.#known.filter((known) => known?.origin === origin).length;
-    const parts = [`${assessment?.report.known ?? this.#line.length - count("line") - this.#known.filter((known) => !known).length} of ${this.#line.length} positions known`];
-    const counts = assessment ? countOrigins(assessment) : { pgn: count("pgn"), engine: count("engine"), stockfish: count("stockfish") };
+    const count = (origin: Origin) =>
+      this.#known.filter((known) => known?.origin === origin).length;
+    const parts = [
+      `${assessment?.report.known ?? this.#line.length - count("line") - this.#known.filter((known) => !known).length} of ${this.#line.length} positions known`,
+    ];
+    const counts = assessment
+      ? countOrigins(assessment)
+      : {
+          pgn: count("pgn"),
+          engine: count("engine"),
+          stockfish: count("stockfish"),
+        };
     if (counts.pgn > 0) parts.push(`${counts.pgn} from the PGN`);
     if (counts.engine > 0) parts.push(`${counts.engine} by the engine`);
     if (counts.stockfish > 0) parts.push(`${counts.stockfish} by Stockfish`);
-    this.#coverage.textContent = this.#line.length > 1 ? parts.join(" · ") : "The evaluations of a game are drawn here.";
+    this.#coverage.textContent =
+      this.#line.length > 1
+        ? parts.join(" · ")
+        : "The evaluations of a game are drawn here.";
   }
 
   #mark(): void {
@@ -153,7 +237,13 @@ export class Graph {
     this.#cursor.style.transform = `translateX(${this.#x(ply) / 10}%)`;
     if (known) this.#dot.style.translate = `${this.#x(ply) / 10}% ${y(known)}%`;
     this.#root.setAttribute("aria-valuenow", String(Math.max(0, ply)));
-    this.#root.setAttribute("aria-valuetext", this.#words(this.state.node, ply === -1 ? bestScore(this.state.node, this.state) : known));
+    this.#root.setAttribute(
+      "aria-valuetext",
+      this.#words(
+        this.state.node,
+        ply === -1 ? bestScore(this.state.node, this.state) : known,
+      ),
+    );
   }
 
   #hint(ply: number): void {
@@ -169,25 +259,45 @@ export class Graph {
 
   /** Describes a position: "12. Nf3, +0.35, 14 s". */
   #words(node: Node, known: KnownScore | undefined): string {
-    const move = node.parent ? `${moveNumber(node.parent.position)} ${node.san}` : "Start";
-    const froms: Partial<Record<Origin, string>> = { line: " from a line", pgn: " from the PGN", endgames: " (endgame tables)", engine: ` by the engine, depth ${known?.depth}`, stockfish: ` by Stockfish, depth ${known?.depth}` };
+    const move = node.parent
+      ? `${moveNumber(node.parent.position)} ${node.san}`
+      : "Start";
+    const froms: Partial<Record<Origin, string>> = {
+      line: " from a line",
+      pgn: " from the PGN",
+      endgames: " (endgame tables)",
+      engine: ` by the engine, depth ${known?.depth}`,
+      stockfish: ` by Stockfish, depth ${known?.depth}`,
+    };
     const time = this.#times[this.#line.indexOf(node)];
     const from = (known && froms[known.origin]) ?? "";
-    const { kind, mark, isProvisional = false } = node.parent ? glyphOf(node, this.state) : {};
+    const {
+      kind,
+      mark,
+      isProvisional = false,
+    } = node.parent ? glyphOf(node, this.state) : {};
     return `${move}${mark ? `, ${markWords(mark)}` : ""}${kind ? `, ${kind}${isProvisional ? " (provisional)" : ""}` : ""}, ${known ? known.text + from : "not known"}${time === undefined ? "" : `, ${timeText(time)}`}`;
   }
 
   #x(ply: number): number {
-    return Math.round((ply / Math.max(1, this.#line.length - 1)) * WIDTH * 10) / 10;
+    return (
+      Math.round((ply / Math.max(1, this.#line.length - 1)) * WIDTH * 10) / 10
+    );
   }
 }
 
-const isOwn = ({ origin }: KnownScore): boolean => origin === "database" || origin === "rules" || origin === "endgames";
+const isOwn = ({ origin }: KnownScore): boolean =>
+  origin === "database" || origin === "rules" || origin === "endgames";
 
-const y = ({ chances }: KnownScore): number => Math.round((50 - chances * 47) * 10) / 10;
+const y = ({ chances }: KnownScore): number =>
+  Math.round((50 - chances * 47) * 10) / 10;
 
-function shape(tag: string, attributes: Record<string, string | number>): SVGElement {
+function shape(
+  tag: string,
+  attributes: Record<string, string | number>,
+): SVGElement {
   const element = document.createElementNS(SVG, tag) as SVGElement;
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  for (const [name, value] of Object.entries(attributes))
+    element.setAttribute(name, String(value));
   return element;
 }

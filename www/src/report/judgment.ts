@@ -6,10 +6,17 @@ import { bestLine } from "../score/known-score";
 import { type LineActions, lineMoves } from "../evaluation/lines";
 import type { State } from "../state/state";
 import { capitalised } from "../text/units";
-import { type Glyph, glyphOf, type GoodMark, type Kind, markWords } from "./glyph";
+import {
+  type Glyph,
+  glyphOf,
+  type GoodMark,
+  type Kind,
+  markWords,
+} from "./glyph";
 
 /** Says whether the engine checks a provisional judgment. */
-const provisional = ({ progress }: State): string => (progress?.isRunning ? "checking…" : "provisional");
+const provisional = ({ progress }: State): string =>
+  progress?.isRunning ? "checking…" : "provisional";
 
 /** The row below the moves that judges the last move and shows a better line. */
 export class JudgmentRow {
@@ -32,7 +39,10 @@ export class JudgmentRow {
   #variation(): HTMLElement[] {
     const { state } = this;
     if (!variationOf(state.node)) return [];
-    return [makeButton("promote", () => state.promote(), "Make it the main line"), makeButton("remove", () => state.remove(), "Delete the variation")];
+    return [
+      makeButton("promote", () => state.promote(), "Make it the main line"),
+      makeButton("remove", () => state.remove(), "Delete the variation"),
+    ];
   }
 
   #draw(): void {
@@ -42,7 +52,11 @@ export class JudgmentRow {
     this.#root.className = `judgment ${move?.judgment ?? ""} ${move?.settled ? "" : "provisional"}`;
     if (!move?.judgment || !parent) {
       const { mark } = parent ? glyphOf(node, this.state) : {};
-      this.#root.replaceChildren(...(mark ? [make("strong", { className: "good" }, `${markWords(mark)}.`)] : this.#variation()));
+      this.#root.replaceChildren(
+        ...(mark
+          ? [make("strong", { className: "good" }, `${markWords(mark)}.`)]
+          : this.#variation()),
+      );
       return;
     }
     const name = capitalised(move.judgment);
@@ -51,19 +65,37 @@ export class JudgmentRow {
     const remark = move.settled ? "" : ` (${provisional(this.state)})`;
     const reason = move.explanation ? `: ${move.explanation.text}` : "";
     const words = best ? " Best was " : "";
-    const actions: LineActions = { preview: this.preview, play: (line) => this.state.play(parent, ...line.map(({ move }) => move)) };
-    this.#root.replaceChildren(...this.#variation(), make("strong", {}, `${name}${remark}`), `${reason}.${words}`, ...(line.length > 0 ? [lineMoves(parent.position, line, actions)] : []));
+    const actions: LineActions = {
+      preview: this.preview,
+      play: (line) => this.state.play(parent, ...line.map(({ move }) => move)),
+    };
+    this.#root.replaceChildren(
+      ...this.#variation(),
+      make("strong", {}, `${name}${remark}`),
+      `${reason}.${words}`,
+      ...(line.length > 0 ? [lineMoves(parent.position, line, actions)] : []),
+    );
   }
 }
 
 /** Finds the next (1) or previous (-1) bad move of a kind, or move with a mark, by one player or both. */
-export function nextOf(state: State, kind: Kind | GoodMark, by: 1 | -1 = 1, color?: "white" | "black"): Node | undefined {
+export function nextOf(
+  state: State,
+  kind: Kind | GoodMark,
+  by: 1 | -1 = 1,
+  color?: "white" | "black",
+): Node | undefined {
   const line = state.game.mainline();
   let here = line.indexOf(state.node);
   // In a variation the search begins at the move of the main line that it leaves.
-  for (let at = state.node.parent; here === -1 && at; at = at.parent) here = line.indexOf(at);
-  const isCounted = (glyph: Glyph) => (glyph.kind === kind || glyph.mark === kind) && !glyph.isProvisional;
-  const isOne = (node: Node | undefined) => node?.parent && isCounted(glyphOf(node, state)) && (!color || node.parent.position.turn === color);
+  for (let at = state.node.parent; here === -1 && at; at = at.parent)
+    here = line.indexOf(at);
+  const isCounted = (glyph: Glyph) =>
+    (glyph.kind === kind || glyph.mark === kind) && !glyph.isProvisional;
+  const isOne = (node: Node | undefined) =>
+    node?.parent &&
+    isCounted(glyphOf(node, state)) &&
+    (!color || node.parent.position.turn === color);
   for (let i = 1; i <= line.length; i++) {
     const node = line[(here + by * i + line.length * 2) % line.length];
     if (isOne(node)) return node;

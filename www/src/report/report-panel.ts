@@ -17,7 +17,11 @@ import type { Report } from "shelfish/analysis";
 import type { Assessment, State } from "../state/state";
 
 /** Makes a row of the table from a label and the cells of the sides. */
-type Row = (label: string, of: (side: "white" | "black") => HTMLElement | string, ...remark: HTMLElement[]) => HTMLElement;
+type Row = (
+  label: string,
+  of: (side: "white" | "black") => HTMLElement | string,
+  ...remark: HTMLElement[]
+) => HTMLElement;
 
 /** Number of passes that judge. */
 const PASSES = 4;
@@ -27,32 +31,74 @@ export class ReportPanel {
   readonly #title = make("h2", {}, "Report");
   /** The controls of the analysis. They stay, so that a press is not lost during an update. */
   readonly #words = make("span", { className: "pass" });
-  readonly #bar = make("progress", { "aria-label": "Positions that the engine searches" });
+  readonly #bar = make("progress", {
+    "aria-label": "Positions that the engine searches",
+  });
   readonly #toggle = make("button", { type: "button" });
-  readonly #depth = make("select", { "data-testid": "analysis-depth", "aria-label": "Depth of the analysis" });
-  readonly #filling = make("div", { className: "filling", "data-testid": "filling" }, this.#depth, this.#words, this.#toggle, this.#bar);
+  readonly #depth = make("select", {
+    "data-testid": "analysis-depth",
+    "aria-label": "Depth of the analysis",
+  });
+  readonly #filling = make(
+    "div",
+    { className: "filling", "data-testid": "filling" },
+    this.#depth,
+    this.#words,
+    this.#toggle,
+    this.#bar,
+  );
   readonly #body = make("div");
-  readonly #novelty = make("p", { className: "novelty", role: "status", "data-testid": "novelty" });
-  readonly #find = make("button", { type: "button", className: "check", "data-testid": "find-novelty" }, "First move that is not in the book");
-  readonly #check = make("button", { type: "button", className: "check", hidden: true, "data-testid": "check-stockfish" });
+  readonly #novelty = make("p", {
+    className: "novelty",
+    role: "status",
+    "data-testid": "novelty",
+  });
+  readonly #find = make(
+    "button",
+    { type: "button", className: "check", "data-testid": "find-novelty" },
+    "First move that is not in the book",
+  );
+  readonly #check = make("button", {
+    type: "button",
+    className: "check",
+    hidden: true,
+    "data-testid": "check-stockfish",
+  });
 
   /** The last position of the main line that was looked up in the book. */
   #searched: Node | undefined;
 
   constructor(
     private readonly state: State,
-    private readonly reporter: Pick<Reporter, "set" | "stop" | "resume" | "isEnabled" | "checkWithStockfish" | "usesStockfish">,
+    private readonly reporter: Pick<
+      Reporter,
+      | "set"
+      | "stop"
+      | "resume"
+      | "isEnabled"
+      | "checkWithStockfish"
+      | "usesStockfish"
+    >,
     { nodes }: Pick<Settings, "nodes">,
     findNovelty: () => Promise<string | undefined>,
   ) {
-    this.#toggle.addEventListener("click", () => (state.progress?.isRunning ? reporter.stop() : reporter.resume()));
+    this.#toggle.addEventListener("click", () =>
+      state.progress?.isRunning ? reporter.stop() : reporter.resume(),
+    );
     this.#choices(nodes);
     this.#check.addEventListener("click", () => {
       reporter.checkWithStockfish();
       this.#toggle.focus({ preventScroll: true });
     });
     this.#find.addEventListener("click", () => void this.#lookUp(findNovelty));
-    this.#root.replaceChildren(this.#title, this.#filling, this.#body, this.#find, this.#novelty, this.#check);
+    this.#root.replaceChildren(
+      this.#title,
+      this.#filling,
+      this.#body,
+      this.#find,
+      this.#novelty,
+      this.#check,
+    );
     state.on(({ report, game, tree, progress }) => {
       if (game || tree) this.#forget();
       if (progress || report || tree) this.#fill();
@@ -65,12 +111,25 @@ export class ReportPanel {
 
   /** Fills the select of the depth. */
   #choices(nodes: number): void {
-    const usual: Record<string, number> = Object.values<number>(NODES).includes(nodes) ? NODES : { ...NODES, Other: nodes };
+    const usual: Record<string, number> = Object.values<number>(NODES).includes(
+      nodes,
+    )
+      ? NODES
+      : { ...NODES, Other: nodes };
     const options = Object.entries(usual).map(([name, value]) =>
-      make("option", { value: String(value), selected: value === nodes, title: `${value.toLocaleString("en")} nodes for each position of a doubtful move` }, name),
+      make(
+        "option",
+        {
+          value: String(value),
+          selected: value === nodes,
+          title: `${value.toLocaleString("en")} nodes for each position of a doubtful move`,
+        },
+        name,
+      ),
     );
     this.#depth.replaceChildren(...options);
-    this.#depth.title = "Analyse deeper: nodes for each position of a doubtful move";
+    this.#depth.title =
+      "Analyse deeper: nodes for each position of a doubtful move";
     this.#depth.addEventListener("change", () => {
       const nodes = Number(this.#depth.value);
       change({ nodes });
@@ -81,7 +140,8 @@ export class ReportPanel {
   /** Shows the progress. The row keeps its height. */
   #fill(): void {
     const { progress, assessment } = this.state;
-    this.#filling.hidden = !this.reporter.isEnabled || this.state.game.mainline().length < 2;
+    this.#filling.hidden =
+      !this.reporter.isEnabled || this.state.game.mainline().length < 2;
     const { pass = 0, done = 0, of = 0, isRunning = false } = progress ?? {};
     const hadFocus = document.activeElement === this.#toggle;
     this.#toggle.hidden = !progress;
@@ -94,8 +154,19 @@ export class ReportPanel {
     this.#bar.value = done;
     // The later passes change no judgment.
     const where = pass > PASSES ? "Only moves" : `Pass ${pass} of ${PASSES}`;
-    const stopped = pass > PASSES ? "Stopped" : `Stopped in pass ${pass} of ${PASSES}`;
-    const words = !progress ? (assessment?.report.settled ? "Complete" : "") : pass === 0 ? (isRunning ? "Looking up…" : "Stopped") : isRunning ? `${where}: ${done} of ${of}` : stopped;
+    const stopped =
+      pass > PASSES ? "Stopped" : `Stopped in pass ${pass} of ${PASSES}`;
+    const words = !progress
+      ? assessment?.report.settled
+        ? "Complete"
+        : ""
+      : pass === 0
+        ? isRunning
+          ? "Looking up…"
+          : "Stopped"
+        : isRunning
+          ? `${where}: ${done} of ${of}`
+          : stopped;
     if (this.#words.textContent !== words) this.#words.textContent = words;
     this.#offerCheck();
   }
@@ -104,9 +175,18 @@ export class ReportPanel {
   #offerCheck(): void {
     const { progress, assessment, game } = this.state;
     const { isEnabled, usesStockfish } = this.reporter;
-    this.#check.hidden = !isEnabled || usesStockfish || progress !== undefined || !assessment?.report.settled || countOrigins(assessment).engine === 0;
+    this.#check.hidden =
+      !isEnabled ||
+      usesStockfish ||
+      progress !== undefined ||
+      !assessment?.report.settled ||
+      countOrigins(assessment).engine === 0;
     if (this.#check.hidden) return;
-    const seconds = stockfishSeconds(game.mainline().length, load().nodes, workerCount());
+    const seconds = stockfishSeconds(
+      game.mainline().length,
+      load().nodes,
+      workerCount(),
+    );
     this.#check.textContent = `Check with ${STOCKFISH} (${STOCKFISH_SIZE} kB, about ${approximateTime(seconds)})`;
   }
 
@@ -116,7 +196,10 @@ export class ReportPanel {
     const times = moveTimes(line, this.state.game.headers.get("TimeControl"));
     const chart = timeChart(this.state, line, times);
     if (!assessment) {
-      const words = line.length > 1 ? "The report appears as soon as enough positions of the game are known." : "Open a game to see the accuracy, mistakes and blunders of both players.";
+      const words =
+        line.length > 1
+          ? "The report appears as soon as enough positions of the game are known."
+          : "Open a game to see the accuracy, mistakes and blunders of both players.";
       redraw(this.#body, make("p", { className: "quiet" }, words), ...chart);
       return;
     }
@@ -126,29 +209,76 @@ export class ReportPanel {
       const whole = headers.get(side) ?? side;
       // A name has at most two rows: its first word, and the other words.
       const [first = "", ...others] = surname(whole).split(/\s+/);
-      const rows = [first, others.join(" ")].filter(Boolean).map((words) => make("span", { className: "who" }, words));
-      return make("th", { scope: "col", title: whole }, ...rows.flatMap((each, n) => (n > 0 ? [" ", each] : [each])));
+      const rows = [first, others.join(" ")]
+        .filter(Boolean)
+        .map((words) => make("span", { className: "who" }, words));
+      return make(
+        "th",
+        { scope: "col", title: whole },
+        ...rows.flatMap((each, n) => (n > 0 ? [" ", each] : [each])),
+      );
     };
     const row: Row = (label, of, ...remark) =>
-      make("tr", {}, make("th", { scope: "row" }, label, ...remark), make("td", {}, of("white")), make("td", {}, of("black")));
+      make(
+        "tr",
+        {},
+        make("th", { scope: "row" }, label, ...remark),
+        make("td", {}, of("white")),
+        make("td", {}, of("black")),
+      );
     const { white, black } = report;
-    const [judged, moves] = [white.judged + black.judged, white.moves + black.moves];
-    const basis = judged < moves ? [make("small", { "data-testid": "report-basis" }, ` based on ${judged} of ${plural(moves, "move")}`)] : [];
+    const [judged, moves] = [
+      white.judged + black.judged,
+      white.moves + black.moves,
+    ];
+    const basis =
+      judged < moves
+        ? [
+            make(
+              "small",
+              { "data-testid": "report-basis" },
+              ` based on ${judged} of ${plural(moves, "move")}`,
+            ),
+          ]
+        : [];
     const table = make(
       "table",
       {},
-      make("thead", {}, make("tr", {}, make("td", {}), name("White"), name("Black"))),
+      make(
+        "thead",
+        {},
+        make("tr", {}, make("td", {}), name("White"), name("Black")),
+      ),
       make(
         "tbody",
         {},
-        row("Accuracy", (side) => figure(report[side], report[side].accuracy, 1, " %"), ...basis),
-        row("Average loss", (side) => figure(report[side], report[side].averageCentipawnLoss, 0)),
-        ...KINDS.map((kind) => row(MANY[kind].charAt(0).toUpperCase() + MANY[kind].slice(1), (side) => this.#count(report, side, kind))),
-        ...MARKS.map((mark) => row(mark === "great" ? "Great moves" : "Only moves", (side) => this.#marked(report, side, mark))),
+        row(
+          "Accuracy",
+          (side) => figure(report[side], report[side].accuracy, 1, " %"),
+          ...basis,
+        ),
+        row("Average loss", (side) =>
+          figure(report[side], report[side].averageCentipawnLoss, 0),
+        ),
+        ...KINDS.map((kind) =>
+          row(
+            MANY[kind].charAt(0).toUpperCase() + MANY[kind].slice(1),
+            (side) => this.#count(report, side, kind),
+          ),
+        ),
+        ...MARKS.map((mark) =>
+          row(mark === "great" ? "Great moves" : "Only moves", (side) =>
+            this.#marked(report, side, mark),
+          ),
+        ),
         ...phaseRows(report, row, line, times),
       ),
     );
-    const share = make("p", { className: "share", "data-testid": "report-share" }, covers(assessment));
+    const share = make(
+      "p",
+      { className: "share", "data-testid": "report-share" },
+      covers(assessment),
+    );
     redraw(this.#body, table, ...chart, share);
   }
 
@@ -176,63 +306,154 @@ export class ReportPanel {
   }
 
   /** Returns the number of moves with a mark, as a button that goes to the next of them. */
-  #marked(report: Report, side: "white" | "black", mark: (typeof MARKS)[number]): HTMLElement | string {
-    const count = mark === "great" ? report[side].greatMoves : report[side].onlyMoves;
+  #marked(
+    report: Report,
+    side: "white" | "black",
+    mark: (typeof MARKS)[number],
+  ): HTMLElement | string {
+    const count =
+      mark === "great" ? report[side].greatMoves : report[side].onlyMoves;
     if (count === 0) return "0";
-    const button = make("button", { type: "button", className: "count good", "aria-label": `${plural(count, `${mark} move`)} of ${side}: go to the next`, "data-testid": `${side}-${mark}` }, String(count));
-    button.addEventListener("click", () => this.state.go(nextOf(this.state, mark, 1, side)));
+    const button = make(
+      "button",
+      {
+        type: "button",
+        className: "count good",
+        "aria-label": `${plural(count, `${mark} move`)} of ${side}: go to the next`,
+        "data-testid": `${side}-${mark}`,
+      },
+      String(count),
+    );
+    button.addEventListener("click", () =>
+      this.state.go(nextOf(this.state, mark, 1, side)),
+    );
     return button;
   }
 
   /** Returns the number of bad moves of a kind, as a button that goes to the next of them. */
-  #count(report: Report, side: "white" | "black", kind: Kind): HTMLElement | string {
-    const count = report[side][MANY[kind] as "inaccuracies" | "mistakes" | "blunders"];
+  #count(
+    report: Report,
+    side: "white" | "black",
+    kind: Kind,
+  ): HTMLElement | string {
+    const count =
+      report[side][MANY[kind] as "inaccuracies" | "mistakes" | "blunders"];
     if (count === 0) return "0";
-    const button = make("button", { type: "button", className: `count ${kind}`, "aria-label": `${count} ${count === 1 ? kind : MANY[kind]} of ${side}: go to the next`, "data-testid": `${side}-${kind}` }, String(count));
-    button.addEventListener("click", () => this.state.go(nextOf(this.state, kind, 1, side)));
+    const button = make(
+      "button",
+      {
+        type: "button",
+        className: `count ${kind}`,
+        "aria-label": `${count} ${count === 1 ? kind : MANY[kind]} of ${side}: go to the next`,
+        "data-testid": `${side}-${kind}`,
+      },
+      String(count),
+    );
+    button.addEventListener("click", () =>
+      this.state.go(nextOf(this.state, kind, 1, side)),
+    );
     return button;
   }
 }
 
 /** Returns a row with the accuracy and the time of each phase, and a row with the whole times. */
-function phaseRows(report: Report, row: Row, line: readonly Node[], times: readonly (number | undefined)[]): HTMLElement[] {
+function phaseRows(
+  report: Report,
+  row: Row,
+  line: readonly Node[],
+  times: readonly (number | undefined)[],
+): HTMLElement[] {
   const { middlegame, endgame } = report.phases;
   const end = line.length;
-  const starts = { opening: 1, middlegame: (middlegame ?? endgame ?? end) + 1, endgame: (endgame ?? end) + 1 };
+  const starts = {
+    opening: 1,
+    middlegame: (middlegame ?? endgame ?? end) + 1,
+    endgame: (endgame ?? end) + 1,
+  };
   const phase = (name: keyof typeof starts, to: number) => {
     if (starts[name] >= Math.min(to, end)) return [];
     const cell = (side: "white" | "black") => {
       const accuracy = report[side].accuracyByPhase[name];
       const time = sumOf(line, times, side, starts[name], to);
-      return make("span", {}, accuracy === null ? "–" : `${accuracy.toFixed(1)} %`, ...(time ? [make("small", { className: "time" }, timeText(time.total))] : []));
+      return make(
+        "span",
+        {},
+        accuracy === null ? "–" : `${accuracy.toFixed(1)} %`,
+        ...(time
+          ? [make("small", { className: "time" }, timeText(time.total))]
+          : []),
+      );
     };
-    return [row(name.charAt(0).toUpperCase() + name.slice(1), cell, make("small", {}, times.some((time) => time !== undefined) ? " accuracy, time" : " accuracy"))];
+    return [
+      row(
+        name.charAt(0).toUpperCase() + name.slice(1),
+        cell,
+        make(
+          "small",
+          {},
+          times.some((time) => time !== undefined)
+            ? " accuracy, time"
+            : " accuracy",
+        ),
+      ),
+    ];
   };
   const whole = (side: "white" | "black") => {
     const sum = sumOf(line, times, side);
     return sum ? timeText(sum.total) : "–";
   };
   const hasTimes = times.some((time) => time !== undefined);
-  return [...phase("opening", starts.middlegame), ...phase("middlegame", starts.endgame), ...phase("endgame", end), ...(hasTimes ? [row("Time", whole)] : [])];
+  return [
+    ...phase("opening", starts.middlegame),
+    ...phase("middlegame", starts.endgame),
+    ...phase("endgame", end),
+    ...(hasTimes ? [row("Time", whole)] : []),
+  ];
 }
 
 /** Returns a figure of a side, or a dash with the reason. */
-function figure({ judged, moves }: Report["white"], value: number | null, digits: number, unit = ""): HTMLElement | string {
+function figure(
+  { judged, moves }: Report["white"],
+  value: number | null,
+  digits: number,
+  unit = "",
+): HTMLElement | string {
   if (value !== null) return `${value.toFixed(digits)}${unit}`;
-  return make("span", { title: moves === 0 ? "No moves" : `Only ${judged} of ${plural(moves, "move")} are final; 75 % are needed` }, "–");
+  return make(
+    "span",
+    {
+      title:
+        moves === 0
+          ? "No moves"
+          : `Only ${judged} of ${plural(moves, "move")} are final; 75 % are needed`,
+    },
+    "–",
+  );
 }
 
 /** Describes a duration. */
-const approximateTime = (seconds: number) => (seconds < 90 ? `${Math.max(5, 5 * Math.round(seconds / 5))} s` : plural(Math.round(seconds / 60), "minute"));
+const approximateTime = (seconds: number) =>
+  seconds < 90
+    ? `${Math.max(5, 5 * Math.round(seconds / 5))} s`
+    : plural(Math.round(seconds / 60), "minute");
 
 /** Says how much of the game the report covers, and how many positions the engine evaluated. */
 function covers({ report, evaluations }: Assessment): string {
   const { white, black, positions, known } = report;
   const provisional = white.provisional + black.provisional;
   const { engine, stockfish } = countOrigins({ evaluations });
-  const parts = [`Based on ${white.judged + black.judged} of ${plural(white.moves + black.moves, "move")}; ${known} of ${plural(positions, "position")} are known.`];
-  if (provisional > 0) parts.push(`${plural(provisional, "judgment")} ${provisional === 1 ? "is" : "are"} provisional and not counted.`);
-  const evaluated = (count: number, by: string) => count > 0 && parts.push(`${plural(count, "position")} ${count === 1 ? "was" : "were"} evaluated by ${by}.`);
+  const parts = [
+    `Based on ${white.judged + black.judged} of ${plural(white.moves + black.moves, "move")}; ${known} of ${plural(positions, "position")} are known.`,
+  ];
+  if (provisional > 0)
+    parts.push(
+      `${plural(provisional, "judgment")} ${provisional === 1 ? "is" : "are"} provisional and not counted.`,
+    );
+  const evaluated = (count: number, by: string) =>
+    count > 0 &&
+    parts.push(
+      `${plural(count, "position")} ${count === 1 ? "was" : "were"} evaluated by ${by}.`,
+    );
   evaluated(engine, "the engine");
   evaluated(stockfish, STOCKFISH);
   return parts.join(" ");

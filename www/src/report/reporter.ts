@@ -1,5 +1,13 @@
 /** Runs the analysis of the game. The module is loaded after the lookup of the game, the engine for its first search. */
-import type { Analysis, AnalyseGameOptions, GameEngine, GameEngineResult, GameProgress, KnownEval, Report } from "shelfish/analysis";
+import type {
+  Analysis,
+  AnalyseGameOptions,
+  GameEngine,
+  GameEngineResult,
+  GameProgress,
+  KnownEval,
+  Report,
+} from "shelfish/analysis";
 import type { Evaluated } from "shelfish/evaluator";
 import { MAX_TABLE_PIECES, scoreText } from "shelfish/score";
 import type { EndgameLookups } from "../evaluation/endgame-lookups";
@@ -30,7 +38,9 @@ export interface ReporterSettings {
 /** Updates the state's report. A new main line begins a new analysis. */
 export class Reporter {
   /** Returns the module of the analysis. */
-  readonly analysis = loadOnce(async () => (await loadPart(import("shelfish/analysis"))).openAnalysis());
+  readonly analysis = loadOnce(async () =>
+    (await loadPart(import("shelfish/analysis"))).openAnalysis(),
+  );
   #settings: ReporterSettings;
   #timer = 0;
   #abort = new AbortController();
@@ -42,7 +52,9 @@ export class Reporter {
   #usesStockfish = false;
   readonly #engine = new Reopenable(async (): Promise<ClosableEngine> => {
     const workers = workerCount();
-    return this.#usesStockfish ? (await import("./stockfish")).openStockfish(workers) : (await import("shelfish/engine")).openEngine({ workers });
+    return this.#usesStockfish
+      ? (await import("./stockfish")).openStockfish(workers)
+      : (await import("shelfish/engine")).openEngine({ workers });
   });
   /** Results of the engine for this game. Stopped analyses continue without storage too. */
   readonly #found = new Map<string, readonly GameEngineResult[]>();
@@ -56,7 +68,13 @@ export class Reporter {
     this.#settings = { engine, nodes };
     state.join(({ game, tree, known }) => {
       if (tree) this.#change(game === true);
-      else if (known && [...known].some((fen) => this.#unanswered.has(fen) && state.databaseEvals.get(fen))) this.#begin();
+      else if (
+        known &&
+        [...known].some(
+          (fen) => this.#unanswered.has(fen) && state.databaseEvals.get(fen),
+        )
+      )
+        this.#begin();
     });
   }
 
@@ -104,9 +122,18 @@ export class Reporter {
     const analysis = await this.analysis();
     const { assessment } = this.state;
     const line = this.state.game.mainline();
-    if (!assessment?.report.settled) return analysis.annotate(pgn, assessment?.evaluations ?? line.map(() => null));
+    if (!assessment?.report.settled)
+      return analysis.annotate(
+        pgn,
+        assessment?.evaluations ?? line.map(() => null),
+      );
     // All results of the engine are known.
-    return (await analysis.analyseGame(pgn, this.#options(line, new AbortController().signal))).pgn;
+    return (
+      await analysis.analyseGame(
+        pgn,
+        this.#options(line, new AbortController().signal),
+      )
+    ).pgn;
   }
 
   /** Begins the analysis of another main line. Changes of variations do not affect it. */
@@ -131,7 +158,8 @@ export class Reporter {
     window.clearTimeout(this.#timer);
     this.#abort.abort();
     const { signal } = (this.#abort = new AbortController());
-    if (this.#settings.engine) this.state.setProgress({ pass: 0, done: 0, of: 0, isRunning: true });
+    if (this.#settings.engine)
+      this.state.setProgress({ pass: 0, done: 0, of: 0, isRunning: true });
     this.#timer = window.setTimeout(() => void this.#run(signal), REST);
   }
 
@@ -140,18 +168,26 @@ export class Reporter {
     const line = state.game.mainline();
     const before = state.assessment?.report;
     // An analysis that begins again does not replace a report of more moves.
-    const isMore = ({ white, black, known }: Report) => !before || (white.judged + black.judged >= before.white.judged + before.black.judged && known >= before.known);
+    const isMore = ({ white, black, known }: Report) =>
+      !before ||
+      (white.judged + black.judged >=
+        before.white.judged + before.black.judged &&
+        known >= before.known);
     const show = throttle(SHOW_INTERVAL, (progress: GameProgress) => {
       if (signal.aborted) return;
       const report = progress.report();
       if (isMore(report)) this.#show(line, report, progress.evaluations());
       const { pass, done, of } = progress;
-      if (this.#settings.engine) state.setProgress({ pass, done, of, isRunning: true });
+      if (this.#settings.engine)
+        state.setProgress({ pass, done, of, isRunning: true });
     });
     try {
       await this.lookups.answers(line, signal);
       const analysis: Analysis = await this.analysis();
-      const { report, evaluations } = await analysis.analyseGame(this.#pgn, { ...this.#options(line, signal), onProgress: show });
+      const { report, evaluations } = await analysis.analyseGame(this.#pgn, {
+        ...this.#options(line, signal),
+        onProgress: show,
+      });
       if (signal.aborted) return;
       // Ends the updates of the progress.
       this.#abort.abort();
@@ -168,7 +204,11 @@ export class Reporter {
   #options(line: readonly Node[], signal: AbortSignal): AnalyseGameOptions {
     const lookupMany = async () => {
       const answers = await this.lookups.answers(line, signal);
-      this.#unanswered = new Set(line.flatMap(({ fen }, index) => (answers[index] === undefined ? [fen] : [])));
+      this.#unanswered = new Set(
+        line.flatMap(({ fen }, index) =>
+          answers[index] === undefined ? [fen] : [],
+        ),
+      );
       return answers.map((answer) => answer ?? null);
     };
     const { engine, nodes } = this.#settings;
@@ -177,10 +217,24 @@ export class Reporter {
     const probeMany = async (fens: string[]) => {
       const wanted = fens.map((fen) => nodesByFen.get(positionKey({ fen })));
       const found = wanted.filter((node) => node !== undefined);
-      const results = new Map((await this.endgames.results(found, signal)).map((result, index) => [found[index], result]));
-      return wanted.map((node) => results.get(node) ?? new InputError("no endgame table"));
+      const results = new Map(
+        (await this.endgames.results(found, signal)).map((result, index) => [
+          found[index],
+          result,
+        ]),
+      );
+      return wanted.map(
+        (node) => results.get(node) ?? new InputError("no endgame table"),
+      );
     };
-    return { database: { lookupMany }, endgames: { maxPieces: MAX_TABLE_PIECES, probeMany }, engine: engine ? () => this.#searcher() : null, nodes, usePgnEvals: true, signal };
+    return {
+      database: { lookupMany },
+      endgames: { maxPieces: MAX_TABLE_PIECES, probeMany },
+      engine: engine ? () => this.#searcher() : null,
+      nodes,
+      usePgnEvals: true,
+      signal,
+    };
   }
 
   /** Chooses the engine of the next searches. */
@@ -191,7 +245,9 @@ export class Reporter {
 
   /** Returns the engine of the analysis. Its Workers start when a result is not known. */
   async #searcher(): Promise<GameEngine> {
-    const name = this.#usesStockfish ? STOCKFISH : (await import("shelfish/engine")).engineName;
+    const name = this.#usesStockfish
+      ? STOCKFISH
+      : (await import("shelfish/engine")).engineName;
     return {
       name,
       analyseSequence: async (fens, options) => {
@@ -199,37 +255,65 @@ export class Reporter {
         const known = this.#found.get(key);
         known?.forEach((found, index) => options.onAnswer?.(index, found));
         if (known) return known;
-        const results = await (await this.#engine.open()).analyseSequence(fens, options);
+        const results = await (
+          await this.#engine.open()
+        ).analyseSequence(fens, options);
         this.#found.set(key, results);
         return results;
       },
     };
   }
 
-  #show(line: readonly Node[], report: Report, evaluations: readonly (KnownEval | null)[]): void {
+  #show(
+    line: readonly Node[],
+    report: Report,
+    evaluations: readonly (KnownEval | null)[],
+  ): void {
     // The report of two positions is the first that says anything.
     if (evaluations.filter(Boolean).length < 2) return;
-    const moves: Assessment["moves"] = new Map(report.moves.flatMap((move) => (line[move.ply] ? [[line[move.ply] as Node, move]] : [])));
-    const found = line.flatMap(({ fen }, index) => evaluated(fen, evaluations[index]));
+    const moves: Assessment["moves"] = new Map(
+      report.moves.flatMap((move) =>
+        line[move.ply] ? [[line[move.ply] as Node, move]] : [],
+      ),
+    );
+    const found = line.flatMap(({ fen }, index) =>
+      evaluated(fen, evaluations[index]),
+    );
     this.state.setAssessment({ report, evaluations, moves }, found);
   }
 }
 
 /** Converts an evaluation by an engine. The state has the other evaluations. */
-function evaluated(fen: string, known: KnownEval | null | undefined): Evaluated[] {
+function evaluated(
+  fen: string,
+  known: KnownEval | null | undefined,
+): Evaluated[] {
   if (known?.from !== "engine" && known?.from !== "uci") return [];
   const { cp, mate, depth = 0, knodes = 0, line = [], from } = known;
   const score = mate === undefined ? { cp: cp ?? 0 } : { mate };
-  return [{ fen, from: from === "uci" ? "stockfish" : "engine", depth, knodes, pvs: [{ ...score, score: scoreText(score), uci: [...line] }] }];
+  return [
+    {
+      fen,
+      from: from === "uci" ? "stockfish" : "engine",
+      depth,
+      knodes,
+      pvs: [{ ...score, score: scoreText(score), uci: [...line] }],
+    },
+  ];
 }
 
 /** Writes the moves of a line and the evaluations of their PGN. */
 function pgnOf([root, ...line]: readonly Node[]): string {
   const evaluation = ({ notes: { given } }: Node) => {
     if (!given) return "";
-    const score = given.mate === undefined ? ((given.cp ?? 0) / 100).toFixed(2) : `#${given.mate}`;
+    const score =
+      given.mate === undefined
+        ? ((given.cp ?? 0) / 100).toFixed(2)
+        : `#${given.mate}`;
     return ` { [%eval ${score}${given.depth === undefined ? "" : `,${given.depth}`}] }`;
   };
-  const start = root ? `[SetUp "1"]\n[FEN "${root.fen}"]\n\n${evaluation(root)}` : "";
+  const start = root
+    ? `[SetUp "1"]\n[FEN "${root.fen}"]\n\n${evaluation(root)}`
+    : "";
   return `${start} ${line.map((node) => `${node.san}${evaluation(node)}`).join(" ")} *`;
 }

@@ -10,4 +10,8 @@ const SPEED = 500_000;
 const SHARE = 1;
 
 /** Returns the approximate number of seconds of a check. */
-export const stockfishSeconds = (positions: number, nodes: number, workers: number): number => (SHARE * positions * nodes) / (SPEED * workers);
+export const stockfishSeconds = (
+  positions: number,
+  nodes: number,
+  workers: number,
+): number => (SHARE * positions * nodes) / (SPEED * workers);

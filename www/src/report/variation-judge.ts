@@ -38,18 +38,33 @@ export class VariationJudge {
     let isChanged = false;
     for (const node of sidelines(state.game.root)) {
       const { parent, move } = node;
-      if (!parent || !move || (known && !known.has(node.fen) && !known.has(parent.fen))) continue;
+      if (
+        !parent ||
+        !move ||
+        (known && !known.has(node.fen) && !known.has(parent.fen))
+      )
+        continue;
       const scores = [ownScore(parent, state), ownScore(node, state)] as const;
       if (!scores[0] || !scores[1]) continue;
       if (!this.#analysis) {
         // The module is not part of the first view. Without a connection it may be missing.
-        this.#load().then(() => this.#judge(undefined), () => {});
+        this.#load().then(
+          () => this.#judge(undefined),
+          () => {},
+        );
         return;
       }
-      const evaluations = [this.#evaluation(parent, scores[0]), this.#evaluation(node, scores[1])];
+      const evaluations = [
+        this.#evaluation(parent, scores[0]),
+        this.#evaluation(node, scores[1]),
+      ];
       const key = JSON.stringify(evaluations);
       if (this.#scores.get(node) === key) continue;
-      const [report] = this.#analysis.report({ fen: parent.fen, moves: [uci(move)], evaluations }).moves;
+      const [report] = this.#analysis.report({
+        fen: parent.fen,
+        moves: [uci(move)],
+        evaluations,
+      }).moves;
       if (!report) continue;
       this.#scores.set(node, key);
       this.#moves.set(node, report);
@@ -59,12 +74,24 @@ export class VariationJudge {
   }
 
   /** Converts a score for the report. The rules evaluate the end of a game. */
-  #evaluation({ fen }: Node, { origin, cp, mate, depth, knodes, line }: KnownScore): KnownEval | null {
+  #evaluation(
+    { fen }: Node,
+    { origin, cp, mate, depth, knodes, line }: KnownScore,
+  ): KnownEval | null {
     if (origin === "rules" || origin === "line") return null;
     const { state } = this;
     // Scores of the game's analysis are on the scale of Stockfish.
-    const isUnscaled = origin === "engine" && engineEval(fen, state) !== state.gameEvals.get(fen);
-    return { ...(mate === undefined ? { cp } : { mate }), depth, knodes, line, from: origin, isUnscaled };
+    const isUnscaled =
+      origin === "engine" &&
+      engineEval(fen, state) !== state.gameEvals.get(fen);
+    return {
+      ...(mate === undefined ? { cp } : { mate }),
+      depth,
+      knodes,
+      line,
+      from: origin,
+      isUnscaled,
+    };
   }
 }
 
@@ -74,7 +101,12 @@ function* sidelines(root: Node): Generator<Node> {
   let count = 0;
   for (let at = open.pop(); at; at = open.pop()) {
     const { node, isSideline } = at;
-    open.push(...node.children.map((child, index) => ({ node: child, isSideline: isSideline || index > 0 })));
+    open.push(
+      ...node.children.map((child, index) => ({
+        node: child,
+        isSideline: isSideline || index > 0,
+      })),
+    );
     if (!isSideline) continue;
     if (++count > MAX_MOVES) return;
     yield node;

@@ -4,7 +4,13 @@ import type { Evaluated } from "shelfish/evaluator";
 import * as score from "shelfish/score";
 import { ending, type Node, type Step, steps, uci } from "../game/game";
 
-export { compareScores, counting, isShallow, type KnownScore, type Origin } from "shelfish/score";
+export {
+  compareScores,
+  counting,
+  isShallow,
+  type KnownScore,
+  type Origin,
+} from "shelfish/score";
 
 /** Evaluations by FEN, and whether the database fails. */
 export interface KnownEvals {
@@ -19,13 +25,20 @@ export interface KnownEvals {
 }
 
 /** Returns the best known score of a position. */
-export const bestScore = (node: Node, evals: KnownEvals): score.KnownScore | undefined => score.bestScore(evalsOf(node, evals));
+export const bestScore = (
+  node: Node,
+  evals: KnownEvals,
+): score.KnownScore | undefined => score.bestScore(evalsOf(node, evals));
 
 /** Returns the best known score of the position itself, without the lines of earlier positions. */
-export const ownScore = (node: Node, evals: KnownEvals): score.KnownScore | undefined => score.ownScore(evalsOf(node, evals));
+export const ownScore = (
+  node: Node,
+  evals: KnownEvals,
+): score.KnownScore | undefined => score.ownScore(evalsOf(node, evals));
 
 /** Returns the line of the best known score of a position. */
-export const knownLine = (node: Node, evals: KnownEvals): Step[] => steps(node.position, bestScore(node, evals)?.line ?? []);
+export const knownLine = (node: Node, evals: KnownEvals): Step[] =>
+  steps(node.position, bestScore(node, evals)?.line ?? []);
 
 /** Returns a best move with the moves after it, if they are known. Castling has two notations in UCI, and one in SAN. */
 export function bestLine(node: Node, best: Step, evals: KnownEvals): Step[] {
@@ -34,16 +47,24 @@ export function bestLine(node: Node, best: Step, evals: KnownEvals): Step[] {
 }
 
 /** Returns the score of an answer of the database; `undefined` if the database does not have the position. */
-export const scoreOfAnswer = (database: PositionEval | null): score.KnownScore | undefined => score.ownScore({ database });
+export const scoreOfAnswer = (
+  database: PositionEval | null,
+): score.KnownScore | undefined => score.ownScore({ database });
 
 /** Returns the score of a result of the engine. */
-export const scoreOfEngine = (engine: score.PositionEvals["engine"]): score.KnownScore | undefined => score.ownScore({ engine });
+export const scoreOfEngine = (
+  engine: score.PositionEvals["engine"],
+): score.KnownScore | undefined => score.ownScore({ engine });
 
 /** Whether the engine is to search a position that is on the board. There a line of an earlier position suffices if it is deeper. */
-export const needsEngine = (node: Node, evals: KnownEvals): boolean => score.needsEngine(evalsOf(node, evals));
+export const needsEngine = (node: Node, evals: KnownEvals): boolean =>
+  score.needsEngine(evalsOf(node, evals));
 
 /** Returns the engine's evaluation of a position that counts: by the search of the board, or by the analysis of the game. */
-export function engineEval(fen: string, { engineEvals, gameEvals }: KnownEvals): Evaluated | undefined {
+export function engineEval(
+  fen: string,
+  { engineEvals, gameEvals }: KnownEvals,
+): Evaluated | undefined {
   return score.counting(engineEvals.get(fen), gameEvals.get(fen));
 }
 
@@ -60,7 +81,14 @@ function evalsOf(node: Node, evals: KnownEvals): score.PositionEvals {
   };
 }
 
-function* earlier(node: Node, databaseEvals: KnownEvals["databaseEvals"]): Generator<score.EarlierPosition> {
+function* earlier(
+  node: Node,
+  databaseEvals: KnownEvals["databaseEvals"],
+): Generator<score.EarlierPosition> {
   for (let at = node; at.parent && at.move; at = at.parent)
-    yield { uci: uci(at.move), turn: at.parent.position.turn, database: databaseEvals.get(at.parent.fen) };
+    yield {
+      uci: uci(at.move),
+      turn: at.parent.position.turn,
+      database: databaseEvals.get(at.parent.fen),
+    };
 }

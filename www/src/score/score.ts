@@ -5,14 +5,18 @@ import type { ScoreLike } from "shelfish/score";
 export const INACCURACY = 0.1;
 
 /** Returns the centipawns of a score from the point of view of a side. A mate counts more than all centipawns. */
-export function centipawnsFor(side: "white" | "black", { cp = 0, mate }: ScoreLike): number {
+export function centipawnsFor(
+  side: "white" | "black",
+  { cp = 0, mate }: ScoreLike,
+): number {
   const white = mate === undefined ? cp : Math.sign(mate) * Infinity;
   return side === "white" ? white : -white;
 }
 
 /** Returns a score in words, for screen readers. */
 export function scoreInWords({ cp = 0, mate }: ScoreLike): string {
-  if (mate !== undefined) return `${mate > 0 ? "White" : "Black"} mates in ${Math.abs(mate)}`;
+  if (mate !== undefined)
+    return `${mate > 0 ? "White" : "Black"} mates in ${Math.abs(mate)}`;
   if (cp === 0) return "Equal";
   return `${cp > 0 ? "White" : "Black"} is better by ${(Math.abs(cp) / 100).toFixed(2)}`;
 }
@@ -21,5 +25,7 @@ export function scoreInWords({ cp = 0, mate }: ScoreLike): string {
 export function nodesText(knodes: number): string {
   if (knodes < 1000) return `${knodes} kn`;
   const mega = knodes / 1000;
-  return mega < 1000 ? `${mega < 10 ? mega.toFixed(1) : Math.round(mega)} Mn` : `${(mega / 1000).toFixed(1)} Gn`;
+  return mega < 1000
+    ? `${mega < 10 ? mega.toFixed(1) : Math.round(mega)} Mn`
+    : `${(mega / 1000).toFixed(1)} Gn`;
 }

@@ -7,7 +7,11 @@ export const PIECES = ["cburnett", "geometric", "tokens", "letters"] as const;
 export const CACHES = [0, 16, 64, 256, 1024] as const;
 
 /** Nodes of the engine for each position of a doubtful move, in the analysis of a game. */
-export const NODES = { Quick: 100_000, Normal: 400_000, Deep: 1_600_000 } as const;
+export const NODES = {
+  Quick: 100_000,
+  Normal: 400_000,
+  Deep: 1_600_000,
+} as const;
 /** Numbers of lines of the engine. */
 export const LINES = [1, 2, 3, 4, 5] as const;
 /** Panels next to the game: the ids of their elements. */
@@ -42,24 +46,33 @@ let unstored: Partial<Settings> = {};
 /** Reads the settings. Invalid values are replaced by defaults. */
 export function load(): Settings {
   const stored: Record<string, unknown> = { ...readObject(KEY), ...unstored };
-  const one = <T>(values: readonly T[], value: unknown, usual: T): T => values.find((each) => each === value) ?? usual;
+  const one = <T>(values: readonly T[], value: unknown, usual: T): T =>
+    values.find((each) => each === value) ?? usual;
   return {
     board: one(BOARDS, stored.board, "brown"),
     pieces: one(PIECES, stored.pieces, "cburnett"),
     sounds: stored.sounds === true,
     evaluations: stored.evaluations !== false,
     engine: stored.engine !== false,
-    nodes: Number.isSafeInteger(stored.nodes) && Number(stored.nodes) > 0 ? Number(stored.nodes) : NODES.Normal,
+    nodes:
+      Number.isSafeInteger(stored.nodes) && Number(stored.nodes) > 0
+        ? Number(stored.nodes)
+        : NODES.Normal,
     lines: one(LINES, stored.lines, 2),
     panel: one(PANELS, stored.panel, "report"),
     cache: one(CACHES, stored.cache, 64),
-    ...(typeof stored.database === "string" && stored.database ? { database: stored.database } : {}),
-    ...(typeof stored.endgames === "string" && stored.endgames ? { endgames: stored.endgames } : {}),
+    ...(typeof stored.database === "string" && stored.database
+      ? { database: stored.database }
+      : {}),
+    ...(typeof stored.endgames === "string" && stored.endgames
+      ? { endgames: stored.endgames }
+      : {}),
   };
 }
 
 /** Changes some settings. */
-export const change = (part: Partial<Settings>): void => save({ ...load(), ...part });
+export const change = (part: Partial<Settings>): void =>
+  save({ ...load(), ...part });
 
 /** Stores the settings and applies the appearance. */
 export function save(settings: Settings): void {
@@ -69,8 +82,14 @@ export function save(settings: Settings): void {
 }
 
 /** Applies the styles of board and pieces, and shows or hides the evaluations. */
-export function applyAppearance({ board, pieces, evaluations }: Settings): void {
+export function applyAppearance({
+  board,
+  pieces,
+  evaluations,
+}: Settings): void {
   document.documentElement.dataset.board = board;
   document.documentElement.dataset.pieces = pieces;
-  document.documentElement.dataset.evaluations = evaluations ? "shown" : "hidden";
+  document.documentElement.dataset.evaluations = evaluations
+    ? "shown"
+    : "hidden";
 }

@@ -24,21 +24,46 @@ export function showModal(dialog: HTMLDialogElement): void {
 }
 
 /** Closes a dialog that has changed the page. */
-export const closeDone = (dialog: HTMLDialogElement): void => dialog.close(DONE);
+export const closeDone = (dialog: HTMLDialogElement): void =>
+  dialog.close(DONE);
 
 /** Closes a dialog by a click on its backdrop. Browsers also report a click after a drag from the dialog to the backdrop, which does not close it. */
 export function closeOnBackdrop(dialog: HTMLDialogElement): void {
   let isOnBackdrop = false;
-  dialog.addEventListener("pointerdown", ({ target }) => (isOnBackdrop = target === dialog));
-  dialog.addEventListener("click", ({ target }) => target === dialog && isOnBackdrop && dialog.close());
+  dialog.addEventListener(
+    "pointerdown",
+    ({ target }) => (isOnBackdrop = target === dialog),
+  );
+  dialog.addEventListener(
+    "click",
+    ({ target }) => target === dialog && isOnBackdrop && dialog.close(),
+  );
 }
 
 /** Shows a dialog with a title, content and a Close button. */
-export function showDialog(id: string, title: string, ...content: (Node | string)[]): HTMLDialogElement {
-  const close = make("button", { type: "submit", className: "primary", "data-testid": `${id}-close` }, "Close");
+export function showDialog(
+  id: string,
+  title: string,
+  ...content: (Node | string)[]
+): HTMLDialogElement {
+  const close = make(
+    "button",
+    { type: "submit", className: "primary", "data-testid": `${id}-close` },
+    "Close",
+  );
   const heading = make("h2", { id: `${id}-title`, tabIndex: -1 }, title);
-  const form = make("form", { method: "dialog" }, heading, ...content, make("div", { className: "actions" }, close));
-  const dialog = make("dialog", { "data-testid": id, "aria-labelledby": `${id}-title` }, form);
+  const form = make(
+    "form",
+    { method: "dialog" },
+    heading,
+    ...content,
+    make("div", { className: "actions" }, close),
+  );
+  const dialog = make(
+    "dialog",
+    { "data-testid": id, "aria-labelledby": `${id}-title` },
+    form,
+  );
   closeOnBackdrop(dialog);
   dialog.addEventListener("close", () => dialog.remove());
   document.body.append(dialog);

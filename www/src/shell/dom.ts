@@ -16,7 +16,8 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
     if (value === undefined) continue;
-    if (name.includes("-") || name === "role") element.setAttribute(name, String(value));
+    if (name.includes("-") || name === "role")
+      element.setAttribute(name, String(value));
     else Object.assign(element, { [name]: value });
   }
   element.append(...children);
@@ -24,21 +25,42 @@ export function make<K extends keyof HTMLElementTagNameMap>(
 }
 
 /** Creates a button that calls `does`. `properties` are those of `make`; a text is the test id. */
-export function makeButton(properties: string | Parameters<typeof make>[1], does: () => unknown, ...children: (Node | string)[]): HTMLButtonElement {
-  const button = make("button", { type: "button", ...(typeof properties === "string" ? { "data-testid": properties } : properties) }, ...children);
+export function makeButton(
+  properties: string | Parameters<typeof make>[1],
+  does: () => unknown,
+  ...children: (Node | string)[]
+): HTMLButtonElement {
+  const button = make(
+    "button",
+    {
+      type: "button",
+      ...(typeof properties === "string"
+        ? { "data-testid": properties }
+        : properties),
+    },
+    ...children,
+  );
   button.addEventListener("click", () => does());
   return button;
 }
 
 /** Shows the error of a field, or removes it if the message is empty. */
-export function showFieldError(field: HTMLElement, output: HTMLElement, message: string): void {
+export function showFieldError(
+  field: HTMLElement,
+  output: HTMLElement,
+  message: string,
+): void {
   output.textContent = message;
   if (message) field.setAttribute("aria-invalid", "true");
   else field.removeAttribute("aria-invalid");
 }
 
 /** Disables or enables a button. If a disabled button had the focus, `other` gets it. */
-export function disable(button: HTMLElement, isDisabled: boolean, other: HTMLElement): void {
+export function disable(
+  button: HTMLElement,
+  isDisabled: boolean,
+  other: HTMLElement,
+): void {
   const hasFocus = document.activeElement === button;
   (button as HTMLButtonElement).disabled = isDisabled;
   if (hasFocus && isDisabled) other.focus({ preventScroll: true });
@@ -48,7 +70,10 @@ export function disable(button: HTMLElement, isDisabled: boolean, other: HTMLEle
  * Replaces the children of an element. If a button had the focus, the button with the same number in the same row (`li` or `tr`) gets the focus. If
  * the row has fewer buttons, its last button gets the focus.
  */
-export function redraw(root: HTMLElement, ...children: (Node | string)[]): void {
+export function redraw(
+  root: HTMLElement,
+  ...children: (Node | string)[]
+): void {
   const focused = document.activeElement as HTMLButtonElement;
   const rows = rowsOf(root);
   const row = rows.findIndex((buttons) => buttons.includes(focused));
@@ -56,13 +81,17 @@ export function redraw(root: HTMLElement, ...children: (Node | string)[]): void 
   if (row < 0) return;
   const redrawn = rowsOf(root);
   const buttons = redrawn[row] ?? redrawn.at(-1) ?? [];
-  (buttons[rows[row]?.indexOf(focused) ?? 0] ?? buttons.at(-1))?.focus({ preventScroll: true });
+  (buttons[rows[row]?.indexOf(focused) ?? 0] ?? buttons.at(-1))?.focus({
+    preventScroll: true,
+  });
 }
 
 /** Returns the enabled buttons of each row. Buttons outside of rows form a row. */
 function rowsOf(root: HTMLElement): HTMLButtonElement[][] {
   const rows = new Map<Element | null, HTMLButtonElement[]>();
-  for (const button of root.querySelectorAll<HTMLButtonElement>("button:enabled")) {
+  for (const button of root.querySelectorAll<HTMLButtonElement>(
+    "button:enabled",
+  )) {
     const row = button.closest("li, tr");
     rows.set(row, [...(rows.get(row) ?? []), button]);
   }
@@ -70,7 +99,10 @@ function rowsOf(root: HTMLElement): HTMLButtonElement[][] {
 }
 
 /** Whether the user prefers reduced motion. */
-export const calm = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;
+export const calm = (): boolean =>
+  matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 /** Whether the element handles keys and pasted text itself. */
-export const isField = (target: EventTarget | null): boolean => target instanceof HTMLElement && target.matches("input, textarea, [contenteditable]");
+export const isField = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  target.matches("input, textarea, [contenteditable]");

@@ -5,7 +5,10 @@ import { make } from "./dom";
 const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ["← →", "previous move, next move"],
   ["Home End", "first and last position"],
-  ["↑ ↓", "select one of several next moves; otherwise first and last position"],
+  [
+    "↑ ↓",
+    "select one of several next moves; otherwise first and last position",
+  ],
   ["Shift+← Shift+→", "leave or enter a variation"],
   ["Ctrl+Z", "undo the last change of a variation or a comment"],
   ["Space", "play the best move"],
@@ -27,19 +30,48 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
 
 export function showHelp(): void {
   const row = ([keys, does]: readonly [string, string]) => {
-    const caps = keys.split(" ").flatMap((key) => [key.split("+").flatMap((part, index) => [...(index > 0 ? ["+"] : []), make("kbd", {}, part)]), [" "]]).flat();
+    const caps = keys
+      .split(" ")
+      .flatMap((key) => [
+        key
+          .split("+")
+          .flatMap((part, index) => [
+            ...(index > 0 ? ["+"] : []),
+            make("kbd", {}, part),
+          ]),
+        [" "],
+      ])
+      .flat();
     return make("div", {}, make("dt", {}, ...caps), make("dd", {}, does));
   };
-  const paragraph = (text: string, className = "") => make("p", { className }, text);
+  const paragraph = (text: string, className = "") =>
+    make("p", { className }, text);
   showDialog(
     "help-dialog",
     "How to use this board",
-    paragraph("Play moves for both sides, choose a famous game, or open your own game. Evaluations are looked up in a database of static files. The deepest evaluation is shown first. Scores are from White’s point of view."),
+    paragraph(
+      "Play moves for both sides, choose a famous game, or open your own game. Evaluations are looked up in a database of static files. The deepest evaluation is shown first. Scores are from White’s point of view.",
+    ),
     make("dl", { className: "keys" }, ...KEYS.map(row)),
-    paragraph("Point at a move of a line to see it on the board; click the move to play the line up to it. Scores in italics are not in the database: they come from the line of an earlier position, from the PGN, or from the engine, which searches positions that the database does not have. Hollow marks are judgments that the engine still checks. You can turn the engine off in the settings."),
-    paragraph("□ is an only move: every other legal move loses at least 0.2 winning chances, as a mistake does. ! is a great move: the only move that keeps a win (winning chances of at least 0.5, 3 pawns) or a draw. Both need a search with two lines that exceeds these bounds by 0.1; a move without that evidence, a forced move and the capture of the piece that moved last have no mark. N is the first move of the game that is not in this book; it may have been played elsewhere."),
-    paragraph("The accuracy of a phase is the mean accuracy of its moves. Times of moves come from the clocks of the PGN and its time control."),
-    make("p", {}, "More: ", make("a", { href: "./docs/" }, "the documentation"), ", with guides for players, web developers and operators."),
-    paragraph("Free software, GPL-3.0-or-later. Board and rules: chessground and chessops by Lichess; drawn pieces by Colin M. L. Burnett; the other sets of pieces belong to this site. Stockfish 10 (GPL-3.0) by its authors, in the build of the npm package stockfish.", "licence"),
+    paragraph(
+      "Point at a move of a line to see it on the board; click the move to play the line up to it. Scores in italics are not in the database: they come from the line of an earlier position, from the PGN, or from the engine, which searches positions that the database does not have. Hollow marks are judgments that the engine still checks. You can turn the engine off in the settings.",
+    ),
+    paragraph(
+      "□ is an only move: every other legal move loses at least 0.2 winning chances, as a mistake does. ! is a great move: the only move that keeps a win (winning chances of at least 0.5, 3 pawns) or a draw. Both need a search with two lines that exceeds these bounds by 0.1; a move without that evidence, a forced move and the capture of the piece that moved last have no mark. N is the first move of the game that is not in this book; it may have been played elsewhere.",
+    ),
+    paragraph(
+      "The accuracy of a phase is the mean accuracy of its moves. Times of moves come from the clocks of the PGN and its time control.",
+    ),
+    make(
+      "p",
+      {},
+      "More: ",
+      make("a", { href: "./docs/" }, "the documentation"),
+      ", with guides for players, web developers and operators.",
+    ),
+    paragraph(
+      "Free software, GPL-3.0-or-later. Board and rules: chessground and chessops by Lichess; drawn pieces by Colin M. L. Burnett; the other sets of pieces belong to this site. Stockfish 10 (GPL-3.0) by its authors, in the build of the npm package stockfish.",
+      "licence",
+    ),
   );
 }

@@ -12,7 +12,9 @@ export function keepForOffline(): void {
 
 /** Returns the number of files that service workers have stored. */
 async function storedFiles(): Promise<number> {
-  const counts = (await caches.keys()).map(async (name) => (await (await caches.open(name)).keys()).length);
+  const counts = (await caches.keys()).map(
+    async (name) => (await (await caches.open(name)).keys()).length,
+  );
   return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
 }
 
@@ -22,8 +24,12 @@ async function storedFiles(): Promise<number> {
  */
 async function install(): Promise<void> {
   const before = await storedFiles();
-  const { installing } = await navigator.serviceWorker.register(new URL("sw.js", document.baseURI), { updateViaCache: "none" });
+  const { installing } = await navigator.serviceWorker.register(
+    new URL("sw.js", document.baseURI),
+    { updateViaCache: "none" },
+  );
   installing?.addEventListener("statechange", async () => {
-    if (installing.state === "redundant" && (await storedFiles()) > before) await install().catch(() => {});
+    if (installing.state === "redundant" && (await storedFiles()) > before)
+      await install().catch(() => {});
   });
 }

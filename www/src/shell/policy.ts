@@ -4,7 +4,14 @@
 export function restrictConnections(...databases: URL[]): void {
   const meta = document.createElement("meta");
   meta.httpEquiv = "Content-Security-Policy";
-  meta.content = ["connect-src 'self'", lichessUrl().origin, chessComUrl().origin, ...databases.map(({ origin }) => origin).filter((origin) => origin !== "null")].join(" ");
+  meta.content = [
+    "connect-src 'self'",
+    lichessUrl().origin,
+    chessComUrl().origin,
+    ...databases
+      .map(({ origin }) => origin)
+      .filter((origin) => origin !== "null"),
+  ].join(" ");
   document.head.append(meta);
 }
 
@@ -12,9 +19,12 @@ export function restrictConnections(...databases: URL[]): void {
 export const lichessUrl = (): URL => siteUrl("lichess", "https://lichess.org");
 
 /** Returns the URL of Chess.com's published data, which the page may override in a meta element. */
-export const chessComUrl = (): URL => siteUrl("chess.com", "https://api.chess.com");
+export const chessComUrl = (): URL =>
+  siteUrl("chess.com", "https://api.chess.com");
 
 function siteUrl(name: string, usual: string): URL {
-  const named = document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? "";
+  const named =
+    document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ??
+    "";
   return new URL(URL.canParse(named) ? named : usual);
 }

@@ -3,7 +3,9 @@ import { writeString } from "../storage/local-storage";
 import { byId } from "./dom";
 
 const system = matchMedia("(prefers-color-scheme: dark)");
-const isDark = (): boolean => (document.documentElement.dataset.theme ?? (system.matches ? "dark" : "light")) === "dark";
+const isDark = (): boolean =>
+  (document.documentElement.dataset.theme ??
+    (system.matches ? "dark" : "light")) === "dark";
 
 export function bindTheme(): void {
   const button = byId("theme");

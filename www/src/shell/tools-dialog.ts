@@ -20,8 +20,17 @@ export function showTools(tools: readonly Tool[]): void {
       closeDone(dialog);
       use();
     };
-    return makeButton({ "data-testid": `tool-${id}`, ...state }, close, make("span", {}, label), make("kbd", {}, key));
+    return makeButton(
+      { "data-testid": `tool-${id}`, ...state },
+      close,
+      make("span", {}, label),
+      make("kbd", {}, key),
+    );
   });
-  const dialog = showDialog("tools-dialog", "Tools", make("div", { className: "tool-list" }, ...buttons));
+  const dialog = showDialog(
+    "tools-dialog",
+    "Tools",
+    make("div", { className: "tool-list" }, ...buttons),
+  );
   buttons[0]?.focus();
 }

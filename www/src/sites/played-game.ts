@@ -41,14 +41,29 @@ export interface Range {
 const [MAX_NAME, MAX_PGN] = [80, 200_000];
 
 /** Returns a short text of an answer; empty if the value is another type. */
-export const short = (value: unknown): string => (typeof value === "string" ? value.slice(0, MAX_NAME) : "");
+export const short = (value: unknown): string =>
+  typeof value === "string" ? value.slice(0, MAX_NAME) : "";
 
 /** Returns the PGN of an answer, or `undefined` if the value is no PGN that can be opened. */
-export const pgnOf = (value: unknown): string | undefined => (typeof value === "string" && value.length > 0 && value.length <= MAX_PGN ? value : undefined);
+export const pgnOf = (value: unknown): string | undefined =>
+  typeof value === "string" && value.length > 0 && value.length <= MAX_PGN
+    ? value
+    : undefined;
 
 /** Returns a rating, or `undefined` if the value is no rating. */
-export const ratingOf = (value: unknown): number | undefined => (typeof value === "number" && Number.isInteger(value) && value > 0 && value < 10_000 ? value : undefined);
+export const ratingOf = (value: unknown): number | undefined =>
+  typeof value === "number" &&
+  Number.isInteger(value) &&
+  value > 0 &&
+  value < 10_000
+    ? value
+    : undefined;
 
 /** Returns a time, or `undefined` if the value is no time after 1970. */
 export const timeOf = (value: unknown, unit: number): number | undefined =>
-  typeof value === "number" && Number.isSafeInteger(value) && value > 0 && value * unit <= 8.64e15 ? value * unit : undefined;
+  typeof value === "number" &&
+  Number.isSafeInteger(value) &&
+  value > 0 &&
+  value * unit <= 8.64e15
+    ? value * unit
+    : undefined;

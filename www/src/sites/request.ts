@@ -31,20 +31,41 @@ export class MissingError extends InputError {}
 const pauses = new Map<string, number>();
 
 /** Yields the parts of an answer. Throws an `InputError`, or the signal's reason if the signal is aborted. */
-async function* receive({ url, site, accept, missing, maximum, signal }: Request): AsyncGenerator<string> {
+async function* receive({
+  url,
+  site,
+  accept,
+  missing,
+  maximum,
+  signal,
+}: Request): AsyncGenerator<string> {
   signal.throwIfAborted();
-  if (!navigator.onLine) throw new InputError(`You are offline. Games of ${site} need a connection; a PGN opens without a connection.`);
-  if (Date.now() < (pauses.get(url.host) ?? 0)) throw new InputError(tooMany(site));
+  if (!navigator.onLine)
+    throw new InputError(
+      `You are offline. Games of ${site} need a connection; a PGN opens without a connection.`,
+    );
+  if (Date.now() < (pauses.get(url.host) ?? 0))
+    throw new InputError(tooMany(site));
   const ours = new AbortController();
   const stop = () => ours.abort();
   signal.addEventListener("abort", stop, { once: true });
   let timer = setTimeout(stop, TIMEOUT);
   let isAnswered = false;
   try {
-    const response = await fetch(url, { headers: { accept }, signal: ours.signal, credentials: "omit", referrerPolicy: "no-referrer" });
+    const response = await fetch(url, {
+      headers: { accept },
+      signal: ours.signal,
+      credentials: "omit",
+      referrerPolicy: "no-referrer",
+    });
     if (response.status === 404) throw new MissingError(missing);
     if (response.status === 429) pauses.set(url.host, Date.now() + PAUSE);
-    if (!response.ok) throw new InputError(response.status === 429 ? tooMany(site) : `${site} answered with status ${response.status}. Try again later.`);
+    if (!response.ok)
+      throw new InputError(
+        response.status === 429
+          ? tooMany(site)
+          : `${site} answered with status ${response.status}. Try again later.`,
+      );
     isAnswered = true;
     let received = 0;
     const decoder = new TextDecoder();
@@ -55,16 +76,23 @@ async function* receive({ url, site, accept, missing, maximum, signal }: Request
       timer = setTimeout(stop, TIMEOUT);
       if (done) break;
       received += value.length;
-      if (received > maximum) throw new InputError(`The answer of ${site} is too long: at most ${size(maximum)} are read.`);
+      if (received > maximum)
+        throw new InputError(
+          `The answer of ${site} is too long: at most ${size(maximum)} are read.`,
+        );
       yield decoder.decode(value, { stream: true });
     }
     yield decoder.decode();
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof InputError) throw error;
-    if (ours.signal.aborted) throw new InputError(`${site} takes too long to answer. Try again.`);
-    if (isAnswered) throw new InputError(`The connection to ${site} broke. Try again.`);
-    throw new InputError(`${site} cannot be reached. Try again, or copy the PGN of the game and paste it here.`);
+    if (ours.signal.aborted)
+      throw new InputError(`${site} takes too long to answer. Try again.`);
+    if (isAnswered)
+      throw new InputError(`The connection to ${site} broke. Try again.`);
+    throw new InputError(
+      `${site} cannot be reached. Try again, or copy the PGN of the game and paste it here.`,
+    );
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", stop);
@@ -81,12 +109,16 @@ export async function receiveText(request: Request): Promise<string> {
 }
 
 /** Returns the object of an answer in JSON. Throws like `receive`. */
-export async function receiveJson(request: Request): Promise<Record<string, unknown>> {
+export async function receiveJson(
+  request: Request,
+): Promise<Record<string, unknown>> {
   return parse(await receiveText(request), request.site);
 }
 
 /** Yields the objects of an answer with an object in JSON on each line. Throws like `receive`. */
-export async function* receiveLines(request: Request): AsyncGenerator<Record<string, unknown>> {
+export async function* receiveLines(
+  request: Request,
+): AsyncGenerator<Record<string, unknown>> {
   let rest = "";
   for await (const part of receive(request)) {
     const lines = (rest + part).split("\n");
@@ -107,8 +139,10 @@ function parse(text: string, site: string): Record<string, unknown> {
   throw new InputError(unreadable(site));
 }
 
-export const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const unreadable = (site: string) => `The answer of ${site} cannot be read.`;
 
-const tooMany = (site: string) => `${site} has received too many requests from this computer. Wait a minute, then try again.`;
+const tooMany = (site: string) =>
+  `${site} has received too many requests from this computer. Wait a minute, then try again.`;

@@ -38,7 +38,8 @@ export function navigation(state: State): Navigation {
     },
     leave: () => {
       let { node } = state;
-      while (node.parent && node.parent.children[0] === node) node = node.parent;
+      while (node.parent && node.parent.children[0] === node)
+        node = node.parent;
       state.go(node.parent);
     },
   };
@@ -47,8 +48,14 @@ export function navigation(state: State): Navigation {
 /** Enables the step buttons that have a target, and disables the rest. */
 export function updateStepButtons({ parent, children }: Node): void {
   const [isFirst, isLast] = [!parent, children.length === 0];
-  const ends = [["first", isFirst], ["previous", isFirst], ["next", isLast], ["last", isLast]] as const;
+  const ends = [
+    ["first", isFirst],
+    ["previous", isFirst],
+    ["next", isLast],
+    ["last", isLast],
+  ] as const;
   const other = byId(!isLast ? "next" : !isFirst ? "previous" : "flip");
   // Enables buttons first, because an enabled button may get the focus.
-  for (const isEnd of [false, true]) for (const [id, is] of ends) if (is === isEnd) disable(byId(id), is, other);
+  for (const isEnd of [false, true])
+    for (const [id, is] of ends) if (is === isEnd) disable(byId(id), is, other);
 }

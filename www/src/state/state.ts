@@ -152,7 +152,13 @@ export class State {
   /** Adds the listener of a part that loads later, and calls it with the changes before. */
   join(listener: (changes: Changes) => void): void {
     this.on(listener);
-    listener({ game: true, tree: true, node: true, known: new Set(this.#databaseEvals.keys()), status: true });
+    listener({
+      game: true,
+      tree: true,
+      node: true,
+      known: new Set(this.#databaseEvals.keys()),
+      status: true,
+    });
   }
 
   enter(game: Game, node: Node = game.root): void {
@@ -195,28 +201,47 @@ export class State {
   /** Makes the current variation the first choice at its start. */
   promote(): void {
     const first = variationOf(this.#node);
-    if (first?.parent) this.#edit("The variation was moved up.", first.parent, [first, ...first.parent.children.filter((each) => each !== first)], this.#node);
+    if (first?.parent)
+      this.#edit(
+        "The variation was moved up.",
+        first.parent,
+        [first, ...first.parent.children.filter((each) => each !== first)],
+        this.#node,
+      );
   }
 
   /** Deletes the current variation and shows the position before it. */
   remove(): void {
     const first = variationOf(this.#node);
-    if (first?.parent) this.#edit("The variation was deleted.", first.parent, first.parent.children.filter((each) => each !== first), first.parent);
+    if (first?.parent)
+      this.#edit(
+        "The variation was deleted.",
+        first.parent,
+        first.parent.children.filter((each) => each !== first),
+        first.parent,
+      );
   }
 
   /** Replaces the comment of a move and its glyph, a number of PGN from 1 to 6; 0 for no glyph. */
   annotate(node: Node, comment: string, glyph: number): void {
     const { notes } = node;
     const before = { comment: notes.comment, nags: notes.nags };
-    const nags = [...(glyph > 0 ? [glyph] : []), ...notes.nags.filter((nag) => nag > 6)];
-    if (comment === (notes.comment ?? "") && nags.join() === notes.nags.join()) return;
+    const nags = [
+      ...(glyph > 0 ? [glyph] : []),
+      ...notes.nags.filter((nag) => nag > 6),
+    ];
+    if (comment === (notes.comment ?? "") && nags.join() === notes.nags.join())
+      return;
     const set = (comment: string | undefined, nags: number[]) => {
       notes.nags = nags;
       if (comment) notes.comment = comment;
       else delete notes.comment;
     };
     set(comment, nags);
-    this.#undos.push({ words: "The comment was changed.", undo: () => (set(before.comment, before.nags), node) });
+    this.#undos.push({
+      words: "The comment was changed.",
+      undo: () => (set(before.comment, before.nags), node),
+    });
     this.#notify({ tree: true, edited: true });
   }
 
@@ -233,7 +258,12 @@ export class State {
     this.#notify({ tree: true, node: true, edited: true });
   }
 
-  #edit(words: string, parent: Node, children: readonly Node[], node: Node): void {
+  #edit(
+    words: string,
+    parent: Node,
+    children: readonly Node[],
+    node: Node,
+  ): void {
     const before = this.#node;
     const edit = arrange(this.#game, parent, children);
     this.#undos.push({ words, undo: () => (edit.undo(), before) });
@@ -241,7 +271,9 @@ export class State {
     this.#notify({ tree: true, node: true, edited: true });
   }
 
-  addDatabaseEvals(answers: Iterable<readonly [fen: string, answer: PositionEval | null]>): void {
+  addDatabaseEvals(
+    answers: Iterable<readonly [fen: string, answer: PositionEval | null]>,
+  ): void {
     const known = new Set<string>();
     for (const [fen, answer] of answers) {
       this.#databaseEvals.set(fen, answer);
@@ -250,7 +282,9 @@ export class State {
     if (known.size > 0) this.#notify({ known });
   }
 
-  addEndgameEvals(results: Iterable<readonly [fen: string, result: EndgameResult]>): void {
+  addEndgameEvals(
+    results: Iterable<readonly [fen: string, result: EndgameResult]>,
+  ): void {
     const known = new Set<string>();
     for (const [fen, result] of results) {
       this.#endgameEvals.set(fen, result);
@@ -261,7 +295,8 @@ export class State {
 
   /** Adds an evaluation by the engine, unless a better one is known. */
   addEngineEval(fen: string, evaluation: Evaluated): void {
-    if (deeperResult(this.#engineEvals.get(fen), evaluation) !== evaluation) return;
+    if (deeperResult(this.#engineEvals.get(fen), evaluation) !== evaluation)
+      return;
     this.#engineEvals.set(fen, evaluation);
     this.#notify({ known: new Set([fen]) });
   }
@@ -284,16 +319,30 @@ export class State {
   }
 
   /** Sets the report of the game, and adds the engine's evaluations by FEN. */
-  setAssessment(assessment: Assessment | undefined, evaluations: readonly Evaluated[] = []): void {
+  setAssessment(
+    assessment: Assessment | undefined,
+    evaluations: readonly Evaluated[] = [],
+  ): void {
     if (assessment === this.#assessment) return;
     this.#assessment = assessment;
     const isNew = ({ fen, depth, knodes, pvs: [pv] }: Evaluated) => {
       const known = this.#gameEvals.get(fen);
-      return !known || known.depth !== depth || known.knodes !== knodes || known.pvs[0].score !== pv.score;
+      return (
+        !known ||
+        known.depth !== depth ||
+        known.knodes !== knodes ||
+        known.pvs[0].score !== pv.score
+      );
     };
     const changed = evaluations.filter(isNew);
-    for (const evaluation of changed) this.#gameEvals.set(evaluation.fen, evaluation);
-    this.#notify({ report: true, ...(changed.length > 0 ? { known: new Set(changed.map(({ fen }) => fen)) } : {}) });
+    for (const evaluation of changed)
+      this.#gameEvals.set(evaluation.fen, evaluation);
+    this.#notify({
+      report: true,
+      ...(changed.length > 0
+        ? { known: new Set(changed.map(({ fen }) => fen)) }
+        : {}),
+    });
   }
 
   /** Sets the reports on moves of variations, which count in no figure. */

@@ -4,7 +4,9 @@
 export function readObject(key: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(localStorage.getItem(key) ?? "{}");
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+    return typeof value === "object" && value !== null
+      ? (value as Record<string, unknown>)
+      : {};
   } catch {
     return {};
   }

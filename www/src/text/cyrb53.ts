@@ -6,7 +6,11 @@ export function hash(text: string, seed = 0): number {
     low = Math.imul(low ^ code, 2654435761);
     high = Math.imul(high ^ code, 1597334677);
   }
-  low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909);
-  high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
+  low =
+    Math.imul(low ^ (low >>> 16), 2246822507) ^
+    Math.imul(high ^ (high >>> 13), 3266489909);
+  high =
+    Math.imul(high ^ (high >>> 16), 2246822507) ^
+    Math.imul(low ^ (low >>> 13), 3266489909);
   return 4294967296 * (2097151 & high) + (low >>> 0);
 }

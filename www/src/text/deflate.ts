@@ -6,7 +6,9 @@ import { boundedText } from "./bounded-text";
 const MAX_BYTES = 2_000_000;
 
 export async function deflate(text: string): Promise<string> {
-  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+  const stream = new Blob([text])
+    .stream()
+    .pipeThrough(new CompressionStream("deflate-raw"));
   const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""))
     .replaceAll("+", "-")
@@ -16,13 +18,20 @@ export async function deflate(text: string): Promise<string> {
 
 /** Decompresses the text of a link. Throws an `InputError` if it is damaged. */
 export async function inflate(folded: string): Promise<string> {
-  const broken = new InputError("The link is damaged: its game (pgnz) cannot be decompressed. Copy the whole link again.");
+  const broken = new InputError(
+    "The link is damaged: its game (pgnz) cannot be decompressed. Copy the whole link again.",
+  );
   try {
-    const bytes = Uint8Array.from(atob(folded.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
+    const bytes = Uint8Array.from(
+      atob(folded.replaceAll("-", "+").replaceAll("_", "/")),
+      (letter) => letter.charCodeAt(0),
+    );
     const [first = 0, second = 0] = bytes;
     // Other programs may write the two bytes of a zlib header.
     const isZlib = first === 0x78 && (first * 256 + second) % 31 === 0;
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream(isZlib ? "deflate" : "deflate-raw"));
+    const stream = new Blob([bytes])
+      .stream()
+      .pipeThrough(new DecompressionStream(isZlib ? "deflate" : "deflate-raw"));
     const text = await boundedText(stream, MAX_BYTES);
     if (text === undefined) throw broken;
     return text;

@@ -12,7 +12,8 @@ export class InputError extends Error {
 }
 
 /** Returns the message of a thrown value. */
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
 
 /** Shortens a quoted text for an error message. */
 export function clip(text: string | undefined): string {

@@ -29,7 +29,10 @@ async function fill(): Promise<void> {
     if (!answer.ok) throw new Error(`${url.href}: status ${answer.status}`);
     // A copy of the response: a redirected response cannot answer a navigation, and its headers were meant for the network.
     const type = answer.headers.get("content-type") ?? "";
-    await cache.put(url, new Response(await answer.blob(), { headers: { "content-type": type } }));
+    await cache.put(
+      url,
+      new Response(await answer.blob(), { headers: { "content-type": type } }),
+    );
   };
   const added = await Promise.allSettled(FILES.map(add));
   const failed = added.find((each) => each.status === "rejected");
@@ -40,28 +43,46 @@ async function fill(): Promise<void> {
 
 /** Deletes earlier versions, except the last one while open pages may use it. */
 async function clean(): Promise<void> {
-  const open = await self.clients.matchAll({ type: "window", includeUncontrolled: true });
-  const older = (await caches.keys()).filter((name) => name.startsWith(PREFIX) && name !== NAME);
-  await Promise.all(older.slice(0, open.length > 0 ? -1 : undefined).map((name) => caches.delete(name)));
+  const open = await self.clients.matchAll({
+    type: "window",
+    includeUncontrolled: true,
+  });
+  const older = (await caches.keys()).filter(
+    (name) => name.startsWith(PREFIX) && name !== NAME,
+  );
+  await Promise.all(
+    older
+      .slice(0, open.length > 0 ? -1 : undefined)
+      .map((name) => caches.delete(name)),
+  );
 }
 
 /** Returns the file of the site for a URL. */
 function fileOf(url: URL, isNavigation: boolean): string | undefined {
-  if (url.origin !== SCOPE.origin || !url.pathname.startsWith(SCOPE.pathname)) return undefined;
+  if (url.origin !== SCOPE.origin || !url.pathname.startsWith(SCOPE.pathname))
+    return undefined;
   const path = url.pathname.slice(SCOPE.pathname.length);
-  if (!isNavigation) return PATHS.has(path) || path.startsWith("assets/") ? path : undefined;
+  if (!isNavigation)
+    return PATHS.has(path) || path.startsWith("assets/") ? path : undefined;
   // Hosts accept URLs without index.html, some also without .html.
-  return [path, `${path}.html`, `${path}index.html`].find((path) => PATHS.has(path));
+  return [path, `${path}.html`, `${path}index.html`].find((path) =>
+    PATHS.has(path),
+  );
 }
 
 async function answer(request: Request, path: string): Promise<Response> {
   const url = new URL(path, SCOPE);
-  const kept = (await (await caches.open(NAME)).match(url)) ?? (await caches.match(url));
+  const kept =
+    (await (await caches.open(NAME)).match(url)) ?? (await caches.match(url));
   return kept ?? fetch(request);
 }
 
-self.addEventListener("install", (event) => event.waitUntil(fill().then(() => self.skipWaiting())));
-self.addEventListener("activate", (event) => event.waitUntil(clean().then(() => self.clients.claim())));
+self.addEventListener("install", (event) =>
+  event.waitUntil(fill().then(() => self.skipWaiting())),
+);
+self.addEventListener("activate", (event) =>
+  event.waitUntil(clean().then(() => self.clients.claim())),
+);
 self.addEventListener("fetch", (event) => {
   const { request } = event;
   if (request.method !== "GET" || request.headers.has("range")) return;

@@ -73,13 +73,17 @@ pub(super) const STEPS: &[Step] = &[
 ];
 
 pub(crate) fn fmt(_: &Args) -> Result<Tally> {
+    tools::npm_ci("tests")?;
+    let prettier = root().join("tests/node_modules/prettier/bin/prettier.cjs");
+    let mut scripts = command(tools::node()?);
+    scripts
+        .arg(prettier)
+        .args(["--check", "--log-level", "warn", "**/*.{ts,tsx,js,mjs,css}"])
+        .current_dir(root());
+    let mut fuzz = cargo();
+    fuzz.args(["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"]);
     let workspace = check(cargo().args(["fmt", "--all", "--check"]))?;
-    Ok(workspace.and(check(cargo().args([
-        "fmt",
-        "--manifest-path",
-        "fuzz/Cargo.toml",
-        "--check",
-    ]))?))
+    Ok(workspace.and(check(&mut fuzz)?).and(check(&mut scripts)?))
 }
 
 /// Options of cargo that select packages.

@@ -9,7 +9,8 @@ import { parseSan } from "chessops/san";
 import { openDatabase, ShelfishError } from "shelfish";
 
 const [file, url] = process.argv.slice(2);
-if (!file || !url) throw new Error("usage: node annotate.mjs GAMES.pgn DATABASE");
+if (!file || !url)
+  throw new Error("usage: node annotate.mjs GAMES.pgn DATABASE");
 
 const database = await openDatabase(url);
 for (const game of parsePgn(await readFile(file, "utf8"))) {
@@ -37,8 +38,11 @@ for (const game of parsePgn(await readFile(file, "utf8"))) {
     }
     if (!answer) return;
     const [{ cp, mate }] = answer.best.pvs;
-    const score = mate === undefined ? ((cp ?? 0) / 100).toFixed(2) : `#${mate}`;
-    const others = (node.comments ?? []).filter((comment) => !comment.includes("[%eval"));
+    const score =
+      mate === undefined ? ((cp ?? 0) / 100).toFixed(2) : `#${mate}`;
+    const others = (node.comments ?? []).filter(
+      (comment) => !comment.includes("[%eval"),
+    );
     node.comments = [`[%eval ${score},${answer.best.depth}]`, ...others];
   });
   console.log(makePgn(game));

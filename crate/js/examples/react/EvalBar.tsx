@@ -4,11 +4,17 @@ import { type UseEvaluationOptions, useEvaluation } from "shelfish/react";
 import { winningChances } from "shelfish/score";
 
 /** Shows the evaluation by the database, or by the engine if the database lacks the position. */
-export function EvalBar({ fen, ...options }: { fen: string } & UseEvaluationOptions) {
+export function EvalBar({
+  fen,
+  ...options
+}: { fen: string } & UseEvaluationOptions) {
   const { value, isLoading, error } = useEvaluation(fen, options);
   const pv = value?.pvs[0];
   const share = pv ? 50 + 50 * winningChances(pv) : 50;
-  const words = error?.message ?? pv?.score ?? (value === null ? "not in the database" : "…");
+  const words =
+    error?.message ??
+    pv?.score ??
+    (value === null ? "not in the database" : "…");
   return (
     <div
       role="meter"
@@ -20,7 +26,11 @@ export function EvalBar({ fen, ...options }: { fen: string } & UseEvaluationOpti
       aria-busy={isLoading}
       style={{ width: "12em", background: "#333" }}
     >
-      <div style={{ width: `${share}%`, background: "#eee", whiteSpace: "nowrap" }}>{words}</div>
+      <div
+        style={{ width: `${share}%`, background: "#eee", whiteSpace: "nowrap" }}
+      >
+        {words}
+      </div>
     </div>
   );
 }

@@ -6,7 +6,9 @@ const url = new URLSearchParams(location.search).get("db") ?? "./evals/";
 const form = document.querySelector("form")!;
 const output = document.querySelector("output")!;
 
-const worker = new Worker(new URL("./evals.ts", import.meta.url), { type: "module" });
+const worker = new Worker(new URL("./evals.ts", import.meta.url), {
+  type: "module",
+});
 const connecting = connect(worker, url);
 let abort = new AbortController();
 
@@ -18,10 +20,13 @@ async function show(fen: string) {
     const database = await connecting;
     const answer = await database.lookup(fen, { signal, san: true });
     const pv = answer?.best.pvs[0];
-    output.value = pv ? `${pv.score} at depth ${answer.best.depth}: ${pv.san.join(" ")}` : "not in the database";
+    output.value = pv
+      ? `${pv.score} at depth ${answer.best.depth}: ${pv.san.join(" ")}`
+      : "not in the database";
   } catch (error) {
     // An aborted lookup is no error.
-    if ((error as ShelfishError).code !== "aborted") output.value = String((error as ShelfishError).message);
+    if ((error as ShelfishError).code !== "aborted")
+      output.value = String((error as ShelfishError).message);
   }
 }
 

@@ -3,7 +3,10 @@ import { openDatabase } from "shelfish";
 export async function answer(url) {
   try {
     const shelf = await openDatabase(url);
-    const { best } = await shelf.lookup("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -", { san: true });
+    const { best } = await shelf.lookup(
+      "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -",
+      { san: true },
+    );
     shelf.close();
     return `${best.depth} ${best.pvs[0].score} ${best.pvs[0].san[0]}`;
   } catch (error) {

@@ -5,9 +5,18 @@ import wasm from "shelfish/shelfish_bg.wasm";
 
 const given: Wasm = wasm;
 const source: Source = directory(".");
-export const files: Promise<Uint8Array>[] = [source.whole("manifest.json", 100), source.range("manifest.json", 0, 1)];
+export const files: Promise<Uint8Array>[] = [
+  source.whole("manifest.json", 100),
+  source.range("manifest.json", 0, 1),
+];
 
-for (const wasm of [given, fetch("x.wasm"), new Uint8Array(8), new URL("file:///x.wasm"), undefined]) {
+for (const wasm of [
+  given,
+  fetch("x.wasm"),
+  new Uint8Array(8),
+  new URL("file:///x.wasm"),
+  undefined,
+]) {
   const shelf = await openDatabase("https://example.org/", { wasm });
   const answer = await shelf.lookup("");
   console.log(answer?.best.pvs[0].score);
