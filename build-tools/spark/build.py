@@ -1,13 +1,13 @@
 """Builds a Shelfish database with Apache Spark, by commands of the program `shelfish`.
 
-    shelfish plan dump.jsonl.zst --parts 64 -o plan.json
+    shelfish parts plan dump.jsonl.zst --parts 64 -o plan.json
     spark-submit build-tools/spark/build.py --plan plan.json --out s3://my-bucket/evals --shares 64 dump.jsonl.zst
 
 Workers need the program: name it by `--shelfish`, or send this machine's program by `--ship`. Workers read the sources by the
 same paths or URLs, and write the database to a shared directory or to a bucket. The credentials of a bucket come from their
 environment (`shelfish publish --help`). The script needs Python 3.9 and PySpark 3.5 or later.
 
-Each task runs one `shelfish partition` or `shelfish encode`. The plan contains the boundaries of the parts, and `shelfish encode`
+Each task runs one `shelfish parts partition` or `shelfish parts encode`. The plan contains the boundaries of the parts, and `shelfish parts encode`
 merges the records of a position. The bytes are therefore those of `shelfish build --plan`. Files appear complete, named by
 their content, so that tasks may fail, run again, and run twice at the same time.
 """
@@ -26,12 +26,12 @@ from pyspark.sql import SparkSession
 
 def arguments():
     parser = argparse.ArgumentParser(
-        description="Build a Shelfish database with Apache Spark, by a plan of `shelfish plan`.",
+        description="Build a Shelfish database with Apache Spark, by a plan of `shelfish parts plan`.",
         epilog=__doc__.split("\n\n", 1)[1],
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("sources", nargs="+", metavar="SOURCE", help="dump: a path or URL that every worker can read")
-    parser.add_argument("--plan", required=True, help="plan of `shelfish plan`, a file on this machine")
+    parser.add_argument("--plan", required=True, help="plan of `shelfish parts plan`, a file on this machine")
     parser.add_argument("--out", required=True, metavar="DIR_OR_URL", help="write the database to this directory or bucket, which every worker can write to")
     parser.add_argument("--shares", type=int, default=0, metavar="N", help="split each source among N tasks [default: Spark's default]")
     parser.add_argument("--shelfish", default="shelfish", metavar="PROGRAM", help="run this program on the workers [default: shelfish]")
@@ -57,7 +57,7 @@ class Commands:
         if self.is_shipped:
             program = SparkFiles.get(os.path.basename(program))
             os.chmod(program, 0o755)
-        call = [program, command, "--plan", SparkFiles.get(self.plan), "--threads", self.threads, *options]
+        call = [program, "parts", command, "--plan", SparkFiles.get(self.plan), "--threads", self.threads, *options]
         return subprocess.Popen(call, stderr=subprocess.PIPE, stdout=subprocess.PIPE, **pipes)
 
     def partition(self, task):
@@ -111,7 +111,7 @@ def finish(process, command):
 
 
 def part_of(key):
-    """Returns the part of a record, which `shelfish partition` writes before the key."""
+    """Returns the part of a record, which `shelfish parts partition` writes before the key."""
     return int(key[:5])
 
 
@@ -156,7 +156,7 @@ def build(args):
     reports = sorted_records.mapPartitionsWithIndex(commands.encode).collect()
     context.stop()
 
-    sealed = subprocess.run([program, "seal", "--plan", args.plan, "--json", "--quiet", args.out], stdout=subprocess.PIPE)
+    sealed = subprocess.run([program, "parts", "seal", "--plan", args.plan, "--json", "--quiet", args.out], stdout=subprocess.PIPE)
     if sealed.returncode != 0:
         sys.exit(sealed.returncode)
     lines, records, rejected = counts.values()

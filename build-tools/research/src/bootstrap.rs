@@ -6,8 +6,9 @@
 
 use serde::Serialize;
 
-use shelfish_cli::commands::bench::report::figure;
 use shelfish_cli::statistics::{mean, percentile};
+
+use crate::report::figure;
 
 /// Number of draws.
 pub const DRAWS: usize = 10_000;

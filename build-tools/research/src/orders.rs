@@ -19,9 +19,7 @@ use shelfish::table::{Block, TableError};
 use twox_hash::XxHash64;
 
 use shelfish_cli::Outcome;
-use shelfish_cli::commands::bench::games;
-use shelfish_cli::commands::bench::games::Games;
-use shelfish_cli::commands::bench::report::{Finding, Report, Style, Table, figure};
+use shelfish_cli::commands::bench::Sample;
 use shelfish_cli::database;
 use shelfish_cli::database::scan::{RawBlock, Scan};
 use shelfish_cli::input::lines::{Chunk, Text};
@@ -29,6 +27,7 @@ use shelfish_cli::input::{Dump, DumpOptions, Input};
 use shelfish_cli::system::ordered::ordered;
 
 use crate::bootstrap::{DRAWS, Estimate, Resample};
+use crate::report::{Finding, Report, Style, Table, figure};
 
 /// Compare orders of keys by the number of blocks that games touch.
 #[derive(clap::Args, Debug)]
@@ -53,7 +52,7 @@ pub struct Args {
     #[arg(short, long, value_name = "DIR_OR_URL", value_parser = database::address)]
     database: Option<String>,
     #[command(flatten)]
-    games: games::Args,
+    games: Sample,
     /// Number of positions per block
     #[arg(long, value_name = "N,...", value_delimiter = ',', default_values_t = [200, 400, 800, 1600],
         value_parser = clap::value_parser!(u32).range(1..))]
@@ -190,7 +189,8 @@ fn hash(position: &Position) -> Code {
 struct Comparison {
     /// Number of stored positions.
     positions: usize,
-    games: Games,
+    /// Number of games.
+    games: usize,
     /// Number of draws of games behind each interval.
     draws: usize,
     figures: Vec<Figure>,
@@ -287,7 +287,6 @@ pub fn run(args: Args) -> Outcome {
             }
         }
         let ranks: Vec<Vec<usize>> = games
-            .games
             .iter()
             .map(|game| ranks(&stored, game, order))
             .collect();
@@ -317,7 +316,7 @@ pub fn run(args: Args) -> Outcome {
     subtrees.sort_by(|a: &Subtree, b| (&a.from, a.block).cmp(&(&b.from, b.block)));
     args.style.print(&Comparison {
         positions,
-        games,
+        games: games.len(),
         draws: DRAWS,
         figures,
         subtrees,
@@ -465,7 +464,7 @@ impl Finding for Comparison {
     fn report(&self) -> Report {
         let mut report = Report::default();
         report.notes.push(format!(
-            "{} positions stored; {}",
+            "{} positions stored; {} games",
             HumanCount(self.positions as u64),
             self.games
         ));

@@ -8,14 +8,13 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use serde::Serialize;
-use shelfish::reader;
 use shelfish_cli::Outcome;
-use shelfish_cli::commands::bench::games;
-use shelfish_cli::commands::bench::report::{Finding, Report, Style, Table, figure};
-use shelfish_cli::commands::bench::traffic::{self, Mode, Traffic};
+use shelfish_cli::commands::bench::{QUANTITIES, Sample, measure};
 use shelfish_cli::database;
 use shelfish_cli::evaluations::{self, Options};
 use shelfish_cli::input::Input;
+
+use crate::report::{Finding, Report, Style, Table, figure};
 
 /// Build a database of the beginning of a dump, update it with the rest, and measure uploads and the requests of a game.
 #[derive(clap::Args, Debug)]
@@ -38,7 +37,7 @@ pub struct Args {
     #[arg(long, value_name = "BYTES", default_value_t = 2 << 20)]
     shard_bytes: u64,
     #[command(flatten)]
-    games: games::Args,
+    games: Sample,
     #[command(flatten)]
     style: Style,
 }
@@ -66,8 +65,10 @@ struct Updates {
     updates: Vec<Update>,
     /// Duration of a build of all positions at once, in seconds.
     full_seconds: f64,
-    updated: Traffic,
-    full: Traffic,
+    games: usize,
+    /// Means of a game, in the order of [`QUANTITIES`].
+    updated: [f64; QUANTITIES.len()],
+    full: [f64; QUANTITIES.len()],
 }
 
 /// Builds, updates and measures databases, and prints the results.
@@ -127,21 +128,17 @@ pub fn run(args: &Args) -> Outcome {
     let started = Instant::now();
     evaluations::build(&options(vec![Input::File(args.dump.clone())], &full))?;
     let full_seconds = started.elapsed().as_secs_f64();
-    let measured = |db: &Path| -> Result<Traffic, Box<dyn std::error::Error + Send + Sync>> {
-        let place = database::Args::of(&db.to_string_lossy()).source()?;
-        let games = args.games.read()?;
-        let modes = [Mode {
-            at_once: true,
-            warm: false,
-        }];
-        let measured = traffic::measure(place, games, &modes, reader::Options::default(), true);
-        Ok(database::wait(measured)??)
+    let games = args.games.read()?;
+    let measured = |db: &Path| {
+        let source = database::Args::of(&db.to_string_lossy()).source()?;
+        database::wait(measure(&source, &games, false))?
     };
     let (updated, full) = (measured(&db)?, measured(&full)?);
     args.style.print(&Updates {
         share: args.share,
         updates,
         full_seconds,
+        games: games.len(),
         updated,
         full,
     })?;
@@ -176,7 +173,7 @@ impl Finding for Updates {
             "updates of {} % of the positions; a build at once takes {:.1} s",
             self.share, self.full_seconds
         ));
-        report.notes.push(format!("games: {}", self.full.games));
+        report.notes.push(format!("{} games", self.games));
         let columns = [
             "upload, kB",
             "% of all files",
@@ -206,21 +203,8 @@ impl Finding for Updates {
             "a game, means",
             vec!["updated".to_owned(), "built at once".to_owned()],
         );
-        for name in [
-            "requests",
-            "requests for pages",
-            "requests for blocks",
-            "bytes",
-        ] {
-            let mean = |traffic: &Traffic| {
-                figure(
-                    traffic.replays[0]
-                        .games
-                        .get(name)
-                        .map_or(0.0, |summary| summary.mean),
-                )
-            };
-            table.row(name, [mean(&self.updated), mean(&self.full)]);
+        for (n, name) in QUANTITIES.into_iter().enumerate() {
+            table.row(name, [self.updated[n], self.full[n]].map(figure));
         }
         report.tables.push(table);
         report

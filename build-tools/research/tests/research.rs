@@ -84,35 +84,3 @@ fn a_dump_and_its_database_have_equal_figures() {
         orders(&["-d", database.to_str().unwrap()])
     );
 }
-
-#[test]
-fn synthetic_databases_have_the_requested_size_and_are_reproducible() {
-    let sample = file("static-shards/famous.jsonl.zst");
-    let args = [
-        "--positions",
-        "500,2000",
-        "--games",
-        "3",
-        "--sample",
-        sample.to_str().unwrap(),
-    ];
-    let found = research("scale", &args);
-    let databases = found["databases"].as_array().unwrap();
-    let positions: Vec<_> = databases
-        .iter()
-        .map(|found| found["database"]["positions"].as_u64().unwrap())
-        .collect();
-    assert_eq!(positions, [500, 2000]);
-    assert_eq!(databases[0]["games"], databases[1]["games"]);
-    assert_eq!(
-        databases[0]["replays"][0]["games"]["requests for pages"]["max"],
-        0.0
-    );
-    assert_eq!(research("scale", &args), found);
-
-    let apart = research("scale", &[&args[..], &["--apart"]].concat());
-    assert!(
-        apart["databases"][0]["replays"][0]["games"]["requests for pages"]["max"].as_f64()
-            > Some(0.0)
-    );
-}

@@ -9,8 +9,8 @@ use shelfish::source::redaction::redacted;
 use shelfish_cli::commands::refresh::ConfigError;
 use shelfish_cli::commands::table_args::BuildCommand as _;
 use shelfish_cli::commands::{
-    analyse, bench, book, build, doctor, dumps, encode, endgames, engine, explore, export, extract,
-    lookup, man, partition, plan, publish, refresh, seal, serve, stats, verify,
+    analyse, bench, book, build, doctor, endgames, engine, explore, export, extract, lookup, man,
+    parts, publish, refresh, serve, stats, verify,
 };
 use shelfish_cli::publish::PublishError;
 use shelfish_cli::publish::staging::NotPublished;
@@ -29,16 +29,9 @@ struct Cli {
 enum Command {
     /// Build a database of evaluations from dumps
     Build(Box<build::Args>),
-    /// List the months of games on a host
-    Dumps(dumps::Args),
-    /// Choose the boundaries of parts, to build a database on several machines
-    Plan(plan::Args),
-    /// Convert dumps to sortable records for `shelfish encode`
-    Partition(partition::Args),
-    /// Encode the sorted records of a part of a database
-    Encode(encode::Args),
-    /// Merge the parts of a database
-    Seal(seal::Args),
+    /// Build a database of evaluations in parts, on several machines
+    #[command(subcommand)]
+    Parts(parts::Command),
     /// Look up positions
     Lookup(lookup::Args),
     /// Print the moves that were played from positions
@@ -69,7 +62,7 @@ enum Command {
     Engine(engine::Args),
     /// Serve a directory over HTTP as a static host does
     Serve(serve::Args),
-    /// Measure the cost of lookups and builds
+    /// Measure the cost of games that are looked up in databases
     Bench(bench::Args),
     /// Print a manual page, or write those of all commands
     Man(man::Args),
@@ -138,11 +131,7 @@ fn is_wrong_usage(error: &(dyn std::error::Error + 'static)) -> bool {
 fn main() -> ExitCode {
     let outcome = match parse().command {
         Command::Build(args) => args.run(),
-        Command::Dumps(args) => dumps::run(&args),
-        Command::Plan(args) => plan::run(args),
-        Command::Partition(args) => partition::run(args),
-        Command::Encode(args) => encode::run(args),
-        Command::Seal(args) => seal::run(args),
+        Command::Parts(command) => parts::run(command),
         Command::Lookup(args) => lookup::run(args),
         Command::Explore(args) => explore::run(args),
         Command::Book(command) => book::run(command),

@@ -292,7 +292,7 @@ fn sample() -> Result<String, Box<dyn std::error::Error>> {
     Ok(String::from_utf8(dump)?)
 }
 
-/// Returns a plan of two parts and the fragment of the first part, as `shelfish encode` writes it for all shards of a database.
+/// Returns a plan of two parts and the fragment of the first part, as `shelfish parts encode` writes it for all shards of a database.
 fn plan_and_part(
     manifest: &Manifest,
     database: &Path,

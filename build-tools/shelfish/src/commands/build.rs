@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::table_args::{BuildCommand, Built, TableArgs};
+use super::table_args::{BuildCommand, Built, TableArgs, inputs};
 use crate::BoxError;
 use crate::evaluations::parts::Plan;
 use crate::evaluations::{self, Selection};
-use crate::input::Input;
 use crate::system::size;
 
 /// Build a database of evaluations from dumps.
@@ -71,8 +70,8 @@ pub struct Args {
     /// that is kept, some positions are left out, to fill the size. The summary reports the depth and its share
     #[arg(long, value_name = "SIZE", value_parser = size::at_least(1 << 12), conflicts_with = "update")]
     max_size: Option<u64>,
-    /// Build the parts of a plan of `shelfish plan`, with its selection and sizes. The result is byte for byte that of
-    /// `shelfish partition`, `encode` and `seal`
+    /// Build the parts of a plan of `shelfish parts plan`, with its selection and sizes. The result is byte for byte that of
+    /// `shelfish parts partition`, `encode` and `seal`
     #[arg(long, value_name = "PLAN", conflicts_with_all = ["min_depth", "max_pvs", "max_plies", "best_only", "max_size", "shard_size", "inline_pages", "base"])]
     plan: Option<PathBuf>,
 }
@@ -126,12 +125,7 @@ impl BuildCommand for Args {
     }
 
     fn build_in(self, out: PathBuf, quiet: bool) -> Result<Built, BoxError> {
-        let inputs: Vec<Input> = self
-            .sources
-            .iter()
-            .map(|path| Input::from(path.as_path()))
-            .collect();
-        let mut table = self.table.options(inputs, out, quiet);
+        let mut table = self.table.options(inputs(&self.sources), out, quiet);
         table.replace = self.replace;
         table.max_bytes = self.max_size;
         let mut selection = self.selection.selection();

@@ -95,6 +95,14 @@ pub struct Rejects {
     pub file: Option<PathBuf>,
 }
 
+/// Returns the inputs that were named on the command line.
+pub fn inputs(sources: &[PathBuf]) -> Vec<Input> {
+    sources
+        .iter()
+        .map(|path| Input::from(path.as_path()))
+        .collect()
+}
+
 /// Options of the files of a table.
 #[derive(clap::Args, Clone, Debug)]
 pub struct FileArgs {

@@ -2,7 +2,7 @@
 //!
 //! A payload is a sequence of evaluations, each after its length, so that equal evaluations are equal bytes. What a record
 //! has no room for is left out at every merge, so that no position grows without bounds. Its amount is in the payload, too:
-//! a length of 0, then two numbers. Builds read only payloads that builds wrote, except lines of `shelfish partition`, whose
+//! a length of 0, then two numbers. Builds read only payloads that builds wrote, except lines of `shelfish parts partition`, whose
 //! numbers [`check`] checks.
 
 use core::ops::RangeInclusive;

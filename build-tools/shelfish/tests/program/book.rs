@@ -574,7 +574,7 @@ fn months_are_listed_and_built_by_name_with_their_checksums() {
     let fixture = Fixture::new();
     let host = Host::new(&fixture);
     let list = dumps(&fixture, &host);
-    let report = shelfish(["dumps", "--json", "--list", &list]).succeeds();
+    let report = shelfish(["book", "dumps", "--json", "--list", &list]).succeeds();
     let months: Vec<Value> = report
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
@@ -591,7 +591,7 @@ fn months_are_listed_and_built_by_name_with_their_checksums() {
         assert_eq!(month["bytes"], fs::metadata(file).unwrap().len());
         assert_eq!(month["sha256"].as_str().unwrap().len(), 64);
     }
-    let text = shelfish(["dumps", "--list", &list]).succeeds();
+    let text = shelfish(["book", "dumps", "--list", &list]).succeeds();
     assert!(
         text.contains("2013-01             2 games") && text.contains("2 dumps, 3 games"),
         "{text}"
@@ -613,7 +613,7 @@ fn months_are_listed_and_built_by_name_with_their_checksums() {
             ("d2d4".into(), vec![1, 0, 0])
         ])
     );
-    build("db2", &["2013-03"]).fails(&["2013-03", "2013-01 to 2013-02", "shelfish dumps"]);
+    build("db2", &["2013-03"]).fails(&["2013-03", "2013-01 to 2013-02", "shelfish book dumps"]);
     let before = fixture.files("db");
     fixture.file(
         "standard/lichess_db_standard_rated_2013-01.pgn.zst",
@@ -624,9 +624,9 @@ fn months_are_listed_and_built_by_name_with_their_checksums() {
     build("db", &["2013-01"]).fails(&["no checksum"]);
     assert_eq!(fixture.files("db"), before);
     fixture.file("standard/list.txt", "hello\n");
-    shelfish(["dumps", "--list", &list]).fails(&["list.txt", "none of 1"]);
-    shelfish(["dumps", "--list", "file:///etc/passwd"]).fails(&["expected the http"]);
-    shelfish(["dumps", "--list", &host.url("none/list.txt")]).fails(&["404"]);
+    shelfish(["book", "dumps", "--list", &list]).fails(&["list.txt", "none of 1"]);
+    shelfish(["book", "dumps", "--list", "file:///etc/passwd"]).fails(&["expected the http"]);
+    shelfish(["book", "dumps", "--list", &host.url("none/list.txt")]).fails(&["404"]);
 }
 
 #[test]

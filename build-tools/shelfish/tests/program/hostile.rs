@@ -743,21 +743,21 @@ fn very_slow_or_broken_lists_and_downloads_end_with_an_error() {
             "dripping list",
             "list.txt",
             drips,
-            &["dumps", "--timeout", "1", "--list"][..],
+            &["book", "dumps", "--timeout", "1", "--list"][..],
             "within 2 seconds",
         ),
         (
             "busy list",
             "list.txt",
             retry_later,
-            &["dumps", "--timeout", "1", "--list"],
+            &["book", "dumps", "--timeout", "1", "--list"],
             "status 503",
         ),
         (
             "dripping checksums",
             "sha256sums.txt",
             drips,
-            &["dumps", "--timeout", "1", "--list"],
+            &["book", "dumps", "--timeout", "1", "--list"],
             "sha256sums.txt",
         ),
         (
@@ -800,6 +800,7 @@ fn very_slow_or_broken_lists_and_downloads_end_with_an_error() {
     });
     let mut dumps = command();
     dumps.args([
+        "book",
         "dumps",
         "--json",
         "--timeout",

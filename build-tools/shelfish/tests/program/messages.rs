@@ -30,7 +30,7 @@ fn the_error_of_a_book_opened_as_evaluations_contains_the_right_command() {
     for args in [
         &["lookup", START][..],
         &["analyse", text(&games)],
-        &["bench", "lookup"],
+        &["bench", "--games", text(&games)],
         &["serve", "--api"],
     ] {
         let database: &[&str] = if args[0] == "serve" {
@@ -272,11 +272,21 @@ fn the_error_of_a_file_that_is_not_a_dump_contains_the_reason() {
         "not a Lichess dump and not PGN: none of 2 lines is an evaluation",
     ];
     fixture.build(&[&passwd], &[]).fails(&words);
-    shelfish(["plan", "--parts", "2", text(&passwd)]).fails(&words);
+    shelfish(["parts", "plan", "--parts", "2", text(&passwd)]).fails(&words);
     let plan = fixture.path("plan.json");
     let dump = fixture.file("dump", sample());
-    shelfish(["plan", "--parts", "2", "-q", "-o", text(&plan), text(&dump)]).succeeds();
-    shelfish(["partition", "--plan", text(&plan), text(&passwd)]).fails(&words);
+    shelfish([
+        "parts",
+        "plan",
+        "--parts",
+        "2",
+        "-q",
+        "-o",
+        text(&plan),
+        text(&dump),
+    ])
+    .succeeds();
+    shelfish(["parts", "partition", "--plan", text(&plan), text(&passwd)]).fails(&words);
     fixture
         .book_build(&[&passwd], &[])
         .fails(&[text(&passwd), "neither games in PGN"]);
@@ -345,14 +355,33 @@ fn publish_seal_and_serve_also_take_the_database_after_an_option() {
         &["serve", text(&db), "-d", text(&db)],
         "cannot be used with",
     );
-    wrong(&["seal", "--plan", "plan.json"], "DIR_OR_URL");
+    wrong(&["parts", "seal", "--plan", "plan.json"], "DIR_OR_URL");
     let dump = fixture.file("dump", sample());
     let (plan, sorted) = (fixture.path("plan.json"), fixture.path("parts"));
-    shelfish(["plan", "--parts", "1", "-q", "-o", text(&plan), text(&dump)]).succeeds();
-    let lines = shelfish(["partition", "-q", "--plan", text(&plan), text(&dump)]).succeeds();
+    shelfish([
+        "parts",
+        "plan",
+        "--parts",
+        "1",
+        "-q",
+        "-o",
+        text(&plan),
+        text(&dump),
+    ])
+    .succeeds();
+    let lines = shelfish([
+        "parts",
+        "partition",
+        "-q",
+        "--plan",
+        text(&plan),
+        text(&dump),
+    ])
+    .succeeds();
     let lines = crate::common::sorted(&lines).join("\n") + "\n";
     shelfish_with(
         [
+            "parts",
             "encode",
             "-q",
             "--plan",
@@ -365,8 +394,7 @@ fn publish_seal_and_serve_also_take_the_database_after_an_option() {
         lines.as_bytes(),
     )
     .succeeds();
-    shelfish(["seal", "--plan", text(&plan), "-d", text(&sorted)]).succeeds();
-    shelfish(["seal", "--plan", text(&plan), text(&sorted)]).succeeds();
+    shelfish(["parts", "seal", "--plan", text(&plan), text(&sorted)]).succeeds();
     let host = Host::serve(["--api", "-d", text(&db)]);
     let run = shelfish(["stats", "-d", &host.url(""), "-q"]);
     assert_eq!(

@@ -58,7 +58,7 @@ fn a_build_prints_a_short_summary_and_with_quiet_nothing() {
 fn the_help_names_the_minimum_size_of_a_shard() {
     let fixture = Fixture::new();
     let dump = fixture.file("dump", sample());
-    for command in [&["build"][..], &["book", "build"], &["plan"]] {
+    for command in [&["build"][..], &["book", "build"], &["parts", "plan"]] {
         let help = shelfish([command, &["--help"]].concat()).succeeds();
         assert!(help.contains("at least 1MiB"), "{help}");
     }

@@ -160,7 +160,7 @@ fn commands(host: &HostileHost, fixture: &Fixture) -> Vec<(String, Command)> {
     add(
         "dumps",
         command(),
-        &["dumps", "--list", &format!("{url}/list.txt")],
+        &["book", "dumps", "--list", &format!("{url}/list.txt")],
     );
     add("verify", command(), &["verify", "-d", &format!("{url}/db")]);
     all

@@ -172,6 +172,7 @@ fn selected_games_and_a_plan_count_as_sources() {
     let dump = fixture.path("dump.zst");
     let make_plan = |parts: &str| {
         shelfish([
+            "parts",
             "plan",
             "--parts",
             parts,

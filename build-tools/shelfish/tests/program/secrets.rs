@@ -101,7 +101,7 @@ fn secrets_in_urls_are_not_printed_and_not_stored() {
             vec!["extract", "-d", &url, "--start", START, "-o", "extract"],
             vec!["analyse", "-d", &url, "games.pgn"],
             vec!["analyse", "-d", &url, "games.pgn", "--json"],
-            vec!["bench", "lookup", "-d", &url, "--count", "3"],
+            vec!["bench", "-d", &url, "--games", "games.pgn"],
             vec!["build", "dump.zst", "--base", &url, "-o", "based", "--json"],
             vec!["build", &url, "-o", "no"],
             vec!["book", "build", &url, "-o", "no"],
@@ -128,8 +128,8 @@ fn secrets_in_urls_are_not_printed_and_not_stored() {
             "rejects.tsv",
         ],
         vec!["build", &dump, "--format", MARK],
-        vec!["plan", &dump, "--parts", "2", "-o", "plan.json"],
-        vec!["partition", &dump, "--plan", "plan.json", "-q"],
+        vec!["parts", "plan", &dump, "--parts", "2", "-o", "plan.json"],
+        vec!["parts", "partition", &dump, "--plan", "plan.json", "-q"],
         vec!["book", "build", &dump, "-o", "no", "--json"],
         vec!["analyse", "-d", "db", &signed("games.pgn")],
         vec![
@@ -141,7 +141,7 @@ fn secrets_in_urls_are_not_printed_and_not_stored() {
             "-o",
             "extracted",
         ],
-        vec!["dumps", "--list", &dump],
+        vec!["book", "dumps", "--list", &dump],
         vec!["lookup", "-d", &signed("db"), START],
     ] {
         search.run(&mut command(), &args);

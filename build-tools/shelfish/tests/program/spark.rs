@@ -48,6 +48,7 @@ impl Spark {
         let fixture = Fixture::new();
         let (plan, source) = (fixture.path("plan.json"), source(&fixture));
         shelfish([
+            "parts",
             "plan",
             "-q",
             "--parts",

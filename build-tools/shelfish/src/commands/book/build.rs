@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 use shelfish::played::Bucketing;
 use shelfish::position::Position;
 
+use super::dumps;
 use crate::BoxError;
-use crate::commands::dumps;
-use crate::commands::table_args::{BuildCommand, Built, TableArgs};
+use crate::commands::table_args::{BuildCommand, Built, TableArgs, inputs};
 use crate::games::{self, Date, Ending, Range, Selection, Speed, Wanted};
-use crate::input::Input;
 
 /// Build a database of played moves from games or books of engines.
 #[derive(clap::Args, Debug)]
@@ -54,7 +53,7 @@ pub struct Args {
     #[command(flatten)]
     table: TableArgs,
     /// Use the games of a month, such as 2013-01, of the Lichess database or another --dump-list, and check their checksum.
-    /// Repeatable; `shelfish dumps` lists the months
+    /// Repeatable; `shelfish book dumps` lists the months
     #[arg(long, value_name = "MONTH")]
     dump: Vec<String>,
     /// URL of the list of months
@@ -136,11 +135,7 @@ impl Args {
             dates: (since.is_some() || until.is_some()).then_some(dates),
             ending: self.ending.unwrap_or_default(),
             no_bots: self.no_bots,
-            whole: self
-                .whole
-                .iter()
-                .map(|path| Input::from(path.as_path()))
-                .collect(),
+            whole: inputs(&self.whole),
             starts: self.start.clone(),
             details: Wanted {
                 buckets: self.buckets.clone(),
@@ -164,11 +159,7 @@ impl BuildCommand for Args {
     }
 
     fn build_in(self, out: PathBuf, quiet: bool) -> Result<Built, BoxError> {
-        let mut inputs: Vec<Input> = self
-            .sources
-            .iter()
-            .map(|path| Input::from(path.as_path()))
-            .collect();
+        let mut inputs = inputs(&self.sources);
         for month in &self.dump {
             inputs.push(dumps::find(
                 month,

@@ -1,6 +1,7 @@
 //! `shelfish book`.
 
 pub mod build;
+pub mod dumps;
 mod learn;
 
 use std::io::{self, Write};
@@ -33,6 +34,8 @@ pub enum Command {
     Learn(LearnArgs),
     /// Choose a move from a book, at random by frequency and results
     Pick(PickArgs),
+    /// List the months of games on a host
+    Dumps(dumps::DumpsArgs),
 }
 
 /// Choose a move from a book, at random by frequency and results.
@@ -74,6 +77,7 @@ pub fn run(command: Command) -> Outcome {
         Command::Build(args) => args.run(),
         Command::Learn(args) => learn(args),
         Command::Pick(args) => pick(&args),
+        Command::Dumps(args) => dumps::run(&args),
     }
 }
 

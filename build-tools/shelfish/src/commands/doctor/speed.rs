@@ -8,7 +8,6 @@ use super::check::Check;
 use super::examination::Examination;
 use super::remedy::{Need, remedy};
 use super::server::Server;
-use crate::commands::bench::link::Link;
 
 /// Measured times of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -52,23 +51,17 @@ impl Speed {
         let manifest_bytes =
             manifest_bytes.or_else(|| manifest.body.as_ref().ok().map(|body| body.len() as u64))?;
         let block = ranges.range.end - ranges.range.start;
-        let rounds: Vec<Vec<u64>> = [Some(manifest_bytes), ranges.page_bytes, Some(block)]
-            .into_iter()
+        let sizes = [Some(manifest_bytes), ranges.page_bytes, Some(block)];
+        let times = sizes
+            .iter()
             .flatten()
-            .map(|bytes| vec![bytes])
-            .collect();
-        let time = Link {
-            round_trip: request_ms,
-            mbit,
-        }
-        .time(&rounds, 6);
-        let first_lookup_ms = connection_ms + time;
+            .map(|bytes| request_ms + *bytes as f64 / (mbit * 125.0));
         Some(Speed {
             request_ms,
             mbit,
             connection_ms,
-            first_lookup_ms,
-            first_lookup_requests: rounds.len(),
+            first_lookup_ms: connection_ms + times.clone().sum::<f64>(),
+            first_lookup_requests: times.count(),
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Fragment of a manifest, which `shelfish encode` writes for a part.
+//! Fragment of a manifest, which `shelfish parts encode` writes for a part.
 
 use std::fmt;
 

@@ -27,7 +27,7 @@ const CHECKSUM: usize = 8;
 /// Problems of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub enum LineError {
-    /// The line does not have the three fields of a line of `shelfish partition`.
+    /// The line does not have the three fields of a line of `shelfish parts partition`.
     Fields(String),
     /// The checksum is wrong.
     Damaged,
@@ -55,10 +55,10 @@ impl fmt::Display for LineError {
         match self {
             LineError::Fields(found) => write!(
                 f,
-                "expected the number of a part, a key and a record, as `shelfish partition` writes them, found {found:?}"
+                "expected the number of a part, a key and a record, as `shelfish parts partition` writes them, found {found:?}"
             ),
             LineError::Damaged => {
-                f.write_str("wrong checksum: the line was changed after `shelfish partition` wrote it")
+                f.write_str("wrong checksum: the line was changed after `shelfish parts partition` wrote it")
             }
             LineError::Part { expected, found } => write!(
                 f,
@@ -69,7 +69,7 @@ impl fmt::Display for LineError {
             LineError::Order => {
                 f.write_str("the key is below the key of the previous line: sort the lines with `LC_ALL=C sort`")
             }
-            LineError::Record(error) => write!(f, "{error}: expected a record from `shelfish partition`"),
+            LineError::Record(error) => write!(f, "{error}: expected a record from `shelfish parts partition`"),
             LineError::TooLong => write!(f, "the line has more than {MAX_LINE} bytes"),
             LineError::BrokenOff => {
                 f.write_str("the input is incomplete: expected more lines, or the empty line that --ended requires")

@@ -77,12 +77,12 @@ impl fmt::Display for PlanError {
         match &self.kind {
             PlanErrorKind::Io(error) => error.fmt(f),
             PlanErrorKind::Json(error) => {
-                write!(f, "expected a plan from `shelfish plan`: {error}")
+                write!(f, "expected a plan from `shelfish parts plan`: {error}")
             }
             PlanErrorKind::Format(found) => {
                 write!(
                     f,
-                    "expected format {FORMAT:?}, found {found:?}: make the plan with `shelfish plan` of this version"
+                    "expected format {FORMAT:?}, found {found:?}: make the plan with `shelfish parts plan` of this version"
                 )
             }
             PlanErrorKind::Order(n) => {

@@ -5,8 +5,6 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::statistics::Summary;
-
 /// Options for the output format.
 #[derive(clap::Args, Debug)]
 pub struct Style {
@@ -162,21 +160,6 @@ pub fn figure(value: f64) -> String {
     } else {
         format!("{sign}{grouped}.{part}")
     }
-}
-
-/// Headings for [`summary_cells`].
-pub const SUMMARY_COLUMNS: [&str; 5] = ["mean", "median", "p90", "p95", "max"];
-
-/// Formats a summary as the cells of a row.
-pub fn summary_cells(summary: &Summary) -> [String; 5] {
-    [
-        summary.mean,
-        summary.median,
-        summary.p90,
-        summary.p95,
-        summary.max,
-    ]
-    .map(figure)
 }
 
 #[cfg(test)]

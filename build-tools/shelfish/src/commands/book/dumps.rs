@@ -1,4 +1,4 @@
-//! `shelfish dumps`: months of games on a host with the layout of Lichess' database.
+//! `shelfish book dumps`: months of games on a host with the layout of Lichess' database.
 //!
 //! A folder contains `list.txt` with a URL per line, and `sha256sums.txt` and `counts.txt` with a name and a checksum
 //! or number of games per line.
@@ -33,15 +33,15 @@ const SIDE_BY_SIDE: usize = 8;
 /// List the months of games on a host.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
-  shelfish dumps
-  shelfish dumps --json | jq -r 'select(.games < 1e6) | .name'
-  shelfish dumps --list https://database.lichess.org/chess960/list.txt
+  shelfish book dumps
+  shelfish book dumps --json | jq -r 'select(.games < 1e6) | .name'
+  shelfish book dumps --list https://database.lichess.org/chess960/list.txt
   shelfish book build --dump 2013-01 -o book
 
 The host may also provide sha256sums.txt and counts.txt. The size of each dump takes a request.
 
 Exit codes: 0 if the list was read; 1 otherwise; 2 if the usage is wrong.")]
-pub struct Args {
+pub struct DumpsArgs {
     /// URL of the list
     #[arg(long, value_name = "URL", default_value = STANDARD)]
     list: String,
@@ -126,7 +126,7 @@ impl fmt::Display for DumpsError {
             } => {
                 write!(
                     f,
-                    "{list} has no dump {name:?}, only {first} to {last}; `shelfish dumps` lists them"
+                    "{list} has no dump {name:?}, only {first} to {last}; `shelfish book dumps` lists them"
                 )
             }
             DumpsError::NoChecksum { url } => {
@@ -312,7 +312,7 @@ fn ask_sizes(months: &mut [Month], timeout: Duration) -> Result<(), BoxError> {
 }
 
 /// Prints the months.
-pub fn run(args: &Args) -> Outcome {
+pub fn run(args: &DumpsArgs) -> Outcome {
     let timeout = Duration::from_secs(args.timeout);
     let mut months = list(
         &args.list,

@@ -1,0 +1,869 @@
+//! `shelfish parts`: a database that is built in parts, on any number of machines.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
+
+use futures_util::StreamExt;
+use indicatif::{HumanBytes, HumanCount};
+use serde::Serialize;
+use shelfish::eval::PositionEval;
+use shelfish::position::Key;
+use shelfish::source::integrity::Integrity;
+use shelfish::table::{Manifest, Part, TableWriter, WriterOptions, separator};
+use tokio::sync::watch;
+use twox_hash::XxHash64;
+
+use super::build::SelectionArgs;
+use super::table_args::{FileArgs, Workers, inputs};
+use crate::build::BuildError;
+use crate::build::join::{Join, JoinError};
+use crate::build::kind::{Kind as _, Total as _};
+use crate::build::write::{EncodeError, Encoded, encoded};
+use crate::evaluations::kind::Evaluations;
+use crate::evaluations::merged::Merged;
+use crate::evaluations::parts::fragment::Fragment;
+use crate::evaluations::parts::lines::{self, Lines};
+use crate::evaluations::parts::{MAX_PARTS, Plan};
+use crate::evaluations::{Counts, OverLimit};
+use crate::input::lines::Chunk;
+use crate::input::{DumpKind, DumpOptions, Dumps, Input, InputError, frames};
+use crate::publish::staging;
+use crate::store::{Address, Settings, Store};
+use crate::system::named_error::named;
+use crate::system::ordered::ordered;
+use crate::system::output;
+use crate::system::workspace::Workspace;
+use crate::terminal::progress::{Progress, Work};
+use crate::terminal::shown::json;
+use crate::{BoxError, Outcome, database, publish};
+
+/// Approximate memory for decoding, in bytes.
+const MEMORY: usize = 512 << 20;
+/// Number of positions of the sample of a plan. Each position takes about 150 bytes of memory.
+const SAMPLE: usize = 200_000;
+/// Number of consecutive lines of a share.
+const TOGETHER: u64 = 1_000;
+/// Maximum number of fragments that are read in parallel.
+const AT_ONCE: usize = 16;
+/// Maximum size of all fragments in bytes. It exceeds the size of a manifest with as many shards.
+const MAX_BYTES: usize = 32 * Manifest::MAX_BYTES;
+/// Maximum number of parts in an error message.
+const NAMED: usize = 20;
+
+/// Commands that build a database in parts.
+#[derive(clap::Subcommand, Debug)]
+pub enum Command {
+    /// Choose the boundaries of parts that take about the same work
+    Plan(PlanArgs),
+    /// Convert dumps to sortable records for `shelfish parts encode`
+    Partition(PartitionArgs),
+    /// Encode the sorted records of a part
+    Encode(EncodeArgs),
+    /// Merge the parts into a database
+    Seal(SealArgs),
+}
+
+/// Choose the boundaries of parts that take about the same work.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  shelfish parts plan lichess_db_eval.jsonl.zst --parts 64 -o plan.json
+  shelfish parts plan january.jsonl.zst february.jsonl.zst --parts 8 --best-only --max-pvs 1 -o plan.json
+
+All steps in a shell; a cluster uses its own sort and its own machines:
+  shelfish parts plan dump.jsonl.zst --parts 4 -o plan.json
+  shelfish parts partition --plan plan.json dump.jsonl.zst | LC_ALL=C sort > sorted
+  for i in 0 1 2 3; do grep ^0000$i sorted | shelfish parts encode --plan plan.json --part $i -o db; done
+  shelfish parts seal --plan plan.json db
+
+The boundaries come from a sample of keys. The sample contains the keys with the smallest hashes, so the plan does not depend
+on the order of the sources. Keep the plan: with it, parts can be encoded again with the same bytes, and `shelfish build
+--plan` makes the same files on one machine. A plan can also be used for other sources, such as a newer dump, but the sizes of
+its parts may differ more.
+
+Exit codes: 0 if the plan was made; 1 otherwise; 2 if the usage is wrong.")]
+pub struct PlanArgs {
+    /// Dumps, as for `shelfish build`; a representative part of the dumps suffices
+    #[arg(required = true, value_name = "SOURCE")]
+    sources: Vec<PathBuf>,
+    /// Number of parts
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MAX_PARTS as i64))]
+    parts: u32,
+    /// Write the plan to FILE [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    selection: SelectionArgs,
+    #[command(flatten)]
+    files: FileArgs,
+    #[command(flatten)]
+    workers: Workers,
+    /// Print nothing
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Convert dumps to sortable records for `shelfish parts encode`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  shelfish parts partition --plan plan.json dump.jsonl.zst | LC_ALL=C sort > sorted
+  shelfish parts partition --plan plan.json --share 3/8 dump.jsonl.zst > records-3
+  zstdcat more.jsonl.zst | shelfish parts partition --plan plan.json - > records
+
+A line contains the number of the part in five digits, the key in hexadecimal digits and the record with its checksum in
+Base64, separated by tabs. `shelfish parts encode` needs the lines sorted by their bytes; lines with the same key can have any
+order. The summary is printed on standard error. `shelfish build --help` describes rejected lines.
+
+With --share I/N, the command processes every Nth block of a thousand lines, starting with block I (from 0 to N - 1). N
+processes that read the same dump write each record once. Each process decompresses the whole dump, which takes an eightieth
+of the processor time of a build.
+
+Exit codes: 0 if all records were written, even with rejected lines; 1 otherwise; 2 if the usage is wrong.")]
+pub struct PartitionArgs {
+    /// Dumps of evaluations, as for `shelfish build`
+    #[arg(required = true, value_name = "SOURCE")]
+    sources: Vec<PathBuf>,
+    /// Process one of N shares of each source
+    #[arg(long, value_name = "I/N", default_value = "0/1")]
+    share: Share,
+    #[command(flatten)]
+    workers: Workers,
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+/// Encode the sorted records of a part.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  grep ^00003 sorted | shelfish parts encode --plan plan.json --part 3 -o db
+  shelfish parts encode --plan plan.json --part 3 -o s3://my-bucket/evals part-3
+  shelfish parts encode --plan plan.json --part 3 -o db < part-3
+
+The input contains the lines of `shelfish parts partition` for this part only, sorted by their bytes (`LC_ALL=C sort`). Records
+of a position are merged as in `shelfish build`. Parts without records must be encoded too, because `shelfish parts seal` needs
+all parts. If the input is a pipe and its writer may be killed, write an empty line at the end and use `--ended`.
+
+Files are named by their content and appear atomically. The fragment, in the folder `parts-` plus the name of the plan, is
+written last. Therefore a part can be encoded again at any time, even concurrently. `shelfish parts seal` removes the
+directories of killed processes. Readers use the parts only after `shelfish parts seal` has written the manifest. Credentials of
+buckets come from the environment (see `shelfish publish --help`).
+
+Exit codes: 0 if the part was encoded; 1 otherwise; 2 if the usage is wrong.")]
+pub struct EncodeArgs {
+    /// Sorted lines of the part; `-` reads standard input
+    #[arg(default_value = "-", value_name = "FILE")]
+    lines: PathBuf,
+    /// Number of the part, from 0
+    #[arg(long, value_name = "I")]
+    part: u32,
+    /// Database: a directory or a folder of a bucket, the same for all parts
+    #[arg(short, long, value_name = "DIR_OR_URL", value_parser = Address::parse)]
+    out: Address,
+    /// Require an empty last line, otherwise the input is incomplete; necessary for pipes, which do not show whether
+    /// their writer was killed
+    #[arg(long)]
+    ended: bool,
+    #[command(flatten)]
+    workers: Workers,
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+/// Merge the parts into a database.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  shelfish parts seal --plan plan.json db
+  shelfish parts seal --plan plan.json s3://my-bucket/evals
+
+All parts of the plan must exist. The command checks that each fragment is complete and belongs to the plan and its part, and
+that each file exists with the right length. It reports the problems of all parts at once and keeps the old database in this
+case. The manifest is replaced atomically; the old manifest is kept in `superseded` for `shelfish publish --prune`. Directories
+of killed `shelfish parts encode` processes are removed. Use `shelfish verify` to check every byte.
+
+Exit codes: 0 if the database was sealed; 1 otherwise; 2 if the usage is wrong.")]
+pub struct SealArgs {
+    /// Database: the directory or folder of a bucket that contains the parts
+    #[arg(value_name = "DIR_OR_URL", value_parser = Address::parse)]
+    database: Address,
+    /// Replace the manifest without a condition, for stores without conditional writes
+    #[arg(long)]
+    unconditional: bool,
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+/// Options of the commands that use a plan.
+#[derive(clap::Args, Debug)]
+struct CommonArgs {
+    /// Plan, written by `shelfish parts plan`
+    #[arg(long, value_name = "PLAN")]
+    plan: PathBuf,
+    /// Print the summary as JSON
+    #[arg(long)]
+    json: bool,
+    /// Do not print progress
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+impl CommonArgs {
+    /// Returns a summary as JSON or as text.
+    fn summary(&self, report: &(impl Serialize + fmt::Display)) -> serde_json::Result<String> {
+        if self.json {
+            json(report)
+        } else {
+            Ok(report.to_string())
+        }
+    }
+}
+
+/// Errors of parts, in addition to those of their files.
+#[derive(Debug, thiserror::Error)]
+pub enum PartsError {
+    /// The sample has too few positions.
+    #[error(
+        "{parts} parts take at least {parts} positions in the sample, found {found}: make fewer parts"
+    )]
+    Few {
+        /// Number of parts.
+        parts: usize,
+        /// Number of positions.
+        found: usize,
+    },
+    /// The text is not a share.
+    #[error("expected I/N such as 0/8, with I below N, found {0:?}")]
+    Share(String),
+    /// The plan lacks the part.
+    #[error("--part {part}: the plan has {parts} parts, from 0 on")]
+    NoSuchPart {
+        /// Number of `--part`.
+        part: usize,
+        /// Number of parts of the plan.
+        parts: usize,
+    },
+    /// The fragments in a folder are too large for a manifest.
+    #[error("{0}: the fragments have more than {MAX_BYTES} bytes, too many for a manifest")]
+    TooLarge(String),
+}
+
+/// Runs a command.
+pub fn run(command: Command) -> Outcome {
+    match command {
+        Command::Plan(args) => plan(&args)?,
+        Command::Partition(args) => partition(&args)?,
+        Command::Encode(args) => println!("{}", args.common.summary(&encode(&args)?)?),
+        Command::Seal(args) => println!("{}", args.common.summary(&seal(&args)?)?),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Parses the chunks of dumps in parallel and passes the results to `take` in order. Returns the counts of the lines.
+fn parse_dumps<T: Send + 'static>(
+    sources: &[Input],
+    threads: usize,
+    phase: Option<&'static str>,
+    parse: impl Fn(&Input, &Chunk, &mut Counts) -> io::Result<T> + Clone + Send + Sync + 'static,
+    mut take: impl FnMut(T) -> io::Result<()>,
+) -> Result<Counts, BoxError> {
+    let options = DumpOptions {
+        decoders: frames::decoders(threads, MEMORY),
+        ..DumpOptions::default()
+    };
+    let dumps = Dumps::open(sources, options)?;
+    dumps.expect(sources, DumpKind::Evaluations)?;
+    let work = Work {
+        phase: phase.unwrap_or_default(),
+        done: dumps.read,
+        total: dumps.dumps.iter().map(|dump| dump.size).sum(),
+        is_bytes: true,
+        positions: None,
+    };
+    let _progress = Progress::start(work, phase.is_none());
+    let mut sum = Counts::default();
+    for (source, dump) in sources.iter().zip(dumps.dumps) {
+        let (parse, input) = (parse.clone(), source.clone());
+        let parse = move |chunk: io::Result<Chunk>| {
+            let mut counts = Counts::default();
+            Ok((parse(&input, &chunk?, &mut counts)?, counts))
+        };
+        for parsed in ordered(dump.chunks(), threads, parse) {
+            let (parsed, counts) = parsed.map_err(|error| InputError::Read {
+                input: source.clone(),
+                error,
+            })?;
+            sum.add(&counts);
+            take(parsed)?;
+        }
+    }
+    if sum.are_foreign() {
+        let (inputs, lines) = (sources.to_vec(), sum.lines);
+        return Err(BuildError::NoEvaluations { inputs, lines }.into());
+    }
+    Ok(sum)
+}
+
+/// Makes and writes a plan.
+fn plan(args: &PlanArgs) -> Result<(), BoxError> {
+    let selection = args.selection.selection();
+    let mut sample = Sample::default();
+    let (kind, below) = (Evaluations::new(selection.clone()), sample.below.clone());
+    let parse = move |input: &Input, chunk: &Chunk, counts: &mut Counts| {
+        let mut found: Vec<(u64, Vec<u8>, usize)> = Vec::new();
+        let push = |key: &Key, payload: &[u8]| {
+            let hash = XxHash64::oneshot(2, key.as_bytes());
+            if hash <= below.load(Relaxed)
+                && let Some(weight) = kind.weight(payload)?
+            {
+                found.push((hash, key.as_bytes().to_vec(), weight));
+            }
+            Ok(())
+        };
+        kind.parse_lines((input, chunk), |_| true, counts, push, &mut String::new())?;
+        Ok(found)
+    };
+    let phase = (!args.quiet).then_some("sampling");
+    parse_dumps(
+        &inputs(&args.sources),
+        args.workers.count(),
+        phase,
+        parse,
+        |found| {
+            found
+                .into_iter()
+                .for_each(|(hash, key, weight)| sample.add(hash, key, weight));
+            Ok(())
+        },
+    )?;
+    let (parts, found) = (args.parts as usize, sample.known.len());
+    let boundaries =
+        boundaries(&sample.weights(), parts).ok_or(PartsError::Few { parts, found })?;
+    let options = WriterOptions::default()
+        .with_shard_bytes(args.files.shard_size)
+        .with_inline_page_bytes(args.files.inline_pages as usize);
+    let plan = Plan::new(boundaries, sample.positions(), selection, &options);
+    let text = serde_json::to_string_pretty(&plan)? + "\n";
+    match &args.out {
+        Some(path) => {
+            output::check(path, args.sources.iter().map(PathBuf::as_path))?;
+            output::whole(path, |out| out.write_all(text.as_bytes()))?;
+        }
+        None => io::stdout().lock().write_all(text.as_bytes())?,
+    }
+    if !args.quiet {
+        let positions = HumanCount(plan.positions);
+        eprintln!(
+            "some {positions} positions in {parts} parts; the plan is {}",
+            plan.id()
+        );
+    }
+    Ok(())
+}
+
+/// Sample of the positions whose keys have the smallest hashes.
+struct Sample {
+    hashes: BTreeSet<(u64, Vec<u8>)>,
+    /// Weight of each position by its key.
+    known: BTreeMap<Vec<u8>, usize>,
+    /// Upper bound of the hashes of the sample, once the sample is full.
+    below: Arc<AtomicU64>,
+}
+
+impl Default for Sample {
+    fn default() -> Sample {
+        Sample {
+            hashes: BTreeSet::new(),
+            known: BTreeMap::new(),
+            below: Arc::new(AtomicU64::new(u64::MAX)),
+        }
+    }
+}
+
+impl Sample {
+    fn add(&mut self, hash: u64, key: Vec<u8>, weight: usize) {
+        self.hashes.insert((hash, key.clone()));
+        let known = self.known.entry(key).or_default();
+        *known = weight.max(*known);
+        while self.hashes.len() > SAMPLE {
+            if let Some((hash, key)) = self.hashes.pop_last() {
+                self.known.remove(&key);
+                // A late hash may exceed the bound by far.
+                self.below.fetch_min(hash, Relaxed);
+            }
+        }
+    }
+
+    /// Estimates the number of positions, assuming that the hashes are evenly distributed.
+    fn positions(&self) -> u64 {
+        match self.below.load(Relaxed) {
+            u64::MAX => self.known.len() as u64,
+            below => (self.known.len() as f64 / (below as f64 / u64::MAX as f64)) as u64,
+        }
+    }
+
+    fn weights(&self) -> Vec<(&[u8], usize)> {
+        let weights = self.known.iter();
+        weights.map(|(key, weight)| (&key[..], *weight)).collect()
+    }
+}
+
+/// Returns the lower bounds of parts of similar weight, except for the first part. Returns `None` if there are fewer
+/// keys than parts.
+fn boundaries(sample: &[(&[u8], usize)], parts: usize) -> Option<Vec<Vec<u8>>> {
+    let total: u64 = sample.iter().map(|(_, weight)| *weight as u64).sum();
+    let before = |sum: &mut u64, (_, weight): &(&[u8], usize)| {
+        *sum += *weight as u64;
+        Some(*sum - *weight as u64)
+    };
+    let sums: Vec<u64> = sample.iter().scan(0, before).collect();
+    let (mut last, mut boundaries) = (0, Vec::new());
+    for part in 1..parts {
+        // Each remaining part needs at least one key.
+        let (least, most) = (last + 1, sample.len().checked_sub(parts - part)?);
+        let index = |tenths: u64| {
+            let target = u128::from(total) * (10 * part as u128 + u128::from(tenths) - 1)
+                / (10 * parts as u128);
+            let index = sums.partition_point(|before| u128::from(*before) < target);
+            index.clamp(least, most.max(least))
+        };
+        // A boundary between dissimilar neighbours is rarely crossed by games, as in blocks.
+        let place = |n: usize| separator(sample[n - 1].0, sample[n].0);
+        let best = (index(0)..=index(2))
+            .filter(|n| *n <= most && *n < sample.len())
+            .min_by_key(|n| (place(*n).len(), *n))?;
+        boundaries.push(place(best));
+        last = best;
+    }
+    Some(boundaries)
+}
+
+/// Share of the lines of a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Share {
+    n: u64,
+    of: u64,
+}
+
+impl FromStr for Share {
+    type Err = PartsError;
+
+    fn from_str(text: &str) -> Result<Share, PartsError> {
+        let parse = || {
+            let (n, of) = text.split_once('/')?;
+            Some(Share {
+                n: n.parse().ok()?,
+                of: of.parse().ok()?,
+            })
+        };
+        let share = parse().filter(|share| share.n < share.of);
+        share.ok_or_else(|| PartsError::Share(text.to_owned()))
+    }
+}
+
+impl Share {
+    /// Returns whether a line, numbered from 1, belongs to this share.
+    fn has(self, line: u64) -> bool {
+        line.saturating_sub(1) / TOGETHER % self.of == self.n
+    }
+}
+
+/// Writes the records of dumps as lines, and prints a summary on standard error.
+fn partition(args: &PartitionArgs) -> Result<(), BoxError> {
+    let plan = Plan::read(&args.common.plan)?;
+    let (kind, share) = (Evaluations::new(plan.selection.clone()), args.share);
+    let parse = move |input: &Input, chunk: &Chunk, counts: &mut Counts| {
+        let mut text = String::new();
+        let push = |key: &Key, payload: &[u8]| {
+            let key = key.as_bytes();
+            lines::push(&mut text, plan.part_of(key), key, payload);
+            Ok(())
+        };
+        kind.parse_lines(
+            (input, chunk),
+            |line| share.has(line),
+            counts,
+            push,
+            &mut String::new(),
+        )?;
+        Ok(text)
+    };
+    let mut out = BufWriter::with_capacity(1 << 20, io::stdout().lock());
+    let counts = parse_dumps(
+        &inputs(&args.sources),
+        args.workers.count(),
+        None,
+        parse,
+        |text: String| out.write_all(text.as_bytes()),
+    )?;
+    out.flush()?;
+    if args.common.json {
+        eprintln!("{}", json(&counts)?);
+    } else if !args.common.quiet {
+        let numbers = [
+            counts.lines,
+            counts.records - counts.left_out,
+            counts.rejected(),
+        ];
+        let [lines, records, rejected] = numbers.map(HumanCount);
+        eprintln!("{lines} lines, {records} records, {rejected} lines rejected");
+    }
+    Ok(())
+}
+
+/// Summary of an encoded part.
+#[derive(Debug, Serialize)]
+struct EncodedPart {
+    part: usize,
+    /// Number of lines read.
+    lines: u64,
+    positions: u64,
+    shards: u64,
+    /// Size of the shards in bytes.
+    bytes: u64,
+    over_limit: OverLimit,
+    seconds: f64,
+}
+
+impl fmt::Display for EncodedPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [lines, positions] = [self.lines, self.positions].map(HumanCount);
+        let (part, shards, bytes, seconds) =
+            (self.part, self.shards, HumanBytes(self.bytes), self.seconds);
+        write!(
+            f,
+            "part {part}: {positions} positions of {lines} lines, {shards} files, {bytes}, {seconds:.1} s"
+        )
+    }
+}
+
+/// Encodes the records of a part to shards and a fragment of the manifest.
+fn encode(args: &EncodeArgs) -> Result<EncodedPart, BoxError> {
+    let start = Instant::now();
+    let plan = Plan::read(&args.common.plan)?;
+    let (part, parts) = (args.part as usize, plan.parts());
+    if part >= parts {
+        return Err(PartsError::NoSuchPart { part, parts }.into());
+    }
+    let (name, reader): (_, Box<dyn Read>) = if args.lines.as_os_str() == "-" {
+        ("standard input".to_owned(), Box::new(io::stdin()))
+    } else {
+        let name = args.lines.display().to_string();
+        let file = File::open(&args.lines).map_err(named(&name))?;
+        (name, Box::new(file))
+    };
+    let target = Target::open(&args.out, &plan, part)?;
+    let positions = Arc::new(AtomicU64::new(0));
+    let progress = Progress::start(
+        Work::positions("encoding", &positions, None),
+        args.common.quiet,
+    );
+
+    let kind = Evaluations::new(plan.selection.clone());
+    let keys = plan.keys_of(part);
+    let lines_read = Arc::new(AtomicU64::new(0));
+    let reader = BufReader::with_capacity(1 << 18, reader);
+    let lines = Lines::<_, Merged>::new(
+        reader,
+        name,
+        (part, keys.clone()),
+        args.ended,
+        lines_read.clone(),
+    )?;
+    let join = Join {
+        runs: Box::new(lines),
+        bases: Vec::new(),
+        replace: false,
+        kind: kind.clone(),
+        left_out: 0,
+    };
+    let scratch = target.scratch();
+    let mut writer = TableWriter::<PositionEval>::create(scratch, scratch, plan.writer_options());
+    let mut over_limit = OverLimit::default();
+    if part > 0 {
+        writer.begin_part(&keys.from)?;
+    }
+    let (blocks, left_out) = encoded(join, &[], args.workers.count(), kind);
+    for block in blocks {
+        let Encoded { block, surplus, .. } = block.map_err(|error| -> BoxError {
+            match error {
+                EncodeError::Join(JoinError::Run(error)) => error.into(),
+                EncodeError::Join(JoinError::Base(error)) => error.into(),
+                EncodeError::Write(error) => BuildError::Write(error).into(),
+            }
+        })?;
+        over_limit.add(&surplus);
+        writer.append(&block)?;
+        positions.fetch_add(block.positions, Relaxed);
+    }
+    drop(progress);
+    let mut table = writer.finish_part()?;
+    let inline: usize = table
+        .shards
+        .iter()
+        .map(|shard| shard.inline_pages.len())
+        .sum();
+    if inline > plan.inline_page_bytes {
+        table
+            .shards
+            .iter_mut()
+            .for_each(|shard| shard.inline_pages.clear());
+    }
+    let fragment = Fragment::new(&plan, part, table, over_limit, left_out.load(Relaxed));
+    let shards = &fragment.table.shards;
+    let names: Vec<&str> = shards.iter().map(|shard| shard.file.as_str()).collect();
+    target.put(&names, &plan.fragment_name(part), &fragment.to_bytes()?)?;
+    Ok(EncodedPart {
+        part,
+        lines: lines_read.load(Relaxed),
+        positions: fragment.table.positions,
+        shards: shards.len() as u64,
+        bytes: shards.iter().map(|shard| shard.bytes).sum(),
+        over_limit,
+        seconds: start.elapsed().as_secs_f64(),
+    })
+}
+
+/// Destination of the files of a part. Several processes may write to the same destination.
+enum Target {
+    /// Directory. Files are written to a temporary subdirectory and then moved.
+    Folder {
+        dir: PathBuf,
+        scratch: tempfile::TempDir,
+    },
+    /// Bucket. Files are written to a temporary directory and then sent.
+    Bucket {
+        store: Box<Store>,
+        scratch: Workspace,
+    },
+}
+
+impl Target {
+    fn open(address: &Address, plan: &Plan, part: usize) -> Result<Target, BoxError> {
+        let Some(dir) = address.folder() else {
+            return Ok(Target::Bucket {
+                store: Box::new(Store::open(address, Settings::default())?),
+                scratch: staging::scratch()?,
+            });
+        };
+        let name = dir.display();
+        let folder = dir.join(plan.folder());
+        fs::create_dir_all(&folder).map_err(named(&name))?;
+        let prefix = format!("{part:05}-");
+        let scratch = tempfile::Builder::new()
+            .prefix(&prefix)
+            .suffix(".tmp")
+            .tempdir_in(&folder);
+        Ok(Target::Folder {
+            dir: dir.to_owned(),
+            scratch: scratch.map_err(named(&name))?,
+        })
+    }
+
+    fn scratch(&self) -> &Path {
+        match self {
+            Target::Folder { scratch, .. } => scratch.path(),
+            Target::Bucket { scratch, .. } => scratch.dir(),
+        }
+    }
+
+    /// Publishes the shards and then the fragment, each atomically.
+    fn put(&self, shards: &[&str], name: &str, fragment: &[u8]) -> Result<(), BoxError> {
+        match self {
+            Target::Folder { dir, scratch } => {
+                for shard in shards {
+                    let path = dir.join(shard);
+                    fs::rename(scratch.path().join(shard), &path)
+                        .map_err(named(&path.display()))?;
+                }
+                let (path, new) = (dir.join(name), scratch.path().join("fragment.json"));
+                let write = || {
+                    fs::write(&new, fragment)?;
+                    File::open(&new)?.sync_all()?;
+                    fs::rename(&new, &path)
+                };
+                Ok(write().map_err(named(&path.display()))?)
+            }
+            Target::Bucket { store, scratch } => Ok(database::wait(async {
+                let (_keep, never) = watch::channel(false);
+                for shard in shards {
+                    let (path, sent) = (scratch.dir().join(shard), AtomicU64::new(0));
+                    store.send(shard, &path, &sent, never.clone()).await?;
+                }
+                store.write(name, fragment).await
+            })??),
+        }
+    }
+}
+
+/// Summary of a sealed database.
+#[derive(Debug, Serialize)]
+struct Sealed {
+    /// URL or path of the manifest.
+    manifest: String,
+    /// Hash that pins the manifest.
+    integrity: String,
+    positions: u64,
+    /// Size of the files in bytes.
+    bytes: u64,
+    parts: usize,
+    over_limit: OverLimit,
+}
+
+impl fmt::Display for Sealed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Sealed {
+            manifest,
+            integrity,
+            parts,
+            ..
+        } = self;
+        let (positions, bytes) = (HumanCount(self.positions), HumanBytes(self.bytes));
+        write!(
+            f,
+            "{manifest}: {positions} positions of {parts} parts, {bytes}, {integrity}"
+        )
+    }
+}
+
+/// Merges the fragments of all parts into the manifest.
+fn seal(args: &SealArgs) -> Result<Sealed, BoxError> {
+    let plan = Plan::read(&args.common.plan)?;
+    let settings = Settings {
+        unconditional: args.unconditional,
+        ..Settings::default()
+    };
+    let store = Store::open(&args.database, settings)?;
+    let sealed = database::wait(write_manifest(&store, &plan))??;
+    if let Some(dir) = args.database.folder() {
+        remove_leftovers(&dir.join(plan.folder()));
+    }
+    Ok(sealed)
+}
+
+async fn write_manifest(store: &Store, plan: &Plan) -> Result<Sealed, BoxError> {
+    let there = store.list("").await?.into_iter();
+    let there: BTreeMap<String, u64> = there.map(|entry| (entry.name, entry.bytes)).collect();
+    let read = |part: usize| async move { store.read(&plan.fragment_name(part)).await };
+    let mut found = futures_util::stream::iter(0..plan.parts())
+        .map(read)
+        .buffered(AT_ONCE)
+        .enumerate();
+    let (mut fragments, mut missing, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
+    let mut bytes = 0;
+    while let Some((part, found)) = found.next().await {
+        let Some(found) = found? else {
+            missing.push(part.to_string());
+            continue;
+        };
+        bytes += found.bytes.len();
+        if bytes > MAX_BYTES {
+            return Err(PartsError::TooLarge(store.locate(&plan.folder())).into());
+        }
+        let fragment = match Fragment::parse(&found.bytes, plan, part) {
+            Ok(fragment) => fragment,
+            Err(error) => {
+                wrong.push(format!(
+                    "{}: {error}",
+                    store.locate(&plan.fragment_name(part))
+                ));
+                continue;
+            }
+        };
+        for shard in &fragment.table.shards {
+            let at = format!("{}, of part {part},", store.locate(&shard.file));
+            match there.get(&shard.file) {
+                None => wrong.push(format!("{at} is missing: encode this part again")),
+                Some(bytes) if *bytes != shard.bytes => wrong.push(format!(
+                    "{at} has {bytes} bytes, expected {}: encode this part again",
+                    shard.bytes
+                )),
+                Some(_) => {}
+            }
+        }
+        fragments.push(fragment);
+    }
+    if !missing.is_empty() {
+        let (count, all) = (missing.len(), plan.parts());
+        let more = if count > NAMED { ", …" } else { "" };
+        let named = missing[..count.min(NAMED)].join(", ");
+        wrong.insert(
+            0,
+            format!("{count} of {all} parts are not encoded yet: {named}{more}"),
+        );
+    }
+    if !wrong.is_empty() {
+        wrong.truncate(NAMED);
+        return Err(wrong.join("; ").into());
+    }
+    let mut over_limit = OverLimit::default();
+    fragments
+        .iter()
+        .for_each(|fragment| over_limit.add(&fragment.over_limit));
+    let tables = fragments.into_iter().map(|fragment| fragment.table);
+    let manifest = Part::join::<PositionEval>(tables, &plan.writer_options())?;
+    let bytes = manifest.to_bytes::<PositionEval>()?;
+    publish::replace_manifest(store, &bytes).await?;
+    Ok(Sealed {
+        manifest: store.locate(Manifest::FILE),
+        integrity: Integrity::of(&bytes).to_string(),
+        positions: manifest.positions,
+        bytes: manifest.bytes(),
+        parts: plan.parts(),
+        over_limit,
+    })
+}
+
+/// Removes the directories of killed processes. The results of running processes are no longer needed.
+fn remove_leftovers(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_left = entry.file_name().to_string_lossy().ends_with(".tmp");
+        if is_left && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            // A remaining directory does no harm.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_weigh_about_the_same_and_begin_at_short_separators() {
+        let keys: Vec<[u8; 3]> = (0..1000u32)
+            .map(|n| [(n / 10) as u8, (n % 10) as u8, 9])
+            .collect();
+        let sample: Vec<(&[u8], usize)> = keys.iter().map(|key| (&key[..], 10)).collect();
+        for parts in [1, 2, 4, 7] {
+            let boundaries = boundaries(&sample, parts).unwrap_or_default();
+            assert_eq!(boundaries.len(), parts - 1);
+            assert!(
+                boundaries.is_sorted() && boundaries.iter().all(|boundary| boundary.len() == 1)
+            );
+            let mut counts = vec![0; parts];
+            let part_of = |key: &[u8]| boundaries.partition_point(|boundary| &boundary[..] <= key);
+            sample.iter().for_each(|(key, _)| counts[part_of(key)] += 1);
+            let is_even = |count: &usize| (count * parts).abs_diff(1000) <= 250;
+            assert!(counts.iter().all(is_even), "{counts:?}");
+        }
+        assert_eq!(boundaries(&sample[..4], 5), None);
+    }
+
+    #[test]
+    fn each_line_belongs_to_one_share() {
+        let shares = ["0/3", "1/3", "2/3"].map(|text| text.parse::<Share>().ok());
+        for line in 1..10_000 {
+            let has = |share: &&Option<Share>| share.is_some_and(|share| share.has(line));
+            assert_eq!(shares.iter().filter(has).count(), 1, "{line}");
+        }
+        for text in ["3/3", "0/0", "1", "a/b", "-1/2", "1/2/3"] {
+            assert!(text.parse::<Share>().is_err(), "{text}");
+        }
+    }
+}
