@@ -116,7 +116,7 @@ export const answered = <T>(
   );
 
 /** Whether the game is over in the position. The board shows that itself. */
-const isOver = (error: unknown) =>
+export const isOver = (error: unknown) =>
   error instanceof ShelfishError && error.code === "over";
 
 function unlessOver(error: unknown): null {

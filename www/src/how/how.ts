@@ -1,153 +1,157 @@
-/** The page "How it works": shows each step of a lookup in the open database. */
+/** The page "How it works": shows what the module reads for each lookup in the open database. */
 import "./how.css";
-import { duration, plural, size } from "../text/units";
-import { explain } from "../database/client";
-import { byId, make, showFieldError } from "../shell/dom";
+import { type Database, type FetchedRange, openDatabase } from "shelfish";
+import { scoreText } from "shelfish/score";
+import { explain, isOver } from "../database/client";
 import { famous } from "../games/famous-games";
+import { contentOf, Inspector } from "../inspector/inspector";
+import { fetchEarly } from "../loading/early-fetch";
 import { manifestUrl } from "../settings/data-urls";
-import { Inspector } from "../inspector/inspector";
-import { restrictConnections } from "../shell/policy";
 import { load } from "../settings/settings";
+import { byId, make } from "../shell/dom";
+import { restrictConnections } from "../shell/policy";
 import { bindTheme } from "../shell/theme";
-import { diagram } from "./diagram";
-import { canonical } from "./key";
-import { show as showOrder } from "./order";
-import { show as showSteps } from "./steps";
-import { TracedDatabase } from "./trace";
+import { duration, plural, size } from "../text/units";
 
 const url = manifestUrl(load().database);
 restrictConnections(url);
 bindTheme();
 
 const inspector = new Inspector(byId("traffic"));
-const traced = new TracedDatabase(url, (request) => inspector.request(request));
 const fen = byId<HTMLInputElement>("fen");
-const steps = byId<HTMLOListElement>("steps");
 const examples = byId("examples").querySelectorAll("button");
+/** The reads of the current lookup. */
+let reads: FetchedRange[] = [];
+// Without a cache in IndexedDB, each first lookup makes a request.
+const database = openDatabase(url, {
+  indexedDB: false,
+  fetch: fetchEarly,
+  onRequest(request) {
+    reads.push(request);
+    inspector.request(request);
+  },
+});
 
-function fail(where: HTMLElement, error: unknown): void {
-  const { title, advice } = explain(error);
-  where.replaceChildren(
+/** Runs one lookup at a time, so that each read belongs to one lookup. Shows an error in `where`. */
+let last: Promise<unknown> = Promise.resolve();
+function inTurn(
+  where: HTMLElement,
+  work: (database: Database) => Promise<void>,
+): void {
+  last = last.then(async () => {
+    try {
+      const opened = await database;
+      await work(opened);
+      inspector.count(opened.stats());
+    } catch (error) {
+      const { title, advice } = explain(error);
+      where.replaceChildren(
+        make(
+          "p",
+          { className: "error", role: "alert" },
+          make("strong", {}, title),
+          ` ${advice}`,
+        ),
+      );
+    }
+  });
+}
+
+const paragraph = (...children: (Node | string)[]) =>
+  make("p", {}, ...children);
+const step = (title: string, ...content: HTMLElement[]) =>
+  make("li", {}, make("h3", {}, title), ...content);
+
+/** Returns a read as the request that the host sees. */
+function requestStep(database: Database, read: FetchedRange): HTMLElement {
+  const { pathname } = new URL(read.url);
+  return step(
+    `A request for ${contentOf(read, database.manifest)}`,
     make(
-      "p",
-      { className: "error", role: "alert" },
-      make("strong", {}, title),
-      ` ${advice}`,
+      "pre",
+      { className: "http", tabIndex: 0 },
+      `GET ${pathname}\nRange: bytes=${read.start}-${read.end - 1}\n\n206 Partial Content\n${read.bytes.toLocaleString("en")} bytes in ${duration(read.milliseconds)}`,
     ),
   );
 }
 
-/** Runs one lookup at a time, so that each request belongs to one lookup. */
-let last: Promise<unknown> = Promise.resolve();
-function inTurn(work: () => Promise<void>): void {
-  last = last.then(work);
-}
-
-async function lookUp(text: string): Promise<void> {
-  const error = byId("fen-error");
-  showFieldError(fen, error, "");
-  try {
-    canonical(text);
-  } catch (cause) {
-    return showFieldError(
-      fen,
-      error,
-      `This is not a position: ${(cause as Error).message}. Enter a FEN, such as the FEN of the starting position.`,
-    );
-  }
+function lookUp(text: string): void {
+  fen.value = text;
   for (const button of examples)
     button.ariaPressed = String(button.value === text);
-  try {
-    const trace = await traced.trace(text);
-    byId("diagram").replaceChildren(diagram(trace.fen));
-    showSteps(steps, trace);
-    byId("live").textContent =
-      `Looked up in ${duration(trace.milliseconds)}, ${plural(trace.requests.length, "request")}.`;
-  } catch (cause) {
-    fail(byId("diagram"), cause);
-    steps.replaceChildren();
-  }
-  if (traced.database) inspector.count(traced.database.stats());
+  inTurn(byId("steps"), async (database) => {
+    reads = [];
+    const started = performance.now();
+    const answer = await database
+      .lookup(text, { san: true })
+      .catch((error: unknown) => {
+        if (isOver(error)) return undefined;
+        throw error;
+      });
+    const cost = `${duration(performance.now() - started)} from question to answer`;
+    const requests = reads.map((read) => requestStep(database, read));
+    if (requests.length === 0)
+      requests.push(
+        step(
+          "No request",
+          paragraph("The block of this position is in memory already."),
+        ),
+      );
+    const [pv] = answer?.best.pvs ?? [];
+    const verdict = (score: string, text: string) =>
+      make(
+        "p",
+        { className: "verdict" },
+        make("strong", {}, score),
+        make("span", {}, text),
+      );
+    const record =
+      answer && pv
+        ? [
+            verdict(scoreText(pv), `depth ${answer.best.depth}, ${cost}`),
+            paragraph(pv.san.join(" ")),
+          ]
+        : [
+            verdict(answer === null ? "none" : "–", cost),
+            paragraph(
+              answer === null
+                ? "This position is not in the database. It was compared with the positions of the block, piece by piece, so there are no false hits."
+                : "The game is over here, so there is nothing to evaluate.",
+            ),
+          ];
+    byId("steps").replaceChildren(...requests, step("The record", ...record));
+    byId("live").textContent = `Looked up: ${plural(reads.length, "request")}.`;
+  });
 }
 
-async function openGame(): Promise<void> {
-  const game = famous[Number(byId<HTMLSelectElement>("game").value)];
-  if (!game) return;
-  // The end of a finished game has no evaluation.
-  const fens = game
-    .load()
-    .mainline()
-    .filter(({ position }) => position.hasDests())
-    .map(({ fen }) => canonical(fen));
-  try {
-    await showOrder(byId("order"), traced, fens, game.players);
-  } catch (cause) {
-    fail(byId("order"), cause);
-  }
-  if (traced.database) inspector.count(traced.database.stats());
-}
-
-function describe(): void {
-  const { manifest } = traced.database ?? {};
-  if (!manifest) return;
-  const { positions, evaluations, bytes, shards, format } = manifest;
-  const facts: [string, string][] = [
+inTurn(byId("facts"), async ({ manifest }) => {
+  inspector.open(manifest);
+  const { positions, evaluations, bytes, shards } = manifest;
+  const facts = [
     [positions.toLocaleString("en"), "positions"],
     [evaluations.toLocaleString("en"), "evaluations"],
-    [
-      size(bytes),
-      shards.length === 1
-        ? "in one shard"
-        : `in ${plural(shards.length, "shard")}`,
-    ],
+    [size(bytes), `in ${plural(shards.length, "file")}`],
     [(bytes / positions).toFixed(1), "bytes a position"],
-    [size(traced.manifestBytes), `manifest, format ${format}`],
-    [
-      traced.pages.length.toLocaleString("en"),
-      traced.pages.length === 1 ? "page of the index" : "pages of the index",
-    ],
   ];
   byId("facts").replaceChildren(
-    ...facts.map(([value, name]) =>
+    ...facts.map(([value = "", name = ""]) =>
       make("div", {}, make("dd", {}, value), make("dt", {}, name)),
     ),
   );
-  byId("which").textContent =
-    url.origin === location.origin ? url.pathname : url.href;
-}
-
-for (const button of examples) {
-  button.addEventListener("click", () => {
-    fen.value = button.value;
-    inTurn(() => lookUp(button.value));
-  });
-}
+});
+for (const button of examples)
+  button.addEventListener("click", () => lookUp(button.value));
 byId("ask").addEventListener("submit", (event) => {
   event.preventDefault();
-  inTurn(() => lookUp(fen.value));
+  lookUp(fen.value);
 });
-const menu = byId<HTMLSelectElement>("game");
-famous.forEach(({ title, players }, n) =>
-  menu.append(
-    make(
-      "option",
-      { value: String(n), selected: title === "The Opera Game" },
-      `${title} · ${players}`,
-    ),
-  ),
-);
-menu.addEventListener("change", () => inTurn(openGame));
-
-inTurn(async () => {
-  try {
-    const database = await traced.open();
-    inspector.open(database.manifest);
-    describe();
-  } catch (error) {
-    fail(byId("facts"), error);
-    return;
-  }
-  fen.value = examples[0]?.value ?? "";
-  await lookUp(fen.value);
-  await openGame();
+lookUp(examples[0]?.value ?? "");
+inTurn(byId("order"), async (database) => {
+  const game = famous.find(({ title }) => title === "The Opera Game")?.load();
+  const fens = game?.mainline().map(({ fen }) => fen) ?? [];
+  reads = [];
+  await database.lookupMany(fens);
+  const bytes = reads.reduce((sum, { bytes }) => sum + bytes, 0);
+  byId("order").textContent =
+    `The Opera Game: ${plural(fens.length, "position")} in ${plural(reads.length, "request")} and ${size(bytes)}.`;
 });
