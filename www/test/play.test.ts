@@ -3,12 +3,8 @@ import { isNormal } from "chessops/types";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { materialOf } from "../src/board/material";
 import { positionOf } from "../src/game/fen";
-import { Clock, shown } from "../src/play/clock";
-import { drawAnswer, earlyAnswer } from "../src/play/draw-offer";
-import { Match } from "../src/play/match";
-import { parsePremove, premoveText } from "../src/play/premove";
-import { restore, store } from "../src/play/stored";
-import { ownControl, type Terms } from "../src/play/terms";
+import { Match, restore, store } from "../src/play/match";
+import { Clock, shown, type Terms } from "../src/play/terms";
 import { toPgn } from "../src/pgn/write-game";
 
 const DATE = "2026.01.01";
@@ -49,71 +45,6 @@ describe("material", () => {
       { text: "♝♝♞♞+3", words: "2 bishops, 2 knights more" },
       { text: "♛", words: "1 queen more" },
     ]);
-  });
-});
-
-describe("own times", () => {
-  it("have limits", () => {
-    expect(ownControl(7.5, 0)).toEqual({ minutes: 7.5, increment: 0 });
-    for (const [minutes, increment] of [
-      [0, 5],
-      [181, 0],
-      [5, 61],
-      [5, -1],
-      [Number.NaN, 0],
-      ["5", 0],
-      [undefined, undefined],
-    ])
-      expect(ownControl(minutes, increment)).toBeUndefined();
-  });
-});
-
-describe("a draw offer", () => {
-  it("is declined before move 20 and before three moves of the engine", () => {
-    const position = { fullmoves: 19 };
-    expect(earlyAnswer({ position, ply: 37 })?.reason).toMatch(/move 20/);
-    expect(
-      earlyAnswer({ position: { fullmoves: 20 }, ply: 4 })?.reason,
-    ).toMatch(/3 moves/);
-    expect(
-      earlyAnswer({ position: { fullmoves: 20 }, ply: 5 }),
-    ).toBeUndefined();
-  });
-
-  it("is accepted if no score of the last positions is better than equal for the engine", () => {
-    expect(
-      drawAnswer([{ cp: -20 }, { cp: 900 }, { mate: 3 }], "black").isAccepted,
-    ).toBe(true);
-    expect(
-      drawAnswer([{ cp: 20 }, { cp: -900 }, { mate: -3 }], "white").isAccepted,
-    ).toBe(true);
-    expect(
-      drawAnswer([{ cp: 0 }, { cp: 0 }, { cp: -21 }], "black").reason,
-    ).toMatch(/prefers/);
-    expect(
-      drawAnswer([{ mate: -5 }, { cp: 0 }, { cp: 0 }], "black").reason,
-    ).toMatch(/a moment ago/);
-  });
-});
-
-describe("a premove", () => {
-  const white = positionOf("r3k3/8/8/3p4/2P1P3/8/8/R3K3 b - - 0 1");
-
-  it("is a move that is legal if the other side passes, or a recapture between two squares", () => {
-    expect(
-      premoveText(white, parsePremove(white, "cxd5") ?? { from: 0, to: 0 }),
-    ).toBe("cxd5");
-    expect(
-      premoveText(white, parsePremove(white, "Rxa8") ?? { from: 0, to: 0 }),
-    ).toBe("Rxa8");
-    expect(
-      premoveText(white, parsePremove(white, "c4b5") ?? { from: 0, to: 0 }),
-    ).toBe("c4–b5");
-  });
-
-  it("is not a move that the piece can never make, or a move of the other side", () => {
-    for (const text of ["c4b6", "Nf3", "d5d4", "h2h3", "?"])
-      expect(parsePremove(white, text), text).toBeUndefined();
   });
 });
 
@@ -236,33 +167,6 @@ describe("a game against the engine", () => {
     const game = match({ side: "black" });
     game.resign(0);
     expect(game.outcome).toEqual({ result: "1-0", reason: "You resigned" });
-  });
-});
-
-describe("a draw by agreement", () => {
-  it("is the result and the termination of the PGN, and another offer has to wait", () => {
-    const at = play(match(), "e2e4 e7e5");
-    expect(at.canOfferDraw).toBe(true);
-    at.offerDraw();
-    play(at, "g1f3 b8c6");
-    expect(at.canOfferDraw).toBe(false);
-    play(
-      at,
-      "f3g1 c6b8 d2d3 d7d6 d3d4 d6d5 c2c3 c7c6 a2a3 a7a6 h2h3 h7h6 b2b3 b7b6 g2g3 g7g6",
-    );
-    expect(at.canOfferDraw).toBe(false);
-    play(at, "c1e3 c8e6");
-    expect(at.canOfferDraw).toBe(true);
-    at.agreeDraw(0);
-    expect(at.outcome).toEqual({
-      result: "1/2-1/2",
-      reason: "Draw by agreement",
-    });
-    expect(toPgn(at.game)).toMatch(
-      /\[Result "1\/2-1\/2"\]\n\[Termination "Draw by agreement"\]/,
-    );
-    at.takeBack(0);
-    expect(toPgn(at.game)).not.toMatch(/Termination/);
   });
 });
 

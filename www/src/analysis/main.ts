@@ -14,7 +14,6 @@ import type { GameParts } from "./game-parts";
 import { Game, type Node } from "../game/game";
 import type { LineActions } from "../evaluation/lines";
 import type { Continuations } from "../evaluation/continuations";
-import type { Threat } from "../evaluation/threat";
 import { mountInspector } from "../inspector/mount";
 import { bindKeys } from "../shell/keyboard";
 import { keptLink } from "../link/address-bar";
@@ -250,15 +249,6 @@ const setUp = onDemand(async () =>
     (fen) => void reportInputError(() => openInput(fen), notice),
   ),
 );
-let threat: Threat | undefined;
-const toggleThreat = onDemand(async () => {
-  const { Threat } = await loadPart(import("../evaluation/threat"));
-  threat ??= new Threat(state, {
-    draw: (step, before) => board.threat(step, before),
-    say: notice,
-  });
-  threat.toggle();
-});
 const toggleEvaluations = () => {
   const { evaluations } = load();
   change({ evaluations: !evaluations });
@@ -274,13 +264,6 @@ const tools = onDemand(async () =>
       use: annotate,
     },
     { id: "editor", label: "Set up a position", key: "s", use: setUp },
-    {
-      id: "threat",
-      label: "Threat of the other side",
-      key: "x",
-      isOn: threat?.isOn ?? false,
-      use: toggleThreat,
-    },
     {
       id: "evaluations",
       label: "Evaluations and arrows",
@@ -320,7 +303,6 @@ bindKeys({
   ...judgmentKeys(),
   e: annotate,
   s: setUp,
-  x: toggleThreat,
   h: toggleEvaluations,
   t: () => {
     selectPanel("explorer");

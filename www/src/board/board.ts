@@ -8,7 +8,7 @@ import { chessgroundDests } from "chessops/compat";
 import { makeBoardFen } from "chessops/fen";
 import type { CommentShape } from "chessops/pgn";
 import type { NormalMove, Role, SquareName } from "chessops/types";
-import { makeSquare, opposite, parseSquare } from "chessops/util";
+import { makeSquare, parseSquare } from "chessops/util";
 import { byId, calm } from "../shell/dom";
 import { moveNumber, type Node, type Step, squares } from "../game/game";
 import { isPromotion } from "../game/legal-moves";
@@ -17,52 +17,27 @@ import { Promotion } from "./promotion";
 /** Arrows, best line first. */
 const BRUSHES = ["best", "second", "other"] as const;
 
-/** Restricts the moves that can be played. */
-export interface Allowed {
-  dests: Map<Key, Key[]>;
-  /** Returns the pieces that a pawn may promote to, with a label for each. */
-  offers(from: number, to: number): ReadonlyMap<Role, string>;
-}
-
 export class Board {
   readonly #ground: Api;
   readonly #promotion = new Promotion();
   #node: Node | undefined;
   #lines: DrawShape[] = [];
   #drawn: DrawShape[] = [];
-  #threat: DrawShape[] = [];
   #showsLines = true;
-  #allowed: Allowed | undefined;
+  #allowed: Map<Key, Key[]> | undefined;
   #isMovable = true;
-  #isPremovable = false;
   /** The move that is shown instead of the lines. */
   #previewed: { before: Position; arrow: DrawShape } | undefined;
 
-  /**
-   * `onMove` is called with each legal move of the user, `onSelect` with the square of the selected piece or `undefined`. `onPremove` is called with
-   * each premove, or with `undefined` if the user cancels it.
-   */
-  constructor(
-    private readonly onMove: (move: NormalMove) => void,
-    onSelect?: (key: Key | undefined) => void,
-    private readonly onPremove?: (move: NormalMove | undefined) => void,
-  ) {
+  /** `onMove` is called with each legal move of the user. */
+  constructor(private readonly onMove: (move: NormalMove) => void) {
     this.#ground = Chessground(byId("board"), {
       animation: { enabled: !calm(), duration: 160 },
       movable: {
         free: false,
         events: { after: (from, to) => this.#moved(from, to) },
       },
-      premovable: {
-        enabled: onPremove !== undefined,
-        events: {
-          set: (from, to) => this.#premoved(from, to),
-          unset: () => onPremove?.(undefined),
-        },
-      },
-      ...(onSelect && {
-        events: { select: () => onSelect(this.#ground.state.selected) },
-      }),
+      premovable: { enabled: false },
       draggable: { showGhost: true },
       drawable: {
         brushes: {
@@ -88,18 +63,11 @@ export class Board {
     });
   }
 
-  /** Shows a position. The user can play any legal move, or the moves in `allowed`, or premoves of the side that is not to move. */
-  show(
-    node: Node,
-    isMovable = true,
-    allowed?: Allowed,
-    isPremovable = false,
-  ): void {
+  /** Shows a position. The user can play any legal move, or moves between the squares in `allowed`. */
+  show(node: Node, isMovable = true, allowed?: Map<Key, Key[]>): void {
     this.#node = node;
     this.#allowed = allowed;
     this.#isMovable = isMovable;
-    this.#isPremovable = isPremovable;
-    this.#ground.state.premovable.current = undefined;
     this.preview();
     this.#promotion.close();
     this.#place(node);
@@ -145,15 +113,6 @@ export class Board {
     this.#drawShapes();
   }
 
-  /** Marks a premove, or removes the mark. */
-  markPremove(move?: NormalMove): void {
-    this.#ground.state.premovable.current = move && [
-      makeSquare(move.from),
-      makeSquare(move.to),
-    ];
-    this.#ground.state.dom.redraw();
-  }
-
   /** Shows the pieces of a position and allows its moves. */
   #place(node: Node): void {
     const { turn } = node.position;
@@ -165,12 +124,8 @@ export class Board {
           : undefined,
       ),
       movable: {
-        color: this.#isMovable
-          ? turn
-          : this.#isPremovable
-            ? opposite(turn)
-            : undefined,
-        dests: this.#allowed?.dests ?? chessgroundDests(node.position),
+        color: this.#isMovable ? turn : undefined,
+        dests: this.#allowed ?? chessgroundDests(node.position),
       },
     });
   }
@@ -200,30 +155,6 @@ export class Board {
     this.#drawShapes();
   }
 
-  /** Draws a move that the other side threatens, or removes it. */
-  threat(step: Step | undefined, before: Position | undefined): void {
-    const [orig, dest] =
-      step && before ? (squares(before, step.move) as Key[]) : [];
-    this.#threat = orig && dest ? [{ orig, dest, brush: "red" }] : [];
-    this.#drawShapes();
-  }
-
-  /** Shows labels on squares instead of arrows. */
-  mark(words: ReadonlyMap<Key, string>): void {
-    const shapes = [...words].map(([orig, word]): DrawShape => {
-      const half = 9 * word.length + 9;
-      const chip = `<rect x="${50 - half}" y="32" width="${2 * half}" height="36" rx="12" fill="#24221e" fill-opacity="0.82" />`;
-      return {
-        orig,
-        customSvg: {
-          html: `${chip}<text x="50" y="59" font-size="27" text-anchor="middle" fill="#fffdf9">${word}</text>`,
-          center: "orig",
-        },
-      };
-    });
-    this.#draw(shapes, this.#drawn);
-  }
-
   /** Shows circles around squares instead of arrows. */
   circle(squares: readonly Key[]): void {
     this.#draw(
@@ -240,13 +171,12 @@ export class Board {
   #drawShapes(): void {
     const previewed = this.#previewed;
     const own = !previewed || previewed.before === this.#node?.position;
-    // Labels of squares have no target square.
+    // Circles have no target square.
     const lines = this.#lines.filter(({ dest }) =>
       dest ? this.#showsLines && !previewed : own,
     );
     this.#ground.setAutoShapes([
       ...lines,
-      ...(own ? this.#threat : []),
       ...(previewed ? [previewed.arrow] : []),
       ...(own ? this.#drawn : []),
     ]);
@@ -290,33 +220,8 @@ export class Board {
           if (promotion) this.onMove({ from, to, promotion });
           else this.show(node, true, this.#allowed);
         },
-        this.#allowed?.offers(from, to),
       );
     else this.onMove({ from, to });
-  }
-
-  #premoved(orig: Key, dest: Key): void {
-    const from = parseSquare(orig as SquareName);
-    const to = parseSquare(dest as SquareName);
-    const { position } = this.#node ?? {};
-    // Chessground reports a premove with a delay. The other side may have moved by then.
-    if (
-      !position ||
-      !this.#isPremovable ||
-      from === undefined ||
-      to === undefined
-    )
-      return;
-    if (!isPromotion(position, from, to)) return this.onPremove?.({ from, to });
-    this.#promotion.ask(
-      opposite(position.turn),
-      to,
-      this.orientation,
-      (promotion) => {
-        this.markPremove(promotion && { from, to });
-        this.onPremove?.(promotion && { from, to, promotion });
-      },
-    );
   }
 }
 

@@ -30,41 +30,20 @@ export class Promotion {
     });
   }
 
-  /** Asks for a piece. `offers` restricts the choice and labels the pieces. `done` gets no piece if the choice is cancelled. */
+  /** Asks for a piece. `done` gets no piece if the choice is cancelled. */
   ask(
     turn: Color,
     square: number,
     orientation: Color,
     done: (role?: Role) => void,
-    offers?: ReadonlyMap<Role, string>,
   ): void {
     this.#done = done;
-    const buttons = ROLES.filter((role) => !offers || offers.has(role)).map(
-      (role) => {
-        const piece = Object.assign(document.createElement("piece"), {
-          className: `${role} ${turn}`,
-        });
-        const word = offers?.get(role);
-        const label = word && word !== "0" ? `${role}, ${word}` : role;
-        const button = makeButton(
-          {
-            title: label,
-            "aria-label": label,
-            "data-testid": `promote-${role}`,
-          },
-          () => this.#finish(role),
-          piece,
-        );
-        if (label !== role)
-          button.append(
-            make(
-              "span",
-              { className: "count", "aria-hidden": "true" },
-              word ?? "",
-            ),
-          );
-        return button;
-      },
+    const buttons = ROLES.map((role) =>
+      makeButton(
+        { title: role, "aria-label": role, "data-testid": `promote-${role}` },
+        () => this.#finish(role),
+        make("piece" as "span", { className: `${role} ${turn}` }),
+      ),
     );
     this.#root.replaceChildren(...buttons);
     this.#root.style.left = `${(orientation === "white" ? squareFile(square) : 7 - squareFile(square)) * 12.5}%`;

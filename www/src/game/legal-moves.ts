@@ -1,7 +1,7 @@
-/** The legal moves of a position, and the position after a pass. */
+/** The legal moves of a position. */
 import type { Position } from "chessops/chess";
 import type { NormalMove, Role } from "chessops/types";
-import { opposite, squareRank } from "chessops/util";
+import { squareRank } from "chessops/util";
 
 /** Whether a move of a piece between two squares is a promotion. */
 export const isPromotion = (
@@ -22,12 +22,4 @@ export function legalMoves(position: Position): NormalMove[] {
       moves.push(...roles.map((promotion) => ({ from, to, promotion })));
     }
   return moves;
-}
-
-/** Returns the position after a pass. */
-export function passed(position: Position): Position {
-  const copy = position.clone();
-  copy.turn = opposite(position.turn);
-  copy.epSquare = undefined;
-  return copy;
 }

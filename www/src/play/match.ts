@@ -11,11 +11,19 @@ import {
   positionKey,
 } from "../game/game";
 import { positionOf } from "../game/fen";
-import { Clock, type Left } from "./clock";
-import { DRAW_INTERVAL } from "./draw-offer";
-import { levelName, type Terms } from "./terms";
+import { readObject, writeString } from "../storage/local-storage";
+import { plural } from "../text/units";
+import {
+  Clock,
+  CONTROLS,
+  type Left,
+  LEVELS,
+  levelName,
+  type Terms,
+} from "./terms";
 
-export interface Outcome {
+/** The result of a game with its reason. */
+export interface GameResult {
   result: "1-0" | "0-1" | "1/2-1/2";
   /** "Checkmate", "Draw by threefold repetition" */
   reason: string;
@@ -26,9 +34,7 @@ export class Match {
   readonly clock: Clock | undefined;
   readonly #headers: Map<string, string>;
   #node: Node;
-  #outcome: Outcome | undefined;
-  /** Ply of the user's last draw offer. */
-  #drawOffer: number | undefined;
+  #outcome: GameResult | undefined;
 
   /**
    * Creates a game; `date` is "2026.11.22". A game that is continued has moves in UCI and clocks, which stand still until `resume`. Throws an
@@ -40,7 +46,6 @@ export class Match {
     kept?: {
       moves: readonly string[];
       left?: Left | undefined;
-      drawOffer?: number | undefined;
     },
   ) {
     const engine = `Shelfish (${levelName(terms.elo)})`;
@@ -68,7 +73,6 @@ export class Match {
     );
     this.clock = control && new Clock(control, kept?.left);
     this.#node = this.game.root;
-    this.#drawOffer = kept?.drawOffer;
     for (const text of kept?.moves ?? []) {
       const move = parseUci(text);
       if (!move || !this.#node.position.isLegal(move))
@@ -85,7 +89,7 @@ export class Match {
   }
 
   /** The result; undefined while the game goes on. */
-  get outcome(): Outcome | undefined {
+  get outcome(): GameResult | undefined {
     return this.#outcome;
   }
 
@@ -141,32 +145,6 @@ export class Match {
     if (clock?.running) clock.start(node.position.turn, now);
   }
 
-  /** Ply of the user's last draw offer. */
-  get drawOffer(): number | undefined {
-    return this.#drawOffer;
-  }
-
-  /** Whether the user is to move, and the last draw offer was long ago. */
-  get canOfferDraw(): boolean {
-    return (
-      this.isMine &&
-      (this.#drawOffer === undefined ||
-        this.#node.ply >= this.#drawOffer + 2 * DRAW_INTERVAL)
-    );
-  }
-
-  /** Notes that the user offers a draw. */
-  offerDraw(): void {
-    this.#drawOffer = this.#node.ply;
-  }
-
-  /** Ends the game as a draw that both sides agreed on. */
-  agreeDraw(now: number): void {
-    if (this.#outcome) return;
-    this.#end({ result: "1/2-1/2", reason: "Draw by agreement" });
-    this.clock?.stop(now);
-  }
-
   resign(now: number): void {
     if (this.#outcome) return;
     this.#end({
@@ -216,7 +194,7 @@ export class Match {
       draw("threefold repetition");
   }
 
-  #end(outcome: Outcome | undefined): void {
+  #end(outcome: GameResult | undefined): void {
     this.#outcome = outcome;
     this.#headers.set("Result", outcome?.result ?? "*");
     if (outcome) this.#headers.set("Termination", outcome.reason);
@@ -225,3 +203,95 @@ export class Match {
 }
 
 const won = (side: Color): "1-0" | "0-1" => (side === "white" ? "1-0" : "0-1");
+
+/** Returns who won, how, after how many moves, and against whom. `text` is empty before the end. */
+export function verdict({ node, outcome, terms }: Match): {
+  title: string;
+  text: string;
+} {
+  if (!outcome) return { title: "", text: "" };
+  const { result, reason } = outcome;
+  const isWon = result === (terms.side === "white" ? "1-0" : "0-1");
+  const title =
+    result === "1/2-1/2" ? "A draw" : isWon ? "You won" : "You lost";
+  const moves = Math.ceil((path(node).length - 1) / 2);
+  const side = terms.side === "white" ? "White" : "Black";
+  return {
+    title,
+    text: `${reason} after ${plural(moves, "move")}. You had ${side} against Shelfish (${levelName(terms.elo)}).`,
+  };
+}
+
+const KEY = "play";
+/** Maximum number of plies, more than in any game. */
+const MOST_MOVES = 1_200;
+
+/** Stores the game, or only its terms after its end. */
+export function store(match: Match, now: number): void {
+  const { clock, outcome } = match;
+  const left = clock && {
+    white: clock.left("white", now),
+    black: clock.left("black", now),
+  };
+  const kept = {
+    terms: match.terms,
+    ...(outcome ? {} : { moves: match.moves, left }),
+  };
+  // If storage is forbidden, the game ends with the page.
+  writeString(KEY, JSON.stringify(kept));
+}
+
+/** Returns the terms of the last game, and the game if it is not over. */
+export function restore(date: string): { terms?: Terms; match?: Match } {
+  try {
+    const kept = readObject(KEY) as {
+      terms?: Partial<Terms>;
+      moves?: unknown;
+      left?: Partial<Left>;
+    };
+    const terms = checked(kept.terms);
+    if (!terms) return {};
+    if (
+      !Array.isArray(kept.moves) ||
+      kept.moves.length === 0 ||
+      kept.moves.length > MOST_MOVES
+    )
+      return { terms };
+    const match = new Match(terms, date, {
+      moves: kept.moves.map(String),
+      left: time(kept.left),
+    });
+    return match.outcome ? { terms } : { terms, match };
+  } catch {
+    // The stored game is invalid.
+    return {};
+  }
+}
+
+/** Returns valid terms or nothing. */
+function checked(terms: Partial<Terms> | undefined): Terms | undefined {
+  if (!terms || (terms.side !== "white" && terms.side !== "black"))
+    return undefined;
+  const { control } = terms;
+  return {
+    side: terms.side,
+    elo: LEVELS.find(([elo]) => elo === terms.elo)?.[0],
+    control: CONTROLS.find(
+      (each) =>
+        each &&
+        each.minutes === control?.minutes &&
+        each.increment === control.increment,
+    ),
+    ...(typeof terms.fen === "string" ? { fen: terms.fen } : {}),
+  };
+}
+
+function time(left: Partial<Left> | undefined): Left | undefined {
+  const { white, black } = left ?? {};
+  return typeof white === "number" &&
+    typeof black === "number" &&
+    white > 0 &&
+    black > 0
+    ? { white, black }
+    : undefined;
+}

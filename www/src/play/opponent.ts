@@ -1,18 +1,12 @@
 /** The engine as an opponent. */
 import type { NormalMove } from "chessops/types";
 import { opposite } from "chessops/util";
+import { type Book, openBook } from "shelfish/book";
 import type { EndgameResult } from "shelfish/endgames";
-import { countPieces, MAX_TABLE_PIECES, type ScoreLike } from "shelfish/score";
-import { path, steps, type Step, uci } from "../game/game";
+import { countPieces, MAX_TABLE_PIECES } from "shelfish/score";
+import { path, positionKey, steps, type Step, uci } from "../game/game";
 import { loadOnce } from "../loading/load-once";
-import { endgamePieces } from "../settings/data-urls";
-import {
-  DRAW_NODES,
-  DRAW_POSITIONS,
-  type DrawAnswer,
-  drawAnswer,
-  earlyAnswer,
-} from "./draw-offer";
+import { bookUrl, endgamePieces } from "../settings/data-urls";
 import type { Match } from "./match";
 
 /** Milliseconds for a move at full strength without a clock, and for a hint. */
@@ -46,13 +40,11 @@ export class Opponent {
 
   /** Returns the engine's move, from the book if possible. Rejects if the engine cannot be loaded or the signal is aborted. */
   async reply(match: Match, signal: AbortSignal): Promise<NormalMove> {
-    const { elo, book } = match.terms;
+    const { elo } = match.terms;
     const rest = pause(PAUSE, signal);
     // The code below reports the error.
     rest.catch(() => {});
-    const known = book
-      ? await (await import("./own-book")).bookMove(match, signal)
-      : undefined;
+    const known = await this.#bookMove(match, signal);
     signal.throwIfAborted();
     this.isFromBook = known !== undefined;
     if (known) {
@@ -92,6 +84,37 @@ export class Opponent {
     return keeps || !exact ? found : exact;
   }
 
+  readonly #book = loadOnce(async (): Promise<Book> => openBook(bookUrl()));
+
+  /**
+   * Returns a move of the site's book at random, weighted by its games and its score: nothing if the book has no move or cannot be loaded. A win and a
+   * loss are added to the results, because one game proves little. A book does not know repetitions, so that moves to earlier positions are excluded.
+   */
+  async #bookMove(
+    { node }: Match,
+    signal: AbortSignal,
+  ): Promise<NormalMove | undefined> {
+    try {
+      const book = await this.#book();
+      const { moves } = await book.moves(node.fen, {
+        signal,
+        castling: "chess960",
+      });
+      const before = new Set(path(node).map(positionKey));
+      const weights = moves.map(({ fen, white, draws, black }) => {
+        if (before.has(fen)) return 0;
+        const games = white + draws + black;
+        const wins = node.position.turn === "white" ? white : black;
+        return (games * (wins + draws / 2 + 1)) / (games + 2);
+      });
+      let rest = Math.random() * weights.reduce((sum, one) => sum + one, 0);
+      const at = weights.findIndex((one) => (rest -= one) < 0);
+      return steps(node.position, [moves[at]?.uci ?? ""])[0]?.move;
+    } catch {
+      return undefined;
+    }
+  }
+
   async #probe(
     { node: { fen } }: Match,
     signal: AbortSignal,
@@ -107,27 +130,6 @@ export class Opponent {
       console.warn("The endgame tables:", error);
       return undefined;
     }
-  }
-
-  /** Answers the user's draw offer. Searches the last positions after the engine's own moves. */
-  async answerDraw(match: Match, signal: AbortSignal): Promise<DrawAnswer> {
-    const { game, node, moves, terms } = match;
-    const early = earlyAnswer(node);
-    if (early) return early;
-    const engine = await this.load();
-    const scores: ScoreLike[] = [];
-    for (const { ply } of path(node)
-      .filter(({ position, ply }) => ply > 0 && position.turn === terms.side)
-      .slice(-DRAW_POSITIONS)) {
-      signal.throwIfAborted();
-      const { pvs } = await engine.analyse(game.root.fen, {
-        moves: moves.slice(0, ply),
-        nodes: DRAW_NODES,
-        signal,
-      });
-      scores.push(pvs[0]);
-    }
-    return drawAnswer(scores, opposite(terms.side));
   }
 
   async #ask(

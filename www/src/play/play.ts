@@ -11,33 +11,23 @@ import { toPgn } from "../pgn/write-game";
 import { endgamesUrl } from "../settings/data-urls";
 import { applyAppearance, load } from "../settings/settings";
 import { bindTheme } from "../shell/theme";
-import { parsePremove, premoveText } from "./premove";
 import { parseMove } from "../pgn/typed-move";
 import { drawMaterial } from "../board/material";
-import { shown as time } from "./clock";
-import { DRAW_INTERVAL } from "./draw-offer";
-import { Match } from "./match";
-import type { Moment } from "./moments";
+import { Match, restore, store, verdict } from "./match";
 import { Opponent } from "./opponent";
 import * as setup from "./setup";
 import * as sheet from "./sheet";
-import { restore, store } from "./stored";
-import { verdict } from "./verdict";
 import { messageOf } from "../text/input-error";
 import { day } from "../text/units";
 import { decodeUri } from "../text/uri";
-import { levelName, type Terms } from "./terms";
+import { levelName, shown as time, type Terms } from "./terms";
 
 /** Milliseconds between two updates of the clock, and the limit below which a time is low. */
 const TICK = 100;
 const LOW = 20_000;
 
-/** Buttons that ask for confirmation, with their labels. */
-const LABELS = {
-  resign: ["Resign", "Really resign?"],
-  draw: ["Offer a draw", "Really offer?"],
-} as const;
-const CONFIRMED = ["resign", "draw"] as const;
+/** Labels of the button that resigns: at first, and before the second press. */
+const [RESIGN, CONFIRM] = ["Resign", "Really resign?"];
 
 const settings = load();
 applyAppearance(settings);
@@ -47,32 +37,19 @@ const now = (): number => performance.now();
 const today = (): string => day(Date.now()).replaceAll("-", ".");
 
 const opponent = new Opponent(endgamesUrl(settings.endgames), settings.cache);
-const board = new Board(playMove, undefined, premove);
+const board = new Board(playMove);
 let match: Match | undefined;
 /** The position on the board, which may be an earlier position. */
 let shown: Node = new Game().root;
-/** The move that is played after the engine's move. */
-let planned: NormalMove | undefined;
 /** Aborts the engine's search. */
 let working = new AbortController();
-/** Aborts the analysis of a finished game. */
-let analysing = new AbortController();
 
 // Views.
 
 function show(node: Node): void {
   shown = node;
-  const isLast = node === match?.node;
-  const isMine = match?.isMine === true;
-  board.show(
-    node,
-    isLast && isMine,
-    undefined,
-    isLast && !isMine && !match?.outcome,
-  );
-  if (isLast && planned) board.markPremove(planned);
+  board.show(node, node === match?.node && match.isMine);
   board.arrows([], node.position);
-  board.threat(undefined, undefined);
   if (match) sheet.draw(match.node, node);
 }
 
@@ -94,13 +71,10 @@ function describe(): void {
   const check = node.position.isCheck() ? "Check. " : "";
   const source =
     opponent.isFromBook && match.isMine && node.parent ? " (book)" : "";
-  const next = planned
-    ? ` Premove: ${premoveText(node.position, planned)}.`
-    : "";
   showStatus(
     match.isMine
       ? `${last}${check}Your move${source}.`
-      : `${last}Shelfish is thinking…${next}`,
+      : `${last}Shelfish is thinking…`,
   );
 }
 
@@ -124,14 +98,9 @@ function updateControls(): void {
       byId(id === "back" ? "flip" : "again"),
     );
   disable(byId("hint"), !match.isMine, byId("flip"));
-  disable(byId("draw"), !match.canOfferDraw, byId("flip"));
-  byId("draw").title =
-    match.isMine && !match.canOfferDraw
-      ? `You can offer a draw again ${DRAW_INTERVAL} moves after the last offer`
-      : "Offer a draw on your move";
   // A move of the engine must not take back the first press of a player who resigns.
   if (!isOver) return;
-  for (const id of CONFIRMED) byId(id).textContent = LABELS[id][0];
+  byId("resign").textContent = RESIGN;
   const { title, text } = verdict(match);
   byId("verdict").replaceChildren(
     make("strong", {}, title),
@@ -181,53 +150,13 @@ function tick(): void {
 /** Updates the page after a change of the game, and lets the engine answer. */
 function changed(): void {
   working.abort();
-  planned = undefined;
   if (!match) return;
   store(match, now());
-  learn(match);
   show(match.node);
   clocks();
   updateControls();
   describe();
-  analyse();
   if (!match.outcome && !match.isMine) void answer(match);
-}
-
-/** Analyses a finished game. The analysis ends if the game continues or another game begins. */
-function analyse(): void {
-  analysing.abort();
-  byId("moments").hidden = true;
-  if (!match?.outcome) return;
-  const at = match;
-  const { signal } = (analysing = new AbortController());
-  void import("./moments").then(
-    ({ showMoments }) => showMoments(at, settings, showMoment, signal),
-    () => {},
-  );
-}
-
-/** Shows the position before a bad move, with the move and a better move. */
-function showMoment({ node, better, lost }: Moment): void {
-  const { parent, move } = node;
-  if (!parent || !move) return;
-  show(parent);
-  board.arrows([better], parent.position);
-  board.threat({ ...better, move }, parent.position);
-  showStatus(
-    `${better.number} ${node.san} (red) lost ${lost} % of the winning chances. Better: ${better.number} ${better.san} (green).`,
-  );
-}
-
-/** Games that were learned. A game is not learned again if it continues after its end was taken back. */
-const learned = new WeakSet<Match>();
-
-function learn(at: Match): void {
-  if (!at.outcome || !at.terms.book || learned.has(at)) return;
-  learned.add(at);
-  void import("./own-book").then(
-    ({ learn }) => learn(at),
-    () => {},
-  );
 }
 
 // Actions.
@@ -246,37 +175,14 @@ function playMove(move: NormalMove): void {
   changed();
 }
 
-/** Plans a move for the time after the engine's move, or cancels it. */
-function premove(move: NormalMove | undefined): void {
-  if (!match || match.isMine || match.outcome) return;
-  planned = move;
-  describe();
-}
-
-function cancelPremove(): void {
-  if (!planned) return;
-  board.markPremove();
-  premove(undefined);
-}
-
-/** Plays the premove, or says that it is not legal. */
-function playPremove(move: NormalMove, text: string): void {
-  if (!match?.isMine) return;
-  if (match.node.position.isLegal(move)) return playMove(move);
-  showStatus(`${byId("status").textContent} The premove ${text} is not legal.`);
-}
-
 async function answer(at: Match): Promise<void> {
   const { signal } = (working = new AbortController());
   byId("error").hidden = true;
   try {
     const move = await opponent.reply(at, signal);
-    const before = at.node.position;
     if (signal.aborted || !at.play(move, now())) return;
-    const next = planned;
     playSound();
     changed();
-    if (next) playPremove(next, premoveText(before, next));
   } catch (error) {
     if (!signal.aborted) failed(error);
   }
@@ -320,41 +226,11 @@ async function hint(): Promise<void> {
   }
 }
 
-/** Returns whether a press of the button is the second. The first press asks for confirmation. */
-function isConfirmed(id: keyof typeof LABELS): boolean {
-  const [usual, question] = LABELS[id];
-  const isSecond = byId(id).textContent === question;
-  byId(id).textContent = isSecond ? usual : question;
-  return isSecond;
-}
-
 function resign(): void {
-  if (!isConfirmed("resign")) return;
+  if (byId("resign").textContent !== CONFIRM)
+    return void (byId("resign").textContent = CONFIRM);
   match?.resign(now());
   changed();
-}
-
-async function offerDraw(): Promise<void> {
-  if (!match?.canOfferDraw || !isConfirmed("draw")) return;
-  const at = match;
-  at.offerDraw();
-  store(at, now());
-  working.abort();
-  const { signal } = (working = new AbortController());
-  show(at.node);
-  updateControls();
-  disable(byId("hint"), true, byId("flip"));
-  showStatus("Shelfish considers the draw…");
-  try {
-    const answer = await opponent.answerDraw(at, signal);
-    if (signal.aborted || !at.isMine) return;
-    if (answer.isAccepted) at.agreeDraw(now());
-    else showStatus(`Shelfish declines the draw: ${answer.reason}.`);
-    if (answer.isAccepted) changed();
-    else updateControls();
-  } catch (error) {
-    if (!signal.aborted) failed(error);
-  }
 }
 
 function rematch(): void {
@@ -365,7 +241,6 @@ function chooseOpponent(): void {
   working.abort();
   const { terms } = match ?? {};
   match = undefined;
-  analyse();
   setup.fill(terms, terms?.fen ?? "");
   showStatus("Choose an opponent.");
   preview(terms?.fen);
@@ -401,22 +276,17 @@ typed.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || !match || typed.value.trim() === "") return;
   // The last move moves the focus. Firefox would press the link that gets the focus.
   event.preventDefault();
-  const { isMine, node } = match;
-  const move = (isMine ? parseMove : parsePremove)(node.position, typed.value);
-  if (!move) {
-    const text = typed.value.trim().slice(0, 12);
+  const move = match.isMine && parseMove(match.node.position, typed.value);
+  if (!move)
     return showFieldError(
       typed,
       typedError,
-      isMine
-        ? `${text} is not legal`
-        : `It is not your move, and ${text} cannot be a premove`,
+      match.isMine
+        ? `${typed.value.trim().slice(0, 12)} is not legal`
+        : "It is not your move",
     );
-  }
   typed.value = "";
-  if (isMine) return playMove(move);
-  premove(move);
-  show(node);
+  playMove(move);
 });
 
 for (const [id, action] of Object.entries({
@@ -424,18 +294,16 @@ for (const [id, action] of Object.entries({
   undo: takeBack,
   hint,
   flip,
-  draw: offerDraw,
   resign,
   again: rematch,
   new: chooseOpponent,
   retry,
 }))
   byId(id).addEventListener("click", () => void action());
-for (const id of CONFIRMED)
-  byId(id).addEventListener(
-    "blur",
-    () => (byId(id).textContent = LABELS[id][0]),
-  );
+byId("resign").addEventListener(
+  "blur",
+  () => (byId("resign").textContent = RESIGN),
+);
 bindKeys({
   ArrowLeft: () => step(shown.parent),
   ArrowRight: () => step(shown.children[0]),
@@ -445,7 +313,6 @@ bindKeys({
   h: () => void hint(),
   t: () => match && takeBack(),
   n: () => match?.outcome && chooseOpponent(),
-  Escape: cancelPremove,
   m: () => typed.select(),
 });
 sheet.bind(step);

@@ -3,32 +3,16 @@ import type { Color } from "chessops/types";
 import { byId, showFieldError } from "../shell/dom";
 import { InputError } from "../text/input-error";
 import { positionOf } from "../game/fen";
-import type { Control } from "./clock";
-import {
-  CONTROLS,
-  controlName,
-  LEVELS,
-  levelName,
-  ownControl,
-  type Terms,
-} from "./terms";
+import { CONTROLS, controlName, LEVELS, levelName, type Terms } from "./terms";
 
 const form = byId<HTMLFormElement>("setup");
 const level = byId<HTMLSelectElement>("level");
 const control = byId<HTMLSelectElement>("control");
-const [minutes, increment] = [
-  byId<HTMLInputElement>("minutes"),
-  byId<HTMLInputElement>("increment"),
-];
 const fen = byId<HTMLInputElement>("fen");
 const errorText = byId("fen-error");
-const book = byId<HTMLInputElement>("book");
 
 /** Whether the user has chosen a colour. Until then it is the side to move. */
 let isChosen = false;
-
-/** Value of the choice of own times. */
-const OWN = "own";
 
 /** The level at the first visit. */
 const FIRST = 1200;
@@ -56,27 +40,10 @@ export function fill(terms: Terms | undefined, start: string): void {
       (each, index) =>
         new Option(controlName(each), String(index), false, index === listed),
     ),
-    new Option("Own times…", OWN, false, listed === -1),
   );
-  minutes.value = String(terms?.control?.minutes ?? 20);
-  increment.value = String(terms?.control?.increment ?? 5);
-  showOwn();
   fen.value = start;
-  book.checked = terms?.book !== false;
   check();
 }
-
-/** Shows the fields of own times if they are chosen. Fields that are hidden are not checked. */
-function showOwn(): void {
-  const isOwn = control.value === OWN;
-  byId("own-control").hidden = !isOwn;
-  for (const field of [minutes, increment]) field.disabled = !isOwn;
-}
-
-const chosenControl = (): Control | undefined =>
-  control.value === OWN
-    ? ownControl(minutes.valueAsNumber, increment.valueAsNumber)
-    : CONTROLS[Number(control.value)];
 
 /** Returns the position of the form; `undefined` if it is the standard position or invalid. Shows the error of an invalid FEN. */
 function check(): string | undefined {
@@ -109,7 +76,6 @@ export function bind(
   show: (fen: string | undefined) => void,
 ): void {
   fen.addEventListener("input", () => show(check()));
-  control.addEventListener("change", showOwn);
   form.addEventListener(
     "change",
     ({ target }) =>
@@ -129,9 +95,8 @@ export function bind(
             ? "white"
             : "black",
       elo: LEVELS[Number(level.value)]?.[0],
-      control: chosenControl(),
+      control: CONTROLS[control.selectedIndex],
       ...(position === undefined ? {} : { fen: position }),
-      book: book.checked,
     });
   });
 }

@@ -1,15 +1,13 @@
 /** The rules of Precedent: only moves that were played before, or only moves that are not in the book. */
 import type { Key } from "@lichess-org/chessground/types";
 import type { Position } from "chessops/chess";
-import type { Role } from "chessops/types";
 import { makeSquare, makeUci } from "chessops/util";
-import type { GameReference, Played, PlayedMove, Results } from "shelfish/book";
-import type { Allowed } from "../board/board";
+import type { GameReference, Played } from "shelfish/book";
 import { absentText, type Limits } from "../book/limits";
 import { games } from "../book/results";
-import { plural } from "../text/units";
 import { ending, type Node, type Step, squares, steps } from "../game/game";
 import { legalMoves } from "../game/legal-moves";
+import { plural } from "../text/units";
 
 /** Number of rare moves that are allowed if every move was played before. */
 const RAREST = 5;
@@ -67,55 +65,21 @@ export function turnText(
 export const legal = (position: Position): Step[] =>
   legalMoves(position).flatMap((move) => steps(position, [makeUci(move)]));
 
-/** Returns the moves that the board allows, and the pieces that a pawn may promote to. */
-export function allowed(position: Position, from: readonly Choice[]): Allowed {
-  const dests = new Map<Key, Key[]>();
+/** Returns the target squares that the board allows. The king can also castle by a move to its rook. */
+export function targets(
+  position: Position,
+  from: readonly Choice[],
+): Map<Key, Key[]> {
+  const found = new Map<Key, Key[]>();
   for (const { step } of from) {
     const [orig, dest] = squares(position, step.move) as [Key, Key];
-    // The king can also castle by a move to its rook.
-    dests.set(orig, [
-      ...(dests.get(orig) ?? []),
+    found.set(orig, [
+      ...(found.get(orig) ?? []),
       dest,
       makeSquare(step.move.to),
     ]);
   }
-  const offers = (orig: number, dest: number) =>
-    new Map(
-      from
-        .filter(
-          ({ step: { move } }) =>
-            move.from === orig && move.to === dest && move.promotion,
-        )
-        .map(({ step, games }) => [step.move.promotion as Role, count(games)]),
-    );
-  return { dests, offers };
-}
-
-/** Returns the number of games for each target square, of all pieces or of the selected piece. */
-export function marks(
-  position: Position,
-  from: readonly Choice[],
-  selected?: Key,
-): Map<Key, string> {
-  const sums = new Map<Key, number>();
-  for (const { step, games } of from) {
-    const [orig, dest] = squares(position, step.move) as [Key, Key];
-    if (games > 0 && (!selected || orig === selected))
-      sums.set(dest, (sums.get(dest) ?? 0) + games);
-  }
-  return new Map([...sums].map(([dest, sum]) => [dest, count(sum)]));
-}
-
-/** Formats a count with at most three digits. */
-export function count(games: number): string {
-  for (const [unit, letter] of [
-    [1e9, "B"],
-    [1e6, "M"],
-    [1e3, "k"],
-  ] as const)
-    if (games >= unit * 0.9995)
-      return `${games < unit * 9.95 ? (games / unit).toFixed(1) : Math.round(games / unit)}${letter}`;
-  return String(games);
+  return found;
 }
 
 /** The end of a game in words. */
@@ -134,80 +98,32 @@ export function gameEnd(
   mode: Mode,
   limits: Limits,
 ): GameEnd {
+  const over = ending(node.position);
+  const all = games(played);
+  if (mode === "unprecedented")
+    return {
+      title: over ? `${over.title}.` : "The end.",
+      text:
+        all === 0
+          ? absentText(limits)
+          : `${plural(all, "game")} of the book reached this position.`,
+      games: [],
+    };
   const move = before?.moves.find(
     ({ uci }) =>
       steps(node.parent?.position ?? node.position, [uci])[0]?.san === node.san,
   );
-  const same = games(played) === 0 ? move : played.ended;
+  const same = all > 0 ? played.ended : move;
+  const count = all || (move ? games(move) : 0);
+  const absent = all === 0 ? ` ${absentText(limits)}` : "";
   return {
-    ...endText(node, played, move, mode, limits),
-    games: (mode === "precedent" && same?.games) || [],
+    title:
+      count === 1
+        ? "You replayed this game."
+        : over
+          ? `${over.title}.`
+          : "The book ends here.",
+    text: `${plural(count, "game")} of the book came this far, and ${games(played.ended)} ended exactly here.${absent}`,
+    games: same?.games ?? [],
   };
 }
-
-function endText(
-  node: Node,
-  played: Played,
-  move: PlayedMove | undefined,
-  mode: Mode,
-  limits: Limits,
-): Pick<GameEnd, "title" | "text"> {
-  const over = ending(node.position);
-  const [all, ended] = [games(played), games(played.ended)];
-  if (mode === "unprecedented") {
-    const text =
-      all === 0
-        ? absentText(limits)
-        : `${plural(all, "game")} of the book reached this position.`;
-    return { title: over ? `${over.title}.` : "The end.", text };
-  }
-  if (all === 0) {
-    const least = Number(limits.min_games ?? 1);
-    const rest =
-      least > 1
-        ? ` The book has only positions that at least ${least} games reached.`
-        : "";
-    if (!move)
-      return {
-        title: over ? `${over.title}.` : "No precedent in this book.",
-        text: absentText(limits),
-      };
-    const count = games(move);
-    return count === 1
-      ? {
-          title: "You replayed this game.",
-          text: `Only one game of the book played ${node.san} here.${rest}`,
-        }
-      : {
-          title: over ? `${over.title}.` : "The book ends here.",
-          text: `${plural(count, "game")} of the book played ${node.san}.${rest}`,
-        };
-  }
-  const exactly = `${plural(ended, "game")} ended exactly here.`;
-  const most = Number(limits.max_plies ?? Number.POSITIVE_INFINITY);
-  if (!over && node.ply >= most) {
-    // Later positions are only in games that the book has complete, or that reached them in fewer moves.
-    const text =
-      node.ply > most && limits.whole_games
-        ? "the book goes no further"
-        : `the book has the first ${limits.max_plies} half-moves of each`;
-    return {
-      title: all === 1 ? "You replayed this game." : "The book ends here.",
-      text: `${plural(all, "game")} came this far; ${text}.`,
-    };
-  }
-  if (all === 1)
-    return {
-      title: "You replayed this game.",
-      text: over
-        ? `It ended here: ${over.title.toLowerCase()}.`
-        : "It ended exactly here.",
-    };
-  return {
-    title: over ? `${over.title}.` : exactly,
-    text: over ? exactly : results(played.ended),
-  };
-}
-
-const results = ({ white, draws, black }: Results): string =>
-  `White won ${white}, Black won ${black}, ${draws} ${draws === 1 ? "was" : "were"} drawn.`;

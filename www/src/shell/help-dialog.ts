@@ -15,7 +15,6 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ["i m b", "next inaccuracy, mistake or blunder; with Shift the previous one"],
   ["e", "edit the comment and the glyph of the move"],
   ["s", "set up a position"],
-  ["x", "show the threat of the side that is not to move"],
   ["h", "hide or show evaluations and arrows"],
   ["t", "show the opening explorer"],
   ["1 to 9", "play a move of the opening explorer"],
