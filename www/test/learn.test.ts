@@ -1,7 +1,7 @@
 import type { Report } from "shelfish/analysis";
 import { describe, expect, it } from "vitest";
 import { Game, type Node, steps } from "../src/game/game";
-import { questionsOf } from "../src/learn/questions";
+import { questionsOf } from "../src/learn/answer";
 
 type Move = Report["moves"][number];
 

@@ -10,23 +10,18 @@ import { describe, expect, it } from "vitest";
 import { positionOf } from "../src/game/fen";
 import { readMoves } from "../src/pgn/read-game";
 import { split } from "../src/pgn/split";
-import { lookUp, MAX_BYTES } from "../src/repertoire/look-up";
-import { speedOfGame } from "../src/repertoire/speeds";
+import { lookUp, MAX_BYTES, speedOfGame } from "../src/repertoire/preparation";
 import { formatPlace, parsePlace } from "../src/repertoire/address";
-import { departures } from "../src/repertoire/departures";
 import {
   keysToLookUp,
-  repeatedMistakes,
-} from "../src/repertoire/repeated-mistakes";
-import {
   lineTo,
   PLIES,
+  repeatedMistakes,
   type Repertoire,
   RepertoireBuilder,
   scoreOf,
   START,
 } from "../src/repertoire/repertoire";
-import { isDue, scheduled } from "../src/repertoire/schedule";
 import { rowsOf } from "../src/repertoire/table";
 import type { KnownScore } from "../src/score/known-score";
 
@@ -308,39 +303,6 @@ describe("the book", () => {
       })),
     }) as unknown as Played;
 
-  it("is left by the first own move that it does not have", async () => {
-    const line = "e4 e5 h4 d5 h5";
-    const { white } = built([
-      ["white", "1-0", line],
-      ["white", "1-0", line],
-      ["white", "1-0", "e4 c5 Nf3 d6 a3"],
-      ["white", "1-0", "e4 c5 Nf3 d6 a3"],
-    ]);
-    const book = new Map([
-      [START, played("e2e4")],
-      [keyAfter("e4 e5"), played("g1f3", "b1c3")],
-      [keyAfter("e4 c5"), played("g1f3")],
-      [keyAfter("e4 e5 h4 d5"), played("d2d3")],
-    ]);
-    const asked: string[] = [];
-    const found = await departures(white, async (keys) => {
-      asked.push(...keys);
-      return new Map(keys.map((key) => [key, book.get(key) ?? played()]));
-    });
-    expect(
-      found.map(({ key, move, book }) => [key, move.uci, ...book]),
-    ).toEqual([[keyAfter("e4 e5"), "h2h4", "g1f3", "b1c3"]]);
-    // After the own departure the book is not asked. After 1. e4 c5 2. Nf3 the opponent leaves the book.
-    expect(new Set(asked)).toEqual(
-      new Set([
-        START,
-        keyAfter("e4 e5"),
-        keyAfter("e4 c5"),
-        keyAfter("e4 c5 Nf3 d6"),
-      ]),
-    );
-  });
-
   it("is in the table below the own moves, which come first", () => {
     const { white } = built([
       ["white", "1-0", "a3"],
@@ -353,30 +315,6 @@ describe("the book", () => {
       ["a2a3", true, false],
       ["d2d4", false, true],
     ]);
-  });
-});
-
-describe("training", () => {
-  const day = 86_400_000;
-
-  it("asks again after 3, 7, 16 and 35 days of right answers, and after a day of a wrong answer", () => {
-    let state = scheduled(undefined, true, 0);
-    const days = [state.due / day];
-    for (let n = 0; n < 4; n++) {
-      state = scheduled(state, true, 0);
-      days.push(state.due / day);
-    }
-    expect(days).toEqual([3, 7, 16, 35, 35]);
-    expect(scheduled(state, false, day)).toEqual({ box: 1, due: 2 * day });
-    expect(scheduled(undefined, false, 0)).toEqual({ box: 1, due: day });
-  });
-
-  it("asks new questions at once, and other questions when they are due", () => {
-    expect([
-      isDue(undefined, 0),
-      isDue({ box: 1, due: 5 }, 4),
-      isDue({ box: 1, due: 5 }, 5),
-    ]).toEqual([true, false, true]);
   });
 });
 

@@ -24,18 +24,16 @@ export async function drawReferences(
   all.sort((a, b) => (b.game.rating ?? 0) - (a.game.rating ?? 0));
   for (const id of ["book-games", "to-references"])
     byId(id).hidden = all.length === 0;
-  const rows = all
-    .slice(0, SHOWN)
-    .map(({ san, game }) => ({
-      game,
-      row: make(
-        "li",
-        {},
-        make("span", { className: "san" }, san),
-        " ",
-        ...reference(game, boardUrl, node),
-      ),
-    }));
+  const rows = all.slice(0, SHOWN).map(({ san, game }) => ({
+    game,
+    row: make(
+      "li",
+      {},
+      make("span", { className: "san" }, san),
+      " ",
+      ...reference(game, boardUrl, node),
+    ),
+  }));
   byId("references").replaceChildren(...rows.map(({ row }) => row));
   await nameFamous(rows, boardUrl, node);
 }

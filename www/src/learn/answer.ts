@@ -1,4 +1,6 @@
-/** Checks answers: by the known best move and the known lines, otherwise by the database and the engine. */
+/** The questions about the bad moves of a game. Checks answers: by the known best move and the known lines, otherwise by the database and the engine. */
+import type { Color } from "chessops/types";
+import type { Explanation } from "shelfish/analysis";
 import { type ScoreLike, scoreText, winningChances } from "shelfish/score";
 import type { DatabaseClient } from "../database/client";
 import { Game, type Node, type Step, steps, uci } from "../game/game";
@@ -9,20 +11,48 @@ import {
   knownLine,
   scoreOfAnswer,
 } from "../score/known-score";
+import type { Kind } from "../report/glyph";
 import { INACCURACY } from "../score/score";
 import { load } from "../settings/settings";
-import type { State } from "../state/state";
+import type { Assessment, State } from "../state/state";
 
 /** Milliseconds of a search. */
 const MOVETIME = 4_000;
 
 /** A question about a bad move. */
-export interface Exercise {
+export interface Question {
   /** The position before the bad move. */
   before: Node;
   /** The bad move, with the position after it. */
   mistake: Node;
   best: Step;
+  kind: Kind;
+  /** Reason why the move is bad, if it is proven. */
+  explanation: Explanation | null;
+}
+
+/** Returns the questions of a side in the order of the game. A judgment that may still change is no question. */
+export function questionsOf(
+  { moves }: Pick<Assessment, "moves">,
+  side: Color,
+): Question[] {
+  return [...moves].flatMap(
+    ([mistake, { judgment, settled, best: uci, explanation }]) => {
+      const before = mistake.parent;
+      if (
+        !before ||
+        before.position.turn !== side ||
+        !judgment ||
+        !settled ||
+        !uci
+      )
+        return [];
+      const [best] = steps(before.position, [uci]);
+      return best
+        ? [{ mistake, before, kind: judgment, best, explanation }]
+        : [];
+    },
+  );
 }
 
 export interface Verdict {
@@ -46,7 +76,7 @@ export class Answers {
 
   /** Returns the verdict on a move; `undefined` if neither the database nor the engine can evaluate it. */
   async check(
-    { before, mistake, best }: Exercise,
+    { before, mistake, best }: Question,
     step: Step,
     signal: AbortSignal,
   ): Promise<Verdict | undefined> {

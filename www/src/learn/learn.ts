@@ -1,17 +1,16 @@
-/** "Learn from your mistakes": each settled bad move of a side is a question on the board. */
+/** "Learn from your mistakes": each settled bad move of a side is a question on the board, and a better move is the answer. */
 import "./learn.css";
-import type { Color } from "chessops/types";
-import { opposite } from "chessops/util";
 import type { Key } from "@lichess-org/chessground/types";
-import type { DatabaseClient } from "../database/client";
+import type { Color, NormalMove } from "chessops/types";
+import { opposite } from "chessops/util";
+import { type DatabaseClient, explain } from "../database/client";
 import { type LineActions, lineMoves } from "../evaluation/lines";
 import { moveNumber, squares, type Step, steps, uci } from "../game/game";
-import { knownLine } from "../score/known-score";
-import { byId, make } from "../shell/dom";
+import { bestLine, knownLine } from "../score/known-score";
+import { byId, make, makeButton } from "../shell/dom";
 import type { State } from "../state/state";
-import type { Verdict } from "./answer";
-import { type Question, questionsOf } from "./questions";
-import { type Action, TrainingSession, type Words } from "./training-session";
+import { plural } from "../text/units";
+import { Answers, type Question, questionsOf, type Verdict } from "./answer";
 
 /** The board of the page. */
 export interface LearnBoard {
@@ -24,75 +23,102 @@ export interface LearnBoard {
   preview: LineActions["preview"];
 }
 
+/** A button. */
+type Action = readonly [id: string, label: string, does: () => void];
+type Words = (string | HTMLElement)[];
+
 const NAMES = { white: "White", black: "Black" } as const;
 
-export class Learn extends TrainingSession<Question> {
-  readonly #start = make(
-    "button",
-    {
-      type: "button",
-      className: "learn-start",
-      hidden: true,
-      "data-testid": "learn-start",
-    },
+export class Learn {
+  readonly #start = makeButton(
+    { className: "learn-start", hidden: true, "data-testid": "learn-start" },
+    () => this.#begin(this.#sides()[0]),
     "Learn from mistakes",
   );
+  readonly #title = make("strong", {});
+  readonly #words = make("div", {
+    className: "learn-words",
+    role: "status",
+    "data-testid": "learn-words",
+  });
+  readonly #actions = make("div", { className: "learn-actions" });
+  readonly #root = make(
+    "section",
+    {
+      className: "learn",
+      hidden: true,
+      "aria-label": "Learn from your mistakes",
+      "data-testid": "learn",
+    },
+    this.#title,
+    this.#words,
+    this.#actions,
+  );
+  readonly #answers: Answers;
   #side: Color = "white";
-  /** Number of hints that were shown for a question. */
-  readonly #hints = new WeakMap<Question, number>();
+  #questions: readonly Question[] = [];
+  #at = 0;
+  /** Whether the question is neither answered nor shown with its answer. */
+  #isOpen = false;
+  #solved = 0;
+  /** Number of hints that were shown for the question. */
+  #hints = 0;
+  #abort = new AbortController();
 
   constructor(
-    state: State,
+    private readonly state: State,
     client: Pick<DatabaseClient, "lookup">,
     private readonly board: LearnBoard,
   ) {
-    const title = make("strong", {});
-    const words = make("div", {
-      className: "learn-words",
-      role: "status",
-      "data-testid": "learn-words",
-    });
-    const actions = make("div", { className: "learn-actions" });
-    const root = make(
-      "section",
-      {
-        className: "learn",
-        hidden: true,
-        "aria-label": "Learn from your mistakes",
-        "data-testid": "learn",
-      },
-      title,
-      words,
-      actions,
-    );
-    super(
-      state,
-      client,
-      { name: "learn", asking: "learning", root, title, words, actions },
-      () => board.reset(),
-    );
-    byId("notice").before(root);
-    this.#start.addEventListener("click", () => this.#begin(this.#sides()[0]));
-    state.on(({ game, tree, report, progress }) => {
+    this.#answers = new Answers(state, client);
+    byId("notice").before(this.#root);
+    state.on(({ node, game, tree, report, progress }) => {
+      if (node && this.#isOpen) this.#ask();
       if (game || (tree && !this.#isInGame())) this.close();
       if (report || progress || game || tree) this.#offerStart();
     });
     this.#offerStart();
   }
 
+  /** Whether the board asks a question: the page hides evaluations and lines then. */
+  get isAsking(): boolean {
+    return this.#isOpen && this.state.node === this.#question?.before;
+  }
+
+  /** Takes a move on the board as an answer. Returns whether a question was asked. */
+  take(move: NormalMove): boolean {
+    const question = this.#question;
+    if (!question || !this.isAsking) return false;
+    const [step] = steps(question.before.position, [uci(move)]);
+    if (step) void this.#check(question, step);
+    return true;
+  }
+
+  close(): void {
+    this.#settle();
+    this.#questions = [];
+    this.#root.hidden = true;
+    this.#answers.close();
+  }
+
+  get #question(): Question | undefined {
+    return this.#questions[this.#at];
+  }
+
   /** Whether the questions are still moves of the main line. */
   #isInGame(): boolean {
     const line = new Set(this.state.game.mainline());
-    return this.questions.every(({ mistake }) => line.has(mistake));
+    return this.#questions.every(({ mistake }) => line.has(mistake));
   }
 
   /** Returns the sides that have questions, the side at the bottom first. */
   #sides(): Color[] {
     const { assessment } = this.state;
-    const sides: Color[] =
-      this.board.side === "white" ? ["white", "black"] : ["black", "white"];
+    const below = this.board.side;
     return assessment
-      ? sides.filter((side) => questionsOf(assessment, side).length > 0)
+      ? [below, opposite(below)].filter(
+          (side) => questionsOf(assessment, side).length > 0,
+        )
       : [];
   }
 
@@ -111,66 +137,148 @@ export class Learn extends TrainingSession<Question> {
     if (!side || !assessment) return;
     this.#side = side;
     this.board.turn(side);
-    this.begin(questionsOf(assessment, side));
-    this.view.title.scrollIntoView({ block: "nearest" });
+    this.#questions = questionsOf(assessment, side);
+    this.#solved = 0;
+    this.#root.hidden = false;
+    this.#open(0);
+    this.#title.scrollIntoView({ block: "nearest" });
   }
 
-  protected isOnBoard({ before }: Question): boolean {
-    return this.state.node === before;
+  #open(at: number): void {
+    this.#abort.abort();
+    this.#at = at;
+    this.#hints = 0;
+    const question = this.#question;
+    this.#isOpen = question !== undefined;
+    if (!question) this.#end();
+    else if (this.isAsking) this.#ask();
+    else this.state.go(question.before);
   }
 
-  protected showPosition({ before }: Question): void {
-    this.state.go(before);
-  }
-
-  protected task({ before, mistake, kind }: Question): string {
+  /** Shows the question, or how to return to it if another position is on the board. */
+  #ask(): void {
+    const question = this.#question;
+    if (!question) return;
+    const { before, mistake, kind } = question;
+    this.#abort.abort();
+    this.#hide();
+    this.#title.textContent = `Question ${this.#at + 1} of ${this.#questions.length}`;
+    if (!this.isAsking) {
+      this.#say("The board shows another position.");
+      return this.#offer([
+        "back",
+        "Back to the question",
+        () => this.state.go(before),
+      ]);
+    }
+    this.board.reset();
     this.board.circle([]);
-    return `${moveNumber(before.position)} ${mistake.san} was ${kind === "inaccuracy" ? "an" : "a"} ${kind}. Find a better move for ${NAMES[this.#side]}.`;
+    this.#say(
+      `${moveNumber(before.position)} ${mistake.san} was ${kind === "inaccuracy" ? "an" : "a"} ${kind}. Find a better move for ${NAMES[this.#side]}.`,
+    );
+    this.#offerHelp(question);
   }
 
-  protected refusal(
-    { mistake, explanation }: Question,
-    step: Step,
-    { score }: Verdict,
-  ): string {
-    // The reason of a missed chance would give the answer away.
-    const reason =
-      explanation?.begins === "after" ? `: it ${explanation.text}` : "";
-    return step.san === mistake.san
-      ? `${step.san} is the move of the game${reason}.`
-      : `${step.san} gives away too much (${score}).`;
+  async #check(question: Question, step: Step): Promise<void> {
+    this.#abort.abort();
+    const { signal } = (this.#abort = new AbortController());
+    this.#say(`Checking ${step.san}…`);
+    try {
+      const verdict = await this.#answers.check(question, step, signal);
+      if (signal.aborted) return;
+      this.board.reset();
+      if (verdict?.isGood) {
+        this.#solved++;
+        return this.#finish(this.#praise(question, step, verdict));
+      }
+      if (!verdict)
+        this.#say(
+          `${step.san} cannot be checked: the database does not have it, and there is no engine.`,
+        );
+      else
+        this.#say(
+          `${refusal(question, step, verdict)} Try again.`,
+          ...(verdict.line.length > 0
+            ? [
+                " The answer to it is ",
+                this.#line(step.position, verdict.line, [step]),
+              ]
+            : []),
+        );
+    } catch (error) {
+      if (signal.aborted) return;
+      const { title, advice } = explain(error);
+      this.board.reset();
+      this.#say(`${title} ${advice}`);
+    }
+    this.#offerHelp(question);
   }
 
-  protected praise(question: Question, step: Step, { score }: Verdict): Words {
+  #finish(words: Words): void {
+    this.#settle();
+    this.#say(...words);
+    const isLast = this.#at + 1 === this.#questions.length;
+    this.#offer([
+      "next",
+      isLast ? "Finish" : "Next question",
+      () => this.#open(this.#at + 1),
+    ]);
+  }
+
+  #end(): void {
+    this.#hide();
+    this.#title.textContent = "All questions are done";
+    this.#say(
+      `You found ${this.#solved} of ${plural(this.#questions.length, "better move")}.`,
+    );
+    const other = opposite(this.#side);
+    const others: Action[] = this.#sides().includes(other)
+      ? [["other", `Mistakes of ${NAMES[other]}`, () => this.#begin(other)]]
+      : [];
+    this.#offer(["again", "Again", () => this.#begin(this.#side)], ...others);
+  }
+
+  /** Ends the question, so that the page shows evaluations and lines again. */
+  #settle(): void {
+    this.#abort.abort();
+    this.#isOpen = false;
+    this.#hide();
+  }
+
+  /** Returns the best line of a question: its best move, with the moves after it if they are known. */
+  #best({ before, best }: Question): HTMLElement {
+    return this.#line(before.position, bestLine(before, best, this.state), []);
+  }
+
+  /** Praises a good answer and returns the best line. */
+  #praise(question: Question, step: Step, { score }: Verdict): Words {
     const isBest = step.san === question.best.san || score === undefined;
     return [
       isBest
         ? `${step.san} is right. The line: `
         : `${step.san} is good too (${score}). The best line: `,
-      this.best(question),
+      this.#best(question),
       ...this.#reason(question),
     ];
   }
 
   /** Returns the best line and the refutation of the move of the game. */
-  protected solution(question: Question): Words {
+  #solution(question: Question): Words {
     const { mistake, explanation } = question;
     const refutation = knownLine(mistake, this.state);
-    const parts =
-      refutation.length > 0
-        ? [
-            `. The answer to ${mistake.san} was `,
-            this.line(mistake.position, refutation, this.#played(question)),
-          ]
-        : [];
     // The line of a loss is the beginning of the answer.
     const isAnswer =
       explanation?.begins === "after" && explanation.line.length > 0;
     return [
       "The best line: ",
-      this.best(question),
+      this.#best(question),
       ...this.#reason(question),
-      ...(isAnswer ? [] : parts),
+      ...(isAnswer || refutation.length === 0
+        ? []
+        : [
+            `. The answer to ${mistake.san} was `,
+            this.#line(mistake.position, refutation, played(question)),
+          ]),
     ];
   }
 
@@ -181,38 +289,27 @@ export class Learn extends TrainingSession<Question> {
     const [start, lead] =
       explanation.begins === "before"
         ? [before.position, []]
-        : [mistake.position, this.#played(question)];
+        : [mistake.position, played(question)];
     const line = steps(start, explanation.line);
     const text = `. ${mistake.san} ${explanation.text}`;
     return line.length > 0
-      ? [`${text}: `, this.line(start, line, lead)]
+      ? [`${text}: `, this.#line(start, line, lead)]
       : [text];
   }
 
-  /** Returns the move of the game. */
-  #played({ before, mistake }: Question): Step[] {
-    return steps(before.position, [mistake.move ? uci(mistake.move) : ""]);
-  }
-
   /** Returns a line as buttons. A click plays the line up to a move, after the moves that lead to its first position. */
-  protected line(
+  #line(
     start: Step["position"],
     line: readonly Step[],
     lead: readonly Step[],
   ): HTMLElement {
-    const from = this.question?.before;
+    const from = this.#question?.before;
     const play = (moves: readonly Step[]) => {
       if (!from) return;
-      this.settle();
+      this.#settle();
       this.state.play(from, ...[...lead, ...moves].map(({ move }) => move));
     };
     return lineMoves(start, line, { preview: this.board.preview, play });
-  }
-
-  protected override hints(question: Question): Action[] {
-    return (this.#hints.get(question) ?? 0) < 2
-      ? [["hint", "Hint", () => this.#hint(question)]]
-      : [];
   }
 
   /** Names the piece of the best move, then the square that it goes to. */
@@ -220,22 +317,68 @@ export class Learn extends TrainingSession<Question> {
     const { before, best } = question;
     const [from, to] = squares(before.position, best.move) as [Key, Key];
     const role = before.position.board.getRole(best.move.from) ?? "piece";
-    const isSecond = this.#hints.has(question);
-    this.#hints.set(question, isSecond ? 2 : 1);
+    const isSecond = ++this.#hints === 2;
     this.board.circle(isSecond ? [from, to] : [from]);
-    this.say(
+    this.#say(
       isSecond
         ? `The ${role} on ${from} goes to ${to}.`
         : `A better move is with the ${role} on ${from}.`,
     );
-    this.offerHelp(question);
+    this.#offerHelp(question);
   }
 
-  protected override further(): Action[] {
-    const other = opposite(this.#side);
-    const others: Action[] = this.#sides().includes(other)
-      ? [["other", `Mistakes of ${NAMES[other]}`, () => this.#begin(other)]]
-      : [];
-    return [["again", "Again", () => this.#begin(this.#side)], ...others];
+  #say(...words: Words): void {
+    this.#words.replaceChildren(...words);
   }
+
+  #offerHelp(question: Question): void {
+    const hints: Action[] =
+      this.#hints < 2 ? [["hint", "Hint", () => this.#hint(question)]] : [];
+    this.#offer(
+      ...hints,
+      [
+        "show",
+        "Show the answer",
+        () => {
+          this.board.reset();
+          this.#finish(this.#solution(question));
+        },
+      ],
+      ["next", "Skip", () => this.#open(this.#at + 1)],
+    );
+  }
+
+  /** Replaces the buttons. If a button had the focus, the first new button gets the focus. */
+  #offer(...actions: Action[]): void {
+    const hadFocus = this.#actions.contains(document.activeElement);
+    const buttons = [
+      ...actions,
+      ["close", "Close", () => this.close()] as const,
+    ].map(([id, label, does]) => makeButton(`learn-${id}`, does, label));
+    this.#actions.replaceChildren(...buttons);
+    if (hadFocus) buttons[0]?.focus({ preventScroll: true });
+  }
+
+  /** Hides the answer while a question is asked. */
+  #hide(): void {
+    document.body.classList.toggle("learning", this.isAsking);
+  }
+}
+
+/** Returns the move of the game. */
+const played = ({ before, mistake }: Question): Step[] =>
+  steps(before.position, [mistake.move ? uci(mistake.move) : ""]);
+
+/** Says why an answer is bad. */
+function refusal(
+  { mistake, explanation }: Question,
+  step: Step,
+  { score }: Verdict,
+): string {
+  // The reason of a missed chance would give the answer away.
+  const reason =
+    explanation?.begins === "after" ? `: it ${explanation.text}` : "";
+  return step.san === mistake.san
+    ? `${step.san} is the move of the game${reason}.`
+    : `${step.san} gives away too much (${score}).`;
 }

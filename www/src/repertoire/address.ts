@@ -4,7 +4,7 @@
  */
 import type { Color } from "chessops/types";
 import { type Player, playerName, SITES } from "../players/player";
-import { type Speed, SPEEDS } from "./speeds";
+import { type Speed, SPEEDS } from "../game/time-control";
 
 /** The numbers of games that can be chosen: the last games of the player. */
 export const COUNTS = [100, 300, 1_000, 3_000, 5_000] as const;

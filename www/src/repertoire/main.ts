@@ -1,4 +1,4 @@
-/** My openings: the positions of a player's games next to a book, with evaluations, repeated mistakes and training. */
+/** My openings: the positions of a player's games next to a book, with evaluations and repeated mistakes. */
 import "./openings.css";
 import type { Color } from "chessops/types";
 import type { Played } from "shelfish/book";
@@ -14,6 +14,7 @@ import {
   steps,
 } from "../game/game";
 import { loadOpenings } from "../game/opening-names";
+import { SPEEDS } from "../game/time-control";
 import { followAddress, writeAddress } from "../link/address-bar";
 import { formatLink } from "../link/link";
 import { linkBoard } from "../link/position-links";
@@ -28,7 +29,7 @@ import { byId, make } from "../shell/dom";
 import { bindKeys } from "../shell/keyboard";
 import { keepForOffline } from "../shell/offline";
 import { InputError } from "../text/input-error";
-import { capitalised, day, plural } from "../text/units";
+import { capitalised, plural } from "../text/units";
 import {
   COUNTS,
   formatPlace,
@@ -36,26 +37,19 @@ import {
   type Place,
   USUAL_COUNT,
 } from "./address";
-import { drawDepartures, drawMistakes } from "./lists";
-import { lookUp } from "./look-up";
-import { prepare, type Prepared, type Wanted } from "./preparation";
-import { repeatedMistakes, type RepeatedMistake } from "./repeated-mistakes";
-import { keyOf, lineTo, type Repertoire } from "./repertoire";
-import { SPEEDS } from "./speeds";
+import { drawMistakes } from "./mistakes";
+import { lookUp, prepare, type Prepared, type Wanted } from "./preparation";
+import {
+  keyOf,
+  lineTo,
+  repeatedMistakes,
+  type RepeatedMistake,
+  type Repertoire,
+} from "./repertoire";
 import { draw, fill } from "./table";
-import { dueMistakes, nextDue, Trainer } from "./trainer";
-import { TrainingStore } from "./training-store";
 
 const { database, book, state, board, keys } = setUpBookPage(play);
-const training = new TrainingStore();
 const players = loadOnce(openPlayerStore);
-const trainer = new Trainer(
-  state,
-  database,
-  training,
-  () => board.show(state.node),
-  drawTrain,
-);
 
 const name = byId<HTMLInputElement>("name");
 const site = byId<HTMLSelectElement>("site");
@@ -89,9 +83,8 @@ let looking = new AbortController();
 
 const repertoire = (): Repertoire | undefined => prepared?.repertoires[side];
 
-/** Plays a move on the board, or takes it as the answer to a question. */
 function play({ move }: Pick<Step, "move">): void {
-  if (!trainer.take(move)) state.play(state.node, move);
+  state.play(state.node, move);
 }
 
 /** Shows the position with a key. */
@@ -114,7 +107,6 @@ async function showPlayer(player: Player, games: Wanted): Promise<void> {
   asked = { player, ...games };
   prepared = undefined;
   mistakes = [];
-  trainer.close();
   byId("result").hidden = true;
   byId("panel").ariaBusy = "true";
   complain("");
@@ -140,7 +132,7 @@ async function showPlayer(player: Player, games: Wanted): Promise<void> {
     const sentence = await prepare(
       player,
       games,
-      { store: await players(), database, book },
+      { store: await players(), database },
       listener,
       signal,
     );
@@ -237,30 +229,6 @@ function drawLists(): void {
       : prepared.isComplete
         ? `No move that was played at least twice loses much. The database has ${plural(deep, "position")} of ${prepared.evaluations.size.toLocaleString("en")}; shallow evaluations do not count.`
         : "The positions are being looked up…";
-  const left = prepared.departures[side];
-  drawDepartures(prepared, shown, left ?? [], show);
-  byId("departures-note").textContent =
-    (left?.length ?? 0) > 0
-      ? ""
-      : left
-        ? "No move that was played at least twice leaves the book first."
-        : prepared.isComplete
-          ? "The book cannot be read."
-          : "The positions are being looked up…";
-  drawTrain();
-}
-
-/** Offers the questions that are due, or says when the next question is due. */
-function drawTrain(): void {
-  const button = byId("train");
-  button.hidden = mistakes.length === 0 || trainer.isRunning;
-  if (mistakes.length === 0) return;
-  const due = dueMistakes(mistakes, training, Date.now());
-  button.textContent =
-    due.length > 0
-      ? `Train ${plural(due.length, "question")}`
-      : `Train again from ${day(nextDue(mistakes, training))}`;
-  button.setAttribute("aria-disabled", String(due.length === 0));
 }
 
 /** Draws the table of the position on the board: the own games first, then the book, then the evaluations. */
@@ -377,18 +345,11 @@ byId("cancel").addEventListener("click", () => preparing.abort());
 for (const each of ["white", "black"] as const) {
   byId(each).addEventListener("click", () => {
     if (side === each) return;
-    trainer.close();
     side = each;
     state.go(state.game.root);
     turn();
   });
 }
-byId("train").addEventListener("click", () => {
-  const shown = repertoire();
-  const due = dueMistakes(mistakes, training, Date.now());
-  if (shown && due.length > 0) trainer.start(shown, due);
-});
-
 state.on(({ node }) => {
   if (!node) return;
   write();
@@ -398,19 +359,9 @@ loadOpenings().then(
   () => showOpening(state),
   () => {},
 );
-void training.loaded.then(drawTrain);
 
 bindPreviewEnd(byId("played-moves"), () => board.preview());
-bindKeys({
-  ...keys,
-  // While a question is asked, the list of moves is hidden.
-  ...Object.fromEntries(
-    Object.entries(moveKeys("played-moves")).map(([key, does]) => [
-      key,
-      () => void (trainer.isAsking || does()),
-    ]),
-  ),
-});
+bindKeys({ ...keys, ...moveKeys("played-moves") });
 
 const known = lastPlayer();
 if (known) [name.value, site.value] = [known.name, known.site];

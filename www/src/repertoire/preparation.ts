@@ -1,19 +1,15 @@
-/** Prepares the page of a player: fetches and reads the games, and looks their positions up in the evaluation database and in the book. */
+/** Prepares the page of a player: fetches and reads the games, and looks their positions up in the evaluation database. */
 import type { Color } from "chessops/types";
-import { type BookClient, explain as explainBook } from "../book/client";
 import { type DatabaseClient, explain } from "../database/client";
 import { type Player, sideOf, SITES } from "../players/player";
 import { PlayerGames } from "../players/player-games";
 import type { PlayerStore } from "../players/player-store";
-import type { KnownScore } from "../score/known-score";
+import { type KnownScore, scoreOfAnswer } from "../score/known-score";
 import type { PlayedGame } from "../sites/played-game";
 import { InputError } from "../text/input-error";
 import { plural, size } from "../text/units";
-import { type Departure, departures } from "./departures";
-import { lookUp, MAX_BYTES, type Spent } from "./look-up";
-import { readGames, type Repertoires } from "./read-games";
-import { keysToLookUp } from "./repeated-mistakes";
-import { type Speed, speedOfGame } from "./speeds";
+import { type Speed, SPEEDS, speedOf } from "../game/time-control";
+import { keysToLookUp, type Repertoire } from "./repertoire";
 
 /** Maximum number of positions that are looked up: the most played positions. */
 const MAX_POSITIONS = 12_000;
@@ -26,17 +22,14 @@ export interface Prepared {
   repertoires: Repertoires;
   /** Scores by key of the position; `undefined` if the database does not have the position. */
   evaluations: Map<string, KnownScore | undefined>;
-  /** `undefined` until the book has answered, and if it cannot be read. */
-  departures: Partial<Record<Color, readonly Departure[]>>;
   /** Whether all positions were looked up. */
   isComplete: boolean;
 }
 
-/** The sources of games, evaluations and moves. */
+/** The sources of games and evaluations. */
 export interface Sources {
   store: PlayerStore;
   database: DatabaseClient;
-  book: BookClient;
 }
 
 export interface Listener {
@@ -59,7 +52,7 @@ export interface Wanted {
 export async function prepare(
   player: Player,
   { count, speed }: Wanted,
-  { store, database, book }: Sources,
+  { store, database }: Sources,
   listener: Listener,
   signal: AbortSignal,
 ): Promise<string> {
@@ -99,7 +92,6 @@ export async function prepare(
     games: sided.map(({ game }) => game),
     repertoires,
     evaluations: new Map(),
-    departures: {},
     isComplete: false,
   };
   listener.changed(prepared);
@@ -112,7 +104,6 @@ export async function prepare(
     listener,
     signal,
   );
-  await compare(prepared, book, spent, listener, signal);
   prepared.isComplete = true;
   listener.changed(prepared);
   const { leftOut } = repertoires;
@@ -198,34 +189,121 @@ async function evaluate(
   return { done, all: keys.length };
 }
 
-/** Finds the moves that leave the book. */
-async function compare(
-  prepared: Prepared,
-  book: BookClient,
-  spent: Spent,
-  listener: Listener,
-  signal: AbortSignal,
-): Promise<void> {
-  listener.progress("Comparing the moves with the book…");
-  const ask = async (keys: readonly string[]) => {
-    const { answers, cost } = await book.movesMany(keys, signal);
-    add(spent, cost);
-    return new Map(answers);
-  };
-  try {
-    for (const side of ["white", "black"] as const)
-      prepared.departures[side] = await departures(
-        prepared.repertoires[side],
-        ask,
-      );
-  } catch (error) {
-    signal.throwIfAborted();
-    const { title, advice } = explainBook(error);
-    listener.fail(`${title} ${advice}`);
-  }
-}
-
 function add(spent: Spent, { requests, bytes }: Spent): void {
   spent.requests += requests;
   spent.bytes += bytes;
+}
+
+/** Names of speeds of Lichess and Chess.com that are no speeds here. */
+const OTHER_NAMES: Record<string, Speed> = {
+  ultraBullet: "bullet",
+  daily: "correspondence",
+};
+
+/** Returns the speed of a game; `undefined` if it is unknown. */
+export function speedOfGame({
+  pgn,
+  speed,
+}: Pick<PlayedGame, "pgn" | "speed">): Speed | undefined {
+  const control = /^\[TimeControl "([^"\n]{0,40})"\]/m.exec(pgn)?.[1];
+  return (
+    speedOf(control) ??
+    OTHER_NAMES[speed] ??
+    SPEEDS.find((each) => each === speed)
+  );
+}
+
+/** Number of positions of a call. A larger batch shares more requests; a smaller batch shows its progress sooner. */
+const BATCH = 256;
+
+/** Maximum number of bytes that the lookups of a player's positions receive. */
+export const MAX_BYTES = 5_000_000;
+
+/** Cost of lookups. */
+export interface Spent {
+  requests: number;
+  bytes: number;
+}
+
+/** Scores of some positions. */
+interface Batch {
+  scores: (readonly [key: string, score: KnownScore | undefined])[];
+  /** Number of positions that were looked up. */
+  count: number;
+  cost: Spent;
+}
+
+/**
+ * Yields the scores of positions in batches, with the cost of each batch. Positions whose lookup failed are left out. Ends before `keys` ends
+ * if the next batch could exceed `maximum` bytes: the costliest batch so far is the estimate. Throws the error of
+ * the database, or the signal's reason if the signal is aborted.
+ */
+export async function* lookUp(
+  client: Pick<DatabaseClient, "lookupMany">,
+  keys: readonly string[],
+  signal: AbortSignal,
+  maximum = Infinity,
+): AsyncGenerator<Batch> {
+  let [received, costliest] = [0, 0];
+  for (let at = 0; at < keys.length; at += BATCH) {
+    if (received + costliest > maximum) return;
+    const batch = keys.slice(at, at + BATCH);
+    const { answers, cost } = await client.lookupMany(batch, signal);
+    signal.throwIfAborted();
+    received += cost.bytes;
+    costliest = Math.max(costliest, cost.bytes);
+    yield {
+      scores: answers.map(
+        ([key, answer]) => [key, scoreOfAnswer(answer)] as const,
+      ),
+      count: batch.length,
+      cost,
+    };
+  }
+}
+
+/** A game for the Worker. */
+export type GameToRead = Pick<PlayedGame, "pgn" | "result"> & { side: Color };
+
+/** The repertoires of a player. */
+export interface Repertoires {
+  white: Repertoire;
+  black: Repertoire;
+  /** Number of games from other start positions, and of games that cannot be read. */
+  leftOut: number;
+}
+
+/** A message of the Worker: the number of games that were read, or the result. */
+export type ReaderMessage = { done: number } | { repertoires: Repertoires };
+
+/** Reads games. `progress` receives the number of games that were read. Throws the signal's reason if the signal is aborted. */
+export async function readGames(
+  games: readonly GameToRead[],
+  progress: (done: number) => void,
+  signal: AbortSignal,
+): Promise<Repertoires> {
+  signal.throwIfAborted();
+  const worker = new Worker(new URL("./reader.ts", import.meta.url), {
+    type: "module",
+  });
+  try {
+    return await new Promise((resolve, reject) => {
+      signal.addEventListener("abort", () => reject(signal.reason as Error), {
+        once: true,
+      });
+      worker.addEventListener("error", ({ message }) =>
+        reject(new Error(message || "the Worker cannot be loaded")),
+      );
+      worker.addEventListener(
+        "message",
+        ({ data }: MessageEvent<ReaderMessage>) => {
+          if ("done" in data) progress(data.done);
+          else resolve(data.repertoires);
+        },
+      );
+      worker.postMessage(games);
+    });
+  } finally {
+    worker.terminate();
+  }
 }

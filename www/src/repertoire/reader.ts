@@ -2,7 +2,7 @@
 import { readMoves } from "../pgn/read-game";
 import { split } from "../pgn/split";
 import { InputError } from "../text/input-error";
-import type { GameToRead, ReaderMessage } from "./read-games";
+import type { GameToRead, ReaderMessage } from "./preparation";
 import { RepertoireBuilder } from "./repertoire";
 
 /** Milliseconds between two messages about the progress. */

@@ -1,10 +1,12 @@
-/** A repertoire: the positions of a player's games with one colour, and the moves that were played from them. */
+/** A repertoire: the positions of a player's games with one colour, the moves that were played from them, and the moves that lose much again and again. */
 import { makeFen } from "chessops/fen";
 import { Chess, type Position } from "chessops/chess";
 import type { Color, NormalMove } from "chessops/types";
 import type { Results } from "shelfish/book";
 import { games } from "../book/results";
 import { uci } from "../game/game";
+import { isShallow, type KnownScore } from "../score/known-score";
+import { INACCURACY } from "../score/score";
 import type { PlayedGame } from "../sites/played-game";
 
 export interface RepertoireMove extends Results {
@@ -132,3 +134,73 @@ export function lineTo({ positions }: Repertoire, key: string): string[] {
 /** Returns the points per game of a side, from 0 to 1. */
 export const scoreOf = (results: Results, side: Color): number =>
   (results[side] + results.draws / 2) / games(results);
+
+/** Evaluations by the key of the position; `undefined` if the database does not have the position. */
+export type Evaluations = ReadonlyMap<string, KnownScore | undefined>;
+
+export interface RepeatedMistake {
+  /** Key of the position before the move. */
+  key: string;
+  move: RepertoireMove;
+  /** The better move, in UCI. */
+  best: string;
+  /** Scores before and after the move. */
+  before: KnownScore;
+  after: KnownScore;
+  /** Lost winning chances, from 0 to 2. */
+  loss: number;
+  /** Lost winning chances in all games. */
+  cost: number;
+}
+
+/**
+ * Returns the repeated moves that lose at least the chances of an inaccuracy, the highest cost first. Both positions need an evaluation of the database
+ * that is not shallow. The first move of the best line is never a mistake: two searches of different depth may differ.
+ */
+export function repeatedMistakes(
+  repertoire: Repertoire,
+  evaluations: Evaluations,
+): RepeatedMistake[] {
+  const sign = repertoire.side === "white" ? 1 : -1;
+  const mistakes: RepeatedMistake[] = [];
+  for (const [key, move] of repeatedMoves(repertoire)) {
+    const [before, after] = [evaluations.get(key), evaluations.get(move.next)];
+    const best = before?.line[0];
+    if (
+      !before ||
+      !after ||
+      !best ||
+      best === move.uci ||
+      isShallow(before) ||
+      isShallow(after)
+    )
+      continue;
+    const loss = sign * (before.chances - after.chances);
+    if (loss >= INACCURACY)
+      mistakes.push({
+        key,
+        move,
+        best,
+        before,
+        after,
+        loss,
+        cost: loss * move.games.length,
+      });
+  }
+  return mistakes.sort((a, b) => b.cost - a.cost);
+}
+
+/** Returns the keys of the positions before and after the repeated moves, the most played first, at most `maximum`. */
+export function keysToLookUp(
+  repertoires: readonly Repertoire[],
+  maximum: number,
+): string[] {
+  const moves = repertoires.flatMap((repertoire) => [
+    ...repeatedMoves(repertoire),
+  ]);
+  moves.sort(([, a], [, b]) => b.games.length - a.games.length);
+  return [...new Set(moves.flatMap(([key, { next }]) => [key, next]))].slice(
+    0,
+    maximum,
+  );
+}

@@ -8,9 +8,9 @@ import type { KnownScore } from "../score/known-score";
 import { scoreInWords } from "../score/score";
 import { byId, make, redraw } from "../shell/dom";
 import { plural } from "../text/units";
-import type { RepeatedMistake } from "./repeated-mistakes";
 import {
   isOwnTurn,
+  type RepeatedMistake,
   type Repertoire,
   type RepertoirePosition,
   scoreOf,

@@ -1,4 +1,4 @@
-/** The lists of repeated mistakes and of moves that leave the book. */
+/** The list of repeated mistakes. */
 import type { Color } from "chessops/types";
 import { Chess, type Position } from "chessops/chess";
 import { percent } from "../book/results";
@@ -7,11 +7,10 @@ import { outcomeOf, type Player } from "../players/player";
 import { byId, make, makeButton } from "../shell/dom";
 import type { PlayedGame } from "../sites/played-game";
 import { day, plural } from "../text/units";
-import type { Departure } from "./departures";
 import type { Prepared } from "./preparation";
-import type { RepeatedMistake } from "./repeated-mistakes";
 import {
   lineTo,
+  type RepeatedMistake,
   type Repertoire,
   type RepertoireMove,
   scoreOf,
@@ -44,25 +43,6 @@ export function drawMistakes(
     const words = `Played ${named(position, move.uci)} in ${plural(move.games.length, "game")}. ${loss}. Score: ${percent(scoreOf(move, repertoire.side), 1)}.`;
     return entry(
       "mistake",
-      words,
-      () => show(key),
-      gameList(prepared, move, repertoire, key),
-    );
-  });
-}
-
-/** Draws the moves that leave the book, the most played first. */
-export function drawDepartures(
-  prepared: Prepared,
-  repertoire: Repertoire,
-  departures: readonly Departure[],
-  show: Show,
-): void {
-  redrawList("departures-list", departures, ({ key, move, book }) => {
-    const position = positionAt(repertoire, key);
-    const words = `${named(position, move.uci)} in ${plural(move.games.length, "game")}, score ${percent(scoreOf(move, repertoire.side), 1)}. The book plays ${book.slice(0, 3).join(", ")}.`;
-    return entry(
-      "departure",
       words,
       () => show(key),
       gameList(prepared, move, repertoire, key),
