@@ -55,7 +55,7 @@ const GAME =
 
 /** Modules that the board loads after the first evaluation. */
 const PANELS =
-  /\/src\/(report\/(report-panel|time-chart)|evaluation\/(continuations|continuation-search)|learn\/(learn|questions)|style\/parts)\.(ts|css)$/;
+  /\/src\/(report\/(report-panel|time-chart)|evaluation\/continuations|learn\/(learn|answer)|style\/parts)\.(ts|css)$/;
 
 export default defineConfig({
   // Relative URLs work under any path, for example on GitHub Pages.

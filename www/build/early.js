@@ -2,12 +2,11 @@
   let set;
   try {
     const { theme, settings } = localStorage;
-    const { board, pieces, database } = JSON.parse(settings ?? "{}") ?? {};
+    const { board, database } = JSON.parse(settings ?? "{}") ?? {};
     Object.assign(
       document.documentElement.dataset,
       theme && { theme },
       board && { board },
-      pieces && { pieces },
     );
     set = database;
   } catch {}

@@ -1,4 +1,4 @@
-/** Parts that several pages share: the header, the links to the pages, the controls of a board, and the moves of a book. */
+/** Makes whole pages: with the head, the header, the board with its controls, and the moves of a book. */
 import { basename } from "node:path";
 import type { Plugin } from "vite";
 
@@ -16,18 +16,16 @@ const PAGES = [
 /** The file of the analysis board. Its header also has the games and the tools of the board. */
 const BOARD = "index.html";
 
-/** The links to all pages. On the board, the link to itself is only in the menu of small screens. */
+/** The links to all pages. */
 const links = (page: string) =>
   PAGES.map(([href, name]) => {
     const isCurrent = href === `./${page}` || (page === BOARD && href === "./");
-    const own = isCurrent
-      ? ` aria-current="page"${page === BOARD ? ' class="only-narrow"' : ""}`
-      : "";
+    const own = isCurrent ? ' aria-current="page"' : "";
     return `<a href="${href}"${own}${page === BOARD && name === "Play" ? ' id="play" title="Play from here against the engine"' : ""}>${name}</a>`;
   }).join("\n        ");
 
 /** The button that opens the links on small screens. */
-const MENU = `<button type="button" class="icon only-narrow" id="menu" popovertarget="nav" data-testid="menu" aria-label="Menu">
+const MENU = `<button type="button" class="icon" id="menu" popovertarget="nav" data-testid="menu" aria-label="Menu">
         <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M4 7h16M4 12h16M4 17h16" /></svg>
       </button>`;
 
@@ -35,19 +33,33 @@ const THEME = `<button type="button" id="theme" data-testid="theme" title="Light
           <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M12 4a8 8 0 1 0 0 16Z" class="solid" /><circle cx="12" cy="12" r="8" /></svg><span>Light or dark</span>
         </button>`;
 
-const header = (page: string) => `<header class="site-head">
+/** The header: `before` precedes the button of the menu, `tools` are in the menu. */
+const header = (
+  page: string,
+  before: string,
+  tools: string,
+) => `<header class="masthead">
       <a class="home" href="./">
         <svg class="mark" viewBox="0 0 24 24" aria-hidden="true">
           <path d="M3 20.5h18M5 18V7.5h3.5V18M10.5 18V4H14v14M16.2 18.2 15 8.4l3.4-.5 1.3 10" />
         </svg>
-        Shelfish
+        <span>Shelfish</span>
       </a>
+      ${before}
       ${MENU}
-      <nav id="nav" class="nav" popover aria-label="Site">
+      <nav id="nav" class="nav" popover aria-label="Site and tools">
         ${links(page)}
+        ${tools}
         ${THEME}
       </nav>
     </header>`;
+
+/** The board with the choice of a promotion, and the position in words. */
+const BOARD_ELEMENTS = `<div class="board" data-testid="board">
+          <div id="board" class="cg-wrap" role="img" aria-label="Chess board" aria-describedby="position-text"></div>
+          <div id="promotion" class="promotion cg-wrap" role="dialog" aria-label="Promote to" hidden></div>
+          <p id="position-text" class="hidden" data-testid="position-text"></p>
+        </div>`;
 
 /** The buttons below a board and the field for moves; `key` focuses the field. The steps are disabled until a game is on the board. */
 const controls = (
@@ -78,8 +90,7 @@ const controls = (
       </div>`;
 
 /** The filters, the table of moves and the games of the explorer. */
-const PLAYED = `<button type="button" id="to-references" data-testid="to-references" class="to-references" hidden>Games ↓</button>
-        <details id="filters" data-testid="filters" class="filters" hidden>
+const PLAYED = `<details id="filters" data-testid="filters" class="filters" hidden>
           <summary id="chosen" data-testid="chosen"></summary>
           <div id="buckets" data-testid="buckets" class="buckets"></div>
         </details>
@@ -96,28 +107,50 @@ const PLAYED = `<button type="button" id="to-references" data-testid="to-referen
           </thead>
           <tbody id="played-moves"></tbody>
         </table>
-        <button type="button" id="rare" data-testid="rare" class="rare" aria-expanded="false" aria-controls="played-moves" hidden></button>
         <section id="book-games" data-testid="references" class="references" aria-labelledby="references-title" hidden>
-          <h2 id="references-title" tabindex="-1">Games</h2>
+          <h2 id="references-title">Games</h2>
           <ul id="references"></ul>
         </section>
         <p id="status" data-testid="status" class="note" role="status"></p>`;
 
+/** Returns a whole page. Its file has only the page's own part of the head, and its content from `<main>` on. */
+function whole(html: string, page: string): string {
+  const start = html.search(/^<(main|select)/m);
+  const [head, body] = [html.slice(0, start), html.slice(start)];
+  const [, before = "", tools = "", main = body] =
+    /^(.*)<!-- menu -->(.*)(<main.*)$/s.exec(body) ?? [];
+  return `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover" />
+    <meta name="color-scheme" content="light dark" />
+    <link rel="icon" href="./favicon.svg" type="image/svg+xml" />
+    ${head}
+  </head>
+  <body>
+    ${header(page, before, tools)}
+    ${main}
+    <noscript><p class="notice">This page works in your browser and needs JavaScript and WebAssembly.</p></noscript>
+  </body>
+</html>`;
+}
+
 /**
- * Replaces `<!-- masthead -->` with the header, `<!-- controls: KEY -->` with the controls, and `<!-- played -->` with the moves of a book. The header
- * of the board contains `<!-- menu -->`, `<!-- links -->` and `<!-- theme -->`.
+ * Makes whole pages, and replaces `<!-- board -->`, `<!-- controls: KEY -->` by the controls of a board, and `<!-- played -->` by the moves of a book.
  */
 export const sharedHtml: Plugin = {
   name: "shelfish-shared-html",
   transformIndexHtml: {
     order: "pre",
     handler: (html, { path }) =>
-      html
-        .replace("<!-- masthead -->", header(basename(path)))
-        .replace("<!-- menu -->", MENU)
-        .replace("<!-- links -->", links(basename(path)))
-        .replace("<!-- theme -->", THEME)
-        .replace("<!-- played -->", PLAYED)
-        .replace(/<!-- controls: (\w+) -->/, (_, key: string) => controls(key)),
+      path.endsWith("/404.html")
+        ? html
+        : whole(html, basename(path))
+            .replace("<!-- board -->", BOARD_ELEMENTS)
+            .replace("<!-- played -->", PLAYED)
+            .replace(/<!-- controls: (\w+) -->/, (_, key: string) =>
+              controls(key),
+            ),
   },
 };

@@ -1,26 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { spent, summary } from "../src/database/cost";
-import {
-  duration,
-  inMebibytes,
-  MEBIBYTE,
-  plural,
-  size,
-} from "../src/text/units";
+import { duration, plural, size } from "../src/text/units";
 import { players, slug, surname } from "../src/game/player-names";
-import { winningChances } from "shelfish/score";
 import { nodesText, scoreInWords } from "../src/score/score";
 
 describe("a score", () => {
-  it("has winning chances", () => {
-    expect(winningChances({ cp: 0 })).toBe(0);
-    expect(winningChances({ cp: 100 })).toBeCloseTo(0.182, 2);
-    expect(winningChances({ cp: -5000 })).toBe(winningChances({ cp: -1000 }));
-    expect([winningChances({ mate: 3 }), winningChances({ mate: -3 })]).toEqual(
-      [1, -1],
-    );
-  });
-
   it("is put in words", () => {
     expect(
       [{ cp: 20 }, { cp: -125 }, { cp: 0 }, { mate: 3 }, { mate: -5 }].map(
@@ -66,18 +50,6 @@ describe("a cost", () => {
     expect(from({ memoryHits: 1 })).toBe(
       "0 requests · 0 B · 12 ms · from memory",
     );
-  });
-
-  it("names powers of 1024 as MiB and powers of 1000 as MB and GB", () => {
-    expect(
-      [16, 1024].map((mebibytes) => inMebibytes(mebibytes * MEBIBYTE)),
-    ).toEqual(["16 MiB", "1024 MiB"]);
-    expect([1e6, MEBIBYTE, 1e9, 2 ** 30].map(size)).toEqual([
-      "1.0 MB",
-      "1.0 MB",
-      "1.0 GB",
-      "1.1 GB",
-    ]);
   });
 
   it("is short", () => {

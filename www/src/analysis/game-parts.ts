@@ -40,12 +40,7 @@ export function createGameParts(
   new Graph(state);
   new JudgmentRow(state, preview);
   const engineSearch = new EngineSearch(state, settings);
-  const endgames = new EndgameLookups(
-    state,
-    tables,
-    settings.cache,
-    endgamePieces(tables),
-  );
+  const endgames = new EndgameLookups(state, tables, endgamePieces(tables));
   const reporter = new Reporter(state, lookups, endgames, settings);
   new VariationJudge(state, () => reporter.analysis());
   const goToBadMove: GameParts["goToBadMove"] = (letter, by) => {

@@ -16,7 +16,6 @@ import type { LineActions } from "../evaluation/lines";
 import type { Continuations } from "../evaluation/continuations";
 import { mountInspector } from "../inspector/mount";
 import { bindKeys } from "../shell/keyboard";
-import { keptLink } from "../link/address-bar";
 import { Lookups } from "../evaluation/lookups";
 import { bookUrl, endgamesUrl, manifestUrl } from "../settings/data-urls";
 import { players } from "../game/player-names";
@@ -37,19 +36,16 @@ import { bindTyped } from "../moves/move-field";
 
 const settings = load();
 applyAppearance(settings);
-const client = new DatabaseClient(
-  manifestUrl(settings.database),
-  settings.cache,
-);
-const tables = endgamesUrl(settings.endgames);
+const client = new DatabaseClient(manifestUrl(settings.database));
+const tables = endgamesUrl();
 restrictConnections(client.url, bookUrl(), tables);
 mountInspector(byId("traffic"), client);
 // The module and the manifest load in parallel with the setup. The first lookup reports a failure.
 client.open().then(describeDatabase, () => {});
 
 const state = new State();
-/** Whether neither the address nor the last page names a game. Then the parts of a game load after the first evaluation. */
-const isEmpty = location.hash.length <= 1 && keptLink() === undefined;
+/** Whether the address names no game. Then the parts of a game load after the first evaluation. */
+const isEmpty = location.hash.length <= 1;
 
 // Views draw in this order.
 /** Asks questions about the mistakes of the game, once its part of the page is loaded. */
@@ -119,10 +115,9 @@ const loadPanels = loadOnce(async () => {
     (await loadPart(import("../report/novelty-search"))).findNovelty(
       state,
       client,
-      settings.cache,
     ),
   );
-  continuations = new Continuations(state, client, endgames, preview, load());
+  continuations = new Continuations(state, client, endgames, preview);
   const ofPage = {
     get side() {
       return board.orientation;
@@ -159,7 +154,7 @@ const selectPanel = bindPanelTabs(settings.panel, (id) => {
 });
 const loadExplorer = loadOnce(async () => {
   const { bindExplorerTab } = await import("../explorer/tab");
-  bindExplorerTab(state, client, settings.cache, {
+  bindExplorerTab(state, client, {
     play: (from, { move }) => play(from, move),
     preview,
   });
@@ -237,7 +232,6 @@ const settingsDialog = onDemand(async () =>
 const enableEngine = (engine: boolean) => {
   gameParts?.engineSearch.set({ engine });
   gameParts?.reporter.set({ engine });
-  continuations?.set({ engine });
 };
 const annotate = onDemand(async () =>
   (await loadPart(import("../moves/annotate-dialog"))).showAnnotate(state),

@@ -4,7 +4,7 @@ import type { DatabaseClient, Explanation } from "../database/client";
 import {
   answered,
   explain as explainDatabase,
-  openOptions,
+  OPEN_OPTIONS,
 } from "../database/client";
 import { type Cost, metered } from "../database/cost";
 import { loadOnce } from "../loading/load-once";
@@ -13,17 +13,16 @@ export class BookClient {
   /** The book's manifest, once the book is open. */
   manifest: Book["manifest"] | undefined;
 
-  /** `cache` is the size of the cache in IndexedDB in MiB; 0 disables the cache. `opener` is the function of the package that opens the book. */
+  /** `opener` is the function of the package that opens the book. */
   constructor(
     readonly url: URL,
     private readonly evals: DatabaseClient,
-    private readonly cache: number,
     private readonly opener = openBook,
   ) {}
 
   /** Opens the book. After a failure the next call tries again. */
   readonly open = loadOnce(async () => {
-    const book = await this.opener(this.url, openOptions(this.cache));
+    const book = await this.opener(this.url, OPEN_OPTIONS);
     this.manifest = book.manifest;
     return book;
   });

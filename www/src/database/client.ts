@@ -11,7 +11,7 @@ import { type Cost, metered } from "./cost";
 import { fetchEarly } from "../loading/early-fetch";
 import { loadOnce } from "../loading/load-once";
 import { messageOf } from "../text/input-error";
-import { capitalised, MEBIBYTE } from "../text/units";
+import { capitalised } from "../text/units";
 
 /** A failure in words, with advice. */
 export interface Explanation {
@@ -28,20 +28,16 @@ export class DatabaseClient {
   onAnswer:
     ((stats: Stats, manifest: Database["manifest"]) => void) | undefined;
 
-  /**
-   * `url` is the manifest's URL, `cache` the size of the cache in IndexedDB in MiB; 0 disables the cache. `opener` is the function of the
-   * package that opens the database.
-   */
+  /** `url` is the manifest's URL, `opener` the function of the package that opens the database. */
   constructor(
     readonly url: URL,
-    private readonly cache: number,
     private readonly opener = openDatabase,
   ) {}
 
   /** Opens the database. After a failure the next call tries again. */
   readonly open = loadOnce(async () => {
     const database = await this.opener(this.url, {
-      ...openOptions(this.cache),
+      ...OPEN_OPTIONS,
       onRequest: (request: FetchedRange) => this.onRequest?.(request),
     });
     this.manifest = database.manifest;
@@ -98,11 +94,14 @@ export class DatabaseClient {
   }
 }
 
-/** Returns the options with which the pages open data. `cache` is the size of the cache in IndexedDB in MiB; 0 disables the cache. */
-export const openOptions = (cache: number) => ({
+/** Size of the cache of each database in IndexedDB, in bytes. */
+const CACHE = 64 * 2 ** 20;
+
+/** The options with which the pages open data. */
+export const OPEN_OPTIONS = {
   fetch: fetchEarly,
-  indexedDB: cache > 0 && { bytes: cache * MEBIBYTE },
-});
+  indexedDB: { bytes: CACHE },
+};
 
 /** Returns the answers by position, without the positions whose lookup failed. */
 export const answered = <T>(

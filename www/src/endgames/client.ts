@@ -4,20 +4,14 @@ import {
   openEndgames,
   ShelfishError,
 } from "shelfish/endgames";
-import { answered, openOptions } from "../database/client";
+import { answered, OPEN_OPTIONS } from "../database/client";
 import { loadOnce } from "../loading/load-once";
 
 export class EndgameClient {
-  /** `cache` is the size of the cache in IndexedDB in MiB; 0 disables the cache. */
-  constructor(
-    readonly url: URL,
-    private readonly cache: number,
-  ) {}
+  constructor(readonly url: URL) {}
 
   /** Opens the tables. After a failure the next call tries again. */
-  readonly open = loadOnce(() =>
-    openEndgames(this.url, openOptions(this.cache)),
-  );
+  readonly open = loadOnce(() => openEndgames(this.url, OPEN_OPTIONS));
 
   /** Returns the results of positions. Positions without a table are left out. Rejects if the tables fail. */
   async probeMany(

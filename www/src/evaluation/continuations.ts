@@ -1,37 +1,27 @@
 /**
  * The legal moves with the evaluations of the positions after them: the best move of the position's own evaluation, other deep evaluations, then
- * shallow evaluations. Results of endgame tables are exact. The engine evaluates the moves that database and tables do not know. Its scores have a
- * frame, and come after deep evaluations.
+ * shallow evaluations. Results of endgame tables are exact.
  */
-import type { Evaluation } from "shelfish";
 import { bindPreview, bindPreviewEnd } from "../board/preview";
 import type { DatabaseClient } from "../database/client";
 import { Game, type Node, type Step, steps, uci } from "../game/game";
 import { legalMoves } from "../game/legal-moves";
-import { throttle } from "../loading/throttle";
 import { whenVisible } from "../loading/visible";
 import {
   bestScore,
   compareScores,
-  counting,
-  engineEval,
   isShallow,
   type KnownScore,
-  scoreOfEngine,
 } from "../score/known-score";
 import { byId, make, redraw } from "../shell/dom";
 import type { State } from "../state/state";
 import { plural } from "../text/units";
-import { ContinuationSearch } from "./continuation-search";
 import type { EndgameLookups } from "./endgame-lookups";
-import type { SearchSettings } from "./engine-search";
 import type { LineActions } from "./lines";
 import "../style/parts.css";
 
 /** Milliseconds without a change of the board before its moves are looked up. */
 const DELAY = 300;
-/** Minimum number of milliseconds between two results of the engine that are shown. */
-const SHOW_INTERVAL = 500;
 
 /** A legal move and the position after it. */
 interface Continuation {
@@ -43,21 +33,13 @@ interface Continuation {
 interface Drawn {
   node: Node;
   continuations: readonly Continuation[];
-  /** Whether the engine searches moves. */
-  isSearching: boolean;
 }
 
-/** The panel. It looks moves up, and searches them, only while it is visible. */
+/** The panel. It looks moves up only while it is visible. */
 export class Continuations {
   readonly #root = byId("continuations");
   readonly #share = make("p", { className: "share" });
-  readonly #searched = make("p", {
-    className: "share searched",
-    "data-testid": "searched",
-  });
   readonly #rows = make("ul");
-  readonly #search = new ContinuationSearch();
-  #engine: boolean;
   #isVisible = false;
   #timer = 0;
   #abort = new AbortController();
@@ -70,13 +52,10 @@ export class Continuations {
     private readonly client: DatabaseClient,
     private readonly endgames: Pick<EndgameLookups, "results">,
     private readonly preview: LineActions["preview"],
-    { engine }: Pick<SearchSettings, "engine">,
   ) {
-    this.#engine = engine;
     this.#root.append(
       make("h2", {}, "Moves from here"),
       this.#share,
-      this.#searched,
       this.#rows,
     );
     whenVisible(this.#root, (isVisible) => {
@@ -98,13 +77,6 @@ export class Continuations {
       this.#root.classList.add("stale");
       this.refresh();
     });
-  }
-
-  /** Changes the settings. */
-  set({ engine }: Pick<SearchSettings, "engine">): void {
-    this.#engine = engine;
-    if (!engine) this.#search.close();
-    this.refresh();
   }
 
   /** Ends the running work, and begins again if the panel is visible. */
@@ -138,56 +110,16 @@ export class Continuations {
     // The lookup of the position on the board fails too and reports the error.
     await Promise.all([inDatabase().catch(() => {}), inTables]);
     if (signal.aborted) return;
-    this.#drawn = { node, continuations, isSearching: false };
+    this.#drawn = { node, continuations };
     this.#draw();
-    await this.#searchMissing(this.#drawn, signal);
   }
 
-  /** Searches the moves without a score. */
-  async #searchMissing(drawn: Drawn, signal: AbortSignal): Promise<void> {
-    const missing = drawn.continuations.filter(
-      ({ after }) => !this.#scoreAfter(after),
-    );
-    // A question of the page hides the panel, and a reader may hide all evaluations.
-    if (
-      !this.#engine ||
-      missing.length === 0 ||
-      !this.#root.checkVisibility({ visibilityProperty: true })
-    )
-      return;
-    const show = throttle(SHOW_INTERVAL, () => signal.aborted || this.#draw());
-    drawn.isSearching = true;
-    this.#draw();
-    try {
-      await this.#search.search(
-        missing.map(({ after }) => after.fen),
-        signal,
-        () => show(undefined),
-      );
-    } catch (error) {
-      // The panel works without the engine.
-      if (!signal.aborted) console.warn("The engine:", error);
-    }
-    drawn.isSearching = false;
-    if (!signal.aborted) show(undefined, true);
-  }
-
-  /** Returns the score of the position after a move: by the rules, by endgame tables, by the database, or by the engine. */
+  /** Returns the score of the position after a move: by the rules, by endgame tables, or by the database. */
   #scoreAfter(after: Node): KnownScore | undefined {
     const score = bestScore(after, this.state);
-    if (
-      score?.origin === "database" ||
-      score?.origin === "rules" ||
-      score?.origin === "endgames"
-    )
-      return score;
-    if (!this.#engine) return undefined;
-    return scoreOfEngine(
-      counting<Evaluation>(
-        this.#search.of(after.fen),
-        engineEval(after.fen, this.state),
-      ),
-    );
+    return score && ["database", "rules", "endgames"].includes(score.origin)
+      ? score
+      : undefined;
   }
 
   /** Returns the best move in SAN of the evaluation of the position. */
@@ -201,16 +133,12 @@ export class Continuations {
 
   #draw(): void {
     if (!this.#drawn) return;
-    const { node, continuations, isSearching } = this.#drawn;
+    const { node, continuations } = this.#drawn;
     const sign = node.position.turn === "white" ? 1 : -1;
     this.#best = this.#bestMove();
     const own = bestScore(node, this.state);
     const rank = ({ step, score }: { step: Step; score: KnownScore }) =>
-      step.san === this.#best
-        ? 0
-        : isByEngine(score) || isShallow(score)
-          ? 2
-          : 1;
+      step.san === this.#best ? 0 : isShallow(score) ? 2 : 1;
     const known = continuations
       .flatMap(({ step, after }) => {
         const score = this.#scoreAfter(after);
@@ -218,9 +146,7 @@ export class Continuations {
         const isOfLine =
           step.san === this.#best &&
           own &&
-          (!score ||
-            isByEngine(score) ||
-            (isShallow(score) && !isShallow(own)));
+          (!score || (isShallow(score) && !isShallow(own)));
         return isOfLine
           ? [{ step, score: own }]
           : score
@@ -234,13 +160,7 @@ export class Continuations {
       this.#rows,
       ...known.map(({ step, score }) => this.#row(node, step, score)),
     );
-    const searched = known.filter(({ score }) => isByEngine(score)).length;
     this.#share.textContent = `${known.length} of ${plural(continuations.length, "legal move")} ${known.length === 1 ? "has" : "have"} an evaluation`;
-    this.#searched.textContent = isSearching
-      ? "The engine searches the other moves…"
-      : searched > 0
-        ? `${searched} of them by the engine, in frames`
-        : "";
     this.#root.classList.remove("stale");
   }
 
@@ -249,22 +169,11 @@ export class Continuations {
     const depth =
       score.depth === undefined
         ? ""
-        : `d${score.depth}${shallow && !isByEngine(score) ? " shallow" : ""}`;
+        : `d${score.depth}${shallow ? " shallow" : ""}`;
     const parts = [
       make("span", { className: "san" }, step.san),
-      make(
-        "span",
-        { className: `move-score${isByEngine(score) ? " provisional" : ""}` },
-        score.text,
-      ),
-      make(
-        "span",
-        { className: shallow ? "depth shallow" : "depth" },
-        depth,
-        ...(isByEngine(score)
-          ? [make("span", { className: "hidden" }, " engine")]
-          : []),
-      ),
+      make("span", { className: "move-score" }, score.text),
+      make("span", { className: shallow ? "depth shallow" : "depth" }, depth),
     ];
     const button = make(
       "button",
@@ -276,10 +185,6 @@ export class Continuations {
     return make("li", {}, button);
   }
 }
-
-/** Whether a score is a result of an engine. */
-const isByEngine = ({ origin }: KnownScore): boolean =>
-  origin === "engine" || origin === "stockfish";
 
 /** Returns every legal move of a position. The nodes belong to no game on the board. */
 function continuationsOf({ position }: Node): Continuation[] {

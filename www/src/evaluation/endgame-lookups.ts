@@ -19,14 +19,12 @@ export class EndgameLookups {
   constructor(
     private readonly state: State,
     url: URL,
-    cache: number,
     maxPieces = MAX_TABLE_PIECES,
   ) {
     this.#maxPieces = maxPieces;
     this.#load = loadOnce(async () => {
       const client = new (await import("../endgames/client")).EndgameClient(
         url,
-        cache,
       );
       this.#maxPieces = (await client.open()).maxPieces;
       return client;

@@ -32,10 +32,9 @@ export function setUpBookPage(
   applyAppearance(settings);
   const database = new DatabaseClient(
     manifestUrl(settings.database),
-    settings.cache,
     openDatabase,
   );
-  const book = new BookClient(bookUrl(), database, settings.cache, openBook);
+  const book = new BookClient(bookUrl(), database, openBook);
   restrictConnections(database.url, book.url);
   bindTheme();
   const state = new State();

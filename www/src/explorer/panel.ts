@@ -41,10 +41,6 @@ export class ExplorerPanel {
     private readonly page: PanelPage,
   ) {
     this.#choice = new BucketChoice(() => void this.ask(), page.opensFilters);
-    // The focus scrolls to the games, which a phone shows below all moves.
-    byId("to-references").addEventListener("click", () =>
-      byId("references-title").focus(),
-    );
     bindPreviewEnd(byId("played-moves"), () => page.preview());
   }
 
@@ -97,8 +93,7 @@ export class ExplorerPanel {
       if (signal.aborted) return;
       if (!byId("played").classList.contains("stale"))
         return void status.show("The evaluations cannot be looked up now.");
-      for (const id of ["played", "rare", "book-games", "to-references"])
-        byId(id).hidden = true;
+      for (const id of ["played", "book-games"]) byId(id).hidden = true;
       status.showError(error, () => void this.ask());
     }
   }

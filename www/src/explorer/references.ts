@@ -22,8 +22,7 @@ export async function drawReferences(
     ...(ended.games ?? []).map((game) => ({ san: "ends", game })),
   ];
   all.sort((a, b) => (b.game.rating ?? 0) - (a.game.rating ?? 0));
-  for (const id of ["book-games", "to-references"])
-    byId(id).hidden = all.length === 0;
+  byId("book-games").hidden = all.length === 0;
   const rows = all.slice(0, SHOWN).map(({ san, game }) => ({
     game,
     row: make(

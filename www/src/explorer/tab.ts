@@ -14,13 +14,12 @@ import { ExplorerPanel, type PanelPage } from "./panel";
 export function bindExplorerTab(
   state: State,
   database: DatabaseClient,
-  cache: number,
   page: Pick<PanelPage, "play" | "preview">,
 ): void {
   const root = byId("explorer");
   const panel = new ExplorerPanel(
     state,
-    new BookClient(bookUrl(), database, cache),
+    new BookClient(bookUrl(), database),
     new StatusLine(state, root),
     { ...page, boardUrl: "", opensFilters: false },
   );

@@ -1,6 +1,6 @@
 /** The table of moves: counts, results and evaluations. */
 import type { ExploredMove, Played, PlayedMove, Results } from "shelfish/book";
-import { bindPreview } from "../board/preview";
+import { bindMove, type MoveActions } from "../board/preview";
 import { games, percent } from "../book/results";
 import { resultsBar } from "../book/results-bar";
 import { plural } from "../text/units";
@@ -9,19 +9,10 @@ import { type Node, type Step, steps } from "../game/game";
 import { openingOf } from "../game/opening-names";
 import { scoreInWords } from "../score/score";
 
-export interface Actions {
-  play(step: Step): void;
-  /** Shows a move on the board. */
-  show(step: Step): void;
-}
-
-/** Maximum number of rows without a button for more, and the number of rows above the button. */
-const [MAX_ROWS, SHOWN_ROWS] = [10, 8];
-
 const number = (count: number): string => count.toLocaleString("en");
 
 /** Draws the moves that were played from a position. */
-export function draw(node: Node, answer: Played, actions: Actions): void {
+export function draw(node: Node, answer: Played, actions: MoveActions): void {
   const all = games(answer);
   byId("played").hidden = all === 0;
   byId("played").classList.toggle("rated", answer.averageRating !== undefined);
@@ -34,26 +25,6 @@ export function draw(node: Node, answer: Played, actions: Actions): void {
     return step ? [row(step, move, all, actions)] : [];
   });
   redraw(byId("played-moves"), ...drawn);
-  foldRare(drawn);
-}
-
-/** Hides the rarest moves of a long list, and offers them by a button. */
-function foldRare(rows: readonly HTMLElement[]): void {
-  const button = byId("rare");
-  const rare = rows.length > MAX_ROWS ? rows.slice(SHOWN_ROWS) : [];
-  button.hidden = rare.length === 0;
-  const fold = (isFolded: boolean) => {
-    for (const row of rare) row.hidden = isFolded;
-    button.setAttribute("aria-expanded", String(!isFolded));
-    button.textContent = isFolded ? `${rare.length} more moves` : "Fewer moves";
-  };
-  // The choice of the reader holds for the next positions.
-  fold(button.dataset.shown !== "all");
-  button.onclick = () => {
-    const isFolded = button.dataset.shown === "all";
-    button.dataset.shown = isFolded ? "few" : "all";
-    fold(isFolded);
-  };
 }
 
 /** Adds opening names and evaluations to the rows. The rows are not replaced, so that a click on them is not lost. */
@@ -78,7 +49,7 @@ function row(
   step: Step,
   move: PlayedMove,
   all: number,
-  actions: Actions,
+  actions: MoveActions,
 ): HTMLTableRowElement {
   const count = games(move);
   const button = make(
@@ -106,8 +77,7 @@ function row(
     ),
     make("td", { className: "score" }),
   );
-  line.addEventListener("click", () => actions.play(step));
-  bindPreview(line, button, () => actions.show(step));
+  bindMove(line, button, step, actions);
   return line;
 }
 

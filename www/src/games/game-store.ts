@@ -1,6 +1,5 @@
 /**
- * The games that were opened, stored in this browser: in IndexedDB, or in memory if IndexedDB is unavailable (private windows).
- * A game that is opened twice is stored once. When the limits are exceeded, the oldest games are removed.
+ * The games that were opened, stored in this browser: in IndexedDB. A game that is opened twice is stored once. When the limits are exceeded, the oldest games are removed.
  */
 import {
   eachEntry,
@@ -35,50 +34,27 @@ export interface Stored extends Entry {
   readonly text: string;
 }
 
-export interface GameStore {
-  /** Whether the games survive a reload. */
-  readonly isLasting: boolean;
-  /** Returns the games, the last opened first; at most `count`. */
-  list(count?: number): Promise<Entry[]>;
-  /** Returns a game, by its id or source. */
-  find(key: string): Promise<Stored | undefined>;
-  /** Stores games; of two copies of a game the longer text is kept. Returns how many old games were removed. */
-  keep(games: readonly Stored[]): Promise<number>;
-  /** Replaces the text of a game, and removes its entry under its former id. */
-  replace(game: Stored, formerId?: string): Promise<void>;
-  remove(id: string): Promise<void>;
-  clear(): Promise<void>;
-}
-
 /** Maximum number of stored games, and of the characters of their texts. */
 const LIMITS = { games: 5_000, characters: 20_000_000 };
 
+/** Opens the store. Rejects if IndexedDB is unavailable. */
 export async function openStore(limits = LIMITS): Promise<GameStore> {
-  try {
-    const database = await openStorage("shelfish-games", 1, (database) => {
-      const list = database.createObjectStore("list", { keyPath: "id" });
-      list.createIndex("opened", "opened");
-      list.createIndex("source", "source");
-      database.createObjectStore("texts");
-    });
-    // A database that opens but answers no request counts as unavailable.
-    await requestResult(
-      database.transaction("list").objectStore("list").count(),
-    );
-    return new DatabaseStore(database, limits);
-  } catch {
-    return new MemoryStore(limits);
-  }
+  const database = await openStorage("shelfish-games", 1, (database) => {
+    const list = database.createObjectStore("list", { keyPath: "id" });
+    list.createIndex("opened", "opened");
+    list.createIndex("source", "source");
+    database.createObjectStore("texts");
+  });
+  return new GameStore(database, limits);
 }
 
-class DatabaseStore implements GameStore {
-  readonly isLasting = true;
-
+export class GameStore {
   constructor(
     private readonly database: IDBDatabase,
     private readonly limits: typeof LIMITS,
   ) {}
 
+  /** Returns the games, the last opened first; at most `count`. */
   async list(count = Infinity): Promise<Entry[]> {
     const index = this.database
       .transaction("list")
@@ -94,6 +70,7 @@ class DatabaseStore implements GameStore {
     return entries;
   }
 
+  /** Returns a game, by its id or source. */
   async find(key: string): Promise<Stored | undefined> {
     const { list, texts } = this.#begin("readonly");
     const entry = await requestResult<Entry | undefined>(
@@ -104,6 +81,7 @@ class DatabaseStore implements GameStore {
     return entry && text !== undefined ? { ...entry, text } : undefined;
   }
 
+  /** Stores games; of two copies of a game the longer text is kept. Returns how many old games were removed. */
   async keep(games: readonly Stored[]): Promise<number> {
     const { list, texts, done } = this.#begin("readwrite");
     for (const game of games) {
@@ -127,6 +105,7 @@ class DatabaseStore implements GameStore {
     return old.length;
   }
 
+  /** Replaces the text of a game, and removes its entry under its former id. */
   async replace({ text, ...entry }: Stored, formerId?: string): Promise<void> {
     const { list, texts, done } = this.#begin("readwrite");
     if (formerId !== undefined) {
@@ -163,52 +142,6 @@ class DatabaseStore implements GameStore {
       texts: transaction.objectStore("texts"),
       done: transactionEnd(transaction),
     };
-  }
-}
-
-class MemoryStore implements GameStore {
-  readonly isLasting = false;
-  readonly #games = new Map<string, Stored>();
-
-  constructor(private readonly limits: typeof LIMITS) {}
-
-  async list(count = Infinity): Promise<Entry[]> {
-    return [...this.#games.values()]
-      .sort((a, b) => b.opened - a.opened)
-      .slice(0, count);
-  }
-
-  async find(key: string): Promise<Stored | undefined> {
-    return (
-      this.#games.get(key) ??
-      [...this.#games.values()].find(({ source }) => source === key)
-    );
-  }
-
-  async keep(games: readonly Stored[]): Promise<number> {
-    for (const game of games) {
-      const before = this.#games.get(game.id);
-      this.#games.set(
-        game.id,
-        before && before.size > game.size ? reopened(before, game) : game,
-      );
-    }
-    const old = excess(await this.list(), this.limits);
-    for (const { id } of old) this.#games.delete(id);
-    return old.length;
-  }
-
-  async replace(game: Stored, formerId?: string): Promise<void> {
-    if (formerId !== undefined) this.#games.delete(formerId);
-    this.#games.set(game.id, game);
-  }
-
-  async remove(id: string): Promise<void> {
-    this.#games.delete(id);
-  }
-
-  async clear(): Promise<void> {
-    this.#games.clear();
   }
 }
 

@@ -45,7 +45,11 @@ class GamesDialog {
     { type: "button", "data-testid": "games-clear" },
     "Remove all",
   );
-  readonly #remark = make("p", { className: "quiet" });
+  readonly #remark = make(
+    "p",
+    { className: "quiet" },
+    "The games are stored only in this browser.",
+  );
   readonly #dialog: HTMLDialogElement;
 
   constructor(
@@ -90,9 +94,6 @@ class GamesDialog {
   async #load(): Promise<void> {
     const store = await this.library.store();
     const entries = await store.list();
-    this.#remark.textContent = store.isLasting
-      ? "The games are stored only in this browser."
-      : "This browser does not store data for this page: the list is lost when you close it.";
     const isChanged = entries.length !== this.#list.size;
     this.#list.set(entries);
     this.#clear.hidden = entries.length === 0;

@@ -2,23 +2,17 @@
 import type { Game, Node } from "../game/game";
 import { loadOnce } from "../loading/load-once";
 import { loadPart } from "../loading/page-part";
-import { readObject, removeItem, writeString } from "../storage/local-storage";
 import type { Checked } from "../pgn/read-game";
 import type { PgnText } from "../pgn/split";
 import type { Famous } from "./famous-games";
 import type { Entry, GameStore, Stored } from "./game-store";
 
-/** Name of the change in local storage that was not stored. */
-const UNSAVED = "unsaved";
-
-/** A change that was not stored: the entry of the game, and its id before the change. */
-type Unsaved = Stored & { formerId: string | undefined };
-
 const RECENT = 20;
 
 const BATCH = 500;
 
-const NO_ROOM = "This browser has no room for more games: they are not stored.";
+const NO_ROOM =
+  "This browser does not store more games: they are lost when you close the page.";
 
 /** Games of a file get times that differ by this part of a millisecond, which keeps their order. */
 const FRACTION = 1_000;
@@ -35,11 +29,6 @@ export class Library extends EventTarget {
   readonly #famousIds = new Map<string, string>();
   /** Ends when the last changes are stored. */
   #saving: Promise<void> = Promise.resolve();
-  /** The last change that is not stored yet. */
-  #pending:
-    { game: Game; id: string; formerId: string | undefined } | undefined;
-  /** Makes entries of the list, once a game is stored. */
-  #ofBoard: typeof import("./stored-game").ofBoard | undefined;
 
   readonly offer = loadOnce(async () => {
     const { famous } = await loadPart(import("./famous-games"));
@@ -136,52 +125,10 @@ export class Library extends EventTarget {
     // The id may change again before the game is stored.
     const { id, formerId } = game;
     if (!id) return this.#saving;
-    const pending = (this.#pending = { game, id, formerId });
-    return (this.#saving = this.#saving
-      .then(() => this.#save(game, id, formerId))
-      .finally(() => {
-        if (this.#pending !== pending) return;
-        this.#pending = undefined;
-        removeItem(UNSAVED);
-      }));
+    return (this.#saving = this.#saving.then(() =>
+      this.#save(game, id, formerId),
+    ));
   }
-
-  /** Writes a change that is not stored yet to local storage at once, because the page may end. */
-  flush(): void {
-    if (!this.#pending || !this.#ofBoard) return;
-    const { game, id, formerId } = this.#pending;
-    // The list need not have a game without players, which its link contains.
-    if (game.headers.size === 0) return;
-    const unsaved = {
-      ...this.#ofBoard(game, id, Date.now()),
-      formerId,
-    } satisfies Unsaved;
-    // If storage is forbidden or full, the change may be lost.
-    writeString(UNSAVED, JSON.stringify(unsaved));
-  }
-
-  /** Returns the PGN of a game at once; `undefined` before `prepareFlush` has ended. */
-  textOf(game: Game): string | undefined {
-    return this.#ofBoard?.(game, "", 0).text;
-  }
-
-  /** Loads the code that `flush` needs, which cannot wait. */
-  readonly prepareFlush = loadOnce(
-    async () =>
-      (this.#ofBoard = (await loadPart(import("./stored-game"))).ofBoard),
-  );
-
-  /** Stores the change that the last page did not store. */
-  readonly recover = loadOnce(async () => {
-    const unsaved = unsavedOf(readObject(UNSAVED));
-    if (!unsaved) return;
-    const { formerId, ...entry } = unsaved;
-    const store = await this.store();
-    const stored = await store.find(entry.id);
-    if (!stored || stored.opened <= entry.opened)
-      await store.replace(entry, formerId);
-    removeItem(UNSAVED);
-  });
 
   async #save(
     game: Game,
@@ -198,7 +145,7 @@ export class Library extends EventTarget {
         !(await isListed(formerId))
       )
         return;
-      const ofBoard = await this.prepareFlush();
+      const { ofBoard } = await import("./stored-game");
       await store.replace(ofBoard(game, id, Date.now()), formerId);
       this.#loaded.set(id, game);
     } catch {
@@ -216,9 +163,6 @@ export class Library extends EventTarget {
   async refresh(): Promise<void> {
     const store = await this.store();
     this.recent = await store.list(RECENT);
-    if (!store.isLasting)
-      this.remark =
-        "This browser does not store data for this page: the games that you open are lost when you close it.";
     this.#changed();
   }
 
@@ -244,27 +188,6 @@ export class Library extends EventTarget {
     }
     await this.refresh().catch(() => this.#changed());
   }
-}
-
-/** Returns a change of local storage, or `undefined` if a field is missing. */
-function unsavedOf(value: Record<string, unknown>): Unsaved | undefined {
-  const texts = [
-    "id",
-    "white",
-    "black",
-    "event",
-    "date",
-    "result",
-    "opening",
-    "text",
-  ].every((name) => typeof value[name] === "string");
-  const numbers = ["plies", "opened", "size"].every((name) =>
-    Number.isFinite(value[name]),
-  );
-  const others = [value.formerId, value.source].every(
-    (other) => other === undefined || typeof other === "string",
-  );
-  return texts && numbers && others ? (value as unknown as Unsaved) : undefined;
 }
 
 /** Measures the moves and notes of a game. */

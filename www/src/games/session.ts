@@ -1,19 +1,12 @@
 /** The game on the board, opened from a text, a file, an address, a link or the list. Updates the address bar and the list. */
 import { Game, type Node, path } from "../game/game";
-import {
-  followNavigation,
-  forgetLink,
-  keepLink,
-  keptLink,
-  writeAddress,
-} from "../link/address-bar";
+import { followNavigation, writeAddress } from "../link/address-bar";
 import {
   formatLink,
   outdatesLink,
   parseLink,
   shareLink,
   shortenLink,
-  wholeLink,
 } from "../link/link";
 import { whenIdle } from "../loading/idle";
 import { loadOnce } from "../loading/load-once";
@@ -67,25 +60,10 @@ export class Session {
 
   /** Opens the game of the address bar, now and after each change of the address. With `isEntered`, an empty address keeps the game on the board. */
   start(isEntered: boolean): void {
-    // A page that is hidden may end without another event.
-    const flush = () => this.library.flush();
-    window.addEventListener("pagehide", () => {
-      flush();
-      this.#keepLink();
-    });
-    document.addEventListener(
-      "visibilitychange",
-      () => document.visibilityState === "hidden" && flush(),
-    );
-    const current = location.hash.slice(1);
-    const kept = keptLink();
-    forgetLink();
-    // The browser loads the address before the last change.
-    const restore = (fragment: string) =>
-      void this.#restore(fragment === current ? (kept ?? fragment) : fragment);
+    const restore = (fragment: string) => void this.#restore(fragment);
     followNavigation(restore);
+    const current = location.hash.slice(1);
     if (isEntered && current === "") return this.#adopt();
-    if (kept !== undefined) writeAddress(kept);
     restore(current);
   }
 
@@ -93,24 +71,9 @@ export class Session {
   #adopt(): void {
     const { game, node } = this.state;
     this.menu.show(game);
-    this.library.recover().catch(() => {});
     if (game.root.children.length === 0) return;
     this.#changed(false);
     writeAddress(formatLink(game, node));
-  }
-
-  /** Stores the link of a game that only its link contains, because the address of a page that ends is not changed any more. */
-  #keepLink(): void {
-    const { game, node } = this.state;
-    if (
-      (game.id && game.headers.size > 0) ||
-      game.slug ||
-      game.site?.id ||
-      game.root.children.length === 0
-    )
-      return;
-    const pgn = this.library.textOf(game);
-    if (pgn !== undefined) keepLink(wholeLink(game, node, pgn));
   }
 
   /** Opens a pasted text, an address or a file. Throws an `InputError` if nothing can be opened. */
@@ -130,7 +93,6 @@ export class Session {
     this.library.refresh().catch(() => {});
     await Promise.all([
       this.library.offer(),
-      this.library.prepareFlush(),
       import("../pgn/read-text"),
       import("../sites/lichess"),
       import("./open-input"),
@@ -197,7 +159,6 @@ export class Session {
   async #restore(fragment: string): Promise<void> {
     const signal = this.#begin();
     try {
-      await this.library.recover().catch(() => {});
       const linked = await parseLink(fragment, {
         famous: (slug) => this.library.famous(slug),
         lichess: async (id) =>

@@ -70,16 +70,6 @@ export function formatLink(game: Game, node: Node): string {
   return parts.join("&");
 }
 
-/** Returns the fragment of a position with the whole game as `pgn`. */
-export function wholeLink(game: Game, node: Node, pgn: string): string {
-  const known = names.get(game);
-  names.set(game, `pgn=${encodeURIComponent(pgn)}`);
-  const fragment = formatLink(game, node);
-  if (known === undefined) names.delete(game);
-  else names.set(game, known);
-  return fragment;
-}
-
 /** Computes the shortest link part for a game that must be contained in its links. Returns true if it has changed; `formatLink` then uses it. */
 export async function shortenLink(game: Game): Promise<boolean> {
   const known = nameOf(game);
@@ -91,26 +81,14 @@ export async function shortenLink(game: Game): Promise<boolean> {
   )
     return false;
   const { toPgn } = await import("../pgn/write-game");
-  const [compact, moves] = [toPgn(game, "compact"), toPgn(game, "moves")];
-  const plain = (text: string) =>
-    Promise.resolve(`pgn=${encodeURIComponent(text)}`);
-  const within = async (
-    most: number,
-    written: (text: string) => Promise<string>,
-  ) => {
-    const whole = await written(compact);
-    return whole.length <= most ? whole : `${await written(moves)}&abridged=1`;
-  };
-  const long = known ?? (await within(4 * MAX_LINK, plain));
-  // If compression fails, the longer link is kept.
-  const folded = await within(
-    MAX_LINK,
-    async (text) =>
-      `pgnz=${await (await import("../text/deflate")).deflate(text)}`,
-  ).catch(() => long);
+  const { deflate } = await import("../text/deflate");
+  const whole = `pgnz=${await deflate(toPgn(game, "compact"))}`;
+  const name =
+    whole.length <= MAX_LINK
+      ? whole
+      : `pgnz=${await deflate(toPgn(game, "moves"))}&abridged=1`;
   // The game has changed again, and another call computes its link.
   if (own.get(game) !== version) return false;
-  const name = folded.length < long.length ? folded : long;
   names.set(game, name);
   return name !== known;
 }

@@ -23,17 +23,11 @@ export class Opponent {
 
   readonly #endgames = loadOnce(
     async () =>
-      new (await import("../endgames/client")).EndgameClient(
-        this.tables,
-        this.cache,
-      ),
+      new (await import("../endgames/client")).EndgameClient(this.tables),
   );
 
-  /** `tables` is the URL of the index of endgame tables, `cache` the size of their cache in IndexedDB in MiB. */
-  constructor(
-    private readonly tables: URL,
-    private readonly cache: number,
-  ) {}
+  /** `tables` is the URL of the index of endgame tables. */
+  constructor(private readonly tables: URL) {}
 
   /** Whether the last reply was a book move. */
   isFromBook = false;

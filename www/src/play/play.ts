@@ -36,7 +36,7 @@ bindTheme();
 const now = (): number => performance.now();
 const today = (): string => day(Date.now()).replaceAll("-", ".");
 
-const opponent = new Opponent(endgamesUrl(settings.endgames), settings.cache);
+const opponent = new Opponent(endgamesUrl());
 const board = new Board(playMove);
 let match: Match | undefined;
 /** The position on the board, which may be an earlier position. */

@@ -9,24 +9,23 @@ const PAGE = 100;
 /** Maximum number of new games since the last visit. */
 const MAX_NEW = 3_000;
 
-/**
- * Days before the last stored game in which correspondence games of Lichess are fetched again, and their maximum number. Lichess lists
- * games by their start, and such a game may end weeks after games that began later.
- */
-const OVERLAP = { days: 60, count: 300 };
-
-const DAY = 86_400_000;
-
 export class PlayerGames {
   constructor(
     private readonly player: Player,
-    private readonly store: PlayerStore,
+    private readonly store: PlayerStore | undefined,
     /** The stored games. */
     public known: StoredGames,
   ) {}
 
-  static async open(player: Player, store: PlayerStore): Promise<PlayerGames> {
-    return new PlayerGames(player, store, await store.read(player));
+  static async open(
+    player: Player,
+    store: PlayerStore | undefined,
+  ): Promise<PlayerGames> {
+    return new PlayerGames(
+      player,
+      store,
+      (await store?.read(player)) ?? { games: [], isComplete: false },
+    );
   }
 
   /** Fetches the games after the last stored game. `progress` receives the number of fetched games. Throws like `fetchPlayed`. */
@@ -45,37 +44,10 @@ export class PlayerGames {
       progress(games.push(game));
     // Games may be missing between the stored games and a list of maximum length.
     if (games.length === MAX_NEW) {
-      await this.store.remove(this.player).catch(() => {});
+      await this.store?.remove(this.player).catch(() => {});
       this.known = { games: [], isComplete: false };
     }
     await this.#add(games, this.known.isComplete);
-    if (this.player.site === "lichess")
-      await this.#late(
-        since,
-        (count) => progress(games.length + count),
-        signal,
-      );
-  }
-
-  /** Fetches correspondence games that began before the last visit, and ended after it. */
-  async #late(
-    since: number,
-    progress: (count: number) => void,
-    signal: AbortSignal,
-  ): Promise<void> {
-    // Games before the first stored game are fetched by `older`.
-    const first = this.known.games.at(-1)?.time ?? since;
-    const range = {
-      since: Math.max(since - OVERLAP.days * DAY, first - 1),
-      until: since + 1,
-      count: OVERLAP.count,
-      isCorrespondence: true,
-    };
-    const known = new Set(this.known.games.map(({ id }) => id));
-    const games: PlayedGame[] = [];
-    for await (const game of fetchPlayed(this.player, range, signal))
-      if (!known.has(game.id)) progress(games.push(game));
-    if (games.length > 0) await this.#add(games, this.known.isComplete);
   }
 
   /** Fetches at most `count` games before the first stored game. Keeps the games before an error. Throws like `fetchPlayed`. */
@@ -119,7 +91,7 @@ export class PlayerGames {
 
   async #add(games: readonly PlayedGame[], isComplete: boolean): Promise<void> {
     // A full disk loses only the store: the list has the games of this visit.
-    await this.store.add(this.player, games, isComplete).catch(() => {});
+    await this.store?.add(this.player, games, isComplete).catch(() => {});
     const known = new Map(
       [...this.known.games, ...games].map((game) => [game.id, game]),
     );

@@ -1,4 +1,4 @@
-/** The fetched games of players, stored in IndexedDB, or in memory if IndexedDB is unavailable. */
+/** The fetched games of players, stored in IndexedDB. */
 import { openStorage, requestResult, transactionEnd } from "shelfish/storage";
 import type { PlayedGame } from "../sites/played-game";
 import type { Player } from "./player";
@@ -9,18 +9,6 @@ export interface StoredGames {
   games: PlayedGame[];
   /** Whether the player's first game is stored. */
   isComplete: boolean;
-}
-
-export interface PlayerStore {
-  read(player: Player): Promise<StoredGames>;
-  /** Adds games that adjoin the stored games. */
-  add(
-    player: Player,
-    games: readonly PlayedGame[],
-    isComplete: boolean,
-  ): Promise<void>;
-  /** Removes the games of a player. */
-  remove(player: Player): Promise<void>;
 }
 
 /** Maximum number of stored games of all players. The players of the oldest visits are removed. */
@@ -40,21 +28,22 @@ const keyOf = ({ site, name }: Player) => `${site}:${name.toLowerCase()}`;
 const lastFirst = (games: PlayedGame[]) =>
   games.sort((a, b) => b.time - a.time);
 
+/** Opens the store. Returns `undefined` if IndexedDB is unavailable: the games of a visit are then in memory. */
 export async function openPlayerStore(
   maximum = MAX_GAMES,
-): Promise<PlayerStore> {
+): Promise<PlayerStore | undefined> {
   try {
     const database = await openStorage("shelfish-players", 1, (database) => {
       database.createObjectStore("players", { keyPath: "key" });
       database.createObjectStore("games", { keyPath: ["player", "id"] });
     });
-    return new DatabaseStore(database, maximum);
+    return new PlayerStore(database, maximum);
   } catch {
-    return new MemoryStore();
+    return undefined;
   }
 }
 
-class DatabaseStore implements PlayerStore {
+export class PlayerStore {
   constructor(
     private readonly database: IDBDatabase,
     private readonly maximum: number,
@@ -74,6 +63,7 @@ class DatabaseStore implements PlayerStore {
     return { games: lastFirst(games), isComplete: entry?.isComplete ?? false };
   }
 
+  /** Adds games that adjoin the stored games. */
   async add(
     player: Player,
     games: readonly PlayedGame[],
@@ -108,6 +98,7 @@ class DatabaseStore implements PlayerStore {
     await done;
   }
 
+  /** Removes the games of a player. */
   async remove(player: Player): Promise<void> {
     const transaction = this.database.transaction(
       ["players", "games"],
@@ -122,30 +113,3 @@ class DatabaseStore implements PlayerStore {
 
 /** Returns the range of keys of a player's games. */
 const gamesOf = (key: string) => IDBKeyRange.bound([key, ""], [key, "\uffff"]);
-
-class MemoryStore implements PlayerStore {
-  readonly #players = new Map<string, StoredGames>();
-
-  async read(player: Player): Promise<StoredGames> {
-    return this.#players.get(keyOf(player)) ?? { games: [], isComplete: false };
-  }
-
-  async add(
-    player: Player,
-    games: readonly PlayedGame[],
-    isComplete: boolean,
-  ): Promise<void> {
-    const known = new Map(
-      (await this.read(player)).games.map((game) => [game.id, game]),
-    );
-    for (const game of games) known.set(game.id, game);
-    this.#players.set(keyOf(player), {
-      games: lastFirst([...known.values()]),
-      isComplete,
-    });
-  }
-
-  async remove(player: Player): Promise<void> {
-    this.#players.delete(keyOf(player));
-  }
-}

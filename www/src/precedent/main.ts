@@ -45,12 +45,8 @@ const MAX_GAMES = 3;
 
 const settings = load();
 applyAppearance(settings);
-const evals = new DatabaseClient(
-  manifestUrl(settings.database),
-  0,
-  openDatabase,
-);
-const book = new BookClient(bookUrl(), evals, settings.cache, openBook);
+const evals = new DatabaseClient(manifestUrl(settings.database), openDatabase);
+const book = new BookClient(bookUrl(), evals, openBook);
 restrictConnections(evals.url, book.url);
 bindTheme();
 // The book loads in parallel with the setup. The first lookup reports a failure.

@@ -28,7 +28,7 @@ export interface Prepared {
 
 /** The sources of games and evaluations. */
 export interface Sources {
-  store: PlayerStore;
+  store: PlayerStore | undefined;
   database: DatabaseClient;
 }
 
@@ -122,7 +122,7 @@ export async function prepare(
 async function gamesOf(
   player: Player,
   count: number,
-  store: PlayerStore,
+  store: PlayerStore | undefined,
   listener: Listener,
   signal: AbortSignal,
 ): Promise<readonly PlayedGame[]> {

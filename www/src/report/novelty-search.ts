@@ -13,9 +13,8 @@ let book: BookClient | undefined;
 export async function findNovelty(
   state: State,
   database: DatabaseClient,
-  cache: number,
 ): Promise<string | undefined> {
-  book ??= new BookClient(bookUrl(), database, cache);
+  book ??= new BookClient(bookUrl(), database);
   const { game } = state;
   const line = game.mainline();
   try {

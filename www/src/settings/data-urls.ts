@@ -9,9 +9,9 @@ export const manifestUrl = (set?: string): URL =>
 export const bookUrl = (): URL =>
   named("book") ?? resolved("book/manifest.json");
 
-/** Returns the URL of the index of endgame tables: from `?endgames=`, from the settings, or the site's own tables. */
-export const endgamesUrl = (set?: string): URL =>
-  named("endgames") ?? resolved(set ?? SITE_ENDGAMES);
+/** Returns the URL of the index of endgame tables: from `?endgames=`, or the site's own tables. */
+export const endgamesUrl = (): URL =>
+  named("endgames") ?? resolved(SITE_ENDGAMES);
 
 const SITE_ENDGAMES = "endgames/endgames.index";
 

@@ -1,21 +1,10 @@
 /** The settings dialog. Each change is stored and takes effect immediately. */
-import { inMebibytes, MEBIBYTE, plural, size } from "../text/units";
+import { capitalised, plural, size } from "../text/units";
 import type { DatabaseClient } from "../database/client";
 import { showDialog } from "../shell/dialog";
-import { make } from "../shell/dom";
-import { dataUrl, endgamesUrl } from "./data-urls";
-import { BOARDS, CACHES, load, PIECES, save, type Settings } from "./settings";
-
-const NAMES: Record<string, string> = {
-  brown: "Brown",
-  green: "Green",
-  blue: "Blue",
-  grey: "Grey",
-  cburnett: "Drawn (cburnett)",
-  geometric: "Geometric",
-  tokens: "Tokens",
-  letters: "Letters",
-};
+import { make, makeButton, showFieldError } from "../shell/dom";
+import { dataUrl } from "./data-urls";
+import { BOARDS, load, save, type Settings } from "./settings";
 
 export function showSettings(
   client: DatabaseClient,
@@ -26,25 +15,20 @@ export function showSettings(
     save(Object.assign(settings, part));
   const field = (label: string, ...content: HTMLElement[]) =>
     make("label", { className: "field" }, make("span", {}, label), ...content);
-  const choice = <K extends "board" | "cache">(
-    id: string,
-    name: K,
-    values: readonly Settings[K][],
-    label: (value: Settings[K]) => string,
-  ) => {
-    const options = values.map((value) =>
+  const boards = make(
+    "select",
+    { "data-testid": "set-board" },
+    ...BOARDS.map((board) =>
       make(
         "option",
-        { value: String(value), selected: value === settings[name] },
-        label(value),
+        { value: board, selected: board === settings.board },
+        capitalised(board),
       ),
-    );
-    const select = make("select", { "data-testid": id }, ...options);
-    select.addEventListener("change", () =>
-      change({ [name]: values[select.selectedIndex] } as Partial<Settings>),
-    );
-    return select;
-  };
+    ),
+  );
+  boards.addEventListener("change", () =>
+    change({ board: BOARDS[boards.selectedIndex] ?? "brown" }),
+  );
   const sounds = make("input", {
     type: "checkbox",
     checked: settings.sounds,
@@ -63,178 +47,69 @@ export function showSettings(
   showDialog(
     "settings-dialog",
     "Settings",
-    field(
-      "Board",
-      choice("set-board", "board", BOARDS, (board) => NAMES[board] ?? board),
-    ),
-    make(
-      "fieldset",
-      { className: "piece-sets" },
-      make("legend", {}, "Pieces"),
-      ...PIECES.map((pieces) =>
-        pieceSet(pieces, pieces === settings.pieces, () => change({ pieces })),
-      ),
-    ),
+    field("Board", boards),
     field("Sounds", sounds),
     field("Engine for positions that are not in the database", engineOn),
     make("h3", {}, "Database"),
-    ...address(database(client), change),
-    make("h3", {}, "Endgame tables"),
-    ...address(endgames(settings.endgames), change),
+    ...address(client, change),
     make("h3", {}, "Cache"),
-    field(
-      "Maximum size",
-      choice("set-cache", "cache", CACHES, (mebibytes) =>
-        mebibytes === 0 ? "None" : inMebibytes(mebibytes * MEBIBYTE),
-      ),
-    ),
     cache(client),
   );
 }
 
-/** Pieces that show a set. */
-const SAMPLE = ["white king", "black queen", "white knight"];
-
-/** Returns the choice of a set of pieces, with a picture of its pieces. Its name is the name of the set. */
-function pieceSet(
-  pieces: Settings["pieces"],
-  isChosen: boolean,
-  choose: () => void,
-): HTMLElement {
-  const input = make("input", {
-    type: "radio",
-    name: "pieces",
-    checked: isChosen,
-    "data-testid": `set-pieces-${pieces}`,
-  });
-  input.addEventListener("change", choose);
-  const sample = SAMPLE.map((className) =>
-    make("piece" as "span", { className }),
-  );
-  return make(
-    "label",
-    { className: "option" },
-    input,
-    make(
-      "span",
-      {
-        className: "cg-wrap piece-set",
-        "data-pieces": pieces,
-        "aria-hidden": "true",
-      },
-      ...sample,
-    ),
-    NAMES[pieces] ?? pieces,
-  );
-}
-
-/** A kind of data that the address of the page, the settings, or the site names. */
-interface Data {
-  /** Name of the setting, and of the page's parameter. */
-  setting: "database" | "endgames";
-  parameter: "db" | "endgames";
-  /** The data in words. */
-  name: string;
-  /** The file that a folder's address stands for. */
-  file: string;
-  /** The address that is used now. */
-  current: URL;
-  status: string;
-  hint: HTMLElement;
-}
-
-function database({ url, manifest }: DatabaseClient): Data {
-  const hint = make(
-    "p",
-    { className: "hint" },
-    "The address of a database’s folder or manifest. The host must allow other sites to read it (CORS). Examples: ",
-    make("code", {}, "https://example.org/db/"),
-    ", ",
-    make("code", {}, "https://bucket.example.org/2026-11/manifest.json"),
-    ", or next to this page: ",
-    make("code", {}, "db/"),
-  );
-  const status = manifest
-    ? `Open: ${plural(manifest.positions, "position")}, ${size(manifest.bytes)}.`
-    : "This database is not open.";
-  return {
-    setting: "database",
-    parameter: "db",
-    name: "database",
-    file: "manifest.json",
-    current: url,
-    status,
-    hint,
-  };
-}
-
-function endgames(set: string | undefined): Data {
-  const hint = make(
-    "p",
-    { className: "hint" },
-    "The address of a folder with Syzygy tables and their index (“shelfish endgames index”). This site has all tables of up to four pieces.",
-  );
-  return {
-    setting: "endgames",
-    parameter: "endgames",
-    name: "endgame tables",
-    file: "endgames.index",
-    current: endgamesUrl(set),
-    status: "",
-    hint,
-  };
-}
-
-/** Returns the field for the address of data, and the buttons that use another address. */
+/** Returns the field for the address of the database, and the buttons that use another database. */
 function address(
-  { setting, parameter, name, file, current, status, hint }: Data,
+  { url, manifest }: DatabaseClient,
   change: (part: Partial<Settings>) => void,
 ): HTMLElement[] {
-  const id = `${setting}-status`;
   const input = make("input", {
     type: "text",
-    value: current.href,
+    value: url.href,
     spellcheck: false,
     autocomplete: "off",
-    "data-testid": `set-${setting}`,
-    "aria-label": `Address of the ${name}`,
-    "aria-describedby": id,
+    "data-testid": "set-database",
+    "aria-label": "Address of the database",
+    "aria-describedby": "database-status",
   });
   const output = make(
     "p",
-    { id, className: "outcome", role: "status", "data-testid": id },
-    status,
+    {
+      id: "database-status",
+      className: "outcome",
+      role: "status",
+      "data-testid": "database-status",
+    },
+    manifest
+      ? `Open: ${plural(manifest.positions, "position")}, ${size(manifest.bytes)}.`
+      : "This database is not open.",
   );
-  const visitWith = (value: string | undefined) => {
-    change({ [setting]: value });
-    visit(parameter, value);
+  const visitWith = (database?: string) => {
+    change({ database });
+    visit(database);
   };
-  const use = make(
-    "button",
-    { type: "button", "data-testid": `use-${setting}` },
-    "Use",
-  );
-  use.addEventListener("click", () => {
+  const use = () => {
     const error = addressError(input.value);
-    input.toggleAttribute("aria-invalid", false);
-    if (error) {
-      input.setAttribute("aria-invalid", "true");
-      output.textContent = error;
-      return;
-    }
-    visitWith(fileOf(input.value, file).href);
-  });
-  const usual = make(
-    "button",
-    { type: "button", "data-testid": `usual-${setting}` },
-    `Use the ${name} of this site`,
-  );
-  usual.addEventListener("click", () => visitWith(undefined));
+    showFieldError(input, output, error ?? "");
+    if (!error) visitWith(manifestOf(input.value).href);
+  };
   return [
     input,
     output,
-    make("div", { className: "choices" }, use, usual),
-    hint,
+    make(
+      "div",
+      { className: "choices" },
+      makeButton("use-database", use, "Use"),
+      makeButton(
+        "usual-database",
+        () => visitWith(),
+        "Use the database of this site",
+      ),
+    ),
+    make(
+      "p",
+      { className: "hint" },
+      "The address of a database’s folder or manifest, such as https://example.org/db/. The host must allow other sites to read it (CORS).",
+    ),
   ];
 }
 
@@ -268,21 +143,20 @@ function cache(client: DatabaseClient): HTMLElement {
   return make("div", { className: "choices" }, clear, used);
 }
 
-/** Reloads the page with other data. The position stays. */
-function visit(parameter: string, address: string | undefined): void {
+/** Reloads the page with another database. The position stays. */
+function visit(database: string | undefined): void {
   const url = new URL(location.href);
-  if (address) url.searchParams.set(parameter, address);
-  else url.searchParams.delete(parameter);
+  if (database) url.searchParams.set("db", database);
+  else url.searchParams.delete("db");
   if (url.href === location.href) location.reload();
   else location.assign(url);
 }
 
-/** Returns the URL of a file from its own address or its folder's address. */
-function fileOf(address: string, file: string): URL {
+/** Returns the URL of a manifest from its own address or its folder's address. */
+function manifestOf(address: string): URL {
   const url = new URL(address.trim(), document.baseURI);
-  const ending = file.slice(file.indexOf("."));
-  if (!url.pathname.endsWith(ending))
-    url.pathname = `${url.pathname.replace(/\/$/, "")}/${file}`;
+  if (!url.pathname.endsWith(".json"))
+    url.pathname = `${url.pathname.replace(/\/$/, "")}/manifest.json`;
   return url;
 }
 

@@ -2,9 +2,6 @@
 import { readObject, writeString } from "../storage/local-storage";
 
 export const BOARDS = ["brown", "green", "blue", "grey"] as const;
-export const PIECES = ["cburnett", "geometric", "tokens", "letters"] as const;
-/** Sizes of the cache in IndexedDB in MiB; 0 disables the cache. */
-export const CACHES = [0, 16, 64, 256, 1024] as const;
 
 /** Nodes of the engine for each position of a doubtful move, in the analysis of a game. */
 export const NODES = {
@@ -20,7 +17,6 @@ export const PANELS = ["report", "continuations", "explorer"] as const;
 /** All settings except the theme. */
 export interface Settings {
   board: (typeof BOARDS)[number];
-  pieces: (typeof PIECES)[number];
   sounds: boolean;
   /** Whether evaluations and arrows are shown. */
   evaluations: boolean;
@@ -31,11 +27,8 @@ export interface Settings {
   lines: (typeof LINES)[number];
   /** The selected panel next to the game. */
   panel: (typeof PANELS)[number];
-  cache: (typeof CACHES)[number];
   /** Manifest of the database if the address names none; undefined for the site's own database. */
-  database?: string;
-  /** Index of endgame tables if the address names none; undefined for the site's own tables. */
-  endgames?: string;
+  database?: string | undefined;
 }
 
 const KEY = "settings";
@@ -50,7 +43,6 @@ export function load(): Settings {
     values.find((each) => each === value) ?? usual;
   return {
     board: one(BOARDS, stored.board, "brown"),
-    pieces: one(PIECES, stored.pieces, "cburnett"),
     sounds: stored.sounds === true,
     evaluations: stored.evaluations !== false,
     engine: stored.engine !== false,
@@ -60,12 +52,8 @@ export function load(): Settings {
         : NODES.Normal,
     lines: one(LINES, stored.lines, 2),
     panel: one(PANELS, stored.panel, "report"),
-    cache: one(CACHES, stored.cache, 64),
     ...(typeof stored.database === "string" && stored.database
       ? { database: stored.database }
-      : {}),
-    ...(typeof stored.endgames === "string" && stored.endgames
-      ? { endgames: stored.endgames }
       : {}),
   };
 }
@@ -81,14 +69,9 @@ export function save(settings: Settings): void {
   applyAppearance(settings);
 }
 
-/** Applies the styles of board and pieces, and shows or hides the evaluations. */
-export function applyAppearance({
-  board,
-  pieces,
-  evaluations,
-}: Settings): void {
+/** Applies the style of the board, and shows or hides the evaluations. */
+export function applyAppearance({ board, evaluations }: Settings): void {
   document.documentElement.dataset.board = board;
-  document.documentElement.dataset.pieces = pieces;
   document.documentElement.dataset.evaluations = evaluations
     ? "shown"
     : "hidden";

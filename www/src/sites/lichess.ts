@@ -84,7 +84,7 @@ export function fetchStudy(path: string, signal: AbortSignal): Promise<string> {
 /** Yields the finished games of a player, the last game first. Throws like `fetchGame`. */
 export async function* fetchLichessGames(
   name: string,
-  { since, until, count, isCorrespondence }: Range,
+  { since, until, count }: Range,
   signal: AbortSignal,
 ): AsyncGenerator<PlayedGame> {
   const base = lichessUrl();
@@ -92,10 +92,7 @@ export async function* fetchLichessGames(
     `api/games/user/${encodeURIComponent(name)}?pgnInJson=true&clocks=true&evals=true&opening=true`,
     base,
   );
-  url.searchParams.set(
-    "perfType",
-    isCorrespondence ? "correspondence" : RATINGS,
-  );
+  url.searchParams.set("perfType", RATINGS);
   url.searchParams.set("max", String(count));
   // Lichess includes the bounds.
   if (since !== undefined) url.searchParams.set("since", String(since + 1));

@@ -33,8 +33,6 @@ export interface Range {
   until?: number;
   /** Maximum number of games. */
   count: number;
-  /** Only correspondence games; `fetchLichessGames` alone supports it. */
-  isCorrespondence?: boolean;
 }
 
 /** Maximum number of characters of a name and of a PGN. */

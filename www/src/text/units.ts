@@ -47,9 +47,3 @@ export const capitalised = (text: string): string =>
 
 const decimals = (value: number): string =>
   value < 99.95 ? value.toFixed(1) : Math.round(value).toString();
-
-/** Bytes of a MiB. */
-export const MEBIBYTE = 2 ** 20;
-
-/** Formats a whole number of MiB: a size of a cache or a table, as the user chooses it. */
-export const inMebibytes = (bytes: number): string => `${bytes / MEBIBYTE} MiB`;
