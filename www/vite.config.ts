@@ -16,14 +16,14 @@ const { SHELFISH_SITE_URL: url, VITE_DATABASE: database = "db/manifest.json" } =
 /** Modules of the shared chunk: the board page and most other pages need them. */
 const SHARED_MODULES = [
   "database/(client|cost)",
-  "game/(fen|game|notes|player-names)",
-  "loading/(early-fetch|idle|load-once|page-part)",
+  "game/(fen|game|player-names)",
+  "loading/(load-once|timing)",
   "report/workers",
-  "score/score",
+  "score/known-score",
   "settings/(data-urls|settings)",
-  "shell/(dom|policy|theme)",
+  "shell/(dom|page)",
   "storage/local-storage",
-  "text/(cyrb53|input-error|units|uri)",
+  "text/(input-error|units)",
 ];
 const SHARED = new RegExp(
   String.raw`/node_modules/(chessops/(?!.*/(pgn|variant)\.js$)|@badrap/)|/src/(${SHARED_MODULES.join("|")})\.ts$|/pkg/(index|score)\.js$|preload-helper|rolldown/runtime`,
@@ -32,13 +32,11 @@ const SHARED = new RegExp(
 /** Modules that the pages with a board share in addition. */
 const BOARD_MODULES = [
   "board/(board|material|preview|promotion)",
-  "game/(edit|game-id|legal-moves|opening-names)",
+  "game/(edit|game-id|opening-names)",
   "link/address-bar",
-  "loading/(throttle|visible)",
   "moves/(move-field|opening-label)",
   "players/last-player",
-  "score/known-score",
-  "shell/(clipboard|keyboard)",
+  "shell/keyboard",
   "state/(navigation|state)",
 ];
 const BOARD = new RegExp(

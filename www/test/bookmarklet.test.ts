@@ -3,7 +3,6 @@ import { Chess } from "chessops/chess";
 import { parsePgn } from "chessops/pgn";
 import { describe, expect, it } from "vitest";
 import code from "virtual:bookmarklet";
-import { pgnFragment } from "../src/bookmarklet/fragment";
 import { boardBeside, bookmarkletLink } from "../src/bookmarklet/link";
 import {
   fenIn,
@@ -12,7 +11,6 @@ import {
   resultIn,
   toPgn,
 } from "../src/bookmarklet/notation";
-import { pastedFragment } from "../src/bookmarklet/pasted";
 import { gameOfPath } from "../src/link/lichess-game";
 
 const moves = (pgn: string | undefined): string[] =>
@@ -231,56 +229,9 @@ describe("an address of Lichess", () => {
   });
 });
 
-describe("pasted text", () => {
-  const cases: [text: string, fragment: string | RegExp][] = [
-    ["https://lichess.org/abcd1234", "lichess=abcd1234"],
-    ["  lichess.org/abcd1234WXYZ ", "lichess=abcd1234"],
-    [
-      "Look at this: https://lichess.org/abcd1234/black#32",
-      "lichess=abcd1234/black&ply=32",
-    ],
-    ["abcd1234/black", "lichess=abcd1234/black"],
-    ["https://lichess.org/embed/game/abcd1234?theme=auto", "lichess=abcd1234"],
-    ["abcd1234", "lichess=abcd1234"],
-    ["1. e4 e5", "pgn=1.%20e4%20e5"],
-    [
-      '[White "100% \\"sure\\" & #1"]\n\n1. e4 *',
-      "pgn=%5BWhite%20%22100%25%20%5C%22sure%5C%22%20%26%20%231%22%5D%0A%0A1.%20e4%20*",
-    ],
-    ["8/8/8/4k3/8/4K3/4P3/8 w - - 0 1", "fen=8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1"],
-    [
-      "https://lichess.org/analysis/standard/8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1",
-      "fen=8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1",
-    ],
-    [
-      "https://www.chess.com/game/live/123456789",
-      /Chess\.com does not let.*PGN/,
-    ],
-    ["https://lichess.org/study/abcd1234", /study.*copy the PGN/],
-    ["https://lichess.org/training", /is not a game/],
-    ["https://lichess.org/analysis/%E0%A4%A", /is not a game/],
-    ["https://lichess.org/abcd1234\\..\\javascript:alert(1)", /is not a game/],
-    ["https://lichess.org/%E0%A4%A/abcd1234", /is not a game/],
-    ["https://example.org/abcd1234", /Only addresses of Lichess/],
-    ["", /Paste the address/],
-    ["hello", /neither/],
-    ["training", /neither/],
-  ];
-  it.each(cases)("%j", (text, expected) => {
-    if (typeof expected === "string")
-      expect(pastedFragment(text)).toBe(expected);
-    else expect(() => pastedFragment(text)).toThrow(expected);
-  });
-
-  it("is rejected if the text is too long for a link", () => {
-    const game = `1. e4 e5 ${"{ long } Nf3 Nf6 ".repeat(60_000)}`;
-    expect(() => pgnFragment([game])).toThrow(/Too long/);
-  });
-});
-
 describe("the link", () => {
-  it("contains the whole program in less than 6.5 kB", () => {
-    expect(new TextEncoder().encode(code).length).toBeLessThan(6500);
+  it("contains the whole program in less than 6.6 kB", () => {
+    expect(new TextEncoder().encode(code).length).toBeLessThan(6600);
   });
 
   it("uses nothing that a Content-Security-Policy restricts", () => {

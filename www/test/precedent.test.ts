@@ -4,7 +4,7 @@ import { makeUci } from "chessops/util";
 import type { Played, PlayedMove } from "shelfish/book";
 import { describe, expect, it } from "vitest";
 import { Game, type Node, steps } from "../src/game/game";
-import type { Limits } from "../src/book/limits";
+import type { Limits } from "../src/book/results";
 import { choices, gameEnd, legal, targets } from "../src/precedent/rules";
 
 const position = (fen: string) =>

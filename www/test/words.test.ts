@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { spent, summary } from "../src/database/cost";
 import { duration, plural, size } from "../src/text/units";
 import { players, slug, surname } from "../src/game/player-names";
-import { nodesText, scoreInWords } from "../src/score/score";
+import { nodesText, scoreInWords } from "../src/score/known-score";
 
 describe("a score", () => {
   it("is put in words", () => {

@@ -10,7 +10,7 @@ import { JudgmentRow, nextOf } from "../report/judgment";
 import { Reporter } from "../report/reporter";
 import { VariationJudge } from "../report/variation-judge";
 import { endgamePieces } from "../settings/data-urls";
-import type { Page } from "../games/page";
+import type { Page } from "../games/notice";
 import { Session } from "../games/session";
 import type { Settings } from "../settings/settings";
 import type { State } from "../state/state";

@@ -2,13 +2,12 @@
 import type { Key } from "@lichess-org/chessground/types";
 import type { Color, NormalMove } from "chessops/types";
 import { Board } from "../board/board";
-import { copy } from "../shell/clipboard";
+import { byId, copy } from "../shell/dom";
 import type { InputError } from "../text/input-error";
 import { plural, size } from "../text/units";
 import { DatabaseClient } from "../database/client";
 import type { Learn } from "../learn/learn";
 import { bindPanelTabs } from "../shell/panel-tabs";
-import { byId } from "../shell/dom";
 import { EvaluationPanel } from "../evaluation/evaluation-panel";
 import type { GameParts } from "./game-parts";
 import { Game, type Node } from "../game/game";
@@ -19,19 +18,16 @@ import { bindKeys } from "../shell/keyboard";
 import { Lookups } from "../evaluation/lookups";
 import { bookUrl, endgamesUrl, manifestUrl } from "../settings/data-urls";
 import { players } from "../game/player-names";
-import { updateStepButtons, navigation } from "../state/navigation";
+import { navigation, updateStepButtons } from "../state/navigation";
 import { notice } from "../games/notice";
-import { whenIdle } from "../loading/idle";
-import { loadOnce } from "../loading/load-once";
-import { whenVisible } from "../loading/visible";
+import { whenIdle, whenVisible } from "../loading/timing";
+import { loadOnce, loadPart, reportInputError } from "../loading/load-once";
 import { bindOpen } from "../games/open-controls";
 import { nameOpenings } from "../moves/opening-label";
-import { loadPart, reportInputError } from "../loading/page-part";
 import { Players } from "../board/players";
-import { restrictConnections } from "../shell/policy";
+import { bindTheme, restrictConnections } from "../shell/page";
 import { applyAppearance, change, load, PANELS } from "../settings/settings";
 import { State } from "../state/state";
-import { bindTheme } from "../shell/theme";
 import { bindTyped } from "../moves/move-field";
 
 const settings = load();
@@ -153,7 +149,7 @@ const selectPanel = bindPanelTabs(settings.panel, (id) => {
   if (panel) change({ panel });
 });
 const loadExplorer = loadOnce(async () => {
-  const { bindExplorerTab } = await import("../explorer/tab");
+  const { bindExplorerTab } = await import("../explorer/panel");
   bindExplorerTab(state, client, {
     play: (from, { move }) => play(from, move),
     preview,
@@ -214,7 +210,7 @@ for (const [id, action] of Object.entries({
 const onDemand = (work: () => Promise<unknown>) => () =>
   void reportInputError(work, notice);
 const help = onDemand(async () =>
-  (await loadPart(import("../shell/help-dialog"))).showHelp(),
+  (await loadPart(import("../shell/board-dialogs"))).showHelp(),
 );
 const share = onDemand(async () =>
   (await loadPart(import("../games/share-dialog"))).showShare(
@@ -250,7 +246,7 @@ const toggleEvaluations = () => {
   continuations?.refresh();
 };
 const tools = onDemand(async () =>
-  (await loadPart(import("../shell/tools-dialog"))).showTools([
+  (await loadPart(import("../shell/board-dialogs"))).showTools([
     {
       id: "annotate",
       label: "Comment and glyph of this move",

@@ -10,8 +10,13 @@ import type { CommentShape } from "chessops/pgn";
 import type { NormalMove, Role, SquareName } from "chessops/types";
 import { makeSquare, parseSquare } from "chessops/util";
 import { byId, calm } from "../shell/dom";
-import { moveNumber, type Node, type Step, squares } from "../game/game";
-import { isPromotion } from "../game/legal-moves";
+import {
+  isPromotion,
+  moveNumber,
+  type Node,
+  squares,
+  type Step,
+} from "../game/game";
 import { Promotion } from "./promotion";
 
 /** Arrows, best line first. */

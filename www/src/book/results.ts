@@ -1,4 +1,6 @@
+/** Results of games: counts, shares, bars, and the limits of a book. */
 import type { Results } from "shelfish/book";
+import { make } from "../shell/dom";
 
 /** Returns the number of games. */
 export const games = ({ white, draws, black }: Results): number =>
@@ -10,4 +12,43 @@ export function percent(part: number, whole: number): string {
   if (share > 0 && share < 0.1) return "<0.1 %";
   if (share > 99 && share < 100) return ">99 %";
   return `${share > 0 && share < 0.95 ? share.toFixed(1) : Math.round(share)} %`;
+}
+
+/** The limits in the manifest. */
+export interface Limits {
+  max_plies?: string;
+  min_games?: string;
+  whole_games?: string;
+}
+
+/** Says that a position is not in the book, and which positions the book has. */
+export function absentText({ max_plies, min_games }: Limits): string {
+  const least = Number(min_games ?? 1);
+  const limits = [
+    max_plies ? `the first ${max_plies} half-moves of each game` : "",
+    least > 1 ? `only positions that at least ${least} games reached` : "",
+  ];
+  const limited = limits.filter(Boolean).join(" and ");
+  return `This position is not in the book${limited ? `, which has ${limited}` : ""}.`;
+}
+
+/** Returns a bar of the results. Parts that are wide enough show their share. `source` names the games for screen readers, if there are several bars. */
+export function resultsBar(results: Results, source = ""): HTMLElement {
+  const count = games(results);
+  const parts = (["white", "draws", "black"] as const).map((kind) => {
+    const share = (100 * results[kind]) / count;
+    const part = make(
+      "span",
+      { className: kind },
+      share >= 26 ? percent(results[kind], count) : "",
+    );
+    part.style.width = `${share}%`;
+    return part;
+  });
+  const words = `${source && `${source}: `}White ${percent(results.white, count)}, draws ${percent(results.draws, count)}, Black ${percent(results.black, count)}`;
+  return make(
+    "div",
+    { className: "results", role: "img", "aria-label": words, title: words },
+    ...parts,
+  );
 }

@@ -2,10 +2,9 @@
  * Reads games of chess.com. A PGN is available only by the player's name, so the moves come from the move list, which has had several forms. The
  * tags come from the board element's game if the page has one.
  */
-import { gameFragment } from "./fragment";
+import { gameFragment, refuse, refuseRunning, refuseUnclear } from "./fragment";
 import { content, movesOf, query, queryAll } from "./moves";
 import { resultIn } from "./notation";
-import { refuse, refuseRunning, refuseUnclear } from "./refusal";
 
 const BOARD = "wc-chess-board,chess-board";
 const LISTS =

@@ -1,6 +1,5 @@
-/** Fragments of the board's URL that open a game or a position. */
+/** Fragments of the board's URL that open a game or a position, or messages if the bookmarklet opens nothing. Messages are short, because the whole bookmarklet is one link. */
 import { toPgn } from "./notation";
-import { refuse } from "./refusal";
 
 /** Maximum length of a link. Firefox refuses links of more than a mebibyte. */
 const MAX_LENGTH = 900_000;
@@ -29,3 +28,15 @@ export const fenFragment = (fen: string | undefined): string | undefined =>
 /** Returns the fragment of a Lichess game. The board fetches the game with its clocks, and refuses it if it is still being played. */
 export const lichessFragment = (id: string, black: boolean): string =>
   `lichess=${id}${black ? "/black" : ""}`;
+
+export function refuse(reason: string): never {
+  throw new Error(reason);
+}
+
+/** Refuses a game that is or may be in progress. */
+export const refuseRunning = (fact = "This game is being played"): never =>
+  refuse(`${fact}: only finished games are opened (fair play).`);
+
+/** Refuses a page if it does not show whether the game is over. */
+export const refuseUnclear = (): never =>
+  refuseRunning("It does not show whether this game is over");

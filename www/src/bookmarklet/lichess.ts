@@ -7,10 +7,15 @@
  */
 import { gameOfPath } from "../link/lichess-game";
 import { fieldPgns } from "./any-page";
-import { gameFragment, lichessFragment } from "./fragment";
+import {
+  gameFragment,
+  lichessFragment,
+  refuse,
+  refuseRunning,
+  refuseUnclear,
+} from "./fragment";
 import { content, fromFirst, mainLine, movesOf, query } from "./moves";
 import { resultIn } from "./notation";
-import { refuse, refuseRunning, refuseUnclear } from "./refusal";
 
 const NO_START = "It does not show where this game starts: reload it.";
 /** Minimum `status.id` of a finished game: 10 created, 20 started, 25 aborted, 30 mate, … */

@@ -5,7 +5,7 @@
 import { anyPage } from "./any-page";
 import { chessCom } from "./chess-com";
 import { lichess } from "./lichess";
-import { refuse } from "./refusal";
+import { refuse } from "./fragment";
 
 /** Opens the board at `board`, or shows why it cannot. */
 export default function bookmarklet(board: string): void {

@@ -1,6 +1,6 @@
 /** Moves in the elements of a page. */
 import { isMove } from "./notation";
-import { refuse } from "./refusal";
+import { refuse } from "./fragment";
 
 /** Elements inside a move that do not belong to its text: numbers, clocks, evaluations, draw offers. */
 const EXTRAS = "index,draw,glyph,eval,svg,[class*=time]";

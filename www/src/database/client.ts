@@ -8,8 +8,7 @@ import {
   type Stats,
 } from "shelfish";
 import { type Cost, metered } from "./cost";
-import { fetchEarly } from "../loading/early-fetch";
-import { loadOnce } from "../loading/load-once";
+import { fetchEarly, loadOnce } from "../loading/load-once";
 import { messageOf } from "../text/input-error";
 import { capitalised } from "../text/units";
 

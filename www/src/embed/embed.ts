@@ -1,16 +1,14 @@
 /** The page that demonstrates the viewer for other sites and writes the HTML that embeds it. */
 import "./embed.css";
+import pgns from "../../../static-shards/famous.pgn?raw";
 import { ShelfishGame } from "shelfish/game";
 import { openDatabase } from "shelfish";
-import pgns from "../../../static-shards/famous.pgn?raw";
-import { copy } from "../shell/clipboard";
-import { byId, make } from "../shell/dom";
+import { byId, copy } from "../shell/dom";
 import { looksLikeFen } from "../game/fen";
 import { split } from "../pgn/split";
 import { manifestUrl } from "../settings/data-urls";
-import { restrictConnections } from "../shell/policy";
+import { bindTheme, restrictConnections } from "../shell/page";
 import { load } from "../settings/settings";
-import { bindTheme } from "../shell/theme";
 
 bindTheme();
 // On this site the element uses the bundled package. On other sites it loads the package from its own folder.
@@ -23,7 +21,6 @@ const shown = byId<ShelfishGame>("shown");
 const text = byId<HTMLTextAreaElement>("pgn");
 const ply = byId<HTMLInputElement>("ply");
 const orientation = byId<HTMLSelectElement>("orientation");
-const look = byId<HTMLSelectElement>("look");
 
 const games = [...split(pgns)].map(({ text }) => text);
 const game = (name: string) =>
@@ -36,7 +33,6 @@ function show(): void {
   if (shown.getAttribute(name) !== given) shown.setAttribute(name, given);
   for (const [name, value] of [
     ["orientation", orientation.value],
-    ["theme", look.value],
     ["ply", ply.value],
   ] as const) {
     if (value) shown.setAttribute(name, value);
@@ -55,7 +51,6 @@ function write(): void {
       : []),
     ...(Number(ply.value) > 0 ? [`ply="${Number(ply.value)}"`] : []),
     ...(orientation.value === "black" ? ['orientation="black"'] : []),
-    ...(look.value ? [`theme="${look.value}"`] : []),
   ];
   const inside = looksLikeFen(given) ? "" : `\n${escaped(given)}\n`;
   byId("code").textContent =
@@ -89,13 +84,3 @@ text.value = given ?? game("Byrne");
 ply.value = given ? "" : "33";
 shown.database = database.href;
 show();
-
-for (const [name, at] of [
-  ["Kasparov", 47],
-  ["Paul Morphy", 31],
-] as const) {
-  const element = make("shelfish-game", { database: database.href });
-  element.pgn = game(name);
-  element.setAttribute("ply", String(at));
-  byId("pair").append(element);
-}

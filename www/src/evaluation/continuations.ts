@@ -2,11 +2,18 @@
  * The legal moves with the evaluations of the positions after them: the best move of the position's own evaluation, other deep evaluations, then
  * shallow evaluations. Results of endgame tables are exact.
  */
+import "../style/parts.css";
 import { bindPreview, bindPreviewEnd } from "../board/preview";
 import type { DatabaseClient } from "../database/client";
-import { Game, type Node, type Step, steps, uci } from "../game/game";
-import { legalMoves } from "../game/legal-moves";
-import { whenVisible } from "../loading/visible";
+import {
+  Game,
+  legalMoves,
+  type Node,
+  type Step,
+  steps,
+  uci,
+} from "../game/game";
+import { whenVisible } from "../loading/timing";
 import {
   bestScore,
   compareScores,
@@ -18,7 +25,6 @@ import type { State } from "../state/state";
 import { plural } from "../text/units";
 import type { EndgameLookups } from "./endgame-lookups";
 import type { LineActions } from "./lines";
-import "../style/parts.css";
 
 /** Milliseconds without a change of the board before its moves are looked up. */
 const DELAY = 300;

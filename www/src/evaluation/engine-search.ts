@@ -2,7 +2,7 @@
 import type { Evaluated, Evaluator } from "shelfish/evaluator";
 import type { Node } from "../game/game";
 import { Reopenable } from "../loading/load-once";
-import { throttle } from "../loading/throttle";
+import { throttle } from "../loading/timing";
 import { needsEngine } from "../score/known-score";
 import type { State } from "../state/state";
 

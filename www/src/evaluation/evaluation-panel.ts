@@ -17,6 +17,8 @@ import {
   engineEval,
   isShallow,
   type KnownScore,
+  nodesText,
+  scoreInWords,
 } from "../score/known-score";
 import { type LineActions, lineItem } from "./lines";
 import type { EndgameMove } from "shelfish/endgames";
@@ -26,7 +28,6 @@ import {
   scoreText,
   winningChances,
 } from "shelfish/score";
-import { nodesText, scoreInWords } from "../score/score";
 import { LINES, type Settings } from "../settings/settings";
 import type { State } from "../state/state";
 

@@ -5,13 +5,11 @@ import { Board } from "../board/board";
 import { DatabaseClient } from "../database/client";
 import type { Step } from "../game/game";
 import { bindTyped } from "../moves/move-field";
-import { showOpening } from "../moves/opening-label";
-import { drawPath } from "../moves/path";
+import { drawPath, showOpening } from "../moves/opening-label";
 import { bookUrl, manifestUrl } from "../settings/data-urls";
 import { applyAppearance, load } from "../settings/settings";
 import { byId } from "../shell/dom";
-import { restrictConnections } from "../shell/policy";
-import { bindTheme } from "../shell/theme";
+import { bindTheme, restrictConnections } from "../shell/page";
 import { navigation, updateStepButtons } from "../state/navigation";
 import { State } from "../state/state";
 

@@ -1,15 +1,14 @@
 /** The moves that games played from the position on the board, with filters, results, evaluations and games. */
 import "./played.css";
 import type { Played } from "shelfish/book";
-import type { BookClient } from "../book/client";
-import { absentText } from "../book/limits";
-import { games } from "../book/results";
-import type { StatusLine } from "../book/status-line";
+import { BookClient } from "../book/client";
+import { absentText, games } from "../book/results";
+import { StatusLine } from "../book/status-line";
 import { bindPreviewEnd } from "../board/preview";
 import type { Position } from "chessops/chess";
 import type { Node, Step } from "../game/game";
 import { loadOpenings } from "../game/opening-names";
-import { nextTask } from "../loading/next-task";
+import { nextTask, whenVisible } from "../loading/timing";
 import { showOpening } from "../moves/opening-label";
 import { byId } from "../shell/dom";
 import { keepForOffline } from "../shell/offline";
@@ -18,6 +17,10 @@ import { plural, size } from "../text/units";
 import { BucketChoice } from "./buckets";
 import { drawReferences } from "./references";
 import { draw, fill } from "./table";
+import { digitKeys } from "../book/move-keys";
+import type { DatabaseClient } from "../database/client";
+import { bookUrl } from "../settings/data-urls";
+import { bindKeys } from "../shell/keyboard";
 
 /** The page around the panel. */
 export interface PanelPage {
@@ -132,4 +135,37 @@ export class ExplorerPanel {
       size(bytes),
     ].join(", ");
   }
+}
+
+/** Binds the panel. It looks positions up only while it is visible. */
+export function bindExplorerTab(
+  state: State,
+  database: DatabaseClient,
+  page: Pick<PanelPage, "play" | "preview">,
+): void {
+  const root = byId("explorer");
+  const panel = new ExplorerPanel(
+    state,
+    new BookClient(bookUrl(), database),
+    new StatusLine(state, root),
+    { ...page, boardUrl: "", opensFilters: false },
+  );
+  let isVisible = false;
+  /** FEN of the last position that was looked up. */
+  let asked = "";
+  const update = () => {
+    if (asked === state.node.fen) return;
+    asked = isVisible ? state.node.fen : "";
+    if (isVisible) void panel.ask();
+    else panel.leave();
+  };
+  whenVisible(root, (shows) => {
+    isVisible = shows;
+    if (shows) update();
+  });
+  state.on(({ node }) => node && update());
+  const keys = Object.entries(digitKeys("played-moves")).map(
+    ([key, play]) => [key, () => isVisible && play()] as const,
+  );
+  bindKeys(Object.fromEntries(keys));
 }

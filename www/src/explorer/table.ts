@@ -1,13 +1,12 @@
 /** The table of moves: counts, results and evaluations. */
 import type { ExploredMove, Played, PlayedMove, Results } from "shelfish/book";
 import { bindMove, type MoveActions } from "../board/preview";
-import { games, percent } from "../book/results";
-import { resultsBar } from "../book/results-bar";
+import { games, percent, resultsBar } from "../book/results";
 import { plural } from "../text/units";
 import { byId, make, redraw } from "../shell/dom";
 import { type Node, type Step, steps } from "../game/game";
 import { openingOf } from "../game/opening-names";
-import { scoreInWords } from "../score/score";
+import { scoreInWords } from "../score/known-score";
 
 const number = (count: number): string => count.toLocaleString("en");
 

@@ -8,9 +8,14 @@ import {
 import { chessgroundMove } from "chessops/compat";
 import { INITIAL_FEN, makeFen } from "chessops/fen";
 import { makeSan } from "chessops/san";
-import { isNormal, type Move, type NormalMove } from "chessops/types";
-import { kingCastlesTo, makeUci, parseUci } from "chessops/util";
-import type { Notes } from "./notes";
+import {
+  isNormal,
+  type Move,
+  type NormalMove,
+  type Role,
+} from "chessops/types";
+import { kingCastlesTo, makeUci, parseUci, squareRank } from "chessops/util";
+import type { CommentShape } from "chessops/pgn";
 
 /** Maximum number of moves of a game, variations included. */
 export const MAX_MOVES = 20_000;
@@ -201,3 +206,68 @@ export const sameMove = (a: NormalMove, b: NormalMove): boolean =>
 /** Returns the first four fields of the FEN, which are equal for repetitions of a position. */
 export const positionKey = ({ fen }: Pick<Node, "fen">): string =>
   fen.split(" ", 4).join(" ");
+
+/** Whether a move of a piece between two squares is a promotion. */
+export const isPromotion = (
+  { board }: Position,
+  from: number,
+  to: number,
+): boolean =>
+  board.pawn.has(from) && (squareRank(to) === 0 || squareRank(to) === 7);
+
+/** Returns every legal move, castling also as a move to the king's target square. */
+export function legalMoves(position: Position): NormalMove[] {
+  const moves: NormalMove[] = [];
+  for (const [from, targets] of position.allDests())
+    for (const to of targets) {
+      const roles: (Role | undefined)[] = isPromotion(position, from, to)
+        ? ["queen", "knight", "rook", "bishop"]
+        : [undefined];
+      moves.push(...roles.map((promotion) => ({ from, to, promotion })));
+    }
+  return moves;
+}
+
+/** An evaluation in the PGN, from White's point of view. */
+export interface Given {
+  cp?: number;
+  /** Moves to mate; negative if Black mates. */
+  mate?: number;
+  depth?: number;
+}
+
+/** Annotations of one move, or of the game at the root. */
+export interface Notes {
+  /** Comment before the move. */
+  before?: string;
+  /** Comment after the move, without `[%…]` commands. */
+  comment?: string;
+  /** Numeric annotation glyphs, 1 to 255; 1 to 6 are `!`, `?`, `!!`, `??`, `!?`, `?!`. */
+  nags: number[];
+  /** Seconds left on the mover's clock, `[%clk]`. */
+  clock?: number;
+  /** Seconds spent on the move, `[%emt]`. */
+  elapsed?: number;
+  /** `[%eval]` */
+  given?: Given;
+  /** Squares and arrows, `[%csl]` and `[%cal]`. */
+  shapes?: CommentShape[];
+}
+
+/** Whether there are no annotations. */
+export const isEmpty = ({
+  before,
+  comment,
+  nags,
+  clock,
+  elapsed,
+  given,
+  shapes,
+}: Notes): boolean =>
+  !before &&
+  !comment &&
+  nags.length === 0 &&
+  clock === undefined &&
+  elapsed === undefined &&
+  !given &&
+  !shapes;

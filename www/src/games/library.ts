@@ -1,7 +1,6 @@
 /** The games that can be opened from the menu: famous games, and opened games, which are stored in this browser. */
 import type { Game, Node } from "../game/game";
-import { loadOnce } from "../loading/load-once";
-import { loadPart } from "../loading/page-part";
+import { loadOnce, loadPart } from "../loading/load-once";
 import type { Checked } from "../pgn/read-game";
 import type { PgnText } from "../pgn/split";
 import type { Famous } from "./famous-games";
@@ -101,7 +100,7 @@ export class Library extends EventTarget {
   /** Stores games that were checked but not built; the first game becomes the newest. */
   keep(games: readonly (PgnText & Checked)[]): Promise<void> {
     return this.#put(async (now) => {
-      const { ofText } = await import("./stored-game");
+      const { ofText } = await import("./game-store");
       return games.map((game, index) => ofText(game, now - index / FRACTION));
     });
   }
@@ -113,7 +112,7 @@ export class Library extends EventTarget {
     );
     if (own.length === 0) return;
     await this.#put(async (now) => {
-      const { ofBoard } = await import("./stored-game");
+      const { ofBoard } = await import("./game-store");
       return own.map(([game, id], index) =>
         ofBoard(game, id, now - index / FRACTION),
       );
@@ -145,7 +144,7 @@ export class Library extends EventTarget {
         !(await isListed(formerId))
       )
         return;
-      const { ofBoard } = await import("./stored-game");
+      const { ofBoard } = await import("./game-store");
       await store.replace(ofBoard(game, id, Date.now()), formerId);
       this.#loaded.set(id, game);
     } catch {

@@ -1,9 +1,8 @@
 /** Opens games from the dialog, from pasted text and from dropped files. */
 import { byId, isField } from "../shell/dom";
 import type { InputError } from "../text/input-error";
-import { loadOnce } from "../loading/load-once";
+import { loadOnce, loadPart } from "../loading/load-once";
 import type { OpenDialog } from "./open-dialog";
-import { loadPart } from "../loading/page-part";
 
 /** Binds the controls and returns the function that shows the dialog. `showMessage` reports errors if the dialog cannot be loaded. */
 export function bindOpen(

@@ -1,5 +1,5 @@
 /** Opens the input of a person: a pasted text, an address or a file. Loaded when it is first needed. */
-import { positionOf, looksLikeFen } from "../game/fen";
+import { looksLikeFen, positionOf } from "../game/fen";
 import { Game, type Node } from "../game/game";
 import { siteAddress, studyPath } from "../link/sites";
 import { readGame } from "../pgn/read-game";
@@ -11,8 +11,7 @@ import type { PlayedGame } from "../sites/played-game";
 import { MissingError } from "../sites/request";
 import { InputError } from "../text/input-error";
 import type { Library } from "./library";
-import { openedText } from "./notice";
-import type { Page } from "./page";
+import { openedText, type Page } from "./notice";
 
 /** Maximum size of a file, in bytes. */
 const MAX_FILE = 40_000_000;

@@ -1,7 +1,6 @@
 /** The games of a player of Lichess or Chess.com. Loaded when it is first opened. */
 import type { Color } from "chessops/types";
-import { loadOnce } from "../loading/load-once";
-import { reportInputError } from "../loading/page-part";
+import { loadOnce, reportInputError } from "../loading/load-once";
 import { lastPlayer, rememberPlayer } from "../players/last-player";
 import {
   enteredPlayer,

@@ -8,9 +8,8 @@ import {
   shareLink,
   shortenLink,
 } from "../link/link";
-import { whenIdle } from "../loading/idle";
-import { loadOnce } from "../loading/load-once";
-import { loadPart, reportInputError } from "../loading/page-part";
+import { whenIdle } from "../loading/timing";
+import { loadOnce, loadPart, reportInputError } from "../loading/load-once";
 import type { NamedPlayer } from "../players/player";
 import type { PlayedGame } from "../sites/played-game";
 import type { State } from "../state/state";
@@ -18,8 +17,7 @@ import { InputError } from "../text/input-error";
 import { GameMenu } from "./game-menu";
 import type { Entry } from "./game-store";
 import { Library } from "./library";
-import { openedText } from "./notice";
-import type { Page } from "./page";
+import { openedText, type Page } from "./notice";
 
 /** Maximum number of games of a link that are stored: a link must not push out the reader's own games. */
 const MAX_LINKED = 50;

@@ -1,7 +1,6 @@
 /** The dialog that copies or downloads the link, the position or the game. */
-import { copy } from "../shell/clipboard";
+import { copy, make, makeButton } from "../shell/dom";
 import { showDialog } from "../shell/dialog";
-import { make, makeButton } from "../shell/dom";
 import { download, fileName, toPgn } from "../pgn/write-game";
 import type { State } from "../state/state";
 import { messageOf } from "../text/input-error";

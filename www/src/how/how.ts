@@ -5,12 +5,11 @@ import { scoreText } from "shelfish/score";
 import { explain, isOver } from "../database/client";
 import { famous } from "../games/famous-games";
 import { contentOf, Inspector } from "../inspector/inspector";
-import { fetchEarly } from "../loading/early-fetch";
+import { fetchEarly } from "../loading/load-once";
 import { manifestUrl } from "../settings/data-urls";
 import { load } from "../settings/settings";
 import { byId, make } from "../shell/dom";
-import { restrictConnections } from "../shell/policy";
-import { bindTheme } from "../shell/theme";
+import { bindTheme, restrictConnections } from "../shell/page";
 import { duration, plural, size } from "../text/units";
 
 const url = manifestUrl(load().database);

@@ -1,7 +1,7 @@
 /** The inspector of the board: a line with totals, and the panel that the line opens. */
 import type { FetchedRange } from "shelfish";
 import type { DatabaseClient } from "../database/client";
-import { whenIdle } from "../loading/idle";
+import { whenIdle } from "../loading/timing";
 import { byId } from "../shell/dom";
 import { plural, size } from "../text/units";
 import type { Inspector } from "./inspector";

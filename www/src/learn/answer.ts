@@ -7,12 +7,12 @@ import { Game, type Node, type Step, steps, uci } from "../game/game";
 import { Reopenable } from "../loading/load-once";
 import {
   bestScore,
+  INACCURACY,
   isShallow,
   knownLine,
   scoreOfAnswer,
 } from "../score/known-score";
 import type { Kind } from "../report/glyph";
-import { INACCURACY } from "../score/score";
 import { load } from "../settings/settings";
 import type { Assessment, State } from "../state/state";
 

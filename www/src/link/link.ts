@@ -4,12 +4,12 @@
  * `&side=black` turns the board.
  */
 import { makeUci, parseUci } from "chessops/util";
-import { clip, InputError } from "../text/input-error";
-import { decodeUri } from "../text/uri";
+import { clip, decodeUri, InputError } from "../text/input-error";
 import { positionOf } from "../game/fen";
 import { identify } from "../game/edit";
 import {
   Game,
+  isEmpty,
   lineFrom,
   MAX_MOVES,
   movesOf,
@@ -17,8 +17,7 @@ import {
   path,
 } from "../game/game";
 import type { Refused } from "../pgn/read-text";
-import { isEmpty } from "../game/notes";
-import { loadPart } from "../loading/page-part";
+import { loadPart } from "../loading/load-once";
 import { lichessGame } from "./lichess-game";
 
 /** Loads games that a link identifies by name or id. */

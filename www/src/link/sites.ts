@@ -1,6 +1,5 @@
 /** Recognizes addresses of Lichess and chess.com, and gives advice for addresses that cannot be opened. */
-import { InputError } from "../text/input-error";
-import { decodeUri } from "../text/uri";
+import { decodeUri, InputError } from "../text/input-error";
 import { gameOfPath, type LichessGame, lichessGame } from "./lichess-game";
 
 /** A game or a position that an address identifies. */

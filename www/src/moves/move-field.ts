@@ -3,7 +3,7 @@ import type { NormalMove } from "chessops/types";
 import { byId, showFieldError } from "../shell/dom";
 import { InputError } from "../text/input-error";
 import { moveNumber, type Node } from "../game/game";
-import { loadPart } from "../loading/page-part";
+import { loadPart } from "../loading/load-once";
 import type { State } from "../state/state";
 
 /** Binds the field and returns the function that focuses it. `play` plays a move from a position. */

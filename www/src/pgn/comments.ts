@@ -5,7 +5,7 @@ import {
   makeComment,
   parseComment,
 } from "chessops/pgn";
-import type { Given, Notes } from "../game/notes";
+import type { Given, Notes } from "../game/game";
 
 /** Adds a comment that follows the move. */
 export function addComment(notes: Notes, comment: string): void {

@@ -1,4 +1,6 @@
 /** The page "Play": connects board, opponent, clock and moves. */
+import * as setup from "./setup";
+import * as sheet from "./sheet";
 import type { NormalMove } from "chessops/types";
 import { opposite } from "chessops/util";
 import { Board } from "../board/board";
@@ -10,16 +12,13 @@ import { keepForOffline } from "../shell/offline";
 import { toPgn } from "../pgn/write-game";
 import { endgamesUrl } from "../settings/data-urls";
 import { applyAppearance, load } from "../settings/settings";
-import { bindTheme } from "../shell/theme";
+import { bindTheme } from "../shell/page";
 import { parseMove } from "../pgn/typed-move";
 import { drawMaterial } from "../board/material";
 import { Match, restore, store, verdict } from "./match";
 import { Opponent } from "./opponent";
-import * as setup from "./setup";
-import * as sheet from "./sheet";
-import { messageOf } from "../text/input-error";
+import { decodeUri, messageOf } from "../text/input-error";
 import { day } from "../text/units";
-import { decodeUri } from "../text/uri";
 import { levelName, shown as time, type Terms } from "./terms";
 
 /** Milliseconds between two updates of the clock, and the limit below which a time is low. */

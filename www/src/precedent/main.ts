@@ -27,8 +27,7 @@ import { applyAppearance, load } from "../settings/settings";
 import { byId, disable, make } from "../shell/dom";
 import { bindKeys } from "../shell/keyboard";
 import { keepForOffline } from "../shell/offline";
-import { restrictConnections } from "../shell/policy";
-import { bindTheme } from "../shell/theme";
+import { bindTheme, restrictConnections } from "../shell/page";
 import { State } from "../state/state";
 import { plural } from "../text/units";
 import {

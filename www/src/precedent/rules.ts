@@ -3,10 +3,15 @@ import type { Key } from "@lichess-org/chessground/types";
 import type { Position } from "chessops/chess";
 import { makeSquare, makeUci } from "chessops/util";
 import type { GameReference, Played } from "shelfish/book";
-import { absentText, type Limits } from "../book/limits";
-import { games } from "../book/results";
-import { ending, type Node, type Step, squares, steps } from "../game/game";
-import { legalMoves } from "../game/legal-moves";
+import { absentText, games, type Limits } from "../book/results";
+import {
+  ending,
+  legalMoves,
+  type Node,
+  squares,
+  type Step,
+  steps,
+} from "../game/game";
 import { plural } from "../text/units";
 
 /** Number of rare moves that are allowed if every move was played before. */

@@ -18,9 +18,8 @@ import { SPEEDS } from "../game/time-control";
 import { followAddress, writeAddress } from "../link/address-bar";
 import { formatLink } from "../link/link";
 import { linkBoard } from "../link/position-links";
-import { loadOnce } from "../loading/load-once";
-import { reportInputError } from "../loading/page-part";
-import { throttle } from "../loading/throttle";
+import { loadOnce, reportInputError } from "../loading/load-once";
+import { throttle } from "../loading/timing";
 import { showOpening } from "../moves/opening-label";
 import { lastPlayer, rememberPlayer } from "../players/last-player";
 import { enteredPlayer, type Player } from "../players/player";
@@ -42,8 +41,8 @@ import { lookUp, prepare, type Prepared, type Wanted } from "./preparation";
 import {
   keyOf,
   lineTo,
-  repeatedMistakes,
   type RepeatedMistake,
+  repeatedMistakes,
   type Repertoire,
 } from "./repertoire";
 import { draw, fill } from "./table";

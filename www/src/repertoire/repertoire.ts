@@ -5,8 +5,7 @@ import type { Color, NormalMove } from "chessops/types";
 import type { Results } from "shelfish/book";
 import { games } from "../book/results";
 import { uci } from "../game/game";
-import { isShallow, type KnownScore } from "../score/known-score";
-import { INACCURACY } from "../score/score";
+import { INACCURACY, isShallow, type KnownScore } from "../score/known-score";
 import type { PlayedGame } from "../sites/played-game";
 
 export interface RepertoireMove extends Results {

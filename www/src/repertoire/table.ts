@@ -1,11 +1,9 @@
 /** The table of moves from the position on the board: own games, the book, and evaluations. */
 import type { Played, Results } from "shelfish/book";
 import { bindMove, type MoveActions } from "../board/preview";
-import { games, percent } from "../book/results";
-import { resultsBar } from "../book/results-bar";
+import { games, percent, resultsBar } from "../book/results";
 import { type Node, type Step, steps } from "../game/game";
-import type { KnownScore } from "../score/known-score";
-import { scoreInWords } from "../score/score";
+import { type KnownScore, scoreInWords } from "../score/known-score";
 import { byId, make, redraw } from "../shell/dom";
 import { plural } from "../text/units";
 import {

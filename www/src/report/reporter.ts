@@ -1,7 +1,7 @@
 /** Runs the analysis of the game. The module is loaded after the lookup of the game, the engine for its first search. */
 import type {
-  Analysis,
   AnalyseGameOptions,
+  Analysis,
   GameEngine,
   GameEngineResult,
   GameProgress,
@@ -13,9 +13,8 @@ import { MAX_TABLE_PIECES, scoreText } from "shelfish/score";
 import type { EndgameLookups } from "../evaluation/endgame-lookups";
 import type { Lookups } from "../evaluation/lookups";
 import { type Node, positionKey } from "../game/game";
-import { loadOnce, Reopenable } from "../loading/load-once";
-import { loadPart } from "../loading/page-part";
-import { throttle } from "../loading/throttle";
+import { loadOnce, loadPart, Reopenable } from "../loading/load-once";
+import { throttle } from "../loading/timing";
 import type { Assessment, State } from "../state/state";
 import { InputError } from "../text/input-error";
 import type { ClosableEngine } from "./stockfish";

@@ -1,5 +1,4 @@
 /** Helpers for the DOM. */
-
 /** Returns the element with this id. The page must contain it. */
 export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   const element = document.getElementById(id);
@@ -106,3 +105,13 @@ export const calm = (): boolean =>
 export const isField = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   target.matches("input, textarea, [contenteditable]");
+
+/** Copies a text to the clipboard. Returns false if the browser does not allow it. */
+export async function copy(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,5 +1,5 @@
 /** Fetches games from the published data of Chess.com, which needs no login (https://www.chess.com/news/view/published-data-api). */
-import { chessComUrl } from "../shell/policy";
+import { chessComUrl } from "../shell/page";
 import { InputError } from "../text/input-error";
 import {
   type Participant,

@@ -1,7 +1,7 @@
 /** Fetches games and studies from Lichess, which needs no login (https://lichess.org/api). */
 import type { Game } from "../game/game";
 import { read } from "../pgn/read-text";
-import { lichessUrl } from "../shell/policy";
+import { lichessUrl } from "../shell/page";
 import { InputError } from "../text/input-error";
 import {
   type Participant,

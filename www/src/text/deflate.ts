@@ -1,6 +1,5 @@
 /** Compresses texts for links (deflate, base64url). Loaded when a link needs it. */
 import { InputError } from "./input-error";
-import { boundedText } from "./bounded-text";
 
 /** Maximum size of a decompressed text. */
 const MAX_BYTES = 2_000_000;
@@ -37,5 +36,25 @@ export async function inflate(folded: string): Promise<string> {
     return text;
   } catch {
     throw broken;
+  }
+}
+
+/** Returns a stream's text (UTF-8), or `undefined` if it is longer than `limit` bytes. */
+export async function boundedText(
+  stream: ReadableStream<Uint8Array>,
+  limit: number,
+): Promise<string | undefined> {
+  const reader = stream.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  for (let read = 0; ;) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    read += value.length;
+    if (read > limit) {
+      await reader.cancel().catch(() => {});
+      return undefined;
+    }
+    text += decoder.decode(value, { stream: true });
   }
 }

@@ -1,5 +1,4 @@
-/** Errors in the user's input. */
-
+/** Text that users and links give, and errors in it. */
 /** The input contains no position or game that can be shown. The message explains why. */
 export class InputError extends Error {
   /** `line` is the line of the text, from 1. */
@@ -19,4 +18,13 @@ export const messageOf = (error: unknown): string =>
 export function clip(text: string | undefined): string {
   if (text === undefined) return "";
   return text.length > 24 ? `${text.slice(0, 24)}…` : text;
+}
+
+/** Decodes a part of a URL. Returns the text unchanged if its encoding is invalid. */
+export function decodeUri(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

@@ -1,4 +1,6 @@
-/** The hosts that a page may connect to. */
+/** What every page does first: it restricts its connections and binds the button of the theme. */
+import { writeString } from "../storage/local-storage";
+import { byId } from "./dom";
 
 /** Restricts connections to this host, Lichess, Chess.com, and the hosts of the databases. A policy that a script adds can only narrow the policy of the page. */
 export function restrictConnections(...databases: URL[]): void {
@@ -27,4 +29,27 @@ function siteUrl(name: string, usual: string): URL {
     document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ??
     "";
   return new URL(URL.canParse(named) ? named : usual);
+}
+
+const system = matchMedia("(prefers-color-scheme: dark)");
+const isDark = (): boolean =>
+  (document.documentElement.dataset.theme ??
+    (system.matches ? "dark" : "light")) === "dark";
+
+export function bindTheme(): void {
+  const button = byId("theme");
+  const label = () => {
+    const text = isDark() ? "Light theme" : "Dark theme";
+    button.title = text;
+    button.querySelector("span")?.replaceChildren(text);
+  };
+  button.addEventListener("click", () => {
+    const theme = isDark() ? "light" : "dark";
+    document.documentElement.dataset.theme = theme;
+    // If storage is forbidden, the choice ends with the page.
+    writeString("theme", theme);
+    label();
+  });
+  system.addEventListener("change", label);
+  label();
 }
