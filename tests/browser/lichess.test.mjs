@@ -20,8 +20,6 @@ const PATHS = [
   "/masters?play=e2e4",
   "/lichess?fen=8",
   "/lichess?speeds=blitz&moves=1",
-  "/player?player=revoof&color=white&play=e2e4",
-  "/player?player=nobody&color=white",
 ];
 
 /** @type {Awaited<ReturnType<typeof lab>>} */
@@ -64,14 +62,7 @@ before(async () => {
       cwd: join(ROOT, "tests"),
     },
   );
-  api = await serve(
-    join(root, "db"),
-    "--api",
-    "--book",
-    details,
-    "--player-books",
-    join(root, "players/{player}-{color}"),
-  );
+  api = await serve(join(root, "db"), "--api", "--book", details);
   expected = await answersOf(PATHS, api.url, api.url);
 });
 after(async () => {
@@ -121,7 +112,7 @@ test("the first visit of an unchanged page gets the answers of the server", asyn
   assert.deepEqual(await page.evaluate(answersOf, PATHS), expected);
   assert.deepEqual(
     expected.map(({ status }) => status),
-    [200, 400, 404, 200, 400, 200, 200, 404],
+    [200, 400, 404, 200, 400, 200],
   );
   // After a reload, the first request has an answer too.
   await page.reload();
@@ -142,15 +133,13 @@ test("an unchanged client gets answers, streams and errors; other requests reach
     allow: /Failed to load resource/,
   });
   await page.evaluate(controlled);
-  await page
-    .context()
-    .route("https://lichess.org/**", (route) =>
-      route.fulfill({
-        status: 200,
-        json: { real: true },
-        headers: { "access-control-allow-origin": "*" },
-      }),
-    );
+  await page.context().route("https://lichess.org/**", (route) =>
+    route.fulfill({
+      status: 200,
+      json: { real: true },
+      headers: { "access-control-allow-origin": "*" },
+    }),
+  );
   const found = await page.evaluate(async (fen) => {
     const entry = "/client.js";
     const { default: createClient } =

@@ -1,18 +1,47 @@
 // Runs `shelfish serve` and records its requests.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { SHELFISH } from "./paths.mjs";
 import { until } from "./until.mjs";
 
 /** @typedef {{ status: number, method: string, path: string, range: string | null }} Served */
 
+/** Writes text and modules of a directory in Brotli and gzip too, as the hosts of a slow network send them. */
+function compress(/** @type {string} */ directory) {
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 5 };
+  for (const entry of readdirSync(directory, {
+    recursive: true,
+    withFileTypes: true,
+  })) {
+    if (
+      !entry.isFile() ||
+      !/\.(css|html|js|json|svg|txt|wasm)$/.test(entry.name)
+    )
+      continue;
+    const path = join(entry.parentPath, entry.name);
+    const [bytes, part] = [readFileSync(path), `${path}.${process.pid}`];
+    for (const [ending, body] of [
+      ["br", brotliCompressSync(bytes, { params })],
+      ["gz", gzipSync(bytes)],
+    ]) {
+      writeFileSync(part, body);
+      // Other tests may serve the same directory.
+      renameSync(part, `${path}.${ending}`);
+    }
+  }
+}
+
 /**
- * Serves a directory on a free port.
+ * Serves a directory on a free port. With a limit of the bandwidth, files are compressed.
  * @param {string} directory
  * @param {string[]} options
  */
 export async function serve(directory, ...options) {
+  if (options.includes("--bandwidth-mbit")) compress(directory);
   const port = options.includes("--port") ? [] : ["--port", "0"];
   const child = spawn(
     SHELFISH,

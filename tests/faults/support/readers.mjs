@@ -395,8 +395,6 @@ const served = {
         String(timeout),
         "--cache-size",
         "0",
-        "--answers",
-        "0",
         ...pin,
       ];
       /** @type {{ child: ReturnType<typeof program>, err: { text: string }, url: string } | undefined} */

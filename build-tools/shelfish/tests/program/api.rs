@@ -1,9 +1,12 @@
 //! `shelfish serve --api`: lookups over HTTP.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
 
+use crate::common::hostile::{HostileHost, send_file};
 use crate::common::stores::http;
 use crate::common::*;
 use serde_json::{Value, json};
@@ -108,23 +111,13 @@ fn results_of_endgame_tables_have_the_shape_of_lichess() {
     assert!(status == 404 && body.contains("--endgames"), "{body}");
 }
 
-/// Serves the book of the tests, with a folder of books of players.
+/// Serves the book of the tests.
 fn explorer(fixture: &Fixture) -> Api {
-    let (db, data) = (
-        fixture.path("db"),
-        env!("CARGO_MANIFEST_DIR").to_owned() + "/../../tests/data",
+    let book = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../tests/data/book-details/db"
     );
-    let (book, players) = (
-        format!("{data}/book-details/db"),
-        format!("{data}/{{player}}/db"),
-    );
-    Api::new(&[
-        "--book",
-        &book,
-        "--player-books",
-        &players,
-        db.to_str().unwrap(),
-    ])
+    Api::new(&["--book", book, fixture.path("db").to_str().unwrap()])
 }
 
 #[test]
@@ -171,44 +164,6 @@ fn moves_of_books_have_the_shape_of_lichess() {
 }
 
 #[test]
-fn a_player_has_a_separate_book_and_a_line_of_json() {
-    let fixture = fixture();
-    let api = explorer(&fixture);
-    let (status, head, body) = api.get("/player?player=Book-Details&color=white");
-    assert!(
-        status == 200 && head.contains("content-type: application/x-ndjson"),
-        "{head}"
-    );
-    assert_eq!(body.find('\n'), Some(body.len() - 1), "{body}");
-    assert_eq!(
-        serde_json::from_str::<Value>(&body).unwrap()["queuePosition"],
-        0
-    );
-    for (query, status, words) in [
-        ("player=nobody&color=black", 404, "no book"),
-        (
-            "player=..%2Fbook-details",
-            400,
-            "player: expected the name of a player",
-        ),
-        (
-            "player=book-details&color=red",
-            400,
-            "color: expected white or black",
-        ),
-        ("color=white", 400, "player: "),
-        // A database of evaluations.
-        ("player=database", 502, "see the server's log"),
-    ] {
-        let (found, _, body) = api.get(&format!("/player?{query}"));
-        assert!(
-            found == status && body.contains(words),
-            "{query}: {found} {body}"
-        );
-    }
-}
-
-#[test]
 fn wrong_questions_to_the_explorer_name_their_parameter() {
     let fixture = fixture();
     let api = explorer(&fixture);
@@ -234,14 +189,8 @@ fn wrong_questions_to_the_explorer_name_their_parameter() {
         );
     }
     let plain = Api::new(&[fixture.path("db").to_str().unwrap()]);
-    for (path, option) in [
-        ("/masters", "--book"),
-        ("/lichess", "--book"),
-        ("/player?player=xy", "--player-books"),
-    ] {
-        let (status, _, body) = plain.get(path);
-        assert!(status == 404 && body.contains(option), "{body}");
-    }
+    let (status, _, body) = plain.get("/lichess");
+    assert!(status == 404 && body.contains("--book"), "{body}");
 }
 
 #[test]
@@ -528,82 +477,134 @@ fn a_directory_is_served_with_the_api() {
 }
 
 #[test]
-fn the_simulated_network_and_the_log_include_the_api() {
+fn the_log_has_the_fen_of_a_question_and_no_other_parameter() {
     let fixture = fixture();
     let mut serve = command();
-    serve
-        .args([
-            "serve",
-            "--api",
-            "--port",
-            "0",
-            "--log",
-            "--latency-ms",
-            "60",
-        ])
-        .arg(fixture.path("db"));
+    serve.args(["serve", "--api", "--port", "0", "--log"]);
     let mut child = serve
+        .arg(fixture.path("db"))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     let (out, err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
     let url = BufReader::new(out).lines().next().unwrap().unwrap();
-    let at = url
-        .trim_start_matches("http://")
-        .trim_end_matches('/')
-        .parse()
-        .unwrap();
-    let mut log = BufReader::new(err)
-        .lines()
-        .map_while(Result::ok)
-        .filter(|line| !line.starts_with("Serving"));
-    let mut ask = |path: &str, range: Option<&str>| {
-        let start = Instant::now();
-        let headers: Vec<_> = range
-            .iter()
-            .map(|range| ("range".to_owned(), (*range).to_owned()))
-            .collect();
-        let status = http(at, "GET", path, &headers, b"").0;
-        assert!(
-            start.elapsed() >= Duration::from_millis(60),
-            "{path}: {:?}",
-            start.elapsed()
-        );
-        let line = log.next().unwrap();
-        let mut fields = line.splitn(9, ' ');
-        let time = fields.next().unwrap();
-        assert!(
-            time.len() == 24 && time.starts_with("20") && time.ends_with('Z'),
-            "{line}"
-        );
-        assert_eq!(fields.next(), Some("127.0.0.1"), "{line}");
-        let found: Vec<&str> = fields.by_ref().take(4).collect();
-        let name = path.split('?').next().unwrap();
-        assert_eq!(
-            found,
-            [&status.to_string(), "GET", name, range.unwrap_or("-")],
-            "{line}"
-        );
-        let milliseconds: f64 = fields
-            .next()
-            .unwrap()
-            .strip_suffix("ms")
-            .unwrap()
-            .parse()
-            .unwrap();
-        assert!(milliseconds >= 60.0, "{line}");
-        assert_eq!(fields.next().map(str::len), Some(16), "{line}");
-        fields.next().unwrap().to_owned()
-    };
-    assert_eq!(ask("/healthz", None), "-");
-    assert_eq!(ask("/manifest.json?token=secret", Some("bytes=0-9")), "-");
-    assert_eq!(ask("/api/cloud-eval?token=secret", None), "-");
-    let query = "/api/cloud-eval?fen=4k3/8/8/8/8/8/8/4K2R%20w+K%20-%0A127.0.0.1%20200&token=secret";
-    assert_eq!(
-        ask(query, None),
-        r#""4k3/8/8/8/8/8/8/4K2R w K -\n127.0.0.1 200""#
-    );
+    let at = url["http://".len()..].trim_end_matches('/');
+    let mut log = BufReader::new(err).lines().map_while(Result::ok).skip(1);
+    let range = ("range".to_owned(), "bytes=0-9".to_owned());
+    let path = "/manifest.json?token=secret";
+    http(at.parse().unwrap(), "GET", path, &[range], b"");
+    let line = log.next().unwrap();
+    let words = "127.0.0.1 206 GET /manifest.json bytes=0-9";
+    assert!(line.contains(words) && line.ends_with("ms -"), "{line}");
+    let fen = "4k3/8/8/8/8/8/8/4K2R%20w+K%20-%0A127.0.0.1%20200";
+    let path = format!("/api/cloud-eval?fen={fen}&token=secret");
+    http(at.parse().unwrap(), "GET", &path, &[], b"");
+    let line = log.next().unwrap();
+    let fen = r"4k3/8/8/8/8/8/8/4K2R_w_K_-\n127.0.0.1_200";
+    assert!(line.ends_with(fen), "{line}");
     child.kill().unwrap();
     child.wait().unwrap();
+}
+
+/// Host of a database that answers requests for shards only while its gate is open.
+struct GatedHost {
+    host: HostileHost,
+    /// Whether the gate is open, and the number of requests that wait or waited.
+    gate: Arc<(Mutex<(bool, usize)>, Condvar)>,
+}
+
+impl GatedHost {
+    fn new(fixture: &Fixture) -> GatedHost {
+        let gate = Arc::new((Mutex::new((false, 0)), Condvar::new()));
+        let (folder, at_gate) = (fixture.path("db"), gate.clone());
+        let host = HostileHost::new(move |request, out| {
+            if request.range.is_some() {
+                let (state, opened) = &*at_gate;
+                let mut state = state.lock().unwrap();
+                state.1 += 1;
+                drop(opened.wait_while(state, |(is_open, _)| !*is_open));
+            }
+            send_file(request, out, &folder)
+        });
+        GatedHost { host, gate }
+    }
+
+    /// Serves the database, and asks a question on a new connection.
+    fn asked(&self, options: &[&str]) -> (Host, TcpStream) {
+        let url = format!("http://{}/db", self.host.at);
+        let server = Host::serve([&["--api", &url], options].concat());
+        let mut pending = TcpStream::connect(server.at()).unwrap();
+        let path = "/api/cloud-eval?fen=4k3/8/8/8/8/8/8/4K2R+w+K+-";
+        write!(
+            pending,
+            "GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"
+        )
+        .unwrap();
+        until("the question waits for the host", || {
+            self.gate.0.lock().unwrap().1 > 0
+        });
+        (server, pending)
+    }
+
+    /// Opens the gate, and returns the answer to the question.
+    fn answer(&self, mut pending: TcpStream) -> String {
+        self.gate.0.lock().unwrap().0 = true;
+        self.gate.1.notify_all();
+        let mut answer = String::new();
+        pending.read_to_string(&mut answer).unwrap();
+        answer
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_stopped_server_finishes_its_answers_and_refuses_new_connections() {
+    let fixture = fixture();
+    let host = GatedHost::new(&fixture);
+    let (mut server, pending) = host.asked(&[]);
+    signal(&server, "TERM");
+    until("new connections are refused", || {
+        TcpStream::connect(server.at()).is_err()
+    });
+    assert!(server.child.try_wait().unwrap().is_none());
+    assert!(host.answer(pending).contains("\"depth\":30"));
+    assert_eq!(server.child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn questions_beyond_the_limit_are_answered_with_503_and_a_time() {
+    let fixture = fixture();
+    let host = GatedHost::new(&fixture);
+    let (server, pending) = host.asked(&["--at-once", "1", "--timeout", "600"]);
+    let api = Api(server);
+    for _ in 0..20 {
+        let (status, head, _) = api.get("/api/cloud-eval?fen=8");
+        assert!(status == 503 && head.contains("retry-after: 1"), "{head}");
+    }
+    assert_eq!(api.get("/healthz").0, 200);
+    assert!(host.answer(pending).contains("\"depth\":30"));
+    let fen = "4k3/8/8/8/8/8/8/4K2R w K -";
+    until("the question is answered", || api.ask(fen, 1).0 == 200);
+    assert_ne!(
+        api.metric("shelfish_questions_total{outcome=\"busy\"}"),
+        "0"
+    );
+}
+
+#[test]
+fn connections_beyond_the_limit_wait_for_their_turn() {
+    let fixture = fixture();
+    let db = fixture.path("db");
+    let server = Host::serve([db.to_str().unwrap(), "--max-connections", "1"]);
+    let idle = TcpStream::connect(server.at()).unwrap();
+    let mut waiting = TcpStream::connect(server.at()).unwrap();
+    let moment = Some(Duration::from_millis(200));
+    waiting.set_read_timeout(moment).unwrap();
+    let ask = "GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+    waiting.write_all(ask.as_bytes()).unwrap();
+    assert!(waiting.read(&mut [0]).is_err());
+    drop(idle);
+    waiting.set_read_timeout(None).unwrap();
+    assert_eq!(waiting.read(&mut [0]).unwrap(), 1);
 }

@@ -23,8 +23,6 @@ mod fit;
 mod games;
 mod hostile;
 mod kills;
-#[cfg(target_os = "linux")]
-mod limits;
 mod messages;
 mod output;
 #[cfg(feature = "parquet")]
@@ -39,8 +37,6 @@ mod redirects;
 mod refresh;
 mod secrets;
 mod serve;
-#[cfg(target_os = "linux")]
-mod soak;
 #[cfg(unix)]
 mod spark;
 mod update;

@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 #[cfg(unix)]
-use std::{net::TcpStream, process::Command};
+use std::net::TcpStream;
 
 use crate::common::stores::http;
 use crate::common::*;
@@ -34,10 +34,7 @@ fn the_error_of_a_used_port_contains_the_remedy() {
 fn an_interruption_stops_the_server_despite_an_open_connection() {
     let mut host = Host::serve([FOLDER]);
     let _idle = TcpStream::connect(host.at()).unwrap();
-    Command::new("kill")
-        .args(["-INT", &host.child.id().to_string()])
-        .status()
-        .unwrap();
+    signal(&host, "INT");
     let mut ended = None;
     until("the server ends", || {
         ended = host.child.try_wait().unwrap();

@@ -182,6 +182,7 @@ fn doc(args: &Args) -> Result<Tally> {
         "shelfish-analysis",
         "shelfish-endgames",
         "shelfish-engine",
+        "shelfish-uci",
         "shelfish-cli",
     ]);
     // The program is among the packages: with its features, the step `clippy` has checked the dependencies already.
@@ -245,7 +246,6 @@ fn data(args: &Args) -> Result<Tally> {
         "threads_and_memory",
         "a_change",
         "a_book_of_all_games",
-        "soak::",
     ];
     ignored_tests(
         args,
@@ -265,7 +265,7 @@ fn spark(args: &Args) -> Result<Tally> {
         bail!("Spark needs Java 17 or later; on Debian, install openjdk-17-jre-headless");
     }
     tools::python("spark")?;
-    ignored_tests(args, ["data::", "soak::"])
+    ignored_tests(args, ["data::"])
 }
 
 /// Runs the ignored tests of the program. Leaves out tests whose names contain a text of `except`.

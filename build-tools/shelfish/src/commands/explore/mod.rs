@@ -4,15 +4,11 @@ mod explored;
 mod openings;
 mod table;
 
-use std::fmt;
-use std::sync::Arc;
-
 use shakmaty::{CastlingMode, Chess, Move, Position as _};
 use shelfish::eval::PositionEval;
 use shelfish::played::{Bucketing, BucketingError, Played, PlayedMove};
 use shelfish::position::Position;
 use shelfish::reader::{NoCache, Options, ReadError, Reader};
-use shelfish::table::Manifest;
 
 use crate::database::{self, DatabaseSource, OpenError};
 use crate::games::{RESULTS, SOURCE_NAMES, Wanted};
@@ -24,55 +20,21 @@ pub(crate) use openings::Opening;
 use openings::Openings;
 
 /// Errors of the buckets of a book.
-#[derive(Debug)]
-pub(crate) enum BucketError {
+#[derive(Debug, thiserror::Error)]
+enum BucketError {
     /// The manifest of the book names invalid buckets.
+    #[error("the manifest of the book names invalid buckets: {0}")]
     Manifest(BucketingError),
     /// The book has no buckets.
+    #[error("--buckets needs a book that was built with --buckets")]
     NoBuckets,
     /// The book has no bucket of this name.
-    Unknown {
-        /// Name in `--buckets`.
-        found: String,
-        /// Names of the buckets of the book.
-        known: Vec<String>,
-    },
+    #[error("{found:?} is not a bucket of the book, which has: {}", known.join("; "))]
+    Unknown { found: String, known: Vec<String> },
     /// A record has another number of buckets than the manifest of the book.
-    Record {
-        /// Number in the manifest.
-        expected: usize,
-        /// Number in the record.
-        found: usize,
-    },
+    #[error("the record has {found} buckets, expected {expected} by the manifest of the book")]
+    Record { expected: usize, found: usize },
 }
-
-impl fmt::Display for BucketError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BucketError::Manifest(error) => {
-                write!(f, "the manifest of the book names invalid buckets: {error}")
-            }
-            BucketError::NoBuckets => {
-                f.write_str("--buckets needs a book that was built with --buckets")
-            }
-            BucketError::Unknown { found, known } => {
-                write!(
-                    f,
-                    "{found:?} is not a bucket of the book, which has: {}",
-                    known.join("; ")
-                )
-            }
-            BucketError::Record { expected, found } => {
-                write!(
-                    f,
-                    "the record has {found} buckets, expected {expected} by the manifest of the book"
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for BucketError {}
 
 /// Print the moves that were played from positions.
 #[derive(clap::Args, Debug)]
@@ -134,9 +96,6 @@ async fn explore(source: DatabaseSource, evals: Option<DatabaseSource>, args: &A
         }
         None => None,
     };
-    let mut manifest = book.manifest();
-    let mut names = names_in(&manifest, CastlingMode::Standard)?;
-    let mut chosen_buckets = chosen(&names, &args.buckets)?;
     if book.manifest().info_of(RESULTS) == Some("unknown") {
         eprintln!(
             "shelfish: the book was made of Polyglot's weights and contains no results; draws show the weights"
@@ -144,47 +103,42 @@ async fn explore(source: DatabaseSource, evals: Option<DatabaseSource>, args: &A
     }
     let mut answers = Answers::new(args.json);
     for fen in &args.fens {
-        let explored = loop {
-            let found = explored(
-                &book,
-                evals.as_ref(),
-                fen,
-                chosen_buckets.as_deref(),
-                &names,
-            )
-            .await;
-            let current = book.manifest();
-            if Arc::ptr_eq(&manifest, &current) || *manifest == *current {
-                break found;
-            }
-            // A new build has replaced the book, and may have other names.
-            manifest = current;
-            names = names_in(&manifest, CastlingMode::Standard)?;
-            chosen_buckets = chosen(&names, &args.buckets)?;
-        };
+        let explored = explored(&book, evals.as_ref(), fen, &args.buckets).await;
         answers.give(fen, explored, table::print)?;
     }
     Ok(answers.finish()?)
 }
 
-/// Collects the names of openings, and the names of buckets and sources from the manifest of a book.
-pub(crate) fn names_in(manifest: &Manifest, castling: CastlingMode) -> Result<Names, BucketError> {
-    let buckets = manifest
-        .info_of(Wanted::BUCKETS)
-        .map(str::parse::<Bucketing>)
-        .transpose();
-    let buckets = buckets.map_err(BucketError::Manifest)?;
-    Ok(Names {
-        buckets,
-        sources: manifest
-            .info_of(SOURCE_NAMES)
-            .unwrap_or_default()
-            .lines()
-            .map(str::to_owned)
-            .collect(),
+/// Looks a position up, and collects the names in the manifest of the found record.
+pub(crate) async fn find(
+    book: &Reader<DatabaseSource, Played>,
+    position: &Position,
+    castling: CastlingMode,
+) -> Result<(Option<Played>, Names), BoxError> {
+    // A new build may replace the book during the lookup, and have other names.
+    let (manifest, played) = loop {
+        let manifest = book.manifest();
+        let played = book.lookup(position).await;
+        if *manifest == *book.manifest() {
+            break (manifest, played?);
+        }
+    };
+    let buckets = manifest.info_of(Wanted::BUCKETS);
+    let buckets = buckets.map(str::parse::<Bucketing>).transpose();
+    let sources = manifest.info_of(SOURCE_NAMES).unwrap_or_default();
+    let names = Names {
+        buckets: buckets.map_err(BucketError::Manifest)?,
+        sources: sources.lines().map(str::to_owned).collect(),
         openings: Openings::shared(),
         castling,
-    })
+    };
+    if let (Some(played), Some(buckets)) = (&played, &names.buckets) {
+        let (expected, found) = (buckets.count(), played.buckets().len());
+        if found != expected {
+            return Err(BucketError::Record { expected, found }.into());
+        }
+    }
+    Ok((played, names))
 }
 
 /// Returns the numbers of the wanted buckets, or `None` if all buckets are wanted.
@@ -212,22 +166,15 @@ async fn explored(
     book: &Reader<DatabaseSource, Played>,
     evals: Option<&Reader<DatabaseSource, PositionEval>>,
     fen: &str,
-    chosen: Option<&[usize]>,
-    names: &Names,
+    wanted: &[String],
 ) -> Result<Explored, BoxError> {
     let position: Position = fen.trim().parse()?;
-    let Some(mut played) = book.lookup(&position).await? else {
-        return Ok(Explored::none(&position, names));
+    let (played, names) = find(book, &position, CastlingMode::Standard).await?;
+    let chosen = chosen(&names, wanted)?;
+    let Some(mut played) = played else {
+        return Ok(Explored::none(&position, &names));
     };
     let buckets = played.buckets();
-    let of_book = names.buckets.as_ref().map(Bucketing::count);
-    if let Some(expected) = of_book.filter(|count| *count != buckets.len()) {
-        return Err(BucketError::Record {
-            expected,
-            found: buckets.len(),
-        }
-        .into());
-    }
     if let Some(chosen) = chosen {
         played = played.of_buckets(|n| chosen.contains(&n));
     }
@@ -235,7 +182,7 @@ async fn explored(
         Some(evals) => evaluations(evals, position.chess(), &played.moves).await?,
         None => Vec::new(),
     };
-    Ok(Explored::of(&played, &buckets, evaluations, names))
+    Ok(Explored::of(&played, &buckets, evaluations, &names))
 }
 
 /// Looks up the best evaluation after each move in one batch.

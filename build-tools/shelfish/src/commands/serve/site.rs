@@ -1,80 +1,51 @@
-//! Files, their ranges, and the headers that good hosts send with them.
+//! Files with the headers that good hosts send, and a simulated network.
 
-use std::{
-    io,
-    path::{Component, Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use axum::{
-    Router,
-    body::Body,
-    extract::{Request, State},
-    handler::HandlerWithoutStateExt,
-    http::{
-        HeaderName, HeaderValue, Method, StatusCode,
-        header::{
-            ACCEPT_RANGES, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG,
-            IF_RANGE, LAST_MODIFIED, LOCATION, RANGE,
-        },
-    },
-    middleware::{self, Next},
-    response::{IntoResponse, Response},
-    routing::any,
+use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::header::{
+    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, IF_RANGE,
+    LAST_MODIFIED, LOCATION, RANGE,
 };
-use percent_encoding::percent_decode_str;
-use tokio::task::spawn_blocking;
-use tower_http::{
-    cors::{Any, CorsLayer},
-    services::ServeDir,
-    set_header::SetResponseHeaderLayer,
-};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
+use axum::middleware::{self, Next};
+use axum::routing::any;
+use futures_util::StreamExt as _;
+use tower_http::cors::{Any, CorsLayer};
+use tower_http::services::{ServeDir, ServeFile};
+use tower_http::set_header::SetResponseHeaderLayer;
 
-use super::compress::{Compressor, compress};
 use super::{Args, ServeError};
 
 /// Returns `/path` without its last slash, or an empty text for the root.
 pub(super) fn base_path(path: &str) -> Result<String, ServeError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-._~/".contains(c);
-    let segments: Vec<&str> = path
-        .split('/')
-        .filter(|segment| !segment.is_empty())
-        .collect();
-    if !path.chars().all(plain)
-        || segments
-            .iter()
-            .any(|segment| segment.chars().all(|c| c == '.'))
-    {
+    let segments = || path.split('/').filter(|segment| !segment.is_empty());
+    if !path.chars().all(plain) || segments().any(|segment| segment.chars().all(|c| c == '.')) {
         return Err(ServeError::BasePath(path.to_string()));
     }
-    Ok(segments
-        .iter()
-        .map(|segment| format!("/{segment}"))
-        .collect())
+    Ok(segments().map(|segment| format!("/{segment}")).collect())
 }
 
-const MISSING: (StatusCode, &str) = (StatusCode::NOT_FOUND, "404: there is no such file\n");
-
-/// Serves files with their headers.
+/// Serves files with their headers. `no-cache` makes a rebuilt file visible at once.
 pub(super) fn router(args: &Args) -> Result<Router, ServeError> {
     if !args.dir.is_dir() {
         return Err(ServeError::NoDirectory(args.dir.clone()));
     }
     let base = base_path(&args.base_path)?;
-    let missing = || async { MISSING };
     let files = ServeDir::new(&args.dir)
         .redirect_path_prefix(&base)
         .ignore_multi_range_requests(true)
-        .not_found_service(missing.into_service());
-    let within = middleware::from_fn_with_state(Arc::<Path>::from(args.dir.as_path()), within);
-    let compress = middleware::from_fn_with_state(Arc::<Compressor>::default(), compress);
+        .precompressed_br()
+        .precompressed_gzip()
+        .precompressed_zstd()
+        .not_found_service(ServeFile::new(args.dir.join("404.html")));
     let files = Router::new()
         .fallback_service(files)
-        .layer(middleware::from_fn(ranges))
-        .layer(within)
-        .layer(compress);
-
+        .layer(middleware::map_request(checked));
     let app = if base.is_empty() {
         files
     } else {
@@ -84,9 +55,7 @@ pub(super) fn router(args: &Args) -> Result<Router, ServeError> {
         Router::new()
             .route(&base, any(redirect))
             .nest_service(&format!("{base}/"), files)
-            .fallback(missing)
     };
-
     // All pages may read ranges and the headers that verify them.
     let cors = CorsLayer::new()
         .allow_origin(Any)
@@ -102,107 +71,65 @@ pub(super) fn router(args: &Args) -> Result<Router, ServeError> {
             LAST_MODIFIED,
         ])
         .max_age(Duration::from_secs(24 * 60 * 60));
+    let header =
+        |name, value| SetResponseHeaderLayer::if_not_present(name, HeaderValue::from_static(value));
     Ok(app
-        .layer(SetResponseHeaderLayer::if_not_present(
-            CACHE_CONTROL,
-            HeaderValue::from_static("no-cache"),
-        ))
-        .layer(SetResponseHeaderLayer::if_not_present(
+        .layer(header(CACHE_CONTROL, "no-cache"))
+        .layer(header(
             HeaderName::from_static("x-content-type-options"),
-            HeaderValue::from_static("nosniff"),
+            "nosniff",
         ))
         .layer(cors))
 }
 
-/// Rejects requests that `ServeDir` would answer incorrectly.
-///
-/// These are links to files outside of the directory, special files that could block, names that the system rejects,
-/// and paths that a redirect would turn into the name of another host.
-async fn within(State(root): State<Arc<Path>>, request: Request, next: Next) -> Response {
-    let path = request.uri().path().to_owned();
-    let found = spawn_blocking({
-        let root = Arc::clone(&root);
-        move || is_within(&root, &path)
-    });
-    match found.await {
-        Ok(Ok(true)) => next.run(request).await,
-        _ => missing(root, request.method() == Method::HEAD).await,
-    }
-}
-
-/// Answers 404 with the `404.html` of the site, if the site has that file.
-async fn missing(root: Arc<Path>, is_head: bool) -> Response {
-    let page = spawn_blocking(move || match is_within(&root, "/404.html") {
-        Ok(true) => std::fs::read(root.join("404.html")).ok(),
-        _ => None,
-    });
-    match page.await {
-        Ok(Some(page)) => {
-            let body = if is_head { Vec::new() } else { page };
-            (
-                StatusCode::NOT_FOUND,
-                [(CONTENT_TYPE, "text/html; charset=utf-8")],
-                body,
-            )
-                .into_response()
-        }
-        _ => MISSING.into_response(),
-    }
-}
-
-/// Returns whether a path of a URL leads to a file or directory that can be served.
-fn is_within(root: &Path, path: &str) -> io::Result<bool> {
+/// Removes ranges that `ServeDir` does not check: with a condition, and in other units. The answer is then the whole file.
+/// Refuses paths that a redirect would turn into the name of another host.
+async fn checked(mut request: Request) -> Result<Request, StatusCode> {
+    let path = request.uri().path();
     if path.starts_with("//") || path.starts_with("/\\") {
-        return Ok(false);
+        return Err(StatusCode::NOT_FOUND);
     }
-    let Ok(decoded) = percent_decode_str(path.trim_start_matches('/')).decode_utf8() else {
-        return Ok(false);
-    };
-    let is_plain = |part: &Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
-    if !Path::new(&*decoded)
-        .components()
-        .all(|part| is_plain(&part))
-    {
-        return Ok(false);
-    }
-    let root = root.canonicalize()?;
-    let resolve = |path: PathBuf| {
-        path.canonicalize()
-            .map(|path| (path.starts_with(&root), path))
-    };
-    let (is_inside, found) = resolve(root.join(&*decoded))?;
-    if !is_inside || !found.is_dir() {
-        return Ok(is_inside && found.is_file());
-    }
-    match resolve(found.join("index.html")) {
-        Ok((is_inside, index)) => Ok(is_inside && index.is_file()),
-        // A redirect to a directory needs no index.
-        Err(error) => Ok(error.kind() == io::ErrorKind::NotFound),
-    }
-}
-
-/// Handles `If-Range`, and ignores range units other than bytes, which `ServeDir` does not.
-async fn ranges(mut request: Request, next: Next) -> Response {
     let headers = request.headers_mut();
-    if headers
-        .get(RANGE)
-        .is_some_and(|range| !range.as_bytes().starts_with(b"bytes="))
-    {
+    let is_plain = |range: &HeaderValue| range.as_bytes().starts_with(b"bytes=");
+    if headers.remove(IF_RANGE).is_some() || !headers.get(RANGE).is_some_and(is_plain) {
         headers.remove(RANGE);
     }
-    let Some(condition) = headers
-        .remove(IF_RANGE)
-        .filter(|_| headers.contains_key(RANGE))
-    else {
-        return next.run(request).await;
+    Ok(request)
+}
+
+/// Adds a simulated network with a latency, and a bandwidth that all answers share.
+pub(super) fn network(args: &Args, app: Router) -> Result<Router, ServeError> {
+    let mbit = args.bandwidth_mbit.unwrap_or(f64::INFINITY);
+    if mbit.is_nan() || mbit <= 0.0 {
+        return Err(ServeError::Bandwidth(mbit));
+    }
+    if args.latency_ms == 0 && mbit.is_infinite() {
+        return Ok(app);
+    }
+    let latency = Duration::from_millis(args.latency_ms);
+    // The time when the connection becomes free.
+    let free = Arc::new(Mutex::new(Instant::now()));
+    let send = move |bytes: usize| {
+        let mut free = free.lock().unwrap_or_else(PoisonError::into_inner);
+        let time = Duration::from_secs_f64(bytes as f64 * 8.0 / (mbit * 1e6));
+        *free = (*free).max(Instant::now()) + time;
+        *free
     };
-    let mut whole = Request::new(Body::empty());
-    *whole.method_mut() = request.method().clone();
-    *whole.uri_mut() = request.uri().clone();
-    let part = next.clone().run(request).await;
-    // If the file has changed, the client wants the whole new file.
-    let same = [ETAG, LAST_MODIFIED]
-        .iter()
-        .any(|name| part.headers().get(name) == Some(&condition));
-    if same { part } else { next.run(whole).await }
+    Ok(
+        app.layer(middleware::from_fn(move |request: Request, next: Next| {
+            let send = send.clone();
+            async move {
+                tokio::time::sleep(latency).await;
+                next.run(request).await.map(|body| {
+                    Body::from_stream(body.into_data_stream().then(move |chunk| {
+                        let sent = send(chunk.as_ref().map_or(0, |chunk| chunk.len()));
+                        async move {
+                            tokio::time::sleep_until(sent.into()).await;
+                            chunk
+                        }
+                    }))
+                })
+            }
+        })),
+    )
 }

@@ -255,16 +255,9 @@ pub fn run_within(memory: u64, command: &Command) -> (Run, u64) {
 
 /// Returns the peak memory of a process in bytes.
 pub fn peak_memory(process: u32) -> Option<u64> {
-    memory(process, "VmHWM:")
-}
-
-/// Returns the memory of a process in bytes.
-pub fn current_memory(process: u32) -> Option<u64> {
-    memory(process, "VmRSS:")
-}
-
-fn memory(process: u32, name: &str) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
     Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
 }

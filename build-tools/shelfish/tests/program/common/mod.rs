@@ -4,7 +4,6 @@ pub mod faulty;
 pub mod host;
 pub mod hostile;
 #[cfg(target_os = "linux")]
-pub mod server;
 pub mod stores;
 
 use std::ffi::OsStr;
@@ -358,6 +357,16 @@ impl Drop for Host {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Sends a server a signal, such as `TERM`.
+#[cfg(unix)]
+pub fn signal(host: &Host, name: &str) {
+    let id = host.child.id().to_string();
+    let kill = Command::new("kill")
+        .args([&format!("-{name}"), &id])
+        .status();
+    assert!(kill.unwrap().success());
 }
 
 pub fn sorted(text: &str) -> Vec<String> {

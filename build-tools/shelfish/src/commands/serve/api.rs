@@ -1,0 +1,621 @@
+//! `shelfish serve --api`: lookups over HTTP.
+//!
+//! `GET /api/cloud-eval?fen=&multiPv=` answers in the shape of Lichess' cloud evaluation, `GET /standard?fen=` in the shape of
+//! Lichess' tablebase, `/masters` and `/lichess` in the shape of Lichess' opening explorer. `/metrics` is for Prometheus,
+//! `/healthz` for health checks.
+
+use std::fmt::Display;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::error_handling::HandleErrorLayer;
+use axum::extract::{RawQuery, Request, State};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
+use axum::http::{HeaderName, Method, StatusCode};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use percent_encoding::percent_decode_str;
+use prometheus::{
+    Gauge, Histogram, HistogramOpts, IntCounter, IntCounterVec, Opts, Registry, TextEncoder,
+};
+use serde::Serialize;
+use serde_json::json;
+use shakmaty::san::SanPlus;
+use shakmaty::{CastlingMode, Chess, Position as _};
+use shelfish::eval::{Evaluation, PositionEval};
+use shelfish::played::Played;
+use shelfish::position::{self, FenError, Position};
+use shelfish::reader::{NoCache, Options, Reader};
+use shelfish::source::integrity::Integrity;
+use shelfish_endgames::{EndgameError, Probe, ProbedMove, Verdict, parse_fen};
+use tower::ServiceBuilder;
+use tower::limit::GlobalConcurrencyLimitLayer;
+use tower_http::cors::{Any, CorsLayer};
+
+use super::explorer;
+use crate::BoxError;
+use crate::database::cache::{self, DiskCache};
+use crate::database::endgames::{self, EndgameTables};
+use crate::database::{self, DatabaseSource, OpenError};
+use crate::lichess::{ScoreMember, uci};
+use crate::system::{duration, size};
+use crate::terminal::shown::{beginning, shown};
+
+/// Lifetime of an answer in caches. Databases are published monthly.
+const MAX_AGE: &str = "public, max-age=3600";
+
+/// Names the parameters that an answer does not follow exactly.
+pub(super) const INEXACT: HeaderName = HeaderName::from_static("shelfish-inexact");
+
+/// Maximum number of PVs of a question.
+const MAX_PVS: usize = 256;
+
+/// Requests that a question needs one after the other: manifest, page, block.
+const WAVES: u32 = 3;
+
+/// Upper bounds of the histogram, in seconds.
+const BOUNDS: [f64; 9] = [5e-5, 1e-4, 2.5e-4, 1e-3, 5e-3, 0.025, 0.1, 1.0, 10.0];
+
+/// Options of the API.
+#[derive(clap::Args, Clone, Debug)]
+#[group(id = "api_args")]
+pub struct Args {
+    /// Answer `/api/cloud-eval?fen=FEN&multiPv=N` from the database in DIR as Lichess does, `/metrics` for Prometheus,
+    /// and `/healthz`. DIR may be a URL: https://, s3:// or gs://
+    #[arg(long)]
+    pub api: bool,
+    /// API: size of the cache of decoded pages and blocks
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size::at_least(1 << 20))]
+    memory: u64,
+    /// API: limit of questions at a time; further questions are answered with 503
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..))]
+    at_once: u16,
+    /// API: seconds that a host has for an answer, plus a second for every 16 KiB
+    #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
+    timeout: u64,
+    /// API: accept only the manifest with this hash: sha256-..., as printed by `shelfish build` and `stats`
+    #[arg(long, value_name = "HASH")]
+    integrity: Option<Integrity>,
+    /// API: time after which the manifest is requested again, to find a new database: a number with d, h, m or s
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration::positive)]
+    revalidate: Duration,
+    /// API: answer `/standard?fen=FEN` from Syzygy tables as Lichess does: a directory, or a URL with an index by
+    /// `shelfish endgames index`
+    #[arg(long, value_name = "DIR_OR_URL", value_parser = database::address)]
+    endgames: Option<String>,
+    /// API: answer `/masters` and `/lichess` of the opening explorer from a book as Lichess does: a directory or a URL
+    #[arg(long, value_name = "DIR_OR_URL", value_parser = database::address)]
+    book: Option<String>,
+    #[command(flatten)]
+    cache: cache::Args,
+}
+
+/// State of the API.
+struct Api {
+    reader: Reader<DatabaseSource, PositionEval, Option<DiskCache>>,
+    endgames: Option<EndgameTables>,
+    book: Option<Reader<DatabaseSource, Played>>,
+    metrics: Metrics,
+}
+
+/// Counts since the start of the server.
+struct Metrics {
+    registry: Registry,
+    questions: IntCounterVec,
+    seconds: Histogram,
+    revalidations: IntCounterVec,
+}
+
+/// Reason why a question has no answer.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Refusal {
+    /// A parameter has a wrong value.
+    #[error("{parameter}: expected {expected}, found {found:?}")]
+    Value {
+        parameter: String,
+        expected: String,
+        found: String,
+    },
+    /// The value of a parameter is not UTF-8.
+    #[error("{0}: expected UTF-8")]
+    Utf8(String),
+    /// A played move is not legal.
+    #[error("play: {0:?} is not a legal move")]
+    Move(String),
+    /// The query has no FEN.
+    #[error("fen: expected {0}?fen=FEN, found no fen")]
+    NoFen(&'static str),
+    /// The FEN is invalid.
+    #[error("fen: {0}")]
+    Fen(#[from] FenError),
+    /// The source lacks the position, or the server lacks the source.
+    #[error("{0}")]
+    Missing(String),
+    /// The source cannot be read. The log has the reason.
+    #[error("the {0} cannot be read, see the server's log")]
+    Failed(&'static str),
+}
+
+impl Refusal {
+    /// Creates the error of a wrong value.
+    pub(super) fn value(parameter: &str, expected: impl Into<String>, found: &str) -> Refusal {
+        Refusal::Value {
+            parameter: beginning(parameter),
+            expected: expected.into(),
+            found: beginning(found),
+        }
+    }
+
+    /// Logs that a source cannot be read.
+    pub(super) fn failed(what: &'static str, question: &str, error: &impl Display) -> Refusal {
+        eprintln!(
+            "shelfish: {}: {}",
+            shown(&beginning(question)),
+            shown(&error.to_string())
+        );
+        Refusal::Failed(what)
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let status = match self {
+            Refusal::Missing(_) => StatusCode::NOT_FOUND,
+            Refusal::Failed(_) => StatusCode::BAD_GATEWAY,
+            _ => StatusCode::BAD_REQUEST,
+        };
+        answer(status, &json!({ "error": self.to_string() }))
+    }
+}
+
+/// Formats an answer as JSON.
+pub(super) fn answer(status: StatusCode, value: &impl Serialize) -> Response {
+    let Ok(body) = serde_json::to_vec(value) else {
+        return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+    };
+    let is_kept = status == StatusCode::OK || status == StatusCode::NOT_FOUND;
+    let age = if is_kept { MAX_AGE } else { "no-store" };
+    let headers = [(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, age)];
+    (status, headers, body).into_response()
+}
+
+impl Metrics {
+    fn new() -> Result<Metrics, prometheus::Error> {
+        let registry = Registry::new_custom(Some("shelfish".to_owned()), None)?;
+        let counters = |name, help, outcomes: &[&str]| {
+            let counters = IntCounterVec::new(Opts::new(name, help), &["outcome"])?;
+            for outcome in outcomes {
+                counters.with_label_values(&[outcome]);
+            }
+            registry.register(Box::new(counters.clone()))?;
+            Ok::<_, prometheus::Error>(counters)
+        };
+        let questions = counters(
+            "questions_total",
+            "Questions to the API.",
+            &["hit", "miss", "refused", "busy", "failed"],
+        )?;
+        let revalidations = counters(
+            "revalidations_total",
+            "Requests for a newer manifest, by --revalidate.",
+            &["unchanged", "replaced", "failed"],
+        )?;
+        let seconds = HistogramOpts::new("question_seconds", "Time from question to answer.");
+        let seconds = Histogram::with_opts(seconds.buckets(BOUNDS.into()))?;
+        registry.register(Box::new(seconds.clone()))?;
+        Ok(Metrics {
+            registry,
+            questions,
+            seconds,
+            revalidations,
+        })
+    }
+}
+
+/// Opens the database and builds the routes of the API.
+pub(super) async fn router(args: &Args, database: &str) -> Result<Router, BoxError> {
+    let source = |database: &str, integrity| {
+        database::Args {
+            timeout: args.timeout,
+            integrity,
+            ..database::Args::of(database)
+        }
+        .source()
+    };
+    let evals = source(database, args.integrity)?;
+    let cache = args.cache.open(&evals)?;
+    // The number of questions is limited, and each question waits for one request at a time.
+    let options = Options::default()
+        .with_memory(args.memory as usize)
+        .with_concurrency(args.at_once.into());
+    let reader = evals.reader(options.clone(), cache).await;
+    let mut endgames = None;
+    if let Some(tables) = &args.endgames {
+        let tables = endgames::Args {
+            tables: tables.clone(),
+            timeout: args.timeout,
+        };
+        endgames = Some(EndgameTables::open(&tables, &args.cache).await?);
+    }
+    let mut book = None;
+    if let Some(address) = &args.book {
+        let opened = source(address, None)?.reader(options, NoCache).await;
+        book = Some(opened.map_err(OpenError::from)?);
+    }
+    let api = Arc::new(Api {
+        reader: reader.map_err(OpenError::from)?,
+        endgames,
+        book,
+        metrics: Metrics::new()?,
+    });
+    tokio::spawn(revalidate(Arc::downgrade(&api), args.revalidate));
+    let limits = ServiceBuilder::new()
+        .layer(HandleErrorLayer::new(|_: tower::BoxError| async { busy() }))
+        .load_shed()
+        .layer(GlobalConcurrencyLimitLayer::new(args.at_once.into()))
+        .timeout(WAVES * Duration::from_secs(args.timeout));
+    let cors = CorsLayer::new()
+        .allow_origin(Any)
+        .allow_methods([Method::GET])
+        .expose_headers([INEXACT])
+        .max_age(Duration::from_secs(86_400));
+    Ok(Router::new()
+        .route("/api/cloud-eval", get(cloud_eval))
+        .route("/standard", get(standard))
+        .route("/masters", get(|api, query| explore(true, api, query)))
+        .route("/lichess", get(|api, query| explore(false, api, query)))
+        .layer(limits)
+        .layer(middleware::from_fn_with_state(api.clone(), count))
+        .route("/metrics", get(prometheus))
+        .route("/healthz", get(|| async { "ok\n" }))
+        .layer(cors)
+        .with_state(api))
+}
+
+fn busy() -> Response {
+    let why = json!({"error": "too many requests at a time, try again"});
+    let response = answer(StatusCode::SERVICE_UNAVAILABLE, &why);
+    ([(RETRY_AFTER, "1")], response).into_response()
+}
+
+/// Counts questions, and measures their time.
+async fn count(State(api): State<Arc<Api>>, request: Request, next: Next) -> Response {
+    let start = Instant::now();
+    let response = next.run(request).await;
+    let outcome = match response.status() {
+        StatusCode::OK => "hit",
+        StatusCode::NOT_FOUND => "miss",
+        StatusCode::SERVICE_UNAVAILABLE => "busy",
+        status if status.is_client_error() => "refused",
+        _ => "failed",
+    };
+    let metrics = &api.metrics;
+    metrics.questions.with_label_values(&[outcome]).inc();
+    metrics.seconds.observe(start.elapsed().as_secs_f64());
+    response
+}
+
+/// Requests the manifests again after each interval, while the API exists.
+async fn revalidate(api: Weak<Api>, interval: Duration) {
+    let mut have_failed = [false; 2];
+    loop {
+        tokio::time::sleep(interval).await;
+        let Some(api) = api.upgrade() else { return };
+        let mut results = vec![api.reader.revalidate().await];
+        if let Some(book) = &api.book {
+            results.push(book.revalidate().await);
+        }
+        for (result, has_failed) in results.into_iter().zip(&mut have_failed) {
+            let outcome = match &result {
+                Ok(true) => "replaced",
+                Ok(false) => "unchanged",
+                Err(_) => "failed",
+            };
+            let revalidations = &api.metrics.revalidations;
+            revalidations.with_label_values(&[outcome]).inc();
+            // A host that is down for long fills no log.
+            if let Err(error) = &result
+                && !*has_failed
+            {
+                let why = shown(&error.to_string());
+                eprintln!("shelfish: the old manifest stays in use: {why}");
+            }
+            *has_failed = result.is_err();
+        }
+    }
+}
+
+async fn prometheus(State(api): State<Arc<Api>>) -> Response {
+    match metrics(&api) {
+        Ok(text) => ([(CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response(),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
+
+/// Formats the counts of the server and of its reader.
+fn metrics(api: &Api) -> Result<String, prometheus::Error> {
+    let (reader, stats) = (&api.reader, api.reader.stats());
+    let registry = Registry::new_custom(Some("shelfish".to_owned()), None)?;
+    let hits =
+        |origin: &str| Opts::new("blocks_total", "Blocks by origin.").const_label("from", origin);
+    for (options, count) in [
+        (
+            Opts::new("source_requests_total", "Requests to the database's host."),
+            stats.requests,
+        ),
+        (
+            Opts::new("source_bytes_total", "Bytes that the host sent."),
+            stats.bytes,
+        ),
+        (hits("memory"), stats.memory_hits),
+        (hits("disk"), stats.cache_hits),
+        (hits("source"), stats.network_blocks),
+        (
+            Opts::new(
+                "manifest_replacements_total",
+                "Times that a different manifest replaced the manifest.",
+            ),
+            reader.replacements(),
+        ),
+    ] {
+        let counter = IntCounter::with_opts(options)?;
+        counter.inc_by(count);
+        registry.register(Box::new(counter))?;
+    }
+    let positions = reader.manifest().positions as f64;
+    for (name, help, value) in [
+        ("positions", "Positions of the database.", Some(positions)),
+        (
+            "manifest_age_seconds",
+            "Time since the database's host last sent or confirmed the manifest.",
+            reader.manifest_age().map(|age| age.as_secs_f64()),
+        ),
+    ] {
+        let Some(value) = value else { continue };
+        let gauge = Gauge::new(name, help)?;
+        gauge.set(value);
+        registry.register(Box::new(gauge))?;
+    }
+    let mut families = api.metrics.registry.gather();
+    families.extend(registry.gather());
+    TextEncoder::new().encode_to_string(&families)
+}
+
+/// Returns the names and decoded values of a query.
+pub(super) fn parameters(query: &str) -> impl Iterator<Item = (&str, Result<String, Refusal>)> {
+    let decoded = |(name, value): (&'_ str, &str)| {
+        let value = value.replace('+', " ");
+        let text = percent_decode_str(&value).decode_utf8();
+        text.map(|text| text.into_owned())
+            .map_err(|_| Refusal::Utf8(beginning(name)))
+    };
+    query
+        .split('&')
+        .filter_map(|part| part.split_once('='))
+        .map(move |part| (part.0, decoded(part)))
+}
+
+/// Returns the FEN of a query.
+pub(super) fn fen_of(query: &str) -> Option<String> {
+    let fens = parameters(query).filter(|(name, _)| *name == "fen");
+    fens.last().and_then(|(_, value)| value.ok())
+}
+
+/// Checks that a variant has the rules of chess.
+pub(super) fn check_variant(variant: &str) -> Result<(), Refusal> {
+    match variant {
+        "" | "standard" | "chess960" | "fromPosition" => Ok(()),
+        _ => Err(Refusal::value("variant", "standard or chess960", variant)),
+    }
+}
+
+async fn cloud_eval(
+    State(api): State<Arc<Api>>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Refusal> {
+    let (mut fen, mut pvs) = (None, 1);
+    for (name, value) in parameters(&query.unwrap_or_default()) {
+        let value = value?;
+        match name {
+            // Lichess accepts underscores instead of spaces.
+            "fen" => fen = Some(value.replace('_', " ")),
+            "multiPv" => {
+                let number = value.parse().ok();
+                pvs = number
+                    .filter(|pvs| (1..=MAX_PVS).contains(pvs))
+                    .ok_or_else(|| {
+                        Refusal::value(name, format!("a number from 1 to {MAX_PVS}"), &value)
+                    })?;
+            }
+            "variant" => check_variant(&value)?,
+            _ => {}
+        }
+    }
+    let fen = fen.ok_or(Refusal::NoFen("/api/cloud-eval"))?;
+    let position: Position = fen.parse()?;
+    let found = api.reader.lookup(&position).await;
+    let found = found.map_err(|error| Refusal::failed("database", &fen, &error))?;
+    let chosen = found
+        .as_ref()
+        .and_then(|eval| choose(&eval.evaluations, pvs));
+    let Evaluation {
+        depth,
+        knodes,
+        pvs: all,
+    } = chosen.ok_or_else(|| {
+        Refusal::Missing("No cloud evaluation available for that position".to_owned())
+    })?;
+    let lines: Vec<Line> = all.iter().take(pvs).map(Line::of).collect();
+    let body = CloudEval {
+        fen: &fen,
+        knodes: *knodes,
+        depth: *depth,
+        pvs: lines,
+    };
+    Ok(answer(StatusCode::OK, &body))
+}
+
+/// Evaluation in the shape of Lichess.
+#[derive(Serialize)]
+struct CloudEval<'a> {
+    fen: &'a str,
+    knodes: u64,
+    depth: u16,
+    pvs: Vec<Line>,
+}
+
+#[derive(Serialize)]
+struct Line {
+    moves: String,
+    #[serde(flatten)]
+    score: ScoreMember,
+}
+
+impl Line {
+    fn of(pv: &shelfish::eval::Pv) -> Line {
+        Line {
+            moves: uci(&pv.line, CastlingMode::Chess960),
+            score: ScoreMember(pv.score),
+        }
+    }
+}
+
+/// Returns the deepest evaluation with at least `pvs` PVs, or the deepest evaluation with the maximum of PVs.
+fn choose(evaluations: &[Evaluation], pvs: usize) -> Option<&Evaluation> {
+    let lines = |evaluation: &&Evaluation| evaluation.pvs.len();
+    let enough = evaluations.iter().find(|found| lines(found) >= pvs);
+    // Evaluations are sorted by depth. `max_by_key` returns the last maximum, which is the deepest because of `rev`.
+    enough.or_else(|| evaluations.iter().rev().max_by_key(lines))
+}
+
+async fn explore(
+    masters: bool,
+    State(api): State<Arc<Api>>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Refusal> {
+    let question = explorer::question(masters, &query.unwrap_or_default())?;
+    let book = api.book.as_ref().ok_or_else(|| {
+        Refusal::Missing("this server has no such book; start it with --book".to_owned())
+    })?;
+    explorer::explore(book, &question).await
+}
+
+async fn standard(
+    State(api): State<Arc<Api>>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Refusal> {
+    let endgames = api.endgames.as_ref().ok_or_else(|| {
+        Refusal::Missing("this server has no endgame tables; start it with --endgames".to_owned())
+    })?;
+    let fen = fen_of(&query.unwrap_or_default()).ok_or(Refusal::NoFen("/standard"))?;
+    let chess = parse_fen(&fen.replace('_', " "))?;
+    match endgames.probe(&chess).await {
+        Ok(probe) => Ok(answer(StatusCode::OK, &tablebase(&chess, &probe))),
+        Err(EndgameError::Uncovered(uncovered)) => Err(Refusal::Missing(uncovered.to_string())),
+        Err(error) => Err(Refusal::failed("endgame tables", &fen, &error)),
+    }
+}
+
+/// A position or a move, in the shape of Lichess' tablebase. Distances to mate and results of variants are unknown.
+#[derive(Serialize)]
+struct TableResult {
+    #[serde(flatten)]
+    moved: Option<Move>,
+    checkmate: bool,
+    stalemate: bool,
+    variant_win: bool,
+    variant_loss: bool,
+    insufficient_material: bool,
+    category: &'static str,
+    dtz: i32,
+    precise_dtz: Option<i32>,
+    dtm: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moves: Option<Vec<TableResult>>,
+}
+
+#[derive(Serialize)]
+struct Move {
+    uci: String,
+    san: String,
+    zeroing: bool,
+}
+
+impl TableResult {
+    /// `ends` says whether the position is checkmate, stalemate, or has insufficient material.
+    fn new(ends: [bool; 3], verdict: Verdict) -> TableResult {
+        let [checkmate, stalemate, insufficient_material] = ends;
+        TableResult {
+            moved: None,
+            checkmate,
+            stalemate,
+            variant_win: false,
+            variant_loss: false,
+            insufficient_material,
+            category: verdict.outcome.name(),
+            dtz: verdict.dtz,
+            precise_dtz: (!verdict.is_rounded).then_some(verdict.dtz),
+            dtm: None,
+            moves: None,
+        }
+    }
+}
+
+fn tablebase(chess: &Chess, probe: &Probe) -> TableResult {
+    // The result after a move is that of the other side.
+    let of_move = |probed: &ProbedMove| TableResult {
+        moved: Some(Move {
+            uci: position::uci(probed.m, CastlingMode::Standard).to_string(),
+            san: SanPlus::from_move(chess.clone(), probed.m).to_string(),
+            zeroing: probed.is_zeroing,
+        }),
+        ..TableResult::new(
+            [
+                probed.is_checkmate,
+                probed.is_stalemate,
+                probed.is_insufficient_material,
+            ],
+            probed.after,
+        )
+    };
+    let ends = [
+        chess.is_checkmate(),
+        chess.is_stalemate(),
+        chess.is_insufficient_material(),
+    ];
+    TableResult {
+        moves: Some(probe.moves.iter().map(of_move).collect()),
+        ..TableResult::new(ends, probe.verdict)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use shelfish::eval::{Pv, Score};
+
+    use super::*;
+
+    #[test]
+    fn the_deepest_evaluation_with_enough_lines_is_chosen_or_the_evaluation_with_the_most_lines() {
+        let evaluation = |(depth, pvs)| Evaluation {
+            depth,
+            knodes: 1,
+            pvs: vec![
+                Pv {
+                    score: Score::Cp(1),
+                    line: Vec::new(),
+                };
+                pvs
+            ],
+        };
+        let all = [(40, 1), (30, 3), (25, 3), (20, 5)].map(evaluation);
+        for (pvs, depth) in [(1, 40), (2, 30), (3, 30), (4, 20), (5, 20), (9, 20)] {
+            let found = choose(&all, pvs).map(|found| found.depth);
+            assert_eq!(found, Some(depth), "{pvs}");
+        }
+        assert_eq!(choose(&all[..3], 9).map(|found| found.depth), Some(30));
+        assert_eq!(choose(&[], 1), None);
+    }
+}
