@@ -13,14 +13,12 @@ mod pictures;
 mod release;
 mod sample;
 mod shell;
-mod shrink;
 mod site;
 mod stamp;
 mod tally;
 mod test;
 mod tools;
 mod train_net;
-mod web_app;
 mod workflows;
 
 use std::process::ExitCode;

@@ -97,12 +97,15 @@ pub fn nightly_cargo() -> Result<Command> {
 /// Installs wasm-pack and the wasm-bindgen of Cargo.lock. wasm-pack needs [`path`] as its `PATH`.
 pub fn wasm_pack() -> Result<PathBuf> {
     wasm_target()?;
+    // Without the TLS of its runner of tests.
+    let bindgen = locked_version("wasm-bindgen")?;
     installed(
         "wasm-bindgen-cli",
         "wasm-bindgen",
-        &locked_version("wasm-bindgen")?,
+        &bindgen,
+        &["--no-default-features"],
     )?;
-    installed("wasm-pack", "wasm-pack", WASM_PACK)
+    installed("wasm-pack", "wasm-pack", WASM_PACK, &[])
 }
 
 /// Returns `PATH` with `target/tools/bin` first.
@@ -263,7 +266,7 @@ pub fn engines() {
     };
     let driver = match (which(["firefox-esr", "firefox"]), which(["geckodriver"])) {
         // Its version need not be exact. To compile it takes minutes.
-        (Some(_), None) => installed("geckodriver", "geckodriver", GECKODRIVER).map(drop),
+        (Some(_), None) => installed("geckodriver", "geckodriver", GECKODRIVER, &[]).map(drop),
         _ => Ok(()),
     };
     for error in [had, driver].into_iter().filter_map(Result::err) {
@@ -336,7 +339,7 @@ fn tools() -> PathBuf {
 }
 
 /// Returns a program of exactly this version, from `target/tools` or `PATH`. Installs it if neither has it.
-fn installed(package: &str, program: &str, version: &str) -> Result<PathBuf> {
+fn installed(package: &str, program: &str, version: &str, options: &[&str]) -> Result<PathBuf> {
     let ours = tools()
         .join("bin")
         .join(format!("{program}{}", env::consts::EXE_SUFFIX));
@@ -365,6 +368,7 @@ fn installed(package: &str, program: &str, version: &str) -> Result<PathBuf> {
                 "--force",
                 "--debug",
             ])
+            .args(options)
             .args(lock);
         // The package of wasm-bindgen has other programs, too.
         install.args(["--bin", program]);
