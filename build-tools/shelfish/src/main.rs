@@ -7,7 +7,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use shelfish::source::redaction::redacted;
 use shelfish_cli::commands::refresh::ConfigError;
-use shelfish_cli::commands::table_args::BuildCommand as _;
+use shelfish_cli::commands::table_args::BuildArgs;
 use shelfish_cli::commands::{
     analyse, bench, book, build, doctor, endgames, engine, explore, export, extract, lookup, man,
     parts, publish, refresh, serve, stats, verify,
@@ -130,7 +130,7 @@ fn is_wrong_usage(error: &(dyn std::error::Error + 'static)) -> bool {
 
 fn main() -> ExitCode {
     let outcome = match parse().command {
-        Command::Build(args) => args.run(),
+        Command::Build(args) => BuildArgs::Evaluations(args).run(),
         Command::Parts(command) => parts::run(command),
         Command::Lookup(args) => lookup::run(args),
         Command::Explore(args) => explore::run(args),

@@ -29,6 +29,9 @@ pub trait Record: sealed::Sealed + Sized + Send + Sync + 'static {
     /// The decoded numbers of a block in memory, for decoding single records.
     type BlockColumns: core::fmt::Debug + Send + Sync;
 
+    /// The weight of a block at which lookups of single positions and of whole games are cheapest together.
+    const BLOCK_WEIGHT: usize;
+
     /// Returns the position of the record.
     fn position(&self) -> &Position;
 

@@ -184,28 +184,6 @@ impl fmt::Display for ExtractError {
 
 impl std::error::Error for ExtractError {}
 
-/// A kind of record that can be extracted.
-trait Extracted: Record {
-    /// The weight of a block.
-    const BLOCK_WEIGHT: usize;
-
-    /// Changes the `info` of the source database to that of a part of it.
-    fn describe_part(_info: &mut BTreeMap<String, String>) {}
-}
-
-impl Extracted for PositionEval {
-    const BLOCK_WEIGHT: usize = PositionEval::BLOCK_WEIGHT;
-}
-
-impl Extracted for Played {
-    const BLOCK_WEIGHT: usize = Played::BLOCK_WEIGHT;
-
-    /// Marks the book, because a build on it would count games at positions that it lacks as new.
-    fn describe_part(info: &mut BTreeMap<String, String>) {
-        info.insert(PART.to_owned(), "true".to_owned());
-    }
-}
-
 /// Extracts a database and prints a summary.
 pub fn run(args: Args) -> Outcome {
     let source = args.database.source()?;
@@ -221,7 +199,7 @@ pub fn run(args: Args) -> Outcome {
     })
 }
 
-fn extract<R: Extracted>(args: &Args, source: DatabaseSource) -> Result<Report, BoxError> {
+fn extract<R: Record>(args: &Args, source: DatabaseSource) -> Result<Report, BoxError> {
     let start = Instant::now();
     if source.is_directory() {
         use shelfish::source::Source as _;
@@ -312,7 +290,7 @@ fn positions_of_games(path: &Path, keys: &mut Vec<Key>) -> Result<u64, BoxError>
 const BATCH: usize = 1 << 14;
 
 /// Visits all positions that legal moves reach from the starts.
-async fn walk<R: Extracted>(
+async fn walk<R: Record>(
     index: &mut Index<R>,
     mut starts: Vec<Key>,
     plies: u32,
@@ -381,7 +359,7 @@ fn children(keys: &[Key]) -> Result<Vec<Key>, BoxError> {
 }
 
 /// Writes the nearest positions that fit into the size limit, and returns their number.
-fn write<R: Extracted>(
+fn write<R: Record>(
     args: &Args,
     workspace: &Workspace,
     manifest: &Manifest,
@@ -390,7 +368,10 @@ fn write<R: Extracted>(
 ) -> Result<(Manifest, u64), BoxError> {
     // The new database inherits the filters of the source database.
     let mut info: BTreeMap<String, String> = manifest.info.iter().cloned().collect();
-    R::describe_part(&mut info);
+    // A build on this book would count games at positions that it lacks as new.
+    if R::KIND == Played::KIND {
+        info.insert(PART.to_owned(), "true".to_owned());
+    }
     let mut count = found;
     loop {
         let done = Arc::new(AtomicU64::new(0));
@@ -425,7 +406,7 @@ struct Blocks<I, R: Record> {
     cutter: Option<Cutter<Found<R>>>,
 }
 
-impl<I, R: Extracted> Blocks<I, R> {
+impl<I, R: Record> Blocks<I, R> {
     fn new(records: I) -> Blocks<I, R> {
         Blocks {
             records,
