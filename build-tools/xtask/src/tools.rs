@@ -143,16 +143,9 @@ static INSTALLING: Mutex<()> = Mutex::new(());
 /// after a failure, and reports it.
 pub fn install_ahead() {
     thread::spawn(|| {
-        let packages = [
-            "crate/js",
-            "tests/stores",
-            "tests",
-            "www",
-            "docs",
-            "tests/lighthouse",
-        ]
-        .into_iter()
-        .map(npm_ci);
+        let packages = ["crate/js", "tests", "www", "docs", "tests/lighthouse"]
+            .into_iter()
+            .map(npm_ci);
         let environments = ["stores", "workflows"]
             .into_iter()
             .map(|name| python(name).map(drop));
@@ -184,19 +177,12 @@ pub fn npm_ci(directory: &str) -> Result<()> {
     stamp.set()
 }
 
-/// Installs servers with the protocols of S3, Google and Azure, which the tests of publishing start. Only prints a remark if a
-/// server cannot be installed.
+/// Installs servers with the protocols of S3 and Google, which the tests of publishing start. Only prints a remark if they
+/// cannot be installed.
 pub fn stores() {
-    for error in [python_stores(), npm_ci("tests/stores")]
-        .into_iter()
-        .filter_map(Result::err)
-    {
+    if let Err(error) = python("stores") {
         say(format!("NOT TESTED with every store: {error:#}"));
     }
-}
-
-fn python_stores() -> Result<()> {
-    python("stores").map(drop)
 }
 
 /// Installs the Python packages of `tests/NAME/requirements.txt`. Returns the folder of their programs.

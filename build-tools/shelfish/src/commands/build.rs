@@ -25,7 +25,7 @@ use crate::system::size;
 The same input gives the same bytes for any number of threads and any memory. If a build fails, the database in DIR is
 unchanged.
 
-With -o s3://, gs:// or az://, the database is built in --temp-dir, published as by `shelfish publish`, and then removed
+With -o s3:// or gs://, the database is built in --temp-dir, published as by `shelfish publish`, and then removed
 here. Readers have the old database until the new one is complete. A database that another
 process publishes during the build stays. If publishing fails, the new database is kept, and the error shows the command that publishes it. The disk needs
 about 2.2 times the size of the result; --max-disk limits the disk space and is checked at the start. `shelfish publish

@@ -16,8 +16,8 @@ use crate::input::Input;
 use crate::input::remote::DownloadPolicy;
 use crate::publish::staging::Staging;
 use crate::store::{Address, AddressError};
+use crate::system::MAX_RETRIES;
 use crate::system::ordered::cores;
-use crate::system::retry::MAX_RETRIES;
 use crate::system::size;
 use crate::terminal::report;
 use crate::{BoxError, Outcome, database, publish};
@@ -35,7 +35,7 @@ pub struct TableArgs {
     /// empties a file if less than a quarter of it is in use. A build without this option compacts the database
     #[arg(long)]
     update: bool,
-    /// Write the database to this directory, or publish it to s3://, gs:// or az://. An existing database is replaced when
+    /// Write the database to this directory, or publish it to s3:// or gs://. An existing database is replaced when
     /// the new one is complete
     #[arg(short, long, value_name = "DIR_OR_URL", value_parser = OsStringValueParser::new().try_map(Target::parse))]
     out: Target,

@@ -38,7 +38,7 @@ results: each unit of weight counts as a draw, the manifest contains `results: u
 Games of either kind of book have no known speed, rating and date: with --buckets they are in the last bucket.
 
 The same input gives the same bytes for any number of threads and any memory. If a build fails, the database in DIR is
-unchanged. With --base, the result is byte for byte that of a build from all inputs at once. With -o s3://, gs:// or az://, the
+unchanged. With --base, the result is byte for byte that of a build from all inputs at once. With -o s3:// or gs://, the
 database is published as by `shelfish build`. Games on a host are downloaded as by `shelfish build`.
 
 Sizes have a unit: KiB, MiB and GiB are powers of 1024, kB, MB and GB are powers of 1000. A number alone counts MiB.

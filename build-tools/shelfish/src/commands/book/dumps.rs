@@ -11,10 +11,11 @@ use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
 use indicatif::{HumanBytes, HumanCount};
-use reqwest::{Method, Url};
+use reqwest::Url;
 use serde::Serialize;
 
-use shelfish::source::host::redirect::Client;
+use shelfish::source::SourceErrorKind;
+use shelfish::source::host::client_builder;
 
 use crate::input::Input;
 use crate::input::remote::{Checksum, DownloadPolicy, Remote, RemoteError, checksums, sums_url};
@@ -213,7 +214,10 @@ fn text(url: &Url, download_policy: DownloadPolicy) -> io::Result<Option<String>
         let error = error
             .get_ref()
             .and_then(|error| error.downcast_ref::<RemoteError>());
-        matches!(error, Some(RemoteError::Status(404 | 410))) && !url.path().ends_with("list.txt")
+        matches!(
+            error,
+            Some(RemoteError::Answer(SourceErrorKind::Status(404 | 410)))
+        ) && !url.path().ends_with("list.txt")
     };
     match read() {
         Err(error) if is_missing(&error) => Ok(None),
@@ -281,10 +285,11 @@ fn month(file: &str) -> Option<&str> {
 
 /// Requests the sizes of dumps.
 fn ask_sizes(months: &mut [Month], timeout: Duration) -> Result<(), BoxError> {
-    let client = &Client::new(|client| client.timeout(timeout))?;
+    let client = &client_builder().timeout(timeout).build()?;
     let size = |url: String| async move {
         let answer = client
-            .send(client.request(Method::HEAD, &url))
+            .head(&url)
+            .send()
             .await
             .ok()
             .filter(|answer| answer.status().is_success())?;

@@ -232,7 +232,7 @@ fn cloudflare(need: Need, url: &Url) -> String {
 /// Returns the setting of a bucket.
 fn store(server: Server, need: Need, url: &Url) -> String {
     match need {
-        Need::Cors | Need::Exposed | Need::Preflight => match address(server, url) {
+        Need::Cors | Need::Exposed | Need::Preflight => match address(server, url).filter(|_| server != Server::Azure) {
             Some(to) => cors_by_hand(&to),
             None => format!("{server}: a rule for cross-origin requests in the settings of the bucket"),
         },
@@ -267,12 +267,10 @@ fn address(server: Server, url: &Url) -> Option<Address> {
         Server::Google => host
             .strip_suffix(".storage.googleapis.com")
             .or_else(first)?,
-        Server::Azure => first()?,
         _ => "BUCKET",
     };
     let scheme = match server {
         Server::Google => "gs",
-        Server::Azure => "az",
         _ => "s3",
     };
     // A bucket is an argument of a shell command.
