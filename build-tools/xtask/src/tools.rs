@@ -26,14 +26,6 @@ const WASM_PACK: &str = "0.15.1";
 const GECKODRIVER: &str = "0.37.1";
 const NODE: u32 = 20;
 
-/// Returns the path of Stockfish and its version.
-pub fn stockfish() -> Result<(PathBuf, String)> {
-    let stockfish = which(["stockfish", "/usr/games/stockfish"])
-        .context("stockfish was not found; install it, on Debian by `apt install stockfish`")?;
-    let version = output(command(&stockfish).arg("quit")).context("stockfish does not start")?;
-    Ok((stockfish, version.trim().to_owned()))
-}
-
 /// Installs the Rust target of browsers.
 pub fn wasm_target() -> Result<()> {
     target(WASM_TARGET)

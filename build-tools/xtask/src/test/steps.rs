@@ -182,7 +182,6 @@ fn doc(args: &Args) -> Result<Tally> {
         "shelfish-analysis",
         "shelfish-endgames",
         "shelfish-engine",
-        "shelfish-uci",
         "shelfish-cli",
     ]);
     // The program is among the packages: with its features, the step `clippy` has checked the dependencies already.
