@@ -17,9 +17,8 @@ use sha2::{Digest, Sha256};
 use shakmaty::fen::Epd;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Color, EnPassantMode, Move, Position as _};
-use shelfish_analysis::pgn::{self, PgnGame};
+use shelfish_analysis::pgn::{self, GameTexts, PgnGame};
 use shelfish_analysis::{Judgment, Score, Value, judge};
-use shelfish_cli::input::game_texts::{GameTexts, decoded};
 use shelfish_cli::input::{Dump, Input};
 use shelfish_cli::uci::{Engine, Setup, UciScore};
 
@@ -83,7 +82,7 @@ fn games(args: &Args) -> Result<Vec<PgnGame>> {
                 break;
             }
             if number >= next
-                && let Ok(game) = pgn::read(&decoded(&text), 1)
+                && let Ok(game) = pgn::read(&text, 1).checked()
                 && (40..=120).contains(&game.game.moves().len())
                 && *game.start() == Chess::default()
                 && seen.insert(game.game.moves().to_vec())

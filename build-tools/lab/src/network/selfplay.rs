@@ -15,7 +15,6 @@ use std::{
 use anyhow::{Context, Result};
 use shakmaty::{CastlingMode, Chess, EnPassantMode, Move, Position, fen::Fen};
 use shelfish_analysis::pgn;
-use shelfish_cli::input::game_texts::decoded;
 use shelfish_cli::uci::{Answer, Engine, Setup, UciScore};
 
 use crate::game::{Adjudication, Game};
@@ -61,7 +60,7 @@ pub fn play(engine: &Setup, seeds: Range<u64>, real: Option<&Path>, path: &Path)
                     break;
                 }
                 if seeds.contains(&text.number)
-                    && let Ok(real) = pgn::read(&decoded(&text.text), 1)
+                    && let Ok(real) = pgn::read(&text.text, 1).checked()
                     && *real.start() == Chess::default()
                 {
                     play(text.number, Some(real.game.moves()))?;

@@ -1,7 +1,7 @@
 //! Details of games in addition to their results: buckets, ratings, references.
 
 use shelfish::played::{Bucket, Bucketing, Details, GameId, GameRef, Ratings, Results};
-use shelfish_analysis::pgn::MainLine;
+use shelfish_analysis::pgn::PgnGame;
 
 use super::{Date, Speed};
 
@@ -55,7 +55,7 @@ impl Wanted {
     /// Returns the details of a game, the game `number` of an input, which is used whole or not.
     pub fn of(
         &self,
-        game: &MainLine,
+        game: &PgnGame,
         results: Results,
         source: Option<u16>,
         number: u64,
@@ -123,7 +123,7 @@ impl Wanted {
 }
 
 /// Returns the mean of the players' ratings, rounded down; `None` if a rating is missing or invalid.
-pub fn rating(game: &MainLine) -> Option<u64> {
+pub fn rating(game: &PgnGame) -> Option<u64> {
     let rating = |name| {
         game.tag(name)?
             .trim()

@@ -12,7 +12,7 @@ use shakmaty::Position as _;
 use shelfish::played::{Played, PlayedMove, Results};
 use shelfish::position::Key;
 use shelfish_analysis::LastMove;
-use shelfish_analysis::pgn::{self, MainLine, PgnErrorKind, read_main_line};
+use shelfish_analysis::pgn::{self, GameText, GameTexts, PgnErrorKind, PgnGame, read_main_line};
 
 use super::counted::{self, BookCounts, Counted};
 use super::details::GameDetails;
@@ -21,7 +21,6 @@ use super::{LeftOut, Selection};
 use crate::build::kind::Kind;
 use crate::build::rejects;
 use crate::build::spool::{OverLimit, SpoolError, move_code, move_of};
-use crate::input::game_texts::{GameText, GameTexts, decoded};
 use crate::input::{Dump, Input};
 use crate::terminal::report::{named, write_counts};
 
@@ -43,6 +42,8 @@ pub struct Counts {
     pub cut: u64,
     /// Number of games of other variants than chess and Chess960.
     pub other_variants: u64,
+    /// Number of games of which lines that are no tags or words that are no moves were skipped.
+    pub skipped: u64,
     /// Number of games without a result.
     pub without_result: u64,
     /// Numbers of games that the selection left out, in the order of [`LeftOut::NAMES`].
@@ -57,10 +58,9 @@ pub struct Counts {
 }
 
 /// The errors of games.
-pub const ERRORS: [&str; 6] = [
+pub const ERRORS: [&str; 5] = [
     "not a move",
     "illegal move",
-    "broken tag",
     "broken comment or variation",
     "malformed FEN",
     "too long",
@@ -69,10 +69,9 @@ pub const ERRORS: [&str; 6] = [
 fn error_number(kind: &PgnErrorKind) -> usize {
     match kind {
         PgnErrorKind::Move { .. } => 1,
-        PgnErrorKind::Tag(_) => 2,
-        PgnErrorKind::Comment | PgnErrorKind::Parenthesis | PgnErrorKind::TooDeep => 3,
-        PgnErrorKind::Fen(_) => 4,
-        PgnErrorKind::TooLong | PgnErrorKind::TooManyMoves => 5,
+        PgnErrorKind::Comment | PgnErrorKind::Variation => 2,
+        PgnErrorKind::Fen(_) => 3,
+        PgnErrorKind::TooLong | PgnErrorKind::TooManyMoves => 4,
         _ => 0,
     }
 }
@@ -106,6 +105,7 @@ impl AddAssign for Counts {
         self.whole_games += other.whole_games;
         self.cut += other.cut;
         self.other_variants += other.other_variants;
+        self.skipped += other.skipped;
         self.without_result += other.without_result;
         self.left_out
             .iter_mut()
@@ -128,6 +128,7 @@ impl fmt::Display for Counts {
             [
                 ("games used whole", self.whole_games),
                 ("games without a result, not used", self.without_result),
+                ("games with skipped words or broken tags", self.skipped),
                 ("games of other variants, not used", self.other_variants),
             ],
         )?;
@@ -187,7 +188,7 @@ impl Games {
     }
 
     /// Returns the result of a game, or `None` if the game is not used. Counts the game.
-    fn use_of(&self, game: &MainLine, is_whole: bool, counts: &mut Counts) -> Option<Results> {
+    fn use_of(&self, game: &PgnGame, is_whole: bool, counts: &mut Counts) -> Option<Results> {
         let error = game.error.as_ref().map(|error| &error.kind);
         if let Some(PgnErrorKind::Variant(_)) = error {
             counts.other_variants += 1;
@@ -216,7 +217,7 @@ impl Games {
 }
 
 /// Returns the result of a game: the result after its moves, or else that of the tag.
-pub(crate) fn result_of(game: &MainLine) -> Option<Results> {
+pub(crate) fn result_of(game: &PgnGame) -> Option<Results> {
     let known = |result: &str| match result {
         "1-0" => Some(Results {
             white: 1,
@@ -344,11 +345,12 @@ impl Kind for Games {
         let mut count = 0;
         for text in games {
             counts.read += 1;
-            let game = read_main_line(&decoded(&text.text), text.line);
+            let game = read_main_line(&text.text, text.line);
+            counts.skipped += u64::from(game.skipped.tags + game.skipped.words > 0);
             let used = self.use_of(&game, is_whole, counts);
             if let Some(error) = &game.error {
                 let fact = error.kind.to_string();
-                *rows += &rejects::row(source, error.line, "game", &fact, &text.text);
+                *rows += &rejects::row(source, error.line, "game", &fact, text.text.as_bytes());
             }
             let Some(results) = used else { continue };
             let number = text.number.wrapping_sub(1);

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use shelfish::played::SPEEDS;
 use shelfish::position::Position;
-use shelfish_analysis::pgn::MainLine;
+use shelfish_analysis::pgn::PgnGame;
 
 use super::details::{Wanted, rating};
 use crate::input::Input;
@@ -121,7 +121,7 @@ pub struct Date {
 
 impl Date {
     /// Returns the date of a game.
-    pub fn of(game: &MainLine) -> Option<Date> {
+    pub fn of(game: &PgnGame) -> Option<Date> {
         game.tag("UTCDate")
             .and_then(Date::of_pgn)
             .or_else(|| Date::of_pgn(game.tag("Date")?))
@@ -269,7 +269,7 @@ impl LeftOut {
 
 impl Selection {
     /// Returns the reason why a game is left out.
-    pub fn leaves_out(&self, game: &MainLine) -> Option<LeftOut> {
+    pub fn leaves_out(&self, game: &PgnGame) -> Option<LeftOut> {
         let is_bot = |name| game.tag(name).is_some_and(|title| title == "BOT");
         if self.no_bots && (is_bot("WhiteTitle") || is_bot("BlackTitle")) {
             return Some(LeftOut::Bot);

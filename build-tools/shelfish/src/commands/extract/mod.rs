@@ -20,8 +20,8 @@ use shelfish::source::integrity::Integrity;
 use shelfish::table::{
     Cutter, EncodedBlock, Manifest, Record, TableError, TableWriter, WriterOptions, encode_block,
 };
+use shelfish_analysis::pgn::{GameTexts, read_main_line};
 
-use super::analyse::games::{Entry, Games};
 use crate::database::{self, DatabaseSource, Kind};
 use crate::games::PART;
 use crate::input::{Dump, Input};
@@ -261,21 +261,17 @@ fn positions_of_games(path: &Path, keys: &mut Vec<Key>) -> Result<u64, BoxError>
     let named = named(&source);
     let text = Dump::text_of(&source).map_err(named)?;
     let (mut refused, mut room) = (0, GATHERED);
-    for entry in Games::new(text) {
-        let Entry { number, game, .. } = entry.map_err(named)?;
-        match game {
-            Ok(game) => keys.extend(
-                game.game
-                    .positions()
-                    .map(|chess| Position::from_chess(&chess).key()),
-            ),
-            Err(error) => {
-                refused += 1;
-                eprintln!(
-                    "shelfish: {source}, game {number}, {}",
-                    shown(&error.to_string())
-                );
-            }
+    for text in GameTexts::new(text) {
+        let text = text.map_err(named)?;
+        let game = read_main_line(&text.text, text.line);
+        if let Some(error) = &game.error {
+            refused += 1;
+            let (number, error) = (text.number, error.to_string());
+            eprintln!("shelfish: {source}, game {number}, {}", shown(&error));
+        }
+        if game.error.is_none() || !game.game.moves().is_empty() {
+            let positions = game.game.positions();
+            keys.extend(positions.map(|chess| Position::from_chess(&chess).key()));
         }
         if keys.len() > room {
             keys.sort_unstable();
