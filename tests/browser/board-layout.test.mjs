@@ -143,3 +143,97 @@ for (const size of SIZES) {
     assert.deepEqual(await shifts(page), []);
   });
 }
+
+for (const { width, height, touch } of [
+  ...SIZES,
+  { width: 430, height: 932, touch: true },
+  { width: 844, height: 390, touch: true },
+  { width: 683, height: 384, touch: false },
+]) {
+  test(`the purpose and the field of the first page are in view at ${width} by ${height}`, async (t) => {
+    const page = await shelf.page(t, {
+      path: "site/",
+      context: {
+        viewport: { width, height },
+        hasTouch: touch,
+        isMobile: touch,
+      },
+    });
+    await until(() =>
+      page.evaluate(() =>
+        document.querySelector("#facts")?.textContent?.startsWith("Depth"),
+      ),
+    );
+    assert.match(
+      await page.locator(".intro p").innerText(),
+      /^Free chess analysis in your browser, no server\.$/,
+    );
+    const outside = await page.evaluate(() => {
+      const list = document.querySelector("#moves")?.getBoundingClientRect();
+      return [".intro p", "#quick-text", "#quick button"].filter((name) => {
+        const box = document.querySelector(name)?.getBoundingClientRect();
+        return (
+          !list ||
+          !box ||
+          box.width < 40 ||
+          box.height < 12 ||
+          box.left < 0 ||
+          box.right > innerWidth ||
+          box.top < list.top ||
+          box.bottom > Math.min(list.bottom, innerHeight)
+        );
+      });
+    });
+    assert.deepEqual(outside, []);
+    const menu = await page.locator("#games").boundingBox();
+    assert.ok(
+      menu && menu.width > 90,
+      `the menu of games shows a part of a name: ${menu?.width}`,
+    );
+    await page.locator("#quick-text").fill("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1");
+    if (touch) await page.locator("#quick button").tap();
+    else await page.keyboard.press("Enter");
+    await until(() => page.evaluate(() => /fen=4k3/.test(location.hash)));
+  });
+}
+
+/** Names as long as chess.com allows, and longer, without a space. */
+const LONG = `[White "TheVeryLongUserName_OfChessCom"]
+[Black "${"AnotherLongNameWithoutSpaces".repeat(3)}"]
+[Result "1-0"]
+
+1. e4 e5 2. Nf3 Nc6 3. Bc4 Nd4 4. Nxe5 Qg5 1-0`;
+
+for (const size of SIZES) {
+  const { width, height } = size;
+
+  test(`the report shows both columns of players with long names at ${width} by ${height}, and the page does not scroll sideways`, async (t) => {
+    const page = await open(t, size, `site/#pgn=${encodeURIComponent(LONG)}`);
+    await page.locator("#report tbody tr").nth(4).waitFor();
+    const found = await page.evaluate((width) => {
+      // The window of a phone grows with its content.
+      const panel = document.querySelector("#report")?.getBoundingClientRect();
+      const cells = [
+        ...document.querySelectorAll("#report :is(thead th, tbody td)"),
+      ].map((cell) => cell.getBoundingClientRect());
+      const isOutside = (/** @type {DOMRect} */ { left, right }) =>
+        !panel || left < panel.left || right > panel.right;
+      return {
+        cells: cells.length,
+        outside: cells.filter(isOutside).length,
+        names: [...document.querySelectorAll("#report thead th")].map((name) =>
+          name.getAttribute("title"),
+        ),
+        scrolls: document.documentElement.scrollWidth > width,
+      };
+    }, width);
+    assert.deepEqual(found, {
+      cells: 18,
+      outside: 0,
+      names: [...LONG.matchAll(/(?:White|Black) "(.*)"/g)].map(
+        ([, name]) => name,
+      ),
+      scrolls: false,
+    });
+  });
+}

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { findings } from "./support/axe.mjs";
 import { START, lab } from "./support/lab.mjs";
 import { SHELFISH } from "./support/paths.mjs";
 import { equals, reads, until } from "./support/until.mjs";
@@ -133,3 +134,110 @@ test("a key shows the explorer, digits play moves, and a reload keeps the explor
   await reads(page, "facts", /^Depth/);
   assert.equal(await page.getByTestId("explorer").isVisible(), false);
 });
+
+test("another filter counts other games and stays after a reload, and a famous game opens in the position", async (t) => {
+  const page = await board(
+    t,
+    {},
+    "#moves=e2e4,e7e5,g1f3,d7d6,d2d4,c8g4,d4e5,g4f3,d1f3,d6e5,f1c4&ply=11",
+  );
+  await tab(page).click();
+  await page.locator("#played-moves tr").first().waitFor();
+  const games = () => page.getByTestId("reached").textContent();
+  const all = await games();
+  await page.getByTestId("chosen").click();
+  await page.getByRole("button", { name: "No rating" }).click();
+  await until(async () => (await games()) !== all);
+  const filtered = await games();
+  await page.reload();
+  await reads(page, "chosen", /^Filters: Rating: Below 2200, .*2600 and more$/);
+  assert.equal(await games(), filtered);
+  await page.getByTestId("chosen").click();
+  await page.getByRole("button", { name: "No rating" }).click();
+  await until(async () => (await games()) === all);
+  const link = page.locator("#references a", { hasText: "Isouard" });
+  await link.click();
+  await page.waitForURL(/#game=morphy-isouard-1858&ply=11$/);
+  await until(() =>
+    page.evaluate(
+      () =>
+        document.querySelector("#moves [aria-current] .san")?.textContent ===
+        "Bc4",
+    ),
+  );
+});
+
+for (const [name, [width, height, scale]] of Object.entries({
+  "390 by 844": [390, 844, 1],
+  "844 by 390": [844, 390, 1],
+  "683 by 384 at 200 %": [683, 384, 2],
+  "1920 by 1080": [1920, 1080, 1],
+})) {
+  for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
+    test(`the explorer of the board is reached by touch, and axe finds no violation, at ${name}, ${colorScheme}`, async (t) => {
+      const page = await board(t, {
+        viewport: { width: Number(width), height: Number(height) },
+        deviceScaleFactor: scale,
+        hasTouch: true,
+        colorScheme,
+        reducedMotion: "reduce",
+      });
+      await reads(page, "facts", /^Depth/);
+      await tab(page).tap();
+      await shows(page, START);
+      assert.ok(
+        await page.evaluate(
+          () => document.documentElement.scrollWidth <= innerWidth,
+        ),
+        "nothing to scroll sideways",
+      );
+      const outside = await page.$$eval(
+        "#played-moves tr:not([hidden]) > *, #filters, #references",
+        (all) =>
+          all.filter((each) => {
+            const { left, right, width } = each.getBoundingClientRect();
+            return width > 0 && (left < 0 || right > innerWidth + 0.5);
+          }).length,
+      );
+      assert.equal(outside, 0, "no row is cut off");
+      await until(
+        async () =>
+          (await page.locator("#played-moves .score span").count()) > 3,
+      );
+      assert.deepEqual(await findings(page), []);
+      const jump = page.getByTestId("to-references");
+      assert.equal(
+        await jump.isVisible(),
+        Number(height) <= 500 || Number(width) < 600,
+        "only small screens have a button that scrolls to the games",
+      );
+      if (await jump.isVisible()) {
+        await jump.tap();
+        await until(() =>
+          page
+            .locator("#references-title")
+            .evaluate(
+              (title) =>
+                title === document.activeElement &&
+                title.getBoundingClientRect().bottom <= innerHeight &&
+                title.getBoundingClientRect().top >= 0,
+            ),
+        );
+        assert.ok(
+          await page.evaluate(
+            () =>
+              scrollX === 0 &&
+              document.documentElement.scrollWidth <= innerWidth,
+          ),
+          "nothing to scroll sideways",
+        );
+      }
+      await page
+        .locator("#played-moves tr", {
+          has: page.getByText("e4", { exact: true }),
+        })
+        .tap();
+      await shows(page, AFTER_E4);
+    });
+  }
+}

@@ -58,11 +58,12 @@ pub enum Args {
 }
 
 /// Crates to publish, each after its dependencies.
-const CRATES: [&str; 5] = [
+const CRATES: [&str; 6] = [
     "shelfish",
     "shelfish-analysis",
     "shelfish-endgames",
     "shelfish-engine",
+    "shelfish-uci",
     "shelfish-cli",
 ];
 

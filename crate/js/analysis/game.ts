@@ -4,9 +4,9 @@ import { type Ending, endingScore } from "../score/endgame.js";
 import { probe } from "../score/probe.js";
 import { onAbort, throwIfAborted } from "../shared/abort.js";
 import { ShelfishError } from "../shared/errors.js";
-import { checked, joinMoves, type Kinds, limit } from "../shared/options.js";
+import { checked, type Kinds, limit } from "../shared/options.js";
 import type { PositionEval } from "../shared/types.js";
-import { GameReview } from "../shelfish_analysis.js";
+import { GameReview, read } from "../shelfish_analysis.js";
 import { openResultStore, type ResultStore } from "../storage/results.js";
 import { encode } from "./encode.js";
 import type {
@@ -26,7 +26,6 @@ const OPTIONS: Kinds<AnalyseGameOptions> = {
     engine: "other",
     nodes: "other",
     usePgnEvals: "flag",
-    annotate: "flag",
     indexedDB: "cache",
   },
   ...{ onProgress: "function", signal: "signal" },
@@ -57,9 +56,9 @@ const known = (
   ...(second && { second: { cp: second.cp, mate: second.mate } }),
 });
 
-/** Analyses a game. */
+/** Analyses the first game of a PGN. */
 export async function analyseGame(
-  game: PgnGame,
+  pgn: string,
   options: AnalyseGameOptions | undefined,
 ): Promise<GameAnalysis> {
   const {
@@ -68,17 +67,13 @@ export async function analyseGame(
     engine,
     nodes,
     usePgnEvals,
-    annotate: annotates,
     indexedDB = true,
     onProgress,
     signal,
   } = checked("analyseGame", options, OPTIONS);
   throwIfAborted(signal, "the analysis");
-  const review = new GameReview(
-    game.fen,
-    joinMoves("moves", game.moves),
-    limit("nodes", nodes, 2 ** 40) ?? 0,
-  );
+  const game: PgnGame = read(pgn);
+  const review = new GameReview(pgn, limit("nodes", nodes, 2 ** 40) ?? 0);
   // Ends the searches after an abort, and after an error of another search.
   const abort = new AbortController();
   const remove = signal && onAbort(signal, () => abort.abort(signal.reason));
@@ -125,7 +120,7 @@ export async function analyseGame(
     return {
       report: review.report(),
       evaluations: review.evaluations(),
-      ...(annotates && { pgn: review.annotate(game.text) }),
+      pgn: review.annotate(pgn),
       databaseError,
       endgamesError,
     };

@@ -19,7 +19,8 @@ declare const SHA256: Record<
   | "shelfish_explorer_bg"
   | "shelfish_endgames_bg"
   | "shelfish_analysis_bg"
-  | "shelfish_engine_bg",
+  | "shelfish_engine_bg"
+  | "shelfish_engine_scalar_bg",
   string
 >;
 

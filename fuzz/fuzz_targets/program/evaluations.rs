@@ -11,5 +11,4 @@ pub mod share;
 #[path = "parts.rs"]
 pub mod parts;
 
-pub use crate::build::spool::OverLimit;
-pub use selection::Selection;
+pub use selection::{OverLimit, Selection};

@@ -33,32 +33,38 @@ impl RejectFile {
             output::check(path, inputs.iter().filter_map(Input::path))?;
             let mut file = BufWriter::new(File::create(path)?);
             file.write_all(b"source\tline\treason\tfact\tbeginning\n")?;
-            Ok(State {
+            Ok(Mutex::new(State {
                 file,
                 next: 0,
                 waiting: BTreeMap::new(),
-            })
+            }))
         };
-        let path = path.to_owned();
-        match create() {
-            Ok(state) => Ok(RejectFile {
-                path,
-                state: Mutex::new(state),
-            }),
-            Err(error) => Err(BuildError::Rejects { path, error }),
-        }
+        let rejects_error = |error| BuildError::Rejects {
+            path: path.to_owned(),
+            error,
+        };
+        Ok(RejectFile {
+            path: path.to_owned(),
+            state: create().map_err(rejects_error)?,
+        })
     }
 
     /// Adds the rows of chunk number `chunk`. Each chunk must be added once, also without rows.
     pub fn put(&self, chunk: u64, rows: String) -> Result<(), BuildError> {
-        self.with(|state| {
-            state.waiting.insert(chunk, rows);
-            while let Some(rows) = state.waiting.remove(&state.next) {
-                state.file.write_all(rows.as_bytes())?;
-                state.next += 1;
-            }
-            Ok(())
-        })
+        self.with(
+            |State {
+                 file,
+                 next,
+                 waiting,
+             }| {
+                waiting.insert(chunk, rows);
+                while let Some(rows) = waiting.remove(next) {
+                    file.write_all(rows.as_bytes())?;
+                    *next += 1;
+                }
+                Ok(())
+            },
+        )
     }
 
     /// Appends rows after those of all chunks.
@@ -85,14 +91,17 @@ impl RejectFile {
     }
 
     fn with<T>(&self, write: impl FnOnce(&mut State) -> io::Result<T>) -> Result<T, BuildError> {
-        let lock = self.state.lock();
-        let state = lock.map_err(|_| io::Error::other("a worker died"));
+        let state = self
+            .state
+            .lock()
+            .map_err(|_| io::Error::other("a worker died"));
+        let rejects_error = |error| BuildError::Rejects {
+            path: self.path.clone(),
+            error,
+        };
         state
             .and_then(|mut state| write(&mut state))
-            .map_err(|error| BuildError::Rejects {
-                path: self.path.clone(),
-                error,
-            })
+            .map_err(rejects_error)
     }
 }
 

@@ -158,8 +158,8 @@ pub fn run(args: Args) -> Outcome {
     }
     let scan = match kind {
         _ if !args.scan => None,
-        Kind::Moves => Some(scan(source, manifest, args.quiet, moves_of)?),
-        Kind::Evaluations => Some(scan(source, manifest, args.quiet, evaluations_of)?),
+        Kind::Moves => Some(scan::<Played>(source, manifest, args.quiet)?),
+        Kind::Evaluations => Some(scan::<PositionEval>(source, manifest, args.quiet)?),
     };
     let seconds = args.timing.then(|| start.elapsed().as_secs_f64());
     report::print(
@@ -192,17 +192,26 @@ enum RecordCounts {
     Moves(u64),
 }
 
-fn evaluations_of(eval: &PositionEval) -> RecordCounts {
-    let counts = |evaluation: &Evaluation| EvaluationCounts {
-        depth: evaluation.depth,
-        pvs: evaluation.pvs.len() as u64,
-        moves: evaluation.pvs.iter().map(|pv| pv.line.len() as u64).sum(),
-    };
-    RecordCounts::Evaluations(eval.evaluations.iter().map(counts).collect())
+/// Record whose contents can be counted.
+trait Counted: Record {
+    fn counts(&self) -> RecordCounts;
 }
 
-fn moves_of(played: &Played) -> RecordCounts {
-    RecordCounts::Moves(played.moves.len() as u64)
+impl Counted for PositionEval {
+    fn counts(&self) -> RecordCounts {
+        let counts = |evaluation: &Evaluation| EvaluationCounts {
+            depth: evaluation.depth,
+            pvs: evaluation.pvs.len() as u64,
+            moves: evaluation.pvs.iter().map(|pv| pv.line.len() as u64).sum(),
+        };
+        RecordCounts::Evaluations(self.evaluations.iter().map(counts).collect())
+    }
+}
+
+impl Counted for Played {
+    fn counts(&self) -> RecordCounts {
+        RecordCounts::Moves(self.moves.len() as u64)
+    }
 }
 
 /// Counts of an evaluation.
@@ -212,11 +221,10 @@ struct EvaluationCounts {
     moves: u64,
 }
 
-fn scan<R: Record>(
+fn scan<R: Counted>(
     source: DatabaseSource,
     manifest: Arc<Manifest>,
     quiet: bool,
-    counts: fn(&R) -> RecordCounts,
 ) -> Result<Scanned, Box<dyn std::error::Error + Send + Sync>> {
     let done = Arc::new(AtomicU64::new(0));
     let _progress = Progress::start(
@@ -231,9 +239,7 @@ fn scan<R: Record>(
         ..Scanned::default()
     };
     let (mut bytes, mut positions) = (Vec::new(), Vec::new());
-    for part in ordered(Scan::new(source, manifest)?, cores(), move |block| {
-        read(block, counts)
-    }) {
+    for part in ordered(Scan::new(source, manifest)?, cores(), read::<R>) {
         let part = part?;
         bytes.push(part.bytes as f64);
         let count = part.positions.len() as u64;
@@ -266,9 +272,8 @@ fn scan<R: Record>(
     Ok(scanned)
 }
 
-fn read<R: Record>(
+fn read<R: Counted>(
     block: Result<RawBlock, ScanError>,
-    counts: fn(&R) -> RecordCounts,
 ) -> Result<Part, Box<dyn std::error::Error + Send + Sync>> {
     let RawBlock { at, bytes, .. } = block?;
     let mut part = Part {
@@ -280,7 +285,7 @@ fn read<R: Record>(
         let pieces = record.position().chess().board().occupied().count();
         part.positions.push(PositionCounts {
             pieces,
-            record: counts(&record),
+            record: record.counts(),
         });
     }
     part.columns = column_bytes(&bytes, Block::<R>::column_names().count())?;

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::io;
-use std::ops::AddAssign;
 use std::sync::{Arc, Mutex};
 
 use serde::Serialize;
@@ -39,10 +38,9 @@ impl BookCounts {
     pub fn is_empty(&self) -> bool {
         *self == BookCounts::default()
     }
-}
 
-impl AddAssign for BookCounts {
-    fn add_assign(&mut self, other: BookCounts) {
+    /// Adds the counts of another book.
+    pub fn add(&mut self, other: BookCounts) {
         self.moves += other.moves;
         self.unreached += other.unreached;
         self.illegal += other.illegal;

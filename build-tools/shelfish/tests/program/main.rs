@@ -33,6 +33,7 @@ mod process;
 mod publish;
 mod read;
 #[cfg(target_os = "linux")]
+mod redirects;
 mod refresh;
 mod secrets;
 mod serve;

@@ -12,6 +12,7 @@ use crate::{
     margins,
     order::{Hints, Next, Picker, Wanted},
     packed::Packed,
+    parts::{Part, on},
     reduction::reduction,
     score::{self, DRAW, INFINITE, MATED_WITHIN, MAX_PLY},
     see,
@@ -165,7 +166,7 @@ impl Search<'_> {
         if score >= beta
             && let Some(m) = best
         {
-            let is_far = score > beta + margins::FAR_ABOVE;
+            let is_far = on(Part::FarAbove) && score > beta + margins::FAR_ABOVE;
             self.learn(position, m, tried, depth + i32::from(is_far), ply, &before);
         }
         if !excluded.is_some() {
@@ -204,14 +205,16 @@ impl Search<'_> {
             reduction,
         } = *candidate;
         if !is_quiet {
-            return depth <= margins::CAPTURE_EXCHANGE_DEPTH
+            return on(Part::CaptureExchange)
+                && depth <= margins::CAPTURE_EXCHANGE_DEPTH
                 && loses
                 && !see::wins(position, m, -margins::CAPTURE_EXCHANGE * depth);
         }
         let reduced_depth = (depth - 1 - reduction / 1_024).max(0);
-        let late =
-            number as i32 > (margins::LATE_MOVES + depth * depth) / (2 - i32::from(improving));
-        let futile = !position.in_check()
+        let late = on(Part::LateMoves)
+            && number as i32 > (margins::LATE_MOVES + depth * depth) / (2 - i32::from(improving));
+        let futile = on(Part::Futility)
+            && !position.in_check()
             && reduced_depth <= margins::FUTILITY_DEPTH
             && eval
                 + margins::FUTILITY
@@ -221,11 +224,12 @@ impl Search<'_> {
         if late || futile {
             picker.skip_quiet(&mut self.moves, position);
             // Checks are searched nevertheless.
-            if !position.checks(m) {
+            if !(on(Part::LateChecks) && position.checks(m)) {
                 return true;
             }
         }
-        reduced_depth <= margins::QUIET_EXCHANGE_DEPTH
+        on(Part::QuietExchange)
+            && reduced_depth <= margins::QUIET_EXCHANGE_DEPTH
             && !see::wins(
                 position,
                 m,
@@ -250,7 +254,8 @@ impl Search<'_> {
         } = *node;
         let packed = Packed::from(m);
         let Some(entry) = node.entry.filter(|entry| {
-            depth >= margins::SINGULAR_DEPTH
+            on(Part::Singular)
+                && depth >= margins::SINGULAR_DEPTH
                 && packed == entry.best
                 && entry.depth >= depth - margins::SINGULAR_ENTRY
                 && entry.bound != Bound::Upper
@@ -316,7 +321,8 @@ impl Search<'_> {
         let mut score = 0;
         let mut full = !PV || number > 1;
         let mut is_reduced = false;
-        if depth >= margins::REDUCTION_DEPTH
+        if on(Part::Reductions)
+            && depth >= margins::REDUCTION_DEPTH
             && number > 1 + usize::from(ply == 0)
             && (is_quiet || loses || !was_pv)
         {
@@ -329,7 +335,8 @@ impl Search<'_> {
         }
         if full {
             score = -self.node::<false>(&child, -alpha - 1, -alpha, new_depth, ply + 1, !cut_node);
-            if is_reduced
+            if on(Part::Research)
+                && is_reduced
                 && !self.stopped
                 && let Some(m) = self.plies[ply].quiet
             {
@@ -376,17 +383,28 @@ impl Search<'_> {
                 margins::REDUCE_AFTER_CAPTURE,
             ),
             (!is_quiet, margins::REDUCE_CAPTURE),
-            (self.plies[ply + 1].cutoffs > 3, margins::REDUCE_CUTOFFS),
+            (
+                is_quiet && on(Part::ReductionHistory),
+                -history / margins::REDUCTION_HISTORY,
+            ),
+            (
+                !is_quiet && on(Part::CaptureReduction),
+                -history / margins::REDUCTION_CAPTURE_HISTORY,
+            ),
+            (
+                on(Part::CorrectionReduction),
+                -margins::REDUCTION_CORRECTION * correction,
+            ),
+            (
+                on(Part::CutoffReduction) && self.plies[ply + 1].cutoffs > 3,
+                margins::REDUCE_CUTOFFS,
+            ),
             (
                 self.plies[ply].killers.contains(&Packed::from(m)),
                 margins::REDUCE_KILLER,
             ),
         ];
-        let units = match is_quiet {
-            true => margins::REDUCTION_HISTORY,
-            false => margins::REDUCTION_CAPTURE_HISTORY,
-        };
-        candidate.reduction - history / units - margins::REDUCTION_CORRECTION * correction
+        candidate.reduction
             + changes
                 .iter()
                 .map(|&(applies, change)| if applies { change } else { 0 })
@@ -410,7 +428,8 @@ impl Search<'_> {
             ..
         } = *node;
         let Searched { score, best, bound } = *searched;
-        if best.is_none()
+        if on(Part::Unrefuted)
+            && best.is_none()
             && let Some(last) = ply.checked_sub(1)
             && let Some(m) = self.plies[last].quiet
         {
@@ -461,7 +480,7 @@ impl Search<'_> {
         if is_quiet {
             let killers = &mut self.plies[ply].killers;
             let packed = Packed::from(best);
-            if killers[0] != packed {
+            if on(Part::Killers) && killers[0] != packed {
                 *killers = [packed, killers[0]];
             }
             self.histories

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use reqwest::header::{HeaderMap, LOCATION};
 use reqwest::{Method, Response, Url, Version};
 use shelfish::source::SourceErrorKind;
-use shelfish::source::host::{ACCEPTED, Deadline, client_builder, decoded, kind_of, redirect};
+use shelfish::source::host::redirect::{self, Hop, SendError};
+use shelfish::source::host::{ACCEPTED, Deadline, innermost};
 use shelfish::source::http::{Head, Requested};
 use shelfish::table::Manifest;
 
@@ -31,12 +32,7 @@ pub enum Ask {
     /// The manifest, which a browser revalidates.
     Manifest,
     /// The manifest, unless it has this value of `If-None-Match` or `If-Modified-Since`.
-    ManifestUnless {
-        /// Name of the header.
-        name: &'static str,
-        /// Value of the header.
-        value: String,
-    },
+    ManifestUnless(&'static str, String),
     /// A range of a shard.
     Range(Range<u64>),
     /// The head of the answer for a file.
@@ -89,15 +85,20 @@ pub struct Answer {
     pub last: Step,
     /// The body, decoded if it is a manifest, or the reason why a reader rejects the answer.
     pub body: Result<Vec<u8>, SourceErrorKind>,
-    /// Time from the first request to the head of the last answer.
-    pub head_time: Duration,
     /// Time from the first request to the end of the body.
     pub time: Duration,
 }
 
+impl Answer {
+    /// Returns the redirects and the last answer, which a browser checks.
+    pub fn steps(&self) -> impl Iterator<Item = &Step> {
+        self.redirects.iter().chain([&self.last])
+    }
+}
+
 /// Client that counts its requests.
 pub struct Client {
-    http: reqwest::Client,
+    http: redirect::Client,
     /// Origin of the page.
     origin: Url,
     timeout: Duration,
@@ -108,9 +109,7 @@ pub struct Client {
 impl Client {
     /// Creates a client for pages of an origin.
     pub fn new(origin: Url, timeout: Duration) -> reqwest::Result<Client> {
-        let http = client_builder()
-            .redirect(reqwest::redirect::Policy::none())
-            .build()?;
+        let http = redirect::Client::new(|client| client)?;
         Ok(Client {
             http,
             origin,
@@ -136,20 +135,21 @@ impl Client {
         let mut url = url.clone();
         let mut origin = self.origin.origin().ascii_serialization();
         let mut redirects = Vec::new();
+        let mut from = None;
         loop {
-            let (last, response) = self.send(&url, &origin, ask, deadline).await?;
+            let (last, response, hop) = self
+                .send(&url, from.as_ref(), &origin, ask, deadline)
+                .await?;
             let target = last
                 .header("location")
                 .and_then(|target| url.join(&target).ok());
             let target = target.filter(|_| last.is_redirect() && !matches!(ask, Ask::Preflight));
             let Some(target) = target.filter(|_| redirects.len() < MAX_REDIRECTS) else {
-                let head_time = start.elapsed();
                 let body = self.read(response, &last, ask, deadline).await;
                 return Ok(Answer {
                     redirects,
                     last,
                     body,
-                    head_time,
                     time: start.elapsed(),
                 });
             };
@@ -157,9 +157,8 @@ impl Client {
             if target.origin() != url.origin() && url.origin() != self.origin.origin() {
                 "null".clone_into(&mut origin);
             }
-            redirect::check(&url, &target).map_err(SourceErrorKind::Redirect)?;
             redirects.push(last);
-            url = target;
+            (url, from) = (target, Some(hop));
         }
     }
 
@@ -167,10 +166,11 @@ impl Client {
     async fn send(
         &self,
         url: &Url,
+        from: Option<&Hop>,
         origin: &str,
         ask: &Ask,
         deadline: Deadline,
-    ) -> Result<(Step, Response), SourceErrorKind> {
+    ) -> Result<(Step, Response, Hop), SourceErrorKind> {
         if self.requests.get() >= MAX_REQUESTS {
             return Err(SourceErrorKind::Network(format!(
                 "not sent after {MAX_REQUESTS} requests"
@@ -192,7 +192,7 @@ impl Client {
             Ask::Manifest => request
                 .header("accept-encoding", ACCEPTED)
                 .header("cache-control", "max-age=0"),
-            Ask::ManifestUnless { name, value } => request
+            Ask::ManifestUnless(name, value) => request
                 .header("accept-encoding", ACCEPTED)
                 .header("cache-control", "max-age=0")
                 .header(*name, value),
@@ -213,8 +213,9 @@ impl Client {
                 .header("access-control-request-method", "GET")
                 .header("access-control-request-headers", "range"),
         };
-        let sent = deadline.wait(0, request.send()).await?;
-        let response = sent.map_err(|error| kind_of(&error, self.timeout))?;
+        let request = request.build().map_err(|error| self.kind(error.into()))?;
+        let sent = deadline.wait(0, self.http.send_once(request, from)).await?;
+        let (response, hop) = sent.map_err(|error| self.kind(error))?;
         let step = Step {
             url: url.clone(),
             origin: origin.to_owned(),
@@ -222,7 +223,7 @@ impl Client {
             headers: response.headers().clone(),
             version: response.version(),
         };
-        Ok((step, response))
+        Ok((step, response, hop))
     }
 
     /// Reads a body as a reader does, and no further than necessary.
@@ -238,7 +239,7 @@ impl Client {
                 cap: Manifest::MAX_BYTES as u64,
             },
             Ask::Range(range) => Requested::Range(range.clone()),
-            Ask::ManifestUnless { .. } | Ask::Head | Ask::Preflight => return Ok(Vec::new()),
+            Ask::ManifestUnless(..) | Ask::Head | Ask::Preflight => return Ok(Vec::new()),
         };
         let coding = head.header("content-encoding");
         let mut body = requested.check(&Head {
@@ -258,7 +259,7 @@ impl Client {
         while let Some(piece) = deadline
             .wait(received.len() as u64, response.chunk())
             .await?
-            .map_err(|error| kind_of(&error, self.timeout))?
+            .map_err(|error| self.kind(error.into()))?
         {
             self.bytes.set(self.bytes.get() + piece.len() as u64);
             if (received.len() + piece.len()) as u64 > cap {
@@ -266,11 +267,21 @@ impl Client {
             }
             received.extend_from_slice(&piece);
         }
-        body.push(&decoded(
-            received,
-            coding.as_deref().unwrap_or_default(),
-            cap,
-        )?)?;
+        body.push(&decoded(&received, coding.as_deref(), cap)?)?;
         body.finish()
     }
+
+    fn kind(&self, error: SendError) -> SourceErrorKind {
+        match error {
+            SendError::Redirect(error) => SourceErrorKind::Redirect(error),
+            SendError::Http(error) if error.is_timeout() => SourceErrorKind::Timeout(self.timeout),
+            SendError::Http(error) => SourceErrorKind::Network(innermost(&error)),
+        }
+    }
+}
+
+/// Decodes a body by its `Content-Encoding`.
+fn decoded(body: &[u8], coding: Option<&str>, cap: u64) -> Result<Vec<u8>, SourceErrorKind> {
+    let decoded = shelfish::source::host::decoded(body, coding.unwrap_or_default(), cap);
+    decoded.map_err(|why| SourceErrorKind::Io(std::io::ErrorKind::InvalidData, why))
 }

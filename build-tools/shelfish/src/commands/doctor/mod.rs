@@ -2,34 +2,28 @@
 //!
 //! An examination sends the requests that a browser sends. Each check judges their answers.
 
-mod check;
+mod checks;
 mod client;
-mod content;
-mod delivery;
 mod examination;
-mod remedy;
-mod report;
-mod sample;
-mod server;
-mod sharing;
-mod speed;
+mod hosts;
 
+use std::fmt;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use indicatif::HumanBytes;
 use reqwest::Url;
+use serde::Serialize;
 use shelfish::source::redaction::redacted;
 use shelfish::table::Manifest;
 
 use crate::database;
 use crate::terminal::report as output;
+use crate::terminal::shown::{beginning, shown};
 use crate::{BoxError, Outcome};
-pub use check::{Check, Verdict};
+use checks::{Finding, Remedy, Verdict};
 use client::Client;
-use examination::Examination;
-pub use report::Report;
-pub use server::Server;
-pub use speed::Speed;
+use examination::{Examination, Speed};
 
 /// Check whether a host can serve a database to browsers.
 #[derive(clap::Args, Debug)]
@@ -50,7 +44,7 @@ pub struct Args {
     #[arg(value_parser = manifest_url)]
     url: Url,
     /// Origin of the pages that read the database
-    #[arg(long, value_name = "URL", default_value = "https://example.org", value_parser = origin)]
+    #[arg(long, value_name = "URL", default_value = "https://example.org", value_parser = http_url)]
     origin: Url,
     /// Seconds that a host has for an answer, plus a second for every 16 KiB
     #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
@@ -76,84 +70,160 @@ fn http_url(text: &str) -> Result<Url, String> {
 fn manifest_url(text: &str) -> Result<Url, String> {
     let mut url = http_url(text)?;
     url.set_fragment(None);
-    if url.path().ends_with(".json") {
-        return Ok(url);
+    if !url.path().ends_with(".json") {
+        let folder = url.path().trim_end_matches('/').to_owned();
+        url.set_path(&format!("{folder}/{}", Manifest::FILE));
+        url.set_query(None);
     }
-    let slash = if url.path().ends_with('/') { "" } else { "/" };
-    url.set_path(&format!("{}{slash}{}", url.path(), Manifest::FILE));
-    url.set_query(None);
     Ok(url)
 }
 
-/// Parses the origin of a page.
-fn origin(text: &str) -> Result<Url, String> {
-    http_url(text)
+/// A check and its result.
+#[derive(Serialize)]
+struct Check {
+    /// Name for programs, which does not change.
+    id: &'static str,
+    /// Name for people.
+    title: &'static str,
+    result: Verdict,
+    /// Properties of the host that decided the result, shortened because headers may be long.
+    found: String,
+    /// Properties that a good host has.
+    expected: &'static str,
+    /// The setting that solves the problem, if a setting solves it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remedy: Option<String>,
+}
+
+/// Report of an examination.
+#[derive(Serialize)]
+struct Report {
+    /// URL of the manifest.
+    url: String,
+    /// Origin of the pages that read the database.
+    origin: String,
+    /// Kind of the host.
+    host: &'static str,
+    /// Whether there are no problems. Warnings are allowed.
+    ok: bool,
+    problems: usize,
+    warnings: usize,
+    checks: Vec<Check>,
+    /// Measured times, if ranges work.
+    speed: Option<Speed>,
+    /// Number of requests that were sent.
+    requests: usize,
+    /// Number of bytes of bodies that were received.
+    bytes: u64,
+    seconds: f64,
 }
 
 /// Examines a host and prints the report.
 pub fn run(args: Args) -> Outcome {
-    let report = database::wait(examine(
-        args.url,
-        args.origin,
-        Duration::from_secs(args.timeout),
-    ))??;
+    let timeout = Duration::from_secs(args.timeout);
+    let report = database::wait(examine(args.url, args.origin, timeout))??;
     output::print(&report, args.json)?;
-    Ok(if report.ok {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
+    Ok(match report.ok {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
     })
 }
 
 /// Examines the host of a manifest for the pages of an origin.
-///
-/// # Errors
-///
-/// Returns an error if the system has no certificates. Faults of the host are part of the report.
-pub async fn examine(url: Url, origin: Url, timeout: Duration) -> Result<Report, BoxError> {
+async fn examine(url: Url, origin: Url, timeout: Duration) -> Result<Report, BoxError> {
     let start = Instant::now();
     let client = Client::new(origin.clone(), timeout)?;
     let examination = Examination::of(&client, url, origin).await;
-    let first = examination
-        .manifest()
-        .map(|answer| answer.redirects.first().unwrap_or(&answer.last));
-    let server = Server::of(&examination.url, first);
-    let speed = Speed::of(&examination);
-    let judges: [fn(&Examination, Server) -> Check; 13] = [
-        content::manifest,
-        content::ranges,
-        content::compression,
-        sharing::origins,
-        sharing::exposed,
-        sharing::errors,
-        sharing::preflight,
-        delivery::redirects,
-        delivery::manifest_caching,
-        delivery::shard_caching,
-        content::missing,
-        delivery::https,
-        delivery::http_version,
-    ];
-    let mut checks: Vec<Check> = judges
-        .iter()
-        .map(|judge| judge(&examination, server))
-        .collect();
-    checks.push(speed::check(&examination, server, speed.as_ref()));
+    let first = examination.manifest.as_ref().ok();
+    let first = first.and_then(|answer| answer.steps().next());
+    let host = hosts::recognise(&examination.url, first);
+    let judge = |(id, title, expected, judge): &checks::Judge| {
+        let Finding {
+            result,
+            found,
+            remedy,
+        } = judge(&examination);
+        Check {
+            id,
+            title,
+            result,
+            found: beginning(&found),
+            expected,
+            remedy: match remedy {
+                Remedy::None => None,
+                Remedy::Advice(advice) => Some(advice),
+                Remedy::Setting(need) => Some(hosts::setting(host, need, &examination.url)),
+            },
+        }
+    };
+    let checks: Vec<Check> = checks::ALL.iter().map(judge).collect();
     let count = |result| checks.iter().filter(|check| check.result == result).count();
-    let (problems, warnings) = (count(Verdict::Problem), count(Verdict::Warning));
+    let problems = count(Verdict::Problem);
     Ok(Report {
         url: examination.url.to_string(),
         origin: examination.origin.origin().ascii_serialization(),
-        host: server,
+        host: host.name,
         ok: problems == 0,
         problems,
-        warnings,
+        warnings: count(Verdict::Warning),
         checks,
-        speed,
+        speed: examination.speed(),
         requests: client.requests(),
         bytes: client.bytes(),
         seconds: start.elapsed().as_secs_f64(),
     })
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (url, origin) = (shown(&self.url), shown(&self.origin));
+        writeln!(f, "{url}, for pages of {origin}, on {}\n", self.host)?;
+        let mut remedies: Vec<&str> = Vec::new();
+        for check in &self.checks {
+            let mark = match check.result {
+                Verdict::Ok => "ok",
+                Verdict::Warning => "warning",
+                Verdict::Problem => "PROBLEM",
+                Verdict::NotChecked => "not checked",
+            };
+            writeln!(
+                f,
+                "{mark:<11}  {:<20}  {}",
+                check.title,
+                shown(&check.found)
+            )?;
+            let Some(remedy) = check.remedy.as_deref() else {
+                continue;
+            };
+            writeln!(f, "{:13}expected: {}", "", shown(check.expected))?;
+            if remedies.contains(&remedy) {
+                writeln!(f, "{:13}remedy:   the same as above", "")?;
+                continue;
+            }
+            remedies.push(remedy);
+            for (n, line) in remedy.lines().enumerate() {
+                let label = if n == 0 { "remedy:" } else { "" };
+                writeln!(f, "{:13}{label:<8}  {}", "", shown(line))?;
+            }
+        }
+        let count = |result| {
+            self.checks
+                .iter()
+                .filter(|check| check.result == result)
+                .count()
+        };
+        writeln!(
+            f,
+            "\nproblems: {}, warnings: {}, ok: {}, not checked: {}; requests: {}, {}, {:.1} s",
+            self.problems,
+            self.warnings,
+            count(Verdict::Ok),
+            count(Verdict::NotChecked),
+            self.requests,
+            HumanBytes(self.bytes),
+            self.seconds
+        )
+    }
 }
 
 #[cfg(test)]
@@ -164,24 +234,17 @@ mod tests {
     fn the_address_of_a_folder_becomes_that_of_its_manifest() {
         for (text, expected) in [
             ("https://x.org", "https://x.org/manifest.json"),
-            ("https://x.org/evals", "https://x.org/evals/manifest.json"),
             (
                 "https://x.org/evals/?a=b#c",
                 "https://x.org/evals/manifest.json",
             ),
             (
-                "https://x.org/evals/manifest.json?sig=1",
-                "https://x.org/evals/manifest.json?sig=1",
+                "https://x.org/old.json?sig=1",
+                "https://x.org/old.json?sig=1",
             ),
-            ("HTTP://x.org/old.json", "http://x.org/old.json"),
         ] {
-            assert_eq!(
-                manifest_url(text).map(String::from).as_deref(),
-                Ok(expected)
-            );
-        }
-        for text in ["", "evals", "ftp://x.org", "s3://bucket/evals", "https://"] {
-            assert!(manifest_url(text).is_err(), "{text}");
+            let found = manifest_url(text).map(String::from);
+            assert_eq!(found.as_deref(), Ok(expected));
         }
     }
 }
