@@ -19,7 +19,7 @@ use shakmaty::zobrist::Zobrist64;
 use shakmaty::{CastlingMode, Chess, EnPassantMode, Position as _};
 use shelfish::eval::PositionEval;
 use shelfish::position::{Key, Position};
-use shelfish::table::{Block, Chunk, Cutter, KeyRange, encode_block};
+use shelfish::table::{Block, Chunk, Cutter, KeyRange, Record as _, encode_block};
 
 /// Positions of the sample that are read.
 const POSITIONS: usize = 4_000;

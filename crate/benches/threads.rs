@@ -18,7 +18,7 @@ use shelfish::eval::PositionEval;
 use shelfish::position::Position;
 use shelfish::reader::{Options, Reader};
 use shelfish::source::file::Directory;
-use shelfish::table::{Cutter, TableWriter, WriterOptions, encode_block};
+use shelfish::table::{Cutter, Record as _, TableWriter, WriterOptions, encode_block};
 
 const POSITIONS: usize = 20_000;
 const THREADS: [usize; 3] = [1, 2, 4];

@@ -6,7 +6,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use shelfish_analysis::pgn::read_main_line;
-use shelfish_cli::games::{Date, Ending, LeftOut, Range, Selection, Speed};
+use shelfish_cli::games::{Date, LeftOut, Range, Selection, Speed};
 
 fuzz_target!(|text: &str| {
     let (line, pgn) = text.split_once('\n').unwrap_or((text, ""));
@@ -18,11 +18,8 @@ fuzz_target!(|text: &str| {
         assert!(date <= date.last());
     }
     let game = read_main_line(pgn, 1);
-    let Some(last) = game.game.positions().last() else {
-        return;
-    };
     let all = Selection::default();
-    assert_eq!(all.leaves_out(&game, &last), None);
+    assert_eq!(all.leaves_out(&game), None);
     let any = [
         Speed::UltraBullet,
         Speed::Bullet,
@@ -61,13 +58,6 @@ fuzz_target!(|text: &str| {
         ),
         (
             Selection {
-                ending: Ending::Mate,
-                ..all.clone()
-            },
-            LeftOut::Ending,
-        ),
-        (
-            Selection {
                 no_bots: true,
                 ..all.clone()
             },
@@ -76,7 +66,7 @@ fuzz_target!(|text: &str| {
     ] {
         assert!(
             selection
-                .leaves_out(&game, &last)
+                .leaves_out(&game)
                 .is_none_or(|found| found == reason)
         );
     }
@@ -85,6 +75,6 @@ fuzz_target!(|text: &str| {
             least: Some(date),
             most: Some(date),
         });
-        assert_eq!(Selection { dates, ..all }.leaves_out(&game, &last), None);
+        assert_eq!(Selection { dates, ..all }.leaves_out(&game), None);
     }
 });

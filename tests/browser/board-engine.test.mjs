@@ -127,27 +127,6 @@ test("the page shows the progress of the analysis, which can be stopped and resu
   await reads(page, "report-share", /17 of 17 positions are known/);
 });
 
-test("an analysis ends if the engine cannot be loaded, and does not restart", async (t) => {
-  const context = { serviceWorkers: /** @type {const} */ ("block") };
-  const page = await shelf.page(t, {
-    allow:
-      /Failed to load|The engine:|The analysis:|registration blocked by Playwright/,
-    context,
-  });
-  await page.route(/engine-worker/, (route) => route.fulfill({ status: 404 }));
-  await page.clock.install();
-  await page.goto(new URL("site/", shelf.server.url).href);
-  await reads(page, "facts", /^Depth/);
-  await open(page, UNSEEN);
-  await reads(page, "filling", /Stopped/);
-  for (let times = 0; times < 10; times++) await page.clock.runFor(100);
-  await reads(page, "filling", /Stopped/);
-  assert.equal(
-    page.console.filter((line) => /The analysis:/.test(line)).length,
-    1,
-  );
-});
-
 test("a game that is opened again shows its settled report without a search, and the report is the same", async (t) => {
   const page = await shelf.page(t, { path: "site/", before: fewNodes });
   await open(page, UNSEEN);
@@ -209,36 +188,6 @@ test("one click checks the report with Stockfish, after the page shows the size 
   );
 });
 
-test("a deeper analysis replaces a settled report only when it is complete", async (t) => {
-  const page = await shelf.page(t, { path: "site/", before: fewNodes });
-  await open(page, UNSEEN);
-  await reads(page, "filling", /Complete/);
-  await page.evaluate(() => {
-    const share = () =>
-      document.querySelector("[data-testid=report-share]")?.textContent ?? "";
-    document.body.dataset.partial = "no";
-    new MutationObserver(
-      () =>
-        /Based on 16 of 16/.test(share()) ||
-        (document.body.dataset.partial = share()),
-    ).observe(document.querySelector("#report") ?? document.body, {
-      subtree: true,
-      childList: true,
-      characterData: true,
-    });
-  });
-  await at(page, "analysis-depth").selectOption({ label: "Quick" });
-  await reads(page, "filling", /Pass \d of 4: /);
-  await reads(page, "filling", /Complete/);
-  assert.equal(await page.evaluate(() => document.body.dataset.partial), "no");
-  assert.equal(
-    await page.evaluate(
-      () => JSON.parse(localStorage.getItem("settings") ?? "{}").nodes,
-    ),
-    100_000,
-  );
-});
-
 test("judgments that are not settled are hollow, are called provisional, and count nowhere", async (t) => {
   const page = await shelf.page(t, {
     path: "site/",
@@ -275,37 +224,6 @@ test("judgments that are not settled are hollow, are called provisional, and cou
     .waitFor({ state: "attached" });
 });
 
-test("the report and the graph count known positions alike, and a partial report has no accuracy", async (t) => {
-  const page = await shelf.page(t, { path: "site/", before: withoutEngine });
-  await open(
-    page,
-    "1. e4 e5 2. Nf3 Nc6 3. a3 a6 4. Ra2 Ra7 5. Ra1 Ra8 6. h3 h6 *",
-  );
-  await reads(page, "report-share", /Based on \d+ of 12 moves/);
-  const [, known] =
-    /(\d+) of 13 positions are known/.exec(
-      String(await at(page, "report-share").textContent()),
-    ) ?? [];
-  await reads(page, "coverage", new RegExp(`^${known} of 13 positions known`));
-  assert.equal(
-    await page.locator("#report tbody tr:first-child td").first().textContent(),
-    "–",
-  );
-  assert.match(
-    String(await at(page, "report-basis").textContent()),
-    /^ based on \d+ of 12 moves$/,
-  );
-  assert.match(
-    String(
-      await page
-        .locator("#report tbody tr:first-child td span")
-        .first()
-        .getAttribute("title"),
-    ),
-    /^Only \d of 6 moves are final/,
-  );
-});
-
 test("a shallow answer of the database is shown as a hint, and the engine searches the position", async (t) => {
   const hint =
     "site/#fen=rnbqkbnr/pppppppp/8/8/P7/8/1PPPPPPP/RNBQKBNR_b_KQkq_-_0_1";
@@ -321,28 +239,6 @@ test("a shallow answer of the database is shown as a hint, and the engine search
     "lines",
     /The database has [+-]\d\.\d\d at depth \d+, \d+ kn\./,
   );
-});
-
-test("the search of a position of the game waits for the first passes of the analysis", async (t) => {
-  const page = await shelf.page(t, {
-    path: "site/",
-    context: { viewport: { width: 1366, height: 768 } },
-    before: () => localStorage.setItem("settings", '{"nodes":40000000}'),
-  });
-  await reads(page, "facts", /^Depth/);
-  await open(page, UNSEEN);
-  await reads(page, "filling", /Pass 1 of 4: /);
-  const deeper = () =>
-    page.evaluate(
-      () =>
-        document.querySelectorAll("#lines ol > li").length > 1 &&
-        /^Engine/.test(document.querySelector("#facts")?.textContent ?? ""),
-    );
-  await page.keyboard.press("End");
-  await reads(page, "filling", /Pass 1 of 4: [2-9]/);
-  assert.equal(await deeper(), false, "the analysis searches one line only");
-  await at(page, "stop-engine").click();
-  await until(deeper);
 });
 
 test("the position on the board is searched deeper on request, with the chosen number of lines, until the search is stopped", async (t) => {
@@ -381,57 +277,6 @@ test("the position on the board is searched deeper on request, with the chosen n
   );
 });
 
-test("a focused move of a line keeps the focus while the engine searches deeper", async (t) => {
-  const page = await shelf.page(t, { path: ABSENT });
-  await reads(page, "facts", /^Engine, depth/);
-  // In one call: the engine may replace the button between two calls.
-  await until(() =>
-    page.evaluate(() => {
-      const move = /** @type {HTMLElement | null} */ (
-        document.querySelector("#lines ol > li:nth-child(2) button")
-      );
-      move?.focus();
-      return move !== null;
-    }),
-  );
-  const told = String(await at(page, "facts").textContent());
-  await until(() =>
-    page.evaluate(
-      (told) => document.querySelector("#facts")?.textContent !== told,
-      told,
-    ),
-  );
-  assert.ok(
-    await page.evaluate(
-      () =>
-        document.querySelector("#lines ol > li:nth-child(2) button") ===
-        document.activeElement,
-    ),
-  );
-  // The engine may replace the button before the press, but the pointer stays in its place. The page draws new lines after the press.
-  // It is measured in one call: a button that is replaced has no box.
-  const { x, y, width, height } = await page.evaluate(() => {
-    const move = document.querySelector("#lines ol > li:nth-child(2) button");
-    move?.scrollIntoView({ block: "nearest" });
-    return move?.getBoundingClientRect().toJSON();
-  });
-  await page.mouse.move(x + width / 2, y + height / 2);
-  await page.mouse.down();
-  const first = await at(page, "position-text").textContent();
-  await until(() =>
-    page.evaluate(() => document.querySelector("#lines button:active")),
-  );
-  await page.mouse.up();
-  await until(() =>
-    page.evaluate(
-      (first) =>
-        document.querySelector("[data-testid=position-text]")?.textContent !==
-        first,
-      first,
-    ),
-  );
-});
-
 test("the engine can be turned off in the settings", async (t) => {
   const page = await shelf.page(t, { path: "site/" });
   await reads(page, "facts", /^Depth/);
@@ -444,65 +289,4 @@ test("the engine can be turned off in the settings", async (t) => {
   await at(page, "set-engine").click();
   await page.keyboard.press("Escape");
   await reads(page, "facts", /^Engine, depth/);
-});
-
-test("if the database fails, the alert is first, and updates of the engine's score below the alert do not move the focus", async (t) => {
-  const page = await shelf.page(t, {
-    path: "site/?db=/nowhere/manifest.json",
-    allow: /404/,
-  });
-  await reads(
-    page,
-    "lines",
-    /Engine, depth ([4-9]|\d\d): [+-]?\d+\.\d\d\. The database could not be asked/,
-  );
-  assert.equal(
-    await page.locator("#lines > :first-child").getAttribute("role"),
-    "alert",
-  );
-  await at(page, "retry").focus();
-  const told = (await at(page, "lines").textContent()) ?? "";
-  await until(() =>
-    page.evaluate(
-      (told) => document.querySelector("#lines")?.textContent !== told,
-      told,
-    ),
-  );
-  assert.equal(
-    await page.evaluate(() =>
-      document.activeElement?.getAttribute("data-testid"),
-    ),
-    "retry",
-    "the next iteration does not move the focus",
-  );
-});
-
-test("after one visit, the engine also works offline", async (t) => {
-  const page = await shelf.page(t, {
-    path: "site/",
-    allow: /ERR_INTERNET_DISCONNECTED|Failed to load/,
-  });
-  await reads(page, "facts", /^Depth/);
-  await page.evaluate(() =>
-    navigator.serviceWorker.ready.then(() => undefined),
-  );
-  // An active service worker has stored all files of its version.
-  await until(() =>
-    page.evaluate(
-      () => navigator.serviceWorker.controller?.state === "activated",
-    ),
-  );
-  await page.context().setOffline(true);
-  await open(page, "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1");
-  await reads(page, "facts", /^Engine, depth/);
-  assert.ok(
-    Number(
-      await page.evaluate(
-        () =>
-          performance
-            .getEntriesByType("resource")
-            .filter(({ name }) => /engine.*wasm/.test(name)).length,
-      ),
-    ) <= 1,
-  );
 });

@@ -1,16 +1,11 @@
 // The bookmarklet on copies of pages of Lichess, chess.com and other sites, and the page that installs it. The copies have the
-// strictest Content-Security-Policy with Trusted Types. In Firefox a test clicks a bookmark in the bar. In Chromium it starts the
-// navigation of a bookmark. Real pages may change: these tests cannot detect that.
+// strictest Content-Security-Policy with Trusted Types. A test starts the navigation of a bookmark. Real pages may change: these tests
+// cannot detect that.
 import assert from "node:assert/strict";
 import { after, afterEach, before, suite, test } from "node:test";
 import { makeSanAndPlay, parseSan } from "chessops/san";
 import { parsePgn, startingPosition } from "chessops/pgn";
-import {
-  chromiumWith,
-  firefoxWith,
-  missing,
-  stage,
-} from "./support/bookmarks.mjs";
+import { chromiumWith, stage } from "./support/bookmarks.mjs";
 import { findings } from "./support/axe.mjs";
 import { lab } from "./support/lab.mjs";
 import { withLimit, until } from "./support/until.mjs";
@@ -378,151 +373,72 @@ function holds(
   }
 }
 
-for (const [name, launch] of /** @type {const} */ ([
-  ["Chromium", chromiumWith],
-  ["Firefox", firefoxWith],
-])) {
-  const skip =
-    name === "Firefox" &&
-    missing.length > 0 &&
-    `NOT TESTED in ${name}: ${missing.join(", ")} not found`;
-  if (skip) console.error(skip);
-  suite(`the bookmarklet in ${name}`, { skip }, () => {
-    /** @type {import("./support/bookmarks.mjs").Presser} */
-    let browser;
-    before(
-      async () =>
-        void (browser = await launch({
-          bookmarks: { "Open in Shelfish": link, "Open nowhere": emptyLink },
-          port: fixtures.port,
-        })),
+suite("the bookmarklet", () => {
+  /** @type {import("./support/bookmarks.mjs").Presser} */
+  let browser;
+  before(
+    async () =>
+      void (browser = await chromiumWith({
+        bookmarks: { "Open in Shelfish": link, "Open nowhere": emptyLink },
+        port: fixtures.port,
+      })),
+  );
+  afterEach(() => browser.closeTab());
+  after(() => browser?.close());
+
+  for (const [what, expected] of CASES) {
+    test(what, async () => {
+      await browser.visit(`http://${expected.url}`);
+      if (expected.select)
+        await browser.run(
+          `getSelection().selectAllChildren(document.querySelector("${expected.select}"))`,
+        );
+      const { tab, here, said } = await browser.press("Open nowhere");
+      assert.equal(here, undefined);
+      if (expected.says) {
+        assert.match(String(said), expected.says);
+        assert.match(String(said), /^Shelfish: /);
+        assert.equal(tab, undefined, "no tab is opened");
+      } else {
+        assert.equal(said, undefined);
+        holds(String(tab), expected);
+      }
+    });
+  }
+
+  test("the board that is opened shows the game", async () => {
+    await browser.visit(
+      "http://www.chess.com/game/live/123456789?chess-com-finished",
     );
-    afterEach(() => browser.closeTab());
-    after(() => browser?.close());
-
-    for (const [what, expected] of CASES) {
-      test(what, async () => {
-        await browser.visit(`http://${expected.url}`);
-        if (expected.select)
-          await browser.run(
-            `getSelection().selectAllChildren(document.querySelector("${expected.select}"))`,
-          );
-        const { tab, here, said } = await browser.press("Open nowhere");
-        assert.equal(here, undefined);
-        if (expected.says) {
-          assert.match(String(said), expected.says);
-          assert.match(String(said), /^Shelfish: /);
-          assert.equal(tab, undefined, "no tab is opened");
-        } else {
-          assert.equal(said, undefined);
-          holds(String(tab), expected);
-        }
-      });
-    }
-
-    test("the board that is opened shows the game", async () => {
-      await browser.visit(
-        "http://www.chess.com/game/live/123456789?chess-com-finished",
-      );
-      await browser.press("Open in Shelfish");
-      const moves = `[...document.querySelectorAll("[data-testid=move] .san")].map(({ textContent }) => textContent).join(" ")`;
-      await until(async () => (await browser.inTab(moves)) === OPERA);
-      assert.match(
-        String(await browser.inTab("document.title")),
-        /AnnW – BobB/,
-      );
-    });
-
-    test("the first of several games is shown, and the menu contains the other games", async () => {
-      await browser.visit("http://blog.test/?any-viewers");
-      await browser.press("Open in Shelfish");
-      const notice = `document.querySelector("[data-testid=notice]")?.textContent`;
-      await until(
-        async () =>
-          (await browser.inTab(notice)) ===
-          "2 games opened: the menu has them.",
-      );
-      const menu = `[...document.querySelectorAll("[data-testid=games] option")].map(({ textContent }) => textContent).filter((name) => /^[AB] –/.test(name)).length`;
-      await until(async () => (await browser.inTab(menu)) === 2);
-    });
-
-    test("an isolated page does not prevent a new tab", async () => {
-      await browser.visit("http://blog.test/?any-textarea&isolated");
-      const { tab } = await browser.press("Open nowhere");
-      assert.match(String(tab), /#pgn=/);
-    });
-
-    test("if a page may not open windows, the board replaces the page", async () => {
-      await browser.visit(
-        `http://blog.test/?any-textarea&policy=${encodeURIComponent("sandbox allow-scripts allow-same-origin; script-src 'none'")}`,
-      );
-      const { here } = await browser.press("Open nowhere");
-      holds(String(here), { url: "blog.test", moves: "d4 d5 c4 e6 Nc3" });
-    });
-
-    test("the policy of the pages blocks a javascript link in a page", async () => {
-      await browser.visit("http://blog.test/?any-nothing");
-      // The browser's tools add the link, not the page.
-      await browser.run(
-        `document.body.insertAdjacentElement("beforeend", Object.assign(document.createElement("a"), { id: "link", href: "javascript:void(document.title='ran')", textContent: "A link" }))`,
-      );
-      await browser.click("#link");
-      assert.equal(await browser.run("document.title"), "Nothing about chess");
-    });
-
-    test("the bookmarklet also works as a link in a page without a policy", async () => {
-      await browser.visit("http://blog.test/?any-nothing&policy=");
-      const href = JSON.stringify(link.replace("void%20", "window.done%3D"));
-      await browser.run(
-        `document.body.insertAdjacentHTML("beforeend", '<a id="link">A link</a>') ?? (document.querySelector("#link").href = ${href}) ?? 0`,
-      );
-      await browser.run(
-        `(window.alert = (text) => (document.title = text)) && 0`,
-      );
-      await browser.click("#link");
-      assert.match(
-        await browser.run("document.title"),
-        /^Shelfish: No game was found/,
-      );
-    });
+    await browser.press("Open in Shelfish");
+    const moves = `[...document.querySelectorAll("[data-testid=move] .san")].map(({ textContent }) => textContent).join(" ")`;
+    await until(async () => (await browser.inTab(moves)) === OPERA);
+    assert.match(String(await browser.inTab("document.title")), /AnnW – BobB/);
   });
-}
+
+  test("if a page may not open windows, the board replaces the page", async () => {
+    await browser.visit(
+      `http://blog.test/?any-textarea&policy=${encodeURIComponent("sandbox allow-scripts allow-same-origin; script-src 'none'")}`,
+    );
+    const { here } = await browser.press("Open nowhere");
+    holds(String(here), { url: "blog.test", moves: "d4 d5 c4 e6 Nc3" });
+  });
+});
 
 // The page that installs the bookmarklet.
 
 const PAGE = "site/bookmarklet.html";
 
-for (const [size, viewport, hasTouch] of /** @type {const} */ ([
-  ["a phone", { width: 360, height: 740 }, true],
-  ["a desk", { width: 1280, height: 800 }, false],
-])) {
-  for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
-    test(`axe finds no violation on the page of the bookmarklet, and the page does not scroll sideways, on ${size}, ${colorScheme}`, async (t) => {
-      const page = await shelf.page(t, {
-        path: PAGE,
-        context: { viewport, colorScheme, hasTouch, isMobile: hasTouch },
-      });
-      await page.click("summary");
-      await page.getByTestId("paste-go").click();
-      await page.getByTestId("bookmarklet").click();
-      assert.deepEqual(await findings(page), []);
-      assert.ok(
-        (await page.evaluate(() => document.documentElement.scrollWidth)) <=
-          viewport.width,
-      );
-      const [paste, drag] = await Promise.all(
-        [".paste", ".drag"].map(
-          async (name) => (await page.locator(name).boundingBox())?.y ?? 0,
-        ),
-      );
-      assert.equal(
-        Number(paste) < Number(drag),
-        hasTouch,
-        "the field to paste is above the button only on a touch screen",
-      );
-    });
-  }
-}
+test("the page of the bookmarklet has no violation of accessibility, and does not scroll sideways on a phone", async (t) => {
+  const viewport = { width: 360, height: 740 };
+  const page = await shelf.page(t, { path: PAGE, context: { viewport } });
+  await page.getByTestId("bookmarklet").click();
+  assert.deepEqual(await findings(page), []);
+  assert.ok(
+    (await page.evaluate(() => document.documentElement.scrollWidth)) <=
+      viewport.width,
+  );
+});
 
 test("a drag of the button contains the link, and a click explains the button", async (t) => {
   const page = await shelf.page(t, { path: PAGE });
@@ -557,37 +473,6 @@ test("a drag of the button contains the link, and a click explains the button", 
   await page.mouse.up();
 });
 
-test("the code of the bookmarklet is copied with the keyboard", async (t) => {
-  const page = await shelf.page(t, {
-    path: PAGE,
-    context: { permissions: ["clipboard-read", "clipboard-write"] },
-  });
-  await page.getByTestId("copy").focus();
-  await page.keyboard.press("Enter");
-  await until(() =>
-    page.evaluate(() =>
-      /Copied/.test(
-        document.querySelector("[data-testid=copied]")?.textContent ?? "",
-      ),
-    ),
-  );
-  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), link);
-});
-
-test("without access to the clipboard, the page shows the code to copy", async (t) => {
-  const page = await shelf.page(t, {
-    path: PAGE,
-    before: () =>
-      Object.defineProperty(navigator, "clipboard", { value: undefined }),
-  });
-  await page.getByTestId("copy").click();
-  assert.match(
-    String(await page.getByTestId("copied").textContent()),
-    /field below/,
-  );
-  assert.equal(await page.getByTestId("pasted").inputValue(), link);
-});
-
 test("the link names the database of the page's address", async (t) => {
   const page = await shelf.page(t, {
     path: `${PAGE}?db=https://example.org/d/manifest.json`,
@@ -601,23 +486,4 @@ test("the link names the database of the page's address", async (t) => {
     ),
     href.slice(-120),
   );
-});
-
-test("a pasted text is opened, or its error is reported", async (t) => {
-  // Other tests cover the board that the link opens.
-  const page = await shelf.page(t, { path: PAGE, allow: /./ });
-  const field = page.getByTestId("pasted");
-  await field.fill("https://www.chess.com/game/live/123");
-  await field.press("Enter");
-  assert.match(
-    String(await page.getByTestId("paste-error").textContent()),
-    /copy the PGN/,
-  );
-  assert.equal(await field.getAttribute("aria-invalid"), "true");
-  await field.fill("8/8/8/4k3/8/4K3/4P3/8 w - - 0 1");
-  assert.equal(await page.getByTestId("paste-error").textContent(), "");
-  await field.press("Enter");
-  await page.waitForURL(/#fen=/);
-  holds(page.url(), { url: "", fen: "8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1" }, board);
-  await page.getByTestId("board").waitFor();
 });

@@ -2,21 +2,16 @@
 import assert from "node:assert/strict";
 import {
   cpSync,
-  mkdirSync,
-  mkdtempSync,
   readFileSync,
   readdirSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { deadLinks } from "../../docs/build/links.mjs";
 import { fencesOf } from "../npm/support/fences.mjs";
 import { findings } from "./support/axe.mjs";
-import { ENGINES } from "./support/engines.mjs";
 import { BLANK } from "./support/fixtures.mjs";
 import { lab } from "./support/lab.mjs";
 import { PACKAGE, ROOT, SITE } from "./support/paths.mjs";
@@ -57,41 +52,6 @@ async function search(/** @type {Page} */ page, /** @type {string} */ words) {
 test("no link of the documentation is dead", () => {
   assert.ok(pages.length > 30, `${pages.length} pages`);
   assert.deepEqual(deadLinks(DOCS, { isSkipped: isRust, root: SITE }), []);
-});
-
-test("a dead link is found", (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "shelfish-links-"));
-  t.after(() => rmSync(folder, { recursive: true }));
-  mkdirSync(join(folder, "api"));
-  writeFileSync(
-    join(folder, "index.html"),
-    '<h1 id="top">A</h1><a href="api/b.html#b">b</a><a href="api/">b</a><a href="#none">b</a><a href="javascript:b()">b</a><a href="https://example.org/#x">b</a>',
-  );
-  writeFileSync(
-    join(folder, "api/b.html"),
-    '<h1 id="b">B</h1><a href="../#top">a</a><a href="c.html">c</a><img src="../a.png"><a href="../../up.html">up</a>',
-  );
-  assert.deepEqual(deadLinks(folder).sort(), [
-    "api/b.html: ../a.png: no such file",
-    "api/b.html: c.html: no such file",
-    "index.html: #none: no such anchor",
-    "index.html: api/: no such file",
-    "index.html: javascript:b(): the protocol javascript:",
-  ]);
-});
-
-test("the menu of each page contains all pages, and marks one", () => {
-  for (const name of pages) {
-    const [, menu = ""] =
-      /<nav id="menu".*?>(.*?)<\/nav>/s.exec(
-        readFileSync(join(DOCS, name), "utf8"),
-      ) ?? [];
-    const own = [...menu.matchAll(/href="([^"]+\.html)"/g)].map(([, href]) =>
-      new URL(String(href), `http://site.invalid/${name}`).pathname.slice(1),
-    );
-    assert.deepEqual(own.sort(), [...pages].sort(), name);
-    assert.equal(menu.match(/aria-current="page"/g)?.length, 1, name);
-  }
 });
 
 test("the documentation is small, and its policy allows no inline style and no other host", () => {
@@ -160,65 +120,6 @@ test("the search finds a heading, and a reader opens it by keys", async (t) => {
   assert.ok(await page.locator("#gaps-between-blocks").isVisible());
 });
 
-test("the search reports that no page contains a word, and Escape closes it", async (t) => {
-  const page = await opened(t);
-  await search(page, "ωωω");
-  await until(async () =>
-    /No page contains “ωωω”/.test(
-      (await page.locator("#found").textContent()) ?? "",
-    ),
-  );
-  assert.equal(await page.locator("#results li").count(), 0);
-  await page.keyboard.press("Escape");
-  assert.ok(!(await page.locator("#search-dialog").isVisible()));
-});
-
-test("the theme follows the system until the reader chooses, and the choice stays on other pages and on the board", async (t) => {
-  const page = await opened(t, "", { colorScheme: "dark" });
-  const background = () =>
-    page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-  assert.equal(await background(), "rgb(25, 24, 22)");
-  await page.locator("#theme").click();
-  assert.equal(await background(), "rgb(244, 241, 234)");
-  await page.getByRole("link", { name: "Keep it fresh" }).first().click();
-  await page.waitForURL(/fresh\.html$/);
-  assert.equal(await background(), "rgb(244, 241, 234)");
-  await page.getByRole("link", { name: "Board", exact: true }).first().click();
-  await page.waitForURL(/\/site\/$/);
-  assert.equal(await background(), "rgb(244, 241, 234)");
-});
-
-test("the first stop of the keyboard leads to the text", async (t) => {
-  const page = await opened(t, "format.html");
-  await page.keyboard.press("Tab");
-  assert.equal(
-    await page.evaluate(() => document.activeElement?.textContent),
-    "Skip to the text",
-  );
-  await page.keyboard.press("Enter");
-  assert.equal(await page.evaluate(() => document.activeElement?.id), "text");
-});
-
-test("a phone has the menu behind a button, and the contents above the text", async (t) => {
-  const page = await opened(t, "host.html", {
-    viewport: { width: 390, height: 844 },
-    hasTouch: true,
-    isMobile: true,
-  });
-  const link = page
-    .locator("#menu")
-    .getByRole("link", { name: "Keep it fresh" });
-  assert.ok(!(await link.isVisible()));
-  await page.getByRole("button", { name: "Menu" }).tap();
-  assert.ok(await link.isVisible());
-  await page.keyboard.press("Escape");
-  const contents = page.locator("#contents");
-  assert.equal(await contents.getAttribute("open"), null);
-  await contents.locator("summary").tap();
-  await contents.getByRole("link", { name: "Which host" }).tap();
-  await page.waitForURL(/#which-host$/);
-});
-
 test("a button copies a snippet", async (t) => {
   const page = await opened(t, "ten-minutes.html", {
     permissions: ["clipboard-read", "clipboard-write"],
@@ -230,16 +131,6 @@ test("a button copies a snippet", async (t) => {
   assert.equal(
     await page.evaluate(() => navigator.clipboard.readText()),
     "npm install shelfish\n",
-  );
-});
-
-test("without scripts the pages have their menu and their text", async (t) => {
-  const page = await opened(t, "format.html", { javaScriptEnabled: false });
-  assert.ok(await page.getByRole("heading", { level: 1 }).isVisible());
-  assert.ok(await page.locator("#menu a").first().isVisible());
-  assert.ok(
-    !(await page.locator("#search").isVisible()),
-    "no button without a function",
   );
 });
 
@@ -331,42 +222,3 @@ test("the service worker of replace.md answers an unchanged request to Lichess",
   );
   assert.match(answer.pvs[0].moves, /^[a-h][1-8][a-h][1-8]/);
 });
-
-for (const { name, missing, launch } of ENGINES) {
-  test(
-    `the search finds a word in ${name}`,
-    { skip: missing.length > 0 && `${name}: no ${missing.join(", ")}` },
-    async (t) => {
-      const { driver, close } = await launch();
-      t.after(close);
-      await driver.get(new URL("site/docs/format.html", shelf.server.url).href);
-      await until(
-        async () =>
-          !(await driver.executeScript(
-            "return document.querySelector('#search').hidden",
-          )),
-        "the page is ready",
-      );
-      await driver.executeScript(
-        "document.querySelector('#search').click(); document.querySelector('#query').value = 'separator'; document.querySelector('#query').dispatchEvent(new Event('input'))",
-      );
-      await until(
-        async () =>
-          Number(
-            await driver.executeScript(
-              "return document.querySelectorAll('#results a').length",
-            ),
-          ) > 0,
-        "results",
-      );
-      assert.match(
-        String(
-          await driver.executeScript(
-            "return document.querySelector('#results').textContent",
-          ),
-        ),
-        /separator/i,
-      );
-    },
-  );
-}

@@ -147,7 +147,7 @@ test("<shelfish-eval> never shows the answer to an earlier position", async (t) 
   await page.evaluate(
     ([first, second]) =>
       [first, second].forEach(
-        (fen) => /** @type {any} */ ((globalThis).element.fen = fen),
+        (fen) => /** @type {any} */ (globalThis.element.fen = fen),
       ),
     [START, AFTER_E4].reverse(),
   );

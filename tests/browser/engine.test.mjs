@@ -56,29 +56,6 @@ for (const file of ["engine.js", "engine-inline.js"]) {
   });
 }
 
-test("the module without SIMD gives the same results with the same nodes", async (t) => {
-  const page = await shelf.page(t);
-  const [simd, scalar] = await page.evaluate(async (fen) => {
-    const entry = "/pkg/engine.js";
-    const found = [];
-    for (const file of [
-      "shelfish_engine_bg.wasm",
-      "shelfish_engine_scalar_bg.wasm",
-    ]) {
-      /** @type {Entry} */
-      const { openEngine } = await import(`${entry}?${file}`);
-      const engine = await openEngine({ wasm: `/pkg/${file}` });
-      const { pvs, nodes, depth } = await engine.analyse(fen, {
-        nodes: 100_000,
-      });
-      found.push({ pvs, nodes, depth });
-      engine.close();
-    }
-    return found;
-  }, KIWIPETE);
-  assert.deepEqual(simd, scalar);
-});
-
 /**
  * Runs in a page: aborts searches at a depth. Returns by how many milliseconds each abort delays the next answer of the Worker,
  * sorted. The same question is asked without an abort for comparison, because messages take longer on a busy machine.

@@ -370,7 +370,7 @@ test("a change of attributes is shown", async (t) => {
   await page.evaluate(
     () =>
       void (
-        /** @type {any} */ ((document.querySelector("shelfish-game")).ply = 99)
+        /** @type {any} */ (document.querySelector("shelfish-game").ply = 99)
       ),
   );
   assert.equal(await ply(page), 15);
@@ -520,9 +520,9 @@ test("the element fits the available width", async (t) => {
   await page.evaluate(
     () =>
       void (
-        /** @type {HTMLElement} */ ((
-          document.querySelector("shelfish-game")
-        ).style.width = "320px")
+        /** @type {HTMLElement} */ (
+          document.querySelector("shelfish-game").style.width = "320px"
+        )
       ),
   );
   await until(() =>

@@ -3,14 +3,13 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { ENGINES } from "./support/engines.mjs";
 import { lab } from "./support/lab.mjs";
 import { lichess } from "./support/lichess.mjs";
 import { at, open, says } from "./support/page.mjs";
 import { useSites } from "./support/sites.mjs";
 import { ROOT } from "./support/paths.mjs";
 import { stores } from "./support/stored-games.mjs";
-import { equals, until } from "./support/until.mjs";
+import { until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -68,41 +67,11 @@ async function moves(/** @type {Page} */ page, /** @type {string} */ expected) {
   );
 }
 
-/** Waits until an element contains a text. */
-
 /** Returns the labels of the opened games in the menu. */
 const opened = (/** @type {Page} */ page) =>
   page
     .locator('#games optgroup[label="Opened"] option:not([value=all])')
     .allInnerTexts();
-
-test("letters of other languages and figurines are read correctly, or the error contains the letters", async (t) => {
-  const page = await shelf.page(t, SITE);
-  await open(page, "1. e4 e5 2. Sf3 Sc6 3. Lb5");
-  await moves(page, "e4 e5 Nf3 Nc6 Bb5");
-  await open(page, "1. e4 e5 2. ♘f3");
-  await moves(page, "e4 e5 Nf3");
-  await open(page, "1. e4 e5\n2. Sf6 d6");
-  await says(
-    page,
-    "open-error",
-    /2\. Sf6 is not a legal move; the letters look German/,
-  );
-  // The line of the error is marked.
-  assert.equal(
-    await at(page, "open-text").evaluate(
-      (field) =>
-        field instanceof HTMLTextAreaElement &&
-        field.value.slice(field.selectionStart, field.selectionEnd),
-    ),
-    "2. Sf6 d6",
-  );
-  await moves(page, "e4 e5 Nf3");
-  await page.keyboard.press("Escape");
-  await at(page, "move-input").fill("Sf3");
-  await at(page, "move-input").press("Enter");
-  await at(page, "variation-move").filter({ hasText: "Nf3" }).waitFor();
-});
 
 test("the correct games of a file open, the other games are listed with their errors, and a reload keeps all", async (t) => {
   const page = await shelf.page(t, SITE);
@@ -154,51 +123,6 @@ test("the correct games of a file open, the other games are listed with their er
     ),
   );
   assert.deepEqual((await opened(page)).sort(), labels.sort());
-});
-
-test("a missing game of a file is named: a game without moves and a game that is in the file twice", async (t) => {
-  const page = await shelf.page(t, SITE);
-  const games = Array.from(
-    { length: 50 },
-    (_, n) =>
-      `[Event "Open"]\n[Round "${n + 1}"]\n[White "White${n + 1}"]\n[Black "Black${n + 1}"]\n\n1. e4 e5 2. Nf3 Nc6 ${n % 2 ? "3. Bb5" : "3. Bc4"} *\n`,
-  );
-  for (const [index, text, said] of /** @type {const} */ ([
-    [
-      16,
-      '[Event "Open"]\n[White "White17"]\n[Black "Black17"]\n',
-      "Game 17 (White17 – Black17): The game has no moves.",
-    ],
-    [48, games[3], "Game 49 (White4 – Black4): It is the same game as game 4."],
-  ])) {
-    await open(
-      page,
-      games.map((game, at) => (at === index ? text : game)).join("\n"),
-    );
-    await says(page, "notice", /49 of 50 games opened: the menu has them\./);
-    // The message of the file before has the same words.
-    await equals(
-      () => at(page, "refused").locator("li").allInnerTexts(),
-      [said],
-    );
-  }
-});
-
-test("a position from a FEN is not called the starting position", async (t) => {
-  const page = await shelf.page(t, SITE);
-  const selected = () =>
-    at(page, "games").evaluate(
-      (menu) =>
-        menu instanceof HTMLSelectElement && menu.selectedOptions[0]?.text,
-    );
-  assert.equal(await selected(), "Starting position");
-  await open(page, "8/8/8/3k4/8/8/8/Q3K3 w - - 0 1");
-  await until(async () => (await selected()) === "Position from a FEN");
-  await at(page, "games").selectOption({ label: "Starting position" });
-  await until(() =>
-    page.evaluate(() => document.querySelectorAll("#board piece").length >= 32),
-  );
-  assert.equal(await selected(), "Starting position");
 });
 
 test("a file can be dropped anywhere, and a pasted text opens", async (t) => {
@@ -274,42 +198,6 @@ test("a game of Lichess is fetched once by its address, and the link contains th
   );
 });
 
-for (const [id, reason] of /** @type {const} */ ([
-  ["running1", /still being played/],
-  ["Unclear1", /does not say whether this game is over/],
-  ["lichess.org/Missing1", /has no game of this id/],
-  ["Busy1234", /too many requests.*Wait a minute/],
-  ["Broken12", /status 500/],
-  ["Atomic12", /variant “Atomic”/],
-  ["https://lichess.org/study/abcdefgh", /no public study/],
-  ["https://www.chess.com/game/live/145591166861", /Share, then PGN/],
-])) {
-  test(`a game that a site does not deliver is reported: ${id}`, async (t) => {
-    const page = await shelf.page(t, { ...SITE, allow: /404|429|500/ });
-    await open(page, id);
-    await says(page, "open-error", reason);
-    assert.ok(await at(page, "open-dialog").isVisible());
-  });
-}
-
-test("offline, a game of Lichess is an error in the dialog and by link", async (t) => {
-  const page = await shelf.page(t, {
-    ...SITE,
-    allow: /ERR_INTERNET_DISCONNECTED/,
-  });
-  // The first opened game loads the code that opens games.
-  await open(page, PGN);
-  await moves(page, "e4 e5 Nf3 Nc6 Bc4");
-  // An analysis that runs reports that it cannot load its parts.
-  await until(async () =>
-    /Complete/.test((await at(page, "filling").textContent()) ?? ""),
-  );
-  await page.context().setOffline(true);
-  await open(page, "q7ZvsdUF");
-  await says(page, "open-error", /offline|cannot be reached/);
-  await page.context().setOffline(false);
-});
-
 test("a link contains the game with its names and the ply, and back and forward work", async (t) => {
   const page = await shelf.page(t, SITE);
   await open(page, PGN);
@@ -373,19 +261,9 @@ const variations = (/** @type {Page} */ page) =>
 
 /** The games whose links name them in different ways. */
 const NAMED = {
-  "a famous game": {
-    path: "site/#game=morphy-isouard-1858&ply=4",
-    link: /#game=morphy-isouard-1858&/,
-    isStored: true,
-  },
   "a game of Lichess": {
     path: "site/#lichess=q7ZvsdUF&ply=4",
     link: /#lichess=q7ZvsdUF&/,
-    isStored: true,
-  },
-  "a game of a link": {
-    path: `site/#pgn=${encodeURIComponent(PGN)}&ply=4`,
-    link: /#pgn/,
     isStored: true,
   },
   "a game of the board": {
@@ -427,43 +305,6 @@ for (const [name, { path, link, isStored }] of Object.entries(NAMED)) {
     await until(async () => (await page.title()).startsWith("Tal – Botvinnik"));
     await page.goto(new URL(`site/${hash}`, shelf.server.url).href);
     await until(async () => (await variations(page)).length === 3);
-  });
-
-  test(`a move of ${name} survives a reload before the move is stored`, async (t) => {
-    const page = await shelf.page(t, { path });
-    await until(
-      async () => (await page.locator("[data-testid=move]").count()) > 4,
-    );
-    await play(page, "a3");
-    if (isStored) await stores(page, /\( ?3\. a3/);
-    else
-      await until(
-        () => link.test(page.url()),
-        () => page.url(),
-      );
-    // The next move waits for a store that never answers.
-    await page.evaluate(() => {
-      const request = { addEventListener() {} };
-      /** @type {any} */
-      const store = new Proxy(
-        {},
-        { get: (_, name) => () => (name === "index" ? store : request) },
-      );
-      IDBDatabase.prototype.transaction = /** @type {any} */ (
-        () => ({ objectStore: () => store, addEventListener() {} })
-      );
-    });
-    await play(page, "a6");
-    await page.reload();
-    await until(
-      async () => JSON.stringify(await variations(page)) === '["a3","a6"]',
-      async () => `${await variations(page)}`,
-    );
-    if (isStored) await stores(page, /\( ?3\. a3[^)]* a6/);
-    assert.equal(
-      await page.evaluate(() => localStorage.getItem("unsaved")),
-      null,
-    );
   });
 
   test(`after a variation of ${name} is made the main line, the link and a reload show the same position`, async (t) => {
@@ -593,47 +434,6 @@ test("the field of the first page opens pasted and typed texts, and the dialog s
   await at(page, "open-dialog").waitFor();
 });
 
-test("a name without a comma stays whole, and the menu and the report show the whole name", async (t) => {
-  const page = await shelf.page(t, SITE);
-  await open(
-    page,
-    '[White "Bu Xiangzhi"]\n[Black "Carlsen, Magnus"]\n[Date "2017.09.12"]\n\n1. e4 e5 2. Bc4 Nf6 3. d3 Nc6 4. Nf3 Be7 1-0',
-  );
-  await until(async () =>
-    (await page.title()).startsWith("Bu Xiangzhi – Carlsen, 2017"),
-  );
-  await until(
-    async () => (await opened(page))[0] === "Bu Xiangzhi – Carlsen, 2017",
-  );
-  await page.locator("#report thead th").nth(1).waitFor();
-  assert.deepEqual(await page.locator("#report thead th").allTextContents(), [
-    "Bu Xiangzhi",
-    "Carlsen",
-  ]);
-});
-
-test("the first fifty games of a link are kept in order", async (t) => {
-  const page = await shelf.page(t);
-  const pgns = Array.from(
-    { length: 60 },
-    (_, n) => `[White "Player${n + 1}"]\n\n1. e4 e5 2. Nf3 Nc6 *`,
-  ).join("\n\n");
-  await page.goto(
-    new URL(`site/#pgn=${encodeURIComponent(pgns)}`, shelf.server.url).href,
-  );
-  await says(page, "notice", /^60 games opened: the menu has the first 50\.$/);
-  await page
-    .locator('#games option:has-text("Player20")')
-    .waitFor({ state: "attached" });
-  await page.keyboard.press("g");
-  await page.getByTestId("stored-game").nth(49).waitFor({ state: "attached" });
-  assert.equal(await page.getByTestId("stored-game").count(), 50);
-  assert.match(
-    await page.getByTestId("stored-game").first().innerText(),
-    /Player1\b/,
-  );
-});
-
 test("the list of games is searched, walked through and cleared by keyboard, and contains each game once", async (t) => {
   const page = await shelf.page(t, SITE);
   await open(page, FAMOUS);
@@ -677,146 +477,3 @@ test("the list of games is searched, walked through and cleared by keyboard, and
   await at(page, "games-close").click();
   assert.deepEqual(await opened(page), []);
 });
-
-test("without IndexedDB games are kept for the visit, and the page reports the missing storage", async (t) => {
-  const page = await shelf.page(t, {
-    ...SITE,
-    before: () =>
-      Object.defineProperty(globalThis, "indexedDB", { value: undefined }),
-  });
-  await open(page, PGN);
-  await says(page, "notice", /does not store data for this page/);
-  assert.deepEqual(await opened(page), ["Anna – Bert, 2024"]);
-});
-
-test("the first of thousands of games opens at once, and the page remains responsive", async (t) => {
-  const page = await shelf.page(t, SITE);
-  const games = 3000;
-  await page.waitForLoadState("networkidle");
-  const text = Array.from({ length: games }, (_, i) =>
-    PGN.replace("Anna", `Player ${i}`),
-  ).join("\n");
-  await page.evaluate(() => {
-    let longest = 0;
-    document.documentElement.dataset.start = String(performance.now());
-    new PerformanceObserver((list) => {
-      for (const entry of list.getEntries())
-        longest = Math.max(longest, entry.duration);
-      document.documentElement.dataset.longest = String(longest);
-    }).observe({ type: "longtask" });
-  });
-  await at(page, "open").click();
-  await at(page, "open-file").setInputFiles({
-    name: "many.pgn",
-    mimeType: "text/plain",
-    buffer: Buffer.from(text),
-  });
-  await until(() =>
-    page.evaluate(
-      () =>
-        /Player 0 – Bert|0 – Bert/.test(document.title) &&
-        /so far/.test(
-          document.querySelector("[data-testid=notice]")?.textContent ?? "",
-        ),
-    ),
-  );
-  await says(page, "notice", /3,000 games opened/);
-  const [longest, total] = await page.evaluate(() => {
-    const { longest, start } = document.documentElement.dataset;
-    return [Number(longest ?? 0), performance.now() - Number(start)];
-  });
-  t.diagnostic(
-    `longest task ${Math.round(longest)} ms of ${Math.round(total)} ms`,
-  );
-  assert.ok(longest < total / 4, `longest task ${longest} ms of ${total} ms`);
-  await page.locator("body").click({ position: { x: 2, y: 2 } });
-  await page.keyboard.press("g");
-  await says(page, "games-count", /^3,000 games$/);
-  assert.equal(await at(page, "stored-game").count(), 200);
-  await at(page, "games-search").fill("player 2999");
-  await says(page, "games-count", /^1 of 3,000 games$/);
-});
-
-test("the opening is named", async (t) => {
-  const page = await shelf.page(t, {
-    path: "site/#moves=e2e4,c7c5,g1f3,d7d6,d2d4,c5d4,f3d4,g8f6,b1c3,a7a6&ply=10",
-  });
-  await says(page, "opening", /^B90 Sicilian Defense: Najdorf Variation$/);
-  await page.keyboard.press("Home");
-  await until(() =>
-    page.evaluate(
-      () => document.querySelector("[data-testid=opening]")?.textContent === "",
-    ),
-  );
-});
-
-const firefox = ENGINES.find(({ name }) => name === "Firefox");
-test(
-  "Firefox opens, links and stores games",
-  { skip: firefox?.missing.length !== 0 && "Firefox is not at hand" },
-  async () => {
-    assert.ok(firefox);
-    const { driver, close } = await firefox.launch();
-    try {
-      const shows = (
-        /** @type {string} */ what,
-        /** @type {() => boolean} */ condition,
-      ) => until(() => driver.executeScript(`return (${condition})()`), what);
-      await driver.get(new URL("site/", shelf.server.url).href);
-      await driver.findElement({ css: "[data-testid=open]" }).click();
-      await shows("the dialog is open", () =>
-        Boolean(document.querySelector("[data-testid=open-text]")),
-      );
-      await driver
-        .findElement({ css: "[data-testid=open-text]" })
-        .sendKeys('[White "Karl"]\n[Black "Lisa"]\n\n1. e4 e5 2. Sf3 Sc6 *');
-      await driver.findElement({ css: "[data-testid=open-submit]" }).click();
-      await shows(
-        "the game is on the board",
-        () =>
-          document.querySelectorAll("[data-testid=move]").length === 4 &&
-          /Karl – Lisa/.test(document.title),
-      );
-      await shows("the link has it", () => /^#pgnz?=/.test(location.hash));
-      await shows(
-        "the game is stored",
-        () =>
-          document.querySelectorAll('#games optgroup[label="Opened"] option')
-            .length === 2,
-      );
-      await driver.navigate().refresh();
-      await shows(
-        "a reload keeps it",
-        () =>
-          document.querySelectorAll("[data-testid=move]").length === 4 &&
-          /Karl – Lisa/.test(document.title),
-      );
-      await driver.findElement({ css: "[data-testid=open]" }).click();
-      await shows("the dialog is open", () =>
-        Boolean(document.querySelector("[data-testid=open-text]")),
-      );
-      await driver
-        .findElement({ css: "[data-testid=open-text]" })
-        .sendKeys("https://lichess.org/q7ZvsdUF");
-      await driver.findElement({ css: "[data-testid=open-submit]" }).click();
-      await shows(
-        "Lichess' game is on the board",
-        () =>
-          location.hash === "#lichess=q7ZvsdUF" &&
-          document.querySelectorAll("[data-testid=move]").length === 5,
-      );
-      await driver.navigate().back();
-      await shows("back leads to the game before", () =>
-        /Karl – Lisa/.test(document.title),
-      );
-      await driver.findElement({ css: "body" }).sendKeys("g");
-      await shows(
-        "the list has both",
-        () =>
-          document.querySelectorAll("[data-testid=stored-game]").length === 2,
-      );
-    } finally {
-      await close();
-    }
-  },
-);

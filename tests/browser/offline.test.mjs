@@ -14,8 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { chromium } from "playwright-core";
-import { ENGINES } from "./support/engines.mjs";
-import { entries, FLAGS, kept } from "./support/lab.mjs";
+import { FLAGS, kept } from "./support/lab.mjs";
 import { CHROMIUM, SITE } from "./support/paths.mjs";
 import { serve } from "./support/serve.mjs";
 import { withLimit, until } from "./support/until.mjs";
@@ -197,31 +196,6 @@ async function storedFiles() {
   return all.flat().map(({ url }) => new URL(url).pathname);
 }
 
-test("an installation that the browser ends continues with the remaining files", async (t) => {
-  // On a slow network, the worker is stopped before all files are stored.
-  const site = await host(t, "--latency-ms", "300");
-  const page = await visit(t, site.url);
-  const session = await page.context().newCDPSession(page);
-  await session.send("ServiceWorker.enable");
-  const stored = await until(async () => {
-    const files = await page.evaluate(storedFiles);
-    return files.length >= 10 && files;
-  });
-  assert.ok(stored);
-  await session.send("ServiceWorker.stopAllWorkers");
-  await site.requests();
-  await controlled(page);
-  const again = (await site.requests())
-    .map(({ path }) => path)
-    .filter((path) => stored.includes(path));
-  assert.deepEqual(again, []);
-  const files = await page.evaluate(storedFiles);
-  assert.ok(
-    files.length > stored.length && new Set(files).size === files.length,
-    `${stored.length}, then ${files.length} files`,
-  );
-});
-
 test("requests for the database do not pass through the service worker", async (t) => {
   const site = await host(t);
   const page = await visit(t, site.url);
@@ -341,111 +315,3 @@ test("a version that is only partly uploaded is not shown", async (t) => {
   await answered(page);
   assert.equal(await version(page), "second");
 });
-
-test("Chromium offers to install the site", async (t) => {
-  const site = await host(t);
-  const folder = mkdtempSync(join(tmpdir(), "shelfish-profile-"));
-  // A new browser context is incognito, in which no site can be installed.
-  const context = withLimit(
-    await chromium.launchPersistentContext(folder, {
-      executablePath: CHROMIUM,
-      args: FLAGS,
-    }),
-  );
-  t.after(async () => {
-    await context.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
-  const page = await context.newPage();
-  await page.goto(site.url);
-  await answered(page);
-  const session = await context.newCDPSession(page);
-  const { errors, data } = await session.send("Page.getAppManifest");
-  assert.deepEqual(errors, []);
-  assert.equal(JSON.parse(String(data)).short_name, "Shelfish");
-  const { installabilityErrors } = await session.send(
-    "Page.getInstallabilityErrors",
-  );
-  assert.deepEqual(installabilityErrors, []);
-});
-
-const firefox = ENGINES.find(({ name }) => name === "Firefox");
-test(
-  "the page also opens offline in Firefox",
-  {
-    skip: firefox?.missing.length
-      ? `${firefox.missing.join(", ")} not found`
-      : false,
-  },
-  async (t) => {
-    const site = await host(t);
-    const session = await firefox?.launch();
-    assert.ok(session);
-    t.after(() => session.close());
-    const { driver } = session;
-    const facts = () =>
-      driver.executeScript(
-        "return document.querySelector('[data-testid=facts]')?.textContent ?? ''",
-      );
-    const known = () =>
-      until(
-        async () => /^Depth \d/.test(String(await facts())),
-        "the page shows an evaluation",
-      );
-    await driver.get(site.url);
-    await known();
-    // A busy machine stores the files of the site for minutes. The limit of a wait counts from the last stored file.
-    const installed = async () => {
-      if (
-        await driver.executeScript(
-          "return navigator.serviceWorker.controller?.state === 'activated'",
-        )
-      )
-        return Infinity;
-      return Number(
-        await driver.executeAsyncScript(
-          `const done = arguments[0]; (${storedFiles})().then(({ length }) => done(length), () => done(0));`,
-        ),
-      );
-    };
-    let files = -1;
-    while (files < Infinity) {
-      const before = files;
-      await until(
-        async () => (files = await installed()) > before,
-        `the service worker is active, or has more than ${before} files`,
-      );
-    }
-    await until(
-      async () =>
-        Number(
-          await driver.executeAsyncScript(
-            `const done = arguments[0]; (${entries})().then(done, () => done(0));`,
-          ),
-        ) >= 2,
-      "IndexedDB has entries",
-    );
-    await site.leave();
-    // A reload by the driver bypasses the service worker, like a reload with the shift key.
-    const origin = () => driver.executeScript("return performance.timeOrigin");
-    const former = await origin();
-    await driver.executeScript("location.reload()");
-    await until(
-      async () => (await origin()) !== former,
-      "the page is loaded again",
-    );
-    await known();
-    await driver.executeScript(
-      "location.hash = 'fen=8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1'",
-    );
-    const panel = () =>
-      driver.executeScript(
-        "return `${location.hash} ${document.querySelector('#evaluation')?.textContent}`",
-      );
-    await until(
-      async () => /still available/.test(String(await panel())),
-      async () =>
-        `the panel says which positions are still available, not: ${await panel()}`,
-    );
-  },
-);

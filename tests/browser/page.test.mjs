@@ -7,7 +7,7 @@ import { makeFen } from "chessops/fen";
 import { parsePgn, startingPosition } from "chessops/pgn";
 import { parseSan } from "chessops/san";
 import { START, kept, lab } from "./support/lab.mjs";
-import { at, open, square, withoutEngine } from "./support/page.mjs";
+import { at, square, withoutEngine } from "./support/page.mjs";
 import { DUMPS, ROOT } from "./support/paths.mjs";
 import { best, truth } from "./support/truth.mjs";
 import { equals, until } from "./support/until.mjs";
@@ -232,24 +232,6 @@ test("a move of a line is shown on the board while the mouse is on the move, no 
   );
 });
 
-test("a button shows the lines with all moves", async (t) => {
-  const page = await shelf.page(t, {
-    ...SITE,
-    path: "site/#game=kasparov-topalov-1999&ply=6",
-    context: { viewport: { width: 1366, height: 768 } },
-  });
-  await at(page, "line-move").first().waitFor();
-  const hidden = () =>
-    page.$$eval(
-      "#lines .line",
-      (all) =>
-        all.filter((each) => each.scrollWidth > each.clientWidth + 1).length,
-    );
-  assert.ok((await hidden()) > 0, "a line is longer than its row");
-  await at(page, "unfold").click();
-  assert.equal(await hidden(), 0);
-});
-
 test("a FEN can be pasted, and an invalid FEN is an error with a reason", async (t) => {
   const page = await shelf.page(t, SITE);
   await shows(page, START);
@@ -269,27 +251,6 @@ test("a FEN can be pasted, and an invalid FEN is an error with a reason", async 
   await at(page, "open-text").fill(fen);
   await at(page, "open-submit").click();
   await shows(page, fen);
-});
-
-test("a PGN can be pasted and stepped through", async (t) => {
-  const page = await shelf.page(t, SITE);
-  await shows(page, START);
-  await open(
-    page,
-    '[Event "x"]\n\n1. e4 {best by test} e5 2. Nf3 (2. f4) Nc6 *',
-  );
-  await until(() =>
-    page.evaluate(
-      () => document.querySelectorAll("[data-testid=move]").length === 4,
-    ),
-  );
-  await page.keyboard.press("End");
-  await shows(
-    page,
-    "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq -",
-  );
-  await at(page, "move").first().click();
-  await shows(page, "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -");
 });
 
 test("the page reports that a position is not in the database", async (t) => {
@@ -348,46 +309,6 @@ test("a missing database is explained, and can be tried again", async (t) => {
   assert.match(await text(page, "error"), /no readable database/);
   await at(page, "retry").click();
   await at(page, "error").waitFor();
-});
-
-test("the page fits a phone and both colour schemes", async (t) => {
-  for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
-    const page = await shelf.page(t, {
-      ...SITE,
-      context: {
-        viewport: { width: 360, height: 740 },
-        isMobile: true,
-        hasTouch: true,
-        colorScheme,
-      },
-    });
-    await shows(page, START);
-    assert.ok(
-      await page.evaluate(
-        () => document.documentElement.scrollWidth <= innerWidth,
-      ),
-      "nothing to scroll sideways",
-    );
-    const light = await page.evaluate(() => {
-      const [body, root] = [document.body, document.documentElement].map(
-        (element) => getComputedStyle(element).backgroundColor,
-      );
-      const color = body === "rgba(0, 0, 0, 0)" ? root : body;
-      const canvas = new OffscreenCanvas(1, 1).getContext("2d");
-      if (!canvas || !color) return undefined;
-      canvas.fillStyle = color;
-      canvas.fillRect(0, 0, 1, 1);
-      return Number(canvas.getImageData(0, 0, 1, 1).data[1]) > 127;
-    });
-    assert.equal(light, colorScheme === "light");
-    const [e2, e4] = await Promise.all(
-      ["e2", "e4"].map((name) => square(page, name)),
-    );
-    assert.ok(e2 && e4);
-    await page.touchscreen.tap(e2.x, e2.y);
-    await page.touchscreen.tap(e4.x, e4.y);
-    await shows(page, "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -");
-  }
 });
 
 test("no other host is requested", async (t) => {

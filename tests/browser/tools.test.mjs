@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { findings } from "./support/axe.mjs";
 import { lab } from "./support/lab.mjs";
-import { at, clickSquares, says, square } from "./support/page.mjs";
+import { at, clickSquares, says } from "./support/page.mjs";
 import { stores } from "./support/stored-games.mjs";
 import { equals, until } from "./support/until.mjs";
 
@@ -20,11 +20,6 @@ after(() => shelf.close());
 const EDITOR = { board: ".editor-board > .cg-wrap" };
 const PGN =
   '[White "Anna"]\n[Black "Bert"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bc4 { Old } *';
-/** White threatens mate on f7; Black is to move. */
-const SCHOLAR =
-  "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5Q2/PPPP1PPP/RNB1K1NR b KQkq - 3 3";
-const CHECK = "rnb1kbnr/pppp1ppp/8/4p3/4P2q/5P2/PPPP2PP/RNBQKBNR w KQkq - 1 3";
-
 /** Games whose links name them in different ways. */
 const GAMES = {
   "a game of a link": `site/#pgn=${encodeURIComponent(PGN)}&ply=4`,
@@ -72,89 +67,6 @@ for (const [name, path] of Object.entries(GAMES)) {
   });
 }
 
-test("the steps through a game are disabled until the game is on the board", async (t) => {
-  const page = await shelf.page(t, {
-    allow: /registration blocked by Playwright/,
-    context: { serviceWorkers: "block" },
-  });
-  let release = () => {};
-  /** @type {Promise<void>} */
-  const isReleased = new Promise((resolve) => (release = resolve));
-  await page.route("**/game-parts-*.js", async (route) => {
-    await isReleased;
-    await route.continue();
-  });
-  await page.goto(new URL(GAMES["a game of a link"], shelf.server.url).href);
-  const enabled = async () =>
-    (
-      await Promise.all(
-        ["first", "previous", "next", "last"].map(async (id) => [
-          id,
-          await at(page, id).isEnabled(),
-        ]),
-      )
-    )
-      .filter(([, is]) => is)
-      .map(([id]) => id);
-  assert.deepEqual(await enabled(), []);
-  release();
-  await equals(enabled, ["first", "previous", "next", "last"]);
-});
-
-test("the copied PGN has the comment and the glyph", async (t) => {
-  const page = await shelf.page(t, {
-    path: GAMES["a game of a link"],
-    context: { permissions: ["clipboard-read", "clipboard-write"] },
-  });
-  await at(page, "next").click();
-  await page.locator("body").press("e");
-  assert.equal(await at(page, "annotate-text").inputValue(), "Old");
-  await at(page, "annotate-text").fill("New");
-  await at(page, "glyph-3").check();
-  await at(page, "annotate-save").click();
-  await page.locator(".comment", { hasText: "New" }).waitFor();
-  await page.locator("body").press("p");
-  await says(page, "notice", /PGN copied/);
-  assert.match(
-    await page.evaluate(() => navigator.clipboard.readText()),
-    /3\. Bc4!! \{ New \}|3\. Bc4 \$3 \{ New \}/,
-  );
-});
-
-test("the threat of the other side is an arrow with its score, until the tool is turned off", async (t) => {
-  const page = await shelf.page(t, {
-    path: `site/#fen=${SCHOLAR.replaceAll(" ", "_")}`,
-  });
-  const arrows = () => page.locator('.cg-shapes [stroke="#882020"]').count();
-  assert.equal(await arrows(), 0);
-  await page.locator("body").press("x");
-  await says(page, "notice", /^Threat: Qxf7# \(#1\)\.$/);
-  await until(async () => (await arrows()) > 0);
-  // After Black's defence White has no mate in one.
-  await at(page, "move-input").fill("g6");
-  await at(page, "move-input").press("Enter");
-  await at(page, "move-input").blur();
-  await until(
-    async () => !/#1/.test((await at(page, "notice").textContent()) ?? "#1"),
-  );
-  await at(page, "tools").click();
-  assert.equal(
-    await at(page, "tool-threat").getAttribute("aria-pressed"),
-    "true",
-  );
-  await at(page, "tool-threat").click();
-  await at(page, "notice").waitFor({ state: "hidden" });
-  await equals(arrows, 0);
-});
-
-test("if the side to move is in check, the check is the threat", async (t) => {
-  const page = await shelf.page(t, {
-    path: `site/#fen=${CHECK.replaceAll(" ", "_")}`,
-  });
-  await page.locator("body").press("x");
-  await says(page, "notice", /The check is the threat/);
-});
-
 test("evaluations and arrows are hidden on request, also after a reload", async (t) => {
   const page = await shelf.page(t, { path: GAMES["a famous game"] });
   const arrows = () => page.locator(".cg-shapes line").count();
@@ -174,23 +86,6 @@ test("evaluations and arrows are hidden on request, also after a reload", async 
   await page.locator("body").press("h");
   await until(async () => (await arrows()) > 0);
   assert.deepEqual(await seen(), [true, true]);
-});
-
-test("moves of a variation have the scores of their own evaluations", async (t) => {
-  const page = await shelf.page(t, {
-    path:
-      "site/#pgn=" + encodeURIComponent("1. e4 e5 (1... f6 2. d4) 2. Nf3 *"),
-    context: { viewport: { width: 1366, height: 768 } },
-  });
-  await page.locator("[data-testid=variation-move]", { hasText: "f6" }).click();
-  await until(async () =>
-    /^[+−-]\d/.test(
-      (await page
-        .locator("[data-testid=variation-move]", { hasText: "f6" })
-        .locator(".move-score")
-        .textContent()) ?? "",
-    ),
-  );
 });
 
 test("a position is set up by pieces, and errors name the reason", async (t) => {
@@ -243,50 +138,6 @@ test("a position is set up by pieces, and errors name the reason", async (t) => 
         (await at(page, "position-text").textContent()) ?? "",
       ),
   );
-});
-
-test("in the editor a piece is dragged to another square and off the board, and a typed FEN is shown", async (t) => {
-  const page = await shelf.page(t, { path: "site/" });
-  const fen = () => at(page, "editor-fen").inputValue();
-  await page.locator("body").press("s");
-  assert.equal(
-    await fen(),
-    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
-  );
-  const drag = async (
-    /** @type {{ x: number, y: number }} */ from,
-    /** @type {{ x: number, y: number }} */ to,
-  ) => {
-    await page.mouse.move(from.x, from.y);
-    await page.mouse.down();
-    await page.mouse.move(to.x, to.y, { steps: 4 });
-    await page.mouse.up();
-  };
-  const [e2, e4, d7, a7] = await Promise.all(
-    ["e2", "e4", "d7", "a7"].map((name) => square(page, name, EDITOR)),
-  );
-  assert.ok(e2 && e4 && d7 && a7);
-  await drag(e2, e4);
-  // The piece is dropped outside of the dialog, which stays open.
-  await drag(d7, { x: a7.x - 100, y: a7.y });
-  await until(
-    async () =>
-      (await fen()) ===
-      "rnbqkbnr/ppp1pppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 1",
-    fen,
-  );
-  await at(page, "editor-fen").fill("8/8/8/8/8/8/4P3/4K2k b - - 0 1");
-  assert.ok(await at(page, "editor-turn-black").isChecked());
-  await until(() =>
-    page.evaluate(
-      () =>
-        document.querySelectorAll(".editor-board > .cg-wrap piece:not(.ghost)")
-          .length === 3,
-    ),
-  );
-  await at(page, "editor-fen").fill("8/8/8/8/8/8/4P3/4K2kk b - - 0 1");
-  await says(page, "editor-error", /rank 1/);
-  assert.ok(await at(page, "editor-use").isDisabled());
 });
 
 for (const [width, height, colorScheme] of /** @type {const} */ ([

@@ -1,4 +1,4 @@
-// Runs `shelfish/uci` in a headless Chromium as a UCI engine on standard input and output. `cargo xtask elo --chromium` plays with it.
+// Runs `shelfish/uci` in a headless Chromium as a UCI engine on standard input and output. `lab rate --chromium` plays with it.
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

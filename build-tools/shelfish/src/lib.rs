@@ -1,6 +1,6 @@
 //! The commands of `shelfish`, and the folders below them.
 //!
-//! Each folder depends only on folders before it in this list: `system` and `terminal`; `statistics` and `lichess`; `input`
+//! Each folder depends only on folders before it in this list: `system`, `terminal` and `uci`; `statistics` and `lichess`; `input`
 //! and `store`; `database`; `book`; `build`; `evaluations` and `games`; `publish`; `commands`. A test enforces it.
 
 pub mod book;
@@ -16,6 +16,7 @@ pub mod statistics;
 pub mod store;
 pub mod system;
 pub mod terminal;
+pub mod uci;
 
 /// Reason why a command failed, as printed.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;

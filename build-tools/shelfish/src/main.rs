@@ -7,14 +7,14 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use shelfish::source::redaction::redacted;
 use shelfish_cli::commands::refresh::ConfigError;
-use shelfish_cli::commands::table_args::BuildCommand as _;
+use shelfish_cli::commands::table_args::BuildArgs;
 use shelfish_cli::commands::{
     analyse, bench, book, build, doctor, endgames, engine, explore, export, extract, lookup, man,
     parts, publish, refresh, serve, stats, verify,
 };
 use shelfish_cli::publish::PublishError;
 use shelfish_cli::publish::staging::NotPublished;
-use shelfish_cli::store::VariableError;
+use shelfish_cli::store::EnvironmentError;
 use shelfish_cli::terminal::shown::shown;
 
 /// Takes chess evaluations off the shelf: builds, reads, verifies and serves static databases.
@@ -52,7 +52,7 @@ enum Command {
     Export(export::Args),
     /// Make a small database of an opening, a repertoire or games
     Extract(extract::Args),
-    /// Publish a database to S3, R2, Google Cloud Storage, Azure or a folder
+    /// Publish a database to S3, R2, Google Cloud Storage or a folder
     Publish(publish::Args),
     /// Check whether a host can serve a database to browsers
     Doctor(doctor::Args),
@@ -125,12 +125,12 @@ fn wrong_usage(error: &clap::Error) -> ! {
 /// Returns whether an error concerns a configuration file or the environment, which a repetition cannot mend.
 fn is_wrong_usage(error: &(dyn std::error::Error + 'static)) -> bool {
     std::iter::successors(Some(error), |error| error.source())
-        .any(|error| error.is::<ConfigError>() || error.is::<VariableError>())
+        .any(|error| error.is::<ConfigError>() || error.is::<EnvironmentError>())
 }
 
 fn main() -> ExitCode {
     let outcome = match parse().command {
-        Command::Build(args) => args.run(),
+        Command::Build(args) => BuildArgs::Evaluations(args).run(),
         Command::Parts(command) => parts::run(command),
         Command::Lookup(args) => lookup::run(args),
         Command::Explore(args) => explore::run(args),

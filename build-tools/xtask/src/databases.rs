@@ -49,7 +49,7 @@ pub fn sample() -> Result<PathBuf> {
 
 /// Cuts the sample database of the npm package out of the sample database of the site: openings and famous games.
 pub fn package_sample() -> Result<()> {
-    let (sample, database) = (sample()?, package_sample_folder());
+    let (sample, database) = (sample()?, root().join("static-shards/package-sample"));
     let games = root().join("static-shards").join("famous.pgn");
     let mut extract = command(program("shelfish"));
     extract
@@ -63,9 +63,4 @@ pub fn package_sample() -> Result<()> {
             .args(["--max-plies", "40", "--max-size", "250KiB", "-o"])
             .arg(database),
     )
-}
-
-/// Returns the folder of the sample database of the npm package.
-pub fn package_sample_folder() -> PathBuf {
-    root().join("static-shards").join("package-sample")
 }

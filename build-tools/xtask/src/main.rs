@@ -5,22 +5,17 @@ mod check;
 mod databases;
 mod demo;
 mod docs;
-mod elo;
 mod fuzz;
-mod judgments;
 mod npm;
 mod pictures;
 mod release;
 mod sample;
 mod shell;
-mod shrink;
 mod site;
 mod stamp;
 mod tally;
 mod test;
 mod tools;
-mod train_net;
-mod web_app;
 mod workflows;
 
 use std::process::ExitCode;
@@ -74,12 +69,6 @@ enum Task {
     BenchWeb(bench::WebArgs),
     /// Measure how long a visitor of the site waits, in a headless Chromium over an emulated network
     BenchPage(bench::PageArgs),
-    /// Measure the strength of the engine against Stockfish at several skill levels
-    Elo(elo::Args),
-    /// Compare the reports of games with Stockfish
-    Judgments(judgments::Args),
-    /// Train the engine's network again, or another network
-    TrainNet(train_net::Args),
     /// Compare this product with its peers in a headless Chromium over an emulated network
     BenchPeers(bench::peers::Args),
     /// Measure builds in parts, by several processes and by Spark
@@ -107,9 +96,6 @@ fn main() -> ExitCode {
         Task::BenchExplorer(args) => bench::explorer(&args),
         Task::BenchWeb(args) => bench::web(&args),
         Task::BenchPage(args) => bench::page(&args),
-        Task::Elo(args) => elo::run(&args),
-        Task::Judgments(args) => judgments::run(&args),
-        Task::TrainNet(args) => train_net::run(&args),
         Task::BenchPeers(args) => bench::peers::run(&args),
         Task::BenchParts(args) => bench::parts::run(&args),
         Task::BenchScale(args) => bench::scale::run(&args),

@@ -58,12 +58,11 @@ pub enum Args {
 }
 
 /// Crates to publish, each after its dependencies.
-const CRATES: [&str; 6] = [
+const CRATES: [&str; 5] = [
     "shelfish",
     "shelfish-analysis",
     "shelfish-endgames",
     "shelfish-engine",
-    "shelfish-uci",
     "shelfish-cli",
 ];
 

@@ -26,14 +26,6 @@ const WASM_PACK: &str = "0.15.1";
 const GECKODRIVER: &str = "0.37.1";
 const NODE: u32 = 20;
 
-/// Returns the path of Stockfish and its version.
-pub fn stockfish() -> Result<(PathBuf, String)> {
-    let stockfish = which(["stockfish", "/usr/games/stockfish"])
-        .context("stockfish was not found; install it, on Debian by `apt install stockfish`")?;
-    let version = output(command(&stockfish).arg("quit")).context("stockfish does not start")?;
-    Ok((stockfish, version.trim().to_owned()))
-}
-
 /// Installs the Rust target of browsers.
 pub fn wasm_target() -> Result<()> {
     target(WASM_TARGET)
@@ -97,12 +89,15 @@ pub fn nightly_cargo() -> Result<Command> {
 /// Installs wasm-pack and the wasm-bindgen of Cargo.lock. wasm-pack needs [`path`] as its `PATH`.
 pub fn wasm_pack() -> Result<PathBuf> {
     wasm_target()?;
+    // Without the TLS of its runner of tests.
+    let bindgen = locked_version("wasm-bindgen")?;
     installed(
         "wasm-bindgen-cli",
         "wasm-bindgen",
-        &locked_version("wasm-bindgen")?,
+        &bindgen,
+        &["--no-default-features"],
     )?;
-    installed("wasm-pack", "wasm-pack", WASM_PACK)
+    installed("wasm-pack", "wasm-pack", WASM_PACK, &[])
 }
 
 /// Returns `PATH` with `target/tools/bin` first.
@@ -140,16 +135,9 @@ static INSTALLING: Mutex<()> = Mutex::new(());
 /// after a failure, and reports it.
 pub fn install_ahead() {
     thread::spawn(|| {
-        let packages = [
-            "crate/js",
-            "tests/stores",
-            "tests",
-            "www",
-            "docs",
-            "tests/lighthouse",
-        ]
-        .into_iter()
-        .map(npm_ci);
+        let packages = ["crate/js", "tests", "www", "docs", "tests/lighthouse"]
+            .into_iter()
+            .map(npm_ci);
         let environments = ["stores", "workflows"]
             .into_iter()
             .map(|name| python(name).map(drop));
@@ -181,19 +169,12 @@ pub fn npm_ci(directory: &str) -> Result<()> {
     stamp.set()
 }
 
-/// Installs servers with the protocols of S3, Google and Azure, which the tests of publishing start. Only prints a remark if a
-/// server cannot be installed.
+/// Installs servers with the protocols of S3 and Google, which the tests of publishing start. Only prints a remark if they
+/// cannot be installed.
 pub fn stores() {
-    for error in [python_stores(), npm_ci("tests/stores")]
-        .into_iter()
-        .filter_map(Result::err)
-    {
+    if let Err(error) = python("stores") {
         say(format!("NOT TESTED with every store: {error:#}"));
     }
-}
-
-fn python_stores() -> Result<()> {
-    python("stores").map(drop)
 }
 
 /// Installs the Python packages of `tests/NAME/requirements.txt`. Returns the folder of their programs.
@@ -263,7 +244,7 @@ pub fn engines() {
     };
     let driver = match (which(["firefox-esr", "firefox"]), which(["geckodriver"])) {
         // Its version need not be exact. To compile it takes minutes.
-        (Some(_), None) => installed("geckodriver", "geckodriver", GECKODRIVER).map(drop),
+        (Some(_), None) => installed("geckodriver", "geckodriver", GECKODRIVER, &[]).map(drop),
         _ => Ok(()),
     };
     for error in [had, driver].into_iter().filter_map(Result::err) {
@@ -336,7 +317,7 @@ fn tools() -> PathBuf {
 }
 
 /// Returns a program of exactly this version, from `target/tools` or `PATH`. Installs it if neither has it.
-fn installed(package: &str, program: &str, version: &str) -> Result<PathBuf> {
+fn installed(package: &str, program: &str, version: &str, options: &[&str]) -> Result<PathBuf> {
     let ours = tools()
         .join("bin")
         .join(format!("{program}{}", env::consts::EXE_SUFFIX));
@@ -365,6 +346,7 @@ fn installed(package: &str, program: &str, version: &str) -> Result<PathBuf> {
                 "--force",
                 "--debug",
             ])
+            .args(options)
             .args(lock);
         // The package of wasm-bindgen has other programs, too.
         install.args(["--bin", program]);

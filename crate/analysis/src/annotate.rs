@@ -22,7 +22,7 @@ const MOVE_GLYPHS: core::ops::RangeInclusive<u8> = 1..=7;
 ///
 /// ```
 /// use shelfish_analysis::{KnownEval, annotate, pgn};
-/// let mut game = pgn::read("1. f3 {A bad start.} 1... e5 2. g4 Qh4# 0-1", 1)?;
+/// let mut game = pgn::read("1. f3 {A bad start.} 1... e5 2. g4 Qh4# 0-1", 1);
 /// let known = [KnownEval::cp(-90, 30), KnownEval::cp(-80, 30), KnownEval::mate(-1, 30)].map(Some);
 /// annotate(&mut game, &[&[None], &known[..], &[None]].concat())?;
 /// let expected = "1. f3 $6 { [%eval -0.90,30] A bad start.} 1... e5 { [%eval -0.80,30] } 2. g4 $4 { [%eval #-1,30] } \
@@ -145,6 +145,7 @@ fn vary(notes: &mut Vec<Note>, position: &Chess, known: &KnownEval) {
         let Ok(m) = m.to_move(&position) else { break };
         moves.push(Step {
             san: SanPlus::from_move_and_play_unchecked(&mut position, m),
+            m: Some(m),
             notes: Vec::new(),
         });
     }

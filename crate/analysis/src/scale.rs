@@ -2,7 +2,7 @@
 //!
 //! The thresholds of judgments are winning chances of Stockfish's centipawns. The engine of this project counts small advantages
 //! lower and large advantages higher than Stockfish 15.1. The knots are quantiles of both engines' scores of 1,237 positions of
-//! games, at 400,000 and 1,000,000 nodes (`cargo xtask judgments` prints how well judgments agree).
+//! games, at 400,000 and 1,000,000 nodes (`lab judgments` prints how well judgments agree).
 
 use shelfish::eval::Score;
 

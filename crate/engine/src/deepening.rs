@@ -9,7 +9,6 @@ use crate::{
     history::Histories,
     limits::{Control, Limits},
     margins,
-    parts::{Part, on},
     score::{self, INFINITE, MAX_PLY, UciScore},
     search::Search,
     tt::{Bound, Table},
@@ -151,11 +150,11 @@ pub fn search_thread(
                 break;
             };
             found.push(candidate);
-            if search.stopped() {
+            if search.stopped {
                 break;
             }
         }
-        if search.stopped() && found.len() < count {
+        if search.stopped && found.len() < count {
             // Lines that this iteration did not reach keep their scores, behind the lines that it searched.
             let is_new = |c: &&Candidate| found.iter().all(|other| other.first() != c.first());
             let old: Vec<Candidate> = best.iter().filter(is_new).cloned().collect();
@@ -165,25 +164,24 @@ pub fn search_thread(
         if found.is_empty() {
             break;
         }
-        if found.len() > 1 && !search.stopped() {
+        if found.len() > 1 && !search.stopped {
             found.sort_by_key(|candidate| Reverse(candidate.score));
         }
         for (index, candidate) in found.iter_mut().enumerate() {
             candidate.line.rank = index + 1;
         }
-        search.control().found(
-            &found
-                .iter()
-                .map(|candidate| candidate.line.clone())
-                .collect::<Vec<_>>(),
-        );
+        let lines: Vec<Line> = found
+            .iter()
+            .map(|candidate| candidate.line.clone())
+            .collect();
+        search.control.found(&lines);
         let is_same = best
             .first()
             .is_some_and(|old| old.first() == found[0].first());
         let fall = best.first().map_or(0, |old| old.score - found[0].score);
         stable = if is_same { stable + 1 } else { 0 };
         best = found;
-        if search.stopped() || is_enough(&search, limits, &best, moves.len(), (stable, fall)) {
+        if search.stopped || is_enough(&search, limits, &best, moves.len(), (stable, fall)) {
             break;
         }
     }
@@ -195,7 +193,7 @@ pub fn search_thread(
             rank: 1,
             score: UciScore::Cp(0),
             bound: Bound::Lower,
-            nodes: search.nodes(),
+            nodes: search.nodes,
             hashfull: 0,
             moves: vec![first],
         };
@@ -215,11 +213,7 @@ fn iteration(
 ) -> Option<Candidate> {
     let mut width = margins::WINDOW;
     let (mut alpha, mut beta) = match guess {
-        Some(guess)
-            if on(Part::Aspiration)
-                && depth >= margins::WINDOW_DEPTH
-                && !score::is_decisive(guess) =>
-        {
+        Some(guess) if depth >= margins::WINDOW_DEPTH && !score::is_decisive(guess) => {
             (guess - width, guess + width)
         }
         _ => (-INFINITE, INFINITE),
@@ -233,19 +227,19 @@ fn iteration(
             score,
             line: Line {
                 depth,
-                seldepth: search.seldepth().max(depth),
+                seldepth: search.seldepth.max(depth),
                 rank,
                 score: UciScore::from_search(score),
                 bound,
-                nodes: search.nodes(),
-                hashfull: search.hashfull(),
-                moves: search.line().to_vec(),
+                nodes: search.nodes,
+                hashfull: search.table.hashfull(),
+                moves: search.lines[0].to_vec(),
             },
         };
-        if search.stopped() {
+        if search.stopped {
             // A move that was better than alpha before the stop is used.
-            return match (search.partial(), lower) {
-                (Some(score), _) if !search.line().is_empty() => {
+            return match (search.root_score, lower) {
+                (Some(score), _) if !search.lines[0].is_empty() => {
                     Some(candidate(Bound::Lower, score, search))
                 }
                 (_, lower) => lower,
@@ -296,10 +290,10 @@ fn is_enough(
     // More time if the best move is new, if its score falls, or if other moves took many nodes. All in percent.
     let stability = [160, 130, 105, 90, 80][stable.min(4) as usize];
     let falling = 100 + fall.clamp(-20, 60);
-    let share = search.nodes_of(first.first()) * 100 / search.nodes().max(1);
+    let share = search.nodes_of(first.first()) * 100 / search.nodes.max(1);
     let effort = 190u32.saturating_sub(share as u32 * 13 / 10);
     let scaled = target * stability / 100 * falling as u32 / 100 * effort / 100;
-    search.elapsed() >= scaled
+    search.control.elapsed() >= scaled
 }
 
 #[cfg(test)]

@@ -87,24 +87,15 @@ fn pinned(board: &Board, us: Color, king: Square) -> Bitboard {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     fn walk(position: &Position, depth: u32) -> usize {
-        let mut found = Vec::new();
-        for_each_noisy(position, |m| found.push(m));
-        let moves = position.legal_moves();
-        let expected: Vec<Move> = moves.iter().copied().filter(|m| is_noisy(*m)).collect();
-        assert!(
-            found.iter().all(|m| expected.contains(m)),
-            "{:?}: {found:?} and {expected:?}",
-            position.chess()
-        );
-        assert_eq!(
-            found.len(),
-            expected.len(),
-            "{:?}: {found:?} and {expected:?}",
-            position.chess()
-        );
+        let (mut found, moves) = (HashSet::new(), position.legal_moves());
+        for_each_noisy(position, |m| assert!(found.insert(m)));
+        let expected: HashSet<Move> = moves.iter().copied().filter(|m| is_noisy(*m)).collect();
+        assert_eq!(found, expected, "{:?}", position.chess());
         let below = |m| {
             if depth > 0 {
                 walk(&position.play(m), depth - 1)

@@ -4,11 +4,7 @@
 
 use shakmaty::{Bitboard, Color, Move};
 
-use crate::{
-    Position, margins,
-    packed::parts,
-    parts::{Part, on},
-};
+use crate::{Position, margins, packed::parts};
 
 /// A piece and its target square, or [`PieceTo::NONE`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,23 +108,13 @@ impl Success<'_> {
     /// Returns the history of a move: its success in any position, with the same pawns, and after the earlier moves.
     pub fn of(&self, m: Move) -> i32 {
         let now = PieceTo::of(self.color, m).index();
-        let anywhere = if on(Part::Butterfly) {
-            self.quiet[from_to(self.color, m, self.threats)].into()
-        } else {
-            0
-        };
-        let pawns = if on(Part::PawnHistory) {
-            self.pawns[now].into()
-        } else {
-            0
-        };
-        anywhere
-            + pawns
-            + self
-                .after
-                .iter()
-                .map(|after| i32::from(after[now]))
-                .sum::<i32>()
+        let anywhere = self.quiet[from_to(self.color, m, self.threats)];
+        let after = self.after.map(|after| after[now]);
+        [anywhere, self.pawns[now]]
+            .into_iter()
+            .chain(after)
+            .map(i32::from)
+            .sum()
     }
 }
 
@@ -148,20 +134,12 @@ impl Histories {
     /// Returns the histories of quiet moves of a position, after the moves played one, two and four plies ago.
     pub fn success(&self, position: &Position, before: &[PieceTo; 3]) -> Success<'_> {
         let color = position.turn();
-        let after = |earlier| {
-            let earlier: PieceTo = if on(Part::Continuation) {
-                earlier
-            } else {
-                PieceTo::NONE
-            };
-            &self.continuation[earlier.index()]
-        };
         Success {
             color,
             threats: position.pawn_threats(),
             quiet: &self.quiet,
             pawns: &self.pawns[pawns(position)],
-            after: before.map(after),
+            after: before.map(|earlier| &self.continuation[earlier.index()]),
         }
     }
 
@@ -204,11 +182,7 @@ impl Histories {
     pub fn correction(&self, position: &Position, before: &[PieceTo; 3]) -> i32 {
         let [pawns, white, black, last] = structures(position, before)
             .map(|at| at.map_or(0, |at| i32::from(self.correction[at])));
-        if on(Part::PieceCorrection) {
-            (6 * pawns + 4 * white + 4 * black + 3 * last) / (12 * CORRECTION_UNIT)
-        } else {
-            pawns / CORRECTION_UNIT
-        }
+        (6 * pawns + 4 * white + 4 * black + 3 * last) / (12 * CORRECTION_UNIT)
     }
 
     /// Records that a search found `error` centipawns more than the evaluation.

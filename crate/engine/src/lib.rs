@@ -12,7 +12,6 @@ mod margins;
 pub mod network;
 mod order;
 mod packed;
-pub mod parts;
 mod position;
 mod reduction;
 mod score;

@@ -488,9 +488,4 @@ mod tests {
             walk(&position(fen), 2);
         }
     }
-
-    #[test]
-    fn a_side_in_check_cannot_pass() {
-        assert!(position("4k3/8/8/8/8/8/4r3/4K3 w - - 0 1").pass().is_none());
-    }
 }

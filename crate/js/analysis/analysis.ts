@@ -6,6 +6,8 @@ import { ready } from "../shared/load.js";
 import { checked, joinMoves, usage } from "../shared/options.js";
 import {
   annotate,
+  find_move,
+  GameReader,
   imports,
   read,
   report,
@@ -13,7 +15,7 @@ import {
 } from "../shelfish_analysis.js";
 import { encode } from "./encode.js";
 import { analyseGame } from "./game.js";
-import type { Analysis, AnalysisOptions, Game } from "./types.js";
+import type { Analysis, AnalysisOptions, Game, PgnGame } from "./types.js";
 
 export {
   type ErrorCode,
@@ -46,18 +48,43 @@ const analysis: Analysis = {
         ...encode(evaluations),
       );
     }),
-  annotate: (pgn, evaluations) =>
-    enterSync(() => annotate(pgnText("annotate", pgn), ...encode(evaluations))),
+  annotate: (game, evaluations) =>
+    enterSync(() =>
+      annotate(pgnText("annotate", game), ...encode(evaluations)),
+    ),
   read: (pgn) => enterSync(() => read(pgnText("read", pgn))),
-  analyseGame: (pgn, options) =>
-    enter(() => analyseGame(pgnText("analyseGame", pgn), options)),
+  readGames,
+  findMove: (fen, text) => find_move(fen, text),
+  analyseGame: (game, options) =>
+    enter(() => {
+      pgnText("analyseGame", game);
+      return analyseGame(typeof game === "string" ? read(game) : game, options);
+    }),
 };
 
-/** Returns a PGN. Throws if the argument is no text. */
-function pgnText(call: string, pgn: unknown): string {
-  if (typeof pgn !== "string")
-    throw usage(`${call}: expected a PGN as text, found ${typeof pgn}`);
-  return pgn;
+function* readGames(file: string | Uint8Array): Generator<PgnGame> {
+  const bytes =
+    typeof file === "string" ? new TextEncoder().encode(file) : file;
+  if (!ArrayBuffer.isView(bytes))
+    throw usage(
+      `readGames: expected a text or bytes, found ${typeof (file as unknown)}`,
+    );
+  const reader = new GameReader(bytes);
+  try {
+    for (let game; (game = reader.next_game() as PgnGame | undefined);)
+      yield game;
+  } finally {
+    reader.free();
+  }
+}
+
+/** Returns a PGN, or the text of a game that was read. */
+function pgnText(call: string, game: unknown): string {
+  const text =
+    typeof game === "object" ? (game as Partial<PgnGame> | null)?.text : game;
+  if (typeof text !== "string")
+    throw usage(`${call}: expected a PGN as text, found ${typeof game}`);
+  return text;
 }
 
 /**

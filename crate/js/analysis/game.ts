@@ -4,9 +4,9 @@ import { type Ending, endingScore } from "../score/endgame.js";
 import { probe } from "../score/probe.js";
 import { onAbort, throwIfAborted } from "../shared/abort.js";
 import { ShelfishError } from "../shared/errors.js";
-import { checked, type Kinds, limit } from "../shared/options.js";
+import { checked, joinMoves, type Kinds, limit } from "../shared/options.js";
 import type { PositionEval } from "../shared/types.js";
-import { GameReview, read } from "../shelfish_analysis.js";
+import { GameReview } from "../shelfish_analysis.js";
 import { openResultStore, type ResultStore } from "../storage/results.js";
 import { encode } from "./encode.js";
 import type {
@@ -26,6 +26,7 @@ const OPTIONS: Kinds<AnalyseGameOptions> = {
     engine: "other",
     nodes: "other",
     usePgnEvals: "flag",
+    annotate: "flag",
     indexedDB: "cache",
   },
   ...{ onProgress: "function", signal: "signal" },
@@ -56,9 +57,9 @@ const known = (
   ...(second && { second: { cp: second.cp, mate: second.mate } }),
 });
 
-/** Analyses the first game of a PGN. */
+/** Analyses a game. */
 export async function analyseGame(
-  pgn: string,
+  game: PgnGame,
   options: AnalyseGameOptions | undefined,
 ): Promise<GameAnalysis> {
   const {
@@ -67,13 +68,17 @@ export async function analyseGame(
     engine,
     nodes,
     usePgnEvals,
+    annotate: annotates,
     indexedDB = true,
     onProgress,
     signal,
   } = checked("analyseGame", options, OPTIONS);
   throwIfAborted(signal, "the analysis");
-  const game: PgnGame = read(pgn);
-  const review = new GameReview(pgn, limit("nodes", nodes, 2 ** 40) ?? 0);
+  const review = new GameReview(
+    game.fen,
+    joinMoves("moves", game.moves),
+    limit("nodes", nodes, 2 ** 40) ?? 0,
+  );
   // Ends the searches after an abort, and after an error of another search.
   const abort = new AbortController();
   const remove = signal && onAbort(signal, () => abort.abort(signal.reason));
@@ -120,7 +125,7 @@ export async function analyseGame(
     return {
       report: review.report(),
       evaluations: review.evaluations(),
-      pgn: review.annotate(pgn),
+      ...(annotates && { pgn: review.annotate(game.text) }),
       databaseError,
       endgamesError,
     };

@@ -225,6 +225,8 @@ export interface AnalyseGameOptions {
   nodes?: number | undefined;
   /** Whether to use evaluations in the comments of the PGN. Default `false`. */
   usePgnEvals?: boolean | undefined;
+  /** Whether the result contains the annotated `pgn`. Default `false`. */
+  annotate?: boolean | undefined;
   /** Stores the results of the engine in IndexedDB, if the host has it. Default `true`. */
   indexedDB?:
     | boolean
@@ -256,24 +258,60 @@ export interface GameAnalysis {
   report: Report;
   /** The evaluations that count, one for each position; `null` if unknown. */
   evaluations: (KnownEval | null)[];
-  /** The game with evaluations, glyphs and explanations of settled judgments, and better lines. */
-  pgn: string;
+  /** The game with evaluations, glyphs and explanations of settled judgments, and better lines; only with `annotate`. */
+  pgn?: string | undefined;
   /** The error of the database, if positions could not be looked up. */
   databaseError?: Error | undefined;
   /** The error of the endgame tables, if positions could not be looked up. */
   endgamesError?: Error | undefined;
 }
 
-/** A game of a PGN. */
+/** A game of a PGN, as plain data. */
 export interface PgnGame {
+  /** Number of the game in the file, and of the line in which it begins, from 1. */
+  number: number;
+  line: number;
+  /** The text of the game. */
+  text: string;
   /** Names and values of the tags, in order. */
   tags: [name: string, value: string][];
-  /** Moves of the main line in UCI, with castling as `e1h1`. */
+  /** The position before the first move, if the game has the tag `FEN`. */
+  fen?: string | undefined;
+  /** Moves of the main line in UCI, with castling as `e1h1`, up to the error. */
   moves: string[];
   /** FENs (four fields) of the positions before the first move and after each move. */
   positions: string[];
   /** Evaluations in the comments of the positions, such as `[%eval 0.17]`. */
   evaluations: (KnownEval | null)[];
+  /** Comments before the first move. */
+  comments: string[];
+  /** The moves of the main line with their annotations. */
+  tree: PgnMove[];
+  /** The result after the moves. */
+  result: "1-0" | "0-1" | "1/2-1/2" | "*" | null;
+  /** Whether the side to move is in check before the first move. */
+  isCheck: boolean;
+  /** Whether the last position is a stalemate. */
+  isStalemate: boolean;
+  /** The error that ends the main line, with its line. */
+  error: string | null;
+  /** Numbers of lines that are no tags, words that are no moves, and variations that end at an illegal move. */
+  skipped: [tags: number, words: number, variations: number];
+}
+
+/** A move of a game with its annotations. */
+export interface PgnMove {
+  san: string;
+  /** The move in UCI, with castling as `e1h1`. */
+  uci: string;
+  /** Numeric annotation glyphs; 1 to 6 are `!`, `?`, `!!`, `??`, `!?`, `?!`. */
+  nags: number[];
+  /** Comments before the move, if it is the first of a variation. */
+  before: string[];
+  /** Comments after the move, with commands such as `[%clk 0:01:30]`. */
+  comments: string[];
+  /** Alternatives to the move. */
+  variations: PgnMove[][];
 }
 
 /** Reports on games and annotates them. {@link openAnalysis} returns it. */
@@ -287,31 +325,40 @@ export interface Analysis {
   report(game: Game): Report;
 
   /**
-   * Returns the first game of a PGN with evaluations as `[%eval score,depth]`, glyphs for bad moves, explanations as comments, and
+   * Returns a game, or the first game of a PGN, with evaluations as `[%eval score,depth]`, glyphs for bad moves, explanations as comments, and
    * better lines as variations. Replaces other evaluations and keeps the rest of the text. `evaluations` are as for `report`.
    *
    * Throws a {@link ShelfishError} with code `pgn` or `usage`.
    */
   annotate(
-    pgn: string,
+    game: string | PgnGame,
     evaluations: readonly (KnownEval | null | undefined)[],
   ): string;
 
   /**
-   * Reads the first game of a PGN: the moves that `report` takes, and the positions to look up.
+   * Reads the first game of a PGN, as all common readers read it. A game with an illegal move contains the moves before it.
    *
-   * Throws a {@link ShelfishError} with code `pgn`.
+   * Throws a {@link ShelfishError} with code `pgn` if there is no game.
    */
   read(pgn: string): PgnGame;
 
+  /** Reads the games of a file one at a time, in UTF-8, UTF-16 or Windows-1252. Games with errors are included. */
+  readGames(file: string | Uint8Array): Iterable<PgnGame>;
+
+  /** Returns the legal move that a person typed in a position, in UCI. */
+  findMove(fen: string, text: string): string | undefined;
+
   /**
-   * Analyses the first game of a PGN until its report is final: looks its positions up, and searches the other positions.
+   * Analyses a game, or the first game of a PGN, until its report is final: looks its positions up, and searches the other positions.
    * Moves whose loss is near or above an inaccuracy are searched again with more nodes, before and after the move, until two
    * passes agree. Two short passes with two lines then look for only moves and great moves.
    *
    * Rejects with a {@link ShelfishError}: `pgn`, `usage`, `aborted`, and the codes of the engine.
    */
-  analyseGame(pgn: string, options?: AnalyseGameOptions): Promise<GameAnalysis>;
+  analyseGame(
+    game: string | PgnGame,
+    options?: AnalyseGameOptions,
+  ): Promise<GameAnalysis>;
 }
 
 /** Options of `openAnalysis`. */

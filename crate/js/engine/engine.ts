@@ -51,7 +51,7 @@ export type {
 export type { Clock, EngineEvaluation, EngineWorker } from "./messages.js";
 export type * from "./types.js";
 
-/** The signature that `arena bench` prints. It changes with the moves of the engine. */
+/** The signature that `lab bench` prints. It changes with the moves of the engine. */
 const SIGNATURE = "e34a3e526109";
 
 /** Name and version of the engine, {@link Engine.name}, before an engine is opened. */

@@ -19,8 +19,7 @@ declare const SHA256: Record<
   | "shelfish_explorer_bg"
   | "shelfish_endgames_bg"
   | "shelfish_analysis_bg"
-  | "shelfish_engine_bg"
-  | "shelfish_engine_scalar_bg",
+  | "shelfish_engine_bg",
   string
 >;
 

@@ -130,6 +130,7 @@ fn lines(columns: &Columns, first: usize) -> [&[u8]; moves::COLUMNS] {
 impl Sealed for PositionEval {}
 
 impl Record for PositionEval {
+    const BLOCK_WEIGHT: usize = 5_000 * 8;
     const KIND: &'static str = "evaluations";
     const COLUMNS: &'static [&'static str] = &{
         let mut names = [""; NUMBERS + moves::COLUMNS];

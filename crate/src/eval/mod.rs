@@ -104,9 +104,6 @@ impl PositionEval {
         24 + 14 * evaluations + 10 * pvs + 7 * plies / 2
     }
 
-    /// The weight of a block at which lookups of single positions and of whole games are cheapest together.
-    pub const BLOCK_WEIGHT: usize = 5_000 * 8;
-
     /// Sorts evaluations into the order of [`PositionEval::evaluations`] and removes duplicates.
     ///
     /// The order is total, so that merging is commutative and a build does not depend on the order of its sources.

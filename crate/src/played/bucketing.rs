@@ -153,32 +153,24 @@ impl Bucketing {
 }
 
 /// A text that is not a valid [`Bucketing`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BucketingError {
     /// A part that is neither `speeds`, nor a rating from 1 to 4095, nor a year from `since1` to `since9999`.
+    #[error(
+        "expected `speeds`, ratings and years at which a bucket begins: speeds,1600,2000,since1990"
+    )]
     Syntax,
     /// More than [`Bucket::MAX_COUNT`] buckets.
+    #[error(
+        "{found} buckets, expected at most {}: choose fewer ratings and years",
+        Bucket::MAX_COUNT
+    )]
     TooMany {
         /// Number of buckets.
         found: usize,
     },
 }
-
-impl fmt::Display for BucketingError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BucketingError::Syntax => {
-                f.write_str("expected `speeds`, ratings and years at which a bucket begins: speeds,1600,2000,since1990")
-            }
-            BucketingError::TooMany { found } => {
-                write!(f, "{found} buckets, expected at most {}: choose fewer ratings and years", Bucket::MAX_COUNT)
-            }
-        }
-    }
-}
-
-impl core::error::Error for BucketingError {}
 
 impl FromStr for Bucketing {
     type Err = BucketingError;

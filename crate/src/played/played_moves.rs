@@ -67,9 +67,6 @@ pub struct Played {
 }
 
 impl Played {
-    /// The weight of a block at which lookups of single positions and of whole games are cheapest together.
-    pub const BLOCK_WEIGHT: usize = 4_000 * 8;
-
     /// Maximum number of games of [`Played::top_games`].
     pub const MAX_TOP_GAMES: usize = 15;
 

@@ -20,6 +20,7 @@ use crate::table::{ColumnError, Columns, Record, RecordError, Sealed};
 impl Sealed for Played {}
 
 impl Record for Played {
+    const BLOCK_WEIGHT: usize = 4_000 * 8;
     const KIND: &'static str = "moves";
     const COLUMNS: &'static [&'static str] = NAMES;
     const OPTIONAL_COLUMNS: usize = NAMES.len() - LAYOUT;

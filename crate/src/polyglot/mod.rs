@@ -22,7 +22,6 @@ mod tests;
 mod walk;
 
 use core::cmp::Reverse;
-use core::fmt;
 use core::ops::Range;
 
 use shakmaty::zobrist::Zobrist64;
@@ -154,16 +153,27 @@ pub fn shown(code: u16) -> String {
 }
 
 /// Reasons why bytes are not a book.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PolyglotError {
     /// There are none.
+    #[error("a Polyglot book without an entry")]
     Empty,
     /// They are not whole entries.
+    #[error(
+        "{bytes} bytes are no Polyglot book: entries have 16 bytes each, {} are over; it was cut, or is another file",
+        bytes % Entry::BYTES
+    )]
     Length {
         /// So many bytes.
         bytes: usize,
     },
     /// An entry stands behind one with a greater key.
+    #[error(
+        "entry {entry} of a Polyglot book (bytes {}-{}) has key {key:016x}, less than {before:016x} before it: \
+         entries stand in order of their keys, so engines would not find moves in it; it is another file, or \
+         whatever wrote it did not sort it",
+        (entry - 1) * Entry::BYTES, entry * Entry::BYTES - 1
+    )]
     Order {
         /// Its number, from 1.
         entry: usize,
@@ -173,29 +183,6 @@ pub enum PolyglotError {
         before: u64,
     },
 }
-
-impl fmt::Display for PolyglotError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PolyglotError::Empty => f.write_str("a Polyglot book without an entry"),
-            PolyglotError::Length { bytes } => write!(
-                f,
-                "{bytes} bytes are no Polyglot book: entries have 16 bytes each, {} are over; it was cut, or is another file",
-                bytes % Entry::BYTES
-            ),
-            PolyglotError::Order { entry, key, before } => write!(
-                f,
-                "entry {entry} of a Polyglot book (bytes {}-{}) has key {key:016x}, less than {before:016x} before it: \
-                 entries stand in order of their keys, so engines would not find moves in it; it is another file, or \
-                 whatever wrote it did not sort it",
-                (entry - 1) * Entry::BYTES,
-                entry * Entry::BYTES - 1,
-            ),
-        }
-    }
-}
-
-impl core::error::Error for PolyglotError {}
 
 /// A book, its length and order checked.
 #[derive(Clone, Debug)]

@@ -1,7 +1,5 @@
 //! Reading FEN: four or six fields, X-FEN and Shredder-FEN castling letters in any order.
 
-use core::fmt;
-
 use shakmaty::{Bitboard, Board, Color, File, PositionErrorKinds, Rank, Setup, Square};
 
 use super::Position;
@@ -11,79 +9,46 @@ use crate::quoted::Quoted;
 const MAX_BYTES: usize = 256;
 
 /// Reasons why a text is not the FEN of a position, by field.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FenError {
     /// Longer than any FEN.
+    #[error("FEN of {found} bytes, expected at most {MAX_BYTES}")]
     TooLong {
         /// Bytes found.
         found: usize,
     },
     /// Fewer than four or more than six fields.
+    #[error(
+        "FEN has {found} field{}, expected 4 or 6: board, side to move, castling, en passant and the counters",
+        if *found == 1 { "" } else { "s" }
+    )]
     Fields {
         /// Fields found.
         found: usize,
     },
     /// Field 1, the board, does not have eight ranks of eight squares of the pieces `PNBRQK pnbrqk`.
+    #[error("FEN field 1 (board): {0}")]
     Board(String),
     /// Field 2, the side to move, is neither `w` nor `b`.
+    #[error("FEN field 2 (side to move): expected w or b, found {}", Quoted(.0))]
     SideToMove(String),
     /// Field 3, castling rights, is neither `-` nor up to four of `KQkq` or rook files `A` to `H`, `a` to `h`.
+    #[error(
+        "FEN field 3 (castling): expected - or letters of KQkq or of rook files A-H and a-h, found {}",
+        Quoted(.0)
+    )]
     Castling(String),
     /// Field 4, the en-passant square, is neither `-` nor a square of the third or sixth rank.
+    #[error("FEN field 4 (en passant): expected - or a square of rank 3 or 6, found {}", Quoted(.0))]
     EnPassant(String),
     /// Field 5 or 6, a move counter, is not a number.
+    #[error("FEN fields 5 and 6 (move counters): expected numbers, found {}", Quoted(.0))]
     Counter(String),
     /// Well written, but there is no legal play from it.
+    #[error("position without legal play: {}", unplayable(*.0))]
     Unplayable(PositionErrorKinds),
 }
-
-impl fmt::Display for FenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FenError::TooLong { found } => {
-                write!(f, "FEN of {found} bytes, expected at most {MAX_BYTES}")
-            }
-            FenError::Fields { found } => write!(
-                f,
-                "FEN has {found} field{}, expected 4 or 6: board, side to move, castling, en passant and the counters",
-                if *found == 1 { "" } else { "s" }
-            ),
-            FenError::Board(why) => write!(f, "FEN field 1 (board): {why}"),
-            FenError::SideToMove(found) => {
-                write!(
-                    f,
-                    "FEN field 2 (side to move): expected w or b, found {}",
-                    Quoted(found)
-                )
-            }
-            FenError::Castling(found) => write!(
-                f,
-                "FEN field 3 (castling): expected - or letters of KQkq or of rook files A-H and a-h, found {}",
-                Quoted(found)
-            ),
-            FenError::EnPassant(found) => {
-                write!(
-                    f,
-                    "FEN field 4 (en passant): expected - or a square of rank 3 or 6, found {}",
-                    Quoted(found)
-                )
-            }
-            FenError::Counter(found) => {
-                write!(
-                    f,
-                    "FEN fields 5 and 6 (move counters): expected numbers, found {}",
-                    Quoted(found)
-                )
-            }
-            FenError::Unplayable(kinds) => {
-                write!(f, "position without legal play: {}", unplayable(*kinds))
-            }
-        }
-    }
-}
-
-impl core::error::Error for FenError {}
 
 /// Describes the most important reason.
 pub(super) fn unplayable(kinds: PositionErrorKinds) -> &'static str {

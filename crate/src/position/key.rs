@@ -77,10 +77,11 @@ pub struct Key {
 }
 
 /// Reasons why a byte string is not the key of a position.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {
     /// The string has another length than its material asks for.
+    #[error("position key of {found} bytes, expected {expected}")]
     Length {
         /// Bytes that the material asks for.
         expected: usize,
@@ -88,6 +89,7 @@ pub enum KeyError {
         found: usize,
     },
     /// A byte has a value that no key has at that place.
+    #[error("position key has byte {found:#04x} at {at}")]
     Byte {
         /// Its place in the key.
         at: usize,
@@ -95,27 +97,12 @@ pub enum KeyError {
         found: u8,
     },
     /// The position cannot be played on.
+    #[error("position key without legal play: {}", unplayable(*.0))]
     Unplayable(PositionErrorKinds),
     /// The position is written in another way than its canonical one.
+    #[error("position key is not in canonical form")]
     NotCanonical,
 }
-
-impl fmt::Display for KeyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            KeyError::Length { expected, found } => {
-                write!(f, "position key of {found} bytes, expected {expected}")
-            }
-            KeyError::Byte { at, found } => write!(f, "position key has byte {found:#04x} at {at}"),
-            KeyError::Unplayable(kinds) => {
-                write!(f, "position key without legal play: {}", unplayable(*kinds))
-            }
-            KeyError::NotCanonical => f.write_str("position key is not in canonical form"),
-        }
-    }
-}
-
-impl core::error::Error for KeyError {}
 
 impl Key {
     pub(super) fn new(position: &Position) -> Key {

@@ -229,6 +229,21 @@ impl Body {
         Ok(())
     }
 
+    /// Replaces the bytes by the result of `decode`, which receives them and the maximum number of bytes.
+    ///
+    /// # Errors
+    ///
+    /// The body cannot be decoded, or is longer than it may be.
+    #[cfg(all(feature = "http", not(target_arch = "wasm32")))]
+    pub(super) fn decode(
+        mut self,
+        decode: impl FnOnce(Vec<u8>, u64) -> Result<Vec<u8>, SourceErrorKind>,
+    ) -> Result<Body, SourceErrorKind> {
+        let decoded = decode(core::mem::take(&mut self.bytes), self.cap)?;
+        self.push(&decoded)?;
+        Ok(self)
+    }
+
     /// Returns the requested bytes when the body has ended.
     ///
     /// # Errors
@@ -238,7 +253,7 @@ impl Body {
         let part = self.part.clone();
         let mut bytes = self.finish_whole()?;
         if let Some(part) = part {
-            // Both ends are at most WHOLE_CAP and the length of the body, see `judge` and `finish_whole`.
+            // Both ends are at most WHOLE_CAP and the length of the body, see `check` and `finish_whole`.
             bytes.truncate(part.end as usize);
             bytes.drain(..(part.start as usize).min(bytes.len()));
         }

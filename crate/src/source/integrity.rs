@@ -36,16 +36,11 @@ impl fmt::Display for Integrity {
 }
 
 /// A text that is not the hash of a manifest.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "expected sha256- and the SHA-256 of manifest.json in Base64, as `shelfish stats` prints it"
+)]
 pub struct IntegrityError;
-
-impl fmt::Display for IntegrityError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("expected sha256- and the SHA-256 of manifest.json in Base64, as `shelfish stats` prints it")
-    }
-}
-
-impl core::error::Error for IntegrityError {}
 
 impl FromStr for Integrity {
     type Err = IntegrityError;

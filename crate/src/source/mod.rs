@@ -16,11 +16,11 @@ pub mod memory;
 pub mod redaction;
 pub mod retry;
 
-use core::fmt;
 use core::ops::Range;
 use core::time::Duration;
 
 use futures_util::FutureExt as _;
+use thiserror::Error;
 
 use crate::quoted::Quoted;
 
@@ -123,7 +123,8 @@ pub trait Source: MaybeSync + 'static {
 }
 
 /// An error of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{at}: {kind}")]
 pub struct SourceError {
     /// URL or path of the file.
     pub at: String,
@@ -145,19 +146,30 @@ impl SourceError {
 }
 
 /// The reason why requested bytes could not be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SourceErrorKind {
     /// No answer came, or it broke off: no connection, no such host, refused by CORS.
+    #[error("no answer ({0})")]
     Network(String),
     /// No answer came from a host of another origin than the page, which has not answered before: refused by CORS or a
     /// Content-Security-Policy, or no connection. Browsers do not distinguish these reasons.
+    #[error(
+        "no answer ({0}); as it is of another origin, its host must send Access-Control-Allow-Origin, and a \
+         Content-Security-Policy of the page must have it in connect-src"
+    )]
     Blocked(String),
     /// The answer was not complete in time.
+    #[error("no complete answer within {} ms", .0.as_millis() as u64)]
     Timeout(Duration),
     /// The host answered with this status.
+    #[error("{}", status(*.0))]
     Status(u16),
     /// The host answered a range request with the whole of a file that is too large to take for one range.
+    #[error(
+        "the host ignores range requests and sends the whole file{}; at most {cap} bytes are taken whole",
+        .length.map(|length| format!(" of {length} bytes")).unwrap_or_default()
+    )]
     RangeIgnored {
         /// Length of the file, if known.
         length: Option<u64>,
@@ -165,6 +177,10 @@ pub enum SourceErrorKind {
         cap: u64,
     },
     /// The host sent another range than it was asked for.
+    #[error(
+        "asked for bytes {}-{}, the host sent Content-Range {}",
+        .expected.start, .expected.end.saturating_sub(1), Quoted(.found)
+    )]
     ContentRange {
         /// The requested range.
         expected: Range<u64>,
@@ -172,6 +188,7 @@ pub enum SourceErrorKind {
         found: String,
     },
     /// The host announced another length than that of the range.
+    #[error("asked for {expected} bytes, the host sent Content-Length {}", Quoted(.found))]
     ContentLength {
         /// The requested length.
         expected: u64,
@@ -179,8 +196,10 @@ pub enum SourceErrorKind {
         found: String,
     },
     /// The range is that of a compressed representation, so its bytes are not those of the file.
+    #[error("the host compresses ranges (Content-Encoding {}); it must send the files as they are", Quoted(.0))]
     ContentEncoding(String),
     /// The body or file ended early.
+    #[error("expected {expected} bytes, found {found}")]
     Short {
         /// Bytes expected.
         expected: u64,
@@ -188,11 +207,13 @@ pub enum SourceErrorKind {
         found: u64,
     },
     /// The body or file is longer than expected or allowed; the rest was not read.
+    #[error("expected at most {expected} bytes, found more")]
     Long {
         /// Bytes expected or allowed.
         expected: u64,
     },
     /// The hash of the manifest is not the pinned hash.
+    #[error("another manifest than the one asked for: expected {expected}, found {found}")]
     Integrity {
         /// The hash asked for.
         expected: String,
@@ -201,9 +222,19 @@ pub enum SourceErrorKind {
     },
     /// The host redirected the request to an address that is not requested.
     #[cfg(all(feature = "http", not(target_arch = "wasm32")))]
+    #[error("{0}")]
     Redirect(host::RedirectError),
     /// A file could not be read.
+    #[error("{1}")]
     Io(std::io::ErrorKind, String),
+}
+
+/// Describes the status of an answer.
+fn status(status: u16) -> String {
+    match status {
+        403 => "status 403: the bucket is not public, or the path is wrong".to_string(),
+        _ => format!("the host answered with status {status}"),
+    }
 }
 
 impl SourceErrorKind {
@@ -243,77 +274,3 @@ impl SourceErrorKind {
         )
     }
 }
-
-impl fmt::Display for SourceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.at, self.kind)
-    }
-}
-
-impl fmt::Display for SourceErrorKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SourceErrorKind::Network(why) => write!(f, "no answer ({why})"),
-            SourceErrorKind::Blocked(why) => write!(
-                f,
-                "no answer ({why}); as it is of another origin, its host must send Access-Control-Allow-Origin, and a \
-                 Content-Security-Policy of the page must have it in connect-src"
-            ),
-            SourceErrorKind::Timeout(after) => write!(
-                f,
-                "no complete answer within {} ms",
-                after.as_millis() as u64
-            ),
-            SourceErrorKind::Status(403) => {
-                f.write_str("status 403: the bucket is not public, or the path is wrong")
-            }
-            SourceErrorKind::Status(status) => write!(f, "the host answered with status {status}"),
-            SourceErrorKind::RangeIgnored { length, cap } => {
-                f.write_str("the host ignores range requests and sends the whole file")?;
-                if let Some(length) = length {
-                    write!(f, " of {length} bytes")?;
-                }
-                write!(f, "; at most {cap} bytes are taken whole")
-            }
-            SourceErrorKind::ContentRange { expected, found } => {
-                let last = expected.end.saturating_sub(1);
-                write!(
-                    f,
-                    "asked for bytes {}-{last}, the host sent Content-Range {}",
-                    expected.start,
-                    Quoted(found)
-                )
-            }
-            SourceErrorKind::ContentLength { expected, found } => {
-                write!(
-                    f,
-                    "asked for {expected} bytes, the host sent Content-Length {}",
-                    Quoted(found)
-                )
-            }
-            SourceErrorKind::ContentEncoding(found) => write!(
-                f,
-                "the host compresses ranges (Content-Encoding {}); it must send the files as they are",
-                Quoted(found)
-            ),
-            SourceErrorKind::Short { expected, found } => {
-                write!(f, "expected {expected} bytes, found {found}")
-            }
-            SourceErrorKind::Long { expected } => {
-                write!(f, "expected at most {expected} bytes, found more")
-            }
-            SourceErrorKind::Integrity { expected, found } => {
-                write!(
-                    f,
-                    "another manifest than the one asked for: expected {expected}, found {found}"
-                )
-            }
-            #[cfg(all(feature = "http", not(target_arch = "wasm32")))]
-            SourceErrorKind::Redirect(error) => error.fmt(f),
-            SourceErrorKind::Io(_, why) => f.write_str(why),
-        }
-    }
-}
-
-impl core::error::Error for SourceError {}
-impl core::error::Error for SourceErrorKind {}

@@ -153,15 +153,21 @@ pub(crate) fn checksum(bytes: &[u8]) -> u64 {
 }
 
 /// Reasons why bytes are not part of a table.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {
     /// The manifest is of a later format than this reader knows.
+    #[error("manifest.json is of format {found}, this reader knows format {}: {}", super::Manifest::FORMAT, version_remedy(*found))]
     Version {
         /// The manifest's format.
         found: u64,
     },
     /// The manifest holds another kind of record.
+    #[error(
+        "manifest.json holds {}, expected {}: open it as what it is",
+        Quoted(found),
+        Quoted(expected)
+    )]
     Kind {
         /// The kind that was asked for.
         expected: &'static str,
@@ -169,8 +175,10 @@ pub enum TableError {
         found: String,
     },
     /// The bytes are not a manifest.
-    Manifest(ManifestError),
+    #[error("manifest.json is not a manifest: {0}")]
+    Manifest(#[from] ManifestError),
     /// The bytes of a chunk contradict the index.
+    #[error("{chunk}: {kind}")]
     Chunk {
         /// The chunk.
         chunk: Box<Chunk>,
@@ -180,10 +188,11 @@ pub enum TableError {
 }
 
 /// The reason why the bytes of a chunk are invalid.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChunkErrorKind {
     /// The length differs from that of the chunk.
+    #[error("expected {expected} bytes, found {found}")]
     Length {
         /// Length of the chunk.
         expected: usize,
@@ -191,6 +200,7 @@ pub enum ChunkErrorKind {
         found: usize,
     },
     /// The checksum differs from that in the seal.
+    #[error("checksum {found:016x}, expected {stated:016x}: the bytes were changed")]
     Checksum {
         /// The checksum that ends them.
         stated: u64,
@@ -198,6 +208,7 @@ pub enum ChunkErrorKind {
         found: u64,
     },
     /// The cryptographic hash differs from that in the manifest, or in the list of hashes of the page.
+    #[error("hash {found}, expected {expected}: not the bytes of the pinned database")]
     Hash {
         /// The hash in the manifest or list.
         expected: ContentHash,
@@ -205,12 +216,16 @@ pub enum ChunkErrorKind {
         found: ContentHash,
     },
     /// The keys are those of a different page or block.
+    #[error("another page or block was found in its place")]
     Other,
     /// The checksum is right, but the content is invalid: the writer has a bug.
-    Columns(ColumnError),
+    #[error(transparent)]
+    Columns(#[from] ColumnError),
     /// A position is not canonical or cannot be played on.
+    #[error(transparent)]
     Key(KeyError),
     /// A record is invalid.
+    #[error("record of {fen}: {error}")]
     Record {
         /// Four-field FEN of the record.
         fen: String,
@@ -218,6 +233,7 @@ pub enum ChunkErrorKind {
         error: RecordError,
     },
     /// A position occurs twice.
+    #[error("{fen} occurs twice")]
     Duplicate {
         /// Four-field FEN of the position.
         fen: String,
@@ -237,72 +253,10 @@ impl ChunkErrorKind {
     }
 }
 
-impl From<ManifestError> for TableError {
-    fn from(error: ManifestError) -> TableError {
-        TableError::Manifest(error)
+fn version_remedy(found: u64) -> &'static str {
+    if found < super::Manifest::FORMAT {
+        "build it again from its dump"
+    } else {
+        "use a newer shelfish"
     }
 }
-
-impl From<ColumnError> for ChunkErrorKind {
-    fn from(error: ColumnError) -> ChunkErrorKind {
-        ChunkErrorKind::Columns(error)
-    }
-}
-
-impl fmt::Display for TableError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TableError::Version { found } => {
-                let known = super::Manifest::FORMAT;
-                let remedy = if *found < known {
-                    "build it again from its dump"
-                } else {
-                    "use a newer shelfish"
-                };
-                write!(
-                    f,
-                    "manifest.json is of format {found}, this reader knows format {known}: {remedy}"
-                )
-            }
-            TableError::Kind { expected, found } => {
-                write!(
-                    f,
-                    "manifest.json holds {}, expected {}: open it as what it is",
-                    Quoted(found),
-                    Quoted(expected)
-                )
-            }
-            TableError::Manifest(error) => write!(f, "manifest.json is not a manifest: {error}"),
-            TableError::Chunk { chunk, kind } => write!(f, "{chunk}: {kind}"),
-        }
-    }
-}
-
-impl fmt::Display for ChunkErrorKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ChunkErrorKind::Length { expected, found } => {
-                write!(f, "expected {expected} bytes, found {found}")
-            }
-            ChunkErrorKind::Checksum { stated, found } => {
-                write!(
-                    f,
-                    "checksum {found:016x}, expected {stated:016x}: the bytes were changed"
-                )
-            }
-            ChunkErrorKind::Hash { expected, found } => {
-                write!(
-                    f,
-                    "hash {found}, expected {expected}: not the bytes of the pinned database"
-                )
-            }
-            ChunkErrorKind::Other => f.write_str("another page or block was found in its place"),
-            ChunkErrorKind::Columns(error) => error.fmt(f),
-            ChunkErrorKind::Key(error) => error.fmt(f),
-            ChunkErrorKind::Record { fen, error } => write!(f, "record of {fen}: {error}"),
-            ChunkErrorKind::Duplicate { fen } => write!(f, "{fen} occurs twice"),
-        }
-    }
-}
-
-impl core::error::Error for TableError {}

@@ -4,8 +4,6 @@
 //! single-segment and states its content size. Its content begins with the number of columns and the length of each
 //! (LEB128).
 
-use core::fmt;
-
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 use crate::leb128;
@@ -22,22 +20,26 @@ const MAX_ZSTD_BLOCKS: usize = 256;
 const MAX_COLUMNS: usize = 64;
 
 /// Reasons why a frame of columns, or the values of a column, are invalid.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ColumnError {
     /// The zstd frame cannot be decoded.
+    #[error("the zstd frame cannot be decoded")]
     Decode,
     /// The columns cannot be compressed.
+    #[error("zstd: {name}")]
     Compress {
         /// Error name of the compressor.
         name: &'static str,
     },
     /// The frame states a content larger than the format allows.
+    #[error("content of {found} bytes, expected at most {MAX_CONTENT}")]
     TooLarge {
         /// Stated bytes.
         found: u64,
     },
     /// The frame has another number of columns than a frame of its kind.
+    #[error("{found} columns, expected {expected}")]
     Columns {
         /// Columns of this kind of frame.
         expected: usize,
@@ -45,18 +47,22 @@ pub enum ColumnError {
         found: u64,
     },
     /// The frame has more zstd blocks than the format allows.
+    #[error("frame of {found} zstd blocks, expected at most {MAX_ZSTD_BLOCKS}")]
     ZstdBlocks {
         /// Blocks found.
         found: usize,
     },
     /// The columns do not fill the content exactly.
+    #[error("the columns do not fill the content")]
     Lengths,
     /// A column ends before its last value, or goes on after it, or a number in it has no end.
+    #[error("column {column} has another length than its values need")]
     Length {
         /// Number of the column.
         column: usize,
     },
     /// A value is out of range.
+    #[error("column {column} has the value {found}, out of range")]
     Value {
         /// Number of the column.
         column: usize,
@@ -64,37 +70,6 @@ pub enum ColumnError {
         found: u64,
     },
 }
-
-impl fmt::Display for ColumnError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ColumnError::Decode => f.write_str("the zstd frame cannot be decoded"),
-            ColumnError::Compress { name } => write!(f, "zstd: {name}"),
-            ColumnError::TooLarge { found } => write!(
-                f,
-                "content of {found} bytes, expected at most {MAX_CONTENT}"
-            ),
-            ColumnError::ZstdBlocks { found } => {
-                write!(
-                    f,
-                    "frame of {found} zstd blocks, expected at most {MAX_ZSTD_BLOCKS}"
-                )
-            }
-            ColumnError::Columns { expected, found } => {
-                write!(f, "{found} columns, expected {expected}")
-            }
-            ColumnError::Lengths => f.write_str("the columns do not fill the content"),
-            ColumnError::Length { column } => {
-                write!(f, "column {column} has another length than its values need")
-            }
-            ColumnError::Value { column, found } => {
-                write!(f, "column {column} has the value {found}, out of range")
-            }
-        }
-    }
-}
-
-impl core::error::Error for ColumnError {}
 
 /// The decompressed content of a frame and the ends of its columns.
 #[derive(Debug)]

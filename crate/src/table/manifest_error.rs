@@ -1,30 +1,37 @@
 //! Errors of manifests.
 
-use core::fmt;
 use core::str::Utf8Error;
 
 use super::{Manifest, Page};
 use crate::quoted::Quoted;
 
 /// The reason why bytes are not a manifest.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ManifestError {
     /// The file is empty.
+    #[error("the file is empty")]
     Empty,
     /// The file is larger than [`Manifest::MAX_BYTES`].
+    #[error("it has {found} bytes, expected at most {}", Manifest::MAX_BYTES)]
     TooLarge {
         /// Length of the file in bytes.
         found: usize,
     },
     /// The file does not begin with the number of its format.
+    #[error("it begins with {}, expected {{\"format\":", Quoted(found))]
     Beginning {
         /// The first bytes, a character each.
         found: String,
     },
     /// The file does not end with a checksum.
+    #[error("it has no checksum")]
     NoChecksum,
     /// The checksum differs from that of the bytes.
+    #[error(
+        "its checksum is {expected:016x}, it ends {}: the bytes were changed",
+        Quoted(found)
+    )]
     Checksum {
         /// Checksum of the bytes.
         expected: u64,
@@ -32,8 +39,10 @@ pub enum ManifestError {
         found: String,
     },
     /// The file is not UTF-8.
+    #[error(transparent)]
     Utf8(Utf8Error),
     /// The text is not the expected JSON.
+    #[error("expected {expected} at byte {at}")]
     Json {
         /// Kind of value or character that is expected.
         expected: &'static str,
@@ -41,40 +50,52 @@ pub enum ManifestError {
         at: usize,
     },
     /// A required member is missing or empty.
+    #[error("it has no {0}")]
     Missing(&'static str),
     /// An object has too many members.
+    #[error("totals and info have at most {most} members, found more")]
     Members {
         /// Maximum number of members.
         most: usize,
     },
     /// A page does not consist of a separator, a length and a hash.
+    #[error("a page has a separator, a length and a hash, found more or less")]
     PageItems,
     /// The hash of a page is not 16 bytes in Base64.
+    #[error(
+        "{} is not the hash of a page, expected 16 bytes in Base64",
+        Quoted(found)
+    )]
     PageHash {
         /// The text.
         found: String,
     },
     /// The separator of a page is not hexadecimal, or is too long.
+    #[error("{} is not a separator", Quoted(found))]
     Separator {
         /// The separator.
         found: String,
     },
     /// The separator of a page is not above that of the page before. The separator of the first page is empty.
+    #[error("the separator of page {page} is out of order")]
     Order {
         /// Number of the page.
         page: usize,
     },
     /// The length of a page is 0, or above [`Page::MAX_BYTES`].
+    #[error("page of {found} bytes, expected at most {}", Page::MAX_BYTES)]
     PageLength {
         /// Length in bytes.
         found: u64,
     },
     /// The name of a shard is not that of its content.
+    #[error("{} is not the name of a shard", Quoted(found))]
     ShardName {
         /// The name.
         found: String,
     },
     /// The pages of a shard are longer than the shard.
+    #[error("{file} of {found} bytes is shorter than its pages of {expected} bytes")]
     ShardLength {
         /// Name of the shard.
         file: String,
@@ -84,8 +105,10 @@ pub enum ManifestError {
         found: u64,
     },
     /// Inline pages are not Base64.
+    #[error("inline pages are not Base64")]
     Base64,
     /// The inline pages of a shard have another length than its pages.
+    #[error("{found} bytes of inline pages of {file}, expected {expected}")]
     InlinePages {
         /// Name of the shard.
         file: String,
@@ -95,84 +118,3 @@ pub enum ManifestError {
         found: usize,
     },
 }
-
-impl fmt::Display for ManifestError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ManifestError::Empty => f.write_str("the file is empty"),
-            ManifestError::TooLarge { found } => {
-                write!(
-                    f,
-                    "it has {found} bytes, expected at most {}",
-                    Manifest::MAX_BYTES
-                )
-            }
-            ManifestError::Beginning { found } => write!(
-                f,
-                "it begins with {}, expected {{\"format\":",
-                Quoted(found)
-            ),
-            ManifestError::NoChecksum => f.write_str("it has no checksum"),
-            ManifestError::Checksum { expected, found } => {
-                write!(
-                    f,
-                    "its checksum is {expected:016x}, it ends {}: the bytes were changed",
-                    Quoted(found)
-                )
-            }
-            ManifestError::Utf8(error) => error.fmt(f),
-            ManifestError::Json { expected, at } => write!(f, "expected {expected} at byte {at}"),
-            ManifestError::Missing(member) => write!(f, "it has no {member}"),
-            ManifestError::Members { most } => {
-                write!(f, "totals and info have at most {most} members, found more")
-            }
-            ManifestError::PageItems => {
-                f.write_str("a page has a separator, a length and a hash, found more or less")
-            }
-            ManifestError::PageHash { found } => {
-                write!(
-                    f,
-                    "{} is not the hash of a page, expected 16 bytes in Base64",
-                    Quoted(found)
-                )
-            }
-            ManifestError::Separator { found } => write!(f, "{} is not a separator", Quoted(found)),
-            ManifestError::Order { page } => {
-                write!(f, "the separator of page {page} is out of order")
-            }
-            ManifestError::PageLength { found } => {
-                write!(
-                    f,
-                    "page of {found} bytes, expected at most {}",
-                    Page::MAX_BYTES
-                )
-            }
-            ManifestError::ShardName { found } => {
-                write!(f, "{} is not the name of a shard", Quoted(found))
-            }
-            ManifestError::ShardLength {
-                file,
-                expected,
-                found,
-            } => {
-                write!(
-                    f,
-                    "{file} of {found} bytes is shorter than its pages of {expected} bytes"
-                )
-            }
-            ManifestError::Base64 => f.write_str("inline pages are not Base64"),
-            ManifestError::InlinePages {
-                file,
-                expected,
-                found,
-            } => {
-                write!(
-                    f,
-                    "{found} bytes of inline pages of {file}, expected {expected}"
-                )
-            }
-        }
-    }
-}
-
-impl core::error::Error for ManifestError {}

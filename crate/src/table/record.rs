@@ -1,7 +1,5 @@
 //! The kind of record that a table holds.
 
-use core::fmt;
-
 #[cfg(feature = "write")]
 use super::StoredRecord;
 use super::{ColumnError, Columns};
@@ -28,6 +26,9 @@ pub trait Record: sealed::Sealed + Sized + Send + Sync + 'static {
     const OPTIONAL_COLUMNS: usize = 0;
     /// The decoded numbers of a block in memory, for decoding single records.
     type BlockColumns: core::fmt::Debug + Send + Sync;
+
+    /// The weight of a block at which lookups of single positions and of whole games are cheapest together.
+    const BLOCK_WEIGHT: usize;
 
     /// Returns the position of the record.
     fn position(&self) -> &Position;
@@ -111,17 +112,20 @@ pub trait Record: sealed::Sealed + Sized + Send + Sync + 'static {
 }
 
 /// The reason why a record of a block is invalid.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordError {
     /// The block does not have so many records.
+    #[error("record {n} is beyond the last record of the block")]
     Missing {
         /// Number of the record.
         n: usize,
     },
     /// The columns of the lines are invalid.
-    Line(LineError),
+    #[error(transparent)]
+    Line(#[from] LineError),
     /// A step to a child is not a legal move.
+    #[error("the step from {from} to {to} is not a legal move")]
     Step {
         /// Origin of the step.
         from: Square,
@@ -129,6 +133,7 @@ pub enum RecordError {
         to: Square,
     },
     /// The rank of a move is beyond the legal moves.
+    #[error("rank {rank} of {legal} legal moves")]
     Rank {
         /// The rank.
         rank: u32,
@@ -136,32 +141,9 @@ pub enum RecordError {
         legal: usize,
     },
     /// A move occurs twice.
+    #[error("the move of rank {rank} occurs twice")]
     Duplicate {
         /// Rank of the move.
         rank: u32,
     },
 }
-
-impl From<LineError> for RecordError {
-    fn from(error: LineError) -> RecordError {
-        RecordError::Line(error)
-    }
-}
-
-impl fmt::Display for RecordError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RecordError::Missing { n } => {
-                write!(f, "record {n} is beyond the last record of the block")
-            }
-            RecordError::Line(error) => error.fmt(f),
-            RecordError::Step { from, to } => {
-                write!(f, "the step from {from} to {to} is not a legal move")
-            }
-            RecordError::Rank { rank, legal } => write!(f, "rank {rank} of {legal} legal moves"),
-            RecordError::Duplicate { rank } => write!(f, "the move of rank {rank} occurs twice"),
-        }
-    }
-}
-
-impl core::error::Error for RecordError {}

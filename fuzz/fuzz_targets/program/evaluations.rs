@@ -11,4 +11,5 @@ pub mod share;
 #[path = "parts.rs"]
 pub mod parts;
 
-pub use selection::{OverLimit, Selection};
+pub use crate::build::spool::OverLimit;
+pub use selection::Selection;

@@ -25,10 +25,8 @@ use shelfish::table::{
 };
 use shelfish_attack::columns::sealed;
 use shelfish_attack::manifest;
-use shelfish_cli::build::join::Sorted as _;
 use shelfish_cli::database::cache::DiskCache;
 use shelfish_cli::database::wait;
-use shelfish_cli::evaluations::merged::Merged;
 use shelfish_cli::evaluations::parts::fragment::Fragment;
 use shelfish_cli::evaluations::parts::lines::{self, Lines};
 use shelfish_cli::evaluations::parts::plan::Plan;
@@ -626,18 +624,8 @@ fn a_flip_or_cut_in_a_plan_a_fragment_or_lines_gives_the_same_or_an_error() {
     of_part.push('\n');
     let records = |text: Vec<u8>| -> std::io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
         let part = (0, whole.keys_of(0));
-        let mut lines = Lines::<_, Merged>::new(
-            Cursor::new(text),
-            "lines".to_owned(),
-            part,
-            true,
-            Arc::default(),
-        )?;
-        let mut records = Vec::new();
-        while let Some((key, payload)) = lines.next_record()? {
-            records.push((key.to_vec(), payload.to_vec()));
-        }
-        Ok(records)
+        let name = "lines".to_owned();
+        Lines::new(Cursor::new(text), name, part, true, Arc::default()).collect()
     };
     let expected = records(of_part.clone().into_bytes()).unwrap();
     assert_eq!(expected.len(), keys.len());

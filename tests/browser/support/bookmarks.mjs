@@ -4,9 +4,6 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
-import { Builder, By } from "selenium-webdriver";
-import firefox from "selenium-webdriver/firefox.js";
-import { program } from "./engines.mjs";
 import { FLAGS } from "./lab.mjs";
 import { CHROMIUM, ROOT } from "./paths.mjs";
 import { withLimit, until } from "./until.mjs";
@@ -21,7 +18,6 @@ import { withLimit, until } from "./until.mjs";
  * @property {string} name
  * @property {(url: string) => Promise<void>} visit opens a page of `stage`
  * @property {(script: string) => Promise<any>} run runs a script in the page by the browser's tools, which the page's policy does not restrict
- * @property {(selector: string) => Promise<void>} click
  * @property {(bookmark: string) => Promise<Outcome>} press presses the bookmark of this name
  * @property {(read: string) => Promise<any>} inTab evaluates an expression in the tab that was opened last
  * @property {() => Promise<void>} closeTab
@@ -109,7 +105,6 @@ export async function chromiumWith({ bookmarks, port }) {
     name: "Chromium",
     visit: async (url) => void (await page.goto(url)),
     run: (script) => page.evaluate(script),
-    click: (selector) => page.click(selector),
     async press(bookmark) {
       const before = page.url();
       /** @type {Outcome} */
@@ -146,126 +141,3 @@ export async function chromiumWith({ bookmarks, port }) {
     close: () => browser.close(),
   };
 }
-
-/**
- * Starts Firefox with the bookmarks in its bar. The mouse clicks them.
- * @param {{ bookmarks: Record<string, string>, port: number }} options
- * @returns {Promise<Presser>}
- */
-export async function firefoxWith({ bookmarks, port }) {
-  const options = new firefox.Options()
-    .setBinary(String(program(["firefox-esr", "firefox"])))
-    .addArguments("-headless");
-  options.setPreference("network.dns.localDomains", HOSTS.join(","));
-  options.setPreference("dom.security.https_first", false);
-  options.setPreference("network.stricttransportsecurity.preloadlist", false);
-  options.setPreference("browser.toolbars.bookmarks.visibility", "always");
-  // The default for people. By default, a browser with a driver lets every page open windows.
-  options.setPreference("dom.disable_open_during_load", true);
-  options.setAlertBehavior("ignore");
-  const service = new firefox.ServiceBuilder(
-    program(["geckodriver"]),
-  ).addArguments("--allow-system-access");
-  const driver = /** @type {firefox.Driver} */ (
-    await new Builder()
-      .forBrowser("firefox")
-      .setFirefoxOptions(options)
-      .setFirefoxService(service)
-      .build()
-  );
-  const first = await driver.getWindowHandle();
-  const { Context } = firefox;
-
-  await driver.setContext(Context.CHROME);
-  await driver.executeAsyncScript(
-    `const [bookmarks, done] = arguments;
-     const { PlacesUtils } = ChromeUtils.importESModule("resource://gre/modules/PlacesUtils.sys.mjs");
-     const parentGuid = PlacesUtils.bookmarks.toolbarGuid;
-     const all = Object.entries(bookmarks).map(([title, url]) => PlacesUtils.bookmarks.insert({ parentGuid, title, url }));
-     Promise.all(all).then(() => done());`,
-    bookmarks,
-  );
-  await driver.setContext(Context.CONTENT);
-
-  /** Returns true if the page of this address is loaded. An earlier navigation can end after the driver requested the next page. */
-  const isLoaded = (/** @type {string} */ address) =>
-    driver.executeScript(
-      "return location.href === arguments[0] && document.readyState === 'complete'",
-      address,
-    );
-  const other = async () =>
-    (await driver.getAllWindowHandles()).find((handle) => handle !== first);
-
-  return {
-    name: "Firefox",
-    async visit(url) {
-      const address = new URL(url.replace(/^(http:\/\/[^/]+)/, `$1:${port}`))
-        .href;
-      await driver.get(address);
-      await until(() => isLoaded(address), `the page is ${address}`);
-    },
-    run: (script) => driver.executeScript(`return ${script}`),
-    click: (selector) => driver.findElement(By.css(selector)).click(),
-    async press(bookmark) {
-      const before = await driver.getCurrentUrl();
-      await driver.setContext(Context.CHROME);
-      await driver
-        .findElement(
-          By.css(`#PlacesToolbarItems toolbarbutton[label="${bookmark}"]`),
-        )
-        .click();
-      await driver.setContext(Context.CONTENT);
-      return (
-        (await until(async () => {
-          const dialog = await driver
-            .switchTo()
-            .alert()
-            .then(
-              (alert) => alert,
-              () => undefined,
-            );
-          if (dialog) {
-            const said = await dialog.getText();
-            await dialog.accept();
-            return { said };
-          }
-          const handle = await other();
-          if (handle) {
-            await driver.switchTo().window(handle);
-            const tab = await until(async () => {
-              const url = await driver.getCurrentUrl();
-              return /^http/.test(url) ? url : undefined;
-            }, "the new tab has an address");
-            await driver.switchTo().window(first);
-            return { tab };
-          }
-          const here = await driver.getCurrentUrl();
-          return here !== before && (await isLoaded(here))
-            ? { here }
-            : undefined;
-        })) ?? {}
-      );
-    },
-    async inTab(read) {
-      await driver.switchTo().window(String(await other()));
-      try {
-        return await driver.executeScript(`return ${read}`);
-      } finally {
-        await driver.switchTo().window(first);
-      }
-    },
-    async closeTab() {
-      const handle = await other();
-      if (!handle) return;
-      await driver.switchTo().window(handle);
-      await driver.close();
-      await driver.switchTo().window(first);
-    },
-    close: () => driver.quit(),
-  };
-}
-
-/** Names of the missing programs for Firefox. */
-export const missing = [["firefox-esr", "firefox"], ["geckodriver"]]
-  .filter((names) => !program(names))
-  .map(([name]) => String(name));

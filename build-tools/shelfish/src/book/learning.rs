@@ -4,7 +4,6 @@
 //! its hash. The hash is stored in the same transaction as the moves, so an interrupted run can be repeated. Several
 //! processes may write alternately.
 
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -47,13 +46,26 @@ ON CONFLICT DO UPDATE SET frequency = frequency + 1,
   wins = wins + excluded.wins, draws = draws + excluded.draws, losses = losses + excluded.losses";
 
 /// Reasons why a learning book cannot be read or written.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum LearningError {
     /// The file is not an SQLite file.
+    #[error(
+        "{}: expected a learning book, which is an SQLite file, found another file: name a new file, or a book that \
+         `shelfish book learn` wrote",
+        .0.display()
+    )]
     NotSqlite(PathBuf),
     /// The SQLite file is not a learning book.
+    #[error(
+        "{}: an SQLite file, but not a learning book: name a new file, or a book that `shelfish book learn` wrote",
+        .0.display()
+    )]
     NotABook(PathBuf),
     /// A later version wrote the book.
+    #[error(
+        "{}: expected a learning book of version {VERSION}, found version {found}: use a newer shelfish",
+        path.display()
+    )]
     Version {
         /// Path of the file.
         path: PathBuf,
@@ -61,8 +73,10 @@ pub enum LearningError {
         found: i32,
     },
     /// Another process holds the lock for too long.
+    #[error("{}: another program held the lock for more than {} s", .0.display(), BUSY.as_secs())]
     Busy(PathBuf),
     /// SQLite cannot open the file, or finds damage.
+    #[error("{}: {error}", path.display())]
     Sqlite {
         /// Path of the file.
         path: PathBuf,
@@ -70,6 +84,7 @@ pub enum LearningError {
         error: rusqlite::Error,
     },
     /// The file cannot be read.
+    #[error("{}: {error}", path.display())]
     Read {
         /// Path of the file.
         path: PathBuf,
@@ -77,41 +92,6 @@ pub enum LearningError {
         error: io::Error,
     },
 }
-
-impl fmt::Display for LearningError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            LearningError::NotSqlite(path) => write!(
-                f,
-                "{}: expected a learning book, which is an SQLite file, found another file: name a new file, or a book that \
-                 `shelfish book learn` wrote",
-                path.display()
-            ),
-            LearningError::NotABook(path) => write!(
-                f,
-                "{}: an SQLite file, but not a learning book: name a new file, or a book that `shelfish book learn` wrote",
-                path.display()
-            ),
-            LearningError::Version { path, found } => write!(
-                f,
-                "{}: expected a learning book of version {VERSION}, found version {found}: use a newer shelfish",
-                path.display(),
-            ),
-            LearningError::Busy(path) => {
-                write!(
-                    f,
-                    "{}: another program held the lock for more than {} s",
-                    path.display(),
-                    BUSY.as_secs()
-                )
-            }
-            LearningError::Sqlite { path, error } => write!(f, "{}: {error}", path.display()),
-            LearningError::Read { path, error } => write!(f, "{}: {error}", path.display()),
-        }
-    }
-}
-
-impl std::error::Error for LearningError {}
 
 /// Data of a game to learn.
 #[derive(Debug)]

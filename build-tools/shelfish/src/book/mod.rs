@@ -3,7 +3,6 @@
 pub mod choice;
 pub mod learning;
 
-use std::fmt;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -22,32 +21,18 @@ use learning::{Learning, LearningError};
 pub const MAX_POLYGLOT: u64 = 1 << 30;
 
 /// Reasons why a Polyglot book cannot be opened.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum PolyglotFileError {
     /// The file cannot be read.
+    #[error(transparent)]
     Read(io::Error),
     /// The file is too large for memory.
+    #[error("found {0} bytes, expected a Polyglot book of at most {MAX_POLYGLOT} bytes")]
     Large(u64),
     /// The content is not a Polyglot book.
+    #[error(transparent)]
     Content(polyglot::PolyglotError),
 }
-
-impl fmt::Display for PolyglotFileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PolyglotFileError::Read(error) => error.fmt(f),
-            PolyglotFileError::Large(bytes) => {
-                write!(
-                    f,
-                    "found {bytes} bytes, expected a Polyglot book of at most {MAX_POLYGLOT} bytes"
-                )
-            }
-            PolyglotFileError::Content(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for PolyglotFileError {}
 
 /// Reads a Polyglot book.
 pub fn polyglot(path: &Path) -> Result<polyglot::PolyglotBook<Vec<u8>>, PolyglotFileError> {
@@ -63,63 +48,31 @@ pub fn polyglot(path: &Path) -> Result<polyglot::PolyglotBook<Vec<u8>>, Polyglot
 }
 
 /// Reasons why a book cannot be opened.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum BookError {
     /// The file cannot be read.
+    #[error("{0}: {1}")]
     Read(String, io::Error),
     /// The file is not a usable Polyglot book.
+    #[error("{0}: {1}")]
     Polyglot(String, PolyglotFileError),
     /// The file is not a usable learning book.
+    #[error("{0}: {1}")]
     Learning(String, LearningError),
     /// The database cannot be opened.
+    #[error(transparent)]
     Static(BlockingError),
-}
-
-impl fmt::Display for BookError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BookError::Read(name, error) => write!(f, "{name}: {error}"),
-            BookError::Polyglot(name, error) => write!(f, "{name}: {error}"),
-            BookError::Learning(name, error) => write!(f, "{name}: {error}"),
-            BookError::Static(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for BookError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            BookError::Static(error) => std::error::Error::source(error),
-            _ => None,
-        }
-    }
 }
 
 /// Reasons why the moves of a position cannot be read from a book.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum CandidatesError {
     /// The learning book cannot be read.
+    #[error(transparent)]
     Learning(LearningError),
     /// The database cannot be read.
+    #[error(transparent)]
     Static(BlockingError),
-}
-
-impl fmt::Display for CandidatesError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            CandidatesError::Learning(error) => error.fmt(f),
-            CandidatesError::Static(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for CandidatesError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            CandidatesError::Static(error) => std::error::Error::source(error),
-            CandidatesError::Learning(_) => None,
-        }
-    }
 }
 
 /// Book to play from.

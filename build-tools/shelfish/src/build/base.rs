@@ -4,7 +4,6 @@
 //! is unchanged is copied. A record is decoded only if its block changes. An unchanged record of such a block keeps the codes of
 //! its moves.
 
-use std::fmt;
 use std::io;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -22,58 +21,60 @@ use crate::system::ordered::{Ordered, ordered};
 use crate::terminal::shown::shown;
 
 /// Error of a base.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("cannot build on {base}: {kind}")]
 pub struct BaseError {
     /// Address of the base.
     pub base: Arc<str>,
     /// Problem of the base.
+    #[source]
     pub kind: Box<BaseErrorKind>,
 }
 
 /// Problems of a base.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum BaseErrorKind {
     /// The system cannot create a client for the host.
-    Client(DatabaseSourceError),
+    #[error(transparent)]
+    Client(#[from] DatabaseSourceError),
     /// The manifest is missing or unreadable.
-    Manifest(OpenError),
+    #[error("{}", manifest_text(.0))]
+    Manifest(#[from] OpenError),
     /// The manifest describes an unknown selection.
+    #[error(
+        "its manifest says {name} = {value:?}, which this shelfish does not know: use a newer one, or build of its export"
+    )]
     Selection {
         /// Name of the selection.
         name: String,
         /// Value in the manifest.
         value: String,
     },
-    /// The contents cannot be merged with this build.
-    Unlike(Unlike),
-    /// A file contradicts the manifest.
-    Scan(ScanError),
-    /// A block contradicts its page.
-    Table(TableError),
-    /// The keys of a block are not above those of the previous block.
-    Order(Chunk),
-    /// The system cannot start the threads or the runtime.
-    Io(io::Error),
-}
-
-/// Reasons why the contents of a base cannot be merged with a build.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unlike {
-    /// Positions of few games were left out of the base.
-    MinGames {
-        /// Minimum number of games, from the manifest.
-        least: String,
-    },
+    /// Positions of few games were left out of the base. Contains the minimum number of games, from the manifest.
+    #[error(
+        "positions of fewer than {0} games were left out of it, so counts would be wrong: build it with --min-games 1"
+    )]
+    MinGames(String),
     /// The base is a part of a book.
+    #[error(
+        "it is a part of a book (`shelfish extract`) and lacks positions of its games, so counts would be wrong: build on \
+         the whole book"
+    )]
     Part,
     /// The base has games that are used whole, and the build leaves out positions of few games.
+    #[error(
+        "it has games that are used whole, and does not say which positions are theirs, so --min-games would leave them \
+         out: build from all inputs at once"
+    )]
     WholeGames,
-    /// An earlier base has games of the same input.
-    SameInput {
-        /// Name of the input, from the manifest. May be empty.
-        name: String,
-    },
+    /// An earlier base has games of the same input. Contains its name, which may be empty.
+    #[error(
+        "it has games of an input of another base{}{}; --again counts them twice",
+        if .0.is_empty() { "" } else { ", " }, shown(.0)
+    )]
+    SameInput(String),
     /// A setting differs.
+    #[error("{}: give the same options", setting_text(name, base.as_deref(), build.as_deref()))]
     Setting {
         /// Name of the setting.
         name: String,
@@ -82,92 +83,55 @@ pub enum Unlike {
         /// Value of the build.
         build: Option<String>,
     },
+    /// A file contradicts the manifest.
+    #[error(transparent)]
+    Scan(#[from] ScanError),
+    /// A block contradicts its page.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// The keys of a block are not above those of the previous block.
+    #[error("{0}: the positions are not above those of the previous block")]
+    Order(Chunk),
+    /// The system cannot start the threads or the runtime.
+    #[error(transparent)]
+    Io(#[from] io::Error),
 }
 
-impl fmt::Display for Unlike {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Unlike::MinGames { least } => write!(
-                f,
-                "positions of fewer than {least} games were left out of it, so counts would be wrong: build it with \
-                 --min-games 1"
-            ),
-            Unlike::Part => f.write_str(
-                "it is a part of a book (`shelfish extract`) and lacks positions of its games, so counts would be wrong: \
-                 build on the whole book",
-            ),
-            Unlike::WholeGames => f.write_str(
-                "it has games that are used whole, and does not say which positions are theirs, so --min-games would \
-                 leave them out: build from all inputs at once",
-            ),
-            Unlike::SameInput { name } => {
-                f.write_str("it has games of an input of another base")?;
-                if !name.is_empty() {
-                    write!(f, ", {}", shown(name))?;
-                }
-                f.write_str("; --again counts them twice")
-            }
-            Unlike::Setting { name, base, build } => {
-                match (base, build) {
-                    (Some(base), Some(build)) => {
-                        write!(f, "its manifest says {name} = {base:?}, this build says {build:?}")?;
-                    }
-                    (Some(base), None) => write!(f, "its manifest says {name} = {base:?}, this build does not")?,
-                    (None, build) => {
-                        let build = build.as_deref().unwrap_or_default();
-                        write!(f, "this build says {name} = {build:?}, its manifest does not")?;
-                    }
-                }
-                f.write_str(": give the same options")
-            }
+fn manifest_text(error: &OpenError) -> String {
+    let OpenError::Kind {
+        found, expected, ..
+    } = error
+    else {
+        return error.to_string();
+    };
+    let command = if found == Played::KIND {
+        "shelfish book build"
+    } else {
+        "shelfish build"
+    };
+    format!("it contains {found:?}, expected {expected:?}: use `{command}`")
+}
+
+fn setting_text(name: &str, base: Option<&str>, build: Option<&str>) -> String {
+    match (base, build) {
+        (Some(base), Some(build)) => {
+            format!("its manifest says {name} = {base:?}, this build says {build:?}")
+        }
+        (Some(base), None) => {
+            format!("its manifest says {name} = {base:?}, this build does not")
+        }
+        (None, build) => {
+            let build = build.unwrap_or_default();
+            format!("this build says {name} = {build:?}, its manifest does not")
         }
     }
 }
 
-impl fmt::Display for BaseError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot build on {}: ", self.base)?;
-        match &*self.kind {
-            BaseErrorKind::Client(error) => error.fmt(f),
-            BaseErrorKind::Manifest(OpenError::Kind {
-                found, expected, ..
-            }) => {
-                let command = if found == Played::KIND {
-                    "shelfish book build"
-                } else {
-                    "shelfish build"
-                };
-                write!(
-                    f,
-                    "it contains {found:?}, expected {expected:?}: use `{command}`"
-                )
-            }
-            BaseErrorKind::Manifest(error) => error.fmt(f),
-            BaseErrorKind::Selection { name, value } => write!(
-                f,
-                "its manifest says {name} = {value:?}, which this shelfish does not know: \
-                 use a newer one, or build of its export"
-            ),
-            BaseErrorKind::Unlike(reason) => reason.fmt(f),
-            BaseErrorKind::Scan(error) => error.fmt(f),
-            BaseErrorKind::Table(error) => error.fmt(f),
-            BaseErrorKind::Order(chunk) => {
-                write!(
-                    f,
-                    "{chunk}: the positions are not above those of the previous block"
-                )
-            }
-            BaseErrorKind::Io(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for BaseError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &*self.kind {
-            BaseErrorKind::Client(error) => Some(error),
-            _ => None,
-        }
+fn base_error(base: &Arc<str>) -> impl Fn(BaseErrorKind) -> BaseError + use<> {
+    let base = base.clone();
+    move |kind| BaseError {
+        base: base.clone(),
+        kind: Box::new(kind),
     }
 }
 
@@ -188,10 +152,8 @@ impl<R: Record + Clone> Base<R> {
     pub fn open(at: &database::Args) -> Result<Base<R>, BaseError> {
         let name: Arc<str> = at.database.as_str().into();
         let open = || {
-            let source = at.source().map_err(BaseErrorKind::Client)?;
-            let manifest =
-                database::wait(database::manifest::<R>(&source)).map_err(BaseErrorKind::Io)?;
-            let manifest = Arc::new(manifest.map_err(BaseErrorKind::Manifest)?);
+            let source = at.source()?;
+            let manifest = Arc::new(database::wait(database::manifest::<R>(&source))??);
             Ok(Base {
                 name: name.clone(),
                 source,
@@ -199,10 +161,7 @@ impl<R: Record + Clone> Base<R> {
                 kind: PhantomData,
             })
         };
-        open().map_err(|kind| BaseError {
-            base: name.clone(),
-            kind: Box::new(kind),
-        })
+        open().map_err(base_error(&name))
     }
 
     /// Returns the number of positions.
@@ -222,10 +181,7 @@ impl<R: Record + Clone> Base<R> {
 
     /// Creates an error of this base.
     pub fn error(&self, kind: BaseErrorKind) -> BaseError {
-        BaseError {
-            base: self.name.clone(),
-            kind: Box::new(kind),
-        }
+        base_error(&self.name)(kind)
     }
 
     /// Starts to read, at the first record that remains after `narrow`.
@@ -235,10 +191,8 @@ impl<R: Record + Clone> Base<R> {
         threads: usize,
     ) -> Result<BaseReader<R>, BaseError> {
         let base = self.name.clone();
-        let scan = Scan::new(self.source, self.manifest).map_err(|error| BaseError {
-            base: base.clone(),
-            kind: Box::new(BaseErrorKind::Io(error)),
-        })?;
+        let scan = Scan::new(self.source, self.manifest)
+            .map_err(|error| base_error(&base)(error.into()))?;
         let open: Open<R> = Box::new(move |raw| OpenBlock::open(&base, raw, narrow.as_ref()));
         let mut reader = BaseReader {
             blocks: ordered(scan, threads, open),
@@ -333,9 +287,9 @@ impl<R: Record + Clone> OpenBlock<R> {
         narrow: Option<&Narrow<R>>,
     ) -> Opened<R> {
         let open = || {
-            let RawBlock { at, bytes } = raw.map_err(BaseErrorKind::Scan)?;
-            let block = Block::<R>::open(&bytes, &at).map_err(BaseErrorKind::Table)?;
-            let mut record_weights = block.record_weights().map_err(BaseErrorKind::Table)?;
+            let RawBlock { at, bytes } = raw?;
+            let block = Block::<R>::open(&bytes, &at)?;
+            let mut record_weights = block.record_weights()?;
             let content = match narrow {
                 None => Content::Whole(Box::new(block), bytes),
                 Some(narrow) => Content::Narrowed(narrowed(&block, &mut record_weights, narrow)?),
@@ -347,17 +301,11 @@ impl<R: Record + Clone> OpenBlock<R> {
                 content,
             })
         };
-        open().map_err(|kind| BaseError {
-            base: base.clone(),
-            kind: Box::new(kind),
-        })
+        open().map_err(base_error(base))
     }
 
-    fn error(&self, kind: BaseErrorKind) -> BaseError {
-        BaseError {
-            base: self.base.clone(),
-            kind: Box::new(kind),
-        }
+    fn error(&self, kind: impl Into<BaseErrorKind>) -> BaseError {
+        base_error(&self.base)(kind.into())
     }
 }
 
@@ -369,7 +317,7 @@ fn narrowed<R: Record>(
 ) -> Result<Vec<R>, BaseErrorKind> {
     let mut records = Vec::new();
     for mut entry in std::mem::take(record_weights) {
-        let record = block.get(entry.n).map_err(BaseErrorKind::Table)?;
+        let record = block.get(entry.n)?;
         let Some((record, weight)) = narrow(record)? else {
             continue;
         };
@@ -406,9 +354,7 @@ impl<R: Record + Clone> BaseRecord<R> {
     pub fn record(&self) -> Result<R, BaseError> {
         let n = self.block.record_weights[self.n].n;
         match &self.block.content {
-            Content::Whole(block, _) => block
-                .get(n)
-                .map_err(|error| self.block.error(BaseErrorKind::Table(error))),
+            Content::Whole(block, _) => block.get(n).map_err(|error| self.block.error(error)),
             Content::Narrowed(records) => Ok(records[n].clone()),
         }
     }
@@ -443,9 +389,9 @@ impl<R: Record + Clone> BaseRecord<R> {
             Content::Whole(whole, bytes) if count == block.record_weights.len() => {
                 let mut copy = whole
                     .reuse(bytes.clone())
-                    .map_err(|error| block.error(BaseErrorKind::Table(error)))?;
+                    .map_err(|error| block.error(error))?;
                 let columns = column_bytes(bytes, Block::<R>::column_names().count())
-                    .map_err(|error| block.error(BaseErrorKind::Io(error)))?;
+                    .map_err(|error| block.error(error))?;
                 copy.columns = columns.iter().map(|&bytes| bytes as usize).collect();
                 Ok(Some(copy))
             }

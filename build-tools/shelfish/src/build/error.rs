@@ -1,30 +1,47 @@
 //! Errors of builds.
 
-use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
 use shelfish::table::WriteError;
 
 use super::base::BaseError;
+use super::spool::SpoolError;
 use crate::input::{Input, InputError};
 use crate::system::workspace::{Workspace, WorkspaceError, database_of};
 use crate::system::write_failure::WriteFailure;
 
 /// An error of a build. The previous database is unchanged.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum BuildError {
     /// An input cannot be used.
-    Input(InputError),
+    #[error(transparent)]
+    Input(#[from] InputError),
     /// The workspace cannot be used.
-    Workspace(WorkspaceError),
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+    /// A temporary file, or the lines of a part, cannot be read or written.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// A temporary file, or a line of a part, is not a record.
+    #[error(transparent)]
+    Spool(#[from] SpoolError),
     /// The disk has less room than the build may use.
-    Disk(PathBuf, io::Error),
+    #[error("{}: {error}", path.display())]
+    Disk {
+        /// The path of the database.
+        path: PathBuf,
+        /// The error.
+        error: io::Error,
+    },
     /// The memory of a worker cannot be allocated; its size in bytes.
+    #[error("cannot allocate {0} bytes of memory for each worker: choose a smaller --max-memory")]
     Memory(usize),
     /// A base cannot be used.
-    Base(BaseError),
+    #[error(transparent)]
+    Base(#[from] BaseError),
     /// The file of rejected lines cannot be written.
+    #[error("cannot write rejects to {}: {error}", path.display())]
     Rejects {
         /// The path of the file.
         path: PathBuf,
@@ -32,6 +49,10 @@ pub enum BuildError {
         error: io::Error,
     },
     /// The database exceeds the maximum size.
+    #[error(
+        "--max-size, {max_bytes} bytes, is full after {positions} positions of the greatest depth: leave more out \
+         (--best-only, --max-pvs, --max-plies)"
+    )]
     TooLarge {
         /// The maximum size in bytes.
         max_bytes: u64,
@@ -41,11 +62,16 @@ pub enum BuildError {
         positions: u64,
     },
     /// The database is smaller than requested, so it was discarded.
+    #[error("the database has only {bytes} bytes")]
     TooSmall {
         /// Size of its files, in bytes.
         bytes: u64,
     },
     /// No line of the inputs is an evaluation.
+    #[error(
+        "{}: not a Lichess dump and not PGN: none of {lines} lines is an evaluation (--rejects FILE lists the reasons)",
+        inputs.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    )]
     NoEvaluations {
         /// The inputs.
         inputs: Vec<Input>,
@@ -53,88 +79,32 @@ pub enum BuildError {
         lines: u64,
     },
     /// No position is left. The text reports what became of the inputs.
+    #[error("nothing to write: {0}")]
     Empty(String),
     /// The database cannot be written.
-    Write(WriteError),
+    #[error("{}", write_text(.0))]
+    Write(#[from] WriteError),
+}
+
+fn write_text(error: &WriteError) -> String {
+    match error {
+        WriteError::Io { path, error } => WriteFailure {
+            folder: database_of(path),
+            path,
+            error,
+        }
+        .to_string(),
+        error => error.to_string(),
+    }
 }
 
 impl BuildError {
-    /// Returns the error for a temporary file in a workspace.
-    pub fn temporary(workspace: &Workspace, error: io::Error) -> BuildError {
-        BuildError::Workspace(workspace.error(error))
-    }
-}
-
-impl fmt::Display for BuildError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// Adds the path of the workspace to an error of a temporary file.
+    pub fn in_workspace(self, workspace: &Workspace) -> BuildError {
         match self {
-            BuildError::Input(error) => error.fmt(f),
-            BuildError::Workspace(error) => error.fmt(f),
-            BuildError::Disk(path, error) => write!(f, "{}: {error}", path.display()),
-            BuildError::Rejects { path, error } => {
-                write!(f, "cannot write rejects to {}: {error}", path.display())
-            }
-            BuildError::Memory(bytes) => {
-                write!(
-                    f,
-                    "cannot allocate {bytes} bytes of memory for each worker: choose a smaller --max-memory"
-                )
-            }
-            BuildError::Base(error) => error.fmt(f),
-            BuildError::Write(WriteError::Io { path, error }) => WriteFailure {
-                folder: database_of(path),
-                path,
-                error,
-            }
-            .fmt(f),
-            BuildError::Write(error) => error.fmt(f),
-            BuildError::NoEvaluations { inputs, lines } => {
-                let names: Vec<String> = inputs.iter().map(ToString::to_string).collect();
-                write!(
-                    f,
-                    "{}: not a Lichess dump and not PGN: none of {lines} lines is an evaluation (--rejects FILE lists the \
-                     reasons)",
-                    names.join(", ")
-                )
-            }
-            BuildError::TooLarge {
-                max_bytes,
-                positions,
-                ..
-            } => write!(
-                f,
-                "--max-size, {max_bytes} bytes, is full after {positions} positions of the greatest depth: leave more out \
-                 (--best-only, --max-pvs, --max-plies)"
-            ),
-            BuildError::TooSmall { bytes } => write!(f, "the database has only {bytes} bytes"),
-            BuildError::Empty(counts) => write!(f, "nothing to write: {counts}"),
+            BuildError::Io(error) => workspace.error(error).into(),
+            BuildError::Spool(error) => workspace.error(error.into()).into(),
+            error => error,
         }
-    }
-}
-
-impl std::error::Error for BuildError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            BuildError::Base(error) => Some(error),
-            _ => None,
-        }
-    }
-}
-
-impl From<InputError> for BuildError {
-    fn from(error: InputError) -> BuildError {
-        BuildError::Input(error)
-    }
-}
-
-impl From<WorkspaceError> for BuildError {
-    fn from(error: WorkspaceError) -> BuildError {
-        BuildError::Workspace(error)
-    }
-}
-
-impl From<BaseError> for BuildError {
-    fn from(error: BaseError) -> BuildError {
-        BuildError::Base(error)
     }
 }

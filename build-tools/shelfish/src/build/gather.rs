@@ -1,45 +1,17 @@
 //! The first half of a build: inputs to sorted runs.
 
-use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use super::kind::Total;
+use super::kind::Kind;
 use super::rejects::RejectFile;
-use super::runs::{Run, RunFiles};
-use super::sort::{Merging, Sorter};
+use super::runs::{Run, RunFiles, Sorter};
 use super::{BuildError, MIN_MEMORY, Options};
-use crate::input::{Dump, Dumps, Input, InputError};
+use crate::input::{Dumps, InputError};
 use crate::system::workspace::Workspace;
 use crate::terminal::progress::{Progress, Work};
-
-/// Parses the inputs of a build into records.
-pub trait Parse: Sync {
-    /// A part of an input.
-    type Chunk: Send;
-    /// Counts of the parsed items.
-    type Counts: Total;
-    /// Merging of the records of a position.
-    type Merging: Merging;
-
-    /// Returns the parts of a dump.
-    fn chunks(&self, dump: Dump) -> Box<dyn Iterator<Item = io::Result<Self::Chunk>>>;
-
-    /// Returns the size of a part, in bytes.
-    fn bytes(chunk: &Self::Chunk) -> usize;
-
-    /// Pushes the records of a part to `sorter`, and the rows of its rejects to `rows`. Returns the number of positions.
-    fn parse(
-        &self,
-        input: &Input,
-        chunk: &Self::Chunk,
-        counts: &mut Self::Counts,
-        sorter: &mut Sorter<Self::Merging>,
-        rows: &mut String,
-    ) -> io::Result<u64>;
-}
 
 /// Memory of a build without its arenas: code, stacks, compression and waiting lines.
 const BASE_MEMORY: usize = 36 << 20;
@@ -49,10 +21,9 @@ const WORKER_MEMORY: usize = 4 << 20;
 const MIN_ARENA: usize = 4 << 20;
 
 /// The state that the workers share.
-struct Job<'a, P> {
-    parser: &'a P,
+struct Job<'a, K> {
+    kind: &'a K,
     options: &'a Options,
-    workspace: &'a Workspace,
     run_files: &'a RunFiles,
     arena: usize,
     rejects: Option<&'a RejectFile>,
@@ -73,14 +44,14 @@ struct Numbered<C> {
 const LARGE: usize = 4 << 20;
 
 /// Reads all inputs into sorted runs, and returns the runs and the total counts.
-pub fn gather<P: Parse>(
-    parser: &P,
+pub fn gather<K: Kind>(
+    kind: &K,
     options: &Options,
     Dumps { dumps, read }: Dumps,
     workspace: &Workspace,
     run_files: &RunFiles,
     rejects: Option<&RejectFile>,
-) -> Result<(Vec<Run>, P::Counts), BuildError> {
+) -> Result<(Vec<Run>, K::Counts), BuildError> {
     let window = dumps.iter().map(|dump| dump.window).max().unwrap_or(0);
     let spare = options
         .max_memory
@@ -89,9 +60,8 @@ pub fn gather<P: Parse>(
     // With little memory, fewer workers with larger arenas are faster.
     let workers = (spare / (WORKER_MEMORY + MIN_ARENA)).clamp(1, options.threads);
     let job = Job {
-        parser,
+        kind,
         options,
-        workspace,
         run_files,
         arena: (spare / workers)
             .saturating_sub(WORKER_MEMORY)
@@ -126,7 +96,7 @@ pub fn gather<P: Parse>(
         drop(inbox);
         let mut number = 0;
         let read = dumps.into_iter().enumerate().try_for_each(|(input, dump)| {
-            for chunk in parser.chunks(dump) {
+            for chunk in kind.chunks(dump) {
                 let chunk = chunk.map_err(|error| {
                     job.stop.store(true, Relaxed);
                     InputError::Read {
@@ -135,7 +105,7 @@ pub fn gather<P: Parse>(
                     }
                 })?;
                 let (alone, done) = channel();
-                let is_large = P::bytes(&chunk) > LARGE;
+                let is_large = K::bytes(&chunk) > LARGE;
                 if chunks
                     .send(Numbered {
                         number,
@@ -165,24 +135,23 @@ pub fn gather<P: Parse>(
     drop(progress);
     read?;
     let mut runs = Vec::new();
-    let mut counts = P::Counts::default();
+    let mut counts = K::Counts::default();
     for result in worked {
-        let (some, more) = result?;
+        let (some, more) = result.map_err(|error| error.in_workspace(workspace))?;
         runs.extend(some);
-        counts.add(&more);
+        counts += more;
     }
     Ok((runs, counts))
 }
 
 /// Parses chunks into sorted runs until there are no more.
-fn work_on<P: Parse>(
-    job: &Job<P>,
-    inbox: &Mutex<Receiver<Numbered<P::Chunk>>>,
-) -> Result<(Vec<Run>, P::Counts), BuildError> {
-    let temporary = |error| BuildError::temporary(job.workspace, error);
-    let mut counts = P::Counts::default();
-    let mut sorter =
-        Sorter::new(job.run_files, job.arena).map_err(|_| BuildError::Memory(job.arena))?;
+fn work_on<K: Kind>(
+    job: &Job<K>,
+    inbox: &Mutex<Receiver<Numbered<K::Chunk>>>,
+) -> Result<(Vec<Run>, K::Counts), BuildError> {
+    let mut counts = K::Counts::default();
+    let mut sorter = Sorter::new(job.kind, job.run_files, job.arena)
+        .map_err(|_| BuildError::Memory(job.arena))?;
     loop {
         let next = inbox.lock().ok().and_then(|inbox| inbox.recv().ok());
         let Some(Numbered {
@@ -197,19 +166,19 @@ fn work_on<P: Parse>(
         if job.stop.load(Relaxed) {
             break;
         }
-        if P::bytes(&chunk) > LARGE {
-            sorter.make_room().map_err(temporary)?;
+        if K::bytes(&chunk) > LARGE {
+            sorter.make_room()?;
         }
         let mut rows = String::new();
         let input = &job.options.inputs[input];
+        let mut push = |key: &_, payload: &_| sorter.push(key, payload);
         let positions = job
-            .parser
-            .parse(input, &chunk, &mut counts, &mut sorter, &mut rows);
-        job.positions
-            .fetch_add(positions.map_err(temporary)?, Relaxed);
+            .kind
+            .parse(input, &chunk, &mut counts, &mut push, &mut rows)?;
+        job.positions.fetch_add(positions, Relaxed);
         if let Some(file) = &job.rejects {
             file.put(number, rows)?;
         }
     }
-    Ok((sorter.finish().map_err(temporary)?, counts))
+    Ok((sorter.finish()?, counts))
 }

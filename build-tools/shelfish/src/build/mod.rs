@@ -1,39 +1,38 @@
 //! The build of a table: inputs to sorted runs, runs to blocks, blocks to files. It knows neither evaluations nor games.
 //!
 //! Chunks of the inputs go to workers, which parse them into records ([`gather`]) and sort the records in a compact form
-//! ([`spool`]) into runs on disk ([`sort`]). The runs are merged with bases ([`join`]) and cut into blocks, which workers
+//! ([`spool`]) into runs on disk ([`runs`]). The runs are merged with bases ([`base`]) and cut into blocks, which workers
 //! encode and the table writes in order ([`mod@write`]). A [`kind::Kind`] says what a record is.
 
 pub mod base;
-pub mod disk;
 mod error;
-mod files;
 pub mod gather;
-pub mod join;
 pub mod kind;
-mod merge;
 pub mod rejects;
-mod runs;
-pub mod sort;
+pub mod runs;
 pub mod spool;
 pub mod write;
 
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use shelfish::table::{KeptShard, Record, Shard, WriterOptions};
+use indicatif::HumanBytes;
+use serde::Serialize;
+use shelfish::source::integrity::Integrity;
+use shelfish::table::{KeptShard, Record, Shard, WriteError, WriterOptions};
 
 pub use error::BuildError;
-pub use files::Files;
-pub use runs::RunFiles;
 
 use crate::database;
-use crate::input::remote::DownloadPolicy;
+use crate::input::remote::{Download, DownloadPolicy};
 use crate::input::{DumpKind, DumpOptions, Dumps, Input, frames, max_window_log};
 use crate::system::ordered::cores;
 use crate::system::workspace::{Workspace, WorkspaceError};
 use base::Base;
-use disk::Disk;
 use rejects::RejectFile;
+use write::Written;
 
 /// Minimum memory of a build, in bytes.
 pub const MIN_MEMORY: usize = 64 << 20;
@@ -140,8 +139,8 @@ impl Options {
     /// Creates the workspace of the database.
     pub fn open_workspace<R: Record>(&self) -> Result<Workspace, BuildError> {
         if let Some(most) = self.max_disk {
-            Disk::check_room(&self.out, most)
-                .map_err(|error| BuildError::Disk(self.out.clone(), error))?;
+            let path = self.out.clone();
+            check_room(&self.out, most).map_err(|error| BuildError::Disk { path, error })?;
         }
         let mut workspace = Workspace::open::<R>(&self.out)?;
         if self.is_interruptible {
@@ -161,5 +160,99 @@ impl Options {
             .as_deref()
             .map(|path| RejectFile::create(path, &self.inputs))
             .transpose()
+    }
+}
+
+/// Checks the free space on the disk of a directory, which may not exist yet.
+fn check_room(directory: &Path, most: u64) -> io::Result<()> {
+    let absolute = std::path::absolute(directory)?;
+    let there = absolute.ancestors().find(|path| path.exists());
+    let free = fs4::available_space(there.unwrap_or(&absolute))?;
+    if free >= most {
+        return Ok(());
+    }
+    let why = format!(
+        "--max-disk allows {most} bytes, but the disk has {free} free: free some space, or decrease --max-disk"
+    );
+    Err(io::Error::new(io::ErrorKind::StorageFull, why))
+}
+
+/// The files of a new database, for the summary of its build.
+#[derive(Clone, Debug, Serialize)]
+pub struct Files {
+    /// Number of positions.
+    pub positions: u64,
+    /// Size of all files except the manifest, in bytes.
+    pub bytes: u64,
+    /// The hash that pins the manifest.
+    #[serde(serialize_with = "crate::terminal::report::as_text")]
+    pub integrity: Integrity,
+    /// Size of each column of the blocks, in bytes.
+    #[serde(serialize_with = "crate::terminal::report::as_map")]
+    pub columns: Vec<(&'static str, u64)>,
+    /// Number of blocks.
+    pub blocks: u64,
+    /// Number of blocks that were copied from a base.
+    pub blocks_kept: u64,
+    /// Number of positions in the bases.
+    pub base_positions: u64,
+    /// Selection of this build and of its bases, by option.
+    pub selection: BTreeMap<String, String>,
+    /// The downloads of inputs on hosts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub downloads: Vec<Download>,
+}
+
+impl Files {
+    /// Describes the written files.
+    pub fn of<R: Record>(
+        written: &Written,
+        base_positions: u64,
+        selection: BTreeMap<String, String>,
+        downloads: Vec<Download>,
+    ) -> Result<Files, BuildError> {
+        let Written {
+            manifest,
+            columns,
+            blocks,
+            blocks_kept,
+            ..
+        } = written;
+        let bytes = manifest.to_bytes::<R>().map_err(WriteError::Json)?;
+        Ok(Files {
+            positions: manifest.positions,
+            bytes: manifest.bytes(),
+            integrity: Integrity::of(&bytes),
+            columns: columns.clone(),
+            blocks: *blocks,
+            blocks_kept: *blocks_kept,
+            base_positions,
+            selection,
+            downloads,
+        })
+    }
+
+    /// Describes the downloads for humans.
+    pub fn write_downloads(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut downloads = self.downloads.iter();
+        downloads.try_for_each(|download| writeln!(f, "{download}"))
+    }
+
+    /// Describes the size for humans.
+    pub fn size(&self) -> String {
+        let each = self.bytes as f64 / self.positions.max(1) as f64;
+        format!("{} ({each:.2} bytes a position)", HumanBytes(self.bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_directory_is_checked_on_its_future_disk() {
+        let directory = std::env::temp_dir().join("is/not/there");
+        assert!(check_room(&directory, 1).is_ok());
+        assert!(check_room(&directory, u64::MAX).is_err());
     }
 }

@@ -33,38 +33,32 @@ impl RejectFile {
             output::check(path, inputs.iter().filter_map(Input::path))?;
             let mut file = BufWriter::new(File::create(path)?);
             file.write_all(b"source\tline\treason\tfact\tbeginning\n")?;
-            Ok(Mutex::new(State {
+            Ok(State {
                 file,
                 next: 0,
                 waiting: BTreeMap::new(),
-            }))
+            })
         };
-        let rejects_error = |error| BuildError::Rejects {
-            path: path.to_owned(),
-            error,
-        };
-        Ok(RejectFile {
-            path: path.to_owned(),
-            state: create().map_err(rejects_error)?,
-        })
+        let path = path.to_owned();
+        match create() {
+            Ok(state) => Ok(RejectFile {
+                path,
+                state: Mutex::new(state),
+            }),
+            Err(error) => Err(BuildError::Rejects { path, error }),
+        }
     }
 
     /// Adds the rows of chunk number `chunk`. Each chunk must be added once, also without rows.
     pub fn put(&self, chunk: u64, rows: String) -> Result<(), BuildError> {
-        self.with(
-            |State {
-                 file,
-                 next,
-                 waiting,
-             }| {
-                waiting.insert(chunk, rows);
-                while let Some(rows) = waiting.remove(next) {
-                    file.write_all(rows.as_bytes())?;
-                    *next += 1;
-                }
-                Ok(())
-            },
-        )
+        self.with(|state| {
+            state.waiting.insert(chunk, rows);
+            while let Some(rows) = state.waiting.remove(&state.next) {
+                state.file.write_all(rows.as_bytes())?;
+                state.next += 1;
+            }
+            Ok(())
+        })
     }
 
     /// Appends rows after those of all chunks.
@@ -91,17 +85,14 @@ impl RejectFile {
     }
 
     fn with<T>(&self, write: impl FnOnce(&mut State) -> io::Result<T>) -> Result<T, BuildError> {
-        let state = self
-            .state
-            .lock()
-            .map_err(|_| io::Error::other("a worker died"));
-        let rejects_error = |error| BuildError::Rejects {
-            path: self.path.clone(),
-            error,
-        };
+        let lock = self.state.lock();
+        let state = lock.map_err(|_| io::Error::other("a worker died"));
         state
             .and_then(|mut state| write(&mut state))
-            .map_err(rejects_error)
+            .map_err(|error| BuildError::Rejects {
+                path: self.path.clone(),
+                error,
+            })
     }
 }
 

@@ -4,43 +4,38 @@
 //! takes two bytes, its origin and its target (the rook's square when castling), whose upper bits encode the promotion. This
 //! form compresses better than 15 bits.
 
-use core::fmt;
+use std::ops::AddAssign;
 
+use serde::{Deserialize, Serialize};
 use shakmaty::{Board, Move, Role, Square};
 use shelfish::leb128;
 use shelfish::position::KeyError;
 
 /// An error of bytes that are not a record, because of the disk, a bug or a foreign writer.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpoolError {
     /// The bytes end inside a record or a number.
+    #[error("a record ends too early")]
     Short,
     /// The key is not that of a position.
-    Key(KeyError),
+    #[error(transparent)]
+    Key(#[from] KeyError),
     /// The code is not a move of the position.
+    #[error("the move {0:02x?} cannot be played")]
     Move([u8; 2]),
     /// A number exceeds the limits of records; the text names it.
+    #[error("a record has {0} outside the limits")]
     Number(&'static str),
 }
-
-impl fmt::Display for SpoolError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SpoolError::Short => f.write_str("a record ends too early"),
-            SpoolError::Key(error) => error.fmt(f),
-            SpoolError::Move(code) => write!(f, "the move {code:02x?} cannot be played"),
-            SpoolError::Number(what) => write!(f, "a record has {what} outside the limits"),
-        }
-    }
-}
-
-impl std::error::Error for SpoolError {}
 
 impl From<SpoolError> for std::io::Error {
     fn from(error: SpoolError) -> std::io::Error {
         std::io::Error::new(std::io::ErrorKind::InvalidData, error)
     }
 }
+
+/// Maximum size of the lengths of a record's key and payload, in bytes.
+pub const MAX_LENGTHS: usize = 20;
 
 /// Appends a record.
 pub fn push_parts(record: &mut Vec<u8>, key: &[u8], payload: &[u8]) {
@@ -129,4 +124,23 @@ pub fn move_of([low, high]: [u8; 2], board: &Board) -> Option<Move> {
             promotion,
         },
     })
+}
+
+/// Counts of evaluations that were left out because a record has no room, see `PositionEval::fit`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OverLimit {
+    /// Number of positions.
+    pub positions: u64,
+    /// Number of evaluations left out. An evaluation of several lines may count several times.
+    pub evaluations: u64,
+    /// Number of their PVs.
+    pub pvs: u64,
+}
+
+impl AddAssign for OverLimit {
+    fn add_assign(&mut self, other: OverLimit) {
+        self.positions = self.positions.saturating_add(other.positions);
+        self.evaluations = self.evaluations.saturating_add(other.evaluations);
+        self.pvs = self.pvs.saturating_add(other.pvs);
+    }
 }

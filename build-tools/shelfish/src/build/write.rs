@@ -1,43 +1,39 @@
-//! The second half of a build: sorted runs to a database.
+//! The second half of a build: sorted runs and bases to a database.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::io;
+use std::iter::Peekable;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use shelfish::position::Key;
 use shelfish::table::{
-    Block, Cutter, EncodedBlock, KeptShard, Manifest, TableWriter, WriteError, WriterOptions,
+    Block, Cutter, EncodedBlock, KeptShard, Manifest, Record as _, TableWriter, WriterOptions,
     encode_block_of,
 };
 
 use super::base::{BaseReader, BaseRecord};
-use super::join::{Draft, Join, JoinError};
-use super::kind::Kind;
-use super::kind::Total;
-use super::merge::Merge;
+use super::kind::{Kind, gather_payload};
 use super::rejects::RejectFile;
-use super::runs::{Run, RunFiles};
-use super::spool;
+use super::runs::{Merge, Run, RunFiles};
+use super::spool::OverLimit;
 use super::{BuildError, Options};
 use crate::system::ordered::ordered;
 use crate::system::workspace::Workspace;
 use crate::terminal::progress::{Progress, Work};
 
-/// Size of each column in bytes, in the order of [`Block::column_names`].
-pub type ColumnBytes = Vec<(&'static str, u64)>;
-
-/// A written database. `S` counts what records had no room for.
-pub struct Written<S = ()> {
+/// A written database.
+pub struct Written {
     /// The manifest.
     pub manifest: Manifest,
-    /// Size of each column of the blocks.
-    pub columns: ColumnBytes,
+    /// Size of each column of the blocks in bytes, in the order of [`Block::column_names`].
+    pub columns: Vec<(&'static str, u64)>,
     /// Number of blocks.
     pub blocks: u64,
     /// Number of blocks that were copied from a base.
     pub blocks_kept: u64,
     /// Counts above the limits of records.
-    pub surplus: S,
+    pub over_limit: OverLimit,
     /// Number of positions that were left out.
     pub left_out: u64,
 }
@@ -58,146 +54,244 @@ pub struct Content<K: Kind> {
     pub kept: Vec<KeptShard>,
     /// Approximate number of blocks of a page.
     pub page_blocks: usize,
-}
-
-/// The sizes of all files for which a database is kept, in bytes.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Sizes {
-    /// Minimum size.
+    /// Minimum size of all files for which the database is kept, in bytes.
     pub min_bytes: u64,
-    /// Maximum size.
-    pub max_bytes: Option<u64>,
 }
 
-/// Merges the runs and the bases and writes the database, unless its size is not one of `sizes`.
+/// Merges the runs and the bases and writes the database, unless it is too small or too large.
 pub fn write<K: Kind>(
     options: &Options,
     workspace: &Workspace,
     run_files: &RunFiles,
     content: Content<K>,
-    sizes: Sizes,
     rejects: Option<&RejectFile>,
-) -> Result<Written<K::Surplus>, BuildError> {
-    let (kind, info, kept, page_blocks) = (
-        content.kind.clone(),
-        content.info.clone(),
-        content.kept.clone(),
-        content.page_blocks,
-    );
+) -> Result<Written, BuildError> {
+    let written = write_table(options, workspace, run_files, content, rejects);
+    written.map_err(|error| error.in_workspace(workspace))
+}
+
+fn write_table<K: Kind>(
+    options: &Options,
+    workspace: &Workspace,
+    run_files: &RunFiles,
+    mut content: Content<K>,
+    rejects: Option<&RejectFile>,
+) -> Result<Written, BuildError> {
     let positions = Arc::new(AtomicU64::new(0));
     // An estimate: positions in several runs are counted several times.
-    let total =
-        Some(content.runs.iter().map(|run| run.records).sum::<u64>() + content.base_positions);
-    let progress = Progress::start(Work::positions("writing", &positions, total), options.quiet);
+    let total = content.runs.iter().map(|run| run.records).sum::<u64>() + content.base_positions;
+    let work = Work::positions("writing", &positions, Some(total));
+    let progress = Progress::start(work, options.quiet);
 
-    let join = join(options, workspace, run_files, content)?;
     let writer_options = WriterOptions::default()
         .with_shard_bytes(options.shard_bytes)
-        .with_page_blocks(page_blocks)
+        .with_page_blocks(content.page_blocks)
         .with_inline_page_bytes(options.inline_page_bytes)
-        .with_info(info)
-        .with_kept(kept);
+        .with_info(std::mem::take(&mut content.info))
+        .with_kept(std::mem::take(&mut content.kept));
     let mut writer =
         TableWriter::<K::Record>::create(&options.out, workspace.dir(), writer_options);
-    let mut columns: ColumnBytes = Block::<K::Record>::column_names()
-        .map(|name| (name, 0))
-        .collect();
-    let mut surplus = K::Surplus::default();
-    let (mut blocks_written, mut blocks_kept) = (0, 0);
-    let (encoded, left_out) = encoded(join, &options.boundaries, options.threads, kind);
+    let names = Block::<K::Record>::column_names();
+    let mut columns: Vec<_> = names.map(|name| (name, 0)).collect();
+    let (min_bytes, max_bytes) = (content.min_bytes, options.max_bytes.unwrap_or(u64::MAX));
+    let (mut blocks, mut blocks_kept, mut over_limit) = (0, 0, OverLimit::default());
+    let join = Join::new(options, run_files, content)?;
+    let disk = run_files.disk();
+    let (encoded, left_out) = encoded(join, &options.boundaries, options.threads);
     for encoded in encoded {
         let Encoded {
             block,
             from,
             is_kept,
-            surplus: more,
+            over_limit: more,
             rows,
-        } = encoded.map_err(|error| match error {
-            EncodeError::Join(error) => error.of(workspace),
-            EncodeError::Write(error) => BuildError::Write(error),
-        })?;
-        surplus.add(&more);
-        blocks_written += 1;
+        } = encoded?;
+        over_limit += more;
+        blocks += 1;
         blocks_kept += u64::from(is_kept);
         if let Some(rejects) = rejects.filter(|_| !rows.is_empty()) {
             rejects.append(&rows)?;
         }
         let before = writer.bytes();
         if let Some(from) = from {
-            writer.begin_part(&from).map_err(BuildError::Write)?;
+            writer.begin_part(&from)?;
         }
-        writer.append(&block).map_err(BuildError::Write)?;
-        let disk = run_files.disk();
-        disk.take(writer.bytes() - before)
-            .map_err(|error| JoinError::Run(error).of(workspace))?;
-        positions.fetch_add(block.positions, Relaxed);
-        if let Some(max_bytes) = sizes
-            .max_bytes
-            .filter(|max_bytes| writer.bytes() > *max_bytes)
-        {
-            let bytes = writer.bytes();
-            writer.discard().map_err(BuildError::Write)?;
+        writer.append(&block)?;
+        disk.take(writer.bytes() - before)?;
+        let positions = positions.fetch_add(block.positions, Relaxed) + block.positions;
+        let bytes = writer.bytes();
+        if bytes > max_bytes {
+            writer.discard()?;
             disk.give(bytes);
             return Err(BuildError::TooLarge {
                 max_bytes,
                 bytes,
-                positions: positions.load(Relaxed),
+                positions,
             });
         }
-        columns
-            .iter_mut()
-            .zip(&block.columns)
-            .for_each(|((_, sum), bytes)| *sum += *bytes as u64);
+        for ((_, sum), bytes) in columns.iter_mut().zip(&block.columns) {
+            *sum += *bytes as u64;
+        }
     }
     drop(progress);
     let taken = writer.bytes();
-    let table = writer.complete().map_err(BuildError::Write)?;
+    let table = writer.complete()?;
     let bytes = table.bytes();
-    let excess = sizes.max_bytes.filter(|max_bytes| bytes > *max_bytes);
-    if excess.is_some() || bytes < sizes.min_bytes {
-        table.discard().map_err(BuildError::Write)?;
-        run_files.disk().give(taken);
+    if bytes > max_bytes || bytes < min_bytes {
+        table.discard()?;
+        disk.give(taken);
         let positions = positions.load(Relaxed);
-        return Err(match excess {
-            Some(max_bytes) => BuildError::TooLarge {
+        return Err(if bytes < min_bytes {
+            BuildError::TooSmall { bytes }
+        } else {
+            BuildError::TooLarge {
                 max_bytes,
                 bytes,
                 positions,
-            },
-            None => BuildError::TooSmall { bytes },
+            }
         });
     }
     // The rejects are complete before the database changes.
     rejects.map_or(Ok(()), RejectFile::flush)?;
-    let manifest = table.publish().map_err(BuildError::Write)?;
     Ok(Written {
-        manifest,
+        manifest: table.publish()?,
         columns,
-        blocks: blocks_written,
+        blocks,
         blocks_kept,
-        surplus,
+        over_limit,
         left_out: left_out.load(Relaxed),
     })
 }
 
-/// Joins the runs and the bases.
-pub fn join<K: Kind>(
-    options: &Options,
-    workspace: &Workspace,
-    run_files: &RunFiles,
-    Content {
-        kind, runs, bases, ..
-    }: Content<K>,
-) -> Result<Join<K>, BuildError> {
-    let runs = Merge::<K::Merging>::new(runs, run_files, options.max_memory / 2);
-    let runs = runs.map_err(|error| JoinError::Run(error).of(workspace))?;
-    Ok(Join {
-        runs: Box::new(runs),
-        bases,
-        replace: options.replace,
-        kind,
-        left_out: 0,
-    })
+/// A record on its way to a block.
+pub enum Draft<K: Kind> {
+    /// The key and the payload of a record of the runs, or of several bases.
+    Spooled(Vec<u8>, Vec<u8>),
+    /// A record that only one base contains.
+    Based(BaseRecord<K::Record>),
+}
+
+impl<K: Kind> Draft<K> {
+    fn key(&self) -> &[u8] {
+        match self {
+            Draft::Spooled(key, _) => key,
+            Draft::Based(record) => record.key(),
+        }
+    }
+
+    fn based(&self) -> Option<&BaseRecord<K::Record>> {
+        match self {
+            Draft::Spooled(..) => None,
+            Draft::Based(record) => Some(record),
+        }
+    }
+}
+
+/// Keys and payloads in the order of keys.
+pub type Records = Box<dyn Iterator<Item = io::Result<(Vec<u8>, Vec<u8>)>>>;
+
+/// Joins sorted records and bases into one ascending sequence without duplicate positions.
+pub struct Join<K: Kind> {
+    /// The kind of record.
+    pub kind: K,
+    runs: Peekable<Records>,
+    bases: Vec<BaseReader<K::Record>>,
+    /// Whether records of the runs replace those of the bases instead of being merged.
+    replace: bool,
+    /// Number of positions that were left out.
+    left_out: u64,
+}
+
+impl<K: Kind> Join<K> {
+    /// Joins the runs and the bases of a database.
+    pub fn new(
+        options: &Options,
+        run_files: &RunFiles,
+        content: Content<K>,
+    ) -> Result<Join<K>, BuildError> {
+        let runs = Merge::new(content.runs, run_files, options.max_memory / 2)?;
+        let mut join = Join::of(content.kind, Box::new(runs));
+        (join.bases, join.replace) = (content.bases, options.replace);
+        Ok(join)
+    }
+
+    /// Joins sorted records.
+    pub fn of(kind: K, records: Records) -> Join<K> {
+        Join {
+            kind,
+            runs: records.peekable(),
+            bases: Vec::new(),
+            replace: false,
+            left_out: 0,
+        }
+    }
+
+    /// Returns the next record and its weight.
+    pub fn next_record(&mut self) -> Result<Option<(Draft<K>, usize)>, BuildError> {
+        loop {
+            let least = self.bases.iter().filter_map(BaseReader::peek).min();
+            let least = least.map(|(key, weight)| (key.as_bytes().to_vec(), weight));
+            // An error ends the sequence, so it comes first.
+            let run = self.runs.next_if(|run| match (run, &least) {
+                (Ok((run, _)), Some((key, _))) => run <= key,
+                _ => true,
+            });
+            let is_run = run.is_some();
+            let (key, mut payload, weight) = match (run.transpose()?, least) {
+                (Some((key, payload)), _) => (key, payload, 0),
+                (None, Some((key, weight))) => (key, Vec::new(), weight),
+                (None, None) => return Ok(None),
+            };
+            let mut count = usize::from(is_run);
+            let is_same = |next: &io::Result<(Vec<u8>, Vec<u8>)>| {
+                next.as_ref().map_or(true, |(next, _)| *next == key)
+            };
+            while let Some(next) = self.runs.next_if(is_same) {
+                gather_payload(&self.kind, &mut payload, &next?.1)?;
+                count += 1;
+            }
+            let records = take(&mut self.bases, &key)?;
+            match &records[..] {
+                [record] if !is_run && self.kind.keeps_bases() => {
+                    return Ok(Some((Draft::Based(record.clone()), weight)));
+                }
+                _ if is_run && self.replace => {}
+                records => {
+                    for record in records {
+                        let record = self.kind.payload(&record.record()?);
+                        gather_payload(&self.kind, &mut payload, &record)?;
+                        count += 1;
+                    }
+                }
+            }
+            if count > 1 {
+                payload = self.kind.merge(&payload)?;
+            }
+            match self.kind.fit(&key, payload)? {
+                Some((payload, weight)) => {
+                    return Ok(Some((Draft::Spooled(key, payload), weight)));
+                }
+                None => self.left_out += 1,
+            }
+        }
+    }
+}
+
+/// Takes the record of `key` from each base that contains it.
+fn take<R: shelfish::table::Record + Clone>(
+    bases: &mut [BaseReader<R>],
+    key: &[u8],
+) -> Result<Vec<BaseRecord<R>>, BuildError> {
+    let mut records = Vec::new();
+    for base in bases {
+        if base
+            .peek()
+            .is_some_and(|(other, _)| other.as_bytes() == key)
+        {
+            records.extend(base.take()?);
+        }
+    }
+    Ok(records)
 }
 
 /// Returns the records as encoded blocks, cut at each boundary, and the number of positions left out, valid at the end.
@@ -205,39 +299,24 @@ pub fn encoded<K: Kind>(
     join: Join<K>,
     boundaries: &[Vec<u8>],
     threads: usize,
-    kind: K,
 ) -> (
-    impl Iterator<Item = Result<Encoded<K::Surplus>, EncodeError>> + use<K>,
+    impl Iterator<Item = Result<Encoded, BuildError>> + use<K>,
     Arc<AtomicU64>,
 ) {
-    let left_out = Arc::new(AtomicU64::new(0));
-    let blocks = Blocks {
+    let (kind, left_out) = (join.kind.clone(), Arc::new(AtomicU64::new(0)));
+    let mut blocks = Blocks {
         join,
-        cutter: Some(Cutter::new(K::BLOCK_WEIGHT)),
+        cutter: Some(Cutter::new(K::Record::BLOCK_WEIGHT)),
         boundaries: boundaries.to_vec().into(),
         from: None,
-        key: Vec::new(),
         left_out: left_out.clone(),
     };
-    let encode = move |block: Result<Cut<K>, JoinError>| {
-        let Cut { drafts, from } = block.map_err(EncodeError::Join)?;
-        Ok(Encoded {
-            from,
-            ..encode(&drafts, &kind)?
-        })
-    };
+    let blocks = std::iter::from_fn(move || blocks.next_block().transpose());
+    let encode = move |block: Result<Cut<K>, BuildError>| encode(block?, &kind);
     (ordered(blocks, threads, encode), left_out)
 }
 
-/// An error of encoding a block.
-pub enum EncodeError {
-    /// A record cannot be read.
-    Join(JoinError),
-    /// The block cannot be encoded.
-    Write(WriteError),
-}
-
-/// Cuts encoded records into blocks.
+/// Cuts records into blocks.
 struct Blocks<K: Kind> {
     join: Join<K>,
     cutter: Option<Cutter<Draft<K>>>,
@@ -245,8 +324,6 @@ struct Blocks<K: Kind> {
     boundaries: VecDeque<Vec<u8>>,
     /// The key at which the current part begins, until its first block is cut.
     from: Option<Vec<u8>>,
-    /// The key of the last record.
-    key: Vec<u8>,
     left_out: Arc<AtomicU64>,
 }
 
@@ -258,115 +335,89 @@ struct Cut<K: Kind> {
 }
 
 impl<K: Kind> Blocks<K> {
-    fn next_block(&mut self) -> Result<Option<Cut<K>>, JoinError> {
+    fn next_block(&mut self) -> Result<Option<Cut<K>>, BuildError> {
         while let Some(cutter) = &mut self.cutter {
             let Some((draft, weight)) = self.join.next_record()? else {
                 self.left_out.store(self.join.left_out, Relaxed);
                 let from = self.from.take();
-                return Ok(self
-                    .cutter
-                    .take()
-                    .and_then(Cutter::finish)
-                    .map(|drafts| Cut { drafts, from }));
+                let rest = self.cutter.take().and_then(Cutter::finish);
+                return Ok(rest.map(|drafts| Cut { drafts, from }));
             };
-            self.key.clear();
-            self.key.extend_from_slice(draft.key());
+            let key = draft.key().to_vec();
             let mut before = None;
             let mut begins = None;
-            while let Some(boundary) = self
-                .boundaries
-                .pop_front_if(|boundary| *boundary <= self.key)
-            {
+            while let Some(boundary) = self.boundaries.pop_front_if(|boundary| *boundary <= key) {
                 begins = Some(boundary);
             }
             if let Some(boundary) = begins {
-                let full = std::mem::replace(cutter, Cutter::new(K::BLOCK_WEIGHT));
+                let new = Cutter::new(K::Record::BLOCK_WEIGHT);
+                let full = std::mem::replace(cutter, new);
                 let from = self.from.replace(boundary);
                 before = full.finish().map(|drafts| Cut { drafts, from });
             }
-            let cut = cutter.push(&self.key, weight, draft);
+            let cut = cutter.push(&key, weight, draft);
             if before.is_some() {
                 // A cutter with one record cuts nothing.
                 return Ok(before);
             }
             if let Some(drafts) = cut {
-                return Ok(Some(Cut {
-                    drafts,
-                    from: self.from.take(),
-                }));
+                let from = self.from.take();
+                return Ok(Some(Cut { drafts, from }));
             }
         }
         Ok(None)
     }
 }
 
-impl<K: Kind> Iterator for Blocks<K> {
-    type Item = Result<Cut<K>, JoinError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.next_block().transpose()
-    }
-}
-
 /// An encoded block.
-pub struct Encoded<S> {
+pub struct Encoded {
     /// The block.
     pub block: EncodedBlock,
     /// The key at which a part begins, for the first block of the part.
-    pub from: Option<Vec<u8>>,
+    from: Option<Vec<u8>>,
     /// Whether the block is a copy of a base's block.
     is_kept: bool,
     /// Counts above the limits of its records.
-    pub surplus: S,
+    pub over_limit: OverLimit,
     /// Rows of the file of rejects.
     rows: String,
 }
 
-fn encode<K: Kind>(drafts: &[Draft<K>], kind: &K) -> Result<Encoded<K::Surplus>, EncodeError> {
-    let mut surplus = K::Surplus::default();
-    let mut rows = String::new();
-    let kept = BaseRecord::whole_block(drafts.iter().map(Draft::based));
-    if let Some(block) = kept.map_err(|error| EncodeError::Join(JoinError::Base(error)))? {
-        return Ok(Encoded {
-            block,
-            from: None,
-            is_kept: true,
-            surplus,
-            rows,
-        });
-    }
-    let decode = |draft: &Draft<K>| match draft {
-        Draft::Spooled(record) => {
-            let (key, payload) = spool::take_parts(&mut &record[..])?;
-            Ok(kind.decode(key, payload, &mut surplus, &mut rows)?)
-        }
-        Draft::Based(record) => {
-            let mut record = record.record().map_err(JoinError::Base)?;
-            kind.settle(&mut record);
-            Ok(record)
+fn encode<K: Kind>(Cut { drafts, from }: Cut<K>, kind: &K) -> Result<Encoded, BuildError> {
+    let (mut over_limit, mut rows) = (OverLimit::default(), String::new());
+    let kept = BaseRecord::whole_block(drafts.iter().map(Draft::based))?;
+    let is_kept = kept.is_some();
+    let block = match kept {
+        Some(block) => block,
+        None => {
+            let decode = |draft: &Draft<K>| -> Result<K::Record, BuildError> {
+                let mut record = match draft {
+                    Draft::Spooled(key, payload) => {
+                        kind.decode(key, payload, &mut over_limit, &mut rows)?
+                    }
+                    Draft::Based(record) => record.record()?,
+                };
+                kind.settle(&mut record);
+                Ok(record)
+            };
+            let records: Vec<_> = drafts.iter().map(decode).collect::<Result<_, _>>()?;
+            // Decoding checked that each key is that of its position.
+            let keys: Option<Vec<Key>> = drafts
+                .iter()
+                .map(|draft| Key::of_bytes(draft.key()))
+                .collect();
+            let based = drafts.iter().map(Draft::based);
+            let stored: Vec<_> = based
+                .map(|record| record.and_then(BaseRecord::stored))
+                .collect();
+            encode_block_of(&records, &keys.unwrap_or_default(), &stored)?
         }
     };
-    let records: Vec<K::Record> = drafts
-        .iter()
-        .map(decode)
-        .collect::<Result<_, _>>()
-        .map_err(EncodeError::Join)?;
-    // Decoding checked that each key is that of its position.
-    let keys: Option<Vec<Key>> = drafts
-        .iter()
-        .map(|draft| Key::of_bytes(draft.key()))
-        .collect();
-    let stored: Vec<_> = drafts
-        .iter()
-        .map(|draft| draft.based().and_then(BaseRecord::stored))
-        .collect();
-    let block = encode_block_of(&records, &keys.unwrap_or_default(), &stored)
-        .map_err(EncodeError::Write)?;
     Ok(Encoded {
         block,
-        from: None,
-        is_kept: false,
-        surplus,
+        from,
+        is_kept,
+        over_limit,
         rows,
     })
 }

@@ -8,10 +8,9 @@ use std::time::Instant;
 use shelfish::eval::PositionEval;
 use shelfish::position::Position;
 use shelfish::reader::{NoCache, Options, Stats};
-use shelfish_analysis::pgn::read_main_line;
+use shelfish_analysis::pgn::{GameTexts, read_main_line};
 
 use crate::database::{self, DatabaseSource};
-use crate::input::game_texts::{GameTexts, decoded};
 use crate::input::{Dump, Input};
 use crate::{BoxError, Outcome};
 
@@ -61,7 +60,7 @@ impl Sample {
             if !(text.number - 1).is_multiple_of(self.every.into()) {
                 continue;
             }
-            let main_line = read_main_line(&decoded(&text.text), text.line);
+            let main_line = read_main_line(&text.text, text.line);
             if main_line.error.is_none() && !main_line.game.moves().is_empty() {
                 let positions = main_line.game.positions();
                 games.push(

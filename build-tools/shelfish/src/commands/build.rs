@@ -1,8 +1,8 @@
 //! `shelfish build`: a database of evaluations.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use super::table_args::{BuildCommand, Built, TableArgs, inputs};
+use super::table_args::{Built, TableArgs, inputs};
 use crate::BoxError;
 use crate::evaluations::parts::Plan;
 use crate::evaluations::{self, Selection};
@@ -25,7 +25,7 @@ use crate::system::size;
 The same input gives the same bytes for any number of threads and any memory. If a build fails, the database in DIR is
 unchanged.
 
-With -o s3://, gs:// or az://, the database is built in --temp-dir, published as by `shelfish publish`, and then removed
+With -o s3:// or gs://, the database is built in --temp-dir, published as by `shelfish publish`, and then removed
 here. Readers have the old database until the new one is complete. A database that another
 process publishes during the build stays. If publishing fails, the new database is kept, and the error shows the command that publishes it. The disk needs
 about 2.2 times the size of the result; --max-disk limits the disk space and is checked at the start. `shelfish publish
@@ -46,8 +46,8 @@ A record has room for 256 evaluations, 4,096 PVs and 4,096 moves (fewer if its p
 that every record is fast to read. The best evaluations are kept. A single evaluation with too many moves is cut to the
 first moves of each PV.
 
-The summary is short; --verbose counts every rejected line by reason. Lines over 16 MiB, with more than 256 evaluations, with more than 256 PVs
-in one evaluation or with a PV of more than 5 KiB are rejected, too. --verbose also counts PVs that were cut or dropped at an illegal
+The summary is short; with --json it counts every rejected line by reason. Lines over 16 MiB, with more than 256 evaluations, with more than 256 PVs
+in one evaluation or with a PV of more than 5 KiB are rejected, too. --json also counts PVs that were cut or dropped at an illegal
 move, PVs that were cut for lack of room, and positions with too many evaluations.
 
 Sizes have a unit: KiB, MiB and GiB are powers of 1024, kB, MB and GB are powers of 1000. A number alone counts MiB.
@@ -58,9 +58,9 @@ pub struct Args {
     /// Dumps of the Lichess evaluation database: one JSON object per line, plain or compressed with zstd, gzip or bzip2, or
     /// Parquet with one row per PV. A file, an https:// URL, or `-` for standard input; Parquet must be a file
     #[arg(required_unless_present = "base", value_name = "SOURCE")]
-    sources: Vec<PathBuf>,
+    pub(super) sources: Vec<PathBuf>,
     #[command(flatten)]
-    table: TableArgs,
+    pub(super) table: TableArgs,
     /// Replace positions of the bases by those of the inputs instead of merging their evaluations
     #[arg(long, requires = "base")]
     replace: bool,
@@ -73,7 +73,7 @@ pub struct Args {
     /// Build the parts of a plan of `shelfish parts plan`, with its selection and sizes. The result is byte for byte that of
     /// `shelfish parts partition`, `encode` and `seal`
     #[arg(long, value_name = "PLAN", conflicts_with_all = ["min_depth", "max_pvs", "max_plies", "best_only", "max_size", "shard_size", "inline_pages", "base"])]
-    plan: Option<PathBuf>,
+    pub(super) plan: Option<PathBuf>,
 }
 
 /// Options that select evaluations.
@@ -107,24 +107,7 @@ impl SelectionArgs {
 }
 
 impl Args {
-    /// Returns the files and URLs that the build reads, except bases.
-    pub fn reads(&self) -> impl Iterator<Item = &Path> {
-        self.sources.iter().chain(&self.plan).map(PathBuf::as_path)
-    }
-}
-
-impl BuildCommand for Args {
-    const NAME: &str = "shelfish build";
-
-    fn table(&self) -> &TableArgs {
-        &self.table
-    }
-
-    fn sources(&self) -> &[PathBuf] {
-        &self.sources
-    }
-
-    fn build_in(self, out: PathBuf, quiet: bool) -> Result<Built, BoxError> {
+    pub(super) fn build_in(self, out: PathBuf, quiet: bool) -> Result<Built, BoxError> {
         let mut table = self.table.options(inputs(&self.sources), out, quiet);
         table.replace = self.replace;
         table.max_bytes = self.max_size;

@@ -109,12 +109,12 @@ fn export(args: &Args, out: &mut (impl Write + Send)) -> Result<(), BoxError> {
         (Format::Jsonl, Kind::Moves) => write_lines(blocks(args, played_lines)?, out)?,
         #[cfg(feature = "parquet")]
         (Format::Parquet, Kind::Evaluations) => {
-            rows::write_parquet::<PositionEval>(args, &mut *out)?
+            rows::write_parquet(args, &rows::EVALUATIONS, &mut *out)?
         }
         #[cfg(feature = "parquet")]
-        (Format::Parquet, Kind::Moves) => rows::write_parquet::<Played>(args, &mut *out)?,
-        (Format::Csv, Kind::Evaluations) => rows::write_csv::<PositionEval>(args, out)?,
-        (Format::Csv, Kind::Moves) => rows::write_csv::<Played>(args, out)?,
+        (Format::Parquet, Kind::Moves) => rows::write_parquet(args, &rows::MOVES, &mut *out)?,
+        (Format::Csv, Kind::Evaluations) => rows::write_csv(args, &rows::EVALUATIONS, out)?,
+        (Format::Csv, Kind::Moves) => rows::write_csv(args, &rows::MOVES, out)?,
         (Format::Polyglot, _) => {
             let (weights, min_games) = (
                 args.weights.unwrap_or_default(),
@@ -140,8 +140,8 @@ fn write_lines(
 /// Applies `map` to the records of each block, and prints progress on standard error.
 fn blocks<K: Record, R: Send + 'static>(
     args: &Args,
-    map: fn(&[K]) -> R,
-) -> Result<impl Iterator<Item = Result<R, BoxError>> + use<K, R>, BoxError> {
+    map: impl Fn(&[K]) -> R + Send + Sync + 'static,
+) -> Result<impl Iterator<Item = Result<R, BoxError>>, BoxError> {
     let source = args.database.source()?;
     let manifest = Arc::new(database::wait(database::manifest::<K>(&source))??);
     let open = move |block: Result<RawBlock, ScanError>| {

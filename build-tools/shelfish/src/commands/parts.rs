@@ -24,11 +24,8 @@ use twox_hash::XxHash64;
 use super::build::SelectionArgs;
 use super::table_args::{FileArgs, Workers, inputs};
 use crate::build::BuildError;
-use crate::build::join::{Join, JoinError};
-use crate::build::kind::{Kind as _, Total as _};
-use crate::build::write::{EncodeError, Encoded, encoded};
+use crate::build::write::{Encoded, Join, encoded};
 use crate::evaluations::kind::Evaluations;
-use crate::evaluations::merged::Merged;
 use crate::evaluations::parts::fragment::Fragment;
 use crate::evaluations::parts::lines::{self, Lines};
 use crate::evaluations::parts::{MAX_PARTS, Plan};
@@ -298,7 +295,7 @@ fn parse_dumps<T: Send + 'static>(
                 input: source.clone(),
                 error,
             })?;
-            sum.add(&counts);
+            sum += counts;
             take(parsed)?;
         }
     }
@@ -568,36 +565,28 @@ fn encode(args: &EncodeArgs) -> Result<EncodedPart, BoxError> {
     let keys = plan.keys_of(part);
     let lines_read = Arc::new(AtomicU64::new(0));
     let reader = BufReader::with_capacity(1 << 18, reader);
-    let lines = Lines::<_, Merged>::new(
+    let lines = Lines::new(
         reader,
         name,
         (part, keys.clone()),
         args.ended,
         lines_read.clone(),
-    )?;
-    let join = Join {
-        runs: Box::new(lines),
-        bases: Vec::new(),
-        replace: false,
-        kind: kind.clone(),
-        left_out: 0,
-    };
+    );
+    let join = Join::of(kind, Box::new(lines));
     let scratch = target.scratch();
     let mut writer = TableWriter::<PositionEval>::create(scratch, scratch, plan.writer_options());
     let mut over_limit = OverLimit::default();
     if part > 0 {
         writer.begin_part(&keys.from)?;
     }
-    let (blocks, left_out) = encoded(join, &[], args.workers.count(), kind);
+    let (blocks, left_out) = encoded(join, &[], args.workers.count());
     for block in blocks {
-        let Encoded { block, surplus, .. } = block.map_err(|error| -> BoxError {
-            match error {
-                EncodeError::Join(JoinError::Run(error)) => error.into(),
-                EncodeError::Join(JoinError::Base(error)) => error.into(),
-                EncodeError::Write(error) => BuildError::Write(error).into(),
-            }
-        })?;
-        over_limit.add(&surplus);
+        let Encoded {
+            block,
+            over_limit: more,
+            ..
+        } = block?;
+        over_limit += more;
         writer.append(&block)?;
         positions.fetch_add(block.positions, Relaxed);
     }
@@ -804,7 +793,7 @@ async fn write_manifest(store: &Store, plan: &Plan) -> Result<Sealed, BoxError> 
     let mut over_limit = OverLimit::default();
     fragments
         .iter()
-        .for_each(|fragment| over_limit.add(&fragment.over_limit));
+        .for_each(|fragment| over_limit += fragment.over_limit);
     let tables = fragments.into_iter().map(|fragment| fragment.table);
     let manifest = Part::join::<PositionEval>(tables, &plan.writer_options())?;
     let bytes = manifest.to_bytes::<PositionEval>()?;

@@ -6,25 +6,24 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::error::ErrorKind;
-use indicatif::{HumanBytes, HumanCount};
+use indicatif::HumanBytes;
 use shelfish::source::retry::RetryPolicy;
+use thiserror::Error;
 
 use crate::Outcome;
 use crate::publish::{Options, Prune, Replaces, Report, publish};
 use crate::store::{Address, Settings};
-use crate::system::retry::MAX_RETRIES;
-use crate::system::{duration, size};
+use crate::system::{MAX_RETRIES, size};
 use crate::terminal::report;
 use crate::terminal::shown::shown;
 
-/// Publish a database to S3, R2, Google Cloud Storage, Azure or a folder.
+/// Publish a database to S3, R2, Google Cloud Storage or a folder.
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = "Examples:
   shelfish publish db s3://my-bucket/evals --dry-run
   shelfish publish db s3://my-bucket/evals --cors --prune
   shelfish publish db https://ACCOUNT.r2.cloudflarestorage.com/my-bucket/evals --prune --keep 3 --grace 14d
   shelfish publish db gs://my-bucket/evals
-  shelfish publish db az://my-container/evals
   shelfish publish -d db ../site/evals --pages
 
 Files that the store already has are not sent again; the command compares name, length and hash. The manifest is sent last,
@@ -41,9 +40,8 @@ Credentials come from the environment:
   S3      AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION; AWS_ENDPOINT for MinIO, Garage and others
   R2      AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY
   Google  GOOGLE_APPLICATION_CREDENTIALS or GOOGLE_SERVICE_ACCOUNT, the path of a key
-  Azure   AZURE_STORAGE_ACCOUNT_NAME, AZURE_STORAGE_ACCOUNT_KEY or AZURE_STORAGE_SAS_KEY
-An empty variable counts as unset. Files of profiles (~/.aws) are not read. Parts of an interrupted upload stay until the life-cycle rules of the bucket remove
-them.
+An empty variable counts as unset. Files of profiles (~/.aws) are not read. Parts of a killed upload stay until a life-cycle
+rule of the bucket removes them.
 
 Exit codes: 0 if the database is published, changed or not; 1 otherwise; 2 if the usage is wrong; 130 and 143 if
 interrupted.")]
@@ -51,14 +49,13 @@ pub struct Args {
     /// Directory of the database; with -d, the URL is the first argument
     #[arg(value_name = "DIR")]
     dir: PathBuf,
-    /// Folder in the store: s3://BUCKET/FOLDER, gs://BUCKET/FOLDER, az://CONTAINER/FOLDER, the https:// URL of an R2 or
-    /// Azure bucket, or a local directory
+    /// Folder in the store: s3://BUCKET/FOLDER, gs://BUCKET/FOLDER, the https:// URL of an R2 bucket, or a local directory
     #[arg(value_name = "URL", value_parser = Address::parse, required_unless_present = "database", conflicts_with = "database")]
     to: Option<Address>,
     /// Directory of the database, instead of the first argument
     #[arg(short, long, value_name = "DIR")]
     database: Option<PathBuf>,
-    /// Print the files that would be sent and removed, the number of requests and the cost
+    /// Print the number of files that would be sent and removed
     #[arg(long)]
     dry_run: bool,
     /// Remove files that no kept database needs
@@ -68,9 +65,9 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..), requires = "prune")]
     keep: u32,
     /// Time that --prune keeps a database after its replacement and a file after its upload: a number with d, h, m or s
-    #[arg(long, value_name = "TIME", default_value = "7d", value_parser = duration::parse, requires = "prune")]
+    #[arg(long, value_name = "TIME", default_value = "7d", value_parser = humantime::parse_duration, requires = "prune")]
     grace: Duration,
-    /// Allow pages of other sites to read the bucket, or print the necessary steps
+    /// Print the commands that allow pages of other sites to read the bucket
     #[arg(long)]
     cors: bool,
     /// Fail if the database exceeds the limits of GitHub Pages: 1 GB per site, 100 MB per file
@@ -100,16 +97,9 @@ pub struct Args {
 }
 
 /// Error of a share in percent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("expected a number from 0 to 100")]
 pub struct PercentError;
-
-impl fmt::Display for PercentError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("expected a number from 0 to 100")
-    }
-}
-
-impl std::error::Error for PercentError {}
 
 /// Parses a share in percent.
 pub fn percent(text: &str) -> Result<f64, PercentError> {
@@ -196,12 +186,11 @@ impl fmt::Display for Report {
         let share = 100.0 * self.sent_bytes as f64 / self.bytes.max(1) as f64;
         writeln!(
             f,
-            "{} of {} files {would}sent, {} of {} ({share:.1} %), {} requests",
+            "{} of {} files {would}sent, {} of {} ({share:.1} %)",
             self.sent_shards,
             self.shards,
             bytes(self.sent_bytes),
-            bytes(self.bytes),
-            HumanCount(self.requests)
+            bytes(self.bytes)
         )?;
         if self.removed_files > 0 {
             writeln!(
@@ -209,13 +198,6 @@ impl fmt::Display for Report {
                 "{} old files {would}removed, {}",
                 self.removed_files,
                 bytes(self.removed_bytes)
-            )?;
-        }
-        if let Some(cost) = self.cost {
-            writeln!(
-                f,
-                "by list prices, requests ${:.4}, keeping it ${:.2} a month; what readers fetch is charged besides",
-                cost.requests_usd, cost.month_usd
             )?;
         }
         if let Some(cors) = &self.cors {

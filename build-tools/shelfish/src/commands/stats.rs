@@ -158,8 +158,8 @@ pub fn run(args: Args) -> Outcome {
     }
     let scan = match kind {
         _ if !args.scan => None,
-        Kind::Moves => Some(scan::<Played>(source, manifest, args.quiet)?),
-        Kind::Evaluations => Some(scan::<PositionEval>(source, manifest, args.quiet)?),
+        Kind::Moves => Some(scan(source, manifest, args.quiet, moves_of)?),
+        Kind::Evaluations => Some(scan(source, manifest, args.quiet, evaluations_of)?),
     };
     let seconds = args.timing.then(|| start.elapsed().as_secs_f64());
     report::print(
@@ -192,26 +192,17 @@ enum RecordCounts {
     Moves(u64),
 }
 
-/// Record whose contents can be counted.
-trait Counted: Record {
-    fn counts(&self) -> RecordCounts;
+fn evaluations_of(eval: &PositionEval) -> RecordCounts {
+    let counts = |evaluation: &Evaluation| EvaluationCounts {
+        depth: evaluation.depth,
+        pvs: evaluation.pvs.len() as u64,
+        moves: evaluation.pvs.iter().map(|pv| pv.line.len() as u64).sum(),
+    };
+    RecordCounts::Evaluations(eval.evaluations.iter().map(counts).collect())
 }
 
-impl Counted for PositionEval {
-    fn counts(&self) -> RecordCounts {
-        let counts = |evaluation: &Evaluation| EvaluationCounts {
-            depth: evaluation.depth,
-            pvs: evaluation.pvs.len() as u64,
-            moves: evaluation.pvs.iter().map(|pv| pv.line.len() as u64).sum(),
-        };
-        RecordCounts::Evaluations(self.evaluations.iter().map(counts).collect())
-    }
-}
-
-impl Counted for Played {
-    fn counts(&self) -> RecordCounts {
-        RecordCounts::Moves(self.moves.len() as u64)
-    }
+fn moves_of(played: &Played) -> RecordCounts {
+    RecordCounts::Moves(played.moves.len() as u64)
 }
 
 /// Counts of an evaluation.
@@ -221,10 +212,11 @@ struct EvaluationCounts {
     moves: u64,
 }
 
-fn scan<R: Counted>(
+fn scan<R: Record>(
     source: DatabaseSource,
     manifest: Arc<Manifest>,
     quiet: bool,
+    counts: fn(&R) -> RecordCounts,
 ) -> Result<Scanned, Box<dyn std::error::Error + Send + Sync>> {
     let done = Arc::new(AtomicU64::new(0));
     let _progress = Progress::start(
@@ -239,7 +231,9 @@ fn scan<R: Counted>(
         ..Scanned::default()
     };
     let (mut bytes, mut positions) = (Vec::new(), Vec::new());
-    for part in ordered(Scan::new(source, manifest)?, cores(), read::<R>) {
+    for part in ordered(Scan::new(source, manifest)?, cores(), move |block| {
+        read(block, counts)
+    }) {
         let part = part?;
         bytes.push(part.bytes as f64);
         let count = part.positions.len() as u64;
@@ -272,8 +266,9 @@ fn scan<R: Counted>(
     Ok(scanned)
 }
 
-fn read<R: Counted>(
+fn read<R: Record>(
     block: Result<RawBlock, ScanError>,
+    counts: fn(&R) -> RecordCounts,
 ) -> Result<Part, Box<dyn std::error::Error + Send + Sync>> {
     let RawBlock { at, bytes, .. } = block?;
     let mut part = Part {
@@ -285,7 +280,7 @@ fn read<R: Counted>(
         let pieces = record.position().chess().board().occupied().count();
         part.positions.push(PositionCounts {
             pieces,
-            record: record.counts(),
+            record: counts(&record),
         });
     }
     part.columns = column_bytes(&bytes, Block::<R>::column_names().count())?;

@@ -2,8 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -11,15 +10,16 @@ use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use serde::Serialize;
 use shelfish::source::integrity::Integrity;
 
+use super::{book, build};
 use crate::build::{MIN_MEMORY, Options};
 use crate::input::Input;
 use crate::input::remote::DownloadPolicy;
 use crate::publish::staging::Staging;
 use crate::store::{Address, AddressError};
+use crate::system::MAX_RETRIES;
 use crate::system::ordered::cores;
-use crate::system::retry::MAX_RETRIES;
 use crate::system::size;
-use crate::terminal::report::{self, Detailed, Table};
+use crate::terminal::report;
 use crate::{BoxError, Outcome, database, publish};
 
 /// Minimum size of a shard, about 200 blocks.
@@ -35,7 +35,7 @@ pub struct TableArgs {
     /// empties a file if less than a quarter of it is in use. A build without this option compacts the database
     #[arg(long)]
     update: bool,
-    /// Write the database to this directory, or publish it to s3://, gs:// or az://. An existing database is replaced when
+    /// Write the database to this directory, or publish it to s3:// or gs://. An existing database is replaced when
     /// the new one is complete
     #[arg(short, long, value_name = "DIR_OR_URL", value_parser = OsStringValueParser::new().try_map(Target::parse))]
     out: Target,
@@ -61,15 +61,12 @@ pub struct TableArgs {
     retries: u8,
     #[command(flatten)]
     rejects: Rejects,
-    /// Print the summary as JSON
+    /// Print the summary as JSON, with all counts and the size of each column
     #[arg(long)]
     json: bool,
     /// Print errors only; with --json also the summary
-    #[arg(short, long, conflicts_with = "verbose")]
-    quiet: bool,
-    /// Print all counts, and the size of each column, instead of a short summary
     #[arg(short, long)]
-    verbose: bool,
+    quiet: bool,
 }
 
 /// Option of commands with worker threads.
@@ -133,11 +130,6 @@ impl Target {
 }
 
 impl TableArgs {
-    /// Returns whether a base was given.
-    pub fn has_base(&self) -> bool {
-        !self.base.is_empty()
-    }
-
     /// Returns the timeout and retries of downloads.
     pub fn download_policy(&self) -> DownloadPolicy {
         let timeout = Duration::from_secs(self.timeout);
@@ -171,66 +163,105 @@ impl TableArgs {
     }
 }
 
-/// A command that builds a table.
-pub trait BuildCommand: Sized {
-    /// The name of the command, for errors.
-    const NAME: &str;
+/// The arguments of a build of either kind.
+pub enum BuildArgs {
+    /// The arguments of `shelfish build`.
+    Evaluations(Box<build::Args>),
+    /// The arguments of `shelfish book build`.
+    Games(Box<book::build::Args>),
+}
 
+impl BuildArgs {
     /// Returns the shared options.
-    fn table(&self) -> &TableArgs;
+    fn table(&self) -> &TableArgs {
+        match self {
+            BuildArgs::Evaluations(args) => &args.table,
+            BuildArgs::Games(args) => &args.table,
+        }
+    }
 
     /// Returns the inputs that were named on the command line.
-    fn sources(&self) -> &[PathBuf];
+    fn sources(&self) -> &[PathBuf] {
+        match self {
+            BuildArgs::Evaluations(args) => &args.sources,
+            BuildArgs::Games(args) => &args.sources,
+        }
+    }
+
+    /// Returns the files and URLs that the build reads, except bases and months.
+    pub fn reads(&self) -> Vec<&Path> {
+        let more = match self {
+            BuildArgs::Evaluations(args) => args.plan.as_slice(),
+            BuildArgs::Games(args) => &args.whole,
+        };
+        let all = self.sources().iter().chain(more);
+        all.map(PathBuf::as_path).collect()
+    }
+
+    /// Returns the timeout and retries of downloads.
+    pub fn download_policy(&self) -> DownloadPolicy {
+        self.table().download_policy()
+    }
+
+    /// Returns whether the build has more than `count` inputs.
+    pub fn has_more_than(&self, count: usize) -> bool {
+        let has_dump = matches!(self, BuildArgs::Games(args) if !args.dump.is_empty());
+        self.sources().len() > count || has_dump
+    }
+
+    /// Returns whether a base was given.
+    pub fn has_base(&self) -> bool {
+        !self.table().base.is_empty()
+    }
 
     /// Builds in the directory `out`, regardless of `--out`.
-    fn build_in(self, out: PathBuf, quiet: bool) -> Result<Built, BoxError>;
+    pub fn build_in(self, out: PathBuf, quiet: bool) -> Result<Built, BoxError> {
+        match self {
+            BuildArgs::Evaluations(args) => args.build_in(out, quiet),
+            BuildArgs::Games(args) => args.build_in(out, quiet),
+        }
+    }
 
     /// Builds the database, publishes it if requested, and prints a summary.
-    fn run(self) -> Outcome {
+    pub fn run(self) -> Outcome {
         let TableArgs {
             json,
             quiet,
-            verbose,
             out,
             temp_dir,
             ..
         } = self.table();
-        let (json, quiet, verbose, temp_dir) = (*json, *quiet, *verbose, temp_dir.clone());
-        if self
-            .sources()
-            .iter()
-            .filter(|source| source.as_os_str() == "-")
-            .count()
-            > 1
-        {
-            wrong_usage(
-                Self::NAME,
-                "standard input (`-`) can be read once, it is named twice",
-            );
+        let (json, quiet, out, temp_dir) = (*json, *quiet, out.clone(), temp_dir.clone());
+        let is_stdin = |source: &&PathBuf| source.as_os_str() == "-";
+        if self.sources().iter().filter(is_stdin).count() > 1 {
+            self.wrong_usage("standard input (`-`) can be read once, it is named twice");
         }
-        let (built, published) = match out.clone() {
-            Target::Directory(dir) => {
-                if temp_dir.is_some() {
-                    wrong_usage(
-                        Self::NAME,
-                        "--temp-dir requires a store in --out, found a directory",
-                    );
-                }
-                (self.build_in(dir, quiet)?, None)
+        let (built, published) = match out {
+            Target::Directory(_) if temp_dir.is_some() => {
+                self.wrong_usage("--temp-dir requires a store in --out, found a directory")
             }
+            Target::Directory(dir) => (self.build_in(dir, quiet)?, None),
             Target::Store(to) => {
                 let staging = Staging::new(to, temp_dir.as_deref(), quiet)?;
                 let built = self.build_in(staging.dir().to_owned(), quiet)?;
                 (built, Some(staging.publish()?))
             }
         };
-        let done = Done { built, published };
-        if verbose && !json {
-            write!(std::io::stdout().lock(), "{}", Table(&done))?;
-        } else if json || !quiet {
-            report::print(&done, json)?;
+        if json || !quiet {
+            report::print(&Done { built, published }, json)?;
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// Reports wrong usage and ends the process with exit code 2.
+    fn wrong_usage(&self, why: &str) -> ! {
+        let name = match self {
+            BuildArgs::Evaluations(_) => "shelfish build",
+            BuildArgs::Games(_) => "shelfish book build",
+        };
+        clap::Command::new(name)
+            .error(clap::error::ErrorKind::ArgumentConflict, format!("{why}\n"))
+            .exit()
     }
 }
 
@@ -246,15 +277,6 @@ struct Done {
 impl fmt::Display for Done {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.built.fmt(f)?;
-        self.published
-            .as_ref()
-            .map_or(Ok(()), |published| write!(f, "{published}"))
-    }
-}
-
-impl Detailed for Done {
-    fn write_table(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.built.write_table(f)?;
         self.published
             .as_ref()
             .map_or(Ok(()), |published| write!(f, "{published}"))
@@ -288,20 +310,4 @@ impl fmt::Display for Built {
             Built::Games(summary) => summary.fmt(f),
         }
     }
-}
-
-impl Detailed for Built {
-    fn write_table(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Built::Evaluations(summary) => summary.write_table(f),
-            Built::Games(summary) => summary.write_table(f),
-        }
-    }
-}
-
-/// Reports wrong usage of a command and ends the process with exit code 2.
-fn wrong_usage(command: &'static str, why: &str) -> ! {
-    clap::Command::new(command)
-        .error(clap::error::ErrorKind::ArgumentConflict, format!("{why}\n"))
-        .exit()
 }

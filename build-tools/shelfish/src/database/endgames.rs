@@ -15,7 +15,7 @@ use super::{DatabaseSource, DatabaseSourceError, address};
 #[derive(clap::Args, Clone, Debug)]
 #[group(id = "endgames_args")]
 pub struct Args {
-    /// Syzygy tables: a directory, or a URL with https://, s3://, gs:// or az:// and an index by `shelfish endgames index`
+    /// Syzygy tables: a directory, or a URL with https://, s3:// or gs:// and an index by `shelfish endgames index`
     #[arg(short = 'd', long = "endgames", value_name = "DIR_OR_URL", value_parser = address)]
     pub tables: String,
     /// Seconds that a host has for an answer, plus a second for every 16 KiB

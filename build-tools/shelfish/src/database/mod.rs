@@ -30,7 +30,7 @@ use crate::system::url::{is_http, scheme, without_password};
 #[derive(clap::Args, Clone, Debug)]
 #[group(id = "database_args")]
 pub struct Args {
-    /// Database: a directory, or a URL with https://, s3://, gs:// or az://. An appended #sha256-... is --integrity
+    /// Database: a directory, or a URL with https://, s3:// or gs://. An appended #sha256-... is --integrity
     #[arg(short, long, value_name = "DIR_OR_URL", value_parser = address)]
     pub database: String,
     /// Seconds that a host has for an answer, plus a second for every 16 KiB
@@ -69,7 +69,7 @@ impl fmt::Display for DatabaseSourceError {
             DatabaseSourceError::Scheme(found) => {
                 write!(
                     f,
-                    "found {found}://, expected http://, https://, s3://, gs://, az:// or a directory"
+                    "found {found}://, expected http://, https://, s3://, gs:// or a directory"
                 )
             }
             DatabaseSourceError::Bucket(error) => error.fmt(f),
@@ -124,7 +124,7 @@ pub fn address(text: &str) -> Result<String, DatabaseSourceError> {
 }
 
 fn is_store(scheme: &str) -> bool {
-    ["s3", "gs", "az", "azure", "file"]
+    ["s3", "gs", "file"]
         .iter()
         .any(|known| scheme.eq_ignore_ascii_case(known))
 }
@@ -382,11 +382,11 @@ mod tests {
             assert_eq!(
                 error,
                 format!(
-                    "found {scheme}://, expected http://, https://, s3://, gs://, az:// or a directory"
+                    "found {scheme}://, expected http://, https://, s3://, gs:// or a directory"
                 )
             );
         }
-        for url in ["s3://", "gs:///x", "az://c/../d"] {
+        for url in ["s3://", "gs:///x", "gs://c/../d"] {
             assert!(address(url).is_err(), "{url}");
         }
         for dir in [

@@ -13,14 +13,12 @@ use serde::Serialize;
 use shelfish::eval::PositionEval;
 use shelfish::table::WriteError;
 
-use super::OverLimit;
 use super::kind::Evaluations;
 use super::payload::EvaluationSize;
 use super::share::Share;
-use crate::build::join::{Draft, Join, JoinError};
+use crate::build::BuildError;
 use crate::build::kind::Kind as _;
-use crate::build::write::Written;
-use crate::build::{BuildError, spool};
+use crate::build::write::{Draft, Join, Written};
 
 /// Part of the maximum size that an attempt aims at.
 const TARGET: f64 = 0.99;
@@ -83,18 +81,12 @@ pub struct Depths {
 
 impl Depths {
     /// Counts all evaluations.
-    pub fn count(join: &mut Join<Evaluations>) -> Result<Depths, JoinError> {
+    pub fn count(mut join: Join<Evaluations>) -> Result<Depths, BuildError> {
         let mut depths = Depths::default();
         while let Some((draft, _)) = join.next_record()? {
             let sizes = match &draft {
-                Draft::Spooled(record) => {
-                    join.kind.sizes(spool::take_parts(&mut &record[..])?.1)?
-                }
-                Draft::Based(record) => join.kind.sizes(
-                    &join
-                        .kind
-                        .payload(&record.record().map_err(JoinError::Base)?),
-                )?,
+                Draft::Spooled(_, payload) => join.kind.sizes(payload)?,
+                Draft::Based(record) => join.kind.sizes(&join.kind.payload(&record.record()?))?,
             };
             depths.add(&sizes);
         }
@@ -149,13 +141,7 @@ impl Depths {
     }
 
     /// Describes the effect, with the exact number of positions that are left out.
-    fn fitted(
-        &self,
-        max_bytes: u64,
-        cut: Cut,
-        attempts: u32,
-        written: &Written<OverLimit>,
-    ) -> Fitted {
+    fn fitted(&self, max_bytes: u64, cut: Cut, attempts: u32, written: &Written) -> Fitted {
         let positions_left_out = self.positions().saturating_sub(written.manifest.positions);
         Fitted {
             max_bytes,
@@ -170,8 +156,8 @@ impl Depths {
         &self,
         least: Cut,
         max_bytes: u64,
-        mut write: impl FnMut(Cut, u64) -> Result<Written<OverLimit>, BuildError>,
-    ) -> Result<(Written<OverLimit>, Fitted), BuildError> {
+        mut write: impl FnMut(Cut, u64) -> Result<Written, BuildError>,
+    ) -> Result<(Written, Fitted), BuildError> {
         let levels = Levels {
             levels: self.levels(),
             least,

@@ -1,22 +1,19 @@
 //! Evaluations as a kind of record.
 
-use std::borrow::Cow;
 use std::io;
 
 use shelfish::eval::PositionEval;
 use shelfish::position::Key;
 
-use super::merged::{self, Merged};
+use super::merged;
 use super::payload::{self, EvaluationSize, Surplus};
 use super::record::{Record, Reject, parse, parse_rows};
 use super::share::Share;
-use super::{Counts, OverLimit, Selection};
+use super::{Counts, Selection};
 use crate::build::base::{Base, BaseError, BaseErrorKind, Narrow};
-use crate::build::gather::Parse;
 use crate::build::kind::Kind;
 use crate::build::rejects;
-use crate::build::sort::Sorter;
-use crate::build::spool::SpoolError;
+use crate::build::spool::{OverLimit, SpoolError};
 use crate::input::lines::{Chunk, MAX_LINE, Text};
 use crate::input::{Dump, Input};
 
@@ -59,13 +56,18 @@ impl Evaluations {
         let kind = self.clone();
         Some(Box::new(move |mut eval: PositionEval| {
             kind.selection.narrow(&eval.position, &mut eval.evaluations);
-            let weight = kind
-                .weight(&kind.payload(&eval))
-                .map_err(|error| BaseErrorKind::Io(error.into()))?;
-            Ok(weight
-                .filter(|_| !eval.evaluations.is_empty())
-                .map(|weight| (eval, weight)))
+            let weight = kind.weight(&kind.payload(&eval));
+            let weight = weight.map_err(|error| BaseErrorKind::Io(error.into()))?;
+            Ok(weight.map(|weight| (eval, weight)))
         }))
+    }
+
+    /// Returns the weight of the record that a payload becomes, or `None` if the position is left out.
+    pub fn weight(&self, payload: &[u8]) -> Result<Option<usize>, SpoolError> {
+        let sizes = self.sizes(payload)?;
+        let pvs = sizes.iter().map(|size| size.pvs).sum();
+        let plies = sizes.iter().map(|size| size.plies).sum();
+        Ok((!sizes.is_empty()).then(|| PositionEval::weight(sizes.len(), pvs, plies)))
     }
 
     /// Returns the sizes of the evaluations that the selection keeps of a payload.
@@ -103,51 +105,60 @@ pub fn selection_of(base: &Base<PositionEval>) -> Result<Selection, BaseError> {
 
 impl Kind for Evaluations {
     type Record = PositionEval;
-    type Merging = Merged;
-    type Surplus = OverLimit;
-    const BLOCK_WEIGHT: usize = PositionEval::BLOCK_WEIGHT;
+    type Chunk = Chunk;
+    type Counts = Counts;
+
+    fn chunks(&self, dump: Dump) -> Box<dyn Iterator<Item = io::Result<Chunk>>> {
+        dump.chunks()
+    }
+
+    fn bytes(chunk: &Chunk) -> usize {
+        chunk.bytes()
+    }
+
+    fn parse(
+        &self,
+        input: &Input,
+        chunk: &Chunk,
+        counts: &mut Counts,
+        push: &mut dyn FnMut(&Key, &[u8]) -> io::Result<()>,
+        rows: &mut String,
+    ) -> io::Result<u64> {
+        let before = counts.records;
+        self.parse_lines((input, chunk), |_| true, counts, push, rows)?;
+        Ok(counts.records - before)
+    }
+
+    fn merge(&self, payloads: &[u8]) -> Result<Vec<u8>, SpoolError> {
+        merged::merge(payloads)
+    }
 
     fn payload(&self, eval: &PositionEval) -> Vec<u8> {
         payload::encode(&eval.evaluations, Surplus::default())
     }
 
-    fn fitting<'a>(&self, key: &[u8], payload: Cow<'a, [u8]>) -> Result<Cow<'a, [u8]>, SpoolError> {
-        let payload = if (self.selection.min_depth, self.selection.share) == self.gathered {
+    fn fit(&self, key: &[u8], payload: Vec<u8>) -> Result<Option<(Vec<u8>, usize)>, SpoolError> {
+        let mut payload = if (self.selection.min_depth, self.selection.share) == self.gathered {
             payload
         } else {
-            payload::from_depth(&payload, self.selection.depth_of(key))?.into()
+            payload::from_depth(&payload, self.selection.depth_of(key))?
+        };
+        let plies = |payload| -> Result<usize, SpoolError> {
+            let sizes = payload::evaluation_sizes(payload, usize::MAX, usize::MAX)?;
+            Ok(sizes.iter().map(|size| size.plies).sum())
         };
         // A move takes two bytes, so most payloads need not be parsed.
-        let is_safe = payload.len() / 2 <= PositionEval::SAFE_PLIES;
-        let sizes = if is_safe {
-            Vec::new()
-        } else {
-            payload::evaluation_sizes(&payload, usize::MAX, usize::MAX)?
-        };
-        if sizes.iter().map(|size| size.plies).sum::<usize>() <= PositionEval::SAFE_PLIES {
-            return Ok(payload);
-        }
-        let (mut eval, mut surplus) = payload::decode(key, &payload)?;
-        for evaluation in eval
-            .evaluations
-            .drain(PositionEval::fit(&eval.position, &eval.evaluations)..)
+        if payload.len() / 2 > PositionEval::SAFE_PLIES
+            && plies(&payload)? > PositionEval::SAFE_PLIES
         {
-            surplus.add(evaluation.pvs.len());
+            let (mut eval, mut surplus) = payload::decode(key, &payload)?;
+            let fit = PositionEval::fit(&eval.position, &eval.evaluations);
+            for evaluation in eval.evaluations.drain(fit..) {
+                surplus.add(evaluation.pvs.len());
+            }
+            payload = payload::encode(&eval.evaluations, surplus);
         }
-        Ok(payload::encode(&eval.evaluations, surplus).into())
-    }
-
-    fn weight(&self, payload: &[u8]) -> Result<Option<usize>, SpoolError> {
-        let sizes = self.sizes(payload)?;
-        if sizes.is_empty() {
-            return Ok(None);
-        }
-        let pvs = sizes.iter().map(|size| size.pvs).sum();
-        Ok(Some(PositionEval::weight(
-            sizes.len(),
-            pvs,
-            sizes.iter().map(|size| size.plies).sum(),
-        )))
+        Ok(self.weight(&payload)?.map(|weight| (payload, weight)))
     }
 
     fn decode(
@@ -157,11 +168,18 @@ impl Kind for Evaluations {
         over_limit: &mut OverLimit,
         rows: &mut String,
     ) -> Result<PositionEval, SpoolError> {
-        let (mut eval, surplus) = payload::decode(key, payload)?;
-        self.settle(&mut eval);
-        if surplus != Surplus::default() && !self.selection.best_only {
-            over_limit.add_position(surplus);
-            rows.push_str(&over_limit_row(&eval, surplus));
+        let (eval, Surplus { evaluations, pvs }) = payload::decode(key, payload)?;
+        if evaluations > 0 && !self.selection.best_only {
+            *over_limit += OverLimit {
+                positions: 1,
+                evaluations,
+                pvs,
+            };
+            let (reason, kept) = (Reject::REASONS[Reject::TOO_MUCH], eval.evaluations.len());
+            *rows += &format!(
+                "\t\t{reason}\tthe best {kept} evaluations are kept, {evaluations} with {pvs} PVs left out\t{}\n",
+                eval.position
+            );
         }
         Ok(eval)
     }
@@ -169,16 +187,6 @@ impl Kind for Evaluations {
     fn settle(&self, eval: &mut PositionEval) {
         self.selection.settle(&mut eval.evaluations);
     }
-}
-
-/// Returns the row in the file of rejects for a position with more evaluations than a record has room for.
-fn over_limit_row(eval: &PositionEval, Surplus { evaluations, pvs }: Surplus) -> String {
-    let reason = Reject::REASONS[Reject::TOO_MUCH];
-    let fact = format!(
-        "the best {} evaluations are kept, {evaluations} with {pvs} PVs left out",
-        eval.evaluations.len()
-    );
-    format!("\t\t{reason}\t{fact}\t{}\n", eval.position)
 }
 
 impl Evaluations {
@@ -249,38 +257,5 @@ impl Evaluations {
             }
         }
         Ok(())
-    }
-}
-
-impl Parse for Evaluations {
-    type Chunk = Chunk;
-    type Counts = Counts;
-    type Merging = Merged;
-
-    fn chunks(&self, dump: Dump) -> Box<dyn Iterator<Item = io::Result<Chunk>>> {
-        dump.chunks()
-    }
-
-    fn bytes(chunk: &Chunk) -> usize {
-        chunk.bytes()
-    }
-
-    fn parse(
-        &self,
-        input: &Input,
-        chunk: &Chunk,
-        counts: &mut Counts,
-        sorter: &mut Sorter<Merged>,
-        rows: &mut String,
-    ) -> io::Result<u64> {
-        let before = counts.records;
-        self.parse_lines(
-            (input, chunk),
-            |_| true,
-            counts,
-            |key, payload| sorter.push(key, payload),
-            rows,
-        )?;
-        Ok(counts.records - before)
     }
 }

@@ -5,35 +5,9 @@ use core::cmp::Reverse;
 use shelfish::eval::{PositionEval, Score};
 
 use super::payload::{evaluation_size, items, push_surplus, take_score};
-use crate::build::sort::Merging;
 use crate::build::spool::{SpoolError, push_bytes, take_count, take_number};
 
-/// Merges the evaluations of a position without duplicates, as far as a record has room.
-#[derive(Default)]
-pub struct Merged(Vec<u8>);
-
-impl Merged {
-    /// Size of the payloads that are gathered before they are merged, in bytes.
-    const BATCH: usize = 1 << 20;
-}
-
-impl Merging for Merged {
-    type Start = [u32; 3];
-
-    fn push(&mut self, payload: &[u8]) -> Result<(), SpoolError> {
-        self.0.extend_from_slice(payload);
-        if self.0.len() > Merged::BATCH {
-            self.0 = merge(&self.0)?;
-        }
-        Ok(())
-    }
-
-    fn finish(self) -> Result<Vec<u8>, SpoolError> {
-        merge(&self.0)
-    }
-}
-
-/// Merges concatenated payloads.
+/// Merges the evaluations of concatenated payloads without duplicates, as far as a record has room.
 pub(super) fn merge(payloads: &[u8]) -> Result<Vec<u8>, SpoolError> {
     let (mut evaluations, mut surplus) = items(payloads)?;
     evaluations.sort_unstable();

@@ -17,15 +17,16 @@ use std::time::Instant;
 use shelfish::eval::PositionEval;
 use shelfish::table::{WriteError, page_blocks};
 
-pub use selection::{OverLimit, Selection};
+pub use crate::build::spool::OverLimit;
+pub use selection::Selection;
 pub use summary::{Counts, Summary};
 
 use crate::build::base::Base;
-use crate::build::disk::Disk;
 use crate::build::gather::gather;
 use crate::build::rejects::RejectFile;
-use crate::build::write::{self, Content, Sizes};
-use crate::build::{self, BuildError, Files, RunFiles};
+use crate::build::runs::RunFiles;
+use crate::build::write::{Content, Join, write};
+use crate::build::{self, BuildError, Files};
 use crate::input::{DumpKind, Input};
 use fit::{Cut, Depths};
 use kind::{Evaluations, selection_of};
@@ -77,7 +78,7 @@ pub fn build(
         .fold(selection.clone(), |all, base| all.and(base));
     let kind = Evaluations::new(selection.clone());
     let base_positions = bases.iter().map(Base::positions).sum();
-    let run_files = RunFiles::new(workspace.dir(), Disk::new(options.max_disk));
+    let run_files = RunFiles::new(workspace.dir(), options.max_disk);
     let rejects = options.create_rejects()?;
     let (mut runs, input) = gather(
         &kind,
@@ -91,7 +92,7 @@ pub fn build(
     let page_blocks = options
         .page_blocks
         .unwrap_or_else(|| page_blocks(input.records.max(base_positions)));
-    let mut content_from = |Cut { min_depth, share }: Cut| -> Result<_, BuildError> {
+    let mut content_from = |Cut { min_depth, share }: Cut, min_bytes| -> Result<_, BuildError> {
         let kind = kind.from_depth(min_depth, share);
         let each = bases.iter().zip(&selections);
         let each = each
@@ -109,6 +110,7 @@ pub fn build(
             info: kind.selection.describe(),
             kept: options.kept_shards(&bases),
             page_blocks,
+            min_bytes,
             kind,
         })
     };
@@ -117,33 +119,21 @@ pub fn build(
         share: selection.share,
     };
     let depths = match options.max_bytes {
-        Some(_) => Some(Depths::count(&mut write::join(
-            options,
-            &workspace,
-            &run_files,
-            content_from(least)?,
-        )?)),
+        Some(_) => {
+            let join = Join::new(options, &run_files, content_from(least, 0)?);
+            let depths = join.and_then(Depths::count);
+            Some(depths.map_err(|error| error.in_workspace(&workspace))?)
+        }
         None => None,
     };
-    let depths = depths.transpose().map_err(|error| error.of(&workspace))?;
     let mut write_from = |cut, min_bytes| {
         let mark = rejects
             .as_ref()
             .filter(|_| options.max_bytes.is_some())
             .map(RejectFile::mark)
             .transpose()?;
-        let sizes = Sizes {
-            min_bytes,
-            max_bytes: options.max_bytes,
-        };
-        let written = write::write(
-            options,
-            &workspace,
-            &run_files,
-            content_from(cut)?,
-            sizes,
-            rejects.as_ref(),
-        );
+        let content = content_from(cut, min_bytes)?;
+        let written = write(options, &workspace, &run_files, content, rejects.as_ref());
         let is_discarded = matches!(
             written,
             Err(BuildError::TooLarge { .. } | BuildError::TooSmall { .. })
@@ -174,7 +164,7 @@ pub fn build(
         ..selection
     };
     Ok(Summary {
-        files: Files::of::<PositionEval, _>(
+        files: Files::of::<PositionEval>(
             &written,
             base_positions,
             selection.describe(),
@@ -183,7 +173,7 @@ pub fn build(
         evaluations: written.manifest.total("evaluations"),
         pvs: written.manifest.total("pvs"),
         input,
-        over_limit: written.surplus,
+        over_limit: written.over_limit,
         fitted,
         seconds: start.elapsed().as_secs_f64(),
     })

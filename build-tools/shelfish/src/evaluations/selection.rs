@@ -7,9 +7,7 @@ use serde::{Deserialize, Serialize};
 use shelfish::eval::{Evaluation, PositionEval};
 use shelfish::position::Position;
 
-use super::payload::Surplus;
 use super::share::Share;
-use crate::build::kind::Total;
 
 /// Selection by the options of a build.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -138,35 +136,5 @@ impl Selection {
                     .for_each(|pv| pv.line.truncate(max_plies));
             }
         }
-    }
-}
-
-/// Counts of evaluations that were left out because a record has no room, see [`PositionEval::fit`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OverLimit {
-    /// Number of positions.
-    pub positions: u64,
-    /// Number of evaluations left out. An evaluation of several lines may count several times.
-    pub evaluations: u64,
-    /// Number of their PVs.
-    pub pvs: u64,
-}
-
-impl OverLimit {
-    /// Adds the evaluations left out of a position.
-    pub fn add_position(&mut self, surplus: Surplus) {
-        self.add(&OverLimit {
-            positions: 1,
-            evaluations: surplus.evaluations,
-            pvs: surplus.pvs,
-        });
-    }
-}
-
-impl Total for OverLimit {
-    fn add(&mut self, other: &OverLimit) {
-        self.positions = self.positions.saturating_add(other.positions);
-        self.evaluations = self.evaluations.saturating_add(other.evaluations);
-        self.pvs = self.pvs.saturating_add(other.pvs);
     }
 }

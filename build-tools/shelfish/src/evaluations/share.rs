@@ -47,21 +47,9 @@ impl fmt::Display for Share {
 }
 
 /// An error of a number that is not a share.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("expected a share from 1 to {most}, found {0}", most = Share::ALL - 1)]
 pub struct ShareError(u16);
-
-impl fmt::Display for ShareError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "expected a share from 1 to {}, found {}",
-            Share::ALL - 1,
-            self.0
-        )
-    }
-}
-
-impl std::error::Error for ShareError {}
 
 impl TryFrom<u16> for Share {
     type Error = ShareError;

@@ -1,6 +1,7 @@
 //! The summary of the build of a database of evaluations.
 
 use std::fmt;
+use std::ops::AddAssign;
 
 use indicatif::HumanCount;
 use serde::Serialize;
@@ -9,8 +10,7 @@ use super::OverLimit;
 use super::fit::Fitted;
 use super::record::Reject;
 use crate::build::Files;
-use crate::build::kind::Total;
-use crate::terminal::report::{Detailed, named, write_counts, write_rejected};
+use crate::terminal::report::{named, write_rejected};
 
 /// The summary of the build of a database of evaluations.
 #[derive(Clone, Debug, Serialize)]
@@ -50,72 +50,8 @@ impl fmt::Display for Summary {
             writeln!(f, "{fitted}")?;
         }
         write_rejected(f, self.input.rejected(), self.input.lines, "lines rejected")?;
+        self.files.write_downloads(f)?;
         writeln!(f, "{}", self.files.integrity)
-    }
-}
-
-/// Formats all counts for humans.
-impl Detailed for Summary {
-    fn write_table(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = |n| HumanCount(n).to_string();
-        let positions = self.files.positions;
-        let rate = count((positions as f64 / self.seconds.max(0.001)) as u64);
-        writeln!(
-            f,
-            "positions    {:>15}   {:.1} s, {rate} a second",
-            count(positions),
-            self.seconds
-        )?;
-        writeln!(f, "evaluations  {:>15}", count(self.evaluations))?;
-        writeln!(f, "PV rows      {:>15}", count(self.pvs))?;
-        write!(f, "{}", self.files)?;
-        let Counts {
-            lines,
-            left_out,
-            pvs_cut,
-            pvs_dropped,
-            pvs_shortened,
-            ..
-        } = self.input;
-        writeln!(f, "lines read   {:>15}", count(lines))?;
-        if let Some(fitted) = &self.fitted {
-            writeln!(f, "{fitted}")?;
-        }
-        write_counts(
-            f,
-            [
-                ("lines left out by the selection", left_out),
-                ("PVs cut at an illegal move", pvs_cut),
-                ("PVs dropped, first move illegal", pvs_dropped),
-                (
-                    "PVs cut because their evaluation has too many moves",
-                    pvs_shortened,
-                ),
-                ("lines rejected", self.input.rejected()),
-            ],
-        )?;
-        for (reason, n) in named(&Reject::REASONS, &self.input.rejects) {
-            writeln!(f, "  {reason}: {}", count(n))?;
-        }
-        let OverLimit {
-            positions,
-            evaluations,
-            pvs,
-        } = self.over_limit;
-        if positions > 0 {
-            writeln!(
-                f,
-                "positions with more than a record has room for: {}",
-                count(positions)
-            )?;
-            writeln!(
-                f,
-                "  evaluations left out: {}, with {} PVs",
-                count(evaluations),
-                count(pvs)
-            )?;
-        }
-        Ok(())
     }
 }
 
@@ -174,8 +110,8 @@ impl Counts {
     }
 }
 
-impl Total for Counts {
-    fn add(&mut self, other: &Counts) {
+impl AddAssign for Counts {
+    fn add_assign(&mut self, other: Counts) {
         self.lines += other.lines;
         self.records += other.records;
         self.left_out += other.left_out;

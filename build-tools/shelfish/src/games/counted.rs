@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::ops::AddAssign;
 use std::sync::{Arc, Mutex};
 
 use serde::Serialize;
@@ -38,9 +39,10 @@ impl BookCounts {
     pub fn is_empty(&self) -> bool {
         *self == BookCounts::default()
     }
+}
 
-    /// Adds the counts of another book.
-    pub fn add(&mut self, other: BookCounts) {
+impl AddAssign for BookCounts {
+    fn add_assign(&mut self, other: BookCounts) {
         self.moves += other.moves;
         self.unreached += other.unreached;
         self.illegal += other.illegal;

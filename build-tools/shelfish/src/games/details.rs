@@ -1,7 +1,7 @@
 //! Details of games in addition to their results: buckets, ratings, references.
 
-use shelfish::played::{Bucketing, Details, GameId, GameRef, Results};
-use shelfish_analysis::pgn::MainLine;
+use shelfish::played::{Bucket, Bucketing, Details, GameId, GameRef, Ratings, Results};
+use shelfish_analysis::pgn::PgnGame;
 
 use super::{Date, Speed};
 
@@ -23,9 +23,9 @@ pub struct Wanted {
 pub struct GameDetails {
     /// The number of its bucket.
     pub bucket: usize,
-    /// Its rating.
-    pub rating: Option<u64>,
-    /// The reference to the game.
+    /// Its rating, if it is known and the book contains ratings.
+    pub ratings: Ratings,
+    /// The reference to the game, if the book contains references.
     pub reference: Option<GameRef>,
 }
 
@@ -35,24 +35,32 @@ impl Wanted {
 
     /// Returns the number of buckets; 0 for a book with only results.
     pub fn buckets(&self) -> usize {
-        self.buckets
-            .as_ref()
-            .map_or(usize::from(self.ratings), Bucketing::count)
+        let buckets = self.buckets.as_ref().map(Bucketing::count);
+        buckets.unwrap_or(self.ratings.into())
     }
 
-    /// Returns the details of a game, the game `number` of an input, which is used whole or not. Returns `None` for a book with
-    /// only results.
+    /// Returns the details of a move without games.
+    pub fn no_games(&self) -> Details {
+        Details {
+            buckets: vec![Bucket::default(); self.buckets()],
+            games: Vec::new(),
+        }
+    }
+
+    fn bucket(&self, speed: Option<usize>, rating: Option<u64>, year: Option<u64>) -> usize {
+        let buckets = self.buckets.as_ref();
+        buckets.map_or(0, |buckets| buckets.of(speed, rating, year))
+    }
+
+    /// Returns the details of a game, the game `number` of an input, which is used whole or not.
     pub fn of(
         &self,
-        game: &MainLine,
+        game: &PgnGame,
         results: Results,
         source: Option<u16>,
         number: u64,
         is_whole: bool,
-    ) -> Option<GameDetails> {
-        if *self == Wanted::default() {
-            return None;
-        }
+    ) -> GameDetails {
         let rating = rating(game);
         let speed = || Speed::of(game.tag("TimeControl")?).map(|speed| speed as usize);
         let year = || Date::of(game).map(Date::year);
@@ -63,32 +71,26 @@ impl Wanted {
                 game: u32::try_from(number).ok()?,
             })
         };
-        let id = || game.tag("Site").and_then(lichess_id).or_else(listed);
-        Some(GameDetails {
-            bucket: self
-                .buckets
-                .as_ref()
-                .map_or(0, |buckets| buckets.of(speed(), rating, year())),
-            rating: rating.filter(|_| self.ratings),
-            reference: if self.game_ids > 0 {
-                id().and_then(|id| GameRef::new(id, rating, results))
-            } else {
-                None
-            },
-        })
+        let reference = || {
+            let id = game.tag("Site").and_then(lichess_id).or_else(listed)?;
+            GameRef::new(id, rating, results)
+        };
+        GameDetails {
+            bucket: self.bucket(speed(), rating, year()),
+            ratings: rating
+                .filter(|_| self.ratings)
+                .map_or_else(Ratings::default, |sum| Ratings { games: 1, sum }),
+            reference: (self.game_ids > 0).then(reference).flatten(),
+        }
     }
 
     /// Returns the details of games with unknown properties.
-    pub fn unknown(&self) -> Option<GameDetails> {
-        let bucket = self
-            .buckets
-            .as_ref()
-            .map_or(0, |buckets| buckets.of(None, None, None));
-        (*self != Wanted::default()).then_some(GameDetails {
-            bucket,
-            rating: None,
+    pub fn unknown(&self) -> GameDetails {
+        GameDetails {
+            bucket: self.bucket(None, None, None),
+            ratings: Ratings::default(),
             reference: None,
-        })
+        }
     }
 
     /// Returns the entries of the manifest.
@@ -121,7 +123,7 @@ impl Wanted {
 }
 
 /// Returns the mean of the players' ratings, rounded down; `None` if a rating is missing or invalid.
-pub fn rating(game: &MainLine) -> Option<u64> {
+pub fn rating(game: &PgnGame) -> Option<u64> {
     let rating = |name| {
         game.tag(name)?
             .trim()
@@ -160,8 +162,7 @@ mod tests {
         let game = of(
             "[Site \"https://lichess.org/Ab3xYz09\"]\n[WhiteElo \"2001\"]\n[BlackElo \"2000\"]\n[TimeControl \"180+2\"]",
         );
-        let game = game.expect("details are wanted");
-        assert_eq!((game.bucket, game.rating), (2 * 3 + 1, Some(2000)));
+        assert_eq!((game.bucket, game.ratings.sum), (2 * 3 + 1, 2000));
         assert_eq!(game.reference.map(GameRef::id), GameId::lichess("Ab3xYz09"));
         assert_eq!(game.reference.and_then(GameRef::rating), Some(2000));
         for site in [
@@ -171,16 +172,14 @@ mod tests {
         ] {
             let game = of(&format!(
                 "[Site \"{site}\"]\n[WhiteElo \"?\"]\n[BlackElo \"2000\"]"
-            ))
-            .expect("details are wanted");
-            assert_eq!((game.bucket, game.rating), (6 * 3 + 2, None), "{site}");
+            ));
+            assert_eq!((game.bucket, game.ratings.games), (6 * 3 + 2, 0), "{site}");
             assert_eq!(
                 game.reference.map(GameRef::id),
                 Some(GameId::Listed { source: 3, game: 7 }),
                 "{site}"
             );
         }
-        assert_eq!(details(&Wanted::default(), "", true), None);
         let linked = Wanted {
             buckets: "since2000".parse().ok(),
             linked_only: true,
@@ -202,7 +201,7 @@ mod tests {
             ),
             ("[Date \"????.??.??\"]", false, 2, None),
         ] {
-            let game = details(&linked, tags, is_whole).expect("details are wanted");
+            let game = details(&linked, tags, is_whole);
             assert_eq!(
                 (game.bucket, game.reference.map(GameRef::id)),
                 (bucket, id),

@@ -1,7 +1,7 @@
 //! Facts in a book's manifest about the details of its records.
 
-use std::fmt;
 use std::num::ParseIntError;
+use std::str::FromStr;
 
 use shelfish::played::{Bucketing, BucketingError, Details, GameId, GameRef, Ratings};
 use shelfish::table::Manifest;
@@ -9,7 +9,8 @@ use shelfish::table::Manifest;
 use super::{SOURCE_NAMES, Wanted};
 
 /// An error of a malformed entry in the `info` of a manifest.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("its {name} {value:?}: {kind}")]
 pub struct InfoError {
     /// The name of the entry.
     pub name: &'static str,
@@ -20,25 +21,15 @@ pub struct InfoError {
 }
 
 /// Reasons why an entry is malformed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InfoErrorKind {
     /// The buckets are invalid.
-    Buckets(BucketingError),
+    #[error(transparent)]
+    Buckets(#[from] BucketingError),
     /// The value is not a number.
-    Number(ParseIntError),
+    #[error(transparent)]
+    Number(#[from] ParseIntError),
 }
-
-impl fmt::Display for InfoError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "its {} {:?}: ", self.name, self.value)?;
-        match &self.kind {
-            InfoErrorKind::Buckets(error) => error.fmt(f),
-            InfoErrorKind::Number(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for InfoError {}
 
 /// The details that the manifest promises for all moves.
 #[derive(Debug, PartialEq, Eq)]
@@ -56,24 +47,24 @@ pub struct DetailFacts {
 impl DetailFacts {
     /// Reads the facts.
     pub fn of(manifest: &Manifest) -> Result<DetailFacts, InfoError> {
-        let wrong = |name, kind| InfoError {
-            name,
-            value: manifest.info_of(name).unwrap_or("").to_owned(),
-            kind,
-        };
-        let buckets = manifest
-            .info_of(Wanted::BUCKETS)
-            .map(str::parse::<Bucketing>)
-            .transpose();
-        let buckets =
-            buckets.map_err(|error| wrong(Wanted::BUCKETS, InfoErrorKind::Buckets(error)))?;
-        let references = manifest
-            .info_of(Wanted::GAME_IDS)
-            .map(str::parse::<usize>)
-            .transpose();
-        let references = references
-            .map_err(|error| wrong(Wanted::GAME_IDS, InfoErrorKind::Number(error)))?
-            .unwrap_or(0);
+        fn parse<T: FromStr>(
+            manifest: &Manifest,
+            name: &'static str,
+        ) -> Result<Option<T>, InfoError>
+        where
+            T::Err: Into<InfoErrorKind>,
+        {
+            let parse = |value: &str| {
+                value.parse().map_err(|error: T::Err| InfoError {
+                    name,
+                    value: value.to_owned(),
+                    kind: error.into(),
+                })
+            };
+            manifest.info_of(name).map(parse).transpose()
+        }
+        let buckets: Option<Bucketing> = parse(manifest, Wanted::BUCKETS)?;
+        let references = parse(manifest, Wanted::GAME_IDS)?.unwrap_or(0);
         let ratings = manifest.info_of(Wanted::RATINGS).is_some();
         let sources = manifest
             .info_of(SOURCE_NAMES)

@@ -2,7 +2,6 @@
 
 mod counted;
 mod details;
-mod error;
 mod manifest;
 mod parse;
 mod selection;
@@ -17,24 +16,22 @@ use serde::Serialize;
 use shelfish::played::{Details, GameId, GameRef, Played};
 use shelfish::table::{WriteError, WriterOptions};
 
-use crate::build::base::{Base, BaseError, BaseErrorKind, Narrow, Unlike};
-use crate::build::disk::Disk;
+use crate::build::base::{Base, BaseError, BaseErrorKind, Narrow};
 use crate::build::gather::gather;
-use crate::build::write::{Content, Sizes, write};
-use crate::build::{BuildError, Files, Options, RunFiles};
-use crate::input::{BookFile, DumpKind, Dumps};
-use crate::terminal::report::{Detailed, write_counts, write_rejected};
+use crate::build::runs::RunFiles;
+use crate::build::write::{Content, write};
+use crate::build::{BuildError, Files, Options};
+use crate::input::{BookFile, DumpKind, Dumps, Input};
+use crate::terminal::report::write_rejected;
 
 pub use counted::BookCounts;
 pub use details::Wanted;
-pub use error::GamesError;
 pub use manifest::{DetailFacts, InfoError};
 pub use parse::Counts;
 pub(crate) use parse::result_of;
-pub use selection::{Date, Ending, LeftOut, Range, Selection, Speed};
+pub use selection::{Date, LeftOut, Range, Selection, SelectionError, Speed};
 
 use parse::Games;
-use tally::PlayedMoves;
 
 /// The name of the manifest's entry for the number of games.
 const GAMES: &str = "games";
@@ -48,6 +45,33 @@ const SOURCES: &str = "sources";
 pub const RESULTS: &str = "results";
 /// The name of the manifest's entry for the names of the inputs, one per line. References to games count in this order.
 pub(crate) const SOURCE_NAMES: &str = "source_names";
+
+/// An error of a build of games. The previous database is unchanged.
+#[derive(Debug, thiserror::Error)]
+pub enum GamesError {
+    /// The table cannot be built.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// A base cannot be used.
+    #[error(transparent)]
+    Base(#[from] BaseError),
+    /// The games of an input are counted already.
+    #[error(
+        "{0} has the same games as another input, or as an input of a base: --again counts them twice"
+    )]
+    Repeated(Input),
+    /// A Polyglot book cannot be merged with games, because it has no results.
+    #[error(
+        "{0} is a Polyglot book, which has weights instead of games and results: build it alone"
+    )]
+    Weights(Input),
+    /// Games cannot be selected from a book of an engine, because its moves are counted already.
+    #[error(
+        "{0} is a book whose moves are counted already: --ratings, --speeds, --since, --until, --no-bots, --max-plies \
+         and --whole select games, build it without these options"
+    )]
+    Counted(Input),
+}
 
 /// The summary of the build of a book.
 #[derive(Clone, Debug, Serialize)]
@@ -86,7 +110,7 @@ pub fn build(options: &Options, selection: &Selection, again: bool) -> Result<Su
         known.add_base(base, &described, again)?;
     }
     let base_positions = bases.iter().map(Base::positions).sum();
-    let run_files = RunFiles::new(workspace.dir(), Disk::new(options.max_disk));
+    let run_files = RunFiles::new(workspace.dir(), options.max_disk);
     let rejects = options.create_rejects()?;
     let first_source = if selection.details.game_ids > 0 {
         known.names.len()
@@ -102,7 +126,7 @@ pub fn build(options: &Options, selection: &Selection, again: bool) -> Result<Su
         &run_files,
         rejects.as_ref(),
     )?;
-    for (source, hash) in options.inputs.iter().zip(games.into_hashes()) {
+    for (source, hash) in options.inputs.iter().zip(games.hashes()) {
         if !known.add(
             &hash,
             source.file_name().unwrap_or_else(|| source.to_string()),
@@ -135,39 +159,29 @@ pub fn build(options: &Options, selection: &Selection, again: bool) -> Result<Su
             known.sources.into_iter().collect::<Vec<_>>().join(" "),
         );
     }
-    let kind = PlayedMoves {
-        min_games: selection.min_games,
-        wanted: selection.details.clone(),
-    };
     // No book has so many positions that its pages should be larger.
     let page_blocks = options
         .page_blocks
         .unwrap_or(WriterOptions::default().page_blocks);
     let content = Content {
-        kind,
+        kind: games,
         runs,
         bases,
         base_positions,
         info,
         kept,
         page_blocks,
+        min_bytes: 0,
     };
-    let written = write(
-        options,
-        &workspace,
-        &run_files,
-        content,
-        Sizes::default(),
-        rejects.as_ref(),
-    )
-    .map_err(|error| match error {
+    let written = write(options, &workspace, &run_files, content, rejects.as_ref());
+    let written = written.map_err(|error| match error {
         BuildError::Write(WriteError::Empty) => {
             BuildError::Empty(format!("no position is left; {}", input.report_empty()))
         }
         error => error,
     })?;
     Ok(Summary {
-        files: Files::of::<Played, _>(&written, base_positions, described, downloads.current())?,
+        files: Files::of::<Played>(&written, base_positions, described, downloads.current())?,
         moves: written.manifest.total("moves"),
         games: known.games,
         positions_left_out: written.left_out,
@@ -280,20 +294,17 @@ impl KnownGames {
         described: &BTreeMap<String, String>,
         again: bool,
     ) -> Result<(), BaseError> {
-        let unlike = |reason| base.error(BaseErrorKind::Unlike(reason));
         let mut wanted = described.clone();
         if let Some((_, least)) = base.info().iter().find(|(name, _)| name == "min_games") {
-            return Err(unlike(Unlike::MinGames {
-                least: least.clone(),
-            }));
+            return Err(base.error(BaseErrorKind::MinGames(least.clone())));
         }
         if base.info().iter().any(|(name, _)| name == PART) {
-            return Err(unlike(Unlike::Part));
+            return Err(base.error(BaseErrorKind::Part));
         }
         if wanted.remove("min_games").is_some()
             && base.info().iter().any(|(name, _)| name == WHOLE_GAMES)
         {
-            return Err(unlike(Unlike::WholeGames));
+            return Err(base.error(BaseErrorKind::WholeGames));
         }
         self.firsts.push(self.names.len());
         let names = base.info().iter().find(|(name, _)| name == SOURCE_NAMES);
@@ -306,24 +317,24 @@ impl KnownGames {
                     for hash in value.split_ascii_whitespace() {
                         let name = names.next().unwrap_or_default();
                         if !self.add(hash, name.to_owned()) && !again {
-                            return Err(unlike(Unlike::SameInput {
-                                name: name.to_owned(),
-                            }));
+                            return Err(base.error(BaseErrorKind::SameInput(name.to_owned())));
                         }
                     }
                 }
                 SOURCE_NAMES => {}
                 _ if wanted.remove(name).as_ref() == Some(value) => {}
                 _ => {
-                    let (name, base) = (name.clone(), Some(value.clone()));
-                    let build = described.get(&name).cloned();
-                    return Err(unlike(Unlike::Setting { name, base, build }));
+                    return Err(base.error(BaseErrorKind::Setting {
+                        name: name.clone(),
+                        base: Some(value.clone()),
+                        build: described.get(name).cloned(),
+                    }));
                 }
             }
         }
         match wanted.pop_first() {
             None => Ok(()),
-            Some((name, build)) => Err(unlike(Unlike::Setting {
+            Some((name, build)) => Err(base.error(BaseErrorKind::Setting {
                 name,
                 base: None,
                 build: Some(build),
@@ -349,28 +360,7 @@ impl fmt::Display for Summary {
             self.input.read,
             "games with an error",
         )?;
+        self.files.write_downloads(f)?;
         writeln!(f, "{}", self.files.integrity)
-    }
-}
-
-/// Formats all counts for humans.
-impl Detailed for Summary {
-    fn write_table(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = |n| HumanCount(n).to_string();
-        let rate = count((self.input.read as f64 / self.seconds.max(0.001)) as u64);
-        writeln!(
-            f,
-            "games        {:>15}   {:.1} s, {rate} read a second",
-            count(self.games),
-            self.seconds
-        )?;
-        writeln!(f, "positions    {:>15}", count(self.files.positions))?;
-        writeln!(f, "moves        {:>15}", count(self.moves))?;
-        write!(f, "{}", self.files)?;
-        write_counts(
-            f,
-            [("positions of fewer games left out", self.positions_left_out)],
-        )?;
-        write!(f, "{}", self.input)
     }
 }

@@ -1,25 +1,26 @@
-//! Parses games in PGN into positions, each with the played move and the result.
+//! Books as a kind of record: games in PGN and books of engines to positions, each with the played moves and their results.
 
 use std::fmt;
 use std::io::{self, Read};
+use std::ops::AddAssign;
 use std::sync::{Arc, Mutex};
 
 use indicatif::HumanCount;
 use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
-use shelfish::played::Results;
+use shakmaty::Position as _;
+use shelfish::played::{Played, PlayedMove, Results};
+use shelfish::position::Key;
 use shelfish_analysis::LastMove;
-use shelfish_analysis::pgn::{self, MainLine, PgnErrorKind, read_main_line};
+use shelfish_analysis::pgn::{self, GameText, GameTexts, PgnErrorKind, PgnGame, read_main_line};
 
 use super::counted::{self, BookCounts, Counted};
-use super::tally::{self, END, Tally};
+use super::details::GameDetails;
+use super::tally::{self, END, Entry, KEPT, MoveSum};
 use super::{LeftOut, Selection};
-use crate::build::gather::Parse;
-use crate::build::kind::Total;
+use crate::build::kind::Kind;
 use crate::build::rejects;
-use crate::build::sort::Sorter;
-use crate::build::spool::move_code;
-use crate::input::game_texts::{GameText, GameTexts, decoded};
+use crate::build::spool::{OverLimit, SpoolError, move_code, move_of};
 use crate::input::{Dump, Input};
 use crate::terminal::report::{named, write_counts};
 
@@ -41,6 +42,8 @@ pub struct Counts {
     pub cut: u64,
     /// Number of games of other variants than chess and Chess960.
     pub other_variants: u64,
+    /// Number of games of which lines that are no tags or words that are no moves were skipped.
+    pub skipped: u64,
     /// Number of games without a result.
     pub without_result: u64,
     /// Numbers of games that the selection left out, in the order of [`LeftOut::NAMES`].
@@ -55,10 +58,9 @@ pub struct Counts {
 }
 
 /// The errors of games.
-pub const ERRORS: [&str; 6] = [
+pub const ERRORS: [&str; 5] = [
     "not a move",
     "illegal move",
-    "broken tag",
     "broken comment or variation",
     "malformed FEN",
     "too long",
@@ -67,10 +69,9 @@ pub const ERRORS: [&str; 6] = [
 fn error_number(kind: &PgnErrorKind) -> usize {
     match kind {
         PgnErrorKind::Move { .. } => 1,
-        PgnErrorKind::Tag(_) => 2,
-        PgnErrorKind::Comment | PgnErrorKind::Parenthesis | PgnErrorKind::TooDeep => 3,
-        PgnErrorKind::Fen(_) => 4,
-        PgnErrorKind::TooLong | PgnErrorKind::TooManyMoves => 5,
+        PgnErrorKind::Comment | PgnErrorKind::Variation => 2,
+        PgnErrorKind::Fen(_) => 3,
+        PgnErrorKind::TooLong | PgnErrorKind::TooManyMoves => 4,
         _ => 0,
     }
 }
@@ -97,13 +98,14 @@ impl Counts {
     }
 }
 
-impl Total for Counts {
-    fn add(&mut self, other: &Counts) {
+impl AddAssign for Counts {
+    fn add_assign(&mut self, other: Counts) {
         self.read += other.read;
         self.games += other.games;
         self.whole_games += other.whole_games;
         self.cut += other.cut;
         self.other_variants += other.other_variants;
+        self.skipped += other.skipped;
         self.without_result += other.without_result;
         self.left_out
             .iter_mut()
@@ -113,7 +115,7 @@ impl Total for Counts {
             .iter_mut()
             .zip(other.errors)
             .for_each(|(sum, count)| *sum += count);
-        self.books.add(other.books);
+        self.books += other.books;
     }
 }
 
@@ -126,6 +128,7 @@ impl fmt::Display for Counts {
             [
                 ("games used whole", self.whole_games),
                 ("games without a result, not used", self.without_result),
+                ("games with skipped words or broken tags", self.skipped),
                 ("games of other variants, not used", self.other_variants),
             ],
         )?;
@@ -148,7 +151,8 @@ impl fmt::Display for Counts {
     }
 }
 
-/// The parser of games for a build.
+/// The kind of a build of played moves.
+#[derive(Clone)]
 pub struct Games {
     selection: Selection,
     /// The inputs; references to games count in this order.
@@ -177,24 +181,14 @@ impl Games {
     }
 
     /// Returns the hashes of the inputs, in their order.
-    pub fn into_hashes(self) -> Vec<String> {
+    pub fn hashes(&self) -> Vec<String> {
         self.hashes
             .lock()
-            .map_or_else(|_| Vec::new(), |mut hashes| core::mem::take(&mut *hashes))
-    }
-
-    /// Returns why the selection leaves out a game, if it does.
-    fn leaves_out(&self, game: &MainLine) -> Option<LeftOut> {
-        let last = match self.selection.ending {
-            super::Ending::Any => None,
-            _ => game.game.positions().last(),
-        };
-        self.selection
-            .leaves_out(game, last.as_ref().unwrap_or(game.game.start()))
+            .map_or_else(|_| Vec::new(), |hashes| hashes.clone())
     }
 
     /// Returns the result of a game, or `None` if the game is not used. Counts the game.
-    fn use_of(&self, game: &MainLine, is_whole: bool, counts: &mut Counts) -> Option<Results> {
+    fn use_of(&self, game: &PgnGame, is_whole: bool, counts: &mut Counts) -> Option<Results> {
         let error = game.error.as_ref().map(|error| &error.kind);
         if let Some(PgnErrorKind::Variant(_)) = error {
             counts.other_variants += 1;
@@ -212,7 +206,7 @@ impl Games {
         };
         if is_whole {
             counts.whole_games += 1;
-        } else if let Some(why) = self.leaves_out(game) {
+        } else if let Some(why) = self.selection.leaves_out(game) {
             counts.left_out[why as usize] += 1;
             return None;
         }
@@ -223,7 +217,7 @@ impl Games {
 }
 
 /// Returns the result of a game: the result after its moves, or else that of the tag.
-pub(crate) fn result_of(game: &MainLine) -> Option<Results> {
+pub(crate) fn result_of(game: &PgnGame) -> Option<Results> {
     let known = |result: &str| match result {
         "1-0" => Some(Results {
             white: 1,
@@ -252,10 +246,10 @@ pub enum Chunk {
     Counted(Counted),
 }
 
-impl Parse for Games {
+impl Kind for Games {
+    type Record = Played;
     type Chunk = Chunk;
     type Counts = Counts;
-    type Merging = Tally;
 
     fn chunks(&self, dump: Dump) -> Box<dyn Iterator<Item = io::Result<Chunk>>> {
         if let Some(book) = dump.book() {
@@ -314,84 +308,124 @@ impl Parse for Games {
         source: &Input,
         chunk: &Chunk,
         counts: &mut Counts,
-        sorter: &mut Sorter<Tally>,
+        push: &mut dyn FnMut(&Key, &[u8]) -> io::Result<()>,
         rows: &mut String,
     ) -> io::Result<u64> {
-        let mut count = 0;
+        let wanted = &self.selection.details;
+        let entry = |code, results, game: GameDetails| Entry {
+            code,
+            results,
+            bucket: game.bucket,
+            ratings: game.ratings,
+            games: game.reference.into_iter().collect(),
+        };
         let mut payload = Vec::new();
         let games = match chunk {
             Chunk::Games(games) => games,
             Chunk::Counted(counted) => {
                 counts.games += counted.games;
-                counts.books.add(counted.counts);
+                counts.books += counted.counts;
                 for (position, moves) in &counted.positions {
                     payload.clear();
                     for played in moves {
-                        match self.selection.details.unknown() {
-                            None => tally::push(&mut payload, move_code(played.m), played.results),
-                            Some(game) => {
-                                let wanted = &self.selection.details;
-                                tally::push_detailed(
-                                    &mut payload,
-                                    move_code(played.m),
-                                    played.results,
-                                    game,
-                                    wanted,
-                                );
-                            }
-                        }
+                        let entry = entry(move_code(played.m), played.results, wanted.unknown());
+                        entry.push(&mut payload);
                     }
-                    sorter.push(&position.key(), &payload)?;
+                    push(&position.key(), &payload)?;
                 }
                 return Ok(counted.positions.len() as u64);
             }
         };
         let source_number = self.source_number(source);
         let is_whole = self.selection.whole.contains(source);
-        let max_plies = if is_whole {
-            usize::MAX
-        } else {
-            self.selection.max_plies
+        let max_plies = match is_whole {
+            true => usize::MAX,
+            false => self.selection.max_plies,
         };
+        let mut count = 0;
         for text in games {
             counts.read += 1;
-            let game = read_main_line(&decoded(&text.text), text.line);
+            let game = read_main_line(&text.text, text.line);
+            counts.skipped += u64::from(game.skipped.tags + game.skipped.words > 0);
             let used = self.use_of(&game, is_whole, counts);
             if let Some(error) = &game.error {
-                rows.push_str(&rejects::row(
-                    source,
-                    error.line,
-                    "game",
-                    &error.kind.to_string(),
-                    &text.text,
-                ));
+                let fact = error.kind.to_string();
+                *rows += &rejects::row(source, error.line, "game", &fact, text.text.as_bytes());
             }
             let Some(results) = used else { continue };
-            let wanted = &self.selection.details;
-            let details = wanted.of(
-                &game,
-                results,
-                source_number,
-                text.number.wrapping_sub(1),
-                is_whole,
-            );
+            let number = text.number.wrapping_sub(1);
+            let details = wanted.of(&game, results, source_number, number, is_whole);
             for LastMove { key, last_move, .. } in game.game.last_moves(max_plies) {
-                let code = last_move.map_or(END, move_code);
                 payload.clear();
                 if is_whole {
-                    tally::push_kept(&mut payload);
-                }
-                match details {
-                    None => tally::push(&mut payload, code, results),
-                    Some(details) => {
-                        tally::push_detailed(&mut payload, code, results, details, wanted)
+                    let code = KEPT;
+                    Entry {
+                        code,
+                        ..Entry::default()
                     }
+                    .push(&mut payload);
                 }
-                sorter.push(&key, &payload)?;
+                let code = last_move.map_or(END, move_code);
+                entry(code, results, details).push(&mut payload);
+                push(&key, &payload)?;
                 count += 1;
             }
         }
         Ok(count)
+    }
+
+    fn merge(&self, payloads: &[u8]) -> Result<Vec<u8>, SpoolError> {
+        tally::merge(payloads, &self.selection.details)
+    }
+
+    fn payload(&self, played: &Played) -> Vec<u8> {
+        tally::payload(played)
+    }
+
+    fn keeps_bases(&self) -> bool {
+        self.selection.min_games <= 1
+    }
+
+    fn fit(&self, _: &[u8], payload: Vec<u8>) -> Result<Option<(Vec<u8>, usize)>, SpoolError> {
+        let Selection {
+            min_games, details, ..
+        } = &self.selection;
+        let weight = tally::weight(&payload, details, *min_games)?;
+        Ok(weight.map(|weight| (payload, weight)))
+    }
+
+    fn decode(
+        &self,
+        key: &[u8],
+        payload: &[u8],
+        _: &mut OverLimit,
+        _: &mut String,
+    ) -> Result<Played, SpoolError> {
+        let mut played = Played {
+            position: Key::decode(key)?,
+            ended: Results::default(),
+            ended_details: self.selection.details.no_games(),
+            moves: Vec::new(),
+        };
+        for MoveSum {
+            code,
+            results,
+            details,
+        } in tally::moves(payload, &self.selection.details)?
+        {
+            if code == END {
+                (played.ended, played.ended_details) = (results, details);
+                continue;
+            }
+            let m = move_of(code, played.position.chess().board()).ok_or(SpoolError::Move(code))?;
+            played.moves.push(PlayedMove {
+                m,
+                results,
+                details,
+            });
+        }
+        Played::sort(&mut played.moves);
+        Ok(played)
     }
 }
 

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use shakmaty::{Chess, Position as _};
 use shelfish::played::SPEEDS;
 use shelfish::position::Position;
-use shelfish_analysis::pgn::MainLine;
+use shelfish_analysis::pgn::PgnGame;
 
 use super::details::{Wanted, rating};
 use crate::input::Input;
@@ -25,8 +24,6 @@ pub struct Selection {
     pub speeds: Vec<Speed>,
     /// Range of the dates of the games.
     pub dates: Option<Range<Date>>,
-    /// Required end of the games.
-    pub ending: Ending,
     /// Whether games of bots are left out.
     pub no_bots: bool,
     /// Inputs whose games are used to their end with all positions.
@@ -45,7 +42,6 @@ impl Default for Selection {
             ratings: None,
             speeds: Vec::new(),
             dates: None,
-            ending: Ending::Any,
             no_bots: false,
             whole: Vec::new(),
             starts: Vec::new(),
@@ -71,12 +67,10 @@ impl<T: PartialOrd> Range<T> {
 }
 
 impl FromStr for Range<u32> {
-    type Err = RangeError;
+    type Err = SelectionError;
 
-    fn from_str(text: &str) -> Result<Range<u32>, RangeError> {
-        let error = || RangeError {
-            found: text.to_owned(),
-        };
+    fn from_str(text: &str) -> Result<Range<u32>, SelectionError> {
+        let error = || SelectionError::Range(text.to_owned());
         let (least, most) = text.split_once('-').ok_or_else(error)?;
         let end = |text: &str| {
             (!text.is_empty())
@@ -99,24 +93,16 @@ impl FromStr for Range<u32> {
     }
 }
 
-/// Error of a text that is not a range of ratings.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RangeError {
-    /// The text.
-    found: String,
+/// Errors of texts that select games.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SelectionError {
+    /// The text is not a range of ratings.
+    #[error("expected two ratings such as 1600-2200, 2000- or -1500, found {0:?}")]
+    Range(String),
+    /// The text is not a date.
+    #[error("expected a date such as 2013, 2013-01 or 2013-01-31, found {0:?}")]
+    Date(String),
 }
-
-impl fmt::Display for RangeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "expected two ratings such as 1600-2200, 2000- or -1500, found {:?}",
-            self.found
-        )
-    }
-}
-
-impl std::error::Error for RangeError {}
 
 impl fmt::Display for Range<u32> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -135,7 +121,7 @@ pub struct Date {
 
 impl Date {
     /// Returns the date of a game.
-    pub fn of(game: &MainLine) -> Option<Date> {
+    pub fn of(game: &PgnGame) -> Option<Date> {
         game.tag("UTCDate")
             .and_then(Date::of_pgn)
             .or_else(|| Date::of_pgn(game.tag("Date")?))
@@ -180,16 +166,14 @@ impl Date {
 }
 
 impl FromStr for Date {
-    type Err = DateError;
+    type Err = SelectionError;
 
-    fn from_str(text: &str) -> Result<Date, DateError> {
-        let wrong = || DateError {
-            found: text.to_owned(),
-        };
+    fn from_str(text: &str) -> Result<Date, SelectionError> {
+        let wrong = || SelectionError::Date(text.to_owned());
         let parts = text
             .split('-')
             .map(|part| part.parse::<u16>().map_err(|_| wrong()));
-        let parts = parts.collect::<Result<Vec<u16>, DateError>>()?;
+        let parts = parts.collect::<Result<Vec<u16>, SelectionError>>()?;
         let (year, month, day) = match parts[..] {
             [year] => (year, 0, 0),
             [year, month @ 1..=12] => (year, month, 0),
@@ -203,25 +187,6 @@ impl FromStr for Date {
         })
     }
 }
-
-/// An error of a text that is not a date.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DateError {
-    /// The text.
-    found: String,
-}
-
-impl fmt::Display for DateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "expected a date such as 2013, 2013-01 or 2013-01-31, found {:?}",
-            self.found
-        )
-    }
-}
-
-impl std::error::Error for DateError {}
 
 impl fmt::Display for Date {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -284,18 +249,6 @@ impl Speed {
     }
 }
 
-/// End of a game on the board.
-#[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Ending {
-    /// Any end
-    #[default]
-    Any,
-    /// Checkmate
-    Mate,
-    /// Stalemate
-    Stalemate,
-}
-
 /// Reasons why a game is left out of a book.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeftOut {
@@ -305,20 +258,18 @@ pub enum LeftOut {
     Speed,
     /// The date is outside of the range or missing.
     Date,
-    /// The game has another end.
-    Ending,
     /// A player is a bot.
     Bot,
 }
 
 impl LeftOut {
     /// Names of the reasons.
-    pub const NAMES: [&'static str; 5] = ["rating", "speed", "date", "ending", "bots"];
+    pub const NAMES: [&'static str; 4] = ["rating", "speed", "date", "bots"];
 }
 
 impl Selection {
-    /// Returns the reason why a game is left out. `last` is its last position.
-    pub fn leaves_out(&self, game: &MainLine, last: &Chess) -> Option<LeftOut> {
+    /// Returns the reason why a game is left out.
+    pub fn leaves_out(&self, game: &PgnGame) -> Option<LeftOut> {
         let is_bot = |name| game.tag(name).is_some_and(|title| title == "BOT");
         if self.no_bots && (is_bot("WhiteTitle") || is_bot("BlackTitle")) {
             return Some(LeftOut::Bot);
@@ -340,12 +291,7 @@ impl Selection {
         {
             return Some(LeftOut::Date);
         }
-        let is_so = match self.ending {
-            Ending::Any => true,
-            Ending::Mate => last.is_checkmate(),
-            Ending::Stalemate => last.is_stalemate(),
-        };
-        (!is_so).then_some(LeftOut::Ending)
+        None
     }
 
     /// Returns whether properties of games are selected.
@@ -387,14 +333,6 @@ impl Selection {
             ),
             ("since", date(self.dates.and_then(|dates| dates.least))),
             ("until", date(self.dates.and_then(|dates| dates.most))),
-            (
-                "ending",
-                match self.ending {
-                    Ending::Any => None,
-                    Ending::Mate => Some("mate".to_owned()),
-                    Ending::Stalemate => Some("stalemate".to_owned()),
-                },
-            ),
             ("bots", self.no_bots.then(|| "none".to_owned())),
         ]
         .into_iter()
@@ -433,91 +371,50 @@ mod tests {
     }
 
     #[test]
-    fn excluded_games_have_a_reason() -> Result<(), Box<dyn std::error::Error>> {
+    fn excluded_games_have_a_reason() -> Result<(), SelectionError> {
         let tags = "[WhiteElo \"2000\"]\n[BlackElo \"1800\"]\n[TimeControl \"180+2\"]\n[Date \"2013.02.??\"]\n\n";
-        let game = read_main_line(&format!("{tags}1. f3 e5 2. g4 Qh4# 0-1"), 1);
-        let last = game.game.positions().last().ok_or("no position")?;
-        let all = Selection::default();
-        let dates = |least: &str, most: &str| -> Result<Option<Range<Date>>, DateError> {
-            Ok(Some(Range {
-                least: Some(least.parse()?),
-                most: Some(most.parse::<Date>()?.last()),
-            }))
-        };
-        for (selection, expected) in [
-            (all.clone(), None),
-            (
-                Selection {
-                    ratings: Some("1900-".parse()?),
-                    ..all.clone()
-                },
-                None,
-            ),
-            (
-                Selection {
-                    ratings: Some("1901-".parse()?),
-                    ..all.clone()
-                },
-                Some(LeftOut::Rating),
-            ),
-            (
-                Selection {
-                    speeds: vec![Speed::Blitz],
-                    ..all.clone()
-                },
-                None,
-            ),
-            (
-                Selection {
-                    speeds: vec![Speed::Rapid],
-                    ..all.clone()
-                },
-                Some(LeftOut::Speed),
-            ),
-            (
-                Selection {
-                    dates: dates("2013", "2013-02")?,
-                    ..all.clone()
-                },
-                None,
-            ),
-            (
-                Selection {
-                    dates: dates("2013-03", "2014")?,
-                    ..all.clone()
-                },
-                Some(LeftOut::Date),
-            ),
-            (
-                Selection {
-                    ending: Ending::Mate,
-                    ..all.clone()
-                },
-                None,
-            ),
-            (
-                Selection {
-                    ending: Ending::Stalemate,
-                    ..all.clone()
-                },
-                Some(LeftOut::Ending),
-            ),
-        ] {
-            assert_eq!(
-                selection.leaves_out(&game, &last),
-                expected,
-                "{selection:?}"
-            );
-        }
+        let game = read_main_line(&format!("{tags}1. e4 1-0"), 1);
         let bot = read_main_line("[WhiteTitle \"BOT\"]\n\n1. e4 *", 1);
-        assert_eq!(
-            Selection {
-                no_bots: true,
-                ..all
-            }
-            .leaves_out(&bot, &Chess::default()),
-            Some(LeftOut::Bot)
-        );
+        let with = |change: &dyn Fn(&mut Selection) -> Result<(), SelectionError>| {
+            let mut selection = Selection::default();
+            change(&mut selection).map(|()| selection)
+        };
+        let dates = |least: &str, most: &str| {
+            let (least, most) = (least.parse()?, most.parse::<Date>()?.last());
+            with(&|all| {
+                let (least, most) = (Some(least), Some(most));
+                all.dates = Some(Range { least, most });
+                Ok(())
+            })
+        };
+        let ratings = |range: &str| {
+            with(&|all| {
+                all.ratings = Some(range.parse()?);
+                Ok(())
+            })
+        };
+        let speed = |speed| {
+            with(&|all| {
+                all.speeds = vec![speed];
+                Ok(())
+            })
+        };
+        let no_bots = with(&|all| {
+            all.no_bots = true;
+            Ok(())
+        })?;
+        for (selection, expected) in [
+            (Selection::default(), None),
+            (ratings("1900-")?, None),
+            (ratings("1901-")?, Some(LeftOut::Rating)),
+            (speed(Speed::Blitz)?, None),
+            (speed(Speed::Rapid)?, Some(LeftOut::Speed)),
+            (dates("2013", "2013-02")?, None),
+            (dates("2013-03", "2014")?, Some(LeftOut::Date)),
+        ] {
+            assert_eq!(selection.leaves_out(&game), expected, "{selection:?}");
+        }
+        assert_eq!(no_bots.leaves_out(&bot), Some(LeftOut::Bot));
         Ok(())
     }
 

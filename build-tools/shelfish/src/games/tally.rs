@@ -1,153 +1,88 @@
-//! Played moves as a kind of record, whose results are added up.
+//! The payload of a position of a book: its moves with their results and details.
 //!
-//! A payload is a sequence of codes of moves, each with White's wins, draws and Black's wins. Two special codes count
-//! the games that end at the position and mark a position that is always kept. If a bit of the code is set, the move
-//! has an entry for each bucket of its games, with ratings and references. Only builds read this format.
+//! A payload is a sequence of entries, one for each move and bucket: the code of the move, White's wins, draws and Black's wins,
+//! the bucket, the ratings and the references to games. Two special codes count the games that end at the position and mark a
+//! position that is always kept. Only builds read this format.
 
-use shakmaty::Position as _;
 use shelfish::leb128;
-use shelfish::played::{Bucket, Details, GameRef, Played, PlayedMove, Ratings, Results};
-use shelfish::position::Key;
+use shelfish::played::{Bucket, Details, GameRef, Played, Ratings, Results};
 
-use super::details::{GameDetails, Wanted};
-use crate::build::kind::Kind;
-use crate::build::sort::Merging;
-use crate::build::spool::{SpoolError, move_code, move_of};
+use super::details::Wanted;
+use crate::build::spool::{SpoolError, move_code, take_number};
 
 /// The code of games that end here. No move goes from a1 to a1.
 pub const END: [u8; 2] = [0, 0];
 
 /// Code of a position that is kept for any number of games: a promotion from a1 to a1.
-const KEPT: [u8; 2] = [1 << 6, 0];
-
-/// A bit in the second byte of the code of a move with details.
-const DETAILED: u8 = 1 << 7;
-
-/// The kind of a build of played moves.
-#[derive(Clone, Debug)]
-pub struct PlayedMoves {
-    /// Minimum number of games of a position.
-    pub min_games: u64,
-    /// Details in addition to results.
-    pub wanted: Wanted,
-}
+pub const KEPT: [u8; 2] = [1 << 6, 0];
 
 /// The games of a move in a bucket.
 #[derive(Clone, Debug, Default)]
-struct Entry {
-    code: [u8; 2],
-    results: Results,
-    /// The details, if the book contains them.
-    details: Option<Box<EntryDetails>>,
-}
-
-#[derive(Clone, Debug, Default)]
-struct EntryDetails {
-    bucket: usize,
-    /// Number of buckets of the book.
-    buckets: usize,
-    ratings: Ratings,
-    /// Maximum number of references of a move.
-    most: usize,
-    games: Vec<GameRef>,
+pub struct Entry {
+    /// The code of the move.
+    pub code: [u8; 2],
+    /// Number of the bucket.
+    pub bucket: usize,
+    /// Results of the games.
+    pub results: Results,
+    /// Ratings of the games, if the book contains them.
+    pub ratings: Ratings,
+    /// References to games, if the book contains them.
+    pub games: Vec<GameRef>,
 }
 
 impl Entry {
-    fn bucket(&self) -> usize {
-        self.details.as_ref().map_or(0, |details| details.bucket)
-    }
-
-    fn add(&mut self, other: Entry) {
-        // Writing a record fails if it has too many games.
-        self.results = add(self.results, other.results);
-        if let (Some(details), Some(other)) = (&mut self.details, other.details) {
-            details.ratings = details.ratings.and(other.ratings);
-            details.games.extend(other.games);
-            if details.games.len() > 4 * Details::MAX_REFERENCES {
-                GameRef::settle(&mut details.games, details.most);
-            }
-        }
-    }
-
-    fn push(&self, payload: &mut Vec<u8>) {
-        let Some(details) = &self.details else {
-            return push(payload, self.code, self.results);
-        };
-        let EntryDetails {
-            bucket,
-            buckets,
-            ratings,
-            most,
-            games,
-        } = &**details;
-        push(
-            payload,
-            [self.code[0], self.code[1] | DETAILED],
-            self.results,
-        );
+    /// Appends the entry to a payload.
+    pub fn push(&self, payload: &mut Vec<u8>) {
+        payload.extend_from_slice(&self.code);
         for number in [
-            *bucket as u64,
-            *buckets as u64,
-            ratings.games,
-            ratings.sum,
-            *most as u64,
-            games.len() as u64,
+            self.results.white,
+            self.results.draws,
+            self.results.black,
+            self.bucket as u64,
+            self.ratings.games,
+            self.ratings.sum,
+            self.games.len() as u64,
         ] {
             leb128::push(payload, number);
         }
-        games
-            .iter()
-            .for_each(|game| payload.extend_from_slice(&game.to_bits().to_le_bytes()));
+        for game in &self.games {
+            payload.extend_from_slice(&game.to_bits().to_le_bytes());
+        }
     }
 
     fn take(payload: &mut &[u8]) -> Result<Entry, SpoolError> {
-        let (&[low, high], rest) = payload.split_first_chunk().ok_or(SpoolError::Short)?;
+        let (code, rest) = payload.split_first_chunk().ok_or(SpoolError::Short)?;
         *payload = rest;
-        let mut number = || leb128::take(payload).ok_or(SpoolError::Short);
+        let mut number = || take_number(payload);
         let results = Results {
             white: number()?,
             draws: number()?,
             black: number()?,
         };
-        if high & DETAILED == 0 {
-            return Ok(Entry {
-                code: [low, high],
-                results,
-                details: None,
-            });
-        }
-        let (bucket, buckets) = (number()? as usize, number()? as usize);
+        let bucket = number()? as usize;
         let ratings = Ratings {
             games: number()?,
             sum: number()?,
         };
-        let (most, count) = (number()? as usize, number()? as usize);
         let mut games = Vec::new();
-        for _ in 0..count {
+        for _ in 0..number()? {
             let (bits, rest) = payload.split_first_chunk().ok_or(SpoolError::Short)?;
             *payload = rest;
             games.extend(GameRef::from_bits(u64::from_le_bytes(*bits)));
         }
-        let details = EntryDetails {
-            bucket,
-            buckets,
-            ratings,
-            most,
-            games,
-        };
         Ok(Entry {
-            code: [low, high & !DETAILED],
+            code: *code,
+            bucket,
             results,
-            details: Some(Box::new(details)),
+            ratings,
+            games,
         })
     }
 }
 
-/// Results by move and bucket.
-#[derive(Debug, Default)]
-pub struct Tally(Vec<Entry>);
-
 fn add(a: Results, b: Results) -> Results {
+    // Writing a record fails if it has too many games.
     Results {
         white: a.white.saturating_add(b.white),
         draws: a.draws.saturating_add(b.draws),
@@ -155,233 +90,126 @@ fn add(a: Results, b: Results) -> Results {
     }
 }
 
-impl Merging for Tally {
-    // Many positions of games have the same pawns and queens.
-    type Start = [u32; 5];
-
-    fn push(&mut self, mut payload: &[u8]) -> Result<(), SpoolError> {
-        while !payload.is_empty() {
-            let entry = Entry::take(&mut payload)?;
-            let is_same =
-                |other: &&mut Entry| other.code == entry.code && other.bucket() == entry.bucket();
-            match self.0.iter_mut().find(is_same) {
-                Some(sum) => sum.add(entry),
-                None => self.0.push(entry),
-            }
+/// Adds up the entries of concatenated payloads by move and bucket.
+pub fn merge(mut payloads: &[u8], wanted: &Wanted) -> Result<Vec<u8>, SpoolError> {
+    let mut sums: Vec<Entry> = Vec::new();
+    while !payloads.is_empty() {
+        let entry = Entry::take(&mut payloads)?;
+        let same = |sum: &&mut Entry| (sum.code, sum.bucket) == (entry.code, entry.bucket);
+        let Some(sum) = sums.iter_mut().find(same) else {
+            sums.push(entry);
+            continue;
+        };
+        sum.results = add(sum.results, entry.results);
+        sum.ratings = sum.ratings.and(entry.ratings);
+        sum.games.extend(entry.games);
+        if sum.games.len() > 4 * Details::MAX_REFERENCES {
+            GameRef::settle(&mut sum.games, wanted.game_ids.into());
         }
-        Ok(())
     }
-
-    fn finish(mut self) -> Result<Vec<u8>, SpoolError> {
-        self.0
-            .sort_unstable_by_key(|entry| (entry.code, entry.bucket()));
-        let mut payload = Vec::new();
-        for mut entry in self.0 {
-            if let Some(details) = &mut entry.details {
-                GameRef::settle(&mut details.games, details.most);
-            }
-            entry.push(&mut payload);
-        }
-        Ok(payload)
+    sums.sort_unstable_by_key(|sum| (sum.code, sum.bucket));
+    let mut merged = Vec::new();
+    for mut sum in sums {
+        GameRef::settle(&mut sum.games, wanted.game_ids.into());
+        sum.push(&mut merged);
     }
+    Ok(merged)
 }
 
-/// Appends a move and its results.
-pub fn push(payload: &mut Vec<u8>, code: [u8; 2], results: Results) {
-    payload.extend_from_slice(&code);
-    for count in [results.white, results.draws, results.black] {
-        leb128::push(payload, count);
-    }
-}
-
-/// Appends the mark of a position that is kept for any number of games.
-pub fn push_kept(payload: &mut Vec<u8>) {
-    push(payload, KEPT, Results::default());
-}
-
-/// Appends a move of one game, with details of the game.
-pub fn push_detailed(
-    payload: &mut Vec<u8>,
-    code: [u8; 2],
-    results: Results,
-    game: GameDetails,
-    wanted: &Wanted,
-) {
-    let ratings = Ratings {
-        games: game.rating.map_or(0, |_| 1),
-        sum: game.rating.unwrap_or(0),
-    };
-    let details = EntryDetails {
-        bucket: game.bucket,
-        buckets: wanted.buckets(),
-        ratings,
-        most: wanted.game_ids.into(),
-        games: game.reference.into_iter().collect(),
-    };
-    Entry {
-        code,
-        results,
-        details: Some(Box::new(details)),
-    }
-    .push(payload);
+/// The games of a move.
+pub struct MoveSum {
+    /// The code of the move.
+    pub code: [u8; 2],
+    /// Results of its games.
+    pub results: Results,
+    /// Details of its games.
+    pub details: Details,
 }
 
 /// Returns the games of each move of a payload. The entries of a move are adjacent.
-fn moves(mut payload: &[u8]) -> Result<Vec<([u8; 2], Results, Details)>, SpoolError> {
-    let mut moves: Vec<([u8; 2], Results, Details)> = Vec::new();
+pub fn moves(mut payload: &[u8], wanted: &Wanted) -> Result<Vec<MoveSum>, SpoolError> {
+    let mut moves: Vec<MoveSum> = Vec::new();
     while !payload.is_empty() {
-        let Entry {
-            code,
-            results,
-            details,
-        } = Entry::take(&mut payload)?;
-        if code == KEPT {
+        let entry = Entry::take(&mut payload)?;
+        if entry.code == KEPT {
             continue;
         }
-        if moves.last().is_none_or(|(last, ..)| *last != code) {
-            moves.push((code, Results::default(), Details::default()));
+        if moves.last().is_none_or(|last| last.code != entry.code) {
+            moves.push(MoveSum {
+                code: entry.code,
+                results: Results::default(),
+                details: wanted.no_games(),
+            });
         }
-        let Some((_, sum, sums)) = moves.last_mut() else {
-            continue;
-        };
-        *sum = add(*sum, results);
-        if let Some(details) = details {
-            let EntryDetails {
-                bucket,
-                buckets,
-                ratings,
-                most,
-                games,
-            } = *details;
-            sums.buckets.resize(buckets, Bucket::default());
-            if let Some(sum) = sums.buckets.get_mut(bucket) {
-                *sum = Bucket { results, ratings };
+        if let Some(MoveSum {
+            results, details, ..
+        }) = moves.last_mut()
+        {
+            *results = add(*results, entry.results);
+            if let Some(bucket) = details.buckets.get_mut(entry.bucket) {
+                (bucket.results, bucket.ratings) = (entry.results, entry.ratings);
             }
-            sums.games.extend(games);
-            GameRef::settle(&mut sums.games, most);
+            details.games.extend(entry.games);
+            GameRef::settle(&mut details.games, wanted.game_ids.into());
         }
     }
     Ok(moves)
 }
 
-impl Kind for PlayedMoves {
-    type Record = Played;
-    type Merging = Tally;
-    type Surplus = ();
-    const BLOCK_WEIGHT: usize = Played::BLOCK_WEIGHT;
-
-    fn keeps_bases(&self) -> bool {
-        self.min_games <= 1
+/// Returns the weight of the record that a payload becomes, or `None` if fewer than `min_games` games reached the position.
+pub fn weight(
+    payload: &[u8],
+    wanted: &Wanted,
+    min_games: u64,
+) -> Result<Option<usize>, SpoolError> {
+    let (mut count, mut games, mut is_kept) = (0, 0u64, false);
+    let mut rest = payload;
+    while !rest.is_empty() {
+        let Entry { code, results, .. } = Entry::take(&mut rest)?;
+        is_kept |= code == KEPT;
+        count += usize::from(code != END && code != KEPT);
+        games = games.saturating_add(results.games());
     }
-
-    fn payload(&self, played: &Played) -> Vec<u8> {
-        let mut payload = Vec::new();
-        let mut push_all = |code, results: Results, details: &Details| {
-            if *details == Details::default() {
-                return push(&mut payload, code, results);
-            }
-            let mut games = details.games.clone();
-            let whole = [Bucket {
-                results,
-                ratings: Ratings::default(),
-            }];
-            let buckets = if details.buckets.is_empty() {
-                &whole
-            } else {
-                &details.buckets[..]
-            };
-            for (bucket, &Bucket { results, ratings }) in buckets.iter().enumerate() {
-                if results != Results::default() {
-                    let (buckets, most) = (details.buckets.len(), self.wanted.game_ids.into());
-                    let games = std::mem::take(&mut games);
-                    let details = EntryDetails {
-                        bucket,
-                        buckets,
-                        ratings,
-                        most,
-                        games,
-                    };
-                    Entry {
-                        code,
-                        results,
-                        details: Some(Box::new(details)),
-                    }
-                    .push(&mut payload);
-                }
-            }
-        };
-        if played.ended != Results::default() {
-            push_all(END, played.ended, &played.ended_details);
-        }
-        played
-            .moves
-            .iter()
-            .for_each(|played| push_all(move_code(played.m), played.results, &played.details));
-        payload
+    let mut references = 0;
+    if *wanted != Wanted::default() {
+        let moves = moves(payload, wanted)?;
+        count = moves.iter().filter(|sum| sum.code != END).count();
+        references = moves.iter().map(|sum| sum.details.games.len()).sum();
     }
+    let weight = || Played::weight(count, wanted.buckets(), references);
+    Ok((is_kept || games >= min_games).then(weight))
+}
 
-    fn weight(&self, payload: &[u8]) -> Result<Option<usize>, SpoolError> {
-        let (mut count, mut games, mut references, mut is_kept) = (0, 0u64, 0, false);
-        let mut rest = payload;
-        while !rest.is_empty() {
-            // Most positions have one move, which needs no allocation.
-            let Entry {
-                code,
-                results,
-                details,
-            } = Entry::take(&mut rest)?;
-            is_kept |= code == KEPT;
-            count += usize::from(code != END && code != KEPT);
-            games = games.saturating_add(results.games());
-            references += usize::from(details.is_some());
-        }
-        if references > 0 {
-            let moves = moves(payload)?;
-            count = moves.iter().filter(|(code, ..)| *code != END).count();
-            references = moves.iter().map(|(.., details)| details.games.len()).sum();
-        }
-        Ok((is_kept || games >= self.min_games)
-            .then(|| Played::weight(count, self.wanted.buckets(), references)))
-    }
-
-    fn decode(
-        &self,
-        key: &[u8],
-        payload: &[u8],
-        (): &mut (),
-        _: &mut String,
-    ) -> Result<Played, SpoolError> {
-        let position = Key::decode(key).map_err(SpoolError::Key)?;
-        let moves = moves(payload)?;
-        let buckets = moves
-            .iter()
-            .map(|(.., details)| details.buckets.len())
-            .max()
-            .unwrap_or(0);
-        let none = Details {
-            buckets: vec![Bucket::default(); buckets],
-            games: Vec::new(),
+/// Encodes a record as a payload.
+pub fn payload(played: &Played) -> Vec<u8> {
+    let mut payload = Vec::new();
+    let mut push = |code, results: Results, details: &Details| {
+        let mut games = details.games.clone();
+        let whole = [Bucket {
+            results,
+            ratings: Ratings::default(),
+        }];
+        let buckets = match &details.buckets[..] {
+            [] => &whole,
+            buckets => buckets,
         };
-        let mut played = Played {
-            position,
-            ended: Results::default(),
-            ended_details: none,
-            moves: Vec::new(),
-        };
-        for (code, results, details) in moves {
-            if code == END {
-                (played.ended, played.ended_details) = (results, details);
-            } else {
-                let m =
-                    move_of(code, played.position.chess().board()).ok_or(SpoolError::Move(code))?;
-                played.moves.push(PlayedMove {
-                    m,
+        for (bucket, &Bucket { results, ratings }) in buckets.iter().enumerate() {
+            if results != Results::default() {
+                let games = std::mem::take(&mut games);
+                Entry {
+                    code,
+                    bucket,
                     results,
-                    details,
-                });
+                    ratings,
+                    games,
+                }
+                .push(&mut payload);
             }
         }
-        Played::sort(&mut played.moves);
-        Ok(played)
+    };
+    push(END, played.ended, &played.ended_details);
+    for played in &played.moves {
+        push(move_code(played.m), played.results, &played.details);
     }
+    payload
 }

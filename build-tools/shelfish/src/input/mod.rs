@@ -6,7 +6,6 @@ mod book_file;
 mod compression;
 mod dump;
 pub mod frames;
-pub mod game_texts;
 pub mod lines;
 #[cfg(feature = "parquet")]
 pub mod parquet;

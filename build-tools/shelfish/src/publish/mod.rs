@@ -4,8 +4,6 @@
 //! beginning. Readers therefore see the old or the new database, even after an interruption. The second of two
 //! concurrent publishers fails. Replaced shards are kept as long as readers may use an old manifest.
 
-mod cors;
-mod cost;
 mod error;
 mod plan;
 mod prune;
@@ -24,13 +22,10 @@ use shelfish::table::{Manifest, Shard};
 use tokio::sync::watch;
 
 use crate::database::{self, parse_manifest};
-use crate::store::{Address, Current, Settings, Store, StoreError, StoreErrorKind, Upload};
+use crate::store::{Address, Current, Kind, Settings, Store, StoreError, StoreErrorKind};
 use crate::system::signals::{self, Takeover};
-use crate::system::utc;
 use crate::terminal::progress::{Progress, Work};
-use crate::terminal::shown::{hexadecimal, shown};
-pub use cors::cors_by_hand;
-use cost::Cost;
+use crate::terminal::shown::hexadecimal;
 pub use error::{LocalErrorKind, PublishError};
 use plan::{Local, Plan};
 
@@ -54,7 +49,7 @@ pub struct Options {
     pub dry_run: bool,
     /// Whether to check the limits of GitHub Pages.
     pub pages: bool,
-    /// Whether to allow pages of other sites to read the store.
+    /// Whether to return the steps that allow pages of other sites to read the store.
     pub cors: bool,
     /// Condition on the published manifest.
     pub replaces: Replaces,
@@ -128,12 +123,7 @@ pub struct Report {
     pub removed_files: u64,
     /// Size of the files removed, in bytes.
     pub removed_bytes: u64,
-    /// Number of requests to the store, without retries.
-    pub requests: u64,
-    /// Cost by the list prices of the store.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cost: Option<Cost>,
-    /// Message about the permission for pages of other sites.
+    /// Steps that allow pages of other sites to read the store.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cors: Option<String>,
     /// Duration in seconds.
@@ -247,21 +237,11 @@ async fn run(options: &Options, stop: watch::Receiver<bool>) -> Result<Report, P
         bytes: local.manifest.bytes(),
         sent_shards: plan.send.len() as u64,
         sent_bytes: plan.bytes(),
-        requests: plan.requests(changed, options.settings),
-        cost: cost::cost(
-            &options.to,
-            (&plan, options.settings),
-            changed,
-            local.manifest.bytes(),
-        ),
+        cors: options.cors.then(|| cors_by_hand(&options.to)),
         ..Report::default()
     };
     if !options.dry_run {
         send_all(&store, &local, &plan, options, &stop).await?;
-        if plan.may_find_uploads(options.settings) {
-            let sent: BTreeSet<&str> = plan.send.iter().map(|shard| shard.file.as_str()).collect();
-            remove_uploads(&store, |upload| sent.contains(upload.shard.as_str())).await;
-        }
         if let (true, Some(before), Some(_)) = (changed, &before, &old) {
             // The modification time of this file says how long its shards are needed.
             store
@@ -270,9 +250,6 @@ async fn run(options: &Options, stop: watch::Receiver<bool>) -> Result<Report, P
         }
         if changed {
             store.replace(before.as_ref(), &local.bytes).await?;
-        }
-        if options.cors {
-            report.cors = Some(cors::allow(&store, &options.to).await);
         }
     }
     if let Some(rules) = options.prune {
@@ -290,16 +267,7 @@ async fn run(options: &Options, stop: watch::Receiver<bool>) -> Result<Report, P
             .iter()
             .map(|entry| entry.bytes)
             .fold(0, u64::saturating_add);
-        report.requests += found.requests;
-        if store.keeps_uploads() {
-            report.requests += 1;
-        }
         if !options.dry_run {
-            let time = SystemTime::now()
-                .checked_sub(rules.grace)
-                .map(utc::rfc3339)
-                .unwrap_or_default();
-            remove_uploads(&store, |upload| upload.begun <= time).await;
             prune::remove(&store, &found, &local.bytes, options.jobs).await?;
         }
     }
@@ -345,6 +313,28 @@ pub fn current(to: &Address, settings: Settings) -> Result<Option<String>, Publi
     database::wait(read).map_err(PublishError::System)?
 }
 
+/// Describes the steps that let pages of other sites read a bucket.
+pub fn cors_by_hand(to: &Address) -> String {
+    let bucket = &to.bucket;
+    match to.kind {
+        Kind::S3 | Kind::R2 => format!(
+            "let pages of other sites read it:\n  aws s3api put-bucket-cors --bucket {bucket} --cors-configuration \
+             '{{\"CORSRules\":[{{\"AllowedOrigins\":[\"*\"],\"AllowedMethods\":[\"GET\",\"HEAD\"],\"AllowedHeaders\":[\"*\"],\
+             \"ExposeHeaders\":[\"Content-Length\",\"Content-Range\",\"ETag\"],\"MaxAgeSeconds\":86400}}]}}'"
+        ),
+        Kind::Google => format!(
+            "let pages of other sites read it:\n  echo '[{{\"origin\":[\"*\"],\"method\":[\"GET\",\"HEAD\"],\"responseHeader\":\
+             [\"Content-Length\",\"Content-Range\",\"ETag\",\"Range\"],\"maxAgeSeconds\":86400}}]' > cors.json\n  \
+             gcloud storage buckets update gs://{bucket} --cors-file=cors.json"
+        ),
+        Kind::Folder => {
+            "a folder has no rules: the host that serves it has to send Access-Control-Allow-Origin: *, as \
+             GitHub Pages does"
+                .to_owned()
+        }
+    }
+}
+
 /// Parses the published manifest.
 fn published(store: &Store, current: &Current) -> Result<Manifest, PublishError> {
     parse_manifest(&current.bytes)
@@ -360,19 +350,6 @@ fn superseded(manifest: &[u8]) -> String {
     use sha2::Digest;
     let digits = hexadecimal(&sha2::Sha256::digest(manifest)[..16]);
     format!("{SUPERSEDED}/{digits}.json")
-}
-
-/// Removes the incomplete uploads that `is_left` selects. A failure is only reported, because readers do not see uploads.
-async fn remove_uploads(store: &Store, is_left: impl Fn(&Upload) -> bool) {
-    if let Err(error) = store.remove_uploads(is_left).await {
-        let at = store.locate("");
-        eprintln!(
-            "shelfish: {}",
-            shown(&format!(
-                "{at}: incomplete uploads of killed runs may remain ({error})"
-            ))
-        );
-    }
 }
 
 /// Sends shards until the store has all shards.

@@ -12,7 +12,7 @@ use shelfish::table::{Manifest, Shard};
 
 use super::{LocalErrorKind, PublishError};
 use crate::database::{OpenError, parse_manifest};
-use crate::store::{Entry, Settings, Store};
+use crate::store::{Entry, Store};
 
 /// Age from which shards that the current manifest does not name are sent again, because another run may be removing
 /// them.
@@ -80,10 +80,6 @@ pub(super) struct Plan {
     pub(super) send: Vec<Shard>,
     /// Files of the store by name.
     there: BTreeMap<String, Entry>,
-    /// Number of shards whose hash was requested.
-    pub(super) asked: u64,
-    /// Whether the store keeps incomplete uploads of killed runs.
-    keeps_uploads: bool,
 }
 
 /// Compares the local database with the store by name, length, and the hash that was sent with the content.
@@ -114,7 +110,6 @@ pub(super) async fn plan(
         .iter()
         .cloned()
         .partition(is_at_hand);
-    let asked = maybe.len() as u64;
     let ask = |shard: Shard| async {
         Ok::<_, PublishError>((!store.holds(&shard.file).await?).then_some(shard))
     };
@@ -124,44 +119,13 @@ pub(super) async fn plan(
         .try_collect()
         .await?;
     send.extend(wrong.into_iter().flatten());
-    Ok(Plan {
-        send,
-        there,
-        asked,
-        keeps_uploads: store.keeps_uploads(),
-    })
+    Ok(Plan { send, there })
 }
 
 impl Plan {
     /// Returns the number of bytes to send.
     pub(super) fn bytes(&self) -> u64 {
         self.send.iter().map(|shard| shard.bytes).sum()
-    }
-
-    /// Returns whether killed runs may have left incomplete uploads of the same shards.
-    pub(super) fn may_find_uploads(&self, settings: Settings) -> bool {
-        self.keeps_uploads
-            && self
-                .send
-                .iter()
-                .any(|shard| shard.bytes > settings.part_bytes(shard.bytes))
-    }
-
-    /// Returns the number of write requests.
-    pub(super) fn writes(&self, changed: bool, settings: Settings) -> u64 {
-        // Two list requests, and two files if the manifest changes.
-        let lists = 2 + u64::from(self.may_find_uploads(settings));
-        self.send
-            .iter()
-            .map(|shard| settings.requests(shard.bytes))
-            .sum::<u64>()
-            + lists
-            + 2 * u64::from(changed)
-    }
-
-    /// Returns the number of all requests, including the request for the manifest.
-    pub(super) fn requests(&self, changed: bool, settings: Settings) -> u64 {
-        self.writes(changed, settings) + self.asked + 1
     }
 
     /// Checks the limits of GitHub Pages, including other files in the folder.

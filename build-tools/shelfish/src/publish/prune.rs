@@ -21,8 +21,6 @@ pub(super) struct Removal {
     pub(super) shards: Vec<Entry>,
     /// Names of replaced manifests to remove.
     manifests: Vec<String>,
-    /// Number of requests for finding and removing the files.
-    pub(super) requests: u64,
 }
 
 /// Finds the files that can be removed. `replaced` is a manifest, with its name, that is about to be replaced.
@@ -43,17 +41,13 @@ pub(super) async fn find(
     });
     let mut needed: BTreeSet<String> = names(current).collect();
     needed.extend(replaced.iter().flat_map(|(_, manifest)| names(manifest)));
-    let mut removal = Removal {
-        requests: 2,
-        ..Removal::default()
-    };
+    let mut removal = Removal::default();
     for (n, entry) in past.iter().enumerate() {
         let name = format!("{SUPERSEDED}/{}", entry.name);
         if n + 1 + usize::from(replaced.is_some()) >= rules.keep && age(entry) >= rules.grace {
             removal.manifests.push(name);
             continue;
         }
-        removal.requests += 1;
         let bytes = store
             .read(&name)
             .await?
@@ -72,7 +66,6 @@ pub(super) async fn find(
             && !needed.contains(&entry.name)
             && age(entry) >= rules.grace
     });
-    removal.requests += (removal.shards.len() + removal.manifests.len()) as u64;
     Ok(removal)
 }
 

@@ -1,7 +1,8 @@
 //! Address of a store.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
+
+use thiserror::Error;
 
 /// Kinds of stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,8 +13,6 @@ pub enum Kind {
     R2,
     /// Google Cloud Storage.
     Google,
-    /// Azure Blob Storage.
-    Azure,
     /// Local folder.
     Folder,
 }
@@ -25,47 +24,36 @@ pub struct Address {
     pub kind: Kind,
     /// URL without trailing slash, or path of a folder.
     pub url: String,
-    /// Bucket or container; empty for a local folder.
+    /// Bucket; empty for a local folder.
     pub bucket: String,
     /// Folder within the bucket, without leading and trailing slashes.
     pub prefix: String,
 }
 
 /// Error of an invalid address.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum AddressError {
     /// The scheme is unknown or not writable.
+    #[error("found {0}://, expected s3://BUCKET/FOLDER, gs://, file:///, or a directory")]
     Scheme(String),
     /// The bucket is missing.
+    #[error("found {0}, expected the name of a bucket after ://")]
     NoBucket(String),
     /// A part of the path is ambiguous, such as `..`.
+    #[error("found {0:?} in the path, expected names of folders")]
     Part(String),
     /// A `file:` URL does not name a local folder.
+    #[error("found {0}, expected file:/// and the path of a local folder")]
     File(String),
     /// The URL contains a user or a password.
+    #[error(
+        "found a user or a password before @, expected them in the environment (see `shelfish publish --help`)"
+    )]
     User,
 }
 
-impl fmt::Display for AddressError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            AddressError::Scheme(found) => {
-                write!(f, "found {found}://, expected s3://BUCKET/FOLDER, gs://, az://, file:///, or a directory")
-            }
-            AddressError::NoBucket(url) => write!(f, "found {url}, expected the name of a bucket after ://"),
-            AddressError::Part(part) => write!(f, "found {part:?} in the path, expected names of folders"),
-            AddressError::User => f.write_str(
-                "found a user or a password before @, expected them in the environment (see `shelfish publish --help`)",
-            ),
-            AddressError::File(url) => write!(f, "found {url}, expected file:/// and the path of a local folder"),
-        }
-    }
-}
-
-impl std::error::Error for AddressError {}
-
 impl Address {
-    /// Parses an address: `s3://`, `gs://`, `az://`, the https URLs of R2 and Azure, a directory, or a `file://` URL.
+    /// Parses an address: `s3://`, `gs://`, the https URL of R2, a directory, or a `file://` URL.
     pub fn parse(text: &str) -> Result<Address, AddressError> {
         let Some((scheme, rest)) =
             crate::system::url::scheme(text).and_then(|_| text.split_once("://"))
@@ -79,7 +67,6 @@ impl Address {
         let (kind, path) = match scheme.to_ascii_lowercase().as_str() {
             "s3" => (Kind::S3, rest),
             "gs" => (Kind::Google, rest),
-            "az" | "azure" => (Kind::Azure, rest),
             "file" => {
                 let path = reqwest::Url::parse(text)
                     .ok()
@@ -90,7 +77,6 @@ impl Address {
                     .ok_or_else(|| AddressError::File(text.to_owned()));
             }
             "https" if host.ends_with(".r2.cloudflarestorage.com") => (Kind::R2, path),
-            "https" if host.ends_with(".blob.core.windows.net") => (Kind::Azure, path),
             _ => return Err(AddressError::Scheme(scheme.to_owned())),
         };
         let path = path.trim_end_matches('/');
@@ -151,13 +137,6 @@ mod tests {
             ("S3://b/", Kind::S3, "b", ""),
             ("s3://b/evals/2026/", Kind::S3, "b", "evals/2026"),
             ("gs://b/evals", Kind::Google, "b", "evals"),
-            ("az://c/evals", Kind::Azure, "c", "evals"),
-            (
-                "https://me.blob.core.windows.net/c/evals",
-                Kind::Azure,
-                "c",
-                "evals",
-            ),
             (
                 "https://0123.r2.cloudflarestorage.com/b/x",
                 Kind::R2,
@@ -185,6 +164,7 @@ mod tests {
     fn other_urls_are_rejected_with_their_scheme() {
         for (text, words) in [
             ("ftp://x/y", "found ftp://"),
+            ("az://c/evals", "found az://"),
             ("https://example.org/db", "found https://"),
             ("s3://", "bucket"),
             ("s3:///x", "bucket"),

@@ -21,11 +21,9 @@ pub(super) struct Folder {
 
 impl Folder {
     pub(super) fn open(dir: &Path) -> Result<Folder, StoreError> {
-        let error_of = |error| StoreError {
-            at: dir.display().to_string(),
-            kind: StoreErrorKind::Folder(Box::new(error)),
-        };
-        let workspace = Workspace::open_any(dir).map_err(error_of)?;
+        let error_of = |error| StoreErrorKind::Folder(Box::new(error));
+        let workspace = Workspace::open_any(dir)
+            .map_err(|error| StoreError::new(dir.display().to_string(), error_of(error)))?;
         Ok(Folder {
             dir: dir.to_owned(),
             workspace,
@@ -38,10 +36,7 @@ impl Folder {
 
     fn error(&self, name: &str) -> impl Fn(io::Error) -> StoreError + use<> {
         let at = self.locate(name);
-        move |error| StoreError {
-            at: at.clone(),
-            kind: StoreErrorKind::Io(error),
-        }
+        move |error| StoreError::new(&at, StoreErrorKind::Io(error))
     }
 
     pub(super) fn list(&self, folder: &str) -> Result<Vec<Entry>, StoreError> {
@@ -112,10 +107,8 @@ impl Folder {
         sent: &AtomicU64,
         stop: &watch::Receiver<bool>,
     ) -> Result<(), StoreError> {
-        let here = |error| StoreError {
-            at: from.display().to_string(),
-            kind: StoreErrorKind::Io(error),
-        };
+        let at_source = |kind| StoreError::new(from.display().to_string(), kind);
+        let here = |error| at_source(StoreErrorKind::Io(error));
         let scratch = self.workspace.dir().join(shard);
         let (mut file, mut out) = (
             open(from).map_err(here)?,
@@ -124,10 +117,7 @@ impl Folder {
         let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 20]);
         loop {
             if *stop.borrow() {
-                return Err(StoreError {
-                    at: self.locate(shard),
-                    kind: StoreErrorKind::Stopped,
-                });
+                return Err(StoreError::new(self.locate(shard), StoreErrorKind::Stopped));
             }
             let length = file.read(&mut buffer).map_err(here)?;
             if length == 0 {
@@ -140,10 +130,7 @@ impl Folder {
         }
         let found = name_of(hash);
         if found != shard {
-            return Err(StoreError {
-                at: from.display().to_string(),
-                kind: StoreErrorKind::Content { found },
-            });
+            return Err(at_source(StoreErrorKind::Content { found }));
         }
         out.sync_all().map_err(self.error(shard))?;
         self.place(&scratch, shard)

@@ -1,4 +1,4 @@
-//! Stores for published databases: S3 and compatible stores, Google Cloud Storage, Azure, and folders.
+//! Stores for published databases: S3 and compatible stores, Google Cloud Storage, and folders.
 //!
 //! A shard is named by its content, so it is sent or removed but never changed. Only the manifest is replaced, on the
 //! condition that it did not change since it was read. Object stores check this condition; a folder is locked.
@@ -6,21 +6,14 @@
 mod address;
 mod bucket;
 mod client;
-mod credentials;
-mod environment;
 mod folder;
-mod listing;
 mod objects;
-mod retry;
-mod upload_list;
-mod uploads;
 
 pub use address::{Address, AddressError, Kind};
-pub use bucket::S3;
-pub use credentials::NoCredentials;
-pub use environment::{VariableError, VariableErrorKind};
+pub use bucket::EnvironmentError;
+pub use client::NoCredentials;
+pub use objects::Objects;
 
-use std::fmt;
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, SystemTime};
@@ -31,16 +24,12 @@ use shelfish::source::integrity::Integrity;
 use shelfish::source::redaction::redacted;
 use shelfish::source::retry::RetryPolicy;
 use shelfish::table::Manifest;
+use thiserror::Error;
 use tokio::sync::watch;
 
-use crate::system::retry::MAX_RETRIES;
+use crate::system::MAX_RETRIES;
 use crate::system::workspace::WorkspaceError;
-use credentials::Denied;
-use environment::BuildError;
 use folder::Folder;
-pub use objects::Objects;
-pub use upload_list::Upload;
-pub use uploads::UploadsError;
 
 /// Default size of parts. Stores accept parts from 5 MiB on.
 pub const PART: u64 = 8 << 20;
@@ -82,198 +71,93 @@ impl Current {
 }
 
 /// Error of a file in a store.
-#[derive(Debug)]
-pub struct StoreError {
-    /// URL or path of the file.
-    pub at: String,
-    /// Kind of the error.
-    pub kind: StoreErrorKind,
-}
-
-/// Kinds of errors of a store.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum StoreErrorKind {
     /// The file or bucket does not exist.
+    #[error("there is no such file or bucket")]
     Missing,
     /// The store rejects the credentials, or denies access.
+    #[error(
+        "the store denies access ({}); check the credentials in the environment (see `shelfish publish --help`)",
+        brief(.0)
+    )]
     Denied(Box<object_store::Error>),
     /// There are no credentials.
+    #[error(transparent)]
     NoCredentials(Box<NoCredentials>),
     /// A variable of the environment is invalid.
-    Variable(Box<VariableError>),
+    #[error("{0}")]
+    Environment(#[source] EnvironmentError),
     /// The manifest changed since it was read.
+    #[error(
+        "somebody else published in the meantime and was not overwritten; run the command again to replace that database"
+    )]
     Conflict,
     /// The store does not support conditional writes.
+    #[error(
+        "the store cannot replace a file conditionally; if nobody else publishes, use --unconditional"
+    )]
     Unconditional,
     /// A local file could not be read or written.
+    #[error("{0}")]
     Io(std::io::Error),
     /// The content of a local file does not match its name.
+    #[error(
+        "the content matches the name {found}, so the file was damaged after the build; nothing was replaced. Run \
+         `shelfish verify` for details, and build again"
+    )]
     Content {
         /// Name that matches the content.
         found: String,
     },
     /// The folder cannot be opened for writing.
+    #[error("{0}")]
     Folder(Box<WorkspaceError>),
-    /// The list of the files exceeds a limit.
-    Listing(ListingError),
+    /// The folder has too many files.
+    #[error("the names of its files exceed {0} bytes; use a folder for this database alone")]
+    Crowded(usize),
+    /// The list of the files was not complete in time.
+    #[error("the list of its files was not complete within {} s", .0.as_secs())]
+    Slow(Duration),
     /// The work was stopped.
+    #[error("stopped")]
     Stopped,
     /// Other error of the store.
+    #[error("{}", brief(.0))]
     Other(Box<object_store::Error>),
 }
 
-/// Limits of the list of the files of a folder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ListingError {
-    /// The names need too much memory.
-    Long {
-        /// Maximum memory in bytes.
-        bytes: usize,
-    },
-    /// There are too many pages.
-    Pages {
-        /// Maximum number of pages.
-        pages: usize,
-    },
-    /// The token of the next page is the same again, or is too long.
-    Token,
-    /// The list contains a file twice.
-    Repeated,
-    /// The list was not complete in time.
-    Slow(Duration),
+/// Error of a file in a store, with its URL or path.
+#[derive(Debug, Error)]
+#[error("{at}: {kind}")]
+pub struct StoreError {
+    /// URL or path of the file.
+    pub at: String,
+    /// Kind of the error.
+    #[source]
+    pub kind: StoreErrorKind,
 }
 
-impl fmt::Display for ListingError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ListingError::Long { bytes } => {
-                write!(f, "the names of its files exceed {bytes} bytes; use a folder for this database alone")
-            }
-            ListingError::Pages { pages } => {
-                write!(f, "the list of its files has more than {pages} pages; use a folder for this database alone")
-            }
-            ListingError::Token => {
-                f.write_str("the list of its files does not continue: the token of the next page is invalid")
-            }
-            ListingError::Repeated => f.write_str(
-                "the list of its files contains a file twice, so that it may have no end; run the command again",
-            ),
-            ListingError::Slow(time) => write!(f, "the list of its files was not complete within {} s", time.as_secs()),
-        }
+impl StoreError {
+    fn new(at: impl Into<String>, kind: StoreErrorKind) -> StoreError {
+        let at = at.into();
+        StoreError { at, kind }
     }
 }
 
-impl fmt::Display for StoreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let at = &self.at;
-        match &self.kind {
-            StoreErrorKind::Missing => write!(f, "{at}: there is no such file or bucket"),
-            StoreErrorKind::Denied(error) => write!(f, "{at}: {}", Denied(error)),
-            StoreErrorKind::NoCredentials(missing) => write!(f, "{at}: {missing}"),
-            StoreErrorKind::Variable(error) => write!(f, "{at}: {error}"),
-            StoreErrorKind::Conflict => write!(
-                f,
-                "{at}: somebody else published in the meantime and was not overwritten; run the command again to replace \
-                 that database"
-            ),
-            StoreErrorKind::Unconditional => write!(
-                f,
-                "{at}: the store cannot replace a file conditionally; if nobody else publishes, use --unconditional"
-            ),
-            StoreErrorKind::Io(error) => write!(f, "{at}: {error}"),
-            StoreErrorKind::Content { found } => write!(
-                f,
-                "{at}: the content matches the name {found}, so the file was damaged after the build; nothing was replaced. \
-                 Run `shelfish verify` for details, and build again"
-            ),
-            StoreErrorKind::Folder(error) => error.fmt(f),
-            StoreErrorKind::Listing(error) => write!(f, "{at}: {error}"),
-            StoreErrorKind::Stopped => write!(f, "{at}: stopped"),
-            StoreErrorKind::Other(error) => write!(f, "{at}: {}", brief(error)),
-        }
-    }
-}
-
-impl std::error::Error for StoreError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.kind {
-            StoreErrorKind::Variable(error) => Some(&**error),
-            _ => None,
-        }
-    }
-}
-
-impl From<BuildError> for StoreErrorKind {
-    fn from(error: BuildError) -> StoreErrorKind {
-        match error {
-            BuildError::Variable(error) => StoreErrorKind::Variable(Box::new(error)),
-            BuildError::Other(error) => StoreErrorKind::Other(error),
-        }
-    }
-}
-
-/// Returns the last causes of an error, which contain the details, without the secrets of URLs.
+/// Returns an error of a store with its causes, without the secrets of URLs. Bodies of answers are long, so the text is cut.
 fn brief(error: &object_store::Error) -> String {
-    let causes = causes(error);
-    if let Some(answer) = causes.iter().rev().find_map(|cause| answered(cause)) {
-        return answer;
-    }
-    // The text of a cause can contain its own causes.
-    let last = causes
-        .iter()
-        .rev()
-        .take(2)
-        .rev()
-        .cloned()
-        .collect::<Vec<_>>();
-    let whole = causes.first().map(String::as_str).unwrap_or_default();
-    let text = if last.iter().all(|cause| whole.contains(cause.as_str())) {
-        whole.to_owned()
-    } else {
-        last.join(": ")
-    };
-    cut(redacted(&text))
-}
-
-/// Returns an error and its causes as texts.
-fn causes(error: &object_store::Error) -> Vec<String> {
-    let mut causes = vec![error.to_string()];
-    let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(error);
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
     while let Some(error) = cause {
-        causes.push(error.to_string());
+        let more = error.to_string();
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
         cause = error.source();
     }
-    causes
-}
-
-/// Returns the code and message of an answer in the XML of stores.
-fn answered(text: &str) -> Option<String> {
-    let element = |name: &str| {
-        let (_, rest) = text.split_once(&format!("<{name}>"))?;
-        Some(
-            rest.split_once('<')?
-                .0
-                .trim()
-                .replace("&quot;", "\"")
-                .replace("&apos;", "'"),
-        )
-    };
-    let code = element("Code")?;
-    let message = element("Message")
-        .or_else(|| element("Details"))
-        .unwrap_or_default();
-    // Azure appends the number and the time of the request on separate lines.
-    let message = message.lines().next().unwrap_or_default();
-    Some(cut(redacted(&if message.is_empty() {
-        code
-    } else {
-        format!("{code}: {message}")
-    })))
-}
-
-/// Shortens the text of a store, because bodies of answers are long.
-fn cut(mut text: String) -> String {
-    if let Some((end, _)) = text.char_indices().nth(400) {
+    let mut text = redacted(&text);
+    if let Some((end, _)) = text.char_indices().nth(600) {
         text.truncate(end);
         text.push('…');
     }
@@ -338,16 +222,6 @@ impl Settings {
     pub fn part_bytes(&self, bytes: u64) -> u64 {
         self.part.unwrap_or(PART).max(bytes.div_ceil(MAX_PARTS))
     }
-
-    /// Returns the number of requests to send a file.
-    pub fn requests(&self, bytes: u64) -> u64 {
-        let part = self.part_bytes(bytes);
-        if bytes <= part {
-            1
-        } else {
-            bytes.div_ceil(part) + 2
-        }
-    }
 }
 
 impl Store {
@@ -364,14 +238,6 @@ impl Store {
         match &self.0 {
             Backend::Folder(folder) => folder.locate(name),
             Backend::Objects(objects) => objects.locate(name),
-        }
-    }
-
-    /// Returns the object store, unless the store is a folder.
-    pub fn objects(&self) -> Option<&Objects> {
-        match &self.0 {
-            Backend::Folder(_) => None,
-            Backend::Objects(objects) => Some(objects),
         }
     }
 
@@ -437,34 +303,6 @@ impl Store {
         }
     }
 
-    /// Returns whether the parts of incomplete uploads stay until somebody removes them.
-    pub fn keeps_uploads(&self) -> bool {
-        self.objects().is_some_and(|objects| objects.s3().is_some())
-    }
-
-    /// Removes the incomplete uploads of shards that `is_left` selects, and returns their number.
-    pub async fn remove_uploads(
-        &self,
-        is_left: impl Fn(&Upload) -> bool,
-    ) -> Result<u64, UploadsError> {
-        let Some(objects) = self.objects() else {
-            return Ok(0);
-        };
-        let Some(s3) = objects.s3() else { return Ok(0) };
-        let folder = &objects.address().prefix;
-        let mut removed = 0;
-        for upload in s3
-            .uploads(folder)
-            .await?
-            .iter()
-            .filter(|upload| is_left(upload))
-        {
-            s3.remove_upload(folder, upload).await?;
-            removed += 1;
-        }
-        Ok(removed)
-    }
-
     /// Removes a file. Succeeds if the file does not exist.
     pub async fn remove(&self, name: &str) -> Result<(), StoreError> {
         match &self.0 {
@@ -484,23 +322,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_in_xml_is_shown_as_its_code_and_message() {
-        let xml = "status 403: <?xml version=\"1.0\"?><Error><Code>AccessDenied</Code><Message>No &quot;x&quot;\nTime:9</Message>";
-        assert_eq!(answered(xml).as_deref(), Some("AccessDenied: No \"x\""));
-        assert_eq!(answered("<Code>A</Code>").as_deref(), Some("A"));
-        assert_eq!(answered("no XML"), None);
-    }
-
-    #[test]
     fn parts_respect_the_limits_of_stores() {
         let usual = Settings::default();
         for bytes in [PART + 1, 64 << 20, 1 << 30, 5 << 40] {
             let part = usual.part_bytes(bytes);
             assert!(part >= 5 << 20 && bytes.div_ceil(part) <= 10_000, "{bytes}");
         }
-        assert_eq!(
-            [1, PART, PART + 1].map(|bytes| usual.requests(bytes)),
-            [1, 1, 4]
-        );
     }
 }

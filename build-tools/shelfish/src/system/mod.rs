@@ -5,10 +5,11 @@ pub mod manifest;
 pub mod named_error;
 pub mod ordered;
 pub mod output;
-pub mod retry;
 pub mod signals;
 pub mod size;
 pub mod url;
-pub mod utc;
 pub mod workspace;
 pub mod write_failure;
+
+/// Maximum number of retries of a download or an upload, by default.
+pub const MAX_RETRIES: u8 = 8;

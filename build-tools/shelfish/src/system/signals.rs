@@ -43,21 +43,30 @@ impl Drop for Cleanup {
 }
 
 /// Registers `cleanup`. If a signal arrives, all cleanups run, and the process exits with 128 plus the signal's number.
-///
-/// On other systems than Unix, `cleanup` never runs.
 pub fn on_interruption(cleanup: impl Fn() + Send + 'static) -> io::Result<Cleanup> {
     let mut cleanups = CLEANUPS.lock().unwrap_or_else(PoisonError::into_inner);
-    #[cfg(unix)]
     if !cleanups.has_thread {
-        use signal_hook::consts::{SIGINT, SIGTERM};
-
-        let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        // Signals count from now on, not from the start of the thread.
+        let mut next = {
+            let _context = runtime.enter();
+            interruption()?
+        };
         std::thread::spawn(move || {
-            if let Some(signal) = signals.forever().find(|_| TAKEOVERS.load(SeqCst) == 0) {
-                let cleanups = CLEANUPS.lock().unwrap_or_else(PoisonError::into_inner);
-                cleanups.all.values().for_each(|cleanup| cleanup());
-                std::process::exit(128 + signal);
-            }
+            let signal = runtime.block_on(async {
+                loop {
+                    let signal = next.await;
+                    match interruption() {
+                        Ok(later) if TAKEOVERS.load(SeqCst) > 0 => next = later,
+                        _ => return signal,
+                    }
+                }
+            });
+            let cleanups = CLEANUPS.lock().unwrap_or_else(PoisonError::into_inner);
+            cleanups.all.values().for_each(|cleanup| cleanup());
+            std::process::exit(128 + i32::from(signal));
         });
     }
     cleanups.has_thread = true;

@@ -18,21 +18,6 @@ pub fn print(report: &(impl Serialize + fmt::Display), is_json: bool) -> io::Res
     }
 }
 
-/// A summary with a short form, by `Display`, and a full form.
-pub trait Detailed {
-    /// Writes all counts as a table.
-    fn write_table(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
-}
-
-/// The full form of a summary, for `write!`.
-pub struct Table<'a, T>(pub &'a T);
-
-impl<T: Detailed> fmt::Display for Table<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.write_table(f)
-    }
-}
-
 /// Writes a line for each count that is not zero.
 pub fn write_counts<'a>(
     f: &mut fmt::Formatter<'_>,
@@ -55,7 +40,7 @@ pub fn write_rejected(
     let (rejected, all) = (HumanCount(rejected), HumanCount(all));
     writeln!(
         f,
-        "{rejected} of {all} {items} (--verbose counts the reasons, --rejects FILE lists them)"
+        "{rejected} of {all} {items} (--json counts the reasons, --rejects FILE lists them)"
     )
 }
 

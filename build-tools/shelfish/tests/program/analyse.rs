@@ -141,14 +141,14 @@ fn annotated_pgn_keeps_its_comments_and_variations() {
 fn invalid_games_are_reported_and_other_games_are_analysed() {
     let fixture = fixture();
     let games = format!(
-        "{GAME}\n[White \"C\"]\n[Variant \"Atomic\"]\n\n1. e4 *\n\n[White \"D\"]\n\n1. e4 e5\n2. Sf3 *\n\n{GAME}"
+        "{GAME}\n[White \"C\"]\n[Variant \"Atomic\"]\n\n1. e4 *\n\n[White \"D\"]\n\n1. e4 e5\n2. Ke3 *\n\n{GAME}"
     );
     let run = analyse(&fixture, &games, &["--json"]);
     assert_eq!(run.code, 1);
     for words in [
         "standard input, game 2, line 9: the variant is Atomic",
-        "standard input, game 3, line 14: expected a move in English letters, found Sf3",
-        "2 games could not be read",
+        "standard input, game 3, line 14: Ke3 is not a legal move after 2 moves",
+        "2 games could not be read to their end",
     ] {
         assert!(run.err.contains(words), "{words}\n{}", run.err);
     }

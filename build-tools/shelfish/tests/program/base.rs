@@ -107,8 +107,7 @@ fn a_database_can_be_its_own_base() {
         "blocks are copied where nothing changes"
     );
     assert_eq!(summary["base_positions"], 900);
-    let summary = fixture.build(&[&new], &["--base", db]).succeeds();
-    assert!(summary.contains("900   positions"), "{summary}");
+    fixture.build(&[&new], &["--base", db]).succeeds();
     assert_eq!(fixture.files("db"), fixture.files("both"));
 }
 
@@ -219,13 +218,12 @@ fn a_build_on_a_base_applies_the_selection_of_the_base() {
         fixture.build_to("base", &[&old], of_base).succeeds();
         let base = fixture.path("base");
         let options = [of_build, &["--base", base.to_str().unwrap()]].concat();
-        let summary = fixture.build(&[&new], &options).succeeds();
+        fixture.build(&[&new], &options).succeeds();
         fixture.build_to("both", &[&old, &new], of_all).succeeds();
         assert!(
             fixture.files("db") == fixture.files("both"),
             "{of_base:?}, {of_build:?}"
         );
-        assert!(summary.contains("selection: "), "{summary}");
     }
     // A selection may remove all positions.
     fixture.build_to("base", &[&old], &[]).succeeds();

@@ -502,17 +502,15 @@ fn evaluations_that_the_merge_drops_are_counted_and_written_to_the_rejects() {
             && kept.contains(r#""depth":144"#)
             && !kept.contains(r#""depth":143"#)
     );
-    let text = fixture.build(&sources, &[]).succeeds();
-    assert!(
-        text.contains("more than a record has room for: 1")
-            && text.contains("left out: 44, with 45 PVs"),
-        "{text}"
-    );
-    let lighter = fixture.build(&sources, &["--best-only"]).succeeds();
-    assert!(
-        !lighter.contains("left out"),
-        "the selection is not a limit: {lighter}"
-    );
+    let over_limit = |options: &[&str]| {
+        let summary = fixture.build(&sources, options).succeeds();
+        serde_json::from_str::<serde_json::Value>(&summary).unwrap()["over_limit"].to_string()
+    };
+    let expected = r#"{"evaluations":44,"positions":1,"pvs":45}"#;
+    assert_eq!(over_limit(&["--json"]), expected);
+    // A selection is not a limit.
+    let expected = r#"{"evaluations":0,"positions":0,"pvs":0}"#;
+    assert_eq!(over_limit(&["--json", "--best-only"]), expected);
 }
 
 #[test]

@@ -249,30 +249,21 @@ fn store_blocks_of(store: &Store, fixture: &Fixture, content: &str) {
 #[test]
 fn a_shared_cache_never_answers_for_a_store_at_another_endpoint() {
     let fixture = databases_with_one_layout();
-    for protocol in [Protocol::S3, Protocol::Azure, Protocol::Google] {
-        let (Some(honest), Some(other)) = (Store::start(protocol), Store::start(protocol)) else {
-            continue;
-        };
-        store_blocks_of(&honest, &fixture, "honest");
-        store_blocks_of(&other, &fixture, "other");
-        let (url, cache) = (honest.url("evals"), fixture.path(&format!("{protocol:?}")));
-        let wrong = depth(&mut other.command(), &url, &cache);
-        assert_ne!(wrong, 24, "{protocol:?}");
-        assert_eq!(
-            depth(&mut honest.command(), &url, &cache),
-            24,
-            "{protocol:?}"
-        );
-        assert_eq!(
-            depth(&mut other.command(), &url, &cache),
-            wrong,
-            "{protocol:?}"
-        );
-        let folders = fs::read_dir(&cache)
-            .unwrap()
-            .filter(|entry| entry.as_ref().unwrap().path().is_dir());
-        assert_eq!(folders.count(), 2, "{protocol:?}: each store has a cache");
-    }
+    let (Some(honest), Some(other)) = (Store::start(Protocol::S3), Store::start(Protocol::S3))
+    else {
+        return;
+    };
+    store_blocks_of(&honest, &fixture, "honest");
+    store_blocks_of(&other, &fixture, "other");
+    let (url, cache) = (honest.url("evals"), fixture.path("cache"));
+    let wrong = depth(&mut other.command(), &url, &cache);
+    assert_ne!(wrong, 24);
+    assert_eq!(depth(&mut honest.command(), &url, &cache), 24);
+    assert_eq!(depth(&mut other.command(), &url, &cache), wrong);
+    let folders = fs::read_dir(&cache)
+        .unwrap()
+        .filter(|entry| entry.as_ref().unwrap().path().is_dir());
+    assert_eq!(folders.count(), 2, "each store has a cache");
 }
 
 #[test]

@@ -16,7 +16,7 @@ use shelfish::position::Position;
 use shelfish::reader::{Options, Reader};
 use shelfish::source::file::Directory;
 use shelfish::table::{Block, Manifest, Page};
-use shelfish_analysis::pgn::{Splitter, read_main_line};
+use shelfish_analysis::pgn::{GameTexts, read_main_line};
 use shelfish_cli::database::wait;
 use shelfish_cli::lichess;
 
@@ -411,28 +411,17 @@ impl pgn_reader::Visitor for Plain {
 /// Copies the games that both readers accept, and returns the number of other games.
 fn sound(from: &Path, to: &Path) -> usize {
     let mut out = std::io::BufWriter::new(File::create(to).unwrap());
-    let mut splitter = Splitter::default();
-    let (mut game, mut errors) = (Vec::new(), 0);
-    let mut finish = |game: &mut Vec<u8>| {
-        match read_main_line(&String::from_utf8_lossy(game), 1).error {
-            // pgn-reader skips moves with two check marks.
-            None => out
-                .write_all(String::from_utf8_lossy(game).replace("++", "+").as_bytes())
-                .unwrap(),
-            Some(_) => errors += 1,
+    let mut errors = 0;
+    for game in GameTexts::new(zstd::Decoder::new(File::open(from).unwrap()).unwrap()) {
+        let text = game.unwrap().text;
+        let game = read_main_line(&text, 1);
+        if game.error.is_some() || game.skipped != Default::default() {
+            errors += 1;
+            continue;
         }
-        game.clear();
-    };
-    for line in BufReader::new(zstd::Decoder::new(File::open(from).unwrap()).unwrap()).split(b'\n')
-    {
-        let line = line.unwrap();
-        if splitter.begins_game(&line) && !game.is_empty() {
-            finish(&mut game);
-        }
-        game.extend_from_slice(&line);
-        game.push(b'\n');
+        // pgn-reader skips moves with two check marks.
+        out.write_all(text.replace("++", "+").as_bytes()).unwrap();
     }
-    finish(&mut game);
     out.flush().unwrap();
     errors
 }

@@ -182,7 +182,7 @@ fn a_failed_download_is_an_error_and_keeps_the_old_database() {
                 failures: vec![404],
                 ..cut()
             },
-            ["status 404", "expected 200"],
+            ["status 404", "a.zst"],
         ),
         (
             Behaviour {

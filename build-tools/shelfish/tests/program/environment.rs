@@ -11,7 +11,7 @@ const LOOKUP: [&str; 4] = ["lookup", "-d", "s3://shelf/evals", START];
 fn clean() -> Command {
     let mut command = command();
     for (name, _) in std::env::vars() {
-        if ["AWS_", "GOOGLE_", "AZURE_", "AZURITE_"]
+        if ["AWS_", "GOOGLE_"]
             .iter()
             .any(|prefix| name.starts_with(prefix))
         {
@@ -55,82 +55,56 @@ fn empty_variables_count_as_unset() {
         ("AWS_ACCESS_KEY_ID", ""),
     ];
     run(command_with(&amazon).args(LOOKUP)).fails(&["no credentials for S3"]);
-    for (protocol, empty) in [
-        (
-            Protocol::Azure,
-            [
-                "AZURE_STORAGE_ENDPOINT",
-                "AZURE_STORAGE_SAS_KEY",
-                "AZURE_STORAGE_ACCOUNT_NAME",
-            ],
-        ),
-        (
-            Protocol::Google,
-            [
-                "GOOGLE_SERVICE_ACCOUNT",
-                "GOOGLE_BASE_URL",
-                "GOOGLE_BEARER_TOKEN",
-            ],
-        ),
-    ] {
-        let Some(store) = Store::start(protocol) else {
-            continue;
-        };
+    if let Some(store) = Store::start(Protocol::Google) {
         let mut command = store.command();
-        command.envs(empty.map(|name| (name, "")));
+        command.envs([("GOOGLE_SERVICE_ACCOUNT", ""), ("GOOGLE_BEARER_TOKEN", "")]);
         run(command.args(["publish", "-q", db.to_str().unwrap(), &store.url("evals")])).succeeds();
     }
 }
 
 #[test]
-fn a_malformed_variable_is_wrong_usage_with_its_name() {
+fn a_malformed_variable_is_wrong_usage() {
     let keys = [("AWS_ACCESS_KEY_ID", "k"), ("AWS_SECRET_ACCESS_KEY", "s")];
-    for (url, name, value) in [
-        ("s3://shelf/x", "AWS_ENDPOINT", "localhost:9000"),
-        ("s3://shelf/x", "AWS_ENDPOINT", "not a URL"),
-        ("s3://shelf/x", "AWS_ENDPOINT_URL", "shelf.example.org"),
-        ("s3://shelf/x", "AWS_SECRET_ACCESS_KEY", "s\n"),
-        ("s3://shelf/x", "AWS_SESSION_TOKEN", "t\n"),
-        ("s3://shelf/x", "AWS_CHECKSUM_ALGORITHM", "md4"),
-        ("s3://shelf/x", "AWS_SKIP_SIGNATURE", "perhaps"),
-        ("gs://shelf/x", "GOOGLE_BASE_URL", "nothing"),
-        ("gs://shelf/x", "GOOGLE_SERVICE_ACCOUNT_KEY", "{"),
-        ("gs://shelf/x", "GOOGLE_SERVICE_ACCOUNT", "/no/key.json"),
-        ("az://shelf/x", "AZURE_STORAGE_ENDPOINT", "nothing"),
-        ("az://shelf/x", "AZURE_STORAGE_ACCOUNT_KEY", "?"),
-        ("az://shelf/x", "AZURE_STORAGE_USE_EMULATOR", "perhaps"),
-    ] {
-        let mut command = command_with(&keys);
-        command
-            .env("AZURE_STORAGE_ACCOUNT_NAME", "me")
-            .env(name, value);
-        let run = run(command.args(["stats", "-d", url]));
-        assert_eq!(run.code, 2, "{name}: {}", run.err);
-        assert!(
-            run.err.contains(name) && run.err.starts_with("shelfish: "),
-            "{name}: {}",
-            run.err
-        );
-    }
-    for (url, set, unset) in [
+    for (url, name, value, words) in [
         (
             "s3://shelf/x",
-            "AWS_ACCESS_KEY_ID",
-            "AWS_SECRET_ACCESS_KEY is not set",
+            "AWS_ENDPOINT",
+            "localhost:9000",
+            "AWS_ENDPOINT is invalid",
+        ),
+        (
+            "s3://shelf/x",
+            "AWS_SESSION_TOKEN",
+            "t\u{e9}",
+            "AWS_SESSION_TOKEN is invalid",
         ),
         (
             "s3://shelf/x",
             "AWS_SECRET_ACCESS_KEY",
-            "AWS_ACCESS_KEY_ID is not set",
+            "",
+            "SecretAccessKey",
         ),
         (
-            "az://shelf/x",
-            "AZURE_STORAGE_ACCOUNT_KEY",
-            "AZURE_STORAGE_ACCOUNT_NAME is not set",
+            "gs://shelf/x",
+            "GOOGLE_BASE_URL",
+            "nothing",
+            "GOOGLE_BASE_URL is invalid",
+        ),
+        (
+            "gs://shelf/x",
+            "GOOGLE_SERVICE_ACCOUNT_KEY",
+            "{",
+            "environment",
         ),
     ] {
-        let run = run(command_with(&[(set, "c2VjcmV0")]).args(["stats", "-d", url]));
-        assert!(run.code == 2 && run.err.contains(unset), "{}", run.err);
+        let run = run(command_with(&keys)
+            .env(name, value)
+            .args(["stats", "-d", url]));
+        assert!(
+            run.code == 2 && run.err.contains(words),
+            "{name}: {}",
+            run.err
+        );
     }
 }
 
@@ -138,60 +112,16 @@ fn a_malformed_variable_is_wrong_usage_with_its_name() {
 fn missing_credentials_are_reported_with_the_names_of_their_variables() {
     let fixture = Fixture::of_sample();
     let db = fixture.path("db");
-    let closed = "http://127.0.0.1:1";
-    for (url, variables, words) in [
-        (
-            "s3://shelf/x",
-            vec![("AWS_METADATA_ENDPOINT", closed)],
-            "no credentials for S3: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
-        ),
-        (
-            "az://shelf/x",
-            vec![
-                ("AZURE_STORAGE_ACCOUNT_NAME", "me"),
-                ("IDENTITY_ENDPOINT", closed),
-            ],
-            "no credentials for Azure: set AZURE_STORAGE_ACCOUNT_KEY",
-        ),
-    ] {
-        let publish = ["publish", "-q", db.to_str().unwrap(), url];
-        run(command_with(&variables).args(publish)).fails(&[words]);
-        run(command_with(&variables).args(["stats", "-d", url])).fails(&[words]);
-    }
+    let variables = [("AWS_METADATA_ENDPOINT", "http://127.0.0.1:1")];
+    let words = "no credentials for S3: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
+    let url = "s3://shelf/x";
+    let publish = ["publish", "-q", db.to_str().unwrap(), url];
+    run(command_with(&variables).args(publish)).fails(&[words]);
+    run(command_with(&variables).args(["stats", "-d", url])).fails(&[words]);
 }
 
 #[test]
-fn rejected_credentials_are_reported_without_xml() {
-    let fixture = Fixture::of_sample();
-    let db = fixture.path("db");
-    for (protocol, code) in [
-        (Protocol::S3, "SignatureDoesNotMatch"),
-        (Protocol::Azure, "AuthenticationFailed"),
-    ] {
-        let Some(store) = Store::start(protocol) else {
-            continue;
-        };
-        let line = Line::new(store.at, move |_, _| {
-            let body = "<?xml version=\"1.0\" encoding=\"UTF-8\"?><Error><Code>".to_owned() + code;
-            Do::AnswerWith(
-                "403 Forbidden",
-                body + "</Code><Message>The signature is wrong.</Message><StringToSign>GET</StringToSign></Error>",
-            )
-        });
-        let command = || store.command_at(line.at);
-        let url = store.url("evals");
-        for args in [
-            vec!["publish", "-q", db.to_str().unwrap(), &url],
-            vec!["stats", "-d", &url],
-        ] {
-            let err = run(command().args(args)).fails(&[
-                code,
-                "The signature is wrong.",
-                "check the credentials",
-            ]);
-            assert!(!err.contains('<'), "{err}");
-        }
-    }
+fn a_store_that_denies_access_may_lack_the_file() {
     let Some(store) = Store::start(Protocol::S3) else {
         return;
     };

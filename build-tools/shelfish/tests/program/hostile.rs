@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use crate::common::hostile::*;
 use crate::common::stores::{Protocol, http};
-use crate::common::{Fixture, START, command, until, zstd};
+use crate::common::{Fixture, START, command, gzip, is_long, zstd};
 
 /// Maximum memory of the program, including the memory that it needs for an honest answer.
 const MEMORY: u64 = 64 << 20;
@@ -20,10 +20,9 @@ enum Place {
     Http,
 }
 
-const PLACES: [Place; 4] = [
+const PLACES: [Place; 3] = [
     Place::Store(Protocol::S3),
     Place::Store(Protocol::Google),
-    Place::Store(Protocol::Azure),
     Place::Http,
 ];
 
@@ -48,10 +47,6 @@ impl Place {
 enum Target {
     Manifest,
     Shard,
-    /// List of the files of a folder.
-    Listing,
-    /// Start of an upload in parts.
-    Upload,
 }
 
 type Answer = fn(&Request, &mut TcpStream) -> io::Result<()>;
@@ -67,10 +62,10 @@ fn whole() -> String {
 }
 
 fn bomb() -> Vec<u8> {
-    zstd(&"x".repeat(256 << 20))
+    gzip(&"x".repeat(256 << 20))
 }
 
-const ANSWERS: [(Target, &str, Answer); 28] = [
+const ANSWERS: [(Target, &str, Answer); 12] = [
     (Target::Manifest, "error with a huge length", |_, out| {
         send_endlessly(
             out,
@@ -80,64 +75,14 @@ const ANSWERS: [(Target, &str, Answer); 28] = [
     (Target::Manifest, "error in endless chunks", |_, out| {
         send_chunks(out, "400 Bad Request\r\n")
     }),
-    (Target::Manifest, "error without an end", |_, out| {
-        send_endlessly(out, "403 Forbidden\r\n")
-    }),
-    (
-        Target::Manifest,
-        "transient error with a huge length",
-        |_, out| send_endlessly(out, "500 Oh\r\ncontent-length: 4611686018427387904\r\n"),
-    ),
-    (
-        Target::Manifest,
-        "missing file in endless chunks",
-        |_, out| send_chunks(out, "404 Not Found\r\n"),
-    ),
-    (Target::Manifest, "error that expands entities", |_, out| {
-        let entity =
-            |n: usize| format!("<!ENTITY a{} \"{}\">", n + 1, format!("&a{n};").repeat(10));
-        let entities: String = (0..20).map(entity).collect();
-        let body = format!(
-            "<?xml version=\"1.0\"?><!DOCTYPE x [<!ENTITY a0 \"x\">{entities}]><x>&a20;</x>"
-        );
-        send(
-            out,
-            "400 Bad Request",
-            "content-type: application/xml\r\n",
-            body.as_bytes(),
-        )
-    }),
     (Target::Manifest, "manifest with a huge length", |_, out| {
         send_endlessly(
             out,
             &format!("{}content-length: 4611686018427387904\r\n", whole()),
         )
     }),
-    (
-        Target::Manifest,
-        "manifest with an impossible length",
-        |_, out| {
-            send_endlessly(
-                out,
-                &format!("{}content-length: 99999999999999999999999\r\n", whole()),
-            )
-        },
-    ),
     (Target::Manifest, "manifest in endless chunks", |_, out| {
         send_chunks(out, &whole())
-    }),
-    (
-        Target::Manifest,
-        "manifest in endless chunks with a small length",
-        |_, out| send_chunks(out, &format!("{}content-length: 100\r\n", whole())),
-    ),
-    (Target::Manifest, "manifest in a huge chunk", |_, out| {
-        write!(
-            out,
-            "HTTP/1.1 {}transfer-encoding: chunked\r\n\r\n4000000000000000\r\n",
-            whole()
-        )?;
-        send_endlessly(out, "")
     }),
     (Target::Manifest, "manifest without an end", |_, out| {
         send_endlessly(out, &whole())
@@ -148,30 +93,13 @@ const ANSWERS: [(Target, &str, Answer); 28] = [
     (Target::Manifest, "manifest that drips", |_, out| {
         send_slowly(out, &format!("{}content-length: 1000000\r\n", whole()))
     }),
-    (Target::Manifest, "error that drips", |_, out| {
-        send_slowly(out, "400 Bad Request\r\ncontent-length: 1000000\r\n")
-    }),
-    (Target::Manifest, "nested JSON", |_, out| {
-        send(out, "200 OK", FILE, &vec![b'['; 8 << 20])
-    }),
     (Target::Manifest, "compressed bomb", |_, out| {
         send(
             out,
             "200 OK",
-            &format!("{FILE}content-encoding: zstd\r\n"),
+            &format!("{FILE}content-encoding: gzip\r\n"),
             &bomb(),
         )
-    }),
-    (Target::Manifest, "silence", |_, out| send_nothing(out)),
-    (Target::Manifest, "closed connection", |_, _| Ok(())),
-    (Target::Manifest, "endless header", |_, out| {
-        send_endlessly(out, "200 OK\r\nx: ")
-    }),
-    (Target::Manifest, "endless headers", |_, out| {
-        write!(out, "HTTP/1.1 200 OK\r\n")?;
-        loop {
-            out.write_all(b"a: b\r\n")?;
-        }
     }),
     (Target::Manifest, "redirection to itself", |request, out| {
         send(
@@ -193,29 +121,11 @@ const ANSWERS: [(Target, &str, Answer); 28] = [
     (Target::Shard, "range in endless chunks", |request, out| {
         send_chunks(out, &partial(request))
     }),
-    (Target::Shard, "range with the maximum offset", |_, out| {
-        let headers =
-            format!("{FILE}content-range: bytes 0-18446744073709551615/18446744073709551615\r\n");
-        send(out, "206 Partial Content", &headers, b"x")
-    }),
     (
         Target::Shard,
         "endless file instead of a range",
         |_, out| send_endlessly(out, &whole()),
     ),
-    (Target::Shard, "range that breaks off", |request, out| {
-        write!(
-            out,
-            "HTTP/1.1 {}content-length: 1000\r\n\r\nx",
-            partial(request)
-        )
-    }),
-    (Target::Shard, "error with a huge length", |_, out| {
-        send_endlessly(
-            out,
-            "400 Bad Request\r\ncontent-length: 4611686018427387904\r\n",
-        )
-    }),
 ];
 
 /// Starts a host that answers requests for `target` with `answer`, and other requests with files of the database. Counts the
@@ -228,8 +138,6 @@ fn host(fixture: &Fixture, target: Target, answer: Answer) -> (HostileHost, Arc<
         let is_target = match target {
             Target::Manifest => request.file() == "manifest.json",
             Target::Shard => request.file().ends_with(".silo"),
-            Target::Listing => request.is_listing(),
-            Target::Upload => request.method == "POST",
         };
         if !is_target {
             return send_file(request, out, &folder);
@@ -280,23 +188,8 @@ fn lookups_fail(place: Place) {
 }
 
 #[test]
-fn a_lookup_in_a_hostile_s3_store_is_an_error() {
-    lookups_fail(Place::Store(Protocol::S3));
-}
-
-#[test]
-fn a_lookup_in_a_hostile_google_store_is_an_error() {
-    lookups_fail(Place::Store(Protocol::Google));
-}
-
-#[test]
-fn a_lookup_in_a_hostile_azure_store_is_an_error() {
-    lookups_fail(Place::Store(Protocol::Azure));
-}
-
-#[test]
-fn a_lookup_on_a_hostile_host_is_an_error() {
-    lookups_fail(Place::Http);
+fn a_lookup_in_a_hostile_store_or_on_a_hostile_host_is_an_error() {
+    PLACES.into_iter().for_each(lookups_fail);
 }
 
 #[test]
@@ -339,105 +232,61 @@ fn send_page(out: &mut TcpStream, files: &str, next: &str) -> io::Result<()> {
 /// A file of a listing of S3 and Google.
 const LISTED: &str = "<Contents><Key>db/x</Key><Size>18446744073709551615</Size><LastModified>2026-11-03T10:00:00Z</LastModified></Contents>";
 
-const LISTINGS: [(Target, &str, Answer); 12] = [
-    (Target::Listing, "huge length", |_, out| {
+const LISTINGS: [(&str, Answer); 5] = [
+    ("huge length", |_, out| {
         send_endlessly(out, "200 OK\r\ncontent-length: 4611686018427387904\r\n")
     }),
-    (Target::Listing, "endless chunks", |_, out| {
-        send_chunks(out, "200 OK\r\n")
-    }),
-    (Target::Listing, "error with a huge length", |_, out| {
-        send_endlessly(
-            out,
-            "400 Bad Request\r\ncontent-length: 4611686018427387904\r\n",
-        )
-    }),
-    (Target::Listing, "error in endless chunks", |_, out| {
+    ("error in endless chunks", |_, out| {
         send_chunks(out, "403 Forbidden\r\n")
     }),
-    (Target::Listing, "page that breaks off", |_, out| {
+    ("page that breaks off", |_, out| {
         write!(
             out,
             "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n<Result>"
         )
     }),
-    (Target::Listing, "endless pages", |_, out| {
+    ("endless pages", |_, out| {
         static PAGES: AtomicU64 = AtomicU64::new(0);
-        send_page(out, "", &PAGES.fetch_add(1, SeqCst).to_string())
-    }),
-    (Target::Listing, "the same page again", |_, out| {
-        send_page(out, "", "again")
-    }),
-    (Target::Listing, "huge token", |_, out| {
-        send_page(out, "", &"x".repeat(100_000))
-    }),
-    (Target::Listing, "many tags", |_, out| {
-        send_page(out, &(LISTED.to_owned() + &"<a/>".repeat(900_000)), "")
-    }),
-    (Target::Listing, "as many tags as allowed", |_, out| {
-        send_page(out, &(LISTED.to_owned() + &"<a/>".repeat(131_000)), "")
-    }),
-    (Target::Listing, "nested tags", |_, out| {
-        send_page(out, &"<a>".repeat(1_000_000), "")
-    }),
-    (Target::Upload, "huge name of an upload", |_, out| {
-        let name = "x".repeat(200_000);
-        let body = format!("<Result><UploadId>{name}</UploadId></Result>");
-        send(
+        let page = PAGES.fetch_add(1, SeqCst);
+        let name = |n| LISTED.replace("db/x", &format!("db/{:0900}", page * 1_000 + n));
+        send_page(
             out,
-            "200 OK",
-            "content-type: application/xml\r\n",
-            body.as_bytes(),
+            &(0..1_000).map(name).collect::<String>(),
+            &page.to_string(),
         )
+    }),
+    ("nested tags", |_, out| {
+        send_page(out, &"<a>".repeat(1_000_000), "")
     }),
 ];
 
-fn publications_fail(protocol: Protocol) {
+#[test]
+fn a_publication_to_a_hostile_store_is_an_error() {
     let fixture = Fixture::of_sample();
     std::fs::create_dir(fixture.path("empty")).unwrap();
     let mut failures = Vec::new();
-    for (target, name, answer) in LISTINGS {
-        if target == Target::Upload && protocol == Protocol::Azure {
-            // Azure has no names of uploads.
-            continue;
+    for protocol in [Protocol::S3, Protocol::Google] {
+        for (name, answer) in LISTINGS {
+            let folder = fixture.path("empty");
+            let host = HostileHost::new(move |request, out| match request.is_listing() {
+                true => answer(request, out),
+                false => send_file(request, out, &folder),
+            });
+            let (db, to) = (fixture.path("db"), protocol.url("db"));
+            let mut publish = protocol.command(host.at);
+            let args = [
+                "publish",
+                "--quiet",
+                "--retries",
+                "1",
+                db.to_str().unwrap(),
+                &to,
+            ];
+            let failure = unexpected(2 * MEMORY, publish.args(args));
+            failures.extend(failure.map(|failure| format!("{protocol:?}, {name}: {failure}\n")));
         }
-        let folder = fixture.path("empty");
-        let host = HostileHost::new(move |request, out| match target {
-            Target::Upload if request.method == "POST" => answer(request, out),
-            Target::Upload if request.is_listing() => send_page(out, "", ""),
-            _ if request.is_listing() => answer(request, out),
-            _ => send_file(request, out, &folder),
-        });
-        let mut publish = protocol.command(host.at);
-        let db = fixture.path("db");
-        let args = [
-            "publish",
-            "--quiet",
-            "--retries",
-            "1",
-            "--part-size",
-            "4KiB",
-            db.to_str().unwrap(),
-        ];
-        let failure = unexpected(MEMORY, publish.args(args).arg(protocol.url("db")));
-        failures.extend(failure.map(|failure| format!("{name}: {failure}\n")));
     }
     assert!(failures.is_empty(), "{}", failures.concat());
-}
-
-#[test]
-fn a_publication_to_a_hostile_s3_store_is_an_error() {
-    publications_fail(Protocol::S3);
-}
-
-#[test]
-fn a_publication_to_a_hostile_google_store_is_an_error() {
-    publications_fail(Protocol::Google);
-}
-
-#[test]
-fn a_publication_to_a_hostile_azure_store_is_an_error() {
-    publications_fail(Protocol::Azure);
 }
 
 #[test]
@@ -445,88 +294,26 @@ fn impossible_sizes_in_a_listing_are_no_error_of_arithmetic() {
     let fixture = Fixture::of_sample();
     std::fs::create_dir(fixture.path("empty")).unwrap();
     let folder = fixture.path("empty");
-    let shard = |n: u32| {
-        LISTED
-            .replace("db/x", &format!("db/{n:032x}.silo"))
-            .replace("2026-11", "2020-11")
-    };
-    let files: String = (0..9).map(shard).collect();
+    let files: String = (0..9)
+        .map(|n| {
+            LISTED
+                .replace("db/x", &format!("db/{n:032x}.silo"))
+                .replace("2026-11", "2020-11")
+        })
+        .collect();
     let host = HostileHost::new(move |request, out| match request.is_listing() {
         true => send_page(out, &files, ""),
         false => send_file(request, out, &folder),
     });
-    let db = fixture.path("db");
-    for (more, words) in [
-        (&["--pages"][..], "a site may have"),
-        (&["--prune"], "9 old files would be removed"),
+    let (db, to) = (fixture.path("db"), Protocol::S3.url("db"));
+    for (option, words) in [
+        ("--pages", "a site may have"),
+        ("--prune", "9 old files would be removed"),
     ] {
         let mut publish = Protocol::S3.command(host.at);
-        publish
-            .args([
-                "publish",
-                "--dry-run",
-                db.to_str().unwrap(),
-                &Protocol::S3.url("db"),
-            ])
-            .args(more);
+        publish.args(["publish", "--dry-run", option, db.to_str().unwrap(), &to]);
         let (run, _) = run_within(MEMORY, &publish);
-        assert!(
-            run.out.contains(words) || run.err.contains(words),
-            "{more:?}: {}{}",
-            run.out,
-            run.err
-        );
-    }
-}
-
-#[test]
-fn the_error_of_an_endless_list_names_its_limit() {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    fn file(name: &str) -> String {
-        LISTED
-            .replace("db/x", name)
-            .replace("18446744073709551615", "1")
-    }
-    fn long_names(page: u64) -> String {
-        (0..1_000)
-            .map(|n| file(&format!("db/{:0900}", page * 1_000 + n)))
-            .collect()
-    }
-    let fixture = Fixture::of_sample();
-    std::fs::create_dir(fixture.path("empty")).unwrap();
-    /// Returns the files of a page.
-    type Files = fn(u64) -> String;
-    let pages: [(&str, Files); 4] = [
-        ("more than 1000 pages", |_| String::new()),
-        ("exceed 33554432 bytes", long_names),
-        ("contains a file twice", |page| {
-            file(&format!("db/{}", page % 50))
-        }),
-        ("contains a file twice", |_| file("db/a") + &file("db/a")),
-    ];
-    for (words, files) in pages {
-        let folder = fixture.path("empty");
-        let host = HostileHost::new(move |request, out| match request.is_listing() {
-            true => {
-                let page = NEXT.fetch_add(1, SeqCst);
-                send_page(out, &files(page), &format!("token-{page}"))
-            }
-            false => send_file(request, out, &folder),
-        });
-        let mut publish = Protocol::S3.command(host.at);
-        publish.args([
-            "publish",
-            "--quiet",
-            fixture.path("db").to_str().unwrap(),
-            &Protocol::S3.url("db"),
-        ]);
-        let (run, peak) = run_within(2 * MEMORY, &publish);
-        assert!(
-            run.code == 1 && run.err.contains(words),
-            "{words}: {} MiB: {}",
-            peak >> 20,
-            run.err
-        );
+        assert!((run.out + &run.err).contains(words), "{option}");
     }
 }
 
@@ -555,49 +342,32 @@ fn manifest_of_many_pages() -> Vec<u8> {
 fn a_build_on_a_hostile_base_is_an_error() {
     // The debug build of the program needs more than its option says, as it does for an honest base.
     const MEMORY: u64 = 160 << 20;
-    let fixture = Fixture::of_sample();
-    let mut failures = Vec::new();
-    for place in PLACES {
-        let mut attempt = |name: &str, host: &HostileHost| {
-            let mut build = place.command(host);
-            build.args([
-                "build",
-                "--quiet",
-                "--max-memory",
-                "64MiB",
-                "--threads",
-                "1",
-                "--base",
-                &place.url(host),
-                "-o",
-            ]);
-            let failure = unexpected(MEMORY, build.arg(fixture.path("new")));
-            failures.extend(failure.map(|failure| format!("{place:?}, {name}: {failure}\n")));
-        };
-        for (target, name, answer) in ANSWERS {
-            // The time of a base is not shortened by an option.
-            if !["drips", "silence"].iter().any(|slow| name.contains(slow)) {
-                attempt(name, &host(&fixture, target, answer).0);
-            }
+    let (fixture, manifest) = (Fixture::new(), manifest_of_many_pages());
+    let host = HostileHost::new(move |request, out| match request.range {
+        None => send(out, "200 OK", FILE, &manifest),
+        Some((first, last)) => {
+            let length = last + 1 - first;
+            write!(
+                out,
+                "HTTP/1.1 {}content-length: {length}\r\nconnection: close\r\n\r\n",
+                partial(request)
+            )?;
+            io::copy(&mut io::repeat(b'x').take(length), out).map(drop)
         }
-        let manifest = manifest_of_many_pages();
-        let host = HostileHost::new(move |request, out| match request.range {
-            None => send(out, "200 OK", FILE, &manifest),
-            Some((first, last)) => {
-                let length = last + 1 - first;
-                let headers = format!(
-                    "{FILE}content-range: bytes {first}-{last}/5324800000\r\ncontent-length: {length}\r\n"
-                );
-                write!(
-                    out,
-                    "HTTP/1.1 206 Partial Content\r\n{headers}connection: close\r\n\r\n"
-                )?;
-                io::copy(&mut io::repeat(b'x').take(length), out).map(drop)
-            }
-        });
-        attempt("pages beyond the memory", &host);
-    }
-    assert!(failures.is_empty(), "{}", failures.concat());
+    });
+    let mut build = command();
+    let options = [
+        "build",
+        "--quiet",
+        "--max-memory",
+        "64MiB",
+        "--threads",
+        "1",
+        "--base",
+    ];
+    build.args(options).arg(Place::Http.url(&host));
+    let failure = unexpected(MEMORY, build.arg("-o").arg(fixture.path("new")));
+    assert_eq!(failure, None);
 }
 
 /// Answers to requests for shards, which a long-running program must survive.
@@ -651,39 +421,6 @@ fn a_server_survives_a_hostile_store() {
     }
 }
 
-#[test]
-fn an_engine_survives_a_hostile_store() {
-    let fixture = Fixture::of_sample();
-    for (target, name, answer) in attacks_on_shards() {
-        let (host, asked) = host(&fixture, target, answer);
-        let mut engine = Protocol::S3.command(host.at);
-        engine.arg("engine");
-        let mut child = limited(512 << 20, &engine)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut input = child.stdin.take().unwrap();
-        let url = Protocol::S3.url("db");
-        write!(
-            input,
-            "setoption name EvalDatabase value {url}\nposition startpos\ngo depth 3\n"
-        )
-        .unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap())
-            .lines()
-            .map_while(Result::ok);
-        assert!(
-            lines.into_iter().any(|line| line.starts_with("bestmove ")),
-            "{name}: no move"
-        );
-        until("the engine reads the database", || asked.load(SeqCst) > 0);
-        writeln!(input, "quit").unwrap();
-        assert!(child.wait().unwrap().success(), "{name}");
-    }
-}
-
 /// Lists of a host of dumps, with one dump.
 fn send_list(request: &Request, out: &mut TcpStream) -> io::Result<()> {
     match &*request.file() {
@@ -700,6 +437,9 @@ fn send_list(request: &Request, out: &mut TcpStream) -> io::Result<()> {
 
 #[test]
 fn very_slow_or_broken_lists_and_downloads_end_with_an_error() {
+    if !is_long() {
+        return;
+    }
     let fixture = Fixture::new();
     let drips: Answer =
         |_, out| send_slowly(out, "200 OK\r\netag: \"e\"\r\ncontent-length: 1000000\r\n");
@@ -744,7 +484,7 @@ fn very_slow_or_broken_lists_and_downloads_end_with_an_error() {
             "list.txt",
             drips,
             &["book", "dumps", "--timeout", "1", "--list"][..],
-            "within 2 seconds",
+            "attempts without progress",
         ),
         (
             "busy list",
@@ -765,14 +505,14 @@ fn very_slow_or_broken_lists_and_downloads_end_with_an_error() {
             "games_2013-01.pgn.zst",
             drips,
             &build,
-            "2 attempts",
+            "bytes arrived within",
         ),
         (
             "breaking dump",
             "games_2013-01.pgn.zst",
             breaks,
             &build,
-            "2 attempts",
+            "bytes arrived within",
         ),
     ] {
         let host = HostileHost::new(move |request, out| match request.file() == file {
@@ -793,32 +533,13 @@ fn very_slow_or_broken_lists_and_downloads_end_with_an_error() {
             run.err
         );
     }
-    // Sizes that do not arrive remain unknown.
-    let host = HostileHost::new(|request, out| match &*request.method {
-        "HEAD" => send_nothing(out),
-        _ => send_list(request, out),
-    });
-    let mut dumps = command();
-    dumps.args([
-        "book",
-        "dumps",
-        "--json",
-        "--timeout",
-        "1",
-        "--list",
-        &format!("http://{}/list.txt", host.at),
-    ]);
-    let (run, _) = run_within(1 << 30, &dumps);
-    assert!(
-        run.code == 0 && run.out.contains("\"bytes\":null"),
-        "{}{}",
-        run.out,
-        run.err
-    );
 }
 
 #[test]
 fn a_slow_but_steady_download_is_complete() {
+    if !is_long() {
+        return;
+    }
     let fixture = Fixture::new();
     let text = crate::common::sample();
     let dump = fixture.file("dump.jsonl", &text);

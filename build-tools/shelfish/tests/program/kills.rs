@@ -1,5 +1,4 @@
-//! Commands that write: killed at random moments, on a full disk, in a read-only folder, twice at once, and with a clock that
-//! jumps. Readers find the old or the new state, byte for byte; the next run succeeds; nothing is left behind.
+//! Commands that write: killed at random moments, on a full disk, in a read-only folder, and twice at once. Readers find the old or the new state, byte for byte; the next run succeeds; nothing is left behind.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -149,7 +148,12 @@ const LEARN: Writer = Writer {
     state: learned,
 };
 
-const WRITERS: [Writer; 7] = [BUILD, UPDATE, BOOK, PUBLISH, REFRESH, EXTRACT, LEARN];
+const WRITERS: [Writer; 7] = [BUILD, PUBLISH, UPDATE, BOOK, REFRESH, EXTRACT, LEARN];
+
+/// Returns the commands of a test: a build and a publication, or all commands in a long run.
+fn writers() -> &'static [Writer] {
+    if is_long() { &WRITERS } else { &WRITERS[..2] }
+}
 
 /// Writes a dump of the sample without a part of its positions, and a dump with most of its positions.
 fn dumps(fixture: &Fixture) -> (PathBuf, PathBuf) {
@@ -412,7 +416,7 @@ fn random(what: &str) -> fastrand::Rng {
 }
 
 /// Kills the command at random moments: at a random time, or after a random number of changes of files.
-fn kill(writer: Writer) {
+fn kill(writer: &Writer) {
     let reference = writer.reference();
     let mut random = random(writer.name);
     let kills = if is_long() { 200 } else { 5 };
@@ -457,38 +461,8 @@ fn kill(writer: Writer) {
 }
 
 #[test]
-fn a_killed_build_leaves_the_old_or_the_new_database() {
-    kill(BUILD);
-}
-
-#[test]
-fn a_killed_update_leaves_the_old_or_the_new_database() {
-    kill(UPDATE);
-}
-
-#[test]
-fn a_killed_build_of_a_book_leaves_the_old_or_the_new_book() {
-    kill(BOOK);
-}
-
-#[test]
-fn a_killed_publication_leaves_the_old_or_the_new_site() {
-    kill(PUBLISH);
-}
-
-#[test]
-fn a_killed_refresh_leaves_the_old_or_the_new_site() {
-    kill(REFRESH);
-}
-
-#[test]
-fn a_killed_extraction_leaves_the_old_or_the_new_part() {
-    kill(EXTRACT);
-}
-
-#[test]
-fn a_killed_learner_leaves_the_old_or_the_new_book() {
-    kill(LEARN);
+fn a_killed_command_leaves_the_old_or_the_new_state() {
+    writers().iter().for_each(kill);
 }
 
 /// System calls that change files or make changes durable.
@@ -529,7 +503,7 @@ fn a_command_killed_before_any_change_of_a_file_leaves_the_old_or_the_new_state(
     }
     let logs = tempfile::tempdir().unwrap();
     let log = logs.path().join("log");
-    for writer in WRITERS {
+    for writer in writers() {
         let reference = writer.reference();
         let place = writer.workplace();
         run(&mut writer.traced(&place.path, &log, &[])).succeeds();
@@ -647,7 +621,7 @@ fn fails_without_a_trace(
 #[test]
 fn a_disk_that_is_full_at_any_stage_keeps_the_old_state() {
     const PAGE: u64 = 4096;
-    for writer in WRITERS {
+    for writer in writers() {
         let reference = writer.reference();
         let mut free = PAGE;
         let mut failures = 0;
@@ -699,14 +673,14 @@ fn a_disk_that_is_full_at_any_stage_keeps_the_old_state() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_read_only_disk_keeps_the_old_state() {
-    for writer in WRITERS {
+    for writer in writers() {
         let reference = writer.reference();
         let Some(disk) = Disk::mount() else { return };
         writer.fill(disk.path());
         disk.remount("ro");
         let failed = run(&mut writer.command(disk.path()));
         fails_without_a_trace(
-            &writer,
+            writer,
             &reference,
             disk.path(),
             failed,
@@ -715,42 +689,9 @@ fn a_read_only_disk_keeps_the_old_state() {
     }
 }
 
-#[cfg(target_os = "linux")]
-#[test]
-fn a_folder_of_another_user_keeps_the_old_state() {
-    use std::os::unix::fs::PermissionsExt;
-
-    let fixture = Fixture::new();
-    let program = copied_program(&fixture);
-    fs::set_permissions(fixture.dir.path(), PermissionsExt::from_mode(0o755)).unwrap();
-    let nobody = ["--reuid=65534", "--regid=65534", "--clear-groups"];
-    if !Command::new("setpriv")
-        .args(nobody)
-        .arg("true")
-        .output()
-        .is_ok_and(|output| output.status.success())
-    {
-        return skipped("`setpriv` needs the right to change the user");
-    }
-    for writer in WRITERS {
-        let reference = writer.reference();
-        let place = writer.workplace();
-        fs::set_permissions(&place.path, PermissionsExt::from_mode(0o755)).unwrap();
-        let words = [&["setpriv"], &nobody[..], &[program.to_str().unwrap()]].concat();
-        let failed = run(&mut writer.command_of(&words, &place.path));
-        let words = [
-            "permission denied",
-            "Permission denied",
-            "readonly",
-            "unable to open",
-        ];
-        fails_without_a_trace(&writer, &reference, &place.path, failed, &words);
-    }
-}
-
 #[test]
 fn of_two_commands_at_once_one_succeeds_and_the_other_succeeds_or_leaves_no_trace() {
-    for writer in WRITERS {
+    for writer in writers() {
         let reference = writer.reference();
         let mut refused = 0;
         for _ in 0..if is_long() { 30 } else { 3 } {
@@ -791,63 +732,5 @@ fn of_two_commands_at_once_one_succeeds_and_the_other_succeeds_or_leaves_no_trac
             assert_eq!(tree(&place.path), reference.files, "{}", writer.name);
         }
         println!("{}: {refused} were refused", writer.name);
-    }
-}
-
-/// Library that changes the clock of a process.
-#[cfg(target_os = "linux")]
-fn faketime() -> Option<PathBuf> {
-    let libraries = fs::read_dir("/usr/lib").into_iter().flatten().flatten();
-    libraries
-        .map(|entry| entry.path().join("faketime/libfaketime.so.1"))
-        .find(|path| path.is_file())
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn a_clock_that_jumps_does_not_change_the_result() {
-    let Some(library) = faketime() else {
-        return skipped("libfaketime is missing; on Debian, install faketime");
-    };
-    for writer in WRITERS {
-        let reference = writer.reference();
-        let place = writer.workplace();
-        let clock = tempfile::NamedTempFile::new().unwrap();
-        let mut command = writer.command(&place.path);
-        command
-            .env("LD_PRELOAD", &library)
-            .env("FAKETIME_TIMESTAMP_FILE", clock.path())
-            .env("FAKETIME_NO_CACHE", "1");
-        command.env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
-        fs::write(clock.path(), "+0\n").unwrap();
-        let mut child = command
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        // Each change of a file is followed by a jump, forwards or backwards.
-        let jumps = ["-400d\n", "+3000d\n", "-9000d\n", "+0\n"].iter().cycle();
-        let (mut jumps, mut seen) = (jumps, Vec::new());
-        wait_for(&mut child, || {
-            let now = tree(&place.path);
-            if now != seen {
-                fs::write(clock.path(), jumps.next().unwrap()).unwrap();
-                seen = now;
-            }
-            false
-        });
-        let output = child.wait_with_output().unwrap();
-        assert!(
-            output.status.success(),
-            "{}: {}",
-            writer.name,
-            String::from_utf8_lossy(&output.stderr)
-        );
-        assert!(
-            writer.state(&place.path) == reference.new,
-            "{}",
-            writer.name
-        );
-        assert_eq!(tree(&place.path), reference.files, "{}", writer.name);
     }
 }

@@ -33,7 +33,6 @@ mod process;
 mod publish;
 mod read;
 #[cfg(target_os = "linux")]
-mod redirects;
 mod refresh;
 mod secrets;
 mod serve;

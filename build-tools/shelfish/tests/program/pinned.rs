@@ -106,7 +106,7 @@ fn no_command_reads_a_forged_block_of_a_pinned_database() {
         );
         refuse(command, url, &pin, &fixture);
     }
-    for protocol in [Protocol::S3, Protocol::Azure, Protocol::Google] {
+    for protocol in [Protocol::S3, Protocol::Google] {
         let Some(store) = Store::start(protocol) else {
             continue;
         };

@@ -667,7 +667,7 @@ fn an_unknown_scheme_is_wrong_usage_and_schemes_ignore_case() {
         assert_eq!(run.code, 2);
         assert!(
             run.err
-                .contains("expected http://, https://, s3://, gs://, az:// or a directory"),
+                .contains("expected http://, https://, s3://, gs:// or a directory"),
             "{}",
             run.err
         );

@@ -8,7 +8,7 @@ use crate::{
     shell::{call, cargo, command, npm as npm_command, programs, root, target_dir, which},
     site as deployed,
     tally::{Tally, cargo_tests, check, counted, vitest_counts},
-    tools, web_app, workflows,
+    tools, workflows,
 };
 
 pub(super) const STEPS: &[Step] = &[
@@ -182,7 +182,6 @@ fn doc(args: &Args) -> Result<Tally> {
         "shelfish-analysis",
         "shelfish-endgames",
         "shelfish-engine",
-        "shelfish-uci",
         "shelfish-cli",
     ]);
     // The program is among the packages: with its features, the step `clippy` has checked the dependencies already.
@@ -344,7 +343,7 @@ fn browser(args: &Args) -> Result<Tally> {
     tools::npm_ci("tests")?;
     tested_programs()?;
     let site = deployed::sample(&deployed::default_out())?;
-    let app = web_app::build()?;
+    let app = npm::web_app()?;
     if args.all {
         // The package takes half a gigabyte. The tests use two of its files.
         tools::npm_ci("tests/deep")?;

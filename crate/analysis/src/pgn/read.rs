@@ -1,16 +1,17 @@
 //! Reads games.
 
-use shakmaty::san::{San, SanPlus};
-use shakmaty::{Chess, Move, Position as _, Role};
+use shakmaty::san::SanPlus;
+use shakmaty::{Chess, Move, Position as _};
 use shelfish::position::Position;
 
 use super::error::{PgnError, PgnErrorKind};
-use super::token::{Token, Tokens};
-use super::{Line, MAX_BYTES, MAX_DEPTH, MAX_MOVES, Note, PgnGame, Step};
+use super::moves::{self, ENGLISH, FOREIGN, Letters};
+use super::text::without_number;
+use super::{Line, MAX_BYTES, MAX_DEPTH, MAX_MOVES, Note, PgnGame, Skipped, Step};
 use crate::Game;
 
 /// Signs after moves, and their numeric annotation glyphs.
-const SIGNS: [(&str, u8); 22] = [
+const SIGNS: [(&str, u8); 33] = [
     ("!", 1),
     ("?", 2),
     ("!!", 3),
@@ -23,34 +24,52 @@ const SIGNS: [(&str, u8); 22] = [
     ("=", 10),
     ("∞", 13),
     ("+=", 14),
+    ("+/=", 14),
     ("⩲", 14),
     ("=+", 15),
+    ("=/+", 15),
     ("⩱", 15),
     ("±", 16),
     ("+/-", 16),
+    ("+/−", 16),
     ("∓", 17),
     ("-/+", 17),
     ("+-", 18),
+    ("+−", 18),
     ("-+", 19),
+    ("−+", 19),
+    ("⨀", 22),
+    ("⟳", 32),
+    ("→", 36),
+    ("⇆", 132),
+    ("⊕", 138),
     ("N", 146),
+    ("TN", 146),
 ];
 
 /// Spellings of results, and their standard spelling.
-const RESULTS: [(&str, &str); 9] = [
+const RESULTS: [(&str, &str); 13] = [
     ("1-0", "1-0"),
     ("0-1", "0-1"),
     ("1/2-1/2", "1/2-1/2"),
     ("1/2", "1/2-1/2"),
+    ("0.5-0.5", "1/2-1/2"),
     ("½-½", "1/2-1/2"),
+    ("½", "1/2-1/2"),
     ("1–0", "1-0"),
     ("0–1", "0-1"),
+    ("1/2–1/2", "1/2-1/2"),
     ("½–½", "1/2-1/2"),
+    ("1—0", "1-0"),
     ("*", "*"),
 ];
 
 /// Returns the standard spelling of a result: `1-0`, `0-1`, `1/2-1/2` or `*`. `1/2` and `½-½` are draws too. Returns `None` for
 /// other text.
 pub fn result(written: &str) -> Option<&'static str> {
+    if !written.starts_with(['0', '1', '*', '½']) {
+        return None;
+    }
     RESULTS
         .into_iter()
         .find_map(|(other, result)| (other == written).then_some(result))
@@ -58,222 +77,322 @@ pub fn result(written: &str) -> Option<&'static str> {
 
 /// Returns whether a value of the tag `Variant` names a game with the rules of chess.
 pub fn is_chess(variant: &str) -> bool {
-    let variant: String = variant
-        .chars()
-        .filter(|c| !matches!(c, ' ' | '-'))
-        .map(|c| c.to_ascii_lowercase())
-        .collect();
+    let plain = variant.to_ascii_lowercase().replace([' ', '-'], "");
     matches!(
-        variant.as_str(),
+        plain.as_str(),
         "" | "?"
             | "standard"
             | "chess"
             | "normal"
+            | "classical"
             | "chess960"
             | "fischerandom"
             | "fischerrandom"
+            | "wild/fr"
             | "fromposition"
     )
 }
 
 /// Reads a game. `line` is the number of the text's first line, for errors.
 ///
+/// Moves may have the letters of another language if all of them are then legal. An error in the main line ends it, and an illegal
+/// move ends its variation. Remarks and broken tags are skipped and counted.
+///
 /// ```
 /// use shelfish_analysis::pgn;
-/// let game = pgn::read("[White \"Tal\"]\n\n1. e4 {[%eval 0.3]} e5 (1... c5 $1) 2. Nf3 *", 1)?;
+/// let game = pgn::read("[White \"Tal\"]\n\n1. e4 {[%eval 0.3]} e5 (1... c5 $1) 2. Sf3 *", 1);
 /// assert_eq!((game.tag("White"), game.game.moves().len()), (Some("Tal"), 3));
-/// let error = pgn::read("1. e4 e5\n2. Sf3", 1).unwrap_err();
-/// assert_eq!(error.to_string(), "line 2: expected a move in English letters, found Sf3");
-/// # Ok::<(), pgn::PgnError>(())
+/// let game = pgn::read("1. e4 e5\n2. Ke3 Nc6", 1);
+/// assert_eq!(game.game.moves().len(), 2);
+/// assert_eq!(game.error.unwrap().to_string(), "line 2: Ke3 is not a legal move after 2 moves");
 /// ```
-///
-/// # Errors
-///
-/// The text has no game, a move of the main line is not legal, a word is not part of PGN, or the game exceeds [`MAX_BYTES`],
-/// [`MAX_MOVES`] or [`MAX_DEPTH`].
-pub fn read(text: &str, line: u64) -> Result<PgnGame, PgnError> {
-    if text.len() > MAX_BYTES {
-        return Err(PgnError {
-            line,
-            kind: PgnErrorKind::TooLong,
-        });
+pub fn read(text: &str, line: u64) -> PgnGame {
+    in_any_language(text, line, false)
+}
+
+/// Reads tags and main line of a game, without annotations. This is faster than [`read()`].
+pub fn read_main_line(text: &str, line: u64) -> PgnGame {
+    in_any_language(text, line, true)
+}
+
+fn in_any_language(text: &str, line: u64, is_bare: bool) -> PgnGame {
+    let english = Reading::new(text, line, ENGLISH, is_bare).read();
+    let is_whole = english.error.is_none() && english.skipped.variations == 0;
+    if is_whole || text.len() > MAX_BYTES || !moves::is_foreign(text) {
+        return english;
     }
-    let mut reading = Reading::default();
-    let last = take_all(&mut reading, text, line)?;
-    reading
-        .finish()
-        .map_err(|kind| PgnError { line: last, kind })
-}
-
-/// Reads all tokens of a text. Returns the number of its last line.
-fn take_all(reading: &mut Reading, text: &str, line: u64) -> Result<u64, PgnError> {
-    let mut tokens = Tokens::new(text, line);
-    // An error of a comment names the line of its beginning, not of its end.
-    loop {
-        let start = tokens.line();
-        let Some(token) = tokens.next() else {
-            return Ok(tokens.line());
-        };
-        let at = |kind| PgnError {
-            line: if matches!(kind, PgnErrorKind::Comment) {
-                start
-            } else {
-                tokens.line()
-            },
-            kind,
-        };
-        reading.take(token?).map_err(at)?;
-    }
-}
-
-/// Tags and the main line of a game.
-#[derive(Debug)]
-pub struct MainLine {
-    /// Names and values of the tags, in order.
-    pub tags: Vec<(String, String)>,
-    /// The main line as legal moves, up to the error, if there is an error.
-    pub game: Game,
-    /// The result at the end, if present: `1-0`, `0-1`, `1/2-1/2` or `*`.
-    pub result: Option<&'static str>,
-    /// The error that ends the line. After an error in a tag, a FEN or a variant there are no moves.
-    pub error: Option<PgnError>,
-}
-
-impl MainLine {
-    /// Returns the value of the first tag of this name.
-    pub fn tag(&self, name: &str) -> Option<&str> {
-        super::tag(&self.tags, name)
-    }
-}
-
-/// Reads tags and main line of a game, without annotations. This is faster than [`read()`], and keeps the moves before an error.
-///
-/// ```
-/// use shelfish_analysis::pgn;
-/// let line = pgn::read_main_line("[White \"Tal\"]\n\n1. e4 {good} e5 (1... c5)\n2. Sf3 Nc6", 1);
-/// assert_eq!((line.tag("White"), line.game.moves().len()), (Some("Tal"), 2));
-/// assert_eq!(line.error.map(|error| error.line), Some(4));
-/// ```
-pub fn read_main_line(text: &str, line: u64) -> MainLine {
-    let mut reading = Reading {
-        is_bare: true,
-        ..Reading::default()
+    // If no language has only legal moves, the moves before the error are those of the language that has most of them.
+    let others = FOREIGN.map(|letters| Reading::new(text, line, letters, is_bare).read());
+    let rank = |game: &PgnGame| {
+        let cut = (game.error.is_none()).then_some(u32::MAX - game.skipped.variations);
+        (cut, game.game.moves().len())
     };
-    let error = match text.len() > MAX_BYTES {
-        true => Some(PgnError {
-            line,
-            kind: PgnErrorKind::TooLong,
-        }),
-        false => take_all(&mut reading, text, line).err(),
-    };
-    let begun = reading.begin().err().map(|kind| PgnError { line, kind });
-    let start = reading
-        .position
-        .map_or_else(Chess::default, |(start, _)| start);
-    let game = Game::new(start, reading.moves);
-    MainLine {
-        tags: reading.tags,
-        game,
-        result: reading.result,
-        error: error.or(begun),
-    }
+    others
+        .into_iter()
+        .fold(english, |best, other| match rank(&other) > rank(&best) {
+            true => other,
+            false => best,
+        })
 }
 
-#[derive(Default)]
-struct Reading {
+/// The main line or an open variation.
+struct Open {
+    line: Line,
+    /// Position before the last move, and after it. `None` after an illegal move of a variation.
+    before: Option<Chess>,
+    position: Option<Chess>,
+    /// Whether the rest is left out, because it follows a word that is not SAN.
+    is_cut: bool,
+    /// Number of the line in which it begins.
+    begins: u64,
+}
+
+/// The state of a reader.
+struct Reading<'a> {
+    rest: &'a str,
+    /// Number of the line in which `rest` begins.
+    at: u64,
+    /// Whether only blanks precede `rest` in its line.
+    is_line_start: bool,
+    letters: Letters,
     /// Whether only tags and the main line are read.
     is_bare: bool,
     tags: Vec<(String, String)>,
-    /// Position before and after the main line, once the tags are read.
-    position: Option<(Chess, Chess)>,
+    skipped: Skipped,
+    /// Position before the main line, once a move is read.
+    start: Option<Chess>,
     fullmoves: u32,
     moves: Vec<Move>,
+    /// Number of moves of the main line and of all variations.
+    count: usize,
     /// The main line, and the open variations.
-    lines: Vec<Line>,
+    open: Vec<Open>,
+    /// Number of open variations that are skipped.
+    ignored: usize,
     result: Option<&'static str>,
 }
 
-impl Reading {
-    fn take(&mut self, token: Token) -> Result<(), PgnErrorKind> {
-        if let Token::Tag(name, value) = token {
-            return self.tag(name, value);
+/// Returns whether a character separates words.
+fn is_blank(c: char) -> bool {
+    c <= ' '
+        || c > '\x7e'
+            && (c.is_whitespace()
+                || c.is_control()
+                || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}'))
+}
+
+impl<'a> Reading<'a> {
+    fn new(text: &'a str, line: u64, letters: Letters, is_bare: bool) -> Reading<'a> {
+        Reading {
+            rest: text,
+            at: line,
+            is_line_start: true,
+            letters,
+            is_bare,
+            tags: Vec::new(),
+            skipped: Skipped::default(),
+            start: None,
+            fullmoves: 1,
+            moves: Vec::new(),
+            count: 0,
+            open: vec![Open {
+                line: Line::default(),
+                before: None,
+                position: None,
+                is_cut: false,
+                begins: line,
+            }],
+            ignored: 0,
+            result: None,
         }
-        self.begin()?;
-        match token {
-            Token::Tag(..) => {}
-            Token::Comment(_) if self.is_bare => {}
-            Token::Comment(text) => self.note(Note::Comment(text.replace('}', ")"))),
-            Token::Open => {
-                let is_empty = match self.is_bare {
-                    true => self.moves.is_empty(),
-                    false => self.lines.last().is_none_or(|line| line.moves.is_empty()),
-                };
-                if is_empty || self.lines.len() > MAX_DEPTH {
-                    return Err(if is_empty {
-                        PgnErrorKind::Parenthesis
-                    } else {
-                        PgnErrorKind::TooDeep
-                    });
+    }
+
+    fn read(mut self) -> PgnGame {
+        let (text, line) = (self.rest, self.at);
+        let mut error = if text.len() > MAX_BYTES {
+            Some(PgnError {
+                line,
+                kind: PgnErrorKind::TooLong,
+            })
+        } else {
+            self.read_all().err()
+        };
+        if error.is_none() && self.start.is_none() {
+            error = self.begin().err().map(|kind| PgnError {
+                line: self.at,
+                kind,
+            });
+        }
+        let is_empty = self.tags.is_empty() && self.moves.is_empty();
+        if is_empty && error.is_none() && self.result.is_none() {
+            // Text has no control characters.
+            let is_text = !text.contains(|c: char| c < '\t' || c == '\u{fffd}');
+            let kind = match is_text {
+                true => PgnErrorKind::Empty,
+                false => PgnErrorKind::NotText,
+            };
+            error = Some(PgnError { line, kind });
+        }
+        if let Some(open) = self.open.get(1).filter(|_| error.is_none()) {
+            error = Some(PgnError {
+                line: open.begins,
+                kind: PgnErrorKind::Variation,
+            });
+        }
+        while self.open.len() > 1 {
+            self.close();
+        }
+        let line = self.open.pop().map(|main| main.line).unwrap_or_default();
+        PgnGame {
+            tags: self.tags,
+            line,
+            result: self.result,
+            game: Game::new(self.start.unwrap_or_default(), self.moves),
+            fullmoves: self.fullmoves,
+            error,
+            skipped: self.skipped,
+        }
+    }
+
+    /// Takes `length` bytes.
+    fn take(&mut self, length: usize) -> &'a str {
+        let (taken, rest) = self.rest.split_at(length);
+        self.rest = rest;
+        taken
+    }
+
+    /// Takes text that may have several lines.
+    fn take_lines(&mut self, length: usize) -> &'a str {
+        let taken = self.take(length);
+        self.at += taken.bytes().filter(|byte| *byte == b'\n').count() as u64;
+        taken
+    }
+
+    fn line_end(&self) -> usize {
+        self.rest.find('\n').unwrap_or(self.rest.len())
+    }
+
+    fn read_all(&mut self) -> Result<(), PgnError> {
+        while let Some(c) = self.rest.chars().next() {
+            let line = self.at;
+            let is_line_start = self.is_line_start;
+            if is_blank(c) {
+                self.is_line_start |= c == '\n';
+                self.take_lines(c.len_utf8());
+                continue;
+            }
+            self.is_line_start = false;
+            match c {
+                // The standard reserves such lines for programs.
+                '%' if is_line_start => {
+                    self.take(self.line_end());
                 }
-                self.lines.push(Line::default());
+                '[' if is_line_start => self.tags(),
+                '{' => {
+                    let end = self.rest.find('}').ok_or(PgnError {
+                        line,
+                        kind: PgnErrorKind::Comment,
+                    })?;
+                    let text = self.take_lines(end + 1);
+                    self.comment(&text[1..end]);
+                }
+                ';' => {
+                    let text = self.take(self.line_end());
+                    self.comment(text.trim_start_matches(';'));
+                }
+                '(' => {
+                    self.take(1);
+                    self.open();
+                }
+                ')' => {
+                    self.take(1);
+                    self.close();
+                }
+                _ => {
+                    let word = self.take(self.word_end(c));
+                    self.word(word).map_err(|kind| PgnError { line, kind })?;
+                }
             }
-            Token::Close => {
-                let line = if self.lines.len() > 1 {
-                    self.lines.pop()
-                } else {
-                    None
-                };
-                self.note(Note::Variation(line.ok_or(PgnErrorKind::Parenthesis)?));
-            }
-            Token::Word(word) => self.word(word)?,
         }
         Ok(())
     }
 
-    fn tag(&mut self, name: &str, value: &str) -> Result<(), PgnErrorKind> {
-        if self.position.is_some() {
-            return Err(PgnErrorKind::Tag(format!("[{name} among the moves")));
+    /// Returns the length of the word that begins with a character. It includes a promotion in brackets.
+    fn word_end(&self, first: char) -> usize {
+        let is_end = |c| matches!(c, '{' | '}' | '(' | ')' | ';' | '$') || is_blank(c);
+        let end = self.rest[first.len_utf8()..]
+            .find(is_end)
+            .map_or(self.rest.len(), |end| first.len_utf8() + end);
+        let mut after = self.rest[end..].chars();
+        match (after.next(), after.next(), after.next()) {
+            (Some('('), Some(piece), Some(')')) if piece.is_alphabetic() => {
+                let end = end + 2 + piece.len_utf8();
+                let marks = self.rest[end..].bytes();
+                end + marks.take_while(|mark| b"+#!?".contains(mark)).count()
+            }
+            _ => end,
         }
-        let mut escaped = false;
-        let plain = value.chars().filter(|c| {
-            escaped = *c == '\\' && !escaped;
-            !escaped
-        });
-        // A value has one line, however it ends.
-        let plain = plain.map(|c| if c == '\r' { ' ' } else { c });
-        self.tags.push((name.to_owned(), plain.collect()));
-        Ok(())
     }
 
-    /// Tags are over.
+    /// Reads the tags of a line. A line that is no tag is skipped.
+    fn tags(&mut self) {
+        let end = self.line_end();
+        let line = &self.rest[..end];
+        let mut at = 0;
+        // Tags among the moves are those of another game.
+        while let Some((name, value, length)) = tag(&line[at..]).filter(|_| self.start.is_none()) {
+            self.tags.push((name.to_owned(), unescaped(value)));
+            at += length;
+            at += line[at..].len() - line[at..].trim_start().len();
+            if !line[at..].starts_with('[') {
+                self.take(at);
+                return;
+            }
+        }
+        self.skipped.tags += 1;
+        self.take(end);
+        // The value has several lines.
+        let value = self.rest.split_once(']').map_or("[", |(value, _)| value);
+        if !line.contains(']') && !value.contains('[') && value.matches('\n').count() <= 3 {
+            self.take_lines(value.len() + 1);
+        }
+    }
+
+    /// Reads the tags that describe the first position.
     fn begin(&mut self) -> Result<(), PgnErrorKind> {
-        if self.position.is_some() {
-            return Ok(());
-        }
         let tag = |name| super::tag(&self.tags, name);
         if let Some(variant) = tag("Variant").filter(|variant| !is_chess(variant)) {
             return Err(PgnErrorKind::Variant(variant.to_owned()));
         }
-        let fen = tag("FEN").filter(|fen| !fen.trim().is_empty());
-        let start = match fen {
-            Some(fen) => fen
-                .parse::<Position>()
-                .map_err(PgnErrorKind::Fen)?
-                .chess()
-                .clone(),
+        let fen = tag("FEN").map(|fen| fen.replace('_', " "));
+        let fen = fen.filter(|fen| !matches!(fen.trim(), "" | "?"));
+        let start = match &fen {
+            Some(fen) => fen.parse::<Position>()?.chess().clone(),
             None => Chess::default(),
         };
         let counter = fen.and_then(|fen| fen.split_ascii_whitespace().nth(5)?.parse().ok());
         // Beyond this no game goes on.
         self.fullmoves = counter.unwrap_or(1).clamp(1, 1_000_000);
-        self.position = Some((start.clone(), start));
-        self.lines.push(Line::default());
+        self.open[0].position = Some(start.clone());
+        self.start = Some(start);
         Ok(())
+    }
+
+    /// Returns the open variation, or the main line, unless it is left out.
+    fn last(&mut self) -> Option<&mut Open> {
+        let is_read = self.ignored == 0;
+        self.open.last_mut().filter(|open| is_read && !open.is_cut)
+    }
+
+    fn comment(&mut self, text: &str) {
+        if !self.is_bare {
+            self.note(Note::Comment(text.replace('}', ")")));
+        }
     }
 
     /// Notes something after the last move of the line that is open.
     fn note(&mut self, note: Note) {
-        if let Some(line) = self.lines.last_mut().filter(|_| !self.is_bare) {
+        if let Some(Open { line, .. }) = self.last() {
             line.moves
                 .last_mut()
                 .map_or(&mut line.notes, |step| &mut step.notes)
@@ -281,95 +400,159 @@ impl Reading {
         }
     }
 
-    /// Reads a word: a move number, a move with signs after it, glyphs or the result.
+    fn open(&mut self) {
+        let (begins, depth) = (self.at, self.open.len());
+        match self.last() {
+            // A variation replaces a move.
+            Some(open) if !open.line.moves.is_empty() && depth <= MAX_DEPTH => {
+                let position = open.before.clone();
+                self.open.push(Open {
+                    line: Line::default(),
+                    before: None,
+                    position,
+                    is_cut: false,
+                    begins,
+                });
+            }
+            _ => self.ignored += 1,
+        }
+    }
+
+    fn close(&mut self) {
+        if self.ignored > 0 {
+            self.ignored -= 1;
+        } else if self.open.len() == 1 {
+            self.skipped.words += 1;
+        } else if let Some(Open { mut line, .. }) = self.open.pop() {
+            if line.moves.is_empty() {
+                line.notes.retain(|note| matches!(note, Note::Comment(_)));
+                line.notes.into_iter().for_each(|note| self.note(note));
+            } else {
+                self.note(Note::Variation(line));
+            }
+        }
+    }
+
+    /// Reads a word: a move number, a move with signs, glyphs or the result.
     fn word(&mut self, word: &str) -> Result<(), PgnErrorKind> {
-        if self.is_bare && self.lines.len() > 1 {
+        let is_main = self.open.len() == 1;
+        if self.ignored > 0 || self.result.is_some() && is_main {
             return Ok(());
         }
         if let Some(result) = result(word) {
-            if self.lines.len() > 1 {
-                // The result of a quoted game in a variation.
-                return Ok(());
+            // A result in a variation is that of a quoted game.
+            if is_main {
+                self.result = Some(result);
             }
-            self.result = Some(result);
             return Ok(());
         }
         if let Some(nag) = word.strip_prefix('$') {
-            self.note(Note::Nag(
-                nag.parse()
-                    .map_err(|_| PgnErrorKind::Word(word.to_owned()))?,
-            ));
+            if let Ok(nag) = nag.parse() {
+                self.note(Note::Nag(nag));
+            }
             return Ok(());
         }
         let text = without_number(word).trim_end_matches([',', '.']);
-        if text.is_empty() || matches!(text, "ep" | "e.p") {
-            return Ok(());
-        }
+        let text = text.trim_start_matches(['!', '?']);
         let end = text
             .trim_end_matches(['!', '?', '□', '∞', '⩲', '⩱', '±', '∓'])
             .len();
         let (text, sign) = text.split_at(end);
-        if !text.is_empty() && sign_of(text).is_none() {
-            self.step(text, word)?;
-        } else if let Some(nag) = sign_of(text) {
-            self.note(Note::Nag(nag));
+        let is_move =
+            text.starts_with(|c: char| c.is_ascii_alphabetic()) && !matches!(text, "N" | "TN");
+        let nag = if is_move { None } else { sign_of(text) };
+        match nag {
+            Some(nag) => self.note(Note::Nag(nag)),
+            // In the notation of the ICCF, such a number is a move.
+            None if text.is_empty() && is_number(word) && word.len() > 3 && is_main => {
+                return Err(PgnErrorKind::Word(word.to_owned()));
+            }
+            None if text.is_empty() => {}
+            None => self.step(text, word)?,
         }
-        if !sign.is_empty() {
-            self.note(Note::Nag(
-                sign_of(sign).ok_or_else(|| PgnErrorKind::Word(word.to_owned()))?,
-            ));
+        if !sign.is_empty()
+            && let Some(nag) = sign_of(sign)
+        {
+            self.note(Note::Nag(nag));
         }
         Ok(())
     }
 
     fn step(&mut self, text: &str, word: &str) -> Result<(), PgnErrorKind> {
-        let san = san(text).ok_or_else(|| PgnErrorKind::Word(word.to_owned()))?;
-        if self.lines.len() == 1 {
-            if self.result.is_some() {
-                return Err(PgnErrorKind::AfterResult(word.to_owned()));
-            }
-            if self.moves.len() == MAX_MOVES {
-                return Err(PgnErrorKind::TooManyMoves);
-            }
-            let Some((_, position)) = &mut self.position else {
+        if self.start.is_none() {
+            if !is_like_move(text) {
+                self.skipped.words += 1;
                 return Ok(());
-            };
-            let illegal = |_| PgnErrorKind::Move {
-                ply: self.moves.len(),
-                found: text.to_owned(),
-            };
-            let played = san.san.to_move(position).map_err(illegal)?;
-            position.play_unchecked(played);
-            self.moves.push(played);
+            }
+            self.begin()?;
         }
-        if let Some(line) = self.lines.last_mut().filter(|_| !self.is_bare) {
-            line.moves.push(Step {
-                san,
-                notes: Vec::new(),
+        let (is_main, is_bare, letters) = (self.open.len() == 1, self.is_bare, self.letters);
+        let Some(open) = self.open.last_mut().filter(|open| !open.is_cut) else {
+            return Ok(());
+        };
+        let found = open.position.as_ref();
+        let found = found.and_then(|position| moves::legal(position, text, letters));
+        if let (Some(m), Some(position)) = (found, &mut open.position) {
+            if self.count == MAX_MOVES {
+                if is_main {
+                    return Err(PgnErrorKind::TooManyMoves);
+                }
+                open.is_cut = true;
+                self.skipped.variations += 1;
+                return Ok(());
+            }
+            self.count += 1;
+            if !is_bare {
+                let san = moves::san(position, m, text);
+                open.before = Some(position.clone());
+                open.line.moves.push(Step {
+                    san,
+                    m: Some(m),
+                    notes: Vec::new(),
+                });
+            }
+            position.play_unchecked(m);
+            if is_main {
+                self.moves.push(m);
+            }
+            return Ok(());
+        }
+        if !is_like_move(text) {
+            self.skipped.words += 1;
+            return Ok(());
+        }
+        if is_main {
+            // Both players lost by default.
+            if text == "0-0" {
+                self.result = Some("*");
+                return Ok(());
+            }
+            return Err(match moves::has_square(text) || moves::is_null(text) {
+                true => PgnErrorKind::Move {
+                    ply: self.moves.len(),
+                    found: text.to_owned(),
+                },
+                false => PgnErrorKind::Word(word.to_owned()),
             });
+        }
+        // The rest of the variation is kept as written.
+        self.skipped.variations += u32::from(open.position.is_some());
+        open.position = None;
+        open.before = None;
+        match SanPlus::from_ascii(text.as_bytes()) {
+            Ok(san) => open.line.moves.push(Step {
+                san,
+                m: None,
+                notes: Vec::new(),
+            }),
+            Err(_) => open.is_cut = true,
         }
         Ok(())
     }
+}
 
-    fn finish(mut self) -> Result<PgnGame, PgnErrorKind> {
-        if self.tags.is_empty() && self.position.is_none() {
-            return Err(PgnErrorKind::Empty);
-        }
-        self.begin()?;
-        match (self.position, self.lines.len(), self.lines.pop()) {
-            (Some((start, _)), 1, Some(line)) => {
-                let game = Game::new(start, self.moves);
-                Ok(PgnGame {
-                    tags: self.tags,
-                    line,
-                    result: self.result,
-                    game,
-                    fullmoves: self.fullmoves,
-                })
-            }
-            _ => Err(PgnErrorKind::Parenthesis),
-        }
-    }
+fn is_number(word: &str) -> bool {
+    word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn sign_of(text: &str) -> Option<u8> {
@@ -379,71 +562,56 @@ fn sign_of(text: &str) -> Option<u8> {
         .map(|(_, nag)| nag)
 }
 
-/// Removes a move number such as `12.` or `12...` from the beginning of a word, except from castling with zeros.
-fn without_number(word: &str) -> &str {
-    if word.starts_with("0-0") {
-        return word;
-    }
-    let rest = word.trim_start_matches(|c: char| c.is_ascii_digit());
-    rest.trim_start_matches(['.', '…'])
-}
-
-/// Parses a move in English letters or figurines.
-fn san(text: &str) -> Option<SanPlus> {
-    let san = SanPlus::from_ascii(text.as_bytes())
-        .ok()
-        .or_else(|| nonstandard(text))?;
-    // Drops belong to variants. A pawn with a rank but no file looks like a move number.
-    let is_odd = match san.san {
-        San::Normal {
-            role, file, rank, ..
-        } => role == Role::Pawn && file.is_none() && rank.is_some(),
-        San::Put { .. } => true,
-        _ => false,
+/// Returns whether a word may be meant as a move: it has a digit that is not part of a time, or is castling, a pawn's capture or a
+/// null move.
+fn is_like_move(word: &str) -> bool {
+    let is_capture = |word: &str| {
+        let files = word.bytes().filter(|byte| !b"x:".contains(byte));
+        matches!(files.collect::<Vec<_>>()[..], [a @ b'a'..=b'h', b @ b'a'..=b'h'] if a.abs_diff(b) == 1)
     };
-    (!is_odd).then_some(san)
+    let is_time = !moves::has_square(word) && word.contains(':');
+    word.contains(|c: char| c.is_ascii_digit()) && !is_time
+        || moves::castling(word).is_some()
+        || moves::is_null(word)
+        || is_capture(word)
 }
 
-/// Parses a move in a nonstandard spelling.
-fn nonstandard(text: &str) -> Option<SanPlus> {
-    let plain = text.chars().map(|c| match c {
-        '♔' | '♚' => 'K',
-        '♕' | '♛' => 'Q',
-        '♖' | '♜' => 'R',
-        '♗' | '♝' => 'B',
-        '♘' | '♞' => 'N',
-        // A pawn's letter is removed below.
-        '♙' | '♟' => 'P',
-        '–' | '—' => '-',
-        '×' => 'x',
-        c => c,
+/// Parses a tag at the beginning of a line. Returns its name, its value and its length.
+fn tag(line: &str) -> Option<(&str, &str, usize)> {
+    let (name, value) = line.strip_prefix('[')?.split_once('"')?;
+    let start = line.len() - value.len();
+    let name = name.trim();
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "_-+/#=:.".contains(c);
+    if name.is_empty() || !name.chars().all(is_name) {
+        return None;
+    }
+    let is_end = |at: usize| value[at + 1..].trim_start().starts_with(']');
+    let mut escaped = false;
+    let mut quotes = value.char_indices().filter_map(|(at, c)| {
+        let is_quote = c == '"' && !escaped;
+        escaped = c == '\\' && !escaped;
+        is_quote.then_some(at)
     });
-    let plain: String = plain
-        .filter(|c| *c != '\u{fe0e}' && *c != '\u{fe0f}')
-        .collect();
-    let plain = plain.strip_prefix('P').unwrap_or(&plain);
-    if matches!(plain, "--" | "Z0" | "null" | "@@@@") {
-        return Some(SanPlus {
-            san: San::Null,
-            suffix: None,
-        });
-    }
-    // Some programs write `++` for check or mate. The meaning follows from the position.
-    let plain = plain.trim_end_matches("e.p").trim_end_matches("++");
-    let plain = match plain.as_bytes().first()? {
-        b'0' => plain.replace('0', "O"),
-        b'O' => plain.to_owned(),
-        // Long notation: `Ng1-f3`.
-        _ => plain.replace('-', ""),
-    };
-    // A promotion without `=`.
-    let bare = plain.trim_end_matches(['+', '#']);
-    let plain = match bare.as_bytes() {
-        [b'a'..=b'h', .., b'1' | b'8', b'Q' | b'R' | b'B' | b'N'] => {
-            let (square, rest) = plain.split_at(bare.len() - 1);
-            [square, "=", rest].concat()
-        }
-        _ => plain,
-    };
-    SanPlus::from_ascii(plain.as_bytes()).ok()
+    let found = quotes.find(|at| is_end(*at));
+    // The last quote may be escaped by mistake, and some programs omit the bracket.
+    let end = found.or_else(|| {
+        value
+            .rfind('"')
+            .filter(|at| is_end(*at) || value[at + 1..].trim().is_empty())
+    })?;
+    let after = start + end + 1;
+    let bracket = line[after..]
+        .find(']')
+        .map_or(line.len() - after, |at| at + 1);
+    Some((name, &value[..end], after + bracket))
+}
+
+fn unescaped(value: &str) -> String {
+    let mut escaped = false;
+    let plain = value.chars().filter(|c| {
+        escaped = *c == '\\' && !escaped;
+        !escaped
+    });
+    // A value has one line, however it ends.
+    plain.map(|c| if c == '\r' { ' ' } else { c }).collect()
 }

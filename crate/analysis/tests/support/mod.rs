@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use shakmaty::uci::UciMove;
 use shelfish::position::Position;
-use shelfish_analysis::pgn::{PgnGame, Splitter, read};
+use shelfish_analysis::pgn::{GameTexts, PgnGame, read};
 use shelfish_analysis::{KnownEval, Score};
 
 /// Returns the decompressed text of a file of the shared data sets, if the file exists.
@@ -22,15 +22,8 @@ pub fn shared(name: &str) -> Option<Vec<u8>> {
 
 /// Reads the games of a file. Games with errors are left out.
 pub fn games(text: &str) -> Vec<PgnGame> {
-    let mut splitter = Splitter::default();
-    let mut texts: Vec<String> = Vec::new();
-    for line in text.split_inclusive('\n') {
-        if splitter.begins_game(line.as_bytes()) {
-            texts.push(String::new());
-        }
-        texts.last_mut().unwrap().push_str(line);
-    }
-    texts.iter().filter_map(|text| read(text, 1).ok()).collect()
+    let games = GameTexts::new(text.as_bytes()).map(|text| read(&text.unwrap().text, 1));
+    games.filter(|game| game.error.is_none()).collect()
 }
 
 /// Reads the deepest evaluation of each position from a file, as Lichess recommends.

@@ -3,10 +3,14 @@
 //! The package's TypeScript encodes evaluations as numbers and text. Reports and errors are plain objects.
 #![cfg(target_arch = "wasm32")]
 
+use std::io::Cursor;
+
 use serde::Serialize;
+use shakmaty::fen::{Epd, Fen};
+use shakmaty::san::SanPlus;
 use shakmaty::uci::UciMove;
-use shakmaty::{CastlingMode, Chess};
-use shelfish_analysis::pgn::{self, PgnGame, Splitter};
+use shakmaty::{CastlingMode, Chess, EnPassantMode, Move, Position};
+use shelfish_analysis::pgn::{self, GameText, GameTexts, Line, Note, PgnGame, Skipped};
 use shelfish_analysis::{
     Game, GameError, KnownEval, Origin, ReportError, Review, ReviewOptions, Score, Sequence,
 };
@@ -97,6 +101,11 @@ fn evaluations(numbers: &[f64], lines: &str) -> Result<Vec<Option<KnownEval>>, W
     numbers.chunks(NUMBERS).enumerate().map(known).collect()
 }
 
+/// Parses moves in UCI, separated by spaces.
+fn game(fen: Option<&str>, moves: &str) -> Result<Game, WasmError> {
+    Game::from_uci(fen, moves.split(' ').filter(|text| !text.is_empty())).map_err(game_error)
+}
+
 /// Reports on a game. `moves` are in UCI, separated by spaces.
 #[wasm_bindgen]
 pub fn report(
@@ -105,22 +114,17 @@ pub fn report(
     numbers: &[f64],
     lines: &str,
 ) -> Result<JsValue, JsValue> {
-    let work = || -> Result<_, WasmError> {
-        let game = Game::from_uci(
-            fen.as_deref(),
-            moves.split(' ').filter(|text| !text.is_empty()),
-        )
-        .map_err(game_error)?;
-        shelfish_analysis::report(&game, &evaluations(numbers, lines)?).map_err(report_error)
-    };
-    Ok(to_js(&work()?))
+    let game = game(fen.as_deref(), moves)?;
+    let known = evaluations(numbers, lines)?;
+    let report = shelfish_analysis::report(&game, &known).map_err(report_error)?;
+    Ok(to_js(&report))
 }
 
 /// Annotates the first game of a PGN.
 #[wasm_bindgen]
 pub fn annotate(text: &str, numbers: &[f64], lines: &str) -> Result<String, JsValue> {
     let work = || -> Result<_, WasmError> {
-        let mut game = first_game(text)?;
+        let (_, mut game) = first_game(text)?;
         shelfish_analysis::annotate(&mut game, &evaluations(numbers, lines)?)
             .map_err(report_error)?;
         Ok(game.to_string())
@@ -146,15 +150,15 @@ struct Searches {
 
 #[wasm_bindgen]
 impl GameReview {
-    /// Creates a review of the first game of a PGN. With `nodes` 0, the number of nodes is the default.
+    /// Creates a review of a game, whose moves are in UCI, separated by spaces. With `nodes` 0, the number of nodes is the default.
     #[wasm_bindgen(constructor)]
-    pub fn new(text: &str, nodes: f64) -> Result<GameReview, JsValue> {
+    pub fn new(fen: Option<String>, moves: &str, nodes: f64) -> Result<GameReview, JsValue> {
         let mut options = ReviewOptions::default();
         if nodes > 0.0 {
             options.nodes = nodes as u64;
         }
         Ok(GameReview {
-            review: Review::new(first_game(text)?.game, options),
+            review: Review::new(game(fen.as_deref(), moves)?, options),
         })
     }
 
@@ -214,7 +218,7 @@ impl GameReview {
 
     /// Annotates the first game of a PGN, which must be the game of the review.
     pub fn annotate(&self, text: &str) -> Result<String, JsValue> {
-        let mut game = first_game(text)?;
+        let (_, mut game) = first_game(text)?;
         shelfish_analysis::annotate_review(&mut game, &self.review).map_err(report_error)?;
         Ok(game.to_string())
     }
@@ -222,11 +226,35 @@ impl GameReview {
 
 /// A game of a PGN.
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Read {
+    number: u64,
+    line: u64,
+    text: String,
     tags: Vec<(String, String)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fen: Option<String>,
     moves: Vec<String>,
     positions: Vec<String>,
     evaluations: Vec<Option<Known>>,
+    comments: Vec<String>,
+    tree: Vec<Node>,
+    result: Option<&'static str>,
+    is_check: bool,
+    is_stalemate: bool,
+    error: Option<String>,
+    skipped: [u32; 3],
+}
+
+/// A move of a game, with its annotations.
+#[derive(Serialize)]
+struct Node {
+    san: String,
+    uci: String,
+    nags: Vec<u8>,
+    before: Vec<String>,
+    comments: Vec<String>,
+    variations: Vec<Vec<Node>>,
 }
 
 /// An evaluation.
@@ -282,40 +310,125 @@ impl Known {
     }
 }
 
+/// Reads the games of a file, one at a time.
+#[wasm_bindgen]
+pub struct GameReader(GameTexts<Cursor<Vec<u8>>>);
+
+#[wasm_bindgen]
+impl GameReader {
+    /// Creates a reader of a file.
+    #[wasm_bindgen(constructor)]
+    pub fn new(file: Vec<u8>) -> GameReader {
+        GameReader(GameTexts::new(Cursor::new(file)))
+    }
+
+    /// Reads the next game. Returns `undefined` after the last game.
+    pub fn next_game(&mut self) -> JsValue {
+        let text = self.0.next().and_then(Result::ok);
+        text.map_or(JsValue::UNDEFINED, |text| {
+            let game = pgn::read(&text.text, text.line);
+            to_js(&read_game(text, game))
+        })
+    }
+}
+
 /// Reads the first game of a PGN.
 #[wasm_bindgen]
 pub fn read(text: &str) -> Result<JsValue, JsValue> {
-    let game = first_game(text)?;
+    let (text, game) = first_game(text)?;
+    Ok(to_js(&read_game(text, game)))
+}
+
+fn read_game(GameText { number, line, text }: GameText, game: PgnGame) -> Read {
     let positions: Vec<Chess> = game.game.positions().collect();
-    Ok(to_js(&Read {
-        moves: game
-            .game
-            .moves()
-            .iter()
-            .map(|m| m.to_uci(CastlingMode::Chess960).to_string())
-            .collect(),
-        positions: positions.iter().map(fen).collect(),
-        evaluations: game
-            .evaluations()
+    let fen = game.tag("FEN").map(|_| game.start());
+    let fen = fen.map(|start| Fen::from_position(start, EnPassantMode::Legal).to_string());
+    let epd = |position| Epd::from_position(position, EnPassantMode::Legal).to_string();
+    let uci = |m: &Move| m.to_uci(CastlingMode::Chess960).to_string();
+    let evaluations = game.evaluations();
+    let Skipped {
+        tags,
+        words,
+        variations,
+    } = game.skipped;
+    let mut start = game.start().clone();
+    Read {
+        number,
+        line,
+        text,
+        fen,
+        moves: game.game.moves().iter().map(uci).collect(),
+        is_check: start.is_check(),
+        is_stalemate: positions.last().is_some_and(Position::is_stalemate),
+        positions: positions.iter().map(epd).collect(),
+        evaluations: evaluations
             .iter()
             .map(|known| known.as_ref().map(Known::new))
             .collect(),
+        comments: comments(&game.line.notes),
+        tree: nodes(&game.line, &mut start, Vec::new()),
+        result: game.result,
+        error: game.error.map(|error| error.to_string()),
         tags: game.tags,
-    }))
+        skipped: [tags, words, variations],
+    }
 }
 
-fn fen(position: &Chess) -> String {
-    shakmaty::fen::Epd::from_position(position, shakmaty::EnPassantMode::Legal).to_string()
+/// Returns the moves of a line from a position, up to the first that is not legal. The first move has comments before it.
+fn nodes(line: &Line, position: &mut Chess, mut before: Vec<String>) -> Vec<Node> {
+    let mut nodes = Vec::new();
+    for step in &line.moves {
+        let Some(m) = step.m else { break };
+        let variations = step.notes.iter().filter_map(|note| match note {
+            Note::Variation(line) => {
+                Some(nodes_of_variation(line, position)).filter(|nodes| !nodes.is_empty())
+            }
+            _ => None,
+        });
+        let variations = variations.collect();
+        let nags = step.notes.iter().filter_map(|note| match note {
+            Note::Nag(nag) => Some(*nag),
+            _ => None,
+        });
+        nodes.push(Node {
+            uci: m.to_uci(CastlingMode::Chess960).to_string(),
+            nags: nags.collect(),
+            before: core::mem::take(&mut before),
+            comments: comments(&step.notes),
+            variations,
+            san: SanPlus::from_move_and_play_unchecked(position, m).to_string(),
+        });
+    }
+    nodes
 }
 
-fn first_game(text: &str) -> Result<PgnGame, WasmError> {
-    let mut splitter = Splitter::default();
-    let mut at = 0;
-    let mut begins = text.split_inclusive('\n').filter_map(|line| {
-        let start = at;
-        at += line.len();
-        splitter.begins_game(line.as_bytes()).then_some(start)
+fn nodes_of_variation(line: &Line, position: &Chess) -> Vec<Node> {
+    nodes(line, &mut position.clone(), comments(&line.notes))
+}
+
+fn comments(notes: &[Note]) -> Vec<String> {
+    let comments = notes.iter().filter_map(|note| match note {
+        Note::Comment(text) => Some(text.trim().to_owned()),
+        _ => None,
     });
-    let end = begins.nth(1).unwrap_or(text.len());
-    pgn::read(&text[..end], 1).map_err(|error| WasmError::new("pgn", error.to_string()))
+    comments.filter(|text| !text.is_empty()).collect()
+}
+
+/// Returns the move that a typed text names, in UCI.
+#[wasm_bindgen]
+pub fn find_move(fen: &str, text: &str) -> Option<String> {
+    let fen: Fen = fen.parse().ok()?;
+    let position: Chess = fen.into_position(CastlingMode::Chess960).ok()?;
+    let m = pgn::find_move(&position, text)?;
+    Some(m.to_uci(CastlingMode::Chess960).to_string())
+}
+
+fn first_game(text: &str) -> Result<(GameText, PgnGame), WasmError> {
+    let first = GameTexts::new(text.as_bytes()).next().and_then(Result::ok);
+    let first = first.unwrap_or_default();
+    let game = pgn::read(&first.text, first.line).checked();
+    match game {
+        Ok(game) => Ok((first, game)),
+        Err(error) => Err(WasmError::new("pgn", error.to_string())),
+    }
 }

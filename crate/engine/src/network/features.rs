@@ -42,28 +42,7 @@ impl Perspective {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
-
     use super::*;
-
-    #[test]
-    fn pieces_have_distinct_inputs() {
-        for (color, king) in [
-            (Color::White, Square::A1),
-            (Color::White, Square::G1),
-            (Color::Black, Square::E8),
-        ] {
-            let perspective = Perspective::new(color, king);
-            let inputs = Color::ALL.into_iter().flat_map(|color| {
-                let of =
-                    move |role| Square::ALL.map(|square| perspective.input(color, role, square));
-                Role::ALL.into_iter().flat_map(of)
-            });
-            let inputs: HashSet<usize> = inputs.collect();
-            assert_eq!(inputs.len(), INPUTS);
-            assert!(inputs.iter().all(|&input| input < INPUTS));
-        }
-    }
 
     #[test]
     fn the_board_is_mirrored_for_a_king_on_the_other_wing_and_turned_for_black() {

@@ -9,9 +9,10 @@
 mod accumulator;
 mod features;
 
-use std::{fmt, sync::LazyLock};
+use std::sync::LazyLock;
 
 use shakmaty::Position as _;
+use thiserror::Error;
 use twox_hash::XxHash64;
 use wide::{i16x8, i32x4};
 
@@ -49,42 +50,24 @@ pub struct Network {
 }
 
 /// Error of a network file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NetworkError {
     /// The length is not [`BYTES`].
+    #[error("expected a network of {BYTES} bytes, found {found}")]
     Length {
         /// The length.
         found: usize,
     },
     /// The checksum at the end does not match.
+    #[error("the checksum does not match: the network is damaged")]
     Checksum,
     /// An output weight is too large.
+    #[error("expected output weights within ±{MAX_OUTPUT_WEIGHT}, found {found}")]
     Weight {
         /// The weight.
         found: i16,
     },
 }
-
-impl fmt::Display for NetworkError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            NetworkError::Length { found } => {
-                write!(f, "expected a network of {BYTES} bytes, found {found}")
-            }
-            NetworkError::Checksum => {
-                f.write_str("the checksum does not match: the network is damaged")
-            }
-            NetworkError::Weight { found } => {
-                write!(
-                    f,
-                    "expected output weights within ±{MAX_OUTPUT_WEIGHT}, found {found}"
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for NetworkError {}
 
 static EMBEDDED: LazyLock<Network> = LazyLock::new(|| {
     Network::from_bytes(include_bytes!("../../network.bin"))
@@ -209,11 +192,6 @@ mod tests {
             Network::from_bytes(&bytes).err(),
             Some(NetworkError::Weight { found: 512 })
         );
-    }
-
-    #[test]
-    fn a_bucket_covers_four_counts_of_pieces() {
-        assert_eq!([2, 5, 6, 32, 64].map(bucket), [0, 0, 1, 7, 7]);
     }
 
     /// Sums and weights at their limits do not overflow: 64-bit arithmetic gives the same result.

@@ -7,8 +7,6 @@ mod moves;
 mod node;
 mod quiescence;
 
-use std::time::Duration;
-
 use shakmaty::Move;
 
 use crate::{
@@ -19,7 +17,6 @@ use crate::{
     network::{AccumulatorStack, Network},
     order::Moves,
     packed::Packed,
-    parts::{Part, on},
     position::Changes,
     score::{self, DRAW, MAX_EVAL, MAX_PLY, NONE},
     tt::Table,
@@ -61,11 +58,11 @@ impl Ply {
 
 /// A search of one position.
 pub struct Search<'a> {
-    table: &'a Table,
+    pub table: &'a Table,
     histories: &'a mut Histories,
     network: &'static Network,
     limits: &'a Limits,
-    control: &'a mut dyn Control,
+    pub control: &'a mut dyn Control,
     /// Keys of the game and of the current line, to detect repetitions.
     keys: Vec<u64>,
     /// Number of keys of the game.
@@ -76,17 +73,18 @@ pub struct Search<'a> {
     moves: Moves,
     /// Moves that the nodes of the line searched.
     tried: Vec<Move>,
-    /// Principal variation from each ply on.
-    lines: Vec<Vec<Move>>,
+    /// Principal variation from each ply on. The first is empty if no root move was better than alpha.
+    pub lines: Vec<Vec<Move>>,
     /// Moves to search at the root.
     root_moves: Vec<Move>,
     /// Nodes of each root move.
     root_nodes: Vec<(Move, u64)>,
-    /// Score of the best root move so far.
-    root_score: Option<i32>,
-    nodes: u64,
-    seldepth: usize,
-    stopped: bool,
+    /// Score of the best root move so far, if it is better than alpha.
+    pub root_score: Option<i32>,
+    pub nodes: u64,
+    /// Length of the longest line of the last root search, in plies.
+    pub seldepth: usize,
+    pub stopped: bool,
     /// Maximum number of pieces of positions in endgame tables.
     table_pieces: usize,
 }
@@ -141,52 +139,12 @@ impl<'a> Search<'a> {
         self.node::<true>(position, alpha, beta, depth, 0, false)
     }
 
-    /// Returns the best line of the last root search. Empty if no move was better than alpha.
-    pub fn line(&self) -> &[Move] {
-        &self.lines[0]
-    }
-
-    /// Returns the number of nodes searched.
-    pub fn nodes(&self) -> u64 {
-        self.nodes
-    }
-
-    /// Returns the length of the longest line of the last root search, in plies.
-    pub fn seldepth(&self) -> usize {
-        self.seldepth
-    }
-
     /// Returns the number of nodes of a root move.
     pub fn nodes_of(&self, m: Move) -> u64 {
         self.root_nodes
             .iter()
             .find(|(root, _)| *root == m)
             .map_or(0, |(_, nodes)| *nodes)
-    }
-
-    /// Returns the best score of a stopped root search, if a move was better than alpha.
-    pub fn partial(&self) -> Option<i32> {
-        self.root_score
-    }
-
-    /// Returns how full the table is, in thousandths.
-    pub fn hashfull(&self) -> usize {
-        self.table.hashfull()
-    }
-
-    /// Returns whether the search was stopped.
-    pub fn stopped(&self) -> bool {
-        self.stopped
-    }
-
-    /// Returns the time used so far.
-    pub fn elapsed(&self) -> Duration {
-        self.control.elapsed()
-    }
-
-    /// Returns the control.
-    pub fn control(&mut self) -> &mut dyn Control {
-        self.control
     }
 
     /// Returns whether to stop now.
@@ -249,11 +207,7 @@ impl<'a> Search<'a> {
 
     /// Returns the correction of the evaluation.
     fn correction(&self, position: &Position, ply: usize) -> i32 {
-        if on(Part::Correction) {
-            self.histories.correction(position, &self.before(ply))
-        } else {
-            0
-        }
+        self.histories.correction(position, &self.before(ply))
     }
 
     /// Returns the corrected evaluation.

@@ -12,7 +12,6 @@ use crate::{
     margins,
     order::{Hints, Next, Picker, Wanted},
     packed::Packed,
-    parts::{Part, on},
     reduction::reduction,
     score::{self, DRAW, INFINITE, MATED_WITHIN, MAX_PLY},
     see,
@@ -166,7 +165,7 @@ impl Search<'_> {
         if score >= beta
             && let Some(m) = best
         {
-            let is_far = on(Part::FarAbove) && score > beta + margins::FAR_ABOVE;
+            let is_far = score > beta + margins::FAR_ABOVE;
             self.learn(position, m, tried, depth + i32::from(is_far), ply, &before);
         }
         if !excluded.is_some() {
@@ -205,16 +204,14 @@ impl Search<'_> {
             reduction,
         } = *candidate;
         if !is_quiet {
-            return on(Part::CaptureExchange)
-                && depth <= margins::CAPTURE_EXCHANGE_DEPTH
+            return depth <= margins::CAPTURE_EXCHANGE_DEPTH
                 && loses
                 && !see::wins(position, m, -margins::CAPTURE_EXCHANGE * depth);
         }
         let reduced_depth = (depth - 1 - reduction / 1_024).max(0);
-        let late = on(Part::LateMoves)
-            && number as i32 > (margins::LATE_MOVES + depth * depth) / (2 - i32::from(improving));
-        let futile = on(Part::Futility)
-            && !position.in_check()
+        let late =
+            number as i32 > (margins::LATE_MOVES + depth * depth) / (2 - i32::from(improving));
+        let futile = !position.in_check()
             && reduced_depth <= margins::FUTILITY_DEPTH
             && eval
                 + margins::FUTILITY
@@ -224,12 +221,11 @@ impl Search<'_> {
         if late || futile {
             picker.skip_quiet(&mut self.moves, position);
             // Checks are searched nevertheless.
-            if !(on(Part::LateChecks) && position.checks(m)) {
+            if !position.checks(m) {
                 return true;
             }
         }
-        on(Part::QuietExchange)
-            && reduced_depth <= margins::QUIET_EXCHANGE_DEPTH
+        reduced_depth <= margins::QUIET_EXCHANGE_DEPTH
             && !see::wins(
                 position,
                 m,
@@ -254,8 +250,7 @@ impl Search<'_> {
         } = *node;
         let packed = Packed::from(m);
         let Some(entry) = node.entry.filter(|entry| {
-            on(Part::Singular)
-                && depth >= margins::SINGULAR_DEPTH
+            depth >= margins::SINGULAR_DEPTH
                 && packed == entry.best
                 && entry.depth >= depth - margins::SINGULAR_ENTRY
                 && entry.bound != Bound::Upper
@@ -321,8 +316,7 @@ impl Search<'_> {
         let mut score = 0;
         let mut full = !PV || number > 1;
         let mut is_reduced = false;
-        if on(Part::Reductions)
-            && depth >= margins::REDUCTION_DEPTH
+        if depth >= margins::REDUCTION_DEPTH
             && number > 1 + usize::from(ply == 0)
             && (is_quiet || loses || !was_pv)
         {
@@ -335,8 +329,7 @@ impl Search<'_> {
         }
         if full {
             score = -self.node::<false>(&child, -alpha - 1, -alpha, new_depth, ply + 1, !cut_node);
-            if on(Part::Research)
-                && is_reduced
+            if is_reduced
                 && !self.stopped
                 && let Some(m) = self.plies[ply].quiet
             {
@@ -383,28 +376,17 @@ impl Search<'_> {
                 margins::REDUCE_AFTER_CAPTURE,
             ),
             (!is_quiet, margins::REDUCE_CAPTURE),
-            (
-                is_quiet && on(Part::ReductionHistory),
-                -history / margins::REDUCTION_HISTORY,
-            ),
-            (
-                !is_quiet && on(Part::CaptureReduction),
-                -history / margins::REDUCTION_CAPTURE_HISTORY,
-            ),
-            (
-                on(Part::CorrectionReduction),
-                -margins::REDUCTION_CORRECTION * correction,
-            ),
-            (
-                on(Part::CutoffReduction) && self.plies[ply + 1].cutoffs > 3,
-                margins::REDUCE_CUTOFFS,
-            ),
+            (self.plies[ply + 1].cutoffs > 3, margins::REDUCE_CUTOFFS),
             (
                 self.plies[ply].killers.contains(&Packed::from(m)),
                 margins::REDUCE_KILLER,
             ),
         ];
-        candidate.reduction
+        let units = match is_quiet {
+            true => margins::REDUCTION_HISTORY,
+            false => margins::REDUCTION_CAPTURE_HISTORY,
+        };
+        candidate.reduction - history / units - margins::REDUCTION_CORRECTION * correction
             + changes
                 .iter()
                 .map(|&(applies, change)| if applies { change } else { 0 })
@@ -428,8 +410,7 @@ impl Search<'_> {
             ..
         } = *node;
         let Searched { score, best, bound } = *searched;
-        if on(Part::Unrefuted)
-            && best.is_none()
+        if best.is_none()
             && let Some(last) = ply.checked_sub(1)
             && let Some(m) = self.plies[last].quiet
         {
@@ -480,7 +461,7 @@ impl Search<'_> {
         if is_quiet {
             let killers = &mut self.plies[ply].killers;
             let packed = Packed::from(best);
-            if on(Part::Killers) && killers[0] != packed {
+            if killers[0] != packed {
                 *killers = [packed, killers[0]];
             }
             self.histories

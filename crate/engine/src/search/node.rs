@@ -8,7 +8,6 @@ use crate::{
     limits::TableResult,
     margins,
     packed::Packed,
-    parts::{Part, on},
     position::Changes,
     score::{self, DRAW, INFINITE, MATE, MAX_EVAL, MAX_PLY, NONE},
     tt::{Bound, Entry},
@@ -82,8 +81,7 @@ impl Search<'_> {
         {
             let score = score::from_table(entry.score, ply);
             if entry.bound.cuts(score, alpha, beta) {
-                if on(Part::TableReward)
-                    && score >= beta
+                if score >= beta
                     && let Some(m) = position.move_of(entry.best).filter(|m| !is_noisy(*m))
                 {
                     let before = self.before(ply);
@@ -137,9 +135,8 @@ impl Search<'_> {
             .checked_sub(1)
             .map(|last| self.plies[last])
             .filter(|last| !in_check && last.eval != NONE);
-        let is_worsening = on(Part::Worsening) && last.is_some_and(|last| eval > -last.eval);
-        if on(Part::EvaluationChange)
-            && !excluded.is_some()
+        let is_worsening = last.is_some_and(|last| eval > -last.eval);
+        if !excluded.is_some()
             && let Some(Ply {
                 eval: last,
                 quiet: Some(m),
@@ -153,7 +150,7 @@ impl Search<'_> {
             );
         }
         self.plies[(ply + 2).min(MAX_PLY + 1)].cutoffs = 0;
-        let improving = on(Part::Improving) && !in_check && {
+        let improving = !in_check && {
             let earlier = [2, 4].into_iter().filter_map(|back| ply.checked_sub(back));
             let earlier = earlier
                 .map(|ply| self.plies[ply].eval)
@@ -170,8 +167,7 @@ impl Search<'_> {
 
         if !PV && !in_check && !excluded.is_some() && !score::is_decisive(beta) {
             // Reverse futility: the evaluation is far above beta.
-            if on(Part::ReverseFutility)
-                && depth <= margins::REVERSE_FUTILITY_DEPTH
+            if depth <= margins::REVERSE_FUTILITY_DEPTH
                 && eval - margins::REVERSE_FUTILITY * (depth - i32::from(improving))
                     + margins::REVERSE_FUTILITY_WORSENING * i32::from(is_worsening)
                     >= beta
@@ -180,10 +176,7 @@ impl Search<'_> {
                 return beta + (eval - beta) / 3;
             }
             // Razoring: only captures can raise alpha.
-            if on(Part::Razoring)
-                && depth <= margins::RAZORING_DEPTH
-                && eval + margins::RAZORING * depth < alpha
-            {
+            if depth <= margins::RAZORING_DEPTH && eval + margins::RAZORING * depth < alpha {
                 let score = self.quiescence::<false>(position, alpha, alpha + 1, ply);
                 if self.stopped {
                     return 0;
@@ -194,8 +187,7 @@ impl Search<'_> {
             }
             // Null move: the score is above beta even if the opponent moves twice.
             let passed_before = ply > 0 && self.plies[ply - 1].played == PieceTo::NONE;
-            if on(Part::NullMove)
-                && (cut_node || !on(Part::NullInCutNodes))
+            if cut_node
                 && depth >= margins::NULL_DEPTH
                 && eval >= beta.max(beta - margins::NULL_SLOPE * depth + margins::NULL_BELOW)
                 && !passed_before
@@ -229,11 +221,7 @@ impl Search<'_> {
         }
 
         // Internal reduction: a later iteration returns here with a move in the table.
-        if on(Part::InternalReduction)
-            && depth >= margins::INTERNAL_REDUCTION_DEPTH
-            && !has_table_move
-            && (PV || cut_node)
-        {
+        if depth >= margins::INTERNAL_REDUCTION_DEPTH && !has_table_move && (PV || cut_node) {
             depth -= 1;
         }
 

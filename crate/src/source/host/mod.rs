@@ -1,34 +1,32 @@
 //! A database on a host that answers HTTP range requests.
 
-mod coding;
 mod options;
 #[doc(hidden)]
 pub mod redirect;
 #[cfg(test)]
 mod tests;
-mod zone;
 
 use core::fmt;
 use core::future::Future;
 use core::ops::Range;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read};
 use std::time::{Duration, Instant, SystemTime};
 
 use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue, RANGE};
-use reqwest::{Response, StatusCode, Url};
+use reqwest::{Client, Response, StatusCode, Url};
 
-#[doc(hidden)]
-pub use self::coding::ACCEPTED;
 pub use self::options::{HostError, Options};
 pub use self::redirect::RedirectError;
 use super::redaction::redacted;
+use crate::quoted::Quoted;
 
-use self::coding::{Coding, CodingError};
-use self::redirect::{Client, Network, SendError};
 use super::http::{Head, Requested, time_limit};
 use super::retry::{AttemptError, Clock, RetryPolicy};
 use super::{Source, SourceError, SourceErrorKind, Whole};
 
+/// Coding of whole files that is requested and decoded.
+#[doc(hidden)]
+pub const ACCEPTED: &str = "gzip";
 /// Maximum length of an entity tag that is sent back to its host, in bytes.
 const MAX_ETAG: usize = 256;
 
@@ -83,10 +81,6 @@ impl Host {
     ///
     /// Returns an error if `base` is not a URL of HTTP, a header is invalid, or the system has no certificates.
     pub fn new(base: &str, options: Options) -> Result<Host, HostError> {
-        Host::on(Network::default(), base, options)
-    }
-
-    fn on(network: Network, base: &str, options: Options) -> Result<Host, HostError> {
         let is_http = Url::parse(base).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
         if !is_http {
             return Err(HostError::Address {
@@ -106,7 +100,7 @@ impl Host {
         for ours in [RANGE, ACCEPT_ENCODING] {
             headers.remove(ours);
         }
-        let client = Client::on(network, |client| client.connect_timeout(options.timeout));
+        let client = client_builder().connect_timeout(options.timeout).build();
         let client = client.map_err(|error| HostError::Client(innermost(&error)))?;
         let slash = if base.ends_with('/') { "" } else { "/" };
         let total_time = options.retry.total_time.min(options.timeout);
@@ -147,14 +141,6 @@ impl Host {
         })
     }
 
-    fn kind(&self, error: SendError) -> SourceErrorKind {
-        match error {
-            SendError::Redirect(error) => SourceErrorKind::Redirect(error),
-            SendError::Http(error) if error.is_timeout() => SourceErrorKind::Timeout(self.timeout),
-            SendError::Http(error) => SourceErrorKind::Network(innermost(&error)),
-        }
-    }
-
     /// Sends a request once.
     async fn try_get(
         &self,
@@ -170,10 +156,7 @@ impl Host {
                 .get(url)
                 .header("range", range)
                 .header("accept-encoding", "identity"),
-            None => self
-                .client
-                .get(url)
-                .header("accept-encoding", coding::ACCEPTED),
+            None => self.client.get(url).header("accept-encoding", ACCEPTED),
         };
         let request = request.headers(self.headers.clone());
         let request = match etag {
@@ -181,9 +164,9 @@ impl Host {
             None => request,
         };
         let response = deadline
-            .wait(0, self.client.send(request))
+            .wait(0, request.send())
             .await?
-            .map_err(|error| self.kind(error))?;
+            .map_err(|error| kind_of(&error, self.timeout))?;
         if etag.is_some() && response.status() == StatusCode::NOT_MODIFIED {
             return Ok(None);
         }
@@ -202,39 +185,35 @@ impl Host {
         requested: &Requested,
         deadline: Deadline,
     ) -> Result<Vec<u8>, SourceErrorKind> {
-        let content_encoding = header(&response, "content-encoding");
+        let coding = header(&response, "content-encoding").unwrap_or_default();
         let mut body = requested.check(&Head {
             status: response.status().as_u16(),
             content_range: header(&response, "content-range").as_deref(),
             content_length: header(&response, "content-length").as_deref(),
-            content_encoding: content_encoding.as_deref(),
+            content_encoding: Some(&coding),
         })?;
-        let undecoded = |kind, error: CodingError| SourceErrorKind::Io(kind, error.to_string());
-        let coding = Coding::parse(content_encoding.as_deref().unwrap_or_default());
-        let coding = coding.map_err(|error| undecoded(ErrorKind::Unsupported, error))?;
-        let mut coded = Vec::new();
         let mut received = 0;
         while let Some(piece) = deadline
             .wait(received, response.chunk())
             .await?
-            .map_err(|error| self.kind(SendError::Http(error)))?
+            .map_err(|error| kind_of(&error, self.timeout))?
         {
             received += piece.len() as u64;
-            match coding {
-                None => body.push(&piece)?,
-                Some(_) if (coded.len() + piece.len()) as u64 > body.cap() => {
-                    return Err(SourceErrorKind::Long {
-                        expected: body.cap(),
-                    });
-                }
-                Some(_) => coded.extend_from_slice(&piece),
-            }
+            body.push(&piece)?;
         }
-        if let Some(coding) = coding {
-            let decoded = coding.decode(&coded, body.cap());
-            body.push(&decoded.map_err(|error| undecoded(ErrorKind::InvalidData, error))?)?;
-        }
-        body.finish()
+        body.decode(|coded, cap| decoded(coded, &coding, cap))?
+            .finish()
+    }
+}
+
+/// Converts the error of a request.
+#[doc(hidden)]
+pub fn kind_of(error: &reqwest::Error, timeout: Duration) -> SourceErrorKind {
+    let causes = core::iter::successors(core::error::Error::source(error), |error| error.source());
+    match causes.filter_map(|error| error.downcast_ref()).next() {
+        Some(error) => SourceErrorKind::Redirect(RedirectError::clone(error)),
+        None if error.is_timeout() => SourceErrorKind::Timeout(timeout),
+        None => SourceErrorKind::Network(innermost(error)),
     }
 }
 
@@ -298,31 +277,43 @@ fn header(response: &Response, name: &str) -> Option<String> {
     (!values.is_empty()).then(|| values.join(", "))
 }
 
-/// Returns a builder of HTTP clients with the user agent of this crate.
-fn client_builder() -> reqwest::ClientBuilder {
-    install_crypto_provider();
-    reqwest::Client::builder().user_agent(concat!("shelfish/", env!("CARGO_PKG_VERSION")))
-}
-
-/// Installs *ring* as the provider of cryptography for TLS, unless the process has a default provider.
+/// Returns a builder of HTTP clients with the user agent of this crate, which follow redirects by its policy. Installs *ring* as
+/// the provider of cryptography for TLS, unless the process has a default provider.
 #[doc(hidden)]
-pub fn install_crypto_provider() {
+pub fn client_builder() -> reqwest::ClientBuilder {
     // An error means that a provider is installed already.
     let _ = rustls::crypto::ring::default_provider().install_default();
+    Client::builder()
+        .user_agent(concat!("shelfish/", env!("CARGO_PKG_VERSION")))
+        .redirect(redirect::policy())
 }
 
 /// Decodes a body by its `Content-Encoding`. If the result is longer than `cap`, returns enough of it to show that.
 ///
 /// # Errors
 ///
-/// Returns the message for an unknown coding, or a damaged body.
+/// The coding is unknown, or the body is damaged.
 #[doc(hidden)]
-pub fn decoded(body: &[u8], content_encoding: &str, cap: u64) -> Result<Vec<u8>, String> {
-    let coding = Coding::parse(content_encoding).map_err(|error| error.to_string())?;
-    coding.map_or_else(
-        || Ok(body.to_vec()),
-        |coding| coding.decode(body, cap).map_err(|error| error.to_string()),
-    )
+pub fn decoded(body: Vec<u8>, coding: &str, cap: u64) -> Result<Vec<u8>, SourceErrorKind> {
+    match coding.trim().to_ascii_lowercase().as_str() {
+        "" | "identity" => Ok(body),
+        "gzip" | "x-gzip" => {
+            let mut bytes = Vec::new();
+            let mut decoder = flate2::read::MultiGzDecoder::new(&*body).take(cap.saturating_add(1));
+            let damaged = |error| format!("the host compresses it as gzip, damaged: {error}");
+            match decoder.read_to_end(&mut bytes) {
+                Ok(_) => Ok(bytes),
+                Err(error) => Err(SourceErrorKind::Io(ErrorKind::InvalidData, damaged(error))),
+            }
+        }
+        _ => Err(SourceErrorKind::Io(
+            ErrorKind::Unsupported,
+            format!(
+                "the host compresses it (Content-Encoding {}), expected none or {ACCEPTED}",
+                Quoted(coding.trim())
+            ),
+        )),
+    }
 }
 
 /// Returns the message of the innermost cause of an error. The outer errors of HTTP clients repeat the URL.

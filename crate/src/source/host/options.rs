@@ -3,6 +3,8 @@
 use core::fmt;
 use std::time::Duration;
 
+use thiserror::Error;
+
 use crate::quoted::Quoted;
 use crate::setters::setters;
 use crate::source::http::TIMEOUT;
@@ -54,37 +56,22 @@ impl fmt::Debug for Options {
 }
 
 /// Reasons why requests to a host are impossible.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum HostError {
     /// The address is no URL of HTTP.
+    #[error("found {}, expected a URL of http or https", Quoted(.found))]
     Address {
         /// The address as it was given.
         found: String,
     },
     /// A header has a name or a value that HTTP does not allow.
+    #[error("HTTP does not allow the header {}", Quoted(.name))]
     Header {
         /// Its name as it was given.
         name: String,
     },
     /// The client cannot be created, for example because the system's certificates cannot be loaded.
+    #[error("no HTTP client: {0}")]
     Client(String),
 }
-
-impl fmt::Display for HostError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            HostError::Address { found } => write!(
-                f,
-                "found {}, expected a URL of http or https",
-                Quoted(found)
-            ),
-            HostError::Header { name } => {
-                write!(f, "HTTP does not allow the header {}", Quoted(name))
-            }
-            HostError::Client(why) => write!(f, "no HTTP client: {why}"),
-        }
-    }
-}
-
-impl core::error::Error for HostError {}

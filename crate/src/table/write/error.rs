@@ -1,25 +1,28 @@
 //! Errors of writing a table.
 
-use core::fmt;
 use std::path::PathBuf;
 
 use crate::table::{ColumnError, ManifestError, TableError};
 
 /// Reasons why a table cannot be written.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
     /// A file or folder of the database could not be written.
+    #[error("{}: {error}", path.display())]
     Io {
         /// The file or folder.
         path: PathBuf,
         /// The error of the system.
+        #[source]
         error: std::io::Error,
     },
     /// A page cannot be compressed, or is larger than the format allows.
-    Compress(ColumnError),
+    #[error("cannot compress a page: {0}")]
+    Compress(#[source] ColumnError),
     /// A block cannot be compressed, or is beyond the limits of the format: a record is too large or invalid, or there
     /// are too many.
+    #[error("the block {}: {error}", block_name(first, last))]
     Block {
         /// Four-field FEN of its first position.
         first: String,
@@ -29,10 +32,13 @@ pub enum WriteError {
         error: ColumnError,
     },
     /// The manifest would be too large, or is inconsistent.
-    Manifest(ManifestError),
+    #[error("cannot write the manifest: {0}")]
+    Manifest(#[from] ManifestError),
     /// The manifest cannot be encoded as JSON.
-    Json(serde_json::Error),
+    #[error("cannot write the manifest: {0}")]
+    Json(#[from] serde_json::Error),
     /// A file of the folder is in the way: it does not belong to the database that is replaced, so it is left alone.
+    #[error("{} is in the way: {reason}; move it elsewhere, or build into another folder", path.display())]
     InTheWay {
         /// The file.
         path: PathBuf,
@@ -40,99 +46,58 @@ pub enum WriteError {
         reason: ForeignFile,
     },
     /// Blocks came out of order, or a block without records.
+    #[error("records out of order: a table takes each position once, in ascending order")]
     Order,
     /// Shards that are to become one table do not fit together.
-    Parts(PartsError),
+    #[error(transparent)]
+    Parts(#[from] PartsError),
     /// There is nothing to write.
+    #[error("no records: an empty database is not written")]
     Empty,
 }
 
-impl fmt::Display for WriteError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            WriteError::Io { path, error } => write!(f, "{}: {error}", path.display()),
-            WriteError::Compress(error) => write!(f, "cannot compress a page: {error}"),
-            WriteError::Block { first, last, error } if first == last => {
-                write!(f, "the block of {first}: {error}")
-            }
-            WriteError::Block { first, last, error } => {
-                write!(f, "the block from {first} to {last}: {error}")
-            }
-            WriteError::Manifest(error) => write!(f, "cannot write the manifest: {error}"),
-            WriteError::Json(error) => write!(f, "cannot write the manifest: {error}"),
-            WriteError::InTheWay { path, reason } => {
-                write!(
-                    f,
-                    "{} is in the way: {reason}; move it elsewhere, or build into another folder",
-                    path.display()
-                )
-            }
-            WriteError::Order => f.write_str(
-                "records out of order: a table takes each position once, in ascending order",
-            ),
-            WriteError::Parts(error) => error.fmt(f),
-            WriteError::Empty => f.write_str("no records: an empty database is not written"),
-        }
-    }
-}
-
-impl std::error::Error for WriteError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            WriteError::Io { error, .. } => Some(error),
-            WriteError::Compress(error) | WriteError::Block { error, .. } => Some(error),
-            WriteError::Manifest(error) => Some(error),
-            WriteError::Json(error) => Some(error),
-            WriteError::Parts(error) => Some(error),
-            WriteError::InTheWay {
-                reason: ForeignFile::Manifest(error),
-                ..
-            } => Some(error),
-            WriteError::InTheWay { .. } | WriteError::Order | WriteError::Empty => None,
-        }
-    }
-}
-
 /// Reasons why a writer leaves a file alone.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ForeignFile {
     /// The path is a folder, a link or another kind of file.
+    #[error("it is not a plain file")]
     NotPlain,
     /// The file is not the manifest of a table of this kind of records.
+    #[error("{}", manifest_text(.0))]
     Manifest(TableError),
     /// The file has the name of a shard, but another content.
+    #[error("it has the name of a shard, but another content, which is named {expected}")]
     Content {
         /// Name of a shard with this content.
         expected: String,
     },
 }
 
-impl fmt::Display for ForeignFile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ForeignFile::NotPlain => f.write_str("it is not a plain file"),
-            ForeignFile::Manifest(TableError::Manifest(error)) => {
-                write!(f, "it is not a manifest of Shelfish: {error}")
-            }
-            ForeignFile::Manifest(error) => error.fmt(f),
-            ForeignFile::Content { expected } => {
-                write!(
-                    f,
-                    "it has the name of a shard, but another content, which is named {expected}"
-                )
-            }
-        }
+fn manifest_text(error: &TableError) -> String {
+    match error {
+        TableError::Manifest(error) => format!("it is not a manifest of Shelfish: {error}"),
+        error => error.to_string(),
+    }
+}
+
+fn block_name(first: &str, last: &str) -> String {
+    if first == last {
+        format!("of {first}")
+    } else {
+        format!("from {first} to {last}")
     }
 }
 
 /// Reasons why parts do not become one table.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PartsError {
     /// The number of positions or a total exceeds 64 bits.
+    #[error("the parts have more than can be counted")]
     TooMany,
     /// A part has another number of totals than a record of its kind.
+    #[error("a part with {found} totals, expected {expected}")]
     Totals {
         /// Number of totals of a record.
         expected: usize,
@@ -140,11 +105,18 @@ pub enum PartsError {
         found: usize,
     },
     /// The first part has no positions, so that the table would not begin at its beginning.
+    #[error(
+        "the first part has no positions, so that the table would begin after {} bytes of a key: plan again",
+        found.len()
+    )]
     Beginning {
         /// First separator.
         found: Vec<u8>,
     },
     /// A shard lacks its inline pages.
+    #[error(
+        "a part lacks its inline pages: {shard} has {found} bytes of pages, expected {expected}"
+    )]
     InlinePages {
         /// Name of the shard.
         shard: String,
@@ -154,31 +126,3 @@ pub enum PartsError {
         found: usize,
     },
 }
-
-impl fmt::Display for PartsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PartsError::TooMany => f.write_str("the parts have more than can be counted"),
-            PartsError::Totals { expected, found } => {
-                write!(f, "a part with {found} totals, expected {expected}")
-            }
-            PartsError::Beginning { found } => write!(
-                f,
-                "the first part has no positions, so that the table would begin after {} bytes of a key: plan again",
-                found.len()
-            ),
-            PartsError::InlinePages {
-                shard,
-                expected,
-                found,
-            } => {
-                write!(
-                    f,
-                    "a part lacks its inline pages: {shard} has {found} bytes of pages, expected {expected}"
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for PartsError {}

@@ -5,9 +5,10 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 use shakmaty::CastlingMode;
+use shelfish_analysis::pgn::PgnError;
 use shelfish_analysis::{KnownEval, MoveReport, Origin, Phases, Report, SideReport};
 
-use super::Analysed;
+use super::Entry;
 use crate::lichess::ScoreMember;
 use crate::terminal::shown::json;
 
@@ -24,6 +25,8 @@ struct Game<'a> {
     known: usize,
     settled: bool,
     evaluations: Vec<Option<Evaluation>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -64,13 +67,12 @@ impl Evaluation {
 }
 
 /// Writes the report of a game.
-pub fn write(out: &mut impl Write, analysed: &Analysed, report: &Report) -> io::Result<()> {
-    let Analysed {
-        number,
-        line,
-        game,
-        known,
-    } = analysed;
+pub fn write(
+    out: &mut impl Write,
+    Entry { number, line, game }: &Entry,
+    known: &[Option<KnownEval>],
+    report: &Report,
+) -> io::Result<()> {
     let played = game
         .game
         .moves()
@@ -100,17 +102,14 @@ pub fn write(out: &mut impl Write, analysed: &Analysed, report: &Report) -> io::
             .iter()
             .map(|known| known.as_ref().map(Evaluation::new))
             .collect(),
+        error: game.error.as_ref().map(ToString::to_string),
     };
     writeln!(out, "{}", json(&game)?)
 }
 
 /// Writes the reason why a game could not be read.
-pub fn refused(out: &mut impl Write, game: u64, line: u64, error: &str) -> io::Result<()> {
-    #[derive(Serialize)]
-    struct Refused<'a> {
-        game: u64,
-        line: u64,
-        error: &'a str,
-    }
-    writeln!(out, "{}", json(&Refused { game, line, error })?)
+pub fn refused(out: &mut impl Write, game: u64, error: &PgnError) -> io::Result<()> {
+    let (line, error) = (error.line, error.kind.to_string());
+    let refused = serde_json::json!({ "game": game, "line": line, "error": error });
+    writeln!(out, "{}", json(&refused)?)
 }

@@ -1,6 +1,5 @@
 //! `shelfish analyse`: reports on games, from the evaluations of a database.
 
-pub(crate) mod games;
 mod json;
 mod people;
 mod search;
@@ -17,12 +16,11 @@ use shakmaty::{CastlingMode, Chess, Position as _};
 use shelfish::eval::PositionEval;
 use shelfish::position::Position;
 use shelfish::reader::Options;
-use shelfish_analysis::pgn::PgnGame;
+use shelfish_analysis::pgn::{self, GameTexts, PgnGame};
 use shelfish_analysis::{KnownEval, Review, ReviewOptions, annotate_review};
 use shelfish_endgames::{EndgameError, Outcome as EndgameOutcome, Probe};
 use tokio::runtime::Runtime;
 
-use self::games::{Entry, Games};
 use self::search::Engines;
 use crate::database::endgames::{self, EndgameTables};
 use crate::database::{self, OpenError, cache};
@@ -64,7 +62,8 @@ the \"line\" that proves the text), \"phases\", \"white\" and \"black\"
 (\"moves\", \"judged\", \"provisional\", \"inaccuracies\", \"mistakes\", \"blunders\", \"averageCentipawnLoss\", \"accuracy\", \"accuracyByPhase\", \"onlyMoves\",
 \"greatMoves\"), \"positions\",
 \"known\", and \"evaluations\", one more than moves (\"cp\" or \"mate\" from White's point of view, \"depth\", \"line\", \"source\").
-For a game that cannot be read, the object contains \"game\", \"line\" and \"error\".
+A game with an error is reported up to there, and the object contains \"error\". If no move can be read, it contains only \"game\",
+\"line\" and \"error\".
 
 Exit codes: 0 if every game could be read and looked up; 1 otherwise (the other games are still reported); 2 if the usage is
 wrong.")]
@@ -105,14 +104,21 @@ impl Args {
     }
 }
 
-/// Game with the evaluations of its positions.
-struct Analysed {
+/// Game of a file.
+struct Entry {
     /// Number of the game in the file, from 1.
     number: u64,
-    /// Number of the line in which the game begins.
+    /// Number of the line in which the game begins, from 1.
     line: u64,
+    /// The game, up to an error, if it has one.
     game: PgnGame,
-    known: Vec<Option<KnownEval>>,
+}
+
+impl Entry {
+    /// Returns whether no move could be read because of an error.
+    fn is_refused(&self) -> bool {
+        self.game.error.is_some() && self.game.game.moves().is_empty()
+    }
 }
 
 /// Answer of a database.
@@ -230,7 +236,13 @@ fn analyse(
         let text = Dump::open(source, read.clone(), DumpOptions::default())
             .and_then(Dump::text)
             .map_err(named)?;
-        let mut games = Games::new(text);
+        let mut games = GameTexts::new(text).map(|text| {
+            text.map(|text| Entry {
+                number: text.number,
+                line: text.line,
+                game: pgn::read(&text.text, text.line),
+            })
+        });
         loop {
             let batch = games
                 .by_ref()
@@ -276,9 +288,10 @@ fn analyse(
 
 /// Returns the positions of all moves of some games.
 fn positions_of(batch: &[Entry]) -> Vec<Position> {
-    let games = batch.iter().filter_map(|entry| entry.game.as_ref().ok());
-    games
-        .flat_map(|game| game.game.positions())
+    batch
+        .iter()
+        .filter(|entry| !entry.is_refused())
+        .flat_map(|entry| entry.game.game.positions())
         .map(|chess| Position::from_chess(&chess))
         .collect()
 }
@@ -297,8 +310,8 @@ struct Known {
 /// Returns the results of endgame tables for each game that could be read.
 async fn endgame_results(endgames: &EndgameTables, batch: &[Entry]) -> Vec<Exact> {
     let mut results = Vec::new();
-    for game in batch.iter().filter_map(|entry| entry.game.as_ref().ok()) {
-        results.push(endgame_result(endgames, game).await);
+    for entry in batch.iter().filter(|entry| !entry.is_refused()) {
+        results.push(endgame_result(endgames, &entry.game).await);
     }
     results
 }
@@ -346,22 +359,22 @@ fn analyse_batch(
     out: &mut impl Write,
 ) -> Result<(), BoxError> {
     let (mut answers, mut exact) = (known.answers.into_iter(), known.exact.into_iter());
-    for Entry { number, line, game } in batch {
+    for mut entry in batch {
         totals.games += 1;
-        let game = match game {
-            Ok(game) => game,
-            Err(error) => {
-                totals.refused += 1;
-                eprintln!(
-                    "shelfish: {source}, game {number}, {}",
-                    shown(&error.to_string())
-                );
+        let Entry { number, game, .. } = &entry;
+        if let Some(error) = &game.error {
+            totals.refused += 1;
+            eprintln!(
+                "shelfish: {source}, game {number}, {}",
+                shown(&error.to_string())
+            );
+            if entry.is_refused() {
                 if args.json {
-                    json::refused(out, number, error.line, &error.kind.to_string())?;
+                    json::refused(out, *number, error)?;
                 }
                 continue;
             }
-        };
+        }
         let count = game.game.moves().len() + 1;
         let mut failed = Vec::new();
         let mut known: Vec<Option<KnownEval>> = vec![None; count];
@@ -401,22 +414,16 @@ fn analyse_batch(
         if let Some(engines) = &mut engines {
             engines.settle(&mut review)?;
         }
-        let mut analysed = Analysed {
-            number,
-            line,
-            game,
-            known: review.evaluations(),
-        };
         let report = if args.pgn {
-            let report = annotate_review(&mut analysed.game, &review)?;
-            writeln!(out, "{}", analysed.game)?;
+            let report = annotate_review(&mut entry.game, &review)?;
+            writeln!(out, "{}", entry.game)?;
             report
         } else {
             let report = review.report();
             if args.json {
-                json::write(out, &analysed, &report)?
+                json::write(out, &entry, &review.evaluations(), &report)?
             } else {
-                people::write(out, &analysed, &report)?
+                people::write(out, &entry, &review.evaluations(), &report)?
             }
             report
         };
@@ -460,7 +467,7 @@ impl std::fmt::Display for Totals {
             "{games} games, {positions} positions, {known} of them known ({share:.1} %)"
         )?;
         if *refused > 0 {
-            write!(f, ", {refused} games could not be read")?;
+            write!(f, ", {refused} games could not be read to their end")?;
         }
         if *failed > 0 {
             write!(f, ", {failed} games could not be looked up completely")

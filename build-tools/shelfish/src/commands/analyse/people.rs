@@ -9,20 +9,19 @@ use shelfish_analysis::chances::INITIAL;
 use shelfish_analysis::explanation::number;
 use shelfish_analysis::{Judgment, KnownEval, Mark, MoveReport, PhaseAccuracy, Report, SideReport};
 
-use super::Analysed;
+use super::Entry;
 use crate::terminal::shown::shown;
 
 /// Maximum number of moves of a better line in the report.
 const LINE: usize = 6;
 
 /// Writes the report of a game.
-pub fn write(out: &mut impl Write, analysed: &Analysed, report: &Report) -> io::Result<()> {
-    let Analysed {
-        number,
-        game,
-        known,
-        ..
-    } = analysed;
+pub fn write(
+    out: &mut impl Write,
+    Entry { number, game, .. }: &Entry,
+    known: &[Option<KnownEval>],
+    report: &Report,
+) -> io::Result<()> {
     let tag = |name: &str| {
         game.tag(name)
             .filter(|value| !matches!(*value, "" | "?" | "????.??.??"))

@@ -7,12 +7,12 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use crate::uci::{Engine, Setup};
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Color, Position as _};
 use shelfish::position::Position;
 use shelfish_analysis::{DEFAULT_NODES, KnownEval, Origin, Review, ReviewOptions, Score, Sequence};
 use shelfish_engine::{Bound, Game, Histories, Limits, Line, Silent, Table, UciScore, search};
-use shelfish_uci::{Engine, Setup};
 
 use crate::BoxError;
 use crate::terminal::progress::{Progress, Work};
@@ -53,7 +53,7 @@ pub struct Args {
 struct SearchError {
     /// FEN of the position.
     fen: String,
-    source: shelfish_uci::Error,
+    source: crate::uci::Error,
 }
 
 impl fmt::Display for SearchError {
@@ -274,7 +274,7 @@ fn uci(
     position: &Position,
     nodes: u64,
     engine: &mut Engine,
-) -> Result<Option<KnownEval>, shelfish_uci::Error> {
+) -> Result<Option<KnownEval>, crate::uci::Error> {
     let timeout = Duration::from_secs(60) + Duration::from_millis(nodes / 10);
     let answer = engine.search(
         &format!("fen {position} 0 1"),
@@ -282,8 +282,8 @@ fn uci(
         timeout,
     )?;
     let of_engine = |score| match score {
-        shelfish_uci::UciScore::Cp(cp) => Score::Cp(cp),
-        shelfish_uci::UciScore::Mate(moves) => Score::Mate(moves),
+        crate::uci::UciScore::Cp(cp) => Score::Cp(cp),
+        crate::uci::UciScore::Mate(moves) => Score::Mate(moves),
     };
     let second = answer.second.map(of_engine);
     let line: Vec<UciMove> = answer.line.iter().map_while(|m| m.parse().ok()).collect();

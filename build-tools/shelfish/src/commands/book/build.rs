@@ -1,14 +1,14 @@
 //! `shelfish book build`: a database of played moves from games or books of engines.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use shelfish::played::Bucketing;
 use shelfish::position::Position;
 
 use super::dumps;
 use crate::BoxError;
-use crate::commands::table_args::{BuildCommand, Built, TableArgs, inputs};
-use crate::games::{self, Date, Ending, Range, Selection, Speed, Wanted};
+use crate::commands::table_args::{Built, TableArgs, inputs};
+use crate::games::{self, Date, Range, Selection, Speed, Wanted};
 
 /// Build a database of played moves from games or books of engines.
 #[derive(clap::Args, Debug)]
@@ -38,7 +38,7 @@ results: each unit of weight counts as a draw, the manifest contains `results: u
 Games of either kind of book have no known speed, rating and date: with --buckets they are in the last bucket.
 
 The same input gives the same bytes for any number of threads and any memory. If a build fails, the database in DIR is
-unchanged. With --base, the result is byte for byte that of a build from all inputs at once. With -o s3://, gs:// or az://, the
+unchanged. With --base, the result is byte for byte that of a build from all inputs at once. With -o s3:// or gs://, the
 database is published as by `shelfish build`. Games on a host are downloaded as by `shelfish build`.
 
 Sizes have a unit: KiB, MiB and GiB are powers of 1024, kB, MB and GB are powers of 1000. A number alone counts MiB.
@@ -49,13 +49,13 @@ pub struct Args {
     /// Games in PGN, plain or compressed with zstd, gzip or bzip2, or a book of an engine (.bin, .sqlite). A file, an https://
     /// URL, or `-` for standard input; a book must be a file
     #[arg(required_unless_present_any = ["base", "dump", "whole"], value_name = "SOURCE")]
-    sources: Vec<PathBuf>,
+    pub(in crate::commands) sources: Vec<PathBuf>,
     #[command(flatten)]
-    table: TableArgs,
+    pub(in crate::commands) table: TableArgs,
     /// Use the games of a month, such as 2013-01, of the Lichess database or another --dump-list, and check their checksum.
     /// Repeatable; `shelfish book dumps` lists the months
     #[arg(long, value_name = "MONTH")]
-    dump: Vec<String>,
+    pub(in crate::commands) dump: Vec<String>,
     /// URL of the list of months
     #[arg(long, value_name = "URL", default_value = dumps::STANDARD)]
     dump_list: String,
@@ -77,16 +77,13 @@ pub struct Args {
     /// Use games until this date
     #[arg(long, value_name = "DATE")]
     until: Option<Date>,
-    /// Use games with this end on the board
-    #[arg(long, value_enum)]
-    ending: Option<Ending>,
     /// Leave out games of bots
     #[arg(long)]
     no_bots: bool,
     /// Use all games of this file to their end with all of their positions, regardless of --min-games, --max-plies and the
     /// other options that select games. Repeatable
     #[arg(long, value_name = "SOURCE")]
-    whole: Vec<PathBuf>,
+    pub(in crate::commands) whole: Vec<PathBuf>,
     /// Walk through Polyglot books from this position, a FEN. Repeatable [default: the initial position]
     #[arg(long, value_name = "FEN")]
     start: Vec<Position>,
@@ -109,16 +106,6 @@ pub struct Args {
 }
 
 impl Args {
-    /// Returns the files and URLs that the build reads, except bases and months.
-    pub fn reads(&self) -> impl Iterator<Item = &Path> {
-        self.sources.iter().chain(&self.whole).map(PathBuf::as_path)
-    }
-
-    /// Returns whether months were given.
-    pub fn has_dump(&self) -> bool {
-        !self.dump.is_empty()
-    }
-
     /// Returns the selection.
     fn selection(&self) -> Selection {
         let usual = Selection::default();
@@ -133,7 +120,6 @@ impl Args {
             ratings: self.ratings,
             speeds: self.speeds.clone(),
             dates: (since.is_some() || until.is_some()).then_some(dates),
-            ending: self.ending.unwrap_or_default(),
             no_bots: self.no_bots,
             whole: inputs(&self.whole),
             starts: self.start.clone(),
@@ -145,20 +131,12 @@ impl Args {
             },
         }
     }
-}
 
-impl BuildCommand for Args {
-    const NAME: &str = "shelfish book build";
-
-    fn table(&self) -> &TableArgs {
-        &self.table
-    }
-
-    fn sources(&self) -> &[PathBuf] {
-        &self.sources
-    }
-
-    fn build_in(self, out: PathBuf, quiet: bool) -> Result<Built, BoxError> {
+    pub(in crate::commands) fn build_in(
+        self,
+        out: PathBuf,
+        quiet: bool,
+    ) -> Result<Built, BoxError> {
         let mut inputs = inputs(&self.sources);
         for month in &self.dump {
             inputs.push(dumps::find(

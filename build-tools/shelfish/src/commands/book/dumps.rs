@@ -4,31 +4,26 @@
 //! or number of games per line.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use futures_util::{StreamExt, stream};
-use indicatif::{HumanBytes, HumanCount};
-use reqwest::{Method, Url};
+use indicatif::HumanCount;
+use reqwest::Url;
 use serde::Serialize;
+use shelfish::source::SourceErrorKind;
 
-use shelfish::source::host::redirect::Client;
-
+use crate::Outcome;
 use crate::input::Input;
 use crate::input::remote::{Checksum, DownloadPolicy, Remote, RemoteError, checksums, sums_url};
 use crate::terminal::shown::{json, shown};
-use crate::{BoxError, Outcome, database};
 
 /// List of the games of Lichess.
 pub const STANDARD: &str = "https://database.lichess.org/standard/list.txt";
 /// Maximum size of a list, in bytes.
 const MAX_LIST: u64 = 4 << 20;
-/// Maximum duration of a list, and of all requests for sizes, in timeouts.
+/// Maximum duration of a list, in timeouts.
 const LIST_TIMEOUTS: u32 = 2;
-/// Maximum number of parallel requests for sizes.
-const SIDE_BY_SIDE: usize = 8;
 
 /// List the months of games on a host.
 #[derive(clap::Args, Debug)]
@@ -38,16 +33,13 @@ const SIDE_BY_SIDE: usize = 8;
   shelfish book dumps --list https://database.lichess.org/chess960/list.txt
   shelfish book build --dump 2013-01 -o book
 
-The host may also provide sha256sums.txt and counts.txt. The size of each dump takes a request.
+The host may also provide sha256sums.txt and counts.txt.
 
 Exit codes: 0 if the list was read; 1 otherwise; 2 if the usage is wrong.")]
 pub struct DumpsArgs {
     /// URL of the list
     #[arg(long, value_name = "URL", default_value = STANDARD)]
     list: String,
-    /// Do not request the sizes of the dumps
-    #[arg(long)]
-    no_sizes: bool,
     /// Seconds without progress after which a request is repeated. A list may take twice this time
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: u64,
@@ -65,16 +57,15 @@ pub struct Month {
     pub url: String,
     /// Number of games, if the host publishes it.
     pub games: Option<u64>,
-    /// Size in bytes, if it was requested and is known.
-    pub bytes: Option<u64>,
     /// Checksum in hexadecimal digits, if the host publishes it.
     pub sha256: Option<String>,
 }
 
 /// Reasons why a dump cannot be found.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum DumpsError {
     /// A file cannot be read.
+    #[error("cannot read {url}: {error}")]
     Read {
         /// URL of the file.
         url: String,
@@ -82,8 +73,13 @@ pub enum DumpsError {
         error: io::Error,
     },
     /// The address of the list is not an HTTP URL.
+    #[error("{0}: expected the http:// or https:// URL of a list.txt")]
     Address(String),
     /// The list contains no dump of its host.
+    #[error(
+        "{list}: expected lines with URLs of the same host, with a month such as 2013-01 in their names; \
+         none of {lines} is one"
+    )]
     Empty {
         /// URL of the list.
         list: String,
@@ -91,55 +87,28 @@ pub enum DumpsError {
         lines: usize,
     },
     /// The list lacks the month.
+    #[error(
+        "{list} has no dump {name:?}, only {first} to {last}; `shelfish book dumps` lists them"
+    )]
     Unknown {
         /// Name of the month.
         name: String,
         /// URL of the list.
         list: String,
-        /// First and last month of the list.
-        known: (String, String),
+        /// First month of the list.
+        first: String,
+        /// Last month of the list.
+        last: String,
     },
     /// The host publishes no checksum of the dump.
+    #[error(
+        "the host publishes no checksum of {url}; use the URL as source to build without a checksum"
+    )]
     NoChecksum {
         /// URL of the dump.
         url: String,
     },
 }
-
-impl fmt::Display for DumpsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            DumpsError::Read { url, error } => write!(f, "cannot read {url}: {error}"),
-            DumpsError::Address(list) => write!(
-                f,
-                "{list}: expected the http:// or https:// URL of a list.txt"
-            ),
-            DumpsError::Empty { list, lines } => write!(
-                f,
-                "{list}: expected lines with URLs of the same host, with a month such as 2013-01 in their names; \
-                 none of {lines} is one"
-            ),
-            DumpsError::Unknown {
-                name,
-                list,
-                known: (first, last),
-            } => {
-                write!(
-                    f,
-                    "{list} has no dump {name:?}, only {first} to {last}; `shelfish book dumps` lists them"
-                )
-            }
-            DumpsError::NoChecksum { url } => {
-                write!(
-                    f,
-                    "the host publishes no checksum of {url}; use the URL as source to build without a checksum"
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for DumpsError {}
 
 /// Reads the dumps of a list in the order of their months, without sizes.
 pub fn list(list: &str, download_policy: DownloadPolicy) -> Result<Vec<Month>, DumpsError> {
@@ -180,11 +149,11 @@ pub fn find(name: &str, from: &str, download_policy: DownloadPolicy) -> Result<I
     let months = list(from, download_policy)?;
     let Some(month) = months.iter().find(|month| month.name == name) else {
         let end = |month: Option<&Month>| month.map(|month| month.name.clone()).unwrap_or_default();
-        let known = (end(months.first()), end(months.last()));
         return Err(DumpsError::Unknown {
             name: name.to_owned(),
             list: from.to_owned(),
-            known,
+            first: end(months.first()),
+            last: end(months.last()),
         });
     };
     let url = month.url.clone();
@@ -213,7 +182,10 @@ fn text(url: &Url, download_policy: DownloadPolicy) -> io::Result<Option<String>
         let error = error
             .get_ref()
             .and_then(|error| error.downcast_ref::<RemoteError>());
-        matches!(error, Some(RemoteError::Status(404 | 410))) && !url.path().ends_with("list.txt")
+        matches!(
+            error,
+            Some(RemoteError::Answer(SourceErrorKind::Status(404 | 410)))
+        ) && !url.path().ends_with("list.txt")
     };
     match read() {
         Err(error) if is_missing(&error) => Ok(None),
@@ -244,7 +216,6 @@ fn months(base: &Url, names: &str, sums: &str, counts: &str) -> Vec<Month> {
         Some(Month {
             name: month(&file)?.to_owned(),
             games: games_of.get(&*file).copied(),
-            bytes: None,
             sha256: checksum_of
                 .get(&*file)
                 .map(|digits| digits.to_ascii_lowercase()),
@@ -279,82 +250,32 @@ fn month(file: &str) -> Option<&str> {
     parts.next_back()
 }
 
-/// Requests the sizes of dumps.
-fn ask_sizes(months: &mut [Month], timeout: Duration) -> Result<(), BoxError> {
-    let client = &Client::new(|client| client.timeout(timeout))?;
-    let size = |url: String| async move {
-        let answer = client
-            .send(client.request(Method::HEAD, &url))
-            .await
-            .ok()
-            .filter(|answer| answer.status().is_success())?;
-        answer
-            .headers()
-            .get(reqwest::header::CONTENT_LENGTH)?
-            .to_str()
-            .ok()?
-            .parse::<u64>()
-            .ok()
-    };
-    let urls: Vec<String> = months.iter().map(|month| month.url.clone()).collect();
-    // Sizes that do not arrive in time remain unknown.
-    let sizes = stream::iter(urls.into_iter().map(size)).buffered(SIDE_BY_SIDE);
-    let sizes = async {
-        let end = tokio::time::sleep(timeout.saturating_mul(LIST_TIMEOUTS));
-        sizes.take_until(end).collect::<Vec<_>>().await
-    };
-    let sizes = database::wait(sizes)?;
-    months
-        .iter_mut()
-        .zip(sizes)
-        .for_each(|(month, bytes)| month.bytes = bytes);
-    Ok(())
-}
-
 /// Prints the months.
 pub fn run(args: &DumpsArgs) -> Outcome {
     let timeout = Duration::from_secs(args.timeout);
-    let mut months = list(
+    let months = list(
         &args.list,
         DownloadPolicy {
             timeout,
             ..DownloadPolicy::default()
         },
     )?;
-    if !args.no_sizes {
-        ask_sizes(&mut months, timeout)?;
-    }
     let mut out = io::stdout().lock();
-    let unknown = || "?".to_owned();
+    let count = |games: Option<u64>| {
+        games.map_or_else(|| "?".to_owned(), |games| HumanCount(games).to_string())
+    };
     for month in &months {
         if args.json {
             writeln!(out, "{}", json(month)?)?;
             continue;
         }
-        let games = month
-            .games
-            .map_or_else(unknown, |games| HumanCount(games).to_string());
-        let bytes = month
-            .bytes
-            .map_or_else(unknown, |bytes| HumanBytes(bytes).to_string());
         let sum = month.sha256.as_deref().unwrap_or("no checksum");
-        writeln!(
-            out,
-            "{}  {games:>12} games  {bytes:>11}  {sum}  {}",
-            month.name,
-            shown(&month.url)
-        )?;
+        let (games, url) = (count(month.games), shown(&month.url));
+        writeln!(out, "{}  {games:>12} games  {sum}  {url}", month.name)?;
     }
     if !args.json {
-        let games: u64 = months.iter().filter_map(|month| month.games).sum();
-        let bytes: u64 = months.iter().filter_map(|month| month.bytes).sum();
-        writeln!(
-            out,
-            "{} dumps, {} games, {}",
-            months.len(),
-            HumanCount(games),
-            HumanBytes(bytes)
-        )?;
+        let games = months.iter().filter_map(|month| month.games).sum();
+        writeln!(out, "{} dumps, {} games", months.len(), HumanCount(games))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -400,7 +321,6 @@ mod tests {
                 name: name.to_owned(),
                 url,
                 games,
-                bytes: None,
                 sha256,
             }
         };

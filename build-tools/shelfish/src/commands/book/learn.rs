@@ -12,11 +12,10 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use shakmaty::{CastlingMode, Color, Move};
 use shelfish::position::Position;
-use shelfish_analysis::pgn::{MainLine, PgnErrorKind, read_main_line};
+use shelfish_analysis::pgn::{GameTexts, PgnErrorKind, PgnGame, read_main_line};
 
 use crate::book::learning::{GameToLearn, Learned, Learning, Sides};
 use crate::games::result_of;
-use crate::input::game_texts::{GameTexts, decoded};
 use crate::input::{Dump, DumpOptions, Input};
 use crate::terminal::progress::{Progress, Work};
 use crate::terminal::report::{self, write_counts};
@@ -153,9 +152,7 @@ pub fn learn(args: LearnArgs) -> Outcome {
         let _progress = Progress::start(work, args.quiet);
         for game in GameTexts::new(dump.text().map_err(failed)?) {
             let game = game.map_err(failed)?;
-            let game_line = game.line;
-            let text = decoded(&game.text);
-            let game = read_main_line(&text, game_line);
+            let game = read_main_line(&game.text, game.line);
             if let Some(error) = &game.error {
                 summary.errors += u64::from(!matches!(error.kind, PgnErrorKind::Variant(_)));
                 failures += 1;
@@ -211,7 +208,7 @@ fn step(
 }
 
 /// Returns the data of a game to learn, unless there is nothing to learn.
-fn to_learn(game: &MainLine, args: &LearnArgs, summary: &mut Summary) -> Option<GameToLearn> {
+fn to_learn(game: &PgnGame, args: &LearnArgs, summary: &mut Summary) -> Option<GameToLearn> {
     let is_other = matches!(
         game.error.as_ref().map(|error| &error.kind),
         Some(PgnErrorKind::Variant(_))
@@ -248,7 +245,7 @@ fn to_learn(game: &MainLine, args: &LearnArgs, summary: &mut Summary) -> Option<
 
 /// Returns each position of a game with the last move played from it, without the position in which the game ends, as in a
 /// book that `shelfish book build` makes.
-fn last_moves(game: &MainLine, max_plies: usize) -> Vec<(Position, Move)> {
+fn last_moves(game: &PgnGame, max_plies: usize) -> Vec<(Position, Move)> {
     let visited = game.game.last_moves(max_plies).into_iter();
     visited
         .filter_map(|visit| Some((Position::from_chess(&visit.position), visit.last_move?)))
@@ -256,7 +253,7 @@ fn last_moves(game: &MainLine, max_plies: usize) -> Vec<(Position, Move)> {
 }
 
 /// Returns the hash that identifies a game: its moves, its result, and the tags for players, time and place.
-fn hash(game: &MainLine) -> [u8; 16] {
+fn hash(game: &PgnGame) -> [u8; 16] {
     let mut hash = Sha256::new();
     let mut add = |text: &str| {
         hash.update(text.as_bytes());

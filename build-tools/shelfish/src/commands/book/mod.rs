@@ -15,7 +15,7 @@ use shakmaty::{CastlingMode, Chess};
 use shelfish::position::{self, Position};
 
 use self::learn::{LearnArgs, learn};
-use super::table_args::BuildCommand as _;
+use super::table_args::BuildArgs;
 use crate::book::Book;
 use crate::book::choice::{Candidate, choose, sorted};
 use crate::database::blocking::Deadline;
@@ -74,7 +74,7 @@ pub struct PickArgs {
 /// Runs a command.
 pub fn run(command: Command) -> Outcome {
     match command {
-        Command::Build(args) => args.run(),
+        Command::Build(args) => BuildArgs::Games(args).run(),
         Command::Learn(args) => learn(args),
         Command::Pick(args) => pick(&args),
         Command::Dumps(args) => dumps::run(&args),

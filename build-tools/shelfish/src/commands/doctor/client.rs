@@ -9,8 +9,7 @@ use std::time::{Duration, Instant};
 use reqwest::header::{HeaderMap, LOCATION};
 use reqwest::{Method, Response, Url, Version};
 use shelfish::source::SourceErrorKind;
-use shelfish::source::host::redirect::{self, Hop, SendError};
-use shelfish::source::host::{ACCEPTED, Deadline, innermost};
+use shelfish::source::host::{ACCEPTED, Deadline, client_builder, decoded, kind_of, redirect};
 use shelfish::source::http::{Head, Requested};
 use shelfish::table::Manifest;
 
@@ -98,7 +97,7 @@ impl Answer {
 
 /// Client that counts its requests.
 pub struct Client {
-    http: redirect::Client,
+    http: reqwest::Client,
     /// Origin of the page.
     origin: Url,
     timeout: Duration,
@@ -109,7 +108,9 @@ pub struct Client {
 impl Client {
     /// Creates a client for pages of an origin.
     pub fn new(origin: Url, timeout: Duration) -> reqwest::Result<Client> {
-        let http = redirect::Client::new(|client| client)?;
+        let http = client_builder()
+            .redirect(reqwest::redirect::Policy::none())
+            .build()?;
         Ok(Client {
             http,
             origin,
@@ -135,11 +136,8 @@ impl Client {
         let mut url = url.clone();
         let mut origin = self.origin.origin().ascii_serialization();
         let mut redirects = Vec::new();
-        let mut from = None;
         loop {
-            let (last, response, hop) = self
-                .send(&url, from.as_ref(), &origin, ask, deadline)
-                .await?;
+            let (last, response) = self.send(&url, &origin, ask, deadline).await?;
             let target = last
                 .header("location")
                 .and_then(|target| url.join(&target).ok());
@@ -157,8 +155,9 @@ impl Client {
             if target.origin() != url.origin() && url.origin() != self.origin.origin() {
                 "null".clone_into(&mut origin);
             }
+            redirect::check(&url, &target).map_err(SourceErrorKind::Redirect)?;
             redirects.push(last);
-            (url, from) = (target, Some(hop));
+            url = target;
         }
     }
 
@@ -166,11 +165,10 @@ impl Client {
     async fn send(
         &self,
         url: &Url,
-        from: Option<&Hop>,
         origin: &str,
         ask: &Ask,
         deadline: Deadline,
-    ) -> Result<(Step, Response, Hop), SourceErrorKind> {
+    ) -> Result<(Step, Response), SourceErrorKind> {
         if self.requests.get() >= MAX_REQUESTS {
             return Err(SourceErrorKind::Network(format!(
                 "not sent after {MAX_REQUESTS} requests"
@@ -213,9 +211,8 @@ impl Client {
                 .header("access-control-request-method", "GET")
                 .header("access-control-request-headers", "range"),
         };
-        let request = request.build().map_err(|error| self.kind(error.into()))?;
-        let sent = deadline.wait(0, self.http.send_once(request, from)).await?;
-        let (response, hop) = sent.map_err(|error| self.kind(error))?;
+        let sent = deadline.wait(0, request.send()).await?;
+        let response = sent.map_err(|error| kind_of(&error, self.timeout))?;
         let step = Step {
             url: url.clone(),
             origin: origin.to_owned(),
@@ -223,7 +220,7 @@ impl Client {
             headers: response.headers().clone(),
             version: response.version(),
         };
-        Ok((step, response, hop))
+        Ok((step, response))
     }
 
     /// Reads a body as a reader does, and no further than necessary.
@@ -259,7 +256,7 @@ impl Client {
         while let Some(piece) = deadline
             .wait(received.len() as u64, response.chunk())
             .await?
-            .map_err(|error| self.kind(error.into()))?
+            .map_err(|error| kind_of(&error, self.timeout))?
         {
             self.bytes.set(self.bytes.get() + piece.len() as u64);
             if (received.len() + piece.len()) as u64 > cap {
@@ -267,21 +264,11 @@ impl Client {
             }
             received.extend_from_slice(&piece);
         }
-        body.push(&decoded(&received, coding.as_deref(), cap)?)?;
+        body.push(&decoded(
+            received,
+            coding.as_deref().unwrap_or_default(),
+            cap,
+        )?)?;
         body.finish()
     }
-
-    fn kind(&self, error: SendError) -> SourceErrorKind {
-        match error {
-            SendError::Redirect(error) => SourceErrorKind::Redirect(error),
-            SendError::Http(error) if error.is_timeout() => SourceErrorKind::Timeout(self.timeout),
-            SendError::Http(error) => SourceErrorKind::Network(innermost(&error)),
-        }
-    }
-}
-
-/// Decodes a body by its `Content-Encoding`.
-fn decoded(body: &[u8], coding: Option<&str>, cap: u64) -> Result<Vec<u8>, SourceErrorKind> {
-    let decoded = shelfish::source::host::decoded(body, coding.unwrap_or_default(), cap);
-    decoded.map_err(|why| SourceErrorKind::Io(std::io::ErrorKind::InvalidData, why))
 }

@@ -13,24 +13,23 @@ use crate::input::parquet::Writer;
 use crate::input::rows::{COLUMNS, Cell, Row, Rows};
 use crate::lichess::uci;
 
-/// A record that is exported as rows.
-pub trait InRows: Record {
+/// How records are exported as rows.
+pub struct RowFormat<R> {
     /// Names of the columns.
-    const NAMES: &'static [&'static str];
+    names: &'static [&'static str],
     /// Schema of Parquet.
     #[cfg(feature = "parquet")]
-    const SCHEMA: &'static str;
-
-    /// Returns the rows, and whether a reader can recover the record from them.
-    fn rows(&self) -> (Vec<Vec<Cell>>, bool);
+    schema: &'static str,
+    /// Returns the rows of a record, and whether a reader can recover the record from them.
+    rows: fn(&R) -> (Vec<Vec<Cell>>, bool),
 }
 
-impl InRows for PositionEval {
-    const NAMES: &'static [&'static str] = &COLUMNS;
+/// The rows of evaluations.
+pub const EVALUATIONS: RowFormat<PositionEval> = RowFormat {
+    names: &COLUMNS,
     #[cfg(feature = "parquet")]
-    const SCHEMA: &'static str = crate::input::parquet::SCHEMA;
-
-    fn rows(&self) -> (Vec<Vec<Cell>>, bool) {
+    schema: crate::input::parquet::SCHEMA,
+    rows: |eval| {
         let row = |evaluation: &Evaluation, pv: &Pv| {
             let (cp, mate) = pv.score.cp_and_mate();
             let (depth, knodes) = (evaluation.depth.into(), evaluation.knodes.into());
@@ -43,21 +42,22 @@ impl InRows for PositionEval {
                 mate: mate.map(Into::into),
             }
         };
-        let evaluations = || self.evaluations.iter();
+        let evaluations = || eval.evaluations.iter();
         let all = evaluations()
             .flat_map(|evaluation| evaluation.pvs.iter().map(move |pv| row(evaluation, pv)));
         let rows = Rows {
-            fen: self.position.to_string(),
+            fen: eval.position.to_string(),
             rows: all.collect(),
         };
         let lengths = rows.evaluations().into_iter().map(<[Row]>::len);
         let is_unambiguous = lengths.eq(evaluations().map(|evaluation| evaluation.pvs.len()));
         (rows.cells(), is_unambiguous)
-    }
-}
+    },
+};
 
-impl InRows for Played {
-    const NAMES: &'static [&'static str] = &[
+/// The rows of played moves.
+pub const MOVES: RowFormat<Played> = RowFormat {
+    names: &[
         "fen",
         "move",
         "bucket",
@@ -66,9 +66,9 @@ impl InRows for Played {
         "black",
         "rated",
         "rating_sum",
-    ];
+    ],
     #[cfg(feature = "parquet")]
-    const SCHEMA: &'static str = "message schema {
+    schema: "message schema {
         required binary fen (UTF8);
         optional binary move (UTF8);
         optional int32 bucket (UINT_16);
@@ -77,10 +77,9 @@ impl InRows for Played {
         required int64 black (UINT_64);
         optional int64 rated (UINT_64);
         optional int64 rating_sum (UINT_64);
-    }";
-
-    fn rows(&self) -> (Vec<Vec<Cell>>, bool) {
-        let fen = self.position.to_string();
+    }",
+    rows: |played| {
+        let fen = played.position.to_string();
         let mut rows = Vec::new();
         let mut push = |m: Option<String>, all: Results, details: &Details| {
             let mut row = |bucket: Option<usize>, results: Results, ratings: Option<(u64, u64)>| {
@@ -112,48 +111,55 @@ impl InRows for Played {
                 );
             }
         };
-        for played in &self.moves {
+        for played in &played.moves {
             push(
                 Some(played.m.to_uci(CastlingMode::Chess960).to_string()),
                 played.results,
                 &played.details,
             );
         }
-        if self.ended.games() > 0 {
-            push(None, self.ended, &self.ended_details);
+        if played.ended.games() > 0 {
+            push(None, played.ended, &played.ended_details);
         }
         (rows, true)
-    }
-}
+    },
+};
 
 /// Writes the rows of a database as Parquet.
 #[cfg(feature = "parquet")]
-pub fn write_parquet<R: InRows>(
+pub fn write_parquet<R: Record>(
     args: &Args,
+    format: &RowFormat<R>,
     out: &mut (impl Write + Send),
 ) -> Result<(), BoxError> {
-    let mut writer = Writer::new(out, R::SCHEMA)?;
-    each_row::<R>(args, |row| Ok(writer.push(row)?))?;
+    let mut writer = Writer::new(out, format.schema)?;
+    each_row(args, format, |row| Ok(writer.push(row)?))?;
     Ok(writer.finish()?)
 }
 
 /// Writes the rows of a database as comma-separated values. FENs and moves contain neither commas nor quotation marks.
-pub fn write_csv<R: InRows>(args: &Args, out: &mut impl Write) -> Result<(), BoxError> {
-    writeln!(out, "{}", R::NAMES.join(","))?;
-    each_row::<R>(args, |row| {
+pub fn write_csv<R: Record>(
+    args: &Args,
+    format: &RowFormat<R>,
+    out: &mut impl Write,
+) -> Result<(), BoxError> {
+    writeln!(out, "{}", format.names.join(","))?;
+    each_row(args, format, |row| {
         let cells: Vec<String> = row.iter().map(ToString::to_string).collect();
         Ok(writeln!(out, "{}", cells.join(","))?)
     })
 }
 
 /// Calls `write` for each row, and reports the positions whose rows are ambiguous.
-fn each_row<R: InRows>(
+fn each_row<R: Record>(
     args: &Args,
+    format: &RowFormat<R>,
     mut write: impl FnMut(Vec<Cell>) -> Result<(), BoxError>,
 ) -> Result<(), BoxError> {
     let mut ambiguous = 0u64;
-    for block in blocks(args, |records: &[R]| {
-        records.iter().map(R::rows).collect::<Vec<_>>()
+    let rows = format.rows;
+    for block in blocks(args, move |records: &[R]| {
+        records.iter().map(rows).collect::<Vec<_>>()
     })? {
         for (rows, is_unambiguous) in block? {
             ambiguous += u64::from(!is_unambiguous);

@@ -20,8 +20,8 @@ use shelfish::source::integrity::Integrity;
 use shelfish::table::{
     Cutter, EncodedBlock, Manifest, Record, TableError, TableWriter, WriterOptions, encode_block,
 };
+use shelfish_analysis::pgn::{GameTexts, read_main_line};
 
-use super::analyse::games::{Entry, Games};
 use crate::database::{self, DatabaseSource, Kind};
 use crate::games::PART;
 use crate::input::{Dump, Input};
@@ -184,28 +184,6 @@ impl fmt::Display for ExtractError {
 
 impl std::error::Error for ExtractError {}
 
-/// A kind of record that can be extracted.
-trait Extracted: Record {
-    /// The weight of a block.
-    const BLOCK_WEIGHT: usize;
-
-    /// Changes the `info` of the source database to that of a part of it.
-    fn describe_part(_info: &mut BTreeMap<String, String>) {}
-}
-
-impl Extracted for PositionEval {
-    const BLOCK_WEIGHT: usize = PositionEval::BLOCK_WEIGHT;
-}
-
-impl Extracted for Played {
-    const BLOCK_WEIGHT: usize = Played::BLOCK_WEIGHT;
-
-    /// Marks the book, because a build on it would count games at positions that it lacks as new.
-    fn describe_part(info: &mut BTreeMap<String, String>) {
-        info.insert(PART.to_owned(), "true".to_owned());
-    }
-}
-
 /// Extracts a database and prints a summary.
 pub fn run(args: Args) -> Outcome {
     let source = args.database.source()?;
@@ -221,7 +199,7 @@ pub fn run(args: Args) -> Outcome {
     })
 }
 
-fn extract<R: Extracted>(args: &Args, source: DatabaseSource) -> Result<Report, BoxError> {
+fn extract<R: Record>(args: &Args, source: DatabaseSource) -> Result<Report, BoxError> {
     let start = Instant::now();
     if source.is_directory() {
         use shelfish::source::Source as _;
@@ -283,21 +261,17 @@ fn positions_of_games(path: &Path, keys: &mut Vec<Key>) -> Result<u64, BoxError>
     let named = named(&source);
     let text = Dump::text_of(&source).map_err(named)?;
     let (mut refused, mut room) = (0, GATHERED);
-    for entry in Games::new(text) {
-        let Entry { number, game, .. } = entry.map_err(named)?;
-        match game {
-            Ok(game) => keys.extend(
-                game.game
-                    .positions()
-                    .map(|chess| Position::from_chess(&chess).key()),
-            ),
-            Err(error) => {
-                refused += 1;
-                eprintln!(
-                    "shelfish: {source}, game {number}, {}",
-                    shown(&error.to_string())
-                );
-            }
+    for text in GameTexts::new(text) {
+        let text = text.map_err(named)?;
+        let game = read_main_line(&text.text, text.line);
+        if let Some(error) = &game.error {
+            refused += 1;
+            let (number, error) = (text.number, error.to_string());
+            eprintln!("shelfish: {source}, game {number}, {}", shown(&error));
+        }
+        if game.error.is_none() || !game.game.moves().is_empty() {
+            let positions = game.game.positions();
+            keys.extend(positions.map(|chess| Position::from_chess(&chess).key()));
         }
         if keys.len() > room {
             keys.sort_unstable();
@@ -312,7 +286,7 @@ fn positions_of_games(path: &Path, keys: &mut Vec<Key>) -> Result<u64, BoxError>
 const BATCH: usize = 1 << 14;
 
 /// Visits all positions that legal moves reach from the starts.
-async fn walk<R: Extracted>(
+async fn walk<R: Record>(
     index: &mut Index<R>,
     mut starts: Vec<Key>,
     plies: u32,
@@ -381,7 +355,7 @@ fn children(keys: &[Key]) -> Result<Vec<Key>, BoxError> {
 }
 
 /// Writes the nearest positions that fit into the size limit, and returns their number.
-fn write<R: Extracted>(
+fn write<R: Record>(
     args: &Args,
     workspace: &Workspace,
     manifest: &Manifest,
@@ -390,7 +364,10 @@ fn write<R: Extracted>(
 ) -> Result<(Manifest, u64), BoxError> {
     // The new database inherits the filters of the source database.
     let mut info: BTreeMap<String, String> = manifest.info.iter().cloned().collect();
-    R::describe_part(&mut info);
+    // A build on this book would count games at positions that it lacks as new.
+    if R::KIND == Played::KIND {
+        info.insert(PART.to_owned(), "true".to_owned());
+    }
     let mut count = found;
     loop {
         let done = Arc::new(AtomicU64::new(0));
@@ -425,7 +402,7 @@ struct Blocks<I, R: Record> {
     cutter: Option<Cutter<Found<R>>>,
 }
 
-impl<I, R: Extracted> Blocks<I, R> {
+impl<I, R: Record> Blocks<I, R> {
     fn new(records: I) -> Blocks<I, R> {
         Blocks {
             records,

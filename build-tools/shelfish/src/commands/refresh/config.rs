@@ -6,10 +6,8 @@ use std::path::{Path, PathBuf};
 use clap::Parser;
 use serde::Deserialize;
 
-use crate::BoxError;
-use crate::commands::table_args::{BuildCommand as _, Built};
-use crate::commands::{book, build, publish};
-use crate::input::remote::DownloadPolicy;
+use crate::commands::publish;
+use crate::commands::table_args::BuildArgs;
 
 /// Keys of `refresh.toml`.
 #[derive(Clone, Debug, Deserialize)]
@@ -305,55 +303,6 @@ impl Config {
         } else {
             BuildArgs::Evaluations(Box::new(options("build", path, all.iter())?))
         })
-    }
-}
-
-/// The arguments of a build of either kind.
-pub enum BuildArgs {
-    /// The arguments of `shelfish build`.
-    Evaluations(Box<build::Args>),
-    /// The arguments of `shelfish book build`.
-    Games(Box<book::build::Args>),
-}
-
-impl BuildArgs {
-    /// Returns the files and URLs that the build reads, except bases and months.
-    pub fn reads(&self) -> Vec<&Path> {
-        match self {
-            BuildArgs::Evaluations(args) => args.reads().collect(),
-            BuildArgs::Games(args) => args.reads().collect(),
-        }
-    }
-
-    /// Returns the timeout and retries of downloads.
-    pub fn download_policy(&self) -> DownloadPolicy {
-        match self {
-            BuildArgs::Evaluations(args) => args.table().download_policy(),
-            BuildArgs::Games(args) => args.table().download_policy(),
-        }
-    }
-
-    /// Returns whether the build has more than `count` inputs.
-    fn has_more_than(&self, count: usize) -> bool {
-        match self {
-            BuildArgs::Evaluations(args) => args.sources().len() > count,
-            BuildArgs::Games(args) => args.sources().len() > count || args.has_dump(),
-        }
-    }
-
-    fn has_base(&self) -> bool {
-        match self {
-            BuildArgs::Evaluations(args) => args.table().has_base(),
-            BuildArgs::Games(args) => args.table().has_base(),
-        }
-    }
-
-    /// Builds in the directory `out`.
-    pub fn build_in(self, out: PathBuf, quiet: bool) -> Result<Built, BoxError> {
-        match self {
-            BuildArgs::Evaluations(args) => args.build_in(out, quiet),
-            BuildArgs::Games(args) => args.build_in(out, quiet),
-        }
     }
 }
 

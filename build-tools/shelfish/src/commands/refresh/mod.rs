@@ -19,7 +19,7 @@ use shelfish::source::integrity::Integrity;
 use shelfish::source::redaction::redacted;
 use shelfish::table::Manifest;
 
-use super::table_args::Built;
+use super::table_args::{BuildArgs, Built};
 use super::verify;
 use crate::input::Input;
 use crate::input::remote::Remote;
@@ -27,7 +27,6 @@ use crate::publish::{self, Replaces, publish};
 use crate::system::output;
 use crate::terminal::shown::shown;
 use crate::{BoxError, database};
-use config::BuildArgs;
 pub use config::{Config, ConfigError};
 
 /// Record of the last build.

@@ -31,7 +31,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 use tower::Service;
 
-use crate::system::{signals, utc};
+use crate::system::signals;
 use crate::terminal::shown::{beginning, shown};
 use crate::{BoxError, Outcome};
 
@@ -253,7 +253,10 @@ async fn app(args: &Args) -> Result<Router, BoxError> {
 
 /// Prints a line per request. A line contains only the FEN of the query, because other parameters and headers may be secrets.
 async fn log(request: Request, next: Next) -> Response {
-    let (start, time) = (Instant::now(), utc::rfc3339(SystemTime::now()));
+    let (start, time) = (
+        Instant::now(),
+        humantime::format_rfc3339_millis(SystemTime::now()).to_string(),
+    );
     let client = request
         .extensions()
         .get()

@@ -131,63 +131,44 @@ pub fn verify(source: &DatabaseSource, quiet: bool) -> io::Result<Report> {
     let start = Instant::now();
     let mut report = Report::default();
     match database::kind(source)? {
-        Kind::Evaluations => verify_as::<PositionEval>(source, &mut report, quiet)?,
-        Kind::Moves => verify_as::<Played>(source, &mut report, quiet)?,
+        Kind::Evaluations => verify_as(source, &mut report, quiet, check_evaluations)?,
+        Kind::Moves => verify_as(source, &mut report, quiet, check_moves)?,
     }
     report.ok = report.problems.is_empty();
     report.seconds = start.elapsed().as_secs_f64();
     Ok(report)
 }
 
-/// Checks of a record that a reader does not make.
-trait Checked: Record {
-    /// Facts about all records, from the manifest.
-    type Facts: Send + Sync + 'static;
+/// Returns the problem of a record that a reader does not find.
+type Check<R> = Box<dyn Fn(&R) -> Option<&'static str> + Send + Sync>;
 
-    /// Reads the facts from the manifest.
-    fn facts(manifest: &Manifest) -> Result<Self::Facts, InfoError>;
-
-    /// Returns the problem of a record.
-    fn problem(&self, facts: &Self::Facts) -> Option<&'static str>;
+fn check_evaluations(_: &Manifest) -> Result<Check<PositionEval>, InfoError> {
+    Ok(Box::new(|eval| {
+        (!is_normal(&eval.evaluations)).then_some("its evaluations are not in order")
+    }))
 }
 
-impl Checked for PositionEval {
-    type Facts = ();
-
-    fn facts(_: &Manifest) -> Result<(), InfoError> {
-        Ok(())
-    }
-
-    fn problem(&self, (): &()) -> Option<&'static str> {
-        (!is_normal(&self.evaluations)).then_some("its evaluations are not in order")
-    }
-}
-
-impl Checked for Played {
-    type Facts = DetailFacts;
-
-    fn facts(manifest: &Manifest) -> Result<DetailFacts, InfoError> {
-        DetailFacts::of(manifest)
-    }
-
-    fn problem(&self, facts: &DetailFacts) -> Option<&'static str> {
-        if self.results().is_none() {
+fn check_moves(manifest: &Manifest) -> Result<Check<Played>, InfoError> {
+    let facts = DetailFacts::of(manifest)?;
+    Ok(Box::new(move |played| {
+        if played.results().is_none() {
             return Some("it has too many games");
         }
-        let moves = self.moves.iter().map(|played| &played.details);
+        let moves = played.moves.iter().map(|played| &played.details);
         moves
-            .chain([&self.ended_details])
+            .chain([&played.ended_details])
             .find_map(|details| facts.contradiction(details))
-    }
+    }))
 }
 
-fn verify_as<R: Checked>(
+fn verify_as<R: Record>(
     source: &DatabaseSource,
     report: &mut Report,
     quiet: bool,
+    check: fn(&Manifest) -> Result<Check<R>, InfoError>,
 ) -> io::Result<()> {
     match database::wait(database::manifest::<R>(source))? {
-        Ok(manifest) => read_all::<R>(source, Arc::new(manifest), report, quiet),
+        Ok(manifest) => read_all(source, Arc::new(manifest), report, quiet, check),
         Err(error) => {
             report.problems.push(match error {
                 OpenError::Read(error) => Problem::of_read(&error, Manifest::FILE),
@@ -198,11 +179,12 @@ fn verify_as<R: Checked>(
     }
 }
 
-fn read_all<R: Checked>(
+fn read_all<R: Record>(
     source: &DatabaseSource,
     manifest: Arc<Manifest>,
     report: &mut Report,
     quiet: bool,
+    check_of: fn(&Manifest) -> Result<Check<R>, InfoError>,
 ) -> io::Result<()> {
     let done = Arc::new(AtomicU64::new(0));
     let progress = Progress::start(
@@ -210,8 +192,8 @@ fn read_all<R: Checked>(
         quiet,
     );
     report.shards = manifest.shards().len() as u64;
-    let facts = match R::facts(&manifest) {
-        Ok(facts) => facts,
+    let problem = match check_of(&manifest) {
+        Ok(problem) => problem,
         Err(error) => {
             report
                 .problems
@@ -219,8 +201,7 @@ fn read_all<R: Checked>(
             return Ok(());
         }
     };
-    let check =
-        move |block: Result<RawBlock, ScanError>| block.map(|block| check::<R>(block, &facts));
+    let check = move |block: Result<RawBlock, ScanError>| block.map(|block| check(block, &problem));
     let mut last: Option<Key> = None;
     let mut by_shard: BTreeMap<String, u64> = BTreeMap::new();
     for checked in ordered(Scan::new(source.clone(), manifest.clone())?, cores(), check) {
@@ -330,7 +311,7 @@ struct CheckedBlock {
     problem: Option<Problem>,
 }
 
-fn check<R: Checked>(RawBlock { at, bytes }: RawBlock, facts: &R::Facts) -> CheckedBlock {
+fn check<R: Record>(RawBlock { at, bytes }: RawBlock, problem: &Check<R>) -> CheckedBlock {
     let totals = vec![0; R::TOTALS.len()];
     let mut checked = CheckedBlock {
         chunk: at.clone(),
@@ -354,7 +335,7 @@ fn check<R: Checked>(RawBlock { at, bytes }: RawBlock, facts: &R::Facts) -> Chec
                     ProblemKind::Unreachable(Box::new(record.position().clone())),
                 )));
             }
-            if let Some(contradiction) = record.problem(facts) {
+            if let Some(contradiction) = problem(&record) {
                 let position = Box::new(record.position().clone());
                 return Err(Box::new(Problem::of_chunk(
                     &at,

@@ -1,7 +1,5 @@
 //! Fragment of a manifest, which `shelfish parts encode` writes for a part.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 use shelfish::table::Part;
 use twox_hash::XxHash64;
@@ -37,11 +35,15 @@ struct Sealed {
 }
 
 /// Reasons why a fragment cannot be merged into the manifest.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum FragmentError {
     /// The file is not JSON, or lacks a field.
+    #[error("the fragment is damaged ({0}): encode this part again")]
     Json(serde_json::Error),
     /// The text does not match its checksum.
+    #[error(
+        "the fragment is damaged (wrong checksum {found}, expected {expected}): encode this part again"
+    )]
     Checksum {
         /// Checksum in the file.
         expected: String,
@@ -49,51 +51,25 @@ pub enum FragmentError {
         found: String,
     },
     /// The file has another format.
+    #[error(
+        "the fragment is damaged (expected format {FORMAT:?}, found {0:?}): encode this part again"
+    )]
     Format(String),
     /// The fragment belongs to another plan.
+    #[error("the fragment belongs to plan {found}: encode this part again with this plan")]
     Plan {
         /// Id of the other plan.
         found: String,
     },
     /// The fragment belongs to another part.
+    #[error("the fragment belongs to part {found}: encode this part again")]
     Part {
         /// Number of the other part.
         found: usize,
     },
     /// The pages are not in order, or outside of the keys of the part.
+    #[error("pages are outside of the keys of the part: encode this part again")]
     Keys,
-}
-
-impl fmt::Display for FragmentError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FragmentError::Json(error) => write!(
-                f,
-                "the fragment is damaged ({error}): encode this part again"
-            ),
-            FragmentError::Checksum { expected, found } => write!(
-                f,
-                "the fragment is damaged (wrong checksum {found}, expected {expected}): encode this part again"
-            ),
-            FragmentError::Format(found) => write!(
-                f,
-                "the fragment is damaged (expected format {FORMAT:?}, found {found:?}): encode this part again"
-            ),
-            FragmentError::Plan { found } => {
-                write!(
-                    f,
-                    "the fragment belongs to plan {found}: encode this part again with this plan"
-                )
-            }
-            FragmentError::Part { found } => write!(
-                f,
-                "the fragment belongs to part {found}: encode this part again"
-            ),
-            FragmentError::Keys => {
-                f.write_str("pages are outside of the keys of the part: encode this part again")
-            }
-        }
-    }
 }
 
 impl Fragment {

@@ -3,9 +3,8 @@
 //! A line contains the number of the part in five digits, the key in hexadecimal digits, and the record in Base64,
 //! separated by tabs. The byte order of lines (`LC_ALL=C sort`) is the order of parts, then of keys.
 
-use std::fmt;
+use std::fmt::Write as _;
 use std::io::{self, BufRead, Read};
-use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -13,8 +12,6 @@ use base64ct::{Base64Unpadded, Encoding};
 use shelfish::table::KeyRange;
 use twox_hash::XxHash64;
 
-use crate::build::join::Sorted;
-use crate::build::sort::Merging;
 use crate::build::spool::SpoolError;
 use crate::evaluations::payload;
 use crate::terminal::shown::shown;
@@ -25,13 +22,20 @@ const MAX_LINE: usize = 1 << 20;
 const CHECKSUM: usize = 8;
 
 /// Problems of a line.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LineError {
     /// The line does not have the three fields of a line of `shelfish parts partition`.
+    #[error(
+        "expected the number of a part, a key and a record, as `shelfish parts partition` writes them, found {0:?}"
+    )]
     Fields(String),
     /// The checksum is wrong.
+    #[error("wrong checksum: the line was changed after `shelfish parts partition` wrote it")]
     Damaged,
     /// The line belongs to another part.
+    #[error(
+        "expected part {expected} (--part), found part {found}: select the lines with `grep ^{expected:05}`"
+    )]
     Part {
         /// Number of the encoded part.
         expected: usize,
@@ -39,56 +43,29 @@ pub enum LineError {
         found: usize,
     },
     /// The key is outside of the part.
+    #[error("the key is outside of this part: partition the dump with this plan")]
     Key,
     /// The key is below the key of the previous line.
+    #[error("the key is below the key of the previous line: sort the lines with `LC_ALL=C sort`")]
     Order,
     /// The line is longer than every record.
+    #[error("the line has more than {MAX_LINE} bytes")]
     TooLong,
     /// The input ends without the empty last line.
+    #[error(
+        "the input is incomplete: expected more lines, or the empty line that --ended requires"
+    )]
     BrokenOff,
     /// The record is invalid.
-    Record(SpoolError),
+    #[error("{0}: expected a record from `shelfish parts partition`")]
+    Record(#[from] SpoolError),
 }
-
-impl fmt::Display for LineError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            LineError::Fields(found) => write!(
-                f,
-                "expected the number of a part, a key and a record, as `shelfish parts partition` writes them, found {found:?}"
-            ),
-            LineError::Damaged => {
-                f.write_str("wrong checksum: the line was changed after `shelfish parts partition` wrote it")
-            }
-            LineError::Part { expected, found } => write!(
-                f,
-                "expected part {expected} (--part), found part {found}: \
-                 select the lines with `grep ^{expected:05}`"
-            ),
-            LineError::Key => f.write_str("the key is outside of this part: partition the dump with this plan"),
-            LineError::Order => {
-                f.write_str("the key is below the key of the previous line: sort the lines with `LC_ALL=C sort`")
-            }
-            LineError::Record(error) => write!(f, "{error}: expected a record from `shelfish parts partition`"),
-            LineError::TooLong => write!(f, "the line has more than {MAX_LINE} bytes"),
-            LineError::BrokenOff => {
-                f.write_str("the input is incomplete: expected more lines, or the empty line that --ended requires")
-            }
-        }
-    }
-}
-
-impl std::error::Error for LineError {}
 
 /// Appends a line.
 pub fn push(text: &mut String, part: usize, key: &[u8], payload: &[u8]) {
-    use fmt::Write;
-
     let _ = write!(text, "{part:05}\t");
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
     for byte in key {
-        text.push(char::from(DIGITS[usize::from(byte >> 4)]));
-        text.push(char::from(DIGITS[usize::from(byte & 15)]));
+        let _ = write!(text, "{byte:02x}");
     }
     text.push('\t');
     let mut record = payload.to_vec();
@@ -137,34 +114,31 @@ pub fn from_hexadecimal(digits: &[u8]) -> Option<Vec<u8>> {
         b'a'..=b'f' => Some(byte - b'a' + 10),
         _ => None,
     };
-    if !digits.len().is_multiple_of(2) {
-        return None;
-    }
-    digits
-        .chunks_exact(2)
-        .map(|pair| Some(digit(pair[0])? << 4 | digit(pair[1])?))
-        .collect()
+    let (pairs, rest) = digits.as_chunks();
+    let byte = |[high, low]: &[u8; 2]| Some(digit(*high)? << 4 | digit(*low)?);
+    pairs
+        .iter()
+        .map(byte)
+        .collect::<Option<_>>()
+        .filter(|_| rest.is_empty())
 }
 
-/// Iterator over the sorted records of a part. It merges the records of a key.
-pub struct Lines<R, M> {
+/// Iterator over the sorted records of a part.
+pub struct Lines<R> {
     reader: R,
     name: String,
     part: usize,
     keys: KeyRange,
+    /// Whether the input must end with an empty line.
     ended: bool,
-    line: u64,
-    /// Number of lines read, for progress.
+    /// Number of lines read.
     read: Arc<AtomicU64>,
     text: Vec<u8>,
-    /// Next line.
-    next: Option<(Vec<u8>, Vec<u8>)>,
-    /// Key and payload that were returned last.
-    given: (Vec<u8>, Vec<u8>),
-    merging: PhantomData<M>,
+    /// Key of the last line.
+    last: Vec<u8>,
 }
 
-impl<R: BufRead, M: Merging> Lines<R, M> {
+impl<R: BufRead> Lines<R> {
     /// Starts to read the lines of a part, whose keys are in `keys`. Counts the lines in `read`. `name` is the name of
     /// the input for errors. If `ended` is set, the input must end with an empty line.
     pub fn new(
@@ -173,109 +147,68 @@ impl<R: BufRead, M: Merging> Lines<R, M> {
         (part, keys): (usize, KeyRange),
         ended: bool,
         read: Arc<AtomicU64>,
-    ) -> io::Result<Lines<R, M>> {
-        let (text, given, merging) = (Vec::new(), (Vec::new(), Vec::new()), PhantomData);
-        let mut lines = Lines {
+    ) -> Lines<R> {
+        Lines {
             reader,
             name,
             part,
             keys,
             ended,
-            line: 0,
             read,
-            text,
-            next: None,
-            given,
-            merging,
-        };
-        lines.next = lines.read()?;
-        Ok(lines)
+            text: Vec::new(),
+            last: Vec::new(),
+        }
     }
 
-    fn read(&mut self) -> io::Result<Option<(Vec<u8>, Vec<u8>)>> {
-        self.text.clear();
-        let read = self
-            .reader
-            .by_ref()
-            .take(MAX_LINE as u64 + 1)
-            .read_until(b'\n', &mut self.text);
-        let name = &self.name;
-        let read =
-            read.map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))?;
-        let line = self.line + 1;
-        let line_error = |error| {
-            io::Error::new(
-                io::ErrorKind::InvalidData,
-                format!("{name}, line {line}: {error}"),
-            )
-        };
-        if self.ended && read == 0 {
-            return Err(line_error(LineError::BrokenOff));
-        }
-        if read == 0 || self.ended && self.text == b"\n" {
-            return Ok(None);
-        }
-        self.line = line;
-        self.read.fetch_add(1, Relaxed);
+    /// Parses the line that was read.
+    fn parse(&mut self) -> Result<(Vec<u8>, Vec<u8>), LineError> {
         if self.text.len() > MAX_LINE {
-            return Err(line_error(LineError::TooLong));
+            return Err(LineError::TooLong);
         }
-        let (part, key, payload) =
-            parse(self.text.strip_suffix(b"\n").unwrap_or(&self.text)).map_err(line_error)?;
-        if part != self.part {
-            return Err(line_error(LineError::Part {
-                expected: self.part,
-                found: part,
-            }));
+        let (found, key, payload) = parse(self.text.strip_suffix(b"\n").unwrap_or(&self.text))?;
+        let expected = self.part;
+        if found != expected {
+            return Err(LineError::Part { expected, found });
         }
         if !self.keys.contains(&key) {
-            return Err(line_error(LineError::Key));
+            return Err(LineError::Key);
+        }
+        if key < self.last {
+            return Err(LineError::Order);
         }
         // The checksum detects accidental changes only.
-        payload::check(&payload).map_err(|error| line_error(LineError::Record(error)))?;
-        Ok(Some((key, payload)))
+        payload::check(&payload)?;
+        self.last.clone_from(&key);
+        Ok((key, payload))
     }
 }
 
-impl<R: BufRead, M: Merging> Sorted for Lines<R, M> {
-    fn peek(&self) -> Option<&[u8]> {
-        self.next.as_ref().map(|(key, _)| &key[..])
-    }
+impl<R: BufRead> Iterator for Lines<R> {
+    type Item = io::Result<(Vec<u8>, Vec<u8>)>;
 
-    fn next_record(&mut self) -> io::Result<Option<(&[u8], &[u8])>> {
-        let Some((key, payload)) = self.next.take() else {
-            return Ok(None);
-        };
-        self.given = (key, payload);
-        let mut merged: Option<M> = None;
-        loop {
-            let next = self.read()?;
-            match next {
-                Some((key, payload)) if key == self.given.0 => {
-                    let merged = match &mut merged {
-                        Some(merged) => merged,
-                        None => {
-                            let first = merged.insert(M::default());
-                            first.push(&self.given.1)?;
-                            first
-                        }
-                    };
-                    merged.push(&payload)?;
-                }
-                Some((key, _)) if key < self.given.0 => {
-                    let why = format!("{}, line {}: {}", self.name, self.line, LineError::Order);
-                    return Err(io::Error::new(io::ErrorKind::InvalidData, why));
-                }
-                next => {
-                    self.next = next;
-                    break;
-                }
+    fn next(&mut self) -> Option<Self::Item> {
+        self.text.clear();
+        let limited = self.reader.by_ref().take(MAX_LINE as u64 + 1);
+        let read = { limited }.read_until(b'\n', &mut self.text);
+        let line = self.read.load(Relaxed) + 1;
+        let parsed = match read {
+            Err(error) => {
+                let text = format!("{}: {error}", self.name);
+                return Some(Err(io::Error::new(error.kind(), text)));
             }
-        }
-        if let Some(merged) = merged {
-            self.given.1 = merged.finish()?;
-        }
-        Ok(Some((&self.given.0, &self.given.1)))
+            Ok(0) if self.ended => Err(LineError::BrokenOff),
+            Ok(0) => return None,
+            Ok(_) if self.ended && self.text == b"\n" => return None,
+            Ok(_) => {
+                self.read.store(line, Relaxed);
+                self.parse()
+            }
+        };
+        let named = |error| {
+            let text = format!("{}, line {line}: {error}", self.name);
+            io::Error::new(io::ErrorKind::InvalidData, text)
+        };
+        Some(parsed.map_err(named))
     }
 }
 

@@ -202,7 +202,7 @@ impl Fixture {
     fn build_by(&self, command: &[&str], db: &str, sources: &[&Path], options: &[&str]) -> Run {
         let db = self.path(db);
         let mut args: Vec<&OsStr> = command.iter().copied().map(OsStr::new).collect();
-        args.extend(["--verbose".as_ref(), "-o".as_ref(), db.as_os_str()]);
+        args.extend(["-o".as_ref(), db.as_os_str()]);
         args.extend(options.iter().map(|option| OsStr::new(*option)));
         args.extend(sources.iter().map(|source| source.as_os_str()));
         shelfish(args)

@@ -20,7 +20,6 @@ pub struct Store {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Protocol {
     S3,
-    Azure,
     Google,
 }
 
@@ -29,7 +28,6 @@ impl Protocol {
     pub fn url(self, folder: &str) -> String {
         let scheme = match self {
             Protocol::S3 => "s3",
-            Protocol::Azure => "az",
             Protocol::Google => "gs",
         };
         format!("{scheme}://shelf/{folder}")
@@ -42,7 +40,6 @@ impl Protocol {
             "AWS_SESSION_TOKEN",
             "AWS_PROFILE",
             "GOOGLE_APPLICATION_CREDENTIALS",
-            "AZURE_STORAGE_CONNECTION_STRING",
         ] {
             command.env_remove(name);
         }
@@ -52,9 +49,6 @@ impl Protocol {
                 .env("AWS_SECRET_ACCESS_KEY", "s")
                 .env("AWS_REGION", "us-east-1")
                 .env("AWS_ENDPOINT", format!("http://{at}")),
-            Protocol::Azure => command
-                .env("AZURE_STORAGE_USE_EMULATOR", "true")
-                .env("AZURITE_BLOB_STORAGE_URL", format!("http://{at}")),
             Protocol::Google => command.env(
                 "GOOGLE_SERVICE_ACCOUNT_KEY",
                 format!(
@@ -65,11 +59,6 @@ impl Protocol {
         command
     }
 }
-
-/// Account of Azurite, with its public key.
-const ACCOUNT: &str = "devstoreaccount1";
-const KEY: &str =
-    "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
 impl Store {
     /// Starts a server with a bucket `shelf`. Reports the test as skipped if the server is not installed.
@@ -88,18 +77,6 @@ impl Store {
             Protocol::Google => (
                 tools.join("bin/python"),
                 vec![tests.join("google.py").to_str().unwrap().to_owned()],
-            ),
-            Protocol::Azure => (
-                tests.join("node_modules/.bin/azurite-blob"),
-                [
-                    "--blobPort",
-                    "0",
-                    "--inMemoryPersistence",
-                    "--skipApiVersionCheck",
-                    "--disableTelemetry",
-                ]
-                .map(String::from)
-                .into(),
             ),
         };
         if !program.is_file() {
@@ -151,65 +128,23 @@ impl Store {
             at: SocketAddr::from(([127, 0, 0, 1], port)),
             protocol,
         };
-        match protocol {
-            Protocol::S3 => assert_eq!(http(store.at, "PUT", "/shelf", &[], b"").0, 200),
-            Protocol::Azure => store.make_container(),
-            Protocol::Google => {}
+        if protocol == Protocol::S3 {
+            assert_eq!(http(store.at, "PUT", "/shelf", &[], b"").0, 200);
         }
         Some(store)
     }
 
-    fn make_container(&self) {
-        let (status, _, body) = self.azure("?restype=container", &[], b"");
-        assert_eq!(status, 201, "{}", String::from_utf8_lossy(&body));
+    /// Sends a request for a path of the bucket, without the checks of `shelfish publish`.
+    pub fn ask(&self, method: &str, path: &str, body: &[u8]) -> (u16, String, Vec<u8>) {
+        let sign = "AWS4-HMAC-SHA256 Credential=k/20260101/us-east-1/s3/aws4_request";
+        let sign = ("authorization".to_owned(), sign.to_owned());
+        http(self.at, method, &format!("/shelf{path}"), &[sign], body)
     }
 
-    /// Sends a signed request with the method PUT to the container of Azure.
-    fn azure(&self, path: &str, headers: &[(&str, &str)], body: &[u8]) -> (u16, String, Vec<u8>) {
-        use object_store::azure::{AzureAccessKey, AzureAuthorizer, AzureCredential};
-
-        let credential = AzureCredential::AccessKey(AzureAccessKey::try_new(KEY).unwrap());
-        let path = format!("/{ACCOUNT}/shelf{path}");
-        let mut request = axum::http::Request::builder()
-            .method("PUT")
-            .uri(format!("http://{}{path}", self.at))
-            .header("content-length", body.len().to_string());
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
-        let mut request = request
-            .body(object_store::client::HttpRequestBody::empty())
-            .unwrap();
-        AzureAuthorizer::new(&credential, ACCOUNT)
-            .try_authorize(&mut request)
-            .unwrap();
-        let headers: Vec<(String, String)> = request
-            .headers()
-            .iter()
-            .filter(|(name, _)| *name != "content-length")
-            .map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned()))
-            .collect();
-        http(self.at, "PUT", &path, &headers, body)
-    }
-
-    /// Writes a file to the bucket, without the checks of `shelfish publish`.
+    /// Writes a file to the bucket.
     pub fn put(&self, file: &str, bytes: &[u8]) {
-        let sign = (
-            "authorization",
-            "AWS4-HMAC-SHA256 Credential=k/20260101/us-east-1/s3/aws4_request",
-        );
-        let sign = [(sign.0.to_owned(), sign.1.to_owned())];
-        let (status, head, _) = match self.protocol {
-            Protocol::Azure => self.azure(
-                &format!("/{file}"),
-                &[("x-ms-blob-type", "BlockBlob")],
-                bytes,
-            ),
-            Protocol::S3 | Protocol::Google => {
-                http(self.at, "PUT", &format!("/shelf/{file}"), &sign, bytes)
-            }
-        };
-        assert!([200, 201].contains(&status), "{file}: {head}");
+        let (status, head, _) = self.ask("PUT", &format!("/{file}"), bytes);
+        assert_eq!(status, 200, "{file}: {head}");
     }
 
     /// Returns the URL of a folder in the bucket.
@@ -219,45 +154,22 @@ impl Store {
 
     /// Returns the headers of a file.
     pub fn headers(&self, file: &str) -> String {
-        let path = match self.protocol {
-            Protocol::Azure => unimplemented!("a container is not public by default"),
-            _ => format!("/shelf/{file}"),
-        };
-        let sign = (
-            "authorization".to_owned(),
-            "AWS4-HMAC-SHA256 Credential=k/20260101/us-east-1/s3/aws4_request".to_owned(),
-        );
-        let (status, head, _) = http(self.at, "GET", &path, &[sign], b"");
+        let (status, head, _) = self.ask("GET", &format!("/{file}"), b"");
         assert_eq!(status, 200, "{file}: {head}");
         head.to_ascii_lowercase()
     }
 
-    /// Returns the answer of S3 to a request for the bucket.
-    fn bucket(&self, query: &str) -> String {
-        let sign = (
-            "authorization".to_owned(),
-            "AWS4-HMAC-SHA256 Credential=k/20260101/us-east-1/s3/aws4_request".to_owned(),
-        );
-        let (status, head, body) = http(self.at, "GET", &format!("/shelf?{query}"), &[sign], b"");
-        assert_eq!(status, 200, "{head}");
-        String::from_utf8(body).unwrap()
-    }
-
     /// Returns the names of the files in the bucket, sorted.
     pub fn names(&self) -> Vec<String> {
-        let list = self.bucket("list-type=2");
-        let names = list
-            .split("<Key>")
-            .skip(1)
-            .map(|rest| rest.split('<').next().unwrap().to_owned());
-        let mut names: Vec<String> = names.collect();
+        let (status, head, list) = self.ask("GET", "?list-type=2", b"");
+        assert_eq!(status, 200, "{head}");
+        let list = String::from_utf8(list).unwrap();
+        let names = list.split("<Key>").skip(1);
+        let mut names: Vec<String> = names
+            .map(|rest| rest.split('<').next().unwrap().to_owned())
+            .collect();
         names.sort();
         names
-    }
-
-    /// Returns the number of incomplete uploads.
-    pub fn uploads(&self) -> usize {
-        self.bucket("uploads=").matches("<Upload>").count()
     }
 
     /// Creates a command with the environment for this server.
@@ -344,18 +256,12 @@ fn read_request(client: &mut TcpStream, mut request: Vec<u8>) -> std::io::Result
 }
 
 /// Answers a request whose first bytes are `request`.
-fn answer(
-    mut client: TcpStream,
-    request: Vec<u8>,
-    status: &str,
-    body: &str,
-) -> std::io::Result<()> {
+fn answer(mut client: TcpStream, request: Vec<u8>, status: &str) -> std::io::Result<()> {
     // The whole request is read first. Otherwise the client might lose the answer.
     read_request(&mut client, request)?;
-    let length = body.len();
     write!(
         client,
-        "HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+        "HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
     )
 }
 
@@ -365,8 +271,6 @@ pub enum Do {
     Pass,
     /// Answers with this status instead of the server.
     Answer(&'static str),
-    /// Answers with this status and body instead of the server.
-    AnswerWith(&'static str, String),
     /// Forwards this number of bytes of the request, then closes the connection.
     Cut(u64),
 }
@@ -430,10 +334,7 @@ impl Rules {
         let mut left = match (self.judge)(&first, n) {
             Do::Pass => u64::MAX,
             Do::Cut(bytes) => bytes,
-            Do::Answer(status) => return answer(client, buffer[..length].to_vec(), status, ""),
-            Do::AnswerWith(status, body) => {
-                return answer(client, buffer[..length].to_vec(), status, &body);
-            }
+            Do::Answer(status) => return answer(client, buffer[..length].to_vec(), status),
         };
         let mut server = TcpStream::connect(to)?;
         let (mut from, mut back) = (server.try_clone()?, client.try_clone()?);

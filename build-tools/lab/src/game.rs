@@ -1,0 +1,372 @@
+//! State of a game: its moves, their scores, and its end. Openings of matches.
+
+use std::fmt::Write;
+
+use anyhow::{Context, Result};
+use shakmaty::{
+    CastlingMode, Chess, Color, EnPassantMode, KnownOutcome, Move, Position, fen::Fen, san::San,
+    uci::UciMove, zobrist::Zobrist64,
+};
+
+/// Result of a game.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Outcome {
+    /// White won.
+    White,
+    /// Draw.
+    #[default]
+    Draw,
+    /// Black won.
+    Black,
+}
+
+impl Outcome {
+    /// Returns the win of a colour.
+    pub fn win(color: Color) -> Outcome {
+        color.fold_wb(Outcome::White, Outcome::Black)
+    }
+
+    /// Parses the result as in PGN.
+    pub fn parse(text: &str) -> Option<Outcome> {
+        [Outcome::White, Outcome::Draw, Outcome::Black]
+            .into_iter()
+            .find(|outcome| outcome.as_str() == text)
+    }
+
+    /// Returns the result as in PGN.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Outcome::White => "1-0",
+            Outcome::Draw => "1/2-1/2",
+            Outcome::Black => "0-1",
+        }
+    }
+}
+
+/// Game in progress.
+#[derive(Clone)]
+pub struct Game {
+    start: Option<String>,
+    position: Chess,
+    /// Keys of the positions since the last capture or pawn move.
+    keys: Vec<u64>,
+    /// FEN of the position after the last capture or pawn move, and the number of plies before it.
+    settled: Option<(String, usize)>,
+    moves: Vec<(UciMove, Option<i32>)>,
+    mode: CastlingMode,
+    /// Number of consecutive plies with a decisive score; positive if White is ahead.
+    decided: i32,
+    level: u32,
+}
+
+/// Rules for the adjudication of a game. The field names are part of the identity of results.
+#[derive(Clone, Copy, Debug)]
+pub struct Adjudication {
+    /// Score in centipawns that wins …
+    pub win: i32,
+    /// … after this number of consecutive plies.
+    pub win_plies: i32,
+    /// Maximum score in centipawns that draws …
+    pub draw: i32,
+    /// … after this number of consecutive plies …
+    pub draw_plies: u32,
+    /// … from this ply on.
+    pub draw_from: usize,
+    /// Number of plies after which a game is drawn.
+    pub longest: usize,
+}
+
+impl Default for Adjudication {
+    fn default() -> Adjudication {
+        Adjudication {
+            win: 1_200,
+            win_plies: 5,
+            draw: 8,
+            draw_plies: 10,
+            draw_from: 70,
+            longest: 400,
+        }
+    }
+}
+
+impl Default for Game {
+    fn default() -> Game {
+        Game::from(Chess::default(), None, CastlingMode::Standard)
+    }
+}
+
+impl Game {
+    /// Starts a game from a position. `start` is the FEN of the position, unless it is the initial position.
+    pub fn from(position: Chess, start: Option<String>, mode: CastlingMode) -> Game {
+        let keys = vec![key(&position)];
+        Game {
+            start,
+            position,
+            keys,
+            settled: None,
+            moves: Vec::new(),
+            mode,
+            decided: 0,
+            level: 0,
+        }
+    }
+
+    /// Starts a game from a FEN.
+    pub fn from_fen(fen: &str) -> Result<Game> {
+        let setup: Fen = fen.parse().with_context(|| format!("\"{fen}\""))?;
+        let mode = CastlingMode::detect(setup.as_setup());
+        let position = setup
+            .into_position(mode)
+            .with_context(|| format!("\"{fen}\""))?;
+        Ok(Game::from(position, Some(fen.to_owned()), mode))
+    }
+
+    /// Returns the current position.
+    pub fn position(&self) -> &Chess {
+        &self.position
+    }
+
+    /// Returns the number of plies played.
+    pub fn plies(&self) -> usize {
+        self.moves.len()
+    }
+
+    /// Plays a move. `score` is the score of the search that chose the move, in centipawns from White's point of view.
+    pub fn play(&mut self, m: Move, score: Option<i32>) {
+        self.moves.push((m.to_uci(self.mode), score));
+        self.position.play_unchecked(m);
+        if self.position.halfmoves() == 0 {
+            self.keys.clear();
+            let fen = Fen::from_position(&self.position, EnPassantMode::Legal);
+            self.settled = Some((fen.to_string(), self.moves.len()));
+        }
+        self.keys.push(key(&self.position));
+    }
+
+    /// Parses a move. Returns `None` if the move is illegal.
+    pub fn legal(&self, text: &str) -> Option<Move> {
+        text.parse::<UciMove>().ok()?.to_move(&self.position).ok()
+    }
+
+    /// Adds a score for [`Game::judged`].
+    pub fn note(&mut self, white: i32, rules: Adjudication) {
+        let side = if white >= rules.win {
+            1
+        } else if white <= -rules.win {
+            -1
+        } else {
+            0
+        };
+        self.decided = if side != 0 && self.decided.signum() != -side {
+            self.decided + side
+        } else {
+            side
+        };
+        self.level = if white.abs() <= rules.draw && self.plies() >= rules.draw_from {
+            self.level + 1
+        } else {
+            0
+        };
+    }
+
+    /// Returns the result by the rules of chess: mate, stalemate, insufficient material, fifty moves, threefold
+    /// repetition.
+    pub fn over(&self) -> Option<Outcome> {
+        match self.position.outcome() {
+            shakmaty::Outcome::Known(KnownOutcome::Decisive { winner }) => {
+                return Some(Outcome::win(winner));
+            }
+            shakmaty::Outcome::Known(KnownOutcome::Draw) => return Some(Outcome::Draw),
+            shakmaty::Outcome::Unknown => {}
+        }
+        let here = self.keys.last();
+        let repeated = self.keys.iter().filter(|key| Some(*key) == here).count() >= 3;
+        (repeated || self.position.halfmoves() >= 100).then_some(Outcome::Draw)
+    }
+
+    /// Returns the result by adjudication.
+    pub fn judged(&self, rules: Adjudication) -> Option<Outcome> {
+        if self.decided.abs() >= rules.win_plies {
+            return Some(if self.decided > 0 {
+                Outcome::White
+            } else {
+                Outcome::Black
+            });
+        }
+        (self.level >= rules.draw_plies || self.plies() >= rules.longest).then_some(Outcome::Draw)
+    }
+
+    /// Formats the game for UCI's `position`.
+    pub fn uci(&self) -> String {
+        self.uci_from(self.start.as_deref(), 0)
+    }
+
+    /// Formats the game since the last capture or pawn move for UCI's `position`. An engine reads this faster than the whole
+    /// game, and detects the same repetitions.
+    pub fn recent_uci(&self) -> String {
+        match &self.settled {
+            Some((fen, plies)) => self.uci_from(Some(fen), *plies),
+            None => self.uci(),
+        }
+    }
+
+    /// Formats the game from a position on, `plies` plies after the start.
+    fn uci_from(&self, fen: Option<&str>, plies: usize) -> String {
+        let mut text = fen.map_or("startpos".to_owned(), |fen| format!("fen {fen}"));
+        if plies < self.moves.len() {
+            text.push_str(" moves");
+        }
+        for (m, _) in &self.moves[plies..] {
+            let _ = write!(text, " {m}");
+        }
+        text
+    }
+
+    /// Formats the game as a line: the FEN of the start with `_` for spaces, the moves, and the result.
+    ///
+    /// A move that a search chose is followed by a colon and its score, in centipawns from White's point of view.
+    pub fn line(&self, outcome: Outcome) -> String {
+        let start = Fen::from_position(&Chess::default(), EnPassantMode::Legal).to_string();
+        let mut text = self.start.as_ref().unwrap_or(&start).replace(' ', "_");
+        for (m, score) in &self.moves {
+            let _ = match score {
+                Some(score) => write!(text, " {m}:{score}"),
+                None => write!(text, " {m}"),
+            };
+        }
+        text.push(' ');
+        text.push_str(outcome.as_str());
+        text
+    }
+}
+
+fn key(position: &Chess) -> u64 {
+    let Zobrist64(key) = position.zobrist_hash(EnPassantMode::Legal);
+    key
+}
+
+/// Parses a move in standard algebraic notation.
+pub fn san(position: &Chess, word: &str) -> Result<Move> {
+    let san: San = word
+        .parse()
+        .with_context(|| format!("expected a move, found \"{word}\""))?;
+    san.to_move(position).with_context(|| {
+        let fen = Fen::from_position(position, EnPassantMode::Legal);
+        format!("\"{san}\" is not legal in \"{fen}\"")
+    })
+}
+
+/// Reads one opening per line: a FEN, or PGN moves in the last of several columns, as in the list of Lichess
+/// (`eco\tname\tpgn`). Skips openings that end the game, such as the fool's mate.
+pub fn openings(text: &str) -> Result<Vec<Game>> {
+    let mut games = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        if line.trim().is_empty() || line.starts_with('#') || line == "eco\tname\tpgn" {
+            continue;
+        }
+        let opening = opening(line).with_context(|| format!("line {}", index + 1))?;
+        if !opening.position.is_game_over() {
+            games.push(opening);
+        }
+    }
+    Ok(games)
+}
+
+fn opening(line: &str) -> Result<Game> {
+    if line.contains('/') && !line.contains('\t') {
+        return Game::from_fen(line.trim());
+    }
+    let mut game = Game::default();
+    let moves = line.rsplit('\t').next().unwrap_or(line);
+    for word in moves.split_whitespace().filter(|word| !word.ends_with('.')) {
+        game.play(san(&game.position, word)?, None);
+    }
+    Ok(game)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    fn play(game: &mut Game, moves: &str) {
+        for text in moves.split_whitespace() {
+            let m = game
+                .legal(text)
+                .unwrap_or_else(|| panic!("{text} is not legal"));
+            game.play(m, None);
+        }
+    }
+
+    #[test]
+    fn mate_ends_a_game() {
+        let mut game = Game::default();
+        play(&mut game, "f2f3 e7e5 g2g4 d8h4");
+        assert_eq!(game.over(), Some(Outcome::Black));
+    }
+
+    #[test]
+    fn the_third_occurrence_of_a_position_is_a_draw_and_the_second_is_not() {
+        let mut game = Game::default();
+        play(&mut game, "g1f3 g8f6 f3g1 f6g8");
+        assert_eq!(game.over(), None);
+        play(&mut game, "g1f3 g8f6 f3g1 f6g8");
+        assert_eq!(game.over(), Some(Outcome::Draw));
+    }
+
+    #[test]
+    fn fifty_moves_are_a_draw() {
+        let game = Game::from_fen("8/8/8/4k3/8/8/1R6/4K3 w - - 100 90").unwrap();
+        assert_eq!(game.over(), Some(Outcome::Draw));
+    }
+
+    #[test]
+    fn a_game_is_adjudicated_after_enough_decisive_scores() {
+        let rules = Adjudication::default();
+        let mut game = Game::default();
+        for score in [1_300, 1_300, 100, 1_300, 1_300, 1_300, 1_300] {
+            game.note(score, rules);
+        }
+        assert_eq!(game.judged(rules), None);
+        game.note(1_200, rules);
+        assert_eq!(game.judged(rules), Some(Outcome::White));
+        game.note(-1_200, rules);
+        assert_eq!(game.judged(rules), None);
+    }
+
+    #[test]
+    fn a_line_contains_start_moves_scores_and_result() {
+        let mut game = Game::default();
+        play(&mut game, "e2e4");
+        let reply = game.legal("e7e5").unwrap();
+        game.play(reply, Some(-12));
+        let expected =
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR_w_KQkq_-_0_1 e2e4 e7e5:-12 1/2-1/2";
+        assert_eq!(game.line(Outcome::Draw), expected);
+        assert_eq!(game.uci(), "startpos moves e2e4 e7e5");
+        let knight = game.legal("g1f3").unwrap();
+        game.play(knight, None);
+        let settled = "fen rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2";
+        assert_eq!(game.recent_uci(), format!("{settled} moves g1f3"));
+    }
+
+    #[test]
+    fn openings_are_moves_or_positions_and_do_not_end_the_game() {
+        let text = "eco\tname\tpgn\nB20\tSicilian Defense\t1. e4 c5\nA00\tFool's Mate\t1. f3 e5 2. g4 Qh4#\n\n\
+            8/8/8/4k3/8/8/1R6/4K3 w - - 0 1\n";
+        let games = openings(text).unwrap();
+        let found: Vec<String> = games.iter().map(Game::uci).collect();
+        assert_eq!(
+            found,
+            [
+                "startpos moves e2e4 c7c5",
+                "fen 8/8/8/4k3/8/8/1R6/4K3 w - - 0 1"
+            ]
+        );
+        let error = openings("A00\tAmar\t1. Nh3\nA00\tNone\t1. e5")
+            .err()
+            .unwrap();
+        let error = format!("{error:#}");
+        assert!(error.starts_with("line 2: \"e5\" is not legal"), "{error}");
+    }
+}

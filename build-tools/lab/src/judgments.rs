@@ -1,0 +1,390 @@
+//! Compares the judgments of `shelfish analyse --engine` with Stockfish.
+//!
+//! Stockfish judges a move by its own scores of the positions before and after the move, by the thresholds of Lichess. Its
+//! scores are stored in a file, so that an interrupted run continues. The file contains hashes instead of positions, because
+//! the games may not be published.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::mem::take;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use sha2::{Digest, Sha256};
+use shakmaty::fen::Epd;
+use shakmaty::uci::UciMove;
+use shakmaty::{CastlingMode, Chess, Color, EnPassantMode, Move, Position as _};
+use shelfish_analysis::pgn::{self, GameTexts, PgnGame};
+use shelfish_analysis::{Judgment, Score, Value, judge};
+use shelfish_cli::input::{Dump, Input};
+use shelfish_cli::uci::{Engine, Setup, UciScore};
+
+use crate::{results::open_to_append, root, shelfish, stockfish};
+
+/// Options of `lab judgments`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// PGN files, plain or compressed with zstd, and the distance of the chosen games in them
+    #[arg(long, value_name = "FILE:STEP", default_values = GAMES, value_parser = selection)]
+    games: Vec<(PathBuf, usize)>,
+    /// Number of games of each file
+    #[arg(long, default_value_t = 20)]
+    count: usize,
+    /// Number of games to skip before the first chosen game: other games than those the report was tuned on
+    #[arg(long, default_value_t = 0)]
+    offset: usize,
+    /// Stop Stockfish after this number of minutes and compare the positions so far; the next run continues
+    #[arg(long)]
+    minutes: Option<u64>,
+}
+
+/// Files of games next to the checkout, and the distance of the chosen games.
+const GAMES: [&str; 2] = [
+    "../shared/data/games.pgn.zst:13000",
+    "../shared/data/games-lichess.pgn.zst:85",
+];
+/// Nodes of Stockfish for each position.
+const NODES: u64 = 1_000_000;
+/// Nodes of Stockfish as a yardstick: it is compared with itself.
+const YARDSTICK: u64 = 100_000;
+/// Time limit of a search.
+const TIMEOUT: Duration = Duration::from_secs(600);
+
+/// Parses `FILE:STEP`.
+fn selection(text: &str) -> Result<(PathBuf, usize)> {
+    let parts = text.rsplit_once(':');
+    let parts = parts.and_then(|(file, step)| Some((file.into(), step.parse().ok()?)));
+    parts
+        .filter(|(_, step)| *step > 0)
+        .with_context(|| format!("expected FILE:STEP, like games.pgn.zst:100, found \"{text}\""))
+}
+
+/// Opens a PGN file, plain or compressed.
+pub fn texts(file: &Path) -> Result<GameTexts<Box<dyn Read + Send>>> {
+    let text = Dump::text_of(&Input::File(file.to_owned()));
+    Ok(GameTexts::new(
+        text.with_context(|| file.display().to_string())?,
+    ))
+}
+
+/// Chooses different games of chess of 40 to 120 plies from all files: of each file every `step`-th game after the first
+/// `offset` games, or the next such game.
+fn games(args: &Args) -> Result<Vec<PgnGame>> {
+    let (mut games, mut seen) = (Vec::new(), HashSet::new());
+    for (path, step) in &args.games {
+        let (mut next, last) = (args.offset, games.len() + args.count);
+        for (number, text) in texts(path)?.enumerate() {
+            let text = text?.text;
+            if games.len() == last {
+                break;
+            }
+            if number >= next
+                && let Ok(game) = pgn::read(&text, 1).checked()
+                && (40..=120).contains(&game.game.moves().len())
+                && *game.start() == Chess::default()
+                && seen.insert(game.game.moves().to_vec())
+            {
+                games.push(game);
+                next += step;
+            }
+        }
+    }
+    Ok(games)
+}
+
+/// Score and best move of a position.
+#[derive(Clone, Debug)]
+struct Reference {
+    score: Score,
+    best: String,
+}
+
+/// Scores of the reference by nodes and hash of the position.
+struct References {
+    file: File,
+    known: BTreeMap<(u64, String), Reference>,
+}
+
+impl References {
+    fn open(path: &Path) -> Result<References> {
+        let (file, text) = open_to_append(path)?;
+        let row = |line: &str| {
+            let [nodes, hash, score, best] = line.split('\t').collect::<Vec<_>>()[..] else {
+                return None;
+            };
+            let score = match score.strip_prefix('#') {
+                Some(moves) => Score::Mate(moves.parse().ok()?),
+                None => Score::Cp(score.parse().ok()?),
+            };
+            let best = best.to_owned();
+            Some((
+                (nodes.parse().ok()?, hash.to_owned()),
+                Reference { score, best },
+            ))
+        };
+        let known = text.lines().filter_map(row).collect();
+        Ok(References { file, known })
+    }
+
+    fn add(&mut self, nodes: u64, hash: String, found: Reference) -> Result<()> {
+        let score = match found.score {
+            Score::Cp(cp) => cp.to_string(),
+            Score::Mate(moves) => format!("#{moves}"),
+        };
+        writeln!(self.file, "{nodes}\t{hash}\t{score}\t{}", found.best)?;
+        self.known.insert((nodes, hash), found);
+        Ok(())
+    }
+}
+
+/// Returns a hash of the first four fields of the FEN.
+fn hash(position: &Chess) -> String {
+    let fen = Epd::from_position(position, EnPassantMode::Legal).to_string();
+    Sha256::digest(fen)
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+/// A move of a game, with its judgment by the program.
+struct Played {
+    before: Chess,
+    after: Chess,
+    played: Move,
+    judgment: Option<Judgment>,
+}
+
+/// Counts of the comparison.
+#[derive(Default)]
+struct Counts {
+    moves: usize,
+    marks: usize,
+    right: usize,
+    half: usize,
+    first: usize,
+    severe: usize,
+    severe_right: usize,
+    reference_severe: usize,
+    found: usize,
+}
+
+impl Counts {
+    /// Adds a move by the values of the reference.
+    fn add(
+        &mut self,
+        mark: Option<Judgment>,
+        [before, after]: [Value; 2],
+        mover: Color,
+        is_first: bool,
+    ) {
+        let expected = judge(before, after, mover);
+        let loss = mover.fold_wb(1.0, -1.0) * (before.chances() - after.chances());
+        let is_severe = |judgment: Option<Judgment>| judgment >= Some(Judgment::Mistake);
+        self.moves += 1;
+        if mark.is_some() {
+            self.marks += 1;
+            self.right += usize::from(expected.is_some());
+            self.half += usize::from(expected.is_some() || loss >= 0.05);
+            self.first += usize::from(is_first);
+        }
+        if is_severe(mark) {
+            self.severe += 1;
+            self.severe_right += usize::from(is_severe(expected));
+        }
+        if is_severe(expected) {
+            self.reference_severe += 1;
+            self.found += usize::from(mark.is_some());
+        }
+    }
+
+    fn row(&self, name: &str) -> String {
+        let share = |part: usize, whole: usize| {
+            format!(
+                "{:.0} % of {whole}",
+                100.0 * part as f64 / whole.max(1) as f64
+            )
+        };
+        format!(
+            "| {name} | {} | {} | {} | {} | {} |",
+            share(self.right, self.marks),
+            share(self.half, self.marks),
+            share(self.severe_right, self.severe),
+            share(self.found, self.reference_severe),
+            share(self.first, self.marks),
+        )
+    }
+}
+
+/// Chooses games, analyses them, searches their positions with Stockfish, and prints a table.
+pub fn run(args: &Args) -> Result<()> {
+    let games = games(args)?;
+    let moves = analysed(&games)?;
+    let mut references = References::open(&root().join("build-tools/lab/judgments.tsv"))?;
+    search(args, &games, &mut references)?;
+
+    println!(
+        "| judgments by | at least an inaccuracy | at least half of one | ? and ?? at least a mistake | mistakes found | first choice |"
+    );
+    println!("|---|---|---|---|---|---|");
+    let (mut counts, mut yardstick) = (Counts::default(), Counts::default());
+    for Played {
+        before,
+        after,
+        played,
+        judgment,
+    } in &moves
+    {
+        let known = |nodes, position: &Chess| references.known.get(&(nodes, hash(position)));
+        let value = |nodes, position: &Chess| {
+            Value::by_the_rules(position).or_else(|| Some(known(nodes, position)?.score.into()))
+        };
+        let values = |nodes| Some([value(nodes, before)?, value(nodes, after)?]);
+        let Some(expected) = values(NODES) else {
+            continue;
+        };
+        let best = known(NODES, before)
+            .and_then(|known| known.best.parse::<UciMove>().ok()?.to_move(before).ok());
+        let (mover, is_first) = (before.turn(), best == Some(*played));
+        counts.add(*judgment, expected, mover, is_first);
+        if let Some([before, after]) = values(YARDSTICK) {
+            yardstick.add(judge(before, after, mover), expected, mover, is_first);
+        }
+    }
+    println!("{}", counts.row("`shelfish analyse --engine`"));
+    if yardstick.moves > 0 {
+        println!(
+            "{}",
+            yardstick.row(&format!("Stockfish at {YARDSTICK} nodes"))
+        );
+    }
+    println!(
+        "\n{} games, {} of {} moves compared with {NODES} nodes",
+        games.len(),
+        counts.moves,
+        moves.len()
+    );
+    Ok(())
+}
+
+/// Returns the judgments of the moves of games by the program.
+fn analysed(games: &[PgnGame]) -> Result<Vec<Played>> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("games.pgn");
+    let text: String = games.iter().map(|game| format!("{game}\n")).collect();
+    fs::write(&path, text)?;
+    let run = Command::new(shelfish()?)
+        .args(["analyse", "--json", "--engine"])
+        .arg(&path)
+        .stderr(Stdio::inherit())
+        .output()?;
+    ensure!(run.status.success(), "shelfish analyse: {}", run.status);
+    let mut moves = Vec::new();
+    for (line, game) in String::from_utf8(run.stdout)?.lines().zip(games) {
+        let report: serde_json::Value =
+            serde_json::from_str(line).context("expected a report of shelfish analyse in JSON")?;
+        let positions: Vec<Chess> = game.game.positions().collect();
+        for (n, played) in game.game.moves().iter().enumerate() {
+            let found = &report["moves"][n];
+            let is_settled = found["settled"] == true;
+            let judgment = match found["judgment"].as_str().filter(|_| is_settled) {
+                Some("inaccuracy") => Some(Judgment::Inaccuracy),
+                Some("mistake") => Some(Judgment::Mistake),
+                Some("blunder") => Some(Judgment::Blunder),
+                _ => None,
+            };
+            moves.push(Played {
+                before: positions[n].clone(),
+                after: positions[n + 1].clone(),
+                played: *played,
+                judgment,
+            });
+        }
+    }
+    Ok(moves)
+}
+
+/// Searches the positions of the games that the file lacks. Each game is a new game of the engine.
+fn search(args: &Args, games: &[PgnGame], references: &mut References) -> Result<()> {
+    let deadline = args
+        .minutes
+        .map(|minutes| Instant::now() + Duration::from_secs(60 * minutes));
+    let mut engine = Engine::start(&Setup::parse(&format!(
+        "{} Hash=64",
+        stockfish()?.display()
+    ))?)?;
+    for (number, game) in games.iter().enumerate() {
+        for nodes in [NODES, YARDSTICK] {
+            let mut line = String::from("startpos moves");
+            let mut is_new = true;
+            let played = game.game.moves().iter().map(Some).chain([None]);
+            for (position, played) in game.game.positions().zip(played) {
+                let key = hash(&position);
+                if !position.is_game_over() && !references.known.contains_key(&(nodes, key.clone()))
+                {
+                    if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                        eprintln!("lab: stopped in game {} of {}", number + 1, games.len());
+                        return Ok(());
+                    }
+                    if take(&mut is_new) {
+                        engine.new_game()?;
+                    }
+                    let answer = engine.search(&line, &format!("nodes {nodes}"), TIMEOUT)?;
+                    let sign = position.turn().fold_wb(1, -1);
+                    let score = match answer.score.context("Stockfish found no score")? {
+                        UciScore::Cp(cp) => Score::Cp(sign * cp),
+                        UciScore::Mate(moves) => Score::Mate(sign * moves),
+                    };
+                    references.add(
+                        nodes,
+                        key,
+                        Reference {
+                            score,
+                            best: answer.best,
+                        },
+                    )?;
+                }
+                if let Some(played) = played {
+                    line += &format!(" {}", played.to_uci(CastlingMode::Standard));
+                }
+            }
+        }
+        eprintln!("lab: game {} of {}", number + 1, games.len());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_counted_by_the_scores_of_the_reference() {
+        let mut counts = Counts::default();
+        let values = |before, after| [Value::Cp(before), Value::Cp(after)];
+        counts.add(
+            Some(Judgment::Blunder),
+            values(0, -400),
+            Color::White,
+            false,
+        );
+        counts.add(
+            Some(Judgment::Inaccuracy),
+            values(0, 40),
+            Color::Black,
+            false,
+        );
+        counts.add(Some(Judgment::Mistake), values(0, 0), Color::White, true);
+        counts.add(None, values(0, -400), Color::White, false);
+        counts.add(None, values(0, 400), Color::White, false);
+        let row = counts.row("a");
+        assert_eq!(
+            row,
+            "| a | 33 % of 3 | 67 % of 3 | 50 % of 2 | 50 % of 2 | 33 % of 3 |"
+        );
+        assert_eq!(counts.moves, 5);
+    }
+}

@@ -1,0 +1,168 @@
+//! `lab train-net`: trains the engine's network on evaluations and on games of Stockfish against itself.
+
+mod data;
+mod model;
+mod sample;
+mod selfplay;
+mod training;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+    thread,
+};
+
+use anyhow::{Context, Result, bail, ensure};
+use sha2::{Digest, Sha256};
+use shelfish_cli::uci::Setup;
+
+use crate::{root, shelfish, stockfish};
+
+/// The network of the repository.
+const NETWORK: &str = "crate/engine/network.bin";
+/// Evaluations that the network was trained on.
+const EVALS: [&str; 2] = [
+    "../shared/data/evals-sf.jsonl.zst",
+    "../shared/data/evals-tcec.jsonl.zst",
+];
+/// Number of games of each file. The games do not depend on the number of cores.
+const SEEDS: u64 = 5_000;
+/// Number of files of games with random openings, and of files that continue real games.
+const FILES: u64 = 36;
+/// Seed of the first game with a random opening.
+const RANDOM: u64 = 10_000;
+/// SHA-256 of the concatenated files, as Stockfish 15.1 plays the games.
+const GAMES: &str = "ed5a53d309b52e32ff5b1a9398b5234c6b49faa73f8fb2c91d08a208470df8d9";
+
+/// Options of `lab train-net`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  lab train-net                        # train the network of the repository again, and compare
+  lab train-net --write                # replace the network of the repository
+  lab train-net /data/lichess-evals    # train on this database instead of the evaluations, and on the games
+  lab train-net --games GAMES.pgn.zst  # let Stockfish continue these games instead")]
+pub struct Args {
+    /// Databases to learn from, folders or URLs, instead of the evaluations that the network was trained on
+    databases: Vec<String>,
+    /// PGN file of real games that Stockfish continues
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = "../shared/data/games.pgn.zst"
+    )]
+    games: PathBuf,
+    /// Replace the network of the repository
+    #[arg(long)]
+    write: bool,
+    #[command(flatten)]
+    plan: training::Plan,
+}
+
+/// Trains the network.
+pub fn run(args: &Args) -> Result<()> {
+    let home = root().join("target/train-net");
+    fs::create_dir_all(&home)?;
+    let databases = match args.databases.is_empty() {
+        true => EVALS
+            .iter()
+            .map(|evals| database(&root().join(evals), &home))
+            .collect::<Result<_>>()?,
+        false => args.databases.clone(),
+    };
+    let games = games(&home, &args.games)?;
+    let mut samples = Vec::new();
+    for name in &databases {
+        data::read_database(name, &mut samples)?;
+    }
+    for path in &games {
+        data::read_games(path, &mut samples)?;
+    }
+    println!("{} quiet positions", samples.len());
+    let made = training::train(samples, args.plan).to_bytes();
+    let (network, kept) = (home.join("network.bin"), root().join(NETWORK));
+    fs::write(&network, &made)?;
+    if made == fs::read(&kept)? {
+        println!("{} is {NETWORK}, byte for byte", network.display());
+    } else if args.write {
+        fs::write(kept, made)?;
+        println!("{NETWORK} is a new network: `lab match` measures whether it plays better");
+    } else {
+        println!(
+            "{} differs from {NETWORK}; --write replaces it",
+            network.display()
+        );
+    }
+    Ok(())
+}
+
+/// Builds the database of a file of evaluations once.
+fn database(evals: &Path, home: &Path) -> Result<String> {
+    ensure!(
+        evals.is_file(),
+        "{} does not exist: name databases to learn from",
+        evals.display()
+    );
+    let name = evals.file_name().unwrap_or_default().to_string_lossy();
+    let database = home.join(name.split('.').next().unwrap_or_default());
+    if !database.join("manifest.json").is_file() {
+        let mut build = Command::new(shelfish()?);
+        let status = build
+            .arg("build")
+            .arg(evals)
+            .arg("-o")
+            .arg(&database)
+            .status()?;
+        ensure!(status.success(), "shelfish build: {status}");
+    }
+    Ok(database.display().to_string())
+}
+
+/// Plays the files of games that do not exist yet. Returns the paths of all files.
+fn games(home: &Path, real: &Path) -> Result<Vec<PathBuf>> {
+    // Files of other real games have other names.
+    let name = real
+        .file_name()
+        .context("expected a file of games")?
+        .to_string_lossy();
+    let random = (0..FILES).map(|n| (format!("random-{n}.txt"), RANDOM + n * SEEDS, None));
+    let continued =
+        (0..FILES).map(|n| (format!("games-{name}-{n}.txt"), 1 + n * SEEDS, Some(real)));
+    let files: Vec<_> = random.chain(continued).collect();
+    let engine = &Setup::parse(&format!("{} Hash=2", stockfish()?.display()))?;
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    for some in files.chunks(cores) {
+        thread::scope(|scope| {
+            let missing = some.iter().filter(|(name, ..)| !home.join(name).is_file());
+            let played: Vec<_> = missing
+                .map(|(name, first, real)| {
+                    println!("Stockfish plays {SEEDS} games against itself: {name}");
+                    let play = move || {
+                        selfplay::play(engine, *first..first + SEEDS, *real, &home.join(name))
+                    };
+                    scope.spawn(play)
+                })
+                .collect();
+            played
+                .into_iter()
+                .try_for_each(|each| each.join().unwrap_or_else(|_| bail!("a thread panicked")))
+        })?;
+    }
+    let paths: Vec<PathBuf> = files.iter().map(|(name, ..)| home.join(name)).collect();
+    let mut hash = Sha256::new();
+    for path in &paths {
+        hash.update(fs::read(path)?);
+    }
+    let found: String = hash
+        .finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    if found != GAMES {
+        println!(
+            "The games (SHA-256 {found}) differ from the games that the network was trained on"
+        );
+    }
+    Ok(paths)
+}

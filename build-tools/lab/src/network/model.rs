@@ -1,0 +1,297 @@
+//! Network in floating point, its gradients, and its conversion to integers.
+//!
+//! The results do not depend on the number of cores or on the mathematical library of the system. The same samples give
+//! the same bytes on all machines.
+
+use shelfish_engine::network::{
+    BUCKETS, BYTES, CENTIPAWNS, HIDDEN, INPUT_ONE, INPUTS, MAX_OUTPUT_WEIGHT, OUTPUT_ONE, seal,
+};
+
+use super::sample::{NO_RESULT, Sample};
+
+/// Number of parameters: weights of inputs, biases, weights of outputs, biases of outputs.
+pub const PARAMETERS: usize = INPUTS * HIDDEN + HIDDEN + BUCKETS * 2 * HIDDEN + BUCKETS;
+const BIASES: usize = INPUTS * HIDDEN;
+const OUTPUTS: usize = BIASES + HIDDEN;
+const OUTPUT_BIASES: usize = OUTPUTS + BUCKETS * 2 * HIDDEN;
+
+/// Maximum weight of an input, which must fit into a byte.
+const MAX_INPUT: f32 = 127.0 / INPUT_ONE as f32;
+/// Maximum weight of an output.
+const MAX_OUTPUT: f32 = MAX_OUTPUT_WEIGHT as f32 / OUTPUT_ONE as f32;
+
+/// Parameters of the network.
+#[derive(Clone)]
+pub struct Model(pub Vec<f32>);
+
+type Sums = [f32; HIDDEN];
+
+impl Model {
+    /// Creates small random weights.
+    pub fn random(random: &mut fastrand::Rng) -> Model {
+        let mut parameters = vec![0.0; PARAMETERS];
+        let mut fill = |range: std::ops::Range<usize>, width: f32| {
+            for parameter in &mut parameters[range] {
+                *parameter = (random.f32() * 2.0 - 1.0) * width;
+            }
+        };
+        fill(0..BIASES, 0.08);
+        fill(OUTPUTS..OUTPUT_BIASES, 0.08);
+        Model(parameters)
+    }
+
+    /// Clears the weights of inputs that no sample has, such as a pawn on the first rank. Zeros compress well.
+    pub fn clear_unused<'a>(&mut self, samples: impl Iterator<Item = &'a Sample>) {
+        let mut is_used = [false; INPUTS];
+        let (mut ours, mut theirs) = ([0; 32], [0; 32]);
+        for sample in samples {
+            let (count, _) = sample.inputs(&mut ours, &mut theirs);
+            ours[..count]
+                .iter()
+                .chain(&theirs[..count])
+                .for_each(|&input| is_used[usize::from(input)] = true);
+        }
+        for (weights, _) in self.0[..BIASES]
+            .chunks_exact_mut(HIDDEN)
+            .zip(is_used)
+            .filter(|(_, is_used)| !is_used)
+        {
+            weights.fill(0.0);
+        }
+    }
+
+    /// Rounds the parameters as in the format of the engine.
+    pub fn rounded(&self) -> Model {
+        let parameters = self.0.iter().enumerate();
+        Model(
+            parameters
+                .map(|(index, parameter)| Model::integer(index, *parameter) / Model::one(index))
+                .collect(),
+        )
+    }
+
+    /// Returns the integer of a parameter in the format of the engine.
+    fn integer(index: usize, parameter: f32) -> f32 {
+        let most = match index {
+            _ if index < BIASES => 127,
+            _ if index < OUTPUTS => 8_191,
+            _ if index < OUTPUT_BIASES => MAX_OUTPUT_WEIGHT,
+            _ => 32_767,
+        };
+        (parameter * Model::one(index))
+            .round()
+            .clamp(-most as f32, most as f32)
+    }
+
+    /// Returns the integer of the parameter 1 in the format of the engine.
+    fn one(index: usize) -> f32 {
+        match index {
+            _ if index < OUTPUTS => INPUT_ONE as f32,
+            _ if index < OUTPUT_BIASES => OUTPUT_ONE as f32,
+            _ => (INPUT_ONE * OUTPUT_ONE) as f32,
+        }
+    }
+
+    /// Returns the maximum absolute value of a parameter.
+    pub fn limit(index: usize) -> f32 {
+        match index {
+            _ if index < BIASES => MAX_INPUT,
+            _ if (OUTPUTS..OUTPUT_BIASES).contains(&index) => MAX_OUTPUT,
+            _ => f32::INFINITY,
+        }
+    }
+
+    fn sums(&self, inputs: &[u16]) -> Sums {
+        let mut sums = [0.0; HIDDEN];
+        sums.copy_from_slice(&self.0[BIASES..OUTPUTS]);
+        for &input in inputs {
+            let weights = &self.0[usize::from(input) * HIDDEN..][..HIDDEN];
+            for (sum, weight) in sums.iter_mut().zip(weights) {
+                *sum += weight;
+            }
+        }
+        sums
+    }
+
+    /// Computes the output for a sample. The sigmoid of the output is the expected score.
+    pub fn output(&self, sample: &Sample) -> f32 {
+        let (mut ours, mut theirs) = ([0; 32], [0; 32]);
+        let (count, bucket) = sample.inputs(&mut ours, &mut theirs);
+        let (us, them) = (self.sums(&ours[..count]), self.sums(&theirs[..count]));
+        let weights = &self.0[OUTPUTS + bucket * 2 * HIDDEN..][..2 * HIDDEN];
+        dot(&squares(&us), &weights[..HIDDEN])
+            + dot(&squares(&them), &weights[HIDDEN..])
+            + self.0[OUTPUT_BIASES + bucket]
+    }
+
+    /// Adds the gradient of the squared error of a sample, and returns the squared error.
+    pub fn learn(&self, sample: &Sample, target: f32, gradient: &mut [f32]) -> f32 {
+        let (mut ours, mut theirs) = ([0; 32], [0; 32]);
+        let (count, bucket) = sample.inputs(&mut ours, &mut theirs);
+        let sides = [&ours[..count], &theirs[..count]];
+        let sums = sides.map(|inputs| self.sums(inputs));
+        let squared = [squares(&sums[0]), squares(&sums[1])];
+        let first = OUTPUTS + bucket * 2 * HIDDEN;
+        let weights = [
+            &self.0[first..][..HIDDEN],
+            &self.0[first + HIDDEN..][..HIDDEN],
+        ];
+        let output = dot(&squared[0], weights[0])
+            + dot(&squared[1], weights[1])
+            + self.0[OUTPUT_BIASES + bucket];
+        let expected = sigmoid(output);
+        let error = expected - target;
+        let slope = 2.0 * error * expected * (1.0 - expected);
+        gradient[OUTPUT_BIASES + bucket] += slope;
+        for side in 0..2 {
+            let mut back = [0.0; HIDDEN];
+            let out = &mut gradient[first + side * HIDDEN..][..HIDDEN];
+            for i in 0..HIDDEN {
+                out[i] += slope * squared[side][i];
+                let sum = sums[side][i];
+                let inside = if sum > 0.0 && sum < 1.0 {
+                    2.0 * sum
+                } else {
+                    0.0
+                };
+                back[i] = slope * weights[side][i] * inside;
+            }
+            let biases = &mut gradient[BIASES..OUTPUTS];
+            biases
+                .iter_mut()
+                .zip(&back)
+                .for_each(|(sum, part)| *sum += part);
+            for &input in sides[side] {
+                let inputs = &mut gradient[usize::from(input) * HIDDEN..][..HIDDEN];
+                inputs
+                    .iter_mut()
+                    .zip(&back)
+                    .for_each(|(sum, part)| *sum += part);
+            }
+        }
+        error * error
+    }
+
+    /// Encodes the network in the format of the engine.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(BYTES);
+        for (index, parameter) in self.0.iter().enumerate() {
+            let integer = Model::integer(index, *parameter) as i16;
+            match index {
+                _ if index < BIASES => bytes.push(integer as u8),
+                _ => bytes.extend(integer.to_le_bytes()),
+            }
+        }
+        seal(&mut bytes);
+        bytes
+    }
+}
+
+/// Returns the expected score of a sample: its score, mixed with the result (weight `share`) if the result is known.
+pub fn target(sample: &Sample, share: f32) -> f32 {
+    let score = sigmoid(f32::from(sample.score) / CENTIPAWNS as f32);
+    if sample.result == NO_RESULT {
+        return score;
+    }
+    score * (1.0 - share) + f32::from(sample.result) / 2.0 * share
+}
+
+/// Computes 1 / (1 + e⁻ˣ) with multiplications and divisions only: eˣ = (e^(x/1024))^1024.
+pub fn sigmoid(x: f32) -> f32 {
+    let small = f64::from(-x.clamp(-30.0, 30.0)) / 1_024.0;
+    let mut power = 1.0 + small * (1.0 + small / 2.0 * (1.0 + small / 3.0 * (1.0 + small / 4.0)));
+    for _ in 0..10 {
+        power *= power;
+    }
+    (1.0 / (1.0 + power)) as f32
+}
+
+fn squares(sums: &Sums) -> Sums {
+    sums.map(|sum| {
+        let clipped = sum.clamp(0.0, 1.0);
+        clipped * clipped
+    })
+}
+
+/// Computes a dot product in sixteen partial sums. The compiler may not reorder a single sum.
+fn dot(a: &Sums, b: &[f32]) -> f32 {
+    let mut lanes = [0.0; 16];
+    for (a, b) in a.chunks_exact(16).zip(b.chunks_exact(16)) {
+        for i in 0..16 {
+            lanes[i] += a[i] * b[i];
+        }
+    }
+    lanes.iter().sum()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+    use shelfish_engine::{
+        Position,
+        network::{Accumulators, Network},
+    };
+
+    fn sample(fen: &str) -> (Position, Sample) {
+        let position: Position = fen.parse().unwrap();
+        let sample = Sample::new(&position, 0, None, false).unwrap();
+        (position, sample)
+    }
+
+    const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
+
+    #[test]
+    fn the_sigmoid_agrees_with_the_formula() {
+        for x in [-40.0f32, -8.0, -1.0, 0.0, 0.3, 2.0, 12.0] {
+            let expected = 1.0 / (1.0 + (-f64::from(x.clamp(-30.0, 30.0))).exp());
+            assert!((f64::from(sigmoid(x)) - expected).abs() < 1e-6, "{x}");
+        }
+    }
+
+    /// Compares each derivative with a difference quotient.
+    #[test]
+    fn gradients_are_derivatives() {
+        let mut model = Model::random(&mut fastrand::Rng::with_seed(3));
+        let (_, sample) = sample(KIWIPETE);
+        let mut gradient = vec![0.0; PARAMETERS];
+        model.learn(&sample, 0.9, &mut gradient);
+        let mut checked = 0;
+        for index in (0..PARAMETERS).step_by(37) {
+            if gradient[index].abs() < 1e-4 {
+                continue;
+            }
+            let error = |model: &Model| f64::from(sigmoid(model.output(&sample)) - 0.9).powi(2);
+            let (before, step) = (model.0[index], 1e-2);
+            model.0[index] = before + step;
+            let up = error(&model);
+            model.0[index] = before - step;
+            let down = error(&model);
+            model.0[index] = before;
+            let quotient = (up - down) / (2.0 * f64::from(step));
+            let found = f64::from(gradient[index]);
+            assert!(
+                (quotient - found).abs() < 0.1 * found.abs() + 1e-4,
+                "{index}: {quotient} and {found}"
+            );
+            checked += 1;
+        }
+        assert!(checked > 20, "{checked}");
+    }
+
+    /// Compares the integer evaluation of the engine with the model, except for rounding.
+    #[test]
+    fn the_integer_network_agrees_with_the_model() {
+        let mut model = Model::random(&mut fastrand::Rng::with_seed(5));
+        model.0[BIASES..OUTPUTS].fill(0.1);
+        model.0[OUTPUT_BIASES..].fill(0.7);
+        let network = Network::from_bytes(&model.to_bytes()).unwrap();
+        for fen in [KIWIPETE, "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 b - - 0 1"] {
+            let (position, sample) = sample(fen);
+            let exact = model.output(&sample) * CENTIPAWNS as f32;
+            let found =
+                network.evaluate(&position, &Accumulators::of_position(&network, &position));
+            assert!((exact - found as f32).abs() < 8.0, "{exact} and {found}");
+        }
+    }
+}

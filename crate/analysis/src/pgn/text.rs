@@ -1,0 +1,449 @@
+//! Texts of the games of a file, read one at a time.
+
+use std::io::{self, BufRead, BufReader, Read};
+
+use shakmaty::san::San;
+
+use super::moves::{castling, has_square, is_null};
+use super::{MAX_BYTES, result};
+
+/// Text of a game.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GameText {
+    /// Number of the game in the file, from 1.
+    pub number: u64,
+    /// Number of the line in which the game begins, from 1.
+    pub line: u64,
+    /// Text of the game. If it exceeds [`MAX_BYTES`], it is truncated, but still exceeds the limit. Lines end with `\n`.
+    pub text: String,
+}
+
+/// Iterator over the texts of the games of a file in UTF-8, UTF-16 with a mark, or Windows-1252, with any line ends.
+///
+/// A game begins with tags after moves, with a tag that the tags before a blank line have already, and with a move after a result.
+///
+/// ```
+/// use shelfish_analysis::pgn::GameTexts;
+/// let file = "[White \"Tal\"]\n\n1. e4 {a\n[comment]} e5 1-0\n\n[White \"Fischer\"]\n\n1. d4 *\n1. c4 *";
+/// let lines: Vec<u64> = GameTexts::new(file.as_bytes()).map(|text| text.map(|text| text.line)).collect::<Result<_, _>>()?;
+/// assert_eq!(lines, [1, 6, 9]);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub struct GameTexts<R: Read> {
+    input: BufReader<Utf8<R>>,
+    /// Text that was read too far, and is read again.
+    again: Vec<u8>,
+    /// Whether the last line ended with `\r`, which may be half of a line end.
+    is_after_cr: bool,
+    /// Number of lines read.
+    lines: u64,
+    number: u64,
+    is_over: bool,
+    /// Text of the current game.
+    text: Vec<u8>,
+    /// Number of its first line.
+    first: u64,
+    state: State,
+    is_after_blank: bool,
+    /// Number of open variations.
+    depth: usize,
+    is_in_comment: bool,
+    /// Offset and line of a tag `Event` in an open comment. It begins a game if the comment has no end.
+    quoted: Option<(usize, u64)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Only blank lines so far.
+    Before,
+    Tags,
+    Moves,
+    /// After a result.
+    Over,
+}
+
+/// Where a game ends that is longer than it seemed.
+enum Cut {
+    /// At this offset of the line.
+    Line(usize),
+    /// At the tag in the comment, which has no end.
+    Quoted,
+}
+
+impl<R: Read> GameTexts<R> {
+    /// Creates an iterator over the games of a text.
+    pub fn new(input: R) -> GameTexts<R> {
+        GameTexts {
+            input: BufReader::with_capacity(1 << 17, Utf8::new(input)),
+            again: Vec::new(),
+            is_after_cr: false,
+            lines: 0,
+            number: 0,
+            is_over: false,
+            text: Vec::new(),
+            first: 1,
+            state: State::Before,
+            is_after_blank: true,
+            depth: 0,
+            is_in_comment: false,
+            quoted: None,
+        }
+    }
+
+    fn next_game(&mut self) -> io::Result<Option<GameText>> {
+        while !self.is_over {
+            let line = self.read_line()?;
+            if line.is_empty() {
+                if let Some(game) = self.cut_quoted() {
+                    return Ok(Some(game));
+                }
+                self.is_over = true;
+                return Ok(self.finish());
+            }
+            self.lines += 1;
+            let trimmed = trim(&line);
+            let begins = self.begins_game(trimmed);
+            let game = if begins { self.finish() } else { None };
+            if begins {
+                self.number += 1;
+                self.first = self.lines;
+                (self.state, self.depth) = (State::Tags, 0);
+                (self.is_in_comment, self.quoted) = (false, None);
+            }
+            self.is_after_blank = trimmed.is_empty();
+            let is_skipped = trimmed.is_empty() || trimmed.starts_with(b"%") && !self.is_in_comment;
+            let cut = if is_skipped {
+                None
+            } else {
+                self.read_words(&line)
+            };
+            let end = if let Some(Cut::Line(at)) = cut {
+                at
+            } else {
+                line.len()
+            };
+            // A game that exceeds the limit is an error, so the rest of its text is not needed.
+            if self.number > 0 && self.text.len() <= MAX_BYTES {
+                self.text.extend_from_slice(&line[..end]);
+            }
+            if end < line.len() {
+                self.read_again(&line[end..], self.lines - 1);
+            }
+            let is_long = self.text.len() > MAX_BYTES && self.quoted.is_some();
+            let game = match cut {
+                _ if game.is_some() => game,
+                Some(Cut::Quoted) => self.cut_quoted(),
+                _ if is_long => self.cut_quoted(),
+                _ => None,
+            };
+            if game.is_some() {
+                return Ok(game);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns whether a game begins with this line.
+    fn begins_game(&mut self, line: &[u8]) -> bool {
+        let is_tag = is_tag(line);
+        if self.is_in_comment {
+            let is_event = is_tag && line.starts_with(b"[Event \"");
+            if is_event && self.quoted.is_none() {
+                self.quoted = Some((self.text.len(), self.lines));
+            }
+            // Nothing of a comment that long is kept.
+            return is_event && self.text.len() > MAX_BYTES;
+        }
+        match self.state {
+            State::Before => !line.is_empty() && !line.starts_with(b"%"),
+            State::Tags => is_tag && self.is_after_blank && self.has_tag(line),
+            State::Moves if is_tag => true,
+            State::Moves => {
+                self.is_after_blank
+                    && self.depth == 0
+                    && line.starts_with(b"1")
+                    && begins_with_move(line, true)
+            }
+            State::Over => is_tag || begins_with_move(line, false),
+        }
+    }
+
+    /// Returns whether the current game has the tag of this line.
+    fn has_tag(&self, line: &[u8]) -> bool {
+        let end = line.iter().position(|byte| *byte == b'"');
+        let name = &line[..end.map_or(line.len(), |end| end + 1)];
+        self.text
+            .split(|byte| *byte == b'\n')
+            .any(|line| trim(line).starts_with(name))
+    }
+
+    /// Reads a line with tags or moves. Returns where the game ends, if it ends before the end of the line.
+    fn read_words(&mut self, line: &[u8]) -> Option<Cut> {
+        let mut at = 0;
+        if !self.is_in_comment && is_tag(trim(line)) {
+            at = line
+                .iter()
+                .rposition(|byte| *byte == b']')
+                .map_or(line.len(), |at| at + 1);
+        }
+        while at < line.len() {
+            let rest = &line[at..];
+            if self.is_in_comment {
+                let end = rest.iter().position(|byte| matches!(byte, b'{' | b'}'))?;
+                if rest[end] == b'}' {
+                    (self.is_in_comment, self.quoted) = (false, None);
+                } else if self.quoted.is_some() {
+                    return Some(Cut::Quoted);
+                }
+                at += end + 1;
+                continue;
+            }
+            match rest[0] {
+                b'{' => self.is_in_comment = true,
+                b';' => return None,
+                b'(' => self.depth += 1,
+                b')' => self.depth = self.depth.saturating_sub(1),
+                byte if byte <= b' ' => {}
+                _ => {
+                    let is_end = |byte: &u8| *byte <= b' ' || b"{}();".contains(byte);
+                    let end = rest.iter().position(is_end).unwrap_or(rest.len()).max(1);
+                    let is_next = at > 0 && self.state == State::Over && rest[0] == b'1';
+                    if is_next && begins_with_move(rest, true) {
+                        return Some(Cut::Line(at));
+                    }
+                    self.read_word(&rest[..end]);
+                    at += end;
+                    continue;
+                }
+            }
+            at += 1;
+        }
+        None
+    }
+
+    fn read_word(&mut self, word: &[u8]) {
+        let is_result = matches!(word[0], b'0' | b'1' | b'*' | 0xc2) && self.depth == 0;
+        if is_result && str::from_utf8(word).is_ok_and(|word| result(word).is_some()) {
+            self.state = State::Over;
+        } else if self.state == State::Tags
+            && str::from_utf8(word).is_ok_and(|word| {
+                has_square(word) || castling(without_number(word)).is_some() || is_null(word)
+            })
+        {
+            self.state = State::Moves;
+        }
+    }
+
+    /// Returns the current game.
+    fn finish(&mut self) -> Option<GameText> {
+        let text = std::mem::take(&mut self.text);
+        (!text.is_empty()).then(|| GameText {
+            number: self.number,
+            line: self.first,
+            text: String::from_utf8(text).unwrap_or_else(|error| windows_1252(error.as_bytes())),
+        })
+    }
+
+    /// Ends the current game before the tag in its comment, if there is one.
+    fn cut_quoted(&mut self) -> Option<GameText> {
+        let (at, line) = self.quoted.take()?;
+        let rest = self.text.split_off(at);
+        self.read_again(&rest, line - 1);
+        let game = self.finish();
+        (self.state, self.is_in_comment) = (State::Before, false);
+        game
+    }
+
+    /// Reads a text again that follows `lines` lines.
+    fn read_again(&mut self, text: &[u8], lines: u64) {
+        self.again.splice(..0, text.iter().copied());
+        self.lines = lines;
+    }
+
+    /// Reads a line, with `\n` at its end, and truncates it a little above the limit for a game. Returns an empty line at the
+    /// end of the input.
+    fn read_line(&mut self) -> io::Result<Vec<u8>> {
+        if let Some(end) = self.again.iter().position(|byte| *byte == b'\n') {
+            return Ok(self.again.drain(..=end).collect());
+        }
+        let mut line = std::mem::take(&mut self.again);
+        loop {
+            let bytes = match self.input.fill_buf() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                bytes => bytes?,
+            };
+            if std::mem::take(&mut self.is_after_cr) && bytes.first() == Some(&b'\n') {
+                self.input.consume(1);
+                continue;
+            }
+            let end = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+            let length = end.unwrap_or(bytes.len());
+            if line.len() <= MAX_BYTES {
+                line.extend_from_slice(&bytes[..length]);
+            }
+            let is_last = bytes.is_empty();
+            if let Some(end) = end {
+                self.is_after_cr = bytes[end] == b'\r';
+                line.push(b'\n');
+            }
+            self.input.consume(length + usize::from(end.is_some()));
+            if end.is_some() || is_last {
+                return Ok(line);
+            }
+        }
+    }
+}
+
+impl<R: Read> Iterator for GameTexts<R> {
+    type Item = io::Result<GameText>;
+
+    fn next(&mut self) -> Option<io::Result<GameText>> {
+        let game = self.next_game();
+        self.is_over |= game.is_err();
+        game.transpose()
+    }
+}
+
+/// Removes blanks and byte order marks.
+fn trim(line: &[u8]) -> &[u8] {
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+    let start = line
+        .iter()
+        .position(|byte| *byte > b' ')
+        .unwrap_or(line.len());
+    line[start..].trim_ascii_end()
+}
+
+fn is_tag(line: &[u8]) -> bool {
+    line.starts_with(b"[")
+        && line[1..]
+            .iter()
+            .find(|byte| **byte > b' ')
+            .is_some_and(|byte| byte.is_ascii_alphabetic() || *byte >= 0x80)
+}
+
+/// Removes a move number such as `12.` or `12...` from the beginning of a word, except from castling with zeros.
+pub(super) fn without_number(word: &str) -> &str {
+    match word.as_bytes().first() {
+        Some(b'0') if castling(word.trim_end_matches(['+', '#', '!', '?'])).is_some() => {
+            return word;
+        }
+        Some(b'0'..=b'9' | b'.' | 0xe2) => {}
+        _ => return word,
+    }
+    let rest = word.trim_start_matches(|c: char| c.is_ascii_digit());
+    rest.trim_start_matches(['.', '…'])
+}
+
+/// Returns whether a line begins with a move in SAN, with or without a number; `is_first` requires the number `1.`.
+fn begins_with_move(line: &[u8], is_first: bool) -> bool {
+    let line = &line[..line.len().min(40)];
+    let digits = line.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let rest = line[digits..].trim_ascii_start();
+    let move_text = match rest.strip_prefix(b".") {
+        Some(rest) if digits > 0 && !rest.trim_ascii_start().starts_with(b".") => {
+            rest.trim_ascii_start()
+        }
+        None if !is_first && digits == 0 => line,
+        _ => return false,
+    };
+    let end = move_text
+        .iter()
+        .position(|byte| *byte <= b' ' || b"{}();!?$".contains(byte))
+        .unwrap_or(move_text.len());
+    let word = move_text[..end].trim_ascii_end();
+    (!is_first || &line[..digits] == b"1")
+        && str::from_utf8(word).is_ok_and(|word| {
+            let is_san = San::from_ascii(word.trim_end_matches(['+', '#']).as_bytes())
+                .is_ok_and(|san| !matches!(san, San::Null | San::Put { .. }));
+            is_san || has_square(word) && digits > 0 || castling(word).is_some()
+        })
+}
+
+/// Decodes Windows-1252, which has the letters of Latin-1, the encoding of the PGN standard.
+fn windows_1252(bytes: &[u8]) -> String {
+    const HIGH: [char; 32] = [
+        '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž',
+        '\u{8f}', '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}',
+        'ž', 'Ÿ',
+    ];
+    let decode = |byte: &u8| match byte {
+        0x80..=0x9f => HIGH[usize::from(byte - 0x80)],
+        byte => char::from(*byte),
+    };
+    bytes.iter().map(decode).collect()
+}
+
+/// Converts UTF-16 with a byte order mark to UTF-8, and passes other bytes on.
+struct Utf8<R> {
+    input: R,
+    is_begun: bool,
+    /// Reads two bytes of UTF-16.
+    unit: Option<fn([u8; 2]) -> u16>,
+    /// Bytes that are not decoded yet.
+    bytes: Vec<u8>,
+    /// Decoded bytes that are not taken yet, in reverse.
+    ready: Vec<u8>,
+}
+
+impl<R: Read> Utf8<R> {
+    fn new(input: R) -> Utf8<R> {
+        Utf8 {
+            input,
+            is_begun: false,
+            unit: None,
+            bytes: Vec::new(),
+            ready: Vec::new(),
+        }
+    }
+
+    /// Decodes more bytes. Returns false at the end.
+    fn decode(&mut self) -> io::Result<bool> {
+        let mut chunk = [0; 4096];
+        let length = self.input.read(&mut chunk)?;
+        self.bytes.extend_from_slice(&chunk[..length]);
+        if !self.is_begun {
+            if length > 0 && self.bytes.len() < 2 {
+                return Ok(true);
+            }
+            self.is_begun = true;
+            self.unit = match self.bytes[..] {
+                [0xff, 0xfe, ..] => Some(u16::from_le_bytes),
+                [0xfe, 0xff, ..] => Some(u16::from_be_bytes),
+                _ => None,
+            };
+        }
+        let Some(unit) = self.unit else {
+            self.ready = self.bytes.drain(..).rev().collect();
+            return Ok(length > 0);
+        };
+        let pairs = self.bytes.chunks_exact(2);
+        let mut units: Vec<u16> = pairs.map(|pair| unit([pair[0], pair[1]])).collect();
+        // The first half of a character waits for the second.
+        if length > 0
+            && units
+                .last()
+                .is_some_and(|unit| (0xd800..0xdc00).contains(unit))
+        {
+            units.pop();
+        }
+        self.bytes.drain(..2 * units.len());
+        self.ready = String::from_utf16_lossy(&units).into_bytes();
+        self.ready.reverse();
+        Ok(length > 0)
+    }
+}
+
+impl<R: Read> Read for Utf8<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.is_begun && self.unit.is_none() && self.ready.is_empty() {
+            return self.input.read(buffer);
+        }
+        while self.ready.is_empty() && self.decode()? {}
+        let length = self.ready.len().min(buffer.len());
+        for byte in &mut buffer[..length] {
+            *byte = self.ready.pop().unwrap_or_default();
+        }
+        Ok(length)
+    }
+}

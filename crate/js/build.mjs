@@ -1,0 +1,344 @@
+// Builds the npm package `crate/pkg` from the modules and bindings that wasm-pack has written into a folder: node build.mjs FOLDER.
+// With `--types` it only checks the types and writes the declarations.
+import { createHash } from "node:crypto";
+import { execFile, execFileSync } from "node:child_process";
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { Worker, isMainThread, workerData } from "node:worker_threads";
+import binaryen from "binaryen";
+import { build } from "esbuild";
+
+/** Entries: name of the file, source, and whether the file is minified. Node shows the line of an error. */
+const ENTRIES = [
+  ["index", "database/browser.ts", true],
+  ["inline", "database/inline.ts", true],
+  ["node", "database/node.ts", false],
+  ["workerd", "database/workerd.ts", false],
+  ["worker", "worker/worker.ts", true],
+  ["book", "book/browser.ts", true],
+  ["book-inline", "book/inline.ts", true],
+  ["book-node", "book/node.ts", false],
+  ["book-workerd", "book/workerd.ts", false],
+  ["explorer", "explorer/browser.ts", true],
+  ["endgames", "endgames/browser.ts", true],
+  ["endgames-inline", "endgames/inline.ts", true],
+  ["endgames-node", "endgames/node.ts", false],
+  ["endgames-workerd", "endgames/workerd.ts", false],
+  ["game", "game/game.ts", true],
+  ["openings", "openings/openings.ts", true],
+  ["analysis", "analysis/browser.ts", true],
+  ["analysis-inline", "analysis/inline.ts", false],
+  ["analysis-workerd", "analysis/workerd.ts", false],
+  ["engine", "engine/browser.ts", true],
+  ["engine-inline", "engine/inline.ts", false],
+  ["engine-worker", "engine/worker.ts", true],
+  ["evaluator", "evaluator/evaluator.ts", true],
+  ["uci", "uci/worker.ts", true],
+  ["react", "react/react.ts", true],
+  ["elements", "elements/elements.ts", true],
+  ["lichess", "lichess/browser.ts", true],
+  ["lichess-node", "lichess/server.ts", false],
+  ["lichess-moves", "lichess/moves.ts", true],
+  ["score", "score/index.ts", true],
+  ["storage", "storage/indexed-db.ts", true],
+  ["sample", "sample/sample.ts", false],
+  ["cli", "cli/cli.ts", false],
+];
+
+/** The service worker of the adapter for Lichess: a classic script, which cannot import modules. */
+const SERVICE_WORKER = "shelfish-lichess-sw";
+
+/** Files that these entries load when they need them. */
+const PARTS = [
+  "index",
+  "node",
+  "book",
+  "book-node",
+  "explorer",
+  "endgames",
+  "engine",
+  "evaluator",
+  "analysis",
+  "openings",
+  "lichess-moves",
+].map((name) => `./${name}.js`);
+const LOADERS = {
+  uci: PARTS,
+  react: PARTS,
+  elements: PARTS,
+  lichess: PARTS,
+  "lichess-node": PARTS,
+  game: ["./index.js"],
+  "lichess-moves": ["./index.js"],
+};
+
+/** Modules whose bytes the package also contains as text, in JavaScript. */
+const TEXTS = {
+  shelfish: "wasm.js",
+  shelfish_book: "book-wasm.js",
+  shelfish_endgames: "endgames-wasm.js",
+  shelfish_analysis: "analysis-wasm.js",
+  shelfish_engine: "engine-wasm.js",
+};
+const MODULES = [...Object.keys(TEXTS), "shelfish_explorer"];
+
+/** Parts of the names of the standard library's functions that panic. A browser does not show their messages, only the trap. */
+const PANICS =
+  /\bcore\[\w+\]::panicking::|\[.*(::assert_failed|::expect_failed|::handle_error|::panic_already_|::slice_index_fail|::unwrap_failed|raw_vec::capacity_overflow)/;
+
+/** Letters that encode the bytes of modules as text, as in `shared/decode-module.ts`. Charsets and quotes do not change them. The
+ * last two start codes of two letters. */
+const LETTERS =
+  " !#%&'()*+,-./0123456789:;=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_abcdefghijklmnopqrstuvwxyz{|}~";
+
+const js = fileURLToPath(new URL(".", import.meta.url));
+const root = join(js, "../..");
+const pkg = join(root, "crate/pkg");
+
+/** Makes a module smaller and faster, in a thread of its own. */
+function optimise(from, to) {
+  const module = binaryen.readBinary(readFileSync(from));
+  for (let n = 0; n < module.getNumFunctions(); n++) {
+    const {
+      name,
+      body,
+      module: imported,
+    } = binaryen.getFunctionInfo(module.getFunctionByIndex(n));
+    const panics = !imported && PANICS.test(name);
+    if (
+      panics &&
+      binaryen.getExpressionInfo(body).type === binaryen.unreachable &&
+      !binaryen.emitText(body).includes("(return")
+    )
+      binaryen.Function.setBody(module.getFunction(name), module.unreachable());
+  }
+  binaryen.setOptimizeLevel(3);
+  binaryen.setShrinkLevel(0);
+  if (basename(from) === "shelfish_engine_bg.wasm") {
+    // The host can suspend and resume the search. It calls the host through a trait, and Asyncify would otherwise instrument all
+    // indirect calls. The module is optimised first, because Asyncify adds code for each call and local.
+    module.optimize();
+    const asyncify = {
+      "asyncify-ignore-indirect": "",
+      "asyncify-imports": "./engine/host.js.pause",
+      "asyncify-addlist": "*Search*poll*",
+      "asyncify-propagate-addlist": "",
+    };
+    for (const [key, value] of Object.entries(asyncify))
+      binaryen.setPassArgument(key, value);
+    module.runPasses(["asyncify"]);
+  }
+  // Packed memory and inlined functions compress worse. Rust does not use the lowest kilobyte. Current processors ignore alignments,
+  // and equal alignments compress better.
+  binaryen.addPassToSkip("memory-packing");
+  binaryen.setOneCallerInlineMaxSize(0);
+  binaryen.setLowMemoryUnused(true);
+  module.optimize();
+  module.runPasses([
+    "dealign",
+    "strip-debug",
+    "strip-producers",
+    "strip-target-features",
+  ]);
+  writeFileSync(to, module.emitBinary());
+}
+
+if (isMainThread) await main();
+else optimise(workerData.from, workerData.to);
+
+async function main() {
+  const [folder, option] = process.argv.slice(2);
+  const built = resolve(folder);
+  cpSync(js, built, {
+    recursive: true,
+    filter: (path) =>
+      !path.includes("node_modules") &&
+      (path.endsWith(".ts") || statSync(path).isDirectory()),
+  });
+  cpSync(join(js, "tsconfig.json"), join(built, "tsconfig.json"));
+  writeFileSync(join(built, "package.json"), '{ "type": "module" }\n');
+  if (!existsSync(join(built, "node_modules")))
+    symlinkSync(
+      join(js, "node_modules"),
+      join(built, "node_modules"),
+      "junction",
+    );
+  const openings = join(built, "openings/table.js");
+  execFileSync(process.execPath, [join(js, "openings/table.mjs"), openings]);
+  const types = declare(built);
+  if (option !== "--types") await Promise.all([types, bundles(built)]);
+  await types;
+}
+
+/** Checks the types of the TypeScript and writes the declarations of the package. */
+async function declare(built) {
+  const tsc = join(js, "node_modules/typescript/bin/tsc");
+  await promisify(execFile)(process.execPath, [tsc], { cwd: built }).catch(
+    ({ stdout, stderr }) => {
+      throw new Error(`types of the package:\n${stdout}${stderr}`);
+    },
+  );
+  rmSync(join(pkg, "types"), { recursive: true, force: true });
+  cpSync(join(built, "types"), join(pkg, "types"), { recursive: true });
+}
+
+/** Writes all files of the package except its types. */
+async function bundles(built) {
+  await Promise.all(MODULES.map((name) => wasm(built, name)));
+  const bytes = (name) => readFileSync(join(pkg, `${name}_bg.wasm`));
+  for (const [name, file] of Object.entries(TEXTS))
+    writeFileSync(
+      join(pkg, file),
+      `export default "${asText(bytes(name))}";\n`,
+    );
+  const hash = (name) =>
+    createHash("sha256").update(bytes(name)).digest("hex").slice(0, 32);
+  const common = {
+    absWorkingDir: built,
+    bundle: true,
+    format: "esm",
+    target: "es2022",
+    sourcemap: true,
+    logLevel: "warning",
+    // wasm-bindgen repeats the key of a module for each import. The URLs of the modules are options of the service worker.
+    logOverride: {
+      "duplicate-object-key": "silent",
+      "empty-import-meta": "silent",
+    },
+    define: Object.fromEntries(
+      MODULES.map((name) => [`SHA256.${name}_bg`, `"${hash(name)}"`]),
+    ),
+    external: ["./*wasm.js", "./*-text.js", "./*.wasm", "node:*", "react"],
+  };
+  const own = [...common.external, "./shelfish*.js", "./engine/host.js"];
+  // The module of the engine imports this file.
+  await build({
+    ...common,
+    bundle: false,
+    sourcemap: false,
+    external: undefined,
+    entryPoints: ["engine/host.ts"],
+    outfile: "engine/host.js",
+  });
+  /** Bundles an entry into a single file. The first step keeps names for stack traces, except in the adapter for UCI, whose errors
+   * have no stack. The second step adds the JavaScript of wasm-bindgen without names. */
+  const bundle = async (name, source, minify) => {
+    const parts = LOADERS[name] ?? [];
+    const face = `${name}-face.js`;
+    await build({
+      ...common,
+      entryPoints: [source],
+      outfile: face,
+      keepNames: name !== "uci",
+      external: [...own, ...parts],
+    });
+    await build({
+      ...common,
+      entryPoints: [face],
+      outfile: join(pkg, `${name}.js`),
+      minify,
+      external: [...common.external, ...parts],
+    });
+  };
+  await Promise.all(ENTRIES.map((entry) => bundle(...entry)));
+  // The Worker of the engine as a classic script: a script from text cannot import modules.
+  const { outputFiles } = await build({
+    ...common,
+    entryPoints: ["engine-worker-face.js"],
+    format: "iife",
+    minify: true,
+    sourcemap: false,
+    write: false,
+    logLevel: "error",
+  });
+  writeFileSync(
+    join(pkg, "engine-worker-text.js"),
+    `export default ${JSON.stringify(outputFiles[0].text)};\n`,
+  );
+  // The entries in the service worker are bundled already: each has its own module.
+  const face = join(pkg, `${SERVICE_WORKER}-face.js`);
+  await build({
+    ...common,
+    entryPoints: ["lichess/service-worker.ts"],
+    outfile: face,
+    external: PARTS,
+  });
+  await build({
+    ...common,
+    entryPoints: [face],
+    format: "iife",
+    minify: true,
+    outfile: join(pkg, `${SERVICE_WORKER}.js`),
+  });
+  for (const file of [face, `${face}.map`]) rmSync(file);
+  for (const kind of ["inline", "node", "workerd"])
+    cpSync(join(js, `explorer/${kind}.js`), join(pkg, `explorer-${kind}.js`));
+  for (const name of ["package.json", "README.md"])
+    cpSync(join(js, name), join(pkg, name));
+  cpSync(join(root, "LICENSE"), join(pkg, "LICENSE"));
+  // Committed files, so that a build of the package needs no native program.
+  cpSync(join(root, "static-shards/package-sample"), join(pkg, "sample"), {
+    recursive: true,
+  });
+}
+
+/** Writes a module into the package, and completes its bindings. */
+async function wasm(built, name) {
+  const [from, script] = [`${name}_bg.wasm`, `${name}.js`].map((file) =>
+    join(built, file),
+  );
+  // Only these two files use wasm-bindgen's long names, which end in hashes. Numbers of the same length compress better.
+  const numbers = new Map();
+  for (const file of [script, from]) {
+    const text = readFileSync(file, "latin1").replace(
+      /(__wbg|wasm_bindgen__convert__closures)_\w*?_h?[0-9a-f]{16}/g,
+      (name) => {
+        if (!numbers.has(name)) numbers.set(name, `i${numbers.size}`);
+        return numbers.get(name).padEnd(name.length, "_");
+      },
+    );
+    writeFileSync(file, text, "latin1");
+  }
+  // The functions that start a compiled module, which wasm-bindgen does not export.
+  appendFileSync(
+    script,
+    "export { __wbg_get_imports as imports, __wbg_finalize_init as start };\n",
+  );
+  appendFileSync(
+    join(built, `${name}.d.ts`),
+    "export function imports(): WebAssembly.Imports;\nexport function start(instance: WebAssembly.Instance, module: WebAssembly.Module): void;\n",
+  );
+  cpSync(join(js, "module.wasm.d.ts"), join(pkg, `${name}_bg.wasm.d.ts`));
+  const workerData = { from, to: join(pkg, `${name}_bg.wasm`) };
+  await new Promise((done, fail) =>
+    new Worker(new URL(import.meta.url), { workerData })
+      .on("error", fail)
+      .on("exit", done),
+  );
+}
+
+/** Encodes a module as text. A byte has the same one or two letters everywhere, so that repetitions remain. In Brotli the text is 4 %
+ * longer than the module; Base64 would be 31 % longer. */
+function asText(module) {
+  const single = LETTERS.length - 2;
+  const letters = (byte) => {
+    const more = byte - single;
+    if (more < 0) return LETTERS[byte];
+    return (
+      LETTERS[single + Math.floor(more / LETTERS.length)] +
+      LETTERS[more % LETTERS.length]
+    );
+  };
+  return Array.from(module, letters).join("");
+}
