@@ -1,4 +1,4 @@
-// Precedent: a game of moves that were played before, or of moves that are not in the book, by mouse and keys.
+// Precedent: a game of moves that were played before, by mouse and keys.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -99,22 +99,6 @@ test("a pawn can only promote to pieces of earlier games", async (t) => {
   await clickSquares(page, ["a7", "b8"]);
   await page.getByTestId("promote-rook").click();
   await ends(page, /You replayed this game\./);
-});
-
-test("Unprecedented allows every move that is not in the book", async (t) => {
-  const page = await shelf.page(t, { path: TINY });
-  await shows(page, ["d4 12", "e4 4"]);
-  await page.getByTestId("unprecedented").check();
-  await reads(page, "status", /^White to move: 18 of 20 moves are not in/);
-  await clickSquares(page, ["f2", "f3"]);
-  for (const move of ["e5", "g4", "Qh4#"])
-    await page
-      .getByTestId("choice")
-      .filter({ hasText: new RegExp(`^${move}$`) })
-      .click();
-  await ends(page, /Checkmate\.\s*This position is not in the book/);
-  await page.reload();
-  assert.ok(await page.getByTestId("unprecedented").isChecked());
 });
 
 test("the error of an unreadable book names a remedy", async (t) => {

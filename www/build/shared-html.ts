@@ -39,7 +39,7 @@ const header = (
   before: string,
   tools: string,
 ) => `<header class="masthead">
-      <a class="home" href="./">
+      <a class="home" href="./" aria-label="Shelfish">
         <svg class="mark" viewBox="0 0 24 24" aria-hidden="true">
           <path d="M3 20.5h18M5 18V7.5h3.5V18M10.5 18V4H14v14M16.2 18.2 15 8.4l3.4-.5 1.3 10" />
         </svg>

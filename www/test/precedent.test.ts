@@ -1,11 +1,10 @@
 import { Chess } from "chessops/chess";
 import { parseFen } from "chessops/fen";
-import { makeUci } from "chessops/util";
 import type { Played, PlayedMove } from "shelfish/book";
 import { describe, expect, it } from "vitest";
 import { Game, type Node, steps } from "../src/game/game";
 import type { Limits } from "../src/book/results";
-import { choices, gameEnd, legal, targets } from "../src/precedent/rules";
+import { choices, gameEnd, targets } from "../src/precedent/rules";
 
 const position = (fen: string) =>
   Chess.fromSetup(parseFen(fen).unwrap()).unwrap();
@@ -45,40 +44,21 @@ function node(moves: string, start = Chess.default()): Node {
 }
 
 describe("the moves that can be played", () => {
-  it("are the played moves or all other moves, together every legal move", () => {
+  it("are the played moves", () => {
     const start = Chess.default();
     const book = played({ e2e4: 5, g1f3: 2 });
-    const known = choices(start, book, "precedent");
+    const known = choices(start, book);
     expect(known.map(({ step, games }) => [step.san, games])).toEqual([
       ["e4", 5],
       ["Nf3", 2],
     ]);
-    const fresh = choices(start, book, "unprecedented").map(
-      ({ step }) => step.san,
-    );
-    expect(fresh).toHaveLength(18);
-    expect(new Set([...fresh, "e4", "Nf3"])).toEqual(
-      new Set(legal(start).map(({ san }) => san)),
-    );
-    expect(choices(start, played({}), "precedent")).toEqual([]);
-  });
-
-  it("are the rarest moves if all were played", () => {
-    const start = Chess.default();
-    const all = legal(start).map(
-      ({ move }, at) => [makeUci(move), 100 - at] as const,
-    );
-    expect(
-      choices(start, played(Object.fromEntries(all)), "unprecedented").map(
-        ({ games }) => games,
-      ),
-    ).toEqual([81, 82, 83, 84, 85]);
+    expect(choices(start, played({}))).toEqual([]);
   });
 
   it("include castling by a move to the king's square or to the rook's", () => {
     const start = position("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1");
     const book = played({ e1h1: 1, e1a1: 1 });
-    const allowed = targets(start, choices(start, book, "precedent"));
+    const allowed = targets(start, choices(start, book));
     expect(allowed.get("e1")?.sort()).toEqual(["a1", "c1", "g1", "h1"]);
   });
 });
@@ -87,7 +67,7 @@ describe("the end of a game", () => {
   it("has the number of games that came this far and ended there, and these games", () => {
     const limits: Limits = { max_plies: "2" };
     const tell = (at: Played, before?: Played) =>
-      gameEnd(node("e2e4"), at, before, "precedent", limits);
+      gameEnd(node("e2e4"), at, before, limits);
     expect(tell(played({}, results(3, 8, 1)))).toMatchObject({
       title: "The book ends here.",
       text: "12 games of the book came this far, and 12 ended exactly here.",
@@ -103,22 +83,6 @@ describe("the end of a game", () => {
       title: "You replayed this game.",
       text: "1 game of the book came this far, and 0 ended exactly here. This position is not in the book, which has the first 2 half-moves of each game.",
       games: [game],
-    });
-  });
-
-  it("has another text without precedents", () => {
-    expect(
-      gameEnd(
-        node("f2f3 e7e5 g2g4 d8h4"),
-        played({}),
-        undefined,
-        "unprecedented",
-        {},
-      ),
-    ).toEqual({
-      title: "Checkmate.",
-      text: "This position is not in the book.",
-      games: [],
     });
   });
 });

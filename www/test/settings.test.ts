@@ -22,8 +22,8 @@ it("settings last until the page closes if storage is forbidden", () => {
   };
   vi.stubGlobal("localStorage", { getItem: forbidden, setItem: forbidden });
   vi.stubGlobal("document", { documentElement: { dataset: {} } });
-  save({ ...load(), sounds: true, board: "blue" });
-  expect(load()).toMatchObject({ sounds: true, board: "blue" });
+  save({ ...load(), evaluations: false, board: "blue" });
+  expect(load()).toMatchObject({ evaluations: false, board: "blue" });
 });
 
 it("databases are read by https or http, from hosts without special characters", () => {

@@ -3,11 +3,13 @@
  * shallow evaluations. Results of endgame tables are exact.
  */
 import "../style/parts.css";
+import type { Position } from "chessops/chess";
+import type { NormalMove, Role } from "chessops/types";
 import { bindPreview, bindPreviewEnd } from "../board/preview";
 import type { DatabaseClient } from "../database/client";
 import {
   Game,
-  legalMoves,
+  isPromotion,
   type Node,
   type Step,
   steps,
@@ -205,4 +207,17 @@ function continuationsOf({ position }: Node): Continuation[] {
       { after, step: { move, san, position: after.position, number: "" } },
     ];
   });
+}
+
+/** Returns every legal move, castling also as a move to the king's target square. */
+function legalMoves(position: Position): NormalMove[] {
+  const moves: NormalMove[] = [];
+  for (const [from, targets] of position.allDests())
+    for (const to of targets) {
+      const roles: (Role | undefined)[] = isPromotion(position, from, to)
+        ? ["queen", "knight", "rook", "bishop"]
+        : [undefined];
+      moves.push(...roles.map((promotion) => ({ from, to, promotion })));
+    }
+  return moves;
 }

@@ -1,5 +1,5 @@
 /** The evaluation of the position on the board: bar, score and lines, or why there is no evaluation. */
-import type { Evaluation, PositionEval } from "shelfish";
+import type { Evaluation } from "shelfish";
 import { plural } from "../text/units";
 import type { Explanation } from "../database/client";
 import { bindPreviewEnd } from "../board/preview";
@@ -52,7 +52,6 @@ export class EvaluationPanel {
   readonly #panel = byId("evaluation");
   readonly #score = byId("score");
   readonly #facts = byId("facts");
-  readonly #others = byId("others");
   readonly #lines = byId("lines");
   readonly #rows = make("ol", { "aria-label": "Lines, best first" });
   readonly #cost = byId("cost");
@@ -138,7 +137,7 @@ export class EvaluationPanel {
     // The panel shows another position until the answer arrives.
     this.#panel.classList.toggle("stale", isOpen && !known);
     if (answer && known?.origin === "database")
-      this.#choose(node, answer, answer.best);
+      this.#answered(node, answer.best);
     else if (known) this.#borrowed(node, known);
     else if (answer === null) this.#absent(node);
     else this.#bar(undefined);
@@ -161,9 +160,8 @@ export class EvaluationPanel {
     }
   }
 
-  /** Shows an evaluation by the database; buttons switch to its other evaluations. */
-  #choose(node: Node, answer: PositionEval, chosen: Evaluation): void {
-    const { depth, knodes, pvs } = chosen;
+  /** Shows the best evaluation of the database. */
+  #answered(node: Node, { depth, knodes, pvs }: Evaluation): void {
     const [best] = pvs;
     const shallow = isShallow({
       origin: "database",
@@ -180,27 +178,6 @@ export class EvaluationPanel {
     this.#announce(
       node,
       `${scoreInWords(best)}, depth ${depth}${shallow ? ", shallow" : ""}`,
-    );
-    this.#others.replaceChildren(
-      ...answer.evaluations.map((evaluation) => {
-        const label = `d${evaluation.depth} · ${plural(evaluation.pvs.length, "line")}`;
-        const title = `${nodesText(evaluation.knodes)} nodes`;
-        const choose = () => {
-          this.#choose(node, answer, evaluation);
-          this.#others
-            .querySelector<HTMLElement>("[aria-pressed=true]")
-            ?.focus();
-        };
-        return makeButton(
-          {
-            title,
-            "aria-pressed": evaluation === chosen,
-            "data-testid": "evaluation-choice",
-          },
-          choose,
-          label,
-        );
-      }),
     );
     this.#list(
       node,
@@ -404,7 +381,6 @@ export class EvaluationPanel {
     this.#facts.title = facts;
     this.#panel.classList.toggle("shallow", shallow);
     this.#panel.classList.toggle("borrowed", borrowed);
-    this.#others.replaceChildren();
   }
 
   #bar(chances: number | undefined, borrowed = false): void {

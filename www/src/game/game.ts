@@ -8,12 +8,7 @@ import {
 import { chessgroundMove } from "chessops/compat";
 import { INITIAL_FEN, makeFen } from "chessops/fen";
 import { makeSan } from "chessops/san";
-import {
-  isNormal,
-  type Move,
-  type NormalMove,
-  type Role,
-} from "chessops/types";
+import { isNormal, type Move, type NormalMove } from "chessops/types";
 import { kingCastlesTo, makeUci, parseUci, squareRank } from "chessops/util";
 import type { CommentShape } from "chessops/pgn";
 
@@ -214,19 +209,6 @@ export const isPromotion = (
   to: number,
 ): boolean =>
   board.pawn.has(from) && (squareRank(to) === 0 || squareRank(to) === 7);
-
-/** Returns every legal move, castling also as a move to the king's target square. */
-export function legalMoves(position: Position): NormalMove[] {
-  const moves: NormalMove[] = [];
-  for (const [from, targets] of position.allDests())
-    for (const to of targets) {
-      const roles: (Role | undefined)[] = isPromotion(position, from, to)
-        ? ["queen", "knight", "rook", "bishop"]
-        : [undefined];
-      moves.push(...roles.map((promotion) => ({ from, to, promotion })));
-    }
-  return moves;
-}
 
 /** An evaluation in the PGN, from White's point of view. */
 export interface Given {

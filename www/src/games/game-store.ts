@@ -29,7 +29,7 @@ export interface Entry {
   readonly opened: number;
   /** Length of the text in characters. */
   readonly size: number;
-  /** Source of the game: "lichess:ID", or "famous:NAME" for a famous game with moves of the reader. */
+  /** Source of the game: "lichess:ID". */
   readonly source?: string;
 }
 
@@ -182,12 +182,9 @@ export function ofText(
 
 export function ofBoard(game: Game, id: string, opened: number): Stored {
   const text = toPgn(game);
-  const name = game.slug
-    ? `famous:${game.slug}`
-    : game.site?.id
-      ? `${game.site.name}:${game.site.id}`
-      : undefined;
-  const source = name ? { source: name } : {};
+  const source = game.site?.id
+    ? { source: `${game.site.name}:${game.site.id}` }
+    : {};
   return {
     ...described(game.headers),
     id,

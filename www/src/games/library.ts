@@ -25,7 +25,6 @@ export class Library extends EventTarget {
   remark = "";
   /** Games that were on the board, with the moves that were added to them. By slug or id. */
   readonly #loaded = new Map<string, Game>();
-  readonly #famousIds = new Map<string, string>();
   /** Ends when the last changes are stored. */
   #saving: Promise<void> = Promise.resolve();
 
@@ -36,34 +35,22 @@ export class Library extends EventTarget {
     return famous;
   });
 
-  /** Returns the famous game with this name, with the moves that were added to it. */
+  /** Returns the famous game with this name, with the moves that were added to it during the visit. */
   async famous(slug: string): Promise<Game | undefined> {
-    const loaded = this.#loaded.get(slug);
-    if (loaded?.slug === slug) return loaded;
-    const [offered, stored] = await Promise.all([
-      this.offer(),
-      this.#stored(`famous:${slug}`),
-    ]);
-    const original = offered.find((each) => each.slug === slug)?.load();
-    const game = stored ?? original;
-    if (!game || !original) return undefined;
-    game.slug = slug;
-    game.sourcePlies = original.sourcePlies;
-    this.#loaded.set(slug, game);
-    if (game.id) this.#famousIds.set(game.id, slug);
+    const offered = await this.offer();
+    const game =
+      this.#loaded.get(slug) ??
+      offered.find((each) => each.slug === slug)?.load();
+    if (game) this.#loaded.set(slug, game);
     return game;
   }
 
   /** Returns the copy of the game that was on the board before, with its added moves, unless `game` has more moves and notes. */
   same(game: Game): Game {
     if (!game.id) return game;
-    const slug = this.#famousIds.get(game.id);
-    const known = this.#loaded.get(slug ?? game.id);
+    const known = this.#loaded.get(game.id);
     // A game whose main line was changed has another id.
-    if (
-      known?.id === game.id &&
-      (slug || contentSize(known) >= contentSize(game))
-    ) {
+    if (known?.id === game.id && contentSize(known) >= contentSize(game)) {
       if (game.site?.id) known.site = game.site;
       return known;
     }
@@ -76,7 +63,6 @@ export class Library extends EventTarget {
     const loaded = this.#loaded.get(key);
     if (loaded?.id === key) return loaded;
     const [name = "", id] = key.split(":");
-    if (name === "famous" && id) return this.famous(id);
     const game = await this.#stored(key);
     if (game && id) game.site = { ...game.site, name, id };
     return game && this.same(game);
@@ -123,7 +109,7 @@ export class Library extends EventTarget {
   save(game: Game): Promise<void> {
     // The id may change again before the game is stored.
     const { id, formerId } = game;
-    if (!id) return this.#saving;
+    if (!id || game.slug) return this.#saving;
     return (this.#saving = this.#saving.then(() =>
       this.#save(game, id, formerId),
     ));

@@ -2,11 +2,9 @@
 import type { NormalMove } from "chessops/types";
 import { opposite } from "chessops/util";
 import { type Book, openBook } from "shelfish/book";
-import type { EndgameResult } from "shelfish/endgames";
-import { countPieces, MAX_TABLE_PIECES } from "shelfish/score";
-import { path, positionKey, steps, type Step, uci } from "../game/game";
+import { path, positionKey, steps, type Step } from "../game/game";
 import { loadOnce } from "../loading/load-once";
-import { bookUrl, endgamePieces } from "../settings/data-urls";
+import { bookUrl } from "../settings/data-urls";
 import type { Match } from "./match";
 
 /** Milliseconds for a move at full strength without a clock, and for a hint. */
@@ -20,14 +18,6 @@ export class Opponent {
   readonly load = loadOnce(async () =>
     (await import("shelfish/engine")).openEngine(),
   );
-
-  readonly #endgames = loadOnce(
-    async () =>
-      new (await import("../endgames/client")).EndgameClient(this.tables),
-  );
-
-  /** `tables` is the URL of the index of endgame tables. */
-  constructor(private readonly tables: URL) {}
 
   /** Whether the last reply was a book move. */
   isFromBook = false;
@@ -47,7 +37,7 @@ export class Opponent {
     }
     const answer =
       elo === undefined
-        ? this.#best(match, budget(match), signal)
+        ? this.#ask(match, { movetime: budget(match) }, signal)
         : this.#ask(match, { elo }, signal);
     const [step] = await Promise.all([answer, rest]);
     return step.move;
@@ -55,27 +45,7 @@ export class Opponent {
 
   /** Returns the best move at full strength. */
   hint(match: Match, signal: AbortSignal): Promise<Step> {
-    return this.#best(match, HINT, signal);
-  }
-
-  /** Returns the best move: by endgame tables if they contain the position, else by a search. In a drawn ending the search chooses among the moves that draw. */
-  async #best(
-    match: Match,
-    movetime: number,
-    signal: AbortSignal,
-  ): Promise<Step> {
-    const { position } = match.node;
-    const ending = await this.#probe(match, signal);
-    const [best] = ending?.moves ?? [];
-    const exact = best && steps(position, [best.uci])[0];
-    if (exact && best.dtz !== 0) return exact;
-    const found = await this.#ask(match, { movetime }, signal);
-    const keeps =
-      !ending ||
-      ending.moves.some(
-        ({ uci: move, dtz }) => dtz === 0 && move === uci(found.move),
-      );
-    return keeps || !exact ? found : exact;
+    return this.#ask(match, { movetime: HINT }, signal);
   }
 
   readonly #book = loadOnce(async (): Promise<Book> => openBook(bookUrl()));
@@ -105,23 +75,6 @@ export class Opponent {
       const at = weights.findIndex((one) => (rest -= one) < 0);
       return steps(node.position, [moves[at]?.uci ?? ""])[0]?.move;
     } catch {
-      return undefined;
-    }
-  }
-
-  async #probe(
-    { node: { fen } }: Match,
-    signal: AbortSignal,
-  ): Promise<EndgameResult | undefined> {
-    if (countPieces(fen) > (endgamePieces(this.tables) ?? MAX_TABLE_PIECES))
-      return undefined;
-    try {
-      const [found] = await (await this.#endgames()).probeMany([fen], signal);
-      return found?.[1];
-    } catch (error) {
-      signal.throwIfAborted();
-      // The engine searches the position.
-      console.warn("The endgame tables:", error);
       return undefined;
     }
   }

@@ -10,7 +10,6 @@ import { Game, lineFrom, moveNumber, type Node } from "../game/game";
 import { bindKeys } from "../shell/keyboard";
 import { keepForOffline } from "../shell/offline";
 import { toPgn } from "../pgn/write-game";
-import { endgamesUrl } from "../settings/data-urls";
 import { applyAppearance, load } from "../settings/settings";
 import { bindTheme } from "../shell/page";
 import { parseMove } from "../pgn/typed-move";
@@ -35,7 +34,7 @@ bindTheme();
 const now = (): number => performance.now();
 const today = (): string => day(Date.now()).replaceAll("-", ".");
 
-const opponent = new Opponent(endgamesUrl());
+const opponent = new Opponent();
 const board = new Board(playMove);
 let match: Match | undefined;
 /** The position on the board, which may be an earlier position. */
@@ -170,7 +169,6 @@ function begin(terms: Terms, kept?: Match): void {
 
 function playMove(move: NormalMove): void {
   if (!match?.isMine || !match.play(move, now())) return;
-  playSound();
   changed();
 }
 
@@ -180,7 +178,6 @@ async function answer(at: Match): Promise<void> {
   try {
     const move = await opponent.reply(at, signal);
     if (signal.aborted || !at.play(move, now())) return;
-    playSound();
     changed();
   } catch (error) {
     if (!signal.aborted) failed(error);
@@ -255,14 +252,6 @@ function preview(fen: string | undefined): void {
 function flip(): void {
   board.flip();
   clocks();
-}
-
-function playSound(): void {
-  if (match && settings.sounds)
-    void import("../board/sounds").then(
-      ({ play }) => play(match?.node.san ?? ""),
-      () => {},
-    );
 }
 
 const step = (node: Node | undefined): void =>

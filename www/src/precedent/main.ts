@@ -1,4 +1,4 @@
-/** Precedent: a game against oneself that allows only moves that were played before, or only moves that are not in the book. */
+/** Precedent: a game against oneself that allows only moves that were played before. */
 import "./precedent.css";
 import type { Played } from "shelfish/book";
 import { openBook, openDatabase } from "shelfish/explorer";
@@ -30,14 +30,7 @@ import { keepForOffline } from "../shell/offline";
 import { bindTheme, restrictConnections } from "../shell/page";
 import { State } from "../state/state";
 import { plural } from "../text/units";
-import {
-  type Choice,
-  choices,
-  gameEnd,
-  type Mode,
-  targets,
-  turnText,
-} from "./rules";
+import { type Choice, choices, gameEnd, targets } from "./rules";
 
 /** Number of games that are named at the end of a game. */
 const MAX_GAMES = 3;
@@ -53,9 +46,6 @@ book.open().catch(() => {});
 
 const state = new State();
 const status = new StatusLine(state);
-let mode: Mode = new URLSearchParams(location.search).has("unprecedented")
-  ? "unprecedented"
-  : "precedent";
 let asking = new AbortController();
 /** The moves that can be played from the position on the board, once they are known. */
 let available: Choice[] = [];
@@ -72,14 +62,7 @@ const showBoard = () =>
     targets(state.node.position, available),
   );
 
-function play({ move }: Pick<Step, "move">): void {
-  state.play(state.node, move);
-  if (settings.sounds)
-    void import("../board/sounds").then(
-      ({ play }) => play(state.node.san),
-      () => {},
-    );
-}
+const play = ({ move }: Pick<Step, "move">) => state.play(state.node, move);
 
 /** Looks up the position on the board and shows the moves that can be played. */
 async function ask(): Promise<void> {
@@ -115,18 +98,17 @@ async function ask(): Promise<void> {
 }
 
 function show(node: Node, played: Played, before: Played | undefined): void {
-  available = choices(node.position, played, mode);
+  available = choices(node.position, played);
   showBoard();
   list();
   byId("moves").classList.remove("stale");
   status.ready();
   byId("reached").textContent = `${plural(games(played), "game")} in this book`;
-  const limits = book.manifest?.info ?? {};
   if (available.length > 0)
     return status.show(
-      turnText(node.position, played, available, mode, limits),
+      `${state.node.position.turn === "white" ? "White" : "Black"} to move: ${plural(available.length, "move")} with a precedent.`,
     );
-  const end = gameEnd(node, played, before, mode, limits);
+  const end = gameEnd(node, played, before, book.manifest?.info ?? {});
   byId("end-title").textContent = end.title;
   byId("end-text").textContent = end.text;
   const rows = end.games.slice(0, MAX_GAMES).map((game) => ({
@@ -149,11 +131,10 @@ function list(): void {
       { type: "button", "data-testid": "choice", "data-uci": uci(step.move) },
       make("span", { className: "san" }, step.san),
     );
-    if (games > 0)
-      button.append(
-        make("span", { className: "games" }, games.toLocaleString("en")),
-        make("span", { className: "games" }, percent(games, sum)),
-      );
+    button.append(
+      make("span", { className: "games" }, games.toLocaleString("en")),
+      make("span", { className: "games" }, percent(games, sum)),
+    );
     bindMove(button, button, step, {
       play,
       show: (step) => board.preview(step, state.node.position),
@@ -161,7 +142,6 @@ function list(): void {
     return make("li", {}, button);
   });
   byId("moves").replaceChildren(...rows);
-  byId("moves").classList.toggle("fresh", sum === 0);
   // The focus moves to the new list.
   if (hadFocus) focusMove("moves", 1);
 }
@@ -183,22 +163,6 @@ state.on(({ node }) => {
   void ask();
 });
 
-/** Changes the rules and starts a new game. */
-function setMode(to: Mode): void {
-  if (to === mode) return;
-  mode = to;
-  byId<HTMLInputElement>(to).checked = true;
-  const url = new URL(location.href);
-  if (to === "precedent") url.searchParams.delete("unprecedented");
-  else url.searchParams.set("unprecedented", "");
-  url.hash = "";
-  history.replaceState(null, "", url);
-  restart();
-}
-
-for (const each of ["precedent", "unprecedented"] as const)
-  byId(each).addEventListener("change", () => setMode(each));
-byId<HTMLInputElement>(mode).checked = true;
 const flip = () => void board.flip();
 for (const [id, action] of Object.entries({
   back,
@@ -216,6 +180,5 @@ bindKeys({
   ArrowLeft: () => void back(),
   n: restart,
   f: flip,
-  u: () => setMode(mode === "precedent" ? "unprecedented" : "precedent"),
   ...moveKeys("moves"),
 });

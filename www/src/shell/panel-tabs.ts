@@ -1,9 +1,5 @@
-/** The panels next to the game: the buttons select a panel. Large desktops show the report above the selected panel. */
+/** The panels next to the game: the buttons select a panel. */
 import { byId } from "./dom";
-
-/** Screens that show the report and another panel, as in layout.css. */
-const LARGE =
-  "(min-width: 1340px) and (min-height: 900px) and (min-aspect-ratio: 3/2)";
 
 /** Binds the buttons, and shows the panel with the id `first`. `change` is called with the panel that the user selects. Returns the function that selects a panel. */
 export function bindPanelTabs(
@@ -13,12 +9,7 @@ export function bindPanelTabs(
   const buttons = [
     ...document.querySelectorAll<HTMLButtonElement>("#more [data-shows]"),
   ];
-  const large = matchMedia(LARGE);
-  let selected = first;
-  const show = () => {
-    // The report is visible already.
-    const shown =
-      large.matches && selected === "report" ? "continuations" : selected;
+  const show = (shown: string) => {
     for (const button of buttons) {
       button.setAttribute(
         "aria-pressed",
@@ -31,13 +22,11 @@ export function bindPanelTabs(
     }
   };
   const select = (id: string) => {
-    selected = id;
-    show();
+    show(id);
     change(id);
   };
   for (const button of buttons)
     button.addEventListener("click", () => select(button.dataset.shows ?? ""));
-  large.addEventListener("change", show);
-  show();
+  show(first);
   return select;
 }

@@ -1,7 +1,6 @@
 //! Random choice of a book move by frequency and results.
 //!
-//! The site implements the same choice in `www/src/play/choice.ts`. `tests/data/choice.json` tests both
-//! implementations.
+//! `tests/data/choice.json` has cases of the choice.
 
 use std::cmp::Reverse;
 
