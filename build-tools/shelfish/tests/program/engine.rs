@@ -374,55 +374,6 @@ fn a_silent_host_does_not_block_the_engine() {
 }
 
 #[test]
-fn illegal_moves_are_reported_and_not_searched() {
-    let mut gui = Gui::new();
-    gui.say("setoption name Threads value 2\ngo depth 3 searchmoves e2e5 a2a3");
-    let lines = gui.until("bestmove");
-    assert!(
-        lines[0].starts_with("info string") && lines[0].contains("e2e5"),
-        "{lines:?}"
-    );
-    assert_eq!(best(&lines), "a2a3");
-    gui.say("go searchmoves e9e5 hello a2a3 depth 3");
-    let lines = gui.until("bestmove");
-    assert!(
-        lines[0].contains("e9e5") && lines[1].contains("hello"),
-        "{lines:?}"
-    );
-    assert_eq!(best(&lines), "a2a3");
-    gui.quit();
-}
-
-#[test]
-fn the_engine_returns_a_move_that_can_be_played_even_if_all_moves_to_search_are_illegal() {
-    let mut gui = Gui::new();
-    for strength in ["false", "true"] {
-        gui.say(&format!(
-            "setoption name UCI_LimitStrength value {strength}\ngo depth 3 searchmoves e2e5"
-        ));
-        let lines = gui.until("bestmove");
-        assert!(
-            lines[0].starts_with("info string") && lines[0].contains("e2e5"),
-            "{lines:?}"
-        );
-        gui.say(&format!(
-            "position startpos moves {}\nisready\nposition startpos",
-            best(&lines)
-        ));
-        assert_eq!(gui.until("readyok"), ["readyok"], "{lines:?}");
-    }
-    gui.say("go infinite searchmoves e2e5\nisready");
-    assert!(
-        gui.until("readyok")
-            .iter()
-            .all(|line| !line.starts_with("bestmove"))
-    );
-    gui.say("stop");
-    assert_ne!(best(&gui.until("bestmove")), "(none)");
-    gui.quit();
-}
-
-#[test]
 fn the_engine_plays_from_all_kinds_of_books() {
     let fixture = Fixture::new();
     // A search would not choose these moves.
@@ -478,61 +429,4 @@ fn the_engine_plays_from_all_kinds_of_books() {
         assert_eq!(best(&gui.until("bestmove")), "e2e4");
         gui.quit();
     }
-}
-
-#[test]
-fn an_invalid_book_is_reported_and_the_engine_continues() {
-    let fixture = Fixture::new();
-    let cut = fixture.file("cut.bin", [1; 15]);
-    let mut gui = Gui::new();
-    gui.say(&format!(
-        "setoption name OwnBook value true\nsetoption name BookFile value {}",
-        cut.display()
-    ));
-    assert!(
-        gui.until("info string")
-            .last()
-            .unwrap()
-            .contains("16 bytes each")
-    );
-    gui.say("position startpos\ngo depth 3");
-    assert_ne!(best(&gui.until("bestmove")), "(none)");
-    gui.say("setoption name BookFile value /nowhere/book");
-    assert!(
-        gui.until("info string")
-            .last()
-            .unwrap()
-            .contains("/nowhere/book")
-    );
-    gui.say("setoption name BookFile value <empty>\nisready");
-    assert_eq!(gui.until("readyok").len(), 1);
-    gui.quit();
-}
-
-#[test]
-fn a_book_does_not_repeat_positions() {
-    let fixture = Fixture::new();
-    let pgn = fixture.file("circle.pgn", "1. Nf3 Nf6 2. Ng1 Ng8 1/2-1/2\n");
-    let learned = fixture.path("circle.sqlite");
-    shelfish([
-        "book",
-        "learn",
-        pgn.to_str().unwrap(),
-        "--into",
-        learned.to_str().unwrap(),
-    ])
-    .succeeds();
-    let mut gui = Gui::new();
-    gui.say(&format!(
-        "setoption name OwnBook value true\nsetoption name BookFile value {}",
-        learned.display()
-    ));
-    gui.say("position startpos moves g1f3 g8f6 f3g1\ngo depth 3");
-    assert!(
-        !gui.until("bestmove")
-            .iter()
-            .any(|line| line.contains("from the book")),
-        "Ng8 was the position before"
-    );
-    gui.quit();
 }

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use crate::common::faulty::FaultyHost;
 use crate::common::{Fixture, Host, START, sample, shelfish, shelfish_with, sorted};
 use serde_json::Value;
 use shakmaty::Position as _;
@@ -175,39 +174,6 @@ fn games_are_extracted_with_neighbouring_positions_and_a_host_sends_only_the_nec
     ];
     shelfish_with(args, games.as_bytes()).succeeds();
     assert_eq!(fixture.export("part"), all(walk(&fixture, &game, 2)));
-}
-
-#[test]
-fn blocks_in_gaps_are_kept_and_not_requested_again() {
-    let fixture = Fixture::shared("extract-gaps", |fixture| {
-        let dump =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../static-shards/sample.jsonl.zst");
-        fixture
-            .build(
-                &[&dump],
-                &["--best-only", "--max-pvs", "1", "--max-plies", "0"],
-            )
-            .succeeds();
-    });
-    let host = FaultyHost::new(&fixture, |_, _, _, _| {});
-    let args = ["--start", START, "--max-plies", "3"];
-    let report = extract(&fixture, &host.url(), &args);
-    assert_eq!(fixture.export("part"), all(walk(&fixture, &[START], 3)));
-    let from_directory = extract(&fixture, text(&fixture.path("db")), &args);
-    let [blocks, necessary] =
-        [&report, &from_directory].map(|report| report["blocks"].as_u64().unwrap());
-    let ranges = host
-        .requests
-        .lock()
-        .unwrap()
-        .iter()
-        .filter(|request| request.is_range())
-        .count() as u64;
-    assert_eq!(report["requests"], ranges);
-    assert!(
-        blocks > necessary && ranges < necessary,
-        "{blocks} blocks, {necessary} necessary, {ranges} requests"
-    );
 }
 
 #[test]

@@ -16,54 +16,6 @@ fn famous() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../static-shards/famous.pgn")
 }
 
-#[test]
-fn a_build_prints_a_short_summary_and_with_quiet_nothing() {
-    let fixture = Fixture::new();
-    let dump = fixture.file("dump", sample() + "\nrubbish\n");
-    let out = fixture.path("db");
-    for (command, source) in [(&["build"][..], &dump), (&["book", "build"], &famous())] {
-        let _ = fs::remove_dir_all(&out);
-        let run = |options: &[&str]| {
-            shelfish([command, &[text(source), "-o", text(&out)], options].concat())
-        };
-        let short = run(&[]).succeeds();
-        assert!((2..=4).contains(&short.lines().count()), "{short}");
-        assert!(
-            short.contains(" positions, ") && short.contains("bytes a position"),
-            "{short}"
-        );
-        assert!(short.contains("sha256-"), "{short}");
-        assert_eq!(
-            short.contains("lines rejected (--json"),
-            command.len() == 1,
-            "{short}"
-        );
-        let quiet = run(&["--quiet"]);
-        assert_eq!((quiet.code, &quiet.out[..], &quiet.err[..]), (0, "", ""));
-        let json = run(&["--quiet", "--json"]).succeeds();
-        assert!(
-            serde_json::from_str::<Value>(&json).unwrap()["columns"].is_object(),
-            "{json}"
-        );
-    }
-}
-
-#[test]
-fn the_help_names_the_minimum_size_of_a_shard() {
-    let fixture = Fixture::new();
-    let dump = fixture.file("dump", sample());
-    for command in [&["build"][..], &["book", "build"], &["parts", "plan"]] {
-        let help = shelfish([command, &["--help"]].concat()).succeeds();
-        assert!(help.contains("at least 1MiB"), "{help}");
-    }
-    let small = fixture.build(&[&dump], &["--shard-size", "1000kB"]);
-    assert!(
-        small.code == 2 && small.err.contains("at least 1.00 MiB"),
-        "{}",
-        small.err
-    );
-}
-
 /// Exports a database and returns the fields of each line.
 fn csv(fixture: &Fixture, db: &str) -> Vec<Vec<String>> {
     let text = shelfish(["export", "--format", "csv", "-d", text(&fixture.path(db))]).succeeds();

@@ -158,17 +158,3 @@ fn the_example_in_python_prints_the_evaluations_of_the_dump() {
         answers[fens.len() + 1]
     );
 }
-
-#[test]
-fn the_example_in_python_reports_a_process_that_cannot_start() {
-    let Some(run) = example("no/such/folder", &format!("{START}\n")) else {
-        return;
-    };
-    assert_ne!(run.code, 0);
-    assert!(
-        run.err.contains("no database in no/such/folder")
-            && run.err.contains("shelfish ended with exit code 1"),
-        "{}",
-        run.err
-    );
-}

@@ -155,35 +155,6 @@ fn a_host_gives_the_same_answers_as_a_directory() {
 }
 
 #[test]
-fn only_the_pinned_manifest_is_accepted() {
-    let fixture = Fixture::new();
-    let summary = fixture
-        .build(&[&fixture.file("dump", sample())], &["--json"])
-        .succeeds();
-    let integrity = serde_json::from_str::<Value>(&summary).unwrap()["integrity"]
-        .as_str()
-        .unwrap()
-        .to_owned();
-    let host = Host::new(&fixture);
-    for place in [
-        fixture.path("db").to_str().unwrap().to_owned(),
-        host.url("db"),
-    ] {
-        let pinned = |hash: &str| on("stats", &place, &["--integrity", hash]);
-        assert!(pinned(&integrity).succeeds().contains(&integrity));
-        let wrong = format!("sha256-{}=", "A".repeat(43));
-        pinned(&wrong).fails(&[
-            "manifest.json",
-            "another manifest than the one asked for",
-            &wrong,
-            &integrity,
-        ]);
-        assert_eq!(pinned("sha256-short").code, 2, "that is no hash");
-        on("verify", &place, &["-q", "--integrity", &integrity]).succeeds();
-    }
-}
-
-#[test]
 fn stats_add_up() {
     let fixture = Fixture::of_sample();
     let stats: Value = serde_json::from_str(
@@ -222,24 +193,6 @@ fn stats_add_up() {
     assert_eq!(
         (&brief["manifest"], &brief["scan"]),
         (manifest, &Value::Null)
-    );
-}
-
-#[test]
-fn stats_print_the_facts_of_the_manifest_although_no_block_can_be_read() {
-    let fixture = Fixture::of_sample();
-    let url = bad_host(&fixture, b"HTTP/1.1 404 No\r\ncontent-length: 0\r\n\r\n");
-    let facts = on("stats", &url, &[]).succeeds();
-    assert!(
-        facts.contains("positions") && !facts.contains("by depth"),
-        "{facts}"
-    );
-    let scan = on("stats", &url, &["-q", "--scan"]);
-    assert_eq!((scan.code, &scan.out), (1, &facts));
-    let whole = on("stats", fixture.path("db"), &["-q", "--scan"]).succeeds();
-    assert!(
-        whole.starts_with(&facts) && whole.contains("by depth"),
-        "{whole}"
     );
 }
 
@@ -531,48 +484,6 @@ fn a_failed_export_keeps_the_old_file() {
 }
 
 #[test]
-fn options_may_follow_a_position() {
-    let fixture = Fixture::of_sample();
-    let db = fixture.path("db");
-    let run = shelfish(["lookup", START, "--json", "-d", db.to_str().unwrap()]).succeeds();
-    assert!(
-        serde_json::from_str::<Value>(&run).unwrap()["found"].is_boolean(),
-        "{run}"
-    );
-    shelfish([
-        "lookup",
-        "-d",
-        db.to_str().unwrap(),
-        "8/8/8/4k3/8/4K3/4P3/8",
-        "w",
-        "-",
-        "-",
-    ])
-    .fails(&["quote"]);
-}
-
-#[test]
-fn a_line_that_is_not_utf_8_is_a_separate_error() {
-    let fixture = Fixture::of_sample();
-    let db = fixture.path("db");
-    let input = [b"\xff\n", START.as_bytes(), b"\n"].concat();
-    let run = shelfish_with(
-        ["lookup", "-d", db.to_str().unwrap(), "--json", "-"],
-        &input,
-    );
-    let answers: Vec<Value> = run
-        .out
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    assert_eq!((run.code, answers.len()), (1, 2), "{}", run.err);
-    assert!(
-        answers[0]["error"].is_string() && answers[1]["fen"] == START,
-        "{answers:?}"
-    );
-}
-
-#[test]
 fn a_too_long_line_is_reported_with_its_number_and_beginning() {
     let fixture = Fixture::of_sample();
     let db = fixture.path("db");
@@ -657,23 +568,6 @@ fn foreign_text_cannot_control_the_terminal() {
     assert!(is_plain(
         &on("lookup", bad_host(&fixture, answer), &[START]).fails(&["Content-Range"])
     ));
-}
-
-#[test]
-fn an_unknown_scheme_is_wrong_usage_and_schemes_ignore_case() {
-    let fixture = Fixture::of_sample();
-    for url in ["ftp://x", "letters://"] {
-        let run = on("lookup", url, &[START]);
-        assert_eq!(run.code, 2);
-        assert!(
-            run.err
-                .contains("expected http://, https://, s3://, gs:// or a directory"),
-            "{}",
-            run.err
-        );
-    }
-    let host = Host::new(&fixture);
-    on("lookup", host.url("db").replace("http", "HTTP"), &[START]).succeeds();
 }
 
 #[test]

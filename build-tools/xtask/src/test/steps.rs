@@ -239,13 +239,7 @@ fn fuzz(args: &Args) -> Result<Tally> {
 }
 
 fn data(args: &Args) -> Result<Tally> {
-    let long = [
-        "evals_sf",
-        "evals_tcec",
-        "threads_and_memory",
-        "a_change",
-        "a_book_of_all_games",
-    ];
+    let long = ["evals_sf", "evals_tcec", "threads_and_memory"];
     ignored_tests(
         args,
         ["spark::"]

@@ -15,8 +15,6 @@ static NOISE: [u8; 1 << 16] = [b'x'; 1 << 16];
 /// Request to the host.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Method, such as `GET`.
-    pub method: String,
     /// Path and query.
     pub path: String,
     /// First requested byte.
@@ -67,22 +65,9 @@ impl Request {
         let first = header("range: bytes=")
             .and_then(|range| range.split('-').next()?.parse().ok())
             .unwrap_or(0);
-        let mut words = lines
-            .first()
-            .map(String::as_str)
-            .unwrap_or_default()
-            .split(' ')
-            .map(str::to_owned);
-        let (method, path) = (
-            words.next().unwrap_or_default(),
-            words.next().unwrap_or_default(),
-        );
-        Ok(Request {
-            method,
-            path,
-            first,
-            range,
-        })
+        let mut words = lines.first().map_or("", String::as_str).split(' ').skip(1);
+        let path = words.next().unwrap_or_default().to_owned();
+        Ok(Request { path, first, range })
     }
 }
 
@@ -182,11 +167,6 @@ pub fn send_slowly(out: &mut TcpStream, headers: &str) -> io::Result<()> {
         out.write_all(b"x")?;
         std::thread::sleep(Duration::from_millis(50));
     }
-}
-
-/// Sends nothing until the client closes the connection.
-pub fn send_nothing(out: &mut TcpStream) -> io::Result<()> {
-    out.read(&mut [0]).map(drop)
 }
 
 /// Returns the same command with at most `memory` bytes of memory for its data. A program that exceeds the limit aborts.
