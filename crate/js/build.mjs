@@ -79,7 +79,7 @@ const LOADERS = {
   elements: PARTS,
   lichess: PARTS,
   "lichess-node": PARTS,
-  game: ["./index.js"],
+  game: ["./index.js", "./analysis.js"],
   "lichess-moves": ["./index.js"],
 };
 

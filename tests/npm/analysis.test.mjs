@@ -212,19 +212,44 @@ test("an annotated PGN keeps its comments", () => {
   ]);
 });
 
-test("the first game of a file is read", () => {
-  const { tags, moves, positions } = analysis.read(
-    '[White "♔ \\"A\\""]\n[Black "B"]\n\n1. e4 *\n\n[White "C"]\n\n1. d4 *\n',
+test("the files of the table are read as in Rust", () => {
+  const folder = join(ROOT, "tests/data/pgn");
+  const rows = readFileSync(join(folder, "cases.tsv"), "utf8").split("\n");
+  for (const row of rows.filter((row) => row && !row.startsWith("#"))) {
+    const [name, expected = ""] = row.split("\t");
+    const file = readFileSync(join(folder, `${name}.pgn`));
+    const games = [...analysis.readGames(file)].map((game) => {
+      const { tree, result, error, skipped } = game;
+      const moves =
+        tree.length > 40
+          ? `${tree.length} moves`
+          : tree.map(({ san }) => san).join(" ");
+      const counts = ["tag lines", "words", "variations"].map((kind, n) =>
+        skipped[n] ? `[${skipped[n]} ${kind} skipped]` : "",
+      );
+      const parts = [moves, result, error && `! ${error}`, ...counts];
+      return parts.filter(Boolean).join(" ");
+    });
+    assert.equal(games.join("; "), expected, name);
+  }
+});
+
+test("a game has its variations, comments and glyphs", () => {
+  const { tree, comments, result } = analysis.read(
+    "{a} 1. e4 $1 {b} ({c} 1. d4 d5 (1... f5)) 1... O-O e5 1-0",
   );
-  assert.deepEqual(tags, [
-    ["White", '♔ "A"'],
-    ["Black", "B"],
-  ]);
-  assert.deepEqual(moves, ["e2e4"]);
-  assert.deepEqual(positions, [
-    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -",
-    "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -",
-  ]);
+  assert.deepEqual([comments, result, tree.length], [["a"], null, 1]);
+  const move = { nags: [], before: [], comments: [], variations: [] };
+  const other = { ...move, san: "f5", uci: "f7f5" };
+  assert.deepEqual(tree[0], {
+    ...{ san: "e4", uci: "e2e4", nags: [1], before: [], comments: ["b"] },
+    variations: [
+      [
+        { ...move, san: "d4", uci: "d2d4", before: ["c"] },
+        { ...move, san: "d5", uci: "d7d5", variations: [[other]] },
+      ],
+    ],
+  });
 });
 
 test("Chess960: castling either way, from a FEN", () => {
@@ -347,7 +372,7 @@ test("an error names the wrong argument", () => {
       "usage",
       /^evaluations: expected a list/,
     ],
-    [() => analysis.read("1. e4 e5\n2. Sf3"), "pgn", /^line 2: .*Sf3/],
+    [() => analysis.read("\n1. Ke3"), "pgn", /^line 2: Ke3/],
     [() => analysis.annotate("1. e4", [null]), "usage", /expected 2/],
     [() => analysis.read(""), "pgn", /there is no game/],
   ];

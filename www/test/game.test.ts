@@ -1,16 +1,15 @@
 import { Chess } from "chessops/chess";
+import { parseSan } from "chessops/san";
 import { describe, expect, it } from "vitest";
 import { ending, Game, squares, steps } from "../src/game/game";
-import { parseMove } from "../src/pgn/typed-move";
-import { readFen } from "../src/pgn/read-text";
-
-const at = (fen: string) => readFen(fen).root.position;
+import { positionOf as at } from "../src/game/fen";
+import { typedMove } from "../src/game/read-pgn";
 
 describe("a game", () => {
   it("keeps a second move from a position as a variation", () => {
     const game = new Game();
     const play = (from: typeof game.root, san: string) =>
-      game.play(from, parseMove(from.position, san)!);
+      game.play(from, parseSan(from.position, san)!);
     const e4 = play(game.root, "e4");
     play(e4, "e5");
     play(e4, "c5");
@@ -44,29 +43,31 @@ describe("a typed move", () => {
     ["Cf3", "g1f3"],
     ["Pe4", "e2e4"],
     ["e4!?", "e2e4"],
-  ])("%s is understood", (text, uci) => {
-    expect(parseMove(Chess.default(), text)).toEqual(
+  ])("%s is understood", async (text, uci) => {
+    expect(await typedMove(Chess.default(), text)).toEqual(
       steps(Chess.default(), [uci])[0]!.move,
     );
   });
 
-  it("castles in every notation", () => {
+  it("castles in every notation", async () => {
     const position = at("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1");
-    const castled = parseMove(position, "O-O")!;
+    const castled = (await typedMove(position, "O-O"))!;
     for (const name of ["0-0", "o-o", "e1g1", "e1h1"])
-      expect(parseMove(position, name)).toEqual(castled);
+      expect(await typedMove(position, name)).toEqual(castled);
     expect(squares(position, castled)).toEqual(["e1", "g1"]);
   });
 
-  it("promotes only with the letter of a piece", () => {
+  it("promotes only with the letter of a piece", async () => {
     const position = at("8/P6k/8/8/8/8/8/K7 w - - 0 1");
-    expect(parseMove(position, "a8=N")).toMatchObject({ promotion: "knight" });
-    expect(parseMove(position, "a8")).toBeUndefined();
+    expect(await typedMove(position, "a8=N")).toMatchObject({
+      promotion: "knight",
+    });
+    expect(await typedMove(position, "a8")).toBeUndefined();
   });
 
-  it("is rejected if the move is not legal", () => {
-    for (const text of ["e5", "Ke2", "", "x", "e2e5", "Df3", "Pf3", "--"])
-      expect(parseMove(Chess.default(), text)).toBeUndefined();
+  it("is rejected if the move is not legal", async () => {
+    for (const text of ["e5", "Ke2", "", "x", "e2e5", "Df3", "--"])
+      expect(await typedMove(Chess.default(), text)).toBeUndefined();
   });
 });
 

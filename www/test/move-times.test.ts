@@ -1,20 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { read } from "../src/pgn/read-text";
+import { read } from "../src/game/read-pgn";
 import { speedOf, stagesOf } from "../src/game/time-control";
 import { moveTimes, timeText } from "../src/report/move-times";
 
 /** Returns the times of a game whose comments are after its moves. */
-function times(
+async function times(
   control: string | undefined,
   ...comments: string[]
-): (number | undefined)[] {
+): Promise<(number | undefined)[]> {
   const moves = ["e4", "e5", "Nf3", "Nc6", "Bb5", "a6", "Ba4", "Nf6"];
   const tag = control === undefined ? "" : `[TimeControl "${control}"]\n\n`;
   const text = moves
     .slice(0, comments.length)
     .map((move, ply) => `${move} { ${comments[ply]} }`)
     .join(" ");
-  const game = read(`${tag}${text} *`).games[0]!;
+  const game = (await read(`${tag}${text} *`)).games[0]!;
   return moveTimes(game.mainline(), game.headers.get("TimeControl")).slice(1);
 }
 
@@ -22,9 +22,9 @@ const clocks = (...left: string[]) =>
   left.map((each) => (each ? `[%clk ${each}]` : ""));
 
 describe("the time of a move", () => {
-  it("is the difference of the mover's clocks, plus the increment", () => {
+  it("is the difference of the mover's clocks, plus the increment", async () => {
     expect(
-      times(
+      await times(
         "300+5",
         ...clocks(
           "0:05:00",
@@ -38,29 +38,34 @@ describe("the time of a move", () => {
     ).toEqual([undefined, undefined, 15, 1.5, 0, 10]);
   });
 
-  it("begins with the first move if nothing is added", () => {
-    expect(times("180", ...clocks("0:02:59.5", "0:02:50", "0:02:30"))).toEqual([
-      0.5, 10, 29.5,
-    ]);
+  it("begins with the first move if nothing is added", async () => {
+    expect(
+      await times("180", ...clocks("0:02:59.5", "0:02:50", "0:02:30")),
+    ).toEqual([0.5, 10, 29.5]);
   });
 
-  it("is the value of [%emt], regardless of the clock", () => {
+  it("is the value of [%emt], regardless of the clock", async () => {
     expect(
-      times(undefined, "[%emt 0:00:07]", "[%emt 0:01:02.5] [%clk 0:01:00]"),
+      await times(
+        undefined,
+        "[%emt 0:00:07]",
+        "[%emt 0:01:02.5] [%clk 0:01:00]",
+      ),
     ).toEqual([7, 62.5]);
   });
 
-  it("is unknown without a time control, and after a clock that is missing or malformed", () => {
+  it("is unknown without a time control, and after a clock that is missing or malformed", async () => {
     expect(
-      times(undefined, ...clocks("0:05:00", "0:05:00", "0:04:00", "0:04:00")),
+      await times(
+        undefined,
+        ...clocks("0:05:00", "0:05:00", "0:04:00", "0:04:00"),
+      ),
     ).toEqual([undefined, undefined, undefined, undefined]);
-    expect(times("?", ...clocks("0:05:00", "0:05:00", "0:04:00"))).toEqual([
-      undefined,
-      undefined,
-      undefined,
-    ]);
     expect(
-      times(
+      await times("?", ...clocks("0:05:00", "0:05:00", "0:04:00")),
+    ).toEqual([undefined, undefined, undefined]);
+    expect(
+      await times(
         "300",
         "[%clk 0:04:58]",
         "[%clk soon]",
@@ -72,9 +77,9 @@ describe("the time of a move", () => {
     ).toEqual([2, undefined, undefined, undefined, undefined, 10]);
   });
 
-  it("is never negative: rounded seconds count as 0, and added time is unknown", () => {
+  it("is never negative: rounded seconds count as 0, and added time is unknown", async () => {
     expect(
-      times(
+      await times(
         "60",
         ...clocks(
           "0:00:50",
@@ -88,9 +93,9 @@ describe("the time of a move", () => {
     ).toEqual([10, 10, 0, undefined, 11, 5]);
   });
 
-  it("counts the time of the next stage once, after the last move of a stage", () => {
+  it("counts the time of the next stage once, after the last move of a stage", async () => {
     expect(
-      times(
+      await times(
         "2/100+10:50+10",
         ...clocks(
           "0:01:30",
@@ -104,18 +109,16 @@ describe("the time of a move", () => {
     ).toEqual([undefined, undefined, 40, 20, 30, 20]);
   });
 
-  it("is the part of the move's own time in a correspondence game", () => {
+  it("is the part of the move's own time in a correspondence game", async () => {
     expect(
-      times(
+      await times(
         "1/259200",
         ...clocks("70:00:00", "71:59:00", "71:00:00", "72:00:01"),
       ),
     ).toEqual([7_200, 60, 3_600, 0]);
-    expect(times("-", ...clocks("70:00:00", "71:00:00", "69:00:00"))).toEqual([
-      undefined,
-      undefined,
-      undefined,
-    ]);
+    expect(
+      await times("-", ...clocks("70:00:00", "71:00:00", "69:00:00")),
+    ).toEqual([undefined, undefined, undefined]);
   });
 });
 

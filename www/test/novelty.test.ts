@@ -1,9 +1,9 @@
 import type { Played } from "shelfish/book";
 import { describe, expect, it } from "vitest";
 import { lastInBook, noveltyText } from "../src/report/novelty";
-import { read } from "../src/pgn/read-text";
+import { read } from "../src/game/read-pgn";
 
-const line = read("1. e4 e5 2. Nf3 Nc6 *").games[0]!.mainline();
+const line = (await read("1. e4 e5 2. Nf3 Nc6 *")).games[0]!.mainline();
 
 /** Returns a book with these moves of the first positions of the line. */
 const bookOf = (...moves: string[][]) =>

@@ -1,268 +1,200 @@
 import { describe, expect, it } from "vitest";
 import famous from "../../static-shards/famous.pgn?raw";
-import { InputError } from "../src/text/input-error";
-import type { Game, Node } from "../src/game/game";
-import { decode, read, survey } from "../src/pgn/read-text";
-import { ENGLISH, FOREIGN } from "../src/pgn/letters";
-import { split } from "../src/pgn/split";
-import { toPgn } from "../src/pgn/write-game";
-import mixed from "./data/mixed.pgn?raw";
-import movetext from "./data/movetext.tsv?raw";
+import type { Node } from "../src/game/game";
+import { read, survey } from "../src/game/read-pgn";
+import { fileName, toPgn } from "../src/game/write-pgn";
 
-const sans = (game: Game | undefined) =>
-  game
-    ?.mainline()
-    .map((node) => node.san)
-    .join(" ")
-    .trim();
-const errorOf = (text: string): string => {
+const errorOf = async (text: string): Promise<string> => {
   try {
-    return `opened as ${read(text).games.map(sans).join("; ")}`;
+    await read(text);
   } catch (error) {
     return (error as Error).message;
   }
+  return "";
 };
 
-describe("movetext", () => {
-  const cases = movetext
-    .split("\n")
-    .filter((line) => line && !line.startsWith("#"));
-  it.each(cases.map((line) => line.split("\t") as [string, string]))(
-    "%s",
-    (text, expected) => {
-      if (expected.startsWith("!"))
-        expect(errorOf(text)).toMatch(new RegExp(expected.slice(1), "i"));
-      else expect(sans(read(text).games[0])).toBe(expected);
-    },
-  );
-
-  it.each(FOREIGN)(
-    "of whole games with $language letters is read as in English",
-    ({ pieces }) => {
-      const foreign = famous.replace(/^(?!\[).*$/gm, (line) =>
-        line.replace(/[KQRBN](?=[a-hx1-8]|\s|\+|#|$)/g, (piece) =>
-          pieces.charAt(ENGLISH.pieces.indexOf(piece)),
-        ),
+describe("pasted text", () => {
+  it("is read as a FEN with four or six fields", async () => {
+    for (const fen of [
+      "8/8/8/4k3/8/4K3/4P3/8 w - -",
+      " 8/8/8/4k3/8/4K3/4P3/8 w - - 12 60\n",
+    ])
+      expect((await read(fen)).games[0]!.root.fen).toContain(
+        "8/8/8/4k3/8/4K3/4P3/8 w - -",
       );
-      expect(foreign).not.toBe(famous);
-      expect(read(foreign).games.map(sans)).toEqual(
-        read(famous).games.map(sans),
-      );
-    },
-  );
+  });
 
-  it("of whole games with figurines is read as in English", () => {
-    const figurines = famous.replace(/^(?!\[).*$/gm, (line) =>
-      line.replace(/[KQRBN](?=[a-hx1-8]|\s|\+|#|$)/g, (piece) =>
-        "♔♕♖♗♘".charAt(ENGLISH.pieces.indexOf(piece)),
-      ),
+  it("is read as a PGN with headers, comments and variations", async () => {
+    const { games, remark } = await read(
+      '[White "Morphy, Paul"]\n[Black "?"]\n\n1. e4 {best by test} e5 (1... c5 2. Nf3 (2. c3)) 2. Nf3 $1 Nc6 *',
     );
-    expect(read(figurines).games.map(sans)).toEqual(
-      read(famous).games.map(sans),
+    expect(remark).toBeUndefined();
+    expect(games[0]!.mainline().map((node) => node.san)).toEqual([
+      "",
+      "e4",
+      "e5",
+      "Nf3",
+      "Nc6",
+    ]);
+    expect(
+      games[0]!.root.children[0]!.children.map((node) => node.san),
+    ).toEqual(["e5", "c5"]);
+    expect([...games[0]!.headers.keys()]).toEqual(["White"]);
+    expect(games[0]!.sourcePlies).toBe(4);
+  });
+
+  it("is read as moves without headers, and as several games", async () => {
+    expect((await read("e4 e5 Nf3")).games[0]!.mainline()).toHaveLength(4);
+    expect(
+      (await read('[White "A"]\n\n1. e4 *\n\n[White "B"]\n\n1. d4 *')).games,
+    ).toHaveLength(2);
+  });
+
+  it("starts at the FEN header", async () => {
+    expect(
+      (
+        await read('[FEN "8/8/8/4k3/8/4K3/4P3/8 w - - 0 1"]\n\n1. Kd3 *')
+      ).games[0]!.mainline(),
+    ).toHaveLength(2);
+  });
+
+  it("loses an illegal variation and reports it", async () => {
+    const { games, remark } = await read(
+      "1. e4 e5 (1... e6 2. e5 Ke6) 2. Nf3 *",
+    );
+    expect(games[0]!.mainline()).toHaveLength(4);
+    expect(remark).toMatch(/1 variation ended early/);
+  });
+
+  it.each([
+    ["", /Nothing to open/],
+    ["hello", /Neither a FEN nor a PGN/],
+    ["1. Ke3", /Ke3 is not a legal move/],
+    ['[Variant "Atomic"]\n\n1. e4 *', /variant is Atomic/],
+    ['[FEN "8/8/8/8/8/8/8/8 w - - 0 1"]\n\n1. e4 *', /board is empty/],
+    ["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP w KQkq -", /7 ranks instead of 8/],
+    [
+      "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR/8 w KQkq -",
+      /9 ranks instead of 8/,
+    ],
+    [
+      "rnbqkbnr/ppppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -",
+      /rank 7 .* has 9 squares/,
+    ],
+    [
+      "rnbqkbnr/ppppXppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -",
+      /“X” is neither a piece/,
+    ],
+    [
+      "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR x KQkq -",
+      /side to move: “x”/,
+    ],
+    [
+      "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQxy -",
+      /castling: “KQxy”/,
+    ],
+    [
+      "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq e9",
+      /en passant: “e9”/,
+    ],
+    [
+      "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - x 1",
+      /half-move clock: “x”/,
+    ],
+    [
+      "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1 and more",
+      /six fields/,
+    ],
+    ["8/8/8/8/8/8/8/K7 w - -", /exactly one king/],
+    ["8/8/8/8/8/8/8/KK5k w - -", /exactly one king/],
+    ["P7/8/8/8/8/8/8/K6k w - -", /pawn on the first or the last rank/],
+    ["7k/8/8/8/8/8/8/K6R w - -", /other king is in check/],
+  ])("%j is rejected with an error", async (text, message) => {
+    expect(await errorOf(text)).toMatch(message);
+  });
+
+  it("keeps the moves before an illegal move, and names the place", async () => {
+    const { games, remark } = await read("1. e4 e5\n2. Ke3 Nc6");
+    expect(games[0]!.mainline()).toHaveLength(3);
+    expect(remark).toBe(
+      "Game 1 ends early: line 2: Ke3 is not a legal move after 2 moves.",
     );
   });
 
-  it("has the same meaning in all languages except English", () => {
-    for (const a of FOREIGN)
-      for (const b of FOREIGN)
-        for (const letter of a.pieces)
-          expect(
-            b.pieces.includes(letter)
-              ? b.pieces.indexOf(letter)
-              : a.pieces.indexOf(letter),
-          ).toBe(a.pieces.indexOf(letter));
-    // R is a rook in English and a king in French; without a letter that is not English it is a rook or nothing.
-    expect(
-      sans(read('[FEN "7k/8/8/8/8/8/8/RK6 w - - 0 1"]\n\n1. Ra2 *').games[0]),
-    ).toBe("Ra2");
-    expect(
-      errorOf('[FEN "7k/8/8/8/8/8/R7/RK6 w - - 0 1"]\n\n1. Rc1 *'),
-    ).toMatch(/1\. Rc1 is not a legal move/);
-  });
+  it("is checked in slices if it is long, and each game is opened once", async () => {
+    const text = Array.from({ length: 40 }, () => famous).join("\n");
+    const seen: number[] = [];
+    const opened: string[] = [];
+    const { games, refused } = await survey(
+      text,
+      new AbortController().signal,
+      (game) => opened.push(game.headers.get("White") ?? ""),
+      (_, share) => seen.push(share),
+    );
+    const once = (await read(famous)).games.length;
+    expect(opened).toEqual(["Kasparov, Gary"]);
+    expect([games.length, refused.length]).toEqual([once, 39 * once]);
+    expect(refused[0]?.reason).toBe("It is the same game as game 1.");
+    expect(seen.length).toBeGreaterThan(2);
+    const nothing = () => {};
+    await expect(
+      survey(text, AbortSignal.abort(), nothing, nothing),
+    ).rejects.toThrow(/abort/);
+  }, 60_000);
 });
 
-describe("a file of games", () => {
-  const games = (text: string) =>
-    [...split(text)].map(({ index, line, headers }) => [
-      index,
-      line,
-      headers.get("White"),
-    ]);
-
-  it("is divided at headers, at first moves after a blank line, and after results", () => {
-    expect(games('[White "A"]\n\n1. e4 *\n\n[White "B"]\n1. d4 *')).toEqual([
-      [1, 1, "A"],
-      [2, 5, "B"],
-    ]);
-    expect(
-      games('[Event "x"] [White "A"] 1. e4 *\n[White "B"] 1. d4 *'),
-    ).toEqual([
-      [1, 1, "A"],
-      [2, 2, "B"],
-    ]);
-    expect(
-      read("1. e4 e5\n2. Nf3 *\n1. d4 d5 *\n\n1. c4 c5").games.map(sans),
-    ).toEqual(["e4 e5 Nf3", "d4 d5", "c4 c5"]);
-    expect(
-      read("1. e4 (\n\n1. d4) 1... e5\n\n2. Nf3 *").games.map(sans),
-    ).toEqual(["e4 e5 Nf3"]);
+describe("annotations of a PGN", () => {
+  it("are kept: comments, glyphs, clocks, evaluations, drawings", async () => {
+    const [game] = (
+      await read(
+        '[White "A"]\n\n{A word before.} 1. e4 $1 $14 {[%eval 0.33,20] [%clk 0:05:00] Best by test. [%csl Ga4][%cal Re2e4]} e5 {[%eval #-3] [%emt 0:00:07]} ({Or} 1... c5?! {sharp}) 2. Nf3!? *',
+      )
+    ).games;
+    expect(game!.root.notes).toEqual({ nags: [], comment: "A word before." });
+    const [, e4, e5, nf3] = game!.mainline();
+    expect(e4!.notes).toEqual({
+      nags: [1, 14],
+      comment: "Best by test.",
+      clock: 300,
+      given: { cp: 33, depth: 20 },
+      shapes: [
+        { color: "green", from: 24, to: 24 },
+        { color: "red", from: 12, to: 28 },
+      ],
+    });
+    expect(e5!.notes).toEqual({ nags: [], given: { mate: -3 }, elapsed: 7 });
+    expect(e4!.children[1]!.notes).toEqual({
+      nags: [6],
+      before: "Or",
+      comment: "sharp",
+    });
+    expect(nf3!.notes.nags).toEqual([5]);
   });
 
-  it("may have byte order marks, carriage returns, escapes, and headers within comments", () => {
-    expect(
-      read(
-        '\uFEFF[White "A"]\r\n\r\n1. e4\r\n% escaped 2. d4\r\ne5 *\r\n',
-      ).games.map(sans),
-    ).toEqual(["e4 e5"]);
-    expect(read('[White "A"]\r\r1. e4 e5 *\r').games.map(sans)).toEqual([
-      "e4 e5",
-    ]);
-    expect(
-      read('[White "A"]\n\n1. e4 {\n[White "B"]\n\n1. d4} e5 *').games.map(
-        sans,
-      ),
-    ).toEqual(["e4 e5"]);
-    expect(
-      read('[White "The "Rock""]\n\n1. e4 *').games[0]!.headers.get("White"),
-    ).toBe('The "Rock"');
-  });
-
-  it("keeps its names in Latin-1 or UTF-16", () => {
-    const text = '[White "Réti"]\n\n1. Nf3 *';
-    expect(
-      decode(Uint8Array.from(text, (letter) => letter.charCodeAt(0))),
-    ).toBe(text);
-    expect(decode(new TextEncoder().encode(text))).toBe(text);
-    expect(
-      decode(
-        Uint8Array.of(
-          0xff,
-          0xfe,
-          ...[...text].flatMap((letter) => [letter.charCodeAt(0), 0]),
-        ),
-      ),
-    ).toBe(text);
-  });
-
-  it("opens its valid games and lists the invalid games by number, names, line and reason", () => {
-    const { games, refused, remark } = read(mixed);
-    expect(games.map(sans)).toEqual(["e4 e5", "Kd2", "c4 c5", "Nf3"]);
-    expect(
-      refused.map(
-        ({ index, name, line, reason }) =>
-          `${index} ${name} ${line}: ${reason}`,
-      ),
-    ).toEqual([
-      "2 Bad – Move 12: 2. Ke3 is not a legal move (line 12, column 13).",
-      "3 Some – Atom 14: The variant “Atomic” is not known here: only standard chess and Chess960 are.",
-      "4 Broken – Fen 20: FEN, board: rank 8 (“8k”) has 9 squares instead of 8.",
-      "6 Un – Closed 35: A comment begins here and has no end: } is missing (line 35, column 7).",
-      "8 Em – Pty 42: The game has no moves.",
-      '9 Lost – Header 49: Line 49: “[FEN 4k3/8/8/8/8/8/8/4K3…” should be a header such as [FEN "…"].',
-    ]);
-    expect(remark).toBe("One variation was cut at an illegal move.");
-  });
-
-  it(
-    "is checked in slices if it is large, and each game is opened once",
-    { timeout: 60_000 },
-    async () => {
-      const text = Array.from({ length: 40 }, () => famous).join("\n") + mixed;
-      const seen: number[] = [];
-      const { games, refused } = await survey(
-        text,
-        new AbortController().signal,
-        (_, share) => seen.push(share),
-      );
-      const once = read(famous).games.length;
-      expect(games).toHaveLength(once + 4);
-      expect(refused).toHaveLength(39 * once + 6);
-      expect(refused[0]?.reason).toBe("It is the same game as game 1.");
-      expect(seen.length).toBeGreaterThan(2);
-      expect(new Set(games.map((game) => game.id)).size).toBe(
-        read(famous).games.length + 4,
-      );
-      await expect(survey(text, AbortSignal.abort(), () => {})).rejects.toThrow(
-        /abort/,
-      );
-    },
-  );
-});
-
-describe("random text", () => {
-  /** A generator of numbers that are the same in every run. */
-  const random = (seed: number) => () =>
-    (seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0) / 2 ** 32;
-  const pieces = famous
-    .split(/\n(?=\[Event )/)
-    .concat(
-      mixed,
-      movetext,
-      "1. e4 {[%eval 0.3] [%clk 0:01:00] a} (1. d4 $4 {b} d5) 1... e5 ; c\n2. f4 (2. Nf3 (2. Nc3)) *",
-    );
-  const signs = [
-    "{",
-    "}",
-    "(",
-    ")",
-    "[",
-    "]",
-    '"',
-    ";",
-    "%",
-    "\n",
-    "\n\n",
-    "1.",
-    "$",
-    "*",
-    "1-0",
-    "--",
-    "…",
-    "♘",
-    "S",
-    "🙂",
-    "\u0000",
-    '[FEN "',
-    "O-O",
-    " ",
-  ];
-
-  it("is rejected with a reason, or is a game that survives writing and reading", () => {
-    const next = random(7);
-    const pick = <T>(list: readonly T[]): T =>
-      list[Math.floor(next() * list.length)]!;
-    let [opened, refused] = [0, 0];
+  it("survive writing and reading", async () => {
+    const text =
+      '[White "A \\"B\\" C"]\n[FEN "4k3/8/8/8/8/8/4P3/4K3 b - - 0 30"]\n\n{Start} 30... Kd7 $2 {[%eval 1.50] [%clk 1:02:03.5]} (30... Ke7 {other}) 31. e4 {[%cal Ge2e4]} *';
+    const [game] = (await read(text)).games;
+    const [again] = (await read(toPgn(game!))).games;
+    expect(toPgn(again!)).toBe(toPgn(game!));
     const all = (node: Node): unknown[] => [
       node.fen,
       node.notes,
       ...node.children.map(all),
     ];
-    for (let round = 0; round < 600; round++) {
-      let text = pick(pieces);
-      for (let change = 0; change < 1 + (round % 3); change++) {
-        const [at, length] = [
-          Math.floor(next() * text.length),
-          Math.floor(next() * 4),
-        ];
-        text =
-          text.slice(0, at) +
-          pick([...signs, pick(pieces).slice(at, at + 20)]) +
-          text.slice(at + length);
-      }
-      try {
-        for (const game of read(text).games) {
-          opened++;
-          const [again] = read(toPgn(game)).games;
-          if (!again) throw new Error("lost");
-          expect(all(again.root), text).toEqual(all(game.root));
-          expect(again.id, text).toBe(game.id);
-        }
-      } catch (error) {
-        if (!(error instanceof InputError)) throw error;
-        refused++;
-      }
-    }
-    expect(opened).toBeGreaterThan(100);
-    expect(refused).toBeGreaterThan(100);
-  }, 60_000);
+    expect(all(again!.root)).toEqual(all(game!.root));
+    expect(again!.headers.get("White")).toBe('A "B" C');
+    expect(fileName(game!)).toBe("a-b-c.pgn");
+  });
+
+  it("allow to open the valid games of a text and to list the invalid games", async () => {
+    const { games, refused } = await read(
+      '[White "A"]\n[Black "B"]\n\n1. e4 *\n\n[White "C"]\n[Black "D"]\n\n1. e5 *\n\n[Variant "Atomic"]\n\n1. d4 *\n\n[White "E"]\n\n1. c4 *',
+    );
+    expect(games.map((game) => game.headers.get("White"))).toEqual(["A", "E"]);
+    expect(refused).toMatchObject([
+      { index: 2, name: "C – D", reason: expect.stringMatching(/e5/) },
+      { index: 3, reason: expect.stringMatching(/Atomic/) },
+    ]);
+  });
 });

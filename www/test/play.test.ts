@@ -5,7 +5,7 @@ import { materialOf } from "../src/board/material";
 import { positionOf } from "../src/game/fen";
 import { Match, restore, store } from "../src/play/match";
 import { Clock, shown, type Terms } from "../src/play/terms";
-import { toPgn } from "../src/pgn/write-game";
+import { toPgn } from "../src/game/write-pgn";
 
 const DATE = "2026.01.01";
 const match = (

@@ -8,8 +8,8 @@ import { makeUci, parseUci } from "chessops/util";
 import type { Played } from "shelfish/book";
 import { describe, expect, it } from "vitest";
 import { positionOf } from "../src/game/fen";
-import { readMoves } from "../src/pgn/read-game";
-import { split } from "../src/pgn/split";
+import { mainLine } from "../src/game/read-pgn";
+import { analysis } from "../src/loading/load-once";
 import { lookUp, MAX_BYTES, speedOfGame } from "../src/repertoire/preparation";
 import { formatPlace, parsePlace } from "../src/repertoire/address";
 import {
@@ -128,22 +128,16 @@ describe("a repertoire", () => {
     ).toBe(PLIES);
   });
 
-  it("has the same counts as an independent count of the famous games", () => {
+  it("has the same counts as an independent count of the famous games", async () => {
     const text = readFileSync(
       new URL("../../static-shards/famous.pgn", import.meta.url),
       "utf8",
     );
     const builder = new RepertoireBuilder();
     let number = 0;
-    for (const source of split(text)) {
-      const { start, moves } = readMoves(source);
-      builder.add(
-        number++,
-        "white",
-        source.headers.get("Result") as Result,
-        start,
-        moves,
-      );
+    for (const game of (await analysis()).readGames(text)) {
+      const { start, moves } = mainLine(game);
+      builder.add(number++, "white", game.result as Result, start, moves);
     }
     const expected = new Map<string, number>();
     const games = parsePgn(text);

@@ -15,7 +15,13 @@ import {
 } from "../shelfish_analysis.js";
 import { encode } from "./encode.js";
 import { analyseGame } from "./game.js";
-import type { Analysis, AnalysisOptions, Game, PgnGame } from "./types.js";
+import type {
+  GameToAnalyse,
+  Analysis,
+  AnalysisOptions,
+  Game,
+  PgnGame,
+} from "./types.js";
 
 export {
   type ErrorCode,
@@ -56,10 +62,14 @@ const analysis: Analysis = {
   readGames,
   findMove: (fen, text) => find_move(fen, text),
   analyseGame: (game, options) =>
-    enter(() => {
-      pgnText("analyseGame", game);
-      return analyseGame(typeof game === "string" ? read(game) : game, options);
-    }),
+    enter(() =>
+      analyseGame(
+        Array.isArray((game as Partial<PgnGame> | null)?.moves)
+          ? (game as GameToAnalyse)
+          : read(pgnText("analyseGame", game)),
+        options,
+      ),
+    ),
 };
 
 function* readGames(file: string | Uint8Array): Generator<PgnGame> {

@@ -10,13 +10,13 @@ import { GameReview } from "../shelfish_analysis.js";
 import { openResultStore, type ResultStore } from "../storage/results.js";
 import { encode } from "./encode.js";
 import type {
+  GameToAnalyse,
   AnalyseGameOptions,
   GameAnalysis,
   GameEngine,
   GameEngineResult,
   GameProgress,
   KnownEval,
-  PgnGame,
 } from "./types.js";
 
 const OPTIONS: Kinds<AnalyseGameOptions> = {
@@ -59,7 +59,7 @@ const known = (
 
 /** Analyses a game. */
 export async function analyseGame(
-  game: PgnGame,
+  game: GameToAnalyse,
   options: AnalyseGameOptions | undefined,
 ): Promise<GameAnalysis> {
   const {
@@ -125,7 +125,7 @@ export async function analyseGame(
     return {
       report: review.report(),
       evaluations: review.evaluations(),
-      ...(annotates && { pgn: review.annotate(game.text) }),
+      ...(annotates && { pgn: review.annotate(game.text ?? "") }),
       databaseError,
       endgamesError,
     };

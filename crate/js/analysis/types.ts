@@ -299,6 +299,13 @@ export interface PgnGame {
   skipped: [tags: number, words: number, variations: number];
 }
 
+/** The parts of a game that its analysis needs. `text` is needed for `annotate`. */
+export type GameToAnalyse = Pick<
+  PgnGame,
+  "fen" | "moves" | "positions" | "evaluations"
+> &
+  Partial<Pick<PgnGame, "text">>;
+
 /** A move of a game with its annotations. */
 export interface PgnMove {
   san: string;
@@ -356,7 +363,7 @@ export interface Analysis {
    * Rejects with a {@link ShelfishError}: `pgn`, `usage`, `aborted`, and the codes of the engine.
    */
   analyseGame(
-    game: string | PgnGame,
+    game: string | GameToAnalyse,
     options?: AnalyseGameOptions,
   ): Promise<GameAnalysis>;
 }

@@ -3,7 +3,7 @@
 import type { openDatabase } from "../database/open.js";
 import { Base, shadow, whenVisible } from "../elements/element.js";
 import { lookupScores } from "./databases.js";
-import { fromFen, fromPgn, type Line } from "./line.js";
+import { emptyLine, type Line, lineOf } from "./line.js";
 import { STYLE } from "./style.js";
 import type {
   PlyDetail,
@@ -17,8 +17,6 @@ export type * from "./types.js";
 /** Maximum length of a fetched PGN, in characters. */
 const MAX_LENGTH = 1 << 20;
 
-const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
-
 /** Reads the text of an answer. Cancels the answer and returns `undefined` if the text is too long. */
 async function readText(response: Response): Promise<string | undefined> {
   const reader = response.body?.getReader();
@@ -28,6 +26,16 @@ async function readText(response: Response): Promise<string | undefined> {
     text += decoder.decode(value, { stream: !done });
     if (text.length > MAX_LENGTH) return void (await reader?.cancel());
     if (done) return text;
+  }
+}
+
+/** Reads the first game of a PGN. The module that reads it is loaded once. */
+async function readLine(pgn: string): Promise<Line> {
+  try {
+    const { openAnalysis } = await import("./analysis.js");
+    return lineOf((await openAnalysis()).read(pgn));
+  } catch (error) {
+    return emptyLine(`pgn: ${(error as Error).message}`);
   }
 }
 
@@ -66,6 +74,7 @@ export class ShelfishGame extends Base {
   #loading = new AbortController();
   #disconnect = () => {};
   #changed = new Set<string>();
+  #reading: Promise<Line> = Promise.resolve(emptyLine());
 
   /** The ply that is shown. */
   get ply(): number {
@@ -193,11 +202,18 @@ export class ShelfishGame extends Base {
       );
   }
 
-  /** Reads the game from the attributes and the text. */
+  /** Reads the game from the attributes and the text. Shows the starting position until the reader is loaded. */
   #read(): void {
     const { pgn } = this;
-    const fen = this.getAttribute("fen");
-    this.#setLine(pgn ? fromPgn(pgn) : fromFen(fen || START));
+    const fen = this.getAttribute("fen")?.trim();
+    const read = (this.#reading =
+      !pgn && !fen
+        ? Promise.resolve(emptyLine())
+        : readLine(pgn || `[FEN "${fen}"]\n\n*`));
+    if (!this.#shown.line.plies.length) this.#setLine(emptyLine());
+    void read.then((line) => {
+      if (read === this.#reading) this.#setLine(line);
+    });
   }
 
   #setLine(line: Line): void {
@@ -235,8 +251,10 @@ export class ShelfishGame extends Base {
             `${url("src")} has more than ${MAX_LENGTH} characters`,
           );
         if (signal.aborted) return;
-        this.#setLine(fromPgn(text));
-      }
+        const line = await readLine(text);
+        if (signal.aborted) return;
+        this.#setLine(line);
+      } else await this.#reading;
       if (!this.hasAttribute("database")) return;
       const { line } = this.#shown;
       this.#shown.lookup = "waiting";

@@ -1,19 +1,6 @@
 // The positions to step through: the main line of a PGN, or a single position.
 
-import { makeFen, parseFen } from "chessops/fen";
-import {
-  type Evaluation as Given,
-  isMate,
-  isPawns,
-  parseComment,
-  startingPosition,
-} from "chessops/pgn";
-import { makeSanAndPlay, parseSan } from "chessops/san";
-import { Chess } from "chessops/chess";
-import type { Position } from "chessops/chess";
-import { isNormal, type NormalMove } from "chessops/types";
-import { makeUci } from "chessops/util";
-import { readMainLine } from "./main-line.js";
+import type { PgnGame, PgnMove } from "../analysis/types.js";
 
 /** A score from White's point of view, and its origin. */
 export interface PlyScore {
@@ -53,111 +40,74 @@ export interface Line {
   error?: string | undefined;
 }
 
-/** Reads a position in FEN. */
-export function fromFen(fen: string): Line {
-  const headers = new Map<string, string>();
-  try {
-    const setup = parseFen(fen.trim()).unwrap();
-    return { plies: [ply(Chess.fromSetup(setup).unwrap())], headers };
-  } catch (cause) {
-    return {
-      plies: [ply(Chess.default())],
-      headers,
-      error: `fen: ${(cause as Error).message}, found ${fen.slice(0, 100)}`,
-    };
-  }
-}
+const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
+const GLYPHS = ["", "!", "?", "!!", "??", "!?", "?!"];
 
-/** Reads the first game of a PGN: its main line, up to the first move that is not legal. */
-export function fromPgn(pgn: string): Line {
-  const game = readMainLine(pgn);
-  const headers = game?.headers ?? new Map<string, string>();
-  const start = startingPosition(headers);
-  if (!game || start.isErr) {
-    const variant = headers.get("Variant");
-    const error = !game
-      ? "it contains no game"
-      : variant && !/^(standard|chess\s?960|from position)$/i.test(variant)
-        ? `the variant ${variant} is not shown`
-        : "its starting position is not legal";
-    return { plies: [ply(Chess.default())], headers, error: `pgn: ${error}` };
-  }
-  const position = start.value;
-  if (position.rules !== "chess")
-    return {
-      plies: [ply(Chess.default())],
-      headers,
-      error: `pgn: the variant ${headers.get("Variant")} is not shown`,
-    };
-  const plies = [
-    {
-      ...ply(position),
-      comment: game.comments.map((text) => parseComment(text).text).join(" "),
-    },
-  ];
-  for (const data of game.moves) {
-    const move = parseSan(position, data.san);
-    const number = `${position.fullmoves}${position.turn === "white" ? "." : "…"}`;
-    if (!move || !isNormal(move))
-      return {
-        plies,
-        headers,
-        error: `pgn: move ${number} ${data.san.slice(0, 12)} is not legal`,
+/** The line before the game is read, and of a game that cannot be read. */
+export const emptyLine = (error?: string): Line => ({
+  plies: [plyOf(START, false)],
+  headers: new Map(),
+  error,
+});
+
+/** Returns the main line of a game. */
+export function lineOf(game: PgnGame): Line {
+  const { positions, tree, tags, result, error, evaluations, fen } = game;
+  const headers = new Map(tags);
+  if (result && result !== "*") headers.set("Result", result);
+  const first = Number(fen?.split(/\s+/)[5]) || 1;
+  const blacks = positions[0]?.split(" ")[1] === "b" ? 1 : 0;
+  const plies = positions.map((position, n): Ply => {
+    const move = tree[n - 1];
+    const check = move ? /[+#]$/.test(move.san) : game.isCheck;
+    const ply = plyOf(position, check);
+    const known = evaluations[n];
+    if (known)
+      ply.given = {
+        ...{ cp: known.cp, mate: known.mate, depth: known.depth, from: "pgn" },
       };
-    const squares = markedSquares(position, move);
-    const uci = makeUci(move);
-    const san = makeSanAndPlay(position, move);
-    const comments = data.comments.map(parseComment);
-    const given = comments.find(({ evaluation }) => evaluation)?.evaluation;
-    plies.push({
-      ...ply(position),
-      ...{ san, uci, number, squares },
-      comment: comments
-        .map(({ text }) => text)
-        .filter(Boolean)
-        .join(" "),
-      glyph: data.glyphs,
-      given: given && plyScore(given),
-    });
-  }
-  return { plies, headers };
+    ply.comment = plain(move ? move.comments : game.comments);
+    if (move?.san.endsWith("#")) ply.over = position.includes(" b ") ? 1 : -1;
+    else if (game.isStalemate && n === positions.length - 1) ply.over = 0;
+    if (!move) return ply;
+    const at = n - 1 + blacks;
+    return {
+      ...ply,
+      ...{ san: move.san, uci: move.uci, squares: squaresOf(move) },
+      number: `${first + (at >> 1)}${at % 2 ? "…" : "."}`,
+      glyph: move.nags.map((nag) => GLYPHS[nag] ?? "").join(""),
+    };
+  });
+  return { plies, headers, ...(error && { error: `pgn: ${error}` }) };
 }
 
-function ply(position: Position): Ply {
-  const outcome = position.outcome();
+function plyOf(fen: string, isCheck: boolean): Ply {
   return {
-    fen: makeFen(position.toSetup(), { epd: true }),
-    ...{ san: "", uci: "", number: "", squares: [], comment: "", glyph: "" },
-    check: position.isCheck()
-      ? position.board.kingOf(position.turn)
-      : undefined,
-    over:
-      position.isCheckmate() || position.isStalemate()
-        ? outcome?.winner === "white"
-          ? 1
-          : outcome?.winner === "black"
-            ? -1
-            : 0
-        : undefined,
+    ...{ fen, san: "", uci: "", number: "", squares: [] },
+    ...{ comment: "", glyph: "" },
+    check: isCheck ? kingOf(fen) : undefined,
   };
 }
 
-/** Returns the squares to mark. chessops encodes castling as king to rook. */
-function markedSquares(position: Position, { from, to }: NormalMove): number[] {
-  const isCastling =
-    position.board.get(from)?.role === "king" &&
-    position.board.get(to)?.color === position.turn;
-  return [from, isCastling ? (from & 56) + (to > from ? 6 : 2) : to];
+/** Returns the square of the king of the side to move. */
+function kingOf(fen: string): number | undefined {
+  const [board = "", turn] = fen.split(" ");
+  const rows = board.replace(/\d/g, (digit) => " ".repeat(Number(digit)));
+  const at = rows.replaceAll("/", "").indexOf(turn === "w" ? "K" : "k");
+  return at < 0 ? undefined : at ^ 56;
 }
 
-function plyScore(given: Given): PlyScore | undefined {
-  if (isPawns(given))
-    return {
-      cp: Math.round(100 * given.pawns),
-      depth: given.depth,
-      from: "pgn",
-    };
-  return isMate(given) && given.mate !== 0
-    ? { mate: given.mate, depth: given.depth, from: "pgn" }
-    : undefined;
+/** Returns the squares to mark. Castling is encoded as king to rook. */
+function squaresOf({ san, uci }: PgnMove): number[] {
+  const square = (at: number) =>
+    uci.charCodeAt(at) - 97 + 8 * (uci.charCodeAt(at + 1) - 49);
+  const [from, to] = [square(0), square(2)];
+  return [from, san.startsWith("O") ? (from & 56) + (to > from ? 6 : 2) : to];
 }
+
+/** Joins comments without commands such as `[%clk 0:01:30]`. */
+const plain = (comments: readonly string[]): string =>
+  comments
+    .map((text) => text.replace(/\s*\[%[^\]]*\]\s*/g, " ").trim())
+    .filter(Boolean)
+    .join(" ");

@@ -178,7 +178,10 @@ export function useGame(
         report,
         evaluations,
         pgn: annotated,
-      }: GameAnalysis = await analysis.analyseGame(pgn!, options);
+      }: GameAnalysis = await analysis.analyseGame(game, {
+        ...options,
+        annotate: true,
+      });
       return { game, report, evaluations, pgn: annotated };
     },
   );

@@ -299,7 +299,7 @@ bindKeys({
   p: onDemand(
     async () =>
       (await copy(
-        (await loadPart(import("../pgn/write-game"))).toPgn(state.game),
+        (await loadPart(import("../game/write-pgn"))).toPgn(state.game),
       )) && notice("PGN copied."),
   ),
   "Ctrl+z": () => state.undo(),

@@ -5,7 +5,6 @@ import { ShelfishGame } from "shelfish/game";
 import { openDatabase } from "shelfish";
 import { byId, copy } from "../shell/dom";
 import { looksLikeFen } from "../game/fen";
-import { split } from "../pgn/split";
 import { manifestUrl } from "../settings/data-urls";
 import { bindTheme, restrictConnections } from "../shell/page";
 import { load } from "../settings/settings";
@@ -22,7 +21,7 @@ const text = byId<HTMLTextAreaElement>("pgn");
 const ply = byId<HTMLInputElement>("ply");
 const orientation = byId<HTMLSelectElement>("orientation");
 
-const games = [...split(pgns)].map(({ text }) => text);
+const games = pgns.split(/\n(?=\[Event )/);
 const game = (name: string) =>
   games.find((pgn) => pgn.includes(`"${name}`)) ?? games[0] ?? "";
 

@@ -1,8 +1,7 @@
 /** The famous games of the site and their titles. */
 import pgn from "../../../static-shards/famous.pgn?raw";
 import type { Game } from "../game/game";
-import { readGame } from "../pgn/read-game";
-import { split } from "../pgn/split";
+import { read } from "../game/read-pgn";
 import { players, slug } from "../game/player-names";
 
 const TITLES: Record<string, string> = {
@@ -43,20 +42,28 @@ export interface Famous {
   title: string;
   /** "Morphy – Isouard, 1858" */
   players: string;
-  load(): Game;
+  load(): Promise<Game | undefined>;
 }
 
 /** The games, oldest first. */
-export const famous: readonly Famous[] = [...split(pgn)]
+export const famous: readonly Famous[] = pgn
+  .split(/\n(?=\[Event )/)
   .map((text, index) => {
-    const name = slug(text.headers);
+    const tags = text.matchAll(/^\[(\w+) "(.*)"\]$/gm);
+    const headers = new Map(
+      [...tags].map(([, tag = "", value = ""]) => [tag, value]),
+    );
+    const name = slug(headers);
     const id = LINKED[name] ?? name;
     return {
       slug: id,
       number: index + 1,
-      title: TITLES[id] ?? text.headers.get("Event") ?? "",
-      players: players(text.headers),
-      load: () => Object.assign(readGame(text).game, { slug: id }),
+      title: TITLES[id] ?? headers.get("Event") ?? "",
+      players: players(headers),
+      load: async () => {
+        const [game] = (await read(text)).games;
+        return game && Object.assign(game, { slug: id });
+      },
     };
   })
   .sort((a, b) => a.slug.slice(-4).localeCompare(b.slug.slice(-4)));

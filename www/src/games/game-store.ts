@@ -8,9 +8,8 @@ import {
   transactionEnd,
 } from "shelfish/storage";
 import type { Game } from "../game/game";
-import type { Checked } from "../pgn/read-game";
-import type { PgnText } from "../pgn/split";
-import { toPgn } from "../pgn/write-game";
+import type { Checked } from "../game/read-pgn";
+import { toPgn } from "../game/write-pgn";
 
 /** A stored game without its text. */
 export interface Entry {
@@ -167,7 +166,7 @@ function excess(entries: readonly Entry[], limits: typeof LIMITS): Entry[] {
 
 /** Returns the entry of a game that was checked, with its original text. */
 export function ofText(
-  { headers, result, id, plies, text }: PgnText & Checked,
+  { headers, result, id, plies, text }: Checked,
   opened: number,
 ): Stored {
   return {
@@ -196,7 +195,10 @@ export function ofBoard(game: Game, id: string, opened: number): Stored {
   };
 }
 
-function described(headers: ReadonlyMap<string, string>, result?: string) {
+function described(
+  headers: ReadonlyMap<string, string>,
+  result?: string | null,
+) {
   const field = (name: string) => headers.get(name) ?? "";
   return {
     white: field("White"),

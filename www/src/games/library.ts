@@ -1,8 +1,7 @@
 /** The games that can be opened from the menu: famous games, and opened games, which are stored in this browser. */
 import type { Game, Node } from "../game/game";
 import { loadOnce, loadPart } from "../loading/load-once";
-import type { Checked } from "../pgn/read-game";
-import type { PgnText } from "../pgn/split";
+import type { Checked } from "../game/read-pgn";
 import type { Famous } from "./famous-games";
 import type { Entry, GameStore, Stored } from "./game-store";
 
@@ -40,7 +39,7 @@ export class Library extends EventTarget {
     const offered = await this.offer();
     const game =
       this.#loaded.get(slug) ??
-      offered.find((each) => each.slug === slug)?.load();
+      (await offered.find((each) => each.slug === slug)?.load());
     if (game) this.#loaded.set(slug, game);
     return game;
   }
@@ -74,8 +73,8 @@ export class Library extends EventTarget {
       .then((store) => store.find(key))
       .catch(() => undefined);
     if (!stored) return undefined;
-    const { read } = await loadPart(import("../pgn/read-text"));
-    const [game] = read(stored.text).games;
+    const { read } = await loadPart(import("../game/read-pgn"));
+    const [game] = (await read(stored.text)).games;
     if (!game) return undefined;
     // The text contains moves that were added after the game's own moves.
     game.id = stored.id;
@@ -84,7 +83,7 @@ export class Library extends EventTarget {
   }
 
   /** Stores games that were checked but not built; the first game becomes the newest. */
-  keep(games: readonly (PgnText & Checked)[]): Promise<void> {
+  keep(games: readonly Checked[]): Promise<void> {
     return this.#put(async (now) => {
       const { ofText } = await import("./game-store");
       return games.map((game, index) => ofText(game, now - index / FRACTION));

@@ -1,7 +1,7 @@
 /** The message below the moves, with the list of games that were not opened. */
 import { byId, make, makeButton } from "../shell/dom";
 import { plural } from "../text/units";
-import type { Refused } from "../pgn/read-text";
+import type { Refused } from "../game/read-pgn";
 
 /** Maximum number of games that are listed. */
 const MAX_LISTED = 200;

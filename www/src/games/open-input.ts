@@ -2,9 +2,7 @@
 import { looksLikeFen, positionOf } from "../game/fen";
 import { Game, type Node } from "../game/game";
 import { siteAddress, studyPath } from "../link/sites";
-import { readGame } from "../pgn/read-game";
-import { decode, read, survey } from "../pgn/read-text";
-import type { PgnText } from "../pgn/split";
+import { read, survey } from "../game/read-pgn";
 import { type NamedPlayer, playerAddress, playerName } from "../players/player";
 import { fetchGame, fetchStudy } from "../sites/lichess";
 import type { PlayedGame } from "../sites/played-game";
@@ -39,9 +37,10 @@ export async function openInput(
   input: string | File,
   signal: AbortSignal,
 ): Promise<void> {
-  const text = typeof input === "string" ? input : await contents(input);
+  const file = typeof input === "string" ? input : await contents(input);
   signal.throwIfAborted();
-  if (text.length > MAX_ADDRESS) return openGames(target, text, signal);
+  if (file.length > MAX_ADDRESS) return openGames(target, file, signal);
+  const text = typeof file === "string" ? file : new TextDecoder().decode(file);
   const player = playerAddress(text);
   const study = studyPath(text);
   if (player) return target.showPlayer(player);
@@ -60,16 +59,16 @@ export async function openInput(
   } else if (address || looksLikeFen(text.trim()))
     target.pick(new Game(positionOf(address ? address.fen : text.trim())));
   else if (name) await target.showPlayer(name);
-  else await openGames(target, text, signal);
+  else await openGames(target, file, signal);
 }
 
 /** Opens a game of a player, whose side is at the bottom. Throws an `InputError` if the game cannot be read. */
-export function openPlayed(
+export async function openPlayed(
   target: Target,
   { id, url, pgn }: PlayedGame,
   side: "white" | "black",
-): void {
-  const [game] = read(pgn).games;
+): Promise<void> {
+  const [game] = (await read(pgn)).games;
   if (!game) throw new InputError("This game cannot be read.");
   game.site =
     id === url ? { name: "chess.com", url } : { name: "lichess", url, id };
@@ -91,29 +90,32 @@ function show(
 /** Resolves when the first game is on the board. All games are then checked and stored. */
 async function openGames(
   target: Target,
-  text: string,
+  file: string | Uint8Array,
   signal: AbortSignal,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     let first: Game | undefined;
     let reported = performance.now();
-    const show = (pgn: PgnText | undefined) => {
-      if (first || !pgn || signal.aborted) return;
-      first = target.library.same(readGame(pgn).game);
+    const show = (game: Game) => {
+      if (signal.aborted) return;
+      first = target.library.same(game);
       target.pick(first);
       resolve();
     };
-    const progress = (found: readonly PgnText[], share: number) => {
-      show(found[0]);
+    const progress = (count: number, share: number) => {
       if (performance.now() - reported < REPORT_INTERVAL) return;
       reported = performance.now();
       target.page.notice(
-        `Reading games: ${found.length.toLocaleString("en")} so far, ${Math.round(share * 100)} % of the text.`,
+        `Reading games: ${count.toLocaleString("en")} so far, ${Math.round(share * 100)} % of the text.`,
       );
     };
     const run = async () => {
-      const { games, refused, remark } = await survey(text, signal, progress);
-      show(games[0]);
+      const { games, refused, remark } = await survey(
+        file,
+        signal,
+        show,
+        progress,
+      );
       await target.library.keep(games);
       if (signal.aborted) return;
       const count =
@@ -132,13 +134,13 @@ async function openGames(
   });
 }
 
-async function contents(file: File): Promise<string> {
+async function contents(file: File): Promise<Uint8Array> {
   if (file.size > MAX_FILE)
     throw new InputError(
       `This file is too large: at most ${MAX_FILE / 1_000_000} MB can be read.`,
     );
   try {
-    return decode(new Uint8Array(await file.arrayBuffer()));
+    return new Uint8Array(await file.arrayBuffer());
   } catch {
     throw new InputError("This file cannot be read.");
   }

@@ -9,7 +9,12 @@ import {
   shortenLink,
 } from "../link/link";
 import { whenIdle } from "../loading/timing";
-import { loadOnce, loadPart, reportInputError } from "../loading/load-once";
+import {
+  analysis,
+  loadOnce,
+  loadPart,
+  reportInputError,
+} from "../loading/load-once";
 import type { NamedPlayer } from "../players/player";
 import type { PlayedGame } from "../sites/played-game";
 import type { State } from "../state/state";
@@ -91,7 +96,8 @@ export class Session {
     this.library.refresh().catch(() => {});
     await Promise.all([
       this.library.offer(),
-      import("../pgn/read-text"),
+      import("../game/read-pgn"),
+      analysis(),
       import("../sites/lichess"),
       import("./open-input"),
       import("./open-dialog"),
@@ -138,7 +144,7 @@ export class Session {
     await reportInputError(
       async () => {
         const { openPlayed } = await loadPart(import("./open-input"));
-        if (!signal.aborted) openPlayed(this, played, side);
+        if (!signal.aborted) await openPlayed(this, played, side);
       },
       (message) => signal.aborted || this.page.notice(message),
     );

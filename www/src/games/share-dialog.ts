@@ -1,7 +1,7 @@
 /** The dialog that copies or downloads the link, the position or the game. */
 import { copy, make, makeButton } from "../shell/dom";
 import { showDialog } from "../shell/dialog";
-import { download, fileName, toPgn } from "../pgn/write-game";
+import { download, fileName, toPgn } from "../game/write-pgn";
 import type { State } from "../state/state";
 import { messageOf } from "../text/input-error";
 

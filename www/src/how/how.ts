@@ -146,7 +146,8 @@ byId("ask").addEventListener("submit", (event) => {
 });
 lookUp(examples[0]?.value ?? "");
 inTurn(byId("order"), async (database) => {
-  const game = famous.find(({ title }) => title === "The Opera Game")?.load();
+  const opera = famous.find(({ title }) => title === "The Opera Game");
+  const game = await opera?.load();
   const fens = game?.mainline().map(({ fen }) => fen) ?? [];
   reads = [];
   await database.lookupMany(fens);

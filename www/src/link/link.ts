@@ -16,7 +16,7 @@ import {
   type Node,
   path,
 } from "../game/game";
-import type { Refused } from "../pgn/read-text";
+import type { Refused } from "../game/read-pgn";
 import { loadPart } from "../loading/load-once";
 import { lichessGame } from "./lichess-game";
 
@@ -79,7 +79,7 @@ export async function shortenLink(game: Game): Promise<boolean> {
       : version === undefined && !hasDetails(game)
   )
     return false;
-  const { toPgn } = await import("../pgn/write-game");
+  const { toPgn } = await import("../game/write-pgn");
   const { deflate } = await import("../text/deflate");
   const whole = `pgnz=${await deflate(toPgn(game, "compact"))}`;
   const name =
@@ -135,7 +135,7 @@ export async function parseLink(
     ? await (await loadPart(import("../text/deflate"))).inflate(folded)
     : spaced(pgn ?? "");
   const { games, refused } = text
-    ? (await loadPart(import("../pgn/read-text"))).read(text)
+    ? await (await loadPart(import("../game/read-pgn"))).read(text)
     : { games: [], refused: [] };
   const [first, ...others] = games;
   const game = slug

@@ -11,6 +11,11 @@ export function loadOnce<T>(work: () => Promise<T>): () => Promise<T> {
     }));
 }
 
+/** Returns the module that reads games and reports on them. */
+export const analysis = loadOnce(async () =>
+  (await loadPart(import("shelfish/analysis"))).openAnalysis(),
+);
+
 /** An engine or evaluator that opens when it is needed. */
 export class Reopenable<T extends { close(): void }> {
   #opening: Promise<T> | undefined;

@@ -15,12 +15,12 @@ export function bindTyped(
   const field = byId<HTMLInputElement>("move");
   const errorText = byId("move-error");
   const showMessage = (text: string) => showFieldError(field, errorText, text);
-  const reading = () => loadPart(import("../pgn/typed-move"));
+  const reading = () => loadPart(import("../game/read-pgn"));
   const playText = async (text: string) => {
     try {
-      const { parseMove } = await reading();
+      const { typedMove } = await reading();
       const { node } = state;
-      const move = parseMove(node.position, text);
+      const move = await typedMove(node.position, text);
       if (!move)
         throw new InputError(
           `${text.trim().slice(0, 12)} is not legal at ${moveNumber(node.position)}`,

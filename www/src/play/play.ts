@@ -9,10 +9,10 @@ import { positionOf } from "../game/fen";
 import { Game, lineFrom, moveNumber, type Node } from "../game/game";
 import { bindKeys } from "../shell/keyboard";
 import { keepForOffline } from "../shell/offline";
-import { toPgn } from "../pgn/write-game";
+import { typedMove } from "../game/read-pgn";
+import { toPgn } from "../game/write-pgn";
 import { applyAppearance, load } from "../settings/settings";
 import { bindTheme } from "../shell/page";
-import { parseMove } from "../pgn/typed-move";
 import { drawMaterial } from "../board/material";
 import { Match, restore, store, verdict } from "./match";
 import { Opponent } from "./opponent";
@@ -264,18 +264,24 @@ typed.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || !match || typed.value.trim() === "") return;
   // The last move moves the focus. Firefox would press the link that gets the focus.
   event.preventDefault();
-  const move = match.isMine && parseMove(match.node.position, typed.value);
+  void enter(match.node, typed.value);
+});
+
+async function enter(node: Node, text: string): Promise<void> {
+  const move = match?.isMine && (await typedMove(node.position, text));
+  // The game may have gone on.
+  if (!match || match.node !== node) return;
   if (!move)
     return showFieldError(
       typed,
       typedError,
       match.isMine
-        ? `${typed.value.trim().slice(0, 12)} is not legal`
+        ? `${text.trim().slice(0, 12)} is not legal`
         : "It is not your move",
     );
   typed.value = "";
   playMove(move);
-});
+}
 
 for (const [id, action] of Object.entries({
   back: takeBack,

@@ -1,6 +1,7 @@
 /** Runs the analysis of the game. The module is loaded after the lookup of the game, the engine for its first search. */
 import type {
   AnalyseGameOptions,
+  GameToAnalyse,
   Analysis,
   GameEngine,
   GameEngineResult,
@@ -12,8 +13,8 @@ import type { Evaluated } from "shelfish/evaluator";
 import { MAX_TABLE_PIECES, scoreText } from "shelfish/score";
 import type { EndgameLookups } from "../evaluation/endgame-lookups";
 import type { Lookups } from "../evaluation/lookups";
-import { type Node, positionKey } from "../game/game";
-import { loadOnce, loadPart, Reopenable } from "../loading/load-once";
+import { movesOf, type Node, positionKey } from "../game/game";
+import { analysis, Reopenable } from "../loading/load-once";
 import { throttle } from "../loading/timing";
 import type { Assessment, State } from "../state/state";
 import { InputError } from "../text/input-error";
@@ -37,14 +38,12 @@ export interface ReporterSettings {
 /** Updates the state's report. A new main line begins a new analysis. */
 export class Reporter {
   /** Returns the module of the analysis. */
-  readonly analysis = loadOnce(async () =>
-    (await loadPart(import("shelfish/analysis"))).openAnalysis(),
-  );
+  readonly analysis = analysis;
   #settings: ReporterSettings;
   #timer = 0;
   #abort = new AbortController();
-  /** The main line that is analysed, as a PGN. */
-  #pgn = "";
+  /** The main line that is analysed, as JSON. */
+  #line = "";
   /** Positions that the database has not answered. If it answers later, the analysis begins again. */
   #unanswered: ReadonlySet<string> = new Set();
   /** Whether Stockfish analyses this game instead of the engine of the package. */
@@ -128,23 +127,23 @@ export class Reporter {
       );
     // All results of the engine are known.
     return (
-      await analysis.analyseGame(
-        pgn,
-        this.#options(line, new AbortController().signal),
-      )
-    ).pgn;
+      await analysis.analyseGame(pgn, {
+        ...this.#options(line, new AbortController().signal),
+        annotate: true,
+      })
+    ).pgn!;
   }
 
   /** Begins the analysis of another main line. Changes of variations do not affect it. */
   #change(isOther: boolean): void {
     const line = this.state.game.mainline();
-    const pgn = pgnOf(line);
-    if (!isOther && pgn === this.#pgn) return;
+    const text = JSON.stringify(gameOf(line));
+    if (!isOther && text === this.#line) return;
     if (isOther) {
       this.#found.clear();
       this.#choose(false);
     }
-    this.#pgn = pgn;
+    this.#line = text;
     window.clearTimeout(this.#timer);
     this.#abort.abort();
     this.#unanswered = new Set();
@@ -183,7 +182,7 @@ export class Reporter {
     try {
       await this.lookups.answers(line, signal);
       const analysis: Analysis = await this.analysis();
-      const { report, evaluations } = await analysis.analyseGame(this.#pgn, {
+      const { report, evaluations } = await analysis.analyseGame(gameOf(line), {
         ...this.#options(line, signal),
         onProgress: show,
       });
@@ -301,18 +300,16 @@ function evaluated(
   ];
 }
 
-/** Writes the moves of a line and the evaluations of their PGN. */
-function pgnOf([root, ...line]: readonly Node[]): string {
-  const evaluation = ({ notes: { given } }: Node) => {
-    if (!given) return "";
-    const score =
-      given.mate === undefined
-        ? ((given.cp ?? 0) / 100).toFixed(2)
-        : `#${given.mate}`;
-    return ` { [%eval ${score}${given.depth === undefined ? "" : `,${given.depth}`}] }`;
+/** Returns the moves of a line and the evaluations of their PGN. */
+function gameOf(line: readonly Node[]): GameToAnalyse {
+  const evaluations = line.map(({ notes: { given } }): KnownEval | null =>
+    given ? { ...given, from: "pgn" } : null,
+  );
+  const fen = line[0]?.fen;
+  return {
+    fen,
+    moves: movesOf(line),
+    positions: line.map(positionKey),
+    evaluations,
   };
-  const start = root
-    ? `[SetUp "1"]\n[FEN "${root.fen}"]\n\n${evaluation(root)}`
-    : "";
-  return `${start} ${line.map((node) => `${node.san}${evaluation(node)}`).join(" ")} *`;
 }

@@ -1,6 +1,6 @@
 /** Fetches games and studies from Lichess, which needs no login (https://lichess.org/api). */
 import type { Game } from "../game/game";
-import { read } from "../pgn/read-text";
+import { read } from "../game/read-pgn";
 import { lichessUrl } from "../shell/page";
 import { InputError } from "../text/input-error";
 import {
@@ -61,7 +61,7 @@ export async function fetchGame(
     );
   if (typeof pgn !== "string")
     throw new InputError("The answer of Lichess has no PGN.");
-  const [game] = read(pgn).games;
+  const [game] = (await read(pgn)).games;
   if (!game) throw new InputError("The answer of Lichess has no game.");
   game.site = { name: "lichess", url: new URL(id, base).href, id };
   return game;

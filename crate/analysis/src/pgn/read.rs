@@ -325,7 +325,9 @@ impl<'a> Reading<'a> {
             .map_or(self.rest.len(), |end| first.len_utf8() + end);
         let mut after = self.rest[end..].chars();
         match (after.next(), after.next(), after.next()) {
-            (Some('('), Some(piece), Some(')')) if piece.is_alphabetic() => {
+            (Some('('), Some(piece), Some(')'))
+                if piece.is_ascii_alphabetic() || ('♔'..='♟').contains(&piece) =>
+            {
                 let end = end + 2 + piece.len_utf8();
                 let marks = self.rest[end..].bytes();
                 end + marks.take_while(|mark| b"+#!?".contains(mark)).count()

@@ -6,7 +6,7 @@
 use std::io::Cursor;
 
 use serde::Serialize;
-use shakmaty::fen::{Epd, Fen};
+use shakmaty::fen::Epd;
 use shakmaty::san::SanPlus;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, EnPassantMode, Move, Position};
@@ -341,8 +341,8 @@ pub fn read(text: &str) -> Result<JsValue, JsValue> {
 
 fn read_game(GameText { number, line, text }: GameText, game: PgnGame) -> Read {
     let positions: Vec<Chess> = game.game.positions().collect();
-    let fen = game.tag("FEN").map(|_| game.start());
-    let fen = fen.map(|start| Fen::from_position(start, EnPassantMode::Legal).to_string());
+    let fen = game.tag("FEN").map(|fen| fen.replace('_', " "));
+    let fen = fen.filter(|fen| !matches!(fen.trim(), "" | "?"));
     let epd = |position| Epd::from_position(position, EnPassantMode::Legal).to_string();
     let uci = |m: &Move| m.to_uci(CastlingMode::Chess960).to_string();
     let evaluations = game.evaluations();
@@ -417,15 +417,14 @@ fn comments(notes: &[Note]) -> Vec<String> {
 /// Returns the move that a typed text names, in UCI.
 #[wasm_bindgen]
 pub fn find_move(fen: &str, text: &str) -> Option<String> {
-    let fen: Fen = fen.parse().ok()?;
-    let position: Chess = fen.into_position(CastlingMode::Chess960).ok()?;
-    let m = pgn::find_move(&position, text)?;
+    let game = Game::from_uci(Some(fen), []).ok()?;
+    let m = pgn::find_move(game.start(), text)?;
     Some(m.to_uci(CastlingMode::Chess960).to_string())
 }
 
 fn first_game(text: &str) -> Result<(GameText, PgnGame), WasmError> {
-    let first = GameTexts::new(text.as_bytes()).next().and_then(Result::ok);
-    let first = first.unwrap_or_default();
+    let mut texts = GameTexts::new(Cursor::new(text.as_bytes().to_vec()));
+    let first = texts.next().and_then(Result::ok).unwrap_or_default();
     let game = pgn::read(&first.text, first.line).checked();
     match game {
         Ok(game) => Ok((first, game)),

@@ -1,13 +1,14 @@
 /** Writes a game as PGN. */
 import {
   ChildNode,
+  type Evaluation,
+  makeComment,
   makePgn,
   Node as PgnNode,
   type PgnNodeData,
 } from "chessops/pgn";
-import type { Game, Node } from "../game/game";
-import { slug } from "../game/player-names";
-import { commentText } from "./comments";
+import type { Game, Given, Node, Notes } from "./game";
+import { slug } from "./player-names";
 
 /** The headers of every PGN, in their order. */
 const ROSTER = {
@@ -81,4 +82,24 @@ function data({ san, notes }: Node): PgnNodeData {
     ...(notes.before ? { startingComments: [notes.before] } : {}),
     ...(comment ? { comments: [comment] } : {}),
   };
+}
+
+/** Returns the comment after the move in PGN's notation, without braces; `undefined` without a comment. */
+function commentText(notes: Notes): string | undefined {
+  const { comment, shapes, given, elapsed, clock } = notes;
+  const evaluation = given && pawns(given);
+  const text = makeComment({
+    ...(comment ? { text: comment } : {}),
+    ...(shapes ? { shapes } : {}),
+    ...(evaluation ? { evaluation } : {}),
+    ...(elapsed === undefined ? {} : { emt: elapsed }),
+    ...(clock === undefined ? {} : { clock }),
+  });
+  return text || undefined;
+}
+
+function pawns({ cp, mate, depth }: Given): Evaluation | undefined {
+  const withDepth = depth === undefined ? {} : { depth };
+  if (mate !== undefined) return { mate, ...withDepth };
+  return cp === undefined ? undefined : { pawns: cp / 100, ...withDepth };
 }

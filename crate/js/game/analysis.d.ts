@@ -1,0 +1,1 @@
+export * from "../analysis/browser.js";
