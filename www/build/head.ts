@@ -111,76 +111,45 @@ export function head({ url, database }: Deployment): Plugin {
         const name = basename(path);
         const isMissing = name === "404.html";
         const files = Object.keys(bundle ?? {});
-        const link = (
-          attrs: Record<string, string | boolean>,
-        ): HtmlTagDescriptor => ({ tag: "link", attrs, injectTo: "head" });
-        const meta = (attrs: Record<string, string>): HtmlTagDescriptor => ({
-          tag: "meta",
-          attrs,
-          injectTo: "head",
-        });
         const tags: HtmlTagDescriptor[] = [];
-
+        const add = (
+          tag: "link" | "meta",
+          attrs: Record<string, string | boolean>,
+        ) => tags.push({ tag, attrs, injectTo: "head" });
+        const properties = (values: Record<string, string>) => {
+          for (const [property, content] of Object.entries(values))
+            add("meta", { property: `og:${property}`, content });
+        };
         if (!isMissing) {
-          tags.push(
-            link({ rel: "manifest", href: "./manifest.webmanifest" }),
-            link({ rel: "apple-touch-icon", href: "./icon-180.png" }),
-          );
-          tags.push(
-            meta({ property: "og:type", content: "website" }),
-            meta({ property: "og:site_name", content: "Shelfish" }),
-          );
-          tags.push(
-            meta({
-              property: "og:title",
-              content: of(html, /<title>(.*?)<\/title>/s),
-            }),
-          );
-          tags.push(
-            meta({
-              property: "og:description",
-              content: of(html, /<meta name="description" content="(.*?)"/s),
-            }),
-          );
+          add("link", { rel: "manifest", href: "./manifest.webmanifest" });
+          add("link", { rel: "apple-touch-icon", href: "./icon-180.png" });
+          properties({
+            type: "website",
+            site_name: "Shelfish",
+            title: of(html, /<title>(.*?)<\/title>/s),
+            description: of(html, /<meta name="description" content="(.*?)"/s),
+          });
         }
         if (url && !isMissing) {
           const own = new URL(name === BOARD ? "./" : name, url).href;
-          tags.push(
-            link({ rel: "canonical", href: own }),
-            meta({ property: "og:url", content: own }),
-          );
-          tags.push(
-            meta({
-              property: "og:image",
-              content: new URL("card.png", url).href,
-            }),
-          );
-          tags.push(
-            meta({ property: "og:image:width", content: "1200" }),
-            meta({ property: "og:image:height", content: "630" }),
-          );
-          tags.push(
-            meta({
-              property: "og:image:alt",
-              content: "A chess board, and beside it shelves of plain files",
-            }),
-          );
-          tags.push(
-            meta({ name: "twitter:card", content: "summary_large_image" }),
-          );
+          add("link", { rel: "canonical", href: own });
+          properties({
+            url: own,
+            image: new URL("card.png", url).href,
+            "image:alt": "A chess board, and beside it shelves of plain files",
+          });
+          add("meta", { name: "twitter:card", content: "summary_large_image" });
         }
         // The module that a page needs first is requested early, like the manifests (early.js).
         const { read = [], module } = EARLY[name] ?? {};
         for (const file of files.filter((file) => module?.test(file)))
-          tags.push(
-            link({
-              rel: "preload",
-              as: "fetch",
-              type: "application/wasm",
-              crossorigin: true,
-              href: `./${file}`,
-            }),
-          );
+          add("link", {
+            rel: "preload",
+            as: "fetch",
+            type: "application/wasm",
+            crossorigin: true,
+            href: `./${file}`,
+          });
         // Their priority is low: the module and the scripts of the page go first.
         const linked =
           name === BOARD && bundle

@@ -7,7 +7,6 @@ mod demo;
 mod docs;
 mod fuzz;
 mod npm;
-mod pictures;
 mod release;
 mod sample;
 mod shell;
@@ -48,8 +47,6 @@ enum Task {
     Sample(sample::Args),
     /// Cut the sample database of the npm package, `static-shards/package-sample`, out of the sample dump
     PackageSample,
-    /// Draw the icons and the preview picture for links
-    Pictures,
     /// Build the npm package in `crate/pkg`
     Npm,
     /// Check versions, write notes and build archives for a release
@@ -86,7 +83,6 @@ fn main() -> ExitCode {
         Task::Test(args) => test::run(&args),
         Task::Sample(args) => sample::run(&args),
         Task::PackageSample => databases::package_sample(),
-        Task::Pictures => pictures::draw(),
         Task::Npm => npm::build().map(drop),
         Task::Release(args) => release::run(&args),
         Task::Fuzz(args) => fuzz::run(&args).map(drop),

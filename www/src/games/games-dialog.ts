@@ -1,6 +1,6 @@
 /** The list of all opened games, with a search. Loaded when it is first opened. */
 import { plural } from "../text/units";
-import { closeDone, closeOnBackdrop, showModal } from "../shell/dialog";
+import { closeDone, createDialog, showModal } from "../shell/dialog";
 import { make, makeButton } from "../shell/dom";
 import type { Library } from "./library";
 import { GameList, type GameRow } from "./game-list";
@@ -56,25 +56,12 @@ class GamesDialog {
     private readonly library: Library,
     private readonly open: (entry: Entry) => void,
   ) {
-    const close = makeButton(
-      { className: "primary", "data-testid": "games-close" },
-      () => this.#dialog.close(),
-      "Close",
+    this.#dialog = createDialog(
+      "games",
+      "Games that you opened",
+      [...this.#list.elements(), this.#remark],
+      [this.#clear],
     );
-    this.#dialog = make(
-      "dialog",
-      {
-        className: "games",
-        "data-testid": "games-dialog",
-        "aria-labelledby": "games-title",
-      },
-      make("h2", { id: "games-title" }, "Games that you opened"),
-      ...this.#list.elements(),
-      this.#remark,
-      make("div", { className: "actions" }, this.#clear, close),
-    );
-    document.body.append(this.#dialog);
-    closeOnBackdrop(this.#dialog);
     this.#clear.addEventListener("click", () => void this.#removeAll());
     this.#clear.addEventListener("blur", () => this.#ask(false));
     // A game that was just opened is stored while the list is shown.

@@ -12,8 +12,8 @@ import {
 } from "../players/player";
 import { PlayerGames } from "../players/player-games";
 import { openPlayerStore } from "../players/player-store";
-import { closeDone, closeOnBackdrop, showModal } from "../shell/dialog";
-import { make, makeButton } from "../shell/dom";
+import { closeDone, createDialog, showModal } from "../shell/dialog";
+import { make } from "../shell/dom";
 import type { PlayedGame } from "../sites/played-game";
 import { MissingError } from "../sites/request";
 import { InputError } from "../text/input-error";
@@ -95,11 +95,6 @@ class PlayerDialog {
   #fetching = new AbortController();
 
   constructor(private readonly open: Open) {
-    const close = makeButton(
-      { className: "primary", "data-testid": "player-close" },
-      () => this.#dialog.close(),
-      "Close",
-    );
     const form = make(
       "form",
       { className: "player-form" },
@@ -116,28 +111,12 @@ class PlayerDialog {
         "Show",
       ),
     );
-    this.#dialog = make(
-      "dialog",
-      {
-        className: "games",
-        "data-testid": "player-dialog",
-        "aria-labelledby": "player-title",
-      },
-      make("h2", { id: "player-title" }, "Games of a player"),
-      form,
-      ...this.#list.elements(),
-      this.#errorText,
-      make(
-        "div",
-        { className: "actions" },
-        this.#openings,
-        this.#older,
-        this.#status,
-        close,
-      ),
+    this.#dialog = createDialog(
+      "player",
+      "Games of a player",
+      [form, ...this.#list.elements(), this.#errorText],
+      [this.#openings, this.#older, this.#status],
     );
-    document.body.append(this.#dialog);
-    closeOnBackdrop(this.#dialog);
     this.#dialog.addEventListener("close", () => this.#fetching.abort());
     this.#older.addEventListener(
       "click",

@@ -17,23 +17,18 @@ import {
 } from "./repertoire";
 import { lossText } from "./table";
 
-/** Maximum number of entries of a list, and of games of an entry. */
-const [MAX_ENTRIES, MAX_GAMES] = [100, 50];
+/** Maximum number of mistakes in the list, and of games of a mistake. */
+const [MAX_MISTAKES, MAX_GAMES] = [30, 50];
 
-/** Number of entries of a list that are shown at first. */
-const FEW = 8;
-
-/** Shows the position with a key. */
-type Show = (key: string) => void;
-
-/** Draws the mistakes, the highest cost first. */
+/** Draws the mistakes, the highest cost first. Mistakes that have not changed stay: an open list of games stays open. `show` shows a position. */
 export function drawMistakes(
   prepared: Prepared,
   repertoire: Repertoire,
   mistakes: readonly RepeatedMistake[],
-  show: Show,
+  show: (key: string) => void,
 ): void {
-  redrawList("mistakes-list", mistakes, (mistake) => {
+  const list = byId("mistakes-list");
+  const rows = mistakes.slice(0, MAX_MISTAKES).map((mistake, at) => {
     const { key, move, best } = mistake;
     const position = positionAt(repertoire, key);
     const better = named(position, best);
@@ -41,69 +36,18 @@ export function drawMistakes(
       ? `It loses ${lossText(mistake).slice(1)} against ${better}`
       : `It ${lossText(mistake)}; better is ${better}`;
     const words = `Played ${named(position, move.uci)} in ${plural(move.games.length, "game")}. ${loss}. Score: ${percent(scoreOf(move, repertoire.side), 1)}.`;
-    return entry(
-      "mistake",
-      words,
-      () => show(key),
-      gameList(prepared, move, repertoire, key),
-    );
+    const before = list.children[at];
+    return before?.firstElementChild?.textContent === words
+      ? before
+      : make(
+          "li",
+          {},
+          makeButton("mistake", () => show(key), words),
+          gameList(prepared, move, repertoire, key),
+        );
   });
+  list.replaceChildren(...rows);
 }
-
-/** Replaces the entries if they have changed: an open list of games stays open. Shows few entries, and more after a click on the button. */
-function redrawList<T>(
-  id: string,
-  all: readonly T[],
-  draw: (each: T) => HTMLElement,
-): void {
-  const list = byId(id);
-  const some = all
-    .slice(0, list.dataset.all === undefined ? FEW : MAX_ENTRIES)
-    .map(draw);
-  const shown =
-    some.length < Math.min(all.length, MAX_ENTRIES)
-      ? [...some, more(list, all, draw)]
-      : some;
-  const texts = (entries: Iterable<Element>) =>
-    JSON.stringify(
-      Array.from(
-        entries,
-        ({ firstElementChild }) => firstElementChild?.textContent,
-      ),
-    );
-  if (texts(list.children) !== texts(shown)) list.replaceChildren(...shown);
-}
-
-/** Returns an entry with a button that shows all entries. */
-function more<T>(
-  list: HTMLElement,
-  all: readonly T[],
-  draw: (each: T) => HTMLElement,
-): HTMLElement {
-  const show = () => {
-    list.dataset.all = "true";
-    redrawList(list.id, all, draw);
-    list.children[FEW]?.querySelector("button")?.focus();
-  };
-  return make(
-    "li",
-    {},
-    makeButton(
-      { className: "more", "data-testid": "more" },
-      show,
-      all.length > MAX_ENTRIES
-        ? `Show ${MAX_ENTRIES} of ${all.length.toLocaleString("en")}`
-        : `Show all ${all.length}`,
-    ),
-  );
-}
-
-const entry = (
-  kind: string,
-  words: string,
-  show: () => void,
-  games: HTMLElement,
-): HTMLElement => make("li", {}, makeButton(kind, show, words), games);
 
 /** Returns the games of a move. The list is filled when it is opened. */
 function gameList(

@@ -1,6 +1,6 @@
 /** Dialogs: their focus, and dialogs that are created when they open and removed when they close. */
 import "../style/dialogs.css";
-import { make } from "./dom";
+import { make, makeButton } from "./dom";
 
 /** The return value of a dialog that has changed the page. */
 const DONE = "done";
@@ -73,5 +73,37 @@ export function showDialog(
     heading.focus();
     dialog.scrollTop = 0;
   }
+  return dialog;
+}
+
+/** Creates a dialog that stays on the page, with a title, content, and actions that end with a Close button. */
+export function createDialog(
+  id: string,
+  title: string,
+  content: readonly HTMLElement[],
+  actions: readonly HTMLElement[],
+): HTMLDialogElement {
+  const dialog: HTMLDialogElement = make(
+    "dialog",
+    {
+      className: "games",
+      "data-testid": `${id}-dialog`,
+      "aria-labelledby": `${id}-title`,
+    },
+    make("h2", { id: `${id}-title` }, title),
+    ...content,
+    make(
+      "div",
+      { className: "actions" },
+      ...actions,
+      makeButton(
+        { className: "primary", "data-testid": `${id}-close` },
+        () => dialog.close(),
+        "Close",
+      ),
+    ),
+  );
+  document.body.append(dialog);
+  closeOnBackdrop(dialog);
   return dialog;
 }
