@@ -15,12 +15,12 @@ const { SHELFISH_SITE_URL: url, VITE_DATABASE: database = "db/manifest.json" } =
 
 /** Modules of the shared chunk: the board page and most other pages need them. */
 const SHARED_MODULES = [
-  "database/(client|cost)",
+  "database/client",
   "game/(fen|game|player-names)",
   "loading/(load-once|timing)",
   "report/workers",
   "score/known-score",
-  "settings/(data-urls|settings)",
+  "settings/settings",
   "shell/(dom|page)",
   "storage/local-storage",
   "text/(input-error|units)",
@@ -31,7 +31,7 @@ const SHARED = new RegExp(
 
 /** Modules that the pages with a board share in addition. */
 const BOARD_MODULES = [
-  "board/(board|material|preview|promotion)",
+  "board/(board|players|preview|promotion)",
   "game/(edit|game-id|opening-names)",
   "link/address-bar",
   "moves/(move-field|opening-label)",

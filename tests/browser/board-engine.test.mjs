@@ -224,23 +224,6 @@ test("judgments that are not settled are hollow, are called provisional, and cou
     .waitFor({ state: "attached" });
 });
 
-test("a shallow answer of the database is shown as a hint, and the engine searches the position", async (t) => {
-  const hint =
-    "site/#fen=rnbqkbnr/pppppppp/8/8/P7/8/1PPPPPPP/RNBQKBNR_b_KQkq_-_0_1";
-  const quiet = await shelf.page(t, { path: hint, before: withoutEngine });
-  await reads(quiet, "facts", /^Depth \d+ · shallow/);
-  const page = await shelf.page(t, {
-    path: hint,
-    context: { viewport: { width: 1366, height: 768 } },
-  });
-  await reads(page, "facts", /^Engine, depth \d+/);
-  await reads(
-    page,
-    "lines",
-    /The database has [+-]\d\.\d\d at depth \d+, \d+ kn\./,
-  );
-});
-
 test("the position on the board is searched deeper on request, with the chosen number of lines, until the search is stopped", async (t) => {
   const page = await shelf.page(t, {
     path: "site/",

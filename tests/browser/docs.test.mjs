@@ -120,20 +120,6 @@ test("the search finds a heading, and a reader opens it by keys", async (t) => {
   assert.ok(await page.locator("#gaps-between-blocks").isVisible());
 });
 
-test("a button copies a snippet", async (t) => {
-  const page = await opened(t, "ten-minutes.html", {
-    permissions: ["clipboard-read", "clipboard-write"],
-  });
-  const block = page.locator(".code").first();
-  await block.hover();
-  await block.getByRole("button", { name: "Copy" }).click();
-  await block.getByRole("button", { name: "Copied" }).waitFor();
-  assert.equal(
-    await page.evaluate(() => navigator.clipboard.readText()),
-    "npm install shelfish\n",
-  );
-});
-
 /** Returns the code of the guides with the addresses of the test server. */
 const local = (/** @type {string} */ code) =>
   code

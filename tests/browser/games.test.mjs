@@ -352,52 +352,6 @@ for (const [name, { path, link, isStored }] of Object.entries(NAMED)) {
   });
 }
 
-test("a deleted variation stays deleted after a reload, and Undo restores the variation", async (t) => {
-  const page = await shelf.page(t, {
-    path: `site/#pgn=${encodeURIComponent(PGN.replace("3. Bc4", "3. Bc4 (3. Bb5 a6 4. Ba4) (3. d4)"))}`,
-  });
-  const all = ["Bb5", "a6", "Ba4", "d4"];
-  const list = async (/** @type {string[]} */ expected) =>
-    until(
-      async () => (await variations(page)).join() === expected.join(),
-      async () => `${await variations(page)}`,
-    );
-  await list(all);
-  await page.locator("[data-testid=variation-move]", { hasText: "a6" }).click();
-  await at(page, "remove").click();
-  await list(["d4"]);
-  await says(page, "notice", /The variation was deleted\.\s*Undo/);
-  await at(page, "notice-action").click();
-  await list(all);
-  await page.locator("#moves [aria-current] .san", { hasText: "a6" }).waitFor();
-  // The same by keys, with a promotion before it.
-  await at(page, "promote").click();
-  await moves(page, "e4 e5 Nf3 Nc6 Bb5 a6 Ba4");
-  await page.locator("[data-testid=variation-move]", { hasText: "d4" }).click();
-  await at(page, "remove").click();
-  await list(["Bc4"]);
-  await page.keyboard.press("Control+z");
-  await list(["Bc4", "d4"]);
-  await page.keyboard.press("Control+z");
-  await list(all);
-  await moves(page, "e4 e5 Nf3 Nc6 Bc4");
-  assert.ok(await at(page, "notice").isHidden());
-  await page
-    .locator("[data-testid=variation-move]", { hasText: "Ba4" })
-    .click();
-  await at(page, "remove").click();
-  await list(["d4"]);
-  await until(
-    () => /^#pgnz?=[^&]+&ply=4$/.test(new URL(page.url()).hash),
-    () => page.url(),
-  );
-  await page.reload();
-  await list(["d4"]);
-  // The list has one copy of the game.
-  await until(async () => (await opened(page)).length > 0);
-  assert.deepEqual(await opened(page), ["Anna – Bert, 2024"]);
-});
-
 test("the field of the first page opens pasted and typed texts, and the dialog shows the texts that cannot be opened", async (t) => {
   const page = await shelf.page(t, {
     ...SITE,

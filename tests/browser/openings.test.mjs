@@ -341,27 +341,6 @@ test("the tree counts own moves and moves of opponents, and names moves that are
   );
 });
 
-test("the work can be cancelled, and continues with the stored games", async (t) => {
-  const page = await openings(t);
-  await at(page, "name").fill("Many");
-  await page.route("**/db/**", (route) => void route);
-  await at(page, "show").click();
-  await reads(page, "status", /Looking up/);
-  await at(page, "cancel").click();
-  await reads(page, "status", /^Cancelled\./);
-  assert.ok(await at(page, "progress").isHidden());
-  assert.ok(await at(page, "white").isVisible(), "the tree remains");
-  await page.unroute("**/db/**");
-  server.asked.length = 0;
-  await at(page, "show").click();
-  await ready(page);
-  assert.match((await at(page, "status").textContent()) ?? "", /^600 games/);
-  assert.ok(
-    server.asked.every((path) => /since=/.test(path) || /until=/.test(path)),
-    server.asked.join(" "),
-  );
-});
-
 test("errors of a site, a wrong name and a player without games are reported", async (t) => {
   const page = await openings(t, "", { allow: /404|429/ });
   const show = async (/** @type {string} */ name) => {

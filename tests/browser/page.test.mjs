@@ -99,7 +99,6 @@ test("the page opens with the starting position, its evaluation, its lines and t
 
 for (const [white, title] of /** @type {const} */ ([
   ["Paul Morphy", "Opera"],
-  ["Kasparov, Gary", "Immortal"],
 ])) {
   test(`stepping through a game of ${white} finds an evaluation at every move`, async (t) => {
     const { fens, over } = famous(white);
@@ -230,27 +229,6 @@ test("a move of a line is shown on the board while the mouse is on the move, no 
         document.querySelector("[data-testid=move]")?.textContent,
     ),
   );
-});
-
-test("a FEN can be pasted, and an invalid FEN is an error with a reason", async (t) => {
-  const page = await shelf.page(t, SITE);
-  await shows(page, START);
-  const fen = String([...source.keys()].find((_, i) => i === 5000));
-  await page.keyboard.press("o");
-  await at(page, "open-text").fill(
-    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP w KQkq -",
-  );
-  await at(page, "open-submit").click();
-  await until(() =>
-    page.evaluate(
-      () =>
-        (document.querySelector("[data-testid=open-error]")?.textContent ?? "")
-          .length > 5,
-    ),
-  );
-  await at(page, "open-text").fill(fen);
-  await at(page, "open-submit").click();
-  await shows(page, fen);
 });
 
 test("the page reports that a position is not in the database", async (t) => {

@@ -263,24 +263,6 @@ test("a name without games at Lichess is looked up at Chess.com, a month after t
   assert.deepEqual(other.asked, asked);
 });
 
-test("after status 429 no request is sent for a minute", async (t) => {
-  const page = await shelf.page(t, { ...SITE, allow: /429/ });
-  await enter(page, "busy");
-  await says(page, "player-error", /too many requests.*Wait a minute/);
-  server.asked.length = 0;
-  await at(page, "player-submit").click();
-  await at(page, "player-name").fill("Anna");
-  await at(page, "player-submit").click();
-  await until(
-    async () =>
-      (await at(page, "player-name").inputValue()) === "Anna" &&
-      /Wait a minute/.test(
-        (await at(page, "player-error").textContent()) ?? "",
-      ),
-  );
-  assert.deepEqual(server.asked, []);
-});
-
 test("a player that neither site has is reported, and so is an invalid name", async (t) => {
   const page = await shelf.page(t, { ...SITE, allow: /404/ });
   await enter(page, "Nobody99x");

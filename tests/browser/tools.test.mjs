@@ -1,4 +1,4 @@
-// The tools of the board: comments and glyphs, threats, hidden evaluations, scores of variations.
+// The tools of the board: comments and glyphs, hidden evaluations, the editor of positions.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { findings } from "./support/axe.mjs";
@@ -23,7 +23,6 @@ const PGN =
 /** Games whose links name them in different ways. */
 const GAMES = {
   "a game of a link": `site/#pgn=${encodeURIComponent(PGN)}&ply=4`,
-  "a famous game": "site/#game=morphy-isouard-1858&ply=4",
   "a game of the board": "site/#moves=e2e4,e7e5,g1f3,b8c6&ply=4",
 };
 
@@ -68,7 +67,7 @@ for (const [name, path] of Object.entries(GAMES)) {
 }
 
 test("evaluations and arrows are hidden on request, also after a reload", async (t) => {
-  const page = await shelf.page(t, { path: GAMES["a famous game"] });
+  const page = await shelf.page(t, { path: GAMES["a game of a link"] });
   const arrows = () => page.locator(".cg-shapes line").count();
   const seen = async () =>
     Promise.all(["score", "lines"].map((id) => at(page, id).isVisible()));
@@ -142,12 +141,11 @@ test("a position is set up by pieces, and errors name the reason", async (t) => 
 
 for (const [width, height, colorScheme] of /** @type {const} */ ([
   [390, 844, "dark"],
-  [844, 390, "light"],
   [1366, 768, "light"],
 ])) {
   test(`the tools, the comment and the editor fit ${width}×${height} without violations of accessibility`, async (t) => {
     const page = await shelf.page(t, {
-      path: GAMES["a famous game"],
+      path: GAMES["a game of a link"],
       context: { viewport: { width, height }, colorScheme },
     });
     await page

@@ -3,7 +3,7 @@ import { Chess } from "chessops/chess";
 import { parsePgn } from "chessops/pgn";
 import { describe, expect, it } from "vitest";
 import code from "virtual:bookmarklet";
-import { boardBeside, bookmarkletLink } from "../src/bookmarklet/link";
+import { boardBeside, bookmarkletLink } from "../src/bookmarklet/fragment";
 import {
   fenIn,
   isMove,

@@ -1,7 +1,7 @@
 import { parseUci } from "chessops/util";
 import { isNormal } from "chessops/types";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { materialOf } from "../src/board/material";
+import { materialOf } from "../src/board/players";
 import { positionOf } from "../src/game/fen";
 import { Match, restore, store } from "../src/play/match";
 import { Clock, shown, type Terms } from "../src/play/terms";

@@ -1,6 +1,11 @@
 import { afterEach, expect, it, vi } from "vitest";
-import { bookUrl, dataUrl, manifestUrl } from "../src/settings/data-urls";
-import { load, save } from "../src/settings/settings";
+import {
+  bookUrl,
+  dataUrl,
+  load,
+  manifestUrl,
+  save,
+} from "../src/settings/settings";
 
 const HOSTILE = [
   "javascript:alert(1)",

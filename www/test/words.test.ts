@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { spent, summary } from "../src/database/cost";
+import { spent, summary } from "../src/database/client";
 import { duration, plural, size } from "../src/text/units";
 import { players, slug, surname } from "../src/game/player-names";
 import { nodesText, scoreInWords } from "../src/score/known-score";

@@ -1,4 +1,5 @@
 /** The parts of the board that a game, an ending or an unknown position needs. On an empty board they load after the first evaluation. */
+import "../style/game-parts.css";
 import { EndgameLookups } from "../evaluation/endgame-lookups";
 import { EngineSearch } from "../evaluation/engine-search";
 import type { LineActions } from "../evaluation/lines";
@@ -9,12 +10,10 @@ import { Graph } from "../report/graph";
 import { JudgmentRow, nextOf } from "../report/judgment";
 import { Reporter } from "../report/reporter";
 import { VariationJudge } from "../report/variation-judge";
-import { endgamePieces } from "../settings/data-urls";
+import { endgamePieces, type Settings } from "../settings/settings";
 import type { Page } from "../games/notice";
 import { Session } from "../games/session";
-import type { Settings } from "../settings/settings";
 import type { State } from "../state/state";
-import "../style/game-parts.css";
 
 export interface GameParts {
   session: Session;

@@ -7,7 +7,6 @@ import type { InputError } from "../text/input-error";
 import { plural, size } from "../text/units";
 import { DatabaseClient } from "../database/client";
 import type { Learn } from "../learn/learn";
-import { bindPanelTabs } from "../shell/panel-tabs";
 import { EvaluationPanel } from "../evaluation/evaluation-panel";
 import type { GameParts } from "./game-parts";
 import { Game, type Node } from "../game/game";
@@ -16,7 +15,15 @@ import type { Continuations } from "../evaluation/continuations";
 import { mountInspector } from "../inspector/mount";
 import { bindKeys } from "../shell/keyboard";
 import { Lookups } from "../evaluation/lookups";
-import { bookUrl, endgamesUrl, manifestUrl } from "../settings/data-urls";
+import {
+  applyAppearance,
+  bookUrl,
+  change,
+  endgamesUrl,
+  load,
+  manifestUrl,
+  PANELS,
+} from "../settings/settings";
 import { players } from "../game/player-names";
 import { navigation, updateStepButtons } from "../state/navigation";
 import { notice } from "../games/notice";
@@ -26,7 +33,6 @@ import { bindOpen } from "../games/open-controls";
 import { nameOpenings } from "../moves/opening-label";
 import { Players } from "../board/players";
 import { bindTheme, restrictConnections } from "../shell/page";
-import { applyAppearance, change, load, PANELS } from "../settings/settings";
 import { State } from "../state/state";
 import { bindTyped } from "../moves/move-field";
 
@@ -332,3 +338,33 @@ else
     state.enter(new Game());
     notice(message);
   });
+
+/** Binds the buttons, and shows the panel with the id `first`. `change` is called with the panel that the user selects. Returns the function that selects a panel. */
+function bindPanelTabs(
+  first: string,
+  change: (id: string) => void,
+): (id: string) => void {
+  const buttons = [
+    ...document.querySelectorAll<HTMLButtonElement>("#more [data-shows]"),
+  ];
+  const show = (shown: string) => {
+    for (const button of buttons) {
+      button.setAttribute(
+        "aria-pressed",
+        String(button.dataset.shows === shown),
+      );
+      byId(button.dataset.shows ?? "").classList.toggle(
+        "shown",
+        button.dataset.shows === shown,
+      );
+    }
+  };
+  const select = (id: string) => {
+    show(id);
+    change(id);
+  };
+  for (const button of buttons)
+    button.addEventListener("click", () => select(button.dataset.shows ?? ""));
+  show(first);
+  return select;
+}

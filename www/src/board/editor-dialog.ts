@@ -1,5 +1,4 @@
 /** The dialog in which a position is set up. Loaded when it is first opened. */
-import "../style/editor.css";
 import { Chessground } from "@lichess-org/chessground";
 import type { Key, Piece } from "@lichess-org/chessground/types";
 import { makeFen } from "chessops/fen";

@@ -1,12 +1,14 @@
 /** Access to a book of played moves and the evaluations of its moves. Both are opened when first needed, and again after a failure. */
 import { type Book, type Explored, openBook, type Played } from "shelfish/book";
-import type { DatabaseClient, Explanation } from "../database/client";
 import {
   answered,
+  type Cost,
+  type DatabaseClient,
   explain as explainDatabase,
+  type Explanation,
+  metered,
   OPEN_OPTIONS,
 } from "../database/client";
-import { type Cost, metered } from "../database/cost";
 import { loadOnce } from "../loading/load-once";
 
 export class BookClient {

@@ -1,5 +1,6 @@
 /** Fragments of the board's URL that open a game or a position, or messages if the bookmarklet opens nothing. Messages are short, because the whole bookmarklet is one link. */
 import { toPgn } from "./notation";
+import { dataUrl } from "../settings/settings";
 
 /** Maximum length of a link. Firefox refuses links of more than a mebibyte. */
 const MAX_LENGTH = 900_000;
@@ -40,3 +41,23 @@ export const refuseRunning = (fact = "This game is being played"): never =>
 /** Refuses a page if it does not show whether the game is over. */
 export const refuseUnclear = (): never =>
   refuseRunning("It does not show whether this game is over");
+
+/**
+ * Returns the `javascript:` URL that calls a function, given as an expression, with the board's URL. Everything except letters and digits is
+ * percent-encoded: quotes, bookmark editors and URL fields, which drop line breaks, do not change it.
+ */
+export function bookmarkletLink(code: string, board: string): string {
+  return `javascript:${encodeURIComponent(`void ${code}(${JSON.stringify(board)})`)}`;
+}
+
+/** Returns the URL of the board next to a page, with the page's `?db=` if it is valid. */
+export function boardBeside(page: string): string {
+  const { search } = new URL(page);
+  const database = new URLSearchParams(search).get("db");
+  return new URL(
+    database === null || !dataUrl(database, page)
+      ? "./"
+      : `./?db=${encodeURIComponent(database)}`,
+    page,
+  ).href;
+}

@@ -5,9 +5,8 @@ import { ShelfishGame } from "shelfish/game";
 import { openDatabase } from "shelfish";
 import { byId, copy } from "../shell/dom";
 import { looksLikeFen } from "../game/fen";
-import { manifestUrl } from "../settings/data-urls";
+import { load, manifestUrl } from "../settings/settings";
 import { bindTheme, restrictConnections } from "../shell/page";
-import { load } from "../settings/settings";
 
 bindTheme();
 // On this site the element uses the bundled package. On other sites it loads the package from its own folder.

@@ -1,6 +1,7 @@
 /** Looks positions with few pieces up in endgame tables. */
 import { countPieces, type Ending, MAX_TABLE_PIECES } from "shelfish/score";
-import type { EndgameClient } from "../endgames/client";
+import type { EndgameResult, Endgames } from "shelfish/endgames";
+import { answered, OPEN_OPTIONS } from "../database/client";
 import type { Node } from "../game/game";
 import { loadOnce } from "../loading/load-once";
 import type { State } from "../state/state";
@@ -10,7 +11,7 @@ const DELAY = 80;
 
 /** Adds the results of endgame tables to the state. The module is loaded for the first position with few pieces. */
 export class EndgameLookups {
-  readonly #load: () => Promise<EndgameClient>;
+  readonly #open: () => Promise<Endgames>;
   /** Maximum number of pieces, exact after the tables were opened. */
   #maxPieces: number;
   #abort = new AbortController();
@@ -22,12 +23,11 @@ export class EndgameLookups {
     maxPieces = MAX_TABLE_PIECES,
   ) {
     this.#maxPieces = maxPieces;
-    this.#load = loadOnce(async () => {
-      const client = new (await import("../endgames/client")).EndgameClient(
-        url,
-      );
-      this.#maxPieces = (await client.open()).maxPieces;
-      return client;
+    this.#open = loadOnce(async () => {
+      const { openEndgames } = await import("shelfish/endgames");
+      const endgames = await openEndgames(url, OPEN_OPTIONS);
+      this.#maxPieces = endgames.maxPieces;
+      return endgames;
     });
     state.join(({ node }) => node && this.#schedule());
   }
@@ -43,20 +43,36 @@ export class EndgameLookups {
     const open = line.filter((node) => this.#isOpen(node));
     if (open.length > 0) {
       try {
-        this.state.addEndgameEvals(
-          await (
-            await this.#load()
-          ).probeMany(
-            open.filter((node) => this.#isOpen(node)).map(({ fen }) => fen),
-            signal,
-          ),
-        );
+        this.state.addEndgameEvals(await this.#probe(open, signal));
       } catch (error) {
         // The page works without tables: the database and the engine evaluate the position.
         if (!signal.aborted) console.warn("The endgame tables:", error);
       }
     }
     return line.map(({ fen }) => this.state.endgameEvals.get(fen));
+  }
+
+  /** Returns the results of the positions that the tables contain. Rejects if the tables fail. */
+  async #probe(
+    nodes: readonly Node[],
+    signal: AbortSignal,
+  ): Promise<(readonly [fen: string, result: EndgameResult])[]> {
+    const endgames = await this.#open();
+    signal.throwIfAborted();
+    const fens = nodes
+      .filter((node) => this.#isOpen(node))
+      .map(({ fen }) => fen);
+    const answers = await endgames.probeMany(fens, {
+      signal,
+      castling: "chess960",
+    });
+    const failed = answers.find(
+      (answer) =>
+        answer instanceof Error &&
+        !["castling", "pieces", "table"].includes(answer.code),
+    );
+    if (failed) throw failed;
+    return answered(fens, answers);
   }
 
   /** Whether the tables may contain a position that was not looked up. */

@@ -1,6 +1,5 @@
 /** Looks positions up in the database: the main line of a game with one call, and the position on the board. */
-import { summary } from "../database/cost";
-import { type DatabaseClient, explain } from "../database/client";
+import { type DatabaseClient, explain, summary } from "../database/client";
 import type { PositionEval } from "shelfish";
 import type { Node } from "../game/game";
 import type { State } from "../state/state";

@@ -6,8 +6,12 @@ import { DatabaseClient } from "../database/client";
 import type { Step } from "../game/game";
 import { bindTyped } from "../moves/move-field";
 import { drawPath, showOpening } from "../moves/opening-label";
-import { bookUrl, manifestUrl } from "../settings/data-urls";
-import { applyAppearance, load } from "../settings/settings";
+import {
+  applyAppearance,
+  bookUrl,
+  load,
+  manifestUrl,
+} from "../settings/settings";
 import { byId } from "../shell/dom";
 import { bindTheme, restrictConnections } from "../shell/page";
 import { navigation, updateStepButtons } from "../state/navigation";

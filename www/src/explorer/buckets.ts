@@ -1,21 +1,13 @@
 /** The choice of buckets: speeds, rating bands and periods, each on or off. */
 import type { BookBucket } from "shelfish/book";
 import { byId, make } from "../shell/dom";
+import { capitalised } from "../text/units";
 import { readObject, writeString } from "../storage/local-storage";
 
 /** Key of the stored choice. */
 const KEY = "filters";
 /** Maximum number of stored names. */
 const MAX_STORED = 200;
-
-const SPEEDS: Record<string, string> = {
-  ultraBullet: "UltraBullet",
-  bullet: "Bullet",
-  blitz: "Blitz",
-  rapid: "Rapid",
-  classical: "Classical",
-  correspondence: "Correspondence",
-};
 
 const TITLES = ["Speed", "Rating", "Years"] as const;
 
@@ -37,7 +29,7 @@ function parts({
     (most) => `Before ${most + 1}`,
     (least) => `Since ${least}`,
   );
-  return [speed ? (SPEEDS[speed] ?? speed) : "No time control", band, period];
+  return [speed ? capitalised(speed) : "No time control", band, period];
 }
 
 function range(

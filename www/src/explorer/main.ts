@@ -1,9 +1,8 @@
 /** The opening explorer: the moves that were played from the position on the board, with evaluations. */
 import "./explorer.css";
-import { moveKeys } from "../book/move-keys";
+import { bindKeys, moveKeys } from "../shell/keyboard";
 import { StatusLine } from "../book/status-line";
 import { writeLinks } from "../link/position-links";
-import { bindKeys } from "../shell/keyboard";
 import { setUpBookPage } from "./book-page";
 import { ExplorerPanel } from "./panel";
 

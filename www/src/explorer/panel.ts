@@ -17,10 +17,9 @@ import { plural, size } from "../text/units";
 import { BucketChoice } from "./buckets";
 import { drawReferences } from "./references";
 import { draw, fill } from "./table";
-import { digitKeys } from "../book/move-keys";
+import { bindKeys, digitKeys } from "../shell/keyboard";
 import type { DatabaseClient } from "../database/client";
-import { bookUrl } from "../settings/data-urls";
-import { bindKeys } from "../shell/keyboard";
+import { bookUrl } from "../settings/settings";
 
 /** The page around the panel. */
 export interface PanelPage {

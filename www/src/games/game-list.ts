@@ -1,7 +1,6 @@
 /** A list of games with a search. Arrow keys move between its rows. */
 import "../style/games.css";
 import { make, makeButton } from "../shell/dom";
-import { folded } from "../text/folded";
 import { plural } from "../text/units";
 
 /** Number of rows that are drawn at once. */
@@ -172,3 +171,7 @@ export class GameList<T extends object> {
     return [...this.#list.querySelectorAll<HTMLElement>("button.stored-game")];
   }
 }
+
+/** Returns the text without accents, in lower case, for searches. */
+export const folded = (text: string): string =>
+  text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();

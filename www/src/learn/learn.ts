@@ -1,5 +1,5 @@
 /** "Learn from your mistakes": each settled bad move of a side is a question on the board, and a better move is the answer. */
-import "./learn.css";
+import "../style/parts.css";
 import type { Key } from "@lichess-org/chessground/types";
 import type { Color, NormalMove } from "chessops/types";
 import { opposite } from "chessops/util";

@@ -4,7 +4,7 @@ import { opposite } from "chessops/util";
 import { type Book, openBook } from "shelfish/book";
 import { path, positionKey, steps, type Step } from "../game/game";
 import { loadOnce } from "../loading/load-once";
-import { bookUrl } from "../settings/data-urls";
+import { bookUrl } from "../settings/settings";
 import type { Match } from "./match";
 
 /** Milliseconds for a move at full strength without a clock, and for a hint. */

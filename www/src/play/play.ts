@@ -13,7 +13,7 @@ import { typedMove } from "../game/read-pgn";
 import { toPgn } from "../game/write-pgn";
 import { applyAppearance, load } from "../settings/settings";
 import { bindTheme } from "../shell/page";
-import { drawMaterial } from "../board/material";
+import { drawMaterial } from "../board/players";
 import { Match, restore, store, verdict } from "./match";
 import { Opponent } from "./opponent";
 import { decodeUri, messageOf } from "../text/input-error";

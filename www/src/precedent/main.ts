@@ -5,7 +5,7 @@ import { openBook, openDatabase } from "shelfish/explorer";
 import { Board } from "../board/board";
 import { bindMove, bindPreviewEnd } from "../board/preview";
 import { BookClient } from "../book/client";
-import { focusMove, moveKeys } from "../book/move-keys";
+import { bindKeys, focusMove, moveKeys } from "../shell/keyboard";
 import { games, percent } from "../book/results";
 import { StatusLine } from "../book/status-line";
 import { DatabaseClient } from "../database/client";
@@ -22,10 +22,13 @@ import {
 import { loadOpenings } from "../game/opening-names";
 import { writeLinks } from "../link/position-links";
 import { showOpening } from "../moves/opening-label";
-import { bookUrl, manifestUrl } from "../settings/data-urls";
-import { applyAppearance, load } from "../settings/settings";
+import {
+  applyAppearance,
+  bookUrl,
+  load,
+  manifestUrl,
+} from "../settings/settings";
 import { byId, disable, make } from "../shell/dom";
-import { bindKeys } from "../shell/keyboard";
 import { keepForOffline } from "../shell/offline";
 import { bindTheme, restrictConnections } from "../shell/page";
 import { State } from "../state/state";

@@ -3,7 +3,7 @@ import "./openings.css";
 import type { Color } from "chessops/types";
 import type { Played } from "shelfish/book";
 import { bindPreviewEnd } from "../board/preview";
-import { moveKeys } from "../book/move-keys";
+import { bindKeys, moveKeys } from "../shell/keyboard";
 import { setUpBookPage } from "../explorer/book-page";
 import {
   Game,
@@ -25,7 +25,6 @@ import { lastPlayer, rememberPlayer } from "../players/last-player";
 import { enteredPlayer, type Player } from "../players/player";
 import { openPlayerStore } from "../players/player-store";
 import { byId, make } from "../shell/dom";
-import { bindKeys } from "../shell/keyboard";
 import { keepForOffline } from "../shell/offline";
 import { InputError } from "../text/input-error";
 import { capitalised, plural } from "../text/units";
@@ -75,7 +74,7 @@ let prepared: Prepared | undefined;
 let mistakes: readonly RepeatedMistake[] = [];
 /** The player of the address, the number of games, and their speed. */
 let asked: ({ player: Player } & Wanted) | undefined;
-/** Aborted by Cancel and when another player is shown. */
+/** Aborted when another player is shown. */
 let preparing = new AbortController();
 /** Aborted by the next step. */
 let looking = new AbortController();
@@ -107,7 +106,6 @@ async function showPlayer(player: Player, games: Wanted): Promise<void> {
   prepared = undefined;
   mistakes = [];
   byId("result").hidden = true;
-  byId("panel").ariaBusy = "true";
   complain("");
   running(true);
   const changed = throttle(
@@ -142,9 +140,6 @@ async function showPlayer(player: Player, games: Wanted): Promise<void> {
     keepForOffline();
   } catch (error) {
     if (preparing.signal !== signal) return;
-    if (signal.aborted)
-      return void (byId("status").textContent =
-        "Cancelled. Show continues with the stored games.");
     progress(["", undefined], true);
     complain(
       error instanceof InputError
@@ -157,16 +152,10 @@ async function showPlayer(player: Player, games: Wanted): Promise<void> {
   }
 }
 
-/** Switches between Show and Cancel. */
+/** Shows whether the page works. */
 function running(isRunning: boolean): void {
-  const hadFocus =
-    document.activeElement === byId("show") ||
-    document.activeElement === byId("cancel");
-  byId("show").hidden = isRunning;
-  byId("cancel").hidden = !isRunning;
   byId("progress").hidden = !isRunning;
-  if (hadFocus) byId(isRunning ? "cancel" : "show").focus();
-  if (!isRunning) byId("panel").ariaBusy = "false";
+  byId("panel").ariaBusy = String(isRunning);
 }
 
 function drawProgress(words: string, share: number | undefined): void {
@@ -340,7 +329,6 @@ byId("form").addEventListener("submit", (event) => {
     await showPlayer(player, { count: asked.count, speed: asked.speed });
   }, complain);
 });
-byId("cancel").addEventListener("click", () => preparing.abort());
 for (const each of ["white", "black"] as const) {
   byId(each).addEventListener("click", () => {
     if (side === each) return;

@@ -3,7 +3,7 @@ import { BookClient, explain } from "../book/client";
 import type { DatabaseClient } from "../database/client";
 import { path } from "../game/game";
 import { loadOpenings, openingName } from "../game/opening-names";
-import { bookUrl } from "../settings/data-urls";
+import { bookUrl } from "../settings/settings";
 import type { State } from "../state/state";
 import { lastInBook, MAX_PLIES, noveltyText } from "./novelty";
 

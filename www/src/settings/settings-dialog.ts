@@ -3,8 +3,7 @@ import { capitalised, plural, size } from "../text/units";
 import type { DatabaseClient } from "../database/client";
 import { showDialog } from "../shell/dialog";
 import { make, makeButton, showFieldError } from "../shell/dom";
-import { dataUrl } from "./data-urls";
-import { BOARDS, load, save, type Settings } from "./settings";
+import { BOARDS, dataUrl, load, save, type Settings } from "./settings";
 
 export function showSettings(
   client: DatabaseClient,
