@@ -27,7 +27,7 @@ pub use error::BuildError;
 
 use crate::database;
 use crate::input::remote::{Download, DownloadPolicy};
-use crate::input::{DumpKind, DumpOptions, Dumps, Input, frames, max_window_log};
+use crate::input::{DumpKind, DumpOptions, Dumps, Input, max_window_log};
 use crate::system::ordered::cores;
 use crate::system::workspace::{Workspace, WorkspaceError};
 use base::Base;
@@ -124,11 +124,9 @@ impl Options {
 
     /// Opens the inputs and checks that they are of a kind.
     pub fn open_dumps(&self, kind: DumpKind) -> Result<Dumps, BuildError> {
-        let decoders = frames::decoders(self.threads, self.max_memory);
         let max_window_log = max_window_log(self.max_memory);
         let options = DumpOptions {
             download_policy: self.download_policy,
-            decoders,
             max_window_log,
         };
         let dumps = Dumps::open(&self.inputs, options)?;

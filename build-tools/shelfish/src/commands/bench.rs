@@ -12,6 +12,7 @@ use shelfish_analysis::pgn::{GameTexts, read_main_line};
 
 use crate::database::{self, DatabaseSource};
 use crate::input::{Dump, Input};
+use crate::terminal::shown::shown;
 use crate::{BoxError, Outcome};
 
 /// Measure the cost of games that are looked up in databases.
@@ -158,7 +159,7 @@ pub fn run(args: Args) -> Outcome {
         for (name, is_warm) in [("cold", false), ("warm", true)] {
             let means = database::wait(measure(&source, &games, is_warm))??;
             row(
-                &format!("{address}, {name}"),
+                &format!("{}, {name}", shown(address)),
                 means.map(|mean| format!("{mean:.1}")),
             );
         }

@@ -31,19 +31,17 @@ use crate::evaluations::parts::lines::{self, Lines};
 use crate::evaluations::parts::{MAX_PARTS, Plan};
 use crate::evaluations::{Counts, OverLimit};
 use crate::input::lines::Chunk;
-use crate::input::{DumpKind, DumpOptions, Dumps, Input, InputError, frames};
+use crate::input::{DumpKind, DumpOptions, Dumps, Input, InputError};
 use crate::publish::staging;
 use crate::store::{Address, Settings, Store};
-use crate::system::named_error::named;
 use crate::system::ordered::ordered;
 use crate::system::output;
+use crate::system::output::named;
 use crate::system::workspace::Workspace;
 use crate::terminal::progress::{Progress, Work};
 use crate::terminal::shown::json;
 use crate::{BoxError, Outcome, database, publish};
 
-/// Approximate memory for decoding, in bytes.
-const MEMORY: usize = 512 << 20;
 /// Number of positions of the sample of a plan. Each position takes about 150 bytes of memory.
 const SAMPLE: usize = 200_000;
 /// Number of consecutive lines of a share.
@@ -269,11 +267,7 @@ fn parse_dumps<T: Send + 'static>(
     parse: impl Fn(&Input, &Chunk, &mut Counts) -> io::Result<T> + Clone + Send + Sync + 'static,
     mut take: impl FnMut(T) -> io::Result<()>,
 ) -> Result<Counts, BoxError> {
-    let options = DumpOptions {
-        decoders: frames::decoders(threads, MEMORY),
-        ..DumpOptions::default()
-    };
-    let dumps = Dumps::open(sources, options)?;
+    let dumps = Dumps::open(sources, DumpOptions::default())?;
     dumps.expect(sources, DumpKind::Evaluations)?;
     let work = Work {
         phase: phase.unwrap_or_default(),

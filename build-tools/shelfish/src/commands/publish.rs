@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::error::ErrorKind;
 use indicatif::HumanBytes;
 use shelfish::source::retry::RetryPolicy;
 use thiserror::Error;
@@ -24,7 +23,7 @@ use crate::terminal::shown::shown;
   shelfish publish db s3://my-bucket/evals --cors --prune
   shelfish publish db https://ACCOUNT.r2.cloudflarestorage.com/my-bucket/evals --prune --keep 3 --grace 14d
   shelfish publish db gs://my-bucket/evals
-  shelfish publish -d db ../site/evals --pages
+  shelfish publish db ../site/evals --pages
 
 Files that the store already has are not sent again; the command compares name, length and hash. The manifest is sent last,
 and only if the published manifest did not change in the meantime. Readers therefore see the old or the new database, even
@@ -46,15 +45,12 @@ rule of the bucket removes them.
 Exit codes: 0 if the database is published, changed or not; 1 otherwise; 2 if the usage is wrong; 130 and 143 if
 interrupted.")]
 pub struct Args {
-    /// Directory of the database; with -d, the URL is the first argument
+    /// Directory of the database
     #[arg(value_name = "DIR")]
     dir: PathBuf,
     /// Folder in the store: s3://BUCKET/FOLDER, gs://BUCKET/FOLDER, the https:// URL of an R2 bucket, or a local directory
-    #[arg(value_name = "URL", value_parser = Address::parse, required_unless_present = "database", conflicts_with = "database")]
-    to: Option<Address>,
-    /// Directory of the database, instead of the first argument
-    #[arg(short, long, value_name = "DIR")]
-    database: Option<PathBuf>,
+    #[arg(value_name = "URL", value_parser = Address::parse)]
+    to: Address,
     /// Print the number of files that would be sent and removed
     #[arg(long)]
     dry_run: bool,
@@ -112,44 +108,14 @@ pub fn percent(text: &str) -> Result<f64, PercentError> {
 impl Args {
     /// Returns whether the destination is this directory.
     pub fn is_to(&self, directory: &Path) -> bool {
-        self.ends().1.folder().is_some_and(|to| to == directory)
-    }
-
-    /// Returns the directory of the database and the destination. With -d, the first argument is the destination.
-    fn ends(&self) -> (PathBuf, Address) {
-        match (&self.database, &self.to) {
-            (None, Some(to)) => (self.dir.clone(), to.clone()),
-            (database, _) => {
-                let to = Address::parse(&self.dir.to_string_lossy()).unwrap_or_else(|error| {
-                    let why = format!(
-                        "invalid value {:?} for URL: {error}\n",
-                        self.dir.to_string_lossy()
-                    );
-                    clap::Command::new("shelfish publish")
-                        .error(ErrorKind::ValueValidation, why)
-                        .exit()
-                });
-                (database.clone().unwrap_or_default(), to)
-            }
-        }
-    }
-
-    /// Returns whether only the plan is printed.
-    pub fn is_dry_run(&self) -> bool {
-        self.dry_run
-    }
-
-    /// Returns whether the option `--max-loss` was given.
-    pub fn has_max_loss(&self) -> bool {
-        self.max_loss.is_some()
+        self.to.folder().is_some_and(|to| to == directory)
     }
 
     /// Returns the options of the publication.
     pub fn options(self) -> Options {
-        let (dir, to) = self.ends();
         Options {
-            dir,
-            to,
+            dir: self.dir,
+            to: self.to,
             settings: Settings {
                 unconditional: self.unconditional,
                 retry: RetryPolicy::default().with_max_retries(self.retries.into()),

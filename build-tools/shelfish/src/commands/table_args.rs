@@ -203,12 +203,6 @@ impl BuildArgs {
         self.table().download_policy()
     }
 
-    /// Returns whether the build has more than `count` inputs.
-    pub fn has_more_than(&self, count: usize) -> bool {
-        let has_dump = matches!(self, BuildArgs::Games(args) if !args.dump.is_empty());
-        self.sources().len() > count || has_dump
-    }
-
     /// Returns whether a base was given.
     pub fn has_base(&self) -> bool {
         !self.table().base.is_empty()

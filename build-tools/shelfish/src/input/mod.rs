@@ -2,27 +2,23 @@
 //!
 //! An input is read as lines, as rows of Parquet or as texts of games.
 
-mod book_file;
 mod compression;
 mod dump;
-pub mod frames;
 pub mod lines;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 pub mod remote;
 pub mod rows;
-mod zstd_stream;
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use shelfish::source::redaction::redacted;
+use thiserror::Error;
 
-pub use book_file::{BookFile, is_polyglot_name};
-pub use compression::max_window_log;
-pub use dump::{Downloads, Dump, DumpKind, DumpOptions, Dumps};
-pub use zstd_stream::CutOff;
+pub use compression::{CutOff, max_window_log};
+pub use dump::{BookFile, Downloads, Dump, DumpKind, DumpOptions, Dumps, is_polyglot_name};
 
 use crate::system::url::scheme;
 use remote::Checksum;
@@ -103,9 +99,10 @@ impl fmt::Display for Input {
 }
 
 /// An error of an input.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum InputError {
     /// The input cannot be opened, or cannot be read to its end.
+    #[error("cannot read {input}: {error}")]
     Read {
         /// The input.
         input: Input,
@@ -113,36 +110,19 @@ pub enum InputError {
         error: io::Error,
     },
     /// The input contains games instead of evaluations.
+    #[error(
+        "{0} contains games, expected evaluations: `shelfish book build` builds a database of games"
+    )]
     Games(Input),
     /// The input contains evaluations instead of games.
+    #[error(
+        "{0} contains evaluations, expected games: `shelfish build` builds a database of evaluations"
+    )]
     Evaluations(Input),
     /// The input contains neither games nor evaluations.
+    #[error("{0}: neither games in PGN nor a book of an engine nor a Lichess dump of evaluations")]
     Unknown(Input),
 }
-
-impl fmt::Display for InputError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            InputError::Read { input, error } => write!(f, "cannot read {input}: {error}"),
-            InputError::Games(input) => write!(
-                f,
-                "{input} contains games, expected evaluations: `shelfish book build` builds a database of games"
-            ),
-            InputError::Evaluations(input) => write!(
-                f,
-                "{input} contains evaluations, expected games: `shelfish build` builds a database of evaluations"
-            ),
-            InputError::Unknown(input) => {
-                write!(
-                    f,
-                    "{input}: neither games in PGN nor a book of an engine nor a Lichess dump of evaluations"
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for InputError {}
 
 #[cfg(test)]
 mod tests {

@@ -10,9 +10,9 @@ mod prune;
 pub mod staging;
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant, SystemTime};
 
 use futures_util::StreamExt;
@@ -142,40 +142,29 @@ pub fn publish(options: &Options) -> Result<Report, PublishError> {
     // A signal must not end the process at once, because incomplete uploads would stay in the store.
     let _takeover = Takeover::new();
     let done = runtime.block_on(async {
-        let (stop, stopped) = watch::channel(false);
-        let signal = interruption(stop);
-        let work = run(options, stopped);
-        tokio::pin!(signal, work);
-        let mut caught = None;
-        loop {
-            tokio::select! {
-                signal = &mut signal, if caught.is_none() => caught = Some(signal),
-                done = &mut work => break match (done, caught) {
-                    (Err(PublishError::Store(StoreError { kind: StoreErrorKind::Stopped, .. })), Some(signal)) => {
-                        Err(PublishError::Interrupted(signal))
-                    }
-                    (done, _) => done,
-                },
+        let (stop, caught) = (watch::Sender::new(false), AtomicU8::new(0));
+        let signal = async {
+            if let Ok(interruption) = signals::interruption() {
+                caught.store(interruption.await, Relaxed);
+                stop.send_replace(true);
             }
+            std::future::pending().await
+        };
+        let done = tokio::select! { done = run(options, &stop) => done, never = signal => never };
+        match (done, caught.into_inner()) {
+            (Err(PublishError::Store(error)), signal)
+                if signal > 0 && matches!(error.kind, StoreErrorKind::Stopped) =>
+            {
+                Err(PublishError::Interrupted(signal))
+            }
+            (done, _) => done,
         }
     });
     runtime.shutdown_background();
     done
 }
 
-/// Waits for SIGINT or SIGTERM, stops the work through the channel, and returns the number of the signal.
-async fn interruption(stop: watch::Sender<bool>) -> u8 {
-    let number = match signals::interruption() {
-        Ok(interruption) => interruption.await,
-        Err(_) => std::future::pending().await,
-    };
-    let _ = stop.send(true);
-    // The channel must stay open for its receivers.
-    tokio::spawn(async move { stop.closed().await });
-    number
-}
-
-async fn run(options: &Options, stop: watch::Receiver<bool>) -> Result<Report, PublishError> {
+async fn run(options: &Options, stop: &watch::Sender<bool>) -> Result<Report, PublishError> {
     let start = Instant::now();
     let local = Local::read(&options.dir)?;
     if let Some(folder) = options.to.folder() {
@@ -241,7 +230,7 @@ async fn run(options: &Options, stop: watch::Receiver<bool>) -> Result<Report, P
         ..Report::default()
     };
     if !options.dry_run {
-        send_all(&store, &local, &plan, options, &stop).await?;
+        send_all(&store, &local, &plan, options, stop).await?;
         if let (true, Some(before), Some(_)) = (changed, &before, &old) {
             // The modification time of this file says how long its shards are needed.
             store
@@ -358,13 +347,13 @@ async fn send_all(
     local: &Local,
     plan: &Plan,
     options: &Options,
-    stop: &watch::Receiver<bool>,
+    stop: &watch::Sender<bool>,
 ) -> Result<(), PublishError> {
     /// Number of attempts, because another program may remove files.
     const TIMES: usize = 3;
     let mut missing = plan.send.clone();
     for _ in 0..TIMES {
-        send(store, &options.dir, &missing, options, stop).await?;
+        send(store, &missing, options, stop).await?;
         // The manifest may only name shards that exist.
         let there: BTreeSet<(String, u64)> = store
             .list("")
@@ -384,56 +373,41 @@ async fn send_all(
     })
 }
 
-/// Sends shards in parallel. After a failure, pending uploads are abandoned.
+/// Sends shards in parallel. After a failure, pending uploads are stopped.
 async fn send(
     store: &Store,
-    dir: &Path,
     shards: &[Shard],
     options: &Options,
-    stop: &watch::Receiver<bool>,
-) -> Result<(), PublishError> {
+    stop: &watch::Sender<bool>,
+) -> Result<(), StoreError> {
     let sent = Arc::new(AtomicU64::new(0));
-    let total = Some(shards.iter().map(|shard| shard.bytes).sum());
     let work = Work {
         phase: "sending",
         done: sent.clone(),
-        total,
+        total: Some(shards.iter().map(|shard| shard.bytes).sum()),
         is_bytes: true,
         positions: None,
     };
-    let quiet = options.quiet || shards.is_empty();
-    let _progress = Progress::start(work, quiet);
-    let (give_up, given_up) = watch::channel(*stop.borrow());
-    let mut outer = stop.clone();
-    let work = async {
-        let each = |shard: Shard| {
-            let (sent, stop) = (sent.clone(), given_up.clone());
-            async move {
-                store
-                    .send(&shard.file, &dir.join(&shard.file), &sent, stop)
-                    .await
+    let _progress = Progress::start(work, options.quiet || shards.is_empty());
+    let each = |shard: Shard| {
+        let sent = sent.clone();
+        async move {
+            let from = options.dir.join(&shard.file);
+            let done = store
+                .send(&shard.file, &from, &sent, stop.subscribe())
+                .await;
+            if done.is_err() {
+                stop.send_replace(true);
             }
-        };
-        let mut all = futures_util::stream::iter(shards.iter().cloned())
-            .map(each)
-            .buffer_unordered(options.jobs.max(1));
-        let mut first = Ok(());
-        while let Some(done) = all.next().await {
-            if done.is_err() && first.is_ok() {
-                first = done;
-                let _ = give_up.send(true);
-            }
+            done
         }
-        first
     };
-    let relay = async {
-        if outer.wait_for(|stop| *stop).await.is_ok() {
-            let _ = give_up.send(true);
-        }
-        std::future::pending().await
-    };
-    tokio::select! {
-        done = work => Ok(done?),
-        never = relay => never,
-    }
+    // The first error is the reason, and the others are those of stopped uploads.
+    futures_util::stream::iter(shards.iter().cloned())
+        .map(each)
+        .buffer_unordered(options.jobs.max(1))
+        .fold(Ok(()), async |first: Result<(), StoreError>, done| {
+            first.and(done)
+        })
+        .await
 }

@@ -3,13 +3,13 @@
 //! Sending shards during the build would not save disk space: the build needs the most space after sorting, before the
 //! first shard is encoded.
 
-use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use indicatif::HumanBytes;
 use shelfish::table::{Manifest, is_shard_name};
+use thiserror::Error;
 
 use super::{PublishError, Replaces, publish};
 use crate::publish;
@@ -92,7 +92,8 @@ pub struct Staging {
 }
 
 /// Error of a database that was built but not published. The database is kept.
-#[derive(Debug)]
+#[derive(Debug, Error)]
+#[error("{}", self.text())]
 pub struct NotPublished {
     dir: PathBuf,
     to: String,
@@ -100,34 +101,30 @@ pub struct NotPublished {
     pub error: Box<PublishError>,
 }
 
-impl fmt::Display for NotPublished {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl NotPublished {
+    fn text(&self) -> String {
         let NotPublished { dir, to, error } = self;
         let dir = dir.display();
-        match &**error {
+        let why = match &**error {
             PublishError::Store(StoreError {
                 at,
                 kind: StoreErrorKind::Conflict,
             }) => {
-                return write!(
-                    f,
+                return format!(
                     "{at}: somebody else published in the meantime; the new database does not contain that, and is kept in \
                      {dir}. Build again on the published database, or replace it with `shelfish publish {dir} {to}`"
                 );
             }
             PublishError::Interrupted(_) => {
-                f.write_str("interrupted; the published database is unchanged")?
+                "interrupted; the published database is unchanged".to_owned()
             }
-            error => error.fmt(f)?,
-        }
-        write!(
-            f,
-            ". The database is kept: send it with `shelfish publish {dir} {to}`, then remove {dir}"
+            error => error.to_string(),
+        };
+        format!(
+            "{why}. The database is kept: send it with `shelfish publish {dir} {to}`, then remove {dir}"
         )
     }
 }
-
-impl std::error::Error for NotPublished {}
 
 impl Staging {
     /// Checks the destination before the build, and chooses a directory. The build creates the directory.
@@ -231,28 +228,5 @@ mod tests {
         );
         assert!(foreign.join("letter").exists() && dir("shelfish-build-notes").exists());
         Ok(())
-    }
-
-    #[test]
-    fn the_error_of_a_conflict_advises_to_build_again() {
-        let message = |kind| {
-            let error = Box::new(PublishError::Store(StoreError {
-                at: "s3://b/x/manifest.json".to_owned(),
-                kind,
-            }));
-            NotPublished {
-                dir: "here".into(),
-                to: "s3://b/x".to_owned(),
-                error,
-            }
-            .to_string()
-        };
-        let conflict = message(StoreErrorKind::Conflict);
-        assert!(
-            conflict.contains("Build again") && !conflict.contains("send it"),
-            "{conflict}"
-        );
-        let end = "send it with `shelfish publish here s3://b/x`, then remove here";
-        assert!(message(StoreErrorKind::Missing).ends_with(end));
     }
 }

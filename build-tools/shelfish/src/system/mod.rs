@@ -2,7 +2,6 @@
 
 pub mod duration;
 pub mod manifest;
-pub mod named_error;
 pub mod ordered;
 pub mod output;
 pub mod signals;

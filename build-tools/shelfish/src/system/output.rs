@@ -6,42 +6,46 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use shelfish::table::{Manifest, SHARD_ENDING};
+use thiserror::Error;
 
-use super::named_error::named;
 use super::signals::{self, Cleanup};
 use super::workspace::is_same;
 
-/// Beginning of the names of temporary files. Sixteen hexadecimal digits follow.
-const PREFIX: &str = ".shelfish-";
+/// End of the name of a temporary file. A dot and the name of the file precede it.
+const ENDING: &str = ".shelfish";
 
 /// Error of an output file that must not be overwritten.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 enum Refused {
     /// The run reads the file.
+    #[error("{} is read: name another file, it would be overwritten", .0.display())]
     Read(PathBuf),
     /// The file belongs to a database.
+    #[error("{} is a file of a database: name another file, it would be overwritten", .0.display())]
     Database(PathBuf),
+    /// Another run writes the file.
+    #[error("another run writes this file")]
+    Busy,
 }
-
-impl fmt::Display for Refused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (path, reason) = match self {
-            Refused::Read(path) => (path, "is read"),
-            Refused::Database(path) => (path, "is a file of a database"),
-        };
-        write!(
-            f,
-            "{} {reason}: name another file, it would be overwritten",
-            path.display()
-        )
-    }
-}
-
-impl std::error::Error for Refused {}
 
 impl From<Refused> for io::Error {
     fn from(error: Refused) -> io::Error {
         io::Error::new(io::ErrorKind::InvalidInput, error)
+    }
+}
+
+/// Returns a function that adds the name of a file to an error.
+pub fn named(name: impl fmt::Display + Copy) -> impl Fn(io::Error) -> io::Error + Copy {
+    #[derive(Debug, Error)]
+    #[error("{name}: {error}")]
+    struct NamedError {
+        name: String,
+        error: io::Error,
+    }
+
+    move |error| {
+        let name = name.to_string();
+        io::Error::new(error.kind(), NamedError { name, error })
     }
 }
 
@@ -90,10 +94,7 @@ pub fn replace<E: From<io::Error>>(
 ) -> Result<(), E> {
     let new = Replacement::new(path)?;
     let mut out = Named::new(
-        new.temporary
-            .as_file()
-            .try_clone()
-            .map_err(named(&path.display()))?,
+        new.file.try_clone().map_err(named(&path.display()))?,
         &new.path,
     );
     write(&mut out)?;
@@ -108,37 +109,12 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
 
 /// New content of a file under a temporary name, which is removed when dropped or interrupted.
 ///
-/// The file is locked as long as its process runs. The next replacement in the folder removes the files of killed processes.
+/// The file is locked as long as its process runs. The next run that writes the same file takes over that of a killed process.
 struct Replacement {
-    temporary: tempfile::NamedTempFile,
+    file: File,
+    temporary: PathBuf,
     path: PathBuf,
     _cleanup: Cleanup,
-}
-
-/// Returns whether a name is the name of a temporary file.
-fn is_temporary(name: &str) -> bool {
-    let digits = name.strip_prefix(PREFIX);
-    digits.is_some_and(|digits| {
-        digits.len() == 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
-    })
-}
-
-/// Removes the temporary files of killed processes from a folder. Files that cannot be opened or removed stay.
-fn remove_leftovers(folder: &Path) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
-        if !is_file || !is_temporary(&entry.file_name().to_string_lossy()) {
-            continue;
-        }
-        let path = entry.path();
-        let Ok(file) = OpenOptions::new().read(true).write(true).open(&path) else {
-            continue;
-        };
-        // A running process holds the lock.
-        if file.try_lock().is_ok() && is_same(&file, &path) {
-            let _ = fs::remove_file(&path);
-        }
-    }
 }
 
 impl Replacement {
@@ -148,45 +124,52 @@ impl Replacement {
         let named = named(&name);
         // A link keeps pointing to the file.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let folder = path
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty())
-            .unwrap_or(Path::new("."));
-        remove_leftovers(folder);
+        let file_name = path.file_name().unwrap_or_default().to_string_lossy();
+        let temporary = path.with_file_name(format!(".{file_name}{ENDING}"));
         loop {
-            let hidden = format!("{PREFIX}{:016x}", fastrand::u64(..));
-            let leftover = folder.join(&hidden);
-            let cleanup = signals::on_interruption(move || drop(fs::remove_file(&leftover)))
-                .map_err(named)?;
-            let mut builder = tempfile::Builder::new();
-            builder.prefix(&hidden).rand_bytes(0);
-            #[cfg(unix)]
-            builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-            let temporary = builder.tempfile_in(folder).map_err(named)?;
-            // Another process may lock and remove the file before it is locked here.
-            match temporary.as_file().try_lock() {
-                Ok(()) if !is_same(temporary.as_file(), temporary.path()) => {}
-                Err(TryLockError::WouldBlock) => {}
-                // A file system without locks keeps the files of killed processes.
-                Ok(()) | Err(TryLockError::Error(_)) => {
-                    return Ok(Replacement {
-                        temporary,
-                        path,
-                        _cleanup: cleanup,
-                    });
-                }
+            // Only a plain file may be overwritten.
+            if fs::symlink_metadata(&temporary).is_ok_and(|metadata| !metadata.is_file()) {
+                return Err(named(Refused::Busy.into()));
             }
+            let mut options = OpenOptions::new();
+            let file = options
+                .write(true)
+                .create(true)
+                .open(&temporary)
+                .map_err(named)?;
+            match file.try_lock() {
+                Err(TryLockError::WouldBlock) => return Err(named(Refused::Busy.into())),
+                // The other run has just given the file its final name, or removed it.
+                Ok(()) if !is_same(&file, &temporary) => continue,
+                // A file system without locks permits one run at a time.
+                Ok(()) | Err(TryLockError::Error(_)) => file.set_len(0).map_err(named)?,
+            }
+            let leftover = temporary.clone();
+            let cleanup = signals::on_interruption(move || drop(fs::remove_file(&leftover)));
+            return Ok(Replacement {
+                file,
+                temporary,
+                path,
+                _cleanup: cleanup.map_err(named)?,
+            });
         }
     }
 
     /// Gives the temporary file its final name.
     fn finish(self) -> io::Result<()> {
-        let name = self.path.display();
-        self.temporary.as_file().sync_all().map_err(named(&name))?;
-        self.temporary
-            .persist(&self.path)
-            .map_err(|error| named(&name)(error.error))
-            .map(drop)
+        let renamed = self
+            .file
+            .sync_all()
+            .and_then(|()| fs::rename(&self.temporary, &self.path));
+        renamed.map_err(named(&self.path.display()))
+    }
+}
+
+impl Drop for Replacement {
+    fn drop(&mut self) {
+        if is_same(&self.file, &self.temporary) {
+            let _ = fs::remove_file(&self.temporary);
+        }
     }
 }
 
@@ -273,47 +256,20 @@ mod tests {
     }
 
     #[test]
-    fn files_of_killed_processes_are_removed_and_files_of_running_processes_stay() -> io::Result<()>
-    {
+    fn the_file_of_a_killed_process_is_taken_over_and_that_of_a_running_process_is_not()
+    -> io::Result<()> {
         let dir = tempfile::tempdir()?;
-        let names = [
-            ".shelfish-0123456789abcdef",
-            ".shelfish-fedcba9876543210",
-            ".shelfish-notes",
-            ".shelfish-0123",
-        ];
-        for name in names {
-            fs::write(dir.path().join(name), "text")?;
-        }
-        let running = OpenOptions::new()
-            .write(true)
-            .open(dir.path().join(names[1]))?;
+        let (path, left) = (dir.path().join("dump"), dir.path().join(".dump.shelfish"));
+        let running = File::create(&left)?;
         running.lock()?;
-        replace(&dir.path().join("new"), |out| out.write_all(b"text"))?;
-        let is_left = |name: &&str| dir.path().join(name).exists();
-        assert_eq!(
-            names
-                .iter()
-                .filter(|name| is_left(name))
-                .collect::<Vec<_>>(),
-            names[1..].iter().collect::<Vec<_>>()
-        );
+        assert!(check_writable(&path).is_err());
+        fs::write(&left, "left by a killed process")?;
         drop(running);
-        check_writable(&dir.path().join("new"))?;
-        assert!(!is_left(&names[1]));
-        Ok(())
-    }
-
-    #[test]
-    fn copies_of_endgame_tables_may_end_like_shards() -> io::Result<()> {
-        let dir = tempfile::tempdir()?;
-        let path = dir.path().join("KQvK.rtbw.silo");
-        for text in ["before", "after"] {
-            replace(&path, |out| out.write_all(text.as_bytes()))?;
-            assert_eq!(fs::read_to_string(&path)?, text);
-        }
-        check_writable(&path)?;
-        assert_eq!(fs::read_dir(dir.path())?.count(), 1);
+        replace(&path, |out| out.write_all(b"new"))?;
+        assert_eq!(
+            (fs::read_to_string(&path)?.as_str(), left.exists()),
+            ("new", false)
+        );
         Ok(())
     }
 }

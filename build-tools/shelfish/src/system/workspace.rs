@@ -3,7 +3,6 @@
 //! One build uses it at a time and removes it at the end. The directory of the database may contain links or files of
 //! other owners. A build never follows, overwrites or removes anything that no build created; it fails and names the file.
 
-use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -11,6 +10,7 @@ use std::path::{Path, PathBuf};
 use shelfish::eval::PositionEval;
 use shelfish::played::Played;
 use shelfish::table::{Manifest, PREVIOUS, Record, WriteError, manifest_in, remove_abandoned};
+use thiserror::Error;
 
 use super::manifest::parse_manifest;
 use super::signals::{self, Cleanup};
@@ -27,11 +27,13 @@ const MARK: &[u8] = b"A build of shelfish works in this directory, and removes i
 type ManifestIn = fn(&Path) -> Result<Option<Manifest>, WriteError>;
 
 /// An error that prevents a build from working in a directory.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum WorkspaceError {
     /// Another build writes to the same database.
+    #[error("another build is writing to {}", .0.display())]
     Busy(PathBuf),
     /// A temporary file cannot be read or written.
+    #[error("{}", WriteFailure::of(.path, .error))]
     Temporary {
         /// The path of the file or its directory.
         path: PathBuf,
@@ -39,6 +41,7 @@ pub enum WorkspaceError {
         error: io::Error,
     },
     /// A file is in the way that no build created.
+    #[error("{} is in the way: {reason}; move it elsewhere, or build into another folder", .path.display())]
     InTheWay {
         /// The path of the file.
         path: PathBuf,
@@ -46,61 +49,30 @@ pub enum WorkspaceError {
         reason: NotOurs,
     },
     /// A file of the database is in the way, or the manifest cannot be read.
+    #[error("{}", described(.0))]
     Write(WriteError),
 }
 
+fn described(error: &WriteError) -> String {
+    match error {
+        WriteError::Io { path, error } => WriteFailure::of(path, error).to_string(),
+        error => error.to_string(),
+    }
+}
+
 /// Reasons why a file is not a file of builds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum NotOurs {
     /// A file or link has the name of the temporary directory.
+    #[error("builds work in a directory of this name")]
     Directory,
     /// A file in the temporary directory has another name or kind than the files of builds.
+    #[error("no build made it, and builds remove their directory")]
     Entry,
     /// The file has the name of the lock, but another content.
+    #[error("it is not the lock of a build")]
     Lock,
 }
-
-impl fmt::Display for NotOurs {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            NotOurs::Directory => "builds work in a directory of this name",
-            NotOurs::Entry => "no build made it, and builds remove their directory",
-            NotOurs::Lock => "it is not the lock of a build",
-        })
-    }
-}
-
-impl fmt::Display for WorkspaceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            WorkspaceError::Busy(path) => {
-                write!(f, "another build is writing to {}", path.display())
-            }
-            WorkspaceError::Temporary { path, error } => WriteFailure {
-                folder: database_of(path),
-                path,
-                error,
-            }
-            .fmt(f),
-            WorkspaceError::Write(WriteError::Io { path, error }) => WriteFailure {
-                folder: database_of(path),
-                path,
-                error,
-            }
-            .fmt(f),
-            WorkspaceError::InTheWay { path, reason } => {
-                write!(
-                    f,
-                    "{} is in the way: {reason}; move it elsewhere, or build into another folder",
-                    path.display()
-                )
-            }
-            WorkspaceError::Write(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for WorkspaceError {}
 
 /// The temporary directory of a build, removed when dropped. The next build removes the files of a killed build.
 pub struct Workspace {

@@ -15,7 +15,17 @@ pub struct WriteFailure<'a> {
     pub error: &'a io::Error,
 }
 
-impl WriteFailure<'_> {
+impl<'a> WriteFailure<'a> {
+    /// Creates the error of a file in the folder of a database, or in its temporary directory.
+    pub fn of(path: &'a Path, error: &'a io::Error) -> WriteFailure<'a> {
+        let folder = super::workspace::database_of(path);
+        WriteFailure {
+            folder,
+            path,
+            error,
+        }
+    }
+
     /// Returns the reason and the remedy, if the error is known.
     fn remedy(&self) -> Option<(&'static str, &'static str)> {
         // Errors without a number have their own text and remedy.
@@ -41,15 +51,13 @@ impl WriteFailure<'_> {
 
 impl fmt::Display for WriteFailure<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (folder, path, error) = (self.folder.display(), self.path.display(), self.error);
         match self.remedy() {
-            Some((why, remedy)) => {
-                let folder = self.folder.display();
-                write!(
-                    f,
-                    "cannot write to {folder} ({why}): {remedy} with `--out` (for a store: `--temp-dir`)"
-                )
-            }
-            None => write!(f, "{}: {}", self.path.display(), self.error),
+            Some((why, remedy)) => write!(
+                f,
+                "cannot write to {folder} ({why}): {remedy} with `--out` (for a store: `--temp-dir`)"
+            ),
+            None => write!(f, "{path}: {error}"),
         }
     }
 }

@@ -245,30 +245,6 @@ fn rows_become_positions_and_evaluations_across_row_groups() {
 }
 
 #[test]
-fn evaluations_that_parquet_merges_are_counted() {
-    let fixture = Fixture::new();
-    let dump = fixture.file(
-        "dump",
-        [line(START, 1, "e2e4", 5, 10), line(START, 2, "d2d4", 5, 10)].join("\n"),
-    );
-    fixture.build(&[&dump], &[]).succeeds();
-    let (db, out) = (fixture.path("db"), fixture.path("export.parquet"));
-    let args = [
-        "export".as_ref(),
-        "--format".as_ref(),
-        "parquet".as_ref(),
-        "-d".as_ref(),
-        db.as_os_str(),
-    ];
-    let run = shelfish([&args[..], &["-o".as_ref(), out.as_os_str()]].concat());
-    assert!(
-        run.err.contains("rows merge evaluations of 1 positions"),
-        "{}",
-        run.err
-    );
-}
-
-#[test]
 fn files_with_another_schema_are_rejected_with_the_reason() {
     let fixture = Fixture::new();
     let path = fixture.path("other.parquet");
@@ -305,7 +281,7 @@ fn files_with_another_schema_are_rejected_with_the_reason() {
         fs::write(&path, &whole[..length]).unwrap();
         build().fails(&["other.parquet", "Parquet"]);
     }
-    for at in (4..whole.len() - 8).step_by(if is_long() { 1 } else { 7 }) {
+    for at in (4..whole.len() - 8).step_by(if is_long() { 1 } else { 31 }) {
         let mut bytes = whole.clone();
         bytes[at] ^= 0x5a;
         fs::write(&path, bytes).unwrap();
@@ -316,14 +292,4 @@ fn files_with_another_schema_are_rejected_with_the_reason() {
             run.err
         );
     }
-    let stdin = shelfish_with(
-        [
-            "build".as_ref(),
-            "-".as_ref(),
-            "-o".as_ref(),
-            fixture.path("x").as_os_str(),
-        ],
-        &whole,
-    );
-    stdin.fails(&["standard input", "save it as a file"]);
 }

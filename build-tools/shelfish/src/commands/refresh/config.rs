@@ -1,10 +1,10 @@
 //! Configuration of `shelfish refresh`.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
 use serde::Deserialize;
+use thiserror::Error;
 
 use crate::commands::publish;
 use crate::commands::table_args::BuildArgs;
@@ -63,115 +63,44 @@ pub struct Config {
     pub publish: publish::Args,
 }
 
+/// Error of an invalid configuration, with the path of its file.
+#[derive(Debug, Error)]
+#[error("{}{kind}", .path.display())]
+pub struct ConfigError {
+    path: PathBuf,
+    kind: ConfigErrorKind,
+}
+
 /// Reasons why a configuration is invalid.
-#[derive(Debug)]
-pub enum ConfigError {
-    /// The file cannot be read.
-    Io(PathBuf, std::io::Error),
-    /// The file is not TOML, or has unknown or missing keys.
-    Toml {
-        /// Path of the file.
-        path: PathBuf,
-        /// Number of the invalid line, if known.
-        line: Option<usize>,
-        /// Error of the parser.
-        error: Box<toml::de::Error>,
-    },
-    /// There is no source.
-    NoSources(PathBuf),
-    /// Standard input cannot be read again.
-    Stdin(PathBuf),
-    /// The share of positions that may be lost is not a share in percent.
-    MaxLoss(PathBuf, f64),
-    /// The directory of the build is the destination, or not local.
-    Directory(PathBuf, PathBuf),
-    /// An option conflicts with a key, or has no meaning for a refresh.
-    Key {
-        /// Path of the file.
-        path: PathBuf,
-        /// Name of the option.
-        option: &'static str,
-        /// Advice.
-        instead: &'static str,
-    },
-    /// Options of a command are invalid.
+#[derive(Debug, Error)]
+enum ConfigErrorKind {
+    #[error(": {0}")]
+    Io(#[from] std::io::Error),
+    /// The file is not TOML, or has unknown or missing keys. The full text of the error would include the line again.
+    #[error("{}: {}", .0.map_or_else(String::new, |line| format!(", line {line}")), .1.message())]
+    Toml(Option<usize>, Box<toml::de::Error>),
+    #[error(": `sources` is {0}, expected files or URLs, which can be read again")]
+    Sources(&'static str),
+    #[error(": `max-loss` is {0}, expected a number from 0 to 100")]
+    MaxLoss(f64),
+    #[error(": `directory` is {}, expected a local folder that differs from `to`", .0.display())]
+    Directory(PathBuf),
+    #[error(": `book-build` builds games, `build` evaluations: remove one of the two")]
+    TwoKinds,
+    #[error(": the options have --base: `base = \"published\"` sets the base")]
+    Base,
+    #[error(": `{key}`: {}; `shelfish {} --help` lists the options", first_line(.error), .key.replace('-', " "))]
     Options {
-        /// Path of the file.
-        path: PathBuf,
-        /// Name of the key.
         key: &'static str,
-        /// Error of the command.
         error: Box<clap::Error>,
     },
 }
 
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ConfigError::Io(path, error) => write!(f, "{}: {error}", path.display()),
-            ConfigError::Toml { path, line, error } => {
-                write!(f, "{}", path.display())?;
-                line.map_or(Ok(()), |line| write!(f, ", line {line}"))?;
-                // The full text of the error would include the line again.
-                write!(f, ": {}", error.message())
-            }
-            ConfigError::NoSources(path) => {
-                write!(
-                    f,
-                    "{}: `sources` is empty, expected at least one dump",
-                    path.display()
-                )
-            }
-            ConfigError::Stdin(path) => {
-                write!(
-                    f,
-                    "{}: `sources` has \"-\", expected files or URLs, which can be read again",
-                    path.display()
-                )
-            }
-            ConfigError::MaxLoss(path, found) => {
-                write!(
-                    f,
-                    "{}: `max-loss` is {found}, expected a number from 0 to 100",
-                    path.display()
-                )
-            }
-            ConfigError::Directory(path, directory) => write!(
-                f,
-                "{}: `directory` is {}, expected a local folder that differs from `to`",
-                path.display(),
-                directory.display()
-            ),
-            ConfigError::Key {
-                path,
-                option,
-                instead,
-            } => {
-                write!(
-                    f,
-                    "{}: the options have {option}: {instead}",
-                    path.display()
-                )
-            }
-            ConfigError::Options { path, key, error } => {
-                let text = error.to_string();
-                let first = text
-                    .lines()
-                    .next()
-                    .unwrap_or_default()
-                    .trim_start_matches("error: ");
-                write!(
-                    f,
-                    "{}: `{key}`: {first}; `shelfish {} --help` lists the options",
-                    path.display(),
-                    key.replace('-', " ")
-                )
-            }
-        }
-    }
+fn first_line(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let first = text.lines().next().unwrap_or_default();
+    first.trim_start_matches("error: ").to_owned()
 }
-
-impl std::error::Error for ConfigError {}
 
 /// Arguments of a command without its name.
 #[derive(Parser)]
@@ -184,22 +113,18 @@ struct Command<A: clap::Args> {
 impl Config {
     /// Reads a configuration. Paths are relative to the file, except for paths in options.
     pub fn read(path: &Path) -> Result<Config, ConfigError> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| ConfigError::Io(path.to_owned(), error))?;
-        Config::parse(path, &text)
+        Config::parse(path).map_err(|kind| ConfigError {
+            path: path.to_owned(),
+            kind,
+        })
     }
 
-    /// Parses the configuration of a file.
-    pub fn parse(path: &Path, text: &str) -> Result<Config, ConfigError> {
-        let keys: Keys = toml::from_str(text).map_err(|error| {
-            let line = error
-                .span()
-                .and_then(|span| Some(text.get(..span.start)?.matches('\n').count() + 1));
-            ConfigError::Toml {
-                path: path.to_owned(),
-                line,
-                error: Box::new(error),
-            }
+    fn parse(path: &Path) -> Result<Config, ConfigErrorKind> {
+        let text = std::fs::read_to_string(path)?;
+        let keys: Keys = toml::from_str(&text).map_err(|error| {
+            let before = error.span().and_then(|span| text.get(..span.start));
+            let line = before.map(|before| before.matches('\n').count() + 1);
+            ConfigErrorKind::Toml(line, Box::new(error))
         })?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let place = |text: &str| match crate::system::url::scheme(text) {
@@ -207,24 +132,23 @@ impl Config {
             None => folder.join(text).display().to_string(),
         };
         if keys.sources.is_empty() {
-            return Err(ConfigError::NoSources(path.to_owned()));
+            return Err(ConfigErrorKind::Sources("empty"));
         }
         if keys.sources.iter().any(|source| source == "-") {
-            return Err(ConfigError::Stdin(path.to_owned()));
+            return Err(ConfigErrorKind::Sources("\"-\""));
         }
         if !(0.0..=100.0).contains(&keys.max_loss) {
-            return Err(ConfigError::MaxLoss(path.to_owned(), keys.max_loss));
+            return Err(ConfigErrorKind::MaxLoss(keys.max_loss));
+        }
+        if keys.book_build.is_some() && !keys.build.is_empty() {
+            return Err(ConfigErrorKind::TwoKinds);
         }
         let directory = folder.join(&keys.directory);
         let to = [directory.display().to_string(), place(&keys.to)];
-        let publish = options("publish", path, to.iter().chain(&keys.publish))?;
-        if keys.book_build.is_some() && !keys.build.is_empty() {
-            let instead = "`book-build` builds games, `build` evaluations: remove one of the two";
-            return Err(ConfigError::Key {
-                path: path.to_owned(),
-                option: "both `build` and `book-build`",
-                instead,
-            });
+        let publish: publish::Args = options("publish", to.iter().chain(&keys.publish))?;
+        let is_far = crate::system::url::scheme(&keys.directory.display().to_string()).is_some();
+        if is_far || publish.is_to(&directory) {
+            return Err(ConfigErrorKind::Directory(keys.directory));
         }
         let config = Config {
             sources: keys
@@ -235,86 +159,50 @@ impl Config {
             is_book: keys.book_build.is_some(),
             options: keys.book_build.unwrap_or(keys.build),
             on_published: keys.base == Some(Base::Published),
-            state: folder.join(keys.state.unwrap_or_else(|| {
-                path.with_extension("json")
-                    .file_name()
-                    .unwrap_or_default()
-                    .into()
-            })),
+            state: match keys.state {
+                Some(state) => folder.join(state),
+                None => path.with_extension("json"),
+            },
             max_loss: keys.max_loss,
             directory,
             publish,
         };
         // All options are checked before the first action.
-        let is_far = crate::system::url::scheme(&keys.directory.display().to_string()).is_some();
-        if is_far || config.publish.is_to(&config.directory) {
-            return Err(ConfigError::Directory(path.to_owned(), keys.directory));
+        if config.build(None)?.has_base() {
+            return Err(ConfigErrorKind::Base);
         }
-        let (build, publish) = (config.build(path, None)?, &config.publish);
-        let wrong = [
-            (
-                build.has_more_than(config.sources.len()),
-                "another source",
-                "name it in `sources`, so that its changes are noticed",
-            ),
-            (
-                build.has_base(),
-                "--base",
-                "`base = \"published\"` sets the base",
-            ),
-            (
-                publish.is_dry_run(),
-                "--dry-run",
-                "use the option of `shelfish refresh`",
-            ),
-            (
-                publish.has_max_loss(),
-                "--max-loss",
-                "use the key `max-loss`",
-            ),
-        ];
-        match wrong.into_iter().find(|(is_wrong, ..)| *is_wrong) {
-            Some((_, option, instead)) => Err(ConfigError::Key {
-                path: path.to_owned(),
-                option,
-                instead,
-            }),
-            None => Ok(config),
-        }
+        Ok(config)
     }
 
     /// Returns the build, on a base if `base` names a database.
-    pub fn build(&self, path: &Path, base: Option<&str>) -> Result<BuildArgs, ConfigError> {
-        let sources = self
-            .sources
-            .iter()
-            .map(|source| source.display().to_string());
-        let out = ["-o".to_owned(), self.directory.display().to_string()];
-        let base = base
-            .into_iter()
-            .flat_map(|base| ["--base".to_owned(), base.to_owned()]);
-        let all: Vec<String> = sources
-            .chain(out)
-            .chain(base)
-            .chain(self.options.iter().cloned())
-            .collect();
+    pub fn build_at(&self, path: &Path, base: Option<&str>) -> Result<BuildArgs, ConfigError> {
+        self.build(base).map_err(|kind| ConfigError {
+            path: path.to_owned(),
+            kind,
+        })
+    }
+
+    fn build(&self, base: Option<&str>) -> Result<BuildArgs, ConfigErrorKind> {
+        let text = |path: &PathBuf| path.display().to_string();
+        let mut all: Vec<String> = self.sources.iter().map(text).collect();
+        all.extend(["-o".to_owned(), text(&self.directory)]);
+        all.extend(base.map(|base| format!("--base={base}")));
+        all.extend(self.options.iter().cloned());
         Ok(if self.is_book {
-            BuildArgs::Games(Box::new(options("book-build", path, all.iter())?))
+            BuildArgs::Games(Box::new(options("book-build", all.iter())?))
         } else {
-            BuildArgs::Evaluations(Box::new(options("build", path, all.iter())?))
+            BuildArgs::Evaluations(Box::new(options("build", all.iter())?))
         })
     }
 }
 
 fn options<'a, A: clap::Args>(
     key: &'static str,
-    path: &Path,
     options: impl Iterator<Item = &'a String>,
-) -> Result<A, ConfigError> {
+) -> Result<A, ConfigErrorKind> {
     match Command::<A>::try_parse_from(options) {
         Ok(command) => Ok(command.args),
-        Err(error) => Err(ConfigError::Options {
-            path: path.to_owned(),
+        Err(error) => Err(ConfigErrorKind::Options {
             key,
             error: Box::new(error),
         }),
@@ -402,24 +290,8 @@ mod tests {
                 "a local folder",
             ),
             (
-                "to = 'x'\nsources = ['a']\nbuild = ['b.zst']",
-                "name it in `sources`",
-            ),
-            (
-                "to = 'x'\nsources = ['a']\nbook-build = ['--dump', '2013-01']",
-                "name it in `sources`",
-            ),
-            (
                 "to = 'x'\nsources = ['a']\nbuild = ['--base', 'b']",
                 "published",
-            ),
-            (
-                "to = 'x'\nsources = ['a']\npublish = ['--dry-run']",
-                "--dry-run",
-            ),
-            (
-                "to = 'x'\nsources = ['a']\npublish = ['--max-loss', '9']",
-                "use the key `max-loss`",
             ),
             ("to = 'x'\nsources = ['a']\nmax-loss = 101", "from 0 to 100"),
             ("to = ", "refresh.toml"),

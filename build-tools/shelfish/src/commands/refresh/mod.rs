@@ -6,7 +6,6 @@
 pub mod command;
 mod config;
 
-use std::fmt;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -18,6 +17,7 @@ use shelfish::source::file::Directory;
 use shelfish::source::integrity::Integrity;
 use shelfish::source::redaction::redacted;
 use shelfish::table::Manifest;
+use thiserror::Error;
 
 use super::table_args::{BuildArgs, Built};
 use super::verify;
@@ -50,62 +50,32 @@ fn is_false(value: &bool) -> bool {
 }
 
 /// Reasons for a build or a publication.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 enum Reason {
-    /// `--force` was given.
+    #[error("--force was given")]
     Forced,
-    /// The file of the state is missing.
+    #[error("there is no record of a build ({} is missing)", .0.display())]
     NoState(PathBuf),
-    /// Another version of the program made the last build; its version.
+    #[error("the last build was made by version {0}")]
     Program(String),
-    /// The options of the build changed.
+    #[error("the options of the build changed")]
     Options,
-    /// The list of sources changed.
+    #[error("the list of sources changed")]
     Sources,
-    /// A source changed.
+    #[error("{0} changed")]
     Source(String),
-    /// A host does not identify the content of a source.
+    #[error("the host of {0} sends no checksum, ETag or time, so changes cannot be noticed")]
     Unversioned(String),
-    /// The folder of the build does not contain the last build.
+    #[error("{} does not contain the last build", .0.display())]
     NotBuilt(PathBuf),
-    /// The base of the last build is no longer published.
+    #[error("the published database, which is the base, changed")]
     Base,
-    /// Nothing is published.
+    #[error("nothing is published")]
     Nothing,
-    /// Another database is published; its hash.
+    #[error("another database is published, {0}")]
     Other(String),
-    /// The last publication did not end.
+    #[error("the last publication did not end")]
     Unfinished,
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Reason::Forced => f.write_str("--force was given"),
-            Reason::NoState(path) => write!(
-                f,
-                "there is no record of a build ({} is missing)",
-                path.display()
-            ),
-            Reason::Program(version) => write!(f, "the last build was made by version {version}"),
-            Reason::Options => f.write_str("the options of the build changed"),
-            Reason::Sources => f.write_str("the list of sources changed"),
-            Reason::Source(name) => write!(f, "{name} changed"),
-            Reason::Unversioned(name) => {
-                write!(
-                    f,
-                    "the host of {name} sends no checksum, ETag or time, so changes cannot be noticed"
-                )
-            }
-            Reason::NotBuilt(path) => {
-                write!(f, "{} does not contain the last build", path.display())
-            }
-            Reason::Base => f.write_str("the published database, which is the base, changed"),
-            Reason::Nothing => f.write_str("nothing is published"),
-            Reason::Other(integrity) => write!(f, "another database is published, {integrity}"),
-            Reason::Unfinished => f.write_str("the last publication did not end"),
-        }
-    }
 }
 
 /// Everything that determines the result of a build, except for its base.
@@ -174,48 +144,24 @@ pub struct Report {
 }
 
 /// Reasons why nothing was published.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum RefreshError {
     /// The file of the state cannot be read, or is not JSON of a state.
+    #[error("{}: {}; expected a file written by `shelfish refresh`; remove it to build again", .0.display(), .1)]
     State(PathBuf, io::Error),
     /// The file of the state cannot be written. The error names the file.
+    #[error(
+        "cannot write {0}; expected a path at which `shelfish refresh` can write a small file. In a container, its user must \
+         own the mounted folder (deploy/Containerfile has the options)"
+    )]
     Unwritten(io::Error),
     /// A source is missing.
+    #[error("cannot read {0}: {1}")]
     Source(Input, io::Error),
     /// The new database is damaged.
+    #[error("{} is damaged, nothing was published: {}: {}; check the disk", .0.display(), .1.file, .1.kind)]
     Damaged(PathBuf, Box<verify::Problem>),
 }
-
-impl fmt::Display for RefreshError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RefreshError::State(path, error) => {
-                write!(
-                    f,
-                    "{}: {error}; expected a file written by `shelfish refresh`; remove it to build again",
-                    path.display()
-                )
-            }
-            RefreshError::Unwritten(error) => {
-                write!(
-                    f,
-                    "cannot write {error}; expected a path at which `shelfish refresh` can write a small file. In a container, \
-                     its user must own the mounted folder (deploy/Containerfile has the options)"
-                )
-            }
-            RefreshError::Source(source, error) => write!(f, "cannot read {source}: {error}"),
-            RefreshError::Damaged(path, problem) => write!(
-                f,
-                "{} is damaged, nothing was published: {}: {}; check the disk",
-                path.display(),
-                problem.file,
-                problem.kind
-            ),
-        }
-    }
-}
-
-impl std::error::Error for RefreshError {}
 
 /// Options of a refresh.
 #[derive(Clone, Copy, Debug, Default)]
@@ -244,10 +190,11 @@ pub fn refresh(path: &Path, how: How) -> Result<Report, BoxError> {
     let max_loss = Some(how.max_loss.unwrap_or(config.max_loss));
     let mut publishing = publish::Options {
         quiet: how.quiet,
+        dry_run: false,
         max_loss,
         ..config.publish.clone().options()
     };
-    let recipe = recipe(&config, &config.build(path, None)?)?;
+    let recipe = recipe(&config, &config.build_at(path, None)?)?;
     let state = State::read(&config.state)?;
     let change = match &state {
         _ if how.force => Some(Reason::Forced),
@@ -317,7 +264,7 @@ pub fn refresh(path: &Path, how: How) -> Result<Report, BoxError> {
                 Some(reason) => say(&format!("building: {reason}")),
                 None => say("building"),
             }
-            let args = config.build(path, base.as_deref().filter(|_| config.on_published))?;
+            let args = config.build_at(path, base.as_deref().filter(|_| config.on_published))?;
             let built = args.build_in(config.directory.clone(), how.quiet)?;
             say("verifying");
             let verified = verify::verify(

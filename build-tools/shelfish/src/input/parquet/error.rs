@@ -1,19 +1,24 @@
 //! Errors of Parquet files.
 
-use std::fmt;
 use std::io;
 
 use parquet::basic::{Compression, Type as Physical};
 use parquet::errors::ParquetError;
+use thiserror::Error;
 
 use crate::input::rows::COLUMNS;
 
 /// Error of a Parquet file.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum FileError {
     /// The end of the file cannot be parsed.
+    #[error("Parquet: {0}")]
     Open(ParquetError),
     /// The file lacks a column.
+    #[error(
+        "Parquet without column {name}, it has {}: expected {}, one row a PV, as Lichess publishes it",
+        .found.join(", "), COLUMNS.join(", ")
+    )]
     NoColumn {
         /// Name of the column.
         name: &'static str,
@@ -21,6 +26,10 @@ pub enum FileError {
         found: Vec<String>,
     },
     /// The compression of a column is not supported.
+    #[error(
+        "Parquet column {column}: compressed with {found}, which is not read here; expected Snappy, zstd, gzip or none: write \
+         the file anew"
+    )]
     Compression {
         /// Name of the column.
         column: &'static str,
@@ -28,6 +37,11 @@ pub enum FileError {
         found: Compression,
     },
     /// A column has another type.
+    #[error(
+        "Parquet column {column}: expected {}, found {found}{}; cast it and write the file anew",
+        if is_text(.column) { "strings (BYTE_ARRAY)" } else { "whole numbers (INT32 or INT64)" },
+        if *.is_list { " in lists" } else { "" }
+    )]
     Type {
         /// Name of the column.
         column: &'static str,
@@ -37,6 +51,7 @@ pub enum FileError {
         is_list: bool,
     },
     /// A row group cannot be opened.
+    #[error("Parquet row group {group}: {error}")]
     Group {
         /// Index of the row group.
         group: usize,
@@ -44,6 +59,7 @@ pub enum FileError {
         error: ParquetError,
     },
     /// Values of a column cannot be read.
+    #[error("Parquet row group {group}, rows {} to {}, column {column}: {error}", .rows.0, .rows.1)]
     Values {
         /// Index of the row group.
         group: usize,
@@ -57,11 +73,13 @@ pub enum FileError {
 }
 
 /// Error of the values of some rows.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum ValuesError {
     /// The values cannot be decoded.
+    #[error("{0}: the file is damaged, or of a kind that is not known here")]
     Decode(ParquetError),
     /// Values are missing.
+    #[error("expected {expected} values, found {found}: the file is damaged")]
     Count {
         /// Number of rows.
         expected: usize,
@@ -69,80 +87,9 @@ pub enum ValuesError {
         found: usize,
     },
     /// A required value is null.
-    Null {
-        /// Number of the row among these rows, from 0.
-        row: usize,
-    },
+    #[error("expected a value, found null in row {0} of these; leave such rows out")]
+    Null(usize),
 }
-
-impl fmt::Display for FileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FileError::Open(error) => write!(f, "Parquet: {error}"),
-            FileError::NoColumn { name, found } => write!(
-                f,
-                "Parquet without column {name}, it has {}: expected {}, one row a PV, as Lichess publishes it",
-                found.join(", "),
-                COLUMNS.join(", ")
-            ),
-            FileError::Compression { column, found } => write!(
-                f,
-                "Parquet column {column}: compressed with {found}, which is not read here; expected Snappy, zstd, gzip or \
-                 none: write the file anew"
-            ),
-            FileError::Type {
-                column,
-                found,
-                is_list,
-            } => {
-                let expected = if is_text(column) {
-                    "strings (BYTE_ARRAY)"
-                } else {
-                    "whole numbers (INT32 or INT64)"
-                };
-                let list = if *is_list { " in lists" } else { "" };
-                write!(
-                    f,
-                    "Parquet column {column}: expected {expected}, found {found}{list}; cast it and write the file anew"
-                )
-            }
-            FileError::Group { group, error } => write!(f, "Parquet row group {group}: {error}"),
-            FileError::Values {
-                group,
-                rows: (first, last),
-                column,
-                error,
-            } => {
-                write!(
-                    f,
-                    "Parquet row group {group}, rows {first} to {last}, column {column}: "
-                )?;
-                match error {
-                    ValuesError::Decode(error) => {
-                        write!(
-                            f,
-                            "{error}: the file is damaged, or of a kind that is not known here"
-                        )
-                    }
-                    ValuesError::Count { expected, found } => {
-                        write!(
-                            f,
-                            "expected {expected} values, found {found}: the file is damaged"
-                        )
-                    }
-                    ValuesError::Null { row } => {
-                        write!(
-                            f,
-                            "expected a value, found null in row {row} of these; leave such rows out"
-                        )
-                    }
-                }
-            }
-        }
-    }
-}
-
-impl std::error::Error for FileError {}
 
 impl From<FileError> for io::Error {
     fn from(error: FileError) -> io::Error {

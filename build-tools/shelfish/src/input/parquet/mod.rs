@@ -186,36 +186,29 @@ impl Column {
     }
 
     fn numbers(&mut self, count: usize) -> Result<Vec<Option<i128>>, ParquetError> {
-        match self {
-            Column::Int(reader, is_unsigned) => {
-                let widen = |n: i32| {
-                    if *is_unsigned {
-                        i128::from(n as u32)
-                    } else {
-                        i128::from(n)
-                    }
-                };
-                Ok(values(reader, count)?
-                    .into_iter()
-                    .map(|n| n.map(widen))
-                    .collect())
-            }
-            Column::Long(reader, is_unsigned) => {
-                let widen = |n: i64| {
-                    if *is_unsigned {
-                        i128::from(n as u64)
-                    } else {
-                        i128::from(n)
-                    }
-                };
-                Ok(values(reader, count)?
-                    .into_iter()
-                    .map(|n| n.map(widen))
-                    .collect())
-            }
-            Column::Text(_) => Ok(Vec::new()),
+        let mut found = match self {
+            Column::Int(reader, _) => widened(values(reader, count)?),
+            Column::Long(reader, _) => widened(values(reader, count)?),
+            Column::Text(_) => Vec::new(),
+        };
+        let modulus = match self {
+            Column::Int(_, true) => 1 << 32,
+            Column::Long(_, true) => 1 << 64,
+            _ => 0,
+        };
+        // The bits of an unsigned number may be those of a negative number.
+        for number in found.iter_mut().flatten().filter(|number| **number < 0) {
+            *number += modulus;
         }
+        Ok(found)
     }
+}
+
+fn widened<T: Into<i128>>(values: Vec<Option<T>>) -> Vec<Option<i128>> {
+    values
+        .into_iter()
+        .map(|value| value.map(Into::into))
+        .collect()
 }
 
 /// Reads the next `count` values of a column, or fewer at its end.
@@ -323,18 +316,18 @@ impl Chunks {
             }
         };
         let [fen, line, depth, knodes, cp, mate] = columns;
-        let fens = some(fen.texts(count), count).and_then(all).map_err(at(0))?;
-        let lines = some(line.texts(count), count)
-            .and_then(all)
-            .map_err(at(1))?;
-        let depths = some(depth.numbers(count), count)
-            .and_then(all)
-            .map_err(at(2))?;
-        let knodes = some(knodes.numbers(count), count)
-            .and_then(all)
-            .map_err(at(3))?;
-        let cps = some(cp.numbers(count), count).map_err(at(4))?;
-        let mates = some(mate.numbers(count), count).map_err(at(5))?;
+        let text = |column: &mut Column, n| {
+            some(column.texts(count), count)
+                .and_then(all)
+                .map_err(at(n))
+        };
+        let number = |column: &mut Column, n| some(column.numbers(count), count).map_err(at(n));
+        let (fens, lines) = (text(fen, 0)?, text(line, 1)?);
+        let depths = number(depth, 2)?;
+        let depths = all(depths).map_err(at(2))?;
+        let knodes = number(knodes, 3)?;
+        let knodes = all(knodes).map_err(at(3))?;
+        let (cps, mates) = (number(cp, 4)?, number(mate, 5)?);
         *left -= count;
         if *left == 0 {
             self.table.read.fetch_add(
@@ -406,7 +399,7 @@ fn all<T>(values: Vec<Option<T>>) -> Result<Vec<T>, ValuesError> {
     values
         .into_iter()
         .enumerate()
-        .map(|(row, value)| value.ok_or(ValuesError::Null { row }))
+        .map(|(row, value)| value.ok_or(ValuesError::Null(row)))
         .collect()
 }
 

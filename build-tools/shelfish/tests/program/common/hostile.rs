@@ -1,7 +1,7 @@
 //! Host with hostile answers, for the protocols of all stores and for plain HTTP.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -81,15 +81,7 @@ impl HostileHost {
     pub fn new(
         answer: impl Fn(&Request, &mut TcpStream) -> io::Result<()> + Send + Sync + 'static,
     ) -> HostileHost {
-        HostileHost::on([127, 0, 0, 1].into(), answer)
-    }
-
-    /// Starts a host like [`HostileHost::new`] on an address of this machine.
-    pub fn on(
-        address: IpAddr,
-        answer: impl Fn(&Request, &mut TcpStream) -> io::Result<()> + Send + Sync + 'static,
-    ) -> HostileHost {
-        let listener = TcpListener::bind((address, 0)).unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let at = listener.local_addr().unwrap();
         let answer = Arc::new(answer);
         std::thread::spawn(move || {
