@@ -2,18 +2,15 @@
 //!
 //! `cargo bench -p shelfish --features write`. The data are the first positions of the repository's sample. The blocks
 //! have the usual size.
-#![allow(
-    missing_docs,
-    clippy::unwrap_used,
-    reason = "the macros of criterion; a bench may panic"
-)]
+//! The best of 50 runs counts. An argument selects the rows whose names contain it.
+#![allow(missing_docs, clippy::unwrap_used, reason = "a bench may panic")]
 
 mod sample;
 
 use std::collections::HashMap;
 use std::hint::black_box;
+use std::time::{Duration, Instant};
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use shakmaty::fen::Fen;
 use shakmaty::zobrist::Zobrist64;
 use shakmaty::{CastlingMode, Chess, EnPassantMode, Position as _};
@@ -78,56 +75,49 @@ fn each<T, R>(items: &[T], work: impl Fn(&T) -> R) {
     }
 }
 
-/// Measures FEN to a canonical position, compared with FEN to a position.
-fn canonicalise(c: &mut Criterion) {
-    let Sample { records, .. } = sample();
+/// Prints the shortest time of a run, and of each of `count` items in it.
+fn row<R>(name: &str, count: usize, mut run: impl FnMut() -> R) {
+    let is_selected = |text: String| text.starts_with('-') || name.contains(&text);
+    if !std::env::args().skip(1).all(is_selected) {
+        return;
+    }
+    let mut best = Duration::MAX;
+    for _ in 0..50 {
+        let start = Instant::now();
+        black_box(run());
+        best = best.min(start.elapsed());
+    }
+    let each = best.as_nanos() as f64 / count as f64;
+    println!("{name:42} {best:>12.1?} {each:>12.1} ns each");
+}
+
+fn main() {
+    let sample = sample();
+    let (records, block) = (&sample.records, sample.open());
     let fens: Vec<String> = records
         .iter()
         .map(|record| record.position.to_string())
         .collect();
-    let mut group = c.benchmark_group("canonicalise");
-    group.throughput(Throughput::Elements(fens.len() as u64));
-    group.bench_function("canonical position", |b| {
-        b.iter(|| each(&fens, |fen| fen.parse::<Position>().unwrap()))
+    row("canonicalise: canonical position", fens.len(), || {
+        each(&fens, |fen| fen.parse::<Position>().unwrap())
     });
-    group.bench_function("baseline: shakmaty's Fen", |b| {
-        let parse = |fen: &String| -> Chess {
-            Fen::from_ascii(fen.as_bytes())
-                .unwrap()
-                .into_position(CastlingMode::Chess960)
-                .unwrap()
-        };
-        b.iter(|| each(&fens, parse))
+    row("canonicalise: shakmaty's Fen", fens.len(), || {
+        each(&fens, |fen| {
+            let fen = Fen::from_ascii(fen.as_bytes()).unwrap();
+            fen.into_position::<Chess>(CastlingMode::Chess960).unwrap()
+        })
     });
-    group.finish();
-}
-
-/// Measures the exact code of a position, compared with a hash.
-fn key(c: &mut Criterion) {
-    let Sample { records, .. } = sample();
-    let mut group = c.benchmark_group("key");
-    group.throughput(Throughput::Elements(records.len() as u64));
-    group.bench_function("exact key", |b| {
-        b.iter(|| each(&records, |record| record.position.key()))
+    row("key: exact key", records.len(), || {
+        each(records, |record| record.position.key())
     });
-    group.bench_function("baseline: Zobrist hash", |b| {
-        let hash = |record: &PositionEval| {
-            record
-                .position
-                .chess()
-                .zobrist_hash::<Zobrist64>(EnPassantMode::Legal)
-        };
-        b.iter(|| each(&records, hash))
+    row("key: Zobrist hash", records.len(), || {
+        let legal = EnPassantMode::Legal;
+        each(records, |record| {
+            record.position.chess().zobrist_hash::<Zobrist64>(legal)
+        })
     });
-    group.finish();
-}
-
-/// Lines from ranks of moves, compared with generating the legal moves of the same lines.
-fn lines(c: &mut Criterion) {
-    let sample = sample();
-    let block = sample.open();
     let lines = || {
-        sample.records.iter().flat_map(|record| {
+        records.iter().flat_map(|record| {
             let pvs = record
                 .evaluations
                 .iter()
@@ -135,94 +125,50 @@ fn lines(c: &mut Criterion) {
             pvs.map(|pv| (record.position.chess(), &pv.line))
         })
     };
-    let mut group = c.benchmark_group("rank lines");
-    group.throughput(Throughput::Elements(
-        lines().map(|(_, line)| line.len() as u64).sum(),
-    ));
-    group.bench_function("moves from ranks", |b| {
-        b.iter(|| {
-            block
-                .records()
-                .map(|record| black_box(record.unwrap()).evaluations.len())
-                .sum::<usize>()
-        })
+    let moves = lines().map(|(_, line)| line.len()).sum();
+    row("rank lines: moves from ranks", moves, || {
+        block
+            .records()
+            .map(|record| black_box(record.unwrap()).evaluations.len())
+            .sum::<usize>()
     });
-    group.bench_function("baseline: legal moves", |b| {
-        b.iter(|| {
-            for (start, line) in lines() {
-                let mut chess = start.clone();
-                for &m in line {
-                    black_box(chess.legal_moves());
-                    chess.play_unchecked(m);
-                }
+    row("rank lines: legal moves", moves, || {
+        for (start, line) in lines() {
+            let mut chess = start.clone();
+            for &m in line {
+                black_box(chess.legal_moves());
+                chess.play_unchecked(m);
             }
-        })
+        }
     });
-    group.finish();
-}
-
-/// Measures a block from records, compared with zstd of their lines.
-fn encode(c: &mut Criterion) {
-    let sample = sample();
-    let mut group = c.benchmark_group("encode a block");
-    group
-        .sample_size(20)
-        .throughput(Throughput::Elements(sample.records.len() as u64));
-    group.bench_function("block", |b| {
-        b.iter(|| encode_block(black_box(&sample.records)).unwrap())
+    row("encode: block", 1, || {
+        encode_block(black_box(records)).unwrap()
     });
-    group.bench_function("baseline: zstd -19 of the lines", |b| {
-        b.iter(|| zstd::bulk::compress(black_box(&sample.lines), 19).unwrap())
+    row("encode: zstd -19 of the lines", 1, || {
+        zstd::bulk::compress(black_box(&sample.lines), 19).unwrap()
     });
-    group.finish();
-}
-
-/// Measures a block from bytes, compared with their decompression.
-fn decode(c: &mut Criterion) {
-    let sample = sample();
-    let mut group = c.benchmark_group("decode a block");
-    group.throughput(Throughput::Bytes(sample.bytes.len() as u64));
-    group.bench_function("block", |b| b.iter(|| black_box(&sample).open()));
-    group.bench_function("baseline: zstd of the same bytes", |b| {
-        b.iter(|| {
-            zstd::bulk::decompress(black_box(sample.at.unseal(&sample.bytes).unwrap()), 1 << 20)
-                .unwrap()
-        })
+    row("decode: block", sample.bytes.len(), || {
+        black_box(&sample).open()
     });
-    group.finish();
-}
-
-/// Measures a position that a block does not contain, so that no record is decoded, compared with a hash map and a scan
-/// of keys.
-fn search(c: &mut Criterion) {
-    let sample = sample();
-    let block = sample.open();
+    row("decode: zstd of the same bytes", sample.bytes.len(), || {
+        let bytes = sample.at.unseal(&sample.bytes).unwrap();
+        zstd::bulk::decompress(black_box(bytes), 1 << 20).unwrap()
+    });
+    // A position that a block does not contain, so that no record is decoded.
     let absent: Position = "8/8/8/4k3/8/4K3/4P3/8 w - -".parse().unwrap();
-    let keys: Vec<Key> = sample
-        .records
-        .iter()
-        .map(|record| record.position.key())
-        .collect();
-    let map: HashMap<&Position, &PositionEval> = sample
-        .records
+    let keys: Vec<Key> = records.iter().map(|record| record.position.key()).collect();
+    let map: HashMap<&Position, &PositionEval> = records
         .iter()
         .map(|record| (&record.position, record))
         .collect();
-    let mut group = c.benchmark_group("search in a block");
-    group.bench_function("block", |b| {
-        b.iter(|| block.find(black_box(&absent)).unwrap())
+    row("search: block", 1, || {
+        block.find(black_box(&absent)).unwrap().is_some()
     });
-    group.bench_function("baseline: scan of keys", |b| {
-        b.iter(|| {
-            let wanted = black_box(&absent).key();
-            keys.iter().position(|key| *key == wanted)
-        })
+    row("search: scan of keys", 1, || {
+        let wanted = black_box(&absent).key();
+        keys.iter().position(|key| *key == wanted)
     });
-    group.bench_function("baseline: hash map", |b| {
-        b.iter(|| map.get(black_box(&absent)))
+    row("search: hash map", 1, || {
+        map.contains_key(black_box(&absent))
     });
-    group.finish();
 }
-
-criterion_group!(codec, canonicalise, key, lines, encode, decode, search);
-criterion_main!(codec);

@@ -15,9 +15,9 @@ use crate::{
 };
 
 /// Targets without the program.
-const TARGETS: [&str; 18] = [
-    "fen", "key", "manifest", "page", "block", "played", "pgn", "polyglot", "search", "pzstd",
-    "part", "plan", "endgames", "table", "dump", "http", "network", "uci",
+const TARGETS: [&str; 17] = [
+    "fen", "key", "manifest", "page", "block", "played", "pgn", "polyglot", "search", "part",
+    "plan", "endgames", "table", "dump", "http", "network", "uci",
 ];
 /// Targets with the whole program, which takes minutes to compile, so that a short run leaves them out.
 const OF_PROGRAM: [&str; 4] = ["games", "learning", "parquet", "refresh"];

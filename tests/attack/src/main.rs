@@ -194,21 +194,6 @@ fn seeds(dir: &Path) -> Result<(), Box<dyn std::error::Error>> {
             n,
             &[&length[..], key.as_bytes(), &[7, 20, 9, 1, 4, 1, 12, 28]].concat(),
         )?;
-        // Frames of `pzstd`, without the magic number of the first frame.
-        let frame = zstd::encode_all(game.repeat(n % 5).as_bytes(), 1)?;
-        let length = (frame.len() as u32).to_le_bytes();
-        put(
-            "pzstd",
-            n,
-            &[
-                &length[..],
-                &frame,
-                b"\x50\x2a\x4d\x18\x04\0\0\0",
-                &length,
-                &frame,
-            ]
-            .concat(),
-        )?;
         let database = dir.join("database");
         let manifest = write_database(&database, fen, block)?;
         let text = fs::read_to_string(database.join(Manifest::FILE))?;
