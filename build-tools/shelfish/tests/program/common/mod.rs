@@ -17,20 +17,6 @@ use std::time::{Duration, Instant, SystemTime};
 
 use tempfile::TempDir;
 
-/// Copies the program into the folder of a fixture, for a user who cannot read this repository. A process of its own copies the program:
-/// while this process has a file open for writing, another test may start a process that inherits the open file, and the file
-/// could not be executed ("Text file busy").
-#[cfg(unix)]
-pub fn copied_program(fixture: &Fixture) -> PathBuf {
-    let program = fixture.path("shelfish");
-    let copied = Command::new("cp")
-        .arg(env!("CARGO_BIN_EXE_shelfish"))
-        .arg(&program)
-        .status();
-    assert!(copied.unwrap().success());
-    program
-}
-
 /// Output of a run.
 pub struct Run {
     pub code: i32,
