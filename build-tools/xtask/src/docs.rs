@@ -9,7 +9,9 @@ use anyhow::Result;
 
 use crate::{
     databases, npm,
-    shell::{call, cargo, command, npm as npm_command, relative, root, say, target_dir},
+    shell::{
+        build_for_tests, call, cargo, command, npm as npm_command, relative, root, say, target_dir,
+    },
     site,
     stamp::Stamp,
     tally::{self, Tally},
@@ -61,6 +63,7 @@ pub fn run(args: &Args) -> Result<()> {
         true => site::base_url(&args.demo)?,
         false => format!("{}/", args.demo.trim_end_matches('/')),
     };
+    build_for_tests();
     npm::types()?;
     site::replace(&out, |folder| {
         write(folder, &demo, base.as_deref(), args.crates)
@@ -145,6 +148,7 @@ fn write(folder: &Path, demo: &str, base: Option<&str>, crates: bool) -> Result<
 
 /// Checks the types of the scripts, builds the pages, and so checks their links.
 pub fn check() -> Result<Tally> {
+    npm::types()?;
     tools::npm_ci("docs")?;
     let types = tally::check(
         npm_command()

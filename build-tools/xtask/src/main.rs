@@ -1,9 +1,7 @@
 //! Tasks of this repository: `cargo xtask demo`, `cargo xtask check`, `cargo xtask test` and others.
 
 mod bench;
-mod check;
 mod databases;
-mod demo;
 mod docs;
 mod fuzz;
 mod npm;
@@ -15,7 +13,6 @@ mod stamp;
 mod tally;
 mod test;
 mod tools;
-mod workflows;
 
 use std::process::ExitCode;
 
@@ -34,13 +31,13 @@ use clap::Parser;
 )]
 enum Task {
     /// Build the sample database, the WebAssembly modules and the site, and serve the site on this machine
-    Demo(demo::Args),
+    Demo(site::DemoArgs),
     /// Build a folder to deploy: the pages and a database
     Site(site::Args),
     /// Build the documentation site: guides, the API, the format, measurements
     Docs(docs::Args),
     /// Check formatting, lints, types and unit tests; takes at most two minutes once everything is built
-    Check(check::Args),
+    Check(test::CheckArgs),
     /// Check and test everything, also in browsers
     Test(test::Args),
     /// Cut the sample dump of `static-shards` out of a larger dump
@@ -49,52 +46,40 @@ enum Task {
     PackageSample,
     /// Build the npm package in `crate/pkg`
     Npm,
-    /// Check versions, write notes and build archives for a release
+    /// Check versions, print notes and make the npm packages of the program for a release
     #[command(subcommand)]
     Release(release::Args),
     /// Run the fuzz targets of the parsers and of the search
     Fuzz(fuzz::Args),
-    /// Measure how many requests per second `shelfish serve --api` answers
-    BenchApi(bench::api::Args),
     /// Measure the time and memory that hostile blocks and manifests cost a reader
     BenchAttack,
     /// Measure the engine in a headless Chromium and as a native program
-    BenchEngine(bench::EngineArgs),
-    /// Measure answers of the opening explorer in a headless Chromium over an emulated network
-    BenchExplorer(bench::ExplorerArgs),
+    BenchEngine(bench::Args),
     /// Measure lookups in a headless Chromium over an emulated network
-    BenchWeb(bench::WebArgs),
+    BenchWeb(bench::Args),
     /// Measure how long a visitor of the site waits, in a headless Chromium over an emulated network
-    BenchPage(bench::PageArgs),
+    BenchPage(bench::Args),
     /// Compare this product with its peers in a headless Chromium over an emulated network
     BenchPeers(bench::peers::Args),
-    /// Measure builds in parts, by several processes and by Spark
-    BenchParts(bench::parts::Args),
-    /// Measure databases of growing size: build, lookups, publication, refresh
-    BenchScale(bench::scale::Args),
 }
 
 fn main() -> ExitCode {
     let done = match Task::parse() {
-        Task::Demo(args) => demo::run(&args),
+        Task::Demo(args) => site::demo(&args),
         Task::Site(args) => site::run(&args),
         Task::Docs(args) => docs::run(&args),
-        Task::Check(args) => check::run(&args),
+        Task::Check(args) => test::check(&args),
         Task::Test(args) => test::run(&args),
         Task::Sample(args) => sample::run(&args),
         Task::PackageSample => databases::package_sample(),
         Task::Npm => npm::build().map(drop),
         Task::Release(args) => release::run(&args),
         Task::Fuzz(args) => fuzz::run(&args).map(drop),
-        Task::BenchApi(args) => bench::api::run(&args),
-        Task::BenchAttack => bench::attack::run(),
+        Task::BenchAttack => bench::attack(),
         Task::BenchEngine(args) => bench::engine(&args),
-        Task::BenchExplorer(args) => bench::explorer(&args),
         Task::BenchWeb(args) => bench::web(&args),
         Task::BenchPage(args) => bench::page(&args),
         Task::BenchPeers(args) => bench::peers::run(&args),
-        Task::BenchParts(args) => bench::parts::run(&args),
-        Task::BenchScale(args) => bench::scale::run(&args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -116,7 +101,7 @@ mod tests {
     #[test]
     fn the_commands_of_the_documents_have_valid_usage() {
         let commands = documents::commands(&["cargo", "xtask"]);
-        assert!(commands.len() > 12, "{} commands", commands.len());
+        assert!(commands.len() > 8, "{} commands", commands.len());
         let error = |documents::Command { place, words }| {
             let error = Task::try_parse_from(&words[1..])
                 .err()

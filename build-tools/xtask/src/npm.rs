@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Modules of the package: folder of the crate, name, and whether it is the engine, which has its own profile and uses SIMD.
-const MODULES: [(&str, &str, bool); 6] = [
+pub const MODULES: [(&str, &str, bool); 6] = [
     ("crate/wasm/evaluations", "shelfish", false),
     ("crate/wasm/book", "shelfish_book", false),
     ("crate/wasm/explorer", "shelfish_explorer", false),

@@ -6,7 +6,8 @@ use std::{
     io::{self, BufRead, BufReader, Write},
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    sync::OnceLock,
+    sync::{LazyLock, OnceLock},
+    time::Instant,
 };
 
 use anyhow::{Context, Result, bail};
@@ -71,9 +72,11 @@ pub fn command(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// Prints a line about the progress.
+/// Prints a line about the progress, with the minutes and seconds since the start.
 pub fn say(line: impl AsRef<str>) {
-    println!("==> {}", line.as_ref());
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    let seconds = START.elapsed().as_secs();
+    println!("==> {}:{:02} {}", seconds / 60, seconds % 60, line.as_ref());
 }
 
 /// Returns the command as a person would type it.
@@ -92,11 +95,15 @@ pub fn shown(command: &Command) -> String {
 pub fn call(command: &mut Command) -> Result<()> {
     let text = shown(command);
     println!("    {text}");
+    let start = Instant::now();
     let status = command
         .status()
         .with_context(|| format!("could not start `{text}`"))?;
     if !status.success() {
         bail!("`{text}` failed ({status})");
+    }
+    if start.elapsed().as_secs() > 0 {
+        println!("    {} s: {text}", start.elapsed().as_secs());
     }
     Ok(())
 }

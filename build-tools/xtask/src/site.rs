@@ -1,16 +1,20 @@
-//! `cargo xtask site`: builds the folder to deploy, for any static host and any sub-path.
+//! `cargo xtask site` builds the folder to deploy, for any static host and any sub-path. `cargo xtask demo` builds it without the
+//! documentation and serves it.
 
 use std::{
     fs,
+    net::TcpListener,
     path::{Path, PathBuf},
+    thread,
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
 use crate::{
     databases, docs, npm,
     shell::{
-        call, command, npm as npm_command, program, relative, root, say, take_over, target_dir,
+        build_for_tests, call, command, npm as npm_command, program, relative, root, say,
+        take_over, target_dir,
     },
     stamp::Stamp,
     tools,
@@ -55,39 +59,96 @@ pub fn run(args: &Args) -> Result<()> {
     let out = std::env::current_dir().unwrap_or_default().join(&args.out);
     let base = args.base_url.as_deref().map(base_url).transpose()?;
     let database = args.database.as_deref().map(chosen).transpose()?;
-    let site = assemble(&out, database, base.as_deref(), args.crates)?;
+    let docs = if args.crates {
+        Docs::Crates
+    } else {
+        Docs::Guides
+    };
+    let site = assemble(&out, database, base.as_deref(), docs)?;
     say(format!("Done: copy {} to any static host", relative(&site)));
     Ok(())
 }
 
-/// Returns the default folder of the site.
-pub fn default_out() -> PathBuf {
-    root().join("dist")
+/// Options of `cargo xtask demo`.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  cargo xtask demo                             # build the site and serve it on http://localhost:8000
+  cargo xtask demo --no-serve --out ~/site     # only build the folder, for any static host
+
+The pages have no documentation: `cargo xtask docs` builds it, and `cargo xtask site` builds both.")]
+pub struct DemoArgs {
+    /// Folder to build: plain files, for any static host and any sub-path
+    #[arg(long, value_name = "DIR", default_value = "dist")]
+    out: PathBuf,
+    /// Build the folder and exit
+    #[arg(long)]
+    no_serve: bool,
+    /// Port of the server [default: 8000, or any free port if 8000 is in use]
+    #[arg(long)]
+    port: Option<u16>,
 }
 
-/// Builds the site with the sample database.
-pub fn sample(out: &Path) -> Result<PathBuf> {
-    assemble(out, None, None, false)
+/// Builds everything that is not up to date and serves the site.
+pub fn demo(args: &DemoArgs) -> Result<()> {
+    let out = std::env::current_dir().unwrap_or_default().join(&args.out);
+    assemble(&out, None, None, Docs::None)?;
+    if args.no_serve {
+        say(format!("Done: copy {} to any static host", relative(&out)));
+        return Ok(());
+    }
+    let is_free = TcpListener::bind(("127.0.0.1", 8000)).is_ok();
+    serve(&out, args.port.unwrap_or(if is_free { 8000 } else { 0 }))
+}
+
+/// Builds the site with the sample database and the documentation in a folder of `target`.
+pub fn sample() -> Result<PathBuf> {
+    assemble(&target_dir().join("site"), None, None, Docs::Guides)
+}
+
+/// Documentation in a site.
+#[derive(Clone, Copy, PartialEq)]
+enum Docs {
+    None,
+    Guides,
+    /// Also of the crates.
+    Crates,
 }
 
 fn assemble(
     out: &Path,
     database: Option<Database>,
     base: Option<&str>,
-    crates: bool,
+    docs: Docs,
 ) -> Result<PathBuf> {
+    build_for_tests();
+    may_replace(out)?;
     let (folder, elsewhere) = match database {
-        None => (Some(databases::sample()?), None),
+        None => (None, None),
         Some(Database::Folder(folder)) => (Some(folder), None),
         Some(Database::Elsewhere(manifest)) => (None, Some(manifest)),
     };
-    may_replace(out)?;
-    let pages = pages(elsewhere.as_deref(), base)?;
-    let docs = docs::pages(base, crates)?;
+    tools::install_ahead(&["crate/js", "www"]);
+    // The program and the modules share nothing: one fills the processor while the other links.
+    let (program_built, pages) = thread::scope(|scope| {
+        let program_built = scope.spawn(|| match (&folder, &elsewhere) {
+            (None, None) => databases::sample().map(Some),
+            _ => databases::cli().map(|()| folder.clone()),
+        });
+        let pages = pages(elsewhere.as_deref(), base);
+        (program_built.join(), pages)
+    });
+    let (folder, pages) = (
+        program_built.map_err(|_| anyhow!("the build of the program panicked"))??,
+        pages?,
+    );
+    let docs = match docs {
+        Docs::None => None,
+        docs => Some(docs::pages(base, docs == Docs::Crates)?),
+    };
     let [book, endgames] = ["book", "endgames"].map(|name| root().join("static-shards").join(name));
     let inputs = [
         Some(pages.clone()),
-        Some(docs.clone()),
+        docs.clone(),
         Some(book.clone()),
         Some(endgames.clone()),
         folder.clone(),
@@ -97,14 +158,15 @@ fn assemble(
     if stamp.fresh() && out.join("sw.js").is_file() {
         return Ok(out.to_path_buf());
     }
-    databases::cli()?;
     say(format!("Assembling the site in {}", relative(out)));
     replace(out, |site| {
         copy(&pages, site)?;
-        copy(&docs, &site.join("docs"))?;
+        if let Some(docs) = &docs {
+            copy(docs, &site.join("docs"))?;
+        }
         if let Some(base) = base {
             let mut names = page_names(&pages)?;
-            for folder in ["", "api/"] {
+            for (docs, folder) in docs.iter().flat_map(|docs| [(docs, ""), (docs, "api/")]) {
                 names.extend(
                     page_names(&docs.join(folder))?
                         .iter()

@@ -1,22 +1,20 @@
 //! `cargo xtask test`: runs every check that a change must pass. A step that fails does not stop the other steps.
 
-mod background;
-mod node;
 mod steps;
 
 use std::{
-    io::Write,
+    env, fs,
+    fs::File,
+    process::Child,
     time::{Duration, Instant},
 };
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
+use tempfile::NamedTempFile;
 
-use background::Background;
-use steps::STEPS;
-pub(crate) use steps::{clippy, clippy_wasm, fmt, site_types, test_types};
-
+use self::steps::{STEPS, Step, When};
 use crate::{
-    shell::{build_for_tests, say},
+    shell::{build_for_tests, command, say, which},
     tally::Tally,
     tools,
 };
@@ -33,184 +31,176 @@ use crate::{
 The last line of the output is `N passed, N failed, N skipped`. A test is skipped if its server, its browser or its data
 are missing; the output names the reason after NOT TESTED or SKIPPED.")]
 pub struct Args {
-    /// Run only these steps, separated by commas
-    #[arg(long, value_name = "STEP", value_delimiter = ',')]
-    only: Vec<String>,
+    #[command(flatten)]
+    choice: CheckArgs,
     /// Run only the tests whose names contain this text
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
-    /// Also run slow tests: large data sets, a hundred times as much random damage, fuzz targets for minutes, every bundler
+    /// Also run the steps and tests that take long
     #[arg(long)]
     all: bool,
+}
+
+/// Options of `cargo xtask check`.
+#[derive(clap::Args, Default)]
+pub struct CheckArgs {
+    /// Run only these steps, separated by commas
+    #[arg(long, value_name = "STEP", value_delimiter = ',')]
+    only: Vec<String>,
     /// Print the names of the steps and exit
     #[arg(long)]
     list: bool,
 }
 
-impl Args {
-    /// Returns whether to run a step that takes minutes: with `--all`, or if `--only` names the step.
-    fn takes_long(&self, step: &str) -> bool {
-        self.all || self.only.iter().any(|name| name == step)
-    }
-}
-
-/// One part of `cargo xtask test` or `cargo xtask check`.
-pub(crate) struct Step {
-    pub(crate) name: &'static str,
-    pub(crate) about: &'static str,
-    pub(crate) run: fn(&Args) -> Result<Tally>,
-    /// Whether the step runs in the background. Such a step keeps the processor busy while other steps wait for browsers. It needs no
-    /// result of another step.
-    background: bool,
-}
-
-impl Step {
-    pub(crate) const fn new(
-        name: &'static str,
-        about: &'static str,
-        run: fn(&Args) -> Result<Tally>,
-    ) -> Step {
-        Step {
-            name,
-            about,
-            run,
-            background: false,
-        }
-    }
-
-    const fn background(self) -> Step {
-        Step {
-            background: true,
-            ..self
-        }
-    }
-}
-
-/// Prints the names of steps.
-pub(crate) fn list(steps: &[Step]) {
-    steps
-        .iter()
-        .for_each(|step| println!("{:12} {}", step.name, step.about));
+/// Runs the steps of `cargo xtask check`.
+pub fn check(args: &CheckArgs) -> Result<()> {
+    let Some(steps) = chosen(args, |step| matches!(step.when, When::Check | When::Always))? else {
+        return Ok(());
+    };
+    run_steps(&steps, &Args::default(), None)
 }
 
 /// Runs the steps of `cargo xtask test`.
 pub fn run(args: &Args) -> Result<()> {
-    if args.list {
-        list(STEPS);
+    let steps = chosen(&args.choice, |step| match step.when {
+        When::Check => false,
+        When::Always | When::Test => true,
+        When::All => args.all,
+    })?;
+    let Some(mut steps) = steps else {
         return Ok(());
-    }
-    if let Some(unknown) = args
-        .only
-        .iter()
-        .find(|name| STEPS.iter().all(|step| step.name != *name))
-    {
-        bail!(
-            "there is no step {unknown}; `cargo xtask test --list` prints the names of the steps"
-        );
-    }
-    tools::components()?;
-    build_for_tests();
-    if args.only.is_empty() {
-        tools::install_ahead();
-    }
-    // With `--all`, some tests measure times: nothing else may run at the same time.
-    let background = if args.only.is_empty() && !args.all {
-        Some(Background::start(args)?)
-    } else {
-        None
     };
-    let is_asked = |step: &&Step| match args.only.as_slice() {
-        [] => !(step.background && background.is_some()),
+    // With `--all`, some tests measure times: nothing else may run at the same time.
+    if !args.choice.only.is_empty() || args.all {
+        return run_steps(&steps, args, None);
+    }
+    tools::install_ahead(&["crate/js", "tests", "www", "docs"]);
+    let names: Vec<&str> = steps
+        .extract_if(.., |step| step.background)
+        .map(|step| step.name)
+        .collect();
+    run_steps(&steps, args, Some(Background::start(&names.join(","))?))
+}
+
+/// Returns the chosen steps. Prints them instead with `--list`.
+fn chosen(args: &CheckArgs, belongs: impl Fn(&Step) -> bool) -> Result<Option<Vec<&'static Step>>> {
+    let known = |name: &String| STEPS.iter().any(|step| step.name == name);
+    if let Some(unknown) = args.only.iter().find(|name| !known(name)) {
+        bail!("there is no step {unknown}; the option --list prints the names of the steps");
+    }
+    let is_chosen = |step: &&Step| match args.only.as_slice() {
+        [] => belongs(step) || args.list,
         names => names.iter().any(|name| name == step.name),
     };
-    let mut summary = Summary::default();
-    summary.run(STEPS.iter().filter(is_asked), args);
+    let steps: Vec<&Step> = STEPS.iter().filter(is_chosen).collect();
+    if args.list {
+        steps
+            .iter()
+            .for_each(|step| println!("{:12} {}", step.name, step.about));
+        return Ok(None);
+    }
+    Ok(Some(steps))
+}
+
+/// Runs steps one after the other, and prints the failures again, a line for each step, the slowest tests, and the sum of all. A step
+/// that cannot run counts as a failure.
+fn run_steps(steps: &[&Step], args: &Args, background: Option<Background>) -> Result<()> {
+    tools::components()?;
+    build_for_tests();
+    let (mut sum, mut lines) = (Tally::default(), Vec::new());
+    for step in steps {
+        say(format!("{}: {}", step.name, step.about));
+        let (start, before) = (Instant::now(), processor_time());
+        let tally = (step.run)(args).unwrap_or_else(|error| {
+            let message = format!("error: {}: {error:#}", step.name);
+            eprintln!("{message}");
+            Tally::failed(message)
+        });
+        let [time, processor] = [start.elapsed(), processor_time().saturating_sub(before)]
+            .map(|time| time.as_secs_f64() / 60.0);
+        let result = if tally.failed == 0 { "ok" } else { "FAILED" };
+        let name = step.name;
+        lines.push(format!(
+            "{name:12} {result:7} {time:5.1} min, {processor:5.1} min of processor time, {tally}"
+        ));
+        sum += tally;
+    }
     if let Some(background) = background {
         say("Output of the steps in the background");
-        summary.sum += background.end()?;
+        sum += background.end()?;
     }
-    summary.end()
+    if !sum.failures.is_empty() {
+        say("Failed tests");
+        println!("{}", sum.failures.join("\n"));
+    }
+    sum.times.sort_by(|a, b| b.cmp(a));
+    let slowest = sum
+        .times
+        .iter()
+        .take(10)
+        .map(|(time, name)| format!("{time:6} ms {name}"));
+    lines.extend(slowest);
+    println!("\n{}\n{sum}", lines.join("\n"));
+    if sum.failed > 0 {
+        bail!("{} of {} failed", sum.failed, sum.passed + sum.failed);
+    }
+    Ok(())
 }
 
-/// Results of the steps.
-#[derive(Default)]
-pub(crate) struct Summary {
-    lines: Vec<String>,
-    sum: Tally,
+/// A process with a lower priority that runs steps, while the remaining steps wait for browsers.
+struct Background {
+    process: Child,
+    output: NamedTempFile,
 }
 
-impl Summary {
-    /// Runs steps one after the other. A step that cannot run counts as a failure.
-    pub(crate) fn run<'a>(&mut self, steps: impl Iterator<Item = &'a Step>, args: &Args) {
-        for step in steps {
-            say(format!("{}: {}", step.name, step.about));
-            let (start, before) = (Instant::now(), processor_time());
-            let tally = (step.run)(args).unwrap_or_else(|error| {
-                let message = format!("error: {error:#}");
-                eprintln!("{message}");
-                Tally {
-                    failures: vec![message],
-                    ..Tally::failed(1)
-                }
-            });
-            let processor = processor_time()
-                .zip(before)
-                .map(|(after, before)| after.saturating_sub(before));
-            self.lines
-                .push(line(step.name, &tally, start.elapsed(), processor));
-            self.sum += tally;
+impl Background {
+    fn start(names: &str) -> Result<Background> {
+        say(format!("In the background, printed at the end: {names}"));
+        let (xtask, output) = (env::current_exe()?, NamedTempFile::new()?);
+        let mut command = match which(["nice"]) {
+            Some(nice) => command(nice),
+            None => command(&xtask),
+        };
+        if which(["nice"]).is_some() {
+            command.args(["-n", "10"]).arg(xtask);
         }
+        command.args(["test", "--only", names]);
+        let file = File::create(output.path())?;
+        let process = command.stdout(file.try_clone()?).stderr(file).spawn()?;
+        Ok(Background { process, output })
     }
 
-    /// Prints the failures again, a line for each step, and the sum of all. Returns an error if a test failed.
-    pub(crate) fn end(self) -> Result<()> {
-        if !self.sum.failures.is_empty() {
-            say("Failed tests");
-            println!("{}", self.sum.failures.join("\n"));
+    /// Waits for the end of the steps and prints their output.
+    fn end(mut self) -> Result<Tally> {
+        self.process.wait()?;
+        let output = fs::read_to_string(self.output.path())?;
+        let lines = || output.lines().filter(|line| !line.starts_with("error: "));
+        let sum = lines()
+            .next_back()
+            .context("the steps in the background printed nothing")?;
+        print!("{}", output.replace(sum, ""));
+        let mut tally = Tally::default();
+        tally.read(sum);
+        if tally.passed + tally.failed == 0 {
+            bail!("the steps in the background ended early: {sum}");
         }
-        println!("\n{}\n{}", self.lines.join("\n"), self.sum);
-        std::io::stdout().flush()?;
-        if self.sum.failed > 0 {
-            bail!(
-                "{} of {} failed",
-                self.sum.failed,
-                self.sum.passed + self.sum.failed
-            );
-        }
-        Ok(())
+        Ok(tally)
     }
-}
-
-fn line(name: &str, tally: &Tally, time: Duration, processor: Option<Duration>) -> String {
-    let result = if tally.failed == 0 { "ok" } else { "FAILED" };
-    let Tally {
-        passed,
-        failed,
-        skipped,
-        ..
-    } = tally;
-    let minutes = |time: Duration| time.as_secs_f64() / 60.0;
-    let processor = processor.map(|time| format!(", {:5.1} min of processor time", minutes(time)));
-    let counts = format!("{passed:5} passed {failed:3} failed {skipped:3} skipped");
-    format!(
-        "{name:12} {result:7} {counts} {:5.1} min{}",
-        minutes(time),
-        processor.unwrap_or_default()
-    )
 }
 
 /// Returns the processor time of all programs that have ended, on systems that report it.
-fn processor_time() -> Option<Duration> {
+fn processor_time() -> Duration {
     #[cfg(unix)]
     {
-        use nix::sys::resource::{UsageWho, getrusage};
-        let usage = getrusage(UsageWho::RUSAGE_CHILDREN).ok()?;
-        let microseconds = [usage.user_time(), usage.system_time()]
-            .map(|time| nix::sys::time::TimeValLike::num_microseconds(&time));
-        Some(Duration::from_micros(
-            microseconds.iter().sum::<i64>().try_into().ok()?,
-        ))
+        use nix::sys::{
+            resource::{UsageWho, getrusage},
+            time::TimeValLike,
+        };
+        let times = getrusage(UsageWho::RUSAGE_CHILDREN).map(|usage| {
+            usage.user_time().num_microseconds() + usage.system_time().num_microseconds()
+        });
+        Duration::from_micros(times.unwrap_or(0).unsigned_abs())
     }
     #[cfg(not(unix))]
-    None
+    Duration::ZERO
 }

@@ -131,20 +131,14 @@ pub fn node() -> Result<PathBuf> {
 /// Locked while packages are installed, so that two threads do not install the same package.
 static INSTALLING: Mutex<()> = Mutex::new(());
 
-/// Starts to install in the background the packages of npm and Python that the tests need. The step that needs a package tries again
-/// after a failure, and reports it.
-pub fn install_ahead() {
-    thread::spawn(|| {
-        let packages = ["crate/js", "tests", "www", "docs", "tests/lighthouse"]
-            .into_iter()
-            .map(npm_ci);
-        let environments = ["stores", "workflows"]
-            .into_iter()
-            .map(|name| python(name).map(drop));
-        packages
-            .chain(environments)
-            .filter_map(Result::err)
-            .for_each(|error| say(format!("will try again later: {error:#}")));
+/// Starts to install the packages of npm of these folders in the background. The step that needs a package tries again after a
+/// failure, and reports it.
+pub fn install_ahead(folders: &[&'static str]) {
+    let folders = folders.to_vec();
+    thread::spawn(move || {
+        for error in folders.into_iter().map(npm_ci).filter_map(Result::err) {
+            say(format!("will try again later: {error:#}"));
+        }
     });
 }
 

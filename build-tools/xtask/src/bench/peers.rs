@@ -10,16 +10,13 @@ use std::{
 
 use anyhow::{Result, bail};
 
-use super::network::Network;
+use super::Network;
 use crate::{
     databases, npm,
     shell::{call, command, program, relative, root, say, target_dir},
     stamp::Stamp,
     tools,
 };
-
-/// The default dump and games. Few machines have these files: this repository may not distribute them.
-const LARGE: (&str, &str) = (super::EVALS, super::GAMES);
 
 /// Dumps and games that are part of the repository.
 const SMALL: ([&str; 2], &str) = (
@@ -80,43 +77,27 @@ pub fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// Returns the dumps and games to use.
+/// Returns the dumps and games to use: those of the options, else the default files, else the sample of the repository.
 fn sources(args: &Args) -> Result<(Vec<PathBuf>, PathBuf)> {
-    let given = |path: &PathBuf| root().join(path);
-    let evals: Vec<PathBuf> = args.evals.iter().map(given).collect();
-    let games = args.games.as_ref().map(given);
-    if let Some(missing) = evals.iter().chain(&games).find(|path| !path.is_file()) {
+    let large = root().join(super::EVALS).is_file() && root().join(super::GAMES).is_file();
+    let (evals, games): (&[&str], &str) = match large {
+        true => (&[super::EVALS], super::GAMES),
+        false => (&SMALL.0, SMALL.1),
+    };
+    if !large && (args.evals.is_empty() || args.games.is_none()) {
+        say(
+            "Measuring with the sample, which flatters every system. Name other files with --evals and --games.",
+        );
+    }
+    let evals: Vec<PathBuf> = match args.evals.is_empty() {
+        true => evals.iter().map(|path| root().join(path)).collect(),
+        false => args.evals.iter().map(|path| root().join(path)).collect(),
+    };
+    let games = root().join(args.games.as_deref().unwrap_or(Path::new(games)));
+    if let Some(missing) = evals.iter().chain([&games]).find(|path| !path.is_file()) {
         bail!("{} does not exist", missing.display());
     }
-    let large = [LARGE.0, LARGE.1].map(|path| root().join(path));
-    let [large_evals, large_games] = &large;
-    let small_evals = || SMALL.0.map(|path| root().join(path)).to_vec();
-    if let Some(missing) = large
-        .iter()
-        .find(|path| !path.is_file())
-        .filter(|_| evals.is_empty() || games.is_none())
-    {
-        say(format!(
-            "{} does not exist: measuring with the sample instead.",
-            missing.display()
-        ));
-        say("A small database flatters every system. Name other files with --evals and --games.");
-        let games = games.unwrap_or_else(|| root().join(SMALL.1));
-        return Ok((
-            if evals.is_empty() {
-                small_evals()
-            } else {
-                evals
-            },
-            games,
-        ));
-    }
-    let evals = if evals.is_empty() {
-        vec![large_evals.clone()]
-    } else {
-        evals
-    };
-    Ok((evals, games.unwrap_or_else(|| large_games.clone())))
+    Ok((evals, games))
 }
 
 /// Builds the databases of all systems once for these dumps.

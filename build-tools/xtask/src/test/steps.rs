@@ -1,108 +1,198 @@
-//! The steps of `cargo xtask test`.
+//! The steps of `cargo xtask test` and `cargo xtask check`.
+
+use std::process::Command;
 
 use anyhow::{Result, bail};
 
-use super::{Args, Step, node::node_tests};
+use super::Args;
 use crate::{
-    fuzz, npm, release,
-    shell::{call, cargo, command, npm as npm_command, programs, root, target_dir, which},
-    site as deployed,
-    tally::{Tally, cargo_tests, check, counted, vitest_counts},
-    tools, workflows,
+    docs, fuzz, npm,
+    shell::{cargo, command, npm as npm_command, program, programs, root, target_dir, which},
+    site,
+    tally::{Tally, check, counted},
+    tools,
 };
 
+/// The command that runs a step unless `--only` names the step.
+pub(super) enum When {
+    Check,
+    Test,
+    /// Check and test.
+    Always,
+    /// `cargo xtask test --all`.
+    All,
+}
+
+pub(super) struct Step {
+    pub(super) name: &'static str,
+    pub(super) about: &'static str,
+    pub(super) when: When,
+    pub(super) run: fn(&Args) -> Result<Tally>,
+    /// Whether the step runs in the background. It needs no result of another step.
+    pub(super) background: bool,
+}
+
+const fn step(
+    name: &'static str,
+    about: &'static str,
+    when: When,
+    run: fn(&Args) -> Result<Tally>,
+) -> Step {
+    Step {
+        name,
+        about,
+        when,
+        run,
+        background: false,
+    }
+}
+
+const fn aside(
+    name: &'static str,
+    about: &'static str,
+    when: When,
+    run: fn(&Args) -> Result<Tally>,
+) -> Step {
+    Step {
+        background: true,
+        ..step(name, about, when, run)
+    }
+}
+
 pub(super) const STEPS: &[Step] = &[
-    Step::new("fmt", "formatting", fmt).background(),
-    Step::new("clippy", "lints, native", clippy).background(),
-    Step::new("clippy-wasm", "lints, wasm32", clippy_wasm).background(),
-    Step::new(
-        "systems",
-        "lints for Windows, macOS and Linux on ARM, with --all",
-        systems,
-    ),
-    Step::new(
+    aside("fmt", "formatting", When::Always, fmt),
+    aside("clippy", "lints, native and wasm32", When::Always, clippy),
+    aside(
         "doc",
-        "documentation builds without warnings, crates can be packaged",
+        "documentation of the crates without warnings",
+        When::Test,
         doc,
-    )
-    .background(),
-    Step::new("rust", "unit, property and integration tests", rust),
-    Step::new(
+    ),
+    aside(
         "fuzz",
         "fuzz targets of the parsers, for a few seconds",
+        When::Test,
         fuzz,
-    )
-    .background(),
-    Step::new("data", "whole data sets, if they are on this machine", data).background(),
-    Step::new(
-        "spark",
-        "parts built by PySpark with two workers, with --all",
-        spark,
     ),
-    Step::new(
+    step(
+        "types",
+        "types of the npm package and of the tests",
+        When::Check,
+        types,
+    ),
+    step(
+        "docs",
+        "types of the documentation's scripts, its links and anchors",
+        When::Check,
+        |_| docs::check(),
+    ),
+    step("unit", "unit tests in Rust", When::Check, unit),
+    step(
+        "rust",
+        "unit, property and integration tests",
+        When::Test,
+        rust,
+    ),
+    step(
         "module",
         "the npm package: build, types, tests in Node",
+        When::Test,
         module,
     ),
-    Step::new(
+    step(
         "toolchains",
-        "the npm package, packed, by bundlers and runtimes",
+        "the npm package, packed, by a bundler and Node; by all bundlers with --all",
+        When::Test,
         toolchains,
     ),
-    Step::new("site", "the site: types, tests, build", site),
-    Step::new(
-        "workflows",
-        "files of GitHub, systemd and releases; archives of the program with --all",
-        workflows,
+    step(
+        "site",
+        "types and unit tests of the site",
+        When::Always,
+        site_types,
     ),
-    Step::new(
+    step(
         "browser",
         "end to end in Chromium, Firefox and WebKit",
+        When::Test,
         browser,
     ),
-    Step::new(
+    step(
         "faults",
-        "a host with faults and every reader: each fault once, all cells with --all",
+        "a host with faults and every reader",
+        When::All,
         faults,
     ),
-    Step::new(
+    step(
         "lighthouse",
-        "Lighthouse's audits of the site and of the documentation on a phone; on a desktop and of performance with --all",
+        "Lighthouse's audits of the site and of the documentation",
+        When::All,
         lighthouse,
+    ),
+    step(
+        "data",
+        "whole data sets, if they are on this machine",
+        When::All,
+        |args| ignored_tests(args, &["spark::"]),
+    ),
+    step(
+        "spark",
+        "parts built by PySpark with two workers",
+        When::All,
+        spark,
+    ),
+    step(
+        "systems",
+        "lints for Windows, macOS and Linux on ARM",
+        When::All,
+        systems,
+    ),
+    step(
+        "packages",
+        "the crates can be packaged",
+        When::All,
+        packages,
     ),
 ];
 
-pub(crate) fn fmt(_: &Args) -> Result<Tally> {
+/// Crates that are published.
+const PUBLISHED: [&str; 5] = [
+    "shelfish",
+    "shelfish-analysis",
+    "shelfish-endgames",
+    "shelfish-engine",
+    "shelfish-cli",
+];
+
+/// Minutes after which a file of tests is stopped and fails, so that a test without an end does not stop the whole run. Tests with
+/// `--all` or `--only` may be long.
+const FILE_LIMITS: [u64; 2] = [15, 240];
+
+/// Adds options of cargo that select packages.
+fn select<'a>(cargo: &'a mut Command, packages: &[&str]) -> &'a mut Command {
+    cargo.args(packages.iter().flat_map(|name| ["--package", name]))
+}
+
+fn fmt(_: &Args) -> Result<Tally> {
     tools::npm_ci("tests")?;
-    let prettier = root().join("tests/node_modules/prettier/bin/prettier.cjs");
     let mut scripts = command(tools::node()?);
-    scripts
-        .arg(prettier)
-        .args(["--check", "--log-level", "warn", "**/*.{ts,tsx,js,mjs,css}"])
-        .current_dir(root());
+    scripts.arg("tests/node_modules/prettier/bin/prettier.cjs");
+    scripts.args(["--check", "--log-level", "warn", "**/*.{ts,tsx,js,mjs,css}"]);
     let mut fuzz = cargo();
     fuzz.args(["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"]);
     let workspace = check(cargo().args(["fmt", "--all", "--check"]))?;
     Ok(workspace.and(check(&mut fuzz)?).and(check(&mut scripts)?))
 }
 
-/// Options of cargo that select packages.
-fn selected<'a>(packages: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
-    packages
-        .into_iter()
-        .flat_map(|name| ["--package", name])
-        .collect()
-}
-
-pub(crate) fn clippy(_: &Args) -> Result<Tally> {
-    let lints = check(cargo().args([
+fn clippy(_: &Args) -> Result<Tally> {
+    let native = [
         "clippy",
         "--workspace",
         "--all-targets",
         "--",
         "-D",
         "warnings",
-    ]))?;
+    ];
     // The fuzz targets have a lock file of their own. A new dependency of the workspace makes that file stale.
     let lock = [
         "update",
@@ -112,273 +202,205 @@ pub(crate) fn clippy(_: &Args) -> Result<Tally> {
         "--manifest-path",
         "fuzz/Cargo.toml",
     ];
-    Ok(lints.and(check(cargo().args(lock))?))
-}
-
-pub(crate) fn clippy_wasm(_: &Args) -> Result<Tally> {
+    let native = check(cargo().args(native))?.and(check(cargo().args(lock))?);
     tools::wasm_target()?;
-    // `shelfish` without its feature `write`, which other packages of the workspace turn on.
-    let bindings = [
-        "shelfish-wasm",
-        "shelfish-book-wasm",
-        "shelfish-explorer-wasm",
-        "shelfish-endgames-wasm",
-        "shelfish-analysis-wasm",
-        "shelfish-engine-wasm",
-        "shelfish-web-app",
-    ];
-    let packages = selected(["shelfish", "shelfish-engine"].into_iter().chain(bindings));
-    let target = [
+    let mut wasm = cargo();
+    wasm.arg("clippy");
+    for (folder, ..) in npm::MODULES {
+        wasm.args([
+            "--package",
+            &format!("path+file://{}", root().join(folder).display()),
+        ]);
+    }
+    wasm.args([
         "--lib",
         "--target",
         "wasm32-unknown-unknown",
         "--",
         "-D",
         "warnings",
-    ];
-    check(cargo().arg("clippy").args(packages).args(target))
+    ]);
+    Ok(native.and(check(&mut wasm)?))
 }
 
 /// Lints code that only other systems compile.
-fn systems(args: &Args) -> Result<Tally> {
-    if !args.takes_long("systems") {
-        return Ok(Tally::skipped(
-            "on other systems: their lints take minutes and half a gigabyte of packages, see --all",
-        ));
-    }
-    let packages = selected([
-        "shelfish",
-        "shelfish-analysis",
-        "shelfish-engine",
-        "shelfish-cli",
-        "xtask",
-    ]);
-    let clippy = |target| {
-        let mut clippy = tools::zigbuild(target)?;
-        check(
-            clippy
-                .arg("clippy")
-                .args(&packages)
-                .args(["--target", target, "--", "-D", "warnings"]),
-        )
-    };
+fn systems(_: &Args) -> Result<Tally> {
     let mut tally = Tally::default();
     for target in [
         "x86_64-pc-windows-gnu",
         "aarch64-apple-darwin",
         "aarch64-unknown-linux-musl",
     ] {
-        tally += clippy(target).unwrap_or_else(|error| {
-            eprintln!("error: {error:#}");
-            Tally::failed(1)
-        });
+        let mut clippy = tools::zigbuild(target)?;
+        select(clippy.arg("clippy"), &["shelfish-cli", "xtask"]);
+        tally += check(clippy.args(["--target", target, "--", "-D", "warnings"]))?;
     }
     Ok(tally)
 }
 
-fn doc(args: &Args) -> Result<Tally> {
-    let packages = selected([
-        "shelfish",
-        "shelfish-analysis",
-        "shelfish-endgames",
-        "shelfish-engine",
-        "shelfish-cli",
-    ]);
-    // The program is among the packages: with its features, the step `clippy` has checked the dependencies already.
+fn doc(_: &Args) -> Result<Tally> {
     let mut doc = cargo();
-    doc.arg("doc")
-        .args(&packages)
-        .arg("--no-deps")
-        .env("RUSTDOCFLAGS", "-D warnings");
-    let mut tally = check(&mut doc)?;
-    tools::wasm_target()?;
-    let mut web = cargo();
-    web.args([
-        "doc",
-        "--package",
-        "shelfish",
-        "--no-deps",
-        "--features",
-        "web",
-        "--target",
-        "wasm32-unknown-unknown",
-    ]);
-    tally += check(web.env("RUSTDOCFLAGS", "-D warnings"))?;
+    select(doc.arg("doc"), &PUBLISHED);
+    check(doc.arg("--no-deps").env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+fn packages(_: &Args) -> Result<Tally> {
     let mut package = cargo();
-    package
-        .args(["package", "--allow-dirty", "--quiet"])
-        .args(packages);
-    if !args.all {
-        // To compile the packages again takes minutes.
-        package.arg("--no-verify");
-    }
-    tally += check(&mut package)?;
-    Ok(tally)
+    check(select(
+        package.args(["package", "--allow-dirty", "--quiet"]),
+        &PUBLISHED,
+    ))
+}
+
+fn types(_: &Args) -> Result<Tally> {
+    npm::types()?;
+    Ok(Tally::passed(1).and(checked("tests")?))
+}
+
+fn unit(_: &Args) -> Result<Tally> {
+    counted(cargo().args(["test", "--workspace", "--lib", "--bins", "--no-fail-fast"]))
 }
 
 fn rust(args: &Args) -> Result<Tally> {
-    // Packages of the registries arrive during this compilation. The tests below report its errors.
-    let _ = call(cargo().args(["test", "--workspace", "--no-run", "--quiet"]));
     tools::stores();
     tools::disturbers();
-    let test = |packages: &[&str]| {
-        let mut tests = cargo();
-        tests.args(["test", "--no-fail-fast"]).args(packages);
-        if args.all {
-            tests.env("SHELFISH_LONG", "1");
-        }
-        cargo_tests(&mut tests, args.filter.as_deref())
-    };
-    let workspace = test(&["--workspace"])?;
-    // The reader as browsers run it: in the workspace other packages turn the feature `write` on.
-    Ok(workspace.and(test(&["--package", "shelfish"])?))
+    let mut tests = cargo();
+    tests
+        .args(["test", "--workspace", "--no-fail-fast", "--"])
+        .args(&args.filter);
+    if args.all {
+        tests.env("SHELFISH_LONG", "1");
+    }
+    counted(&mut tests)
 }
 
 fn fuzz(args: &Args) -> Result<Tally> {
     fuzz::run(&fuzz::Args::of_seconds(if args.all { 600 } else { 2 }))
 }
 
-fn data(args: &Args) -> Result<Tally> {
-    let long = ["evals_sf", "evals_tcec", "threads_and_memory"];
-    ignored_tests(
-        args,
-        ["spark::"]
-            .into_iter()
-            .chain(long.into_iter().filter(|_| !args.all)),
-    )
-}
-
 fn spark(args: &Args) -> Result<Tally> {
-    if !args.takes_long("spark") {
-        return Ok(Tally::skipped(
-            "with Spark, which takes minutes and half a gigabyte of packages, see --all",
-        ));
-    }
     if which(["java"]).is_none() {
         bail!("Spark needs Java 17 or later; on Debian, install openjdk-17-jre-headless");
     }
     tools::python("spark")?;
-    ignored_tests(args, ["data::"])
+    ignored_tests(args, &["data::", "soak::"])
 }
 
 /// Runs the ignored tests of the program. Leaves out tests whose names contain a text of `except`.
-fn ignored_tests<'a>(args: &Args, except: impl IntoIterator<Item = &'a str>) -> Result<Tally> {
+fn ignored_tests(args: &Args, except: &[&str]) -> Result<Tally> {
     let mut tests = cargo();
-    tests.args(["test", "--package", "shelfish-cli", "--test", "program"]);
     // One after another: each test uses all memory and all cores that it can get.
-    let options = ["--ignored", "--test-threads=1"].into_iter();
-    let skips = except.into_iter().flat_map(|name| ["--skip", name]);
-    cargo_tests(
-        &mut tests,
-        options.chain(skips).chain(args.filter.as_deref()),
+    tests.args([
+        "test",
+        "--package",
+        "shelfish-cli",
+        "--test",
+        "program",
+        "--",
+    ]);
+    tests.args(["--ignored", "--test-threads=1"]);
+    counted(
+        tests
+            .args(except.iter().flat_map(|name| ["--skip", name]))
+            .args(&args.filter),
+    )
+}
+
+/// Checks the types of a folder's scripts.
+fn checked(folder: &str) -> Result<Tally> {
+    tools::npm_ci(folder)?;
+    check(
+        npm_command()
+            .args(["run", "check"])
+            .current_dir(root().join(folder)),
     )
 }
 
 fn module(args: &Args) -> Result<Tally> {
     npm::build()?;
     npm::cache()?;
-    let types = test_types()?;
-    tested_programs()?;
-    Ok(types.and(node_tests(args, "tests/npm", &mut command(tools::node()?))?))
-}
-
-/// Checks the types of the tests in Node and in browsers.
-pub(crate) fn test_types() -> Result<Tally> {
-    tools::npm_ci("tests")?;
-    check(
-        npm_command()
-            .args(["run", "check"])
-            .current_dir(root().join("tests")),
-    )
+    Ok(checked("tests")?.and(node_tests(args, "tests/npm", &[])?))
 }
 
 fn toolchains(args: &Args) -> Result<Tally> {
-    let chromium = tools::chromium()?;
     npm::build()?;
-    tools::npm_ci("tests")?;
-    let mut node = command(tools::node()?);
-    node.env("CHROMIUM", chromium)
-        .env("SHELFISH_TOOLCHAINS", target_dir().join("toolchains"));
-    node_tests(args, "tests/toolchains", &mut node)
+    let folder = target_dir().join("toolchains").display().to_string();
+    node_tests(args, "tests/toolchains", &[("SHELFISH_TOOLCHAINS", folder)])
 }
 
-fn site(_: &Args) -> Result<Tally> {
-    deployed::pages(None, None)?;
-    site_types()
-}
-
-/// Checks the types of the site and runs its unit tests.
-pub(crate) fn site_types() -> Result<Tally> {
-    tools::npm_ci("www")?;
-    let www = root().join("www");
-    let types = check(npm_command().args(["run", "check"]).current_dir(&www))?;
+fn site_types(_: &Args) -> Result<Tally> {
+    npm::build()?;
+    let types = checked("www")?;
     Ok(types.and(counted(
-        npm_command().arg("test").current_dir(&www),
-        vitest_counts,
+        npm_command().arg("test").current_dir(root().join("www")),
     )?))
 }
 
-fn workflows(args: &Args) -> Result<Tally> {
-    let mut tally = workflows::lint()?
-        .and(workflows::units()?)
-        .and(workflows::remember()?);
-    release::check_now()?;
-    tally.passed += 1;
-    if args.all {
-        release::try_out()?;
-        tally.passed += 1;
-    }
-    Ok(tally)
-}
-
 fn browser(args: &Args) -> Result<Tally> {
-    let chromium = tools::chromium()?;
     tools::engines();
-    tools::npm_ci("tests")?;
-    tested_programs()?;
-    let site = deployed::sample(&deployed::default_out())?;
-    let app = npm::web_app()?;
+    let app = npm::web_app()?.display().to_string();
     if args.all {
         // The package takes half a gigabyte. The tests use two of its files.
         tools::npm_ci("tests/deep")?;
     }
-    let mut node = command(tools::node()?);
-    node.env("CHROMIUM", chromium)
-        .env("SHELFISH_SITE", site)
-        .env("SHELFISH_WEB_APP", app)
-        .env("PATH", tools::path());
-    node_tests(args, "tests/browser", &mut node)
+    on_site(args, "tests/browser", &[("SHELFISH_WEB_APP", app)])
 }
 
 /// Asks readers about databases of a host with faults.
 fn faults(args: &Args) -> Result<Tally> {
-    let chromium = tools::chromium()?;
     tools::engines();
-    tools::npm_ci("tests")?;
-    tested_programs()?;
-    let site = deployed::sample(&deployed::default_out())?;
-    let mut node = command(tools::node()?);
-    node.env("CHROMIUM", chromium)
-        .env("SHELFISH_SITE", site)
-        .env("PATH", tools::path());
-    node_tests(args, "tests/faults", &mut node)
+    on_site(args, "tests/faults", &[])
 }
 
 fn lighthouse(args: &Args) -> Result<Tally> {
-    if let Err(error) = tools::npm_ci("tests/lighthouse") {
-        return Ok(Tally::skipped(format!("by Lighthouse: {error:#}")));
-    }
-    let chromium = tools::chromium()?;
-    let site = deployed::sample(&deployed::default_out())?;
-    let mut node = command(tools::node()?);
+    tools::npm_ci("tests/lighthouse")?;
+    on_site(args, "tests/lighthouse", &[])
+}
+
+/// Runs tests of the site with the sample database.
+fn on_site(args: &Args, directory: &str, variables: &[(&str, String)]) -> Result<Tally> {
+    let site = site::sample()?.display().to_string();
     node_tests(
         args,
-        "tests/lighthouse",
-        node.env("CHROMIUM", chromium).env("SHELFISH_SITE", site),
+        directory,
+        &[variables, &[("SHELFISH_SITE", site)]].concat(),
     )
 }
 
-/// Builds the programs that tests in Node run.
-fn tested_programs() -> Result<()> {
-    programs(&["shelfish-cli", "shelfish-attack"])
+/// Runs the `*.test.mjs` files of a directory by Node's own test runner.
+fn node_tests(args: &Args, directory: &str, variables: &[(&str, String)]) -> Result<Tally> {
+    tools::npm_ci("tests")?;
+    programs(&["shelfish-cli", "shelfish-attack"])?;
+    let entries = std::fs::read_dir(root().join(directory))?.flatten();
+    let mut files: Vec<String> = entries
+        .map(|entry| entry.path().display().to_string())
+        .collect();
+    files.retain(|path| path.ends_with(".test.mjs"));
+    files.sort();
+    // One file more than cores: browsers and slow networks leave a core idle now and then.
+    let files_at_a_time = std::thread::available_parallelism().map_or(1, usize::from) + 1;
+    let limit = FILE_LIMITS[usize::from(args.all || !args.choice.only.is_empty())];
+    let mut node = command(tools::node()?);
+    node.args(["--test", "--test-reporter=spec"]).args([
+        format!("--test-concurrency={files_at_a_time}"),
+        format!("--test-timeout={}", limit * 60_000),
+    ]);
+    node.args(
+        args.filter
+            .iter()
+            .map(|filter| format!("--test-name-pattern={filter}")),
+    )
+    .args(files);
+    // Databases and folders that several files read are built once.
+    let fixtures = tempfile::tempdir()?;
+    node.env("SHELFISH_FIXTURES", fixtures.path())
+        .env("CHROMIUM", tools::chromium()?);
+    node.env("SHELFISH", program("shelfish"))
+        .env("SHELFISH_ATTACK", program("attack"));
+    node.env("PATH", tools::path())
+        .envs(variables.iter().map(|(name, value)| (name, value)));
+    if args.all {
+        node.env("SHELFISH_LONG", "1");
+    }
+    counted(&mut node)
 }
