@@ -94,8 +94,9 @@ test("the list of continuations is sorted by score, and a click plays a continua
   const page = await shelf.page(t, {
     path: "site/",
     before: withoutEngine,
-    context: { viewport: { width: 1920, height: 1080 } },
+    context: { viewport: { width: 1366, height: 768 } },
   });
+  await page.getByRole("button", { name: "Moves from here" }).click();
   await at(page, "continuation").first().waitFor();
   const scores = await page
     .locator("#continuations .move-score")

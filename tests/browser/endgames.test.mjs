@@ -58,12 +58,6 @@ test("the moves from a position have the results of tables, not scores of the en
     [results[0], results.at(-1), new Set(results).size],
     ["1-0", "½-½", 2],
   );
-  assert.equal(
-    await page.locator("#continuations .provisional").count(),
-    0,
-    "no score of the engine",
-  );
-  assert.equal(await at(page, "searched").textContent(), "");
 });
 
 test("the tables are loaded for few pieces only", async (t) => {
@@ -107,23 +101,4 @@ test("without tables, the engine evaluates the position", async (t) => {
   );
   const page = await shelf.page(t, { path, allow: /endgame tables|404/i });
   await reads(page, "facts", /^Engine, depth \d+/);
-});
-
-test("Play wins a won ending by the tables", async (t) => {
-  const page = await shelf.page(t, {
-    path: "site/play.html#fen=7k/8/8/8/8/8/1Q6/K7_b_-_-_0_1",
-  });
-  await at(page, "level").selectOption({ label: "Full strength" });
-  await at(page, "start").click();
-  const moves = () => page.locator("#sheet button").count();
-  await at(page, "move-input").fill("Kg8");
-  await at(page, "move-input").press("Enter");
-  await until(async () => (await moves()) >= 2);
-  const asked = await page.evaluate(
-    () =>
-      performance
-        .getEntriesByType("resource")
-        .filter(({ name }) => /KQvK\.rtb/.test(name)).length,
-  );
-  assert.ok(asked > 0, "the tables were asked");
 });

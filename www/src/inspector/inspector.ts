@@ -34,7 +34,7 @@ export class Inspector {
   readonly #rows = make("tbody");
 
   constructor(host: HTMLElement) {
-    const label = "The last requests, newest first";
+    const label = "The last requests";
     const headings = ["File", "Bytes", "Size", "Time", "From", "What"];
     const table = make(
       "table",
@@ -101,10 +101,10 @@ export class Inspector {
       from,
       contentOf(read, this.#manifest),
     ];
-    this.#rows.prepend(
+    this.#rows.append(
       make("tr", {}, ...cells.map((text) => make("td", {}, text))),
     );
-    if (this.#rows.childElementCount > MAX_ROWS) this.#rows.lastChild?.remove();
+    if (this.#rows.childElementCount > MAX_ROWS) this.#rows.firstChild?.remove();
   }
 
   /** Shows the database's counters. */

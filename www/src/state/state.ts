@@ -62,6 +62,8 @@ export interface Assessment {
   moves: ReadonlyMap<Node, MoveReport>;
 }
 
+type Answers<T> = Iterable<readonly [fen: string, answer: T]>;
+
 /** The state. Only its methods change it. */
 export class State {
   #game = new Game();
@@ -271,23 +273,18 @@ export class State {
     this.#notify({ tree: true, node: true, edited: true });
   }
 
-  addDatabaseEvals(
-    answers: Iterable<readonly [fen: string, answer: PositionEval | null]>,
-  ): void {
-    const known = new Set<string>();
-    for (const [fen, answer] of answers) {
-      this.#databaseEvals.set(fen, answer);
-      known.add(fen);
-    }
-    if (known.size > 0) this.#notify({ known });
+  addDatabaseEvals(answers: Answers<PositionEval | null>): void {
+    this.#add(this.#databaseEvals, answers);
   }
 
-  addEndgameEvals(
-    results: Iterable<readonly [fen: string, result: EndgameResult]>,
-  ): void {
+  addEndgameEvals(results: Answers<EndgameResult>): void {
+    this.#add(this.#endgameEvals, results);
+  }
+
+  #add<T>(evals: Map<string, T>, answers: Answers<T>): void {
     const known = new Set<string>();
-    for (const [fen, result] of results) {
-      this.#endgameEvals.set(fen, result);
+    for (const [fen, answer] of answers) {
+      evals.set(fen, answer);
       known.add(fen);
     }
     if (known.size > 0) this.#notify({ known });
