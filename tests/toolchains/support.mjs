@@ -16,7 +16,7 @@ import { createServer } from "node:http";
 import { extname, join, resolve } from "node:path";
 import { promisify, stripVTControlCharacters } from "node:util";
 import { chromium } from "playwright-core";
-import { FLAGS, START, watch } from "../browser/support/lab.mjs";
+import { FLAGS, watch } from "../browser/support/lab.mjs";
 import { host } from "../browser/support/host.mjs";
 import { CHROMIUM, PACKAGE, ROOT } from "../browser/support/paths.mjs";
 
@@ -24,11 +24,9 @@ import { CHROMIUM, PACKAGE, ROOT } from "../browser/support/paths.mjs";
 const PROJECTS = resolve(
   process.env.SHELFISH_TOOLCHAINS ?? join(ROOT, "target", "toolchains"),
 );
-export const TEMPLATES = join(ROOT, "tests", "toolchains", "templates");
+const TEMPLATES = join(ROOT, "tests", "toolchains", "templates");
 /** A small committed database. */
 export const DATABASE = join(ROOT, "tests", "data", "database", "db");
-
-export { START };
 
 /** Output that fails a test, except lines about the toolchain itself. */
 const WARNING = /\bwarn(ing)?\b|⚠|critical dependency|deprecat|\berror\b/i;
@@ -57,16 +55,14 @@ const npm = (/** @type {string[]} */ words, /** @type {string} */ cwd) =>
 let packed;
 
 /** Packs the package once. */
-export function tarball() {
-  if (packed) return packed;
+function tarball() {
   mkdirSync(PROJECTS, { recursive: true });
-  const [{ filename }] = JSON.parse(
-    npm(
-      ["pack", "--json", "--loglevel=error", "--pack-destination", PROJECTS],
-      PACKAGE,
-    ),
+  const words = ["pack", "--json", "--loglevel=error", "--pack-destination"];
+  packed ??= join(
+    PROJECTS,
+    JSON.parse(npm([...words, PROJECTS], PACKAGE))[0].filename,
   );
-  return (packed = join(PROJECTS, filename));
+  return packed;
 }
 
 /**
