@@ -137,6 +137,8 @@ pub fn attack() -> Result<()> {
 
 /// Returns the command of a benchmark of the site with the sample database.
 fn on_site(script: &str, args: &Args) -> Result<Command> {
+    // Before the site, which builds the program without optimisation unless a release is there.
+    databases::cli()?;
     let site = site::sample()?;
     let mut bench = measuring(script, &args.network)?;
     bench.args(["--rounds", &args.count.unwrap_or(15).to_string()]);

