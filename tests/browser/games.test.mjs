@@ -119,7 +119,7 @@ test("the correct games of a file open, the other games are listed with their er
     page.evaluate(
       () =>
         document.querySelectorAll('#games optgroup[label="Opened"] option')
-          .length === 6,
+          .length === 8,
     ),
   );
   assert.deepEqual((await opened(page)).sort(), labels.sort());
