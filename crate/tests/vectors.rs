@@ -16,7 +16,7 @@ use shelfish::position::Position;
 use shelfish::reader::{Options, ReadError, Reader};
 use shelfish::shakmaty::{CastlingMode, Chess, Move, Position as _, uci::UciMove};
 use shelfish::source::{Source, file::Directory, memory::Memory};
-use shelfish::table::{Block, Chunk, ChunkErrorKind, Manifest, Page, TableError};
+use shelfish::table::{Block, ChunkErrorKind, Manifest, Page, TableError};
 
 fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/database")
@@ -289,76 +289,4 @@ fn a_changed_byte_gives_an_error_or_the_right_answer() {
         }
     }
     assert!(failed > 0);
-}
-
-#[test]
-fn a_changed_or_truncated_manifest_is_an_error() {
-    let (_, manifest) = files()
-        .into_iter()
-        .find(|(name, _)| name == Manifest::FILE)
-        .expect("a manifest");
-    assert!(Manifest::parse::<PositionEval>(&manifest).is_ok());
-    for at in 0..manifest.len() {
-        assert!(
-            Manifest::parse::<PositionEval>(&manifest[..at]).is_err(),
-            "cut to {at} bytes"
-        );
-        let mut changed = manifest.clone();
-        changed[at] ^= 1;
-        assert!(
-            Manifest::parse::<PositionEval>(&changed).is_err(),
-            "byte {at}"
-        );
-    }
-}
-
-#[test]
-fn a_page_or_block_with_other_keys_is_an_error() {
-    let files = files();
-    let manifest = files
-        .iter()
-        .find(|(name, _)| name == Manifest::FILE)
-        .expect("a manifest");
-    let manifest = Manifest::parse::<PositionEval>(&manifest.1).unwrap();
-    let shard = &files
-        .iter()
-        .find(|(name, _)| name != Manifest::FILE)
-        .expect("a shard")
-        .1;
-    let page = manifest.pages().next().expect("a page");
-    let bytes = page.within(shard, 0);
-    let mut other = page.clone();
-    other.keys.from = vec![0xff];
-    let error = Page::parse(bytes, &other).expect_err("another page");
-    assert!(
-        matches!(
-            error,
-            TableError::Chunk {
-                kind: ChunkErrorKind::Other,
-                ..
-            }
-        ),
-        "{error}"
-    );
-    let block = Page::parse(bytes, &page)
-        .unwrap()
-        .blocks()
-        .next()
-        .expect("a block");
-    let other = Chunk {
-        keys: other.keys,
-        ..block.clone()
-    };
-    let error =
-        Block::<PositionEval>::open(block.within(shard, 0), &other).expect_err("another block");
-    assert!(
-        matches!(
-            error,
-            TableError::Chunk {
-                kind: ChunkErrorKind::Other,
-                ..
-            }
-        ),
-        "{error}"
-    );
 }

@@ -1,7 +1,7 @@
 //! `cargo xtask fuzz`: builds the fuzz targets for coverage, as `cargo fuzz` does, and runs them.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result};
 use clap::builder::PossibleValuesParser;
@@ -15,12 +15,14 @@ use crate::{
 };
 
 /// Targets without the program.
-const TARGETS: [&str; 17] = [
-    "fen", "key", "manifest", "page", "block", "played", "pgn", "polyglot", "search", "part",
-    "plan", "endgames", "table", "dump", "http", "network", "uci",
+const TARGETS: [&str; 13] = [
+    "fen", "key", "manifest", "page", "block", "played", "polyglot", "http", "pgn", "search",
+    "network", "endgames", "table",
 ];
 /// Targets with the whole program, which takes minutes to compile, so that a short run leaves them out.
-const OF_PROGRAM: [&str; 4] = ["games", "learning", "parquet", "refresh"];
+const OF_PROGRAM: [&str; 9] = [
+    "dump", "part", "plan", "uci", "sums", "games", "learning", "parquet", "refresh",
+];
 
 /// Options that `cargo fuzz` passes to the compiler, without sanitizers, which need a nightly compiler.
 const COVERAGE: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
@@ -43,9 +45,6 @@ pub struct Args {
     /// Check every memory access with AddressSanitizer, which needs a nightly compiler
     #[arg(long)]
     sanitize: bool,
-    /// Maximum number of nodes of a search [default: 20,000]
-    #[arg(long)]
-    nodes: Option<u32>,
 }
 
 impl Args {
@@ -55,7 +54,6 @@ impl Args {
             targets: Vec::new(),
             seconds,
             sanitize: false,
-            nodes: None,
         }
     }
 
@@ -84,13 +82,13 @@ pub fn run(args: &Args) -> Result<Tally> {
         .lines()
         .find_map(|line| line.strip_prefix("host: "))
         .context("`rustc -vV` has no line `host: `")?;
-    let (mut build, flags, built) = match args.sanitize {
+    let (mut build, sanitizer, built) = match args.sanitize {
         true => (
             tools::nightly_cargo()?,
-            format!("{COVERAGE} -Zsanitizer=address"),
+            " -Zsanitizer=address",
             target_dir().join("fuzz-address"),
         ),
-        false => (cargo(), COVERAGE.to_owned(), target_dir().join("fuzz")),
+        false => (cargo(), "", target_dir().join("fuzz")),
     };
     // The explicit target keeps build scripts from being built for coverage.
     build.args([
@@ -119,78 +117,64 @@ pub fn run(args: &Args) -> Result<Tally> {
         build
             .arg("--target-dir")
             .arg(&built)
-            .env("RUSTFLAGS", flags),
+            .env("RUSTFLAGS", format!("{COVERAGE}{sanitizer}")),
     )?;
     for target in &targets {
         // Some targets have no seeds.
         fs::create_dir_all(corpus.join(target))?;
-        let mut fuzz = command(built.join(host).join("release").join(target));
-        fuzz.envs(
-            args.nodes
-                .map(|nodes| ("SHELFISH_FUZZ_NODES", nodes.to_string())),
-        );
-        // A sanitizer makes a search about ten times as slow.
-        fuzz.arg(format!("-timeout={}", if args.sanitize { 100 } else { 10 }));
-        // The learning book of a game has 12,288 bytes.
-        let max_length = if *target == "learning" {
-            20_000
-        } else {
-            10_000
-        };
-        fuzz.arg(format!("-max_total_time={}", args.seconds))
-            .arg(format!("-max_len={max_length}"));
-        fuzz.args(["-verbosity=0", "-print_final_stats=1"]);
-        fuzz.arg(format!("-artifact_prefix={}", found.display()))
+        let mut fuzz = command(built.join(host).join("release/fuzz"));
+        // A sanitizer makes a search about ten times as slow. The learning book of a game has 12,288 bytes.
+        fuzz.env("SHELFISH_FUZZ", target)
+            .arg(format!("-timeout={}", if args.sanitize { 100 } else { 10 }))
+            .arg(format!("-max_total_time={}", args.seconds))
+            .args(["-max_len=20000", "-verbosity=0", "-print_final_stats=1"])
+            .arg(format!("-artifact_prefix={}", found.display()))
             .arg(corpus.join(target));
-        call(fuzz.current_dir(root()))?;
+        call(&mut fuzz)?;
     }
     Ok(Tally::passed(targets.len()))
 }
 
-/// Text between two games of a PGN.
-const NEXT_GAME: &str = "\n\n[Event ";
-
 /// Writes the first inputs of the targets with the whole program.
 fn seeds_of_program(corpus: &Path) -> Result<()> {
-    let folder = |name: &str| -> Result<PathBuf> {
-        let folder = corpus.join(name);
-        fs::create_dir_all(&folder)?;
-        Ok(folder)
-    };
+    for target in OF_PROGRAM {
+        fs::create_dir_all(corpus.join(target))?;
+    }
     let games = fs::read_to_string(root().join("static-shards/famous.pgn"))?;
-    for (n, game) in games
-        .trim_start_matches("[Event ")
-        .split(NEXT_GAME)
-        .enumerate()
-    {
+    let games = games.trim_start_matches("[Event ").split("\n\n[Event ");
+    let games: Vec<String> = games.map(|game| format!("[Event {game}")).collect();
+    for (n, game) in games.iter().enumerate() {
         let line = ["1600-2200", "2000-", "2013", "2013-01", "2013-01-31"][n % 5];
         let tags = "[WhiteElo \"2000\"]\n[BlackElo \"1800\"]\n[TimeControl \"180+2\"]\n[WhiteTitle \"BOT\"]\n";
         fs::write(
-            folder("games")?.join(n.to_string()),
-            format!("{line}\n{tags}[Event {game}"),
+            corpus.join("games").join(n.to_string()),
+            format!("{line}\n{tags}{game}"),
         )?;
     }
     for config in ["refresh.toml", "refresh-pages.toml"] {
         fs::copy(
             root().join("deploy").join(config),
-            folder("refresh")?.join(config),
+            corpus.join("refresh").join(config),
         )?;
     }
-    let book = folder("learning")?.join("book");
-    let _ = fs::remove_file(&book);
     // The book of all games is longer than the longest input.
-    let game = corpus.join("game.pgn");
-    fs::write(&game, games.split(NEXT_GAME).next().unwrap_or_default())?;
+    let (book, game) = (corpus.join("learning/book"), corpus.join("game.pgn"));
+    let _ = fs::remove_file(&book);
+    fs::write(&game, &games[0])?;
+    let mut learn = command(program("shelfish"));
     call(
-        command(program("shelfish"))
+        learn
             .args(["book", "learn", "--quiet", "--into"])
-            .arg(&book)
-            .arg(&game),
+            .args([book, game]),
     )?;
-    let table = folder("parquet")?.join("table");
     let mut export = command(program("shelfish"));
-    export
-        .args(["export", "--format", "parquet", "-d"])
-        .arg(root().join("tests/data/database/db"));
-    call(export.arg("-o").arg(&table))
+    export.args([
+        "export",
+        "--format",
+        "parquet",
+        "-d",
+        "tests/data/database/db",
+        "-o",
+    ]);
+    call(export.arg(corpus.join("parquet/table")))
 }

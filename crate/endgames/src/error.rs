@@ -1,20 +1,23 @@
-//! Reasons why a position has no result.
-
-use core::fmt;
+//! Reasons why a position has no result, and why files are no tables or no index.
 
 use shakmaty::{Chess, Position as _};
+use shelfish::quoted::Quoted;
 use shelfish::source::SourceError;
+use thiserror::Error;
 
-use crate::index::IndexError;
-use crate::table_error::{Field, TableError};
+use crate::header::Layout;
+use crate::index::{MAX_ENDING, PAGE};
+use crate::name::{MAX_PIECES, TableName};
 
 /// The reason why tables do not contain a position.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Uncovered {
     /// A side may castle. Tables contain no positions with castling rights.
+    #[error("tables contain no positions with castling rights")]
     Castling,
     /// The position has more pieces than the tables.
+    #[error("the position has {found} pieces, the tables have at most {max}")]
     TooManyPieces {
         /// Maximum number of pieces of the tables.
         max: usize,
@@ -22,25 +25,11 @@ pub enum Uncovered {
         found: usize,
     },
     /// A table is missing that the position, or a position after captures and promotions, needs.
+    #[error("the table {table} is missing")]
     MissingTable {
-        /// File name of the table.
-        table: String,
+        /// The table.
+        table: TableName,
     },
-}
-
-impl fmt::Display for Uncovered {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Uncovered::Castling => f.write_str("tables contain no positions with castling rights"),
-            Uncovered::TooManyPieces { max, found } => {
-                write!(
-                    f,
-                    "the position has {found} pieces, the tables have at most {max}"
-                )
-            }
-            Uncovered::MissingTable { table } => write!(f, "the table {table} is missing"),
-        }
-    }
 }
 
 /// Returns why tables of at most `max` pieces do not contain a position, as far as the position alone shows it.
@@ -55,12 +44,14 @@ pub(crate) fn check(chess: &Chess, max: usize) -> Result<(), Uncovered> {
 }
 
 /// The reason why a position has no result.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Error)]
 #[non_exhaustive]
 pub enum EndgameError {
     /// The tables do not contain the position.
-    Uncovered(Uncovered),
+    #[error(transparent)]
+    Uncovered(#[from] Uncovered),
     /// The index is damaged.
+    #[error("{at}: {error}")]
     Index {
         /// URL or path of the index.
         at: String,
@@ -68,8 +59,12 @@ pub enum EndgameError {
         error: IndexError,
     },
     /// A file could not be read.
-    Source(SourceError),
+    #[error(transparent)]
+    Source(#[from] SourceError),
     /// A page does not have its checksum.
+    #[error(
+        "{at}: the {PAGE} bytes from byte {byte} do not have their checksum; copy the file again"
+    )]
     Damaged {
         /// URL or path of the file.
         at: String,
@@ -77,6 +72,7 @@ pub enum EndgameError {
         byte: u64,
     },
     /// A table contains bytes that no table has.
+    #[error("{table}: {error}")]
     Table {
         /// File name of the table.
         table: String,
@@ -84,6 +80,9 @@ pub enum EndgameError {
         error: TableError,
     },
     /// The position needs more data than the limit for a position.
+    #[error(
+        "the position needs more than {bytes} bytes or {waves} requests after each other: a table is damaged"
+    )]
     TooMuch {
         /// Maximum number of bytes.
         bytes: u64,
@@ -92,52 +91,195 @@ pub enum EndgameError {
     },
 }
 
-impl fmt::Display for EndgameError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            EndgameError::Uncovered(uncovered) => uncovered.fmt(f),
-            EndgameError::Index { at, error } => write!(f, "{at}: {error}"),
-            EndgameError::Source(error) => error.fmt(f),
-            EndgameError::Damaged { at, byte } => {
-                write!(
-                    f,
-                    "{at}: the {} bytes from byte {byte} do not have their checksum; copy the file again",
-                    crate::index::PAGE
-                )
-            }
-            EndgameError::Table { table, error } => write!(f, "{table}: {error}"),
-            EndgameError::TooMuch { bytes, waves } => {
-                write!(
-                    f,
-                    "the position needs more than {bytes} bytes or {waves} requests after each other: a table is damaged"
-                )
-            }
-        }
-    }
-}
-
-impl core::error::Error for EndgameError {}
-
 impl EndgameError {
     /// Whether a position has this error although some pages are missing. Distances that contradict an estimated result are no
     /// damage.
     pub(crate) fn is_final(&self) -> bool {
-        let EndgameError::Table { error, .. } = self else {
-            return false;
-        };
-        !matches!(
-            error,
-            TableError::Distances
-                | TableError::Field {
-                    field: Field::Distance,
-                    ..
-                }
-        )
+        use TableError::{Distances, Field};
+        match self {
+            EndgameError::Table { error, .. } => !matches!(
+                error,
+                Distances
+                    | Field {
+                        field: DISTANCE,
+                        ..
+                    }
+            ),
+            _ => false,
+        }
     }
 }
 
-impl From<SourceError> for EndgameError {
-    fn from(error: SourceError) -> EndgameError {
-        EndgameError::Source(error)
-    }
+/// Name of the number of a distance in the list of distances.
+pub(crate) const DISTANCE: &str = "the number of a distance";
+
+/// A file that is not a table, or is damaged.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum TableError {
+    /// The first bytes are not those of a table.
+    #[error(
+        "expected the first bytes {expected:08x}, found {found:08x}: the file is not a Syzygy table"
+    )]
+    Magic {
+        /// Expected bytes, as a big-endian number.
+        expected: u32,
+        /// Found bytes.
+        found: u32,
+    },
+    /// The length of a table is 16 more than a multiple of 64.
+    #[error(
+        "expected a length of 16 bytes more than a multiple of 64, found {found} bytes: the file is incomplete"
+    )]
+    Length {
+        /// The length in bytes.
+        found: u64,
+    },
+    /// The header extends beyond the end of the file, or is longer than any header.
+    #[error("the header extends beyond the end of the file, or is too long")]
+    Header,
+    /// The header announces another length of the file.
+    #[error("the header announces a file of {expected} bytes, but the file has {found} bytes")]
+    Data {
+        /// Announced length of the file in bytes.
+        expected: u64,
+        /// Length of the file in bytes.
+        found: u64,
+    },
+    /// The header is not that of the index.
+    #[error(
+        "the index has a header of {} bytes and data from byte {}, but the table has {} and {}",
+        expected.header, expected.index, found.header, found.index
+    )]
+    Layout {
+        /// Lengths of the index.
+        expected: Layout,
+        /// Lengths of the header.
+        found: Layout,
+    },
+    /// The flags of the header are not those of the pieces.
+    #[error("byte 4: expected the flags {expected}, found {found}")]
+    Flags {
+        /// Expected flags.
+        expected: u8,
+        /// Found flags.
+        found: u8,
+    },
+    /// The pieces are not those of the name, or not in groups.
+    #[error("byte {byte}: expected the pieces of the table in groups, found other pieces")]
+    Pieces {
+        /// First byte of the pieces.
+        byte: u64,
+    },
+    /// A Huffman code has contradictory lengths.
+    #[error("byte {byte}: the Huffman code has contradictory lengths")]
+    Code {
+        /// First byte of the code.
+        byte: u64,
+    },
+    /// A symbol contains itself, a missing symbol or too many values.
+    #[error("byte {byte}: symbol {symbol} contains itself, a missing symbol or too many values")]
+    Pair {
+        /// First byte of the symbol.
+        byte: u64,
+        /// Number of the symbol.
+        symbol: u16,
+    },
+    /// A number is out of its range.
+    #[error("byte {byte}: expected {field} from {min} to {max}, found {found}")]
+    Field {
+        /// First byte of the number, of its list or of its block.
+        byte: u64,
+        /// Name of the number.
+        field: &'static str,
+        /// Minimum.
+        min: u64,
+        /// Maximum.
+        max: u64,
+        /// The found number.
+        found: u64,
+    },
+    /// A block contains fewer values than announced.
+    #[error("byte {byte}: the block has fewer values than announced")]
+    Block {
+        /// First byte of the block.
+        byte: u64,
+    },
+    /// A position takes too many steps.
+    #[error("the position takes too many steps: the table is damaged")]
+    Steps,
+    /// The table contains the distances of neither side, or contradicts the table of its results.
+    #[error("the distances contradict the results: the table is damaged")]
+    Distances,
+}
+
+/// An index that is damaged.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum IndexError {
+    /// The first bytes are not those of an index, or of an index of a different version.
+    #[error(
+        "expected an index of endgame tables, version 1; write it by `shelfish endgames index`"
+    )]
+    Magic,
+    /// The checksum at the end of the index does not match.
+    #[error("the checksum does not match: the index is damaged")]
+    Seal,
+    /// The index ends within a field.
+    #[error("the index ends within a field")]
+    Short,
+    /// The index has bytes after the last field.
+    #[error("the index has bytes after its last field")]
+    Long,
+    /// A name is not UTF-8.
+    #[error("a name is not UTF-8")]
+    Text,
+    /// The ending of the files is not a short text of `.`, lower-case letters and digits.
+    #[error(
+        "expected an ending of at most {MAX_ENDING} dots, lower-case letters and digits, found {}",
+        Quoted(found)
+    )]
+    Ending {
+        /// The ending.
+        found: String,
+    },
+    /// The index lists too many tables.
+    #[error("expected at most {max} tables, found {found}")]
+    TooMany {
+        /// Maximum number of tables.
+        max: u64,
+        /// Number of tables.
+        found: u64,
+    },
+    /// A name is not the name of a table.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// The names are not in order, or a name is present twice.
+    #[error("expected the tables in order, found {found} after a later name")]
+    Order {
+        /// The name.
+        found: TableName,
+    },
+    /// The lengths of a table contradict each other.
+    #[error(
+        "{table}: expected header, index and file of increasing lengths, found {}, {} and {} bytes",
+        found.header, found.index, found.length
+    )]
+    Layout {
+        /// The table.
+        table: TableName,
+        /// Its lengths.
+        found: Layout,
+    },
+}
+
+/// A text that is not the name of a table.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "expected the name of a table of 3 to {MAX_PIECES} pieces like KRPvKR.rtbw or KRPvKR.rtbz, found {}",
+    Quoted(found)
+)]
+pub struct NameError {
+    /// The text.
+    pub found: String,
 }

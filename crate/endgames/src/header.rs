@@ -7,14 +7,12 @@
 
 use shakmaty::{Chess, Color, Piece, Position as _, Role};
 
-use crate::fields::Fields;
-use crate::layout::Layout;
-use crate::material::Material;
-use crate::name::{Metric, TableName};
-use crate::outcome::Outcome;
-use crate::pairs::{Pairs, Steps, Stop};
+use crate::error::{DISTANCE, TableError};
+use crate::name::{Material, Metric, TableName};
+use crate::pairs::{Pairs, Read, Steps, Stop};
+use crate::probe::Outcome;
+use crate::resolve::Distance;
 use crate::squares::{Numbering, leading_file, piece};
-use crate::table_error::{Field, TableError};
 
 /// Bytes of the checksum at the end of a table.
 const CHECKSUM: u64 = 16;
@@ -40,23 +38,83 @@ const WIDE: u8 = 16;
 /// Bit of a part whose values are all equal.
 const SINGLE_VALUE: u8 = 128;
 
-impl Layout {
-    /// Reads the layout of a whole table.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the bytes are not a complete table.
-    pub fn of_table(name: &TableName, bytes: &[u8]) -> Result<Layout, TableError> {
-        Ok(Header::parse(name, bytes.len() as u64, bytes)?.layout)
+/// Lengths of the parts of a table, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Length of the file.
+    pub length: u64,
+    /// Length of the header. The sparse index begins after the header.
+    pub header: u64,
+    /// Length of the header, the sparse index and the block lengths. The data begins after them.
+    pub index: u64,
+}
+
+/// Bytes of a header that are read in order.
+#[derive(Clone, Debug)]
+pub(crate) struct Fields<'a> {
+    bytes: &'a [u8],
+    /// Next byte.
+    pub(crate) at: usize,
+}
+
+impl<'a> Fields<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Fields<'a> {
+        Fields { bytes, at: 0 }
+    }
+
+    pub(crate) fn take(&mut self, length: usize) -> Result<&'a [u8], TableError> {
+        let bytes = self.bytes.get(self.at..self.at + length);
+        self.at += length;
+        bytes.ok_or(TableError::Header)
+    }
+
+    pub(crate) fn byte(&mut self) -> Result<u8, TableError> {
+        Ok(self.take(1)?[0])
+    }
+
+    /// Reads a little-endian number of at most eight bytes.
+    pub(crate) fn number(&mut self, bytes: usize) -> Result<u64, TableError> {
+        let push = |number, byte: &u8| number << 8 | u64::from(*byte);
+        Ok(self.take(bytes)?.iter().rev().fold(0, push))
+    }
+
+    /// Skips a byte if the next byte has an odd number.
+    pub(crate) fn align(&mut self) {
+        self.at += self.at & 1;
+    }
+
+    /// Reads a little-endian number from `min` to `max`.
+    pub(crate) fn limited(
+        &mut self,
+        field: &'static str,
+        bytes: usize,
+        min: u64,
+        max: u64,
+    ) -> Result<u64, TableError> {
+        let byte = self.at as u64;
+        let found = self.number(bytes)?;
+        limited(byte, field, min, max, found)
     }
 }
 
-/// Values of a part.
-#[derive(Clone, Debug)]
-enum Values {
-    /// All positions have this value.
-    Single(u16),
-    Pairs(Pairs),
+/// Checks that a number is in its range.
+pub(crate) fn limited(
+    byte: u64,
+    field: &'static str,
+    min: u64,
+    max: u64,
+    found: u64,
+) -> Result<u64, TableError> {
+    if (min..=max).contains(&found) {
+        return Ok(found);
+    }
+    Err(TableError::Field {
+        byte,
+        field,
+        min,
+        max,
+        found,
+    })
 }
 
 /// A part of a table: the positions of a file of the leading pawn and of a side to move.
@@ -64,20 +122,13 @@ enum Values {
 struct Part {
     numbering: Numbering,
     flags: u8,
-    values: Values,
+    /// Values of the positions. `None` if all positions have the value `single`.
+    pairs: Option<Pairs>,
+    single: u16,
     /// Distances by their numbers, for the results of [`list_of`].
     lists: Option<[Vec<u16>; 4]>,
     /// Byte of the description.
     byte: u64,
-}
-
-/// A distance in a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Plies {
-    /// Plies before the ply of the capture or pawn move.
-    pub(crate) count: u32,
-    /// Whether the distance may be one ply more.
-    pub(crate) is_rounded: bool,
 }
 
 /// The header of a table.
@@ -91,14 +142,6 @@ pub(crate) struct Header {
     parts: Vec<Part>,
     /// Number of parts of each file.
     sides: usize,
-}
-
-/// Returns the first bytes of tables of a metric.
-fn magic(metric: Metric) -> [u8; 4] {
-    match metric {
-        Metric::Wdl => [0x71, 0xe8, 0x23, 0x5d],
-        Metric::Dtz => [0xd7, 0x66, 0x0c, 0xa5],
-    }
 }
 
 /// Returns the half of a byte for a side: the lower half is White's.
@@ -133,56 +176,55 @@ impl Header {
     /// Returns [`TableError::Header`] if the bytes end within the header, and other errors if they are not a header.
     pub(crate) fn parse(name: &TableName, length: u64, bytes: &[u8]) -> Result<Header, TableError> {
         let bytes = bytes.get(..MAX_HEADER as usize).unwrap_or(bytes);
-        let expected = magic(name.metric());
-        let found = *bytes.first_chunk().ok_or(TableError::Header)?;
+        let mut fields = Fields::new(bytes);
+        let (is_wdl, named) = (name.metric == Metric::Wdl, name.material);
+        let expected = if is_wdl { 0x71e8_235d } else { 0xd766_0ca5 };
+        let found = (fields.number(4)? as u32).swap_bytes();
         if found != expected {
             return Err(TableError::Magic { expected, found });
         }
         Header::check_length(length)?;
-        let named = Material::of_name(name.material());
-        let mut fields = Fields::new(bytes);
-        fields.take(found.len())?;
-        let flags = fields.byte()?;
+        let found = fields.byte()? & (SPLIT | HAS_PAWNS);
         let split = if named.is_symmetric() { 0 } else { SPLIT };
         let expected = split | if named.has_pawns() { HAS_PAWNS } else { 0 };
-        if flags & (SPLIT | HAS_PAWNS) != expected {
-            return Err(TableError::Flags {
-                expected,
-                found: flags & (SPLIT | HAS_PAWNS),
-            });
+        if found != expected {
+            return Err(TableError::Flags { expected, found });
         }
         let files = if named.has_pawns() { 4 } else { 1 };
-        let sides = if name.metric() == Metric::Wdl && !named.is_symmetric() {
+        let sides = if is_wdl && !named.is_symmetric() {
             2
         } else {
             1
         };
-        let numberings = numberings(&mut fields, named, files, sides)?;
-        let material = Material::of_pieces(&numberings[0].1);
+        let (material, numberings) = numberings(&mut fields, named, files, sides)?;
         fields.align();
-        let part = |(numbering, _)| Part::parse(&mut fields, name.metric(), numbering);
-        let mut parts = numberings
-            .into_iter()
-            .map(part)
-            .collect::<Result<Vec<Part>, TableError>>()?;
-        if name.metric() == Metric::Dtz {
+        let mut parts = Vec::new();
+        for numbering in numberings {
+            parts.push(Part::parse(&mut fields, is_wdl, numbering)?);
+        }
+        if !is_wdl {
             for part in parts.iter_mut().filter(|part| part.flags & MAPPED != 0) {
                 part.lists = Some(lists(&mut fields, part.flags & WIDE != 0)?);
             }
             fields.align();
         }
         let header = fields.at as u64;
-        let mut pairs: Vec<&mut Pairs> = parts.iter_mut().filter_map(Part::pairs).collect();
-        let mut at = header;
-        for pairs in &mut pairs {
-            at = pairs.place_sparse_index(at);
-        }
-        for pairs in &mut pairs {
-            at = pairs.place_lengths(at);
-        }
-        let index = at.next_multiple_of(ALIGNMENT);
-        for pairs in &mut pairs {
-            at = pairs.place_data(at.next_multiple_of(ALIGNMENT));
+        let mut pairs: Vec<&mut Pairs> = parts
+            .iter_mut()
+            .filter_map(|part| part.pairs.as_mut())
+            .collect();
+        let (mut at, mut index) = (header, header);
+        for kind in 0..3 {
+            for pairs in &mut pairs {
+                if kind == 2 {
+                    at = at.next_multiple_of(ALIGNMENT);
+                }
+                pairs.places[kind] = at;
+                at += pairs.part_lengths()[kind];
+            }
+            if kind == 1 {
+                index = at.next_multiple_of(ALIGNMENT);
+            }
         }
         let expected = at.next_multiple_of(ALIGNMENT) + CHECKSUM;
         if expected != length || header > length {
@@ -197,7 +239,7 @@ impl Header {
                 header,
                 index,
             },
-            metric: name.metric(),
+            metric: name.metric,
             material,
             parts,
             sides,
@@ -211,11 +253,6 @@ impl Header {
         } else {
             Err(TableError::Length { found: length })
         }
-    }
-
-    /// Memory in bytes, approximately.
-    pub(crate) fn memory(&self) -> usize {
-        size_of::<Header>() + self.parts.iter().map(Part::memory).sum::<usize>()
     }
 
     /// Returns where the value of a position is.
@@ -232,20 +269,7 @@ impl Header {
         let is_black = is_black != is_flipped;
         let leading = self.parts[0].numbering.first();
         let file = match leading.role {
-            Role::Pawn => {
-                let color = if is_flipped {
-                    !leading.color
-                } else {
-                    leading.color
-                };
-                leading_file(
-                    board.by_piece(Piece {
-                        color,
-                        role: Role::Pawn,
-                    }),
-                    is_flipped,
-                )
-            }
+            Role::Pawn => leading_file(board.by_piece(flipped(leading, is_flipped)), is_flipped),
             _ => 0,
         };
         let part = &self.parts[file * self.sides + usize::from(is_black && self.sides == 2)];
@@ -264,61 +288,55 @@ impl Header {
     }
 }
 
-/// Reads the orders of pieces of all parts.
+/// Reads the orders of pieces of all parts. Returns the pieces of the sides that the table calls White and Black, too.
 fn numberings(
     fields: &mut Fields<'_>,
     named: Material,
     files: usize,
     sides: usize,
-) -> Result<Vec<(Numbering, Vec<Piece>)>, TableError> {
-    let mut numberings: Vec<(Numbering, Vec<Piece>)> = Vec::new();
+) -> Result<(Material, Vec<Numbering>), TableError> {
+    let (mut numberings, mut first) = (Vec::new(), None);
     for file in 0..files {
         let leading = fields.byte()?;
-        let second = if named.both_have_pawns() {
-            fields.byte()?
-        } else {
-            u8::MAX
+        let second = match named.both_have_pawns() {
+            true => fields.byte()?,
+            false => u8::MAX,
         };
         let byte = fields.at as u64;
         let list = fields.take(named.pieces())?;
         for side in 0..sides {
-            let pieces: Option<Vec<Piece>> = list
-                .iter()
-                .map(|pieces| piece(half(*pieces, side)))
-                .collect();
-            let pieces = pieces
-                .filter(|pieces| is_material(pieces, named))
-                .filter(|pieces| match numberings.first() {
-                    Some((_, first)) => {
-                        Material::of_pieces(first) == Material::of_pieces(pieces)
-                            && (!named.has_pawns() || first[0] == pieces[0])
-                    }
-                    None => true,
-                });
-            let numbered = pieces.and_then(|pieces| {
-                let numbering = Numbering::new(
-                    &pieces,
-                    [leading, second].map(|order| half(order, side)),
-                    file,
-                )?;
-                Some((numbering, pieces))
-            });
-            numberings.push(numbered.ok_or(TableError::Pieces { byte })?);
+            let mut numbering = || {
+                let pieces = list.iter().map(|pieces| piece(half(*pieces, side)));
+                let pieces: Vec<Piece> = pieces.collect::<Option<_>>()?;
+                let material = Material::of_pieces(&pieces);
+                let king = |color| Piece {
+                    color,
+                    role: Role::King,
+                };
+                // The name has any colour as White.
+                let is_named = [named, named.swapped()].contains(&material)
+                    && Color::ALL
+                        .into_iter()
+                        .all(|color| pieces.contains(&king(color)));
+                let (expected, lead) = *first.get_or_insert((material, pieces[0]));
+                let is_same = expected == material && (!named.has_pawns() || lead == pieces[0]);
+                let orders = [leading, second].map(|order| half(order, side));
+                (is_named && is_same).then(|| Numbering::new(&pieces, orders, file))?
+            };
+            numberings.push(numbering().ok_or(TableError::Pieces { byte })?);
         }
     }
-    Ok(numberings)
+    Ok((first.map_or(named, |(material, _)| material), numberings))
 }
 
-/// Whether pieces are those of the name, with any colour as White.
-fn is_material(pieces: &[Piece], named: Material) -> bool {
-    let material = Material::of_pieces(pieces);
-    let has_king = |color| {
-        pieces.contains(&Piece {
-            color,
-            role: Role::King,
-        })
+/// Returns the piece, or with `is_flipped` the same piece of the other side.
+pub(crate) fn flipped(piece: Piece, is_flipped: bool) -> Piece {
+    let color = if is_flipped {
+        !piece.color
+    } else {
+        piece.color
     };
-    [named, named.swapped()].contains(&material) && Color::ALL.into_iter().all(has_king)
+    Piece { color, ..piece }
 }
 
 /// Reads four lists of distances.
@@ -326,19 +344,12 @@ fn lists(fields: &mut Fields<'_>, is_wide: bool) -> Result<[Vec<u16>; 4], TableE
     if is_wide {
         fields.align();
     }
+    let width = if is_wide { 2 } else { 1 };
     let mut lists = [const { Vec::new() }; 4];
     for list in &mut lists {
-        let number = |fields: &mut Fields<'_>| {
-            if is_wide {
-                fields.short()
-            } else {
-                fields.byte().map(u16::from)
-            }
-        };
-        let count = number(fields)?;
-        *list = (0..count)
-            .map(|_| number(fields))
-            .collect::<Result<Vec<u16>, TableError>>()?;
+        for _ in 0..fields.number(width)? {
+            list.push(fields.number(width)? as u16);
+        }
     }
     Ok(lists)
 }
@@ -346,120 +357,79 @@ fn lists(fields: &mut Fields<'_>, is_wide: bool) -> Result<[Vec<u16>; 4], TableE
 impl Part {
     fn parse(
         fields: &mut Fields<'_>,
-        metric: Metric,
+        is_wdl: bool,
         numbering: Numbering,
     ) -> Result<Part, TableError> {
         let byte = fields.at as u64;
         let flags = fields.clone().byte()?;
-        let values = if flags & SINGLE_VALUE != 0 {
-            let value = fields.take(2)?[1].into();
-            // The distance of a table with a single distance is not in the file.
-            Values::Single(if metric == Metric::Wdl { value } else { 0 })
+        let (mut pairs, mut single) = (None, 0);
+        if flags & SINGLE_VALUE == 0 {
+            pairs = Some(Pairs::parse(fields, numbering.size)?);
         } else {
-            Values::Pairs(Pairs::parse(fields, numbering.size)?)
-        };
+            // The distance of a table with a single distance is not in the file.
+            let value = fields.take(2)?[1];
+            single = if is_wdl { value.into() } else { 0 };
+        }
         Ok(Part {
             numbering,
             flags,
-            values,
+            pairs,
+            single,
             lists: None,
             byte,
         })
     }
-
-    fn pairs(&mut self) -> Option<&mut Pairs> {
-        match &mut self.values {
-            Values::Single(_) => None,
-            Values::Pairs(pairs) => Some(pairs),
-        }
-    }
-
-    fn memory(&self) -> usize {
-        let values = match &self.values {
-            Values::Single(_) => 0,
-            Values::Pairs(pairs) => pairs.memory(),
-        };
-        size_of::<Part>()
-            + values
-            + self
-                .lists
-                .iter()
-                .flatten()
-                .map(|list| 2 * list.len())
-                .sum::<usize>()
-    }
 }
 
 impl Place<'_> {
-    fn value<E>(
-        &self,
-        steps: &Steps,
-        read: impl FnMut(u64, &mut [u8]) -> Result<(), Stop<E>>,
-    ) -> Result<u16, Stop<E>> {
-        match &self.part.values {
-            Values::Single(value) => Ok(*value),
-            Values::Pairs(pairs) => pairs.value(self.number, steps, read),
+    fn value(&self, steps: &Steps, read: Read<'_>) -> Result<u16, Stop> {
+        match &self.part.pairs {
+            None => Ok(self.part.single),
+            Some(pairs) => pairs.value(self.number, steps, read),
         }
     }
 
     /// Returns the result in a table of results.
-    pub(crate) fn outcome<E>(
-        &self,
-        steps: &Steps,
-        read: impl FnMut(u64, &mut [u8]) -> Result<(), Stop<E>>,
-    ) -> Result<Outcome, Stop<E>> {
-        let found = self.value(steps, read)?;
-        let (byte, field, max) = (self.part.byte, Field::Outcome, OUTCOMES.len() as u64 - 1);
-        let outcome = OUTCOMES.get(usize::from(found)).copied();
-        outcome.ok_or(
-            TableError::Field {
-                byte,
-                field,
-                min: 0,
-                max,
-                found: found.into(),
-            }
-            .into(),
-        )
+    pub(crate) fn outcome(&self, steps: &Steps, read: Read<'_>) -> Result<Outcome, Stop> {
+        let (found, max) = (self.value(steps, read)?, OUTCOMES.len() as u64 - 1);
+        let found = limited(
+            self.part.byte,
+            "the value of a position",
+            0,
+            max,
+            found.into(),
+        )?;
+        Ok(OUTCOMES[found as usize])
     }
 
     /// Returns a result that is frequent in the part of the table.
     pub(crate) fn usual_outcome(&self) -> Outcome {
-        let value = match &self.part.values {
-            Values::Single(value) => *value,
-            Values::Pairs(pairs) => pairs.usual(),
-        };
-        OUTCOMES
-            .get(usize::from(value))
-            .copied()
-            .unwrap_or(Outcome::Draw)
+        let value = self
+            .part
+            .pairs
+            .as_ref()
+            .map_or(self.part.single, |pairs| pairs.usual);
+        let outcome = OUTCOMES.get(usize::from(value));
+        outcome.copied().unwrap_or(Outcome::Draw)
     }
 
-    /// Returns the distance of a position with a result in a table of distances.
-    pub(crate) fn plies<E>(
+    /// Returns the distance of a position with a result in a table of distances: plies before the ply of the capture or pawn move.
+    pub(crate) fn plies(
         &self,
         outcome: Outcome,
         steps: &Steps,
-        read: impl FnMut(u64, &mut [u8]) -> Result<(), Stop<E>>,
-    ) -> Result<Plies, Stop<E>> {
+        read: Read<'_>,
+    ) -> Result<Distance, Stop> {
         let value = self.value(steps, read)?;
         let list = list_of(outcome).ok_or(TableError::Distances)?;
         let distance = match &self.part.lists {
             None => value,
             Some(lists) => {
-                let (byte, field, max) = (
-                    self.part.byte,
-                    Field::Distance,
-                    (lists[list].len() as u64).saturating_sub(1),
-                );
-                let error = TableError::Field {
-                    byte,
-                    field,
-                    min: 0,
-                    max,
-                    found: value.into(),
-                };
-                *lists[list].get(usize::from(value)).ok_or(error)?
+                let list = &lists[list];
+                // An empty list has no number.
+                let max = (list.len() as u64).saturating_sub(1);
+                let at = limited(self.part.byte, DISTANCE, 0, max, value.into())?;
+                *list.get(at as usize).ok_or(TableError::Distances)?
             }
         };
         let has_plies = match outcome {
@@ -468,8 +438,8 @@ impl Place<'_> {
             _ => false,
         };
         let factor = if has_plies { 1 } else { 2 };
-        Ok(Plies {
-            count: factor * u32::from(distance),
+        Ok(Distance {
+            plies: factor * i32::from(distance),
             is_rounded: !has_plies,
         })
     }

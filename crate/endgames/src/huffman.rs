@@ -1,17 +1,20 @@
 //! The Huffman code of the symbols of a table.
 
-use crate::fields::Fields;
-use crate::table_error::{Field, TableError};
+use crate::error::TableError;
+use crate::header::Fields;
 
 /// Maximum length of a Huffman code in bits. A window of 64 bits then always contains a whole code.
-const MAX_CODE: u8 = 32;
+const MAX_CODE: u64 = 32;
+
+/// Name of the length of a code.
+const LENGTH: &str = "the length of a Huffman code";
 
 /// A canonical Huffman code: codes of equal length are consecutive numbers, and so are their symbols. Longer codes are smaller
 /// numbers, if zeros follow them.
 #[derive(Clone, Debug)]
 pub(crate) struct Code {
     /// Length of the shortest codes in bits.
-    min: u8,
+    min: u32,
     /// The smallest code of each length, at the upper end of 64 bits.
     smallest: Vec<u64>,
     /// The symbol of the smallest code of each length.
@@ -20,12 +23,13 @@ pub(crate) struct Code {
 
 impl Code {
     pub(crate) fn parse(fields: &mut Fields<'_>) -> Result<Code, TableError> {
-        let max = fields.limited(Field::CodeLength, 1, MAX_CODE)?;
-        let min = fields.limited(Field::CodeLength, 1, max)?;
+        let max = fields.limited(LENGTH, 1, 1, MAX_CODE)?;
+        let min = fields.limited(LENGTH, 1, 1, max)?;
         let byte = fields.at as u64;
-        let symbols = (min..=max)
-            .map(|_| fields.short())
-            .collect::<Result<Vec<u16>, TableError>>()?;
+        let mut symbols = Vec::new();
+        for _ in min..=max {
+            symbols.push(fields.number(2)? as u16);
+        }
         // The smallest code of the greatest length is zero. A code of a smaller length follows the last code of the next length.
         let mut smallest = vec![0_u64; symbols.len()];
         for at in (0..symbols.len() - 1).rev() {
@@ -33,7 +37,8 @@ impl Code {
                 (smallest[at + 1] + u64::from(symbols[at])).checked_sub(symbols[at + 1].into());
             smallest[at] = longer.ok_or(TableError::Code { byte })? / 2;
         }
-        for (length, code) in (u32::from(min)..).zip(&mut smallest) {
+        let min = min as u32;
+        for (length, code) in (min..).zip(&mut smallest) {
             if *code >> length != 0 {
                 return Err(TableError::Code { byte });
             }
@@ -46,11 +51,6 @@ impl Code {
         })
     }
 
-    /// Returns the memory of the lists in bytes.
-    pub(crate) fn memory(&self) -> usize {
-        10 * self.symbols.len()
-    }
-
     /// Returns the symbol at the upper end of the window, and the length of its code. The symbol may not exist.
     pub(crate) fn first(&self, window: u64) -> (u64, u32) {
         // The last code is zero, so that a code is always found.
@@ -59,11 +59,9 @@ impl Code {
             .iter()
             .position(|code| *code <= window)
             .unwrap_or_default();
-        let length = u32::from(self.min) + at as u32;
-        (
-            u64::from(self.symbols[at]) + ((window - self.smallest[at]) >> (u64::BITS - length)),
-            length,
-        )
+        let length = self.min + at as u32;
+        let after = (window - self.smallest[at]) >> (u64::BITS - length);
+        (u64::from(self.symbols[at]) + after, length)
     }
 }
 

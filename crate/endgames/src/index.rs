@@ -3,15 +3,12 @@
 //! A host needs the index so that readers know which tables exist, which bytes to request first, and whether the received
 //! bytes are those of the table. The tables themselves have a checksum of the whole file only.
 
-use core::fmt;
-
 use shelfish::leb128;
-use shelfish::quoted::Quoted;
 use twox_hash::XxHash64;
 
-use crate::layout::Layout;
-use crate::name::{NameError, TableName};
-use crate::table_error::TableError;
+use crate::error::{IndexError, TableError};
+use crate::header::{Header, Layout};
+use crate::name::TableName;
 
 /// File name of the index.
 pub const INDEX_FILE: &str = "endgames.index";
@@ -29,14 +26,14 @@ const MAX_INLINE: usize = 16 << 10;
 /// First bytes of an index, with the version.
 const MAGIC: &[u8] = b"endgames1";
 /// Maximum length of the ending of files.
-const MAX_ENDING: usize = 16;
+pub(crate) const MAX_ENDING: usize = 16;
 /// Bytes of the checksum at the end of the index.
 const SEAL: usize = 8;
 /// Bytes of the checksum of a page.
 const SUM: u64 = 4;
 
 /// Returns the checksum of a page: the lower 32 bits of XXH64.
-fn sum(bytes: &[u8]) -> u32 {
+pub(crate) fn sum(bytes: &[u8]) -> u32 {
     XxHash64::oneshot(0, bytes) as u32
 }
 
@@ -58,96 +55,17 @@ impl Table {
     }
 }
 
-/// Checksums of the pages of all tables.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Sums {
-    /// Checksums of the pages of all tables.
-    Inline(Vec<u32>),
-    /// Checksums of the pages of the file that contains the checksums.
-    File(Vec<u32>),
-}
-
 /// The index of a folder of tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Index {
     /// Text at the end of each file name, after the name of the table.
     ending: String,
     tables: Vec<Table>,
-    sums: Sums,
+    /// Checksums of the pages of all tables, or of the pages of the file that contains these checksums.
+    sums: Vec<u32>,
+    /// Whether the index contains the checksums of the tables.
+    is_inline: bool,
 }
-
-/// An index that is damaged.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum IndexError {
-    /// The first bytes are not those of an index, or of an index of a different version.
-    Magic,
-    /// The checksum at the end of the index does not match.
-    Seal,
-    /// The index ends within a field.
-    Short,
-    /// The index has bytes after the last field.
-    Long,
-    /// A name is not UTF-8.
-    Text,
-    /// The ending of the files is not a short text of `.`, lower-case letters and digits.
-    Ending {
-        /// The ending.
-        found: String,
-    },
-    /// The index lists too many tables.
-    TooMany {
-        /// Maximum number of tables.
-        max: u64,
-        /// Number of tables.
-        found: u64,
-    },
-    /// A name is not the name of a table.
-    Name(NameError),
-    /// The names are not in order, or a name is present twice.
-    Order {
-        /// The name.
-        found: TableName,
-    },
-    /// The lengths of a table contradict each other.
-    Layout {
-        /// The table.
-        table: TableName,
-        /// Its lengths.
-        found: Layout,
-    },
-}
-
-impl fmt::Display for IndexError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            IndexError::Magic => {
-                f.write_str("expected an index of endgame tables, version 1; write it by `shelfish endgames index`")
-            }
-            IndexError::Seal => f.write_str("the checksum does not match: the index is damaged"),
-            IndexError::Short => f.write_str("the index ends within a field"),
-            IndexError::Text => f.write_str("a name is not UTF-8"),
-            IndexError::Long => f.write_str("the index has bytes after its last field"),
-            IndexError::Ending { found } => {
-                write!(
-                    f,
-                    "expected an ending of at most {MAX_ENDING} dots, lower-case letters and digits, found {}",
-                    Quoted(found)
-                )
-            }
-            IndexError::TooMany { max, found } => write!(f, "expected at most {max} tables, found {found}"),
-            IndexError::Name(error) => error.fmt(f),
-            IndexError::Order { found } => write!(f, "expected the tables in order, found {found} after a later name"),
-            IndexError::Layout { table, found } => write!(
-                f,
-                "{table}: expected header, index and file of increasing lengths, found {}, {} and {} bytes",
-                found.header, found.index, found.length
-            ),
-        }
-    }
-}
-
-impl core::error::Error for IndexError {}
 
 /// Makes the index of a folder from its tables, one table after the other.
 ///
@@ -162,21 +80,11 @@ impl core::error::Error for IndexError {}
 /// assert_eq!(Index::decode(&index.encode())?, index);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct IndexBuilder {
     ending: String,
     tables: Vec<(TableName, Layout, Vec<u32>)>,
-    max_inline: usize,
-}
-
-impl Default for IndexBuilder {
-    fn default() -> IndexBuilder {
-        IndexBuilder {
-            ending: String::new(),
-            tables: Vec::new(),
-            max_inline: MAX_INLINE,
-        }
-    }
+    max_inline: Option<usize>,
 }
 
 impl IndexBuilder {
@@ -187,14 +95,13 @@ impl IndexBuilder {
     ///
     /// Returns an error if the ending has other characters than dots, lower-case letters and digits, or is too long.
     pub fn with_ending(self, ending: &str) -> Result<IndexBuilder, IndexError> {
-        Ok(IndexBuilder {
-            ending: checked_ending(ending)?,
-            ..self
-        })
+        let ending = checked_ending(ending)?;
+        Ok(IndexBuilder { ending, ..self })
     }
 
     /// Sets the maximum number of checksums inside the index, 16,384 by default. More checksums are in [`SUMS_FILE`].
     pub fn with_max_inline(self, max_inline: usize) -> IndexBuilder {
+        let max_inline = Some(max_inline);
         IndexBuilder { max_inline, ..self }
     }
 
@@ -204,47 +111,35 @@ impl IndexBuilder {
     ///
     /// Returns an error if the bytes are not a complete table.
     pub fn add(&mut self, name: &TableName, bytes: &[u8]) -> Result<(), TableError> {
-        let layout = Layout::of_table(name, bytes)?;
+        let layout = Header::parse(name, bytes.len() as u64, bytes)?.layout;
         let sums = bytes.chunks(PAGE as usize).map(sum).collect();
         self.tables.retain(|(other, ..)| other != name);
-        self.tables.push((name.clone(), layout, sums));
+        self.tables.push((*name, layout, sums));
         Ok(())
     }
 
     /// Returns the index, and the content of [`SUMS_FILE`] if the folder needs that file.
     pub fn finish(mut self) -> (Index, Option<Vec<u8>>) {
-        self.tables.sort_by(|(a, ..), (b, ..)| a.cmp(b));
-        let sums: Vec<u32> = self
-            .tables
-            .iter()
-            .flat_map(|(.., sums)| sums)
-            .copied()
-            .collect();
-        let tables = numbered(
-            self.tables
-                .into_iter()
-                .map(|(name, layout, _)| (name, layout)),
-        );
-        if sums.len() <= self.max_inline {
-            return (
-                Index {
-                    ending: self.ending,
-                    tables,
-                    sums: Sums::Inline(sums),
-                },
-                None,
-            );
+        self.tables.sort_by_key(|(name, ..)| name.to_string());
+        let (mut tables, mut sums) = (Vec::new(), Vec::new());
+        for (name, layout, pages) in self.tables {
+            push(&mut tables, name, layout);
+            sums.extend(pages);
         }
-        let file: Vec<u8> = sums.iter().flat_map(|sum| sum.to_le_bytes()).collect();
-        let sums = file.chunks(PAGE as usize).map(sum).collect();
-        (
-            Index {
-                ending: self.ending,
-                tables,
-                sums: Sums::File(sums),
-            },
-            Some(file),
-        )
+        let mut file = None;
+        if sums.len() > self.max_inline.unwrap_or(MAX_INLINE) {
+            let bytes: Vec<u8> = sums.iter().flat_map(|sum| sum.to_le_bytes()).collect();
+            sums = bytes.chunks(PAGE as usize).map(sum).collect();
+            file = Some(bytes);
+        }
+        let (ending, is_inline) = (self.ending, file.is_none());
+        let index = Index {
+            ending,
+            tables,
+            sums,
+            is_inline,
+        };
+        (index, file)
     }
 }
 
@@ -258,33 +153,21 @@ fn checked_ending(ending: &str) -> Result<String, IndexError> {
     })
 }
 
-/// Counts the pages before each table.
-fn numbered(tables: impl Iterator<Item = (TableName, Layout)>) -> Vec<Table> {
-    let mut pages = 0;
-    let number = |(name, layout)| {
-        let table = Table {
-            name,
-            layout,
-            first_page: pages,
-        };
-        pages += table.pages();
-        table
-    };
-    tables.map(number).collect()
+/// Adds a table after the pages of the tables before it.
+fn push(tables: &mut Vec<Table>, name: TableName, layout: Layout) {
+    let first_page = pages(tables);
+    tables.push(Table {
+        name,
+        layout,
+        first_page,
+    });
 }
 
-/// Where the checksum of a page is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SumAt {
-    /// In the index.
-    Known(u32),
-    /// In a page of the file of checksums, from this byte of the page.
-    File {
-        /// Number of the page.
-        page: u64,
-        /// First byte.
-        byte: usize,
-    },
+/// Returns the number of pages of all tables.
+fn pages(tables: &[Table]) -> u64 {
+    tables
+        .last()
+        .map_or(0, |table| table.first_page + table.pages())
 }
 
 impl Index {
@@ -309,51 +192,38 @@ impl Index {
 
     /// Returns the number of a table.
     pub fn find(&self, name: &TableName) -> Option<usize> {
-        self.tables
-            .binary_search_by(|table| table.name.cmp(name))
-            .ok()
-    }
-
-    /// Number of pages of all tables.
-    fn pages(&self) -> u64 {
-        self.tables
-            .last()
-            .map_or(0, |table| table.first_page + table.pages())
+        self.tables.iter().position(|table| table.name == *name)
     }
 
     /// Length of the file of checksums in bytes.
     pub(crate) fn sums_length(&self) -> u64 {
-        SUM * self.pages()
+        SUM * pages(&self.tables)
     }
 
-    /// Returns the place of the checksum of a page of a table.
-    pub(crate) fn sum_at(&self, table: usize, page: u64) -> SumAt {
-        let number = self.tables[table].first_page + page;
-        match &self.sums {
-            Sums::Inline(sums) => SumAt::Known(sums[number as usize]),
-            Sums::File(_) => SumAt::File {
-                page: SUM * number / PAGE,
-                byte: (SUM * number % PAGE) as usize,
-            },
-        }
+    /// Returns the page of the file of checksums, and its byte, that has the checksum of a page of a table. `None` if the index has
+    /// the checksum.
+    pub(crate) fn sum_at(&self, table: usize, page: u64) -> Option<(u64, usize)> {
+        let at = SUM * (self.tables[table].first_page + page);
+        (!self.is_inline).then_some((at / PAGE, (at % PAGE) as usize))
     }
 
-    /// Whether the bytes are a page of the file of checksums.
-    pub(crate) fn is_sums_page(&self, page: u64, bytes: &[u8]) -> bool {
-        match &self.sums {
-            Sums::Inline(_) => false,
-            Sums::File(sums) => sums.get(page as usize) == Some(&sum(bytes)),
-        }
+    /// Returns the checksum that the index has of a page of a table, or of a page of the file of checksums.
+    pub(crate) fn sum(&self, table: Option<usize>, page: u64) -> Option<u32> {
+        let first = table.map_or(0, |table| self.tables[table].first_page);
+        self.sums.get((first + page) as usize).copied()
     }
 
     /// Replaces the checksums of a table by those of other bytes of the same length, as a hostile host can.
     #[doc(hidden)]
     pub fn with_changed(mut self, name: &TableName, bytes: &[u8]) -> Index {
-        if let (Some(number), Sums::Inline(sums)) = (self.find(name), &mut self.sums) {
-            let first = self.tables[number].first_page as usize;
-            for (old, page) in sums[first..].iter_mut().zip(bytes.chunks(PAGE as usize)) {
-                *old = sum(page);
-            }
+        let first = self
+            .find(name)
+            .map_or(0, |table| self.tables[table].first_page) as usize;
+        for (old, page) in self.sums[first..]
+            .iter_mut()
+            .zip(bytes.chunks(PAGE as usize))
+        {
+            *old = sum(page);
         }
         self
     }
@@ -361,23 +231,20 @@ impl Index {
     /// Encodes the index.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = MAGIC.to_vec();
-        leb128::push(&mut out, self.ending.len() as u64);
-        out.extend_from_slice(self.ending.as_bytes());
+        let text = |out: &mut Vec<u8>, text: &str| {
+            leb128::push(out, text.len() as u64);
+            out.extend_from_slice(text.as_bytes());
+        };
+        text(&mut out, &self.ending);
         leb128::push(&mut out, self.tables.len() as u64);
         for Table { name, layout, .. } in &self.tables {
-            let name = name.to_string();
-            leb128::push(&mut out, name.len() as u64);
-            out.extend_from_slice(name.as_bytes());
+            text(&mut out, &name.to_string());
             for length in [layout.length, layout.header, layout.index] {
                 leb128::push(&mut out, length);
             }
         }
-        let (is_file, sums) = match &self.sums {
-            Sums::Inline(sums) => (0, sums),
-            Sums::File(sums) => (1, sums),
-        };
-        out.push(is_file);
-        out.extend(sums.iter().flat_map(|sum| sum.to_le_bytes()));
+        out.push((!self.is_inline).into());
+        out.extend(self.sums.iter().flat_map(|sum| sum.to_le_bytes()));
         let seal = XxHash64::oneshot(0, &out);
         out.extend(seal.to_le_bytes());
         out
@@ -389,73 +256,62 @@ impl Index {
     ///
     /// Returns an error if the index is damaged.
     pub fn decode(bytes: &[u8]) -> Result<Index, IndexError> {
-        let Some(content) = bytes.strip_prefix(MAGIC) else {
-            return Err(IndexError::Magic);
-        };
-        let (sealed, seal) = bytes.split_last_chunk::<SEAL>().ok_or(IndexError::Short)?;
-        if XxHash64::oneshot(0, sealed).to_le_bytes() != *seal {
+        let content = bytes.strip_prefix(MAGIC).ok_or(IndexError::Magic)?;
+        let (mut rest, seal) = content
+            .split_last_chunk::<SEAL>()
+            .ok_or(IndexError::Short)?;
+        if XxHash64::oneshot(0, &bytes[..bytes.len() - SEAL]).to_le_bytes() != *seal {
             return Err(IndexError::Seal);
         }
-        let mut rest = content
-            .get(..content.len().saturating_sub(SEAL))
-            .ok_or(IndexError::Short)?;
         let rest = &mut rest;
         let number = |rest: &mut &[u8]| leb128::take(rest).ok_or(IndexError::Short);
-        let text = |rest: &mut &[u8]| {
+        let text = |rest: &mut &[u8]| -> Result<String, IndexError> {
             let length = usize::try_from(number(rest)?).map_err(|_| IndexError::Short)?;
-            let (text, after) = rest.split_at_checked(length).ok_or(IndexError::Short)?;
-            *rest = after;
+            let text = rest.split_off(..length).ok_or(IndexError::Short)?;
             Ok(core::str::from_utf8(text)
                 .map_err(|_| IndexError::Text)?
                 .to_string())
         };
         let ending = checked_ending(&text(rest)?)?;
-        let count = number(rest)?;
-        if count > MAX_TABLES {
-            return Err(IndexError::TooMany {
-                max: MAX_TABLES,
-                found: count,
-            });
+        let found = number(rest)?;
+        if found > MAX_TABLES {
+            let max = MAX_TABLES;
+            return Err(IndexError::TooMany { max, found });
         }
-        let mut tables: Vec<(TableName, Layout)> = Vec::new();
-        for _ in 0..count {
-            let name: TableName = text(rest)?.parse().map_err(IndexError::Name)?;
-            if tables.last().is_some_and(|(last, _)| *last >= name) {
+        let (mut tables, mut last) = (Vec::new(), String::new());
+        for _ in 0..found {
+            let next = text(rest)?;
+            let name: TableName = next.parse()?;
+            if last >= next {
                 return Err(IndexError::Order { found: name });
             }
+            last = next;
             let layout = Layout {
                 length: number(rest)?,
                 header: number(rest)?,
                 index: number(rest)?,
             };
+            let lengths = [layout.header, layout.index, layout.length];
             // The limit keeps sums of lengths within 64 bits.
-            if layout.header > layout.index
-                || layout.index > layout.length
-                || layout.length > 1 << 48
-            {
+            if !lengths.is_sorted() || layout.length > 1 << 48 {
                 return Err(IndexError::Layout {
                     table: name,
                     found: layout,
                 });
             }
-            tables.push((name, layout));
+            push(&mut tables, name, layout);
         }
-        let tables = numbered(tables.into_iter());
-        let (&is_file, sums) = rest.split_first().ok_or(IndexError::Short)?;
-        let pages = tables
-            .last()
-            .map_or(0, |table| table.first_page + table.pages());
-        let expected = if is_file == 0 {
-            pages
-        } else {
-            (SUM * pages).div_ceil(PAGE)
+        let is_inline = *rest.split_off_first().ok_or(IndexError::Short)? == 0;
+        let expected = match pages(&tables) {
+            pages if is_inline => SUM * pages,
+            pages => SUM * (SUM * pages).div_ceil(PAGE),
         };
-        match (sums.len() as u64).cmp(&(SUM * expected)) {
+        match (rest.len() as u64).cmp(&expected) {
             core::cmp::Ordering::Less => return Err(IndexError::Short),
             core::cmp::Ordering::Greater => return Err(IndexError::Long),
             core::cmp::Ordering::Equal => {}
         }
-        let sums = sums
+        let sums = rest
             .as_chunks()
             .0
             .iter()
@@ -464,16 +320,8 @@ impl Index {
         Ok(Index {
             ending,
             tables,
-            sums: if is_file == 0 {
-                Sums::Inline(sums)
-            } else {
-                Sums::File(sums)
-            },
+            sums,
+            is_inline,
         })
     }
-}
-
-/// Whether the bytes of a page have the checksum.
-pub(crate) fn has_sum(bytes: &[u8], expected: u32) -> bool {
-    sum(bytes) == expected
 }

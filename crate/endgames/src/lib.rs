@@ -25,14 +25,10 @@
 //! ```
 
 mod error;
-mod fields;
 mod header;
 mod huffman;
 mod index;
-mod layout;
-mod material;
 mod name;
-mod outcome;
 mod pages;
 mod pairs;
 mod probe;
@@ -40,17 +36,14 @@ mod reader;
 mod resolve;
 mod squares;
 mod symbols;
-mod table_error;
 #[cfg(not(target_arch = "wasm32"))]
 mod tables;
 
-pub use error::{EndgameError, Uncovered};
-pub use index::{INDEX_FILE, Index, IndexBuilder, IndexError, MAX_INDEX, PAGE, SUMS_FILE, Table};
-pub use layout::Layout;
-pub use name::{MAX_PIECES, Metric, NameError, TableName};
-pub use outcome::Outcome;
-pub use probe::{Probe, ProbedMove, Verdict, line, parse_fen};
+pub use error::{EndgameError, IndexError, NameError, TableError, Uncovered};
+pub use header::Layout;
+pub use index::{INDEX_FILE, Index, IndexBuilder, MAX_INDEX, PAGE, SUMS_FILE, Table};
+pub use name::{MAX_PIECES, Metric, TableName};
+pub use probe::{Outcome, Probe, ProbedMove, Verdict, line, parse_fen};
 pub use reader::{Endgames, read_index};
-pub use table_error::{Field, TableError};
 #[cfg(not(target_arch = "wasm32"))]
 pub use tables::Tables;

@@ -7,17 +7,15 @@
 
 use core::cell::Cell;
 
-use crate::fields::Fields;
+use crate::error::{EndgameError, TableError};
+use crate::header::{Fields, limited};
 use crate::huffman::Code;
 use crate::symbols::Symbols;
-use crate::table_error::{Field, TableError};
 
-/// Bytes of the fields before the Huffman code.
-const FIXED: usize = 10;
 /// Maximum length of a block in bytes, as a power of two.
-const MAX_BLOCK_BITS: u8 = 10;
+const MAX_BLOCK_BITS: u64 = 10;
 /// Maximum number of values between two entries of the sparse index, as a power of two.
-const MAX_SPAN_BITS: u8 = 31;
+const MAX_SPAN_BITS: u64 = 31;
 /// Bytes of an entry of the sparse index: a block in four bytes, and a place in two bytes.
 const ENTRY: u64 = 6;
 /// Bytes of the length of a block. A length is one less than the number of values.
@@ -30,7 +28,7 @@ const MAX_WALK: u32 = 1 << 12;
 
 /// The reason why a value is not known.
 #[derive(Clone, Debug)]
-pub(crate) enum Stop<E> {
+pub(crate) enum Stop {
     /// The bytes are not in memory.
     Missing,
     /// The bytes cannot be read.
@@ -38,16 +36,19 @@ pub(crate) enum Stop<E> {
         target_arch = "wasm32",
         expect(dead_code, reason = "only files of a folder are read during a probe")
     )]
-    Failed(E),
+    Failed(EndgameError),
     /// The bytes are not those of a table.
     Damaged(TableError),
 }
 
-impl<E> From<TableError> for Stop<E> {
-    fn from(error: TableError) -> Stop<E> {
+impl From<TableError> for Stop {
+    fn from(error: TableError) -> Stop {
         Stop::Damaged(error)
     }
 }
+
+/// Fills its second argument with the bytes of a table from its first argument on.
+pub(crate) type Read<'a> = &'a dyn Fn(u64, &mut [u8]) -> Result<(), Stop>;
 
 /// Maximum number of steps of a position with its moves. A position of two queens against a queen has some 2,400 replies, with
 /// 700 symbols each.
@@ -84,99 +85,63 @@ pub(crate) struct Pairs {
     code: Code,
     symbols: Symbols,
     /// The value of the shortest codes.
-    usual: u16,
-    sparse_at: u64,
-    lengths_at: u64,
-    data_at: u64,
+    pub(crate) usual: u16,
+    /// Places of sparse index, block lengths and data, which follow the header.
+    pub(crate) places: [u64; 3],
 }
 
 impl Pairs {
     /// Reads the description of `size` values. The places of the values follow later.
     pub(crate) fn parse(fields: &mut Fields<'_>, size: u64) -> Result<Pairs, TableError> {
-        let mut fixed = fields.clone();
-        fixed.at += 1;
-        let block_bits = fixed.limited(Field::BlockBits, 0, MAX_BLOCK_BITS)?;
-        let span_bits = fixed.limited(Field::SpanBits, 0, MAX_SPAN_BITS)?;
-        let padding = fixed.byte()?;
-        let byte = fixed.at as u64;
-        let found = fixed.take(4)?;
-        let blocks = u32::from_le_bytes([found[0], found[1], found[2], found[3]]);
+        // The flags.
+        fields.byte()?;
+        let block_bits = fields.limited(
+            "the length of blocks as a power of two",
+            1,
+            0,
+            MAX_BLOCK_BITS,
+        )?;
+        let span = "the span of the sparse index as a power of two";
+        let span_bits = fields.limited(span, 1, 0, MAX_SPAN_BITS)?;
+        let padding = fields.byte()?;
         let max = u32::MAX - u32::from(u8::MAX);
-        if !(1..=max).contains(&blocks) {
-            let field = Field::Blocks;
-            return Err(TableError::Field {
-                byte,
-                field,
-                min: 1,
-                max: max.into(),
-                found: blocks.into(),
-            });
-        }
-        debug_assert_eq!(fixed.at, fields.at + FIXED - 2);
-        let code = Code::parse(&mut fixed)?;
-        let symbols = Symbols::parse(&mut fixed)?;
-        fields.at = fixed.at;
+        let blocks = fields.limited("the number of blocks", 4, 1, max.into())? as u32;
+        let code = Code::parse(fields)?;
+        let symbols = Symbols::parse(fields)?;
         let (shortest, _) = code.first(u64::MAX);
         let known = u16::try_from(shortest)
             .ok()
             .filter(|symbol| usize::from(*symbol) < symbols.counts.len());
         let usual = symbols.value(known.unwrap_or_default(), 0);
         let lengths = blocks + u32::from(padding);
-        let (sparse_at, lengths_at, data_at) = (0, 0, 0);
         Ok(Pairs {
             size,
-            block_bits,
-            span_bits,
+            block_bits: block_bits as u8,
+            span_bits: span_bits as u8,
             blocks,
             lengths,
             code,
             symbols,
             usual,
-            sparse_at,
-            lengths_at,
-            data_at,
+            places: [0; 3],
         })
     }
 
-    /// Sets the place of the sparse index. Returns the byte after it.
-    pub(crate) fn place_sparse_index(&mut self, at: u64) -> u64 {
-        self.sparse_at = at;
-        at + ENTRY * self.size.div_ceil(1 << self.span_bits)
+    /// Returns the lengths of sparse index, block lengths and data, in bytes.
+    pub(crate) fn part_lengths(&self) -> [u64; 3] {
+        [
+            ENTRY * self.size.div_ceil(1 << self.span_bits),
+            LENGTH * u64::from(self.lengths),
+            u64::from(self.blocks) << self.block_bits,
+        ]
     }
 
-    /// Sets the place of the block lengths. Returns the byte after them.
-    pub(crate) fn place_lengths(&mut self, at: u64) -> u64 {
-        self.lengths_at = at;
-        at + LENGTH * u64::from(self.lengths)
-    }
-
-    /// Sets the place of the blocks. Returns the byte after them.
-    pub(crate) fn place_data(&mut self, at: u64) -> u64 {
-        self.data_at = at;
-        at + (u64::from(self.blocks) << self.block_bits)
-    }
-
-    /// The value of the shortest codes, which is frequent.
-    pub(crate) fn usual(&self) -> u16 {
-        self.usual
-    }
-
-    /// Memory in bytes, approximately.
-    pub(crate) fn memory(&self) -> usize {
-        size_of::<Pairs>() + self.symbols.memory() + self.code.memory()
-    }
-
-    /// Returns a value. `read` fills its second argument with the bytes of the file from its first argument on.
-    pub(crate) fn value<E>(
-        &self,
-        number: u64,
-        steps: &Steps,
-        mut read: impl FnMut(u64, &mut [u8]) -> Result<(), Stop<E>>,
-    ) -> Result<u16, Stop<E>> {
+    /// Returns a value.
+    pub(crate) fn value(&self, number: u64, steps: &Steps, read: Read<'_>) -> Result<u16, Stop> {
         let span = 1_u64 << self.span_bits;
         let mut entry = [0; ENTRY as usize];
         read(
-            self.sparse_at + ENTRY * (number >> self.span_bits),
+            self.places[0] + ENTRY * (number >> self.span_bits),
             &mut entry,
         )?;
         let [a, b, c, d, place @ ..] = entry;
@@ -184,7 +149,7 @@ impl Pairs {
         // The entry belongs to the value in the middle of the span.
         let from_middle = (number & (span - 1)).cast_signed() - (span / 2).cast_signed();
         let place = i64::from(u16::from_le_bytes(place)) + from_middle;
-        let (block, place) = match self.find_block(block, place, steps, &mut read) {
+        let (block, place) = match self.find_block(block, place, steps, read) {
             Err(Stop::Missing) => {
                 // The block of the entry is often the block with the value.
                 let mut bytes = [0; 1 << MAX_BLOCK_BITS];
@@ -205,58 +170,50 @@ impl Pairs {
     }
 
     fn block_at(&self, block: u32) -> u64 {
-        self.data_at + (u64::from(block) << self.block_bits)
+        self.places[2] + (u64::from(block) << self.block_bits)
     }
 
     /// Finds the block that contains a place, which counts from the start of `block` and may be outside of it.
-    fn find_block<E>(
+    fn find_block(
         &self,
         mut block: u32,
         mut place: i64,
         steps: &Steps,
-        mut read: impl FnMut(u64, &mut [u8]) -> Result<(), Stop<E>>,
-    ) -> Result<(u32, u32), Stop<E>> {
-        let first = block;
+        read: Read<'_>,
+    ) -> Result<(u32, u32), Stop> {
+        let (first, lengths_at) = (block, self.places[1]);
         let mut buffer = [0; LENGTHS_TOGETHER * LENGTH as usize];
         // Bytes of the file in the buffer.
         let mut buffered = 0..0;
         let mut values_of = |block: u32| {
-            let at = self.lengths_at + LENGTH * u64::from(block);
+            let at = lengths_at + LENGTH * u64::from(block);
             if !buffered.contains(&at) {
-                let end = self.lengths_at + LENGTH * u64::from(self.lengths);
+                let end = lengths_at + LENGTH * u64::from(self.lengths);
                 let start = at / buffer.len() as u64 * buffer.len() as u64;
-                buffered = start.max(self.lengths_at)..(start + buffer.len() as u64).min(end);
+                buffered = start.max(lengths_at)..(start + buffer.len() as u64).min(end);
                 read(
                     buffered.start,
                     &mut buffer[..(buffered.end - buffered.start) as usize],
                 )?;
             }
             let place = (at - buffered.start) as usize;
-            Ok::<i64, Stop<E>>(
-                i64::from(u16::from_le_bytes([buffer[place], buffer[place + 1]])) + 1,
-            )
+            let less = u16::from_le_bytes([buffer[place], buffer[place + 1]]);
+            Ok::<i64, Stop>(i64::from(less) + 1)
         };
-        let damaged = |found: i64| {
-            let (byte, max) = (self.lengths_at, u64::from(self.blocks) - 1);
-            Stop::Damaged(TableError::Field {
-                byte,
-                field: Field::Block,
-                min: 0,
-                max,
-                found: found.max(0).cast_unsigned(),
-            })
-        };
+        let max = u64::from(self.blocks) - 1;
+        let in_range = |found| limited(lengths_at, "the number of a block", 0, max, found);
         loop {
             steps.take()?;
             if block.abs_diff(first) > MAX_WALK {
                 return Err(TableError::Steps.into());
             }
             if place < 0 {
-                block = block.checked_sub(1).ok_or_else(|| damaged(-1))?;
+                // Block -1 does not exist.
+                block = block.checked_sub(1).ok_or(TableError::Steps)?;
             }
             // The last entries of the sparse index count from blocks that do not exist.
             if block >= self.lengths {
-                return Err(damaged(block.into()));
+                in_range(block.into())?;
             }
             let values = values_of(block)?;
             if place < 0 {
@@ -267,11 +224,8 @@ impl Pairs {
                 continue;
             }
             if place >= 0 {
-                return if block < self.blocks {
-                    Ok((block, place as u32))
-                } else {
-                    Err(damaged(block.into()))
-                };
+                in_range(block.into())?;
+                return Ok((block, place as u32));
             }
         }
     }
@@ -300,15 +254,7 @@ impl Pairs {
                 return Err(TableError::Block { byte: at });
             }
             let max = self.symbols.counts.len() as u64 - 1;
-            if symbol > max {
-                return Err(TableError::Field {
-                    byte: at,
-                    field: Field::Symbol,
-                    min: 0,
-                    max,
-                    found: symbol,
-                });
-            }
+            limited(at, "the number of a symbol", 0, max, symbol)?;
             let count = u32::from(self.symbols.counts[symbol as usize]);
             if place < count {
                 return Ok((symbol as u16, place));

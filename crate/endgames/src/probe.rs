@@ -1,13 +1,63 @@
 //! Results of a position and of its moves.
 
 use core::cmp::{Ordering, Reverse};
+use core::fmt;
 
 use shakmaty::{CastlingMode, Chess, EnPassantMode, FromSetup as _, Move, Position as _};
 use shelfish::position::{FenError, Position};
 
 use crate::error::EndgameError;
-use crate::outcome::Outcome;
-use crate::resolve::{Distance, Resolver};
+use crate::resolve::{Distance, Resolver, played};
+
+/// The result of a position for the side to move, with the 50-move rule.
+///
+/// The order is from the worst to the best.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Outcome {
+    /// Loss.
+    Loss,
+    /// Loss, or a draw by the 50-move rule. Rounded distances do not decide which.
+    MaybeLoss,
+    /// Draw by the 50-move rule. It would be a loss without the rule.
+    BlessedLoss,
+    /// Draw.
+    Draw,
+    /// Draw by the 50-move rule. It would be a win without the rule.
+    CursedWin,
+    /// Win, or a draw by the 50-move rule. Rounded distances do not decide which.
+    MaybeWin,
+    /// Win.
+    Win,
+}
+
+/// All outcomes in their order, with their names.
+const OUTCOMES: [(Outcome, &str); 7] = [
+    (Outcome::Loss, "loss"),
+    (Outcome::MaybeLoss, "maybe-loss"),
+    (Outcome::BlessedLoss, "blessed-loss"),
+    (Outcome::Draw, "draw"),
+    (Outcome::CursedWin, "cursed-win"),
+    (Outcome::MaybeWin, "maybe-win"),
+    (Outcome::Win, "win"),
+];
+
+impl Outcome {
+    /// The name, as in Lichess' API.
+    pub fn name(self) -> &'static str {
+        OUTCOMES[self as usize].1
+    }
+
+    /// Returns the outcome for the other side.
+    pub fn reversed(self) -> Outcome {
+        OUTCOMES[OUTCOMES.len() - 1 - self as usize].0
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
 
 /// The result of a position for the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,23 +72,12 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    const DRAW: Verdict = Verdict {
-        outcome: Outcome::Draw,
-        dtz: 0,
-        is_rounded: false,
-    };
-    const MATED: Verdict = Verdict {
-        outcome: Outcome::Loss,
-        dtz: 0,
-        is_rounded: false,
-    };
-
-    fn of(distance: Distance, halfmoves: u32) -> Verdict {
-        let Distance { plies, is_rounded } = distance;
+    /// Returns an exact verdict without a distance.
+    fn at_once(outcome: Outcome) -> Verdict {
         Verdict {
-            outcome: outcome_of(distance, halfmoves),
-            dtz: plies,
-            is_rounded,
+            outcome,
+            dtz: 0,
+            is_rounded: false,
         }
     }
 }
@@ -50,13 +89,9 @@ const MAX_HALFMOVES: i32 = 100;
 fn outcome_of(distance: Distance, halfmoves: u32) -> Outcome {
     // A distance right after a capture or pawn move is exact if it decides between a win and a draw.
     let is_exact = !distance.is_rounded || halfmoves == 0;
-    let plies = distance.plies.saturating_add(
-        distance
-            .plies
-            .signum()
-            .saturating_mul(halfmoves.try_into().unwrap_or(i32::MAX)),
-    );
-    match (plies.signum(), plies.saturating_abs().cmp(&MAX_HALFMOVES)) {
+    let halfmoves = halfmoves.try_into().unwrap_or(i32::MAX / 2);
+    let plies = distance.plies + distance.plies.signum() * halfmoves;
+    match (plies.signum(), plies.abs().cmp(&MAX_HALFMOVES)) {
         (0, _) => Outcome::Draw,
         (1, Ordering::Greater) => Outcome::CursedWin,
         (1, Ordering::Equal) if !is_exact => Outcome::MaybeWin,
@@ -176,14 +211,17 @@ pub(crate) fn outcome(tables: &Resolver<'_>, chess: &Chess) -> Result<Outcome, E
 /// Returns the result of a position without its moves.
 pub(crate) fn verdict(tables: &Resolver<'_>, chess: &Chess) -> Result<Verdict, EndgameError> {
     if chess.is_checkmate() {
-        return Ok(Verdict::MATED);
+        return Ok(Verdict::at_once(Outcome::Loss));
     }
     if chess.is_stalemate() || chess.is_insufficient_material() {
-        return Ok(Verdict::DRAW);
+        return Ok(Verdict::at_once(Outcome::Draw));
     }
-    tables
-        .distance(chess)
-        .map(|distance| Verdict::of(distance, chess.halfmoves()))
+    let distance = tables.distance(chess)?;
+    Ok(Verdict {
+        outcome: outcome_of(distance, chess.halfmoves()),
+        dtz: distance.plies,
+        is_rounded: distance.is_rounded,
+    })
 }
 
 /// Returns the result of a position and of its moves.
@@ -192,8 +230,7 @@ pub(crate) fn verdict(tables: &Resolver<'_>, chess: &Chess) -> Result<Verdict, E
 pub(crate) fn probe(tables: &Resolver<'_>, chess: &Chess) -> Result<Probe, EndgameError> {
     let own = verdict(tables, chess);
     let probed = |m: Move| -> Result<ProbedMove, EndgameError> {
-        let mut after = chess.clone();
-        after.play_unchecked(m);
+        let after = played(chess, m);
         Ok(ProbedMove {
             m,
             after: verdict(tables, &after)?,
@@ -204,11 +241,8 @@ pub(crate) fn probe(tables: &Resolver<'_>, chess: &Chess) -> Result<Probe, Endga
         })
     };
     let order = |probed: &ProbedMove| {
-        (
-            Reverse(probed.outcome()),
-            !probed.is_checkmate,
-            probed.dtz(),
-        )
+        let outcome = Reverse(probed.outcome());
+        (outcome, !probed.is_checkmate, probed.dtz())
     };
     let mut moves = Vec::new();
     let mut failed = None;
@@ -221,13 +255,11 @@ pub(crate) fn probe(tables: &Resolver<'_>, chess: &Chess) -> Result<Probe, Endga
             Err(error) => failed = failed.or(Some(error)),
         }
     }
-    failed.map_or_else(
-        || {
-            Ok(Probe {
-                verdict: own?,
-                moves,
-            })
-        },
-        Err,
-    )
+    match failed {
+        Some(error) => Err(error),
+        None => Ok(Probe {
+            verdict: own?,
+            moves,
+        }),
+    }
 }

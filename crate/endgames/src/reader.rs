@@ -2,6 +2,7 @@
 
 use core::fmt;
 use core::ops::Range;
+use core::slice::from_ref;
 
 use futures_util::stream::{self, StreamExt as _};
 use shakmaty::{Chess, Position as _};
@@ -9,14 +10,13 @@ use shelfish::reader::{Cache, Fetched, Keep, NoCache, Observer, Origin, RequestL
 use shelfish::source::Source;
 use web_time::Instant;
 
-use crate::error::{EndgameError, Uncovered, check};
-use crate::index::{INDEX_FILE, Index, MAX_INDEX, PAGE, SUMS_FILE, SumAt, has_sum};
-use crate::material::Material;
-use crate::name::Metric;
-use crate::pages::{Attempt, PageId, PageSet, Pages, SUMS};
+use crate::error::{EndgameError, check};
+use crate::index::{INDEX_FILE, Index, MAX_INDEX, PAGE, SUMS_FILE, sum};
+use crate::name::{Material, Metric};
+use crate::pages::{Attempt, PageId, Pages, SUMS, insert};
 use crate::pairs::Steps;
-use crate::probe::{Probe, ProbedMove, Verdict, line, probe, verdict};
-use crate::resolve::{Catalog, Resolver};
+use crate::probe::{Probe, probe};
+use crate::resolve::{Catalog, Resolver, played};
 
 /// Maximum number of requests after each other for a position.
 const MAX_WAVES: usize = 12;
@@ -31,9 +31,6 @@ const LIMITS: RequestLimits = RequestLimits {
 };
 /// Maximum number of requests at a time, by default.
 const CONCURRENT: usize = 6;
-
-/// A probe of a position.
-type Read<T> = fn(&Resolver<'_>, &Chess) -> Result<T, EndgameError>;
 
 /// Tables of a source `S`, with a cache `C` beyond their memory.
 pub struct Endgames<S, C = NoCache> {
@@ -84,15 +81,14 @@ impl<S: Source, C: Cache> Endgames<S, C> {
     pub fn new(source: S, index: Index, cache: C) -> Endgames<S, C> {
         let mut catalog = Catalog::default();
         for (number, table) in index.tables().iter().enumerate() {
-            catalog.add(&table.name, number);
+            catalog.add(table.name, number);
         }
-        let pages = Pages::new(MEMORY);
         Endgames {
             source,
             cache,
             index,
             catalog,
-            pages,
+            pages: Pages::new(MEMORY),
             observer: None,
             concurrency: CONCURRENT,
         }
@@ -100,8 +96,8 @@ impl<S: Source, C: Cache> Endgames<S, C> {
 
     /// Sets the memory for pages, 8 MiB by default. Less than 1 MiB counts as 1 MiB, because a probe needs its pages together.
     pub fn with_memory(self, bytes: usize) -> Endgames<S, C> {
-        self.pages.set_capacity(bytes.max(1 << 20));
-        self
+        let pages = Pages::new(bytes.max(1 << 20));
+        Endgames { pages, ..self }
     }
 
     /// Sets the maximum number of requests at a time, 6 by default.
@@ -137,80 +133,36 @@ impl<S: Source, C: Cache> Endgames<S, C> {
         self.pages.clear();
     }
 
-    /// Returns why the tables do not contain a position, as far as the position alone shows it.
-    ///
-    /// # Errors
-    ///
-    /// Returns the reason.
-    pub fn check(&self, chess: &Chess) -> Result<(), Uncovered> {
-        check(chess, self.index.max_pieces())
-    }
-
-    /// Returns the result of a position for the side to move.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the tables do not contain the position, are damaged, or cannot be read.
-    pub async fn verdict(&self, chess: &Chess) -> Result<Verdict, EndgameError> {
-        self.read(core::slice::from_ref(chess), verdict)
-            .await
-            .pop()
-            .unwrap_or(Err(TOO_MUCH))
-    }
-
     /// Returns the result of a position and of all its legal moves.
     ///
     /// # Errors
     ///
     /// Returns an error if the tables do not contain the position, are damaged, or cannot be read.
     pub async fn probe(&self, chess: &Chess) -> Result<Probe, EndgameError> {
-        self.probe_many(core::slice::from_ref(chess))
-            .await
-            .pop()
-            .unwrap_or(Err(TOO_MUCH))
+        let answer = self.probe_many(from_ref(chess)).await.pop();
+        answer.unwrap_or(Err(TOO_MUCH))
     }
 
     /// Returns the results of positions and of all their legal moves. The positions share requests.
     pub async fn probe_many(&self, positions: &[Chess]) -> Vec<Result<Probe, EndgameError>> {
-        self.read(positions, probe).await
-    }
-
-    /// Returns the best moves of both sides from a position until the next capture or pawn move, which is included.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the tables do not contain a position of the line, are damaged, or cannot be read.
-    pub async fn line(&self, chess: &Chess) -> Result<Vec<ProbedMove>, EndgameError> {
-        line(chess, async |chess: Chess| self.probe(&chess).await).await
-    }
-
-    /// Reads all positions, and requests the missing pages of all of them together.
-    async fn read<T>(&self, positions: &[Chess], read: Read<T>) -> Vec<Result<T, EndgameError>> {
-        let check = |chess: &Chess| {
-            self.check(chess)
-                .err()
-                .map(|uncovered| Err(EndgameError::Uncovered(uncovered)))
-        };
-        let mut answers: Vec<Option<Result<T, EndgameError>>> =
-            positions.iter().map(check).collect();
+        let most = self.index.max_pieces();
+        let uncovered = |chess| Some(Err(check(chess, most).err()?.into()));
+        let mut answers: Vec<Option<Result<Probe, EndgameError>>> =
+            positions.iter().map(uncovered).collect();
         let limit = MAX_BYTES * positions.len() as u64;
         // The steps of all attempts count.
         let steps: Vec<Steps> = positions.iter().map(|_| Steps::default()).collect();
         let (mut bytes, mut waves) = (0, 0);
         loop {
-            let mut missing = PageSet::default();
+            let mut missing = Vec::new();
             for ((chess, steps), answer) in positions.iter().zip(&steps).zip(&mut answers) {
-                if answer.is_some() {
-                    continue;
-                }
-                let (found, wanted) = self.attempt(chess, steps, read, waves == 0);
-                if wanted.len() == 0 {
-                    *answer = Some(found);
-                } else {
-                    missing.extend(wanted.iter());
+                if answer.is_none() {
+                    let (found, wanted) = self.attempt(chess, steps, waves == 0);
+                    *answer = wanted.is_empty().then_some(found);
+                    wanted.into_iter().for_each(|id| insert(&mut missing, id));
                 }
             }
-            let fetched = if missing.len() == 0 {
+            let fetched = if missing.is_empty() {
                 break;
             } else if waves == MAX_WAVES || bytes + missing.len() as u64 * PAGE > limit {
                 Err(TOO_MUCH)
@@ -220,39 +172,38 @@ impl<S: Source, C: Cache> Endgames<S, C> {
             match fetched {
                 Ok(fetched) => bytes += fetched,
                 Err(error) => {
-                    for answer in answers.iter_mut().filter(|answer| answer.is_none()) {
-                        *answer = Some(Err(error.clone()));
+                    for answer in &mut answers {
+                        answer.get_or_insert_with(|| Err(error.clone()));
                     }
                 }
             }
             waves += 1;
         }
+        let answers = answers.into_iter();
         answers
-            .into_iter()
             .map(|answer| answer.unwrap_or(Err(TOO_MUCH)))
             .collect()
     }
 
-    /// Reads a position from the pages in memory. Returns the missing pages; the result counts if no page is missing.
-    fn attempt<T>(
+    /// Probes a position with the pages in memory. Returns the missing pages; the result counts if no page is missing.
+    fn attempt(
         &self,
         chess: &Chess,
         steps: &Steps,
-        read: Read<T>,
         is_first: bool,
-    ) -> (Result<T, EndgameError>, PageSet) {
+    ) -> (Result<Probe, EndgameError>, Vec<PageId>) {
         let attempt = Attempt::new(&self.index, &self.catalog, &self.pages);
         if is_first {
             self.want_indexes(&attempt, chess);
         }
         let resolver = Resolver::new(&attempt, steps);
-        let found = read(&resolver, chess);
+        let found = probe(&resolver, chess);
         let is_incomplete = resolver.is_incomplete();
-        let missing = attempt.into_missing();
+        let missing = attempt.missing.into_inner();
         match found {
-            Err(error) if error.is_final() => (Err(error), PageSet::default()),
+            Err(error) if error.is_final() => (Err(error), Vec::new()),
             // Would never end.
-            _ if is_incomplete && missing.len() == 0 => (Err(TOO_MUCH), missing),
+            _ if is_incomplete && missing.is_empty() => (Err(TOO_MUCH), missing),
             found => (found, missing),
         }
     }
@@ -262,12 +213,7 @@ impl<S: Source, C: Cache> Endgames<S, C> {
         let mut materials = vec![Material::of_board(chess.board())];
         for m in chess.legal_moves() {
             if m.is_capture() || m.is_promotion() {
-                let mut after = chess.clone();
-                after.play_unchecked(m);
-                let material = Material::of_board(after.board());
-                if !materials.contains(&material) {
-                    materials.push(material);
-                }
+                insert(&mut materials, Material::of_board(played(chess, m).board()));
             }
         }
         for material in materials {
@@ -280,13 +226,12 @@ impl<S: Source, C: Cache> Endgames<S, C> {
     }
 
     /// Requests pages and keeps them, after their checksums are verified. Returns the number of received bytes.
-    async fn fetch(&self, missing: PageSet) -> Result<u64, EndgameError> {
-        let mut wanted = missing.clone();
-        for id in missing.iter() {
-            if let SumAt::File { page, .. } = self.index.sum_at(id.file.into(), id.page)
+    async fn fetch(&self, mut wanted: Vec<PageId>) -> Result<u64, EndgameError> {
+        for id in wanted.clone() {
+            if let Some((page, _)) = self.index.sum_at(id.file.into(), id.page)
                 && self.pages.get(PageId { file: SUMS, page }).is_none()
             {
-                wanted.insert(PageId { file: SUMS, page });
+                insert(&mut wanted, PageId { file: SUMS, page });
             }
         }
         let mut pages = self.cached(&mut wanted).await;
@@ -312,33 +257,26 @@ impl<S: Source, C: Cache> Endgames<S, C> {
                     byte: id.page * PAGE,
                 });
             }
-            self.pages.insert(id, page);
+            self.pages.insert(id, &page);
         }
         Ok(bytes)
     }
 
     /// Takes the pages out of `wanted` that the cache contains. Damaged pages of the cache are requested again.
-    async fn cached(&self, wanted: &mut PageSet) -> Vec<(PageId, Vec<u8>)> {
+    async fn cached(&self, wanted: &mut Vec<PageId>) -> Vec<(PageId, Vec<u8>)> {
         let start = Instant::now();
-        let ids: Vec<PageId> = wanted.iter().rev().collect();
-        let found = self
-            .cache
-            .get(ids.iter().map(|id| self.cache_name(*id)).collect())
-            .await;
+        // Pages of checksums have the last number, and are needed first.
+        let ids: Vec<PageId> = wanted.iter().rev().copied().collect();
+        let names = ids.iter().map(|id| self.cache_name(*id)).collect();
+        let found = self.cache.get(names).await;
         let mut pages = Vec::new();
         for (id, page) in ids.into_iter().zip(found) {
             let Some(page) = page else { continue };
             if self.is_whole(id, &page) {
-                wanted.remove(id);
-                self.observe(
-                    &self.file_name(id.file),
-                    self.page_range(id),
-                    1,
-                    Origin::Cache,
-                    start,
-                    true,
-                );
-                self.pages.insert(id, page.clone());
+                wanted.retain(|other| *other != id);
+                let (file, range) = (self.file_name(id.file), self.page_range(id));
+                self.observe(&file, range, 1, Origin::Cache, start, true);
+                self.pages.insert(id, &page);
                 pages.push((id, page));
             } else {
                 self.cache.remove(&self.cache_name(id));
@@ -357,14 +295,8 @@ impl<S: Source, C: Cache> Endgames<S, C> {
         is_good: bool,
     ) {
         if let Some(observer) = &self.observer {
-            let fetched = Fetched::new(
-                file,
-                self.source.locate(file),
-                range,
-                parts,
-                origin,
-                start.elapsed(),
-            );
+            let (at, elapsed) = (self.source.locate(file), start.elapsed());
+            let fetched = Fetched::new(file, at, range, parts, origin, elapsed);
             observer(&fetched.with_success(is_good));
         }
     }
@@ -382,25 +314,23 @@ impl<S: Source, C: Cache> Endgames<S, C> {
 
     /// Returns the bytes of a page in its file.
     fn page_range(&self, id: PageId) -> Range<u64> {
-        let length = match self.index.tables().get(usize::from(id.file)) {
-            Some(table) => table.layout.length,
-            None => self.index.sums_length(),
-        };
+        let table = self.index.tables().get(usize::from(id.file));
+        let length = table.map_or(self.index.sums_length(), |table| table.layout.length);
         (id.page * PAGE).min(length)..((id.page + 1) * PAGE).min(length)
     }
 
     /// Divides pages into requests.
-    fn requests(&self, pages: &PageSet) -> Vec<Vec<PageId>> {
+    fn requests(&self, pages: &[PageId]) -> Vec<Vec<PageId>> {
         let mut requests: Vec<Vec<PageId>> = Vec::new();
-        for id in pages.iter() {
+        for id in pages {
             let range = |id: &PageId| self.page_range(*id);
             let fits = |request: &Vec<PageId>| {
                 let (first, last) = (&request[0], &request[request.len() - 1]);
-                last.file == id.file && LIMITS.fits_range(&range(first), &range(last), &range(&id))
+                last.file == id.file && LIMITS.fits_range(&range(first), &range(last), &range(id))
             };
             match requests.last_mut() {
-                Some(request) if fits(request) => request.push(id),
-                _ => requests.push(vec![id]),
+                Some(request) if fits(request) => request.push(*id),
+                _ => requests.push(vec![*id]),
             }
         }
         requests
@@ -408,10 +338,8 @@ impl<S: Source, C: Cache> Endgames<S, C> {
 
     /// Requests pages of a file that are near each other.
     async fn request(&self, run: Vec<PageId>) -> Result<Vec<(PageId, Vec<u8>)>, EndgameError> {
-        let (Some(first), Some(last)) = (run.first(), run.last()) else {
-            return Ok(Vec::new());
-        };
-        let range = self.page_range(*first).start..self.page_range(*last).end;
+        let (first, last) = (run[0], run[run.len() - 1]);
+        let range = self.page_range(first).start..self.page_range(last).end;
         let (file, start) = (self.file_name(first.file), Instant::now());
         let bytes = self.source.range(&file, range.clone()).await;
         self.observe(
@@ -423,30 +351,24 @@ impl<S: Source, C: Cache> Endgames<S, C> {
             bytes.is_ok(),
         );
         let bytes = bytes?;
-        let page = |(page, bytes): (u64, &[u8])| (PageId { page, ..*first }, bytes.to_vec());
-        Ok((first.page..)
-            .zip(bytes.chunks(PAGE as usize))
-            .map(page)
-            .collect())
+        let pages = (first.page..).zip(bytes.chunks(PAGE as usize));
+        let page = |(page, bytes): (u64, &[u8])| (PageId { page, ..first }, bytes.to_vec());
+        Ok(pages.map(page).collect())
     }
 
     /// Whether a page has the length and the checksum that the index demands.
     fn is_whole(&self, id: PageId, bytes: &[u8]) -> bool {
-        let range = self.page_range(id);
-        if bytes.len() as u64 != range.end - range.start {
-            return false;
-        }
-        if id.file == SUMS {
-            return self.index.is_sums_page(id.page, bytes);
-        }
-        match self.index.sum_at(id.file.into(), id.page) {
-            SumAt::Known(sum) => has_sum(bytes, sum),
-            SumAt::File { page, byte } => {
-                let sums = self.pages.get(PageId { file: SUMS, page });
-                let sum = sums.and_then(|sums| sums.get(byte..)?.first_chunk().copied());
-                sum.is_some_and(|sum| has_sum(bytes, u32::from_le_bytes(sum)))
-            }
-        }
+        let (range, table) = (self.page_range(id), usize::from(id.file));
+        let expected = if id.file == SUMS {
+            self.index.sum(None, id.page)
+        } else if let Some((page, byte)) = self.index.sum_at(table, id.page) {
+            let sums = self.pages.get(PageId { file: SUMS, page });
+            let sum = sums.and_then(|sums| sums.get(byte..)?.first_chunk().copied());
+            sum.map(u32::from_le_bytes)
+        } else {
+            self.index.sum(Some(table), id.page)
+        };
+        bytes.len() as u64 == range.end - range.start && expected == Some(sum(bytes))
     }
 }
 

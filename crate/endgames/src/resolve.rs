@@ -7,45 +7,43 @@
 use core::cell::Cell;
 use std::sync::Arc;
 
-use shakmaty::{Chess, Position as _, Role};
+use shakmaty::{Chess, Move, Position as _, Role};
 
-use crate::error::{EndgameError, Uncovered};
-use crate::header::{Header, Place, Plies};
-use crate::material::Material;
-use crate::name::{Metric, TableName};
-use crate::outcome::Outcome;
+use crate::error::{EndgameError, TableError, Uncovered};
+use crate::header::{Header, Place};
+use crate::name::{Material, Metric, TableName};
 use crate::pairs::{Steps, Stop};
-use crate::table_error::TableError;
+use crate::probe::Outcome;
 
-/// Tables by their pieces.
+/// Names of tables with the stronger side first, and the number of each table, in order.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Catalog {
-    /// Pieces with the stronger side first, metric and number of each table, in order.
-    tables: Vec<(Material, Metric, usize)>,
-}
+pub(crate) struct Catalog(Vec<(TableName, usize)>);
 
 impl Catalog {
     /// Adds a table. A table of the same pieces is replaced.
-    pub(crate) fn add(&mut self, name: &TableName, number: usize) {
-        let material = Material::of_name(name.material()).stronger_first();
-        match self.place(material, name.metric()) {
-            Ok(place) => self.tables[place].2 = number,
-            Err(place) => self.tables.insert(place, (material, name.metric(), number)),
+    pub(crate) fn add(&mut self, name: TableName, number: usize) {
+        let name = table_of(name.material, name.metric);
+        match self.place(&name) {
+            Ok(place) => self.0[place].1 = number,
+            Err(place) => self.0.insert(place, (name, number)),
         }
     }
 
-    fn place(&self, material: Material, metric: Metric) -> Result<usize, usize> {
-        self.tables
-            .binary_search_by_key(&(material, metric), |(material, metric, _)| {
-                (*material, *metric)
-            })
+    fn place(&self, name: &TableName) -> Result<usize, usize> {
+        self.0.binary_search_by_key(name, |(name, _)| *name)
     }
 
     /// Returns the number of a table, whichever side is White.
     pub(crate) fn find(&self, material: Material, metric: Metric) -> Option<usize> {
-        let place = self.place(material.stronger_first(), metric).ok()?;
-        Some(self.tables[place].2)
+        let place = self.place(&table_of(material, metric)).ok()?;
+        Some(self.0[place].1)
     }
+}
+
+/// Returns the name of the table of pieces.
+fn table_of(material: Material, metric: Metric) -> TableName {
+    let material = material.stronger_first();
+    TableName { material, metric }
 }
 
 /// Tables whose bytes can be read, now or later.
@@ -56,10 +54,10 @@ pub(crate) trait Files {
     fn name(&self, table: usize) -> String;
 
     /// Returns the header of a table.
-    fn header(&self, table: usize) -> Result<Arc<Header>, Stop<EndgameError>>;
+    fn header(&self, table: usize) -> Result<Arc<Header>, Stop>;
 
     /// Fills `bytes` with the bytes of a table from a byte on.
-    fn read(&self, table: usize, at: u64, bytes: &mut [u8]) -> Result<(), Stop<EndgameError>>;
+    fn read(&self, table: usize, at: u64, bytes: &mut [u8]) -> Result<(), Stop>;
 }
 
 /// Plies until the next capture or pawn move of the side that wins: negative for a loss, 0 for a draw.
@@ -105,12 +103,15 @@ impl Distance {
     }
 }
 
-/// The result of a position without its half-move clock.
+/// The result of a position without its half-move clock, and whether a capture is the best move and reaches it.
 #[derive(Clone, Copy)]
-struct Entry {
-    outcome: Outcome,
-    /// Whether a capture is the best move and reaches the outcome.
-    is_zeroing: bool,
+struct Entry(Outcome, bool);
+
+/// Returns the position after a move.
+pub(crate) fn played(chess: &Chess, m: Move) -> Chess {
+    let mut after = chess.clone();
+    after.play_unchecked(m);
+    after
 }
 
 /// A probe of a position and its moves.
@@ -138,7 +139,7 @@ impl<'a> Resolver<'a> {
 
     /// Returns the result of a position as if its half-move clock was zero: one of the five results of tables.
     pub(crate) fn outcome(&self, chess: &Chess) -> Result<Outcome, EndgameError> {
-        self.entry(chess).map(|entry| entry.outcome)
+        self.entry(chess).map(|entry| entry.0)
     }
 
     /// Returns the distance of a position.
@@ -151,50 +152,28 @@ impl<'a> Resolver<'a> {
         let moves = chess.legal_moves();
         let mut en_passant = 0;
         for m in moves.iter().filter(|m| m.is_capture()) {
-            let mut after = chess.clone();
-            after.play_unchecked(*m);
-            let outcome = self
-                .after_capture(&after, Outcome::Loss, best_capture.reversed())?
-                .reversed();
+            let after = played(chess, *m);
+            let outcome = self.after_capture(&after, Outcome::Loss, best_capture.reversed())?;
+            let outcome = outcome.reversed();
             if outcome == Outcome::Win {
-                return Ok(Entry {
-                    outcome,
-                    is_zeroing: true,
-                });
+                return Ok(Entry(outcome, true));
             }
-            let best = if m.is_en_passant() {
-                &mut best_en_passant
-            } else {
-                &mut best_capture
+            let best = match m.is_en_passant() {
+                true => &mut best_en_passant,
+                false => &mut best_capture,
             };
             *best = outcome.max(*best);
             en_passant += usize::from(m.is_en_passant());
         }
         let own = self.own_outcome(chess)?;
-        // The table does not know the captures en passant.
-        if best_en_passant > own.max(best_capture) {
-            return Ok(Entry {
-                outcome: best_en_passant,
-                is_zeroing: true,
-            });
-        }
         let best = best_capture.max(best_en_passant);
-        if best >= own {
-            return Ok(Entry {
-                outcome: best,
-                is_zeroing: best > Outcome::Draw,
-            });
-        }
-        // The table takes the position for stalemate if all moves are captures en passant.
-        if own == Outcome::Draw && en_passant > 0 && en_passant == moves.len() {
-            return Ok(Entry {
-                outcome: best_en_passant,
-                is_zeroing: true,
-            });
-        }
-        Ok(Entry {
-            outcome: own,
-            is_zeroing: false,
+        // The table does not know the captures en passant, and takes the position for stalemate if all moves are such captures.
+        let is_stalemate = own == Outcome::Draw && en_passant > 0 && en_passant == moves.len();
+        Ok(match best_en_passant > own.max(best_capture) {
+            true => Entry(best_en_passant, true),
+            false if best >= own => Entry(best, best > Outcome::Draw),
+            false if is_stalemate => Entry(best_en_passant, true),
+            false => Entry(own, false),
         })
     }
 
@@ -206,8 +185,7 @@ impl<'a> Resolver<'a> {
         beta: Outcome,
     ) -> Result<Outcome, EndgameError> {
         for m in chess.capture_moves() {
-            let mut after = chess.clone();
-            after.play_unchecked(m);
+            let after = played(chess, m);
             let outcome = self
                 .after_capture(&after, beta.reversed(), alpha.reversed())?
                 .reversed();
@@ -223,12 +201,11 @@ impl<'a> Resolver<'a> {
     fn distance_of(
         &self,
         chess: &Chess,
-        entry: Entry,
+        Entry(outcome, is_zeroing): Entry,
         may_search: bool,
     ) -> Result<Distance, EndgameError> {
-        let outcome = entry.outcome;
         let zeroing = Distance::before_zeroing(outcome);
-        if outcome == Outcome::Draw || entry.is_zeroing {
+        if outcome == Outcome::Draw || is_zeroing {
             return Ok(zeroing);
         }
         let is_win = outcome > Outcome::Draw;
@@ -238,18 +215,16 @@ impl<'a> Resolver<'a> {
                 .iter()
                 .filter(|m| !m.is_capture() && m.role() == Role::Pawn)
             {
-                let mut after = chess.clone();
-                after.play_unchecked(*m);
+                let after = played(chess, *m);
                 if self.outcome(&after)?.reversed() == outcome {
                     return Ok(zeroing);
                 }
             }
         }
         if let Some(plies) = self.own_plies(chess, outcome)? {
-            let later = zeroing.later(plies.count.cast_signed());
             return Ok(Distance {
                 is_rounded: plies.is_rounded,
-                ..later
+                ..zeroing.later(plies.plies)
             });
         }
         if !may_search {
@@ -258,8 +233,7 @@ impl<'a> Resolver<'a> {
         // The table has the distances of the other side, after each move that is not zeroing.
         let mut best = if is_win { None } else { Some(zeroing) };
         for m in moves.iter().filter(|m| !m.is_zeroing()) {
-            let mut after = chess.clone();
-            after.play_unchecked(*m);
+            let after = played(chess, *m);
             if after.is_checkmate() {
                 return Ok(Distance::before_zeroing(Outcome::Win));
             }
@@ -278,11 +252,8 @@ impl<'a> Resolver<'a> {
 
     /// Returns the error of a table of distances that does not fit the table of results.
     fn contradiction(&self, chess: &Chess) -> EndgameError {
-        let table = Material::of_board(chess.board()).stronger_first();
-        self.damaged(file_name(table, Metric::Dtz), TableError::Distances)
-    }
-
-    fn damaged(&self, table: String, error: TableError) -> EndgameError {
+        let table = table_of(Material::of_board(chess.board()), Metric::Dtz).to_string();
+        let error = TableError::Distances;
         EndgameError::Table { table, error }
     }
 
@@ -296,7 +267,8 @@ impl<'a> Resolver<'a> {
             return Ok(Outcome::Draw);
         }
         let found = self.at(chess, Metric::Wdl, |place, table| {
-            match place.outcome(self.steps, |at, bytes| self.files.read(table, at, bytes)) {
+            let read = |at, bytes: &mut [u8]| self.files.read(table, at, bytes);
+            match place.outcome(self.steps, &read) {
                 Err(Stop::Missing) => {
                     self.is_incomplete.set(true);
                     Ok(place.usual_outcome())
@@ -308,20 +280,15 @@ impl<'a> Resolver<'a> {
     }
 
     /// Returns the distance that the table has for a position. `None` if the table has the other side to move.
-    fn own_plies(&self, chess: &Chess, outcome: Outcome) -> Result<Option<Plies>, EndgameError> {
+    fn own_plies(&self, chess: &Chess, outcome: Outcome) -> Result<Option<Distance>, EndgameError> {
         let found = self.at(chess, Metric::Dtz, |place, table| {
-            if !place.has_side {
-                return Ok(None);
-            }
-            place
-                .plies(outcome, self.steps, |at, bytes| {
-                    self.files.read(table, at, bytes)
-                })
-                .map(Some)
+            let read = |at, bytes: &mut [u8]| self.files.read(table, at, bytes);
+            let plies = || place.plies(outcome, self.steps, &read);
+            place.has_side.then(plies).transpose()
         })?;
         // The estimate of a distance that is not in memory is of no consequence.
-        Ok(found.unwrap_or(Some(Plies {
-            count: 0,
+        Ok(found.unwrap_or(Some(Distance {
+            plies: 0,
             is_rounded: true,
         })))
     }
@@ -331,16 +298,13 @@ impl<'a> Resolver<'a> {
         &self,
         chess: &Chess,
         metric: Metric,
-        read: impl FnOnce(Place<'_>, usize) -> Result<T, Stop<EndgameError>>,
+        read: impl FnOnce(Place<'_>, usize) -> Result<T, Stop>,
     ) -> Result<Option<T>, EndgameError> {
         let material = Material::of_board(chess.board());
-        let missing = || Uncovered::MissingTable {
-            table: file_name(material.stronger_first(), metric),
-        };
-        let catalog = self.files.catalog();
-        let number = catalog
-            .find(material, metric)
-            .ok_or_else(|| EndgameError::Uncovered(missing()))?;
+        let number = self.files.catalog().find(material, metric);
+        let number = number.ok_or_else(|| Uncovered::MissingTable {
+            table: table_of(material, metric),
+        })?;
         let found = self
             .files
             .header(number)
@@ -352,12 +316,10 @@ impl<'a> Resolver<'a> {
                 Ok(None)
             }
             Err(Stop::Failed(error)) => Err(error),
-            Err(Stop::Damaged(error)) => Err(self.damaged(self.files.name(number), error)),
+            Err(Stop::Damaged(error)) => {
+                let table = self.files.name(number);
+                Err(EndgameError::Table { table, error })
+            }
         }
     }
-}
-
-/// Returns the file name of a table.
-fn file_name(material: Material, metric: Metric) -> String {
-    format!("{material}.{}", metric.ending())
 }

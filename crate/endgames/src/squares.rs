@@ -7,8 +7,8 @@
 
 use shakmaty::{Bitboard, Board, Color, File, Piece, Rank, Role, Square};
 
-use crate::material::Material;
-use crate::name::MAX_PIECES;
+use crate::header::flipped;
+use crate::name::{MAX_PIECES, Material};
 
 /// Squares of the triangle a1-d1-d4. The last four are on the diagonal.
 const TRIANGLE: [Square; 10] = [
@@ -41,6 +41,7 @@ const PAWN_SQUARES: u64 = 48;
 /// Squares of the first rank, without pawns.
 const FIRST_RANK: u64 = 8;
 /// Order of a group that does not exist.
+#[cfg(test)]
 const NO_GROUP: u8 = 0xf;
 
 /// Returns the number of ways to choose `k` of `n`.
@@ -139,16 +140,11 @@ const PAWN_RANKS: core::ops::Range<u32> = 1..7;
 
 /// Returns the file of the leading pawn, as a number of 0 to 3. `is_flipped` exchanges the sides of the board.
 pub(crate) fn leading_file(pawns: Bitboard, is_flipped: bool) -> usize {
-    let flip = |square: Square| {
-        if is_flipped {
-            square.flip_vertical()
-        } else {
-            square
-        }
+    let number = |square: &Square| match is_flipped {
+        true => pawn_number(square.flip_vertical()),
+        false => pawn_number(*square),
     };
-    let leading = pawns
-        .into_iter()
-        .max_by_key(|square| pawn_number(flip(*square)));
+    let leading = pawns.into_iter().max_by_key(number);
     leading.map_or(0, |square| {
         (square.file() as usize).min(7 - square.file() as usize)
     })
@@ -192,16 +188,14 @@ impl Numbering {
     pub(crate) fn new(pieces: &[Piece], orders: [u8; 2], file: usize) -> Option<Numbering> {
         let material = Material::of_pieces(pieces);
         let has_second_pawns = material.both_have_pawns();
-        let equal_from = |first: usize| {
-            let piece = pieces.get(first)?;
-            Some(
-                pieces[first..]
-                    .iter()
-                    .take_while(|other| *other == piece)
-                    .count(),
-            )
+        let groups_of = |pieces: &[Piece]| {
+            pieces
+                .chunk_by(|a, b| a == b)
+                .map(<[Piece]>::len)
+                .collect::<Vec<_>>()
         };
-        let is_group = |first: usize, count: usize| {
+        // Whether all pawns of a side follow a piece.
+        let are_pawns = |first: usize, count: usize| {
             let total = pieces
                 .iter()
                 .filter(|piece| **piece == pieces[first])
@@ -209,26 +203,21 @@ impl Numbering {
             pieces[first].role == Role::Pawn && count == total
         };
         let (leading, count) = if material.has_pawns() {
-            (
-                Leading::Pawns(File::new(file as u32 & 3)),
-                equal_from(0).filter(|count| is_group(0, *count))?,
-            )
+            let count = *groups_of(pieces).first()?;
+            let file = File::new(file as u32 & 3);
+            (Leading::Pawns(file), are_pawns(0, count).then_some(count)?)
         } else if material.has_single_piece() {
             (Leading::Three, 3)
         } else {
             let are_kings = pieces.iter().take(2).all(|piece| piece.role == Role::King);
             (Leading::Kings, are_kings.then_some(2)?)
         };
-        let mut groups = vec![Group { count, factor: 0 }];
-        let mut next = count;
-        while next < pieces.len() {
-            let count = equal_from(next)?;
-            if has_second_pawns && groups.len() == 1 && !is_group(next, count) {
-                return None;
-            }
-            groups.push(Group { count, factor: 0 });
-            next += count;
+        let rest = groups_of(pieces.get(count..)?);
+        if has_second_pawns && !rest.first().is_some_and(|second| are_pawns(count, *second)) {
+            return None;
         }
+        let counts = [count].into_iter().chain(rest);
+        let groups = counts.map(|count| Group { count, factor: 0 }).collect();
         let mut numbering = Numbering {
             pieces: pieces.to_vec(),
             leading,
@@ -247,11 +236,6 @@ impl Numbering {
         {
             return None;
         }
-        let second = if self.has_second_pawns {
-            second
-        } else {
-            NO_GROUP
-        };
         let special = 1 + usize::from(self.has_second_pawns);
         let mut free = 64
             - self.groups[..special]
@@ -260,21 +244,15 @@ impl Numbering {
                 .sum::<u64>();
         let mut others = special..self.groups.len();
         for place in 0..self.groups.len() as u8 {
+            let counts = |group: usize| self.groups[group].count as u64;
             let (number, placements) = if place == leading {
                 (0, self.leading_placements())
             } else if place == second {
-                (
-                    1,
-                    binomial(
-                        PAWN_SQUARES - self.groups[0].count as u64,
-                        self.groups[1].count as u64,
-                    ),
-                )
+                (1, binomial(PAWN_SQUARES - counts(0), counts(1)))
             } else {
                 let number = others.next()?;
-                let count = self.groups[number].count as u64;
-                let placements = binomial(free, count);
-                free -= count;
+                let placements = binomial(free, counts(number));
+                free -= counts(number);
                 (number, placements)
             };
             self.groups[number].factor = self.size;
@@ -305,12 +283,7 @@ impl Numbering {
         let squares = buffer.get_mut(..self.pieces.len())?;
         let mut used = Bitboard::EMPTY;
         for (piece, to) in self.pieces.iter().zip(squares.iter_mut()) {
-            let color = if is_flipped {
-                !piece.color
-            } else {
-                piece.color
-            };
-            let square = (board.by_piece(Piece { color, ..*piece }) & !used).first()?;
+            let square = (board.by_piece(flipped(*piece, is_flipped)) & !used).first()?;
             used.add(square);
             *to = if is_flipped {
                 square.flip_vertical()
@@ -424,19 +397,9 @@ fn number_of_three([first, second, third]: [Square; 3]) -> u64 {
 
 /// Returns the piece of a half byte in a table's list of pieces.
 pub(crate) fn piece(code: u8) -> Option<Piece> {
-    let role = match code & 7 {
-        1 => Role::Pawn,
-        2 => Role::Knight,
-        3 => Role::Bishop,
-        4 => Role::Rook,
-        5 => Role::Queen,
-        6 => Role::King,
-        _ => return None,
-    };
-    Some(Piece {
-        color: Color::from_white(code & 8 == 0),
-        role,
-    })
+    let role = Role::try_from(code & 7).ok()?;
+    let color = Color::from_white(code & 8 == 0);
+    Some(Piece { color, role })
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! The symbols of a table, which stand for one or several values.
 
-use crate::fields::Fields;
-use crate::table_error::{Field, TableError};
+use crate::error::TableError;
+use crate::header::Fields;
 
 /// Second symbol of a pair that is a value: the first symbol is the value.
 const VALUE: u16 = 0xfff;
 /// Maximum number of symbols. Symbols in pairs have 12 bits.
-const MAX_SYMBOLS: u16 = VALUE;
+const MAX_SYMBOLS: u64 = VALUE as u64;
 /// Maximum number of values of a symbol.
 const MAX_VALUES: u16 = 256;
 
@@ -21,20 +21,9 @@ pub(crate) struct Symbols {
 
 impl Symbols {
     pub(crate) fn parse(fields: &mut Fields<'_>) -> Result<Symbols, TableError> {
+        let found = fields.limited("the number of symbols", 2, 1, MAX_SYMBOLS)?;
         let byte = fields.at as u64;
-        let found = fields.short()?;
-        if !(1..=MAX_SYMBOLS).contains(&found) {
-            let field = Field::Symbols;
-            return Err(TableError::Field {
-                byte,
-                field,
-                min: 1,
-                max: MAX_SYMBOLS.into(),
-                found: found.into(),
-            });
-        }
-        let byte = fields.at as u64;
-        let bytes = fields.take(3 * usize::from(found))?;
+        let bytes = fields.take(3 * found as usize)?;
         fields.align();
         // Three bytes have two numbers of 12 bits.
         let pair = |[low, middle, high]: &[u8; 3]| {
@@ -47,11 +36,6 @@ impl Symbols {
             symbol,
         })?;
         Ok(Symbols { pairs, counts })
-    }
-
-    /// Returns the memory of the lists in bytes.
-    pub(crate) fn memory(&self) -> usize {
-        6 * self.pairs.len()
     }
 
     /// Returns the value of a symbol at a place among its values.

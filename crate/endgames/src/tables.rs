@@ -1,6 +1,5 @@
 //! Tables of a folder on this computer.
 
-use std::fmt;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,14 +11,9 @@ use shelfish::source::{SourceError, SourceErrorKind};
 use crate::error::{EndgameError, check};
 use crate::header::{Header, MAX_HEADER};
 use crate::name::TableName;
-use crate::outcome::Outcome;
 use crate::pairs::{Steps, Stop};
-use crate::probe::{Probe, Verdict, outcome, probe, verdict};
+use crate::probe::{Outcome, Probe, Verdict, outcome, probe, verdict};
 use crate::resolve::{Catalog, Files, Resolver};
-use crate::table_error::TableError;
-
-/// Bytes of a header that are read first. Most headers are shorter.
-const FIRST: u64 = 4096;
 
 /// The tables of a folder, for synchronous reads.
 ///
@@ -32,6 +26,7 @@ const FIRST: u64 = 4096;
 /// assert_eq!(tables.verdict(&chess)?.outcome, Outcome::Draw);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[derive(Debug, Default)]
 pub struct Tables {
     tables: Vec<Table>,
     catalog: Catalog,
@@ -39,51 +34,38 @@ pub struct Tables {
     max_pieces: usize,
 }
 
-impl fmt::Debug for Tables {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tables")
-            .field("count", &self.tables.len())
-            .finish_non_exhaustive()
-    }
-}
-
 /// A table of a folder. It is opened when a position needs it.
+#[derive(Debug)]
 struct Table {
     name: TableName,
     path: PathBuf,
     open: OnceLock<Open>,
 }
 
+#[derive(Debug)]
 struct Open {
     file: File,
     header: Arc<Header>,
 }
 
 impl Table {
-    fn open(&self) -> Result<&Open, Stop<EndgameError>> {
+    fn open(&self) -> Result<&Open, Stop> {
         if let Some(open) = self.open.get() {
             return Ok(open);
         }
-        let file = shelfish::source::file::open(&self.path).map_err(|error| self.failed(&error))?;
-        let length = file.metadata().map_err(|error| self.failed(&error))?.len();
-        let mut end = FIRST.min(length);
-        let header = loop {
-            let mut bytes = vec![0; end as usize];
-            read_exact_at(&file, &mut bytes, 0).map_err(|error| self.failed(&error))?;
-            match Header::parse(&self.name, length, &bytes) {
-                Err(TableError::Header) if end < length.min(MAX_HEADER) => {
-                    end = (2 * end).min(length)
-                }
-                header => break header?,
-            }
+        let open = || {
+            let file = shelfish::source::file::open(&self.path)?;
+            let length = file.metadata()?.len();
+            let mut bytes = vec![0; length.min(MAX_HEADER) as usize];
+            read_exact_at(&file, &mut bytes, 0)?;
+            Ok((file, length, bytes))
         };
-        Ok(self.open.get_or_init(|| Open {
-            file,
-            header: Arc::new(header),
-        }))
+        let (file, length, bytes) = open().map_err(|error| self.failed(&error))?;
+        let header = Arc::new(Header::parse(&self.name, length, &bytes)?);
+        Ok(self.open.get_or_init(|| Open { file, header }))
     }
 
-    fn failed(&self, error: &io::Error) -> Stop<EndgameError> {
+    fn failed(&self, error: &io::Error) -> Stop {
         let kind = SourceErrorKind::Io(error.kind(), error.to_string());
         Stop::Failed(SourceError::new(self.path.display().to_string(), kind).into())
     }
@@ -119,11 +101,11 @@ impl Files for Tables {
         self.tables[table].path.display().to_string()
     }
 
-    fn header(&self, table: usize) -> Result<Arc<Header>, Stop<EndgameError>> {
+    fn header(&self, table: usize) -> Result<Arc<Header>, Stop> {
         Ok(self.tables[table].open()?.header.clone())
     }
 
-    fn read(&self, table: usize, at: u64, bytes: &mut [u8]) -> Result<(), Stop<EndgameError>> {
+    fn read(&self, table: usize, at: u64, bytes: &mut [u8]) -> Result<(), Stop> {
         let table = &self.tables[table];
         read_exact_at(&table.open()?.file, bytes, at).map_err(|error| table.failed(&error))
     }
@@ -136,11 +118,7 @@ impl Tables {
     ///
     /// Returns an error if the folder cannot be read, or if the length of a table is wrong.
     pub fn open(folder: impl AsRef<Path>) -> io::Result<Tables> {
-        let mut tables = Tables {
-            tables: Vec::new(),
-            catalog: Catalog::default(),
-            max_pieces: 0,
-        };
+        let mut tables = Tables::default();
         tables.add(folder)?;
         Ok(tables)
     }
@@ -163,7 +141,7 @@ impl Tables {
             Header::check_length(path.metadata()?.len()).map_err(|error| {
                 io::Error::new(io::ErrorKind::InvalidData, format!("{name}: {error}"))
             })?;
-            self.catalog.add(&name, self.tables.len());
+            self.catalog.add(name, self.tables.len());
             self.max_pieces = self.max_pieces.max(name.pieces());
             self.tables.push(Table {
                 name,
@@ -189,7 +167,7 @@ impl Tables {
         chess: &Chess,
         read: fn(&Resolver<'_>, &Chess) -> Result<T, EndgameError>,
     ) -> Result<T, EndgameError> {
-        check(chess, self.max_pieces).map_err(EndgameError::Uncovered)?;
+        check(chess, self.max_pieces)?;
         read(&Resolver::new(self, &Steps::default()), chess)
     }
 

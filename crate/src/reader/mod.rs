@@ -32,4 +32,6 @@ pub use error::ReadError;
 pub use fetched::{Fetched, Observer, Origin, Stats};
 pub use handle::Reader;
 pub use limits::RequestLimits;
+#[doc(hidden)]
+pub use lru::Lru;
 pub use steps::Found;

@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn a_continued_game_starts_from_a_position_of_the_real_game_and_has_no_random_moves() {
         let real = "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 *";
-        let real = pgn::read(real, 1).unwrap();
+        let real = pgn::read(real, 1);
         let words = play(1, Some(real.game.moves()));
         let positions: Vec<String> = real
             .game

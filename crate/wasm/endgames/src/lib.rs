@@ -13,7 +13,7 @@ use shelfish::shakmaty::{CastlingMode, Chess};
 use shelfish::source::Source as _;
 use shelfish::web::{Early, IndexedDb};
 use shelfish_endgames::{
-    EndgameError, INDEX_FILE, IndexError, Probe, ProbedMove, Uncovered, parse_fen, read_index,
+    EndgameError, INDEX_FILE, IndexError, Probe, ProbedMove, Uncovered, line, parse_fen, read_index,
 };
 use shelfish_wasm_reader::{
     DatabaseSource, Open, Pending, Running, Values, at_opening, call, check, closed, into_js,
@@ -221,10 +221,8 @@ impl Endgames {
         call(self.start(options, |reader| {
             let work = async move {
                 let mut chess = parsed.map_err(invalid_fen)?;
-                let line = reader
-                    .line(&chess)
-                    .await
-                    .map_err(|error| endgame_error(&error))?;
+                let found = line(&chess, async |chess| reader.probe(&chess).await).await;
+                let line = found.map_err(|error| endgame_error(&error))?;
                 let moves: Vec<Move> = line
                     .iter()
                     .map(|probed| encode_move(&mut chess, probed, castling))

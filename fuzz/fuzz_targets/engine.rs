@@ -1,11 +1,8 @@
-//! The search ends within its limits and returns legal lines, from any position, after any legal moves and with any limits.
-//!
-//! The input is a FEN, the end of a line, three bytes of limits, and a byte for each move that is played first.
-#![no_main]
+//! Targets of the crate `shelfish-engine`.
 
 use std::{env, str, sync::LazyLock};
 
-use libfuzzer_sys::fuzz_target;
+use shelfish_engine::network::{Accumulators, BYTES, Network, seal};
 use shelfish_engine::{Game, Histories, Limits, Position, Silent, Table, search};
 
 /// Maximum number of nodes of a search by default: few, so that a run of the target tests many positions.
@@ -15,7 +12,10 @@ static MOST_NODES: LazyLock<u64> = LazyLock::new(|| {
     })
 });
 
-fuzz_target!(|data: &[u8]| {
+/// The search ends within its limits and returns legal lines, from any position, after any legal moves and with any limits.
+///
+/// The input is a FEN, the end of a line, three bytes of limits, and a byte for each move that is played first.
+pub fn search_position(data: &[u8]) {
     let Some(end) = data.iter().position(|&byte| byte == b'\n') else {
         return;
     };
@@ -57,4 +57,29 @@ fuzz_target!(|data: &[u8]| {
             position = position.play(m);
         }
     }
-});
+}
+
+const FENS: [&str; 3] = [
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+    "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+    "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 b - - 0 1",
+];
+
+/// Any bytes with a valid checksum are a network or an error. A network evaluates every position within its limits.
+pub fn network(bytes: &[u8]) {
+    let _ = Network::from_bytes(bytes);
+    // A network is longer than most inputs, so that an input is repeated. A forger can also compute the checksum.
+    let Some(length) = BYTES.checked_sub(8).filter(|_| !bytes.is_empty()) else {
+        return;
+    };
+    let mut weights: Vec<u8> = bytes.iter().copied().cycle().take(length).collect();
+    seal(&mut weights);
+    let Ok(network) = Network::from_bytes(&weights) else {
+        return;
+    };
+    for fen in FENS {
+        let position: Position = fen.parse().expect("the position is valid");
+        let score = network.evaluate(&position, &Accumulators::of_position(&network, &position));
+        assert!(score.abs() < 100_000, "{score}");
+    }
+}
