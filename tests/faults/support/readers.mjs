@@ -303,16 +303,15 @@ function eachTime(name, addressOf) {
           kind === "book"
             ? ["explore"]
             : ["lookup", "--all", "--chess960", "--cache-size", "0"];
-        const pin = integrity === undefined ? [] : ["--integrity", integrity];
+        const pin = integrity === undefined ? "" : `#${integrity}`;
         const ask = async () => {
           const child = program(
             [
               ...command,
               "-d",
-              url,
+              url + pin,
               "--timeout",
               String(timeout),
-              ...pin,
               "--json",
               fen,
             ],
@@ -381,10 +380,10 @@ const served = {
   start: async () => ({
     begin: async ({ kind, url, integrity, timeout }) => {
       const isBook = kind === "book";
+      const pin = integrity === undefined ? "" : `#${integrity}`;
       const database = isBook
         ? [join(ROOT, "tests/data/database/db"), "--book", url]
-        : [url];
-      const pin = integrity === undefined ? [] : ["--integrity", integrity];
+        : [url + pin];
       const args = [
         "serve",
         ...database,
@@ -395,7 +394,6 @@ const served = {
         String(timeout),
         "--cache-size",
         "0",
-        ...pin,
       ];
       /** @type {{ child: ReturnType<typeof program>, err: { text: string }, url: string } | undefined} */
       let server;

@@ -59,15 +59,9 @@ pub struct Args {
     /// Format of the output
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    /// Polyglot: set what weights express
-    #[arg(long, value_enum)]
-    weights: Option<polyglot::Weights>,
     /// Polyglot: leave out moves that fewer than N games played
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     min_games: Option<u64>,
-    /// Do not print progress
-    #[arg(short, long)]
-    quiet: bool,
 }
 
 #[derive(clap::ValueEnum, Clone, Copy, Debug, Default)]
@@ -87,10 +81,8 @@ enum Format {
 
 /// Exports a database.
 pub fn run(args: Args) -> Outcome {
-    if (args.weights.is_some() || args.min_games.is_some())
-        && !matches!(args.format, Format::Polyglot)
-    {
-        let why = "--weights and --min-games are options of --format polyglot\n";
+    if args.min_games.is_some() && !matches!(args.format, Format::Polyglot) {
+        let why = "--min-games is an option of --format polyglot\n";
         clap::Command::new("shelfish export")
             .error(clap::error::ErrorKind::ArgumentConflict, why)
             .exit();
@@ -116,11 +108,7 @@ fn export(args: &Args, out: &mut (impl Write + Send)) -> Result<(), BoxError> {
         (Format::Csv, Kind::Evaluations) => rows::write_csv(args, &rows::EVALUATIONS, out)?,
         (Format::Csv, Kind::Moves) => rows::write_csv(args, &rows::MOVES, out)?,
         (Format::Polyglot, _) => {
-            let (weights, min_games) = (
-                args.weights.unwrap_or_default(),
-                args.min_games.unwrap_or(1),
-            );
-            polyglot::write(args, weights, min_games, &mut *out)?;
+            polyglot::write(args, args.min_games.unwrap_or(1), &mut *out)?;
         }
     }
     out.flush()?;
@@ -156,7 +144,7 @@ fn blocks<K: Record, R: Send + 'static>(
     };
     let done = Arc::new(AtomicU64::new(0));
     // On a terminal, the exported lines show the progress, and a bar would interrupt them.
-    let quiet = args.quiet || (args.out.is_none() && io::stdout().is_terminal());
+    let quiet = args.out.is_none() && io::stdout().is_terminal();
     let progress = Progress::start(
         Work::positions("exporting", &done, Some(manifest.positions)),
         quiet,

@@ -5,7 +5,6 @@ use std::fmt;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::Instant;
 
 use indicatif::HumanCount;
 use serde::Serialize;
@@ -45,12 +44,6 @@ pub struct Args {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Do not print progress
-    #[arg(short, long)]
-    quiet: bool,
-    /// Print the time taken
-    #[arg(long)]
-    timing: bool,
 }
 
 /// Contents of a manifest.
@@ -119,13 +112,10 @@ struct Stats {
     manifest: ManifestFacts,
     #[serde(skip_serializing_if = "Option::is_none")]
     scan: Option<Scanned>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seconds: Option<f64>,
 }
 
 /// Prints the facts of the manifest, then scans the database if necessary.
 pub fn run(args: Args) -> Outcome {
-    let start = Instant::now();
     let source = args.database.source()?;
     let bytes = database::wait(source.whole(Manifest::FILE, Manifest::MAX_BYTES as u64))?
         .map_err(OpenError::from)?;
@@ -158,15 +148,13 @@ pub fn run(args: Args) -> Outcome {
     }
     let scan = match kind {
         _ if !args.scan => None,
-        Kind::Moves => Some(scan(source, manifest, args.quiet, moves_of)?),
-        Kind::Evaluations => Some(scan(source, manifest, args.quiet, evaluations_of)?),
+        Kind::Moves => Some(scan(source, manifest, moves_of)?),
+        Kind::Evaluations => Some(scan(source, manifest, evaluations_of)?),
     };
-    let seconds = args.timing.then(|| start.elapsed().as_secs_f64());
     report::print(
         &Stats {
             manifest: known,
             scan,
-            seconds,
         },
         args.json,
     )?;
@@ -215,13 +203,12 @@ struct EvaluationCounts {
 fn scan<R: Record>(
     source: DatabaseSource,
     manifest: Arc<Manifest>,
-    quiet: bool,
     counts: fn(&R) -> RecordCounts,
 ) -> Result<Scanned, Box<dyn std::error::Error + Send + Sync>> {
     let done = Arc::new(AtomicU64::new(0));
     let _progress = Progress::start(
         Work::positions("scanning", &done, Some(manifest.positions)),
-        quiet,
+        false,
     );
     let mut scanned = Scanned {
         columns: Block::<R>::column_names()
@@ -346,11 +333,7 @@ impl fmt::Display for ManifestFacts {
 /// The results after the facts of the manifest, which are printed before the scan.
 impl fmt::Display for Stats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(scan) = &self.scan {
-            scan.fmt(f)?;
-        }
-        self.seconds
-            .map_or(Ok(()), |seconds| writeln!(f, "{seconds:.2} s"))
+        self.scan.as_ref().map_or(Ok(()), |scan| scan.fmt(f))
     }
 }
 

@@ -1,6 +1,5 @@
 //! Blocking lookups with a deadline.
 
-use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,15 +19,19 @@ use super::{Args, DatabaseSource, DatabaseSourceError, OpenError, address};
 pub const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Error of a blocking lookup, or of the opening before it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum BlockingError {
     /// The address is invalid, or its source cannot be created.
-    Source(Arc<DatabaseSourceError>),
+    #[error("{0}")]
+    Source(#[source] Arc<DatabaseSourceError>),
     /// The system cannot start the runtime.
+    #[error("the threads of the lookups cannot start: {0}")]
     Runtime(Arc<io::Error>),
     /// The manifest is missing or unreadable.
+    #[error(transparent)]
     Open(OpenError),
     /// The host did not send the manifest in time.
+    #[error("{database}: no answer within {} s", limit.as_secs())]
     OpenTimeout {
         /// Address of the database.
         database: String,
@@ -36,42 +39,11 @@ pub enum BlockingError {
         limit: Duration,
     },
     /// The position could not be looked up.
+    #[error(transparent)]
     Read(ReadError),
     /// The lookup exceeded its deadline.
+    #[error("the database did not answer within {} ms", .0.as_millis())]
     Timeout(Duration),
-}
-
-impl fmt::Display for BlockingError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BlockingError::Source(error) => error.fmt(f),
-            BlockingError::Runtime(error) => {
-                write!(f, "the threads of the lookups cannot start: {error}")
-            }
-            BlockingError::Open(error) => error.fmt(f),
-            BlockingError::OpenTimeout { database, limit } => {
-                write!(f, "{database}: no answer within {} s", limit.as_secs())
-            }
-            BlockingError::Read(error) => error.fmt(f),
-            BlockingError::Timeout(limit) => {
-                write!(
-                    f,
-                    "the database did not answer within {} ms",
-                    limit.as_millis()
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for BlockingError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            // Its own text is the text of this error.
-            BlockingError::Source(error) => std::error::Error::source(&**error),
-            _ => None,
-        }
-    }
 }
 
 impl From<DatabaseSourceError> for BlockingError {

@@ -1,6 +1,5 @@
 //! Endgame tables in directories, on hosts and in buckets.
 
-use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
@@ -24,11 +23,13 @@ pub struct Args {
 }
 
 /// Error of tables that cannot be opened.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum OpenEndgamesError {
     /// The address is invalid, or its source cannot be created.
-    Source(DatabaseSourceError),
+    #[error(transparent)]
+    Source(#[from] DatabaseSourceError),
     /// The directory cannot be read, or a table is incomplete.
+    #[error("{}: {error}", path.display())]
     Folder {
         /// Path of the directory.
         path: PathBuf,
@@ -36,48 +37,41 @@ pub enum OpenEndgamesError {
         error: io::Error,
     },
     /// The directory contains no table.
-    Empty {
-        /// Path of the directory.
-        path: PathBuf,
-    },
+    #[error("{}: found no Syzygy table, expected files like KQvK.rtbw and KQvK.rtbz", .0.display())]
+    Empty(PathBuf),
+    /// The index of a host is missing.
+    #[error("{0}; write the index by `shelfish endgames index`")]
+    NoIndex(EndgameError),
     /// The index of a host cannot be read.
+    #[error(transparent)]
     Index(EndgameError),
     /// The cache cannot be opened.
+    #[error(transparent)]
     Cache(io::Error),
     /// A hash follows the address.
+    #[error(
+        "found #sha256-... after the address, but endgame tables have no manifest: remove the hash"
+    )]
     Pinned,
 }
 
-impl fmt::Display for OpenEndgamesError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            OpenEndgamesError::Source(error) => error.fmt(f),
-            OpenEndgamesError::Folder { path, error } => write!(f, "{}: {error}", path.display()),
-            OpenEndgamesError::Empty { path } => {
-                write!(f, "{}: found no Syzygy table, expected files like KQvK.rtbw and KQvK.rtbz", path.display())
+impl From<EndgameError> for OpenEndgamesError {
+    fn from(error: EndgameError) -> OpenEndgamesError {
+        match &error {
+            EndgameError::Source(source)
+                if matches!(source.kind, SourceErrorKind::Status(403 | 404)) =>
+            {
+                OpenEndgamesError::NoIndex(error)
             }
-            OpenEndgamesError::Index(error @ EndgameError::Source(source)) if is_missing(&source.kind) => {
-                write!(f, "{error}; write the index by `shelfish endgames index`")
-            }
-            OpenEndgamesError::Index(error) => error.fmt(f),
-            OpenEndgamesError::Cache(error) => error.fmt(f),
-            OpenEndgamesError::Pinned => {
-                f.write_str("found #sha256-... after the address, but endgame tables have no manifest: remove the hash")
-            }
+            _ => OpenEndgamesError::Index(error),
         }
     }
-}
-
-impl std::error::Error for OpenEndgamesError {}
-
-fn is_missing(kind: &SourceErrorKind) -> bool {
-    matches!(kind, SourceErrorKind::Status(403 | 404))
 }
 
 /// Opens the tables of a directory.
 fn folder(path: PathBuf) -> Result<Tables, OpenEndgamesError> {
     match Tables::open(&path) {
-        Ok(tables) if tables.count() == 0 => Err(OpenEndgamesError::Empty { path }),
+        Ok(tables) if tables.count() == 0 => Err(OpenEndgamesError::Empty(path)),
         Ok(tables) => Ok(tables),
         Err(error) => Err(OpenEndgamesError::Folder { path, error }),
     }
@@ -113,19 +107,15 @@ impl EndgameTables {
         let source = super::Args {
             database: args.tables.clone(),
             timeout: args.timeout,
-            integrity: None,
         }
-        .source();
-        let source = source.map_err(OpenEndgamesError::Source)?;
+        .source()?;
         if source.is_pinned() {
             return Err(OpenEndgamesError::Pinned);
         }
         if source.is_directory() {
             return folder(source.locate("").into()).map(EndgameTables::Folder);
         }
-        let index = read_index(&source)
-            .await
-            .map_err(OpenEndgamesError::Index)?;
+        let index = read_index(&source).await?;
         let cache = cache.open(&source).map_err(OpenEndgamesError::Cache)?;
         Ok(EndgameTables::Remote(Box::new(Endgames::new(
             source, index, cache,

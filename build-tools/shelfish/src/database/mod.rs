@@ -7,7 +7,6 @@ pub mod endgames;
 mod open_error;
 pub mod scan;
 
-use std::fmt;
 use std::future::Future;
 use std::ops::Range;
 use std::time::Duration;
@@ -30,69 +29,33 @@ use crate::system::url::{is_http, scheme, without_password};
 #[derive(clap::Args, Clone, Debug)]
 #[group(id = "database_args")]
 pub struct Args {
-    /// Database: a directory, or a URL with https://, s3:// or gs://. An appended #sha256-... is --integrity
+    /// Database: a directory, or a URL with https://, s3:// or gs://. An appended #sha256-... accepts only the
+    /// manifest with this hash, as printed by `shelfish build` and `stats`
     #[arg(short, long, value_name = "DIR_OR_URL", value_parser = address)]
     pub database: String,
     /// Seconds that a host has for an answer, plus a second for every 16 KiB
     #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
     pub timeout: u64,
-    /// Accept only the manifest with this hash: sha256-..., as printed by `shelfish build` and `stats`
-    #[arg(long, value_name = "HASH")]
-    pub integrity: Option<Integrity>,
 }
 
 /// Error of an invalid address of a database.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum DatabaseSourceError {
     /// The scheme of the URL is unknown.
+    #[error("found {0}://, expected http://, https://, s3://, gs:// or a directory")]
     Scheme(String),
     /// The URL of a bucket is incomplete.
-    Bucket(AddressError),
+    #[error(transparent)]
+    Bucket(#[from] AddressError),
     /// The client for the host cannot be created.
-    Host(HostError),
+    #[error(transparent)]
+    Host(#[from] HostError),
     /// The bucket cannot be opened.
-    Store(StoreError),
+    #[error("{0}")]
+    Store(#[from] StoreError),
     /// The hash after an address is not the hash of a manifest.
+    #[error("found #{0:.80}: {IntegrityError}")]
     Pin(String),
-    /// The hash after an address differs from the hash in the options.
-    Pins {
-        /// Hash after the address.
-        address: Integrity,
-        /// Hash in the options.
-        option: Integrity,
-    },
-}
-
-impl fmt::Display for DatabaseSourceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            DatabaseSourceError::Scheme(found) => {
-                write!(
-                    f,
-                    "found {found}://, expected http://, https://, s3://, gs:// or a directory"
-                )
-            }
-            DatabaseSourceError::Bucket(error) => error.fmt(f),
-            DatabaseSourceError::Host(error) => error.fmt(f),
-            DatabaseSourceError::Store(error) => error.fmt(f),
-            DatabaseSourceError::Pin(found) => write!(f, "found #{found:.80}: {IntegrityError}"),
-            DatabaseSourceError::Pins { address, option } => {
-                write!(
-                    f,
-                    "the address ends with #{address}, but --integrity is {option}: expected one hash"
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for DatabaseSourceError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            DatabaseSourceError::Store(error) => Some(error),
-            _ => None,
-        }
-    }
 }
 
 /// Splits an address into the database and the hash of its manifest, which may follow after `#`.
@@ -112,9 +75,7 @@ fn split_pin(address: &str) -> Result<(&str, Option<Integrity>), DatabaseSourceE
 pub fn address(text: &str) -> Result<String, DatabaseSourceError> {
     let (database, _) = split_pin(text)?;
     match scheme(database) {
-        Some(found) if is_store(found) => Address::parse(database)
-            .map(drop)
-            .map_err(DatabaseSourceError::Bucket)?,
+        Some(found) if is_store(found) => drop(Address::parse(database)?),
         Some(found) if !is_http(found) => {
             return Err(DatabaseSourceError::Scheme(found.to_owned()));
         }
@@ -135,19 +96,12 @@ impl Args {
         Args {
             database: database.to_owned(),
             timeout: 20,
-            integrity: None,
         }
     }
 
     /// Opens the source of the files.
     pub fn source(&self) -> Result<DatabaseSource, DatabaseSourceError> {
-        let (database, pin) = split_pin(&self.database)?;
-        let integrity = match (pin, self.integrity) {
-            (Some(address), Some(option)) if address != option => {
-                return Err(DatabaseSourceError::Pins { address, option });
-            }
-            (pin, option) => pin.or(option),
-        };
+        let (database, integrity) = split_pin(&self.database)?;
         let folder = database.strip_suffix(Manifest::FILE);
         let folder = folder.filter(|folder| {
             folder.is_empty() || folder.ends_with(['/', std::path::MAIN_SEPARATOR])
@@ -156,7 +110,7 @@ impl Args {
         let timeout = Duration::from_secs(self.timeout);
         let files = match scheme(text) {
             Some(found) if is_store(found) => {
-                let address = Address::parse(text).map_err(DatabaseSourceError::Bucket)?;
+                let address = Address::parse(text)?;
                 let retry = RetryPolicy::default();
                 let settings = Settings {
                     timeout: Some(timeout),
@@ -165,14 +119,12 @@ impl Args {
                 };
                 match address.folder() {
                     Some(folder) => Files::Directory(Directory::new(folder)),
-                    None => Files::Bucket(
-                        Objects::open(&address, settings).map_err(DatabaseSourceError::Store)?,
-                    ),
+                    None => Files::Bucket(Objects::open(&address, settings)?),
                 }
             }
             Some(_) => {
                 let options = host::Options::default().with_timeout(timeout);
-                Files::Host(Host::new(text, options).map_err(DatabaseSourceError::Host)?)
+                Files::Host(Host::new(text, options)?)
             }
             None => Files::Directory(Directory::new(if text.is_empty() { "." } else { text })),
         };
@@ -339,17 +291,6 @@ mod tests {
             let wrong = place(&format!("{database}#sha256-x"));
             assert!(matches!(wrong, Err(DatabaseSourceError::Pin(found)) if found == "sha256-x"));
         }
-        let both = |option| {
-            Args {
-                integrity: Some(option),
-                ..Args::of(&format!("db#{hash}"))
-            }
-            .source()
-        };
-        assert!(both(hash)?.is_pinned());
-        assert!(
-            matches!(both(Integrity::of(b"x")), Err(DatabaseSourceError::Pins { address, .. }) if address == hash)
-        );
         Ok(())
     }
 

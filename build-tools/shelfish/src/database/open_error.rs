@@ -1,6 +1,5 @@
 //! Errors of opening a database.
 
-use std::fmt;
 use std::io::ErrorKind;
 
 use shelfish::eval::PositionEval;
@@ -10,9 +9,10 @@ use shelfish::source::{SourceError, SourceErrorKind};
 use shelfish::table::{Manifest, Record as _, TableError};
 
 /// An error that prevents a database from being opened.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum OpenError {
     /// The folder has no manifest.
+    #[error("no database in {folder}{}: name the folder that contains {}", shown(*status), Manifest::FILE)]
     Missing {
         /// Path or URL of the folder.
         folder: String,
@@ -20,6 +20,7 @@ pub enum OpenError {
         status: Option<u16>,
     },
     /// The database contains another kind of records.
+    #[error("{folder} {}", expectation(found, expected))]
     Kind {
         /// Path or URL of the folder.
         folder: String,
@@ -29,7 +30,22 @@ pub enum OpenError {
         expected: &'static str,
     },
     /// The manifest cannot be read, or is not valid.
-    Read(ReadError),
+    #[error("{0}")]
+    Read(#[source] ReadError),
+}
+
+fn shown(status: Option<u16>) -> String {
+    status.map_or_else(String::new, |status| format!(" (status {status})"))
+}
+
+fn expectation(found: &str, expected: &str) -> String {
+    if found == Played::KIND {
+        "is a book of played moves, expected evaluations: use `shelfish explore`".to_owned()
+    } else if found == PositionEval::KIND {
+        "is a database of evaluations, expected a book: use `shelfish lookup`".to_owned()
+    } else {
+        format!("contains {found:?}, expected {expected:?}: use a newer shelfish")
+    }
 }
 
 impl OpenError {
@@ -82,51 +98,5 @@ fn short(folder: &str) -> String {
         folder.to_owned()
     } else {
         short.to_owned()
-    }
-}
-
-impl fmt::Display for OpenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            OpenError::Missing { folder, status } => {
-                write!(f, "no database in {folder}")?;
-                if let Some(status) = status {
-                    write!(f, " (status {status})")?;
-                }
-                write!(f, ": name the folder that contains {}", Manifest::FILE)
-            }
-            OpenError::Kind { folder, found, .. } if found == Played::KIND => {
-                write!(
-                    f,
-                    "{folder} is a book of played moves, expected evaluations: use `shelfish explore`"
-                )
-            }
-            OpenError::Kind { folder, found, .. } if found == PositionEval::KIND => {
-                write!(
-                    f,
-                    "{folder} is a database of evaluations, expected a book: use `shelfish lookup`"
-                )
-            }
-            OpenError::Kind {
-                folder,
-                found,
-                expected,
-            } => {
-                write!(
-                    f,
-                    "{folder} contains {found:?}, expected {expected:?}: use a newer shelfish"
-                )
-            }
-            OpenError::Read(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for OpenError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            OpenError::Read(error) => Some(error),
-            OpenError::Missing { .. } | OpenError::Kind { .. } => None,
-        }
     }
 }

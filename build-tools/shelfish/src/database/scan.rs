@@ -1,7 +1,6 @@
 //! Sequential reading of a whole database.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
@@ -26,11 +25,13 @@ pub struct RawBlock {
 }
 
 /// Problem of a file outside of its blocks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum ScanError {
     /// The file cannot be read, or contradicts its manifest or page.
-    Read(ReadError),
+    #[error(transparent)]
+    Read(#[from] ReadError),
     /// Some bytes belong to no block or page, or to several blocks or pages.
+    #[error("{at}: bytes {}-{} belong to no block or to several blocks", range.start, range.end.saturating_sub(1))]
     Layout {
         /// Path or URL of the shard.
         at: String,
@@ -38,8 +39,10 @@ pub enum ScanError {
         range: Range<u64>,
     },
     /// An inline page of the manifest, which readers use, differs from the page in the shard.
+    #[error("the inline page of the manifest differs from {0}")]
     InlinePage(Chunk),
     /// The name of a shard does not match its content.
+    #[error("{at}: the name does not match the content, whose SHA-256 begins with {found}")]
     Name {
         /// Path or URL of the shard.
         at: String,
@@ -47,33 +50,6 @@ pub enum ScanError {
         found: String,
     },
 }
-
-impl fmt::Display for ScanError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ScanError::Read(error) => error.fmt(f),
-            ScanError::Layout { at, range } => {
-                write!(
-                    f,
-                    "{at}: bytes {}-{} belong to no block or to several blocks",
-                    range.start,
-                    range.end.saturating_sub(1)
-                )
-            }
-            ScanError::InlinePage(page) => {
-                write!(f, "the inline page of the manifest differs from {page}")
-            }
-            ScanError::Name { at, found } => {
-                write!(
-                    f,
-                    "{at}: the name does not match the content, whose SHA-256 begins with {found}"
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for ScanError {}
 
 /// Iterator over blocks in ascending order of keys. After an error, the iterator continues with the next readable
 /// blocks.

@@ -259,16 +259,16 @@ fn every_answer_agrees_with_the_dump() {
 fn the_api_reads_from_a_host_reports_to_prometheus_and_allows_all_origins() {
     let fixture = fixture();
     let host = Host::new(&fixture);
-    let api = Api::new(&[&host.url("db"), "--base-path", "/evals/"]);
-    let (status, head, _) = api.get("/evals/api/cloud-eval?fen=4k3/8/8/8/8/8/8/4K2R+w+K+-");
+    let api = Api::new(&[&host.url("db")]);
+    let (status, head, _) = api.get("/api/cloud-eval?fen=4k3/8/8/8/8/8/8/4K2R+w+K+-");
     assert_eq!(status, 200);
     assert!(
         head.contains("access-control-allow-origin: *")
             && head.contains("content-type: application/json"),
         "{head}"
     );
-    assert_eq!(api.get("/evals/healthz").0, 200);
-    let (_, _, text) = api.get("/evals/metrics");
+    assert_eq!(api.get("/healthz").0, 200);
+    let (_, _, text) = api.get("/metrics");
     assert!(
         text.contains("shelfish_questions_total{outcome=\"hit\"} 1\n"),
         "{text}"

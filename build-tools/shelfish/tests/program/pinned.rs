@@ -57,7 +57,8 @@ fn refuse(command: impl Fn() -> Command, url: &str, pin: &str, fixture: &Fixture
         &["verify"],
     ] {
         let (name, rest) = args.split_first().unwrap();
-        let args = [&[*name, "-d", url, "--integrity", pin][..], rest].concat();
+        let address = format!("{url}#{pin}");
+        let args = [&[*name, "-d", &address][..], rest].concat();
         let mut command = command();
         let run = run(command.args(&args));
         assert!(
@@ -135,9 +136,7 @@ fn forged_blocks_of_the_disk_cache_are_refused_and_requested_again() {
         let args = [
             "lookup",
             "-d",
-            &url,
-            "--integrity",
-            &pin,
+            &format!("{url}#{pin}"),
             "--json",
             "--cache-dir",
             cache.to_str().unwrap(),
@@ -155,7 +154,7 @@ fn forged_blocks_of_the_disk_cache_are_refused_and_requested_again() {
 fn the_api_answers_no_forged_evaluation_of_a_pinned_database() {
     let (fixture, pin) = forged_database();
     let folder = fixture.path("forged");
-    let host = Host::serve(["--api", "--integrity", &pin, folder.to_str().unwrap()]);
+    let host = Host::serve(["--api", &format!("{}#{pin}", folder.display())]);
     let path = format!("/api/cloud-eval?fen={}", START.replace(' ', "%20"));
     let (status, _, body) = http(host.at(), "GET", &path, &[], b"");
     assert!(status >= 500, "{status}");
@@ -207,7 +206,8 @@ fn no_command_reads_a_forged_count_of_a_pinned_book() {
         trusting, honest,
         "the checksums of the forged book are valid"
     );
-    let pinned = shelfish(["explore", "-d", folder, "--integrity", &pin, START]);
+    let address = format!("{folder}#{pin}");
+    let pinned = shelfish(["explore", "-d", &address, START]);
     assert!(
         pinned.code != 0 && pinned.err.contains(FORGED),
         "{} {}",
@@ -219,7 +219,7 @@ fn no_command_reads_a_forged_count_of_a_pinned_book() {
         &["verify"],
         &["extract", "--start", START, "-o", "out"],
     ] {
-        let run = shelfish([args, &["-d", folder, "--integrity", &pin]].concat());
+        let run = shelfish([args, &["-d", &address]].concat());
         assert!(
             run.code != 0 && (run.err.contains(FORGED) || run.out.contains(FORGED)),
             "{args:?}: {}",

@@ -106,7 +106,7 @@ fn secrets_in_urls_are_not_printed_and_not_stored() {
             vec!["build", &url, "-o", "no"],
             vec!["book", "build", &url, "-o", "no"],
             vec!["publish", "db", &url],
-            vec!["lookup", "-d", &url, "--integrity", "x"],
+            vec!["lookup", "-d", &url, "--timeout", "x"],
         ] {
             search.run(&mut command(), &args);
         }

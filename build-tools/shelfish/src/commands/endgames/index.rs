@@ -1,6 +1,5 @@
 //! `shelfish endgames index`: the index of a directory of tables.
 
-use std::fmt;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -31,40 +30,25 @@ pub struct Args {
     tables: PathBuf,
     /// Directory for the index [default: the directory of the tables]
     #[arg(short, long, value_name = "DIR")]
-    output: Option<PathBuf>,
+    out: Option<PathBuf>,
     /// Copy the tables to the directory of the index, and append this ending to their names
-    #[arg(long, value_name = "ENDING", requires = "output")]
+    #[arg(long, value_name = "ENDING", requires = "out")]
     copy_with: Option<String>,
 }
 
 /// Error of an index that was not written.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 enum IndexError {
     /// A file or directory cannot be read or written.
+    #[error("{}: {error}", path.display())]
     File { path: PathBuf, error: io::Error },
     /// A file is not a complete table.
+    #[error("{}: {error}", path.display())]
     Table { path: PathBuf, error: TableError },
     /// The directory contains no table.
-    Empty { path: PathBuf },
+    #[error("{}: found no Syzygy table, expected files like KQvK.rtbw and KQvK.rtbz", .0.display())]
+    Empty(PathBuf),
 }
-
-impl fmt::Display for IndexError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            IndexError::File { path, error } => write!(f, "{}: {error}", path.display()),
-            IndexError::Table { path, error } => write!(f, "{}: {error}", path.display()),
-            IndexError::Empty { path } => {
-                write!(
-                    f,
-                    "{}: found no Syzygy table, expected files like KQvK.rtbw and KQvK.rtbz",
-                    path.display()
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for IndexError {}
 
 /// Adds the path to errors of a file.
 fn at<T>(path: &Path, result: io::Result<T>) -> Result<T, IndexError> {
@@ -78,7 +62,7 @@ fn at<T>(path: &Path, result: io::Result<T>) -> Result<T, IndexError> {
 pub fn run(args: &Args) -> Outcome {
     let mut builder =
         IndexBuilder::default().with_ending(args.copy_with.as_deref().unwrap_or_default())?;
-    let folder = args.output.as_ref().unwrap_or(&args.tables);
+    let folder = args.out.as_ref().unwrap_or(&args.tables);
     at(folder, fs::create_dir_all(folder))?;
     // Copies may end like the shards of a database, so that `output::whole` would refuse them.
     let write =
@@ -103,10 +87,7 @@ pub fn run(args: &Args) -> Outcome {
         bytes += table.len() as u64;
     }
     if count == 0 {
-        return Err(IndexError::Empty {
-            path: args.tables.clone(),
-        }
-        .into());
+        return Err(IndexError::Empty(args.tables.clone()).into());
     }
     let (index, sums) = builder.finish();
     let index = index.encode();

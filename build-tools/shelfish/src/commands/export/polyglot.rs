@@ -1,54 +1,27 @@
 //! Export of a book in the format of Polyglot.
 
 use std::cmp::Reverse;
-use std::fmt;
 use std::io::Write;
 
 use indicatif::HumanCount;
-use shakmaty::Position as _;
 use shelfish::played::Played;
 use shelfish::polyglot::{Entry, code, keys};
 
 use super::{Args, BoxError, blocks};
 use crate::database::{self, Kind};
 
-/// Meaning of the weights of moves.
-#[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Weights {
-    /// Number of games
-    #[default]
-    Frequency,
-    /// Two for each win of the side to move, one for each draw, as Polyglot computes weights
-    Score,
-}
-
 /// Reasons why a database does not become a Polyglot book.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 enum PolyglotError {
     /// The database contains evaluations.
+    #[error(
+        "the database contains evaluations; --format polyglot needs a book, which `shelfish book build` makes of games"
+    )]
     Evaluations,
     /// No move was played often enough.
-    NoMoves {
-        /// Minimum number of games of a move.
-        min_games: u64,
-    },
+    #[error("nothing to write: no move was played in {0} games; decrease --min-games")]
+    NoMoves(u64),
 }
-
-impl fmt::Display for PolyglotError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PolyglotError::Evaluations => f.write_str(
-                "the database contains evaluations; --format polyglot needs a book, which `shelfish book build` makes of \
-                 games",
-            ),
-            PolyglotError::NoMoves { min_games } => {
-                write!(f, "nothing to write: no move was played in {min_games} games; decrease --min-games")
-            }
-        }
-    }
-}
-
-impl std::error::Error for PolyglotError {}
 
 /// Hashes of a position, with its moves.
 struct Position {
@@ -60,16 +33,10 @@ struct Position {
 struct MoveCounts {
     code: u16,
     games: u64,
-    score: u64,
 }
 
 /// Writes the moves that at least `min_games` games played. The entries are sorted in memory.
-pub fn write(
-    args: &Args,
-    weights: Weights,
-    min_games: u64,
-    out: &mut impl Write,
-) -> Result<(), BoxError> {
+pub fn write(args: &Args, min_games: u64, out: &mut impl Write) -> Result<(), BoxError> {
     if database::kind(&args.database.source()?)? == Kind::Evaluations {
         return Err(PolyglotError::Evaluations.into());
     }
@@ -82,14 +49,10 @@ pub fn write(
             moves.retain(|counted| counted.games >= min_games);
             left_out += (all - moves.len()) as u64;
             positions += u64::from(!moves.is_empty());
-            let value = |counted: &MoveCounts| match weights {
-                Weights::Frequency => counted.games,
-                Weights::Score => counted.score,
-            };
-            let most = moves.iter().map(value).max().unwrap_or(0);
+            let most = moves.iter().map(|counted| counted.games).max().unwrap_or(0);
             for key in keys {
                 let entry = |counted: &MoveCounts| {
-                    let weight = scaled(value(counted), most);
+                    let weight = scaled(counted.games, most);
                     Entry {
                         key,
                         code: counted.code,
@@ -102,7 +65,7 @@ pub fn write(
         }
     }
     if entries.is_empty() {
-        return Err(PolyglotError::NoMoves { min_games }.into());
+        return Err(PolyglotError::NoMoves(min_games).into());
     }
     entries.sort_unstable_by_key(|entry| (entry.key, Reverse(entry.weight), entry.code));
     for entry in &entries {
@@ -124,18 +87,9 @@ pub fn write(
 }
 
 fn move_counts(played: &Played) -> Position {
-    let turn = played.position.chess().turn();
-    let moves = played.moves.iter().map(|played| {
-        let results = played.results;
-        let score = turn
-            .fold_wb(results.white, results.black)
-            .saturating_mul(2)
-            .saturating_add(results.draws);
-        MoveCounts {
-            code: code(played.m),
-            games: results.games(),
-            score,
-        }
+    let moves = played.moves.iter().map(|played| MoveCounts {
+        code: code(played.m),
+        games: played.results.games(),
     });
     Position {
         keys: keys(&played.position),

@@ -80,9 +80,6 @@ pub struct Args {
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
-    /// Do not print progress
-    #[arg(short, long)]
-    quiet: bool,
 }
 
 /// Summary of an extraction.
@@ -149,40 +146,18 @@ impl fmt::Display for Report {
 }
 
 /// Reasons why nothing was extracted.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 enum ExtractError {
     /// The database contains no start position.
+    #[error("the database contains none of the {asked} start positions; nothing was written")]
     Nothing { asked: usize },
     /// The first positions alone exceed the size limit.
+    #[error("no database fits into {room} bytes; increase --max-size")]
     NoRoom { room: u64 },
     /// The output directory is the database itself.
+    #[error("{} is the source database, which the output would replace; choose another --out", .0.display())]
     Itself(PathBuf),
 }
-
-impl fmt::Display for ExtractError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ExtractError::Nothing { asked } => {
-                write!(
-                    f,
-                    "the database contains none of the {asked} start positions; nothing was written"
-                )
-            }
-            ExtractError::NoRoom { room } => {
-                write!(f, "no database fits into {room} bytes; increase --max-size")
-            }
-            ExtractError::Itself(path) => {
-                write!(
-                    f,
-                    "{} is the source database, which the output would replace; choose another --out",
-                    path.display()
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for ExtractError {}
 
 /// Extracts a database and prints a summary.
 pub fn run(args: Args) -> Outcome {
@@ -228,7 +203,7 @@ fn extract<R: Record>(args: &Args, source: DatabaseSource) -> Result<Report, Box
     let mut index = Index::<R>::new(source, manifest.clone(), kept);
     let asked = starts.len();
     // Errors of the source are errors of a reader. Only the temporary file has errors of the system.
-    let walked = database::wait(walk(&mut index, starts, plies, args.quiet))?;
+    let walked = database::wait(walk(&mut index, starts, plies))?;
     walked.map_err(|error| match error.downcast::<std::io::Error>() {
         Ok(error) => workspace.error(*error).into(),
         Err(error) => error,
@@ -290,10 +265,9 @@ async fn walk<R: Record>(
     index: &mut Index<R>,
     mut starts: Vec<Key>,
     plies: u32,
-    quiet: bool,
 ) -> Result<(), BoxError> {
     let done = Arc::new(AtomicU64::new(0));
-    let _progress = Progress::start(Work::positions("extracting", &done, None), quiet);
+    let _progress = Progress::start(Work::positions("extracting", &done, None), false);
     starts.sort_unstable();
     starts.dedup();
     let met = index.meet(&starts, 0).await?;
@@ -371,7 +345,7 @@ fn write<R: Record>(
     let mut count = found;
     loop {
         let done = Arc::new(AtomicU64::new(0));
-        let _progress = Progress::start(Work::positions("writing", &done, Some(count)), args.quiet);
+        let _progress = Progress::start(Work::positions("writing", &done, Some(count)), false);
         let options = WriterOptions::default().with_info(info.clone());
         let mut writer = TableWriter::<R>::create(&args.out, workspace.dir(), options);
         for block in ordered(Blocks::new(index.records(count)), cores(), |found| {

@@ -28,7 +28,6 @@ use shelfish::eval::{Evaluation, PositionEval};
 use shelfish::played::Played;
 use shelfish::position::{self, FenError, Position};
 use shelfish::reader::{NoCache, Options, Reader};
-use shelfish::source::integrity::Integrity;
 use shelfish_endgames::{EndgameError, Probe, ProbedMove, Verdict, parse_fen};
 use tower::ServiceBuilder;
 use tower::limit::GlobalConcurrencyLimitLayer;
@@ -40,7 +39,7 @@ use crate::database::cache::{self, DiskCache};
 use crate::database::endgames::{self, EndgameTables};
 use crate::database::{self, DatabaseSource, OpenError};
 use crate::lichess::{ScoreMember, uci};
-use crate::system::{duration, size};
+use crate::system::duration;
 use crate::terminal::shown::{beginning, shown};
 
 /// Lifetime of an answer in caches. Databases are published monthly.
@@ -51,6 +50,9 @@ pub(super) const INEXACT: HeaderName = HeaderName::from_static("shelfish-inexact
 
 /// Maximum number of PVs of a question.
 const MAX_PVS: usize = 256;
+
+/// Size of the cache of decoded pages and blocks, in bytes.
+const MEMORY: usize = 256 << 20;
 
 /// Requests that a question needs one after the other: manifest, page, block.
 const WAVES: u32 = 3;
@@ -66,18 +68,12 @@ pub struct Args {
     /// and `/healthz`. DIR may be a URL: https://, s3:// or gs://
     #[arg(long)]
     pub api: bool,
-    /// API: size of the cache of decoded pages and blocks
-    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size::at_least(1 << 20))]
-    memory: u64,
     /// API: limit of questions at a time; further questions are answered with 503
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..))]
     at_once: u16,
     /// API: seconds that a host has for an answer, plus a second for every 16 KiB
     #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
     timeout: u64,
-    /// API: accept only the manifest with this hash: sha256-..., as printed by `shelfish build` and `stats`
-    #[arg(long, value_name = "HASH")]
-    integrity: Option<Integrity>,
     /// API: time after which the manifest is requested again, to find a new database: a number with d, h, m or s
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration::positive)]
     revalidate: Duration,
@@ -216,19 +212,15 @@ impl Metrics {
 
 /// Opens the database and builds the routes of the API.
 pub(super) async fn router(args: &Args, database: &str) -> Result<Router, BoxError> {
-    let source = |database: &str, integrity| {
-        database::Args {
-            timeout: args.timeout,
-            integrity,
-            ..database::Args::of(database)
-        }
-        .source()
+    let source = |database: &str| {
+        let (database, timeout) = (database.to_owned(), args.timeout);
+        database::Args { database, timeout }.source()
     };
-    let evals = source(database, args.integrity)?;
+    let evals = source(database)?;
     let cache = args.cache.open(&evals)?;
     // The number of questions is limited, and each question waits for one request at a time.
     let options = Options::default()
-        .with_memory(args.memory as usize)
+        .with_memory(MEMORY)
         .with_concurrency(args.at_once.into());
     let reader = evals.reader(options.clone(), cache).await;
     let mut endgames = None;
@@ -241,7 +233,7 @@ pub(super) async fn router(args: &Args, database: &str) -> Result<Router, BoxErr
     }
     let mut book = None;
     if let Some(address) = &args.book {
-        let opened = source(address, None)?.reader(options, NoCache).await;
+        let opened = source(address)?.reader(options, NoCache).await;
         book = Some(opened.map_err(OpenError::from)?);
     }
     let api = Arc::new(Api {

@@ -52,7 +52,7 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 #[command(after_help = "Examples:
   shelfish serve site
   shelfish serve site --latency-ms 50 --bandwidth-mbit 20
-  shelfish serve s3://my-bucket/evals --api --cache-size 8GiB --memory 1GiB
+  shelfish serve s3://my-bucket/evals --api --cache-size 8GiB
   shelfish serve evals --api --book book --endgames syzygy
   curl 'http://127.0.0.1:8000/api/cloud-eval?fen=8/8/8/4k3/8/4K3/4P3/8%20w%20-%20-&multiPv=3'
 
@@ -77,9 +77,6 @@ pub struct Args {
     /// Address to listen on; 0.0.0.0 accepts other machines
     #[arg(long, default_value = "127.0.0.1")]
     host: String,
-    /// Serve under this path instead of `/`, as project pages do
-    #[arg(long, default_value = "/", value_name = "PATH")]
-    base_path: String,
     /// Print a line per request to standard error: time, client, status, method, path, range, duration, FEN
     #[arg(long)]
     log: bool,
@@ -102,9 +99,6 @@ pub enum ServeError {
     /// The directory does not exist.
     #[error("{} is not a directory", .0.display())]
     NoDirectory(PathBuf),
-    /// The base path contains forbidden characters.
-    #[error("--base-path {0}: expected a path of letters, digits and `-._~/`, such as /shelfish/")]
-    BasePath(String),
     /// The bandwidth is not a number above zero.
     #[error("--bandwidth-mbit {0}: expected a number above 0")]
     Bandwidth(f64),
@@ -135,7 +129,6 @@ pub fn run(args: Args) -> Outcome {
         let app = app(&args).await?;
         let listener = listen(&args.host, args.port).await?;
         let address = listener.local_addr()?;
-        let base = site::base_path(&args.base_path)?;
         // The signal handlers are ready before the URL is printed, because a reader may stop the server at once.
         let interrupted = signals::interruption()?;
         eprintln!(
@@ -143,8 +136,8 @@ pub fn run(args: Args) -> Outcome {
             shown(&args.dir.display().to_string())
         );
         match address.ip().is_unspecified() {
-            true => println!("http://localhost:{}{base}/", address.port()),
-            false => println!("http://{address}{base}/"),
+            true => println!("http://localhost:{}/", address.port()),
+            false => println!("http://{address}/"),
         }
         io::stdout().flush()?;
         serve(listener, app, args.max_connections.into(), interrupted).await;
@@ -236,10 +229,6 @@ async fn app(args: &Args) -> Result<Router, BoxError> {
             .to_str()
             .ok_or_else(|| ServeError::NoDirectory(args.dir.clone()))?;
         app = api::router(&args.api, database).await?;
-        let base = site::base_path(&args.base_path)?;
-        if !base.is_empty() {
-            app = Router::new().nest(&base, app);
-        }
     }
     if !args.api.api || args.dir.is_dir() {
         app = app.fallback_service(site::router(args)?);

@@ -8,11 +8,10 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::http::header::{
     ACCEPT_RANGES, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, IF_RANGE,
-    LAST_MODIFIED, LOCATION, RANGE,
+    LAST_MODIFIED, RANGE,
 };
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::{self, Next};
-use axum::routing::any;
 use futures_util::StreamExt as _;
 use tower_http::cors::{Any, CorsLayer};
 use tower_http::services::{ServeDir, ServeFile};
@@ -20,24 +19,12 @@ use tower_http::set_header::SetResponseHeaderLayer;
 
 use super::{Args, ServeError};
 
-/// Returns `/path` without its last slash, or an empty text for the root.
-pub(super) fn base_path(path: &str) -> Result<String, ServeError> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-._~/".contains(c);
-    let segments = || path.split('/').filter(|segment| !segment.is_empty());
-    if !path.chars().all(plain) || segments().any(|segment| segment.chars().all(|c| c == '.')) {
-        return Err(ServeError::BasePath(path.to_string()));
-    }
-    Ok(segments().map(|segment| format!("/{segment}")).collect())
-}
-
 /// Serves files with their headers. `no-cache` makes a rebuilt file visible at once.
 pub(super) fn router(args: &Args) -> Result<Router, ServeError> {
     if !args.dir.is_dir() {
         return Err(ServeError::NoDirectory(args.dir.clone()));
     }
-    let base = base_path(&args.base_path)?;
     let files = ServeDir::new(&args.dir)
-        .redirect_path_prefix(&base)
         .ignore_multi_range_requests(true)
         .precompressed_br()
         .precompressed_gzip()
@@ -46,16 +33,6 @@ pub(super) fn router(args: &Args) -> Result<Router, ServeError> {
     let files = Router::new()
         .fallback_service(files)
         .layer(middleware::map_request(checked));
-    let app = if base.is_empty() {
-        files
-    } else {
-        // Without the last slash, relative links would have another base.
-        let slash = format!("{base}/");
-        let redirect = move || async move { (StatusCode::PERMANENT_REDIRECT, [(LOCATION, slash)]) };
-        Router::new()
-            .route(&base, any(redirect))
-            .nest_service(&format!("{base}/"), files)
-    };
     // All pages may read ranges and the headers that verify them.
     let cors = CorsLayer::new()
         .allow_origin(Any)
@@ -73,7 +50,7 @@ pub(super) fn router(args: &Args) -> Result<Router, ServeError> {
         .max_age(Duration::from_secs(24 * 60 * 60));
     let header =
         |name, value| SetResponseHeaderLayer::if_not_present(name, HeaderValue::from_static(value));
-    Ok(app
+    Ok(files
         .layer(header(CACHE_CONTROL, "no-cache"))
         .layer(header(
             HeaderName::from_static("x-content-type-options"),

@@ -232,27 +232,10 @@ fn no_redirect_leads_to_another_host() -> Test {
 }
 
 #[test]
-fn a_site_can_be_served_under_a_base_path() -> Test {
-    for base in ["/chess/shelf/", "chess/shelf"] {
-        let site = site(&["--base-path", base])?;
-        let page = site.get("/chess/shelf/", &[])?;
-        assert_eq!(page.header(CONTENT_TYPE), "text/html");
-        assert_eq!(site.get(SHARD, &[])?.status, 404);
-        let bare = site.get("/chess/shelf", &[])?;
-        assert_eq!((bare.status, bare.header(LOCATION)), (308, "/chess/shelf/"));
-        let directory = site.get("/chess/shelf/db", &[])?;
-        assert_eq!(directory.header(LOCATION), "/chess/shelf/db/");
-    }
-    Ok(())
-}
-
-#[test]
 fn wrong_options_are_errors() {
     for (dir, options, expected) in [
         ("no/such/shelf", &[][..], "no/such/shelf is not a directory"),
         (".", &["--bandwidth-mbit", "0"], "--bandwidth-mbit 0"),
-        (".", &["--base-path", "/{id}/"], "--base-path /{id}/"),
-        (".", &["--base-path", "/a/../b"], "--base-path /a/../b"),
     ] {
         let error = started(dir, options).err().map(|error| error.to_string());
         assert!(error.is_some_and(|error| error.starts_with(expected)));
