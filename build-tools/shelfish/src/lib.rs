@@ -1,6 +1,6 @@
 //! The commands of `shelfish`, and the folders below them.
 //!
-//! Each folder depends only on folders before it in this list: `system`, `terminal` and `uci`; `statistics` and `lichess`; `input`
+//! Each folder depends only on folders before it in this list: `system`, `terminal` and `uci`; `lichess`; `input`
 //! and `store`; `database`; `book`; `build`; `evaluations` and `games`; `publish`; `commands`. A test enforces it.
 
 pub mod book;
@@ -12,7 +12,6 @@ pub mod games;
 pub mod input;
 pub mod lichess;
 pub mod publish;
-pub mod statistics;
 pub mod store;
 pub mod system;
 pub mod terminal;

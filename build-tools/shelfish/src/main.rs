@@ -1,9 +1,7 @@
 //! `shelfish`: builds, reads, verifies and serves databases of chess evaluations and of played moves.
 
-use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use shelfish::source::redaction::redacted;
 use shelfish_cli::commands::refresh::ConfigError;
@@ -64,50 +62,21 @@ enum Command {
     Serve(serve::Args),
     /// Measure the cost of games that are looked up in databases
     Bench(bench::Args),
-    /// Print a manual page, or write those of all commands
+    /// Write the manual pages of all commands
+    #[command(hide = true)]
     Man(man::Args),
     /// Print the completions of a shell
-    #[command(after_help = "Examples:
+    #[command(
+        hide = true,
+        after_help = "Examples:
   shelfish completions bash > ~/.local/share/bash-completion/completions/shelfish
   shelfish completions zsh > ~/.zfunc/_shelfish
-  shelfish completions fish > ~/.config/fish/completions/shelfish.fish")]
+  shelfish completions fish > ~/.config/fish/completions/shelfish.fish"
+    )]
     Completions {
         /// Name of the shell
         shell: clap_complete::Shell,
     },
-}
-
-/// Parses the command line, or reports wrong usage and ends the process.
-fn parse() -> Cli {
-    let args: Vec<OsString> = std::env::args_os().collect();
-    Cli::try_parse_from(&args).unwrap_or_else(|error| match error.kind() {
-        ErrorKind::UnknownArgument => wrong_usage(&misplaced(&args).unwrap_or(error)),
-        _ => wrong_usage(&error),
-    })
-}
-
-/// Returns the error for an option before the command that it belongs to.
-fn misplaced(args: &[OsString]) -> Option<clap::Error> {
-    let mut command = Cli::command();
-    let mut name = "shelfish".to_owned();
-    for (n, arg) in args.iter().enumerate().skip(1) {
-        let text = arg.to_str()?;
-        if text.starts_with('-') && command.has_subcommands() {
-            let later = args[n + 1..].iter().filter_map(|arg| arg.to_str());
-            let later = later
-                .into_iter()
-                .find(|later| command.find_subcommand(later).is_some())
-                .unwrap_or("COMMAND");
-            let text = shown(text);
-            let why = format!(
-                "unexpected {text}: options follow the command: `{name} {later} {text} …`\n"
-            );
-            return Some(command.error(ErrorKind::UnknownArgument, why));
-        }
-        command = command.find_subcommand(text)?.clone();
-        name += &format!(" {text}");
-    }
-    None
 }
 
 /// Prints a help text, or wrong usage without the secrets of URLs, and ends the process.
@@ -129,7 +98,10 @@ fn is_wrong_usage(error: &(dyn std::error::Error + 'static)) -> bool {
 }
 
 fn main() -> ExitCode {
-    let outcome = match parse().command {
+    let outcome = match Cli::try_parse()
+        .unwrap_or_else(|error| wrong_usage(&error))
+        .command
+    {
         Command::Build(args) => BuildArgs::Evaluations(args).run(),
         Command::Parts(command) => parts::run(command),
         Command::Lookup(args) => lookup::run(args),
@@ -195,5 +167,29 @@ mod tests {
         };
         let errors: Vec<String> = commands.into_iter().filter_map(error).collect();
         assert!(errors.is_empty(), "{}", errors.join("\n"));
+    }
+
+    /// Counts the commands and options that the help shows, without `--help`.
+    fn count(command: &clap::Command, options: &mut Vec<String>) -> usize {
+        let visible = command
+            .get_subcommands()
+            .filter(|command| !command.is_hide_set());
+        let named = command.get_opts().filter(|option| !option.is_hide_set());
+        options.extend(named.filter_map(|option| option.get_long().map(str::to_owned)));
+        visible.map(|command| 1 + count(command, options)).sum()
+    }
+
+    #[test]
+    fn the_commands_and_options_are_few() {
+        let (program, mut options) = (Cli::command(), Vec::new());
+        let all = count(&program, &mut options);
+        let commands = program.get_subcommands();
+        let commands = commands.filter(|command| !command.is_hide_set()).count();
+        let sum = options.len();
+        options.sort();
+        options.dedup();
+        let names = options.len();
+        println!("{commands} commands ({all} with theirs), {sum} options, {names} names");
+        assert!(commands <= 18 && sum <= 190 && names <= 95);
     }
 }

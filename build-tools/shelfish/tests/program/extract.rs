@@ -24,11 +24,7 @@ fn text(path: &Path) -> &str {
 
 fn extract(fixture: &Fixture, from: &str, args: &[&str]) -> Value {
     let out = fixture.path("part");
-    let args = [
-        &["extract", "-d", from, "-o", text(&out), "--json", "-q"],
-        args,
-    ]
-    .concat();
+    let args = [&["extract", "-d", from, "-o", text(&out), "--json"], args].concat();
     serde_json::from_str(&shelfish(args).succeeds()).unwrap()
 }
 
@@ -133,7 +129,6 @@ fn games_are_extracted_with_neighbouring_positions_and_a_host_sends_only_the_nec
         "-o",
         text(&out),
         "--json",
-        "-q",
     ]);
     assert_eq!(run.code, 1, "a game could not be read: {}", run.err);
     assert!(
@@ -170,7 +165,6 @@ fn games_are_extracted_with_neighbouring_positions_and_a_host_sends_only_the_nec
         "2",
         "-o",
         text(&out),
-        "-q",
     ];
     shelfish_with(args, games.as_bytes()).succeeds();
     assert_eq!(fixture.export("part"), all(walk(&fixture, &game, 2)));

@@ -157,7 +157,7 @@ fn parquet_rows(fixture: &Fixture, db: &str) -> Vec<Vec<String>> {
 fn every_command_has_a_manual_page() {
     let fixture = Fixture::new();
     let dir = fixture.path("man1");
-    shelfish(["man", "-o", text(&dir)]).succeeds();
+    shelfish(["man", text(&dir)]).succeeds();
     let mut names: Vec<String> = fs::read_dir(&dir)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -182,11 +182,7 @@ fn every_command_has_a_manual_page() {
         names.contains(&"shelfish.1".to_owned())
             && names.contains(&"shelfish-book-build.1".to_owned())
     );
-    let page = shelfish(["man", "book", "build"]).succeeds();
-    assert_eq!(
-        page,
-        fs::read_to_string(dir.join("shelfish-book-build.1")).unwrap()
-    );
+    let page = fs::read_to_string(dir.join("shelfish-book-build.1")).unwrap();
     for words in [
         ".TH shelfish-book-build 1",
         "Examples:",
@@ -195,5 +191,4 @@ fn every_command_has_a_manual_page() {
     ] {
         assert!(page.contains(words), "{words}: {page}");
     }
-    shelfish(["man", "book", "bild"]).fails(&["\"bild\"", "build, learn, pick"]);
 }

@@ -140,8 +140,8 @@ fn a_host_gives_the_same_answers_as_a_directory() {
         on("export", &db, &[]).succeeds()
     );
     assert_eq!(
-        on("stats", &url, &["-q", "--scan"]).succeeds(),
-        on("stats", &db, &["-q", "--scan"]).succeeds()
+        on("stats", &url, &[]).succeeds(),
+        on("stats", &db, &[]).succeeds()
     );
     assert!(
         on("verify", &url, &["-q"])
@@ -155,45 +155,15 @@ fn a_host_gives_the_same_answers_as_a_directory() {
 }
 
 #[test]
-fn stats_add_up() {
+fn stats_have_the_totals_of_the_dump() {
     let fixture = Fixture::of_sample();
-    let stats: Value = serde_json::from_str(
-        &on("stats", fixture.path("db"), &["--json", "-q", "--scan"]).succeeds(),
-    )
-    .unwrap();
-    let (manifest, scan) = (&stats["manifest"], &stats["scan"]);
-    let sum = |object: &Value| {
-        object
-            .as_object()
-            .unwrap()
-            .values()
-            .map(|n| n.as_u64().unwrap())
-            .sum::<u64>()
-    };
+    let stats = on("stats", fixture.path("db"), &["--json"]).succeeds();
+    let stats: Value = serde_json::from_str(&stats).unwrap();
+    let manifest = &stats["manifest"];
     assert_eq!(manifest["positions"], sample().lines().count());
-    assert_eq!(scan["positions"], manifest["positions"]);
-    assert_eq!(scan["evaluations"], manifest["totals"]["evaluations"]);
-    assert_eq!(scan["pvs"], manifest["totals"]["pvs"]);
-    assert_eq!(sum(&scan["depths"]), scan["evaluations"].as_u64().unwrap());
-    assert_eq!(sum(&scan["pieces"]), scan["positions"].as_u64().unwrap());
-    let blocks = scan["block_bytes"]["sum"].as_f64().unwrap() as u64;
-    assert_eq!(sum(&scan["columns"]), blocks);
-    let hashes = 16 * scan["block_bytes"]["count"].as_u64().unwrap();
-    assert_eq!(
-        blocks + hashes + manifest["page_bytes"].as_u64().unwrap(),
-        manifest["bytes"].as_u64().unwrap()
-    );
+    let evaluations = sample().matches("\"depth\"").count();
+    assert_eq!(manifest["totals"]["evaluations"], evaluations);
     assert_eq!(manifest["replaced_bytes"], 0);
-    assert_eq!(
-        scan["block_positions"]["sum"].as_f64(),
-        scan["positions"].as_f64()
-    );
-    let brief: Value =
-        serde_json::from_str(&on("stats", fixture.path("db"), &["--json"]).succeeds()).unwrap();
-    assert_eq!(
-        (&brief["manifest"], &brief["scan"]),
-        (manifest, &Value::Null)
-    );
 }
 
 /// Starts a host that answers requests for shards with `answer`, and other requests with files.
@@ -267,7 +237,7 @@ fn errors_of_hosts_are_distinguished_and_timeouts_end_each_request() {
         let run = on(
             "verify",
             bad_host(&fixture, answer),
-            &["--timeout", timeout, "-q"],
+            &["--timeout", timeout],
         );
         assert_eq!(run.code, 1);
         assert!(run.out.contains(words), "{words}: {}", run.out);
@@ -548,7 +518,7 @@ fn foreign_text_cannot_control_the_terminal() {
             &on("lookup", &db, &[&START.replace(' ', "\t")]).succeeds()
         ));
         assert!(is_plain(
-            &on("stats", format!("no\x1b[2J{text}"), &["-q"]).fails(&["no database in"])
+            &on("stats", format!("no\x1b[2J{text}"), &[]).fails(&["no database in"])
         ));
         assert!(is_plain(
             &shelfish(["serve", &format!("no{text}")]).fails(&["is not a directory"])

@@ -243,7 +243,7 @@ fn read_all<R: Record>(
         for (name, expected, found) in totals {
             if expected != found {
                 let kind = ProblemKind::Total {
-                    name,
+                    name: if name == "pvs" { "PV rows" } else { name },
                     expected,
                     found,
                 };

@@ -1,7 +1,5 @@
 //! Problems of a database.
 
-use std::fmt;
-
 use serde::Serialize;
 use shelfish::position::Position;
 use shelfish::reader::ReadError;
@@ -27,25 +25,42 @@ pub struct Problem {
 }
 
 /// Kinds of problems.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum ProblemKind {
     /// The database cannot be opened.
+    #[error(transparent)]
     Open(OpenError),
     /// An entry of the manifest is malformed.
+    #[error(transparent)]
     Info(InfoError),
+    /// A file ends early.
+    #[error("truncated: expected {expected} bytes, found {found}")]
+    Short {
+        /// Number of bytes in the manifest.
+        expected: u64,
+        /// Number of bytes of the file.
+        found: u64,
+    },
     /// The source cannot be read.
+    #[error(transparent)]
     Source(SourceErrorKind),
     /// A file or a request failed.
+    #[error(transparent)]
     Read(ReadError),
     /// The manifest, a page or a block contradicts the format.
+    #[error(transparent)]
     Table(TableError),
     /// The bytes of a page or block are invalid.
+    #[error("{0}")]
     Chunk(ChunkErrorKind),
     /// The positions of a block are not above those of the block before.
+    #[error("its positions are not above those of the block before")]
     Order,
     /// The position is outside of the keys of its block, or after a higher key.
+    #[error("no lookup can find {0} at this source")]
     Unreachable(Box<Position>),
     /// A record contradicts the manifest.
+    #[error("{position}: {contradiction}")]
     Record {
         /// Position of the record.
         position: Box<Position>,
@@ -53,6 +68,7 @@ pub enum ProblemKind {
         contradiction: &'static str,
     },
     /// A total of the manifest differs from the total of the shards.
+    #[error("the manifest says {expected} {name}, the shards contain {found}")]
     Total {
         /// Name of the total.
         name: &'static str,
@@ -62,6 +78,7 @@ pub enum ProblemKind {
         found: u64,
     },
     /// The number of positions of a shard differs from the manifest.
+    #[error("the manifest says {expected} positions, found {found}")]
     Positions {
         /// Number in the manifest.
         expected: u64,
@@ -69,75 +86,26 @@ pub enum ProblemKind {
         found: u64,
     },
     /// A file is longer than the manifest says.
+    #[error("longer than the {expected} bytes in the manifest")]
     Long {
         /// Length in the manifest, in bytes.
         expected: u64,
     },
     /// The manifest does not name the file.
+    #[error("foreign: the manifest does not name it")]
     Foreign,
     /// The bytes belong to no block or to several blocks.
+    #[error("bytes that belong to no block or to several blocks")]
     Layout,
     /// The inline page differs from this page.
+    #[error("the inline page differs from {0}")]
     InlinePage(Chunk),
     /// The name of a shard does not match its content.
+    #[error("its name does not match its content, whose SHA-256 begins with {found}")]
     Name {
         /// Beginning of the SHA-256 of the content.
         found: String,
     },
-}
-
-impl fmt::Display for ProblemKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ProblemKind::Open(error) => error.fmt(f),
-            ProblemKind::Info(error) => error.fmt(f),
-            ProblemKind::Source(SourceErrorKind::Short { expected, found }) => {
-                write!(f, "truncated: expected {expected} bytes, found {found}")
-            }
-            ProblemKind::Source(error) => error.fmt(f),
-            ProblemKind::Read(error) => error.fmt(f),
-            ProblemKind::Table(error) => error.fmt(f),
-            ProblemKind::Chunk(error) => error.fmt(f),
-            ProblemKind::Order => {
-                f.write_str("its positions are not above those of the block before")
-            }
-            ProblemKind::Unreachable(position) => {
-                write!(f, "no lookup can find {position} at this source")
-            }
-            ProblemKind::Record {
-                position,
-                contradiction,
-            } => write!(f, "{position}: {contradiction}"),
-            ProblemKind::Total {
-                name,
-                expected,
-                found,
-            } => {
-                let name = if *name == "pvs" { "PV rows" } else { name };
-                write!(
-                    f,
-                    "the manifest says {expected} {name}, the shards contain {found}"
-                )
-            }
-            ProblemKind::Positions { expected, found } => {
-                write!(f, "the manifest says {expected} positions, found {found}")
-            }
-            ProblemKind::Long { expected } => {
-                write!(f, "longer than the {expected} bytes in the manifest")
-            }
-            ProblemKind::Foreign => f.write_str("foreign: the manifest does not name it"),
-            ProblemKind::Layout => {
-                f.write_str("bytes that belong to no block or to several blocks")
-            }
-            ProblemKind::InlinePage(page) => write!(f, "the inline page differs from {page}"),
-            ProblemKind::Name { found } => {
-                write!(
-                    f,
-                    "its name does not match its content, whose SHA-256 begins with {found}"
-                )
-            }
-        }
-    }
 }
 
 impl Problem {
@@ -174,10 +142,15 @@ impl Problem {
     pub fn of_read(error: &ReadError, file: &str) -> Problem {
         match error {
             ReadError::Table { error, .. } => Problem::of_table(error, file),
-            ReadError::Source(error) => Problem::of_file(
-                file_name(&error.at),
-                ProblemKind::Source(error.kind.clone()),
-            ),
+            ReadError::Source(error) => {
+                let kind = match error.kind {
+                    SourceErrorKind::Short { expected, found } => {
+                        ProblemKind::Short { expected, found }
+                    }
+                    ref kind => ProblemKind::Source(kind.clone()),
+                };
+                Problem::of_file(file_name(&error.at), kind)
+            }
             ReadError::Stale(error) => Problem::of_read(error, file),
             error => Problem::of_file(file, ProblemKind::Read(error.clone())),
         }
