@@ -103,8 +103,8 @@ fn secrets_in_urls_are_not_printed_and_not_stored() {
             vec!["analyse", "-d", &url, "games.pgn", "--json"],
             vec!["bench", "-d", &url, "--games", "games.pgn"],
             vec!["build", "dump.zst", "--base", &url, "-o", "based", "--json"],
-            vec!["build", &url, "-o", "no"],
-            vec!["book", "build", &url, "-o", "no"],
+            vec!["build", &url, "--retries", "0", "-o", "no"],
+            vec!["book", "build", &url, "--retries", "0", "-o", "no"],
             vec!["publish", "db", &url],
             vec!["lookup", "-d", &url, "--timeout", "x"],
         ] {

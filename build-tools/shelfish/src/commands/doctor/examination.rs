@@ -9,8 +9,8 @@ use shelfish::played::Played;
 use shelfish::source::{SourceErrorKind, http};
 use shelfish::table::{Block, Chunk, Manifest, Page, SHARD_ENDING, TableError};
 
-use super::checks::{Finding, manifest_or_fault, range_fault};
 use super::client::{Answer, Ask, Asked, Client, MAX_REDIRECTS, MAX_REQUESTS};
+use super::faults::{Finding, largest, manifest_or_fault, range_fault};
 use super::hosts::Need;
 use crate::database::Kind;
 
@@ -136,14 +136,6 @@ impl Examination {
             first_lookup_requests: requests + 1,
         })
     }
-}
-
-/// Returns the first page and the bytes of the largest shard with pages. Some hosts treat large files differently.
-pub fn largest(manifest: &Manifest) -> Option<(Chunk, u64)> {
-    let shards = manifest.shards().iter().enumerate();
-    shards
-        .filter_map(|(n, shard)| Some((manifest.page_of_shard(n, 0)?, shard.bytes)))
-        .max_by_key(|(_, bytes)| *bytes)
 }
 
 impl Ranges {

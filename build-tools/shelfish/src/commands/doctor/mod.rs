@@ -5,6 +5,7 @@
 mod checks;
 mod client;
 mod examination;
+mod faults;
 mod hosts;
 
 use std::fmt;
@@ -21,9 +22,9 @@ use crate::database;
 use crate::terminal::report as output;
 use crate::terminal::shown::{beginning, shown};
 use crate::{BoxError, Outcome};
-use checks::{Finding, Remedy, Verdict};
 use client::Client;
 use examination::{Examination, Speed};
+use faults::{Finding, Remedy, Verdict};
 
 /// Check whether a host can serve a database to browsers.
 #[derive(clap::Args, Debug)]

@@ -12,6 +12,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
 use crate::Outcome;
+use crate::terminal::shown::shown;
 
 pub use session::Session;
 
@@ -83,4 +84,9 @@ fn print(out: &worker::Output, text: &str) {
         // A GUI that closed the output also closes the input, which ends the engine.
         let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     }
+}
+
+/// Prints an error as a message of UCI.
+fn report(out: &worker::Output, error: &dyn std::fmt::Display) {
+    print(out, &format!("info string {}\n", shown(&error.to_string())));
 }

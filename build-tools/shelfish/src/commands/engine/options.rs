@@ -1,6 +1,6 @@
 //! UCI options of the engine.
 
-use std::fmt::{self, Write};
+use std::fmt::Write;
 
 use shelfish_engine::{STRONGEST, WEAKEST};
 
@@ -67,58 +67,22 @@ pub enum Change {
 }
 
 /// Error of a `setoption` command.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OptionError {
     /// No option has this name.
+    #[error("there is no option \"{0}\"; `uci` lists them")]
     Unknown(String),
-    /// The value is not a number in the range of the option.
-    Number {
+    /// The value has the wrong form.
+    #[error("option {name}: expected {expected}, found \"{found}\"")]
+    Value {
         /// Name of the option.
         name: String,
-        /// Value of the command.
-        found: String,
-        /// Smallest valid number.
-        min: u64,
-        /// Largest valid number.
-        max: u64,
-    },
-    /// The value is neither true nor false.
-    Check {
-        /// Name of the option.
-        name: String,
+        /// Expected values.
+        expected: String,
         /// Value of the command.
         found: String,
     },
 }
-
-impl fmt::Display for OptionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            OptionError::Unknown(name) => {
-                write!(f, "there is no option \"{name}\"; `uci` lists them")
-            }
-            OptionError::Number {
-                name,
-                found,
-                min,
-                max,
-            } => {
-                write!(
-                    f,
-                    "option {name}: expected a number from {min} to {max}, found \"{found}\""
-                )
-            }
-            OptionError::Check { name, found } => {
-                write!(
-                    f,
-                    "option {name}: expected true or false, found \"{found}\""
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for OptionError {}
 
 const MAX_HASH: usize = 65_536;
 const MAX_THREADS: usize = 256;
@@ -130,63 +94,53 @@ impl Options {
     pub fn describe() -> String {
         let defaults = Options::default();
         let mut text = String::new();
-        let mut spin = |name: &str, default: usize, min: usize, max: usize| {
-            let _ = writeln!(
-                text,
-                "option name {name} type spin default {default} min {min} max {max}"
-            );
-        };
-        spin("Hash", defaults.hash, 1, MAX_HASH);
-        spin("Threads", defaults.threads, 1, MAX_THREADS);
-        spin("MultiPV", defaults.lines, 1, MAX_LINES);
-        spin(
-            "Move Overhead",
-            defaults.overhead as usize,
-            0,
-            MAX_OVERHEAD as usize,
-        );
-        spin(
-            "UCI_Elo",
-            defaults.elo as usize,
-            WEAKEST as usize,
-            STRONGEST as usize,
-        );
-        text.push_str("option name Clear Hash type button\n");
-        text.push_str("option name Ponder type check default false\n");
-        text.push_str("option name UCI_LimitStrength type check default false\n");
-        text.push_str("option name UCI_Chess960 type check default false\n");
-        text.push_str("option name EvalDatabase type string default <empty>\n");
-        text.push_str("option name OwnBook type check default false\n");
-        text.push_str("option name BookFile type string default <empty>\n");
-        text.push_str("option name SyzygyPath type string default <empty>\n");
-        text
+        for (name, default, min, max) in [
+            ("Hash", defaults.hash, 1, MAX_HASH),
+            ("Threads", defaults.threads, 1, MAX_THREADS),
+            ("MultiPV", defaults.lines, 1, MAX_LINES),
+            (
+                "Move Overhead",
+                defaults.overhead as usize,
+                0,
+                MAX_OVERHEAD as usize,
+            ),
+            (
+                "UCI_Elo",
+                defaults.elo as usize,
+                WEAKEST as usize,
+                STRONGEST as usize,
+            ),
+        ] {
+            let spin = format!("type spin default {default} min {min} max {max}");
+            let _ = writeln!(text, "option name {name} {spin}");
+        }
+        text + "option name Clear Hash type button
+option name Ponder type check default false
+option name UCI_LimitStrength type check default false
+option name UCI_Chess960 type check default false
+option name EvalDatabase type string default <empty>
+option name OwnBook type check default false
+option name BookFile type string default <empty>
+option name SyzygyPath type string default <empty>
+"
     }
 
     /// Sets an option.
     pub fn set(&mut self, name: &str, value: &str) -> Result<Change, OptionError> {
-        let owned = || (name.to_owned(), value.to_owned());
+        let wrong = |expected: String| OptionError::Value {
+            name: name.to_owned(),
+            expected,
+            found: value.to_owned(),
+        };
         let spin = |min: u64, max: u64| {
-            let number = value
-                .parse::<u64>()
-                .ok()
-                .filter(|number| (min..=max).contains(number));
-            number.ok_or_else(|| {
-                let (name, found) = owned();
-                OptionError::Number {
-                    name,
-                    found,
-                    min,
-                    max,
-                }
-            })
+            let number = value.parse().ok();
+            let number = number.filter(|number| (min..=max).contains(number));
+            number.ok_or_else(|| wrong(format!("a number from {min} to {max}")))
         };
         let check = || match value.to_ascii_lowercase().as_str() {
             "true" => Ok(true),
             "false" => Ok(false),
-            _ => {
-                let (name, found) = owned();
-                Err(OptionError::Check { name, found })
-            }
+            _ => Err(wrong("true or false".to_owned())),
         };
         let text = || {
             if value == "<empty>" {

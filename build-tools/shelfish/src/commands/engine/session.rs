@@ -13,7 +13,8 @@ use shelfish_engine::{FenError, Game, Histories, Level, Limits, Position, Remain
 use super::command::{Command, Go};
 use super::options::{Change, Options};
 use super::worker::{Output, Task, Worker};
-use super::{output, print};
+use super::{output, print, report};
+use crate::BoxError;
 use crate::book::Book;
 use crate::database::blocking::Database;
 use crate::database::endgames::EndgameTables;
@@ -68,53 +69,15 @@ impl Session {
             }
             Some(Command::SetOption { name, value }) => {
                 self.stop();
-                match self.options.set(&name, &value) {
-                    Ok(Change::Hash) => {
-                        // The old table is freed first, because memory might not suffice for two tables.
-                        self.table = Arc::new(Table::new(0));
-                        self.table = Arc::new(Table::new(self.options.hash << 20));
-                    }
-                    Ok(Change::Database) => {
-                        self.database = None;
-                        if !self.options.database.is_empty() {
-                            match Database::begin(&self.options.database) {
-                                Ok(database) => self.database = Some(Arc::new(database)),
-                                Err(error) => {
-                                    self.report_error(&format_args!("EvalDatabase: {error}"))
-                                }
-                            }
-                        }
-                    }
-                    Ok(Change::Book) => {
-                        self.book = None;
-                        if !self.options.book.is_empty() {
-                            match Book::open_with(&self.options.book, Database::begin) {
-                                Ok(book) => self.book = Some(Arc::new(Mutex::new(book))),
-                                Err(error) => self.report_error(&format_args!("BookFile: {error}")),
-                            }
-                        }
-                    }
-                    Ok(Change::Endgames) => {
-                        self.endgames = None;
-                        if !self.options.syzygy_path.is_empty() {
-                            match EndgameTables::open_path(&self.options.syzygy_path) {
-                                Ok(tables) => self.endgames = Some(Arc::new(tables)),
-                                Err(error) => {
-                                    self.report_error(&format_args!("SyzygyPath: {error}"))
-                                }
-                            }
-                        }
-                    }
-                    Ok(Change::ClearHash) => self.table.clear(),
-                    Ok(Change::Value) => {}
-                    Err(error) => self.report_error(&error),
+                if let Err(error) = self.set(&name, &value) {
+                    report(&self.out, &error);
                 }
             }
             Some(Command::Position { fen, moves }) => {
                 self.stop();
                 match game(fen.as_deref(), &moves) {
                     Ok(game) => self.game = game,
-                    Err(error) => self.report_error(&error),
+                    Err(error) => report(&self.out, &error),
                 }
             }
             Some(Command::Go(go)) => self.go(&go),
@@ -126,6 +89,43 @@ impl Session {
             }
         }
         true
+    }
+
+    /// Changes an option. Without a valid value, there is no database, book or table.
+    fn set(&mut self, name: &str, value: &str) -> Result<(), BoxError> {
+        let named = |name: &str, error: &dyn fmt::Display| format!("{name}: {error}");
+        match self.options.set(name, value)? {
+            Change::Hash => {
+                // The old table is freed first, because memory might not suffice for two tables.
+                self.table = Arc::new(Table::new(0));
+                self.table = Arc::new(Table::new(self.options.hash << 20));
+            }
+            Change::Database => {
+                self.database = None;
+                let name = Some(&self.options.database).filter(|name| !name.is_empty());
+                let opened = name.map(|name| Database::begin(name)).transpose();
+                let opened = opened.map_err(|error| named("EvalDatabase", &error))?;
+                self.database = opened.map(Arc::new);
+            }
+            Change::Book => {
+                self.book = None;
+                let name = Some(&self.options.book).filter(|name| !name.is_empty());
+                let opened = name.map(|name| Book::open_with(name, Database::begin));
+                let opened = opened.transpose();
+                let opened = opened.map_err(|error| named("BookFile", &error))?;
+                self.book = opened.map(|book| Arc::new(Mutex::new(book)));
+            }
+            Change::Endgames => {
+                self.endgames = None;
+                let path = Some(&self.options.syzygy_path).filter(|path| !path.is_empty());
+                let opened = path.map(|path| EndgameTables::open_path(path)).transpose();
+                let opened = opened.map_err(|error| named("SyzygyPath", &error))?;
+                self.endgames = opened.map(Arc::new);
+            }
+            Change::ClearHash => self.table.clear(),
+            Change::Value => {}
+        }
+        Ok(())
     }
 
     /// Waits for the end of a search. Stops an infinite search.
@@ -144,9 +144,10 @@ impl Session {
         let moves = go.search_moves.iter().filter_map(|text| {
             let legal = position.legal_move(text);
             if legal.is_none() {
-                self.report_error(&format_args!(
-                    "searchmoves: expected a legal move, found \"{text}\""
-                ));
+                report(
+                    &self.out,
+                    &format_args!("searchmoves: expected a legal move, found \"{text}\""),
+                );
             }
             legal
         });
@@ -200,24 +201,16 @@ impl Session {
             self.histories = worker.join();
         }
     }
-
-    fn report_error(&self, error: &dyn fmt::Display) {
-        print(
-            &self.out,
-            &format!(
-                "info string {}\n",
-                crate::terminal::shown::shown(&error.to_string())
-            ),
-        );
-    }
 }
 
 /// Error of a `position` command.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 enum PositionError {
     /// The FEN is invalid.
+    #[error("position: {0}")]
     Fen(FenError),
     /// A move is illegal.
+    #[error("position: expected a legal move, found \"{found}\" in {position}")]
     Illegal {
         /// Text of the move.
         found: String,
@@ -225,22 +218,6 @@ enum PositionError {
         position: Box<Fen>,
     },
 }
-
-impl fmt::Display for PositionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PositionError::Fen(error) => write!(f, "position: {error}"),
-            PositionError::Illegal { found, position } => {
-                write!(
-                    f,
-                    "position: expected a legal move, found \"{found}\" in {position}"
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for PositionError {}
 
 /// Builds the game of a `position` command.
 fn game(fen: Option<&str>, moves: &[String]) -> Result<Game, PositionError> {

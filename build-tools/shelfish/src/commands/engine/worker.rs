@@ -18,7 +18,7 @@ use shelfish_engine::{
 use tokio::sync::watch;
 
 use super::database::lines;
-use super::{output, print};
+use super::{output, print, report};
 use crate::book::Book;
 use crate::book::choice::{Candidate, choose, sorted};
 use crate::database::blocking::{Database, Deadline, TIMEOUT};
@@ -242,13 +242,7 @@ fn from_book(task: &Task, deadline: &Deadline, out: &Output) -> Option<Move> {
             Some(chosen.m)
         }
         Err(error) => {
-            print(
-                out,
-                &format!(
-                    "info string BookFile: {}\n",
-                    crate::terminal::shown::shown(&error.to_string())
-                ),
-            );
+            report(out, &format_args!("BookFile: {error}"));
             None
         }
     }
@@ -290,7 +284,7 @@ fn from_tables(task: &Task, tables: &Tables, out: &Output) -> Option<Exact> {
         Ok(probe) => probe,
         Err(EndgameError::Uncovered(_)) => return None,
         Err(error) => {
-            print_error(out, &error);
+            report(out, &format_args!("SyzygyPath: {error}"));
             return None;
         }
     };
@@ -353,13 +347,7 @@ fn from_database(task: &Task, deadline: &Deadline, out: &Output) -> Option<Vec<M
             (!task.hold && lines.len() >= limits.lines).then_some(first)
         }
         Err(error) => {
-            print(
-                out,
-                &format!(
-                    "info string {}\n",
-                    crate::terminal::shown::shown(&error.to_string())
-                ),
-            );
+            report(out, &error);
             None
         }
     }
@@ -389,7 +377,7 @@ impl SearchTables<'_> {
             Err(EndgameError::Uncovered(_)) => return None,
             Err(error) => {
                 if !self.has_failed.swap(true, Relaxed) {
-                    print_error(self.out, &error);
+                    report(self.out, &format_args!("SyzygyPath: {error}"));
                 }
                 return None;
             }
@@ -397,17 +385,6 @@ impl SearchTables<'_> {
         self.hits.fetch_add(1, Relaxed);
         Some(result)
     }
-}
-
-/// Prints an error of the endgame tables.
-fn print_error(out: &Output, error: &EndgameError) {
-    print(
-        out,
-        &format!(
-            "info string SyzygyPath: {}\n",
-            crate::terminal::shown::shown(&error.to_string())
-        ),
-    );
 }
 
 /// Control of the thread that prints the answer.

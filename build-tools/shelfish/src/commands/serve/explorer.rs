@@ -11,7 +11,7 @@ use shelfish::played::{Bucketing, Played, SPEEDS};
 use shelfish::position::Position;
 use shelfish::reader::Reader;
 
-use super::api::{INEXACT, Refusal, answer, check_variant, parameters};
+use super::question::{INEXACT, Refusal, answer, check_variant, parameters};
 use crate::commands::explore::{Counts, Explored, ExploredMove, Opening, TopGame, find};
 use crate::database::DatabaseSource;
 use crate::terminal::shown::beginning;

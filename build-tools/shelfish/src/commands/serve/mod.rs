@@ -4,6 +4,7 @@
 
 mod api;
 mod explorer;
+mod question;
 mod site;
 #[cfg(test)]
 mod tests;
@@ -253,7 +254,7 @@ async fn log(request: Request, next: Next) -> Response {
     let range = request.headers().get(RANGE);
     let range = range.and_then(|range| range.to_str().ok()).map(field);
     let (method, path) = (request.method().to_string(), field(request.uri().path()));
-    let fen = request.uri().query().and_then(api::fen_of);
+    let fen = request.uri().query().and_then(question::fen_of);
     let response = next.run(request).await;
     let [client, range, fen] =
         [client, range, fen.as_deref().map(field)].map(|text| text.unwrap_or("-".to_owned()));
