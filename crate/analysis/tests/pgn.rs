@@ -288,3 +288,23 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn hostile_files_are_read_in_linear_time() {
+    for part in [
+        "1. e4 * ",
+        "[A \"1\"]\n\n",
+        "[x\n",
+        "{\n[Event \"",
+        "{\n[Event \"A\"]\n",
+        "(",
+        "1. Sf3 ",
+        "[Event \"A\"]\n\n1. e4 {\n",
+    ] {
+        let file = part.repeat((3 << 20) / part.len());
+        let started = std::time::Instant::now();
+        let count = games(file.as_bytes()).len();
+        let seconds = started.elapsed().as_secs();
+        assert!(seconds < 60, "{part:?}: {count} games in {seconds} s");
+    }
+}

@@ -354,7 +354,8 @@ impl<'a> Reading<'a> {
         self.skipped.tags += 1;
         self.take(end);
         // The value has several lines.
-        let value = self.rest.split_once(']').map_or("[", |(value, _)| value);
+        let near = &self.rest[..self.rest.floor_char_boundary(512)];
+        let value = near.split_once(']').map_or("[", |(value, _)| value);
         if !line.contains(']') && !value.contains('[') && value.matches('\n').count() <= 3 {
             self.take_lines(value.len() + 1);
         }

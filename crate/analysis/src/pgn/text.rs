@@ -7,6 +7,9 @@ use shakmaty::san::San;
 use super::moves::{castling, has_square, is_null};
 use super::{MAX_BYTES, result};
 
+/// Number of bytes of a game in which its tags are compared with a tag after a blank line.
+const MAX_TAGS: usize = 1 << 13;
+
 /// Text of a game.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameText {
@@ -31,8 +34,11 @@ pub struct GameText {
 /// ```
 pub struct GameTexts<R: Read> {
     input: BufReader<Utf8<R>>,
-    /// Text that was read too far, and is read again.
-    again: Vec<u8>,
+    /// Text that was read too far and is read again, and the number of its bytes that were read again.
+    again: (Vec<u8>, usize),
+    /// The current line, and the number of its bytes that belong to games that are over.
+    line: Vec<u8>,
+    at: usize,
     /// Whether the last line ended with `\r`, which may be half of a line end.
     is_after_cr: bool,
     /// Number of lines read.
@@ -75,7 +81,9 @@ impl<R: Read> GameTexts<R> {
     pub fn new(input: R) -> GameTexts<R> {
         GameTexts {
             input: BufReader::with_capacity(1 << 17, Utf8::new(input)),
-            again: Vec::new(),
+            again: (Vec::new(), 0),
+            line: Vec::new(),
+            at: 0,
             is_after_cr: false,
             lines: 0,
             number: 0,
@@ -92,19 +100,20 @@ impl<R: Read> GameTexts<R> {
 
     fn next_game(&mut self) -> io::Result<Option<GameText>> {
         while !self.is_over {
-            let line = self.read_line()?;
-            if line.is_empty() {
-                if let Some(game) = self.cut_quoted() {
-                    return Ok(Some(game));
-                }
-                self.is_over = true;
-                return Ok(self.finish());
+            if self.at == self.line.len() {
+                self.read_line()?;
             }
-            self.lines += 1;
-            let trimmed = trim(&line);
-            let begins = self.begins_game(trimmed);
-            let game = if begins { self.finish() } else { None };
-            if begins {
+            let line = std::mem::take(&mut self.line);
+            let rest = &line[self.at..];
+            if rest.is_empty() {
+                let game = self.cut_quoted();
+                self.is_over = game.is_none();
+                return Ok(game.or_else(|| self.finish()));
+            }
+            let trimmed = trim(rest);
+            let mut game = None;
+            if self.begins_game(trimmed) {
+                game = self.finish();
                 self.number += 1;
                 self.first = self.lines;
                 (self.state, self.depth) = (State::Tags, 0);
@@ -115,27 +124,21 @@ impl<R: Read> GameTexts<R> {
             let cut = if is_skipped {
                 None
             } else {
-                self.read_words(&line)
+                self.read_words(rest)
             };
-            let end = if let Some(Cut::Line(at)) = cut {
-                at
-            } else {
-                line.len()
+            let end = match cut {
+                Some(Cut::Line(end)) => end,
+                _ => rest.len(),
             };
             // A game that exceeds the limit is an error, so the rest of its text is not needed.
             if self.number > 0 && self.text.len() <= MAX_BYTES {
-                self.text.extend_from_slice(&line[..end]);
+                self.text.extend_from_slice(&rest[..end]);
             }
-            if end < line.len() {
-                self.read_again(&line[end..], self.lines - 1);
+            self.at += end;
+            self.line = line;
+            if game.is_none() && (matches!(cut, Some(Cut::Quoted)) || self.text.len() > MAX_BYTES) {
+                game = self.cut_quoted();
             }
-            let is_long = self.text.len() > MAX_BYTES && self.quoted.is_some();
-            let game = match cut {
-                _ if game.is_some() => game,
-                Some(Cut::Quoted) => self.cut_quoted(),
-                _ if is_long => self.cut_quoted(),
-                _ => None,
-            };
             if game.is_some() {
                 return Ok(game);
             }
@@ -168,11 +171,11 @@ impl<R: Read> GameTexts<R> {
         }
     }
 
-    /// Returns whether the current game has the tag of this line.
+    /// Returns whether the current game begins with the tag of this line.
     fn has_tag(&self, line: &[u8]) -> bool {
         let end = line.iter().position(|byte| *byte == b'"');
         let name = &line[..end.map_or(line.len(), |end| end + 1)];
-        self.text
+        self.text[..self.text.len().min(MAX_TAGS)]
             .split(|byte| *byte == b'\n')
             .any(|line| trim(line).starts_with(name))
     }
@@ -247,26 +250,30 @@ impl<R: Read> GameTexts<R> {
     /// Ends the current game before the tag in its comment, if there is one.
     fn cut_quoted(&mut self) -> Option<GameText> {
         let (at, line) = self.quoted.take()?;
-        let rest = self.text.split_off(at);
-        self.read_again(&rest, line - 1);
+        let (again, read) = &self.again;
+        let rest = [&self.text[at..], &again[*read..]].concat();
+        self.again = (rest, 0);
+        self.text.truncate(at);
+        self.lines = line - 1;
         let game = self.finish();
         (self.state, self.is_in_comment) = (State::Before, false);
         game
     }
 
-    /// Reads a text again that follows `lines` lines.
-    fn read_again(&mut self, text: &[u8], lines: u64) {
-        self.again.splice(..0, text.iter().copied());
-        self.lines = lines;
-    }
-
-    /// Reads a line, with `\n` at its end, and truncates it a little above the limit for a game. Returns an empty line at the
-    /// end of the input.
-    fn read_line(&mut self) -> io::Result<Vec<u8>> {
-        if let Some(end) = self.again.iter().position(|byte| *byte == b'\n') {
-            return Ok(self.again.drain(..=end).collect());
+    /// Reads a line, with `\n` at its end, and truncates it a little above the limit for a game. The line is empty at the end of
+    /// the input.
+    fn read_line(&mut self) -> io::Result<()> {
+        self.line.clear();
+        (self.at, self.lines) = (0, self.lines + 1);
+        let (again, read) = &mut self.again;
+        let rest = &again[*read..];
+        let end = rest.iter().position(|byte| *byte == b'\n');
+        let length = end.map_or(rest.len(), |end| end + 1);
+        self.line.extend_from_slice(&rest[..length]);
+        *read += length;
+        if end.is_some() {
+            return Ok(());
         }
-        let mut line = std::mem::take(&mut self.again);
         loop {
             let bytes = match self.input.fill_buf() {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -278,17 +285,17 @@ impl<R: Read> GameTexts<R> {
             }
             let end = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
             let length = end.unwrap_or(bytes.len());
-            if line.len() <= MAX_BYTES {
-                line.extend_from_slice(&bytes[..length]);
+            if self.line.len() <= MAX_BYTES {
+                self.line.extend_from_slice(&bytes[..length]);
             }
             let is_last = bytes.is_empty();
             if let Some(end) = end {
                 self.is_after_cr = bytes[end] == b'\r';
-                line.push(b'\n');
+                self.line.push(b'\n');
             }
             self.input.consume(length + usize::from(end.is_some()));
             if end.is_some() || is_last {
-                return Ok(line);
+                return Ok(());
             }
         }
     }
