@@ -18,7 +18,6 @@ const SHARED_MODULES = [
   "database/client",
   "game/(fen|game|player-names)",
   "loading/(load-once|timing)",
-  "report/workers",
   "score/known-score",
   "settings/settings",
   "shell/(dom|page)",
@@ -49,11 +48,11 @@ const LINKS =
 
 /** Modules that the board loads for a game, at the latest after the first evaluation. */
 const GAME =
-  /\/src\/(analysis\/game-parts|games\/(game-menu|library|session)|moves\/move-list|report\/(glyph|graph|judgment|move-times|origins|reporter|stockfish-facts|variation-judge)|evaluation\/(endgame-lookups|engine-search)|style\/game-parts)\.(ts|css)$/;
+  /\/src\/(analysis\/game-parts|games\/(game-menu|library|session)|moves\/move-list|report\/(glyph|graph|judgment|reporter|variation-judge)|evaluation\/(endgame-lookups|engine-search)|style\/game-parts)\.(ts|css)$/;
 
 /** Modules that the board loads after the first evaluation. */
 const PANELS =
-  /\/src\/(report\/(report-panel|time-chart)|evaluation\/continuations|learn\/(learn|answer)|style\/parts)\.(ts|css)$/;
+  /\/src\/(report\/report-panel|evaluation\/continuations|learn\/(learn|answer)|style\/parts)\.(ts|css)$/;
 
 export default defineConfig({
   // Relative URLs work under any path, for example on GitHub Pages.

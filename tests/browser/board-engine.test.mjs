@@ -152,42 +152,6 @@ test("a game that is opened again shows its settled report without a search, and
   );
 });
 
-test("one click checks the report with Stockfish, after the page shows the size and the time", async (t) => {
-  const page = await shelf.page(t, { path: "site/", before: fewNodes });
-  /** @type {string[]} */
-  const requested = [];
-  page.on("request", (request) => requested.push(request.url()));
-  await open(page, UNSEEN);
-  await reads(page, "filling", /Complete/);
-  await reads(
-    page,
-    "check-stockfish",
-    /^Check with Stockfish 10 \(140 kB, about \d+ s\)$/,
-  );
-  assert.deepEqual(
-    requested.filter((url) => /stockfish/.test(url)),
-    [],
-    "no file of Stockfish loads before the click",
-  );
-  await at(page, "check-stockfish").press("Enter");
-  await reads(page, "filling", /Complete/);
-  await reads(
-    page,
-    "report-share",
-    /17 of 17 positions are known.* positions were evaluated by Stockfish 10\.$/,
-  );
-  await reads(page, "coverage", /by Stockfish/);
-  assert.ok(await at(page, "check-stockfish").isHidden());
-  assert.ok(requested.some((url) => /stockfish-.*\.wasm$/.test(url)));
-  // Another game begins with the engine of the site.
-  await open(page, "1. e4 e5 2. Ke2 Ke7 *");
-  await reads(
-    page,
-    "report-share",
-    /^Based on 4 of 4 moves; 5 of 5 positions are known\.( \d+ positions? (was|were) evaluated by the engine\.)?$/,
-  );
-});
-
 test("judgments that are not settled are hollow, are called provisional, and count nowhere", async (t) => {
   const page = await shelf.page(t, {
     path: "site/",

@@ -1,4 +1,4 @@
-// The report: times of moves, marks of good moves, the accuracy of phases, the novelty, names, and judgments in variations.
+// The report: marks of good moves, names, and judgments in variations.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { findings } from "./support/axe.mjs";
@@ -16,52 +16,12 @@ after(() => shelf.close());
 const pgn = (/** @type {string} */ text) =>
   `site/#pgn=${encodeURIComponent(text)}`;
 
-const CLOCKS = `[White "Fischer, Robert James"]\n[Black "Nepomniachtchi Constantinopolitan"]\n[TimeControl "300+5"]\n
-1. e4 {[%clk 0:05:00]} e5 {[%clk 0:05:00]} 2. Nf3 {[%clk 0:04:50]} Nc6 {[%clk 0:05:03]} 3. Bc4 {[%clk 0:03:30]} Bc5 {[%clk 0:05:00]} 4. c3 {[%clk soon]} Nf6 {[%clk 0:06:00]} *`;
-
-test("the report and the graph show the time of each move, and malformed clocks are ignored", async (t) => {
-  const page = await shelf.page(t, {
-    path: pgn(CLOCKS),
-    before: withoutEngine,
-  });
-  await reads(page, "report", /Time1 min 40 s10 s/);
-  await reads(
-    page,
-    "longest",
-    /^Longest: 3\. Bc4: 1 min 25 s2\. Nf3: 15 s3… Bc5: 8 s$/,
-  );
-  assert.equal(
-    await at(page, "times").getAttribute("aria-label"),
-    "Time for each move: White 1 min 40 s for 2 moves, Black 10 s for 2 moves.",
-  );
-  await at(page, "longest").getByRole("button").first().click();
-  assert.equal(
-    await page.locator("#moves [aria-current] .san").textContent(),
-    "Bc4",
-  );
-  await until(async () =>
-    /^3\. Bc4, .*, 1 min 25 s$/.test(
-      (await at(page, "graph").getAttribute("aria-valuetext")) ?? "",
-    ),
-  );
-  assert.deepEqual(await findings(page), []);
-});
-
-test("a game without clocks has no times", async (t) => {
-  const page = await shelf.page(t, {
-    path: "site/#game=morphy-isouard-1858",
-    before: withoutEngine,
-  });
-  await reads(page, "report", /Accuracy/);
-  assert.equal(await at(page, "times").count(), 0);
-  assert.doesNotMatch((await at(page, "report").textContent()) ?? "", /Time/);
-  await reads(page, "report", /Opening accuracy\d+\.\d %\d+\.\d %/);
-});
+const NAMES = `[White "Fischer, Robert James"]\n[Black "Nepomniachtchi Constantinopolitan"]\n
+1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 4. c3 Nf6 *`;
 
 for (const [width, height, colorScheme] of /** @type {const} */ ([
   [1366, 768, "light"],
-  [1366, 768, "dark"],
-  [1920, 1080, "light"],
+  [1920, 1080, "dark"],
 ])) {
   test(`names in the report break between words only at ${width} by ${height}, ${colorScheme}`, async (t) => {
     const page = await shelf.page(t, {
@@ -79,7 +39,7 @@ for (const [width, height, colorScheme] of /** @type {const} */ ([
         ["Topalov", 1],
       ],
     );
-    await page.goto(new URL(pgn(CLOCKS), shelf.server.url).href);
+    await page.goto(new URL(pgn(NAMES), shelf.server.url).href);
     await reads(page, "report", /Fischer/);
     const names = await page.$$eval("#report .who", (all) =>
       all.map((each) => ({
@@ -133,32 +93,6 @@ test("the engine marks the only move that keeps the win, in the list, the report
     /every other legal move loses at least 0\.2 winning chances/,
   );
   assert.deepEqual(await findings(page), []);
-});
-
-test("the first move that is not in the book is found on request, and the mark claims no more", async (t) => {
-  const page = await shelf.page(t, {
-    path: pgn("1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Kf1 Nf6"),
-    before: withoutEngine,
-  });
-  await at(page, "find-novelty").click();
-  await reads(
-    page,
-    "novelty",
-    /^4\. Kf1 is the first move that is not in this book\. [\d,]+ games of the book reached the position before it \(Ruy Lopez.*\)\.$/,
-  );
-  const marked = page.locator("[data-testid=move]", {
-    has: page.locator(".glyph.good"),
-  });
-  assert.deepEqual(await marked.locator(".san").allTextContents(), ["Kf1"]);
-  await page.locator("[data-testid=move]", { hasText: "Kf1" }).click();
-  await reads(page, "judgment", /^Not in this book\.$/);
-  assert.ok(await at(page, "find-novelty").isHidden());
-  // Another main line has another novelty.
-  await page.keyboard.press("End");
-  await at(page, "move-input").fill("h3");
-  await at(page, "move-input").press("Enter");
-  await until(async () => (await page.locator(".glyph.good").count()) === 0);
-  assert.ok(await at(page, "find-novelty").isVisible());
 });
 
 test("moves of a variation are judged when they are walked, and count in no figure", async (t) => {

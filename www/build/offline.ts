@@ -6,7 +6,7 @@ import type { Plugin } from "vite";
 
 /** Files that no page needs: pictures for other sites, source maps, and files for old browsers. */
 const LEFT_OUT =
-  /(\.map|^card\.png|^sw\.js|^404\.html|^icon-\d+(-maskable)?\.png|^assets\/stockfish-.*)$/;
+  /(\.map|^card\.png|^sw\.js|^404\.html|^icon-\d+(-maskable)?\.png)$/;
 
 const sha256 = (bytes: string | Buffer) =>
   createHash("sha256").update(bytes).digest("base64");

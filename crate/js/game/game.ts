@@ -30,12 +30,12 @@ async function readText(response: Response): Promise<string | undefined> {
 }
 
 /** Reads the first game of a PGN. The module that reads it is loaded once. */
-async function readLine(pgn: string): Promise<Line> {
+async function readLine(pgn: string, name = "pgn"): Promise<Line> {
   try {
     const { openAnalysis } = await import("./analysis.js");
     return lineOf((await openAnalysis()).read(pgn));
   } catch (error) {
-    return emptyLine(`pgn: ${(error as Error).message}`);
+    return emptyLine(`${name}: ${(error as Error).message}`);
   }
 }
 
@@ -74,7 +74,8 @@ export class ShelfishGame extends Base {
   #loading = new AbortController();
   #disconnect = () => {};
   #changed = new Set<string>();
-  #reading: Promise<Line> = Promise.resolve(emptyLine());
+  /** Whether the game was not read yet. */
+  #isNew = true;
 
   /** The ply that is shown. */
   get ply(): number {
@@ -122,16 +123,14 @@ export class ShelfishGame extends Base {
     this.#view ??= this.#build();
     this.#isVisible = false;
     this.#shown.isFlipped = this.getAttribute("orientation") === "black";
-    this.#read();
+    this.#setLine(emptyLine());
     const unwatch = whenVisible(this, () => {
       this.#isVisible = true;
-      void this.#load();
+      void this.#load(true);
     });
     // The parser may add the PGN inside the element later.
     const mutation = new MutationObserver(() => {
-      if (this.hasAttribute("pgn")) return;
-      this.#read();
-      if (this.#isVisible) void this.#load();
+      if (!this.hasAttribute("pgn")) void this.#load(true);
     });
     mutation.observe(this, {
       childList: true,
@@ -173,8 +172,7 @@ export class ShelfishGame extends Base {
       this.#view?.show(this.#shown);
     }
     if (changed.size === 0) return;
-    if (["pgn", "src", "fen"].some((name) => changed.has(name))) this.#read();
-    if (this.#isVisible) void this.#load();
+    void this.#load(["pgn", "src", "fen"].some((name) => changed.has(name)));
   }
 
   #build(): View {
@@ -202,18 +200,26 @@ export class ShelfishGame extends Base {
       );
   }
 
-  /** Reads the game from the attributes and the text. Shows the starting position until the reader is loaded. */
-  #read(): void {
+  /** Reads the game from the attributes, the text or the URL. */
+  async #read(signal: AbortSignal): Promise<Line> {
     const { pgn } = this;
     const fen = this.getAttribute("fen")?.trim();
-    const read = (this.#reading =
-      !pgn && !fen
-        ? Promise.resolve(emptyLine())
-        : readLine(pgn || `[FEN "${fen}"]\n\n*`));
-    if (!this.#shown.line.plies.length) this.#setLine(emptyLine());
-    void read.then((line) => {
-      if (read === this.#reading) this.#setLine(line);
-    });
+    if (this.hasAttribute("src") && !this.hasAttribute("pgn")) {
+      const url = this.#url("src");
+      const response = await fetch(url, { signal });
+      if (!response.ok)
+        throw new Error(`${url} was answered with status ${response.status}`);
+      const text = await readText(response);
+      if (text === undefined)
+        throw new Error(`${url} has more than ${MAX_LENGTH} characters`);
+      return readLine(text);
+    }
+    if (pgn) return readLine(pgn);
+    return fen ? readLine(`[FEN "${fen}"]\n\n*`, "fen") : emptyLine();
+  }
+
+  #url(name: string): string {
+    return new URL(this.getAttribute(name) ?? "", this.baseURI).href;
   }
 
   #setLine(line: Line): void {
@@ -231,30 +237,20 @@ export class ShelfishGame extends Base {
     this.#go(Number(this.getAttribute("ply")) || 0, true);
   }
 
-  /** Fetches the PGN and the evaluations, if the element is visible. */
-  async #load(): Promise<void> {
+  /** Reads the game, if it is new, and looks its evaluations up, when the element is visible. */
+  async #load(isNew: boolean): Promise<void> {
+    this.#isNew ||= isNew;
+    if (!this.#isVisible) return;
     this.#loading.abort();
     this.#loading = new AbortController();
     const { signal } = this.#loading;
-    const url = (name: string) =>
-      new URL(this.getAttribute(name) ?? "", this.baseURI).href;
     try {
-      if (this.hasAttribute("src") && !this.hasAttribute("pgn")) {
-        const response = await fetch(url("src"), { signal });
-        if (!response.ok)
-          throw new Error(
-            `${url("src")} was answered with status ${response.status}`,
-          );
-        const text = await readText(response);
-        if (text === undefined)
-          throw new Error(
-            `${url("src")} has more than ${MAX_LENGTH} characters`,
-          );
+      if (this.#isNew) {
+        const read = await this.#read(signal);
         if (signal.aborted) return;
-        const line = await readLine(text);
-        if (signal.aborted) return;
-        this.#setLine(line);
-      } else await this.#reading;
+        this.#isNew = false;
+        this.#setLine(read);
+      }
       if (!this.hasAttribute("database")) return;
       const { line } = this.#shown;
       this.#shown.lookup = "waiting";
@@ -262,7 +258,7 @@ export class ShelfishGame extends Base {
       const opener = async () =>
         ShelfishGame.openDatabase ?? (await import("../index.js")).openDatabase;
       const found = await lookupScores(
-        url("database"),
+        this.#url("database"),
         line.plies.map(({ fen }) => fen),
         opener,
         signal,

@@ -113,12 +113,7 @@ const loadPanels = loadOnce(async () => {
     { Continuations },
     { Learn },
   ] = await Promise.all(parts);
-  new ReportPanel(state, reporter, load(), async () =>
-    (await loadPart(import("../report/novelty-search"))).findNovelty(
-      state,
-      client,
-    ),
-  );
+  new ReportPanel(state, reporter, load());
   continuations = new Continuations(state, client, endgames, preview);
   const ofPage = {
     get side() {

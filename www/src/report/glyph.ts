@@ -20,13 +20,9 @@ export const MARKS = ["great", "only"] as const;
 export type GoodMark = (typeof MARKS)[number];
 
 /** Signs and words of the marks. */
-const MARKED: Record<
-  GoodMark | "novelty",
-  readonly [sign: string, words: string]
-> = {
+const MARKED: Record<GoodMark, readonly [sign: string, words: string]> = {
   great: ["!", "Great move: the only move that keeps the result"],
   only: ["□", "Only move: every other move loses much"],
-  novelty: ["N", "Not in this book"],
 };
 
 const GLYPHS = ["", "!", "?", "!!", "??", "!?", "?!"];
@@ -46,8 +42,8 @@ export interface Glyph {
   text: string;
   /** The kind of bad move. */
   kind?: Kind;
-  /** The mark of a good move, or of a move that is not in the book. */
-  mark?: GoodMark | "novelty";
+  /** The mark of a good move. */
+  mark?: GoodMark;
   byAuthor: boolean;
   /** Whether deeper searches may change the judgment. */
   isProvisional: boolean;
@@ -65,7 +61,7 @@ export function glyphOf(node: Node, state: State): Glyph {
     };
   const move = state.moveReport(node);
   const kind = move?.judgment ?? undefined;
-  const mark = move?.mark ?? (state.novelty === node ? "novelty" : undefined);
+  const mark = move?.mark ?? undefined;
   if (!kind && mark)
     return {
       text: MARKED[mark][0],
@@ -82,5 +78,4 @@ export function glyphOf(node: Node, state: State): Glyph {
 }
 
 /** Returns the meaning of a mark. */
-export const markWords = (mark: GoodMark | "novelty"): string =>
-  MARKED[mark][1];
+export const markWords = (mark: GoodMark): string => MARKED[mark][1];

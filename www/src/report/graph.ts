@@ -2,10 +2,8 @@
 import { byId, make } from "../shell/dom";
 import { moveNumber, type Node } from "../game/game";
 import { glyphOf, markWords } from "./glyph";
-import { moveTimes, timeText } from "./move-times";
-import { countOrigins } from "./origins";
 import { bestScore, type KnownScore, type Origin } from "../score/known-score";
-import type { State } from "../state/state";
+import type { Assessment, State } from "../state/state";
 
 const SVG = "http://www.w3.org/2000/svg";
 const WIDTH = 1000;
@@ -34,7 +32,6 @@ export class Graph {
   });
   #line: Node[] = [];
   #known: (KnownScore | undefined)[] = [];
-  #times: (number | undefined)[] = [];
 
   constructor(private readonly state: State) {
     const root = this.#root;
@@ -99,10 +96,6 @@ export class Graph {
   #draw(): void {
     this.#line = this.state.game.mainline();
     this.#known = this.#line.map((node) => bestScore(node, this.state));
-    this.#times = moveTimes(
-      this.#line,
-      this.state.game.headers.get("TimeControl"),
-    );
     const areas: string[] = [];
     const borrowed: string[] = [];
     const gaps: [from: number, to: number][] = [];
@@ -213,16 +206,15 @@ export class Graph {
     const parts = [
       `${assessment?.report.known ?? this.#line.length - count("line") - this.#known.filter((known) => !known).length} of ${this.#line.length} positions known`,
     ];
-    const counts = assessment
-      ? countOrigins(assessment)
-      : {
-          pgn: count("pgn"),
-          engine: count("engine"),
-          stockfish: count("stockfish"),
-        };
-    if (counts.pgn > 0) parts.push(`${counts.pgn} from the PGN`);
-    if (counts.engine > 0) parts.push(`${counts.engine} by the engine`);
-    if (counts.stockfish > 0) parts.push(`${counts.stockfish} by Stockfish`);
+    for (const [origin, words] of [
+      ["pgn", "from the PGN"],
+      ["engine", "by the engine"],
+    ] as const) {
+      const found = assessment
+        ? countOf(assessment.evaluations, origin)
+        : count(origin);
+      if (found > 0) parts.push(`${found} ${words}`);
+    }
     this.#coverage.textContent =
       this.#line.length > 1
         ? parts.join(" · ")
@@ -257,7 +249,7 @@ export class Graph {
     this.#tip.style.translate = `${-share}% 0`;
   }
 
-  /** Describes a position: "12. Nf3, +0.35, 14 s". */
+  /** Describes a position: "12. Nf3, +0.35". */
   #words(node: Node, known: KnownScore | undefined): string {
     const move = node.parent
       ? `${moveNumber(node.parent.position)} ${node.san}`
@@ -267,16 +259,14 @@ export class Graph {
       pgn: " from the PGN",
       endgames: " (endgame tables)",
       engine: ` by the engine, depth ${known?.depth}`,
-      stockfish: ` by Stockfish, depth ${known?.depth}`,
     };
-    const time = this.#times[this.#line.indexOf(node)];
     const from = (known && froms[known.origin]) ?? "";
     const {
       kind,
       mark,
       isProvisional = false,
     } = node.parent ? glyphOf(node, this.state) : {};
-    return `${move}${mark ? `, ${markWords(mark)}` : ""}${kind ? `, ${kind}${isProvisional ? " (provisional)" : ""}` : ""}, ${known ? known.text + from : "not known"}${time === undefined ? "" : `, ${timeText(time)}`}`;
+    return `${move}${mark ? `, ${markWords(mark)}` : ""}${kind ? `, ${kind}${isProvisional ? " (provisional)" : ""}` : ""}, ${known ? known.text + from : "not known"}`;
   }
 
   #x(ply: number): number {
@@ -285,6 +275,12 @@ export class Graph {
     );
   }
 }
+
+/** Returns how many evaluations of a report are of an origin. */
+export const countOf = (
+  evaluations: Assessment["evaluations"],
+  origin: "pgn" | "engine",
+): number => evaluations.filter((known) => known?.from === origin).length;
 
 const isOwn = ({ origin }: KnownScore): boolean =>
   origin === "database" || origin === "rules" || origin === "endgames";

@@ -2,16 +2,11 @@
 import { plural } from "../text/units";
 import { byId, make, redraw } from "../shell/dom";
 import { type Kind, KINDS, MANY, MARKS } from "./glyph";
+import { countOf } from "./graph";
 import { nextOf } from "./judgment";
-import { countOrigins } from "./origins";
 import type { Reporter } from "./reporter";
-import { moveTimes, timeText } from "./move-times";
-import { sumOf, timeChart } from "./time-chart";
-import type { Node } from "../game/game";
 import { surname } from "../game/player-names";
-import { change, load, NODES, type Settings } from "../settings/settings";
-import { STOCKFISH, STOCKFISH_SIZE, stockfishSeconds } from "./stockfish-facts";
-import { workerCount } from "./workers";
+import { change, NODES, type Settings } from "../settings/settings";
 import "../style/parts.css";
 import type { Report } from "shelfish/analysis";
 import type { Assessment, State } from "../state/state";
@@ -48,63 +43,23 @@ export class ReportPanel {
     this.#bar,
   );
   readonly #body = make("div");
-  readonly #novelty = make("p", {
-    className: "novelty",
-    role: "status",
-    "data-testid": "novelty",
-  });
-  readonly #find = make(
-    "button",
-    { type: "button", className: "check", "data-testid": "find-novelty" },
-    "First move that is not in the book",
-  );
-  readonly #check = make("button", {
-    type: "button",
-    className: "check",
-    hidden: true,
-    "data-testid": "check-stockfish",
-  });
-
-  /** The last position of the main line that was looked up in the book. */
-  #searched: Node | undefined;
-
   constructor(
     private readonly state: State,
     private readonly reporter: Pick<
       Reporter,
-      | "set"
-      | "stop"
-      | "resume"
-      | "isEnabled"
-      | "checkWithStockfish"
-      | "usesStockfish"
+      "set" | "stop" | "resume" | "isEnabled"
     >,
     { nodes }: Pick<Settings, "nodes">,
-    findNovelty: () => Promise<string | undefined>,
   ) {
     this.#toggle.addEventListener("click", () =>
       state.progress?.isRunning ? reporter.stop() : reporter.resume(),
     );
     this.#choices(nodes);
-    this.#check.addEventListener("click", () => {
-      reporter.checkWithStockfish();
-      this.#toggle.focus({ preventScroll: true });
-    });
-    this.#find.addEventListener("click", () => void this.#lookUp(findNovelty));
-    this.#root.replaceChildren(
-      this.#title,
-      this.#filling,
-      this.#body,
-      this.#find,
-      this.#novelty,
-      this.#check,
-    );
+    this.#root.replaceChildren(this.#title, this.#filling, this.#body);
     state.on(({ report, game, tree, progress }) => {
-      if (game || tree) this.#forget();
       if (progress || report || tree) this.#fill();
       if (report || game || tree) this.#draw();
     });
-    this.#find.hidden = state.game.mainline().length < 2;
     this.#fill();
     this.#draw();
   }
@@ -168,39 +123,17 @@ export class ReportPanel {
           ? `${where}: ${done} of ${of}`
           : stopped;
     if (this.#words.textContent !== words) this.#words.textContent = words;
-    this.#offerCheck();
-  }
-
-  /** Offers the check by Stockfish after a settled report, with its size and time. */
-  #offerCheck(): void {
-    const { progress, assessment, game } = this.state;
-    const { isEnabled, usesStockfish } = this.reporter;
-    this.#check.hidden =
-      !isEnabled ||
-      usesStockfish ||
-      progress !== undefined ||
-      !assessment?.report.settled ||
-      countOrigins(assessment).engine === 0;
-    if (this.#check.hidden) return;
-    const seconds = stockfishSeconds(
-      game.mainline().length,
-      load().nodes,
-      workerCount(),
-    );
-    this.#check.textContent = `Check with ${STOCKFISH} (${STOCKFISH_SIZE} kB, about ${approximateTime(seconds)})`;
   }
 
   #draw(): void {
     const { assessment } = this.state;
     const line = this.state.game.mainline();
-    const times = moveTimes(line, this.state.game.headers.get("TimeControl"));
-    const chart = timeChart(this.state, line, times);
     if (!assessment) {
       const words =
         line.length > 1
           ? "The report appears as soon as enough positions of the game are known."
           : "Open a game to see the accuracy, mistakes and blunders of both players.";
-      redraw(this.#body, make("p", { className: "quiet" }, words), ...chart);
+      redraw(this.#body, make("p", { className: "quiet" }, words));
       return;
     }
     const { report } = assessment;
@@ -271,7 +204,7 @@ export class ReportPanel {
             this.#marked(report, side, mark),
           ),
         ),
-        ...phaseRows(report, row, line, times),
+        ...phaseRows(report, row, line.length),
       ),
     );
     const share = make(
@@ -279,30 +212,7 @@ export class ReportPanel {
       { className: "share", "data-testid": "report-share" },
       covers(assessment),
     );
-    redraw(this.#body, table, ...chart, share);
-  }
-
-  /** Removes the novelty of another main line. */
-  #forget(): void {
-    const line = this.state.game.mainline();
-    if (line.at(-1) === this.#searched) return;
-    this.#searched = undefined;
-    this.#novelty.textContent = "";
-    this.#find.hidden = line.length < 2;
-    this.state.setNovelty(undefined);
-  }
-
-  /** Finds the first move that is not in the book. The focus stays in the report. */
-  async #lookUp(find: () => Promise<string | undefined>): Promise<void> {
-    const last = (this.#searched = this.state.game.mainline().at(-1));
-    this.#novelty.textContent = "Looking up…";
-    const text = await find();
-    if (text === undefined || this.#searched !== last) return;
-    this.#novelty.textContent = text;
-    this.#novelty.tabIndex = -1;
-    const hadFocus = document.activeElement === this.#find;
-    this.#find.hidden = true;
-    if (hadFocus) this.#novelty.focus({ preventScroll: true });
+    redraw(this.#body, table, share);
   }
 
   /** Returns the number of moves with a mark, as a button that goes to the next of them. */
@@ -356,59 +266,20 @@ export class ReportPanel {
   }
 }
 
-/** Returns a row with the accuracy and the time of each phase, and a row with the whole times. */
-function phaseRows(
-  report: Report,
-  row: Row,
-  line: readonly Node[],
-  times: readonly (number | undefined)[],
-): HTMLElement[] {
+/** Returns a row with the accuracy of each phase. */
+function phaseRows(report: Report, row: Row, end: number): HTMLElement[] {
   const { middlegame, endgame } = report.phases;
-  const end = line.length;
-  const starts = {
-    opening: 1,
-    middlegame: (middlegame ?? endgame ?? end) + 1,
-    endgame: (endgame ?? end) + 1,
-  };
-  const phase = (name: keyof typeof starts, to: number) => {
-    if (starts[name] >= Math.min(to, end)) return [];
+  const starts = [1, (middlegame ?? endgame ?? end) + 1, (endgame ?? end) + 1];
+  const names = ["opening", "middlegame", "endgame"] as const;
+  return names.flatMap((name, n) => {
+    if ((starts[n] ?? end) >= Math.min(starts[n + 1] ?? end, end)) return [];
     const cell = (side: "white" | "black") => {
       const accuracy = report[side].accuracyByPhase[name];
-      const time = sumOf(line, times, side, starts[name], to);
-      return make(
-        "span",
-        {},
-        accuracy === null ? "–" : `${accuracy.toFixed(1)} %`,
-        ...(time
-          ? [make("small", { className: "time" }, timeText(time.total))]
-          : []),
-      );
+      return accuracy === null ? "–" : `${accuracy.toFixed(1)} %`;
     };
-    return [
-      row(
-        name.charAt(0).toUpperCase() + name.slice(1),
-        cell,
-        make(
-          "small",
-          {},
-          times.some((time) => time !== undefined)
-            ? " accuracy, time"
-            : " accuracy",
-        ),
-      ),
-    ];
-  };
-  const whole = (side: "white" | "black") => {
-    const sum = sumOf(line, times, side);
-    return sum ? timeText(sum.total) : "–";
-  };
-  const hasTimes = times.some((time) => time !== undefined);
-  return [
-    ...phase("opening", starts.middlegame),
-    ...phase("middlegame", starts.endgame),
-    ...phase("endgame", end),
-    ...(hasTimes ? [row("Time", whole)] : []),
-  ];
+    const label = name.charAt(0).toUpperCase() + name.slice(1);
+    return [row(label, cell, make("small", {}, " accuracy"))];
+  });
 }
 
 /** Returns a figure of a side, or a dash with the reason. */
@@ -431,17 +302,11 @@ function figure(
   );
 }
 
-/** Describes a duration. */
-const approximateTime = (seconds: number) =>
-  seconds < 90
-    ? `${Math.max(5, 5 * Math.round(seconds / 5))} s`
-    : plural(Math.round(seconds / 60), "minute");
-
 /** Says how much of the game the report covers, and how many positions the engine evaluated. */
 function covers({ report, evaluations }: Assessment): string {
   const { white, black, positions, known } = report;
   const provisional = white.provisional + black.provisional;
-  const { engine, stockfish } = countOrigins({ evaluations });
+  const engine = countOf(evaluations, "engine");
   const parts = [
     `Based on ${white.judged + black.judged} of ${plural(white.moves + black.moves, "move")}; ${known} of ${plural(positions, "position")} are known.`,
   ];
@@ -449,12 +314,9 @@ function covers({ report, evaluations }: Assessment): string {
     parts.push(
       `${plural(provisional, "judgment")} ${provisional === 1 ? "is" : "are"} provisional and not counted.`,
     );
-  const evaluated = (count: number, by: string) =>
-    count > 0 &&
+  if (engine > 0)
     parts.push(
-      `${plural(count, "position")} ${count === 1 ? "was" : "were"} evaluated by ${by}.`,
+      `${plural(engine, "position")} ${engine === 1 ? "was" : "were"} evaluated by the engine.`,
     );
-  evaluated(engine, "the engine");
-  evaluated(stockfish, STOCKFISH);
   return parts.join(" ");
 }

@@ -18,12 +18,12 @@ import { analysis, Reopenable } from "../loading/load-once";
 import { throttle } from "../loading/timing";
 import type { Assessment, State } from "../state/state";
 import { InputError } from "../text/input-error";
-import type { ClosableEngine } from "./stockfish";
-import { STOCKFISH } from "./stockfish-facts";
-import { workerCount } from "./workers";
 
 /** Milliseconds without a change of the main line before its analysis begins. */
 const REST = 60;
+/** Returns the number of Workers of an analysis. */
+export const workerCount = (): number =>
+  Math.max(2, Math.min(4, (navigator.hardwareConcurrency || 2) - 1));
 /** Minimum number of milliseconds between two preliminary reports. */
 const SHOW_INTERVAL = 150;
 
@@ -46,14 +46,9 @@ export class Reporter {
   #line = "";
   /** Positions that the database has not answered. If it answers later, the analysis begins again. */
   #unanswered: ReadonlySet<string> = new Set();
-  /** Whether Stockfish analyses this game instead of the engine of the package. */
-  #usesStockfish = false;
-  readonly #engine = new Reopenable(async (): Promise<ClosableEngine> => {
-    const workers = workerCount();
-    return this.#usesStockfish
-      ? (await import("./stockfish")).openStockfish(workers)
-      : (await import("shelfish/engine")).openEngine({ workers });
-  });
+  readonly #engine = new Reopenable(async () =>
+    (await import("shelfish/engine")).openEngine({ workers: workerCount() }),
+  );
   /** Results of the engine for this game. Stopped analyses continue without storage too. */
   readonly #found = new Map<string, readonly GameEngineResult[]>();
 
@@ -89,17 +84,6 @@ export class Reporter {
       this.state.setProgress(undefined);
       this.#engine.close();
     } else if (this.state.game.mainline().length > 1) this.#begin();
-  }
-
-  /** Whether Stockfish analyses this game, or has analysed it. */
-  get usesStockfish(): boolean {
-    return this.#usesStockfish;
-  }
-
-  /** Repeats the analysis of this game with Stockfish. The present report stays until the new report is complete. */
-  checkWithStockfish(): void {
-    this.#choose(true);
-    this.#begin();
   }
 
   /** Stops the analysis. */
@@ -141,7 +125,6 @@ export class Reporter {
     if (!isOther && text === this.#line) return;
     if (isOther) {
       this.#found.clear();
-      this.#choose(false);
     }
     this.#line = text;
     window.clearTimeout(this.#timer);
@@ -235,17 +218,9 @@ export class Reporter {
     };
   }
 
-  /** Chooses the engine of the next searches. */
-  #choose(stockfish: boolean): void {
-    if (this.#usesStockfish !== stockfish) this.#engine.close();
-    this.#usesStockfish = stockfish;
-  }
-
   /** Returns the engine of the analysis. Its Workers start when a result is not known. */
   async #searcher(): Promise<GameEngine> {
-    const name = this.#usesStockfish
-      ? STOCKFISH
-      : (await import("shelfish/engine")).engineName;
+    const { engineName: name } = await import("shelfish/engine");
     return {
       name,
       analyseSequence: async (fens, options) => {
@@ -286,13 +261,13 @@ function evaluated(
   fen: string,
   known: KnownEval | null | undefined,
 ): Evaluated[] {
-  if (known?.from !== "engine" && known?.from !== "uci") return [];
-  const { cp, mate, depth = 0, knodes = 0, line = [], from } = known;
+  if (known?.from !== "engine") return [];
+  const { cp, mate, depth = 0, knodes = 0, line = [] } = known;
   const score = mate === undefined ? { cp: cp ?? 0 } : { mate };
   return [
     {
       fen,
-      from: from === "uci" ? "stockfish" : "engine",
+      from: "engine",
       depth,
       knodes,
       pvs: [{ ...score, score: scoreText(score), uci: [...line] }],

@@ -69,7 +69,7 @@ export function showHelp(): void {
       ", with guides for players, web developers and operators.",
     ),
     paragraph(
-      "Free software, GPL-3.0-or-later. Board and rules: chessground and chessops by Lichess; drawn pieces by Colin M. L. Burnett; the other sets of pieces belong to this site. Stockfish 10 (GPL-3.0) by its authors, in the build of the npm package stockfish.",
+      "Free software, GPL-3.0-or-later. Board and rules: chessground and chessops by Lichess; drawn pieces by Colin M. L. Burnett; the other sets of pieces belong to this site.",
       "licence",
     ),
   );

@@ -70,7 +70,6 @@ export class State {
   #node = this.#game.root;
   #choice: Node | undefined;
   #assessment: Assessment | undefined;
-  #novelty: Node | undefined;
   #variations: ReadonlyMap<Node, MoveReport> = new Map();
   #status: Status = {};
   #progress: AnalysisProgress | undefined;
@@ -105,11 +104,6 @@ export class State {
   /** Returns the report on a move of the main line or of a variation, if it was created. */
   moveReport(node: Node): MoveReport | undefined {
     return this.#assessment?.moves.get(node) ?? this.#variations.get(node);
-  }
-
-  /** The first move of the main line that is not in the book, if it was looked up. */
-  get novelty(): Node | undefined {
-    return this.#novelty;
   }
 
   get status(): Status {
@@ -169,7 +163,6 @@ export class State {
     this.#isDeep = false;
     this.#status = {};
     this.#undos = [];
-    this.#novelty = undefined;
     this.#notify({ game: true, tree: true, node: true });
   }
 
@@ -345,13 +338,6 @@ export class State {
   /** Sets the reports on moves of variations, which count in no figure. */
   setVariations(moves: ReadonlyMap<Node, MoveReport>): void {
     this.#variations = moves;
-    this.#notify({ report: true });
-  }
-
-  /** Sets the first move of the main line that is not in the book. */
-  setNovelty(novelty: Node | undefined): void {
-    if (novelty === this.#novelty) return;
-    this.#novelty = novelty;
     this.#notify({ report: true });
   }
 
