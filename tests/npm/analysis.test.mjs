@@ -99,51 +99,6 @@ test("a settled bad move is explained if a line proves the reason", () => {
   );
 });
 
-test("an unknown figure is null", () => {
-  const { moves, white } = analysis.report({
-    moves: ["e2e4", "e7e5"],
-    evaluations: [null, undefined, null],
-  });
-  const nothing = {
-    loss: null,
-    centipawns: null,
-    accuracy: null,
-    judgment: null,
-    mark: null,
-    settled: false,
-    best: null,
-    explanation: null,
-  };
-  assert.deepEqual(moves, [
-    { ply: 1, san: "e4", ...nothing },
-    { ply: 2, san: "e5", ...nothing },
-  ]);
-  assert.deepEqual(
-    [white.judged, white.accuracy, white.averageCentipawnLoss],
-    [0, null, null],
-  );
-});
-
-test("only the second line of a deep search marks an only move or a great move", () => {
-  const moves = ["e2e4", "e7e5", "d1h5", "b8c6", "f1c4", "g7g6"];
-  const before = { cp: -20, depth: 30, line: ["g7g6", "h5f3"] };
-  const evaluations = (
-    /** @type {import("shelfish/analysis").KnownEval} */ known,
-  ) => [null, null, null, null, null, known, { cp: -20, depth: 30 }];
-  const mark = (/** @type {import("shelfish/analysis").KnownEval} */ known) =>
-    analysis.report({ moves, evaluations: evaluations(known) }).moves[5]?.mark;
-  assert.equal(mark({ ...before, second: { mate: 1 } }), "great");
-  assert.equal(mark({ ...before, second: { cp: 170 } }), "only");
-  assert.equal(mark({ ...before, second: { cp: 100 } }), null);
-  assert.equal(mark(before), null);
-  assert.equal(mark({ ...before, depth: 12, second: { mate: 1 } }), null);
-  const annotated = analysis.annotate(
-    "1. e4 e5 2. Qh5 Nc6 3. Bc4 g6 *",
-    evaluations({ ...before, second: { mate: 1 } }),
-  );
-  assert.match(annotated, /3\.\.\. g6 \$1 /);
-});
-
 test("scores of the engine itself are converted to the scale of Stockfish", () => {
   const loss = (/** @type {boolean} */ isUnscaled) => {
     const evaluations = [
@@ -154,48 +109,6 @@ test("scores of the engine itself are converted to the scale of Stockfish", () =
       ?.centipawns;
   };
   assert.deepEqual([loss(false), loss(true)], [120, 150]);
-});
-
-test("an evaluation does not judge its own best move", () => {
-  const line = ["e2e4", "e7e5"];
-  const { moves } = analysis.report({
-    moves: ["e2e4"],
-    evaluations: [
-      { cp: 200, depth: 20, line },
-      { cp: 0, depth: 20 },
-    ],
-  });
-  assert.deepEqual(
-    [moves[0]?.settled, moves[0]?.judgment, moves[0]?.loss],
-    [true, null, 0],
-  );
-});
-
-test("evaluations that are not comparable give a provisional judgment", () => {
-  const deep = { cp: 60, depth: 30, knodes: 5_000 };
-  for (const other of [
-    { cp: -10, depth: 9, knodes: 3 },
-    { cp: -10, depth: 30, from: /** @type {const} */ ("engine") },
-  ]) {
-    const { moves, white, settled } = analysis.report({
-      moves: ["e2e4"],
-      evaluations: [deep, other],
-    });
-    assert.deepEqual(
-      [moves[0]?.settled, moves[0]?.judgment, moves[0]?.loss, settled],
-      [false, "inaccuracy", null, false],
-    );
-    assert.deepEqual(
-      [white.provisional, white.inaccuracies, white.judged, white.accuracy],
-      [1, 0, 0, null],
-    );
-  }
-  // No difference between two searches explains eight pawns.
-  const { moves } = analysis.report({
-    moves: ["e2e4"],
-    evaluations: [deep, { cp: -800, depth: 9, knodes: 3 }],
-  });
-  assert.deepEqual([moves[0]?.settled, moves[0]?.judgment], [true, "blunder"]);
 });
 
 test("an annotated PGN keeps its comments", () => {
@@ -250,21 +163,6 @@ test("a game has its variations, comments and glyphs", () => {
       ],
     ],
   });
-});
-
-test("Chess960: castling either way, from a FEN", () => {
-  const fen = "4k3/8/8/8/8/8/P7/RK5R w HA - 0 1";
-  const report = (/** @type {string} */ move) =>
-    analysis.report({
-      fen,
-      moves: [move],
-      evaluations: [{ cp: 0, line: ["b1h1"] }, { cp: 0 }],
-    });
-  assert.deepEqual(report("b1h1").moves[0]?.best, null);
-  assert.deepEqual(
-    [report("a2a3").moves[0]?.best, report("a2a3").known],
-    ["b1h1", 2],
-  );
 });
 
 test("an answer of a database is an evaluation, and a missing answer is a gap", async (t) => {

@@ -1,7 +1,5 @@
 //! The moves of a game.
 
-use core::fmt;
-
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Move, Position as _};
 use shelfish::position::{FenError, Key, Position};
@@ -14,12 +12,17 @@ pub struct Game {
 }
 
 /// Reason why moves are not a game.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GameError {
     /// The FEN of the first position is invalid.
-    Fen(FenError),
+    #[error(transparent)]
+    Fen(#[from] FenError),
     /// A move is not legal, or not written in UCI.
+    #[error(
+        "moves[{index}]: expected a legal move in UCI such as e2e4, found {}",
+        found.chars().take(12).filter(|c| !c.is_control()).collect::<String>()
+    )]
     Move {
         /// Number of moves before it.
         index: usize,
@@ -27,27 +30,6 @@ pub enum GameError {
         found: String,
     },
 }
-
-impl fmt::Display for GameError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            GameError::Fen(error) => error.fmt(f),
-            GameError::Move { index, found } => {
-                write!(
-                    f,
-                    "moves[{index}]: expected a legal move in UCI such as e2e4, found "
-                )?;
-                found
-                    .chars()
-                    .take(12)
-                    .filter(|c| !c.is_control())
-                    .try_for_each(|c| write!(f, "{c}"))
-            }
-        }
-    }
-}
-
-impl core::error::Error for GameError {}
 
 impl Game {
     /// Returns a game of moves from a position. The moves must be legal; they are not checked.
@@ -65,11 +47,7 @@ impl Game {
         moves: impl IntoIterator<Item = &'a str>,
     ) -> Result<Game, GameError> {
         let start = match fen {
-            Some(fen) => fen
-                .parse::<Position>()
-                .map_err(GameError::Fen)?
-                .chess()
-                .clone(),
+            Some(fen) => fen.parse::<Position>()?.chess().clone(),
             None => Chess::default(),
         };
         let mut position = start.clone();
@@ -82,7 +60,7 @@ impl Game {
                 found: text.to_owned(),
             })?;
             position.play_unchecked(played);
-            Ok(played)
+            Ok::<_, GameError>(played)
         };
         let moves = moves
             .into_iter()

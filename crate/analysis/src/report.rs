@@ -1,7 +1,5 @@
 //! Report of a game.
 
-use core::fmt;
-
 use serde::Serialize;
 use shakmaty::san::SanPlus;
 use shakmaty::uci::UciMove;
@@ -92,10 +90,11 @@ pub struct SideReport {
 }
 
 /// Reason why evaluations do not belong to a game's positions.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReportError {
     /// The number of evaluations is not the number of positions.
+    #[error("evaluations: expected {expected}, one more than moves, found {found}")]
     Count {
         /// Number of positions of the game.
         expected: usize,
@@ -103,6 +102,9 @@ pub enum ReportError {
         found: usize,
     },
     /// A best line begins with an illegal move, so the evaluation belongs to a different position.
+    #[error(
+        "evaluations[{index}].line: expected a line of this position, found the illegal move {found}"
+    )]
     Line {
         /// Index of the evaluation.
         index: usize,
@@ -110,27 +112,6 @@ pub enum ReportError {
         found: UciMove,
     },
 }
-
-impl fmt::Display for ReportError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ReportError::Count { expected, found } => {
-                write!(
-                    f,
-                    "evaluations: expected {expected}, one more than moves, found {found}"
-                )
-            }
-            ReportError::Line { index, found } => {
-                write!(
-                    f,
-                    "evaluations[{index}].line: expected a line of this position, found the illegal move {found}"
-                )
-            }
-        }
-    }
-}
-
-impl core::error::Error for ReportError {}
 
 impl Report {
     /// Returns the report of a game by the values and evaluations of its positions and the comparisons of its moves.

@@ -1,6 +1,5 @@
 //! Searches of a review, by the engine of this project or by a UCI engine.
 
-use std::fmt;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, mpsc};
@@ -49,20 +48,13 @@ pub struct Args {
 }
 
 /// Error of an engine.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("--uci: {source} at {fen}")]
 struct SearchError {
     /// FEN of the position.
     fen: String,
     source: crate::uci::Error,
 }
-
-impl fmt::Display for SearchError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "--uci: {} at {}", self.source, self.fen)
-    }
-}
-
-impl std::error::Error for SearchError {}
 
 /// An engine that searches one position at a time.
 enum Searcher {
