@@ -30,7 +30,7 @@ const SHARED = new RegExp(
 
 /** Modules that the pages with a board share in addition. */
 const BOARD_MODULES = [
-  "board/(board|players|preview|promotion)",
+  "board/(board|players|promotion)",
   "game/(edit|game-id|opening-names)",
   "link/address-bar",
   "moves/(move-field|opening-label)",
@@ -44,7 +44,7 @@ const BOARD = new RegExp(
 
 /** Modules for links, time controls and offline use. The board needs them after the first evaluation, other pages at once. */
 const LINKS =
-  /\/src\/(link\/(lichess-game|link|position-links)|game\/time-control|shell\/offline)\.ts$/;
+  /\/src\/(link\/(lichess-game|link)|game\/time-control|shell\/offline)\.ts$/;
 
 /** Modules that the board loads for a game, at the latest after the first evaluation. */
 const GAME =

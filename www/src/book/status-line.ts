@@ -1,5 +1,5 @@
 /** The status line of a page that looks up a book: messages, slow lookups and errors. */
-import { followLinks } from "../link/position-links";
+import { followLinks } from "../link/link";
 import { byId, make, makeButton } from "../shell/dom";
 import type { State } from "../state/state";
 import { explain } from "./client";

@@ -5,7 +5,7 @@
 import "../style/parts.css";
 import type { Position } from "chessops/chess";
 import type { NormalMove, Role } from "chessops/types";
-import { bindPreview, bindPreviewEnd } from "../board/preview";
+import { bindPreview, bindPreviewEnd } from "../board/board";
 import type { DatabaseClient } from "../database/client";
 import {
   Game,

@@ -2,7 +2,7 @@
 import type { Evaluation } from "shelfish";
 import { plural } from "../text/units";
 import type { Explanation } from "../database/client";
-import { bindPreviewEnd } from "../board/preview";
+import { bindPreviewEnd } from "../board/board";
 import { byId, disable, make, makeButton, redraw } from "../shell/dom";
 import {
   ending,

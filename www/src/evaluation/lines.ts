@@ -1,6 +1,6 @@
 /** Lines of an evaluation as buttons. A hover shows the move on the board, a click plays the line up to it. */
 import type { Position } from "chessops/chess";
-import { bindPreview, bindPreviewEnd } from "../board/preview";
+import { bindPreview, bindPreviewEnd } from "../board/board";
 import { make } from "../shell/dom";
 import { moveNumber, type Step } from "../game/game";
 

@@ -2,7 +2,7 @@
 import "./explorer.css";
 import { bindKeys, moveKeys } from "../shell/keyboard";
 import { StatusLine } from "../book/status-line";
-import { writeLinks } from "../link/position-links";
+import { writeLinks } from "../link/link";
 import { setUpBookPage } from "./book-page";
 import { ExplorerPanel } from "./panel";
 

@@ -4,7 +4,7 @@ import type { Played } from "shelfish/book";
 import { BookClient } from "../book/client";
 import { absentText, games } from "../book/results";
 import { StatusLine } from "../book/status-line";
-import { bindPreviewEnd } from "../board/preview";
+import { bindPreviewEnd } from "../board/board";
 import type { Position } from "chessops/chess";
 import type { Node, Step } from "../game/game";
 import { loadOpenings } from "../game/opening-names";

@@ -1,6 +1,6 @@
 /** The table of moves: counts, results and evaluations. */
 import type { ExploredMove, Played, PlayedMove, Results } from "shelfish/book";
-import { bindMove, type MoveActions } from "../board/preview";
+import { bindMove, type MoveActions } from "../board/board";
 import { games, percent, resultsBar } from "../book/results";
 import { plural } from "../text/units";
 import { byId, make, redraw } from "../shell/dom";

@@ -16,7 +16,7 @@ import {
   reportInputError,
 } from "../loading/load-once";
 import type { NamedPlayer } from "../players/player";
-import type { PlayedGame } from "../sites/played-game";
+import type { PlayedGame } from "../sites/request";
 import type { State } from "../state/state";
 import { InputError } from "../text/input-error";
 import { GameMenu } from "./game-menu";

@@ -104,7 +104,8 @@ export class Inspector {
     this.#rows.append(
       make("tr", {}, ...cells.map((text) => make("td", {}, text))),
     );
-    if (this.#rows.childElementCount > MAX_ROWS) this.#rows.firstChild?.remove();
+    if (this.#rows.childElementCount > MAX_ROWS)
+      this.#rows.firstChild?.remove();
   }
 
   /** Shows the database's counters. */

@@ -1,5 +1,5 @@
 /** Fetches the games of a player that are not stored yet. */
-import type { PlayedGame } from "../sites/played-game";
+import type { PlayedGame } from "../sites/request";
 import { fetchPlayed, type Player } from "./player";
 import type { PlayerStore, StoredGames } from "./player-store";
 

@@ -1,6 +1,6 @@
 /** The fetched games of players, stored in IndexedDB. */
 import { openStorage, requestResult, transactionEnd } from "shelfish/storage";
-import type { PlayedGame } from "../sites/played-game";
+import type { PlayedGame } from "../sites/request";
 import type { Player } from "./player";
 
 /** The stored games of a player: all games between the first and the last stored game. */

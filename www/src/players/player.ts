@@ -1,7 +1,7 @@
 /** Players of Lichess and Chess.com. */
 import type { Color } from "chessops/types";
 import { opposite } from "chessops/util";
-import type { PlayedGame, Range } from "../sites/played-game";
+import type { PlayedGame, Range } from "../sites/request";
 import { InputError } from "../text/input-error";
 
 /** Sites with games by player, and their names. */

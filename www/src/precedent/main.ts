@@ -2,8 +2,7 @@
 import "./precedent.css";
 import type { Played } from "shelfish/book";
 import { openBook, openDatabase } from "shelfish/explorer";
-import { Board } from "../board/board";
-import { bindMove, bindPreviewEnd } from "../board/preview";
+import { bindMove, bindPreviewEnd, Board } from "../board/board";
 import { BookClient } from "../book/client";
 import { bindKeys, focusMove, moveKeys } from "../shell/keyboard";
 import { games, percent } from "../book/results";
@@ -20,7 +19,7 @@ import {
   uci,
 } from "../game/game";
 import { loadOpenings } from "../game/opening-names";
-import { writeLinks } from "../link/position-links";
+import { writeLinks } from "../link/link";
 import { showOpening } from "../moves/opening-label";
 import {
   applyAppearance,

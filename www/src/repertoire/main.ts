@@ -2,7 +2,7 @@
 import "./openings.css";
 import type { Color } from "chessops/types";
 import type { Played } from "shelfish/book";
-import { bindPreviewEnd } from "../board/preview";
+import { bindPreviewEnd } from "../board/board";
 import { bindKeys, moveKeys } from "../shell/keyboard";
 import { setUpBookPage } from "../explorer/book-page";
 import {
@@ -16,8 +16,7 @@ import {
 import { loadOpenings } from "../game/opening-names";
 import { SPEEDS } from "../game/time-control";
 import { followAddress, writeAddress } from "../link/address-bar";
-import { formatLink } from "../link/link";
-import { linkBoard } from "../link/position-links";
+import { formatLink, linkBoard } from "../link/link";
 import { loadOnce, reportInputError } from "../loading/load-once";
 import { throttle } from "../loading/timing";
 import { showOpening } from "../moves/opening-label";

@@ -5,7 +5,7 @@ import { percent } from "../book/results";
 import { moveNumber, steps } from "../game/game";
 import { outcomeOf, type Player } from "../players/player";
 import { byId, make, makeButton } from "../shell/dom";
-import type { PlayedGame } from "../sites/played-game";
+import type { PlayedGame } from "../sites/request";
 import { day, plural } from "../text/units";
 import type { Prepared } from "./preparation";
 import {

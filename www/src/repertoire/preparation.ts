@@ -5,7 +5,7 @@ import { type Player, sideOf, SITES } from "../players/player";
 import { PlayerGames } from "../players/player-games";
 import type { PlayerStore } from "../players/player-store";
 import { type KnownScore, scoreOfAnswer } from "../score/known-score";
-import type { PlayedGame } from "../sites/played-game";
+import type { PlayedGame } from "../sites/request";
 import { InputError } from "../text/input-error";
 import { plural, size } from "../text/units";
 import { type Speed, SPEEDS, speedOf } from "../game/time-control";

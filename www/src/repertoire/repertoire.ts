@@ -6,7 +6,7 @@ import type { Results } from "shelfish/book";
 import { games } from "../book/results";
 import { uci } from "../game/game";
 import { INACCURACY, isShallow, type KnownScore } from "../score/known-score";
-import type { PlayedGame } from "../sites/played-game";
+import type { PlayedGame } from "../sites/request";
 
 export interface RepertoireMove extends Results {
   uci: string;

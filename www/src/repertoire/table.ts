@@ -1,6 +1,6 @@
 /** The table of moves from the position on the board: own games, the book, and evaluations. */
 import type { Played, Results } from "shelfish/book";
-import { bindMove, type MoveActions } from "../board/preview";
+import { bindMove, type MoveActions } from "../board/board";
 import { games, percent, resultsBar } from "../book/results";
 import { type Node, type Step, steps } from "../game/game";
 import { type KnownScore, scoreInWords } from "../score/known-score";

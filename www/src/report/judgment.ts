@@ -1,5 +1,5 @@
 /** The row that judges the last move, and the search of the next judged move. */
-import { bindPreviewEnd } from "../board/preview";
+import { bindPreviewEnd } from "../board/board";
 import { byId, make, makeButton } from "../shell/dom";
 import { type Node, steps, variationOf } from "../game/game";
 import { bestLine } from "../score/known-score";

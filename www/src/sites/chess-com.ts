@@ -2,15 +2,16 @@
 import { chessComUrl } from "../shell/page";
 import { InputError } from "../text/input-error";
 import {
+  isObject,
   type Participant,
+  pgnOf,
   type PlayedGame,
   type Range,
-  pgnOf,
   ratingOf,
+  receiveJson,
   short,
   timeOf,
-} from "./played-game";
-import { isObject, receiveJson } from "./request";
+} from "./request";
 
 const SITE = "Chess.com";
 

@@ -4,15 +4,18 @@ import { read } from "../game/read-pgn";
 import { lichessUrl } from "../shell/page";
 import { InputError } from "../text/input-error";
 import {
+  isObject,
   type Participant,
+  pgnOf,
   type PlayedGame,
   type Range,
-  pgnOf,
   ratingOf,
+  receiveJson,
+  receiveLines,
+  receiveText,
   short,
   timeOf,
-} from "./played-game";
-import { isObject, receiveJson, receiveLines, receiveText } from "./request";
+} from "./request";
 
 const SITE = "Lichess";
 
