@@ -65,7 +65,7 @@ pub fn run(args: &Args) -> Result<()> {
     let steps = chosen(&args.choice, |step| match step.when {
         When::Check => false,
         When::Always | When::Test => true,
-        When::All => args.all,
+        When::All => args.all || args.choice.list,
     })?;
     let Some(mut steps) = steps else {
         return Ok(());
@@ -89,7 +89,7 @@ fn chosen(args: &CheckArgs, belongs: impl Fn(&Step) -> bool) -> Result<Option<Ve
         bail!("there is no step {unknown}; the option --list prints the names of the steps");
     }
     let is_chosen = |step: &&Step| match args.only.as_slice() {
-        [] => belongs(step) || args.list,
+        [] => belongs(step),
         names => names.iter().any(|name| name == step.name),
     };
     let steps: Vec<&Step> = STEPS.iter().filter(is_chosen).collect();
