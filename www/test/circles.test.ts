@@ -29,6 +29,33 @@ function importsIn(path: string): Graph {
   return new Map(files.map((file) => [file, new Set(importsOf(file))]));
 }
 
+/** Reads what the folders and files directly in the source folder of a crate use of each other, without their unit tests, and without
+ * files of errors, which contain types of the code that returns them. */
+function roomsIn(crate: string): Graph {
+  const src = fileURLToPath(new URL(`../../${crate}/src/`, import.meta.url));
+  const roomOf = (path: string) => path.split(/[\\/.]/)[0] ?? "";
+  const files = readdirSync(src, { recursive: true })
+    .map(String)
+    .filter((name) => /(?<!\btests)\.rs$/.test(name))
+    .filter((name) => !/^(lib|main|error)\.rs$/.test(name));
+  const graph = new Map(files.map((file) => [roomOf(file), new Set<string>()]));
+  for (const file of files) {
+    const room = roomOf(file);
+    const text = readFileSync(join(src, file), "utf8");
+    const [code = ""] = text.split("#[cfg(test)]");
+    for (const [, group, name = ""] of code.matchAll(
+      /crate::(?:\{([^;]*)\};|(\w+))/g,
+    )) {
+      const outer = (group ?? name).replace(/\{([^{}]|\{[^{}]*\})*\}/g, "");
+      for (const used of outer
+        .split(",")
+        .map((path) => roomOf(path.trim().replace("::", "."))))
+        if (graph.has(used) && used !== room) graph.get(room)?.add(used);
+    }
+  }
+  return graph;
+}
+
 /** Returns a path from a node of the graph back to the node, if the graph has one. */
 function circleIn(graph: Graph): string[] | undefined {
   const done = new Set<string>();
@@ -93,4 +120,16 @@ describe("the site", () => {
       [...importsIn("../src/").keys()].filter((file) => dirname(file) === "."),
     ).toEqual([]);
   });
+});
+
+it.each([
+  ["crate", "reader", "table"],
+  ["crate/analysis", "report", "judgment"],
+  ["crate/engine", "search", "position"],
+  ["build-tools/shelfish", "commands", "database"],
+  ["build-tools/xtask", "bench", "tools"],
+])("folders of %s form no circle", (crate, room, used) => {
+  const rooms = roomsIn(crate);
+  expect([...(rooms.get(room) ?? [])]).toContain(used);
+  expect(circleIn(rooms)).toBeUndefined();
 });

@@ -8,11 +8,10 @@ use std::{
 use anyhow::Result;
 
 use crate::{
-    databases, npm,
+    databases, deployed, npm,
     shell::{
         build_for_tests, call, cargo, command, npm as npm_command, relative, root, say, target_dir,
     },
-    site,
     stamp::Stamp,
     tally::{self, Tally},
     tools,
@@ -58,19 +57,23 @@ const CRATES: [&str; 4] = [
 /// Builds the site, and serves it on request.
 pub fn run(args: &Args) -> Result<()> {
     let out = std::env::current_dir().unwrap_or_default().join(&args.out);
-    let base = args.base_url.as_deref().map(site::base_url).transpose()?;
+    let base = args
+        .base_url
+        .as_deref()
+        .map(deployed::base_url)
+        .transpose()?;
     let demo = match args.demo.contains("://") {
-        true => site::base_url(&args.demo)?,
+        true => deployed::base_url(&args.demo)?,
         false => format!("{}/", args.demo.trim_end_matches('/')),
     };
     build_for_tests();
     npm::types()?;
-    site::replace(&out, |folder| {
+    deployed::replace(&out, |folder| {
         write(folder, &demo, base.as_deref(), args.crates)
     })?;
     if args.serve {
         databases::cli()?;
-        return site::serve(&out, args.port);
+        return deployed::serve(&out, args.port);
     }
     say(format!("Done: copy {} to any static host", relative(&out)));
     Ok(())
@@ -112,7 +115,7 @@ pub fn pages(base: Option<&str>, crates: bool) -> Result<PathBuf> {
     let stamp = Stamp::new("docs", &out, &inputs)?;
     if !(stamp.fresh() && out.join("index.html").is_file()) {
         let docs = base.map(|base| format!("{base}docs/"));
-        site::replace(&out, |folder| write(folder, "../", docs.as_deref(), crates))?;
+        deployed::replace(&out, |folder| write(folder, "../", docs.as_deref(), crates))?;
         stamp.set()?;
     }
     Ok(out)

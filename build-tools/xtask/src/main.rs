@@ -2,6 +2,7 @@
 
 mod bench;
 mod databases;
+mod deployed;
 mod docs;
 mod fuzz;
 mod npm;

@@ -10,7 +10,6 @@ mod bench;
 mod book;
 mod build;
 mod cache;
-mod circles;
 mod data;
 mod details;
 mod doctor;
