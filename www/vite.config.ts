@@ -25,7 +25,7 @@ const SHARED_MODULES = [
   "text/(input-error|units)",
 ];
 const SHARED = new RegExp(
-  String.raw`/node_modules/(chessops/(?!.*/(pgn|variant)\.js$)|@badrap/)|/src/(${SHARED_MODULES.join("|")})\.ts$|/pkg/(index|score)\.js$|preload-helper|rolldown/runtime`,
+  String.raw`/node_modules/(chessops/(?!.*/(pgn|variant)\.js$)|@badrap/)|/src/(${SHARED_MODULES.join("|")})\.ts$|/pkg/index\.js$|/js/shared/score\.ts$|preload-helper|rolldown/runtime`,
 );
 
 /** Modules that the pages with a board share in addition. */

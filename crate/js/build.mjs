@@ -19,79 +19,56 @@ import { Worker, isMainThread, workerData } from "node:worker_threads";
 import binaryen from "binaryen";
 import { build } from "esbuild";
 
-/** Entries: name of the file, source, and whether the file is minified. Node shows the line of an error. */
-const ENTRIES = [
-  ["index", "database/browser.ts", true],
-  ["inline", "database/inline.ts", true],
-  ["node", "database/node.ts", false],
-  ["workerd", "database/workerd.ts", false],
-  ["worker", "worker/worker.ts", true],
-  ["book", "book/browser.ts", true],
-  ["book-inline", "book/inline.ts", true],
-  ["book-node", "book/node.ts", false],
-  ["book-workerd", "book/workerd.ts", false],
-  ["explorer", "explorer/browser.ts", true],
-  ["endgames", "endgames/browser.ts", true],
-  ["endgames-inline", "endgames/inline.ts", true],
-  ["endgames-node", "endgames/node.ts", false],
-  ["endgames-workerd", "endgames/workerd.ts", false],
-  ["game", "game/game.ts", true],
-  ["openings", "openings/openings.ts", true],
-  ["analysis", "analysis/browser.ts", true],
-  ["analysis-inline", "analysis/inline.ts", false],
-  ["analysis-workerd", "analysis/workerd.ts", false],
-  ["engine", "engine/browser.ts", true],
-  ["engine-inline", "engine/inline.ts", false],
-  ["engine-worker", "engine/worker.ts", true],
-  ["evaluator", "evaluator/evaluator.ts", true],
-  ["uci", "uci/worker.ts", true],
-  ["react", "react/react.ts", true],
-  ["elements", "elements/elements.ts", true],
-  ["lichess", "lichess/browser.ts", true],
-  ["lichess-node", "lichess/server.ts", false],
-  ["lichess-moves", "lichess/moves.ts", true],
-  ["score", "score/index.ts", true],
-  ["storage", "storage/indexed-db.ts", true],
-  ["sample", "sample/sample.ts", false],
-  ["cli", "cli/cli.ts", false],
+/** Files of the package with their source at the top of this folder: minified, or with the lines of an error, which Node shows. */
+const MINIFIED = [
+  "index",
+  "inline",
+  "worker",
+  "endgames",
+  "openings",
+  "analysis",
+  "engine",
+  "engine-worker",
+  "uci",
+  "react",
+  "elements",
+  "lichess",
+  "lichess-moves",
+];
+const READABLE = [
+  "node",
+  "workerd",
+  "endgames-node",
+  "endgames-workerd",
+  "analysis-inline",
+  "analysis-workerd",
+  "engine-inline",
+  "lichess-node",
+  "cli",
 ];
 
 /** The service worker of the adapter for Lichess: a classic script, which cannot import modules. */
 const SERVICE_WORKER = "shelfish-lichess-sw";
 
-/** Files that these entries load when they need them. */
+/** Files that these files load when they need them. */
 const PARTS = [
   "index",
   "node",
-  "book",
-  "book-node",
-  "explorer",
   "endgames",
   "engine",
-  "evaluator",
   "analysis",
   "openings",
   "lichess-moves",
 ].map((name) => `./${name}.js`);
-const LOADERS = {
-  uci: PARTS,
-  react: PARTS,
-  elements: PARTS,
-  lichess: PARTS,
-  "lichess-node": PARTS,
-  game: ["./index.js", "./analysis.js"],
-  "lichess-moves": ["./index.js"],
-};
+const LOADERS = ["uci", "react", "elements", "lichess", "lichess-node"];
 
-/** Modules whose bytes the package also contains as text, in JavaScript. */
-const TEXTS = {
+/** Modules, and the JavaScript that contains their bytes as text. */
+const MODULES = {
   shelfish: "wasm.js",
-  shelfish_book: "book-wasm.js",
   shelfish_endgames: "endgames-wasm.js",
   shelfish_analysis: "analysis-wasm.js",
   shelfish_engine: "engine-wasm.js",
 };
-const MODULES = [...Object.keys(TEXTS), "shelfish_explorer"];
 
 /** Parts of the names of the standard library's functions that panic. A browser does not show their messages, only the trap. */
 const PANICS =
@@ -195,9 +172,10 @@ async function declare(built) {
 
 /** Writes all files of the package except its types. */
 async function bundles(built) {
-  await Promise.all(MODULES.map((name) => wasm(built, name)));
+  const modules = Object.keys(MODULES);
+  await Promise.all(modules.map((name) => wasm(built, name)));
   const bytes = (name) => readFileSync(join(pkg, `${name}_bg.wasm`));
-  for (const [name, file] of Object.entries(TEXTS))
+  for (const [name, file] of Object.entries(MODULES))
     writeFileSync(
       join(pkg, file),
       `export default "${asText(bytes(name))}";\n`,
@@ -217,7 +195,7 @@ async function bundles(built) {
       "empty-import-meta": "silent",
     },
     define: Object.fromEntries(
-      MODULES.map((name) => [`SHA256.${name}_bg`, `"${hash(name)}"`]),
+      modules.map((name) => [`SHA256.${name}_bg`, `"${hash(name)}"`]),
     ),
     external: ["./*wasm.js", "./*-text.js", "./*.wasm", "node:*", "react"],
   };
@@ -233,12 +211,12 @@ async function bundles(built) {
   });
   /** Bundles an entry into a single file. The first step keeps names for stack traces, except in the adapter for UCI, whose errors
    * have no stack. The second step adds the JavaScript of wasm-bindgen without names. */
-  const bundle = async (name, source, minify) => {
-    const parts = LOADERS[name] ?? [];
+  const bundle = async (name, minify) => {
+    const parts = LOADERS.includes(name) ? PARTS : [];
     const face = `${name}-face.js`;
     await build({
       ...common,
-      entryPoints: [source],
+      entryPoints: [`${name}.ts`],
       outfile: face,
       keepNames: name !== "uci",
       external: [...own, ...parts],
@@ -251,7 +229,10 @@ async function bundles(built) {
       external: [...common.external, ...parts],
     });
   };
-  await Promise.all(ENTRIES.map((entry) => bundle(...entry)));
+  await Promise.all([
+    ...MINIFIED.map((name) => bundle(name, true)),
+    ...READABLE.map((name) => bundle(name, false)),
+  ]);
   // The Worker of the engine as a classic script: a script from text cannot import modules.
   const { outputFiles } = await build({
     ...common,
@@ -270,7 +251,7 @@ async function bundles(built) {
   const face = join(pkg, `${SERVICE_WORKER}-face.js`);
   await build({
     ...common,
-    entryPoints: ["lichess/service-worker.ts"],
+    entryPoints: [`${SERVICE_WORKER}.ts`],
     outfile: face,
     external: PARTS,
   });
@@ -282,8 +263,6 @@ async function bundles(built) {
     outfile: join(pkg, `${SERVICE_WORKER}.js`),
   });
   for (const file of [face, `${face}.map`]) rmSync(file);
-  for (const kind of ["inline", "node", "workerd"])
-    cpSync(join(js, `explorer/${kind}.js`), join(pkg, `explorer-${kind}.js`));
   for (const name of ["package.json", "README.md"])
     cpSync(join(js, name), join(pkg, name));
   cpSync(join(root, "LICENSE"), join(pkg, "LICENSE"));

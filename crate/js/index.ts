@@ -1,3 +1,10 @@
-// The main entry: `shelfish`.
+// For browsers: the module is next to the JavaScript. Bundlers recognise this expression.
+
+import { platform } from "./shared/load.js";
+
+platform.wasm = () => ({
+  url: new URL("shelfish_bg.wasm", import.meta.url),
+  sha256: SHA256.shelfish_bg,
+});
 
 export * from "./database/open.js";

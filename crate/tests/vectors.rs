@@ -13,7 +13,7 @@ use serde_json::Value;
 use shelfish::eval::{Evaluation, PositionEval, Pv, Score};
 use shelfish::played::{Played, PlayedMove, Results};
 use shelfish::position::Position;
-use shelfish::reader::{Options, ReadError, Reader};
+use shelfish::reader::{ReadError, Reader};
 use shelfish::shakmaty::{CastlingMode, Chess, Move, Position as _, uci::UciMove};
 use shelfish::source::{Source, file::Directory, memory::Memory};
 use shelfish::table::{Block, ChunkErrorKind, Manifest, Page, TableError};
@@ -94,7 +94,7 @@ fn files() -> Vec<(String, Vec<u8>)> {
 }
 
 fn open<S: Source>(source: S) -> Reader<S> {
-    block_on(Reader::open(source, Options::default())).expect("a database")
+    block_on(Reader::builder(source).open()).expect("a database")
 }
 
 #[test]
@@ -120,11 +120,8 @@ fn every_record_is_found_by_single_lookups_and_by_a_batch_lookup() {
 #[test]
 fn a_book_contains_the_played_moves_with_their_counts() {
     let book = data().with_file_name("book");
-    let reader: Reader<_, Played> = block_on(Reader::open(
-        Directory::new(book.join("db")),
-        Options::default(),
-    ))
-    .expect("a book");
+    let reader: Reader<_, Played> =
+        block_on(Reader::builder(Directory::new(book.join("db"))).open()).expect("a book");
     let counts =
         |results: Results| serde_json::json!([results.white, results.draws, results.black]);
     let mut moves = 0;
@@ -159,19 +156,13 @@ fn a_book_contains_the_played_moves_with_their_counts() {
 #[test]
 fn opening_a_book_as_evaluations_or_evaluations_as_a_book_is_an_error() {
     let (database, book) = (data().join("db"), data().with_file_name("book").join("db"));
-    let opened = block_on(Reader::<_, PositionEval>::open(
-        Directory::new(book),
-        Options::default(),
-    ));
+    let opened = block_on(Reader::builder(Directory::new(book)).open::<PositionEval>());
     let error = opened.expect_err("a book").to_string();
     assert!(
         error.contains("\"moves\"") && error.contains("\"evaluations\""),
         "{error}"
     );
-    let opened = block_on(Reader::<_, Played>::open(
-        Directory::new(database),
-        Options::default(),
-    ));
+    let opened = block_on(Reader::builder(Directory::new(database)).open::<Played>());
     let error = opened.expect_err("evaluations").to_string();
     assert!(
         error.contains("\"moves\"") && error.contains("\"evaluations\""),

@@ -3,7 +3,6 @@
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use shelfish::reader::NoCache;
 use shelfish::source::memory::Memory;
 use shelfish_endgames::{Endgames, Index, IndexBuilder, TableError, TableName, parse_fen};
 use twox_hash::XxHash64;
@@ -80,7 +79,7 @@ pub fn table(input: &[u8]) {
         (RESULTS.0.to_string(), RESULTS.1.to_vec()),
         (name.to_string(), bytes),
     ];
-    let endgames = Endgames::new(Memory::new(files), builder.finish().0, NoCache);
+    let endgames = Endgames::new(Memory::new(files), builder.finish().0, None);
     for fen in fens {
         let chess = parse_fen(fen).expect("the position is valid");
         let probe = pin!(endgames.probe(&chess)).poll(&mut Context::from_waker(Waker::noop()));

@@ -182,23 +182,6 @@ test("aborting, errors and closing are the same as without a Worker", async (t) 
     );
 });
 
-test("an aborted opening leaves no database open, and the Worker can open another database", async (t) => {
-  const page = await opened(t);
-  const [first, second] = await page.evaluate(async (fen) => {
-    const worker = work();
-    const abort = new AbortController();
-    const opening = told(
-      remote.connect(worker, "db/", { signal: abort.signal }),
-    );
-    abort.abort();
-    const first = await opening;
-    const database = await remote.connect(worker, "db/");
-    return [first, await database.lookup(fen)];
-  }, START);
-  assert.equal(first.code, "aborted");
-  assert.equal(second?.fen, START);
-});
-
 test("a Worker that connect created ends when the database closes, and after a failed opening", async (t) => {
   const page = await opened(t, { allow: /404|Failed to load resource/ });
   for (const folder of ["db/", "none/"]) {
@@ -224,76 +207,6 @@ test("a Worker that connect created ends when the database closes, and after a f
   }
 });
 
-test("errors are instances of the class of both entries, and plain objects are not", async (t) => {
-  const page = await opened(t);
-  const known = await page.evaluate(async () => {
-    class Special extends shelfish.ShelfishError {}
-    const database = await remote.connect(work(), "db/", { indexedDB: false });
-    const error = await database
-      .lookup("nonsense")
-      .catch((/** @type {any} */ error) => error);
-    const plain = structuredClone(error.toJSON());
-    return [
-      error instanceof shelfish.ShelfishError,
-      new shelfish.ShelfishError(plain) instanceof remote.ShelfishError,
-      plain instanceof shelfish.ShelfishError,
-      error instanceof Special,
-      new Special(plain) instanceof Special,
-    ];
-  });
-  assert.deepEqual(known, [true, true, false, false, true]);
-});
-
-test("onRequest is called; a compiled module, a URL and headers are passed to the Worker", async (t) => {
-  const page = await opened(t);
-  const heard = await page.evaluate(async (fen) => {
-    const module = await WebAssembly.compileStreaming(
-      fetch("/pkg/shelfish_bg.wasm"),
-    );
-    const all = [];
-    for (const wasm of [
-      module,
-      Promise.resolve(module),
-      "pkg/shelfish_bg.wasm",
-      new URL("pkg/shelfish_bg.wasm", location.href),
-    ]) {
-      /** @type {string[]} */
-      const heard = [];
-      const database = await remote.connect(
-        work(),
-        new URL("db/", location.href),
-        {
-          wasm,
-          indexedDB: false,
-          headers: new Headers({ "x-shelf": "1" }),
-          onRequest: ({ url, ok, from }) =>
-            void heard.push(`${from} ${ok} ${url.split(".").pop()}`),
-        },
-      );
-      await database.lookup(fen);
-      all.push([
-        heard.length,
-        (await database.stats()).requests,
-        heard[0],
-        heard[1],
-      ]);
-      database.close();
-    }
-    return all;
-  }, START);
-  for (const [count, requests, manifest, silo] of heard) {
-    assert.deepEqual(
-      [count, manifest, silo],
-      [requests, "network true json", "network true silo"],
-    );
-  }
-  assert.equal(
-    (await shelf.server.requests()).filter(({ path }) => path.endsWith(".wasm"))
-      .length >= 1,
-    true,
-  );
-});
-
 test("a SharedWorker serves several pages and databases", async (t) => {
   const page = await opened(t);
   const fens = await page.evaluate(async (fen) => {
@@ -312,15 +225,6 @@ test("a SharedWorker serves several pages and databases", async (t) => {
     [START, START],
   );
   assert.notEqual(fens[0]?.[1], fens[1]?.[1]);
-});
-
-test("a missing script of the Worker is an error", async (t) => {
-  const page = await opened(t, { allow: /404|Failed to (load|fetch)/ });
-  const error = await page.evaluate(() =>
-    told(remote.connect(new Worker("/none.mjs", { type: "module" }), "db/")),
-  );
-  assert.deepEqual([error.isOurs, error.code], [true, "network"]);
-  assert.match(error.message, /Worker could not be started/);
 });
 
 test("the snippets of the README run in a page", async (t) => {

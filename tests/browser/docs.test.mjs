@@ -184,7 +184,6 @@ test("the service worker of replace.md answers an unchanged request to Lichess",
   for (const name of [
     "shelfish-lichess-sw.js",
     "shelfish_bg.wasm",
-    "shelfish_book_bg.wasm",
   ])
     cpSync(join(PACKAGE, name), join(shelf.root, name));
   cpSync(join(shelf.root, "famous"), join(shelf.root, "evals"), {

@@ -5,7 +5,6 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { findings } from "./support/axe.mjs";
-import { evaluate, suiteIn } from "./support/engines.mjs";
 import { START, lab } from "./support/lab.mjs";
 import { DUMPS, SHELFISH } from "./support/paths.mjs";
 import { best, truth } from "./support/truth.mjs";
@@ -127,34 +126,6 @@ test("<shelfish-eval> shows the score, the depth and the lines of the database, 
     !names.some((path) => /engine|book|endgames/.test(path)),
     names.join(),
   );
-});
-
-test("<shelfish-eval> never shows the answer to an earlier position", async (t) => {
-  const page = await show(t, "shelfish-eval", { fen: START, database: "db/" });
-  const fens = [AFTER_E4, START, AFTER_E4];
-  for (const fen of fens) await set(page, { fen });
-  await until(
-    async () => (await heard(page, "evaluation")).at(-1)?.fen === AFTER_E4,
-  );
-  const answers = await heard(page, "evaluation");
-  assert.equal(
-    await page.evaluate(
-      () => /** @type {any} */ (globalThis).element.value.fen,
-    ),
-    AFTER_E4,
-  );
-  // Changes in one task cause a single lookup.
-  await page.evaluate(
-    ([first, second]) =>
-      [first, second].forEach(
-        (fen) => /** @type {any} */ (globalThis.element.fen = fen),
-      ),
-    [START, AFTER_E4].reverse(),
-  );
-  await until(
-    async () => (await heard(page, "evaluation")).at(-1)?.fen === START,
-  );
-  assert.equal((await heard(page, "evaluation")).length, answers.length + 1);
 });
 
 test("<shelfish-eval> reports unknown positions, ended games and invalid FENs, and the engine evaluates unknown positions on request", async (t) => {
@@ -281,52 +252,6 @@ test("<shelfish-explorer> shows moves, numbers of games and evaluations as the n
   await equals(() => rows(page), explored(START));
 });
 
-test("<shelfish-explorer> keeps its position if the page cancels the move", async (t) => {
-  const page = await show(t, "shelfish-explorer", ATTRIBUTES);
-  await equals(() => rows(page), explored(START));
-  await page.evaluate(() =>
-    /** @type {any} */ (globalThis).element.addEventListener(
-      "move",
-      (/** @type {Event} */ event) => event.preventDefault(),
-    ),
-  );
-  await page
-    .locator("shelfish-explorer")
-    .getByRole("button", { name: "e4", exact: true })
-    .click();
-  assert.equal((await heard(page, "move")).length, 1);
-  assert.equal(
-    await page.locator("shelfish-explorer .path").isVisible(),
-    false,
-  );
-  await set(page, { fen: AFTER_E4, moves: "2" });
-  await equals(() => rows(page), explored(AFTER_E4).slice(0, 2));
-  assert.match(
-    await text(page, "shelfish-explorer .facts"),
-    /^[\d,]+ games, \d+ more moves$/,
-  );
-});
-
-test("<shelfish-explorer> loads one module for book and database, and the module of books without a database", async (t) => {
-  const modules = async () =>
-    (await shelf.server.requests()).flatMap(
-      ({ path }) => /\w+\.wasm$/.exec(path) ?? [],
-    );
-  const page = await show(t, "shelfish-explorer", ATTRIBUTES);
-  await equals(() => rows(page), explored(START));
-  assert.deepEqual(await modules(), ["shelfish_explorer_bg.wasm"]);
-  const other = await show(t, "shelfish-explorer", { book: "site/book/" });
-  await equals(
-    () => rows(other),
-    explored(START).map((/** @type {string[]} */ [san, games]) => [
-      san,
-      games,
-      "",
-    ]),
-  );
-  assert.deepEqual(await modules(), ["shelfish_book_bg.wasm"]);
-});
-
 test("<shelfish-explorer> reports a missing book, a position without games and a database instead of a book", async (t) => {
   const page = await show(t, "shelfish-explorer", {}, { allow: /404/ });
   await until(async () =>
@@ -368,33 +293,3 @@ for (const scheme of /** @type {const} */ (["light", "dark"])) {
     });
   }
 }
-
-suiteIn(["Firefox", "WebKit"], (session) => {
-  test("both elements show their answers", async () => {
-    const { driver } = session;
-    await driver.get(new URL("elements.html", shelf.server.url).href);
-    const read = () =>
-      evaluate(driver, () => {
-        const part = (
-          /** @type {string} */ name,
-          /** @type {string} */ selector,
-        ) =>
-          [
-            ...(document
-              .querySelector(name)
-              ?.shadowRoot?.querySelectorAll(selector) ?? []),
-          ].map(({ textContent }) => textContent);
-        return {
-          facts: part("shelfish-eval", ".facts")[0],
-          moves: part("shelfish-explorer", "tbody tr td:first-child"),
-        };
-      });
-    const facts = `Depth ${best(source.get(START) ?? [])?.depth}, database`;
-    await equals(read, {
-      facts,
-      moves: explored(START).map((/** @type {string[]} */ [san]) =>
-        String(san),
-      ),
-    });
-  });
-});

@@ -38,28 +38,6 @@ test("a position with few pieces and all its legal moves have exact results", as
   await reads(page, "facts", /^White wins by endgame tables/);
 });
 
-test("the moves from a position have the results of tables, not scores of the engine", async (t) => {
-  // The database has none of these positions.
-  const page = await shelf.page(t, {
-    path: fenPath(BISHOP_AND_KNIGHT),
-    before: () => localStorage.setItem("settings", '{"panel":"continuations"}'),
-  });
-  const moves = () =>
-    page.$$eval("#continuations li", (rows) =>
-      rows.map((row) =>
-        [".san", ".move-score"]
-          .map((part) => row.querySelector(part)?.textContent)
-          .join(" "),
-      ),
-    );
-  await until(async () => (await moves()).length === 15, moves);
-  const results = (await moves()).map((move) => move.split(" ")[1]);
-  assert.deepEqual(
-    [results[0], results.at(-1), new Set(results).size],
-    ["1-0", "½-½", 2],
-  );
-});
-
 test("the tables are loaded for few pieces only", async (t) => {
   const page = await shelf.page(t, { path: "site/" });
   await until(async () => (await at(page, "score").textContent()) !== "");
@@ -73,14 +51,6 @@ test("the tables are loaded for few pieces only", async (t) => {
   assert.equal(await asked(), 0);
 });
 
-test("a draw by the 50-move rule is a draw", async (t) => {
-  const page = await shelf.page(t, {
-    path: fenPath("8/8/8/4k3/8/8/8/2B1KN2 w - - 60 80"),
-  });
-  await reads(page, "facts", /^Draw by the 50-move rule by endgame tables$/);
-  await reads(page, "score", /^½-½$/);
-});
-
 test("a move that spoils a won ending is a blunder in the report", async (t) => {
   const pgn =
     '[SetUp "1"]\n[FEN "8/8/3k4/8/3K4/8/3P4/8 w - - 0 1"]\n\n1. Kd3 Ke6 2. Ke4 Kd6 *';
@@ -92,13 +62,4 @@ test("a move that spoils a won ending is a blunder in the report", async (t) => 
   await reads(page, "black-blunder", /1/);
   await at(page, "next").click();
   await reads(page, "judgment", /Gives away the win \(tables: draw\)/i);
-});
-
-test("without tables, the engine evaluates the position", async (t) => {
-  const path = fenPath(BISHOP_AND_KNIGHT).replace(
-    "site/",
-    "site/?endgames=nowhere/endgames.index",
-  );
-  const page = await shelf.page(t, { path, allow: /endgame tables|404/i });
-  await reads(page, "facts", /^Engine, depth \d+/);
 });

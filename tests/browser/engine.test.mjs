@@ -1,7 +1,6 @@
 // `shelfish/engine` in a browser: Workers without SharedArrayBuffer, which can be stopped during a search.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { evaluate, suiteIn } from "./support/engines.mjs";
 import { START, lab } from "./support/lab.mjs";
 
 /** @type {Awaited<ReturnType<typeof lab>>} */
@@ -14,47 +13,39 @@ const KIWIPETE =
 
 /** @typedef {typeof import("shelfish/engine")} Entry */
 
-for (const file of ["engine.js", "engine-inline.js"]) {
-  test(`${file}: a Worker searches a position, and the page is not isolated`, async (t) => {
-    const page = await shelf.page(t);
-    const { isolated, found, told } = await page.evaluate(
-      async ([file, fen]) => {
-        const entry = `/pkg/${file}`;
-        /** @type {Entry} */
-        const { openEngine } = await import(entry);
-        const engine = await openEngine();
-        /** @type {number[]} */
-        const told = [];
-        const found = await engine.analyse(fen, {
-          nodes: 60_000,
-          san: true,
-          onInfo: ({ depth }) => void told.push(depth),
-        });
-        engine.close();
-        return { isolated: crossOriginIsolated, found, told };
-      },
-      /** @type {const} */ ([file, KIWIPETE]),
-    );
-    assert.equal(isolated, false);
-    const [{ uci, san }] = found.pvs;
-    assert.deepEqual(
-      [found.from, found.fen, san?.length],
-      ["engine", KIWIPETE.slice(0, -4), uci.length],
-    );
-    assert.ok(
-      { e2a6: "Bxa6", d5e6: "dxe6" }[uci[0] ?? ""] === san?.[0],
-      `${uci[0]} ${san?.[0]}`,
-    );
-    assert.ok(told.length > 5 && found.nodes <= 60_000);
-    const modules = (await shelf.server.requests())
-      .filter(({ path }) => path.endsWith(".wasm"))
-      .map(({ path }) => path);
-    assert.deepEqual(
-      modules,
-      file === "engine.js" ? ["/pkg/shelfish_engine_bg.wasm"] : [],
-    );
-  });
-}
+test("a Worker searches a position, and the page is not isolated", async (t) => {
+  const page = await shelf.page(t);
+  const { isolated, found, told } = await page.evaluate(async (fen) => {
+    const entry = "/pkg/engine.js";
+    /** @type {Entry} */
+    const { openEngine } = await import(entry);
+    const engine = await openEngine();
+    /** @type {number[]} */
+    const told = [];
+    const found = await engine.analyse(fen, {
+      nodes: 60_000,
+      san: true,
+      onInfo: ({ depth }) => void told.push(depth),
+    });
+    engine.close();
+    return { isolated: crossOriginIsolated, found, told };
+  }, KIWIPETE);
+  assert.equal(isolated, false);
+  const [{ uci, san }] = found.pvs;
+  assert.deepEqual(
+    [found.from, found.fen, san?.length],
+    ["engine", KIWIPETE.slice(0, -4), uci.length],
+  );
+  assert.ok(
+    { e2a6: "Bxa6", d5e6: "dxe6" }[uci[0] ?? ""] === san?.[0],
+    `${uci[0]} ${san?.[0]}`,
+  );
+  assert.ok(told.length > 5 && found.nodes <= 60_000);
+  const modules = (await shelf.server.requests())
+    .filter(({ path }) => path.endsWith(".wasm"))
+    .map(({ path }) => path);
+  assert.deepEqual(modules, ["/pkg/shelfish_engine_bg.wasm"]);
+});
 
 /**
  * Runs in a page: aborts searches at a depth. Returns by how many milliseconds each abort delays the next answer of the Worker,
@@ -101,34 +92,6 @@ test("an aborted search delays the next search of its Worker by less than 50 ms"
   );
 });
 
-test("two Workers share the positions of a game", async (t) => {
-  const page = await shelf.page(t);
-  const { depths, workers } = await page.evaluate(
-    async (fens) => {
-      const entry = "/pkg/engine.js";
-      /** @type {Entry} */
-      const { openEngine } = await import(entry);
-      /** @type {Worker[]} */
-      const workers = [];
-      const engine = await openEngine({
-        workers: 2,
-        worker: () => (
-          workers.push(new Worker("/pkg/engine-worker.js", { type: "module" })),
-          /** @type {Worker} */ (workers.at(-1))
-        ),
-      });
-      const answers = await engine.analyseMany(fens, { depth: 8 });
-      engine.close();
-      return {
-        depths: answers.map((answer) => "pvs" in answer && answer.depth),
-        workers: workers.length,
-      };
-    },
-    [START, KIWIPETE, START, KIWIPETE],
-  );
-  assert.deepEqual([depths, workers], [[8, 8, 8, 8], 2]);
-});
-
 test("the error of a missing Worker script names a remedy", async (t) => {
   const page = await shelf.page(t, { allow: /404|Failed to load/ });
   const message = await page.evaluate(async (fen) => {
@@ -151,8 +114,8 @@ test("an evaluator asks the database first, then loads the engine, and stores th
     const entry = "/pkg/engine.js";
     /** @type {Entry} */
     const { openEngine } = await import(entry);
-    const other = "/pkg/evaluator.js";
-    /** @type {typeof import("shelfish/evaluator")} */
+    const other = "/pkg/engine.js";
+    /** @type {typeof import("shelfish/engine")} */
     const { openEvaluator } = await import(other);
     const database = await shelfish.openDatabase("db/manifest.json");
     let loads = 0;
@@ -183,72 +146,4 @@ test("an evaluator asks the database first, then loads the engine, and stores th
   assert.deepEqual([result.second?.from, result.second?.depth], ["engine", 9]);
   assert.deepEqual(result.third?.pvs, result.second?.pvs);
   assert.deepEqual([result.deeper?.depth, result.deeper?.from], [10, "engine"]);
-});
-
-suiteIn(["Firefox", "WebKit"], (session) => {
-  before(() => session.driver.get(shelf.server.url));
-
-  for (const file of ["engine.js", "engine-inline.js"]) {
-    test(`${file}: a search gives the same result with the same nodes as in Chromium, and reports each depth`, async (t) => {
-      const search = async (
-        /** @type {string} */ file,
-        /** @type {string} */ fen,
-      ) => {
-        const entry = `/pkg/${file}`;
-        /** @type {Entry} */
-        const { openEngine } = await import(entry);
-        const engine = await openEngine();
-        /** @type {number[]} */
-        const told = [];
-        const { pvs, nodes, depth } = await engine.analyse(fen, {
-          nodes: 50_000,
-          multiPv: 2,
-          onInfo: ({ depth }) => void told.push(depth),
-        });
-        engine.close();
-        return {
-          isolated: crossOriginIsolated,
-          found: { pvs, nodes, depth },
-          told,
-        };
-      };
-      const here = await evaluate(session.driver, search, file, KIWIPETE);
-      const page = await shelf.page(t);
-      const there = await page.evaluate(
-        /** @type {any} */ (
-          `(${search})(${JSON.stringify(file)}, ${JSON.stringify(KIWIPETE)})`
-        ),
-      );
-      assert.deepEqual(here, there);
-      assert.ok(here.told.length > 5 && here.found.pvs.length === 2);
-    });
-  }
-
-  test("a signal stops an infinite search, and its Worker starts the next search", async () => {
-    const times = await evaluate(
-      session.driver,
-      stops,
-      /** @type {const} */ ([KIWIPETE, 8, 9]),
-    );
-    assert.ok(Number(times[4]) < 100, String(times.map(Math.round)));
-  });
-
-  test("two Workers share the positions of a game, and only a wrong position fails", async () => {
-    const answers = await evaluate(
-      session.driver,
-      async (fens) => {
-        const entry = "/pkg/engine.js";
-        /** @type {Entry} */
-        const { openEngine } = await import(entry);
-        const engine = await openEngine({ workers: 2 });
-        const answers = await engine.analyseMany(fens, { depth: 7 });
-        engine.close();
-        return answers.map((answer) =>
-          "pvs" in answer ? answer.depth : answer.code,
-        );
-      },
-      [START, "nonsense", KIWIPETE, START],
-    );
-    assert.deepEqual(answers, [7, "fen", 7, 7]);
-  });
 });

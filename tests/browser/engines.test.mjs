@@ -1,13 +1,10 @@
 // The package and the page in Firefox, in private windows too, and in WebKit.
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { evaluate, suiteIn } from "./support/engines.mjs";
-import { faults, host } from "./support/host.mjs";
-import { START, askWorker, shelf } from "./support/lab.mjs";
+import { START, shelf } from "./support/lab.mjs";
 import { DUMPS } from "./support/paths.mjs";
-import { serve } from "./support/serve.mjs";
-import { best, plain, truth } from "./support/truth.mjs";
+import { plain, truth } from "./support/truth.mjs";
 import { until } from "./support/until.mjs";
 
 /** @type {Awaited<ReturnType<typeof shelf>>} */
@@ -95,82 +92,5 @@ suiteIn(["Firefox", "Firefox, private windows", "WebKit"], (session) => {
       asked.map(({ path, range }) => [path, range]),
       [["/db/manifest.json", null]],
     );
-  });
-
-  test("without the host, stored positions are answered, and other positions are a clear error", async () => {
-    await visit();
-    const other = await serve(ground.root);
-    const manifest = `${other.url}db/manifest.json`;
-    await ask(manifest, [START]);
-    await other.close();
-    const seen = async () => {
-      const [answer] = (await ask(manifest, [START])).answers ?? [];
-      return typeof answer === "object" && answer?.fen === START;
-    };
-    await until(seen, "an answer without a host");
-    assert.deepEqual(
-      (await ask(manifest, ["8/8/8/3k4/8/8/3K4/R7 w - -"])).answers,
-      ["network"],
-    );
-  });
-
-  test("wrong checksums of a host of another origin are detected", async (t) => {
-    const bad = await host(join(ground.root, "db"));
-    t.after(() => bad.close());
-    await visit();
-    bad.fault = faults.flipped;
-    const manifest = `${bad.url}manifest.json`;
-    assert.deepEqual((await ask(manifest, [START], false)).answers, [
-      "corrupt",
-    ]);
-    bad.fault = undefined;
-    const [answer] = (await ask(manifest, [START], false)).answers ?? [];
-    assert.ok(answer && typeof answer === "object" && answer.fen === START);
-    bad.manifestFault = faults.notFound;
-    assert.equal(
-      (await ask(`${bad.url}other/manifest.json`, [START])).code,
-      "status",
-    );
-  });
-
-  test("a module Worker answers as the page does", async () => {
-    await visit();
-    const fens = [START, "8/8/8/3k4/8/8/3K4/N7 w - -"];
-    const { answers } = await evaluate(
-      session.driver,
-      askWorker,
-      /** @type {const} */ ([ground.entry, fens]),
-    );
-    assert.deepEqual(
-      answers.map((/** @type {any} */ answer) => answer?.fen ?? null),
-      [START, null],
-    );
-  });
-
-  test("the demo page shows the evaluation of the starting position in the dumps", async () => {
-    const evaluation = best(truth(...DUMPS).get(START) ?? []);
-    await session.driver.get(`${ground.server.url}site/`);
-    const facts = () =>
-      session.driver
-        .findElement({ css: "[data-testid=facts]" })
-        .getAttribute("textContent");
-    const wanted = `Depth ${evaluation?.depth} `;
-    await until(
-      async () => (await facts())?.startsWith(wanted),
-      `facts begin with ${wanted}`,
-    );
-  });
-});
-
-suiteIn(["Firefox, private windows"], (session) => {
-  test("the windows are private: Firefox refuses them a file system", async () => {
-    await session.driver.get(ground.server.url);
-    const opened = await evaluate(session.driver, () =>
-      navigator.storage.getDirectory().then(
-        () => "opened",
-        ({ name }) => name,
-      ),
-    );
-    assert.equal(opened, "SecurityError");
   });
 });

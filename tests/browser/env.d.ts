@@ -1,5 +1,5 @@
 // Globals of the pages of these tests.
-/// <reference types="shelfish/game" />
+/// <reference types="shelfish/elements" />
 declare var shelfish: typeof import("shelfish");
 declare var database: import("shelfish").Database;
 declare var remote: typeof import("shelfish/worker");

@@ -5,9 +5,6 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { parseComment, parsePgn, startingPosition } from "chessops/pgn";
-import { makeFen } from "chessops/fen";
-import { parseSan } from "chessops/san";
 import { chromium } from "playwright-core";
 import { project, run, served, started } from "../toolchains/support.mjs";
 import { famous } from "./support/fixtures.mjs";
@@ -105,67 +102,6 @@ function score(/** @type {string} */ fen) {
   if (mate !== undefined) return `#${mate}`;
   return `${cp > 0 ? "+" : ""}${(cp / 100).toFixed(2)}`;
 }
-
-test("annotate-pgn adds the evaluations of the source and does not change the games", async () => {
-  const { directory } = await example("annotate-pgn");
-  const plain = readFileSync(GAMES, "utf8");
-  const output = await run(directory, "node", [
-    "annotate.mjs",
-    GAMES,
-    famous(),
-  ]);
-  const annotated = parsePgn(output);
-  const originals = parsePgn(plain);
-  assert.equal(annotated.length, originals.length);
-  let evals = 0;
-  annotated.forEach((game, n) => {
-    const original = originals[n] ?? assert.fail();
-    assert.deepEqual([...game.headers], [...original.headers]);
-    const before = [...original.moves.mainline()].map(({ san }) => san);
-    assert.deepEqual(
-      [...game.moves.mainline()].map(({ san }) => san),
-      before,
-    );
-    const position = startingPosition(game.headers).unwrap();
-    for (const { san, comments } of game.moves.mainline()) {
-      position.play(parseSan(position, san) ?? assert.fail(san));
-      const fen = makeFen(position.toSetup(), { epd: true });
-      const source = best(known.get(fen) ?? []);
-      const { evaluation } = parseComment(comments?.join(" ") ?? "");
-      if (!source) {
-        assert.equal(evaluation, undefined, fen);
-        continue;
-      }
-      const { cp, mate } = source.pvs[0] ?? assert.fail();
-      const expected =
-        mate === undefined ? { pawns: (cp ?? 0) / 100 } : { mate };
-      assert.deepEqual(evaluation, { ...expected, depth: source.depth }, fen);
-      evals++;
-    }
-  });
-  assert.ok(evals > 1400, `${evals} evaluations`);
-  assert.equal(
-    await run(directory, "node", ["annotate.mjs", GAMES, shelf.url]),
-    output,
-    "the output is the same over HTTP",
-  );
-});
-
-test("worker: the page shows the answer of the Worker", async (t) => {
-  const { directory, call } = await example("worker");
-  await call("build");
-  const page = await built(t, join(directory, "dist"));
-  const output = page.locator("output");
-  await output
-    .filter({ hasText: ` at depth ${best(known.get(START) ?? [])?.depth}: ` })
-    .waitFor();
-  await page.getByLabel("FEN").fill("8/8/8/3k4/8/8/3K4/N7 w - -");
-  await page.getByRole("button").click();
-  await output.filter({ hasText: "not in the database" }).waitFor();
-  await page.getByLabel("FEN").fill("8/8");
-  await page.getByRole("button").click();
-  await output.filter({ hasNotText: /in the database|^$/ }).waitFor();
-});
 
 test("lichess: an unchanged page gets evaluations and moves from the databases at its first visit", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "shelfish-example-"));
@@ -315,29 +251,4 @@ test("plain-html: the page shows evaluations of the sample without a bundler", a
   await page.getByLabel("FEN").fill("8/8/8/3k4/8/8/3K4/N7 w - -");
   await page.getByRole("button").click();
   await facts.filter({ hasText: "Not in the database" }).waitFor();
-});
-
-test("uci: a page for stockfish.js gets its answers from the sample and then from the engine", async (t) => {
-  const { directory } = await example("uci", undefined, false);
-  const page = await opened(
-    t,
-    await started(t, directory, "sirv", (port) => [
-      ".",
-      "--dev",
-      "--host",
-      "127.0.0.1",
-      "--port",
-      port,
-    ]),
-  );
-  const output = page.locator("output[aria-busy=false]");
-  const { depth, pvs = [] } = best(truth(...DUMPS).get(START) ?? []) ?? {};
-  await output
-    .filter({
-      hasText: `depth ${depth}, cp ${pvs[0]?.cp}, ${pvs[0]?.line?.split(" ")[0]} (from the database)`,
-    })
-    .waitFor();
-  await page.getByLabel("FEN").fill("6k1/5ppp/8/8/8/8/8/R3K2R w - - 0 1");
-  await page.getByRole("button").click();
-  await output.filter({ hasText: /^depth \d+, mate 1, a1a8$/ }).waitFor();
 });

@@ -58,7 +58,7 @@ const board = (
 const tab = (/** @type {Page} */ page) =>
   page.getByRole("button", { name: "Explorer", exact: true });
 const ofBook = (/** @type {string} */ url) =>
-  /shelfish_book_bg|\/book\//.test(url);
+  /\/book\//.test(url);
 
 test("the book loads when the explorer is shown, a move is an arrow, and a click plays it", async (t) => {
   const page = await board(t, { viewport: { width: 1366, height: 768 } });
@@ -75,7 +75,7 @@ test("the book loads when the explorer is shown, a move is an arrow, and a click
       () =>
         performance
           .getEntriesByType("resource")
-          .filter(({ name }) => /shelfish_book_bg|\/book\//.test(name)).length,
+          .filter(({ name }) => /\/book\//.test(name)).length,
     ),
     0,
     "no file of the book is loaded before the explorer is shown",

@@ -1,9 +1,8 @@
 // Faults of real hosts that the matrix in `tests/faults` does not have: each fault causes a clear error, not a wrong answer.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { faults, host, instead } from "./support/host.mjs";
+import { faults, host } from "./support/host.mjs";
 import { START, lab } from "./support/lab.mjs";
 import { DUMPS } from "./support/paths.mjs";
 import { best, plain, truth } from "./support/truth.mjs";
@@ -44,142 +43,6 @@ function attempt(
     }
   }, /** @type {const} */ ([url, START, options]));
 }
-
-test("a host of another origin may compress the manifest and send its length", async (t) => {
-  const other = await host(join(shelf.root, "famous"));
-  t.after(() => other.close());
-  other.manifestFault = faults.compressed;
-  const page = await shelf.page(t);
-  assert.equal((await attempt(page, `${other.url}manifest.json`)).fen, START);
-});
-
-test("a host without ranges can serve small databases", async (t) => {
-  const bad = await host(join(shelf.root, "famous"));
-  t.after(() => bad.close());
-  bad.fault = faults.whole;
-  const page = await shelf.page(t, {
-    allow: /the host ignores range requests/,
-  });
-  /** @type {string[]} */
-  const warnings = [];
-  page.on("console", (message) => warnings.push(message.text()));
-  const found = await page.evaluate(
-    async ([url, fens]) => {
-      const database = await shelfish.openDatabase(url, {
-        indexedDB: false,
-        memoryBytes: 0,
-      });
-      const answers = await Promise.all(
-        fens.map((fen) => database.lookup(fen)),
-      );
-      return answers.filter((answer) => answer).length;
-    },
-    /** @type {const} */ ([
-      bad.url,
-      [...truth(String(DUMPS[1])).keys()].slice(0, 40),
-    ]),
-  );
-  assert.equal(found, 40);
-  const whole = bad.requests.filter(({ path }) => path !== "/manifest.json");
-  assert.equal(whole.length, 1, "the file of the shard is fetched once");
-  assert.deepEqual(
-    warnings.map((text) => /the host ignores range requests/.test(text)),
-    [true],
-    "a warning in the console reports ignored ranges",
-  );
-});
-
-test("a shard instead of another shard is detected", async (t) => {
-  const bad = await host(join(shelf.root, "db"));
-  t.after(() => bad.close());
-  const manifest = JSON.stringify(
-    JSON.parse(
-      readFileSync(join(shelf.root, "famous", "manifest.json"), "utf8"),
-    ),
-  );
-  const foreign = /[\w-]+\.(?!json)\w+/.exec(manifest)?.[0];
-  assert.ok(foreign, "a shard's name in the manifest");
-  const bytes = readFileSync(join(shelf.root, "famous", foreign));
-  bad.fault = ({ response, headers, range, body }) => {
-    const other = Buffer.alloc(body.length);
-    if (range)
-      bytes.copy(
-        other,
-        0,
-        Math.min(range.start, bytes.length),
-        Math.min(range.end, bytes.length),
-      );
-    response.writeHead(206, headers).end(other);
-  };
-  const page = await shelf.page(t);
-  assert.equal(
-    (await attempt(page, `${bad.url}manifest.json`)).code,
-    "corrupt",
-  );
-});
-
-test("every flipped bit of an answer is detected", async (t) => {
-  const bad = await host(join(shelf.root, "famous"));
-  t.after(() => bad.close());
-  const page = await shelf.page(t);
-  let seed = 1;
-  for (let round = 0; round < 40; round++) {
-    bad.fault = ({ response, headers, body }) => {
-      const copy = Buffer.from(body);
-      seed = (seed * 1103515245 + 12345) % 2147483648;
-      const bit = seed % (copy.length * 8);
-      copy.writeUInt8((copy[bit >> 3] ?? 0) ^ (1 << (bit & 7)), bit >> 3);
-      response.writeHead(206, headers).end(copy);
-    };
-    assert.equal(
-      (await attempt(page, `${bad.url}manifest.json`)).code,
-      "corrupt",
-    );
-  }
-});
-
-/** @type {[says: string, content: (manifest: Buffer) => string | Buffer, codes: string[]][]} */
-const MANIFESTS = [
-  ["other JSON", () => "[1, 2, 3]", ["manifest"]],
-  [
-    "of a future version",
-    (manifest) => String(manifest).replace(/("format"\s*:\s*)\d+/, "$1999"),
-    ["version"],
-  ],
-  [
-    "changed in a figure",
-    (manifest) => String(manifest).replace(/("positions"\s*:\s*)(\d)/, "$19$2"),
-    ["manifest"],
-  ],
-  [
-    "far too long",
-    (manifest) => Buffer.concat([manifest, Buffer.alloc(80_000_000, " ")]),
-    ["manifest", "range"],
-  ],
-];
-
-for (const [says, content, codes] of MANIFESTS) {
-  test(`a manifest that is ${says} is an error`, async (t) => {
-    const bad = await host(join(shelf.root, "db"));
-    t.after(() => bad.close());
-    bad.manifestFault = instead(
-      content(readFileSync(join(shelf.root, "db", "manifest.json"))),
-    );
-    const page = await shelf.page(t);
-    const failed = await attempt(page, `${bad.url}manifest.json`);
-    assert.ok(codes.includes(failed.code), JSON.stringify(failed));
-  });
-}
-
-test("a missing host is an error", async (t) => {
-  const bad = await host(join(shelf.root, "db"));
-  await bad.close();
-  const page = await shelf.page(t, { allow });
-  assert.equal(
-    (await attempt(page, `${bad.url}manifest.json`)).code,
-    "network",
-  );
-});
 
 test("a host without CORS is an error with its remedy, after a single request", async (t) => {
   const bad = await host(join(shelf.root, "db"));
@@ -270,20 +133,6 @@ test("an error that no code catches is reported with its message and the line of
   assert.equal(error.name, "ShelfishError");
   assert.match(String(error.stack), /theCaller/);
   assert.doesNotMatch(String(error.stack), /wasm/);
-});
-
-test("a manifest that points at missing files is an error", async (t) => {
-  const bad = await host(join(shelf.root, "db"));
-  t.after(() => bad.close());
-  bad.manifestFault = instead(
-    readFileSync(join(shelf.root, "famous", "manifest.json")),
-  );
-  const page = await shelf.page(t, { allow });
-  assert.ok(
-    ["stale", "status"].includes(
-      (await attempt(page, `${bad.url}manifest.json`)).code,
-    ),
-  );
 });
 
 test("a new build can replace the old build while a page has the old build open", async (t) => {

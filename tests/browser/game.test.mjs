@@ -40,7 +40,7 @@ before(async () => {
     join(shelf.root, "famous.pgn"),
   );
   const page = (/** @type {string} */ body) =>
-    `<!doctype html><html lang="en"><meta charset="utf-8"><link rel="icon" href="data:,"><title>Games</title><script type="module" src="pkg/game.js"></script><body style="margin:0">${body}</body></html>`;
+    `<!doctype html><html lang="en"><meta charset="utf-8"><link rel="icon" href="data:,"><title>Games</title><script type="module" src="pkg/elements.js"></script><body style="margin:0">${body}</body></html>`;
   writeFileSync(
     join(shelf.root, "text.html"),
     page(`<shelfish-game database="db/">${PGN}</shelfish-game>`),
@@ -86,7 +86,7 @@ async function show(
 ) {
   const page = await shelf.page(t, options);
   await page.evaluate(async (elements) => {
-    await import(String(new URL("pkg/game.js", document.baseURI)));
+    await import(String(new URL("pkg/elements.js", document.baseURI)));
     for (const attributes of elements) {
       const element = document.createElement("shelfish-game");
       for (const [name, value] of Object.entries(attributes))
@@ -319,7 +319,7 @@ test("the element loads the package and the database when scrolled into view", a
         .map(({ name }) => new URL(name).pathname)
         .filter((path) => path.includes("/")),
     );
-  assert.deepEqual((await loaded()).sort(), ["/pkg/game.js"]);
+  assert.deepEqual((await loaded()).sort(), ["/pkg/elements.js"]);
   await page.evaluate(() =>
     document.querySelector("shelfish-game")?.scrollIntoView(),
   );
@@ -367,12 +367,10 @@ test("a change of attributes is shown", async (t) => {
       .evaluate((game) => getComputedStyle(game).colorScheme),
     "dark",
   );
-  await page.evaluate(
-    () =>
-      void (
-        /** @type {any} */ (document.querySelector("shelfish-game").ply = 99)
-      ),
-  );
+  await page.evaluate(() => {
+    const game = document.querySelector("shelfish-game");
+    if (game) game.ply = 99;
+  });
   assert.equal(await ply(page), 15);
 });
 
@@ -512,14 +510,10 @@ test("the element fits the available width", async (t) => {
       return Number(part(".moves")?.left) >= Number(part(".place")?.right);
     });
   assert.equal(await isBeside(), true);
-  await page.evaluate(
-    () =>
-      void (
-        /** @type {HTMLElement} */ (
-          document.querySelector("shelfish-game").style.width = "320px"
-        )
-      ),
-  );
+  await page.evaluate(() => {
+    const game = document.querySelector("shelfish-game");
+    if (game) game.style.width = "320px";
+  });
   await until(() =>
     page.evaluate(
       () =>
@@ -553,7 +547,7 @@ test("no other host is requested, under a strict policy", async (t) => {
     document.head.append(policy);
   });
   await page.evaluate(async (pgn) => {
-    await import(String(new URL("pkg/game.js", document.baseURI)));
+    await import(String(new URL("pkg/elements.js", document.baseURI)));
     const game = document.createElement("shelfish-game");
     game.pgn = pgn;
     game.database = "db/";
@@ -574,7 +568,7 @@ test("the page of the element writes code that shows the same game on another pa
     await page.getByTestId("ply").fill("8");
     await answered(page);
     const code = (await page.getByTestId("code").innerText())
-      .replaceAll("shelfish/game.js", "pkg/game.js")
+      .replaceAll("shelfish/elements.js", "pkg/elements.js")
       .replaceAll("evals/", "db/");
     writeFileSync(
       join(shelf.root, "copied.html"),

@@ -4,7 +4,6 @@ import { execFileSync } from "node:child_process";
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { evaluate, suiteIn } from "./support/engines.mjs";
 import { BLANK } from "./support/fixtures.mjs";
 import { lab, START } from "./support/lab.mjs";
 import { PACKAGE, ROOT } from "./support/paths.mjs";
@@ -35,7 +34,7 @@ before(async () => {
   const details = join(ROOT, "tests/data/book-details/db");
   for (const folder of ["book", "players/revoof-white"])
     cpSync(details, join(root, folder), { recursive: true });
-  for (const file of [SCRIPT, "shelfish_bg.wasm", "shelfish_book_bg.wasm"])
+  for (const file of [SCRIPT, "shelfish_bg.wasm"])
     cpSync(join(PACKAGE, file), join(root, file));
   // The only new line of the page registers the worker.
   writeFileSync(
@@ -181,40 +180,6 @@ test("an unchanged client gets answers, streams and errors; other requests reach
   assert.deepEqual(found.other, { real: true });
 });
 
-test("an aborted request of a page rejects, and the next request has an answer", async (t) => {
-  const page = await shelf.page(t, { path: "old.html" });
-  await page.evaluate(controlled);
-  const name = await page.evaluate(async () => {
-    const abort = new AbortController();
-    const answer = fetch("https://explorer.lichess.org/masters?play=d2d4", {
-      signal: abort.signal,
-    });
-    abort.abort();
-    return answer.then(
-      () => "no error",
-      (error) => error.name,
-    );
-  });
-  assert.equal(name, "AbortError");
-  const [answer] = await page.evaluate(answersOf, ["/masters?play=e2e4"]);
-  assert.equal(answer?.status, 200);
-});
-
-test("a worker of the site imports the script, and keeps its own answers", async (t) => {
-  const page = await shelf.page(t, { path: "index.html" });
-  await page.evaluate(
-    async () => void (await navigator.serviceWorker.register("/combined.js")),
-  );
-  await page.evaluate(async () => void (await navigator.serviceWorker.ready));
-  // This worker does not claim open pages.
-  await page.reload();
-  const [own, cloud] = await page.evaluate(async (fen) => {
-    const cloud = await fetch(`https://lichess.org/api/cloud-eval?fen=${fen}`);
-    return [await (await fetch("/own")).text(), (await cloud.json()).depth];
-  }, START);
-  assert.deepEqual([own, cloud], ["own", expected[0]?.answer.depth]);
-});
-
 test("a new version takes over in an open page, and loads its own modules", async (t) => {
   const { root } = shelf;
   const script = readFileSync(join(PACKAGE, SCRIPT), "utf8");
@@ -265,22 +230,6 @@ test("a new version takes over in an open page, and loads its own modules", asyn
   );
 });
 
-test("a script without a database cannot be registered", async (t) => {
-  const page = await shelf.page(t, {
-    path: "index.html",
-    allow: /expected \?database=URL/,
-  });
-  const refused = page.evaluate(
-    (script) =>
-      navigator.serviceWorker.register(script).then(
-        () => "registered",
-        (error) => error.name,
-      ),
-    `/${SCRIPT}`,
-  );
-  assert.equal(await refused, "TypeError");
-});
-
 test("lichessFetch of a page answers without a service worker", async (t) => {
   const page = await shelf.page(t, { path: "index.html" });
   const found = await page.evaluate(
@@ -300,15 +249,4 @@ test("lichessFetch of a page answers without a service worker", async (t) => {
     [START],
   );
   assert.deepEqual(found, [expected[0]?.answer, expected[3]?.answer, 200]);
-});
-
-suiteIn(["Firefox", "WebKit"], (session) => {
-  test("the first visit of an unchanged page gets the answers of the server", async () => {
-    await session.driver.get(new URL("old.html", shelf.server.url).href);
-    await evaluate(session.driver, controlled);
-    assert.deepEqual(
-      await evaluate(session.driver, answersOf, PATHS),
-      expected,
-    );
-  });
 });

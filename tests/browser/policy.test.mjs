@@ -67,18 +67,6 @@ const USES = {
         await import(/** @type {any} */ ("/pkg/inline.js"))
       ).openDatabase(database, { indexedDB: false })
     ).lookup(fen),
-  "shelfish/book": async (_, book, fen) =>
-    (
-      await (
-        await import(/** @type {any} */ ("/pkg/book.js"))
-      ).openBook(book, { indexedDB: false })
-    ).moves(fen),
-  "shelfish/book/inline": async (_, book, fen) =>
-    (
-      await (
-        await import(/** @type {any} */ ("/pkg/book-inline.js"))
-      ).openBook(book, { indexedDB: false })
-    ).moves(fen),
   "shelfish/lichess": async (database, _, fen) => {
     const { lichessFetch } = await import(
       /** @type {any} */ ("/pkg/lichess.js")
@@ -96,52 +84,16 @@ const USES = {
         await import(/** @type {any} */ ("/pkg/endgames.js"))
       ).openEndgames(tables, { indexedDB: false })
     ).probe("8/8/8/8/3k4/8/3P4/3K4 w - -"),
-  "shelfish/endgames/inline": async (_, __, ___, tables) =>
-    (
-      await (
-        await import(/** @type {any} */ ("/pkg/endgames-inline.js"))
-      ).openEndgames(tables, { indexedDB: false })
-    ).probe("8/8/8/8/3k4/8/3P4/3K4 w - -"),
   "shelfish/analysis": async () =>
     (
       await (
         await import(/** @type {any} */ ("/pkg/analysis.js"))
       ).openAnalysis()
     ).read("1. e4"),
-  "shelfish/analysis/inline": async () =>
-    (
-      await (
-        await import(/** @type {any} */ ("/pkg/analysis-inline.js"))
-      ).openAnalysis()
-    ).read("1. e4"),
   "shelfish/engine": async (_, __, fen) =>
     (
       await (await import(/** @type {any} */ ("/pkg/engine.js"))).openEngine()
     ).analyse(fen, { depth: 2 }),
-  "shelfish/engine/inline": async (_, __, fen) =>
-    (
-      await (
-        await import(/** @type {any} */ ("/pkg/engine-inline.js"))
-      ).openEngine()
-    ).analyse(fen, { depth: 2 }),
-  "shelfish/evaluator": async (_, __, fen) => {
-    const { openEvaluator } = await import(
-      /** @type {any} */ ("/pkg/evaluator.js")
-    );
-    return openEvaluator({
-      database: {
-        lookup: async () => ({
-          fen,
-          best: {
-            depth: 20,
-            knodes: 1000,
-            pvs: [{ cp: 20, score: "+0.20", uci: ["e2e4"] }],
-          },
-        }),
-      },
-      indexedDB: true,
-    }).evaluate(fen);
-  },
   "shelfish/worker": async (database, _, fen) => {
     const { connect } = await import(/** @type {any} */ ("/pkg/worker.js"));
     const policy = /** @type {any} */ (globalThis).trustedTypes.createPolicy(
@@ -157,8 +109,8 @@ const USES = {
       )
     ).lookup(fen);
   },
-  "shelfish/game": async (database) => {
-    await import(/** @type {any} */ ("/pkg/game.js"));
+  "shelfish/elements": async (database) => {
+    await import(/** @type {any} */ ("/pkg/elements.js"));
     const game = document.createElement("shelfish-game");
     game.pgn = "1. e4 e5";
     game.database = database;
@@ -172,16 +124,6 @@ const USES = {
     document.body.append(game);
     return found;
   },
-  "shelfish/openings": async (_, __, fen) =>
-    (await import(/** @type {any} */ ("/pkg/openings.js"))).openingOf(
-      "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -",
-    ) ?? fen,
-  "shelfish/score": async () =>
-    (await import(/** @type {any} */ ("/pkg/score.js"))).scoreText({ cp: 20 }),
-  "shelfish/storage": async () =>
-    !!(await (
-      await import(/** @type {any} */ ("/pkg/storage.js"))
-    ).openStorage("test", 1, () => {})),
 };
 
 /** The policy of the current page. */

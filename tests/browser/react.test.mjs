@@ -124,23 +124,6 @@ test("a position is looked up once in StrictMode, and components share a databas
   assert.equal(paths.filter(({ range }) => range).length, 1);
 });
 
-test("an answer to an earlier position is never shown", async (t) => {
-  const { show } = await app(t);
-  const fens = [START, AFTER, UNKNOWN, START, AFTER];
-  /** @type {Seen[]} */
-  let seen = [];
-  for (const fen of fens)
-    seen = await show([["Evaluation", { fen, options: DATABASE }]]);
-  for (const { fen, value } of seen)
-    if (value) assert.equal(value.fen.split(" ")[0], fen?.split(" ")[0]);
-  assert.ok(
-    seen.some(
-      ({ fen, value, isLoading }) =>
-        fen === UNKNOWN && value === null && !isLoading,
-    ),
-  );
-});
-
 test("the engine searches a gap and reports its iterations, and a game that is over is an error", async (t) => {
   const { page, show } = await app(t);
   const seen = await show([

@@ -19,7 +19,7 @@ test("the first snippet of the README runs on a page with an import map, and pri
       readFileSync(join(PACKAGE, "README.md"), "utf8"),
     )?.[1] ?? assert.fail("the README has no snippet");
   const map = JSON.stringify({
-    imports: { shelfish: "/pkg/index.js", "shelfish/sample": "/pkg/sample.js" },
+    imports: { shelfish: "/pkg/index.js" },
   });
   writeFileSync(
     join(shelf.root, "snippet.html"),

@@ -1,8 +1,7 @@
 // `shelfish/uci`: a Worker that replaces `stockfish.js`. Pages send commands and receive lines of UCI.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { evaluate, suiteIn } from "./support/engines.mjs";
-import { START, lab } from "./support/lab.mjs";
+import { lab } from "./support/lab.mjs";
 
 /** @type {Awaited<ReturnType<typeof lab>>} */
 let shelf;
@@ -113,82 +112,6 @@ test("the database of the URL answers without a search, and the engine answers o
   );
 });
 
-test("scores are from the point of view of the side to move", async (t) => {
-  const black = "position startpos moves f2f3 e7e5 g2g4";
-  const [mate, loss] = await ask(t, [
-    [[black, "go depth 4"], "bestmove"],
-    [["position fen 7k/8/6K1/8/8/8/8/R7 b - - 0 1", "go depth 6"], "bestmove"],
-  ]);
-  assert.match(String(mate?.at(-2)), / score mate 1 .* pv d8h4$/);
-  assert.equal(mate?.at(-1), "bestmove d8h4");
-  assert.match(String(loss?.at(-2)), / score mate -1 /);
-});
-
-test("an infinite search ends with stop, and a stopped search with limits answers with its last line", async (t) => {
-  // An iteration that the stop ends can change the best move, so searches are stopped at several depths.
-  const groups = ["go infinite", "go depth 60"].flatMap((go) =>
-    [4, 5, 6, 7, 8, 9, 10, 11].map((depth) => ({ go, depth })),
-  );
-  const page = await shelf.page(t);
-  const found = await page.evaluate(
-    async ({ fen, groups }) => {
-      const worker = new Worker("/pkg/uci.js");
-      const found = [];
-      for (const { go, depth } of groups) {
-        /** @type {string[]} */
-        const lines = [];
-        await new Promise((resolve) => {
-          worker.onmessage = ({ data }) => {
-            lines.push(data);
-            if (data.startsWith(`info depth ${depth} `))
-              worker.postMessage("stop");
-            if (data.startsWith("bestmove")) resolve(undefined);
-          };
-          for (const command of ["ucinewgame", `position fen ${fen}`, go])
-            worker.postMessage(command);
-        });
-        found.push(lines.slice(-2));
-      }
-      worker.terminate();
-      return found;
-    },
-    { fen: KIWIPETE, groups },
-  );
-  assert.equal(found.length, groups.length);
-  for (const [index, [info, answer]] of found.entries()) {
-    const [, move] = / pv (\S+)/.exec(String(info)) ?? [];
-    assert.ok(
-      answer?.startsWith(`bestmove ${move}`),
-      `${JSON.stringify(groups[index])}\n${info}\n${answer}`,
-    );
-  }
-});
-
-for (const go of ["go infinite", "go"])
-  test(`after \`${go}\` a search of a position of the database continues until stop`, async (t) => {
-    const [lines, stopped] = await ask(
-      t,
-      [
-        [["position startpos", go], "info depth 6 "],
-        [["isready", "stop"], "bestmove"],
-      ],
-      DATABASE,
-    );
-    assert.equal(lines?.[0], "info string from the database");
-    assert.equal(stopped?.filter((line) => line === "readyok").length, 1);
-  });
-
-test("after ponderhit the search answers within its limits", async (t) => {
-  const [, lines] = await ask(t, [
-    [
-      [`position fen ${KIWIPETE}`, "go ponder wtime 1000 btime 1000"],
-      "info depth 5 ",
-    ],
-    [["ponderhit"], "bestmove"],
-  ]);
-  assert.ok(lines?.at(-1)?.startsWith("bestmove "));
-});
-
 test("options set lines, strength and castling; errors name the option and the expected value", async (t) => {
   const chess960 =
     "1rqbkrbn/1ppppp1p/1n6/p1N3p1/8/2P4P/PP1PPPP1/1RQBKRBN w FBfb - 0 9";
@@ -244,41 +167,6 @@ test("options set lines, strength and castling; errors name the option and the e
   assert.equal(unknown, "Unknown command: 'hello'.");
 });
 
-test("an invalid position is reported and changes nothing, and a game that is over has no move", async (t) => {
-  const [invalid, over] = await ask(t, [
-    [
-      [
-        "position fen 8/8/8/8/8/8/8/8 w - - 0 1",
-        "position startpos moves e2e5",
-        "isready",
-      ],
-      "readyok",
-    ],
-    [["position fen 7k/6Q1/6K1/8/8/8/8/8 b - - 0 1", "go depth 3"], "bestmove"],
-  ]);
-  assert.match(
-    String(invalid?.[0]),
-    /^info string position: .*the board is empty/,
-  );
-  assert.match(
-    String(invalid?.[1]),
-    /^info string position: moves\[0\]: expected a legal move in UCI, found e2e5/,
-  );
-  assert.deepEqual(over, ["info depth 0 score mate 0", "bestmove (none)"]);
-});
-
-test("a search on the clock ends within the remaining time", async (t) => {
-  const [lines] = await ask(t, [
-    [
-      [`position fen ${KIWIPETE}`, "go wtime 3000 btime 1 winc 0 binc 0"],
-      "bestmove",
-    ],
-  ]);
-  const times =
-    lines?.map((line) => Number(/ time (\d+)/.exec(line)?.[1] ?? 0)) ?? [];
-  assert.ok(Math.max(...times) < 3000, String(times));
-});
-
 test("endgame tables answer before the engine", async (t) => {
   const [won, quiet] = await ask(
     t,
@@ -297,56 +185,4 @@ test("endgame tables answer before the engine", async (t) => {
     won?.[2]?.startsWith("bestmove ") &&
       !quiet?.some((line) => line.includes("tables")),
   );
-});
-
-test("a database that cannot be read is reported, and the engine answers", async (t) => {
-  const page = await shelf.page(t, { allow: /404|Failed to load/ });
-  const groups = /** @type {Groups} */ ([
-    [["position startpos", "go depth 3"], "bestmove"],
-  ]);
-  const [lines] = await page.evaluate(
-    converse,
-    /** @type {const} */ ([
-      "/pkg/uci.js?database=/nowhere/manifest.json",
-      "classic",
-      groups,
-    ]),
-  );
-  assert.match(String(lines?.[0]), /^info string EvalDatabase: .*nowhere/);
-  assert.ok(lines?.at(-1)?.startsWith("bestmove "));
-});
-
-test("if the engine cannot be loaded, the search answers without a move", async (t) => {
-  const page = await shelf.page(t, { allow: /Failed to load/ });
-  await page.route("**/shelfish_engine_bg.wasm", (route) => route.abort());
-  const groups = /** @type {Groups} */ ([
-    [["position startpos", "go depth 3"], "bestmove"],
-  ]);
-  const [lines] = await page.evaluate(
-    converse,
-    /** @type {const} */ (["/pkg/uci.js", "classic", groups]),
-  );
-  assert.ok(
-    lines?.every((line) =>
-      /^info string .*shelfish_engine_bg\.wasm|^bestmove \(none\)$/.test(line),
-    ),
-    lines?.join("\n"),
-  );
-});
-
-suiteIn(["Firefox", "WebKit"], (session) => {
-  test("a classic script answers from the database and from the engine", async () => {
-    await session.driver.get(shelf.server.url);
-    const groups = /** @type {Groups} */ ([
-      [["position startpos", "go depth 10"], "bestmove"],
-      [[`position fen ${KIWIPETE}`, "go depth 6"], "bestmove"],
-    ]);
-    const [known, unknown] = await evaluate(
-      session.driver,
-      converse,
-      /** @type {const} */ ([DATABASE, "classic", groups]),
-    );
-    assert.equal(known?.[0], "info string from the database");
-    assert.ok(unknown?.at(-1)?.startsWith("bestmove "), START);
-  });
 });

@@ -9,7 +9,7 @@ import { Chess } from "chessops/chess";
 import { makeSanAndPlay } from "chessops/san";
 import { parseUci } from "chessops/util";
 import { host } from "./support/host.mjs";
-import { START, kept, lab } from "./support/lab.mjs";
+import { START, lab } from "./support/lab.mjs";
 import { DUMPS, WEB_APP } from "./support/paths.mjs";
 import { best, truth } from "./support/truth.mjs";
 
@@ -103,52 +103,6 @@ test("the web app in Rust finds a position and reports an absent position, with 
   await ask(page, START, "Depth");
   assert.deepEqual(await items(page), expected());
   assert.deepEqual(await requests(), [], "the block is in memory");
-});
-
-test("a second visit of the web app in Rust reads the block from IndexedDB", async (t) => {
-  const page = await shelf.page(t, APP);
-  await ask(page, START, "Depth");
-  await kept(page, 2);
-  await page.reload();
-  await requests();
-  await ask(page, START, "Depth");
-  assert.deepEqual(await items(page), expected());
-  assert.deepEqual(await requests(), ["manifest"]);
-});
-
-test("the web app in Rust describes the error of a FEN, and sends no request", async (t) => {
-  const page = await shelf.page(t, APP);
-  await ask(page, "nonsense", "That failed: FEN has 1 field, expected 4 or 6");
-  await ask(
-    page,
-    "8/8/8/8/8/8/8/8 w - -",
-    "position without legal play: the board is empty",
-  );
-  assert.deepEqual(await requests(), []);
-  await ask(page, START, "Depth");
-  assert.deepEqual(await items(page), expected());
-});
-
-test("the web app in Rust describes the error of a URL, and accepts another URL", async (t) => {
-  // Chromium reports the status in the console.
-  const page = await shelf.page(t, {
-    ...APP,
-    allow: /^error: Failed to load resource: .* 404/,
-  });
-  const database = field(page, "Database (URL of its manifest)");
-  await database.fill("../nowhere/manifest.json");
-  const url = new URL("nowhere/manifest.json", shelf.server.url).href;
-  await ask(
-    page,
-    START,
-    `That failed: ${url}: the host answered with status 404`,
-  );
-  await database.fill("http://");
-  await ask(page, START, /^That failed: http:\/\/: .*Invalid URL/);
-  await database.fill("../index.html");
-  await ask(page, START, /^That failed: .*index\.html: /);
-  await database.fill("../famous/manifest.json");
-  await ask(page, START, "Depth");
 });
 
 test("a new position in the web app in Rust aborts the earlier lookup, and the earlier answer never appears", async (t) => {

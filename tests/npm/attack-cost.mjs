@@ -14,8 +14,10 @@ const RUNS = 5;
 const { openDatabase } = await import(
   pathToFileURL(join(PACKAGE, "index.js")).href
 );
-/** @type {typeof import("shelfish/book")} */
-const { openBook } = await import(pathToFileURL(join(PACKAGE, "book.js")).href);
+/** @type {typeof import("shelfish")} */
+const { openBook } = await import(
+  pathToFileURL(join(PACKAGE, "index.js")).href
+);
 const dir = String(process.argv[2]);
 const shelf = await host(dir);
 

@@ -15,11 +15,11 @@ import { attacks } from "./support/attacks.mjs";
 const { openDatabase, ShelfishError } = await import(
   pathToFileURL(join(PACKAGE, "index.js")).href
 );
-/** @type {typeof import("shelfish/book")} */
-const books = await import(pathToFileURL(join(PACKAGE, "book.js")).href);
+/** @type {typeof import("shelfish")} */
+const books = await import(pathToFileURL(join(PACKAGE, "index.js")).href);
 
-/** @type {typeof import("shelfish/explorer")} */
-const explorer = await import(pathToFileURL(join(PACKAGE, "explorer.js")).href);
+/** @type {typeof import("shelfish")} */
+const explorer = await import(pathToFileURL(join(PACKAGE, "index.js")).href);
 
 const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
 

@@ -33,9 +33,9 @@ test(
   async (t) => {
     const root = mkdtempSync(join(tmpdir(), "shelfish-book-"));
     t.after(() => rmSync(root, { recursive: true }));
-    /** @type {typeof import("shelfish/book")} */
+    /** @type {typeof import("shelfish")} */
     const { openBook } = await import(
-      pathToFileURL(join(PACKAGE, "book-node.js")).href
+      pathToFileURL(join(PACKAGE, "node.js")).href
     );
     const build = async (
       /** @type {string} */ name,

@@ -1,7 +1,7 @@
 // Books in Node: counts equal those of a plain map, moves have evaluations, kinds of databases are distinguished.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -16,10 +16,10 @@ import { DUMPS, PACKAGE, ROOT, SHELFISH } from "../browser/support/paths.mjs";
 
 const here = (/** @type {string} */ name) =>
   pathToFileURL(join(PACKAGE, name)).href;
-/** @type {typeof import("shelfish/book")} */
-const { openBook, ShelfishError } = await import(here("book.js"));
-/** @type {typeof import("shelfish/book")} */
-const node = await import(here("book-node.js"));
+/** @type {typeof import("shelfish")} */
+const { openBook, ShelfishError } = await import(here("index.js"));
+/** @type {typeof import("shelfish")} */
+const node = await import(here("node.js"));
 /** @type {typeof import("shelfish")} */
 const { openDatabase } = await import(here("index.js"));
 
@@ -134,67 +134,6 @@ test("the book of the format contains its records", async (t) => {
   }
 });
 
-test("the sample's book has the famous games to their end", async (t) => {
-  const book = await node.openBook(join(ROOT, "static-shards/book"));
-  t.after(() => book.close());
-  const known = plain(readFileSync(FAMOUS, "utf8"));
-  const answers = await book.movesMany(known.keys(), { castling: "chess960" });
-  for (const [n, [fen, expected]] of [...known].entries()) {
-    const answer = answers[n];
-    assert.ok(answer && "moves" in answer, fen);
-    const found = new Map([
-      ["end", counts(answer.ended)],
-      ...answer.moves.map(
-        (move) => /** @type {const} */ ([move.uci, counts(move)]),
-      ),
-    ]);
-    for (const [move, games] of expected)
-      assert.ok(
-        games.every((count, at) => (found.get(move)?.[at] ?? 0) >= count),
-        `${fen} ${move}`,
-      );
-  }
-});
-
-test("the sample's book counts games by rating and year, and refers to games of Lichess and famous games", async (t) => {
-  const book = await node.openBook(join(ROOT, "static-shards/book"));
-  t.after(() => book.close());
-  const { buckets } = book.manifest;
-  assert.equal(buckets.length, 25);
-  assert.deepEqual(buckets[0], {
-    name: "-2199, years -1969",
-    ratings: [null, 2199],
-    years: [null, 1969],
-  });
-  assert.deepEqual(buckets[12], {
-    name: "2400-2599, years 1990-2009",
-    ratings: [2400, 2599],
-    years: [1990, 2009],
-  });
-  assert.deepEqual(buckets[24], { name: "no rating, no year" });
-  const all = await book.moves(START);
-  const since = buckets.filter(({ years }) => years?.[0] === 2010);
-  const recent = await book.moves(START, {
-    buckets: since.map(({ name }) => name),
-  });
-  const sum = (/** @type {import("shelfish/book").Results[]} */ results) =>
-    results.flatMap(counts).reduce((sum, count) => sum + count, 0);
-  assert.equal(
-    sum([recent]),
-    sum(
-      since.map(
-        ({ name }) =>
-          all.buckets?.[buckets.findIndex((bucket) => bucket.name === name)] ??
-          assert.fail(name),
-      ),
-    ),
-  );
-  assert.ok(sum([recent]) > 50_000 && sum([recent]) < sum([all]));
-  const games = all.moves.flatMap(({ games = [] }) => games);
-  assert.ok(games.length > 20);
-  assert.ok(games.every(({ id, source }) => id ?? source === "famous.pgn"));
-});
-
 test("moves are sorted by games, with shares, scores and positions", async (t) => {
   const book = await openBook(new URL("book/", shelf.url));
   t.after(() => book.close());
@@ -276,33 +215,6 @@ test("a single lookup adds evaluations to the moves", async (t) => {
   assert.ok(answer.moves.some((move) => move.evaluation));
   const plain = await book.explore(START);
   assert.deepEqual(plain.moves, (await book.moves(START)).moves);
-});
-
-test("a failed evaluation of a move is the error of the move", async (t) => {
-  const book = await openBook(new URL("book/", shelf.url));
-  t.after(() => book.close());
-  const failure = new ShelfishError({ code: "network", message: "no answer" });
-  const over = new ShelfishError({
-    code: "over",
-    outcome: "checkmate",
-    message: "over",
-  });
-  const evals = {
-    lookupMany: async (/** @type {string[]} */ fens) =>
-      fens.map((_, n) => (n === 0 ? failure : n === 1 ? over : null)),
-  };
-  const { moves } = await book.explore(START, { database: evals });
-  assert.equal(moves[0]?.error, failure);
-  assert.ok(
-    moves
-      .slice(1)
-      .every(
-        (move) =>
-          !move.error &&
-          !move.evaluation &&
-          move.white + move.draws + move.black > 0,
-      ),
-  );
 });
 
 test("an answer may have the shape of Lichess' explorer", async (t) => {
@@ -440,75 +352,6 @@ test("only chosen buckets count", async (t) => {
     code: "usage",
     message: /a list of texts/,
   });
-});
-
-test("the shape of Lichess' explorer has ratings and games of Lichess", async (t) => {
-  const book = await node.openBook(join(DETAILS, "db"));
-  t.after(() => book.close());
-  const { moves, topGames } = await book.explore(START, { format: "lichess" });
-  assert.deepEqual([moves[0]?.averageRating, moves[0]?.game], [1856, null]);
-  assert.deepEqual(moves[1]?.game, {
-    uci: "g1f3",
-    id: "11111111",
-    winner: null,
-    rating: 2050,
-  });
-  assert.deepEqual(
-    topGames.map(({ id }) => id),
-    ["Ab3xYz09", "11111111"],
-  );
-});
-
-test("top games of the program and of the package are equal, also with equal ratings", async (t) => {
-  const games = (
-    /** @type {string} */ white,
-    /** @type {string} */ id,
-    /** @type {string} */ result,
-  ) =>
-    `[Event "Rated blitz game"]\n[Site "https://lichess.org/${id}"]\n[WhiteElo "2000"]\n[BlackElo "2000"]\n[Result "${result}"]\n\n1. ${white} ${result}\n`;
-  const pgn = join(root, "equal.pgn");
-  const ids = ["zzzzzzz1", "aaaaaaa2", "mmmmmmm3", "bbbbbbb4", "yyyyyyy5"];
-  const results = ["0-1", "1-0", "1/2-1/2"];
-  writeFileSync(
-    pgn,
-    ids
-      .map((id, n) =>
-        games(["e4", "d4", "c4"][n % 3] ?? "", id, results[n % 3] ?? ""),
-      )
-      .join("\n"),
-  );
-  execFileSync(SHELFISH, [
-    "book",
-    "build",
-    pgn,
-    "-o",
-    join(root, "equal"),
-    "--game-ids",
-    "4",
-    "--quiet",
-  ]);
-  const program = JSON.parse(
-    execFileSync(
-      SHELFISH,
-      ["explore", "-d", join(root, "equal"), "--json", `${START} 0 1`],
-      { encoding: "utf8" },
-    ),
-  );
-  const book = await node.openBook(join(root, "equal"));
-  t.after(() => book.close());
-  const answer = await book.explore(START, { format: "lichess" });
-  assert.equal(answer.topGames.length, 5);
-  assert.deepEqual(answer.topGames, program.topGames);
-  assert.deepEqual(
-    answer.moves.map(({ uci, game }) => [uci, game]),
-    program.moves.map(
-      (/** @type {{ uci: string, game: unknown }} */ { uci, game }) => [
-        uci,
-        game,
-      ],
-    ),
-  );
-  assert.equal(answer.moves.filter(({ game }) => game).length, 1);
 });
 
 test("opening a book as evaluations or evaluations as a book is an error", async () => {

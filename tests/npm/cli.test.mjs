@@ -8,15 +8,12 @@ import {
   readFileSync,
   readdirSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { after, before, test } from "node:test";
-import { pathToFileURL } from "node:url";
-import { DUMPS, PACKAGE, ROOT, SHELFISH } from "../browser/support/paths.mjs";
-import { best, plain, truth } from "../browser/support/truth.mjs";
+import { PACKAGE, ROOT, SHELFISH } from "../browser/support/paths.mjs";
 
 const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 const { version } = JSON.parse(
@@ -110,59 +107,6 @@ function platformPackage() {
       .at(-1) ?? ""
   );
 }
-
-test("the first snippet of the README runs in Node without a change", () => {
-  const folder = project("first", [packed(PACKAGE)]);
-  const snippet =
-    /```js\n([\s\S]*?)```/.exec(
-      readFileSync(join(PACKAGE, "README.md"), "utf8"),
-    )?.[1] ?? assert.fail("the README has no snippet");
-  writeFileSync(join(folder, "first.mjs"), snippet);
-  const printed = execFileSync("node", ["first.mjs"], {
-    cwd: folder,
-    encoding: "utf8",
-  });
-  const { depth, pvs = [] } =
-    best(
-      truth(...DUMPS).get(
-        "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -",
-      ) ?? [],
-    ) ?? {};
-  assert.match(
-    printed,
-    new RegExp(`^\\+${((pvs[0]?.cp ?? 0) / 100).toFixed(2)} ${depth} \\w+`),
-    printed,
-  );
-});
-
-test("the sample database takes at most 300 kB, and contains all positions of the famous games", async () => {
-  const files = readdirSync(join(PACKAGE, "sample"));
-  const bytes = files.reduce(
-    (sum, file) => sum + statSync(join(PACKAGE, "sample", file)).size,
-    0,
-  );
-  assert.ok(bytes <= 300_000, `${bytes} bytes`);
-  const { openDatabase } = await import(
-    pathToFileURL(join(PACKAGE, "node.js")).href
-  );
-  const database = await openDatabase(join(PACKAGE, "sample"));
-  const known = truth(...DUMPS);
-  const positions = [
-    ...truth(DUMPS.find((dump) => dump.includes("famous")) ?? "").keys(),
-  ];
-  const answers = await database.lookupMany(positions, {
-    castling: "chess960",
-  });
-  database.close();
-  assert.ok(positions.length > 1_000);
-  positions.forEach((fen, n) =>
-    assert.deepEqual(
-      answers[n].evaluations.map(plain).sort(),
-      (known.get(fen) ?? []).map(plain).sort(),
-      fen,
-    ),
-  );
-});
 
 test("npx shelfish copies the sample database and never overwrites files", () => {
   const folder = project("sample", [packed(PACKAGE)]);

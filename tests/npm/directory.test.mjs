@@ -1,14 +1,13 @@
 // A folder as the source of a database.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { PACKAGE } from "../browser/support/paths.mjs";
 
-/** @type {typeof import("shelfish/node")} */
+/** @type {typeof import("shelfish")} */
 const { directory } = await import(
   pathToFileURL(join(PACKAGE, "node.js")).href
 );
@@ -31,12 +30,6 @@ after(() => {
 const bytes = (/** @type {Uint8Array} */ array) =>
   Buffer.from(array).toString();
 
-test("the URL of a directory is the URL of the folder with a final slash", () => {
-  const { href } = pathToFileURL(`${folder}/`);
-  for (const path of [folder, `${folder}/`, relative(process.cwd(), folder)])
-    assert.equal(directory(path).url, href);
-});
-
 test("files and byte ranges are read", async () => {
   const source = directory(folder);
   assert.equal(bytes(await source.whole("file", 10)), "0123456789");
@@ -55,17 +48,6 @@ test("files and byte ranges are read", async () => {
     );
   }
 });
-
-test(
-  "a named pipe is an error without a wait",
-  { skip: process.platform === "win32" },
-  async () => {
-    const source = directory(folder);
-    execFileSync("mkfifo", [join(folder, "pipe")]);
-    await assert.rejects(source.whole("pipe", 10), /expected a regular file/);
-    await assert.rejects(source.range("pipe", 0, 1), /expected a regular file/);
-  },
-);
 
 test("the error of a read contains the file", async () => {
   const source = directory(folder);

@@ -24,8 +24,8 @@ const here = (/** @type {string} */ name) =>
 const { openEndgames, ShelfishError } = await import(here("endgames.js"));
 /** @type {typeof import("shelfish/endgames")} */
 const node = await import(here("endgames-node.js"));
-/** @type {typeof import("shelfish/evaluator")} */
-const { openEvaluator } = await import(here("evaluator.js"));
+/** @type {typeof import("shelfish/engine")} */
+const { openEvaluator } = await import(here("engine-inline.js"));
 /** @type {typeof import("shelfish/analysis")} */
 const { openAnalysis } = await import(here("analysis-inline.js"));
 

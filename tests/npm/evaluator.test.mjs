@@ -1,19 +1,17 @@
-// `shelfish/evaluator` in Node: a database, the engine, and the native program as Stockfish, because it speaks UCI.
+// The evaluator of `shelfish/engine` in Node, and the native program as Stockfish, because it speaks UCI.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { host } from "../browser/support/host.mjs";
 import { PACKAGE, ROOT, SHELFISH } from "../browser/support/paths.mjs";
 
 const at = (/** @type {string} */ name) =>
   pathToFileURL(join(PACKAGE, name)).href;
 /** @type {typeof import("shelfish/engine")} */
-const { openEngine, ShelfishError } = await import(at("engine-inline.js"));
-/** @type {typeof import("shelfish/evaluator")} */
-const { openEvaluator, openUciEngine } = await import(at("evaluator.js"));
+const { openEngine, openEvaluator, openUciEngine, ShelfishError } =
+  await import(at("engine-inline.js"));
 /** @type {typeof import("shelfish")} */
 const { openDatabase } = await import(at("node.js"));
 
@@ -70,48 +68,6 @@ let database;
 before(async () => void (database = await openDatabase(DATABASE)));
 after(() => database.close());
 
-test("spaces around a FEN do not change the score", async (t) => {
-  const judge = openEvaluator({ database, stockfish: natives().make });
-  t.after(() => judge.close());
-  for (const fen of [LOST, `  ${LOST}  0 1`, LOST.replaceAll(" ", "\t")]) {
-    const found = await judge.evaluate(fen, { stockfish: true, depth: 4 });
-    assert.deepEqual([found?.from, found?.fen], ["stockfish", LOST]);
-    assert.ok(Number(found?.pvs[0].mate) < 0, JSON.stringify(found));
-  }
-});
-
-for (const [name, loads] of /** @type {const} */ ([
-  ["with an engine", true],
-  ["without one", false],
-])) {
-  test(`a UCI engine receives no right to castle without king and rook, ${name}`, async (t) => {
-    const { made, make } = natives();
-    const judge = openEvaluator({
-      database,
-      stockfish: make,
-      engine: loads ? () => openEngine() : null,
-    });
-    t.after(() => judge.close());
-    for (const [rights, kept] of [
-      ["KQkq", "Kq"],
-      ["HAha", "Kq"],
-      ["kq", "q"],
-      ["-", "-"],
-    ]) {
-      await judge.evaluate(`r3k3/8/8/8/8/8/8/4K2R w ${rights} - 3 9`, {
-        stockfish: true,
-        depth: 1,
-      });
-      const told =
-        made[0]?.received.findLast((line) => line.startsWith("position")) ?? "";
-      const heard = (told.split(" ")[4] ?? "")
-        .replace("H", "K")
-        .replace("a", "q");
-      assert.equal(heard, kept, told);
-    }
-  });
-}
-
 test("an evaluator answers without its store if IndexedDB has another store of this name", async (t) => {
   const { default: factory } = await import("fake-indexeddb");
   Object.assign(globalThis, { indexedDB: factory });
@@ -127,115 +83,16 @@ test("an evaluator answers without its store if IndexedDB has another store of t
   await judge.clear();
 });
 
-test("a closed evaluator ends all running and waiting questions, and starts nothing", async () => {
-  const { made, make } = natives();
+test("a closed evaluator starts no engine", async () => {
   let loads = 0;
   const judge = openEvaluator({
     database,
-    stockfish: make,
     engine: () => (loads++, openEngine()),
   });
-  const asked = [MIDDLE, LOST, MIDDLE].map((fen) =>
-    judge.evaluate(fen, {
-      stockfish: true,
-      depth: 60,
-      onInfo: () => judge.close(),
-    }),
-  );
-  for (const asking of asked) await assert.rejects(asking, { code: "closed" });
-  assert.deepEqual([made.length, loads], [1, 1]);
-
-  const late = openEvaluator({
-    database,
-    stockfish: make,
-    engine: () => (loads++, openEngine()),
-  });
-  const waiting = [
-    late.evaluate(LOST),
-    late.evaluate(LOST, { stockfish: true }),
-  ];
-  late.close();
-  for (const asking of waiting)
-    await assert.rejects(asking, { code: "closed" });
-  assert.deepEqual([made.length, loads], [1, 1]);
-});
-
-test("a waiting question is aborted at once", async (t) => {
-  const judge = openEvaluator({ database, stockfish: natives().make });
-  t.after(() => judge.close());
-  const [first, second] = [new AbortController(), new AbortController()];
-  /** @type {string[]} */
-  const ended = [];
-  const asked = judge.evaluate(MIDDLE, {
-    stockfish: true,
-    depth: 60,
-    signal: first.signal,
-    onInfo: () => second.abort(),
-  });
-  const waits = judge.evaluate(LOST, {
-    stockfish: true,
-    signal: second.signal,
-  });
-  await Promise.allSettled([
-    waits.catch(({ code }) => (ended.push(`second ${code}`), first.abort())),
-    asked.catch(({ code }) => ended.push(`first ${code}`)),
-  ]);
-  assert.deepEqual(ended, ["second aborted", "first aborted"]);
-  assert.equal(
-    (await judge.evaluate(LOST, { stockfish: true, depth: 4 }))?.from,
-    "stockfish",
-  );
-});
-
-test("a question that is aborted before its search begins is not searched", async (t) => {
-  const abort = new AbortController();
-  const { made, make } = natives((line) => line === "isready" && abort.abort());
-  const judge = openEvaluator({ database, stockfish: make });
-  t.after(() => judge.close());
-  await assert.rejects(
-    judge.evaluate(MIDDLE, {
-      stockfish: true,
-      depth: 60,
-      signal: abort.signal,
-    }),
-    { code: "aborted" },
-  );
-  assert.equal(
-    (await judge.evaluate(LOST, { stockfish: true, depth: 4 }))?.from,
-    "stockfish",
-  );
-  assert.deepEqual(
-    made[0]?.received.filter((line) => line.startsWith("go")),
-    ["go depth 4"],
-  );
-});
-
-test("after a UCI engine failed or could not start, the next question starts a new engine", async (t) => {
-  const { made, make } = natives();
-  let tries = 0;
-  const deep = () => {
-    if (tries++ === 0) throw new TypeError("no such script");
-    return make();
-  };
-  const judge = openEvaluator({ database, stockfish: deep });
-  t.after(() => judge.close());
-  await assert.rejects(judge.evaluate(MIDDLE, { stockfish: true }), {
-    code: "engine",
-    message: /no such script/,
-  });
-  const asked = judge.evaluate(MIDDLE, {
-    stockfish: true,
-    depth: 60,
-    onInfo: () => made[0]?.fail(),
-  });
-  const waits = judge.evaluate(LOST, { stockfish: true });
-  for (const asking of [asked, waits])
-    await assert.rejects(asking, { code: "engine", message: /killed/ });
-  assert.equal(
-    (await judge.evaluate(LOST, { stockfish: true, depth: 4 }))?.from,
-    "stockfish",
-  );
-  assert.equal(made.length, 2);
+  const waiting = judge.evaluate(LOST);
+  judge.close();
+  await assert.rejects(waiting, { code: "closed" });
+  assert.equal(loads, 0);
 });
 
 test("after a Worker of a UCI engine could not start, the next sequence starts a new Worker", async (t) => {
@@ -254,23 +111,6 @@ test("after a Worker of a UCI engine could not start, the next sequence starts a
   assert.equal(
     (await engine.analyseSequence([MIDDLE], { depth: 3 }))[0]?.from,
     "stockfish",
-  );
-});
-
-test("without an engine to check positions, the error of an unreachable database is reported", async (t) => {
-  const shelf = await host(DATABASE);
-  const far = await openDatabase(shelf.url, { indexedDB: false });
-  t.after(() => far.close());
-  await shelf.close();
-  const judge = openEvaluator({ database: far, stockfish: natives().make });
-  await assert.rejects(judge.evaluate(MIDDLE, { stockfish: true }), {
-    code: "network",
-  });
-  await assert.rejects(
-    openEvaluator({ stockfish: natives().make }).evaluate(MIDDLE, {
-      stockfish: true,
-    }),
-    { code: "usage" },
   );
 });
 
@@ -363,76 +203,6 @@ test("a known evaluation is returned if it reaches the limits, and only deeper i
   assert.ok(depths.length > 0 && Math.min(...depths) >= 5, String(depths));
 });
 
-test("a known evaluation is returned if it reaches one of the limits, or if the engine would not reach the known depth", async (t) => {
-  const judge = openEvaluator({ engine: () => openEngine() });
-  t.after(() => judge.close());
-  const known = await judge.evaluate(MIDDLE, { depth: 7 });
-  assert.ok(known);
-  const infos = [];
-  const again = await judge.evaluate(MIDDLE, {
-    depth: 7,
-    movetime: 20_000,
-    known,
-    onInfo: (info) => void infos.push(info),
-  });
-  assert.deepEqual([again?.pvs, infos.length], [known.pvs, 0]);
-  const deep = { ...known, depth: 60, knodes: 0 };
-  assert.equal(
-    (await judge.evaluate(MIDDLE, { nodes: 2_000, known: deep }))?.depth,
-    60,
-  );
-});
-
-test("with minPvs the engine answers if the database has too few variations, and with SAN a known evaluation without SAN is searched", async (t) => {
-  const judge = openEvaluator({ database, engine: () => openEngine() });
-  t.after(() => judge.close());
-  const start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
-  const most = Math.max(
-    ...((await database.lookup(start))?.evaluations ?? []).map(
-      ({ pvs }) => pvs.length,
-    ),
-  );
-  assert.equal(
-    (await judge.evaluate(start, { depth: 3, minPvs: most }))?.pvs.length,
-    most,
-  );
-  const found = await judge.evaluate(start, {
-    depth: 3,
-    multiPv: most + 1,
-    minPvs: most + 1,
-  });
-  assert.deepEqual([found?.from, found?.pvs.length], ["engine", most + 1]);
-  const [first] = await judge.evaluateMany([start], {
-    depth: 3,
-    minPvs: most + 1,
-  });
-  assert.ok(first && "pvs" in first && first.from === "engine");
-  const known = await judge.evaluate(MIDDLE, { depth: 5 });
-  assert.ok(
-    known &&
-      (await judge.evaluate(MIDDLE, { depth: 5, known, san: true }))?.pvs[0].san
-        .length,
-  );
-  for (const options of [
-    { dept: 3 },
-    { san: "yes" },
-    { stockfish: 1 },
-    { onInfo: 1 },
-  ]) {
-    await assert.rejects(judge.evaluate(MIDDLE, /** @type {any} */ (options)), {
-      code: "usage",
-    });
-  }
-  await assert.rejects(judge.evaluate(/** @type {any} */ (undefined)), {
-    code: "usage",
-    message: /^evaluate: expected a FEN as text/,
-  });
-  assert.throws(
-    () => openEvaluator(/** @type {any} */ ({ database, cache: true })),
-    { code: "usage" },
-  );
-});
-
 test("a shallow answer of a database is a hint: the engine searches, and the search of more nodes counts", async (t) => {
   const hint = (/** @type {number} */ knodes) => {
     /** @type {import("shelfish").Evaluation} */
@@ -451,7 +221,7 @@ test("a shallow answer of a database is a hint: the engine searches, and the sea
   };
   /** Returns the origins of the answers of `evaluate` and `evaluateMany`. */
   const origins = async (
-    /** @type {import("shelfish/evaluator").EvaluatorOptions} */ options,
+    /** @type {import("shelfish/engine").EvaluatorOptions} */ options,
     /** @type {number} */ nodes,
   ) => {
     const judge = openEvaluator(options);

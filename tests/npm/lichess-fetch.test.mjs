@@ -1,13 +1,11 @@
 // `shelfish/lichess` in Node: its answers equal those of `shelfish serve --api`, also for an unchanged client of the APIs.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import createClient from "openapi-fetch";
 import { host } from "../browser/support/host.mjs";
 import { PACKAGE, ROOT, SHELFISH } from "../browser/support/paths.mjs";
@@ -35,10 +33,6 @@ const EXPLORER = "https://explorer.lichess.org";
 let root;
 before(() => {
   root = mkdtempSync(join(tmpdir(), "shelfish-lichess-"));
-  for (const player of ["revoof-white", "thibault-black"])
-    cpSync(join(DETAILS, "db"), join(root, "players", player), {
-      recursive: true,
-    });
   const years = [
     "--buckets",
     "since1900,since1950",
@@ -66,7 +60,6 @@ const lines = (/** @type {string} */ file) =>
     .split("\n")
     .map((line) => JSON.parse(line));
 const unexpected = () => assert.fail("a request to the network");
-const players = () => join(root, "players", "{player}-{color}");
 
 /** Opens the adapter, and closes it after the test. */
 function adapter(
@@ -243,7 +236,6 @@ test("an unchanged client of the APIs gets its answers from the databases", asyn
   const options = {
     database: join(DATABASE, "db"),
     book: join(root, "years"),
-    player: players(),
   };
   globalThis.fetch = adapter(t, options);
   // The client requests by `Request` objects of the global fetch.
@@ -298,17 +290,6 @@ test("an unchanged client of the APIs gets its answers from the databases", asyn
   });
   assert.deepEqual(all.data?.recentGames, []);
   assert.equal(all.response.headers.get("shelfish-inexact"), "ratings, speeds");
-  const player = await explorer.GET("/player", {
-    params: { query: { player: "revoof", color: "white" } },
-    parseAs: "stream",
-  });
-  assert.equal(
-    player.response.headers.get("content-type"),
-    "application/x-ndjson",
-  );
-  const text = await new Response(/** @type {any} */ (player.data)).text();
-  assert.match(text, /^\{.*\}\n$/);
-  assert.equal(JSON.parse(text).queuePosition, 0);
 });
 
 test("texts, URLs and requests are questions; other requests reach the real fetch unchanged", async (t) => {
@@ -362,40 +343,6 @@ test("texts, URLs and requests are questions; other requests reach the real fetc
   );
 });
 
-test("an aborted request rejects with the reason of its signal, and its data are used later", async (t) => {
-  const shelf = await host(join(DATABASE, "db"));
-  t.after(() => shelf.close());
-  const own = adapter(t, { database: shelf.url });
-  const url = `${CLOUD}?${query({ fen: START })}`;
-  const reason = new Error("enough");
-  await assert.rejects(own(url, { signal: AbortSignal.abort(reason) }), reason);
-  assert.equal(shelf.requests.length, 0);
-  const abort = new AbortController();
-  /** @type {() => unknown} */
-  let send = () => assert.fail("no request");
-  // Node aborts the signal of a request only while the request is in use.
-  setFlagsFromString("--expose-gc");
-  const collectGarbage = runInNewContext("gc");
-  shelf.fault = ({ response, headers, body }) => {
-    collectGarbage();
-    send = () =>
-      response
-        .writeHead(206, { ...headers, "content-length": body.length })
-        .end(body);
-    abort.abort();
-  };
-  await assert.rejects(own(new Request(url, { signal: abort.signal })), {
-    name: "AbortError",
-  });
-  // The request of the aborted question is still waiting for its answer.
-  shelf.fault = undefined;
-  const requests = shelf.requests.length;
-  const later = own(url);
-  send();
-  assert.equal((await later).status, 200);
-  assert.equal(shelf.requests.length, requests);
-});
-
 test("a host without a database is an answer with status 502, and the next request tries again", async (t) => {
   const shelf = await host(join(DATABASE, "db"));
   t.after(() => shelf.close());
@@ -413,51 +360,4 @@ test("a host without a database is an answer with status 502, and the next reque
   const before = shelf.requests.length;
   assert.equal((await own(`${CLOUD}?${query({ fen: START })}`)).status, 502);
   assert.ok(shelf.requests.length > before);
-});
-
-test("the books of eight players stay open, and no book is closed while it answers", async (t) => {
-  const names = Array.from({ length: 12 }, (_, n) => `player${n}`);
-  for (const name of names)
-    cpSync(join(DETAILS, "db"), join(root, "players", `${name}-white`), {
-      recursive: true,
-    });
-  const shelf = await host(join(root, "players"));
-  t.after(() => shelf.close());
-  const own = adapter(t, { player: `${shelf.url}{player}-{color}/` });
-  const ask = async (/** @type {string} */ player) =>
-    (await own(`${EXPLORER}/player?${query({ player, color: "white" })}`))
-      .status;
-  const manifests = () =>
-    shelf.requests.filter(({ path }) => path.endsWith("manifest.json")).length;
-  assert.deepEqual(
-    await Promise.all(names.map(ask)),
-    names.map(() => 200),
-  );
-  assert.equal(manifests(), 12);
-  for (const name of names) assert.equal(await ask(name), 200);
-  const before = manifests();
-  for (const name of names.slice(4)) assert.equal(await ask(name), 200);
-  assert.equal(manifests(), before, "the last eight books are open");
-  assert.equal(await ask("player0"), 200);
-  assert.equal(
-    manifests(),
-    before + 1,
-    "the book of the first player was closed",
-  );
-});
-
-test("wrong options are errors with the name of the option", () => {
-  const wrong = (/** @type {any} */ options) => () => lichessFetch(options);
-  assert.throws(wrong({ database: "x", databse: 1 }), {
-    code: "usage",
-    message: /databse: lichessFetch has no such option/,
-  });
-  assert.throws(wrong({ player: "https://example.org/" }), {
-    code: "usage",
-    message: /\{player\}/,
-  });
-  assert.throws(wrong({ fetch: 1 }), {
-    code: "usage",
-    message: /fetch: expected a function/,
-  });
 });

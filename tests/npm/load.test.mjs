@@ -82,11 +82,6 @@ async function fails(wasm) {
   return error;
 }
 
-for (const entry of ["index.js", "inline.js", "node.js"]) {
-  test(`${entry} loads its module without options`, async () =>
-    works(await fresh(entry), undefined));
-}
-
 test("a module is accepted in every form", async () => {
   answer = () => [200, "application/wasm", MODULE];
   const copy = Uint8Array.from(MODULE);
@@ -137,26 +132,6 @@ test("a failed load is retried", async () => {
   await assert.rejects(works(shelfish, url), /404/);
   answer = () => [200, "application/wasm", MODULE];
   await works(shelfish, url);
-});
-
-test("a module that does not arrive in time is an error, and the next call tries again", async () => {
-  const { openDatabase } = await fresh();
-  answer = () => undefined;
-  await assert.rejects(openDatabase(shelf.url, { wasm: url, timeout: 50 }), {
-    code: "timeout",
-    url,
-  });
-  answer = () => [200, "application/wasm", MODULE];
-  (await openDatabase(shelf.url, { wasm: url })).close();
-});
-
-test("a module without its content type works without a warning", async (t) => {
-  const warn = t.mock.method(console, "warn");
-  for (const type of [undefined, "application/octet-stream", "text/html"]) {
-    answer = () => [200, type, MODULE];
-    await works(await fresh(), url);
-  }
-  assert.equal(warn.mock.callCount(), 0);
 });
 
 test("the error of a wrong module contains its URL, its content and advice", async () => {
@@ -230,66 +205,5 @@ test("a damaged module, or the module of another version, is an error with its h
         `the SHA-256 of file:.*shelfish_bg\\.wasm does not begin with ${hash}: copy the file`,
       ),
     });
-  }
-});
-
-test("a module that was changed on purpose is used if it is an argument", async (t) => {
-  const changed = Buffer.concat([MODULE, Buffer.from([0, 2, 1, 0x78])]);
-  await works(await copyWith(t, MODULE), changed);
-});
-
-test("a module that Vite's dev server moved is found, or the error names the setting of Vite", async () => {
-  const moved = `${url}base/node_modules/.vite/deps/shelfish_bg.wasm?v=1`;
-  /** @type {string[]} */
-  const paths = [];
-  answer = (path) => {
-    paths.push(path);
-    return path === "/base/node_modules/shelfish/shelfish_bg.wasm"
-      ? [200, "application/wasm", MODULE]
-      : [200, "text/html", "<html>"];
-  };
-  await works(await fresh(), moved);
-  assert.deepEqual(paths, ["/base/node_modules/shelfish/shelfish_bg.wasm"]);
-
-  answer = (path) => {
-    if (path === "/fs/shelfish_bg.wasm")
-      return [200, "application/wasm", MODULE];
-    const isAsked = path === "/base/@id/shelfish/shelfish_bg.wasm?import&init";
-    return isAsked
-      ? [
-          200,
-          "text/javascript",
-          'export default () => init("/fs/shelfish_bg.wasm?init")',
-        ]
-      : [200, "text/html", "<html>"];
-  };
-  await works(await fresh(), moved);
-
-  answer = () => [200, "text/html", "<html>"];
-  assert.match(
-    (await fails(moved)).message,
-    /optimizeDeps: \{ exclude: \["shelfish"\] \}/,
-  );
-});
-
-test("classes and functions have their names, and source maps their sources", async () => {
-  const { Database, ShelfishError, openDatabase } = await fresh();
-  assert.deepEqual(
-    [Database.name, ShelfishError.name, openDatabase.name],
-    ["Database", "ShelfishError", "openDatabase"],
-  );
-  for (const entry of ["index.js", "inline.js", "node.js", "workerd.js"]) {
-    const text = readFileSync(join(PACKAGE, entry), "utf8");
-    assert.match(text, new RegExp(`//# sourceMappingURL=${entry}.map\\s*$`));
-    const { sources, sourcesContent } = JSON.parse(
-      readFileSync(join(PACKAGE, `${entry}.map`), "utf8"),
-    );
-    assert.ok(
-      sources.every((/** @type {string} */ source) =>
-        /^\.\.\/(\w+\/)?[\w.-]+$/.test(source),
-      ),
-      sources.join(" "),
-    );
-    assert.equal(sourcesContent.length, sources.length);
   }
 });

@@ -27,7 +27,7 @@ Object.assign(WebAssembly, {
 
 const at = (/** @type {string} */ name) =>
   pathToFileURL(join(PACKAGE, name)).href;
-/** @type {typeof import("shelfish/node")} */
+/** @type {typeof import("shelfish")} */
 const { directory, openDatabase } = await import(at("node.js"));
 /** @type {typeof import("shelfish/analysis")} */
 const { openAnalysis } = await import(at("analysis-inline.js"));

@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import {
   cpSync,
-  mkdirSync,
   readFileSync,
   mkdtempSync,
   readdirSync,
@@ -14,14 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { Chess } from "chessops/chess";
-import { parseFen } from "chessops/fen";
-import {
-  faults,
-  host,
-  instead,
-  redirectToSigned,
-} from "../browser/support/host.mjs";
+import { faults, host } from "../browser/support/host.mjs";
 import { DUMPS, PACKAGE, ROOT, SHELFISH } from "../browser/support/paths.mjs";
 import { best, plain, truth } from "../browser/support/truth.mjs";
 import { until } from "../browser/support/until.mjs";
@@ -183,44 +175,6 @@ test("evaluations below a depth or a number of nodes are excluded", async (t) =>
     );
 });
 
-test("evaluations with few variations are excluded, unless they contain all legal moves", async (t) => {
-  const database = await opened(t);
-  const fens = [...known.keys()];
-  const all = await database.lookupMany(fens);
-  let left = 0;
-  for (const minPvs of [1, 2, 3]) {
-    const some = await database.lookupMany(fens, { minPvs });
-    for (const [n, answer] of all.entries()) {
-      assert.ok(answer && "evaluations" in answer);
-      const position = Chess.fromSetup(
-        parseFen(`${answer.fen} 0 1`).unwrap(),
-      ).unwrap();
-      const moves = [...position.allDests()].reduce(
-        (sum, [from, to]) =>
-          sum +
-          to.size() *
-            (position.board.get(from)?.role === "pawn" &&
-            from >> 3 === (position.turn === "white" ? 6 : 1)
-              ? 4
-              : 1),
-        0,
-      );
-      const evaluations = answer.evaluations.filter(
-        ({ pvs }) => pvs.length >= Math.min(minPvs, moves),
-      );
-      assert.deepEqual(
-        some[n],
-        evaluations.length > 0
-          ? { ...answer, evaluations, best: evaluations[0] }
-          : null,
-        `${answer.fen} ${minPvs}`,
-      );
-      left += Number(minPvs > 1 && evaluations.length > 0);
-    }
-  }
-  assert.ok(left > 0, "some positions have several variations");
-});
-
 test("a malformed FEN is the error of its position, and the other positions are answered", async (t) => {
   const database = await opened(t);
   const error = await rejects(
@@ -318,62 +272,6 @@ for (const [name, fault] of /** @type {const} */ ([
     assert.equal(at.length, 3);
   });
 }
-
-test("a permanent error is not retried", async (t) => {
-  for (const code of [400, 401, 501]) {
-    const database = await opened(t, { indexedDB: false });
-    const at = passing(status(code), Infinity);
-    await rejects(database.lookup(START), "status");
-    assert.equal(at.length, 1, String(code));
-  }
-});
-
-test("a transient error of the manifest is retried", async (t) => {
-  await opened(t);
-  let left = 2;
-  shelf.manifestFault = (exchange) => {
-    left -= 1;
-    if (left === 0) shelf.manifestFault = undefined;
-    faults.broken(exchange);
-  };
-  const database = await openDatabase(shelf.url, { indexedDB: false });
-  t.after(() => database.close());
-  assert.equal(database.stats().requests, 3);
-});
-
-test("Retry-After of a host is respected, if there is time", async (t) => {
-  const database = await opened(t, { indexedDB: false });
-  const at = passing(status(429, { "retry-after": "1" }), 1);
-  const start = performance.now();
-  assert.ok(await database.lookup(START));
-  assert.ok(
-    performance.now() - start >= 950,
-    "the retry waits for the time in Retry-After",
-  );
-  assert.equal(at.length, 1);
-  for (const after of ["60", new Date(Date.now() + 60_000).toUTCString()]) {
-    const other = await opened(t, { indexedDB: false, timeout: 5000 });
-    const asked = passing(status(503, { "retry-after": after }), Infinity);
-    await rejects(other.lookup(START), "status");
-    assert.equal(asked.length, 1, after);
-  }
-});
-
-test("aborting ends the wait before a retry", async (t) => {
-  const database = await opened(t, { indexedDB: false });
-  const abort = new AbortController();
-  const at = passing((exchange) => {
-    status(503, { "retry-after": "5" })(exchange);
-    setImmediate(() => abort.abort());
-  }, Infinity);
-  await rejects(database.lookup(START, { signal: abort.signal }), "aborted");
-  assert.equal(at.length, 1);
-  shelf.fault = undefined;
-  assert.ok(
-    await database.lookup(START),
-    "the next lookup sends a new request",
-  );
-});
 
 test("a database that is open for an hour finds a new build although the old files stay", async (t) => {
   const folder = join(root, "long");
@@ -565,55 +463,6 @@ test("an error names the wrong argument", async (t) => {
   assert.deepEqual(await database.lookupMany([], any(null)), []);
 });
 
-test("a host may send a small file as a whole", async (t) => {
-  const database = await opened(t);
-  shelf.fault = faults.whole;
-  assert.ok(await database.lookup(START));
-});
-
-test("a file that is not a manifest is an error", async (t) => {
-  await opened(t);
-  const text = readFileSync(join(root, "db", "manifest.json"), "utf8");
-  /** @type {[import("../browser/support/host.mjs").Fault, ...string[]][]} */
-  const bad = [
-    [instead(""), "manifest"],
-    [instead("<!doctype html>"), "manifest"],
-    [instead(text.slice(0, -9)), "manifest"],
-    [instead(text.replace('"positions":', '"positions":1')), "manifest"],
-    [instead(text.replace('"format":2', '"format":3')), "version"],
-    [faults.notFound, "status"],
-    [faults.forbidden, "status"],
-    [faults.broken, "status"],
-    [faults.reset, "network"],
-    [faults.hang, "timeout"],
-  ];
-  for (const [fault, ...codes] of bad) {
-    shelf.manifestFault = fault;
-    const error = await rejects(
-      openDatabase(`${shelf.url}manifest.json`, { timeout: timeout(codes) }),
-      ...codes,
-    );
-    assert.equal(error.url, `${shelf.url}manifest.json`);
-  }
-  await rejects(openDatabase("db/manifest.json"), "network");
-});
-
-test("a manifest that points at missing files is an error at the lookup", async (t) => {
-  const directory = mkdtempSync(join(root, "gone-"));
-  writeFileSync(
-    join(directory, "manifest.json"),
-    readFileSync(join(root, "db", "manifest.json")),
-  );
-  await opened(t);
-  const other = await host(directory);
-  t.after(() => other.close());
-  const database = await openDatabase(other.url);
-  assert.match(
-    (await rejects(database.lookup(START), "status")).message,
-    /404/,
-  );
-});
-
 test("an open database that is replaced stays readable", async (t) => {
   const database = await opened(t);
   const next = join(root, "next");
@@ -665,28 +514,6 @@ test("closing ends running lookups and frees memory", async (t) => {
   await waiting;
   await rejects(database.lookup(START), "closed");
   assert.throws(() => database.stats(), { code: "closed" });
-});
-
-test("many databases may be opened at once, with a folder's URL too", async (t) => {
-  await opened(t);
-  const databases = await Promise.all(
-    [1, 2, 3].map(() => openDatabase(new URL(shelf.url), { memoryBytes: 0 })),
-  );
-  const answers = await Promise.all(
-    databases.map((database) => database.lookup(START)),
-  );
-  assert.ok(answers.every((answer) => answer !== null));
-  databases.forEach((database) => database.close());
-});
-
-test("an error contains the status and the time to wait", async (t) => {
-  const database = await opened(t, { indexedDB: false, timeout: 5000 });
-  shelf.fault = status(503, { "retry-after": "60" });
-  const error = await rejects(database.lookup(START), "status");
-  assert.deepEqual([error.status, error.retryAfter], [503, 60]);
-  shelf.fault = status(401);
-  const other = await rejects(database.lookup(START), "status");
-  assert.deepEqual([other.status, "retryAfter" in other], [401, false]);
 });
 
 test("a game that is over differs from a missing position", async (t) => {
@@ -831,55 +658,6 @@ test("a custom fetch sends the requests, and all have the headers", async (t) =>
   );
 });
 
-test("files are relative to the last URL of the manifest", async (t) => {
-  const other = await host(join(root, "db"));
-  t.after(() => other.close());
-  /** @type {string[]} */
-  const seen = [];
-  const onRequest = (/** @type {import("shelfish").FetchedRange} */ { url }) =>
-    void seen.push(url);
-  shelf.fault = undefined;
-  shelf.manifestFault = ({ response }) =>
-    void response
-      .writeHead(302, { location: `${other.url}manifest.json` })
-      .end();
-  const database = await openDatabase(`${shelf.url}manifest.json?v=2`, {
-    memoryBytes: 0,
-    onRequest,
-  });
-  t.after(() => database.close());
-  assert.ok(await database.lookup(START));
-  assert.equal(seen[0], `${shelf.url}manifest.json?v=2`);
-  assert.ok(
-    seen.length > 1 && seen.slice(1).every((url) => url.startsWith(other.url)),
-    String(seen),
-  );
-
-  shelf.manifestFault = undefined;
-  other.fault = faults.notFound;
-  assert.ok(await database.lookup(START));
-  assert.match(String(seen.at(-1)), new RegExp(`^${shelf.url}.*[.]silo$`));
-});
-
-test("a damaged whole file is fetched again, and the warning about ignored ranges appears once", async (t) => {
-  const { mock } = t.mock.method(console, "warn", () => {});
-  const database = await opened(t, { memoryBytes: 0 });
-  shelf.fault = ({ file, ...exchange }) =>
-    faults.whole({ ...exchange, file: Buffer.alloc(file.length) });
-  await rejects(database.lookup(START), "corrupt");
-  shelf.fault = faults.whole;
-  const answers = await Promise.all(
-    [...known.keys()].map((fen) => database.lookup(fen)),
-  );
-  assert.ok(answers.every((answer) => answer));
-  assert.deepEqual(
-    mock.calls.map(({ arguments: [text] }) =>
-      /ignores range requests/.test(text),
-    ),
-    [true],
-  );
-});
-
 test("any object that reads files is a source", async (t) => {
   await opened(t);
   const folder = join(root, "db");
@@ -937,86 +715,6 @@ test("any object that reads files is a source", async (t) => {
   }
 });
 
-test("files are relative to the manifest after a redirect", async (t) => {
-  await opened(t);
-  mkdirSync(join(root, "latest"));
-  writeFileSync(join(root, "latest", "manifest.json"), "moved");
-  const moved = await host(root);
-  t.after(() => moved.close());
-  moved.manifestFault = ({ path, response, body }) => {
-    if (path === "/latest/manifest.json")
-      response.writeHead(302, { location: "/db/manifest.json" }).end();
-    else response.writeHead(200).end(body);
-  };
-  const database = await openDatabase(`${moved.url}latest/`, {
-    indexedDB: false,
-  });
-  t.after(() => database.close());
-  assert.ok(await database.lookup(START));
-  assert.ok(
-    moved.requests
-      .filter(({ range }) => range)
-      .every(({ path }) => path.startsWith("/db/")),
-  );
-});
-
-test("files are next to the requested manifest if each file is redirected to an address with a query, as Hugging Face does", async (t) => {
-  await opened(t);
-  const hub = await host(root);
-  t.after(() => hub.close());
-  redirectToSigned(hub);
-  const database = await openDatabase(`${hub.url}db/`, { indexedDB: false });
-  t.after(() => database.close());
-  assert.ok(await database.lookup(START));
-  assert.ok(
-    hub.requests.filter(({ range, path }) => range && path.startsWith("/db/"))
-      .length > 0,
-  );
-  assert.deepEqual(
-    hub.requests
-      .filter(({ path }) => path.endsWith("manifest.json"))
-      .map(({ path }) => path),
-    ["/db/manifest.json", "/signed/0/db/manifest.json"],
-  );
-});
-
-test("the error of a folder's URL without a final slash contains advice", async (t) => {
-  await opened(t);
-  assert.match(
-    (await rejects(openDatabase(`${shelf.url}db`), "status")).message,
-    /must end with a slash/,
-  );
-});
-
-test("a missing folder is an error without a status and without advice about URLs", async () => {
-  /** @type {typeof import("shelfish")} */
-  const { openDatabase } = await import(
-    pathToFileURL(join(PACKAGE, "node.js")).href
-  );
-  for (const path of [
-    join(root, "nowhere"),
-    pathToFileURL(join(root, "nowhere/")),
-    join(root, "nowhere", "manifest.json"),
-  ]) {
-    const error = await rejects(openDatabase(path), "missing");
-    assert.match(
-      error.message,
-      /nowhere\/manifest\.json: there is no such file; expected the path of the folder that contains manifest\.json$/,
-    );
-    assert.equal(error.status, undefined);
-  }
-  const partial = mkdtempSync(join(root, "partial-"));
-  writeFileSync(
-    join(partial, "manifest.json"),
-    readFileSync(join(root, "db", "manifest.json")),
-  );
-  const error = await rejects(
-    (await openDatabase(partial)).lookup(START),
-    "missing",
-  );
-  assert.match(error.message, /\.silo: there is no such file$/);
-});
-
 test("many lookups at once cause no warning about listeners, with or without a common signal", async (t) => {
   /** @type {string[]} */
   const warnings = [];
@@ -1031,81 +729,4 @@ test("many lookups at once cause no warning about listeners, with or without a c
   // Node emits warnings in a later turn.
   await new Promise((resolve) => setImmediate(resolve));
   assert.deepEqual(warnings, []);
-});
-
-test("a slow host may take longer than the timeout, if its bytes arrive", async (t) => {
-  // A larger database, whose answers take several seconds.
-  const [dump = ""] = DUMPS.filter((dump) => dump.includes("sample"));
-  execFileSync(SHELFISH, ["build", dump, "-o", join(root, "large"), "--quiet"]);
-  const slow = await host(join(root, "large"));
-  t.after(() => slow.close());
-  const database = await openDatabase(slow.url, {
-    timeout: 2000,
-    indexedDB: false,
-  });
-  t.after(() => database.close());
-  let longest = 0;
-  // Twice the pace that extends the timeout.
-  slow.fault = ({ response, headers, body }) => {
-    response.writeHead(206, headers);
-    longest = Math.max(longest, body.length);
-    let sent = 0;
-    const timer = setInterval(() => {
-      response.write(body.subarray(sent, (sent += 8192)));
-      if (sent < body.length) return;
-      clearInterval(timer);
-      response.end();
-    }, 250);
-  };
-  const answers = await database.lookupMany(
-    [...truth(dump).keys()].slice(0, 300),
-  );
-  assert.ok(
-    answers.every((answer) => answer && "best" in answer),
-    String(answers.find((answer) => answer instanceof Error)),
-  );
-  assert.ok(
-    longest > 4 * 16_384,
-    `the longest answer of ${longest} bytes takes more than the timeout`,
-  );
-});
-
-test("a database closes at the end of a block", async (t) => {
-  const database = await opened(t);
-  database[Symbol.dispose]();
-  await rejects(database.lookup(START), "closed");
-});
-
-test("an eval bar that aborts at each step shows as much for as few requests", async (t) => {
-  const game = [...known.keys()].slice(0, 87);
-  /** Steps through a game, and returns the number of positions that were shown and the requests. */
-  async function step(/** @type {boolean} */ aborts) {
-    const database = await opened(t, { indexedDB: false });
-    shelf.fault = ({ response, headers, body }) =>
-      void setTimeout(() => response.writeHead(206, headers).end(body), 25);
-    let shown = 0;
-    /** @type {Promise<void>[]} */
-    const all = [];
-    let abort = new AbortController();
-    for (const fen of game) {
-      if (aborts) abort.abort();
-      abort = new AbortController();
-      const { signal } = abort;
-      all.push(
-        database.lookup(fen, { signal }).then(
-          () => void (shown += Number(!signal.aborted)),
-          () => {},
-        ),
-      );
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-    await Promise.all(all);
-    return { shown, requests: database.stats().requests };
-  }
-  const [patient, eager] = [await step(false), await step(true)];
-  assert.ok(
-    eager.requests <= patient.requests + 2,
-    `${eager.requests} requests, ${patient.requests} without aborting`,
-  );
-  assert.ok(eager.shown >= 40, `${eager.shown} shown`);
 });

@@ -41,19 +41,18 @@ const hashes = (html: string, tag: "script" | "style") =>
         .digest("base64")}'`,
   );
 
-const EVALUATIONS = /(^|\/)shelfish_bg-[^/]*\.wasm$/;
-/** Reads books and evaluations. */
-const BOTH = /(^|\/)shelfish_explorer_bg-[^/]*\.wasm$/;
+/** The module that reads evaluations and books. */
+const MODULE = /(^|\/)shelfish_bg-[^/]*\.wasm$/;
 
 const BOARD = "index.html";
 
-/** The manifests and the module that each page requests before its scripts are loaded. */
-const EARLY: Record<string, { read: ("db" | "book")[]; module: RegExp }> = {
-  [BOARD]: { read: ["db"], module: EVALUATIONS },
-  "how.html": { read: ["db"], module: EVALUATIONS },
+/** The manifests that each page requests before its scripts are loaded, together with the module. */
+const EARLY: Record<string, ("db" | "book")[]> = {
+  [BOARD]: ["db"],
+  "how.html": ["db"],
   // Evaluations are requested after the counts, so that they do not compete for bandwidth.
-  "explorer.html": { read: ["book"], module: BOTH },
-  "precedent.html": { read: ["book"], module: BOTH },
+  "explorer.html": ["book"],
+  "precedent.html": ["book"],
 };
 
 const CHARSET = /<meta charset="utf-8" ?\/?>/;
@@ -141,8 +140,10 @@ export function head({ url, database }: Deployment): Plugin {
           add("meta", { name: "twitter:card", content: "summary_large_image" });
         }
         // The module that a page needs first is requested early, like the manifests (early.js).
-        const { read = [], module } = EARLY[name] ?? {};
-        for (const file of files.filter((file) => module?.test(file)))
+        const read = EARLY[name] ?? [];
+        for (const file of files.filter(
+          (file) => read.length > 0 && MODULE.test(file),
+        ))
           add("link", {
             rel: "preload",
             as: "fetch",

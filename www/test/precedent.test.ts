@@ -1,6 +1,6 @@
 import { Chess } from "chessops/chess";
 import { parseFen } from "chessops/fen";
-import type { Played, PlayedMove } from "shelfish/book";
+import type { Played, PlayedMove } from "shelfish";
 import { describe, expect, it } from "vitest";
 import { Game, type Node, steps } from "../src/game/game";
 import type { Limits } from "../src/book/results";

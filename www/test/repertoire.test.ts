@@ -5,7 +5,7 @@ import { parsePgn } from "chessops/pgn";
 import { makeSanAndPlay, parseSan } from "chessops/san";
 import type { NormalMove } from "chessops/types";
 import { makeUci, parseUci } from "chessops/util";
-import type { Played } from "shelfish/book";
+import type { Played } from "shelfish";
 import { describe, expect, it } from "vitest";
 import { positionOf } from "../src/game/fen";
 import { mainLine } from "../src/game/read-pgn";

@@ -13,14 +13,12 @@ use crate::{
     tools,
 };
 
-/// Modules of the package: folder of the crate, name, and whether it is the engine, which has its own profile and uses SIMD.
-pub const MODULES: [(&str, &str, bool); 6] = [
-    ("crate/wasm/evaluations", "shelfish", false),
-    ("crate/wasm/book", "shelfish_book", false),
-    ("crate/wasm/explorer", "shelfish_explorer", false),
-    ("crate/wasm/endgames", "shelfish_endgames", false),
-    ("crate/analysis/wasm", "shelfish_analysis", false),
-    ("crate/engine/wasm", "shelfish_engine", true),
+/// Modules of the package: folder of the crate, its features, and name. The engine has its own profile and uses SIMD.
+pub const MODULES: [(&str, &str, &str); 4] = [
+    ("crate/wasm", "", "shelfish"),
+    ("crate/wasm", "endgames", "shelfish_endgames"),
+    ("crate/analysis/wasm", "", "shelfish_analysis"),
+    ("crate/engine/wasm", "", "shelfish_engine"),
 ];
 
 /// Builds the package unless it is up to date. Returns its directory.
@@ -54,13 +52,14 @@ pub fn build() -> Result<PathBuf> {
         }
     }
     fs::create_dir_all(&package)?;
-    for (source, name, is_engine) in MODULES {
-        let (profile, flags) = match is_engine {
-            true => ("wasm-engine", "-Ctarget-feature=+simd128"),
-            false => ("wasm", ""),
+    for (source, features, name) in MODULES {
+        let (profile, flags) = match name {
+            "shelfish_engine" => ("wasm-engine", "-Ctarget-feature=+simd128"),
+            _ => ("wasm", ""),
         };
         let options = ["--target", "web", "--profile", profile, "--out-name", name];
-        wasm_pack(source, &built, flags, &options)?;
+        let features = ["--", "--features", features];
+        wasm_pack(source, &built, flags, &[&options[..], &features].concat())?;
     }
     bundle(&built, &[])?;
     stamp.set()?;
@@ -80,20 +79,6 @@ pub fn types() -> Result<()> {
 fn bundle(built: &Path, options: &[&str]) -> Result<()> {
     let mut bundle = command(tools::node()?);
     call(bundle.arg("crate/js/build.mjs").arg(built).args(options))
-}
-
-/// Builds a module of only the cache in IndexedDB, for its tests in Node.
-pub fn cache() -> Result<()> {
-    // The same profile as the reader, so that its dependencies are already built.
-    let options = ["--target", "nodejs", "--profile", "wasm", "--no-typescript"];
-    let named = ["--out-name", "cache", "--", "--features", "cache"];
-    let options = [&options[..], &named].concat();
-    wasm_pack(
-        "crate/wasm/evaluations",
-        &target_dir().join("npm-cache"),
-        "",
-        &options,
-    )
 }
 
 /// Builds the example of a web app in Rust unless it is up to date. Returns the folder to serve.

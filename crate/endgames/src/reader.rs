@@ -3,10 +3,11 @@
 use core::fmt;
 use core::ops::Range;
 use core::slice::from_ref;
+use std::sync::Arc;
 
 use futures_util::stream::{self, StreamExt as _};
 use shakmaty::{Chess, Position as _};
-use shelfish::reader::{Cache, Fetched, Keep, NoCache, Observer, Origin, RequestLimits};
+use shelfish::reader::{Cache, Fetched, Keep, Observer, Origin, RequestLimits};
 use shelfish::source::Source;
 use web_time::Instant;
 
@@ -32,10 +33,10 @@ const LIMITS: RequestLimits = RequestLimits {
 /// Maximum number of requests at a time, by default.
 const CONCURRENT: usize = 6;
 
-/// Tables of a source `S`, with a cache `C` beyond their memory.
-pub struct Endgames<S, C = NoCache> {
+/// Tables of a source `S`.
+pub struct Endgames<S> {
     source: S,
-    cache: C,
+    cache: Option<Arc<dyn Cache>>,
     index: Index,
     catalog: Catalog,
     pages: Pages,
@@ -43,7 +44,7 @@ pub struct Endgames<S, C = NoCache> {
     concurrency: usize,
 }
 
-impl<S: fmt::Debug, C> fmt::Debug for Endgames<S, C> {
+impl<S: fmt::Debug> fmt::Debug for Endgames<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Endgames")
             .field("source", &self.source)
@@ -72,13 +73,13 @@ impl<S: Source> Endgames<S> {
     /// Returns an error if the index cannot be read or is damaged.
     pub async fn open(source: S) -> Result<Endgames<S>, EndgameError> {
         let index = read_index(&source).await?;
-        Ok(Endgames::new(source, index, NoCache))
+        Ok(Endgames::new(source, index, None))
     }
 }
 
-impl<S: Source, C: Cache> Endgames<S, C> {
-    /// Creates a reader of tables whose index is known.
-    pub fn new(source: S, index: Index, cache: C) -> Endgames<S, C> {
+impl<S: Source> Endgames<S> {
+    /// Creates a reader of tables whose index is known. The cache outlives the reader.
+    pub fn new(source: S, index: Index, cache: Option<Arc<dyn Cache>>) -> Endgames<S> {
         let mut catalog = Catalog::default();
         for (number, table) in index.tables().iter().enumerate() {
             catalog.add(table.name, number);
@@ -95,13 +96,13 @@ impl<S: Source, C: Cache> Endgames<S, C> {
     }
 
     /// Sets the memory for pages, 8 MiB by default. Less than 1 MiB counts as 1 MiB, because a probe needs its pages together.
-    pub fn with_memory(self, bytes: usize) -> Endgames<S, C> {
+    pub fn with_memory(self, bytes: usize) -> Endgames<S> {
         let pages = Pages::new(bytes.max(1 << 20));
         Endgames { pages, ..self }
     }
 
     /// Sets the maximum number of requests at a time, 6 by default.
-    pub fn with_concurrency(self, concurrency: usize) -> Endgames<S, C> {
+    pub fn with_concurrency(self, concurrency: usize) -> Endgames<S> {
         Endgames {
             concurrency: concurrency.max(1),
             ..self
@@ -109,18 +110,13 @@ impl<S: Source, C: Cache> Endgames<S, C> {
     }
 
     /// Sets a listener of requests.
-    pub fn with_observer(self, observer: Option<Observer>) -> Endgames<S, C> {
+    pub fn with_observer(self, observer: Option<Observer>) -> Endgames<S> {
         Endgames { observer, ..self }
     }
 
     /// The source of the tables.
     pub fn source(&self) -> &S {
         &self.source
-    }
-
-    /// The cache beyond the memory.
-    pub fn cache(&self) -> &C {
-        &self.cache
     }
 
     /// The index of the tables.
@@ -242,7 +238,9 @@ impl<S: Source, C: Cache> Endgames<S, C> {
         while let Some(answer) = answers.next().await {
             for (id, page) in answer? {
                 bytes += page.len() as u64;
-                self.cache.put(&self.cache_name(id), &page, Keep::Recent);
+                if let Some(cache) = &self.cache {
+                    cache.put(&self.cache_name(id), &page, Keep::Recent);
+                }
                 pages.push((id, page));
             }
         }
@@ -251,7 +249,9 @@ impl<S: Source, C: Cache> Endgames<S, C> {
             pages.into_iter().partition(|(id, _)| id.file == SUMS);
         for (id, page) in sums.into_iter().chain(others) {
             if !self.is_whole(id, &page) {
-                self.cache.remove(&self.cache_name(id));
+                if let Some(cache) = &self.cache {
+                    cache.remove(&self.cache_name(id));
+                }
                 return Err(EndgameError::Damaged {
                     at: self.source.locate(&self.file_name(id.file)),
                     byte: id.page * PAGE,
@@ -264,11 +264,14 @@ impl<S: Source, C: Cache> Endgames<S, C> {
 
     /// Takes the pages out of `wanted` that the cache contains. Damaged pages of the cache are requested again.
     async fn cached(&self, wanted: &mut Vec<PageId>) -> Vec<(PageId, Vec<u8>)> {
+        let Some(cache) = &self.cache else {
+            return Vec::new();
+        };
         let start = Instant::now();
         // Pages of checksums have the last number, and are needed first.
         let ids: Vec<PageId> = wanted.iter().rev().copied().collect();
         let names = ids.iter().map(|id| self.cache_name(*id)).collect();
-        let found = self.cache.get(names).await;
+        let found = cache.get(names).await;
         let mut pages = Vec::new();
         for (id, page) in ids.into_iter().zip(found) {
             let Some(page) = page else { continue };
@@ -279,7 +282,7 @@ impl<S: Source, C: Cache> Endgames<S, C> {
                 self.pages.insert(id, &page);
                 pages.push((id, page));
             } else {
-                self.cache.remove(&self.cache_name(id));
+                cache.remove(&self.cache_name(id));
             }
         }
         pages

@@ -8,7 +8,6 @@ use std::time::Instant;
 use futures_executor::block_on;
 use peak_alloc::PeakAlloc;
 use shakmaty::{CastlingMode, Chess, fen::Fen};
-use shelfish::reader::NoCache;
 use shelfish::source::memory::Memory;
 use shelfish_endgames::{EndgameError, Endgames, Index, IndexBuilder, TableName};
 use support::table::{Coding, VALUE, table};
@@ -128,7 +127,7 @@ fn reader(attack: &Attack) -> Endgames<Memory> {
         index = index.with_changed(&name.parse().unwrap(), hostile);
         files[0].1.clone_from(hostile);
     }
-    Endgames::new(Memory::new(files), index, NoCache)
+    Endgames::new(Memory::new(files), index, None)
 }
 
 #[test]

@@ -1,13 +1,12 @@
 // The analysis of a game by a database and an engine. The module decides which positions the engine searches.
 
-import { type Ending, endingScore } from "../score/endgame.js";
-import { probe } from "../score/probe.js";
+import { type Ending, endingScore, probe } from "../shared/score.js";
 import { onAbort, throwIfAborted } from "../shared/abort.js";
 import { ShelfishError } from "../shared/errors.js";
 import { checked, joinMoves, type Kinds, limit } from "../shared/options.js";
 import type { PositionEval } from "../shared/types.js";
 import { GameReview } from "../shelfish_analysis.js";
-import { openResultStore, type ResultStore } from "../storage/results.js";
+import { openResultStore, type ResultStore } from "../engine/result-store.js";
 import { encode } from "./encode.js";
 import type {
   GameToAnalyse,

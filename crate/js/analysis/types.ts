@@ -1,6 +1,6 @@
 // Types of reports and games.
 
-import type { Ending } from "../score/endgame.js";
+import type { Ending } from "../shared/score.js";
 import type { Evaluation, PositionEval, Wasm } from "../shared/types.js";
 
 /** A known evaluation of a position. It has either `cp` or `mate`, from White's point of view. */

@@ -2,8 +2,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import { enter, type ShelfishError } from "../shared/errors.js";
+import { OpenTable } from "../shared/opened.js";
 import { checked, type Kinds, usage } from "../shared/options.js";
-import { OpenTable, type TableReader } from "../shared/table.js";
 import type {
   LichessEvaluation,
   LichessLookupOptions,
@@ -11,13 +11,6 @@ import type {
   Manifest,
   PositionEval,
 } from "../shared/types.js";
-
-export {
-  type ErrorCode,
-  type ErrorFields,
-  ShelfishError,
-} from "../shared/errors.js";
-export type * from "../shared/types.js";
 
 const OPTIONS: Kinds<LookupOptions> = {
   signal: "signal",
@@ -34,15 +27,6 @@ const LOOKUP: Kinds<
 
 /** An open database. `openDatabase` returns it. */
 export class Database extends OpenTable<Manifest> {
-  private constructor(reader: TableReader) {
-    super(reader);
-  }
-
-  /** @internal */
-  static of(reader: TableReader): Database {
-    return new Database(reader);
-  }
-
   /**
    * Looks up a position. Returns `null` if the database does not contain the position, or if `minDepth`, `minKnodes` and
    * `minPvs` exclude all its evaluations. Rejects with code `over` if the game is over.
@@ -64,13 +48,12 @@ export class Database extends OpenTable<Manifest> {
     fen: string,
     options?: LookupOptions | LichessLookupOptions,
   ): Promise<PositionEval | LichessEvaluation | null> {
+    const isPlain =
+      typeof options !== "object" ||
+      !options ||
+      !("format" in options || "multiPv" in options);
+    if (isPlain) return this.lookUp("lookup", fen, options, OPTIONS);
     return enter(async () => {
-      // Without these options, `lookupOne` checks the options.
-      const isPlain =
-        typeof options !== "object" ||
-        !options ||
-        !("format" in options || "multiPv" in options);
-      if (isPlain) return this.lookupOne("lookup", fen, options, OPTIONS);
       const {
         format,
         multiPv = 1,
@@ -85,7 +68,7 @@ export class Database extends OpenTable<Manifest> {
         throw usage(
           `format: expected "lichess", found ${JSON.stringify(format)}`,
         );
-      const answer: PositionEval | null = await this.lookupOne(
+      const answer: PositionEval | null = await this.lookUp(
         "lookup",
         fen,
         format ? { castling: "chess960", ...rest } : rest,
@@ -105,9 +88,7 @@ export class Database extends OpenTable<Manifest> {
     fens: Iterable<string>,
     options?: LookupOptions<San>,
   ): Promise<Array<PositionEval<San> | null | ShelfishError>> {
-    return enter((trace) =>
-      this.lookupAll("lookupMany", fens, options, OPTIONS, trace),
-    );
+    return this.lookUpMany("lookupMany", fens, options, OPTIONS);
   }
 }
 
@@ -124,11 +105,9 @@ function toLichess(
     );
   const { knodes, depth, pvs } =
     evaluations.find(({ pvs }) => pvs.length >= multiPv) ?? longest();
-  const variations = pvs
-    .slice(0, multiPv)
-    .map(({ uci, cp, mate }) => ({
-      moves: uci.join(" "),
-      ...(mate === undefined ? { cp: cp! } : { mate }),
-    }));
+  const variations = pvs.slice(0, multiPv).map(({ uci, cp, mate }) => ({
+    moves: uci.join(" "),
+    ...(mate === undefined ? { cp: cp! } : { mate }),
+  }));
   return { fen, knodes, depth, pvs: variations };
 }

@@ -1,19 +1,32 @@
-// Opens databases with the module of evaluations.
+// Opens databases and books with the WASM module. The content of the entry `shelfish`.
 
 import { connect } from "../shared/connect.js";
 import { enter } from "../shared/errors.js";
+import { PREBUNDLED } from "../shared/load.js";
 import type { OpenOptions, Source } from "../shared/types.js";
 import { imports, open, start } from "../shelfish.js";
+import { Book } from "./book.js";
 import { Database } from "./database.js";
 
-export * from "./database.js";
+export {
+  type ErrorCode,
+  type ErrorFields,
+  ShelfishError,
+} from "../shared/errors.js";
+export {
+  scoreAfter,
+  type ScoreLike,
+  scoreText,
+  winningChances,
+} from "../shared/score.js";
+export type * from "../shared/types.js";
+export { Book, Database };
 
 const MODULE = {
   imports,
   start,
   entry: "shelfish",
   file: "shelfish_bg.wasm",
-  call: "openDatabase(url, { wasm })",
 };
 
 /**
@@ -29,7 +42,56 @@ export function openDatabase(
   database: string | URL | Source,
   options?: OpenOptions,
 ): Promise<Database> {
-  return enter(async () =>
-    Database.of(await connect("openDatabase", MODULE, open, database, options)),
+  const module = { ...MODULE, call: "openDatabase(url, { wasm })" };
+  return enter(
+    async () =>
+      new Database(
+        await connect(
+          "openDatabase",
+          module,
+          (...files) => open(false, ...files),
+          database,
+          options,
+        ),
+      ),
+  );
+}
+
+/**
+ * Opens a book of `shelfish book build GAMES.pgn`, like {@link openDatabase}.
+ *
+ * Rejects with a {@link ShelfishError}, with code `manifest` if the URL has a database of evaluations.
+ */
+export function openBook(
+  book: string | URL | Source,
+  options?: OpenOptions,
+): Promise<Book> {
+  const module = { ...MODULE, call: "openBook(url, { wasm })" };
+  return enter(
+    async () =>
+      new Book(
+        await connect(
+          "openBook",
+          module,
+          (...files) => open(true, ...files),
+          book,
+          options,
+        ),
+      ),
+  );
+}
+
+/**
+ * Returns the URL of the sample database in this package: openings up to 13 plies and famous games, 15,000 positions. Bundlers do not
+ * copy its files: `npx shelfish sample public/evals` copies them.
+ */
+export function sample(): URL {
+  const file = "sample/manifest.json";
+  const [, root] = PREBUNDLED.exec(import.meta.url) ?? [];
+  // Bundlers would replace `new URL("…", import.meta.url)` by a copy of the manifest without the other files.
+  const folder = new URL(".", import.meta.url);
+  return new URL(
+    root === undefined ? file : `${root}node_modules/shelfish/${file}`,
+    folder,
   );
 }

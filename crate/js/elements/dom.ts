@@ -28,3 +28,6 @@ export function draw([tag, attributes, ...children]: Drawing): SVGElement {
   element.append(...children.map(draw));
   return element;
 }
+
+/** Returns a score with a real minus sign. */
+export const minus = (score: string): string => score.replace("-", "−");

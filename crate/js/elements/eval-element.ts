@@ -1,11 +1,10 @@
 // <shelfish-eval fen="…" database="https://example.org/evals/">: the evaluation of a position.
 
-import type { Evaluated } from "../evaluator/types.js";
 import { keyOf, type Origins, use } from "../origins/origins.js";
-import { winningChances } from "../score/score.js";
-import { make } from "./dom.js";
+import { winningChances } from "../shared/score.js";
+import type { Evaluated } from "../shared/types.js";
+import { make, minus } from "./dom.js";
 import { LookupElement, shadow } from "./element.js";
-import { minus } from "./text.js";
 import type { ShelfishEvalEventMap } from "./types.js";
 
 /** Maximum number of lines. */

@@ -1,12 +1,9 @@
 // <shelfish-explorer fen="…" book="https://example.org/book/">: the moves that games played from a position.
 
-import type { Book } from "../book/book.js";
-import type { Explored, ExploredMove, Results } from "../book/types.js";
-import type { Database } from "../database/database.js";
 import { Parts } from "../shared/parts.js";
-import { make } from "./dom.js";
+import type { Explored, ExploredMove, Results } from "../shared/types.js";
+import { make, minus } from "./dom.js";
 import { LookupElement, shadow } from "./element.js";
-import { minus } from "./text.js";
 import type { MoveDetail, ShelfishExplorerEventMap } from "./types.js";
 
 const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
@@ -37,11 +34,6 @@ td small { color: var(--_soft); }
 
 /** Open books and databases, which the elements of a page share. */
 const parts = new Parts();
-
-/** Opens books. Without a database, the smaller module serves. */
-const bookOpener = async (hasDatabase: boolean) =>
-  (hasDatabase ? await import("./explorer.js") : await import("./book.js"))
-    .openBook;
 
 /** A move that the user played in the element, and the position after the move. */
 interface Step {
@@ -119,21 +111,14 @@ export class ShelfishExplorer extends LookupElement {
       );
     const fen = this.#steps.at(-1)?.fen ?? (this.fen || START);
     this.#facts.textContent ||= "Looking it up…";
-    const hasDatabase = database !== undefined;
-    const opening = [
-      parts.get<Book>(`${hasDatabase} ${book}`, async () =>
-        (await bookOpener(hasDatabase))(book),
-      ),
-      hasDatabase
-        ? parts.get<Database>(database, async () =>
-            (await import("./explorer.js")).openDatabase(database),
-          )
-        : undefined,
-    ] as const;
-    const [openBook, openDatabase] = await Promise.all(opening);
-    const value = await openBook.explore(fen, {
+    const { openBook, openDatabase } = await import("../index.js");
+    const [open, evaluations] = await Promise.all([
+      parts.get(book, () => openBook(book)),
+      database && parts.get(database, () => openDatabase(database)),
+    ]);
+    const value = await open.explore(fen, {
       signal,
-      ...(openDatabase && { database: openDatabase }),
+      database: evaluations || undefined,
     });
     if (signal.aborted) return;
     this.#show(value);

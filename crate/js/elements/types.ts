@@ -1,7 +1,6 @@
 // Types of the elements `<shelfish-eval>` and `<shelfish-explorer>`.
 
-import type { Explored } from "../book/types.js";
-import type { Evaluated } from "../evaluator/types.js";
+import type { Evaluated, Explored } from "../shared/types.js";
 
 /** Attributes that every element has in templates, of any framework. */
 export interface CommonAttributes {

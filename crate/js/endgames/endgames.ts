@@ -1,36 +1,30 @@
 // Endgame tables: exact results of positions with few pieces.
-/// <reference lib="esnext.disposable" preserve="true" />
 
-import { withOwnSignal } from "../shared/abort.js";
 import { connect } from "../shared/connect.js";
-import {
-  enter,
-  enterSync,
-  type ErrorFields,
-  ShelfishError,
-} from "../shared/errors.js";
-import { checked, fenList, fenText, type Kinds } from "../shared/options.js";
-import type { OpenOptions, Source } from "../shared/types.js";
+import { enter, enterSync, ShelfishError } from "../shared/errors.js";
+import { Opened } from "../shared/opened.js";
+import { fenText, type Kinds } from "../shared/options.js";
+import type {
+  CallOptions,
+  EndgameMove,
+  EndgameResult,
+  OpenOptions,
+  Source,
+  Stats,
+} from "../shared/types.js";
 import {
   type Endgames as Reader,
   imports,
   open,
   start,
 } from "../shelfish_endgames.js";
-import type { EndgameMove, EndgameResult, ProbeOptions } from "./types.js";
 
 export {
   type ErrorCode,
   type ErrorFields,
   ShelfishError,
 } from "../shared/errors.js";
-export type {
-  FetchedRange,
-  OpenOptions,
-  Source,
-  Wasm,
-} from "../shared/types.js";
-export type * from "./types.js";
+export type * from "../shared/types.js";
 
 const MODULE = {
   imports,
@@ -41,24 +35,16 @@ const MODULE = {
   manifest: "endgames.index",
 };
 
-const PROBE: Kinds<ProbeOptions> = { signal: "signal", castling: "castling" };
+const PROBE: Kinds<CallOptions> = { signal: "signal", castling: "castling" };
 
 /** Open endgame tables. {@link openEndgames} returns it. */
-export class Endgames {
-  #reader: Reader;
-
-  private constructor(reader: Reader) {
-    this.#reader = reader;
-  }
-
-  /** @internal */
-  static of(reader: Reader): Endgames {
-    return new Endgames(reader);
-  }
-
+export class Endgames extends Opened<
+  Reader,
+  Pick<Stats, "requests" | "bytes">
+> {
   /** Maximum number of pieces of a table, kings included. */
   get maxPieces(): number {
-    return enterSync(() => this.#reader.maxPieces());
+    return enterSync(() => this.reader.maxPieces());
   }
 
   /**
@@ -66,16 +52,8 @@ export class Endgames {
    *
    * Rejects with a {@link ShelfishError}, with code `castling`, `pieces` or `table` if the tables do not contain the position.
    */
-  probe(fen: string, options?: ProbeOptions): Promise<EndgameResult> {
-    return enter(async (trace) => {
-      const [answer] = await this.#probeMany(
-        "probe",
-        [fenText("probe", fen)],
-        options,
-      );
-      if (answer && "code" in answer) throw trace(answer);
-      return answer as EndgameResult;
-    });
+  probe(fen: string, options?: CallOptions): Promise<EndgameResult> {
+    return this.lookUp("probe", fen, options, PROBE);
   }
 
   /**
@@ -86,29 +64,9 @@ export class Endgames {
    */
   probeMany(
     fens: Iterable<string>,
-    options?: ProbeOptions,
+    options?: CallOptions,
   ): Promise<Array<EndgameResult | ShelfishError>> {
-    return enter(async (trace) => {
-      const answers = await this.#probeMany(
-        "probeMany",
-        fenList("probeMany", fens),
-        options,
-      );
-      return answers.map((answer) =>
-        "code" in answer ? (trace(answer) as ShelfishError) : answer,
-      );
-    });
-  }
-
-  async #probeMany(
-    call: string,
-    fens: string[],
-    options: ProbeOptions | undefined,
-  ): Promise<Array<EndgameResult | ErrorFields>> {
-    const { signal, ...rest } = checked(call, options, PROBE);
-    return withOwnSignal(signal, async (own) =>
-      this.#reader.lookup(fens, { ...rest, signal: own }),
-    );
+    return this.lookUpMany("probeMany", fens, options, PROBE);
   }
 
   /**
@@ -117,37 +75,13 @@ export class Endgames {
    *
    * Rejects with a {@link ShelfishError}.
    */
-  line(fen: string, options?: ProbeOptions): Promise<EndgameMove[]> {
-    return enter(async () => {
+  line(fen: string, options?: CallOptions): Promise<EndgameMove[]> {
+    return enter(() => {
       const text = fenText("line", fen);
-      const { signal, ...rest } = checked("line", options, PROBE);
-      return withOwnSignal(signal, async (own) =>
-        this.#reader.line(text, { ...rest, signal: own }),
+      return this.run("line", options, PROBE, (rest, signal) =>
+        this.reader.line(text, rest, signal),
       );
     });
-  }
-
-  /** Returns the number of requests and of received bytes since the opening. */
-  stats(): { requests: number; bytes: number } {
-    return enterSync(() => {
-      const [requests = 0, bytes = 0] = this.#reader.stats();
-      return { requests, bytes };
-    });
-  }
-
-  /** Clears the caches in memory and in IndexedDB. */
-  clear(): Promise<void> {
-    return enter(() => this.#reader.clear());
-  }
-
-  /** Frees the memory. Probes in progress reject with code `closed`. May be called again. */
-  close(): void {
-    this.#reader.close();
-  }
-
-  /** Closes at the end of a block: `using endgames = await openEndgames(url)`. */
-  [Symbol.dispose](): void {
-    this.close();
   }
 }
 
@@ -166,7 +100,10 @@ export function openEndgames(
   tables: string | URL | Source,
   options?: OpenEndgamesOptions,
 ): Promise<Endgames> {
-  return enter(async () =>
-    Endgames.of(await connect("openEndgames", MODULE, open, tables, options)),
+  return enter(
+    async () =>
+      new Endgames(
+        await connect("openEndgames", MODULE, open, tables, options),
+      ),
   );
 }

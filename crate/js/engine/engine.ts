@@ -21,35 +21,39 @@ import {
   usage,
 } from "../shared/options.js";
 import type {
-  Clock,
-  EngineEvaluation,
-  EngineWorker,
-  FromWorker,
-  Search,
-  ToWorker,
-} from "./messages.js";
-import type {
   AnalyseManyOptions,
   AnalyseOptions,
   AnalyseSequenceOptions,
+  Clock,
+  EngineEvaluation,
   EngineOptions,
-} from "./types.js";
-import { workers } from "./workers.js";
+  EngineWorker,
+} from "../shared/types.js";
+import type { FromWorker, Search, ToWorker } from "./messages.js";
 
 export {
   type ErrorCode,
   type ErrorFields,
   ShelfishError,
 } from "../shared/errors.js";
-export type {
-  Evaluation,
-  PositionEval,
-  Pv,
-  Score,
-  Wasm,
-} from "../shared/types.js";
-export type { Clock, EngineEvaluation, EngineWorker } from "./messages.js";
-export type * from "./types.js";
+export type * from "../shared/types.js";
+
+/**
+ * Parts that depend on the host. Each entry sets them.
+ * @internal
+ */
+export const workers: { make: () => EngineWorker; advice: string } = {
+  make: () => {
+    throw new TypeError("no Worker");
+  },
+  advice: "if a bundler omitted its script, pass openEngine({ worker })",
+};
+
+/** A module with an instruction of SIMD: a function that makes a value of 128 bits and drops it. */
+const SIMD = [
+  0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 10, 9, 1, 7, 0,
+  65, 0, 253, 15, 26, 11,
+];
 
 /** The signature that `lab bench` prints. It changes with the moves of the engine. */
 const SIGNATURE = "e34a3e526109";
@@ -484,6 +488,11 @@ export function openEngine(options?: EngineOptions): Promise<Engine> {
     const given = checked("openEngine", options, OPEN);
     limit("workers", given.workers, 64);
     limit("memoryBytes", given.memoryBytes, 1 << 28);
+    if (!WebAssembly.validate(new Uint8Array(SIMD)))
+      throw failed(
+        "engine",
+        "the engine needs SIMD instructions of WebAssembly: Chrome 91, Firefox 89, Safari 16.4 or later",
+      );
     const engine = Engine.of(given);
     await engine.receive(compiled(MODULE, given.wasm, given.timeout));
     return engine;

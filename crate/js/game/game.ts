@@ -32,7 +32,7 @@ async function readText(response: Response): Promise<string | undefined> {
 /** Reads the first game of a PGN. The module that reads it is loaded once. */
 async function readLine(pgn: string, name = "pgn"): Promise<Line> {
   try {
-    const { openAnalysis } = await import("./analysis.js");
+    const { openAnalysis } = await import("../analysis.js");
     return lineOf((await openAnalysis()).read(pgn));
   } catch (error) {
     return emptyLine(`${name}: ${(error as Error).message}`);

@@ -1,9 +1,8 @@
 // The contents of the element: board, bar, score, graph, moves, comment, buttons.
 
-import { minus } from "../elements/text.js";
-import { scoreText, winningChances } from "../score/score.js";
+import { scoreText, winningChances } from "../shared/score.js";
 import { Board } from "./board.js";
-import { draw, make } from "../elements/dom.js";
+import { draw, make, minus } from "../elements/dom.js";
 import { Graph } from "./graph.js";
 import type { Line, Ply, PlyScore } from "./line.js";
 

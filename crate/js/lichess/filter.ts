@@ -1,7 +1,14 @@
 // Filters of the opening explorer, as buckets of a book.
 
-import type { BookBucket } from "../book/types.js";
-import { Refusal } from "./refusal.js";
+import type { BookBucket } from "../shared/types.js";
+
+/** A question that is answered with an error. */
+export class Refusal {
+  constructor(
+    readonly message: string,
+    readonly status = 400,
+  ) {}
+}
 
 const SPEEDS = [
   "ultraBullet",

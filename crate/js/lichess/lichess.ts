@@ -1,35 +1,59 @@
 // Answers requests to the APIs of Lichess from static databases, as `shelfish serve --api` does.
 
-import type { Book } from "../book/book.js";
-import type { LichessGame } from "../book/types.js";
+import type { Book } from "../database/book.js";
 import type { Database } from "../database/database.js";
-import { checked, type Kinds, usage } from "../shared/options.js";
+import { checked, type Kinds } from "../shared/options.js";
 import { Parts } from "../shared/parts.js";
-import { bucketsOf, filterOf } from "./filter.js";
-import { Refusal } from "./refusal.js";
-import type {
-  FetchArguments,
-  LichessFetch,
-  LichessOptions,
-  Loaders,
-} from "./types.js";
+import type { LichessGame } from "../shared/types.js";
+import { bucketsOf, filterOf, Refusal } from "./filter.js";
 
-export type { LichessFetch, LichessOptions } from "./types.js";
+/** Databases that answer instead of Lichess. Requests without a database are sent to Lichess. */
+export interface LichessOptions {
+  /** Answers `/api/cloud-eval`: the URL of a database, or an open database. */
+  database?: string | URL | Database | undefined;
+  /** Answers `/masters` and `/lichess` of the opening explorer: the URL of a book, or an open book. */
+  book?: string | URL | Book | undefined;
+  /** Answers `/masters` instead of `book`. */
+  masters?: string | URL | Book | undefined;
+  /** Names of openings in answers of the explorer. Default `true`; their file takes 35 kB in Brotli. */
+  openings?: boolean | undefined;
+  /** Sends the other requests. Default the global `fetch` at the time of the call. */
+  fetch?: typeof fetch | undefined;
+}
+
+/** Arguments of `fetch`. */
+export type FetchArguments = Parameters<typeof fetch>;
+
+/** A function with the signature of `fetch`. */
+export interface LichessFetch {
+  (...request: FetchArguments): Promise<Response>;
+  /** Returns whether a database answers a request. Other requests are sent by `fetch`. */
+  answers(...request: FetchArguments): boolean;
+  /** Closes the databases that the function opened. Later requests open them again. */
+  close(): void;
+}
+
+/** The parts that are loaded on demand. */
+export interface Loaders {
+  database(url: string | URL): Promise<Database>;
+  book(url: string | URL): Promise<Book>;
+  openings(): Promise<typeof import("../openings.js")>;
+  moves(): Promise<typeof import("../lichess-moves.js")>;
+}
 
 const OPTIONS: Kinds<LichessOptions> = {
   database: "other",
   book: "other",
   masters: "other",
-  player: "text",
   openings: "flag",
   fetch: "function",
 };
 
 /** A kind of answer, by the last part of the path. */
-type Kind = "cloud-eval" | "masters" | "lichess" | "player";
+type Kind = "cloud-eval" | "masters" | "lichess";
 
 const ADDRESS =
-  /^https?:\/\/(?:lichess\.org\/api\/(cloud-eval)|explorer\.lichess\.(?:org|ovh)\/(masters|lichess|player))\/?(?:[?#]|$)/;
+  /^https?:\/\/(?:lichess\.org\/api\/(cloud-eval)|explorer\.lichess\.(?:org|ovh)\/(masters|lichess))\/?(?:[?#]|$)/;
 
 const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
@@ -40,11 +64,7 @@ const VARIANTS = ["standard", "chess960", "fromPosition"];
 const LIMITS = {
   masters: [12, 15],
   lichess: [12, 4],
-  player: [Infinity, 0],
 } as const;
-
-/** Maximum number of players whose books are open. */
-const PLAYERS = 8;
 
 /** A question: the values of its parameters. */
 type Values = (name: string) => string | undefined;
@@ -77,15 +97,9 @@ function complete<G extends LichessGame>(game: G) {
 /** Creates the adapter for parts that a loader opens. */
 export function adapter(load: Loaders, given: LichessOptions): LichessFetch {
   const options = checked("lichessFetch", given, OPTIONS);
-  const { database, book, masters, player } = options;
-  if (player !== undefined && !player.includes("{player}"))
-    throw usage(
-      `player: expected a URL with {player} and {color}, found ${quoted(player)}`,
-    );
+  const { database, book, masters } = options;
   const send = options.fetch ?? globalThis.fetch;
   const parts = new Parts();
-  /** Numbers of questions to the open books of players. */
-  const players = new Map<string, number>();
 
   const opened = <T extends Database | Book>(
     name: string,
@@ -99,7 +113,6 @@ export function adapter(load: Loaders, given: LichessOptions): LichessFetch {
     "cloud-eval": database,
     masters: masters ?? book,
     lichess: book,
-    player,
   };
 
   /** Returns the kind, the URL and the signal of a request, or `undefined` if Lichess answers. */
@@ -138,50 +151,6 @@ export function adapter(load: Loaders, given: LichessOptions): LichessFetch {
     if (!found)
       throw new Refusal("No cloud evaluation available for that position", 404);
     return json(found);
-  }
-
-  /** Opens the book of a player, calls `use`, and closes books that were not used for long. */
-  async function ofPlayer<T>(
-    value: Values,
-    use: (book: Book) => Promise<T>,
-  ): Promise<T> {
-    const name = value("player")?.toLowerCase() ?? "";
-    const color = value("color") ?? "white";
-    if (!/^[\w-]{2,30}$/.test(name))
-      throw new Refusal(
-        `player: expected the name of a player, found ${quoted(name)}`,
-      );
-    if (color !== "white" && color !== "black")
-      throw new Refusal(
-        `color: expected white or black, found ${quoted(color)}`,
-      );
-    const url = player!
-      .replaceAll("{player}", name)
-      .replaceAll("{color}", color);
-    const uses = players.get(url) ?? 0;
-    players.delete(url);
-    players.set(url, uses + 1);
-    for (const [other, uses] of players) {
-      if (players.size <= PLAYERS) break;
-      if (uses > 0) continue;
-      players.delete(other);
-      parts.close(other);
-    }
-    try {
-      return await use(await parts.get(url, () => load.book(url)));
-    } catch (error) {
-      const {
-        code,
-        status,
-        url: at,
-      } = error as { code?: string; status?: number; url?: string };
-      const isMissing =
-        at?.endsWith("manifest.json") &&
-        (code === "missing" || status === 404 || status === 410);
-      throw isMissing ? new Refusal("this player has no book", 404) : error;
-    } finally {
-      players.set(url, players.get(url)! - 1);
-    }
   }
 
   async function explorer(
@@ -235,39 +204,24 @@ export function adapter(load: Loaders, given: LichessOptions): LichessFetch {
       const moves = found.moves
         .slice(0, count)
         .map((move) => ({ ...move, game: move.game && complete(move.game) }));
-      const isPlayer = kind === "player";
       const hasHistory = kind === "lichess" && value("history") === "true";
       const answer = {
         opening,
-        ...(isPlayer && { queuePosition: 0 }),
         white: found.white,
         draws: found.draws,
         black: found.black,
         moves,
-        ...(!isPlayer && {
-          topGames: found.topGames.slice(0, games).map(complete),
-        }),
-        ...(kind !== "masters" && { recentGames: [] }),
+        topGames: found.topGames.slice(0, games).map(complete),
+        ...(kind === "lichess" && { recentGames: [] }),
         ...(hasHistory && { history: [] }),
       };
       if (hasHistory) inexact.push("history");
-      if (
-        isPlayer &&
-        !["", "casual,rated", "rated,casual"].includes(value("modes") ?? "")
-      )
-        inexact.push("modes");
-      return json(
-        answer,
-        200,
-        isPlayer ? "application/x-ndjson" : undefined,
-        inexact,
-      );
+      return json(answer, 200, inexact);
     };
-    if (kind === "player") return ofPlayer(value, use);
     const source = sources[kind]!;
     return use(
       await opened(
-        String(kind === "masters" && masters ? "masters" : "book"),
+        kind === "masters" && masters ? "masters" : "book",
         source as string | URL | Book,
         load.book,
       ),
@@ -320,20 +274,12 @@ export function adapter(load: Loaders, given: LichessOptions): LichessFetch {
 }
 
 /** Returns an answer as JSON. `inexact` has the names of parameters that the answer does not follow exactly. */
-function json(
-  value: unknown,
-  status = 200,
-  type = "application/json",
-  inexact: string[] = [],
-): Response {
+function json(value: unknown, status = 200, inexact: string[] = []): Response {
   const headers = {
-    "content-type": type,
+    "content-type": "application/json",
     ...(inexact.length > 0 && {
       "shelfish-inexact": inexact.sort().join(", "),
     }),
   };
-  return new Response(
-    JSON.stringify(value) + (type.includes("nd") ? "\n" : ""),
-    { status, headers },
-  );
+  return new Response(JSON.stringify(value), { status, headers });
 }

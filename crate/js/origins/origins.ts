@@ -1,14 +1,11 @@
 // Databases, tables and engines that the components or elements of a page share.
 
-import type {
-  EvaluatorDatabase,
-  EvaluatorEndgames,
-} from "../evaluator/types.js";
-import type { Evaluator } from "../evaluator/evaluator.js";
 import type { Database } from "../database/database.js";
 import type { Endgames } from "../endgames/endgames.js";
 import type { Engine } from "../engine/engine.js";
+import type { Evaluator } from "../engine/evaluator.js";
 import { Parts } from "../shared/parts.js";
+import type { EvaluatorDatabase, EvaluatorEndgames } from "../shared/types.js";
 
 /** Origins of evaluations. Components with equal origins share them. */
 export interface Origins {
@@ -40,7 +37,7 @@ export class OpenOrigins {
     const { database } = this.#origins;
     if (!isUrl(database)) return database;
     return this.#parts.get("database", async () =>
-      (await import("./index.js")).openDatabase(database),
+      (await import("../index.js")).openDatabase(database),
     );
   }
 
@@ -50,7 +47,7 @@ export class OpenOrigins {
     if (!isUrl(endgames)) return endgames;
     return () =>
       this.#parts.get("endgames", async () =>
-        (await import("./endgames.js")).openEndgames(endgames),
+        (await import("../endgames.js")).openEndgames(endgames),
       );
   }
 
@@ -59,14 +56,14 @@ export class OpenOrigins {
     if (!this.#origins.engine) return undefined;
     return () =>
       this.#parts.get("engine", async () =>
-        (await import("./engine.js")).openEngine(),
+        (await import("../engine.js")).openEngine(),
       );
   }
 
   evaluator(): Promise<Evaluator> {
     return this.#parts.get("evaluator", async () => {
       const [{ openEvaluator }, database] = await Promise.all([
-        import("./evaluator.js"),
+        import("../engine.js"),
         this.database(),
       ]);
       return openEvaluator({

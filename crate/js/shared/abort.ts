@@ -1,4 +1,4 @@
-// Aborts of operations that run in the background.
+// Aborts of calls.
 
 import { ShelfishError } from "./errors.js";
 
@@ -27,19 +27,6 @@ export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   return () => all.delete(listener);
 }
 
-/** Runs `work` with a separate signal, which is aborted with `signal`. */
-export async function withOwnSignal<T>(
-  signal: AbortSignal | null | undefined,
-  work: (own: AbortSignal | undefined) => Promise<T>,
-): Promise<T> {
-  if (!signal) return work(undefined);
-  const own = new AbortController();
-  const abort = () => own.abort(signal.reason);
-  if (signal.aborted) abort();
-  const remove = onAbort(signal, abort);
-  return work(own.signal).finally(remove);
-}
-
 /** Throws with code `aborted` if the signal is aborted. */
 export function throwIfAborted(
   signal: AbortSignal | null | undefined,
@@ -48,18 +35,47 @@ export function throwIfAborted(
   if (signal?.aborted) throw aborted(signal, name);
 }
 
+/** Calls in progress. */
+export class Calls {
+  #running = new Set<AbortController>();
+
+  /** Runs `work` with a signal that is aborted with the caller's signal and by `close`. The reason is the error of the call. */
+  async run<T>(
+    name: string,
+    signal: AbortSignal | null | undefined,
+    work: (own: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    throwIfAborted(signal, name);
+    const own = new AbortController();
+    const remove =
+      signal && onAbort(signal, () => own.abort(aborted(signal, name)));
+    this.#running.add(own);
+    try {
+      return await work(own.signal);
+    } finally {
+      remove?.();
+      this.#running.delete(own);
+    }
+  }
+
+  /** Ends all calls with an error. */
+  close(error: ShelfishError): void {
+    for (const own of this.#running) own.abort(error);
+  }
+}
+
+/** Waits for `work`. Rejects with the reason of a signal of {@link Calls}. */
+export const raced = <T>(work: Promise<T>, own: AbortSignal): Promise<T> =>
+  Promise.race([
+    new Promise<never>((_, reject) =>
+      own.addEventListener("abort", () => reject(own.reason), { once: true }),
+    ),
+    work,
+  ]);
+
 /** Waits for `work`. Rejects with code `aborted` if the signal is aborted first. */
-export async function unlessAborted<T>(
+export const unlessAborted = <T>(
   work: Promise<T>,
   signal: AbortSignal | null | undefined,
   name: string,
-): Promise<T> {
-  if (!signal) return work;
-  let remove = () => {};
-  const aborting = new Promise<never>((_, reject) => {
-    const abort = () => reject(aborted(signal, name));
-    if (signal.aborted) abort();
-    remove = onAbort(signal, abort);
-  });
-  return Promise.race([aborting, work]).finally(remove);
-}
+): Promise<T> => new Calls().run(name, signal, (own) => raced(work, own));

@@ -15,8 +15,6 @@ declare module "*wasm.js" {
 /** The first 32 hexadecimal digits of the SHA-256 of each WASM module of the package, by name. `cargo xtask npm` defines them. */
 declare const SHA256: Record<
   | "shelfish_bg"
-  | "shelfish_book_bg"
-  | "shelfish_explorer_bg"
   | "shelfish_endgames_bg"
   | "shelfish_analysis_bg"
   | "shelfish_engine_bg",

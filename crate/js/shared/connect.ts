@@ -1,18 +1,19 @@
 // Opens databases and books: requests the manifest while the WASM module loads.
 
-import { throwIfAborted, unlessAborted } from "./abort.js";
+import { Calls, raced } from "./abort.js";
 import { ShelfishError } from "./errors.js";
 import { type Module, platform, ready } from "./load.js";
 import { checked, type Kinds } from "./options.js";
 import type { OpenOptions, Source } from "./types.js";
 
-/** The function `open` of a WASM module. */
+/** The function of a WASM module that opens files. */
 type Open<E> = (
   url: string,
   source: unknown,
   options: unknown,
   response: Promise<Response> | undefined,
   controller: AbortController | undefined,
+  signal: AbortSignal,
 ) => Promise<E>;
 
 const OPTIONS: Kinds<OpenOptions> = {
@@ -54,7 +55,7 @@ function manifestUrl(database: string | URL, manifest: string): string {
   }
 }
 
-/** Opens a database or book with a WASM module. */
+/** Opens a database, a book or endgame tables with a WASM module. */
 export async function connect<E>(
   call: string,
   module: Module,
@@ -68,7 +69,6 @@ export async function connect<E>(
   const send = options.fetch ?? globalThis.fetch;
   if (typeof indexedDB === "object")
     checked(call, indexedDB, { name: "text", bytes: "least0" }, "indexedDB.");
-  throwIfAborted(signal, "opening");
   const isObject =
     typeof database === "object" && database !== null && "range" in database;
   const source = isObject
@@ -77,27 +77,36 @@ export async function connect<E>(
   const url = source
     ? source.url
     : manifestUrl(database as string | URL, manifest);
-  const controller = new AbortController();
-  let response: Promise<Response> | undefined;
-  if (
-    !source &&
-    globalThis.navigator?.onLine !== false &&
-    typeof send === "function"
-  ) {
-    response = (async () =>
-      send(url, {
-        signal: controller.signal,
-        cache: "no-cache",
-        ...(headers && { headers }),
-      }))();
-    // The module reports the failure, unless the module fails to load.
-    response.catch(() => {});
-  }
-  try {
-    await unlessAborted(ready(module, wasm, timeout), signal, "opening");
-    return await open(url, source, options, response, response && controller);
-  } catch (error) {
-    controller.abort();
-    throw error;
-  }
+  return new Calls().run("opening", signal, async (own) => {
+    const controller = new AbortController();
+    let response: Promise<Response> | undefined;
+    if (
+      !source &&
+      globalThis.navigator?.onLine !== false &&
+      typeof send === "function"
+    ) {
+      response = (async () =>
+        send(url, {
+          signal: controller.signal,
+          cache: "no-cache",
+          ...(headers && { headers }),
+        }))();
+      // The module reports the failure, unless the module fails to load.
+      response.catch(() => {});
+    }
+    try {
+      await raced(ready(module, wasm, timeout), own);
+      return await open(
+        url,
+        source,
+        options,
+        response,
+        response && controller,
+        own,
+      );
+    } catch (error) {
+      controller.abort();
+      throw error;
+    }
+  });
 }

@@ -1,6 +1,7 @@
 // Loads the WASM module of an entry.
 
 import { ShelfishError } from "./errors.js";
+import { Parts } from "./parts.js";
 import type { Source, Wasm } from "./types.js";
 
 /** Names of a module, for error messages. */
@@ -42,8 +43,8 @@ export const platform: {
 
 /** The names of the entry's only module. */
 let names: ModuleNames;
-let compiling: Promise<WebAssembly.Module> | undefined;
-let starting: Promise<void> | undefined;
+/** The module, compiled and started. */
+const parts = new Parts();
 
 /** Milliseconds in which a host must send a file of the package. Each 16 KiB extend them by a second. */
 export const TIMEOUT = 20_000;
@@ -59,16 +60,16 @@ export function compiled(
   names = module;
   // An argument that is ignored may reject unhandled.
   Promise.resolve(wasm).catch(() => {});
-  compiling ??= load(wasm, timeout).catch((cause: unknown) => {
-    compiling = undefined;
-    if (cause instanceof ShelfishError) throw cause;
-    throw failed(
-      String((cause as Error | undefined)?.message ?? cause),
-      undefined,
-      cause,
-    );
-  });
-  return compiling;
+  return parts.get("module", () =>
+    load(wasm, timeout).catch((cause: unknown) => {
+      if (cause instanceof ShelfishError) throw cause;
+      throw failed(
+        String((cause as Error | undefined)?.message ?? cause),
+        undefined,
+        cause,
+      );
+    }),
+  );
 }
 
 /** Loads and starts a module once. */
@@ -78,18 +79,19 @@ export async function ready(
   timeout?: number,
 ): Promise<void> {
   const loaded = await compiled(module, wasm, timeout);
-  starting ??= WebAssembly.instantiate(loaded, module.imports()).then(
-    (instance) => module.start(instance, loaded),
-    (cause: unknown) => {
-      starting = undefined;
-      throw cause;
-    },
+  return parts.get("instance", async () =>
+    module.start(
+      await WebAssembly.instantiate(loaded, module.imports()),
+      loaded,
+    ),
   );
-  return starting;
 }
 
+/** Only the main entry has a variant that contains its module. */
 const inlineAdvice = () =>
-  `import from "${names.entry}/inline" (see "Toolchains" in the README)`;
+  names.entry === "shelfish"
+    ? 'import from "shelfish/inline" (see "Toolchains" in the README)'
+    : `pass the module: ${names.call}`;
 
 function failed(
   reason: string,

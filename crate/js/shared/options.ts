@@ -1,13 +1,7 @@
 // Checks of arguments and options that several entries have.
 
 import { ShelfishError } from "./errors.js";
-
-/** Limits of a search. */
-export interface Limits {
-  depth?: number | undefined;
-  nodes?: number | undefined;
-  movetime?: number | undefined;
-}
+import type { Limits } from "./types.js";
 
 /** Kinds of the options that all searches have. */
 export const SEARCH = {

@@ -1,4 +1,6 @@
-// Types of arguments and results.
+// Types of arguments and results of all entries.
+
+import type { ShelfishError } from "./errors.js";
 
 /**
  * A WASM module: a URL, bytes, a `Response`, or a `WebAssembly.Module` (`object`, because TypeScript knows
@@ -17,7 +19,7 @@ export interface Source {
   range(file: string, start: number, end: number): Promise<Uint8Array>;
 }
 
-/** Options of `openDatabase` and `openBook`. */
+/** Options of `openDatabase`, `openBook` and `openEndgames`. */
 export interface OpenOptions {
   /** Maximum size of the decoded blocks in memory, in bytes. 0 turns the cache in memory off. Default 16 MiB. */
   memoryBytes?: number | undefined;
@@ -83,12 +85,28 @@ export interface FetchedRange {
   ok: boolean;
 }
 
-/** Options of a lookup. */
-export interface LookupOptions<San extends boolean = boolean> {
-  /** Aborts the lookup. Requests in flight continue, for the next lookup. */
+/** Options that every question has. */
+export interface CallOptions {
+  /** Aborts the call. Requests in flight continue, for the next call. A search of the engine ends within about 20 ms. */
   signal?: AbortSignal | undefined;
   /** Notation of castling in `uci`: `"standard"` (`e1g1`, default) or `"chess960"` (`e1h1`). */
   castling?: "standard" | "chess960" | undefined;
+}
+
+/** Limits of a search. */
+export interface Limits {
+  /** Depth in plies, at most 127. */
+  depth?: number | undefined;
+  /** Exact number of nodes. */
+  nodes?: number | undefined;
+  /** Milliseconds. */
+  movetime?: number | undefined;
+}
+
+/** Options of a lookup. */
+export interface LookupOptions<
+  San extends boolean = boolean,
+> extends CallOptions {
   /** Excludes evaluations of less depth, in plies. `null` if no evaluation is deep enough. Default 0. */
   minDepth?: number | undefined;
   /** Excludes evaluations with fewer nodes, in thousands. `null` if no evaluation has enough nodes. Default 0. */
@@ -225,4 +243,454 @@ export interface Opening {
   eco: string;
   /** `"Sicilian Defense: Najdorf Variation"` */
   name: string;
+}
+
+/** Numbers of games by result. */
+export interface Results {
+  /** Wins of White. */
+  white: number;
+  /** Draws. */
+  draws: number;
+  /** Wins of Black. */
+  black: number;
+}
+
+/** The games of a bucket. */
+export interface BucketResults extends Results {
+  /** Mean rating of the games, if the book contains ratings. */
+  averageRating?: number;
+}
+
+/** Results of games, with the optional parts of the book: see `shelfish book build --help`. */
+export interface Games extends BucketResults {
+  /** Results by bucket, in the order of {@link BookManifest.buckets}, if the book has several buckets. Not affected by the option `buckets`. */
+  buckets?: BucketResults[];
+  /** Some of the games in all buckets, highest rating first, if the book contains references. */
+  games?: GameReference[];
+}
+
+/** A reference to a game: on Lichess, or in a source of the book. */
+export interface GameReference {
+  /** Id on Lichess. */
+  id?: string;
+  /** URL on Lichess. */
+  url?: string;
+  /** Name of the source. */
+  source?: string;
+  /** Number of the game in the source, from 1. */
+  number?: number;
+  /** The winner; `null` for a draw. */
+  winner: "white" | "black" | null;
+  /** Mean rating of the players. */
+  rating?: number;
+}
+
+/** A move and the results of the games that played it. */
+export interface PlayedMove extends Games {
+  /** The move in UCI. */
+  uci: string;
+  /** The move in SAN. */
+  san: string;
+  /** The position after the move: the first four fields of FEN. */
+  fen: string;
+  /** Share of the games that reached the position, from 0 to 1. */
+  share: number;
+  /** Points per game of the side to move, from 0 to 1: wins and half of the draws. */
+  score: number;
+}
+
+/** A position, the results of the games that reached it, and their moves. A game counts once for a position. */
+export interface Played<M extends PlayedMove = PlayedMove> extends Omit<
+  Games,
+  "games"
+> {
+  /** The canonical position: the first four fields of FEN. */
+  fen: string;
+  /** The games whose moves end here. */
+  ended: Games;
+  /** The moves, most played first; empty if no game reached the position. */
+  moves: M[];
+}
+
+/** The best evaluation of the position after a move, from White's point of view. */
+export type MoveEvaluation = Score & {
+  /** The score as text: `"+0.20"`, `"#-5"`. */
+  score: string;
+  /** Search depth in plies. */
+  depth: number;
+};
+
+/** A move with its evaluation and opening. */
+export interface ExploredMove extends PlayedMove {
+  /** Evaluation, if the database contains the position. */
+  evaluation?: MoveEvaluation;
+  /** Error of the lookup, if it failed. */
+  error?: ShelfishError;
+  /** Name of the opening after the move, if the opening has a name. */
+  opening?: Opening;
+}
+
+/** Moves with their evaluations and openings. */
+export interface Explored extends Played<ExploredMove> {
+  /** Name of the opening, if the opening has a name. */
+  opening?: Opening;
+}
+
+/** The shape of Lichess' opening explorer. Values that the book lacks are `null` or omitted. */
+export interface LichessExplored extends Results {
+  opening: Opening | null;
+  moves: LichessMove[];
+  /** The games on Lichess with the highest ratings: at most 15. */
+  topGames: LichessGame[];
+  recentGames: never[];
+}
+
+/** A move in the shape of Lichess' opening explorer. */
+export interface LichessMove extends Results {
+  uci: string;
+  san: string;
+  averageRating: number | null;
+  /** The only game that played the move, if it is on Lichess. */
+  game: LichessGame | null;
+  opening: Opening | null;
+}
+
+/** A game in the shape of Lichess' opening explorer. */
+export interface LichessGame {
+  uci: string;
+  id: string;
+  winner: "white" | "black" | null;
+  /** Mean rating of the players, instead of their names. */
+  rating?: number;
+}
+
+/** Options of `moves` and `movesMany`. */
+export interface MovesOptions extends CallOptions {
+  /** Names of the buckets whose games count, from {@link BookManifest.buckets}. Default all. */
+  buckets?: string[] | undefined;
+}
+
+/** A `Database` of `shelfish` or `shelfish/worker`. */
+export interface EvaluationSource {
+  lookupMany(
+    fens: string[],
+    options?: { signal?: AbortSignal | undefined },
+  ): Promise<ReadonlyArray<Pick<PositionEval, "best"> | ShelfishError | null>>;
+}
+
+/** Options of `explore`. */
+export interface ExploreOptions extends MovesOptions {
+  /** Database of evaluations. All moves are looked up by a single call. */
+  database?: EvaluationSource | undefined;
+  /** Finds the name of an opening by FEN, like `openingOf` of `shelfish/openings`. */
+  openingOf?: ((fen: string) => Opening | undefined) | undefined;
+  /** `"lichess"` returns the shape of Lichess' opening explorer. */
+  format?: "shelfish" | "lichess" | undefined;
+}
+
+/** The manifest of a book. */
+export interface BookManifest extends Omit<Manifest, "evaluations" | "pvs"> {
+  /** Number of moves of all positions. */
+  moves: number;
+  /** The buckets of the games; empty if the book does not divide them. */
+  buckets: BookBucket[];
+}
+
+/** A bucket of a book. */
+export interface BookBucket {
+  /** `"blitz 1600-1999"`, `"2400-2599, years 1990-2009"` */
+  name: string;
+  /** Speed of the games on Lichess, if the book divides games by speed. */
+  speed?:
+    | "ultraBullet"
+    | "bullet"
+    | "blitz"
+    | "rapid"
+    | "classical"
+    | "correspondence";
+  /** Lowest and highest rating, `null` without a bound, if the book divides games by rating. */
+  ratings?: [number | null, number | null];
+  /** First and last year, `null` without a bound, if the book divides games by year. */
+  years?: [number | null, number | null];
+}
+
+/**
+ * The result for a side with the 50-move rule. `cursed-win` and `blessed-loss` are draws by the rule. With `maybe-win` and
+ * `maybe-loss`, the rounded distance does not decide whether the rule makes a draw.
+ */
+export type EndgameOutcome =
+  | "win"
+  | "maybe-win"
+  | "cursed-win"
+  | "draw"
+  | "blessed-loss"
+  | "maybe-loss"
+  | "loss";
+
+/** A legal move and its result for the side that moves. */
+export interface EndgameMove {
+  /** The move in UCI. */
+  uci: string;
+  /** The move in SAN. */
+  san: string;
+  /** The position after the move: the first four fields of FEN. */
+  fen: string;
+  /** The result. */
+  outcome: EndgameOutcome;
+  /** Plies until the next capture or pawn move, this move included; negative for a loss, 0 for a draw. */
+  dtz: number;
+  /** Whether the move is a capture or a pawn move. */
+  isZeroing: boolean;
+  /** Whether the move is checkmate. */
+  isCheckmate: boolean;
+  /** Whether the move is stalemate. */
+  isStalemate: boolean;
+}
+
+/** The exact result of a position for the side to move. */
+export interface EndgameResult {
+  /** The canonical position: the first four fields of FEN. */
+  fen: string;
+  /** The result. The half-move clock of the FEN counts. */
+  outcome: EndgameOutcome;
+  /** Plies until the next capture or pawn move (distance to zeroing); negative for a loss, 0 for a draw or a game that is over. */
+  dtz: number;
+  /** Whether `dtz` is rounded: the distance may be one ply longer. */
+  isRounded: boolean;
+  /** The legal moves, best move first. Winning moves are in the order of their distance. */
+  moves: EndgameMove[];
+  from: "endgames";
+}
+
+/** The part of a `Worker` that the engine needs. */
+export interface EngineWorker {
+  postMessage(message: unknown): void;
+  addEventListener(type: string, listener: (event: any) => void): void;
+  terminate(): unknown;
+}
+
+/** The clock of the side to move. */
+export interface Clock {
+  /** Milliseconds left. */
+  time: number;
+  /** Milliseconds added after each move. Default 0. */
+  increment?: number | undefined;
+  /** Moves until the next time control. Default 0: unknown. */
+  moves?: number | undefined;
+  /** Milliseconds that each move loses between clock and engine. Default 20. */
+  overhead?: number | undefined;
+}
+
+/** The result of a search, or of its iterations so far. */
+export interface EngineEvaluation<
+  San extends boolean = boolean,
+> extends Evaluation<San> {
+  /** Origin of the evaluation. */
+  from: "engine";
+  /** The canonical position: the first four fields of FEN. */
+  fen: string;
+  /** Length of the longest variation searched, in plies. */
+  deepest: number;
+  /** Nodes searched. */
+  nodes: number;
+  /** Duration of the search. */
+  milliseconds: number;
+  /** Whether the position occurred before in the game of `moves`. Omitted if it did not. */
+  isRepeated?: true | undefined;
+  /** With `elo`, after the search: the variation that a player of this rating chooses. */
+  chosen?: Pv<San> | undefined;
+}
+
+/** Options of `openEngine`. */
+export interface EngineOptions {
+  /** Number of Workers. Each Worker searches a different position. Default 1. A Worker starts when it is needed. */
+  workers?: number | undefined;
+  /** Size of the transposition table of each Worker, in bytes. Default 16 MiB, at most 256 MiB. */
+  memoryBytes?: number | undefined;
+  /**
+   * Starts a Worker whose script imports `shelfish/engine-worker.js`. Needed if the file `engine-worker.js` next to the
+   * package's JavaScript is missing.
+   */
+  worker?: (() => EngineWorker) | undefined;
+  /** The WASM module, in the forms that `openDatabase` takes. */
+  wasm?: Wasm | PromiseLike<Wasm> | undefined;
+  /** Milliseconds until the module must have arrived, and each Worker must have started. Default 20,000. */
+  timeout?: number | undefined;
+  /** Aborts the loading. */
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Options of a search. Without `depth`, `nodes`, `movetime`, `clock`, `mate` and `elo`, the search continues until `signal` is
+ * aborted, and returns its last iteration.
+ */
+export interface AnalyseOptions<San extends boolean = boolean>
+  extends CallOptions, Limits {
+  /** The clock of the side to move. The search takes a part of its time. */
+  clock?: Clock | undefined;
+  /** The search ends when it found a mate in this many moves. */
+  mate?: number | undefined;
+  /** Number of variations, best first. Default 1. */
+  multiPv?: number | undefined;
+  /** Moves in UCI that were played from the position, so that the engine sees repetitions. The last position is searched. */
+  moves?: readonly string[] | undefined;
+  /** Moves in UCI to search. Default all. */
+  searchMoves?: readonly string[] | undefined;
+  /**
+   * Plays like a player of this rating, from 800 to 2600. The engine searches fewer positions, and `chosen` is its move: a
+   * random choice among moves that it considers about equal. Other limits also apply.
+   */
+  elo?: number | undefined;
+  /** Seed of the random choice with `elo`, a whole number from 0. Default: a new seed each time. */
+  seed?: number | undefined;
+  /** Is called after each iteration. */
+  onInfo?: ((found: EngineEvaluation<San>) => void) | undefined;
+  /** Whether to add lines in SAN. Default `false`. */
+  san?: San | undefined;
+}
+
+/** Options of a search of several positions. */
+export interface AnalyseManyOptions<San extends boolean = boolean> extends Omit<
+  AnalyseOptions<San>,
+  "moves" | "searchMoves" | "clock" | "mate" | "elo" | "seed" | "onInfo"
+> {
+  /** Is called after each position, with its index in the list. */
+  onAnswer?:
+    | ((index: number, answer: EngineEvaluation<San> | ShelfishError) => void)
+    | undefined;
+}
+
+/** Options of a sequence of searches. */
+export interface AnalyseSequenceOptions<
+  San extends boolean = boolean,
+> extends Omit<
+  AnalyseOptions<San>,
+  | "moves"
+  | "searchMoves"
+  | "clock"
+  | "mate"
+  | "elo"
+  | "seed"
+  | "onInfo"
+  | "movetime"
+> {
+  /** Is called after each position, with its index in the list. */
+  onAnswer?:
+    ((index: number, answer: EngineEvaluation<San>) => void) | undefined;
+}
+
+/** Origin of an evaluation. `stockfish`: an engine of `openUciEngine`. */
+export type EvaluationOrigin = "endgames" | "database" | "engine" | "stockfish";
+
+/** An evaluation and its origin. */
+export interface Evaluated<
+  San extends boolean = boolean,
+> extends Evaluation<San> {
+  /** `endgames`: endgame tables, whose result is exact. Depth and nodes are 0. */
+  from: EvaluationOrigin;
+  /** The canonical position: the first four fields of FEN. */
+  fen: string;
+  /** Duration of the search of an engine. */
+  milliseconds?: number | undefined;
+  /** The exact result of endgame tables, and of all legal moves. */
+  endgame?: EndgameResult | undefined;
+  /** The error of the database, if the database failed and an engine answered. */
+  databaseError?: ShelfishError | undefined;
+}
+
+/** Options of `openEvaluator`. */
+export interface EvaluatorOptions {
+  /** A database of `shelfish` or `shelfish/worker`, which is asked first. `lookupMany` is needed by `evaluateMany`. */
+  database?: EvaluatorDatabase | null | undefined;
+  /**
+   * Endgame tables of `shelfish/endgames`, or a function that opens them when a position has few enough pieces. They are asked
+   * first. Positions that they do not contain, and positions whose tables fail, are evaluated by the database and the engine.
+   */
+  endgames?:
+    EvaluatorEndgames | (() => Promise<EvaluatorEndgames>) | null | undefined;
+  /** Maximum number of pieces of the tables, before they are open. Default 7. */
+  endgamePieces?: number | undefined;
+  /** An engine, or a function that opens an engine when it is needed. */
+  engine?:
+    EvaluatorEngine | (() => Promise<EvaluatorEngine>) | null | undefined;
+  /**
+   * Whether to store the results of engines in IndexedDB, separate from the cache of databases: `true`, or the name of the
+   * store (default `"shelfish-engine"`) and its maximum number of positions (default 20,000). Default `false`.
+   */
+  indexedDB?:
+    | boolean
+    | { name?: string | undefined; positions?: number | undefined }
+    | undefined;
+}
+
+/** The part of endgame tables that the evaluator needs. */
+export interface EvaluatorEndgames {
+  readonly maxPieces: number;
+  probeMany(
+    fens: Iterable<string>,
+    options?: CallOptions,
+  ): Promise<Array<EndgameResult | ShelfishError>>;
+}
+
+/** The part of a database that the evaluator needs. */
+export interface EvaluatorDatabase {
+  lookup(fen: string, options?: object): Promise<PositionEval | null>;
+  lookupMany?(
+    fens: string[],
+    options?: object,
+  ): Promise<ReadonlyArray<PositionEval | null | ShelfishError>>;
+}
+
+/** The part of an engine that the evaluator needs. */
+export interface EvaluatorEngine {
+  analyse(fen: string, options?: AnalyseOptions): Promise<EngineEvaluation>;
+  analyseMany(
+    fens: Iterable<string>,
+    options?: AnalyseManyOptions,
+  ): Promise<Array<EngineEvaluation | ShelfishError>>;
+  close(): void;
+}
+
+/** Options of `evaluate`. The limits apply to engines. The default limit is a depth of 16. */
+export interface EvaluateOptions<San extends boolean = boolean>
+  extends LookupOptions<San>, Limits {
+  /** Number of variations of engines. Default 1. See `minPvs` for the database. */
+  multiPv?: number | undefined;
+  /**
+   * A known evaluation of an engine. Is returned if it has the requested SAN and reaches one of the limits, or if the search ends
+   * before its depth. Only deeper iterations are reported.
+   */
+  known?: Evaluated | undefined;
+  /** Is called after each iteration of an engine, for a search that improves while its position is shown. */
+  onInfo?: ((found: Evaluated) => void) | undefined;
+}
+
+/** Options of `evaluateMany`. The default limit is a depth of 12. */
+export interface EvaluateManyOptions<
+  San extends boolean = boolean,
+> extends Omit<EvaluateOptions<San>, "known" | "onInfo"> {
+  /** Is called after each position, with its index in the list. */
+  onAnswer?:
+    | ((index: number, answer: Evaluated<San> | null | ShelfishError) => void)
+    | undefined;
+}
+
+/** Options of `openUciEngine`. */
+export interface UciEngineOptions {
+  /** Starts a Worker that speaks UCI. */
+  worker: () => EngineWorker | Promise<EngineWorker>;
+  /** Name and version of the engine, under which `analyseGame` stores its results. */
+  name: string;
+  /** Number of Workers. Default 1. */
+  workers?: number | undefined;
+  /** UCI options by name, such as `{ Hash: 32 }`. */
+  options?: Readonly<Record<string, string | number | boolean>> | undefined;
+}
+
+/** Options of `analyseSequence`. */
+export interface UciSequenceOptions extends CallOptions, Limits {
+  /** Number of variations, best first. Default 1. */
+  multiPv?: number | undefined;
+  /** Is called after each position, with its index in the list. */
+  onAnswer?: ((index: number, found: Evaluated) => void) | undefined;
 }

@@ -1,7 +1,6 @@
 // Messages of UCI.
 
-import type { EngineEvaluation } from "../engine/messages.js";
-import type { Evaluation, Pv } from "../shared/types.js";
+import type { EngineEvaluation, Evaluation, Pv } from "../shared/types.js";
 
 /** An evaluation of any origin. */
 export type Found = Evaluation &

@@ -1,13 +1,12 @@
 // A UCI engine. It asks endgame tables and a database before it searches.
 
-import type { Engine, EngineEvaluation, openEngine } from "../engine/engine.js";
+import type { Engine, openEngine } from "../engine/engine.js";
 import type { openDatabase } from "../database/open.js";
 import type { openEndgames } from "../endgames/endgames.js";
-import { isShallow } from "../score/best.js";
-import { endingScore } from "../score/endgame.js";
-import { probe } from "../score/probe.js";
 import type { ErrorFields } from "../shared/errors.js";
+import type { EngineEvaluation } from "../shared/types.js";
 import { Parts } from "../shared/parts.js";
+import { endingScore, isShallow, probe } from "../shared/score.js";
 import { type Command, type Go, parse, type Position } from "./commands.js";
 import { bestMove, type Found, infos, isWhite } from "./messages.js";
 import { describe, Options } from "./settings.js";

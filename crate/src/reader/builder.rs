@@ -1,10 +1,19 @@
 //! Options of a reader.
 
-use super::cache::NoCache;
+use std::sync::Arc;
+
+use super::cache::Cache;
+use super::catalog::Format;
+use super::driver::Driver;
+use super::error::ReadError;
 use super::fetched::Observer;
+use super::handle::Reader;
 use super::limits::RequestLimits;
+use super::requests::Boxed;
 use crate::setters::setters;
+use crate::source::Source;
 use crate::source::integrity::Pin;
+use crate::table::Record;
 
 /// Limits of a [`Reader`](super::Reader).
 #[derive(Clone, Debug)]
@@ -52,63 +61,59 @@ setters! { Options { with_memory => memory: usize, with_concurrency => concurren
 /// # }
 /// ```
 #[must_use]
-pub struct ReaderBuilder<S, C = NoCache> {
+pub struct ReaderBuilder<S> {
     pub(super) source: S,
-    pub(super) cache: C,
+    pub(super) cache: Option<Arc<dyn Cache>>,
     pub(super) options: Options,
     pub(super) pin: Option<Pin>,
     pub(super) observer: Option<Observer>,
 }
 
-impl<S> ReaderBuilder<S> {
+impl<S: Source> ReaderBuilder<S> {
     pub(super) fn new(source: S) -> ReaderBuilder<S> {
         ReaderBuilder {
             source,
-            cache: NoCache,
+            cache: None,
             options: Options::default(),
             pin: None,
             observer: None,
         }
     }
-}
 
-impl<S, C> ReaderBuilder<S, C> {
     /// Sets the limits.
-    pub fn options(self, options: Options) -> ReaderBuilder<S, C> {
+    pub fn options(self, options: Options) -> ReaderBuilder<S> {
         ReaderBuilder { options, ..self }
     }
 
     /// Sets a cache that outlives the reader. If the source is unreachable, the manifest in the cache is used.
-    pub fn cache<D>(self, cache: D) -> ReaderBuilder<S, D> {
-        let ReaderBuilder {
-            source,
-            options,
-            pin,
-            observer,
-            ..
-        } = self;
-        ReaderBuilder {
-            source,
-            cache,
-            options,
-            pin,
-            observer,
-        }
+    pub fn cache(self, cache: Option<Arc<dyn Cache>>) -> ReaderBuilder<S> {
+        ReaderBuilder { cache, ..self }
     }
 
     /// Accepts only manifests with these hashes.
-    pub fn pin(self, pin: impl Into<Option<Pin>>) -> ReaderBuilder<S, C> {
+    pub fn pin(self, pin: impl Into<Option<Pin>>) -> ReaderBuilder<S> {
         ReaderBuilder {
             pin: pin.into(),
             ..self
         }
     }
 
-    /// Calls a function after each fetch.
-    pub fn observer(self, observer: impl Into<Option<Observer>>) -> ReaderBuilder<S, C> {
+    /// Calls a function after each read.
+    pub fn observer(self, observer: impl Into<Option<Observer>>) -> ReaderBuilder<S> {
         ReaderBuilder {
             observer: observer.into(),
             ..self
         }
+    }
+
+    /// Opens the database: reads its manifest.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the manifest cannot be read or is invalid.
+    pub async fn open<R: Record>(self) -> Result<Reader<S, R>, ReadError> {
+        // The box keeps the code for all kinds of records the same.
+        let opening: Boxed<'static, _> = Box::pin(Driver::open(self, Format::of::<R>()));
+        Ok(Reader::of(opening.await?))
     }
 }

@@ -1,42 +1,86 @@
 //! The parts of a database in memory: its manifest, and decoded pages and blocks.
 
+use core::any::Any;
+use core::fmt;
 use std::sync::Arc;
 
+use super::error::ReadError;
 use super::lru::Lru;
-use crate::eval::PositionEval;
 use crate::table::{Block, Chunk, ContentHash, Manifest, Page, Record, TableError};
 
 /// A manifest, and pages and blocks in memory, bounded in bytes.
-#[derive(Debug)]
-pub(super) struct Catalog<R: Record = PositionEval> {
+pub(super) struct Catalog {
     manifest: Arc<Manifest>,
-    memory: Lru<Chunk, Part<R>>,
+    memory: Lru<Chunk, Part>,
 }
 
-/// A page or a block, decoded, or the hashes of the blocks of a page.
-#[derive(Debug)]
-pub(super) enum Part<R: Record> {
-    Page(Arc<Page>),
-    Block(Arc<Block<R>>),
-    Hashes(Arc<[u8]>),
+/// The functions of a kind of record. The rest of a reader is compiled once for all kinds.
+#[derive(Clone, Copy)]
+pub(super) struct Format {
+    pub(super) manifest: fn(&[u8]) -> Result<Manifest, TableError>,
+    block: fn(&[u8], &Chunk, &str) -> Result<OpenBlock, TableError>,
 }
 
-impl<R: Record> Clone for Part<R> {
-    fn clone(&self) -> Part<R> {
-        match self {
-            Part::Page(page) => Part::Page(page.clone()),
-            Part::Block(block) => Part::Block(block.clone()),
-            Part::Hashes(list) => Part::Hashes(list.clone()),
+impl Format {
+    pub(super) fn of<R: Record>() -> Format {
+        Format {
+            manifest: Manifest::parse::<R>,
+            block: |bytes, chunk, folder| {
+                let block = Block::<R>::open(bytes, chunk)?;
+                Ok(OpenBlock {
+                    at: format!("{folder}{}", chunk.file),
+                    bytes: block.memory(),
+                    block: Box::new(block),
+                })
+            },
         }
     }
 }
 
-impl<R: Record> Part<R> {
+/// A block of any kind of record.
+pub(super) struct OpenBlock {
+    /// URL or path of its file.
+    at: String,
+    /// Approximate size in memory.
+    bytes: usize,
+    block: Box<dyn Any + Send + Sync>,
+}
+
+impl OpenBlock {
+    /// Returns the record of a position.
+    pub(super) fn find<R: Record>(
+        &self,
+        position: &crate::position::Position,
+    ) -> Result<Option<R>, ReadError> {
+        let block = self.block.downcast_ref::<Block<R>>();
+        let block = block.ok_or(ReadError::Unanswered)?;
+        block.find(position).map_err(|error| ReadError::Table {
+            at: self.at.clone(),
+            error,
+        })
+    }
+}
+
+impl fmt::Debug for OpenBlock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.at)
+    }
+}
+
+/// A page or a block, decoded, or the hashes of the blocks of a page.
+#[derive(Clone, Debug)]
+pub(super) enum Part {
+    Page(Arc<Page>),
+    Block(Arc<OpenBlock>),
+    Hashes(Arc<[u8]>),
+}
+
+impl Part {
     /// Returns the approximate size in memory, in bytes.
     fn bytes(&self) -> usize {
         match self {
             Part::Page(page) => page.memory(),
-            Part::Block(block) => block.memory(),
+            Part::Block(block) => block.bytes,
             Part::Hashes(list) => list.len(),
         }
     }
@@ -65,21 +109,27 @@ impl Want {
     }
 
     /// Decodes the chunk from bytes of a cache or a source, after a comparison of their hash.
-    pub(super) fn decode<R: Record>(&self, bytes: &[u8]) -> Result<Part<R>, TableError> {
+    pub(super) fn decode(
+        &self,
+        bytes: &[u8],
+        format: Format,
+        folder: &str,
+    ) -> Result<Part, TableError> {
+        let chunk = &self.chunk;
         if let Some(hash) = self.hash {
-            self.chunk.check(bytes, hash)?;
+            chunk.check(bytes, hash)?;
         }
         Ok(match self.kind {
-            Kind::Page => Part::Page(Arc::new(Page::parse(bytes, &self.chunk)?)),
+            Kind::Page => Part::Page(Arc::new(Page::parse(bytes, chunk)?)),
             Kind::Hashes => Part::Hashes(bytes.into()),
-            Kind::Block => Part::Block(Arc::new(Block::open(bytes, &self.chunk)?)),
+            Kind::Block => Part::Block(Arc::new((format.block)(bytes, chunk, folder)?)),
         })
     }
 }
 
-impl<R: Record> Catalog<R> {
+impl Catalog {
     /// Creates a catalog of a manifest and at most `memory` bytes of pages and blocks.
-    pub(super) fn new(manifest: Manifest, memory: usize) -> Catalog<R> {
+    pub(super) fn new(manifest: Manifest, memory: usize) -> Catalog {
         Catalog {
             manifest: Arc::new(manifest),
             memory: Lru::new(memory, Chunk::hash),
@@ -98,18 +148,18 @@ impl<R: Record> Catalog<R> {
         is_different
     }
 
-    /// Forgets all pages and blocks.
+    /// Evicts all pages and blocks.
     pub(super) fn clear(&mut self) {
         self.memory.clear();
     }
 
     /// Returns a page or block from memory.
-    pub(super) fn part(&mut self, chunk: &Chunk) -> Option<Part<R>> {
+    pub(super) fn part(&mut self, chunk: &Chunk) -> Option<Part> {
         self.memory.get(chunk).cloned()
     }
 
     /// Adds a page or block to the memory.
-    pub(super) fn keep(&mut self, chunk: &Chunk, part: Part<R>) {
+    pub(super) fn keep(&mut self, chunk: &Chunk, part: Part) {
         let bytes = part.bytes();
         self.memory.put(chunk.clone(), part, bytes);
     }

@@ -7,36 +7,36 @@ use web_time::{Duration, Instant};
 
 use super::builder::ReaderBuilder;
 use super::cache::{Cache, Keep};
-use super::catalog::{Catalog, Kind, Part, Want};
-use super::error::{ReadError, table_error};
+use super::catalog::{Catalog, Format, Part, Want};
+use super::error::ReadError;
 use super::fetched::{Fetched, Observer, Stats};
 use super::limits::RequestLimits;
 use super::manifest::{Checked, fetch_manifest, parse};
-use super::requests::{Boxed, UnderWay};
-use crate::position::Position;
+use super::requests::{Boxed, Pending};
 use crate::source::Source;
 use crate::source::integrity::Pin;
 use crate::sync::{OnceCell, Semaphore, held};
-use crate::table::{Block, Chunk, Manifest, Record, TableError};
+use crate::table::Manifest;
 
 /// Number of groups of chunks. Two threads seldom decode chunks of the same group. WebAssembly has one thread.
 const GROUPS: usize = if cfg!(target_arch = "wasm32") { 1 } else { 64 };
 
-/// The shared state of all clones of a reader.
-pub(super) struct Driver<S, R: Record, C> {
+/// The shared state of all clones of a reader. It does not depend on the kind of record.
+pub(super) struct Driver<S> {
     pub(super) source: S,
-    pub(super) cache: C,
+    pub(super) cache: Option<Arc<dyn Cache>>,
+    format: Format,
     pub(super) limits: RequestLimits,
     pin: Option<Pin>,
     observer: Option<Observer>,
     pub(super) permits: Semaphore,
     /// Path or URL of the files, with a trailing slash, for error messages.
-    pub(super) folder: Arc<str>,
+    folder: String,
     /// Manifest, pages and blocks in memory. Nothing is decoded, read or written while the catalog is locked.
-    catalog: Mutex<Catalog<R>>,
+    catalog: Mutex<Catalog>,
     /// A lock for each group of chunks, so that threads decode a chunk once.
     decoding: [Mutex<()>; GROUPS],
-    pub(super) under_way: Mutex<UnderWay<R>>,
+    pub(super) pending: Mutex<Pending>,
     /// Result of the current request for the manifest, for all lookups that wait for it.
     renewal: Mutex<Weak<OnceCell<Result<bool, ReadError>>>>,
     checked: Mutex<Checked>,
@@ -45,9 +45,9 @@ pub(super) struct Driver<S, R: Record, C> {
     stats: Mutex<Stats>,
 }
 
-impl<S, R: Record, C> Driver<S, R, C> {
+impl<S> Driver<S> {
     /// Locks the catalog.
-    pub(super) fn catalog(&self) -> MutexGuard<'_, Catalog<R>> {
+    pub(super) fn catalog(&self) -> MutexGuard<'_, Catalog> {
         held(&self.catalog)
     }
 
@@ -84,13 +84,8 @@ impl<S, R: Record, C> Driver<S, R, C> {
         });
     }
 
-    /// Adds the location of a chunk to its error.
-    pub(super) fn table_error(&self, chunk: &Chunk, error: TableError) -> ReadError {
-        table_error(&self.folder, chunk, error)
-    }
-
     /// Returns a page or block if it is in memory, or is an inline page of the manifest.
-    pub(super) fn in_memory(&self, want: &Want) -> Option<Part<R>> {
+    pub(super) fn in_memory(&self, want: &Want) -> Option<Part> {
         let manifest = {
             let mut catalog = self.catalog();
             if let Some(part) = catalog.part(&want.chunk) {
@@ -98,7 +93,7 @@ impl<S, R: Record, C> Driver<S, R, C> {
             }
             catalog.manifest().clone()
         };
-        self.take(want, manifest.inline_page(&want.chunk)?).ok()
+        self.decode(want, manifest.inline_page(&want.chunk)?).ok()
     }
 
     /// Returns whether the manifest is pinned, so that readers compare hashes.
@@ -107,7 +102,7 @@ impl<S, R: Record, C> Driver<S, R, C> {
     }
 
     /// Returns a page or block from memory, or decodes it from bytes of a cache or a source.
-    pub(super) fn take(&self, want: &Want, bytes: &[u8]) -> Result<Part<R>, ReadError> {
+    pub(super) fn decode(&self, want: &Want, bytes: &[u8]) -> Result<Part, ReadError> {
         let chunk = &want.chunk;
         #[allow(clippy::modulo_one, reason = "WebAssembly has a single group")]
         let group = chunk.hash() as usize % GROUPS;
@@ -116,38 +111,13 @@ impl<S, R: Record, C> Driver<S, R, C> {
         if let Some(part) = in_memory {
             return Ok(part);
         }
-        let part = want
-            .decode(bytes)
-            .map_err(|error| self.table_error(chunk, error))?;
+        let part = want.decode(bytes, self.format, &self.folder);
+        let part = part.map_err(|error| ReadError::Table {
+            at: format!("{}{}", self.folder, chunk.file),
+            error,
+        })?;
         self.catalog().keep(chunk, part.clone());
         Ok(part)
-    }
-
-    /// Returns the only block that may contain `position`, with its location, or `None` if no block may. Returns `None`
-    /// outside if the page or the block is not in memory.
-    pub(super) fn block_in_memory(
-        &self,
-        position: &Position,
-    ) -> Option<Option<(Chunk, Arc<Block<R>>)>> {
-        let key = position.key();
-        let Some(page) = self.manifest().page_of(&key) else {
-            return Some(None);
-        };
-        let page = Want {
-            chunk: page,
-            hash: None,
-            kind: Kind::Page,
-        };
-        let Some(Part::Page(page)) = self.in_memory(&page) else {
-            return None;
-        };
-        let Some(at) = page.block_of(&key) else {
-            return Some(None);
-        };
-        let Some(Part::Block(block)) = self.catalog().part(&at) else {
-            return None;
-        };
-        Some(Some((at, block)))
     }
 
     pub(super) fn observe(&self, fetched: &Fetched<'_>) {
@@ -157,9 +127,12 @@ impl<S, R: Record, C> Driver<S, R, C> {
     }
 }
 
-impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
+impl<S: Source> Driver<S> {
     /// Reads the manifest: the cache's, if no answer comes from the source.
-    pub(super) async fn open(builder: ReaderBuilder<S, C>) -> Result<Driver<S, R, C>, ReadError> {
+    pub(super) async fn open(
+        builder: ReaderBuilder<S>,
+        format: Format,
+    ) -> Result<Driver<S>, ReadError> {
         let ReaderBuilder {
             source,
             cache,
@@ -168,8 +141,9 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
             observer,
         } = builder;
         let cached = async || {
-            let bytes = cache.get(vec![Manifest::FILE.to_string()]).await.pop()??;
-            parse::<R>(&source, pin.as_ref(), &bytes).ok()
+            let names = vec![Manifest::FILE.to_string()];
+            let bytes = cache.as_ref()?.get(names).await.pop()??;
+            parse(format, &source, pin.as_ref(), &bytes).ok()
         };
         let (mut stats, mut checked) = (Stats::default(), Checked::default());
         let offline = if source.is_offline() {
@@ -181,10 +155,12 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
             Some(manifest) => manifest,
             None => {
                 stats.requests += 1;
-                match fetch_manifest::<R>(&source, pin.as_ref(), observer.as_ref(), None).await {
+                match fetch_manifest(format, &source, pin.as_ref(), observer.as_ref(), None).await {
                     Ok(Some((manifest, whole))) => {
                         stats.bytes += whole.bytes.len() as u64;
-                        cache.put(Manifest::FILE, &whole.bytes, Keep::Longest);
+                        if let Some(cache) = &cache {
+                            cache.put(Manifest::FILE, &whole.bytes, Keep::Longest);
+                        }
                         let now = Some(Instant::now());
                         checked = Checked {
                             etag: whole.etag,
@@ -201,9 +177,10 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
             }
         };
         Ok(Driver {
-            folder: source.locate("").into(),
+            folder: source.locate(""),
             source,
             cache,
+            format,
             limits: RequestLimits {
                 max_gap: options.gap,
                 ..RequestLimits::default()
@@ -213,7 +190,7 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
             permits: Semaphore::new(options.concurrency.max(1)),
             catalog: Mutex::new(Catalog::new(manifest, options.memory)),
             decoding: [const { Mutex::new(()) }; GROUPS],
-            under_way: Mutex::new(UnderWay::new()),
+            pending: Mutex::default(),
             renewal: Mutex::new(Weak::new()),
             checked: Mutex::new(checked),
             replacements: AtomicU64::new(0),
@@ -223,7 +200,10 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
 
     /// Reads the manifest again, once for all lookups that wait for it; `is_conditional` unless it is unchanged. Returns
     /// whether a different manifest replaced it.
-    pub(super) fn renew(self: &Arc<Self>, is_conditional: bool) -> Boxed<Result<bool, ReadError>> {
+    pub(super) fn renew(
+        self: &Arc<Self>,
+        is_conditional: bool,
+    ) -> Boxed<'static, Result<bool, ReadError>> {
         let renewal = {
             let mut current = held(&self.renewal);
             let renewal = current.upgrade().unwrap_or_default();
@@ -248,7 +228,8 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
         };
         self.count(|stats| stats.requests += 1);
         let (pin, observer) = (self.pin.as_ref(), self.observer.as_ref());
-        let fetched = fetch_manifest::<R>(&self.source, pin, observer, etag.as_deref()).await?;
+        let fetched =
+            fetch_manifest(self.format, &self.source, pin, observer, etag.as_deref()).await?;
         let mut is_new = false;
         if let Some((manifest, whole)) = fetched {
             self.count(|stats| stats.bytes += whole.bytes.len() as u64);
@@ -256,7 +237,9 @@ impl<S: Source, R: Record, C: Cache> Driver<S, R, C> {
             if is_new {
                 // Later than the manifest: data of the old manifest never counts as data of the new manifest.
                 self.replacements.fetch_add(1, Ordering::Release);
-                self.cache.put(Manifest::FILE, &whole.bytes, Keep::Longest);
+                if let Some(cache) = &self.cache {
+                    cache.put(Manifest::FILE, &whole.bytes, Keep::Longest);
+                }
             }
             held(&self.checked).etag = whole.etag;
         }

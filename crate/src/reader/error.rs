@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::source::{SourceError, SourceErrorKind};
-use crate::table::{Chunk, TableError};
+use crate::table::TableError;
 
 /// The reason why a position could not be looked up.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,14 +22,6 @@ pub enum ReadError {
     Stale(Box<ReadError>),
     /// A requested chunk was never delivered: a bug of this crate.
     Unanswered,
-}
-
-/// Adds the location of a chunk to its error. `folder` is the path or URL of the files, with a trailing slash.
-pub(super) fn table_error(folder: &str, chunk: &Chunk, error: TableError) -> ReadError {
-    ReadError::Table {
-        at: format!("{folder}{}", chunk.file),
-        error,
-    }
 }
 
 impl ReadError {

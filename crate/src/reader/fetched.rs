@@ -14,23 +14,23 @@ pub enum Origin {
     Source,
 }
 
-/// Bytes of a file that a reader got, or failed to get.
+/// A read of bytes of a file, which succeeded or failed.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Fetched<'a> {
     /// The file's name.
     pub file: &'a str,
-    /// Its path or URL, as the source has it.
+    /// Its path or URL.
     pub at: String,
-    /// The bytes asked for; those of a whole file begin at 0.
+    /// The requested bytes; those of a whole file begin at 0.
     pub range: Range<u64>,
-    /// Number of pages, blocks and lists of hashes among them that were wanted; 0 for a manifest.
+    /// Number of pages, blocks and lists of hashes that were needed; 0 for a manifest.
     pub parts: usize,
     /// The origin of the bytes.
     pub origin: Origin,
-    /// Time from question to answer.
+    /// Duration of the read.
     pub elapsed: Duration,
-    /// Whether they came.
+    /// Whether the read succeeded.
     pub is_good: bool,
 }
 
@@ -55,16 +55,16 @@ impl<'a> Fetched<'a> {
         }
     }
 
-    /// Sets whether the bytes arrived, `true` by default.
+    /// Sets whether the read succeeded, `true` by default.
     pub fn with_success(self, is_good: bool) -> Fetched<'a> {
         Fetched { is_good, ..self }
     }
 }
 
-/// Hears of all that a reader gets.
+/// Called after every read from the cache or the source.
 #[cfg(not(target_arch = "wasm32"))]
 pub type Observer = Box<dyn Fn(&Fetched<'_>) + Send + Sync>;
-/// Hears of all that a reader gets.
+/// Called after every read from the cache or the source.
 #[cfg(target_arch = "wasm32")]
 pub type Observer = Box<dyn Fn(&Fetched<'_>)>;
 
@@ -73,7 +73,7 @@ pub type Observer = Box<dyn Fn(&Fetched<'_>)>;
 pub struct Stats {
     /// Requests to the source, those for the manifest included.
     pub requests: u64,
-    /// Bytes that the source handed out.
+    /// Bytes that the source returned.
     pub bytes: u64,
     /// Times that a block was in memory.
     pub memory_hits: u64,
@@ -83,6 +83,6 @@ pub struct Stats {
     pub network_blocks: u64,
     /// Positions looked up.
     pub lookups: u64,
-    /// Time from question to answer, summed over calls, in milliseconds.
+    /// Sum of the durations of all calls, in milliseconds.
     pub milliseconds: f64,
 }

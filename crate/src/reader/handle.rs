@@ -1,40 +1,43 @@
-//! A database that is open: what its users hold.
+//! An open database.
 
 use core::fmt;
+use core::marker::PhantomData;
 use std::sync::Arc;
 
-use core::future::ready;
+use web_time::Duration;
 
-use futures_channel::mpsc;
-use futures_util::stream::{self, Stream, StreamExt as _};
-use web_time::{Duration, Instant};
-
-use super::builder::{Options, ReaderBuilder};
-use super::cache::{Cache, NoCache};
+use super::builder::ReaderBuilder;
 use super::driver::Driver;
 use super::error::ReadError;
 use super::fetched::Stats;
-use super::requests::Boxed;
-use super::steps::Found;
+use super::lookup::Answer;
 use crate::eval::PositionEval;
 use crate::position::Position;
 use crate::source::{Source, Traffic};
 use crate::sync::held;
 use crate::table::{Manifest, Record};
 
-/// A database of records `R` that is open for lookups, from a source `S`, with a cache `C` beyond its memory.
+/// A database of records `R` that is open for lookups, from a source `S`.
 ///
-/// Clones are the same reader. It may be shared by threads and tasks: lookups that want the same bytes share a request,
-/// and a request whose last lookup was dropped is given up.
-pub struct Reader<S, R: Record = PositionEval, C = NoCache>(pub(super) Arc<Driver<S, R, C>>);
+/// Clones are the same reader. Threads and tasks may share it: lookups that need the same bytes share a request, which is
+/// cancelled when its last lookup is dropped.
+pub struct Reader<S, R = PositionEval>(pub(super) Arc<Driver<S>>, PhantomData<fn() -> R>);
 
-impl<S, R: Record, C> Clone for Reader<S, R, C> {
+/// Receives an answer of a lookup, with the index of its position and the manifest that the answer belongs to. Natively it may move
+/// between threads.
+#[cfg(not(target_arch = "wasm32"))]
+pub type Found<'a, R> = dyn FnMut(usize, Result<Option<R>, ReadError>, &Arc<Manifest>) + Send + 'a;
+/// Receives an answer of a lookup, with the index of its position and the manifest that the answer belongs to.
+#[cfg(target_arch = "wasm32")]
+pub type Found<'a, R> = dyn FnMut(usize, Result<Option<R>, ReadError>, &Arc<Manifest>) + 'a;
+
+impl<S, R> Clone for Reader<S, R> {
     fn clone(&self) -> Self {
-        Reader(self.0.clone())
+        Reader(self.0.clone(), PhantomData)
     }
 }
 
-impl<S: fmt::Debug, R: Record, C> fmt::Debug for Reader<S, R, C> {
+impl<S: fmt::Debug, R> fmt::Debug for Reader<S, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Reader")
             .field("source", &self.0.source)
@@ -49,29 +52,11 @@ impl<S: Source> Reader<S> {
     }
 }
 
-impl<S: Source, C: Cache> ReaderBuilder<S, C> {
-    /// Opens the database: reads its manifest.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the manifest cannot be read or is invalid.
-    pub async fn open<R: Record>(self) -> Result<Reader<S, R, C>, ReadError> {
-        Ok(Reader(Arc::new(Driver::open(self).await?)))
-    }
-}
-
 impl<S: Source, R: Record> Reader<S, R> {
-    /// Opens the database of a source without a cache: reads its manifest.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the manifest cannot be read or is invalid.
-    pub async fn open(source: S, options: Options) -> Result<Reader<S, R>, ReadError> {
-        Reader::builder(source).options(options).open().await
+    pub(super) fn of(driver: Driver<S>) -> Self {
+        Reader(Arc::new(driver), PhantomData)
     }
-}
 
-impl<S: Source, R: Record, C: Cache> Reader<S, R, C> {
     /// Returns the manifest in use. After the reader noticed a new build, this is the new manifest.
     pub fn manifest(&self) -> Arc<Manifest> {
         self.0.manifest()
@@ -80,11 +65,6 @@ impl<S: Source, R: Record, C: Cache> Reader<S, R, C> {
     /// Returns the source of the reader.
     pub fn source(&self) -> &S {
         &self.0.source
-    }
-
-    /// Returns the cache beyond the memory of the reader.
-    pub fn cache(&self) -> &C {
-        &self.0.cache
     }
 
     /// Requests the manifest again, unless it is unchanged. Returns whether a different manifest replaced it. After an
@@ -129,25 +109,14 @@ impl<S: Source, R: Record, C: Cache> Reader<S, R, C> {
         }
     }
 
-    /// Forgets the pages and blocks in memory.
+    /// Evicts the pages and blocks in memory.
     pub fn clear_memory(&self) {
         self.0.catalog().clear();
     }
 
-    /// Looks `position` up if what that takes is in memory; `None` if it is not.
+    /// Looks `position` up if that needs no read; `None` if it needs one.
     pub fn peek(&self, position: &Position) -> Option<Result<Option<R>, ReadError>> {
-        let started = Instant::now();
-        let (answer, hits) = match self.0.block_in_memory(position)? {
-            Some((at, block)) => (
-                block
-                    .find(position)
-                    .map_err(|error| self.0.table_error(&at, error)),
-                1,
-            ),
-            None => (Ok(None), 0),
-        };
-        self.0.answered(1, hits, started);
-        Some(answer)
+        Some(find(self.0.peek(position.key())?, position))
     }
 
     /// Looks `position` up; `None` if the database does not contain it.
@@ -173,54 +142,33 @@ impl<S: Source, R: Record, C: Cache> Reader<S, R, C> {
             .iter()
             .map(|_| Err(ReadError::Unanswered))
             .collect();
-        self.lookup_each(positions.to_vec(), &mut |place, answer| {
-            answers[place] = answer
-        })
-        .await;
+        self.lookup_each(positions, &mut |n, answer, _| answers[n] = answer)
+            .await;
         answers
     }
 
-    /// Looks positions up. Calls `found` with each answer and the index of its position as soon as the answer is known.
-    pub async fn lookup_each(&self, positions: Vec<Position>, found: &mut Found<'_, R>) {
-        self.0.look_up(positions, found).await;
-    }
-
-    /// Looks positions up. The stream yields each answer with the index of its position, in the order of arrival.
-    ///
-    /// ```no_run
-    /// use futures_util::StreamExt as _;
-    /// # async fn example(reader: shelfish::reader::Reader<shelfish::source::file::Directory>,
-    /// #     positions: Vec<shelfish::position::Position>) {
-    /// let mut answers = reader.lookup_stream(positions);
-    /// while let Some((index, answer)) = answers.next().await {
-    ///     println!("{index}: {answer:?}");
-    /// }
-    /// # }
-    /// ```
-    pub fn lookup_stream(
-        &self,
-        positions: Vec<Position>,
-    ) -> impl Stream<Item = (usize, Result<Option<R>, ReadError>)> + Unpin + use<S, R, C> {
-        let (sender, receiver) = mpsc::unbounded();
-        let driver = self.0.clone();
-        let lookup = async move {
-            // The receiver is gone only if the whole stream is dropped.
-            let mut send = move |index, answer| drop(sender.unbounded_send((index, answer)));
-            driver.look_up(positions, &mut send).await;
-            None
+    /// Looks positions up. Calls `found` with each answer as soon as the answer is known.
+    pub async fn lookup_each(&self, positions: &[Position], found: &mut Found<'_, R>) {
+        let keys = positions.iter().map(Position::key);
+        let mut block = |n: usize, block, manifest: &Arc<Manifest>| {
+            found(n, find(block, &positions[n]), manifest);
         };
-        let lookup: Boxed<_> = Box::pin(lookup);
-        stream::select(receiver, stream::once(lookup).filter_map(ready))
+        self.0.look_up(keys, &mut block).await;
     }
 
     /// Waits for the requests that have been sent so far. They continue while this future exists, even if all their
     /// lookups are dropped, so that later lookups find the chunks in memory.
-    pub fn linger(&self) -> impl Future<Output = ()> + use<S, R, C> {
-        let sent = held(&self.0.under_way).sent();
+    pub fn linger(&self) -> impl Future<Output = ()> + use<S, R> {
+        let sent = held(&self.0.pending).sent();
         async move {
             for request in sent {
                 request.await;
             }
         }
     }
+}
+
+/// Returns the record of a position in its block.
+fn find<R: Record>(block: Answer, position: &Position) -> Result<Option<R>, ReadError> {
+    block?.map_or(Ok(None), |block| block.find(position))
 }

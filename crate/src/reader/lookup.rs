@@ -8,37 +8,36 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::catalog::{Kind, Part, Want};
-use super::error::{ReadError, table_error};
+use super::catalog::{Kind, OpenBlock, Part, Want};
+use super::error::ReadError;
 use super::limits::RequestLimits;
-use crate::position::{Key, Position};
-use crate::table::{Chunk, ContentHash, HashList, Manifest, Page, Record};
+use crate::position::Key;
+use crate::table::{Chunk, ContentHash, HashList, Manifest, Page};
 
-/// An answer, as [`Reader`](super::Reader) gives it.
-pub(super) type Answer<R> = Result<Option<R>, ReadError>;
+/// The only block that may contain a position; `None` if no block may.
+pub(super) type Answer = Result<Option<Arc<OpenBlock>>, ReadError>;
 
-/// A lookup of positions that is under way.
+/// A lookup of positions.
 #[derive(Debug)]
-pub(super) struct Lookup<R: Record> {
-    manifest: Arc<Manifest>,
+pub(super) struct Lookup {
+    /// The manifest that the answers belong to.
+    pub(super) manifest: Arc<Manifest>,
     /// Whether the manifest is pinned, so that hashes are compared.
     is_pinned: bool,
-    /// Path or URL of the files, with a trailing slash, for error messages.
-    folder: Arc<str>,
-    /// Seeks in the order of keys, so that equal and neighbouring positions follow each other, in the order of the files.
+    /// Seeks in the order of keys, so that equal and neighbouring positions are contiguous, in the order of the files.
     seeks: Vec<Seek>,
-    /// Seeks whose next want the caller may not know yet.
+    /// Seeks that need another chunk since the last call of `wants`.
     awake: Vec<usize>,
     wants: Wants,
     /// Answers that have not been returned yet, each with the index of its position.
-    answers: Vec<(usize, Answer<R>)>,
+    answers: Vec<(usize, Answer)>,
     /// Number of times that a block was in memory.
     pub(super) hits: u64,
     is_second: bool,
     is_replaced: bool,
 }
 
-/// The chunks that a lookup has asked for.
+/// The chunks that a lookup needs.
 #[derive(Debug, Default)]
 struct Wants {
     /// Each chunk with the number of its request.
@@ -48,12 +47,11 @@ struct Wants {
     first: usize,
 }
 
-/// A position and how far it has come.
+/// A position and the state of its lookup.
 #[derive(Debug)]
 struct Seek {
-    /// Its number in the question.
+    /// Index of the position in the question.
     place: usize,
-    position: Position,
     key: Key,
     /// The page of the key, while the seek waits for the hashes of its blocks.
     page: Option<Arc<Page>>,
@@ -62,31 +60,29 @@ struct Seek {
 
 #[derive(Debug)]
 enum State {
-    /// It takes this next.
+    /// Needs this chunk, which `wants` has not returned.
     Wants(Want),
-    /// Waits for this chunk, which the caller knows.
+    /// Needs this chunk, which `wants` returned.
     Waits(Want),
-    /// Another build may have taken the database's place.
+    /// Failed, perhaps because a new build replaced the database.
     Stale(ReadError),
     Answered,
 }
 
-impl<R: Record> Lookup<R> {
-    /// Starts to look positions up.
+impl Lookup {
+    /// Starts to look up the positions of some keys.
     pub(super) fn new(
         manifest: Arc<Manifest>,
         is_pinned: bool,
-        folder: Arc<str>,
-        positions: Vec<Position>,
-    ) -> Lookup<R> {
+        keys: impl Iterator<Item = Key>,
+    ) -> Lookup {
         // A heap sorts in a tenth of the code.
-        let keys: BinaryHeap<_> = positions.iter().map(Position::key).zip(0..).collect();
+        let keys: BinaryHeap<_> = keys.zip(0..).collect();
         let seeks = keys
             .into_sorted_vec()
             .into_iter()
             .map(|(key, place): (_, usize)| Seek {
                 place,
-                position: positions[place].clone(),
                 key,
                 page: None,
                 state: State::Answered,
@@ -94,7 +90,6 @@ impl<R: Record> Lookup<R> {
         let mut lookup = Lookup {
             manifest,
             is_pinned,
-            folder,
             seeks: seeks.collect(),
             awake: Vec::new(),
             wants: Wants::default(),
@@ -119,7 +114,7 @@ impl<R: Record> Lookup<R> {
         self.awake.push(at);
     }
 
-    fn answer(&mut self, at: usize, answer: Answer<R>) {
+    fn answer(&mut self, at: usize, answer: Answer) {
         let seek = &mut self.seeks[at];
         let answer = match answer {
             Err(error) if error.is_stale() && !self.is_second => {
@@ -136,7 +131,7 @@ impl<R: Record> Lookup<R> {
     }
 
     /// Continues a seek with the page, hashes or block that it needed.
-    fn proceed(&mut self, at: usize, want: &Want, part: &Part<R>) {
+    fn proceed(&mut self, at: usize, part: &Part) {
         let seek = &mut self.seeks[at];
         match part {
             Part::Page(page) if self.is_pinned => {
@@ -156,12 +151,7 @@ impl<R: Record> Lookup<R> {
                 Some((block, hash)) => self.want(at, Kind::Block, block, Some(hash)),
                 None => self.answer(at, Ok(None)),
             },
-            Part::Block(block) => {
-                let answer = block
-                    .find(&seek.position)
-                    .map_err(|error| table_error(&self.folder, &want.chunk, error));
-                self.answer(at, answer);
-            }
+            Part::Block(block) => self.answer(at, Ok(Some(block.clone()))),
         }
     }
 
@@ -170,12 +160,12 @@ impl<R: Record> Lookup<R> {
     /// memory.
     pub(super) fn wants(
         &mut self,
-        in_memory: &dyn Fn(&Want) -> Option<Part<R>>,
+        in_memory: &dyn Fn(&Want) -> Option<Part>,
         limits: &RequestLimits,
     ) -> Range<usize> {
         let first = self.wants.all.len();
         let mut hit: Option<Want> = None;
-        // Seeks woken by one page are in order, those woken by several are not.
+        // Several pages wake their seeks in any order.
         let awake = BinaryHeap::from(core::mem::take(&mut self.awake)).into_sorted_vec();
         for at in awake {
             while let State::Wants(want) = &self.seeks[at].state {
@@ -185,7 +175,7 @@ impl<R: Record> Lookup<R> {
                     self.seeks[at].state = State::Waits(want);
                     break;
                 };
-                self.proceed(at, &want, &part);
+                self.proceed(at, &part);
                 if want.is_block() && hit.as_ref() != Some(&want) {
                     self.hits += 1;
                     hit = Some(want);
@@ -202,16 +192,15 @@ impl<R: Record> Lookup<R> {
         &self.wants.all[n].0
     }
 
-    /// Returns the number of the request that would fetch it. Parts of one request are near each other, in the order of
-    /// their numbers.
+    /// Returns the number of the request of a chunk. The chunks of a request are contiguous, except for small gaps.
     pub(super) fn request(&self, n: usize) -> usize {
         self.wants.all[n].1
     }
 
     /// Delivers a page or block, or the error, to all seeks that wait for it.
-    pub(super) fn deliver(&mut self, n: usize, part: Result<&Part<R>, &ReadError>) {
+    pub(super) fn deliver(&mut self, n: usize, part: Result<&Part, &ReadError>) {
         let want = self.wants.all[n].0.clone();
-        // Those who wait have keys of its stretch, and so stand side by side.
+        // The seeks that wait for the chunk have its range of keys, so they are contiguous.
         let keys = &want.chunk.keys;
         let start = self
             .seeks
@@ -220,7 +209,7 @@ impl<R: Record> Lookup<R> {
         for at in start..start + length {
             if matches!(&self.seeks[at].state, State::Waits(other) if *other == want) {
                 match part {
-                    Ok(part) => self.proceed(at, &want, part),
+                    Ok(part) => self.proceed(at, part),
                     Err(error) => self.answer(at, Err(error.clone())),
                 }
             }
@@ -233,11 +222,6 @@ impl<R: Record> Lookup<R> {
         self.seeks
             .iter()
             .any(|seek| matches!(seek.state, State::Stale(_)))
-    }
-
-    /// Returns whether the manifest was read again since the lookup began. `current` is the manifest in use.
-    pub(super) fn is_outdated(&self, current: &Arc<Manifest>) -> bool {
-        !Arc::ptr_eq(&self.manifest, current)
     }
 
     /// Repeats the stale seeks with a manifest. A second failure becomes the answer.
@@ -275,10 +259,9 @@ impl<R: Record> Lookup<R> {
         }
     }
 
-    /// Returns the answers since the last call, each with its position's number in the question; `None` for
-    /// a position that the database does not have.
-    pub(super) fn answers(&mut self) -> impl Iterator<Item = (usize, Answer<R>)> {
-        self.answers.drain(..)
+    /// Returns the answers since the last call, each with the index of its position.
+    pub(super) fn answers(&mut self) -> Vec<(usize, Answer)> {
+        core::mem::take(&mut self.answers)
     }
 }
 

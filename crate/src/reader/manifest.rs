@@ -6,7 +6,9 @@ use super::error::ReadError;
 use super::fetched::{Fetched, Observer, Origin};
 use crate::source::integrity::Pin;
 use crate::source::{Source, SourceError, Whole};
-use crate::table::{Manifest, Record};
+use crate::table::Manifest;
+
+use super::catalog::Format;
 
 /// The last requests for the manifest.
 #[derive(Default)]
@@ -20,20 +22,22 @@ pub(super) struct Checked {
 }
 
 /// Parses a manifest and compares its hash with the pin.
-pub(super) fn parse<R: Record>(
+pub(super) fn parse(
+    format: Format,
     source: &impl Source,
     pin: Option<&Pin>,
     bytes: &[u8],
 ) -> Result<Manifest, ReadError> {
     let at = source.locate(Manifest::FILE);
     match pin.map_or(Ok(()), |pin| pin.check(bytes)) {
-        Ok(()) => Manifest::parse::<R>(bytes).map_err(|error| ReadError::Table { at, error }),
+        Ok(()) => (format.manifest)(bytes).map_err(|error| ReadError::Table { at, error }),
         Err(kind) => Err(SourceError::new(at, kind).into()),
     }
 }
 
 /// Reads the manifest, unless it has the entity tag `etag`.
-pub(super) async fn fetch_manifest<R: Record>(
+pub(super) async fn fetch_manifest(
+    format: Format,
     source: &impl Source,
     pin: Option<&Pin>,
     observer: Option<&Observer>,
@@ -65,5 +69,5 @@ pub(super) async fn fetch_manifest<R: Record>(
         });
     }
     let Some(whole) = whole? else { return Ok(None) };
-    Ok(Some((parse::<R>(source, pin, &whole.bytes)?, whole)))
+    Ok(Some((parse(format, source, pin, &whole.bytes)?, whole)))
 }

@@ -27,11 +27,11 @@ mod tests;
 pub const REVALIDATION_INTERVAL: web_time::Duration = web_time::Duration::from_secs(60 * 60);
 
 pub use builder::{Options, ReaderBuilder};
-pub use cache::{Cache, Keep, NoCache};
+pub use cache::{Cache, Entries, Keep};
 pub use error::ReadError;
 pub use fetched::{Fetched, Observer, Origin, Stats};
-pub use handle::Reader;
+pub use handle::{Found, Reader};
 pub use limits::RequestLimits;
 #[doc(hidden)]
 pub use lru::Lru;
-pub use steps::Found;
+pub use requests::Boxed;

@@ -1,4 +1,4 @@
-//! Requests under way, each shared by all lookups that want a part of it.
+//! Pending requests, each shared by all lookups that need a part of it.
 
 use core::pin::Pin;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -9,66 +9,54 @@ use futures_util::future::{Shared, WeakShared};
 
 use super::catalog::{Part, Want};
 use super::error::ReadError;
-use crate::table::Record;
 
 /// A boxed future. It is `Send` on targets with threads.
 #[cfg(not(target_arch = "wasm32"))]
-pub(super) type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+/// A boxed future. It is `Send` on targets with threads.
 #[cfg(target_arch = "wasm32")]
-pub(super) type Boxed<T> = Pin<Box<dyn Future<Output = T>>>;
+pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
 /// The parts of a request, or the reason why a part is missing.
-pub(super) type Parts<R> = Arc<Vec<Result<Part<R>, ReadError>>>;
+pub(super) type Parts = Arc<Vec<Result<Part, ReadError>>>;
 
 /// A request. It continues while a lookup waits for it.
-pub(super) type Request<R> = Shared<Boxed<Parts<R>>>;
+pub(super) type Request = Shared<Boxed<'static, Parts>>;
 
-/// Whether a request has left.
+/// Whether a request was sent.
 pub(super) type Sent = Arc<AtomicBool>;
 
-/// A part of a request.
-pub(super) struct Joined<R: Record> {
-    /// Tells requests apart.
+/// A part of a pending request.
+#[derive(Clone)]
+pub(super) struct Entry {
+    want: Want,
+    /// Number of the request, which differs from that of other requests.
     pub(super) id: usize,
-    pub(super) request: Request<R>,
-    /// Its number among the parts of the request.
+    /// Index among the parts of the request.
     pub(super) at: usize,
+    sent: Sent,
+    request: WeakShared<Boxed<'static, Parts>>,
 }
 
-/// The active requests, by their parts. In the manifest of another build, the same bytes may have another range of
-/// keys; they are then a different part.
-pub(super) struct UnderWay<R: Record> {
-    /// In the order of their beginnings.
-    parts: Vec<Entry<R>>,
+/// The pending requests, by their parts. In the manifest of another build, the same bytes may have another range of keys;
+/// they are then a different part.
+#[derive(Default)]
+pub(super) struct Pending {
+    /// In the order of their first bytes.
+    parts: Vec<Entry>,
     requests: usize,
-    /// Number of entries from which abandoned entries are removed.
+    /// Number of parts at which the parts of dropped requests are removed.
     most: usize,
 }
 
-struct Entry<R: Record> {
-    want: Want,
-    id: usize,
-    at: usize,
-    sent: Sent,
-    request: WeakShared<Boxed<Parts<R>>>,
-}
-
-impl<R: Record> UnderWay<R> {
-    pub(super) fn new() -> UnderWay<R> {
-        UnderWay {
-            parts: Vec::new(),
-            requests: 0,
-            most: 64,
-        }
-    }
-
+impl Pending {
     /// Adds a request for these parts.
     pub(super) fn add(
         &mut self,
         wants: Vec<Want>,
         sent: &Sent,
-        request: Boxed<Parts<R>>,
-    ) -> Request<R> {
+        request: Boxed<'static, Parts>,
+    ) -> Request {
         if self.parts.len() >= self.most {
             self.parts.retain(|entry| entry.request.upgrade().is_some());
             self.most = 64.max(2 * self.parts.len());
@@ -95,21 +83,11 @@ impl<R: Record> UnderWay<R> {
         request
     }
 
-    /// Returns the request that fetches a part.
-    pub(super) fn find(&self, want: &Want) -> Option<Joined<R>> {
-        let Entry {
-            want: found,
-            id,
-            at,
-            request,
-            ..
-        } = &self.parts[self.place(want).ok()?];
-        let request = request.upgrade().filter(|_| found == want)?;
-        Some(Joined {
-            id: *id,
-            at: *at,
-            request,
-        })
+    /// Returns the request that fetches a part, and the part.
+    pub(super) fn find(&self, want: &Want) -> Option<(Request, Entry)> {
+        let entry = &self.parts[self.place(want).ok()?];
+        let request = entry.request.upgrade().filter(|_| entry.want == *want)?;
+        Some((request, entry.clone()))
     }
 
     /// Removes a part, which is now in memory or must be requested again.
@@ -120,15 +98,15 @@ impl<R: Record> UnderWay<R> {
     }
 
     fn place(&self, want: &Want) -> Result<usize, usize> {
-        fn beginning(want: &Want) -> (u64, &str) {
+        fn first_byte(want: &Want) -> (u64, &str) {
             (want.chunk.range.start, &want.chunk.file)
         }
         self.parts
-            .binary_search_by(|entry| beginning(&entry.want).cmp(&beginning(want)))
+            .binary_search_by(|entry| first_byte(&entry.want).cmp(&first_byte(want)))
     }
 
-    /// Returns the requests that are no longer active.
-    pub(super) fn sent(&self) -> Vec<Request<R>> {
+    /// Returns the requests that were sent.
+    pub(super) fn sent(&self) -> Vec<Request> {
         let first = self
             .parts
             .iter()

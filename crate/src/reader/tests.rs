@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
-use core::future::poll_fn;
+use core::future::{poll_fn, ready};
 use core::ops::Range;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core::task::{Context, Poll};
@@ -198,7 +198,7 @@ impl Source for Host {
 }
 
 fn open(host: &Host) -> Reader<Host> {
-    block_on(Reader::open(host.clone(), Options::default())).unwrap()
+    block_on(Reader::builder(host.clone()).open()).unwrap()
 }
 
 #[test]
@@ -210,13 +210,12 @@ fn stored_positions_are_found_and_other_positions_are_not() {
         .partition(|(n, _)| n % 5 > 0);
     let there: Vec<PositionEval> = there.into_iter().map(|(_, record)| record).collect();
     let database = Database::new("every", &there);
-    let reader: Reader<_> = block_on(Reader::open(
-        Directory::new(&database.0),
-        Options {
-            memory: 20_000,
-            ..Options::default()
-        },
-    ))
+    let options = Options::default().with_memory(20_000);
+    let reader: Reader<_> = block_on(
+        Reader::builder(Directory::new(&database.0))
+            .options(options)
+            .open(),
+    )
     .unwrap();
     for record in &there {
         assert_eq!(
@@ -330,14 +329,8 @@ fn blocks_with_a_small_gap_between_them_share_a_request() {
     let positions = [0, 8, 24].map(position);
     let requests = |gap| {
         let host = Host::new(&database);
-        let reader = block_on(Reader::<_, PositionEval>::open(
-            host.clone(),
-            Options {
-                gap,
-                ..Options::default()
-            },
-        ))
-        .unwrap();
+        let builder = Reader::builder(host.clone()).options(Options::default().with_gap(gap));
+        let reader = block_on(builder.open::<PositionEval>()).unwrap();
         assert!(
             block_on(reader.lookup_many(&positions))
                 .iter()
@@ -461,10 +454,8 @@ fn threads_can_share_a_reader() {
     }
     let records = records(20);
     let database = Database::new("threads", &records);
-    let open = moves_to_another_thread(Reader::<_, PositionEval>::open(
-        Directory::new(&database.0),
-        Options::default(),
-    ));
+    let builder = Reader::builder(Directory::new(&database.0));
+    let open = moves_to_another_thread(builder.open::<PositionEval>());
     let reader = is_shared(block_on(open).unwrap());
     std::thread::scope(|scope| {
         for n in 0..4 {
@@ -488,41 +479,20 @@ fn threads_can_share_a_reader() {
     );
 }
 
-#[test]
-fn a_stream_yields_every_answer_once() {
-    use futures_util::StreamExt as _;
-
-    let records = records(12);
-    let host = Host::new(&Database::new("stream", &records));
-    let reader = open(&host);
-    let positions: Vec<Position> = records
-        .iter()
-        .map(|record| record.position.clone())
-        .collect();
-    let mut answers: Vec<_> = block_on(reader.lookup_stream(positions).collect());
-    answers.sort_by_key(|(index, _)| *index);
-    let expected: Vec<_> = records
-        .iter()
-        .map(|record| Ok(Some(record.clone())))
-        .enumerate()
-        .collect();
-    assert_eq!(answers, expected);
-}
-
 /// Returns the page that a lookup of a position wants.
 fn page_of(reader: &Reader<Host>, position: &Position) -> Chunk {
     reader.manifest().page_of(&position.key()).unwrap()
 }
 
 /// Returns an active request for a page that brings nothing.
-fn empty_request(reader: &Reader<Host>, page: Chunk) -> requests::Request<PositionEval> {
+fn empty_request(reader: &Reader<Host>, page: Chunk) -> requests::Request {
     let empty = Box::pin(core::future::ready(requests::Parts::default()));
     let wants = vec![catalog::Want {
         chunk: page,
         hash: None,
         kind: catalog::Kind::Page,
     }];
-    crate::sync::held(&reader.0.under_way).add(wants, &requests::Sent::default(), empty)
+    crate::sync::held(&reader.0.pending).add(wants, &requests::Sent::default(), empty)
 }
 
 #[test]
@@ -558,9 +528,10 @@ fn a_request_for_the_same_bytes_with_another_range_of_keys_is_not_shared() {
 struct Kept(Arc<Mutex<HashMap<String, Vec<u8>>>>);
 
 impl Cache for Kept {
-    async fn get(&self, names: Vec<String>) -> Vec<Option<Vec<u8>>> {
+    fn get(&self, names: Vec<String>) -> Entries<'_> {
         let kept = self.0.lock().unwrap();
-        names.iter().map(|name| kept.get(name).cloned()).collect()
+        let found: Vec<_> = names.iter().map(|name| kept.get(name).cloned()).collect();
+        Box::pin(ready(found))
     }
 
     fn put(&self, name: &str, bytes: &[u8], _: Keep) {
@@ -575,12 +546,9 @@ impl Cache for Kept {
     }
 }
 
-async fn open_with(
-    host: &Host,
-    cache: &Kept,
-) -> Result<Reader<Host, PositionEval, Kept>, ReadError> {
+async fn open_with(host: &Host, cache: &Kept) -> Result<Reader<Host>, ReadError> {
     Reader::builder(host.clone())
-        .cache(cache.clone())
+        .cache(Some(Arc::new(cache.clone())))
         .open()
         .await
 }
@@ -690,7 +658,7 @@ fn concurrent_lookups_share_requests_and_reload_the_manifest_once() {
         memory: 0,
         ..Options::default()
     };
-    let reader = block_on(Reader::open(host.clone(), options)).unwrap();
+    let reader = block_on(Reader::builder(host.clone()).options(options).open()).unwrap();
     *host.files() = Database::new("share-new", &new).files();
     host.asked().clear();
     assert!(

@@ -11,8 +11,7 @@ use js_sys::{Function, Promise, Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
-    AbortController, Headers, ReadableStreamDefaultReader, RequestCache, RequestCredentials,
-    RequestInit, Response,
+    AbortController, Headers, ReadableStreamDefaultReader, RequestCache, RequestInit, Response,
 };
 
 use super::reason;
@@ -30,13 +29,13 @@ extern "C" {
     fn global_fetch(url: &str, init: &RequestInit) -> Result<Promise, JsValue>;
 }
 
-/// A file that comes whole, once it is there.
+/// A whole file, once it was received.
 type Whole = Rc<OnceCell<Vec<u8>>>;
 
-/// Files of a host without ranges that are held at most.
+/// Maximum number of whole files in memory.
 const MAX_WHOLE: usize = 8;
 
-/// A request for the manifest that left before there was a source.
+/// A request for the manifest that was sent before the source was created.
 pub struct Early {
     /// The promise of its response.
     pub response: Promise,
@@ -58,12 +57,11 @@ pub struct Fetch {
     folder: RefCell<String>,
     retry: RetryPolicy,
     headers: JsValue,
-    credentials: Option<RequestCredentials>,
     function: Option<Function>,
     early: RefCell<Option<Early>>,
     /// Files that were received whole instead of a range since the manifest was last read.
     whole: RefCell<Vec<(String, Whole)>>,
-    /// Whether it was said that the host ignores ranges.
+    /// Whether the warning about ignored ranges was logged.
     is_warned: Cell<bool>,
     /// Whether the host has answered.
     has_answered: Cell<bool>,
@@ -90,7 +88,6 @@ impl Fetch {
                 ..RetryPolicy::default()
             },
             headers: JsValue::UNDEFINED,
-            credentials: None,
             function: None,
             early: RefCell::new(None),
             whole: RefCell::new(Vec::new()),
@@ -123,14 +120,6 @@ impl Fetch {
         }
     }
 
-    /// Sends cookies and other credentials along, or not.
-    pub fn with_credentials(self, credentials: RequestCredentials) -> Fetch {
-        Fetch {
-            credentials: Some(credentials),
-            ..self
-        }
-    }
-
     /// Uses this function instead of the global `fetch`.
     pub fn with_function(self, function: Function) -> Fetch {
         Fetch {
@@ -139,7 +128,7 @@ impl Fetch {
         }
     }
 
-    /// Takes the answer of a request for the manifest that has left already.
+    /// Uses the response of a request for the manifest that was sent before.
     pub fn with_early(self, early: Early) -> Fetch {
         Fetch {
             early: RefCell::new(Some(early)),
@@ -159,9 +148,6 @@ impl Fetch {
         } else {
             RequestCache::NoCache
         });
-        if let Some(credentials) = self.credentials {
-            init.set_credentials(credentials);
-        }
         let headers = if self.headers.is_undefined() {
             Headers::new()?
         } else {
@@ -258,7 +244,7 @@ impl Fetch {
         };
         let bytes = bytes.map_err(late)?;
         if file == self.manifest_file {
-            // It may be redirected elsewhere the next time, or no more.
+            // The next response may be redirected elsewhere, or not at all.
             let found = if response.redirected() {
                 response.url()
             } else {
@@ -270,7 +256,7 @@ impl Fetch {
         Ok(bytes)
     }
 
-    /// Reads a body, no further than shows that it is too long.
+    /// Reads a body until it ends or is too long.
     async fn read(
         &self,
         response: &Response,

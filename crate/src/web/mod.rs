@@ -3,6 +3,8 @@
 //! [`Fetch`] is a source that sends range requests, and [`IndexedDb`] is a persistent cache:
 //!
 //! ```no_run
+//! use std::sync::Arc;
+//!
 //! use shelfish::eval::PositionEval;
 //! use shelfish::reader::{ReadError, Reader};
 //! use shelfish::source::Source as _;
@@ -11,7 +13,7 @@
 //! # async fn example() -> Result<(), ReadError> {
 //! let source = Fetch::new("https://example.org/evals/manifest.json");
 //! let cache = IndexedDb::open("shelfish", 64 << 20, &source.locate(""));
-//! let reader = Reader::builder(source).cache(cache).open::<PositionEval>().await?;
+//! let reader = Reader::builder(source).cache(Some(Arc::new(cache))).open::<PositionEval>().await?;
 //! # Ok(())
 //! # }
 //! ```

@@ -16,7 +16,7 @@ use shelfish::eval::PositionEval;
 use shelfish::leb128;
 use shelfish::played::Played;
 use shelfish::position::Position;
-use shelfish::reader::{Cache, NoCache, Reader};
+use shelfish::reader::{Cache, Reader};
 use shelfish::source::integrity::{Integrity, Pin};
 use shelfish::source::memory::Memory;
 use shelfish::table::{
@@ -377,10 +377,10 @@ fn places<R: Record>(files: &Files) -> Vec<Place> {
     places
 }
 
-async fn answers<R: Record, C: Cache>(
+async fn answers<R: Record>(
     files: &Files,
     pin: Option<Pin>,
-    cache: C,
+    cache: Option<Arc<dyn Cache>>,
     positions: &[Position],
 ) -> Result<Vec<Result<Option<R>, ()>>, ()> {
     let reader = Reader::builder(Memory::new(files.clone()));
@@ -427,10 +427,10 @@ fn flip_database<R: Record + PartialEq + Debug>(
         let positions: Vec<Position> = [place, place, other]
             .map(|(_, _, positions)| random.choice(positions).unwrap().clone())
             .to_vec();
-        let expected = wait(answers::<R, _>(files, None, NoCache, &positions))
+        let expected = wait(answers::<R>(files, None, None, &positions))
             .unwrap()
             .unwrap();
-        match wait(answers::<R, _>(&damaged, pin.clone(), NoCache, &positions)).unwrap() {
+        match wait(answers::<R>(&damaged, pin.clone(), None, &positions)).unwrap() {
             Ok(found) => found
                 .into_iter()
                 .zip(&expected)
@@ -523,12 +523,16 @@ fn a_flip_or_cut_in_the_cache_on_the_disk_gives_the_right_answer() {
     let files = built("../../tests/data/evaluations.jsonl.zst", |_| {});
     let places = places::<PositionEval>(&files);
     let root = tempfile::tempdir().unwrap();
-    let cache = || DiskCache::open(root.path(), "damage", 64 << 20).unwrap();
+    let cache = || -> Option<Arc<dyn Cache>> {
+        Some(Arc::new(
+            DiskCache::open(root.path(), "damage", 64 << 20).unwrap(),
+        ))
+    };
     let all: Vec<Position> = places
         .iter()
         .map(|(_, _, positions)| positions[0].clone())
         .collect();
-    let expected = wait(answers::<PositionEval, _>(&files, None, cache(), &all))
+    let expected = wait(answers::<PositionEval>(&files, None, cache(), &all))
         .unwrap()
         .unwrap();
     let dir = fs::read_dir(root.path())
@@ -551,7 +555,7 @@ fn a_flip_or_cut_in_the_cache_on_the_disk_gives_the_right_answer() {
             damage(&mut bytes, &mut random);
         }
         fs::write(dir.join(name), bytes).unwrap();
-        let found = wait(answers::<PositionEval, _>(&files, None, cache(), &all))
+        let found = wait(answers::<PositionEval>(&files, None, cache(), &all))
             .unwrap()
             .unwrap();
         assert_eq!(found, expected, "{name}: the host has the right bytes");

@@ -1,5 +1,5 @@
 /** Access to a book of played moves and the evaluations of its moves. Both are opened when first needed, and again after a failure. */
-import { type Book, type Explored, openBook, type Played } from "shelfish/book";
+import { type Book, type Explored, openBook, type Played } from "shelfish";
 import {
   answered,
   type Cost,

@@ -1,5 +1,5 @@
 /** Results of games: counts, shares, bars, and the limits of a book. */
-import type { Results } from "shelfish/book";
+import type { Results } from "shelfish";
 import { make } from "../shell/dom";
 
 /** Returns the number of games. */

@@ -1,7 +1,7 @@
 /** The page that demonstrates the viewer for other sites and writes the HTML that embeds it. */
 import "./embed.css";
 import pgns from "../../../static-shards/famous.pgn?raw";
-import { ShelfishGame } from "shelfish/game";
+import { ShelfishGame } from "shelfish/elements";
 import { openDatabase } from "shelfish";
 import { byId, copy } from "../shell/dom";
 import { looksLikeFen } from "../game/fen";
@@ -52,7 +52,7 @@ function write(): void {
   ];
   const inside = looksLikeFen(given) ? "" : `\n${escaped(given)}\n`;
   byId("code").textContent =
-    `<script type="module" src="shelfish/game.js"></script>\n\n<shelfish-game ${attributes.join(" ")}>${inside}</shelfish-game>`;
+    `<script type="module" src="shelfish/elements.js"></script>\n\n<shelfish-game ${attributes.join(" ")}>${inside}</shelfish-game>`;
 }
 
 const escaped = (text: string): string =>

@@ -1,5 +1,5 @@
 /** Searches the position on the board with the engine. The package decides which positions need a search. */
-import type { Evaluated, Evaluator } from "shelfish/evaluator";
+import type { Evaluated, Evaluator } from "shelfish/engine";
 import type { Node } from "../game/game";
 import { Reopenable } from "../loading/load-once";
 import { throttle } from "../loading/timing";
@@ -147,7 +147,7 @@ async function openEvaluator(): Promise<Evaluator> {
   // Both modules load at the same time. The evaluator reports a failure of the engine.
   const engine = () => import("shelfish/engine");
   engine().catch(() => {});
-  return (await import("shelfish/evaluator")).openEvaluator({
+  return (await import("shelfish/engine")).openEvaluator({
     engine: async () => (await engine()).openEngine(),
   });
 }

@@ -27,7 +27,7 @@ import {
   endingWinner,
   scoreText,
   winningChances,
-} from "shelfish/score";
+} from "../../../crate/js/shared/score.ts";
 import { LINES, type Settings } from "../settings/settings";
 import type { State } from "../state/state";
 

@@ -1,5 +1,5 @@
 /** The set-up that the explorer and My openings have in common: a board, its controls and keys, a book and a database. */
-import { openBook, openDatabase } from "shelfish/explorer";
+import { openBook, openDatabase } from "shelfish";
 import { BookClient } from "../book/client";
 import { Board } from "../board/board";
 import { DatabaseClient } from "../database/client";

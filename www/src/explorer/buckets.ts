@@ -1,5 +1,5 @@
 /** The choice of buckets: speeds, rating bands and periods, each on or off. */
-import type { BookBucket } from "shelfish/book";
+import type { BookBucket } from "shelfish";
 import { byId, make } from "../shell/dom";
 import { capitalised } from "../text/units";
 import { readObject, writeString } from "../storage/local-storage";

@@ -1,6 +1,6 @@
 /** The moves that games played from the position on the board, with filters, results, evaluations and games. */
 import "./played.css";
-import type { Played } from "shelfish/book";
+import type { Played } from "shelfish";
 import { BookClient } from "../book/client";
 import { absentText, games } from "../book/results";
 import { StatusLine } from "../book/status-line";

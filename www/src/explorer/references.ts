@@ -1,5 +1,5 @@
 /** The games that a book refers to. Games of Lichess and famous games are links to the analysis board. */
-import type { GameReference, Played } from "shelfish/book";
+import type { GameReference, Played } from "shelfish";
 import type { Node } from "../game/game";
 import { byId, make } from "../shell/dom";
 

@@ -1,5 +1,5 @@
 /** The table of moves: counts, results and evaluations. */
-import type { ExploredMove, Played, PlayedMove, Results } from "shelfish/book";
+import type { ExploredMove, Played, PlayedMove, Results } from "shelfish";
 import { bindMove, type MoveActions } from "../board/board";
 import { games, percent, resultsBar } from "../book/results";
 import { plural } from "../text/units";

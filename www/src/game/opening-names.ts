@@ -1,13 +1,13 @@
 /** Names of openings by position: transpositions have the same name. The names are loaded when they are first needed. */
-import type { Opening } from "shelfish/openings";
+import type { Opening } from "shelfish/openings.js";
 import type { Node } from "./game";
 import { loadOnce } from "../loading/load-once";
 
-let list: typeof import("shelfish/openings") | undefined;
+let list: typeof import("shelfish/openings.js") | undefined;
 
 /** Loads the names, about 35 kB. `openingName` finds nothing before. */
 export const loadOpenings = loadOnce(async () => {
-  list = await import("shelfish/openings");
+  list = await import("shelfish/openings.js");
 });
 
 /** Returns the name of a position, by the first four fields of its FEN. */

@@ -6,7 +6,7 @@ import {
   openStorage,
   requestResult,
   transactionEnd,
-} from "shelfish/storage";
+} from "../../../crate/js/shared/indexed-db.ts";
 import type { Game } from "../game/game";
 import type { Checked } from "../game/read-pgn";
 import { toPgn } from "../game/write-pgn";

@@ -1,7 +1,7 @@
 /** The page "How it works": shows what the module reads for each lookup in the open database. */
 import "./how.css";
 import { type Database, type FetchedRange, openDatabase } from "shelfish";
-import { scoreText } from "shelfish/score";
+import { scoreText } from "../../../crate/js/shared/score.ts";
 import { explain, isOver } from "../database/client";
 import { famous } from "../games/famous-games";
 import { contentOf, Inspector } from "../inspector/inspector";

@@ -1,7 +1,7 @@
 /** The engine as an opponent. */
 import type { NormalMove } from "chessops/types";
 import { opposite } from "chessops/util";
-import { type Book, openBook } from "shelfish/book";
+import { type Book, openBook } from "shelfish";
 import { path, positionKey, steps, type Step } from "../game/game";
 import { loadOnce } from "../loading/load-once";
 import { bookUrl } from "../settings/settings";

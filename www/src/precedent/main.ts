@@ -1,7 +1,6 @@
 /** Precedent: a game against oneself that allows only moves that were played before. */
 import "./precedent.css";
-import type { Played } from "shelfish/book";
-import { openBook, openDatabase } from "shelfish/explorer";
+import { openBook, openDatabase, type Played } from "shelfish";
 import { bindMove, bindPreviewEnd, Board } from "../board/board";
 import { BookClient } from "../book/client";
 import { bindKeys, focusMove, moveKeys } from "../shell/keyboard";

@@ -2,7 +2,7 @@
 import type { Key } from "@lichess-org/chessground/types";
 import type { Position } from "chessops/chess";
 import { makeSquare } from "chessops/util";
-import type { GameReference, Played } from "shelfish/book";
+import type { GameReference, Played } from "shelfish";
 import { absentText, games, type Limits } from "../book/results";
 import { ending, type Node, squares, type Step, steps } from "../game/game";
 import { plural } from "../text/units";

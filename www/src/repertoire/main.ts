@@ -1,7 +1,7 @@
 /** My openings: the positions of a player's games next to a book, with evaluations and repeated mistakes. */
 import "./openings.css";
 import type { Color } from "chessops/types";
-import type { Played } from "shelfish/book";
+import type { Played } from "shelfish";
 import { bindPreviewEnd } from "../board/board";
 import { bindKeys, moveKeys } from "../shell/keyboard";
 import { setUpBookPage } from "../explorer/book-page";

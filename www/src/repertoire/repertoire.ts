@@ -2,7 +2,7 @@
 import { makeFen } from "chessops/fen";
 import { Chess, type Position } from "chessops/chess";
 import type { Color, NormalMove } from "chessops/types";
-import type { Results } from "shelfish/book";
+import type { Results } from "shelfish";
 import { games } from "../book/results";
 import { uci } from "../game/game";
 import { INACCURACY, isShallow, type KnownScore } from "../score/known-score";

@@ -1,5 +1,5 @@
 /** The table of moves from the position on the board: own games, the book, and evaluations. */
-import type { Played, Results } from "shelfish/book";
+import type { Played, Results } from "shelfish";
 import { bindMove, type MoveActions } from "../board/board";
 import { games, percent, resultsBar } from "../book/results";
 import { type Node, type Step, steps } from "../game/game";

@@ -9,8 +9,8 @@ import type {
   KnownEval,
   Report,
 } from "shelfish/analysis";
-import type { Evaluated } from "shelfish/evaluator";
-import { MAX_TABLE_PIECES, scoreText } from "shelfish/score";
+import type { Evaluated } from "shelfish/engine";
+import { MAX_TABLE_PIECES, scoreText } from "../../../crate/js/shared/score.ts";
 import type { EndgameLookups } from "../evaluation/endgame-lookups";
 import type { Lookups } from "../evaluation/lookups";
 import { movesOf, type Node, positionKey } from "../game/game";

@@ -1,9 +1,9 @@
 /** Collects the evaluations of a position of the game. The package chooses the best evaluation. It also decides whether the engine searches. */
-import * as score from "shelfish/score";
+import * as score from "../../../crate/js/shared/score.ts";
 import type { PositionEval } from "shelfish";
-import type { Evaluated } from "shelfish/evaluator";
+import type { Evaluated } from "shelfish/engine";
 import { ending, type Node, type Step, steps, uci } from "../game/game";
-import type { ScoreLike } from "shelfish/score";
+import type { ScoreLike } from "../../../crate/js/shared/score.ts";
 
 export {
   compareScores,
@@ -11,7 +11,7 @@ export {
   isShallow,
   type KnownScore,
   type Origin,
-} from "shelfish/score";
+} from "../../../crate/js/shared/score.ts";
 
 /** Evaluations by FEN, and whether the database fails. */
 export interface KnownEvals {

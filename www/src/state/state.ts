@@ -1,9 +1,9 @@
 /** State of a page with a board: the game, the position on the board and its evaluations. Views listen to the changes. */
 import type { PositionEval } from "shelfish";
 import type { KnownEval, MoveReport, Report } from "shelfish/analysis";
-import type { Evaluated } from "shelfish/evaluator";
+import type { Evaluated } from "shelfish/engine";
 import type { EndgameResult } from "shelfish/endgames";
-import { deeperResult } from "shelfish/score";
+import { deeperResult } from "../../../crate/js/shared/score.ts";
 import type { Explanation } from "../database/client";
 import { arrange } from "../game/edit";
 import { Game, type Node, type Step, variationOf } from "../game/game";

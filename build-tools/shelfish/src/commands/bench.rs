@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use shelfish::eval::PositionEval;
 use shelfish::position::Position;
-use shelfish::reader::{NoCache, Options, Stats};
+use shelfish::reader::{Options, Stats};
 use shelfish_analysis::pgn::{GameTexts, read_main_line};
 
 use crate::database::{self, DatabaseSource};
@@ -101,7 +101,7 @@ pub async fn measure(
     let open = || {
         source
             .clone()
-            .reader::<PositionEval, _>(Options::default(), NoCache)
+            .reader::<PositionEval>(Options::default(), None)
     };
     // Reports what a book is for.
     database::manifest::<PositionEval>(source).await?;

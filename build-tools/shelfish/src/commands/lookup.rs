@@ -12,7 +12,7 @@ use shelfish::position::{FenError, Position};
 use shelfish::reader::{Options, REVALIDATION_INTERVAL, ReadError, Reader, Stats};
 
 use crate::Outcome;
-use crate::database::cache::{self, DiskCache};
+use crate::database::cache;
 use crate::database::{self, DatabaseSource, OpenError};
 use crate::lichess::{ScoreMember, uci};
 use crate::terminal::shown::{self, beginning, shown};
@@ -237,7 +237,7 @@ async fn look_up(source: DatabaseSource, args: &Args) -> Outcome {
 
 struct Session<'a, W: Write> {
     args: &'a Args,
-    reader: Reader<DatabaseSource, PositionEval, Option<DiskCache>>,
+    reader: Reader<DatabaseSource, PositionEval>,
     out: W,
     failed: bool,
     seen: Stats,

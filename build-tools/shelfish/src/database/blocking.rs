@@ -8,7 +8,7 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use shakmaty::Chess;
 use shelfish::position::Position;
-use shelfish::reader::{NoCache, Options, REVALIDATION_INTERVAL, ReadError, Reader};
+use shelfish::reader::{Options, REVALIDATION_INTERVAL, ReadError, Reader};
 use shelfish::table::Record;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
@@ -129,7 +129,7 @@ impl<R: Record> Database<R> {
         let runtime = runtime.map_err(|error| BlockingError::Runtime(Arc::new(error)))?;
         let is_near = source.is_directory();
         let reader = async move {
-            match tokio::time::timeout(TIMEOUT, source.reader(Options::default(), NoCache)).await {
+            match tokio::time::timeout(TIMEOUT, source.reader(Options::default(), None)).await {
                 Ok(reader) => reader
                     .map(Arc::new)
                     .map_err(|error| BlockingError::Open(error.into())),

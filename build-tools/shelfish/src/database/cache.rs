@@ -15,7 +15,7 @@ use std::thread::{self, JoinHandle};
 use std::time::SystemTime;
 
 use sha2::{Digest, Sha256};
-use shelfish::reader::{Cache, Keep};
+use shelfish::reader::{Cache, Entries, Keep};
 use shelfish::source::file::open;
 
 use super::DatabaseSource;
@@ -49,21 +49,24 @@ impl Args {
     /// Opens the cache of a database. Local directories are not cached.
     ///
     /// An unusable default directory only disables the cache.
-    pub fn open(&self, source: &DatabaseSource) -> io::Result<Option<DiskCache>> {
+    pub fn open(&self, source: &DatabaseSource) -> io::Result<Option<Arc<dyn Cache>>> {
+        let shared = |cache| -> Arc<dyn Cache> { Arc::new(cache) };
         if self.cache_size == 0 || source.is_directory() {
             return Ok(None);
         }
         let origin = source.origin();
         match &self.cache_dir {
             Some(dir) => DiskCache::open(dir, origin, self.cache_size)
-                .map(Some)
+                .map(|cache| Some(shared(cache)))
                 .map_err(|error| {
                     io::Error::new(
                         error.kind(),
                         format!("{}: {error}; name another --cache-dir", dir.display()),
                     )
                 }),
-            None => Ok(usual().and_then(|dir| DiskCache::open(&dir, origin, self.cache_size).ok())),
+            None => Ok(usual()
+                .and_then(|dir| DiskCache::open(&dir, origin, self.cache_size).ok())
+                .map(shared)),
         }
     }
 }
@@ -253,11 +256,13 @@ impl Drop for DiskCache {
 }
 
 impl Cache for DiskCache {
-    async fn get(&self, names: Vec<String>) -> Vec<Option<Vec<u8>>> {
-        names
-            .iter()
-            .map(|name| self.folder.read(name).ok())
-            .collect()
+    fn get(&self, names: Vec<String>) -> Entries<'_> {
+        Box::pin(async move {
+            names
+                .iter()
+                .map(|name| self.folder.read(name).ok())
+                .collect()
+        })
     }
 
     fn put(&self, name: &str, bytes: &[u8], _: Keep) {

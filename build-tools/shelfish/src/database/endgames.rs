@@ -7,7 +7,7 @@ use shakmaty::Chess;
 use shelfish::source::{Source as _, SourceErrorKind};
 use shelfish_endgames::{EndgameError, Endgames, Probe, ProbedMove, Tables, read_index};
 
-use super::cache::{self, DiskCache};
+use super::cache;
 use super::{DatabaseSource, DatabaseSourceError, address};
 
 /// Options for endgame tables.
@@ -83,7 +83,7 @@ pub enum EndgameTables {
     /// A directory. It needs no index.
     Folder(Tables),
     /// A host or a bucket.
-    Remote(Box<Endgames<DatabaseSource, Option<DiskCache>>>),
+    Remote(Box<Endgames<DatabaseSource>>),
 }
 
 impl EndgameTables {

@@ -9,6 +9,7 @@ pub mod scan;
 
 use std::future::Future;
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::Duration;
 
 use shelfish::reader::{Cache, Options, ReadError, Reader};
@@ -174,11 +175,11 @@ impl DatabaseSource {
     }
 
     /// Opens a reader. If the manifest is pinned, the reader compares the hashes of pages and blocks.
-    pub async fn reader<R: Record, C: Cache>(
+    pub async fn reader<R: Record>(
         self,
         options: Options,
-        cache: C,
-    ) -> Result<Reader<DatabaseSource, R, C>, ReadError> {
+        cache: Option<Arc<dyn Cache>>,
+    ) -> Result<Reader<DatabaseSource, R>, ReadError> {
         let pin = self.integrity.map(Pin::from);
         Reader::builder(self)
             .options(options)

@@ -12,7 +12,7 @@ use crate::common::*;
 use shakmaty::{EnPassantMode, Position as _};
 use shelfish::eval::PositionEval;
 use shelfish::position::Position;
-use shelfish::reader::{Options, Reader};
+use shelfish::reader::Reader;
 use shelfish::source::file::Directory;
 use shelfish_cli::database::wait;
 use shelfish_cli::lichess;
@@ -80,12 +80,9 @@ fn round_trip(name: &str) {
 
 /// Looks up each position of a dump and the same number of missing positions, but at most 100,000.
 fn check_stored_and_absent_positions(db: &Path, dump: &Path) {
-    let reader = wait(Reader::<_, PositionEval>::open(
-        Directory::new(db),
-        Options::default(),
-    ))
-    .unwrap()
-    .unwrap();
+    let reader = wait(Reader::builder(Directory::new(db)).open::<PositionEval>())
+        .unwrap()
+        .unwrap();
     let lines: Vec<String> = BufReader::new(File::open(dump).unwrap())
         .lines()
         .map(Result::unwrap)

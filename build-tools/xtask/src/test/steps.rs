@@ -318,7 +318,6 @@ fn checked(folder: &str) -> Result<Tally> {
 
 fn module(args: &Args) -> Result<Tally> {
     npm::build()?;
-    npm::cache()?;
     Ok(checked("tests")?.and(node_tests(args, "tests/npm", &[])?))
 }
 

@@ -1,7 +1,7 @@
 // A bar for the evaluation of a position.
 
 import { type UseEvaluationOptions, useEvaluation } from "shelfish/react";
-import { winningChances } from "shelfish/score";
+import { winningChances } from "shelfish";
 
 /** Shows the evaluation by the database, or by the engine if the database lacks the position. */
 export function EvalBar({

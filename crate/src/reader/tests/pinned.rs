@@ -114,7 +114,7 @@ fn a_pinned_reader_refuses_forged_blocks_lists_and_pages() {
             let cache = Kept::default();
             let open = |host: &Host, cache: &Kept, pin: Option<&Pin>| {
                 let builder = Reader::builder(host.clone())
-                    .cache(cache.clone())
+                    .cache(Some(Arc::new(cache.clone())))
                     .pin(pin.cloned());
                 block_on(builder.open::<PositionEval>()).unwrap()
             };

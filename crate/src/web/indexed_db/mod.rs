@@ -21,18 +21,18 @@ use web_sys::{IdbDatabase, IdbFactory, IdbTransactionMode};
 use self::events::{answer, ended, first_event};
 use self::stores::{Change, Kept, Stores, create_stores, key, read};
 use super::time::pause;
-use crate::reader::{Cache, Keep};
+use crate::reader::{Cache, Entries, Keep};
 use crate::sync::OnceCell;
 
-/// Time after which what IndexedDB did not answer is not there.
+/// Time after which a read that IndexedDB did not answer has no entries.
 const TIMEOUT: Duration = Duration::from_secs(1);
-/// Time after which a change that has not ended stops all further ones: no lookup waits for them, and disks are slow.
+/// Time after which a pending write stops all further writes. No lookup waits for writes, and disks are slow.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
-/// Time that a write waits for the lookup that caused it to go on.
+/// Delay of a write, so that the lookup that caused it continues first.
 const PAUSE: Duration = Duration::from_millis(20);
-/// Writes that may wait; further ones are dropped.
+/// Maximum number of queued writes. Further writes are dropped.
 const QUEUE: usize = 512;
-/// Version of the layout of stores and names; what another one left is dropped.
+/// Version of the stores and names. Entries of another version are deleted.
 const VERSION: u32 = 2;
 
 /// A cache of one database in IndexedDB, with a maximum size and least-recently-used eviction.
@@ -70,7 +70,7 @@ type Connection = Rc<OnceCell<Option<Rc<Open>>>>;
 
 struct Open {
     database: IdbDatabase,
-    /// The browser closes it, or another tab needs it closed.
+    /// Listeners that close the connection when the browser or another tab requires it.
     _lost: [EventListener; 2],
 }
 
@@ -80,7 +80,7 @@ impl Drop for Open {
     }
 }
 
-/// A lookup that reads. One that is dropped on the way has writes wait for it no longer, either.
+/// A pending read. Writes wait until it ends or is dropped.
 struct Reading<'a>(&'a Cell<u32>);
 
 impl Reading<'_> {
@@ -129,7 +129,7 @@ impl IndexedDb {
         cache
     }
 
-    /// Gives up all that is kept of the database.
+    /// Deletes all entries of the database.
     pub fn clear(&self) {
         // Queued changes are obsolete, and may fill the queue.
         self.0.queue.borrow_mut().clear();
@@ -138,7 +138,7 @@ impl IndexedDb {
         });
     }
 
-    /// Waits until all that was to be written is.
+    /// Waits for all queued writes.
     pub async fn written(&self) {
         while self.0.is_writing.get() {
             let (send, receive) = oneshot::channel();
@@ -298,30 +298,33 @@ impl IndexedDb {
 }
 
 impl Cache for IndexedDb {
-    async fn get(&self, names: Vec<String>) -> Vec<Option<Vec<u8>>> {
-        if self.0.is_read_stuck.get() {
-            return Vec::new();
-        }
-        let _reading = Reading::new(&self.0.reads);
-        let keys: Vec<String> = names.iter().map(|name| key(&self.0.folder, name)).collect();
-        let (cache, asked) = (self.clone(), keys.clone());
-        let reading = async move { cache.read(&asked).await }.boxed_local();
-        match select(reading, pause(TIMEOUT)).await {
-            Either::Left((found, _)) => {
-                for (key, _) in keys
-                    .into_iter()
-                    .zip(&found)
-                    .filter(|(_, found)| found.is_some())
-                {
-                    self.later(Change::Touch(key));
+    fn get(&self, names: Vec<String>) -> Entries<'_> {
+        let entries = async move {
+            if self.0.is_read_stuck.get() {
+                return Vec::new();
+            }
+            let _reading = Reading::new(&self.0.reads);
+            let keys: Vec<String> = names.iter().map(|name| key(&self.0.folder, name)).collect();
+            let (cache, asked) = (self.clone(), keys.clone());
+            let reading = async move { cache.read(&asked).await }.boxed_local();
+            match select(reading, pause(TIMEOUT)).await {
+                Either::Left((found, _)) => {
+                    for (key, _) in keys
+                        .into_iter()
+                        .zip(&found)
+                        .filter(|(_, found)| found.is_some())
+                    {
+                        self.later(Change::Touch(key));
+                    }
+                    found
                 }
-                found
+                Either::Right((_, reading)) => {
+                    self.stuck(reading, |state| &state.is_read_stuck);
+                    Vec::new()
+                }
             }
-            Either::Right((_, reading)) => {
-                self.stuck(reading, |state| &state.is_read_stuck);
-                Vec::new()
-            }
-        }
+        };
+        entries.boxed_local()
     }
 
     fn put(&self, name: &str, bytes: &[u8], keep: Keep) {

@@ -81,9 +81,9 @@ impl Stores {
         Ok(())
     }
 
-    /// Gives up the least recently used until the sum of all sizes is at most `most`; gives that sum.
+    /// Evicts the least recently used entries until the sum of all sizes is at most `most`. Returns the sum.
     async fn make_room(&self, mut sum: f64, most: f64) -> Result<f64, JsValue> {
-        // A sum that is no number is too much, too.
+        // A sum that is NaN does not fit.
         let fits = |sum: f64| sum <= most;
         if fits(sum) {
             return Ok(sum);
@@ -92,7 +92,7 @@ impl Stores {
         loop {
             let cursor = answer(&oldest).await?;
             if cursor.is_null() {
-                // Nothing is left that has a size, so what there is does not add up.
+                // No entry is left, so the sum was wrong.
                 self.bytes.clear()?;
                 self.entries.clear()?;
                 return Ok(0.0);

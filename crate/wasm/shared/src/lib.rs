@@ -29,16 +29,12 @@ pub struct WasmError {
     /// Seconds to wait, if the host requests it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<f64>,
-    /// Cause in JavaScript.
-    #[serde(skip)]
-    pub cause: JsValue,
 }
 
 impl WasmError {
     /// Returns an error with a code and a message.
     pub fn new(code: &'static str, message: impl Into<String>) -> WasmError {
-        let (url, status, outcome, retry_after, cause) =
-            (None, None, None, None, JsValue::UNDEFINED);
+        let (url, status, outcome, retry_after) = (None, None, None, None);
         WasmError {
             code,
             message: message.into(),
@@ -46,7 +42,6 @@ impl WasmError {
             status,
             outcome,
             retry_after,
-            cause,
         }
     }
 

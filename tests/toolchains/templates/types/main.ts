@@ -1,6 +1,5 @@
-import { openDatabase, type Wasm } from "shelfish";
+import { directory, openDatabase, type Source, type Wasm } from "shelfish";
 import { openDatabase as openInline } from "shelfish/inline";
-import { directory, type Source } from "shelfish/node";
 import wasm from "shelfish/shelfish_bg.wasm";
 
 const given: Wasm = wasm;

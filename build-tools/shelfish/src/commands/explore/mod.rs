@@ -8,7 +8,7 @@ use shakmaty::{CastlingMode, Chess, Move, Position as _};
 use shelfish::eval::PositionEval;
 use shelfish::played::{Bucketing, BucketingError, Played, PlayedMove};
 use shelfish::position::Position;
-use shelfish::reader::{NoCache, Options, ReadError, Reader};
+use shelfish::reader::{Options, ReadError, Reader};
 
 use crate::database::{self, DatabaseSource, OpenError};
 use crate::games::{RESULTS, SOURCE_NAMES, Wanted};
@@ -84,13 +84,13 @@ pub fn run(args: Args) -> Outcome {
 
 async fn explore(source: DatabaseSource, evals: Option<DatabaseSource>, args: &Args) -> Outcome {
     let book = source
-        .reader::<Played, _>(Options::default(), NoCache)
+        .reader::<Played>(Options::default(), None)
         .await
         .map_err(OpenError::from)?;
     let evals = match evals {
         Some(source) => {
             let opened = source
-                .reader::<PositionEval, _>(Options::default(), NoCache)
+                .reader::<PositionEval>(Options::default(), None)
                 .await;
             Some(opened.map_err(OpenError::from)?)
         }

@@ -25,7 +25,7 @@ use shakmaty::{CastlingMode, Chess, Position as _};
 use shelfish::eval::{Evaluation, PositionEval};
 use shelfish::played::Played;
 use shelfish::position::{self, Position};
-use shelfish::reader::{NoCache, Options, Reader};
+use shelfish::reader::{Options, Reader};
 use shelfish_endgames::{EndgameError, Probe, ProbedMove, Verdict, parse_fen};
 use tower::ServiceBuilder;
 use tower::limit::GlobalConcurrencyLimitLayer;
@@ -34,7 +34,7 @@ use tower_http::cors::{Any, CorsLayer};
 use super::explorer;
 use super::question::{INEXACT, Refusal, answer, check_variant, fen_of, parameters};
 use crate::BoxError;
-use crate::database::cache::{self, DiskCache};
+use crate::database::cache;
 use crate::database::endgames::{self, EndgameTables};
 use crate::database::{self, DatabaseSource, OpenError};
 use crate::lichess::{ScoreMember, uci};
@@ -83,7 +83,7 @@ pub struct Args {
 
 /// State of the API.
 struct Api {
-    reader: Reader<DatabaseSource, PositionEval, Option<DiskCache>>,
+    reader: Reader<DatabaseSource, PositionEval>,
     endgames: Option<EndgameTables>,
     book: Option<Reader<DatabaseSource, Played>>,
     metrics: Metrics,
@@ -153,7 +153,7 @@ pub(super) async fn router(args: &Args, database: &str) -> Result<Router, BoxErr
     }
     let mut book = None;
     if let Some(address) = &args.book {
-        let opened = source(address)?.reader(options, NoCache).await;
+        let opened = source(address)?.reader(options, None).await;
         book = Some(opened.map_err(OpenError::from)?);
     }
     let api = Arc::new(Api {

@@ -1,1 +1,0 @@
-export * from "../openings/openings.js";

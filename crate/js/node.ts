@@ -1,0 +1,12 @@
+// For Node, Deno and Bun: contains the module, because bundles of servers omit files. Opens folders.
+
+import { namedDirectory } from "./shared/directory.js";
+import { platform } from "./shared/load.js";
+import { decodeModule } from "./shared/decode-module.js";
+import text from "./wasm.js";
+
+platform.wasm = () => decodeModule(text);
+platform.source = namedDirectory;
+
+export { directory } from "./shared/directory.js";
+export * from "./database/open.js";

@@ -1,0 +1,129 @@
+// The functions that open databases, books and endgame tables have in common.
+/// <reference lib="esnext.disposable" preserve="true" />
+
+import { Calls } from "./abort.js";
+import { enter, enterSync, failed, ShelfishError } from "./errors.js";
+import { checked, fenList, fenText, type Kinds } from "./options.js";
+import type { Table } from "../shelfish.js";
+import type { CallOptions, Stats } from "./types.js";
+
+/**
+ * An object of a WASM module. Errors are plain objects, also among the answers.
+ * @internal
+ */
+export interface Reader {
+  lookup(
+    fens: string[],
+    options: unknown,
+    signal: AbortSignal,
+    hasAnswers: boolean,
+  ): Promise<any>;
+  clear(): Promise<any>;
+  stats(): any;
+  close(): void;
+}
+
+/** An open database, book or set of endgame tables. */
+export abstract class Opened<R extends Reader, S> {
+  /** @internal */
+  protected readonly reader: R;
+  #calls = new Calls();
+
+  /** @internal */
+  constructor(reader: R) {
+    this.reader = reader;
+  }
+
+  /** @internal */
+  protected run<O extends CallOptions, T>(
+    call: string,
+    options: O | null | undefined,
+    kinds: Kinds<O>,
+    work: (options: Omit<O, "signal">, signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const { signal, ...rest } = checked(call, options, kinds);
+    return this.#calls.run("the lookup", signal, (own) => work(rest, own));
+  }
+
+  /** @internal */
+  protected lookUp<O extends CallOptions>(
+    call: string,
+    fen: string,
+    options: O | null | undefined,
+    kinds: Kinds<O>,
+  ): Promise<any> {
+    return enter(async (trace) => {
+      const list = [fenText(call, fen)];
+      const [answer] = await this.run(call, options, kinds, (rest, signal) =>
+        this.reader.lookup(list, rest, signal, true),
+      );
+      if (answer && "code" in answer) throw trace(answer);
+      return answer;
+    });
+  }
+
+  /** @internal */
+  protected lookUpMany<O extends CallOptions>(
+    call: string,
+    fens: Iterable<string>,
+    options: O | null | undefined,
+    kinds: Kinds<O>,
+    hasAnswers = true,
+  ): Promise<any[]> {
+    return enter(async (trace) => {
+      const list = fenList(call, fens);
+      const answers: any[] = await this.run(
+        call,
+        options,
+        kinds,
+        (rest, signal) => this.reader.lookup(list, rest, signal, hasAnswers),
+      );
+      return answers.map((answer) =>
+        answer && "code" in answer ? (trace(answer) as ShelfishError) : answer,
+      );
+    });
+  }
+
+  /** Clears the caches in memory and in IndexedDB. Keeps other databases in the same cache. */
+  clear(): Promise<void> {
+    return enter(() => this.reader.clear());
+  }
+
+  /** Returns totals since the opening. */
+  stats(): S {
+    return enterSync(() => this.reader.stats());
+  }
+
+  /** Frees the memory. Calls in progress reject with code `closed`. May be called again. */
+  close(): void {
+    this.reader.close();
+    this.#calls.close(failed("closed", "the database was closed"));
+  }
+
+  /** Closes at the end of a block: `using database = await openDatabase(url)`. */
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}
+
+/** An open database or book. */
+export abstract class OpenTable<M> extends Opened<Table, Stats> {
+  /** The manifest: the number of positions, the files, and properties of the build. */
+  get manifest(): M {
+    return enterSync(() => this.reader.manifest());
+  }
+
+  /** Fetches the blocks of positions, so that their lookups need no request. Ignores positions that fail. */
+  async prefetch(
+    fens: Iterable<string>,
+    options?: Pick<CallOptions, "signal">,
+  ): Promise<void> {
+    await this.lookUpMany(
+      "prefetch",
+      fens,
+      options,
+      { signal: "signal" },
+      false,
+    );
+  }
+}

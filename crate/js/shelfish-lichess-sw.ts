@@ -1,0 +1,66 @@
+// A service worker that answers requests of unchanged pages to the APIs of Lichess. A classic script, alone or by `importScripts`.
+
+import { openBook, openDatabase } from "./index.js";
+import * as moves from "./lichess-moves.js";
+import { adapter } from "./lichess/lichess.js";
+import * as openings from "./openings.js";
+
+interface Extendable extends Event {
+  waitUntil(promise: Promise<unknown>): void;
+}
+
+interface Fetching extends Extendable {
+  readonly request: Request;
+  respondWith(response: Promise<Response>): void;
+}
+
+declare const self: {
+  location: { href: string };
+  clients: { claim(): Promise<void> };
+  skipWaiting(): Promise<void>;
+  addEventListener(type: string, listener: (event: any) => void): void;
+  /** Parameters of a worker that imports this script. */
+  shelfishLichess?: Record<string, string> | undefined;
+};
+
+const { shelfishLichess } = self;
+const parameters = new URLSearchParams(
+  shelfishLichess ?? new URL(self.location.href).searchParams,
+);
+const value = (name: string) => parameters.get(name) || undefined;
+const [database, book, masters] = ["database", "book", "masters"].map(value);
+if (!database && !book && !masters)
+  throw new Error(
+    "shelfish-lichess-sw.js: expected ?database=URL or ?book=URL",
+  );
+
+/** URL of the module. An old module in a cache has another URL. */
+const wasm = new URL(
+  `shelfish_bg.wasm?${SHA256.shelfish_bg}`,
+  new URL(value("wasm") ?? ".", self.location.href),
+);
+
+const lichessFetch = adapter(
+  {
+    database: (url) => openDatabase(url, { wasm }),
+    book: (url) => openBook(url, { wasm }),
+    openings: async () => openings,
+    moves: async () => moves,
+  },
+  { database, book, masters },
+);
+
+self.addEventListener("fetch", (event: Fetching) => {
+  if (lichessFetch.answers(event.request))
+    event.respondWith(lichessFetch(event.request));
+});
+
+// A worker that imports this script decides itself when it takes over.
+if (!shelfishLichess) {
+  self.addEventListener("install", (event: Extendable) =>
+    event.waitUntil(self.skipWaiting()),
+  );
+  self.addEventListener("activate", (event: Extendable) =>
+    event.waitUntil(self.clients.claim()),
+  );
+}

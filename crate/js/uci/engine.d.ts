@@ -1,1 +1,0 @@
-export * from "../engine/browser.js";

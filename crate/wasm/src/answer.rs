@@ -1,0 +1,134 @@
+//! Answers for all kinds of records as plain JavaScript values.
+
+use std::sync::Arc;
+
+use js_sys::{Function, Object, Reflect};
+use serde::Serialize;
+use shelfish::reader::{self, Cache, Fetched, Observer, Origin};
+use shelfish::table;
+use shelfish::web::IndexedDb;
+use shelfish_wasm_shared::to_js;
+use wasm_bindgen::JsValue;
+
+/// Converts a manifest, and adds the two fields of the kind of record.
+pub fn manifest(manifest: &table::Manifest, fields: [(&str, JsValue); 2]) -> JsValue {
+    #[derive(Serialize)]
+    struct Manifest<'a> {
+        format: u64,
+        positions: f64,
+        bytes: f64,
+        shards: Vec<Shard<'a>>,
+        #[serde(with = "serde_wasm_bindgen::preserve")]
+        info: Object,
+    }
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Shard<'a> {
+        file: &'a str,
+        bytes: f64,
+        page_bytes: f64,
+        positions: f64,
+    }
+    let shards = manifest
+        .shards()
+        .iter()
+        .enumerate()
+        .map(|(n, shard)| Shard {
+            file: &shard.file,
+            bytes: shard.bytes as f64,
+            page_bytes: manifest.pages_of(n).map(|page| page.len()).sum::<usize>() as f64,
+            positions: shard.positions as f64,
+        });
+    let info = Object::new();
+    for (name, value) in &manifest.info {
+        let _ = Reflect::set(&info, &name.into(), &value.into());
+    }
+    let value = to_js(&Manifest {
+        format: table::Manifest::FORMAT,
+        positions: manifest.positions as f64,
+        bytes: manifest.bytes() as f64,
+        shards: shards.collect(),
+        info,
+    });
+    for (name, field) in fields {
+        let _ = Reflect::set(&value, &name.into(), &field);
+    }
+    value
+}
+
+/// Converts totals since the database was opened.
+pub fn stats(stats: &reader::Stats) -> JsValue {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Stats {
+        requests: f64,
+        bytes: f64,
+        memory_hits: f64,
+        #[serde(rename = "indexedDBHits")]
+        indexed_db_hits: f64,
+        network_blocks: f64,
+        lookups: f64,
+        milliseconds: f64,
+    }
+    to_js(&Stats {
+        requests: stats.requests as f64,
+        bytes: stats.bytes as f64,
+        memory_hits: stats.memory_hits as f64,
+        indexed_db_hits: stats.cache_hits as f64,
+        network_blocks: stats.network_blocks as f64,
+        lookups: stats.lookups as f64,
+        milliseconds: stats.milliseconds,
+    })
+}
+
+/// Returns an observer that calls a function with each byte range.
+pub fn observer(function: Function) -> Observer {
+    Box::new(move |range: &Fetched<'_>| {
+        // Ignores exceptions of the listener.
+        let _ = function.call1(&JsValue::UNDEFINED, &fetched(range));
+    })
+}
+
+/// Converts a byte range that was fetched, or that failed.
+fn fetched(fetched: &Fetched<'_>) -> JsValue {
+    #[derive(Serialize)]
+    struct Request<'a> {
+        url: &'a str,
+        start: f64,
+        end: f64,
+        bytes: f64,
+        parts: usize,
+        milliseconds: f64,
+        from: &'static str,
+        ok: bool,
+    }
+    let (start, end) = (fetched.range.start as f64, fetched.range.end as f64);
+    to_js(&Request {
+        url: &fetched.at,
+        start,
+        end,
+        bytes: if fetched.is_good { end - start } else { 0.0 },
+        parts: fetched.parts,
+        milliseconds: fetched.elapsed.as_secs_f64() * 1e3,
+        from: if fetched.origin == Origin::Cache {
+            "indexedDB"
+        } else {
+            "network"
+        },
+        ok: fetched.is_good,
+    })
+}
+
+/// Returns a cache for a reader.
+pub fn shared(cache: &Option<IndexedDb>) -> Option<Arc<dyn Cache>> {
+    let cache = cache.clone()?;
+    Some(Arc::new(cache))
+}
+
+/// Clears a cache.
+pub async fn clear(cache: Option<IndexedDb>) {
+    if let Some(cache) = cache {
+        cache.clear();
+        cache.written().await;
+    }
+}
