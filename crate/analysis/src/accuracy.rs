@@ -143,20 +143,5 @@ mod tests {
             prop_assert!(of_move(before, after - more) <= accuracy);
         }
 
-        #[test]
-        fn a_side_is_no_better_than_its_best_move_and_no_worse_than_its_worst(
-            game in prop::collection::vec((prop::option::of(0.0..100.0), prop::option::of(0.0..100.0)), 0..200),
-        ) {
-            let (percents, mut accuracies): (Vec<_>, Vec<Option<f64>>) = game.into_iter().unzip();
-            accuracies.pop();
-            for first in [true, false] {
-                let own = || accuracies.iter().skip(usize::from(!first)).step_by(2).flatten().copied();
-                let (least, most) = (own().fold(100.0, f64::min), own().fold(0.0, f64::max));
-                match of_side(&percents, &accuracies, first) {
-                    Some(side) => prop_assert!(side >= least - 1e-9 && side <= most.max(1.0) + 1e-9),
-                    None => prop_assert_eq!(own().count(), 0),
-                }
-            }
-        }
     }
 }

@@ -151,13 +151,6 @@ mod tests {
         }
 
         #[test]
-        fn a_move_without_loss_is_not_judged(value in values(), mover in any::<bool>()) {
-            let mover = if mover { Color::White } else { Color::Black };
-            prop_assert_eq!(judge(value, value, mover), None);
-            prop_assert_eq!(judge(value, Value::Mated(mover), mover), None);
-        }
-
-        #[test]
         fn a_worse_outcome_never_has_a_milder_judgment(before in -3000..3000, after in -3000..3000, more in 0..3000) {
             let judged = |after| judge(Value::Cp(before), Value::Cp(after), Color::White);
             prop_assert!(judged(after - more) >= judged(after));

@@ -111,12 +111,10 @@ pub(crate) fn has_room(value: Value, mover: Color) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
     use shakmaty::uci::UciMove;
     use shelfish::eval::Score;
 
     use super::*;
-    use crate::chances::winning_chances;
 
     fn known(first: Score, second: Score) -> KnownEval {
         let line = vec![UciMove::from_ascii(b"e2e4").expect("a move")];
@@ -256,20 +254,5 @@ mod tests {
             .into_position(shakmaty::CastlingMode::Standard)
             .expect("a position");
         assert!(position.legal_moves().len() <= 1);
-    }
-
-    proptest! {
-        #[test]
-        fn marks_keep_their_definition(first in -1_500..1_500_i32, second in -1_500..1_500_i32, after in -1_500..1_500_i32) {
-            let (best, other) = (winning_chances(first.min(after).clamp(-1_000, 1_000)), winning_chances(second.clamp(-1_000, 1_000)));
-            match marked(first, second, after) {
-                None => prop_assert!(best - other < LOSS + MARGIN),
-                Some(mark) => {
-                    prop_assert!(best - other >= LOSS);
-                    let keeps = best >= WIN && other < WIN || best > -WIN && other <= -WIN;
-                    prop_assert!(mark != Mark::Great || keeps);
-                }
-            }
-        }
     }
 }

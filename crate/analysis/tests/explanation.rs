@@ -1,8 +1,6 @@
 //! Explanations of bad moves: known positions, and claims about real games that an independent count of material checks.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
 use std::collections::HashMap;
 
 use proptest::prelude::*;
@@ -10,9 +8,8 @@ use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Color, Move, Position as _, Role, Square};
 use shelfish::position::Position;
 use shelfish_analysis::explanation::{Begins, Draw, Explanation, Fact, Material, Piece, explain};
-use shelfish_analysis::pgn::{PgnGame, evaluation};
+use shelfish_analysis::pgn::{GameTexts, PgnGame, evaluation, read};
 use shelfish_analysis::{KnownEval, Score, judge};
-use support::{evaluations, games, shared};
 
 fn known(score: &str, line: &str) -> KnownEval {
     let score = evaluation(&format!("[%eval {score}]")).unwrap().0;
@@ -231,58 +228,63 @@ fn explain_all(games: &[PgnGame], known: &HashMap<Position, KnownEval>) -> [usiz
             };
             explained += 1;
             check(&positions[n], *played, [before, after], &found);
-            if std::env::var_os("SHOW").is_some() {
-                let line = |known: &KnownEval| {
-                    known
-                        .line
-                        .iter()
-                        .map(ToString::to_string)
-                        .collect::<Vec<_>>()
-                        .join(" ")
-                };
-                let fen = Position::from_chess(&positions[n]);
-                let uci = played.to_uci(shakmaty::CastlingMode::Standard);
-                println!(
-                    "{fen}\t{uci}\t{}\t{}\t{}\t{}\t{}",
-                    found.with_line(n),
-                    before.score,
-                    line(before),
-                    after.score,
-                    line(after)
-                );
-            }
         }
     }
     [bad, explained]
 }
 
-#[test]
-fn claims_about_famous_games_are_true() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../static-shards");
-    let read = |name: &str| std::fs::read(format!("{folder}/{name}")).unwrap();
-    let known = evaluations(&zstd::decode_all(&read("famous.jsonl.zst")[..]).unwrap());
-    let [bad, explained] = explain_all(
-        &games(&String::from_utf8_lossy(&read("famous.pgn"))),
-        &known,
-    );
-    println!("{explained} of {bad} bad moves are explained");
-    assert!(bad > 100 && explained > 20);
+/// Reads the games of a file. Games with errors are left out.
+fn games(text: &[u8]) -> Vec<PgnGame> {
+    let games = GameTexts::new(text).map(|text| read(&text.unwrap().text, 1));
+    games.filter(|game| game.error.is_none()).collect()
+}
+
+/// Reads the deepest evaluation of each position from a file, as Lichess recommends.
+fn evaluations(text: &[u8]) -> HashMap<Position, KnownEval> {
+    let parse = |line: &str| {
+        let record: serde_json::Value = serde_json::from_str(line).unwrap();
+        let position: Position = record["fen"].as_str().unwrap().parse().unwrap();
+        let evaluation = record["evals"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .max_by_key(|evaluation| evaluation["depth"].as_u64())
+            .unwrap();
+        let pv = &evaluation["pvs"][0];
+        let score = match pv["cp"].as_i64() {
+            Some(cp) => Score::Cp(cp as i32),
+            None => Score::Mate(pv["mate"].as_i64().unwrap() as i32),
+        };
+        let line = pv["line"]
+            .as_str()
+            .unwrap()
+            .split(' ')
+            .map(|m| m.parse::<UciMove>().unwrap())
+            .collect();
+        let depth = evaluation["depth"].as_u64().map(|depth| depth as u16);
+        (
+            position,
+            KnownEval {
+                line,
+                ..KnownEval::new(score, depth)
+            },
+        )
+    };
+    std::str::from_utf8(text)
+        .unwrap()
+        .lines()
+        .map(parse)
+        .collect()
 }
 
 #[test]
-fn claims_about_many_games_are_true() {
-    let Some(known) = shared("evals-sf.jsonl.zst") else {
-        return;
-    };
-    let known = evaluations(&known);
-    for name in ["games-lichess.pgn.zst", "games.pgn.zst"] {
-        let Some(text) = shared(name) else { return };
-        // The evaluations are those of the first games.
-        let text = String::from_utf8_lossy(&text[..text.len().min(6_000_000)]);
-        let [bad, explained] = explain_all(&games(&text), &known);
-        println!("{name}: {explained} of {bad} bad moves are explained");
-        assert!(bad > 500 && explained > 100, "{name}: {explained} of {bad}");
-    }
+fn claims_about_famous_games_are_true() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../static-shards");
+    let file = |name: &str| std::fs::read(format!("{folder}/{name}")).unwrap();
+    let known = evaluations(&zstd::decode_all(&file("famous.jsonl.zst")[..]).unwrap());
+    let [bad, explained] = explain_all(&games(&file("famous.pgn")), &known);
+    println!("{explained} of {bad} bad moves are explained");
+    assert!(bad > 100 && explained > 20);
 }
 
 /// Plays random moves. Half of them are captures, if there are captures.

@@ -206,57 +206,6 @@ fn compressed_games_are_read_and_missing_files_are_reported() {
     );
 }
 
-#[cfg(unix)]
-#[test]
-fn a_signal_removes_an_incomplete_file() {
-    use std::process::{Command, Stdio};
-
-    let fixture = fixture();
-    let (db, out) = (fixture.path("db"), fixture.path("out.pgn"));
-    let is_begun = || {
-        let entries = std::fs::read_dir(fixture.dir.path())
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name());
-        entries
-            .into_iter()
-            .any(|name| name.to_string_lossy().starts_with(".shelfish-"))
-    };
-    let mut analyse = command();
-    analyse.args([
-        "analyse",
-        "-",
-        "-q",
-        "-d",
-        db.to_str().unwrap(),
-        "-o",
-        out.to_str().unwrap(),
-    ]);
-    let mut child = analyse.stdin(Stdio::piped()).spawn().unwrap();
-    // The program waits for games as long as the input is open. `wait` would close an input that `child` owns.
-    let games = child.stdin.take();
-    until("the program has created its file", || {
-        assert!(
-            child.try_wait().unwrap().is_none(),
-            "the program ended before its input"
-        );
-        is_begun()
-    });
-    assert!(
-        Command::new("kill")
-            .args(["-INT", &child.id().to_string()])
-            .status()
-            .unwrap()
-            .success()
-    );
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    drop(games);
-    assert!(!is_begun() && !out.exists());
-}
-
-/// Lines in which a piece is left hanging at the end of an opening. The move has the glyph `$4`, which is also the judgment of
-/// Stockfish. The openings are those of lichess-org/chess-openings.
-const HANGING: &str = include_str!("../../../../tests/data/hanging.pgn");
-
 #[test]
 fn every_piece_that_is_left_hanging_at_the_end_of_an_opening_is_a_blunder() {
     let run = shelfish_with(
