@@ -1,4 +1,4 @@
-// The entry `shelfish/game`: <shelfish-game pgn="1. e4 e5 …" database="https://example.org/evals/"> on any page.
+// <shelfish-game pgn="1. e4 e5 …" database="https://example.org/evals/"> of the entry `shelfish/elements`.
 
 import type { openDatabase } from "../database/open.js";
 import { Base, shadow, whenVisible } from "../elements/element.js";
