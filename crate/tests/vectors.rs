@@ -16,7 +16,7 @@ use shelfish::position::Position;
 use shelfish::reader::{ReadError, Reader};
 use shelfish::shakmaty::{CastlingMode, Chess, Move, Position as _, uci::UciMove};
 use shelfish::source::{Source, file::Directory, memory::Memory};
-use shelfish::table::{Block, ChunkErrorKind, Manifest, Page, TableError};
+use shelfish::table::{ChunkErrorKind, Manifest, TableError};
 
 fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/database")
@@ -194,43 +194,6 @@ fn positions_that_are_not_in_the_database_are_not_found() {
         block_on(reader.lookup_many(&absent))
             .into_iter()
             .all(|answer| answer == Ok(None::<PositionEval>))
-    );
-}
-
-#[test]
-fn manifest_pages_and_blocks_contain_the_records_in_ascending_order_of_keys() {
-    let files = files();
-    let file = |name: &str| {
-        &files
-            .iter()
-            .find(|(other, _)| other == name)
-            .expect("a file")
-            .1[..]
-    };
-    let manifest = Manifest::parse::<PositionEval>(file(Manifest::FILE)).unwrap();
-    let mut found: Vec<PositionEval> = Vec::new();
-    for page in manifest.pages() {
-        let bytes = page.within(file(&page.file), 0);
-        assert_eq!(
-            manifest.inline_page(&page),
-            Some(bytes),
-            "the manifest of a small database has inline pages"
-        );
-        for block in Page::parse(bytes, &page).unwrap().blocks() {
-            let block =
-                Block::<PositionEval>::open(block.within(file(&block.file), 0), &block).unwrap();
-            found.extend(block.records().map(Result::unwrap));
-        }
-    }
-    let mut expected = records();
-    expected.sort_by_cached_key(|record| record.position.key());
-    assert_eq!(found, expected);
-    assert_eq!(
-        manifest.total("evaluations"),
-        expected
-            .iter()
-            .map(|record| record.evaluations.len() as u64)
-            .sum::<u64>()
     );
 }
 

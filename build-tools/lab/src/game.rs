@@ -7,6 +7,7 @@ use shakmaty::{
     CastlingMode, Chess, Color, EnPassantMode, KnownOutcome, Move, Position, fen::Fen, san::San,
     uci::UciMove, zobrist::Zobrist64,
 };
+use shelfish_cli::uci::UciScore;
 
 /// Result of a game.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,6 +40,17 @@ impl Outcome {
             Outcome::White => "1-0",
             Outcome::Draw => "1/2-1/2",
             Outcome::Black => "0-1",
+        }
+    }
+}
+
+/// Returns the score of a search in centipawns. A mate exceeds all other scores.
+pub fn centipawns(score: Option<UciScore>) -> i32 {
+    match score {
+        None => 0,
+        Some(UciScore::Cp(cp)) => cp.clamp(-20_000, 20_000),
+        Some(UciScore::Mate(moves)) => {
+            (30_000 - moves.abs().min(5_000)) * if moves > 0 { 1 } else { -1 }
         }
     }
 }

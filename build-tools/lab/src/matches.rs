@@ -14,10 +14,10 @@ use std::{
 
 use anyhow::{Context, Result, anyhow, ensure};
 use shakmaty::{Color, Position};
-use shelfish_cli::uci::{Engine, Setup, UciScore};
+use shelfish_cli::uci::{Engine, Setup};
 
 use crate::{
-    game::{self, Adjudication, Game, Outcome},
+    game::{self, Adjudication, Game, Outcome, centipawns},
     statistics::{Pairs, Sprt},
 };
 
@@ -204,7 +204,7 @@ fn play(engines: &mut [Engine; 2], go: [&str; 2], first: Color, mut game: Game) 
             eprintln!("illegal move {} in {}", answer.best, game.uci());
             return Ok(Outcome::win(!turn));
         };
-        let white = turn.fold_wb(1, -1) * answer.score.map_or(0, UciScore::centipawns);
+        let white = turn.fold_wb(1, -1) * centipawns(answer.score);
         game.play(m, Some(white));
         game.note(white, rules);
     }

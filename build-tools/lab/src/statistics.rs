@@ -195,45 +195,4 @@ mod tests {
         let expected = 1_000.0 * (s1 - s0) * (1.0 - s0 - s1) / (2.0 * 0.075);
         assert!((even.log_likelihood_ratio(0.0, 10.0) - expected).abs() < 0.01);
     }
-
-    /// Simulates matches with a known difference and compares the error rate with the promised rate.
-    #[test]
-    fn the_test_is_right_nineteen_times_out_of_twenty() {
-        let sprt = Sprt {
-            low: 0.0,
-            high: 20.0,
-        };
-        let mut random = fastrand::Rng::with_seed(7);
-        for (elo, right) in [(0.0, false), (20.0, true)] {
-            let mut wrong = 0;
-            for _ in 0..400 {
-                let mut pairs = Pairs::default();
-                let decision = loop {
-                    let mut play = |win: Outcome, loss: Outcome| {
-                        // 40 % of the games are draws; the expected points decide the other games.
-                        let chance = random.f64();
-                        let win_chance = points_of(elo) - 0.2;
-                        if chance < 0.4 {
-                            Outcome::Draw
-                        } else if chance < 0.4 + win_chance {
-                            win
-                        } else {
-                            loss
-                        }
-                    };
-                    pairs.count([
-                        play(Outcome::White, Outcome::Black),
-                        play(Outcome::Black, Outcome::White),
-                    ]);
-                    if pairs.number() > 20
-                        && let Some(decision) = sprt.decided(&pairs)
-                    {
-                        break decision;
-                    }
-                };
-                wrong += u32::from(decision != right);
-            }
-            assert!(wrong <= 34, "{wrong} of 400 wrong at {elo} Elo");
-        }
-    }
 }

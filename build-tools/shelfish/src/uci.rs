@@ -8,6 +8,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+pub use shelfish_engine::UciScore;
+
 /// Timeout of commands other than searches.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
@@ -85,27 +87,6 @@ pub enum Error {
     /// The line cannot be parsed.
     #[error("the engine answered \"{0}\", expected bestmove and a move")]
     Line(String),
-}
-
-/// Score of a UCI engine, from the point of view of the side to move.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UciScore {
-    /// Centipawns.
-    Cp(i32),
-    /// Mate in this number of moves; negative if the side to move is mated.
-    Mate(i32),
-}
-
-impl UciScore {
-    /// Returns the score in centipawns. A mate exceeds all other scores.
-    pub fn centipawns(self) -> i32 {
-        match self {
-            UciScore::Cp(cp) => cp.clamp(-20_000, 20_000),
-            UciScore::Mate(moves) => {
-                (30_000 - moves.abs().min(5_000)) * if moves > 0 { 1 } else { -1 }
-            }
-        }
-    }
 }
 
 /// Result of a search.
@@ -295,13 +276,6 @@ mod tests {
         );
         assert_eq!(answer.line, ["e2e4", "cp"]);
         assert_eq!(answer.second, Some(UciScore::Cp(12)));
-    }
-
-    #[test]
-    fn a_shorter_mate_is_worth_more() {
-        assert!(UciScore::Mate(1).centipawns() > UciScore::Mate(2).centipawns());
-        assert!(UciScore::Mate(-2).centipawns() > UciScore::Mate(-1).centipawns());
-        assert!(UciScore::Mate(40).centipawns() > UciScore::Cp(99_999).centipawns());
     }
 
     #[test]

@@ -15,9 +15,9 @@ use std::{
 use anyhow::{Context, Result};
 use shakmaty::{CastlingMode, Chess, EnPassantMode, Move, Position, fen::Fen};
 use shelfish_analysis::pgn;
-use shelfish_cli::uci::{Answer, Engine, Setup, UciScore};
+use shelfish_cli::uci::{Answer, Engine, Setup};
 
-use crate::game::{Adjudication, Game};
+use crate::game::{Adjudication, Game, centipawns};
 use crate::judgments::texts;
 
 /// Limit of the engine for each move.
@@ -122,8 +122,7 @@ fn game(
         let m = game
             .legal(&answer.best)
             .with_context(|| format!("illegal move {} in {}", answer.best, game.uci()))?;
-        let score = answer.score.map_or(0, UciScore::centipawns);
-        let white = game.position().turn().fold_wb(1, -1) * score;
+        let white = game.position().turn().fold_wb(1, -1) * centipawns(answer.score);
         if searched == 0 && white.abs() > BALANCED {
             return Ok(None);
         }
@@ -145,6 +144,8 @@ fn play_random(game: &mut Game, random: &mut fastrand::Rng) -> bool {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
+    use shelfish_cli::uci::UciScore;
+
     use super::*;
 
     /// Plays the first legal move.
