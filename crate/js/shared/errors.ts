@@ -151,21 +151,22 @@ export type Trace = (error: unknown) => unknown;
 
 /**
  * Runs the work of a public function. An error has the stack of this call: the work ends in WebAssembly, a timer or an event,
- * which no caller waits for.
+ * which no caller waits for. `frames` is the number of functions of the package from the public function to this function.
  */
 export async function enter<T>(
   work: (trace: Trace) => T | Promise<T>,
+  frames = 1,
 ): Promise<T> {
   const call = new Error();
   const trace = (thrown: unknown) => {
     const error = asError(thrown);
     if (!(error instanceof ShelfishError)) return error;
-    // V8 begins with the name of the error. Then follow this function and the public function.
+    // V8 begins with the name of the error. Then follow this function and those of the package.
     const lines = (call.stack ?? "").split("\n");
     const isV8 = lines[0] === "Error";
     const value = [
       ...(isV8 ? [String(error)] : []),
-      ...lines.slice(isV8 ? 3 : 2),
+      ...lines.slice((isV8 ? 2 : 1) + frames),
     ].join("\n");
     return hide(error, "stack", value);
   };

@@ -59,7 +59,7 @@ export abstract class Opened<R extends Reader, S> {
       );
       if (answer && "code" in answer) throw trace(answer);
       return answer;
-    });
+    }, 2);
   }
 
   /** @internal */
@@ -81,7 +81,7 @@ export abstract class Opened<R extends Reader, S> {
       return answers.map((answer) =>
         answer && "code" in answer ? (trace(answer) as ShelfishError) : answer,
       );
-    });
+    }, 2);
   }
 
   /** Clears the caches in memory and in IndexedDB. Keeps other databases in the same cache. */

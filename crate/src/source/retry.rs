@@ -61,7 +61,6 @@ impl Default for RetryPolicy {
 setters! {
     RetryPolicy {
         with_max_retries => max_retries: u32,
-        with_first_delay => first_delay: Duration,
         with_max_delay => max_delay: Duration,
         with_max_retry_after => max_retry_after: Duration,
         with_total_time => total_time: Duration,

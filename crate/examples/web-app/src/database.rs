@@ -1,7 +1,7 @@
 //! Opens a database and looks up positions.
 
 use core::error::Error;
-use std::{cell::RefCell, rc::Rc};
+use std::{cell::RefCell, rc::Rc, sync::Arc};
 
 use shelfish::eval::PositionEval;
 use shelfish::position::Position;
@@ -13,7 +13,7 @@ use web_sys::Url;
 /// Maximum size of the cache in IndexedDB, in bytes.
 const CACHE: u64 = 64 << 20;
 
-type Database = Reader<Fetch, PositionEval, IndexedDb>;
+type Database = Reader<Fetch>;
 
 /// Keeps the last database open, so that later lookups use the bytes that it has read.
 #[derive(Clone, Default)]
@@ -39,7 +39,10 @@ impl OpenDatabase {
         }
         let source = Fetch::new(&url);
         let cache = IndexedDb::open("shelfish", CACHE, &source.locate(""));
-        let database = Reader::builder(source).cache(cache).open().await?;
+        let database = Reader::builder(source)
+            .cache(Some(Arc::new(cache)))
+            .open()
+            .await?;
         self.0.replace(Some((url, database.clone())));
         Ok(database)
     }
