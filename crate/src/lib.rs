@@ -57,7 +57,8 @@
 /// The chess rules that the types of this crate use.
 pub use shakmaty;
 
-mod base64;
+#[doc(hidden)]
+pub mod digits;
 pub mod eval;
 pub mod leb128;
 mod moves;

@@ -8,7 +8,7 @@ use core::str::FromStr;
 use sha2::{Digest as _, Sha256};
 
 use super::SourceErrorKind;
-use crate::base64;
+use crate::digits;
 
 /// The SHA-256 of a manifest.
 ///
@@ -31,7 +31,7 @@ impl Integrity {
 
 impl fmt::Display for Integrity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "sha256-{}=", base64::encode(&self.0))
+        write!(f, "sha256-{}=", digits::base64(&self.0))
     }
 }
 
@@ -50,7 +50,7 @@ impl FromStr for Integrity {
             .strip_prefix("sha256-")
             .and_then(|digits| digits.strip_suffix('='));
         let bytes = digits
-            .and_then(base64::decode)
+            .and_then(digits::from_base64)
             .and_then(|bytes| bytes.try_into().ok());
         // The last digit has two bits more than there are bytes.
         bytes

@@ -4,8 +4,8 @@ use core::fmt;
 
 use sha2::{Digest as _, Sha256};
 
-use super::shard_name::hex;
 use super::{Chunk, TableError};
+use crate::digits::hex;
 
 /// The first 16 bytes of a SHA-256: of a page, of a block, or of the list of the hashes of a page's blocks.
 ///

@@ -7,11 +7,9 @@ use core::ops::Range;
 
 use super::chunk::{KeyRange, checksum};
 use super::json_reader::JsonReader;
-#[cfg(feature = "write")]
-use super::shard_name::hex;
 use super::shard_name::is_shard_name;
 use super::{Chunk, ContentHash, ManifestError, Page, Record, TableError};
-use crate::base64;
+use crate::digits;
 use crate::position::Key;
 
 /// The totals of a database, and its shards and pages.
@@ -302,7 +300,7 @@ impl Manifest {
                 })?,
                 "carried" => {
                     shard.inline_pages =
-                        base64::decode(&json.text()?).ok_or(ManifestError::Base64)?
+                        digits::from_base64(&json.text()?).ok_or(ManifestError::Base64)?
                 }
                 _ => json.skip()?,
             }
@@ -391,13 +389,13 @@ impl Manifest {
             let pages = self.pages_of(n).zip(hashes);
             let pages = pages.map(|(page, hash)| {
                 (
-                    hex(&page.keys.from),
+                    digits::hex(&page.keys.from),
                     page.len(),
-                    base64::encode(&hash.to_bytes()),
+                    digits::base64(&hash.to_bytes()),
                 )
             });
             let pages = pages.collect();
-            let carried = base64::encode(inline_pages);
+            let carried = digits::base64(inline_pages);
             ShardBody {
                 file,
                 bytes: *bytes,
@@ -612,24 +610,16 @@ fn page_length(length: u64) -> Result<u32, ManifestError> {
 
 /// Reads a separator, in hexadecimal.
 fn parse_separator(text: &str) -> Result<Vec<u8>, ManifestError> {
-    let parse = || {
-        if !text.len().is_multiple_of(2) || text.len() > 2 * usize::from(u8::MAX) {
-            return None;
-        }
-        let digit = |byte: u8| char::from(byte).to_digit(16);
-        text.as_bytes()
-            .chunks(2)
-            .map(|pair| Some((digit(pair[0])? << 4 | digit(pair[1])?) as u8))
-            .collect()
-    };
-    parse().ok_or_else(|| ManifestError::Separator {
+    let separator = digits::from_hex(text.as_bytes());
+    let separator = separator.filter(|separator| separator.len() <= usize::from(u8::MAX));
+    separator.ok_or_else(|| ManifestError::Separator {
         found: text.to_string(),
     })
 }
 
 /// Reads a hash, in Base64.
 fn parse_hash(text: &str) -> Result<ContentHash, ManifestError> {
-    let hash = base64::decode(text)
+    let hash = digits::from_base64(text)
         .as_deref()
         .and_then(ContentHash::from_bytes);
     hash.ok_or_else(|| ManifestError::PageHash {

@@ -1,6 +1,9 @@
 //! Names of shards: the hash of their content.
 
 use super::ContentHash;
+#[cfg(feature = "write")]
+use crate::digits::from_hex;
+use crate::digits::hex;
 
 /// The ending of the name of a shard. Its media type in mime-db, model/mesh, is among the few types that static hosts
 /// neither compress nor transform. Hosts compress unknown types.
@@ -28,23 +31,7 @@ pub(super) fn hash_in(name: &str) -> Option<[u8; HASH_BYTES]> {
     let digits = name
         .strip_suffix(SHARD_ENDING)
         .filter(|_| is_shard_name(name))?;
-    let byte = |n: usize| u8::from_str_radix(digits.get(2 * n..2 * n + 2)?, 16).ok();
-    let mut hash = [0; HASH_BYTES];
-    for (n, place) in hash.iter_mut().enumerate() {
-        *place = byte(n)?;
-    }
-    Some(hash)
-}
-
-/// Returns bytes as hexadecimal digits.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let mut text = String::new();
-    for byte in bytes {
-        text.push(char::from(DIGITS[usize::from(byte >> 4)]));
-        text.push(char::from(DIGITS[usize::from(byte & 15)]));
-    }
-    text
+    from_hex(digits.as_bytes())?.try_into().ok()
 }
 
 #[cfg(test)]

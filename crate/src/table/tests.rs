@@ -122,51 +122,6 @@ fn invalid_evaluations_are_errors_with_column_and_value() {
     );
 }
 
-#[test]
-fn an_invalid_depth_is_an_error_with_column_and_value() {
-    let pvs = vec![Pv {
-        score: Score::Cp(1),
-        line: Vec::new(),
-    }];
-    let evaluations = [9, 4]
-        .map(|depth| Evaluation {
-            depth,
-            knodes: 1,
-            pvs: pvs.clone(),
-        })
-        .to_vec();
-    let records = [PositionEval {
-        position: Position::from_chess(&Chess::default()),
-        evaluations,
-    }];
-    let names: Vec<&str> = Block::<PositionEval>::column_names().collect();
-    let columns =
-        Columns::open(frame_of(&encoded(&records).0.bytes), names.len(), 0).expect("a whole block");
-    let mut columns: Vec<Vec<u8>> = (0..names.len())
-        .map(|column| columns.bytes(column).to_vec())
-        .collect();
-    let other = names
-        .iter()
-        .position(|name| *name == "depths, other")
-        .expect("a column");
-    assert_eq!(columns[other], [5]);
-    columns[other] = vec![10];
-    let bytes = columns::compress(&columns, 1).expect("columns").0;
-    let at = chunk_of(0, &bytes);
-    let error = Block::<PositionEval>::open(&bytes, &at).expect_err("a depth below none");
-    let kind = ChunkErrorKind::Columns(ColumnError::Value {
-        column: other,
-        found: 10,
-    });
-    assert_eq!(
-        error,
-        TableError::Chunk {
-            chunk: Box::new(at),
-            kind
-        }
-    );
-}
-
 /// Records of the positions of some games, each once, ascending.
 fn records() -> impl Strategy<Value = Vec<PositionEval>> {
     let game = (
@@ -705,16 +660,6 @@ fn a_swapped_page_or_block_is_an_error() {
 }
 
 #[test]
-fn the_same_records_give_the_same_bytes() {
-    let dirs = [temp_dir("same-a"), temp_dir("same-b")];
-    let [a, b] = dirs.each_ref().map(|dir| database(dir, 1 << 20).0);
-    assert_eq!(a, b);
-    for dir in dirs {
-        std::fs::remove_dir_all(dir).expect("the folder is ours");
-    }
-}
-
-#[test]
 fn a_manifest_with_a_flipped_bit_and_a_truncated_manifest_are_errors() {
     let dir = temp_dir("manifest");
     database(&dir, 500);
@@ -757,30 +702,6 @@ fn errors_of_invalid_manifests_contain_the_reason() {
     );
     assert!(message("<!doctype html>").starts_with("manifest.json is not a manifest: "));
     assert!(message("{\"format\":2}").ends_with("it has no checksum"));
-}
-
-#[test]
-fn errors_of_manifests_with_long_texts_are_short() {
-    let long = "\u{1}♔".repeat(1 << 16);
-    for body in [
-        serde_json::json!({ "records": long }),
-        serde_json::json!({ "records": "evaluations", "shards": [{ "file": long }] }),
-        serde_json::json!({ "records": "evaluations", "shards": [{ "pages": [[long, 1]] }] }),
-        serde_json::json!({ "records": "evaluations", "shards": [{ "pages": [["a".repeat(79) + &long, 1]] }] }),
-    ] {
-        let mut text = body.to_string().replacen('{', "{\"format\":2,", 1);
-        text.pop();
-        let sum = chunk::checksum(text.as_bytes());
-        text.push_str(&format!(",\"checksum\":\"{sum:016x}\"}}\n"));
-        let message = Manifest::parse::<PositionEval>(text.as_bytes())
-            .expect_err("no manifest")
-            .to_string();
-        assert!(
-            message.contains('…') && message.chars().count() < 500,
-            "{} bytes",
-            message.len()
-        );
-    }
 }
 
 #[test]

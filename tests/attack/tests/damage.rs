@@ -5,13 +5,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::fs;
-use std::io::Cursor;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
 
 use fastrand::Rng;
-use shakmaty::{CastlingMode, Chess, fen::Fen};
 use shelfish::eval::PositionEval;
 use shelfish::leb128;
 use shelfish::played::Played;
@@ -19,21 +16,13 @@ use shelfish::position::Position;
 use shelfish::reader::{Cache, Reader};
 use shelfish::source::integrity::{Integrity, Pin};
 use shelfish::source::memory::Memory;
-use shelfish::table::{
-    Block, Chunk, ContentHash, Manifest, Page, Part, Record, WriterOptions, WrittenPage,
-    WrittenShard,
-};
+use shelfish::table::{Block, Chunk, Manifest, Page, Record};
 use shelfish_attack::columns::sealed;
 use shelfish_attack::manifest;
 use shelfish_cli::database::cache::DiskCache;
 use shelfish_cli::database::wait;
-use shelfish_cli::evaluations::parts::fragment::Fragment;
-use shelfish_cli::evaluations::parts::lines::{self, Lines};
-use shelfish_cli::evaluations::parts::plan::Plan;
-use shelfish_cli::evaluations::{Options, OverLimit, Selection, build};
+use shelfish_cli::evaluations::{Options, build};
 use shelfish_cli::games;
-use shelfish_endgames::{Endgames, Probe};
-use shelfish_engine::network::Network;
 
 /// Returns the number of damaged inputs.
 fn times(short: usize) -> usize {
@@ -67,17 +56,6 @@ fn database() -> Database {
     files::<PositionEval>(&options)
 }
 
-/// Builds a book of the same games with these details.
-fn book(details: games::Wanted) -> Database {
-    let (_dir, options) = options("../../static-shards/famous.pgn");
-    let selection = games::Selection {
-        details,
-        ..games::Selection::default()
-    };
-    games::build(&options.table, &selection, false).unwrap();
-    files::<Played>(&options)
-}
-
 fn options(source: &str) -> (tempfile::TempDir, Options) {
     let dir = tempfile::tempdir().unwrap();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(source);
@@ -102,18 +80,7 @@ fn files<R: Record>(options: &Options) -> Database {
 fn columns(bytes: &[u8]) -> Vec<Vec<u8>> {
     let content = zstd::decode_all(&bytes[..bytes.len() - 8]).unwrap();
     let mut rest = &content[..];
-    let mut number = || {
-        let mut value = 0u64;
-        for shift in (0..).step_by(7) {
-            let (&byte, after) = rest.split_first().unwrap();
-            rest = after;
-            value |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                break;
-            }
-        }
-        usize::try_from(value).unwrap()
-    };
+    let mut number = || leb128::take(&mut rest).unwrap() as usize;
     let count = number();
     let lengths: Vec<usize> = (0..count).map(|_| number()).collect();
     lengths
@@ -157,69 +124,6 @@ fn damaged(columns: &[Vec<u8>], random: &mut Rng) -> Vec<u8> {
         .for_each(|column| leb128::push(&mut content, column.len() as u64));
     content.extend(columns.concat());
     sealed(&content)
-}
-
-#[test]
-fn a_damaged_block_with_a_valid_checksum_does_not_panic() {
-    damage_blocks::<PositionEval>(&database(), "blocks");
-}
-
-#[test]
-fn a_damaged_block_of_moves_with_a_valid_checksum_does_not_panic() {
-    damage_blocks::<Played>(&book(games::Wanted::default()), "blocks of moves");
-    let details = games::Wanted {
-        buckets: "speeds,2000".parse().ok(),
-        ratings: true,
-        game_ids: 3,
-        linked_only: false,
-    };
-    damage_blocks::<Played>(&book(details), "blocks of buckets, ratings and references");
-}
-
-fn damage_blocks<R: Record>(
-    Database {
-        manifest, shard, ..
-    }: &Database,
-    what: &str,
-) {
-    let blocks: Vec<Chunk> = manifest
-        .pages()
-        .flat_map(|page| {
-            Page::parse(page.within(shard, 0), &page)
-                .unwrap()
-                .blocks()
-                .collect::<Vec<_>>()
-        })
-        .collect();
-    let mut random = random(what);
-    let mut read = [0, 0];
-    for _ in 0..times(1000) {
-        let at = &blocks[random.usize(..blocks.len())];
-        let honest = at.within(shard, 0);
-        let position = Block::<R>::open(honest, at)
-            .unwrap()
-            .positions()
-            .last()
-            .unwrap()
-            .unwrap();
-        let bytes = damaged(&columns(honest), &mut random);
-        let at = Chunk {
-            range: 0..bytes.len() as u64,
-            ..at.clone()
-        };
-        if let Ok(block) = Block::<R>::open(&bytes, &at) {
-            read[0] += usize::from(block.find(&position).is_ok());
-            read[1] += block.records().filter(Result::is_ok).count();
-        }
-    }
-    println!(
-        "{} positions were looked up, {} records read",
-        read[0], read[1]
-    );
-    assert!(
-        read.iter().all(|&count| count > 0),
-        "not all damage makes a block unreadable"
-    );
 }
 
 #[test]
@@ -474,34 +378,6 @@ fn a_flip_or_cut_in_a_database_gives_the_right_answer_or_an_error() {
 }
 
 #[test]
-fn a_flip_or_cut_in_an_updated_database_gives_the_right_answer_or_an_error() {
-    let (dir, options) = options("../../tests/data/evaluations.jsonl.zst");
-    let text = zstd::decode_all(fs::File::open("../../tests/data/evaluations.jsonl.zst").unwrap())
-        .unwrap();
-    let most = text[..text.len() - 2_000]
-        .iter()
-        .rposition(|&byte| byte == b'\n')
-        .unwrap()
-        + 1;
-    for (n, lines) in [&text[..most], &text[most..]].into_iter().enumerate() {
-        let source = dir.path().join(format!("{n}.jsonl"));
-        fs::write(&source, lines).unwrap();
-        let mut options = options.clone();
-        options.table.inputs = vec![source.as_path().into()];
-        if n == 1 {
-            options.table.bases = vec![shelfish_cli::database::Args::of(
-                options.table.out.to_str().unwrap(),
-            )];
-            options.table.update = true;
-        }
-        build(&options).unwrap();
-    }
-    let files = folder(&options.table.out);
-    assert!(files.len() > 2, "the database has the shards of two builds");
-    flip_database::<PositionEval>(&files, false, "an updated database", flips(5_000));
-}
-
-#[test]
 fn a_flip_or_cut_in_a_book_gives_the_right_answer_or_an_error() {
     let (_dir, options) = options("../../static-shards/famous.pgn");
     let details = games::Wanted {
@@ -563,177 +439,4 @@ fn a_flip_or_cut_in_the_cache_on_the_disk_gives_the_right_answer() {
         fs::write(dir.join(name), &whole[*name]).unwrap();
     }
     counts.print("the cache on the disk", count);
-}
-
-/// Returns the part of a build in parts that has all shards of a database.
-fn part_of(files: &Files) -> Part {
-    let manifest = Manifest::parse::<PositionEval>(&files[Manifest::FILE]).unwrap();
-    let pages = |file: &str| -> Vec<WrittenPage> {
-        let pages = manifest.pages().filter(|page| page.file == file);
-        let written = |page: Chunk| WrittenPage {
-            separator: page.keys.from.clone(),
-            bytes: page.len() as u64,
-            hash: ContentHash::of(page.within(&files[&page.file], 0)),
-        };
-        pages.map(written).collect()
-    };
-    let shards = manifest.shards().iter().map(|shard| WrittenShard {
-        file: shard.file.clone(),
-        bytes: shard.bytes,
-        positions: shard.positions,
-        live: None,
-        pages: pages(&shard.file),
-        inline_pages: Vec::new(),
-    });
-    let totals = manifest.totals.iter().map(|(_, total)| *total).collect();
-    Part {
-        positions: manifest.positions,
-        totals,
-        shards: shards.collect(),
-    }
-}
-
-#[test]
-fn a_flip_or_cut_in_a_plan_a_fragment_or_lines_gives_the_same_or_an_error() {
-    let files = built("../../tests/data/evaluations.jsonl.zst", |_| {});
-    let mut keys: Vec<Vec<u8>> = places::<PositionEval>(&files)
-        .iter()
-        .map(|(_, _, positions)| positions[0].key().as_bytes().to_vec())
-        .collect();
-    keys.sort();
-    let selection = Selection {
-        max_pvs: Some(2),
-        ..Selection::default()
-    };
-    let plan = Plan::new(
-        keys.clone(),
-        1_574,
-        selection.clone(),
-        &WriterOptions::default(),
-    );
-    let text = serde_json::to_string_pretty(&plan).unwrap().into_bytes();
-    let whole = Plan::new(Vec::new(), 1_574, selection, &WriterOptions::default());
-    let fragment = Fragment::new(&whole, 0, part_of(&files), OverLimit::default(), 3);
-    let sealed = fragment.to_bytes().unwrap();
-    assert_eq!(Fragment::parse(&sealed, &whole, 0).unwrap(), fragment);
-    let mut of_part = String::new();
-    for (n, key) in keys.iter().enumerate() {
-        lines::push(
-            &mut of_part,
-            0,
-            key,
-            &[7, 20, 9, 1, 4, 1, 12, 28 + n as u8 % 4],
-        );
-    }
-    of_part.push('\n');
-    let records = |text: Vec<u8>| -> std::io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
-        let part = (0, whole.keys_of(0));
-        let name = "lines".to_owned();
-        Lines::new(Cursor::new(text), name, part, true, Arc::default()).collect()
-    };
-    let expected = records(of_part.clone().into_bytes()).unwrap();
-    assert_eq!(expected.len(), keys.len());
-
-    let mut random = random("plans, fragments and lines");
-    let mut counts: [Counts; 3] = Default::default();
-    let each = flips(5_000);
-    for _ in 0..each {
-        let mut damaged = text.clone();
-        damage(&mut damaged, &mut random);
-        counts[0].add(Plan::parse(&damaged), &plan);
-        let mut damaged = sealed.clone();
-        damage(&mut damaged, &mut random);
-        counts[1].add(Fragment::parse(&damaged, &whole, 0), &fragment);
-        let mut damaged = of_part.clone().into_bytes();
-        damage(&mut damaged, &mut random);
-        counts[2].add(records(damaged), &expected);
-    }
-    for (counts, what) in
-        counts
-            .iter()
-            .zip(["a plan", "a fragment of a manifest", "lines of a part"])
-    {
-        counts.print(what, each);
-    }
-}
-
-#[test]
-fn a_flip_or_cut_in_the_network_of_the_engine_is_an_error() {
-    let whole = fs::read("../../crate/engine/network.bin").unwrap();
-    let network = Network::from_bytes(&whole).unwrap();
-    let mut random = random("the network of the engine");
-    let (mut counts, count) = (Counts::default(), flips(5_000));
-    for _ in 0..count {
-        let mut damaged = whole.clone();
-        damage(&mut damaged, &mut random);
-        match Network::from_bytes(&damaged) {
-            // A sector of zeros may have been zeros before.
-            Ok(found) => assert!(found == network),
-            Err(_) => counts.errors += 1,
-        }
-    }
-    counts.right = count - counts.errors;
-    counts.print("the network of the engine", count);
-}
-
-#[test]
-fn a_flip_or_cut_in_endgame_tables_or_their_index_gives_the_right_answer_or_an_error() {
-    let mut files = folder(Path::new("../../static-shards/endgames"));
-    files.retain(|name, _| {
-        name == "endgames.index"
-            || ["KQvK.", "KRvK.", "KQvKR."]
-                .iter()
-                .any(|table| name.starts_with(table))
-    });
-    let probe = |files: &Files, chess: &Chess| -> Result<Probe, String> {
-        let done = wait(async {
-            let endgames = Endgames::open(Memory::new(files.clone())).await?;
-            endgames.probe(chess).await
-        });
-        done.unwrap().map_err(|error| error.to_string())
-    };
-    let fens = [
-        "4k3/8/8/8/8/8/8/Q3K3 w - - 0 1",
-        "8/8/8/8/3k4/8/6rQ/K7 b - - 0 1",
-        "4k3/8/2r5/8/8/8/8/3QK3 w - - 0 1",
-    ];
-    let positions: Vec<Chess> = fens
-        .iter()
-        .map(|fen| {
-            fen.parse::<Fen>()
-                .unwrap()
-                .into_position(CastlingMode::Standard)
-                .unwrap()
-        })
-        .collect();
-    let expected: Vec<Probe> = positions
-        .iter()
-        .map(|chess| probe(&files, chess).unwrap())
-        .collect();
-    let mut random = random("endgame tables");
-    for (what, names, count) in [
-        (
-            "an index of endgame tables",
-            &["endgames.index"][..],
-            flips(5_000),
-        ),
-        (
-            "endgame tables",
-            &["KQvKR.rtbw", "KQvKR.rtbz"],
-            flips(10_000),
-        ),
-    ] {
-        let mut counts = Counts::default();
-        for n in 0..count {
-            let mut damaged = files.clone();
-            damage(
-                damaged.get_mut(names[n % names.len()]).unwrap(),
-                &mut random,
-            );
-            let n = random.usize(..positions.len());
-            counts.add(probe(&damaged, &positions[n]), &expected[n]);
-        }
-        counts.print(what, count);
-        assert!(counts.errors > 0);
-    }
 }

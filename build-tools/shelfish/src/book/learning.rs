@@ -226,42 +226,45 @@ impl Learning {
     }
 
     fn connect(path: &Path, flags: OpenFlags) -> Result<Learning, LearningError> {
-        let describe = |error| sqlite_error(path, error);
-        let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
-            .map_err(describe)?;
-        connection.busy_timeout(BUSY).map_err(describe)?;
-        // The schema of an untrusted file may contain functions.
-        connection
-            .pragma_update(None, "trusted_schema", false)
-            .map_err(describe)?;
-        Ok(Learning {
-            connection,
-            path: path.to_owned(),
-        })
+        let open = || {
+            let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+            let connection = Connection::open_with_flags(path, flags)?;
+            connection.busy_timeout(BUSY)?;
+            // The schema of an untrusted file may contain functions.
+            connection.pragma_update(None, "trusted_schema", false)?;
+            Ok(Learning {
+                connection,
+                path: path.to_owned(),
+            })
+        };
+        open().map_err(|error| sqlite_error(path, error))
     }
 
     /// Checks that the file is a learning book.
     fn check(&self) -> Result<(), LearningError> {
-        let number = |pragma: &str| -> Result<i32, LearningError> {
-            self.connection
-                .pragma_query_value(None, pragma, |row| row.get(0))
-                .map_err(|error| sqlite_error(&self.path, error))
-        };
-        let tables = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('moves', 'games')";
-        let tables: i64 = self
-            .connection
-            .query_row(tables, [], |row| row.get(0))
-            .map_err(|error| sqlite_error(&self.path, error))?;
-        if number("application_id")? != APPLICATION || tables != 2 {
+        let (tables, application, version): (i64, i32, i32) = self.read(|book| {
+            let number = |pragma: &str| book.pragma_query_value(None, pragma, |row| row.get(0));
+            let tables = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('moves', 'games')";
+            let tables = book.query_row(tables, [], |row| row.get(0))?;
+            Ok((tables, number("application_id")?, number("user_version")?))
+        })?;
+        if application != APPLICATION || tables != 2 {
             return Err(LearningError::NotABook(self.path.clone()));
         }
-        match number("user_version")? {
+        match version {
             VERSION => Ok(()),
             found => Err(LearningError::Version {
                 path: self.path.clone(),
                 found,
             }),
         }
+    }
+
+    fn read<T>(
+        &self,
+        query: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, LearningError> {
+        query(&self.connection).map_err(|error| sqlite_error(&self.path, error))
     }
 
     /// Runs `work` in an exclusive transaction.
@@ -317,14 +320,10 @@ impl Learning {
 
     /// Returns the moves of a position in no particular order. Ignores illegal moves.
     pub fn moves(&self, position: &Position) -> Result<Vec<Candidate>, LearningError> {
-        let rows = || {
-            let mut query = self
-                .connection
-                .prepare("SELECT position, move, frequency, wins, draws, losses FROM moves WHERE position = ?1")?;
-            let rows = query.query_map([position.to_string()], row)?;
-            rows.collect::<rusqlite::Result<Vec<Row>>>()
-        };
-        let rows = rows().map_err(|error| sqlite_error(&self.path, error))?;
+        let rows: Vec<Row> = self.read(|book| {
+            let query = "SELECT position, move, frequency, wins, draws, losses FROM moves WHERE position = ?1";
+            book.prepare(query)?.query_map([position.to_string()], row)?.collect()
+        })?;
         let candidate = |Row {
                              m,
                              frequency,
@@ -349,9 +348,7 @@ impl Learning {
     pub fn counts(&self) -> Result<[u64; 3], LearningError> {
         let query = "SELECT (SELECT count(DISTINCT position) FROM moves), (SELECT count(*) FROM moves), (SELECT count(*) FROM games)";
         let counts = |row: &rusqlite::Row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]);
-        self.connection
-            .query_row(query, [], counts)
-            .map_err(|error| sqlite_error(&self.path, error))
+        self.read(|book| book.query_row(query, [], counts))
     }
 
     /// Returns at most `max` rows after the given row, in the order of positions and moves.
@@ -361,15 +358,13 @@ impl Learning {
         m: &str,
         max: usize,
     ) -> Result<Vec<Row>, LearningError> {
-        let rows = || {
-            let mut query = self.connection.prepare(
+        self.read(|book| {
+            let mut query = book.prepare(
                 "SELECT position, move, frequency, wins, draws, losses FROM moves WHERE (position, move) > (?1, ?2)
                  ORDER BY position, move LIMIT ?3",
             )?;
-            let rows = query.query_map(params![position, m, max as u64], row)?;
-            rows.collect::<rusqlite::Result<Vec<Row>>>()
-        };
-        rows().map_err(|error| sqlite_error(&self.path, error))
+            query.query_map(params![position, m, max as u64], row)?.collect()
+        })
     }
 }
 

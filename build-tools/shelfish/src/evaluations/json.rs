@@ -91,37 +91,18 @@ impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for AtMost<T, N>
 }
 
 /// Integer in any JSON notation. Beyond 64 bits, the value saturates, which is outside of every valid range.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Deserialize)]
+#[serde(try_from = "serde_json::Number")]
 pub(super) struct Int(pub i128);
 
-impl<'de> Deserialize<'de> for Int {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Int, D::Error> {
-        deserializer.deserialize_any(IntVisitor)
-    }
-}
+impl TryFrom<serde_json::Number> for Int {
+    type Error = String;
 
-struct IntVisitor;
-
-impl Visitor<'_> for IntVisitor {
-    type Value = Int;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a whole number")
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Int, E> {
-        Ok(Int(value.into()))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Int, E> {
-        Ok(Int(value.into()))
-    }
-
-    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Int, E> {
-        if value.fract() == 0.0 {
-            Ok(Int(value as i128))
-        } else {
-            Err(E::custom(format!("{value} is not whole")))
-        }
+    fn try_from(number: serde_json::Number) -> Result<Int, String> {
+        let whole = || number.as_f64().filter(|value| value.fract() == 0.0);
+        let value = number.as_i128().or_else(|| Some(whole()? as i128));
+        value
+            .map(Int)
+            .ok_or_else(|| format!("{number} is not whole"))
     }
 }

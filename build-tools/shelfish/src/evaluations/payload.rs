@@ -270,7 +270,6 @@ mod tests {
     use shelfish::position::Position;
     use shelfish::table::{Block, Chunk, KeyRange, encode_block};
 
-    use super::super::merged;
     use super::super::record::parse;
     use super::*;
     use crate::build::spool::{push_parts, take_parts};
@@ -424,30 +423,5 @@ mod tests {
             whole += usize::from(built(key.as_bytes(), &payload).is_some());
         }
         assert!(whole > 50, "{whole} of 1,000");
-    }
-
-    #[test]
-    fn merged_evaluations_have_no_duplicates() {
-        let eval = eval(RECORDS[1]);
-        let key = eval.position.key();
-        let mut spooled = Vec::new();
-        push_parts(
-            &mut spooled,
-            key.as_bytes(),
-            &encode(&eval.evaluations[..1], Surplus::default()),
-        );
-        let first = take_parts(&mut &spooled[..]).expect("whole").1.to_vec();
-        spooled.clear();
-        push_parts(
-            &mut spooled,
-            key.as_bytes(),
-            &encode(&eval.evaluations, Surplus::default()),
-        );
-        let both = take_parts(&mut &spooled[..]).expect("whole").1.to_vec();
-        let merged = merged::merge(&[&first[..], &both, &first].concat()).expect("whole");
-        assert_eq!(merged.len(), both.len());
-        spooled.clear();
-        push_parts(&mut spooled, key.as_bytes(), &merged);
-        assert_eq!(take(&mut &spooled[..]), Ok((eval, Surplus::default())));
     }
 }

@@ -3,6 +3,7 @@
 //! Control characters of foreign text could control the terminal, so they are escaped. URLs lose their secrets.
 
 use serde::Serialize;
+pub use shelfish::digits::hex as hexadecimal;
 use shelfish::source::redaction::redacted;
 
 /// Returns a text on one line, with control characters escaped, without the secrets of URLs.
@@ -29,11 +30,6 @@ pub fn beginning(text: &str) -> String {
 /// Returns the first 100 characters of a text on one line, as a row of a table shows it.
 pub fn excerpt(text: &str) -> String {
     shown(&text.chars().take(100).collect::<String>())
-}
-
-/// Returns bytes as hexadecimal digits, two per byte.
-pub fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Encodes a value as JSON on one line, without control characters and the secrets of URLs. `serde_json` does not escape the

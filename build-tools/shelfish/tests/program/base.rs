@@ -61,37 +61,6 @@ fn a_build_on_a_base_gives_the_bytes_of_a_single_build() {
 }
 
 #[test]
-fn scattered_new_positions_give_the_bytes_of_a_single_build() {
-    let fixture = Fixture::new();
-    let text = sample();
-    let (mut lines, mut new) = (Vec::new(), Vec::new());
-    for (n, line) in text.lines().enumerate() {
-        let part = if n % 33 == 0 { &mut new } else { &mut lines };
-        part.push(line);
-    }
-    let (old, new) = (
-        fixture.file("old", lines.join("\n")),
-        fixture.file("new", new.join("\n")),
-    );
-    for options in [
-        &[][..],
-        &["--best-only", "--max-pvs", "2", "--max-plies", "9"],
-    ] {
-        fixture.build_to("base", &[&old], options).succeeds();
-        let base = fixture.path("base");
-        let on_base = [options, &["--base", base.to_str().unwrap(), "--json"]].concat();
-        let summary = json(&fixture.build(&[&new], &on_base).succeeds());
-        let [blocks, kept] = ["blocks", "blocks_kept"].map(|name| summary[name].as_u64().unwrap());
-        assert!(
-            blocks > 2 && 2 * kept < blocks,
-            "most blocks change: {kept} of {blocks} are copied"
-        );
-        fixture.build_to("both", &[&old, &new], options).succeeds();
-        assert!(fixture.files("db") == fixture.files("both"), "{options:?}");
-    }
-}
-
-#[test]
 fn a_database_can_be_its_own_base() {
     let (fixture, [old, new]) = fixture_with_parts();
     fixture.build_to("both", &[&old, &new], &[]).succeeds();
@@ -109,23 +78,6 @@ fn a_database_can_be_its_own_base() {
     assert_eq!(summary["base_positions"], 900);
     fixture.build(&[&new], &["--base", db]).succeeds();
     assert_eq!(fixture.files("db"), fixture.files("both"));
-}
-
-#[test]
-fn a_database_on_a_host_can_be_a_base() {
-    let (fixture, [old, new]) = fixture_with_parts();
-    fixture.build_to("both", &[&old, &new], &[]).succeeds();
-    fixture.build_to("base", &[&old], &[]).succeeds();
-    let host = Host::new(&fixture);
-    fixture
-        .build(&[&new], &["--base", &host.url("base")])
-        .succeeds();
-    assert!(fixture.files("db") == fixture.files("both"));
-    fs::remove_file(fixture.path("base/manifest.json")).unwrap();
-    fixture
-        .build_to("none", &[&new], &["--base", &host.url("base")])
-        .fails(&["cannot build on http://", "404"]);
-    assert!(!fixture.path("none").join("manifest.json").exists());
 }
 
 #[test]

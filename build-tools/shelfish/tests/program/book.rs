@@ -333,18 +333,6 @@ const SPECIAL: &str = "[White \"Me\"]\n[Black \"You\"]\n[FEN \"r3k2r/8/8/8/8/8/6
     [White \"you\"]\n[Black \"ME\"]\n[Variant \"Chess960\"]\n[FEN \"1k6/8/8/8/8/8/8/RK4R1 w GA - 0 1\"]\n\n1. O-O-O Kc7 0-1\n";
 
 #[test]
-fn only_some_unusable_games_are_reported_individually() {
-    let fixture = Fixture::new();
-    let pgn = fixture.file(
-        "games.pgn",
-        "[Variant \"Crazyhouse\"]\n\n1. e4 e5 1-0\n\n".repeat(30),
-    );
-    let run = learn(&fixture.path("book.sqlite"), &pgn, &[]);
-    assert_eq!(run.err.lines().count(), 20, "{}", run.err);
-    assert_eq!(summary(run)["unusable"], 30);
-}
-
-#[test]
 fn only_moves_of_the_player_are_learned_with_castling_and_promotion() {
     let fixture = Fixture::new();
     let (book, pgn) = (
@@ -612,64 +600,4 @@ fn months_are_listed_and_built_by_name_with_their_checksums() {
     shelfish(["book", "dumps", "--list", &list]).fails(&["list.txt", "none of 1"]);
     shelfish(["book", "dumps", "--list", "file:///etc/passwd"]).fails(&["expected the http"]);
     shelfish(["book", "dumps", "--list", &host.url("none/list.txt")]).fails(&["404"]);
-}
-
-#[test]
-fn a_month_is_compared_with_the_checksum_in_its_list() {
-    let fixture = Fixture::new();
-    let host = Host::new(&fixture);
-    let list = dumps(&fixture, &host);
-    let name = "lichess_db_standard_rated_2013-01.pgn.zst";
-    fs::create_dir(fixture.path("files")).unwrap();
-    fs::rename(
-        fixture.path(&format!("standard/{name}")),
-        fixture.path(&format!("files/{name}")),
-    )
-    .unwrap();
-    fixture.file("standard/list.txt", host.url(&format!("files/{name}")));
-    let build = || fixture.book_build(&[], &["--dump-list", &list, "--dump", "2013-01"]);
-    let text = build().succeeds();
-    assert!(text.contains("(as published)"), "{text}");
-    fixture.file(&format!("files/{name}"), zstd("1. c4 1-0\n"));
-    build().fails(&["SHA-256", &host.url("standard/sha256sums.txt")]);
-}
-
-#[test]
-fn a_book_is_published_read_and_updated() {
-    let fixture = Fixture::new();
-    let (book, target) = (fixture.path("book"), fixture.path("host/book"));
-    let [book_dir, to] = [&book, &target].map(|path| path.to_str().unwrap());
-    let publish = |more: &[&str]| {
-        summary(shelfish(
-            ["publish", book_dir, to, "--json", "--quiet"]
-                .iter()
-                .chain(more),
-        ))
-    };
-    fixture.book_build_to("book", &[&games()], &[]).succeeds();
-    let first = publish(&[]);
-    assert_eq!(
-        (&first["changed"], &first["sent_shards"]),
-        (&true.into(), &1.into()),
-        "{first}"
-    );
-    assert_eq!(publish(&[])["changed"], false);
-    assert_eq!(fixture.files("host/book"), fixture.files("book"));
-
-    let more = fixture.file("more.pgn", "1. a3 a6 1-0\n");
-    fixture
-        .book_build_to("book", &[&more], &["--base", book_dir])
-        .succeeds();
-    let second = publish(&["--prune"]);
-    assert_eq!(
-        (&second["changed"], &second["sent_shards"]),
-        (&true.into(), &1.into()),
-        "{second}"
-    );
-    let host = Host::new(&fixture);
-    let url = host.url("host/book");
-    shelfish(["verify", "--quiet", "-d", &url]).succeeds();
-    let explored = shelfish(["explore", "--json", "-d", &url, START]).succeeds();
-    assert!(explored.contains("\"a2a3\""), "{explored}");
-    assert_eq!(pick(Path::new(&url), START, &["--greedy"])["uci"], "e2e4");
 }

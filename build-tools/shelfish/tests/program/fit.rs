@@ -160,26 +160,6 @@ fn a_database_that_fits_is_complete_and_has_no_minimum_depth() {
 }
 
 #[test]
-fn a_gb_has_a_power_of_1000_bytes_and_a_gib_a_power_of_1024() {
-    let fixture = Fixture::new();
-    let dump = fixture.file("dump", dump());
-    for (size, bytes) in [
-        ("1GB", 1_000_000_000u64),
-        ("1GiB", 1 << 30),
-        ("1MB", 1_000_000),
-        ("1MiB", 1 << 20),
-        ("900kB", 900_000),
-        ("900KiB", 900 << 10),
-        ("1", 1 << 20),
-    ] {
-        let summary = fitted(fixture.build(&[&dump], &["--json", "--max-size", size]));
-        assert_eq!(summary["max_bytes"], bytes, "{size}");
-    }
-    let much = fixture.build(&[&dump], &["--max-disk", "1000000000GB"]);
-    much.fails(&["--max-disk allows 1000000000000000000 bytes"]);
-}
-
-#[test]
 fn a_base_is_reduced_like_its_sources() {
     let fixture = Fixture::new();
     let dump = dump();
@@ -206,33 +186,6 @@ fn a_base_is_reduced_like_its_sources() {
     build_same(&fixture, "same", &[&one, &two], &summary);
     assert_eq!(fixture.files("db"), fixture.files("same"));
     assert_eq!(std::fs::read_to_string(rejects).unwrap().lines().count(), 2);
-}
-
-#[test]
-fn an_abandoned_attempt_releases_its_disk_space() {
-    use shelfish_cli::{build, database, evaluations};
-
-    let fixture = Fixture::new();
-    let dump = fixture.file("dump", dump());
-    fixture.build_to("base", &[&dump], &[]).succeeds();
-    let max_bytes = bytes(&fixture, "base") / 2;
-    let mut options = evaluations::Options::new(Vec::new(), &fixture.path("db"));
-    options.table = build::Options {
-        bases: vec![database::Args::of(fixture.path("base").to_str().unwrap())],
-        max_memory: build::MIN_MEMORY,
-        // Shards with pages are complete before the attempt is abandoned.
-        shard_bytes: 4_000,
-        inline_page_bytes: 0,
-        threads: 1,
-        max_bytes: Some(max_bytes),
-        max_disk: Some(2 * max_bytes),
-        ..options.table
-    };
-    let fitted = evaluations::build(&options).unwrap().fitted.unwrap();
-    assert!(
-        fitted.attempts > 1 && bytes(&fixture, "db") <= max_bytes,
-        "{fitted}"
-    );
 }
 
 #[test]

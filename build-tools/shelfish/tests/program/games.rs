@@ -188,48 +188,6 @@ fn counts_agree_with_a_hash_map() {
 }
 
 #[test]
-fn compressed_and_piped_games_make_the_same_book() {
-    let fixture = Fixture::new();
-    let games = random_games(2, 60);
-    let expected = book_of(&fixture, &fixture.file("games.pgn", &games), &[]);
-    let zstd = fixture.file("a", zstd::encode_all(games.as_bytes(), 1).unwrap());
-    assert_eq!(book_of(&fixture, &zstd, &[]), expected);
-    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    std::io::Write::write_all(&mut gzip, games.as_bytes()).unwrap();
-    assert_eq!(
-        book_of(&fixture, &fixture.file("b", gzip.finish().unwrap()), &[]),
-        expected
-    );
-    let mut bzip2 = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::default());
-    std::io::Write::write_all(&mut bzip2, games.as_bytes()).unwrap();
-    let bzip2 = bzip2.finish().unwrap();
-    assert_eq!(book_of(&fixture, &fixture.file("c", &bzip2), &[]), expected);
-    let db = fixture.path("db");
-    shelfish_with(
-        ["book", "build", "-", "-q", "-o", db.to_str().unwrap()],
-        games.as_bytes(),
-    )
-    .succeeds();
-    assert_eq!(fixture.export("db"), expected);
-
-    let mut damaged = bzip2;
-    let middle = damaged.len() / 2;
-    damaged[middle] ^= 0x55;
-    fixture
-        .book_build(&[&fixture.file("damaged.pgn.bz2", damaged)], &[])
-        .fails(&["damaged.pgn.bz2"]);
-    let cut = zstd::encode_all(games.as_bytes(), 1).unwrap();
-    fixture
-        .book_build(&[&fixture.file("cut.pgn.zst", &cut[..cut.len() - 9])], &[])
-        .fails(&["cut.pgn.zst"]);
-    assert_eq!(
-        fixture.export("db"),
-        expected,
-        "the old database is unchanged"
-    );
-}
-
-#[test]
 fn months_on_a_base_give_the_bytes_of_a_single_build() {
     let fixture = Fixture::new();
     let [january, february] =

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::common::stores::{Protocol, Store};
-use crate::common::{Fixture, Run, command, line, sample, shelfish, shelfish_with, sorted, until};
+use crate::common::{Fixture, Run, command, sample, shelfish, shelfish_with, sorted, until};
 use serde_json::Value;
 
 const PARTS: usize = 3;
@@ -364,42 +364,6 @@ fn records_of_another_part_are_reported_by_line_number() {
 }
 
 #[test]
-fn invalid_plans_and_sources_are_rejected() {
-    let parts = Parts::new(&[]);
-    let [one, two] = parts.sources.each_ref().map(|source| text(source));
-    shelfish(["parts", "plan", "--parts", "2000", "-q", one])
-        .fails(&["2000 parts take at least 2000 positions"]);
-    let games = parts.fixture.file("games.pgn", "1. e4 e5 *\n");
-    shelfish(["parts", "plan", "--parts", "2", "-q", text(&games)])
-        .fails(&["games.pgn contains games"]);
-    parts
-        .verb("partition", &["-q", text(&games)])
-        .fails(&["games.pgn contains games"]);
-    assert_eq!(parts.verb("partition", &["--share", "2/2", one]).code, 2);
-    let wrong = parts.fixture.file("wrong.json", "{}");
-    shelfish(["parts", "partition", "--plan", text(&wrong), one])
-        .fails(&["wrong.json: expected a plan from `shelfish parts plan`"]);
-    shelfish([
-        "parts",
-        "seal",
-        "--plan",
-        text(&parts.fixture.path("none.json")),
-        two,
-    ])
-    .fails(&["none.json"]);
-    assert_eq!(
-        parts
-            .fixture
-            .build(
-                &[&parts.sources[0]],
-                &["--plan", text(&parts.plan), "--min-depth", "3"]
-            )
-            .code,
-        2
-    );
-}
-
-#[test]
 fn unusable_lines_are_counted_once_in_all_shares() {
     let parts = Parts::new(&[]);
     let rejected: Vec<u64> = ["0/2", "1/2"]
@@ -545,48 +509,4 @@ fn parts_can_be_written_to_a_bucket() {
         sorted(&String::from_utf8(export.stdout).unwrap()),
         parts.fixture.export("db")
     );
-}
-
-#[test]
-fn positions_that_exceed_a_record_are_reduced_consistently() {
-    let fixture = Fixture::new();
-    let lines: Vec<String> = (1..=300)
-        .map(|depth| line(crate::common::START, depth, "e2e4", 7, depth as u16))
-        .collect();
-    let others: Vec<String> = sample()
-        .lines()
-        .filter(|line| !line.contains(crate::common::START))
-        .take(50)
-        .map(str::to_owned)
-        .collect();
-    let dump = fixture.file("dump.jsonl", [&lines[..], &others].concat().join("\n"));
-    let plan = fixture.path("plan.json");
-    shelfish([
-        "parts",
-        "plan",
-        "--parts",
-        "2",
-        "-q",
-        "-o",
-        text(&plan),
-        text(&dump),
-    ])
-    .succeeds();
-    fixture.build(&[&dump], &["--plan", text(&plan)]).succeeds();
-    let parts = Parts {
-        sources: [dump.clone(), dump],
-        plan,
-        fixture,
-    };
-    let records = parts
-        .verb("partition", &["-q", text(&parts.sources[0])])
-        .succeeds();
-    let lines = sorted(&records).join("\n") + "\n";
-    let out = parts.fixture.path("apart");
-    for part in 0..2 {
-        parts.encode(&lines, part, text(&out)).succeeds();
-    }
-    let report: Value = serde_json::from_str(&parts.seal("apart").succeeds()).unwrap();
-    assert_eq!(report["over_limit"]["evaluations"], 300 - 256);
-    assert_eq!(parts.files("apart"), parts.files("db"));
 }

@@ -165,48 +165,6 @@ fn two_workers_build_the_same_database_of_tcec_as_one_machine() {
     spark.fixture.verify("spark").succeeds();
 }
 
-/// Simulates a worker whose executor has died: its records end before the last record.
-const BROKEN_OFF: &str = r#"
-import argparse, os, sys
-import build
-from pyspark import SparkFiles
-
-program, plan, out = sys.argv[1:]
-SparkFiles._is_running_on_worker, SparkFiles._root_directory = True, os.path.dirname(plan)
-commands = build.Commands(argparse.Namespace(shelfish=program, plan=plan, out=out, threads=1), False)
-try:
-    list(commands.encode(0, iter([])))
-    sys.exit("what broke off was taken for a part")
-except RuntimeError as error:
-    assert "the input is incomplete" in str(error), error
-list(commands.encode(1, iter([(build.end_of(1), b"")])))
-"#;
-
-#[test]
-#[ignore = "takes PySpark"]
-fn incomplete_records_are_not_a_part() {
-    let spark = Spark::new(&|fixture| fixture.file("dump.jsonl", sample()));
-    let (program, out) = (env!("CARGO_BIN_EXE_shelfish"), spark.fixture.path("spark"));
-    let mut worker = Command::new(python());
-    worker
-        .args(["-c", BROKEN_OFF, program, text(&spark.plan), text(&out)])
-        .env("PYTHONPATH", engine());
-    assert!(
-        worker
-            .env("PYTHONDONTWRITEBYTECODE", "1")
-            .status()
-            .unwrap()
-            .success()
-    );
-    let folders = fs::read_dir(&out)
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
-    let fragments = folders
-        .flat_map(|folder| fs::read_dir(folder).unwrap())
-        .map(|entry| entry.unwrap().file_name());
-    assert_eq!(fragments.collect::<Vec<_>>(), ["00001.json"]);
-}
-
 /// Lists the processes whose command line contains all words.
 fn processes(words: &[&str]) -> Vec<i32> {
     let entries = fs::read_dir("/proc").unwrap().flatten();

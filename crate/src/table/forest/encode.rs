@@ -89,41 +89,16 @@ fn steps_between(
     let index = Index::new(nodes, &hashes);
     let mut is_reached = vec![false; nodes.len()];
     let mut all: Vec<Vec<Step>> = Vec::with_capacity(nodes.len());
-    let mut alike = 0..0;
     for (n, node) in nodes.iter().enumerate() {
-        if n >= alike.end {
-            let end = nodes[n..]
-                .iter()
-                .position(|other| !other.is_alike(node))
-                .map_or(nodes.len(), |count| n + count);
-            alike = n..end;
-        }
         let mut steps = Vec::new();
         let hash = hashes[n] ^ TURN;
         let own = node.board.by_color(node.turn);
         let occupied = node.board.occupied();
-        // A quiet move of a piece leads to a near position with the same pawns and pieces. If there are few such
-        // positions, they are compared instead of trying all quiet moves.
-        let are_few = alike.len() <= FEW;
-        if are_few {
-            let children = alike
-                .clone()
-                .filter_map(|child| Some((child, node.quiet_step(&nodes[child])?)));
-            steps.extend(
-                children
-                    .map(|(child, (role, from, to))| node.numbered(child as u32, role, from, to)),
-            );
-        }
         for (role, from) in node.movers() {
             let targets = node.targets(role, from);
-            let asked = if are_few && role != Role::Pawn {
-                targets & occupied
-            } else {
-                targets
-            };
             let mover = role.of(node.turn);
             let left = hash ^ hash_of(mover, from);
-            for to in asked {
+            for to in targets {
                 let taken = if occupied.contains(to) {
                     node.board.piece_at(to)
                 } else {
@@ -159,9 +134,6 @@ fn steps_between(
     all
 }
 
-/// So many positions are compared faster one by one than by their hashes.
-const FEW: usize = 64;
-
 /// The change of a position's hash with the side to move.
 const TURN: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -184,32 +156,6 @@ fn hash_of(piece: Piece, square: Square) -> u64 {
 }
 
 impl Node {
-    /// Returns whether another position has the same pawns, and as many of each other piece.
-    fn is_alike(&self, other: &Node) -> bool {
-        let (a, b) = (&self.board, &other.board);
-        let pawns = |board: &Board| (board.pawns() & board.white(), board.pawns() & board.black());
-        pawns(a) == pawns(b)
-            && KINDS
-                .iter()
-                .all(|&kind| a.by_piece(kind).count() == b.by_piece(kind).count())
-    }
-
-    /// Returns the step to another position by a quiet move of a piece, if there is such a step.
-    fn quiet_step(&self, child: &Node) -> Option<(Role, Square, Square)> {
-        let (own, other) = (self.turn, !self.turn);
-        let is_possible =
-            child.turn == other && child.board.by_color(other) == self.board.by_color(other);
-        let (before, after) = (self.board.by_color(own), child.board.by_color(own));
-        let from = (before & !after).single_square().filter(|_| is_possible)?;
-        let to = (after & !before).single_square()?;
-        let role = self
-            .board
-            .role_at(from)
-            .filter(|role| *role != Role::Pawn)?;
-        let is_step = self.targets(role, from).contains(to) && self.step(role, from, to) == *child;
-        is_step.then_some((role, from, to))
-    }
-
     /// Returns a step with its numbers.
     fn numbered(&self, child: u32, role: Role, from: Square, to: Square) -> Step {
         let below = |square: Square| Bitboard((1 << square as u32) - 1);

@@ -3,12 +3,12 @@
 //! A line contains the number of the part in five digits, the key in hexadecimal digits, and the record in Base64,
 //! separated by tabs. The byte order of lines (`LC_ALL=C sort`) is the order of parts, then of keys.
 
-use std::fmt::Write as _;
 use std::io::{self, BufRead, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use base64ct::{Base64Unpadded, Encoding};
+use shelfish::digits::{from_hex, hex};
 use shelfish::table::KeyRange;
 use twox_hash::XxHash64;
 
@@ -63,10 +63,8 @@ pub enum LineError {
 
 /// Appends a line.
 pub fn push(text: &mut String, part: usize, key: &[u8], payload: &[u8]) {
-    let _ = write!(text, "{part:05}\t");
-    for byte in key {
-        let _ = write!(text, "{byte:02x}");
-    }
+    *text += &format!("{part:05}\t");
+    *text += &hex(key);
     text.push('\t');
     let mut record = payload.to_vec();
     record.extend_from_slice(&checksum(key, payload).to_le_bytes());
@@ -87,7 +85,7 @@ pub fn parse(line: &[u8]) -> Result<(usize, Vec<u8>, Vec<u8>), LineError> {
     let part = digits
         .and_then(|digits| digits.parse().ok())
         .ok_or_else(fields)?;
-    let key = from_hexadecimal(key).ok_or_else(fields)?;
+    let key = from_hex(key).ok_or_else(fields)?;
     let record = std::str::from_utf8(record)
         .ok()
         .and_then(|record| Base64Unpadded::decode_vec(record).ok());
@@ -105,22 +103,6 @@ pub fn parse(line: &[u8]) -> Result<(usize, Vec<u8>, Vec<u8>), LineError> {
 
 fn checksum(key: &[u8], payload: &[u8]) -> u64 {
     XxHash64::oneshot(XxHash64::oneshot(0, key), payload)
-}
-
-/// Decodes lowercase hexadecimal digits.
-pub fn from_hexadecimal(digits: &[u8]) -> Option<Vec<u8>> {
-    let digit = |byte: u8| match byte {
-        b'0'..=b'9' => Some(byte - b'0'),
-        b'a'..=b'f' => Some(byte - b'a' + 10),
-        _ => None,
-    };
-    let (pairs, rest) = digits.as_chunks();
-    let byte = |[high, low]: &[u8; 2]| Some(digit(*high)? << 4 | digit(*low)?);
-    pairs
-        .iter()
-        .map(byte)
-        .collect::<Option<_>>()
-        .filter(|_| rest.is_empty())
 }
 
 /// Iterator over the sorted records of a part.

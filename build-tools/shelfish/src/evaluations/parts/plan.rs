@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use shelfish::table::{KeyRange, WriterOptions, page_blocks};
 
 use crate::evaluations::Selection;
-use crate::terminal::shown::hexadecimal;
+use shelfish::digits::hex;
 
 /// Maximum number of parts of a plan.
 pub const MAX_PARTS: usize = 100_000;
@@ -157,7 +157,7 @@ impl Plan {
             ..self.clone()
         };
         let json = serde_json::to_vec(&contents).unwrap_or_default();
-        hexadecimal(&Sha256::digest(json)[..16])
+        hex(&Sha256::digest(json)[..16])
     }
 
     /// Returns the number of parts.
@@ -212,11 +212,10 @@ mod hexadecimals {
     use serde::de::{Deserialize, Deserializer, Error};
     use serde::{Serialize, Serializer};
 
-    use crate::evaluations::parts::lines::from_hexadecimal;
-    use crate::terminal::shown::hexadecimal;
+    use shelfish::digits::{from_hex, hex};
 
     pub fn serialize<S: Serializer>(keys: &[Vec<u8>], serializer: S) -> Result<S::Ok, S::Error> {
-        let texts: Vec<String> = keys.iter().map(|key| hexadecimal(key)).collect();
+        let texts: Vec<String> = keys.iter().map(|key| hex(key)).collect();
         texts.serialize(serializer)
     }
 
@@ -224,7 +223,7 @@ mod hexadecimals {
         deserializer: D,
     ) -> Result<Vec<Vec<u8>>, D::Error> {
         let key = |text: String| {
-            let key = from_hexadecimal(text.as_bytes());
+            let key = from_hex(text.as_bytes());
             let key = key.filter(|key| key.len() <= usize::from(u8::MAX));
             key.ok_or_else(|| {
                 D::Error::custom(format!(
