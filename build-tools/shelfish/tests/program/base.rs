@@ -81,25 +81,6 @@ fn a_database_can_be_its_own_base() {
 }
 
 #[test]
-fn only_blocks_near_new_positions_change() {
-    let fixture = Fixture::new();
-    let dump = fixture.file("dump", sample());
-    fixture.build(&[&dump], &[]).succeeds();
-    let db = fixture.path("db");
-    // A position without pawns is at the end of the order.
-    let new = fixture.file("new", line("4k3/8/8/8/8/8/8/4K2R w K -", 5, "e1h1", 1, 1));
-    let summary = json(
-        &fixture
-            .build_to("next", &[&new], &["--base", db.to_str().unwrap(), "--json"])
-            .succeeds(),
-    );
-    let [blocks, kept] = ["blocks", "blocks_kept"].map(|name| summary[name].as_u64().unwrap());
-    assert!(kept > 0 && kept + 3 > blocks, "{kept} of {blocks}");
-    fixture.build_to("both", &[&dump, &new], &[]).succeeds();
-    assert_eq!(fixture.files("next"), fixture.files("both"));
-}
-
-#[test]
 fn with_replace_the_sources_replace_all_evaluations_of_a_position() {
     let fixture = Fixture::new();
     let other = "4k3/8/8/8/8/8/8/4K2R w K -";

@@ -201,23 +201,6 @@ fn files_whose_blocks_are_mostly_replaced_are_emptied_by_the_next_update() {
 }
 
 #[test]
-fn an_update_of_a_folder_without_the_files_of_its_base_writes_all_blocks() {
-    let (fixture, dumps) = fixture_with_updates(1);
-    let host = Host::new(&fixture);
-    fixture
-        .build_to(
-            "new",
-            &[&dumps[0]],
-            &["--base", &host.url("db"), "--update"],
-        )
-        .succeeds();
-    fixture
-        .build_to("full", &[&dumps[0]], &["--base", &host.url("db")])
-        .succeeds();
-    assert!(fixture.files("new") == fixture.files("full"));
-}
-
-#[test]
 fn an_update_of_a_book_counts_as_a_single_build() {
     let fixture = Fixture::new();
     let games = |first: usize| {

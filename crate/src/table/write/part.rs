@@ -29,22 +29,21 @@ impl Part {
         let (mut positions, mut totals, mut shards) =
             (0u64, vec![0u64; R::TOTALS.len()], Vec::new());
         for part in parts {
-            let too_many = || WriteError::Parts(PartsError::TooMany);
             if part.totals.len() != totals.len() {
                 let (found, expected) = (part.totals.len(), totals.len());
-                return Err(WriteError::Parts(PartsError::Totals { expected, found }));
+                return Err(PartsError::Totals { expected, found }.into());
             }
-            positions = positions.checked_add(part.positions).ok_or_else(too_many)?;
+            let sum = positions.checked_add(part.positions);
+            positions = sum.ok_or(PartsError::TooMany)?;
             for (total, more) in totals.iter_mut().zip(part.totals) {
-                *total = total.checked_add(more).ok_or_else(too_many)?;
+                *total = total.checked_add(more).ok_or(PartsError::TooMany)?;
             }
             shards.extend(part.shards);
         }
         let mut pages = shards.iter().flat_map(|shard| &shard.pages);
         if let Some(page) = pages.next().filter(|page| !page.separator.is_empty()) {
-            return Err(WriteError::Parts(PartsError::Beginning {
-                found: page.separator.clone(),
-            }));
+            let found = page.separator.clone();
+            return Err(PartsError::Beginning { found }.into());
         }
         if shards.iter().all(|shard| shard.pages.is_empty()) {
             return Err(WriteError::Empty);
@@ -67,11 +66,13 @@ impl Part {
             .find(|shard| shard.inline_pages.len() as u64 != page_bytes(shard))
         {
             let (expected, found) = (page_bytes(shard), shard.inline_pages.len());
-            return Err(WriteError::Parts(PartsError::InlinePages {
-                shard: shard.file.clone(),
+            let shard = shard.file.clone();
+            return Err(PartsError::InlinePages {
+                shard,
                 expected,
                 found,
-            }));
+            }
+            .into());
         }
         let totals = R::TOTALS
             .iter()
@@ -83,13 +84,10 @@ impl Part {
             totals,
             options.info.clone().into_iter().collect(),
             shards,
-        )
-        .map_err(WriteError::Manifest)?;
-        let bytes = manifest.to_bytes::<R>().map_err(WriteError::Json)?;
-        if bytes.len() > Manifest::MAX_BYTES {
-            return Err(WriteError::Manifest(ManifestError::TooLarge {
-                found: bytes.len(),
-            }));
+        )?;
+        let found = manifest.to_bytes::<R>()?.len();
+        if found > Manifest::MAX_BYTES {
+            return Err(ManifestError::TooLarge { found }.into());
         }
         Ok(manifest)
     }

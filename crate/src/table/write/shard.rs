@@ -363,7 +363,7 @@ impl<R: Record> TableWriter<R> {
         let options = self.options.clone();
         let (dir, scratch_dir) = (self.dir.clone(), self.scratch.clone());
         let manifest = Part::join::<R>([self.finish_part()?], &options)?;
-        let bytes = manifest.to_bytes::<R>().map_err(WriteError::Json)?;
+        let bytes = manifest.to_bytes::<R>()?;
         Ok(CompleteTable {
             dir,
             scratch_dir,
