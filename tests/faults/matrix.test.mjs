@@ -1,5 +1,5 @@
 // The matrix of faults, resources and readers. Each cell is a right answer or a named error, within limits of time and requests.
-// `FAULTS_READERS` and `FAULTS_CELLS` select readers and “resource, fault” by a pattern. With `FAULTS_VERBOSE`, each cell prints its outcome.
+// `FAULTS_CELLS` selects “reader, resource, fault” by a pattern.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -21,26 +21,21 @@ import {
   ROWS,
   isUndecoded,
   limit,
-  omission,
+  makesSense,
 } from "./support/cells.mjs";
-import { counts, matrix } from "./support/print.mjs";
 import { READERS } from "./support/readers.mjs";
 
 /**
  * @typedef {import("./support/cells.mjs").Resource} Resource
  * @typedef {import("./support/cells.mjs").Row} Row
- * @typedef {import("./support/cells.mjs").Result} Result
  * @typedef {import("./support/readers.mjs").Reader} Reader
  * @typedef {import("./support/readers.mjs").Outcome} Outcome
  * @typedef {Awaited<ReturnType<typeof host>>} Host
  */
 
-const ALL = process.env.SHELFISH_LONG === "1";
 /** Seconds that a request has if only a time-out ends it, and otherwise. A busy machine may need longer for a right answer. */
 const SHORT = 1;
 const LONG = 20;
-/** The same for modules and scripts, which some browsers never report as broken. */
-const SCRIPT = 5;
 
 /** The databases before and after a new build. */
 const BUILDS = {
@@ -56,8 +51,7 @@ const pinOf = (/** @type {string} */ folder) =>
     .update(readFileSync(join(folder, "manifest.json")))
     .digest("base64")}`;
 
-const buildsOf = (/** @type {Resource} */ { kind, script }) =>
-  script ? [serverRoot()] : BUILDS[kind === "book" ? "book" : "evaluations"];
+const buildsOf = (/** @type {Resource} */ { kind }) => BUILDS[kind];
 
 /** Names of the parts of the databases, by file and range. @type {Map<string, string>} */
 const parts = new Map();
@@ -69,9 +63,7 @@ function resourceOf(
   const file = path.slice(path.lastIndexOf("/") + 1);
   return file === "manifest.json"
     ? "manifest"
-    : (parts.get(`${file} ${range}`) ??
-        RESOURCES.find(({ script }) => script === file)?.name ??
-        "other");
+    : (parts.get(`${file} ${range}`) ?? "other");
 }
 
 /** Hosts have headers that other origins can read, unless a fault hides them. */
@@ -84,8 +76,6 @@ const SHARED = {
 let home;
 /** A host without faults. @type {Host} */
 let good;
-/** The results so far. @type {Result[]} */
-const results = [];
 let cells = 0;
 
 /**
@@ -94,20 +84,18 @@ let cells = 0;
  * @param {Awaited<ReturnType<Reader["start"]>>} running
  */
 function begin(bad, running, /** @type {Resource} */ resource, timeout = LONG) {
-  const { kind, isPinned, script } = resource;
+  const { kind, isPinned } = resource;
   const [directory = ""] = buildsOf(resource);
   // A path of its own, because browsers keep answers and redirects.
   const folder = `${bad.url}shelf/${cells++}/`;
   bad.directory = directory;
   bad.older = [];
-  bad.rewrite = script
-    ? (path) => path.replace(/^.*\/shelf\/\d+\//, "/")
-    : (path) => path.slice(path.lastIndexOf("/"));
+  bad.rewrite = (path) => path.slice(path.lastIndexOf("/"));
   const integrity = isPinned ? pinOf(directory) : undefined;
   return running.begin({
     kind,
-    url: script ? `${folder}famous/` : folder,
-    page: script ? folder : home.url,
+    url: folder,
+    page: home.url,
     integrity,
     timeout,
   });
@@ -140,7 +128,7 @@ async function usual(
   return { answers, requests };
 }
 
-/** Runs a cell. @returns {Promise<Result>} */
+/** Runs a cell. Returns what is wrong. @returns {Promise<string[]>} */
 async function run(
   /** @type {Host} */ bad,
   /** @type {Awaited<ReturnType<Reader["start"]>>} */ running,
@@ -153,14 +141,13 @@ async function run(
     bad,
     running,
     resource,
-    row.isSlow ? SHORT : resource.script ? SCRIPT : LONG,
+    row.isSlow ? SHORT : LONG,
   );
   const [oldest = "", newest = ""] = buildsOf(resource);
   const fault = row.fault?.();
   /** Times of the requests for the resource. @type {number[]} */
   const times = [];
-  /** The answers with the fault. @type {import("node:http").ServerResponse[]} */
-  const faulty = [];
+  let faulty = 0;
   bad.requests.length = 0;
   bad.heard = (request) => {
     if (resourceOf(request) !== resource.name) return;
@@ -177,55 +164,31 @@ async function run(
         path,
         range: range && `bytes=${range.start}-${range.end - 1}`,
       }) === resource.name;
-    const isOn = fault && isFaulty && faulty.length < (row.times ?? Infinity);
-    if (isOn) faulty.push(exchange.response);
+    const isOn = fault && isFaulty && faulty < (row.times ?? Infinity);
+    if (isOn) faulty++;
     (isOn ? fault : rightly)(exchange);
   };
-  const begun = performance.now();
   const outcome = await session.ask();
-  const elapsed = performance.now() - begun;
   const requests = bad.requests.length;
   const asked = times.length;
   bad.fault = bad.manifestFault = undefined;
   bad.heard = () => {};
-  // A browser waits for the first answer to a script before it requests the script again.
-  for (const response of faulty)
-    if (!response.writableFinished) response.destroy();
-
   /** @type {string[]} */
   const problems = [];
   const most = limit(row, resource, reader);
-  // A browser does not report some faults of scripts, and does not ask for a script again.
-  const isUnseen = resource.script && row.only !== "hashes";
+  const codes = isUndecoded(row, resource, reader)
+    ? ["network"]
+    : (row.codes ?? []);
+  const isManifest = resource.name === "manifest" && row.times === 1;
   if ("answer" in outcome) {
     if (!answers.includes(outcome.answer))
       problems.push(`WRONG ANSWER ${outcome.answer.slice(0, 300)}`);
-    if (row.codes && !row.build && !isUnseen)
+    if (row.codes && !row.build)
       problems.push(`an answer instead of ${row.codes.join(" or ")}`);
-  } else {
-    const codes = isUndecoded(row, resource, reader)
-      ? ["network"]
-      : isUnseen
-        ? [
-            "network",
-            "timeout",
-            "engine",
-            ...(resource.isHashed ? ["corrupt"] : []),
-          ]
-        : (row.codes ?? []);
-    const isManifest = resource.name === "manifest" && row.times === 1;
-    if (!codes.includes(outcome.error) && !isManifest)
-      problems.push(
-        `${outcome.error}, expected ${codes.join(" or ") || "an answer"}`,
-      );
-    if (
-      row.isAnswered &&
-      !isUnseen &&
-      !isManifest &&
-      !codes.includes("network")
-    )
-      problems.push("an error instead of an answer");
-  }
+  } else if (!isManifest && !codes.includes(outcome.error))
+    problems.push(
+      `${outcome.error}, expected ${codes.join(" or ") || "an answer"}`,
+    );
   if (asked === 0) problems.push("the resource was not requested");
   if (asked > most)
     problems.push(
@@ -236,18 +199,9 @@ async function run(
   if (requests > total)
     problems.push(`${requests} requests, expected at most ${total}`);
   const pauses = times.slice(1).map((time, n) => time - (times[n] ?? 0));
-  // A browser does not say why a script is missing. The next call tries again.
-  if (
-    row.pause &&
-    !resource.script &&
-    pauses.some((pause) => pause < Number(row.pause) - 20)
-  )
+  if (row.pause && pauses.some((pause) => pause < Number(row.pause) - 20))
     problems.push(
       `a pause of ${Math.min(...pauses).toFixed()} ms, expected ${row.pause} ms`,
-    );
-  if (process.env.FAULTS_VERBOSE)
-    console.log(
-      `${reader.name} | ${resource.name} | ${row.name} | ${JSON.stringify(outcome).slice(0, 260)} | ${asked} of ${requests} requests | ${elapsed.toFixed()} ms`,
     );
   // The same reader answers when the fault has passed.
   /** @type {Outcome | undefined} */
@@ -258,12 +212,11 @@ async function run(
   };
   // A new build under a pin is an error until somebody changes the pin. A busy machine may exceed a short time-out.
   const isForGood = row.build && resource.isPinned;
-  const isPatient = row.isSlow || resource.script;
   if (
     !isForGood &&
     !(await recovers()) &&
     !(
-      isPatient &&
+      row.isSlow &&
       (await until(
         recovers,
         () =>
@@ -273,42 +226,10 @@ async function run(
   )
     problems.push(`afterwards ${JSON.stringify(last).slice(0, 300)}`);
   await session.close();
-  return {
-    row,
-    resource,
-    reader,
-    outcome,
-    requests,
-    isRepeated: requests > expected,
-    problems,
-  };
-}
-
-/** The cells of each reader. @type {Map<Reader, { row: Row, resource: Resource }[]>} */
-const plan = new Map(
-  READERS.filter(({ name }) =>
-    RegExp(process.env.FAULTS_READERS ?? "").test(name),
-  ).map((reader) => [reader, []]),
-);
-for (const [number, row] of ROWS.entries()) {
-  const readers = READERS.filter((reader) =>
-    RESOURCES.some((resource) => !omission(row, resource, reader)),
+  return problems.map(
+    (problem) =>
+      `${resource.name}, ${row.name}: ${problem} (${JSON.stringify(outcome).slice(0, 300)})`,
   );
-  for (const [place, reader] of readers.entries()) {
-    const resources = RESOURCES.filter(
-      (resource) => !omission(row, resource, reader),
-    );
-    // In the short run each fault has one cell, in turn of each reader and each resource.
-    const isTurn = place === number % readers.length;
-    const isAsked = (/** @type {Resource} */ { name }) =>
-      RegExp(process.env.FAULTS_CELLS ?? "").test(`${name}, ${row.name}`);
-    const chosen = ALL
-      ? resources.filter(isAsked)
-      : isTurn
-        ? resources.slice(number % resources.length).slice(0, 1)
-        : [];
-    plan.get(reader)?.push(...chosen.map((resource) => ({ row, resource })));
-  }
 }
 
 before(async () => {
@@ -357,52 +278,39 @@ before(async () => {
 });
 after(async () => {
   await Promise.all([home, good].map((host) => host.close()));
-  const readers = [...plan.keys()].filter(
-    (reader) => reader.missing.length === 0,
-  );
-  console.log(ALL ? matrix(readers, results) : counts(results));
 });
 
 suite(
   "every fault is a right answer or a named error",
   { concurrency: true },
   () => {
-    for (const [reader, cells] of plan) {
-      const skip =
-        reader.missing.length > 0 &&
-        `NOT TESTED in ${reader.name}: ${reader.missing.join(", ")} not found`;
-      if (skip) console.error(skip);
-      test(
-        `in ${reader.name}: ${cells.length} cells`,
-        { skip: skip || cells.length === 0 },
-        async () => {
-          const bad = await host("");
-          Object.assign(bad.shared, SHARED);
-          const running = await reader.start();
-          try {
-            for (const resource of RESOURCES) {
-              const rows = cells.filter((cell) => cell.resource === resource);
-              if (rows.length === 0) continue;
-              const known = await usual(bad, running, resource);
-              for (const { row } of rows)
-                results.push(
-                  await run(bad, running, row, resource, reader, known),
-                );
-            }
-          } finally {
-            await running.close();
-            await bad.close();
+    for (const reader of READERS)
+      test(`in ${reader.name}`, async () => {
+        const bad = await host("");
+        Object.assign(bad.shared, SHARED);
+        const running = await reader.start();
+        const wrong = [];
+        try {
+          for (const resource of RESOURCES) {
+            const rows = ROWS.filter(
+              (row) =>
+                makesSense(row, resource, reader) &&
+                RegExp(process.env.FAULTS_CELLS ?? "").test(
+                  `${reader.name}, ${resource.name}, ${row.name}`,
+                ),
+            );
+            if (rows.length === 0) continue;
+            const known = await usual(bad, running, resource);
+            for (const row of rows)
+              wrong.push(
+                ...(await run(bad, running, row, resource, reader, known)),
+              );
           }
-          const wrong = results.filter(
-            (result) => result.reader === reader && result.problems.length > 0,
-          );
-          const lines = wrong.map(
-            ({ row, resource, outcome, problems }) =>
-              `${resource.name}, ${row.name}: ${problems.join("; ")} (${JSON.stringify(outcome).slice(0, 300)})`,
-          );
-          assert.equal(lines.join("\n"), "");
-        },
-      );
-    }
+        } finally {
+          await running.close();
+          await bad.close();
+        }
+        assert.equal(wrong.join("\n"), "");
+      });
   },
 );

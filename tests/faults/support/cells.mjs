@@ -16,8 +16,6 @@ import {
  * @property {Kind} kind what is asked
  * @property {boolean} [isPinned]
  * @property {boolean} [isWhole] requested whole, not by a range
- * @property {string} [script] name of the file, if it belongs to the package or the page
- * @property {boolean} [isHashed] whether the package contains the hash of the script
  *
  * @typedef {object} Row
  * @property {string} name
@@ -28,18 +26,8 @@ import {
  * @property {string[]} [codes] the accepted errors
  * @property {number} [most] maximum number of requests for the resource
  * @property {number} [pause] least milliseconds between two requests for the resource
- * @property {"ranges" | "origins" | "databases" | "hashes"} [only] what the fault concerns
+ * @property {"ranges" | "origins"} [only] what the fault concerns
  * @property {boolean} [isSlow] whether a short time-out must detect the fault
- *
- * The result of a cell.
- * @typedef {object} Result
- * @property {Row} row
- * @property {Resource} resource
- * @property {Reader} reader
- * @property {import("./readers.mjs").Outcome} outcome
- * @property {number} requests of the question
- * @property {boolean} isRepeated whether the question took more requests than without the fault
- * @property {string[]} problems
  */
 
 /** @type {Resource[]} */
@@ -49,25 +37,6 @@ export const RESOURCES = [
   { name: "block", kind: "evaluations" },
   { name: "list of hashes", kind: "evaluations", isPinned: true },
   { name: "block of a book", kind: "book" },
-  {
-    name: "module",
-    kind: "evaluations",
-    isWhole: true,
-    script: "shelfish_bg.wasm",
-    isHashed: true,
-  },
-  {
-    name: "Worker of the engine",
-    kind: "engine",
-    isWhole: true,
-    script: "engine-worker.js",
-  },
-  {
-    name: "Worker of a database",
-    kind: "worker",
-    isWhole: true,
-    script: "database-worker.mjs",
-  },
 ];
 
 const after = (/** @type {number} */ seconds) =>
@@ -147,7 +116,6 @@ export const ROWS = [
     fault: () => faults.flipped,
     codes: ["corrupt", "integrity", "manifest"],
     most: STALE,
-    only: "hashes",
   },
   {
     name: "one flipped bit, once",
@@ -155,7 +123,6 @@ export const ROWS = [
     times: 1,
     isAnswered: true,
     most: 2,
-    only: "hashes",
   },
   {
     name: "the whole file, compressed",
@@ -212,7 +179,6 @@ export const ROWS = [
     times: 1,
     isAnswered: true,
     most: 2,
-    only: "databases",
   },
   { name: "416", fault: () => refusal(416), codes: ["status"], most: STALE },
   {
@@ -312,14 +278,12 @@ export const ROWS = [
     name: "a new build, the old shards are kept",
     build: "kept",
     isAnswered: true,
-    only: "databases",
   },
   {
     name: "a new build, the old shards are gone",
     build: "gone",
     codes: ["integrity"],
     most: STALE,
-    only: "databases",
   },
   {
     name: "a captive portal",
@@ -333,46 +297,22 @@ export const ROWS = [
     times: 1,
     isAnswered: true,
     most: 2,
-    only: "databases",
   },
 ];
 
-/** Returns why a cell makes no sense, or undefined. */
-export function omission(
-  /** @type {Row} */ row,
-  /** @type {Resource} */ resource,
-  /** @type {Reader} */ reader,
-) {
-  if (resource.script && !reader.isBrowser)
-    return "the module is inside the package for Node and the program, which load no script from a host";
-  if (row.only === "ranges" && resource.isWhole)
-    return "manifests, modules and scripts are requested whole";
-  if (row.only === "origins" && !reader.isBrowser)
-    return "only browsers have CORS";
-  if (row.only === "origins" && resource.script)
-    return "the module and the scripts have the origin of the page";
-  if (row.only === "databases" && resource.script)
-    return "modules and scripts are not asked again and have no builds";
-  if (row.only === "hashes" && resource.script && !resource.isHashed)
-    return "scripts have no checksum";
-  return undefined;
-}
-
-/** Requests that browsers send instead of one if the connection is reset. @type {Record<string, number>} */
-const OWN = { Chromium: 2, Firefox: 10, WebKit: 2 };
+/** Returns whether a cell makes sense. */
+export const makesSense = (
+  /** @type {Row} */ { only },
+  /** @type {Resource} */ { isWhole },
+  /** @type {Reader} */ { isBrowser },
+) => !(only === "ranges" && isWhole) && !(only === "origins" && !isBrowser);
 
 /** Returns whether Chromium reports no answer, because it decodes no answer to a request for a range. */
-export function isUndecoded(
-  /** @type {Row} */ row,
-  /** @type {Resource} */ resource,
-  /** @type {Reader} */ reader,
-) {
-  return (
-    reader.name === "Chromium" &&
-    !resource.isWhole &&
-    / compressed|a compressed/.test(row.name)
-  );
-}
+export const isUndecoded = (
+  /** @type {Row} */ { name },
+  /** @type {Resource} */ { isWhole },
+  /** @type {Reader} */ { isBrowser },
+) => isBrowser && !isWhole && / compressed|a compressed/.test(name);
 
 /** Returns the maximum number of requests for the resource of a cell. */
 export function limit(
@@ -380,10 +320,7 @@ export function limit(
   /** @type {Resource} */ resource,
   /** @type {Reader} */ reader,
 ) {
-  // A browser itself repeats a request whose connection is reset.
-  const own = row.name.startsWith("reset") ? (OWN[reader.name] ?? 1) : 1;
-  // The engine starts its first Worker when it is opened, and another for the question if the first fails.
-  const workers = resource.kind === "engine" ? 2 : 1;
-  const most = isUndecoded(row, resource, reader) ? RETRIED : (row.most ?? 1);
-  return most * own * workers;
+  // Chromium itself repeats a request whose connection is reset.
+  const own = reader.isBrowser && row.name.startsWith("reset") ? 2 : 1;
+  return own * (isUndecoded(row, resource, reader) ? RETRIED : (row.most ?? 1));
 }

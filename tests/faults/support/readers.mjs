@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
-import { ENGINES, evaluate } from "../../browser/support/engines.mjs";
 import { FLAGS, START } from "../../browser/support/lab.mjs";
 import {
   CHROMIUM,
@@ -14,13 +13,13 @@ import {
   SHELFISH,
 } from "../../browser/support/paths.mjs";
 import { plain } from "../../browser/support/truth.mjs";
-import { LIMIT, until, withLimit } from "../../browser/support/until.mjs";
+import { until, withLimit } from "../../browser/support/until.mjs";
 
 /** Milliseconds after which a question without an outcome counts as a hang. Every time-out of the matrix is shorter. */
 export const HANG = 60_000;
 
 /**
- * @typedef {"evaluations" | "book" | "engine" | "worker"} Kind what is asked
+ * @typedef {"evaluations" | "book"} Kind what is asked
  *
  * @typedef {object} Question
  * @property {Kind} kind
@@ -36,8 +35,6 @@ export const HANG = 60_000;
  *
  * @typedef {object} Reader
  * @property {string} name
- * @property {string[]} missing programs that are not installed
- * @property {"script" | "program"} errors whether an error has a code of the package or a message of the program
  * @property {boolean} isBrowser
  * @property {() => Promise<{ begin: (question: Question) => Promise<Session>, close: () => Promise<void> }>} start
  */
@@ -92,27 +89,12 @@ async function askPackage({
       indexedDB: false,
       ...(integrity === undefined ? {} : { integrity }),
     };
-    if (kind === "engine") {
-      scope.open[key] ??= await (await load("engine")).openEngine({ timeout });
-      // The same question has the same answer.
-      await scope.open[key].clear();
-      return scope.open[key].analyse(fen, { depth: 4 });
-    }
-    if (kind === "worker") {
-      const script = () =>
-        new Worker(new URL("../database-worker.mjs", base), { type: "module" });
-      scope.open[key] ??= await (
-        await load("worker")
-      ).connect(script, url, options);
-    } else if (kind === "book") {
-      scope.open[key] ??= await (
-        await load(isNode ? "book-node" : "book")
-      ).openBook(url, options);
+    const { openBook, openDatabase } = await load(isNode ? "node" : "index");
+    if (kind === "book") {
+      scope.open[key] ??= await openBook(url, options);
       return scope.open[key].moves(fen);
-    } else
-      scope.open[key] ??= await (
-        await load(isNode ? "node" : "index")
-      ).openDatabase(url, options);
+    }
+    scope.open[key] ??= await openDatabase(url, options);
     return scope.open[key].lookup(fen, { castling: "chess960" });
   };
   /** @type {any} */
@@ -154,8 +136,6 @@ async function closePackage(/** @type {string} */ key) {
 
 /** Converts an answer of the package to a text. */
 function textOf(/** @type {Kind} */ kind, /** @type {any} */ answer) {
-  if (kind === "engine")
-    return JSON.stringify([answer.depth, answer.nodes, answer.pvs]);
   if (kind === "book") return JSON.stringify(answer);
   return JSON.stringify(answer?.evaluations.map(plain).sort() ?? null);
 }
@@ -210,8 +190,6 @@ function pageOf(visit) {
 /** @type {Reader} */
 const inChromium = {
   name: "Chromium",
-  missing: [],
-  errors: "script",
   isBrowser: true,
   start: async () => {
     const browser = await chromium.launch({
@@ -228,29 +206,9 @@ const inChromium = {
   },
 };
 
-/** @type {Reader[]} */
-const byDriver = ENGINES.map(({ name, missing, launch }) => ({
-  name,
-  missing,
-  errors: "script",
-  isBrowser: true,
-  start: async () => {
-    const { driver, close } = await launch();
-    await driver.manage().setTimeouts({ script: LIMIT, pageLoad: LIMIT });
-    const begin = ofPackage(
-      (question) => evaluate(driver, askPackage, question),
-      (key) => evaluate(driver, closePackage, key),
-      pageOf((url) => driver.get(url)),
-    );
-    return { begin, close };
-  },
-}));
-
 /** @type {Reader} */
 const inNode = {
   name: "Node",
-  missing: [],
-  errors: "script",
   isBrowser: false,
   start: async () => {
     const base = pathToFileURL(join(PACKAGE, "/")).href;
@@ -269,10 +227,10 @@ const clean = Object.fromEntries(
 );
 
 /** Starts the program. */
-function program(/** @type {string[]} */ args, environment = {}) {
+function program(/** @type {string[]} */ args) {
   return spawn(SHELFISH, args, {
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...clean, ...environment },
+    env: clean,
   });
 }
 
@@ -283,54 +241,33 @@ function collected(/** @type {import("node:stream").Readable} */ stream) {
   return output;
 }
 
-/**
- * Starts a reader that runs the program once for each question.
- * @param {string} name
- * @param {(url: string) => { url: string, environment: Record<string, string> }} addressOf returns the address of a folder
- * @returns {Reader}
- */
-function eachTime(name, addressOf) {
-  return {
-    name,
-    missing: [],
-    errors: "program",
-    isBrowser: false,
-    start: async () => ({
-      begin: async (question) => {
-        const { kind, integrity, timeout } = question;
-        const { url, environment } = addressOf(question.url);
-        const command =
-          kind === "book"
-            ? ["explore"]
-            : ["lookup", "--all", "--chess960", "--cache-size", "0"];
-        const pin = integrity === undefined ? "" : `#${integrity}`;
-        const ask = async () => {
-          const child = program(
-            [
-              ...command,
-              "-d",
-              url + pin,
-              "--timeout",
-              String(timeout),
-              "--json",
-              fen,
-            ],
-            environment,
-          );
-          const [out, err] = [collected(child.stdout), collected(child.stderr)];
-          const ended = once(child, "close").then(([code]) =>
-            code === 0
-              ? { answer: programText(kind, out.text) }
-              : failure(err.text + out.text),
-          );
-          return within(ended).finally(() => child.kill("SIGKILL"));
-        };
-        return { ask, close: async () => {} };
-      },
-      close: async () => {},
-    }),
-  };
-}
+/** @type {Reader} Runs the program once for each question. */
+const eachTime = {
+  name: "program",
+  isBrowser: false,
+  start: async () => ({
+    begin: async ({ kind, url, integrity, timeout }) => {
+      const command =
+        kind === "book"
+          ? ["explore"]
+          : ["lookup", "--all", "--chess960", "--cache-size", "0"];
+      const database = integrity === undefined ? url : `${url}#${integrity}`;
+      const options = ["-d", database, "--timeout", String(timeout), "--json"];
+      const ask = async () => {
+        const child = program([...command, ...options, fen]);
+        const [out, err] = [collected(child.stdout), collected(child.stderr)];
+        const ended = once(child, "close").then(([code]) =>
+          code === 0
+            ? { answer: programText(kind, out.text) }
+            : failure(err.text + out.text),
+        );
+        return within(ended).finally(() => child.kill("SIGKILL"));
+      };
+      return { ask, close: async () => {} };
+    },
+    close: async () => {},
+  }),
+};
 
 /** Converts an answer of the program to the text of the package's answer, as far as both have the same form. */
 function programText(/** @type {Kind} */ kind, /** @type {string} */ output) {
@@ -374,8 +311,6 @@ function failure(/** @type {string} */ text) {
 /** @type {Reader} */
 const served = {
   name: "serve --api",
-  missing: [],
-  errors: "program",
   isBrowser: false,
   start: async () => ({
     begin: async ({ kind, url, integrity, timeout }) => {
@@ -448,19 +383,4 @@ const served = {
 };
 
 /** @type {Reader[]} */
-export const READERS = [
-  inChromium,
-  ...byDriver,
-  inNode,
-  eachTime("program, http", (url) => ({ url, environment: {} })),
-  eachTime("program, s3", (url) => {
-    const { origin, pathname } = new URL(url);
-    const environment = {
-      AWS_ENDPOINT: origin,
-      AWS_ACCESS_KEY_ID: "key",
-      AWS_SECRET_ACCESS_KEY: "secret",
-    };
-    return { url: `s3:/${pathname}`, environment };
-  }),
-  served,
-];
+export const READERS = [inChromium, inNode, eachTime, served];
