@@ -312,7 +312,7 @@ test("the module is loaded once from `wasm`, and the error of a failed load cont
 });
 
 test("a database answers for a game that ends on the board without an error", async (t) => {
-  /** @type {typeof import("shelfish/node")} */
+  /** @type {typeof import("shelfish")} */
   const { directory, openDatabase } = await import(at("node.js"));
   const database = await openDatabase(
     directory(join(ROOT, "static-shards/package-sample")),

@@ -24,10 +24,10 @@ function compress(/** @type {string} */ directory) {
       continue;
     const path = join(entry.parentPath, entry.name);
     const [bytes, part] = [readFileSync(path), `${path}.${process.pid}`];
-    for (const [ending, body] of [
+    for (const [ending, body] of /** @type {const} */ ([
       ["br", brotliCompressSync(bytes, { params })],
       ["gz", gzipSync(bytes)],
-    ]) {
+    ])) {
       writeFileSync(part, body);
       // Other tests may serve the same directory.
       renameSync(part, `${path}.${ending}`);
