@@ -49,18 +49,11 @@ const duckdb = join(modules, "@duckdb/duckdb-wasm/dist");
 const sqlite = join(modules, "sql.js-httpvfs/dist");
 const ours = JSON.parse(readFileSync(join(PACKAGE, "package.json"), "utf8"));
 
-/** Elements that preload files: those of crate/js/README.md, and the possible ones for peers. Ranges of files cannot be preloaded. */
-const fetched = (/** @type {string} */ url) =>
-  `<link rel="preload" as="fetch" crossorigin href="${url}">`;
-const script = (/** @type {string} */ url) =>
-  `<link rel="preload" as="script" href="${url}">`;
-
-/** Measured systems: name, files of the page besides its script, preloaded files, and a description of the settings. */
+/** Measured systems: name, files of the page besides its script, and a description of the settings. */
 const SYSTEMS = {
   shelfish: {
     name: `shelfish ${ours.version}`,
     assets: [join(PACKAGE, "shelfish_bg.wasm")],
-    preload: ({ url }) => [fetched("shelfish_bg.wasm"), fetched(url)],
     settings: "default settings, IndexedDB off; a game by `lookupMany`",
   },
   hyparquet: {
@@ -83,7 +76,6 @@ const SYSTEMS = {
     assets: ["sqlite.worker.js", "sql-wasm.wasm"].map((name) =>
       join(sqlite, name),
     ),
-    preload: () => [script("sqlite.worker.js"), fetched("sql-wasm.wasm")],
     settings:
       `SQLite, primary key on FEN WITHOUT ROWID, compact JSON rows, pages of ${made.big.sqlite.pageSize / 1024} KiB fetched one by one ` +
       "with its own read-ahead and cache, vacuumed; a game by one `IN`",
@@ -93,10 +85,6 @@ const SYSTEMS = {
     assets: ["duckdb-browser-eh.worker.js", "duckdb-eh.wasm"].map((name) =>
       join(duckdb, name),
     ),
-    preload: () => [
-      script("duckdb-browser-eh.worker.js"),
-      fetched("duckdb-eh.wasm"),
-    ],
     settings:
       "the Parquet reader built in (later versions fetch it from a third party); Parquet as above but for row groups of 2,048, which it reads whole; " +
       "statistics on FEN alone, so that the footer is small; `enable_object_cache`; prepared statement; a game position by position",
@@ -199,21 +187,16 @@ const source = (size) => {
 const sources = { tiny: source("tiny"), big: source("big") };
 
 // Pages that request a position as soon as possible.
-for (const [id, { preload }] of Object.entries(SYSTEMS)) {
+for (const id of Object.keys(SYSTEMS)) {
   const ask = `import { lookup, open } from "./system.js";
     await open(${JSON.stringify(sources.big[id])});
     const answer = await lookup(decodeURIComponent(location.search.slice(1)));
     globalThis.first = { answer, ms: performance.now() };`;
-  for (const [name, lines] of [
-    ["first", []],
-    ["preloaded", preload?.(sources.big[id]) ?? []],
-  ]) {
-    const head = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>Bench</title>${lines.join("")}`;
-    writeFileSync(
-      join(site, id, `${name}.html`),
-      `${head}<script type="module">${ask}</script>`,
-    );
-  }
+  const head = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>Bench</title>`;
+  writeFileSync(
+    join(site, id, "first.html"),
+    `${head}<script type="module">${ask}</script>`,
+  );
 }
 
 /** Requests to the host of the databases since the last call, their number, and the bytes of the answers' bodies. */
@@ -228,7 +211,6 @@ async function traffic() {
       : Math.min(to ? Number(to) + 1 : size, size) - Number(from);
   });
   return {
-    served,
     requests: served.length,
     bytes: bytes.reduce((sum, size) => sum + size, 0),
   };
@@ -315,14 +297,13 @@ async function time(id, page, asked, { open = false }) {
 /**
  * Measures the time from the navigation to a page to its first answer.
  * @param {string} id
- * @param {"first" | "preloaded"} name
  * @param {string} fen
  */
-async function load(id, name, fen) {
+async function load(id, fen) {
   const page = await (await browser.newContext()).newPage();
   page.on("pageerror", (error) => console.error(`${id}: ${error.message}`));
   slow.taken();
-  await page.goto(`${slow.url}${id}/${name}.html?${encodeURIComponent(fen)}`);
+  await page.goto(`${slow.url}${id}/first.html?${encodeURIComponent(fen)}`);
   const first = await page.waitForFunction(() => globalThis.first);
   const { answer, ms } = await first.jsonValue();
   await page.context().close();
@@ -334,34 +315,6 @@ async function load(id, name, fen) {
   };
 }
 
-/**
- * Measures only the requests of this product, by `fetch`: the manifest, then all other requests at once. Decodes nothing.
- * @param {import("../browser/support/serve.mjs").Served[]} served
- */
-function bare(served) {
-  const [manifest, ...parts] = served.map(({ path, range }) => ({
-    url: new URL(path, data.url).href,
-    range,
-  }));
-  return visit("shelfish", fast.url, async (page) => {
-    await prepare("shelfish", page);
-    const ms = await page.evaluate(
-      async ([manifest, parts]) => {
-        const start = performance.now();
-        await (await fetch(manifest.url, { cache: "no-cache" })).arrayBuffer();
-        const take = async ({ url, range }) =>
-          (
-            await fetch(url, { headers: { Range: range }, cache: "no-store" })
-          ).arrayBuffer();
-        await Promise.all(parts.map(take));
-        return performance.now() - start;
-      },
-      [manifest, parts],
-    );
-    return { ms };
-  });
-}
-
 const ids = Object.keys(SYSTEMS);
 const results = Object.fromEntries(
   ids.map((id) => [
@@ -370,7 +323,6 @@ const results = Object.fromEntries(
       ...SYSTEMS[id],
       library: { raw: 0, sent: 0 },
       first: [],
-      preloaded: [],
       cold: [],
       near: [],
       again: [],
@@ -379,8 +331,6 @@ const results = Object.fromEntries(
     },
   ]),
 );
-/** Measures only the requests of the games of this product, which are its lower bound. */
-const bareGames = { game: [], known: [] };
 const say = (text) => process.stderr.write(`${text}\n`);
 
 for (const [index, [fen, next]] of pairs.entries()) {
@@ -394,16 +344,10 @@ for (const [index, [fen, next]] of pairs.entries()) {
       result.again.push(await time(id, page, next, {}));
     });
     if (index % 2) continue;
-    for (const name of /** @type {const} */ (["first", "preloaded"])) {
-      const { ms, library } = await load(id, name, fen);
-      result[name].push({ ms });
-      if (name === "first")
-        for (const key of ["raw", "sent"])
-          result.library[key] = library.reduce(
-            (sum, file) => sum + file[key],
-            0,
-          );
-    }
+    const { ms, library } = await load(id, fen);
+    result.first.push({ ms });
+    for (const key of ["raw", "sent"])
+      result.library[key] = library.reduce((sum, file) => sum + file[key], 0);
   }
   if (index % 10 === 9) say(`${index + 1} of ${pairs.length} positions`);
 }
@@ -417,7 +361,6 @@ for (const [index, [key, fens]] of [
       results[id][key].push(await time(id, page, fens, { open: true }));
     });
   }
-  bareGames[key].push(await bare(results.shelfish[key].at(-1).served));
   if (index % 5 === 4)
     say(`${index + 1} of ${replay.length + known.length} games`);
 }
@@ -438,7 +381,7 @@ await data.close();
 slow.close();
 fast.close();
 
-const { markdown, verdicts } = report(results, bareGames, {
+const markdown = report(results, {
   date: new Date().toISOString().slice(0, 10),
   chromium: chromiumVersion,
   node: process.version,
@@ -461,19 +404,9 @@ const machine = {
   chromium: chromiumVersion,
   checked,
   wrong,
-  verdicts,
   results,
-  bareGames,
 };
-// Only `bare` uses the served requests.
-writeFileSync(
-  join(files, "peers.json"),
-  JSON.stringify(
-    machine,
-    (key, value) => (key === "served" ? undefined : value),
-    2,
-  ),
-);
+writeFileSync(join(files, "peers.json"), JSON.stringify(machine, null, 2));
 console.log(markdown);
 if (wrong) {
   console.error(`${wrong} of ${checked} answers were wrong`);

@@ -1,8 +1,5 @@
-// Formats the measurements as a table in Markdown and as comparisons with the targets.
+// Formats the measurements as a table in Markdown and compares the systems.
 import { quantile as quantileOf } from "../browser/support/quantile.mjs";
-
-/** Required ratio to the best peer. */
-const OWED = { cold: 1.5, near: 2, game: 5, known: 5 };
 
 /** @typedef {{ ms: number, requests: number, bytes: number }} Cost */
 
@@ -16,9 +13,9 @@ const quantile = (costs, key, share = 0.5) =>
 const mean = (/** @type {number[]} */ values) =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 
-export function report(results, bareGames, about) {
+export function report(results, about) {
   const systems = Object.values(results);
-  const { shelfish, ...peers } = results;
+  const { shelfish } = results;
 
   const ms = (value) => (value < 10 ? value.toFixed(1) : value.toFixed(0));
   const kB = (bytes) =>
@@ -43,7 +40,6 @@ export function report(results, bareGames, about) {
     ["cold lookup, library loaded: ms, median / p90", times("cold")],
     ["cold lookup: requests, bytes", traffic("cold")],
     ["first answer of a fresh page, from its navigation: ms", times("first")],
-    ["the same, what can be is preloaded: ms", times("preloaded")],
     ["next position, warm: ms", times("near")],
     ["next position, warm: requests, bytes", traffic("near")],
     ["same position again: ms", times("again")],
@@ -58,7 +54,7 @@ export function report(results, bareGames, about) {
   const behind = (system) =>
     system === shelfish
       ? "1"
-      : Object.keys(OWED)
+      : ["cold", "near", "game", "known"]
           .map((key) =>
             ms(quantile(system[key], "ms") / quantile(shelfish[key], "ms")),
           )
@@ -69,25 +65,11 @@ export function report(results, bareGames, about) {
   ]);
   const line = (cells) => `| ${cells.join(" | ")} |`;
 
-  const verdicts = Object.entries(OWED).map(([key, owed]) => {
-    const best = Object.values(peers).sort(
-      (a, b) => quantile(a[key], "ms") - quantile(b[key], "ms"),
-    )[0];
-    const ratio = quantile(best[key], "ms") / quantile(shelfish[key], "ms");
-    return { key, owed, best: best.name, ratio, holds: ratio >= owed };
-  });
-  const words = {
-    cold: "a cold lookup",
-    near: "a warm lookup of the next position",
-    game: "a whole game",
-    known: "a game that is all in the database",
-  };
-
   const [shortest, longest] = [
     Math.min(...about.games),
     Math.max(...about.games),
   ];
-  const markdown = [
+  return [
     `${about.date}, ${about.chromium ? `Chromium ${about.chromium}` : ""}, Node ${about.node}, ${about.cores} cores; ` +
       `${about.positions.toLocaleString("en")} positions; ${about.latency} ms a request, ${about.mbit} Mbit/s, HTTP/1.1; ` +
       `${about.lookups} lookups, ${about.games.length} games of ${shortest} to ${longest} positions (mean ${Math.round(mean(about.games))}, ` +
@@ -98,16 +80,6 @@ export function report(results, bareGames, about) {
     line(["---", ...systems.map(() => "---:")]),
     ...rows.map(([label, cell]) => line([label, ...systems.map(cell)])),
     "",
-    "Ahead of the best peer, by medians:",
-    "",
-    ...verdicts.map(
-      ({ key, owed, best, ratio, holds }) =>
-        `- ${words[key]}: ${ratio.toFixed(1)} times (${best}); ${owed} wanted: ${holds ? "holds" : "DOES NOT HOLD"}`,
-    ),
-    "",
-    "The requests of our games alone, by bare `fetch`, nothing decoded, milliseconds at the median: " +
-      `${ms(quantile(bareGames.game, "ms"))} (whole games), ${ms(quantile(bareGames.known, "ms"))} (all known).`,
-    "",
     "Settings:",
     "",
     ...systems.map(({ name, settings }) => `- ${name}: ${settings}.`),
@@ -115,5 +87,4 @@ export function report(results, bareGames, about) {
     `Command: \`${about.command}\``,
     "",
   ].join("\n");
-  return { markdown, verdicts };
 }
