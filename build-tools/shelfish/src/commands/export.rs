@@ -54,7 +54,7 @@ pub struct Args {
     #[command(flatten)]
     database: database::Args,
     /// Write to FILE instead of standard output; an existing file is replaced when the new file is complete
-    #[arg(short, long, value_name = "FILE", alias = "output")]
+    #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Format of the output
     #[arg(long, value_enum, default_value_t)]

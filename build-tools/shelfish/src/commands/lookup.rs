@@ -106,6 +106,8 @@ fn read_line(input: &mut impl BufRead, number: u64) -> io::Result<Option<Questio
 }
 
 /// Error of a question.
+#[derive(Debug, thiserror::Error)]
+#[error("{}{kind}", line.map_or_else(String::new, |line| format!("line {line}: ")))]
 struct AnswerError {
     /// Line number in standard input.
     line: Option<u64>,
@@ -113,25 +115,21 @@ struct AnswerError {
 }
 
 /// Kinds of errors of a question.
+#[derive(Debug, thiserror::Error)]
 enum AnswerErrorKind {
     /// The text is not a FEN of a position.
+    #[error("{}{}", .0, hint(.0))]
     Fen(FenError),
     /// The database cannot be read.
+    #[error("{0}")]
     Read(ReadError),
 }
 
-impl std::fmt::Display for AnswerError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if let Some(line) = self.line {
-            write!(f, "line {line}: ")?;
-        }
-        match &self.kind {
-            AnswerErrorKind::Fen(error @ FenError::Fields { found: 1 }) => {
-                write!(f, "{error} (a FEN has spaces: quote it)")
-            }
-            AnswerErrorKind::Fen(error) => error.fmt(f),
-            AnswerErrorKind::Read(error) => error.fmt(f),
-        }
+/// Returns the probable cause of an invalid FEN.
+fn hint(error: &FenError) -> &'static str {
+    match error {
+        FenError::Fields { found: 1 } => " (a FEN has spaces: quote it)",
+        _ => "",
     }
 }
 

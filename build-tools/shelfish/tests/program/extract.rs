@@ -209,7 +209,7 @@ fn the_size_limit_leaves_out_the_most_distant_positions() {
         SICILIAN,
         "-o",
         text(&out),
-        "--max-bytes",
+        "--max-size",
         "100B",
     ])
     .fails(&["no database fits into 100 bytes"]);
@@ -226,7 +226,7 @@ fn a_failed_extraction_writes_nothing() {
         "extract",
         "-d",
         text(&db),
-        "--from",
+        "--start",
         absent,
         "-o",
         text(&out),

@@ -395,7 +395,7 @@ fn verify_finds_each_change_of_the_manifest() {
 fn an_export_can_be_written_to_a_file_and_its_reader_can_stop() {
     let fixture = Fixture::of_sample();
     let out = fixture.path("out.jsonl");
-    for option in ["-o", "--out", "--output"] {
+    for option in ["-o", "--out"] {
         on(
             "export",
             fixture.path("db"),

@@ -61,7 +61,7 @@ pub struct Args {
     #[arg(long, value_name = "DIR_OR_URL", value_parser = database::address)]
     evals: Option<String>,
     /// Count only the games of this bucket, such as `blitz` or `1600-1999`; may be given several times
-    #[arg(long, alias = "bucket", value_name = "NAME")]
+    #[arg(long, value_name = "NAME")]
     buckets: Vec<String>,
     /// FEN with four or six fields, quoted as one argument
     #[arg(required = true, value_name = "FEN")]

@@ -55,12 +55,7 @@ pub struct Args {
     #[command(flatten)]
     database: database::Args,
     /// Start from this position, as FEN with four or six fields; may be given several times
-    #[arg(
-        long,
-        value_name = "FEN",
-        alias = "from",
-        required_unless_present = "pgn"
-    )]
+    #[arg(long, value_name = "FEN", required_unless_present = "pgn")]
     start: Vec<Position>,
     /// Start from all positions of the games in a PGN file, plain or compressed with zstd, gzip or bzip2; `-` reads
     /// standard input
@@ -68,11 +63,11 @@ pub struct Args {
     pgn: Vec<PathBuf>,
     /// Follow moves for N plies (moves of either side) from the start [default: no limit with --start alone, 0 with
     /// --pgn]
-    #[arg(long, alias = "plies", value_name = "N")]
+    #[arg(long, value_name = "N")]
     max_plies: Option<u32>,
     /// Limit the total size of the files, a number alone counts MiB; the positions farthest from the start are left
     /// out
-    #[arg(long, alias = "max-bytes", value_name = "SIZE", value_parser = size::at_least(1))]
+    #[arg(long, value_name = "SIZE", value_parser = size::at_least(1))]
     max_size: Option<u64>,
     /// Directory of the new database; an existing database there is replaced when the new database is complete
     #[arg(short, long, value_name = "DIR")]
