@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DUMPS, PACKAGE, SHELFISH, SITE, entry } from "./paths.mjs";
+import { DUMPS, PACKAGE, SHELFISH, SITE } from "./paths.mjs";
 
 /** Creates a folder for this process. */
 function ownHome() {
@@ -82,36 +82,13 @@ export const renewed = () =>
 export const BLANK =
   '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>Blank</title>';
 
-const WORKER = `
-addEventListener("message", async ({ data: { entry, manifest, fens } }) => {
-  try {
-    const { openDatabase } = await import(entry);
-    const database = await openDatabase(manifest);
-    const answers = await database.lookupMany(fens);
-    postMessage({ answers, stats: database.stats() });
-    database.close();
-  } catch (error) {
-    postMessage({ error: String(error) });
-  }
-});
-`;
-
-/** A Worker that answers for pages. */
-const DATABASE_WORKER = `
-import { openDatabase } from "./pkg/${entry()}";
-import { serve } from "./pkg/worker.js";
-serve(openDatabase);
-`;
-
 /**
- * Returns the root folder of the server of browser tests. It contains a blank page, two module Workers, the npm package in `pkg/`, the
+ * Returns the root folder of the server of browser tests. It contains a blank page, the npm package in `pkg/`, the
  * sample database in `db/`, a database of the famous games in `famous/`, and the site in `site/`.
  */
 export const serverRoot = () =>
   fixture("server", (root) => {
     writeFileSync(join(root, "index.html"), BLANK);
-    writeFileSync(join(root, "worker.mjs"), WORKER);
-    writeFileSync(join(root, "database-worker.mjs"), DATABASE_WORKER);
     for (const [from, to] of [
       [PACKAGE, "pkg"],
       [SITE, "site"],

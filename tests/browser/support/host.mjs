@@ -209,6 +209,7 @@ export const faults = {
   /** @type {Fault} */
   forbidden: ({ response, shared }) =>
     void response.writeHead(403, shared).end("<h1>403</h1>"),
+
   /** @type {Fault} */
   broken: ({ response, shared }) =>
     void response.writeHead(500, shared).end("<h1>500</h1>"),
@@ -276,31 +277,6 @@ export function instead(body) {
     void response
       .writeHead(200, { ...shared, "content-length": Buffer.byteLength(body) })
       .end(body);
-}
-
-/**
- * Makes a host redirect each file to a signed address, as Hugging Face does. The addresses have other folders, and each request gets a new
- * address.
- * @param {Awaited<ReturnType<typeof host>>} hub
- */
-export function redirectToSigned(hub) {
-  let number = 0;
-  /** @type {Fault} */
-  const redirect = (exchange) => {
-    const { path, response, shared } = exchange;
-    if (path.startsWith("/signed/")) return rightly(exchange);
-    response
-      .writeHead(307, {
-        ...shared,
-        location: `/signed/${number}${path}?signature=${number++}`,
-      })
-      .end();
-  };
-  Object.assign(hub, {
-    manifestFault: redirect,
-    fault: redirect,
-    rewrite: (/** @type {string} */ path) => path.replace(/^\/signed\/\d+/, ""),
-  });
 }
 
 /** Media types that browsers require, by the ending of a file. */

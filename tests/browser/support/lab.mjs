@@ -153,21 +153,3 @@ export async function kept(page, count) {
     `IndexedDB has ${count} entries`,
   );
 }
-
-/**
- * Runs in a page. Sends the module's path and positions to the module Worker of the server. Returns its answer.
- * @param {readonly [entry: string, fens: string[]]} question
- * @returns {Promise<any>}
- */
-export function askWorker([entry, fens]) {
-  return new Promise((resolve, reject) => {
-    const worker = new Worker("/worker.mjs", { type: "module" });
-    worker.onmessage = ({ data }) => resolve(data);
-    worker.onerror = (event) => reject(new Error(event.message));
-    worker.postMessage({
-      entry,
-      manifest: new URL("db/manifest.json", location.href).href,
-      fens,
-    });
-  });
-}
