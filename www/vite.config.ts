@@ -42,9 +42,8 @@ const BOARD = new RegExp(
   String.raw`/node_modules/@lichess-org/chessground/.*\.js$|/src/(${BOARD_MODULES.join("|")})\.ts$`,
 );
 
-/** Modules for links, time controls and offline use. The board needs them after the first evaluation, other pages at once. */
-const LINKS =
-  /\/src\/(link\/(lichess-game|link)|game\/time-control|shell\/offline)\.ts$/;
+/** Modules for links and time controls. The board needs them after the first evaluation, other pages at once. */
+const LINKS = /\/src\/(link\/(lichess-game|link)|game\/time-control)\.ts$/;
 
 /** Modules that the board loads for a game, at the latest after the first evaluation. */
 const GAME =

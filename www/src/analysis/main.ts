@@ -32,7 +32,7 @@ import { loadOnce, loadPart, reportInputError } from "../loading/load-once";
 import { bindOpen } from "../games/open-controls";
 import { nameOpenings } from "../moves/opening-label";
 import { Players } from "../board/players";
-import { bindTheme, restrictConnections } from "../shell/page";
+import { bindTheme, keepForOffline, restrictConnections } from "../shell/page";
 import { State } from "../state/state";
 import { bindTyped } from "../moves/move-field";
 
@@ -131,10 +131,7 @@ state.on(({ known, status, tree }) => {
     loadGameParts().catch(() => {});
   if (known) {
     describeDatabase();
-    void import("../shell/offline").then(
-      ({ keepForOffline }) => keepForOffline(),
-      () => {},
-    );
+    keepForOffline();
   }
   // The evaluation is painted first.
   if (known || (status && state.status.error))

@@ -11,7 +11,7 @@ import { loadOpenings } from "../game/opening-names";
 import { nextTask, whenVisible } from "../loading/timing";
 import { showOpening } from "../moves/opening-label";
 import { byId } from "../shell/dom";
-import { keepForOffline } from "../shell/offline";
+import { keepForOffline } from "../shell/page";
 import type { State } from "../state/state";
 import { plural, size } from "../text/units";
 import { BucketChoice } from "./buckets";

@@ -27,8 +27,7 @@ import {
   manifestUrl,
 } from "../settings/settings";
 import { byId, disable, make } from "../shell/dom";
-import { keepForOffline } from "../shell/offline";
-import { bindTheme, restrictConnections } from "../shell/page";
+import { bindTheme, keepForOffline, restrictConnections } from "../shell/page";
 import { State } from "../state/state";
 import { plural } from "../text/units";
 import { type Choice, choices, gameEnd, targets } from "./rules";

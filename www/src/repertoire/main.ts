@@ -24,7 +24,7 @@ import { lastPlayer, rememberPlayer } from "../players/last-player";
 import { enteredPlayer, type Player } from "../players/player";
 import { openPlayerStore } from "../players/player-store";
 import { byId, make } from "../shell/dom";
-import { keepForOffline } from "../shell/offline";
+import { keepForOffline } from "../shell/page";
 import { InputError } from "../text/input-error";
 import { capitalised, plural } from "../text/units";
 import {
