@@ -1,5 +1,9 @@
 /** Looks positions with few pieces up in endgame tables. */
-import { countPieces, type Ending, MAX_TABLE_PIECES } from "../../../crate/js/shared/score.ts";
+import {
+  countPieces,
+  type Ending,
+  MAX_TABLE_PIECES,
+} from "../../../crate/js/shared/score.ts";
 import type { EndgameResult, Endgames } from "shelfish/endgames";
 import { answered, OPEN_OPTIONS } from "../database/client";
 import type { Node } from "../game/game";

@@ -1,7 +1,11 @@
 /** The questions about the bad moves of a game. Checks answers: by the known best move and the known lines, otherwise by the database and the engine. */
 import type { Color } from "chessops/types";
 import type { Explanation } from "shelfish/analysis";
-import { type ScoreLike, scoreText, winningChances } from "../../../crate/js/shared/score.ts";
+import {
+  type ScoreLike,
+  scoreText,
+  winningChances,
+} from "../../../crate/js/shared/score.ts";
 import type { DatabaseClient } from "../database/client";
 import { Game, type Node, type Step, steps, uci } from "../game/game";
 import { Reopenable } from "../loading/load-once";

@@ -11,10 +11,6 @@ export type SiteAddress =
 const ADDRESS =
   /(?<![\w.-])(?:https?:\/\/)?(?:www\.|[a-z]{2}\.)?(lichess\.org|chess\.com)(?![\w.-])(\/\S*)?/i;
 
-/** Returns the first address of Lichess or chess.com in a text. Apps share an address together with other words. */
-export const addressIn = (text: string): string | undefined =>
-  ADDRESS.exec(text)?.[0];
-
 /** Reads an address or an id; returns `undefined` for other texts. Throws an `InputError` with advice for an address that cannot be fetched. */
 export function siteAddress(text: string): SiteAddress | undefined {
   const trimmed = text.trim();

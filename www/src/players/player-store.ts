@@ -1,5 +1,9 @@
 /** The fetched games of players, stored in IndexedDB. */
-import { openStorage, requestResult, transactionEnd } from "../../../crate/js/shared/indexed-db.ts";
+import {
+  openStorage,
+  requestResult,
+  transactionEnd,
+} from "../../../crate/js/shared/indexed-db.ts";
 import type { PlayedGame } from "../sites/request";
 import type { Player } from "./player";
 

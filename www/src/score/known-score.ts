@@ -52,11 +52,6 @@ export const scoreOfAnswer = (
   database: PositionEval | null,
 ): score.KnownScore | undefined => score.ownScore({ database });
 
-/** Returns the score of a result of the engine. */
-export const scoreOfEngine = (
-  engine: score.PositionEvals["engine"],
-): score.KnownScore | undefined => score.ownScore({ engine });
-
 /** Whether the engine is to search a position that is on the board. There a line of an earlier position suffices if it is deeper. */
 export const needsEngine = (node: Node, evals: KnownEvals): boolean =>
   score.needsEngine(evalsOf(node, evals));
@@ -96,15 +91,6 @@ function* earlier(
 
 /** Winning chances, from −1 to 1, whose loss makes a move an inaccuracy. A move that loses less is a good answer to a question. */
 export const INACCURACY = 0.1;
-
-/** Returns the centipawns of a score from the point of view of a side. A mate counts more than all centipawns. */
-export function centipawnsFor(
-  side: "white" | "black",
-  { cp = 0, mate }: ScoreLike,
-): number {
-  const white = mate === undefined ? cp : Math.sign(mate) * Infinity;
-  return side === "white" ? white : -white;
-}
 
 /** Returns a score in words, for screen readers. */
 export function scoreInWords({ cp = 0, mate }: ScoreLike): string {

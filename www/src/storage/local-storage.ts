@@ -21,11 +21,3 @@ export function writeString(key: string, value: string): boolean {
     return false;
   }
 }
-
-export function removeItem(key: string): void {
-  try {
-    localStorage.removeItem(key);
-  } catch {
-    // Storage that is forbidden has no item.
-  }
-}
