@@ -192,7 +192,9 @@ pub fn pgn(file: &[u8]) {
             (&game.tags, &game.line, &game.game)
         );
         let score = |n: usize| KnownEval::cp((n as i32 * 7919) % 1500 - 750, 20);
-        let known: Vec<_> = (0..=game.game.moves().len()).map(|n| Some(score(n))).collect();
+        let known: Vec<_> = (0..=game.game.moves().len())
+            .map(|n| Some(score(n)))
+            .collect();
         annotate(&mut game, &known).expect("as many as positions");
         assert_eq!(read(&game.to_string(), 1).game, again.game);
     }

@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 use std::io::{Seek, Write};
-use std::path::Path;
 use std::slice::from_ref;
 use std::sync::Arc;
 
@@ -300,16 +299,15 @@ pub fn parquet(bytes: &[u8]) {
 
 /// Any configuration of `shelfish refresh` is read, or is an error that names the file. Its build has its sources.
 pub fn refresh(text: &str) {
-    let path = Path::new("folder/refresh.toml");
-    match Config::parse(path, text) {
+    let mut file = tempfile::NamedTempFile::new().expect("a file in the temporary directory");
+    file.write_all(text.as_bytes()).expect("a file is written");
+    let path = file.path();
+    match Config::read(path) {
         Ok(config) => {
             assert!(!config.sources.is_empty() && (0.0..=100.0).contains(&config.max_loss));
-            assert!(
-                config
-                    .build(path, None)
-                    .is_ok_and(|build| build.reads().len() >= config.sources.len())
-            );
+            let build = config.build_at(path, None);
+            assert!(build.is_ok_and(|build| build.reads().len() >= config.sources.len()));
         }
-        Err(error) => assert!(error.to_string().starts_with("folder/refresh.toml")),
+        Err(error) => assert!(error.to_string().starts_with(&*path.to_string_lossy())),
     }
 }
