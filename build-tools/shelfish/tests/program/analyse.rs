@@ -206,6 +206,10 @@ fn compressed_games_are_read_and_missing_files_are_reported() {
     );
 }
 
+/// Lines in which a piece is left hanging at the end of an opening. The move has the glyph `$4`, which is also the judgment of
+/// Stockfish. The openings are those of lichess-org/chess-openings.
+const HANGING: &str = include_str!("../../../../tests/data/hanging.pgn");
+
 #[test]
 fn every_piece_that_is_left_hanging_at_the_end_of_an_opening_is_a_blunder() {
     let run = shelfish_with(
