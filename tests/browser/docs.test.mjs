@@ -181,10 +181,7 @@ test("the service worker of replace.md answers an unchanged request to Lichess",
   const [{ code } = assert.fail("no snippet")] = fencesOf(
     "docs/guides/replace.md",
   ).filter(({ language }) => language === "html");
-  for (const name of [
-    "shelfish-lichess-sw.js",
-    "shelfish_bg.wasm",
-  ])
+  for (const name of ["shelfish-lichess-sw.js", "shelfish_bg.wasm"])
     cpSync(join(PACKAGE, name), join(shelf.root, name));
   cpSync(join(shelf.root, "famous"), join(shelf.root, "evals"), {
     recursive: true,

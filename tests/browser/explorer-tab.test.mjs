@@ -57,8 +57,7 @@ const board = (
 
 const tab = (/** @type {Page} */ page) =>
   page.getByRole("button", { name: "Explorer", exact: true });
-const ofBook = (/** @type {string} */ url) =>
-  /\/book\//.test(url);
+const ofBook = (/** @type {string} */ url) => /\/book\//.test(url);
 
 test("the book loads when the explorer is shown, a move is an arrow, and a click plays it", async (t) => {
   const page = await board(t, { viewport: { width: 1366, height: 768 } });
