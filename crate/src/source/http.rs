@@ -283,6 +283,7 @@ mod tests {
     use super::*;
 
     const REQUESTED: Requested = Requested::Range(10..14);
+    const FILE: &[u8] = b"0123456789abcdefgh";
 
     fn partial() -> Head<'static> {
         Head {
@@ -293,14 +294,22 @@ mod tests {
         }
     }
 
+    fn whole(content_length: Option<&str>) -> Head<'_> {
+        Head {
+            status: 200,
+            content_length,
+            ..Head::default()
+        }
+    }
+
     fn take(
         requested: &Requested,
         head: &Head<'_>,
-        pieces: &[&[u8]],
+        body: &[u8],
     ) -> Result<Vec<u8>, SourceErrorKind> {
-        let mut body = requested.check(head)?;
-        pieces.iter().try_for_each(|piece| body.push(piece))?;
-        body.finish()
+        let mut collected = requested.check(head)?;
+        body.chunks(3).try_for_each(|piece| collected.push(piece))?;
+        collected.finish()
     }
 
     #[test]
@@ -314,60 +323,34 @@ mod tests {
     }
 
     #[test]
-    fn a_range_header_contains_both_ends() {
+    fn the_requested_range_is_accepted_with_any_headers_that_fit_or_none() {
         assert_eq!(REQUESTED.range_header().as_deref(), Some("bytes=10-13"));
-        assert_eq!(Requested::Whole { cap: 1 }.range_header(), None);
-    }
-
-    #[test]
-    fn the_requested_range_is_accepted_in_any_number_of_pieces() {
-        assert_eq!(take(&REQUESTED, &partial(), &[b"abcd"]).unwrap(), b"abcd");
-        assert_eq!(
-            take(&REQUESTED, &partial(), &[b"a", b"", b"bcd"]).unwrap(),
-            b"abcd"
-        );
-    }
-
-    #[test]
-    fn headers_hidden_by_cors_are_not_required() {
-        let head = Head {
+        let hidden = Head {
             status: 206,
             ..Head::default()
         };
-        assert_eq!(take(&REQUESTED, &head, &[b"abcd"]).unwrap(), b"abcd");
-    }
-
-    #[test]
-    fn an_unknown_file_length_is_accepted() {
-        let head = Head {
-            content_range: Some("bytes 10-13/*"),
+        let heads = [hidden, partial()];
+        let ranges = ["bytes 10-13/*", "BYTES 10-13/100", " Bytes  10 - 13 / 100 "];
+        let ranges = ranges.map(|range| Head {
+            content_range: Some(range),
+            content_length: Some(" 4 "),
             ..partial()
-        };
-        assert_eq!(take(&REQUESTED, &head, &[b"abcd"]).unwrap(), b"abcd");
-    }
-
-    #[test]
-    fn headers_are_parsed_regardless_of_case_and_spaces() {
-        for found in [
-            "BYTES 10-13/100",
-            " Bytes  10 - 13 / 100 ",
-            "bytes\t10-13/*",
-        ] {
-            let head = Head {
-                content_range: Some(found),
-                content_length: Some(" 4 "),
-                ..partial()
-            };
+        });
+        let codings = ["identity", " IDENTITY ", "", " "].map(|coding| Head {
+            content_encoding: Some(coding),
+            ..partial()
+        });
+        for head in heads.into_iter().chain(ranges).chain(codings) {
             assert_eq!(
-                take(&REQUESTED, &head, &[b"abcd"]).unwrap(),
+                take(&REQUESTED, &head, b"abcd").unwrap(),
                 b"abcd",
-                "{found:?}"
+                "{head:?}"
             );
         }
     }
 
     #[test]
-    fn a_wrong_content_range_is_an_error() {
+    fn headers_that_contradict_the_range_and_bodies_of_another_length_are_errors() {
         for found in [
             "bytes 0-3/100",
             "bytes 10-14/100",
@@ -375,8 +358,7 @@ mod tests {
             "bytes */100",
             "bytes 10-13",
             "items 10-13/100",
-            "bytés 10-13/100",
-            "byté",
+            "byt\u{e9}",
             "bytes 10-18446744073709551615/*",
             "",
         ] {
@@ -384,117 +366,119 @@ mod tests {
                 content_range: Some(found),
                 ..partial()
             };
-            let expected = SourceErrorKind::ContentRange {
-                expected: 10..14,
-                found: found.to_string(),
-            };
-            assert_eq!(take(&REQUESTED, &head, &[b"abcd"]), Err(expected));
+            let (expected, found) = (10..14, found.to_string());
+            let error = SourceErrorKind::ContentRange { expected, found };
+            assert_eq!(take(&REQUESTED, &head, b"abcd"), Err(error));
         }
-    }
-
-    #[test]
-    fn a_wrong_content_length_is_an_error() {
         for found in ["3", "5", "-4", "four"] {
             let head = Head {
                 content_length: Some(found),
                 ..partial()
             };
-            let expected = SourceErrorKind::ContentLength {
-                expected: 4,
-                found: found.to_string(),
-            };
-            assert_eq!(take(&REQUESTED, &head, &[b"abcd"]), Err(expected));
+            let (expected, found) = (4, found.to_string());
+            let error = SourceErrorKind::ContentLength { expected, found };
+            assert_eq!(take(&REQUESTED, &head, b"abcd"), Err(error));
         }
-    }
-
-    #[test]
-    fn a_compressed_range_is_an_error() {
         let head = Head {
             content_encoding: Some("gzip"),
             ..partial()
         };
-        assert_eq!(
-            take(&REQUESTED, &head, &[b"abcd"]),
-            Err(SourceErrorKind::ContentEncoding("gzip".to_string()))
-        );
-        for none in ["identity", "Identity", " IDENTITY ", "", " "] {
-            let head = Head {
-                content_encoding: Some(none),
-                ..partial()
-            };
-            assert!(take(&REQUESTED, &head, &[b"abcd"]).is_ok(), "{none:?}");
+        let coded = SourceErrorKind::ContentEncoding("gzip".to_string());
+        assert_eq!(take(&REQUESTED, &head, b"abcd"), Err(coded));
+        for (body, error) in [
+            (
+                &b"abc"[..],
+                SourceErrorKind::Short {
+                    expected: 4,
+                    found: 3,
+                },
+            ),
+            (
+                b"",
+                SourceErrorKind::Short {
+                    expected: 4,
+                    found: 0,
+                },
+            ),
+            (b"abcde", SourceErrorKind::Long { expected: 4 }),
+        ] {
+            assert_eq!(take(&REQUESTED, &partial(), body), Err(error));
         }
     }
 
     #[test]
-    fn a_short_body_is_an_error() {
-        assert_eq!(
-            take(&REQUESTED, &partial(), &[b"abc"]),
-            Err(SourceErrorKind::Short {
-                expected: 4,
-                found: 3
-            })
-        );
-        assert_eq!(
-            take(&REQUESTED, &partial(), &[]),
-            Err(SourceErrorKind::Short {
-                expected: 4,
-                found: 0
-            })
-        );
-    }
-
-    #[test]
-    fn a_body_longer_than_the_range_is_an_error() {
-        let mut body = REQUESTED.check(&partial()).unwrap();
-        body.push(b"abcd").unwrap();
-        assert_eq!(body.push(b"e"), Err(SourceErrorKind::Long { expected: 4 }));
-    }
-
-    #[test]
     fn other_statuses_are_errors_with_the_status() {
+        let file = Requested::Whole { cap: 9 };
         for status in [204, 304, 403, 404, 416, 500, 503] {
             let head = Head {
                 status,
                 ..Head::default()
             };
-            assert_eq!(
-                take(&REQUESTED, &head, &[]),
-                Err(SourceErrorKind::Status(status))
-            );
-            assert_eq!(
-                take(&Requested::Whole { cap: 9 }, &head, &[]),
-                Err(SourceErrorKind::Status(status))
-            );
+            let error = Err(SourceErrorKind::Status(status));
+            assert_eq!(take(&REQUESTED, &head, b""), error);
+            assert_eq!(take(&file, &head, b""), error);
         }
         assert_eq!(
-            take(&Requested::Whole { cap: 9 }, &partial(), &[b"abcd"]),
+            take(&file, &partial(), b"abcd"),
             Err(SourceErrorKind::Status(206))
         );
     }
 
     #[test]
     fn a_small_whole_file_is_accepted_as_the_response_to_a_range_request() {
-        let whole = b"0123456789abcdefgh";
-        let head = Head {
-            status: 200,
-            content_length: Some("18"),
-            ..Head::default()
-        };
-        assert_eq!(take(&REQUESTED, &head, &[whole]).unwrap(), b"abcd");
-        let head = Head {
-            status: 200,
-            ..Head::default()
-        };
+        // The length may be that of a compressed form.
+        for length in [None, Some("18"), Some("9"), Some("30")] {
+            for content_encoding in [Some("br"), None] {
+                let head = Head {
+                    content_encoding,
+                    ..whole(length)
+                };
+                assert_eq!(take(&REQUESTED, &head, FILE).unwrap(), b"abcd");
+                assert_eq!(
+                    take(&Requested::Whole { cap: 18 }, &head, FILE).unwrap(),
+                    FILE
+                );
+            }
+            let short = SourceErrorKind::Short {
+                expected: 14,
+                found: 12,
+            };
+            assert_eq!(take(&REQUESTED, &whole(length), &FILE[..12]), Err(short));
+        }
+    }
+
+    #[test]
+    fn a_large_whole_file_as_the_response_to_a_range_request_is_an_error() {
+        let cap = WHOLE_CAP;
+        let ignored = |length| Err(SourceErrorKind::RangeIgnored { length, cap });
         assert_eq!(
-            take(&REQUESTED, &head, &[&whole[..12], &whole[12..]]).unwrap(),
-            b"abcd"
+            take(&REQUESTED, &whole(Some("67108864")), b""),
+            ignored(Some(67_108_864))
         );
+        let mut body = REQUESTED.check(&whole(None)).unwrap();
+        body.push(&vec![0; WHOLE_CAP as usize]).unwrap();
+        assert_eq!(body.push(&[0]).map(|()| Vec::new()), ignored(None));
+        let beyond = Requested::Range(u64::MAX - 4..u64::MAX);
+        assert_eq!(take(&beyond, &whole(None), b""), ignored(None));
+    }
+
+    #[test]
+    fn a_whole_file_may_have_any_length_up_to_the_limit() {
+        let requested = Requested::Whole { cap: 4 };
+        for length in [None, Some("3"), Some("5"), Some("four")] {
+            let take = |body| take(&requested, &whole(length), body);
+            assert_eq!(
+                (take(b"abcd").unwrap(), take(b"").unwrap()),
+                (b"abcd".to_vec(), Vec::new())
+            );
+            assert_eq!(take(b"abcde"), Err(SourceErrorKind::Long { expected: 4 }));
+        }
     }
 
     #[test]
     fn files_are_next_to_the_final_manifest_unless_its_address_has_a_query_of_its_own() {
         let requested = "https://x.org/a/manifest.json";
+        let queried = "https://x.org/a/m.json?t=1";
         for (requested, found, expected) in [
             (requested, requested, "https://x.org/a/"),
             (
@@ -512,113 +496,12 @@ mod tests {
                 "https://y.org/b/manifest.json?sig=/c/",
                 "https://x.org/a/",
             ),
-            (
-                "https://x.org/a/m.json?t=1",
-                "https://y.org/b/m.json?t=1",
-                "https://y.org/b/",
-            ),
-            (
-                "https://x.org/a/m.json?t=1",
-                "https://y.org/b/m.json",
-                "https://y.org/b/",
-            ),
-            (
-                "https://x.org/a/m.json?t=1",
-                "https://y.org/b/m.json?t=2",
-                "https://x.org/a/",
-            ),
+            (queried, "https://y.org/b/m.json?t=1", "https://y.org/b/"),
+            (queried, "https://y.org/b/m.json", "https://y.org/b/"),
+            (queried, "https://y.org/b/m.json?t=2", "https://x.org/a/"),
             ("", "", ""),
         ] {
             assert_eq!(folder(requested, found), expected, "{requested} {found}");
-        }
-    }
-
-    #[test]
-    fn a_small_whole_file_may_be_compressed_with_or_without_a_header() {
-        let whole: &[u8] = b"0123456789abcdefgh";
-        for content_encoding in [Some("br"), None] {
-            for announced in ["9", "18", "30"] {
-                let head = Head {
-                    status: 200,
-                    content_length: Some(announced),
-                    content_encoding,
-                    ..Head::default()
-                };
-                assert_eq!(take(&REQUESTED, &head, &[whole]).unwrap(), b"abcd");
-                assert_eq!(
-                    take(&Requested::Whole { cap: 18 }, &head, &[whole]).unwrap(),
-                    whole
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn a_large_whole_file_as_the_response_to_a_range_request_is_an_error() {
-        let ignored = |length| {
-            Err(SourceErrorKind::RangeIgnored {
-                length,
-                cap: WHOLE_CAP,
-            })
-        };
-        let head = Head {
-            status: 200,
-            content_length: Some("67108864"),
-            ..Head::default()
-        };
-        assert_eq!(take(&REQUESTED, &head, &[]), ignored(Some(67_108_864)));
-        let head = Head {
-            status: 200,
-            ..Head::default()
-        };
-        let mut body = REQUESTED.check(&head).unwrap();
-        body.push(&vec![0; WHOLE_CAP as usize]).unwrap();
-        assert_eq!(
-            body.push(&[0]),
-            Err(SourceErrorKind::RangeIgnored {
-                length: None,
-                cap: WHOLE_CAP
-            })
-        );
-        assert_eq!(
-            take(&Requested::Range(u64::MAX - 4..u64::MAX), &head, &[]),
-            ignored(None)
-        );
-    }
-
-    #[test]
-    fn a_whole_file_that_ends_before_the_range_is_an_error() {
-        for content_length in [None, Some("12"), Some("18")] {
-            let head = Head {
-                status: 200,
-                content_length,
-                ..Head::default()
-            };
-            assert_eq!(
-                take(&REQUESTED, &head, &[b"0123456789ab"]),
-                Err(SourceErrorKind::Short {
-                    expected: 14,
-                    found: 12
-                })
-            );
-        }
-    }
-
-    #[test]
-    fn a_whole_file_may_have_any_length_up_to_the_limit() {
-        let requested = Requested::Whole { cap: 4 };
-        for content_length in [None, Some("3"), Some("4"), Some("5"), Some("four")] {
-            let head = Head {
-                status: 200,
-                content_length,
-                ..Head::default()
-            };
-            assert_eq!(take(&requested, &head, &[b"abcd"]).unwrap(), b"abcd");
-            assert_eq!(take(&requested, &head, &[]).unwrap(), b"");
-            assert_eq!(
-                take(&requested, &head, &[b"abcde"]),
-                Err(SourceErrorKind::Long { expected: 4 })
-            );
         }
     }
 }

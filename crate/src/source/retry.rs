@@ -67,17 +67,6 @@ setters! {
     }
 }
 
-/// An error of a single attempt.
-pub trait Retryable {
-    /// Returns whether the same request may succeed later.
-    fn is_transient(&self) -> bool;
-
-    /// Returns the time for which the host asks the client to wait.
-    fn retry_after(&self) -> Option<Duration> {
-        None
-    }
-}
-
 /// The failure of a single attempt to read from a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttemptError {
@@ -93,16 +82,6 @@ impl From<SourceErrorKind> for AttemptError {
             kind,
             retry_after: None,
         }
-    }
-}
-
-impl Retryable for AttemptError {
-    fn is_transient(&self) -> bool {
-        self.kind.is_transient()
-    }
-
-    fn retry_after(&self) -> Option<Duration> {
-        self.retry_after
     }
 }
 
@@ -128,18 +107,16 @@ impl RetryPolicy {
     ///
     /// `random`, from 0 to 1, keeps clients from retrying at the same time: the delay is between half and all of the
     /// backoff.
-    pub fn delay(&self, failures: u32, error: &impl Retryable, random: f64) -> Option<Duration> {
-        if failures > self.max_retries || !error.is_transient() {
+    pub fn delay(&self, failures: u32, error: &AttemptError, random: f64) -> Option<Duration> {
+        if failures > self.max_retries || !error.kind.is_transient() {
             return None;
         }
         let backoff =
             (self.first_delay * (1 << failures.saturating_sub(1).min(16))).min(self.max_delay);
         // In thousandths; a NaN becomes 0.
         let jitter = (random * 1000.0).clamp(0.0, 1000.0) as u32;
-        let retry_after = error
-            .retry_after()
-            .unwrap_or_default()
-            .min(self.max_retry_after);
+        let retry_after = error.retry_after.unwrap_or_default();
+        let retry_after = retry_after.min(self.max_retry_after);
         Some((backoff * (1000 + jitter) / 2000).max(retry_after))
     }
 
@@ -148,14 +125,13 @@ impl RetryPolicy {
     /// # Errors
     ///
     /// The error of the last attempt.
-    pub async fn run<T, E, F>(
+    pub async fn run<T, F>(
         &self,
         clock: &impl Clock,
         mut attempt: impl FnMut() -> F,
-    ) -> Result<T, E>
+    ) -> Result<T, AttemptError>
     where
-        E: Retryable,
-        F: Future<Output = Result<T, E>>,
+        F: Future<Output = Result<T, AttemptError>>,
     {
         let mut failures = 0;
         loop {

@@ -4,7 +4,7 @@
 //! other owners. A build never follows, overwrites or removes anything that no build created; it fails and names the file.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use shelfish::eval::PositionEval;
@@ -20,8 +20,6 @@ use super::write_failure::WriteFailure;
 const NAME: &str = ".shelfish-build";
 /// Name of a file that is locked while the build runs. The system releases the lock when the process ends.
 const LOCK: &str = "lock";
-/// Content of the lock file, which marks the directory as a build's.
-const MARK: &[u8] = b"A build of shelfish works in this directory, and removes it.\n";
 
 /// Reads the manifest of the database in a directory, if the directory has one.
 type ManifestIn = fn(&Path) -> Result<Option<Manifest>, WriteError>;
@@ -69,9 +67,6 @@ pub enum NotOurs {
     /// A file in the temporary directory has another name or kind than the files of builds.
     #[error("no build made it, and builds remove their directory")]
     Entry,
-    /// The file has the name of the lock, but another content.
-    #[error("it is not the lock of a build")]
-    Lock,
 }
 
 /// The temporary directory of a build, removed when dropped. The next build removes the files of a killed build.
@@ -107,7 +102,7 @@ impl Workspace {
         fs::create_dir_all(database).map_err(temporary)?;
         // Checked before any file is created.
         manifest_in(database).map_err(WorkspaceError::Write)?;
-        let (lock, is_new) = loop {
+        let lock = loop {
             match fs::create_dir(&dir) {
                 // Another build removed the empty directory of the database just now.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -125,9 +120,21 @@ impl Workspace {
                 // Another build removed it just now.
                 Err(_) => continue,
             }
+            // Checked before the lock is created.
+            for entry in fs::read_dir(&dir).into_iter().flatten() {
+                let entry = entry.map_err(temporary)?;
+                let is_other = entry.file_type().is_ok_and(|kind| !kind.is_file());
+                if is_other || !is_ours(&entry.file_name().to_string_lossy()) {
+                    return Err(in_the_way(&entry.path(), NotOurs::Entry));
+                }
+            }
             let path = dir.join(LOCK);
-            let Some((lock, is_new)) = open_lock(&path)? else {
-                continue;
+            let mut options = OpenOptions::new();
+            options.write(true).create(true).truncate(false);
+            let lock = match options.open(&path) {
+                // Another build removed the directory just now.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                lock => lock.map_err(temporary)?,
             };
             match lock.try_lock() {
                 Ok(()) => {}
@@ -138,24 +145,9 @@ impl Workspace {
             }
             // Another build may have removed the file between the two calls.
             if is_same(&lock, &path) {
-                break (lock, is_new);
+                break lock;
             }
         };
-        for entry in fs::read_dir(&dir).map_err(temporary)? {
-            let entry = entry.map_err(temporary)?;
-            let (name, is_file) = (
-                entry.file_name(),
-                entry.file_type().is_ok_and(|kind| kind.is_file()),
-            );
-            // A build never leaves files without its lock.
-            let is_ours = is_file && is_ours(&name.to_string_lossy()) && (!is_new || name == LOCK);
-            if !is_ours {
-                if is_new {
-                    let _ = fs::remove_file(dir.join(LOCK));
-                }
-                return Err(in_the_way(&entry.path(), NotOurs::Entry));
-            }
-        }
         let workspace = Workspace {
             dir,
             created,
@@ -232,42 +224,6 @@ impl Workspace {
 pub fn database_of(path: &Path) -> &Path {
     let temporary = path.ancestors().find(|ancestor| ancestor.ends_with(NAME));
     temporary.and_then(Path::parent).unwrap_or(path)
-}
-
-/// Opens the lock file. Returns the file and whether it was created here, or `None` if another build removed it.
-fn open_lock(path: &Path) -> Result<Option<(File, bool)>, WorkspaceError> {
-    let temporary = |error| WorkspaceError::Temporary {
-        path: path.to_owned(),
-        error,
-    };
-    match OpenOptions::new().write(true).create_new(true).open(path) {
-        Ok(mut file) => {
-            file.write_all(MARK).map_err(temporary)?;
-            return Ok(Some((file, true)));
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(temporary(error)),
-        Err(_) => {}
-    }
-    let Ok(metadata) = fs::symlink_metadata(path) else {
-        return Ok(None);
-    };
-    let mut found = Vec::new();
-    if metadata.is_file() {
-        let file = match OpenOptions::new().read(true).write(true).open(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            file => file.map_err(temporary)?,
-        };
-        (&file)
-            .take(MARK.len() as u64 + 1)
-            .read_to_end(&mut found)
-            .map_err(temporary)?;
-        // A killed build may have written only a part, and another build may be writing it now.
-        if MARK.starts_with(&found) {
-            return Ok(Some((file, false)));
-        }
-    }
-    Err(in_the_way(path, NotOurs::Lock))
 }
 
 fn in_the_way(path: &Path, reason: NotOurs) -> WorkspaceError {
@@ -377,7 +333,7 @@ mod tests {
         assert!(!database.exists(), "nothing was built, nothing is left");
 
         fs::create_dir_all(database.join(NAME))?;
-        fs::write(database.join(NAME).join(LOCK), &MARK[..10])?;
+        fs::write(database.join(NAME).join(LOCK), "")?;
         fs::write(database.join(NAME).join("7.run"), "left by a killed build")?;
         fs::write(
             database.join(NAME).join("shard-12"),
@@ -437,22 +393,14 @@ mod tests {
         is_in_the_way("a file named like the directory", |db, _| {
             fs::write(db.join(NAME), "a note")
         })?;
-        is_in_the_way("a lock that is something else", |db, _| {
-            fs::create_dir(db.join(NAME))?;
-            fs::write(db.join(NAME).join(LOCK), "a poem")
-        })?;
-        is_in_the_way("a file of a build's name without a lock", |db, _| {
-            fs::create_dir(db.join(NAME))?;
-            fs::write(db.join(NAME).join("7.run"), "somebody's")
-        })?;
         is_in_the_way("a foreign file next to the lock", |db, _| {
             fs::create_dir(db.join(NAME))?;
-            fs::write(db.join(NAME).join(LOCK), MARK)?;
+            fs::write(db.join(NAME).join(LOCK), "")?;
             fs::write(db.join(NAME).join("letter"), "")
         })?;
         is_in_the_way("a folder next to the lock", |db, _| {
             fs::create_dir_all(db.join(NAME).join("1.run"))?;
-            fs::write(db.join(NAME).join(LOCK), MARK)
+            fs::write(db.join(NAME).join(LOCK), "")
         })?;
         is_in_the_way("a manifest of something else", |db, _| {
             fs::write(db.join(Manifest::FILE), "{\"name\":1}")
@@ -480,20 +428,11 @@ mod tests {
         })?;
         is_in_the_way("a run", |db, elsewhere| {
             fs::create_dir(db.join(NAME))?;
-            fs::write(db.join(NAME).join(LOCK), MARK)?;
+            fs::write(db.join(NAME).join(LOCK), "")?;
             symlink(elsewhere, db.join(NAME).join("0.run"))
         })?;
         is_in_the_way("the manifest", |db, elsewhere| {
             symlink(elsewhere.join("letter"), db.join(Manifest::FILE))
-        })
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_hard_link_named_like_the_lock_keeps_its_content() -> Test {
-        is_in_the_way("a hard link", |db, elsewhere| {
-            fs::create_dir(db.join(NAME))?;
-            fs::hard_link(elsewhere.join("letter"), db.join(NAME).join(LOCK))
         })
     }
 }

@@ -61,32 +61,3 @@ impl fmt::Display for WriteFailure<'_> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_full_disk_and_a_forbidden_folder_have_a_remedy() {
-        let (folder, path) = (Path::new("x"), Path::new("x/y"));
-        let text = |error: io::Error| {
-            WriteFailure {
-                folder,
-                path,
-                error: &error,
-            }
-            .to_string()
-        };
-        for (number, words) in [
-            (28, "the disk is full): free some space"),
-            (13, "permission denied): choose another"),
-        ] {
-            assert!(
-                text(io::Error::from_raw_os_error(number)).contains(words),
-                "{number}"
-            );
-        }
-        let own = io::Error::new(ErrorKind::StorageFull, "exceeds --max-disk");
-        assert_eq!(text(own), "x/y: exceeds --max-disk");
-    }
-}

@@ -535,38 +535,6 @@ fn very_slow_or_broken_lists_and_downloads_end_with_an_error() {
     }
 }
 
-#[test]
-fn a_slow_but_steady_download_is_complete() {
-    if !is_long() {
-        return;
-    }
-    let fixture = Fixture::new();
-    let text = crate::common::sample();
-    let dump = fixture.file("dump.jsonl", &text);
-    fixture.build_to("expected", &[&dump], &[]).succeeds();
-    let file = zstd(&text);
-    let host = HostileHost::new(move |request, out| match request.file() == "a.zst" {
-        true => {
-            write!(
-                out,
-                "HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n",
-                file.len()
-            )?;
-            // The whole takes several timeouts.
-            file.chunks(file.len() / 30).try_for_each(|piece| {
-                std::thread::sleep(std::time::Duration::from_millis(150));
-                out.write_all(piece)
-            })
-        }
-        false => send(out, "404 Not Found", "", b""),
-    });
-    let url = format!("http://{}/a.zst", host.at);
-    fixture
-        .build(&[std::path::Path::new(&url)], &["--timeout", "2"])
-        .succeeds();
-    assert_eq!(fixture.files("db"), fixture.files("expected"));
-}
-
 /// Compresses a text with a window of 2^`window_log` bytes.
 fn zstd_with_window(text: &str, window_log: u32) -> Vec<u8> {
     let mut encoder = ::zstd::Encoder::new(Vec::new(), 1).unwrap();

@@ -7,7 +7,8 @@ use std::io::{self, BufRead, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use base64ct::{Base64Unpadded, Encoding};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
 use shelfish::digits::{from_hex, hex};
 use shelfish::table::KeyRange;
 use twox_hash::XxHash64;
@@ -68,7 +69,7 @@ pub fn push(text: &mut String, part: usize, key: &[u8], payload: &[u8]) {
     text.push('\t');
     let mut record = payload.to_vec();
     record.extend_from_slice(&checksum(key, payload).to_le_bytes());
-    text.push_str(&Base64Unpadded::encode_string(&record));
+    text.push_str(&STANDARD_NO_PAD.encode(&record));
     text.push('\n');
 }
 
@@ -88,7 +89,7 @@ pub fn parse(line: &[u8]) -> Result<(usize, Vec<u8>, Vec<u8>), LineError> {
     let key = from_hex(key).ok_or_else(fields)?;
     let record = std::str::from_utf8(record)
         .ok()
-        .and_then(|record| Base64Unpadded::decode_vec(record).ok());
+        .and_then(|record| STANDARD_NO_PAD.decode(record).ok());
     let mut payload = record.ok_or(LineError::Damaged)?;
     let end = payload
         .len()
