@@ -28,7 +28,7 @@ fn difficult_positions_have_the_published_counts() {
         for field in fields {
             let (depth, count) = field[1..].split_once(' ').unwrap();
             let found = perft(&position, depth.parse().unwrap(), &mut HashMap::new());
-            assert_eq!(found, count.parse().unwrap(), "{line}: {field}");
+            assert_eq!(found, count.parse::<u64>().unwrap(), "{line}: {field}");
         }
     }
 }
