@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Modules of the package: folder of the crate, its features, and name. The engine has its own profile and uses SIMD.
-pub const MODULES: [(&str, &str, &str); 4] = [
+const MODULES: [(&str, &str, &str); 4] = [
     ("crate/wasm", "", "shelfish"),
     ("crate/wasm", "endgames", "shelfish_endgames"),
     ("crate/analysis/wasm", "", "shelfish_analysis"),
