@@ -333,10 +333,6 @@ fn site_types(_: &Args) -> Result<Tally> {
 fn browser(args: &Args) -> Result<Tally> {
     tools::engines();
     let app = npm::web_app()?.display().to_string();
-    if args.all {
-        // The package takes half a gigabyte. The tests use two of its files.
-        tools::npm_ci("tests/deep")?;
-    }
     on_site(args, "tests/browser", &[("SHELFISH_WEB_APP", app)])
 }
 
