@@ -1,26 +1,29 @@
 //! Errors of lookups.
 
-use core::fmt;
-
 use crate::source::{SourceError, SourceErrorKind};
 use crate::table::TableError;
 
 /// The reason why a position could not be looked up.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
     /// The source failed.
-    Source(SourceError),
+    #[error("{0}")]
+    Source(#[from] SourceError),
     /// The bytes of the source contradict the manifest, or are invalid.
+    #[error("{at}: {error}")]
     Table {
         /// URL or path of the file.
         at: String,
         /// The reason.
+        #[source]
         error: TableError,
     },
     /// The database was replaced while it was open, and the new database cannot be read either.
-    Stale(Box<ReadError>),
+    #[error("the database was replaced while it was open and the new one cannot be read: {0}")]
+    Stale(#[source] Box<ReadError>),
     /// A requested chunk was never delivered: a bug of this crate.
+    #[error("the lookup ended without an answer; this is a bug of Shelfish, please report it")]
     Unanswered,
 }
 
@@ -51,40 +54,5 @@ impl ReadError {
             } => kind.is_foreign(),
             ReadError::Table { .. } | ReadError::Stale(_) | ReadError::Unanswered => false,
         }
-    }
-}
-
-impl fmt::Display for ReadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ReadError::Source(error) => error.fmt(f),
-            ReadError::Table { at, error } => write!(f, "{at}: {error}"),
-            ReadError::Stale(error) => {
-                write!(
-                    f,
-                    "the database was replaced while it was open and the new one cannot be read: {error}"
-                )
-            }
-            ReadError::Unanswered => f.write_str(
-                "the lookup ended without an answer; this is a bug of Shelfish, please report it",
-            ),
-        }
-    }
-}
-
-impl core::error::Error for ReadError {
-    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-        match self {
-            ReadError::Source(error) => Some(error),
-            ReadError::Table { error, .. } => Some(error),
-            ReadError::Stale(error) => Some(error),
-            ReadError::Unanswered => None,
-        }
-    }
-}
-
-impl From<SourceError> for ReadError {
-    fn from(error: SourceError) -> ReadError {
-        ReadError::Source(error)
     }
 }
