@@ -357,8 +357,7 @@ test("only chosen buckets count", async (t) => {
 test("opening a book as evaluations or evaluations as a book is an error", async () => {
   const isBook = {
     code: "manifest",
-    message:
-      /manifest\.json: this is a book of moves.*openBook$/,
+    message: /manifest\.json: this is a book of moves.*openBook$/,
   };
   const isEvals = {
     code: "manifest",

@@ -26,8 +26,6 @@ const { openEndgames, ShelfishError } = await import(here("endgames.js"));
 const node = await import(here("endgames-node.js"));
 /** @type {typeof import("shelfish/engine")} */
 const { openEvaluator } = await import(here("engine-inline.js"));
-/** @type {typeof import("shelfish/analysis")} */
-const { openAnalysis } = await import(here("analysis-inline.js"));
 
 const TABLES = join(ROOT, "static-shards/endgames");
 const BISHOP_AND_KNIGHT = "8/8/8/4k3/8/8/8/2B1KN2 w - - 0 1";
@@ -228,27 +226,4 @@ test("the evaluator asks the tables first, and opens them for few pieces only", 
   );
   assert.deepEqual([opened, asked.length], [1, 2]);
   evaluator.close();
-});
-
-test("a report judges the moves of an ending by the tables", async () => {
-  const analysis = await openAnalysis();
-  const pgn =
-    '[SetUp "1"]\n[FEN "8/8/3k4/8/3K4/8/3P4/8 w - - 0 1"]\n\n1. Kd3 Ke6 2. Ke4 Kd6 *';
-  const { report, evaluations } = await analysis.analyseGame(pgn, {
-    endgames: () => openEndgames(`${shelf.url}tables/`),
-    indexedDB: false,
-  });
-  assert.ok(report.settled);
-  const scores = evaluations.map((known) => known?.cp ?? NaN);
-  for (const [n, move] of report.moves.entries()) {
-    const lost =
-      (n % 2 === 0 ? 1 : -1) * ((scores[n] ?? NaN) - (scores[n + 1] ?? NaN)) >
-      0;
-    assert.equal(move.judgment, lost ? "blunder" : null);
-    assert.equal(
-      move.explanation?.text.startsWith("gives away the "),
-      lost || undefined,
-    );
-  }
-  assert.deepEqual(scores.slice(0, 3), [20_000, 0, 20_000]);
 });

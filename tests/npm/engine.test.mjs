@@ -19,7 +19,6 @@ const KIWIPETE =
 const ENDGAME = "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 b - - 3 40";
 const CASTLING =
   "1rqbkrbn/1ppppp1p/1n6/p1N3p1/8/2P4P/PP1PPPP1/1RQBKRBN w FBfb - 0 9";
-const MATE_IN_TWO = "7k/8/8/8/8/8/R7/1R2K3 w - - 0 1";
 
 /** @typedef {{ depth: number, nodes: number, score: string, pv: string }} Found */
 
@@ -120,16 +119,6 @@ test("an answer has the shape of a database's evaluation, from White's point of 
   assert.deepEqual([pv.uci[0], pv.san?.[0]], ["a1e1", "Rxe1#"]);
   assert.equal(found.knodes, Math.round(found.nodes / 1000));
   assert.ok(found.milliseconds > 0 && found.deepest >= found.depth);
-});
-
-test("mates count in moves, positive when White mates", async () => {
-  const [pv] = (await engine.analyse(MATE_IN_TWO, { depth: 14 })).pvs;
-  assert.deepEqual([pv.mate, pv.score, pv.cp], [2, "#2", undefined]);
-  const black = "1r2k3/r7/8/8/8/8/8/7K b - - 0 1";
-  assert.equal(
-    (await engine.analyse(black, { depth: 14 })).pvs[0].score,
-    "#-2",
-  );
 });
 
 test("each iteration is reported, with the best line first", async () => {
@@ -259,93 +248,6 @@ test("positions of a game are searched in parallel, and the error of a position 
     heard.toSorted((a, b) => a - b),
     [0, 1, 2, 3, 4, 5],
   );
-});
-
-test("an error names the wrong argument", async () => {
-  /** @type {[work: () => Promise<unknown>, code: string, message: RegExp][]} */
-  const cases = [
-    [() => engine.analyse("nonsense", { depth: 1 }), "fen", /./],
-    [
-      () => engine.analyse(START, { depth: 0 }),
-      "usage",
-      /^depth: expected .* from 1 to 127, found 0/,
-    ],
-    [() => engine.analyse(START, { nodes: 1.5 }), "usage", /^nodes: .*1\.5/],
-    [
-      () => engine.analyse(START, { elo: 700 }),
-      "usage",
-      /^elo: expected .* from 800 to 2600, found 700/,
-    ],
-    [() => engine.analyse(START, { movetime: -1 }), "usage", /^movetime/],
-    [() => engine.analyse(START, { multiPv: 1000 }), "usage", /^multiPv/],
-    [
-      () => engine.analyse(START, { depth: 1, moves: ["e2e4", "e2e4"] }),
-      "usage",
-      /^moves\[1\]: .*e2e4/,
-    ],
-    [
-      () => engine.analyse(START, { depth: 1, searchMoves: ["e7e5"] }),
-      "usage",
-      /^searchMoves\[0\]: .*e7e5/,
-    ],
-    [
-      () => engine.analyse(START, /** @type {any} */ ({ moves: "e2e4" })),
-      "usage",
-      /^moves: expected a list/,
-    ],
-    [
-      () => engine.analyse(START, /** @type {any} */ ({ castling: "odd" })),
-      "usage",
-      /^castling/,
-    ],
-    [
-      () => engine.analyse(START, /** @type {any} */ ({ depth: 1, dept: 3 })),
-      "usage",
-      /^dept: analyse has no such option, expected /,
-    ],
-    [
-      () => engine.analyse(START, /** @type {any} */ ({ depth: 1, san: 1 })),
-      "usage",
-      /^san: expected true or false, found 1/,
-    ],
-    [
-      () => engine.analyse(START, /** @type {any} */ ({ depth: 1, onInfo: 1 })),
-      "usage",
-      /^onInfo: expected a function/,
-    ],
-    [
-      () => engine.analyse(/** @type {any} */ (undefined), { depth: 1 }),
-      "usage",
-      /^analyse: expected a FEN as text, found undefined/,
-    ],
-    [
-      () => engine.analyseMany([START], /** @type {any} */ ({ elo: 1000 })),
-      "usage",
-      /^elo: analyseMany has no such option/,
-    ],
-    [
-      () => openEngine(/** @type {any} */ ({ threads: 2 })),
-      "usage",
-      /^threads: openEngine has no such option/,
-    ],
-    [() => engine.analyseMany(/** @type {any} */ (7)), "usage", /^analyseMany/],
-    [() => openEngine({ workers: 0 }), "usage", /^workers/],
-    [() => openEngine({ memoryBytes: 2 ** 40 }), "usage", /^memoryBytes/],
-    [
-      () => openEngine({ signal: AbortSignal.abort() }),
-      "aborted",
-      /^loading was aborted/,
-    ],
-    [() => engine.analyseMany([START], { depth: 0 }), "usage", /^depth/],
-  ];
-  for (const [work, code, message] of cases) {
-    await assert.rejects(work(), (error) => {
-      assert.ok(error instanceof ShelfishError, `${error}`);
-      assert.equal(error.code, code);
-      assert.match(error.message, message);
-      return true;
-    });
-  }
 });
 
 test("a closed engine is an error, and the error of a Worker without a script contains advice", async () => {

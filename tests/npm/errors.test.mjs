@@ -70,7 +70,6 @@ test("an error is a native error with its fields, and its stack begins at the ca
     evaluate: () => evaluator.evaluate("nonsense"),
     openEngine: () => openEngine({ signal: AbortSignal.abort() }),
     openEvaluator: () => openEvaluator(/** @type {any} */ ({})),
-    read: () => analysis.read("1. e4 e9"),
     report: () => analysis.report({ moves: ["e2e5"], evaluations: [] }),
   };
   for (const [name, work] of Object.entries(cases)) {

@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import createClient from "openapi-fetch";
-import { host } from "../browser/support/host.mjs";
 import { PACKAGE, ROOT, SHELFISH } from "../browser/support/paths.mjs";
 import { serve } from "../browser/support/serve.mjs";
 
@@ -341,23 +340,4 @@ test("texts, URLs and requests are questions; other requests reach the real fetc
     sent.map(([input, init]) => (init === undefined ? [input] : [input, init])),
     others,
   );
-});
-
-test("a host without a database is an answer with status 502, and the next request tries again", async (t) => {
-  const shelf = await host(join(DATABASE, "db"));
-  t.after(() => shelf.close());
-  const own = adapter(t, { database: `${shelf.url}nowhere/`, book: shelf.url });
-  const failed = await own(`${CLOUD}?${query({ fen: START })}`);
-  assert.equal(failed.status, 502);
-  assert.match(
-    (await failed.json()).error,
-    /^the database cannot be read: .*nowhere.*404/,
-  );
-  assert.match(
-    (await (await own(`${EXPLORER}/lichess`)).json()).error,
-    /this is a database of evaluations/,
-  );
-  const before = shelf.requests.length;
-  assert.equal((await own(`${CLOUD}?${query({ fen: START })}`)).status, 502);
-  assert.ok(shelf.requests.length > before);
 });

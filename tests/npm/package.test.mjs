@@ -5,7 +5,6 @@ import {
   cpSync,
   readFileSync,
   mkdtempSync,
-  readdirSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
@@ -461,23 +460,6 @@ test("an error names the wrong argument", async (t) => {
     "null options are accepted",
   );
   assert.deepEqual(await database.lookupMany([], any(null)), []);
-});
-
-test("an open database that is replaced stays readable", async (t) => {
-  const database = await opened(t);
-  const next = join(root, "next");
-  execFileSync(SHELFISH, [
-    "build",
-    ...FAMOUS,
-    "--best-only",
-    "-o",
-    next,
-    "--quiet",
-  ]);
-  assert.notDeepEqual(readdirSync(next), readdirSync(join(root, "db")));
-  shelf.directory = next;
-  t.after(() => void (shelf.directory = join(root, "db")));
-  assert.equal((await database.lookup(START))?.evaluations.length, 1);
 });
 
 test("lookups of a block share a request, and aborting a lookup does not affect the other lookups", async (t) => {

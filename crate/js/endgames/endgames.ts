@@ -12,12 +12,7 @@ import type {
   Source,
   Stats,
 } from "../shared/types.js";
-import {
-  type Endgames as Reader,
-  imports,
-  open,
-  start,
-} from "../shelfish_endgames.js";
+import { imports, open, start } from "../shelfish_endgames.js";
 
 export {
   type ErrorCode,
@@ -38,10 +33,7 @@ const MODULE = {
 const PROBE: Kinds<CallOptions> = { signal: "signal", castling: "castling" };
 
 /** Open endgame tables. {@link openEndgames} returns it. */
-export class Endgames extends Opened<
-  Reader,
-  Pick<Stats, "requests" | "bytes">
-> {
+export class Endgames extends Opened<Pick<Stats, "requests" | "bytes">> {
   /** Maximum number of pieces of a table, kings included. */
   get maxPieces(): number {
     return enterSync(() => this.reader.maxPieces());

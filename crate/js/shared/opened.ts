@@ -4,33 +4,19 @@
 import { Calls } from "./abort.js";
 import { enter, enterSync, failed, ShelfishError } from "./errors.js";
 import { checked, fenList, fenText, type Kinds } from "./options.js";
-import type { Table } from "../shelfish.js";
 import type { CallOptions, Stats } from "./types.js";
 
-/**
- * An object of a WASM module. Errors are plain objects, also among the answers.
- * @internal
- */
-export interface Reader {
-  lookup(
-    fens: string[],
-    options: unknown,
-    signal: AbortSignal,
-    hasAnswers: boolean,
-  ): Promise<any>;
-  clear(): Promise<any>;
-  stats(): any;
-  close(): void;
-}
-
 /** An open database, book or set of endgame tables. */
-export abstract class Opened<R extends Reader, S> {
-  /** @internal */
-  protected readonly reader: R;
+export abstract class Opened<S> {
+  /**
+   * The object of the WASM module. Its errors are plain objects, also among the answers.
+   * @internal
+   */
+  protected readonly reader: any;
   #calls = new Calls();
 
   /** @internal */
-  constructor(reader: R) {
+  constructor(reader: any) {
     this.reader = reader;
   }
 
@@ -54,8 +40,11 @@ export abstract class Opened<R extends Reader, S> {
   ): Promise<any> {
     return enter(async (trace) => {
       const list = [fenText(call, fen)];
-      const [answer] = await this.run(call, options, kinds, (rest, signal) =>
-        this.reader.lookup(list, rest, signal, true),
+      const [answer]: any[] = await this.run(
+        call,
+        options,
+        kinds,
+        (rest, signal) => this.reader.lookup(list, rest, signal, true),
       );
       if (answer && "code" in answer) throw trace(answer);
       return answer;
@@ -107,7 +96,7 @@ export abstract class Opened<R extends Reader, S> {
 }
 
 /** An open database or book. */
-export abstract class OpenTable<M> extends Opened<Table, Stats> {
+export abstract class OpenTable<M> extends Opened<Stats> {
   /** The manifest: the number of positions, the files, and properties of the build. */
   get manifest(): M {
     return enterSync(() => this.reader.manifest());

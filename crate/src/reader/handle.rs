@@ -114,25 +114,14 @@ impl<S: Source, R: Record> Reader<S, R> {
         self.0.catalog().clear();
     }
 
-    /// Looks `position` up if that needs no read; `None` if it needs one.
-    pub fn peek(&self, position: &Position) -> Option<Result<Option<R>, ReadError>> {
-        Some(find(self.0.peek(position.key())?, position))
-    }
-
     /// Looks `position` up; `None` if the database does not contain it.
     ///
     /// # Errors
     ///
     /// Returns an error if a page or block could not be read.
     pub async fn lookup(&self, position: &Position) -> Result<Option<R>, ReadError> {
-        match self.peek(position) {
-            Some(answer) => answer,
-            None => self
-                .lookup_many(core::slice::from_ref(position))
-                .await
-                .pop()
-                .unwrap_or(Err(ReadError::Unanswered)),
-        }
+        let mut answers = self.lookup_many(core::slice::from_ref(position)).await;
+        answers.pop().unwrap_or(Err(ReadError::Unanswered))
     }
 
     /// Looks positions up and returns the answers in the same order. Each page and block is read once; neighbouring

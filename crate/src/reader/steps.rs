@@ -65,17 +65,6 @@ impl<S: Source> Driver<S> {
         self.answered(count, lookup.hits, started);
     }
 
-    /// Finds the block of a key if that needs no read.
-    pub(super) fn peek(&self, key: Key) -> Option<Answer> {
-        let started = Instant::now();
-        let keys = core::iter::once(key);
-        let mut lookup = Lookup::new(self.manifest(), self.is_pinned(), keys);
-        let wants = lookup.wants(&|want| self.in_memory(want), &self.limits);
-        let (_, answer) = lookup.answers().pop().filter(|_| wants.is_empty())?;
-        self.answered(1, lookup.hits, started);
-        Some(answer)
-    }
-
     /// Gets the chunks of a lookup until it needs no further chunk.
     async fn finish(self: &Arc<Self>, lookup: &mut Lookup, found: &mut Found<'_>) {
         let mut steps: FuturesUnordered<Boxed<'static, Step>> = FuturesUnordered::new();
