@@ -31,6 +31,10 @@ impl OpenDatabase {
         Ok(database.lookup(&position).await?)
     }
 
+    #[allow(
+        clippy::arc_with_non_send_sync,
+        reason = "native readers share the cache among threads"
+    )]
     async fn database(&self, url: String) -> Result<Database, Box<dyn Error>> {
         if let Some((open, database)) = &*self.0.borrow()
             && *open == url
