@@ -7,6 +7,7 @@ use std::fmt::Debug;
 use std::fs;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use fastrand::Rng;
 use shelfish::eval::PositionEval;
