@@ -8,11 +8,11 @@
 //!
 //! ```no_run
 //! use shelfish::eval::PositionEval;
-//! use shelfish::reader::{Options, Reader};
+//! use shelfish::reader::Reader;
 //! use shelfish::source::file::Directory;
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! let reader = Reader::<_, PositionEval>::open(Directory::new("evals"), Options::default()).await?;
+//! let reader = Reader::builder(Directory::new("evals")).open::<PositionEval>().await?;
 //! let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -".parse()?;
 //! if let Some(best) = reader.lookup(&start).await?.as_ref().and_then(PositionEval::best) {
 //!     println!("{} at depth {}", best.pvs[0].score, best.depth);
@@ -30,7 +30,7 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! use shelfish::eval::{Evaluation, PositionEval, Pv, Score};
 //! use shelfish::table::{TableWriter, WriterOptions, encode_block};
-//! # use shelfish::{reader::{Options, Reader}, source::file::Directory};
+//! # use shelfish::{reader::Reader, source::file::Directory};
 //!
 //! let pv = Pv { score: Score::Cp(120), line: Vec::new() };
 //! let evaluations = vec![Evaluation { depth: 30, knodes: 1_000, pvs: vec![pv] }];
@@ -42,7 +42,7 @@
 //! writer.append(&encode_block(&[record])?)?;
 //! writer.finish()?;
 //! # let eval = futures_executor::block_on(async {
-//! #     Reader::<_, PositionEval>::open(Directory::new(&dir), Options::default()).await?.lookup(&position).await
+//! #     Reader::builder(Directory::new(&dir)).open::<PositionEval>().await?.lookup(&position).await
 //! # })?;
 //! # assert_eq!(eval.as_ref().and_then(PositionEval::best).map(|best| best.depth), Some(30));
 //! # std::fs::remove_dir_all(dir)?;

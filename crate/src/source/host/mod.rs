@@ -39,13 +39,13 @@ const MAX_ETAG: usize = 256;
 ///
 /// ```no_run
 /// use shelfish::eval::PositionEval;
-/// use shelfish::reader::{self, Reader};
+/// use shelfish::reader::Reader;
 /// use shelfish::source::host::{self, Host};
 ///
 /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 /// let headers = vec![("Authorization".to_string(), "Bearer secret".to_string())];
 /// let host = Host::new("https://example.org/evals/", host::Options::default().with_headers(headers))?;
-/// let reader = Reader::<_, PositionEval>::open(host, reader::Options::default()).await?;
+/// let reader = Reader::builder(host).open::<PositionEval>().await?;
 /// let answer = reader.lookup(&"8/8/8/4k3/8/4K3/4P3/8 w - -".parse()?).await?;
 /// # Ok(())
 /// # }
