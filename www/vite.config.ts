@@ -31,6 +31,7 @@ const SHARED = new RegExp(
 /** Modules that the pages with a board share in addition. */
 const BOARD_MODULES = [
   "board/(board|players|promotion)",
+  "evaluation/lines",
   "game/(edit|game-id|opening-names)",
   "link/address-bar",
   "moves/(move-field|opening-label)",
@@ -51,7 +52,10 @@ const GAME =
 
 /** Modules that the board loads after the first evaluation. */
 const PANELS =
-  /\/src\/(report\/report-panel|evaluation\/continuations|learn\/(learn|answer)|style\/parts)\.(ts|css)$/;
+  /\/src\/(report\/report-panel|evaluation\/continuations|learn\/learn)\.(ts|css)$/;
+
+/** Modules that the panels and My openings share. */
+const QUESTIONS = /\/src\/(learn\/(questions|answer)|style\/parts)\.(ts|css)$/;
 
 export default defineConfig({
   // Relative URLs work under any path, for example on GitHub Pages.
@@ -86,6 +90,7 @@ export default defineConfig({
             { name: "with-board", test: BOARD },
             { name: "links", test: LINKS },
             { name: "game-parts", test: GAME },
+            { name: "questions", test: QUESTIONS },
             { name: "panels", test: PANELS },
           ],
         },

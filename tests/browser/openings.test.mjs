@@ -341,6 +341,60 @@ test("the tree counts own moves and moves of opponents, and names moves that are
   );
 });
 
+test("a repeated mistake is trained: after a wrong answer it is asked again after a day, then after three days", async (t) => {
+  const page = await openings(t);
+  const visit = async (/** @type {number} */ day) => {
+    await page.clock.setFixedTime(NOW + day * DAY);
+    await page.goto(
+      new URL("site/openings.html#lichess=anna", shelf.server.url).href,
+    );
+    await page.reload();
+    await ready(page);
+  };
+  const answer = async (/** @type {string} */ san) => {
+    await at(page, "move-input").fill(san);
+    await at(page, "move-input").press("Enter");
+  };
+  const { better } = expected(GAMBIT, 1, 14);
+  await visit(0);
+  await at(page, "train")
+    .filter({ hasText: /^Train 1 question$/ })
+    .click();
+  await reads(
+    page,
+    "learn-words",
+    /^2\. f4 was played in 14 games\. Find a better move for White\.$/,
+  );
+  // Nothing on the page gives the answer away.
+  for (const id of ["played", "mistakes", "line"])
+    assert.ok(await page.locator(`#${id}`).isHidden(), id);
+  assert.deepEqual(await findings(page), []);
+  await answer("f4");
+  await reads(
+    page,
+    "learn-words",
+    /^f4 is the move of the game\. Try again\. The answer to it is 2… ?\S+/,
+  );
+  await answer(better);
+  await reads(
+    page,
+    "learn-words",
+    /is right\. The line: 2\. ?.*\. The question is asked again in 1 day\.$/,
+  );
+  await at(page, "learn-next").click();
+  await reads(page, "learn-words", /^You found 1 of 1 better move\.$/);
+  await at(page, "learn-close").click();
+  await reads(page, "train", /^Train again from 2026-06-02$/);
+  await visit(1);
+  await at(page, "train")
+    .filter({ hasText: /^Train 1 question$/ })
+    .click();
+  await answer(better);
+  await reads(page, "learn-words", /is asked again in 3 days\.$/);
+  await visit(2);
+  await reads(page, "train", /^Train again from 2026-06-05$/);
+});
+
 test("errors of a site, a wrong name and a player without games are reported", async (t) => {
   const page = await openings(t, "", { allow: /404|429/ });
   const show = async (/** @type {string} */ name) => {

@@ -32,8 +32,8 @@ function assessed(reports: Record<number, Partial<Move>>): {
 
 const words = (moves: Map<Node, Move>, side: "white" | "black") =>
   questionsOf({ moves }, side).map(
-    ({ mistake, before, kind, best }) =>
-      `${before.ply} ${mistake.san} ${kind} ${best.san}`,
+    ({ mistake, before, fault, best }) =>
+      `${before.ply} ${mistake.san} ${fault} ${best.san}`,
   );
 
 describe("questions", () => {
@@ -44,8 +44,8 @@ describe("questions", () => {
       3: { judgment: "mistake", best: "g1f3" },
       4: { judgment: "blunder", best: "g8f6" },
     });
-    expect(words(moves, "white")).toEqual(["2 Ke2 mistake Nf3"]);
-    expect(words(moves, "black")).toEqual(["3 Ke7 blunder Nf6"]);
+    expect(words(moves, "white")).toEqual(["2 Ke2 a mistake Nf3"]);
+    expect(words(moves, "black")).toEqual(["3 Ke7 a blunder Nf6"]);
   });
 
   it("are not judgments that may change, and not moves without a known better move", () => {

@@ -23,6 +23,7 @@ import {
   START,
 } from "../src/repertoire/repertoire";
 import { rowsOf } from "../src/repertoire/table";
+import { scheduled, type Scheduled } from "../src/repertoire/trainer";
 import type { KnownScore } from "../src/score/known-score";
 
 type Result = "1-0" | "0-1" | "1/2-1/2";
@@ -309,6 +310,24 @@ describe("the book", () => {
       ["a2a3", true, false],
       ["d2d4", false, true],
     ]);
+  });
+});
+
+describe("the schedule of training", () => {
+  const day = 86_400_000;
+
+  it("asks again after 3, 7, 16 and 35 days of right answers, and after a day of a wrong answer", () => {
+    let state: Scheduled | undefined;
+    const days = Array.from(
+      { length: 5 },
+      () => (state = scheduled(state, true, 0)).due / day,
+    );
+    expect(days).toEqual([3, 7, 16, 35, 35]);
+    for (const before of [state, undefined])
+      expect(scheduled(before, false, day)).toMatchObject({
+        box: 1,
+        due: 2 * day,
+      });
   });
 });
 

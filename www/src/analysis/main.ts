@@ -6,7 +6,7 @@ import { byId, copy } from "../shell/dom";
 import type { InputError } from "../text/input-error";
 import { plural, size } from "../text/units";
 import { DatabaseClient } from "../database/client";
-import type { Learn } from "../learn/learn";
+import type { Questions } from "../learn/questions";
 import { EvaluationPanel } from "../evaluation/evaluation-panel";
 import type { GameParts } from "./game-parts";
 import { Game, type Node } from "../game/game";
@@ -51,7 +51,7 @@ const isEmpty = location.hash.length <= 1;
 
 // Views draw in this order.
 /** Asks questions about the mistakes of the game, once its part of the page is loaded. */
-let learn: Learn | undefined;
+let learn: Questions | undefined;
 const play = (node: Node, move: NormalMove) => {
   if (node !== state.node || !learn?.take(move)) state.play(node, move);
 };
@@ -111,7 +111,7 @@ const loadPanels = loadOnce(async () => {
     { endgames, reporter },
     { ReportPanel },
     { Continuations },
-    { Learn },
+    { learnFrom },
   ] = await Promise.all(parts);
   new ReportPanel(state, reporter, load());
   continuations = new Continuations(state, client, endgames, preview);
@@ -124,7 +124,7 @@ const loadPanels = loadOnce(async () => {
     circle: (squares: readonly Key[]) => board.circle(squares),
     preview,
   };
-  learn = new Learn(state, client, ofPage);
+  learn = learnFrom(state, client, ofPage);
 });
 state.on(({ known, status, tree }) => {
   if (tree && state.game.root.children.length > 0)

@@ -16,7 +16,6 @@ import {
   knownLine,
   scoreOfAnswer,
 } from "../score/known-score";
-import type { Kind } from "../report/glyph";
 import { load } from "../settings/settings";
 import type { Assessment, State } from "../state/state";
 
@@ -30,7 +29,8 @@ export interface Question {
   /** The bad move, with the position after it. */
   mistake: Node;
   best: Step;
-  kind: Kind;
+  /** "a blunder", "played in 3 games" */
+  fault: string;
   /** Reason why the move is bad, if it is proven. */
   explanation: Explanation | null;
 }
@@ -53,7 +53,15 @@ export function questionsOf(
         return [];
       const [best] = steps(before.position, [uci]);
       return best
-        ? [{ mistake, before, kind: judgment, best, explanation }]
+        ? [
+            {
+              mistake,
+              before,
+              fault: `${judgment === "inaccuracy" ? "an" : "a"} ${judgment}`,
+              best,
+              explanation,
+            },
+          ]
         : [];
     },
   );

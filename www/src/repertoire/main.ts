@@ -1,8 +1,9 @@
-/** My openings: the positions of a player's games next to a book, with evaluations and repeated mistakes. */
+/** My openings: the positions of a player's games next to a book, with evaluations, repeated mistakes and training. */
 import "./openings.css";
 import type { Color } from "chessops/types";
 import type { Played } from "shelfish";
 import { bindPreviewEnd } from "../board/board";
+import { explain } from "../database/client";
 import { bindKeys, moveKeys } from "../shell/keyboard";
 import { setUpBookPage } from "../explorer/book-page";
 import {
@@ -26,7 +27,7 @@ import { openPlayerStore } from "../players/player-store";
 import { byId, make } from "../shell/dom";
 import { keepForOffline } from "../shell/page";
 import { InputError } from "../text/input-error";
-import { capitalised, plural } from "../text/units";
+import { capitalised, day, plural } from "../text/units";
 import {
   COUNTS,
   formatPlace,
@@ -44,9 +45,20 @@ import {
   type Repertoire,
 } from "./repertoire";
 import { draw, fill } from "./table";
+import { Trainer } from "./trainer";
 
 const { database, book, state, board, keys } = setUpBookPage(play);
 const players = loadOnce(openPlayerStore);
+const trainer = new Trainer(
+  state,
+  database,
+  {
+    reset: () => board.show(state.node),
+    circle: (squares) => board.circle(squares),
+    preview: (step, before) => board.preview(step, before),
+  },
+  drawTrain,
+);
 
 const name = byId<HTMLInputElement>("name");
 const site = byId<HTMLSelectElement>("site");
@@ -80,8 +92,9 @@ let looking = new AbortController();
 
 const repertoire = (): Repertoire | undefined => prepared?.repertoires[side];
 
+/** Plays a move on the board, or takes it as the answer to a question. */
 function play({ move }: Pick<Step, "move">): void {
-  state.play(state.node, move);
+  if (!trainer.questions.take(move)) state.play(state.node, move);
 }
 
 /** Shows the position with a key. */
@@ -104,6 +117,7 @@ async function showPlayer(player: Player, games: Wanted): Promise<void> {
   asked = { player, ...games };
   prepared = undefined;
   mistakes = [];
+  trainer.questions.close();
   byId("result").hidden = true;
   complain("");
   running(true);
@@ -216,6 +230,24 @@ function drawLists(): void {
       : prepared.isComplete
         ? `No move that was played at least twice loses much. The database has ${plural(deep, "position")} of ${prepared.evaluations.size.toLocaleString("en")}; shallow evaluations do not count.`
         : "The positions are being looked up…";
+  drawTrain();
+}
+
+const dueMistakes = () =>
+  mistakes.filter((mistake) => trainer.due(mistake) <= Date.now());
+
+/** Offers the questions that are due, or says when the next question is due. */
+function drawTrain(): void {
+  const { length } = dueMistakes();
+  const next = Math.min(...mistakes.map((mistake) => trainer.due(mistake)));
+  const button = byId<HTMLButtonElement>("train");
+  button.hidden = mistakes.length === 0;
+  button.disabled = length === 0;
+  if (!button.hidden)
+    button.textContent =
+      length > 0
+        ? `Train ${plural(length, "question")}`
+        : `Train again from ${day(next)}`;
 }
 
 /** Draws the table of the position on the board: the own games first, then the book, then the evaluations. */
@@ -331,11 +363,20 @@ byId("form").addEventListener("submit", (event) => {
 for (const each of ["white", "black"] as const) {
   byId(each).addEventListener("click", () => {
     if (side === each) return;
+    trainer.questions.close();
     side = each;
     state.go(state.game.root);
     turn();
   });
 }
+byId("train").addEventListener("click", () => {
+  const shown = repertoire();
+  if (shown)
+    trainer.start(shown, dueMistakes()).catch((error: unknown) => {
+      const { title, advice } = explain(error);
+      complain(`${title} ${advice}`);
+    });
+});
 state.on(({ node }) => {
   if (!node) return;
   write();
