@@ -5,7 +5,7 @@ import { findings } from "./support/axe.mjs";
 import { lab } from "./support/lab.mjs";
 import { at, square } from "./support/page.mjs";
 import { recordShifts, shifts } from "./support/shifts.mjs";
-import { reads } from "./support/until.mjs";
+import { equals, reads } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -136,6 +136,54 @@ test("moves can be typed, illegal moves are reported, and earlier positions can 
   await reads(page, "status", /^You resigned\. 0–1$/);
   await at(page, "again").click();
   await reads(page, "status", /^1\. \S+ Your move/);
+});
+
+test("a move while the engine thinks is a premove, which is played after the engine's move", async (t) => {
+  const page = await shelf.page(t, {
+    allow: /registration blocked by Playwright/,
+    context: { serviceWorkers: "block" },
+  });
+  /** @type {(value?: unknown) => void} */
+  let release = () => {};
+  const isReleased = new Promise((resolve) => (release = resolve));
+  await page.route(/shelfish_engine.*\.wasm/, async (route) => {
+    await isReleased;
+    await route.continue();
+  });
+  // Black has only the move Kh7 after a7.
+  const fen = "7k/5K2/P7/8/8/8/8/8_w_-_-_0_1";
+  await page.goto(new URL(`site/play.html#fen=${fen}`, shelf.server.url).href);
+  await at(page, "start").click();
+  await type(page, "a7");
+  await reads(page, "status", /Shelfish is thinking…$/);
+  await touch(page, "f7");
+  await touch(page, "f8");
+  await equals(
+    () => page.locator("#board square.current-premove:visible").count(),
+    2,
+  );
+  release();
+  await reads(page, "sheet", /^1\.a7Kh72\.Kf8/);
+});
+
+test("the engine agrees to a draw if its position is not better", async (t) => {
+  const page = await shelf.page(t, { path: "site/play.html" });
+  const offer = async (/** @type {string} */ fen) => {
+    await page.goto(
+      new URL(`site/play.html#fen=${fen}`, shelf.server.url).href,
+    );
+    await page.evaluate(() => localStorage.removeItem("play"));
+    await page.reload();
+    await at(page, "start").click();
+    await reads(page, "status", /^Your move/);
+    await at(page, "draw").click();
+    await reads(page, "draw", /^Really offer\?$/);
+    await at(page, "draw").click();
+  };
+  await offer("q3k3/8/8/8/8/8/8/4K3_w_-_-_0_30");
+  await reads(page, "status", /^Shelfish declines the draw\.$/);
+  await offer("4k3/8/8/8/8/8/8/3QK3_w_-_-_0_30");
+  await reads(page, "status", /^Draw by agreement\. ½–½$/);
 });
 
 test("a game continues after a reload", async (t) => {

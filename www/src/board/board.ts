@@ -8,7 +8,7 @@ import { chessgroundDests } from "chessops/compat";
 import { makeBoardFen } from "chessops/fen";
 import type { CommentShape } from "chessops/pgn";
 import type { NormalMove, Role, SquareName } from "chessops/types";
-import { makeSquare, parseSquare } from "chessops/util";
+import { makeSquare, opposite, parseSquare } from "chessops/util";
 import { byId, calm } from "../shell/dom";
 import {
   isPromotion,
@@ -30,7 +30,7 @@ export class Board {
   #drawn: DrawShape[] = [];
   #showsLines = true;
   #allowed: Map<Key, Key[]> | undefined;
-  #isMovable = true;
+  #isMovable: boolean | "later" = true;
   /** The move that is shown instead of the lines. */
   #previewed: { before: Position; arrow: DrawShape } | undefined;
 
@@ -42,7 +42,6 @@ export class Board {
         free: false,
         events: { after: (from, to) => this.#moved(from, to) },
       },
-      premovable: { enabled: false },
       draggable: { showGhost: true },
       drawable: {
         brushes: {
@@ -68,8 +67,16 @@ export class Board {
     });
   }
 
-  /** Shows a position. The user can play any legal move, or moves between the squares in `allowed`. */
-  show(node: Node, isMovable = true, allowed?: Map<Key, Key[]>): void {
+  /**
+   * Shows a position. The user can play any legal move, or moves between the squares in `allowed`, or `later`: a premove of the side that is not to move,
+   * which waits for the next position.
+   */
+  show(
+    node: Node,
+    isMovable: boolean | "later" = true,
+    allowed?: Map<Key, Key[]>,
+  ): void {
+    if (node.parent !== this.#node) this.#ground.cancelPremove();
     this.#node = node;
     this.#allowed = allowed;
     this.#isMovable = isMovable;
@@ -129,10 +136,20 @@ export class Board {
           : undefined,
       ),
       movable: {
-        color: this.#isMovable ? turn : undefined,
+        color:
+          this.#isMovable === "later"
+            ? opposite(turn)
+            : this.#isMovable
+              ? turn
+              : undefined,
         dests: this.#allowed ?? chessgroundDests(node.position),
       },
     });
+  }
+
+  /** Plays the premove if it is legal now. */
+  playPremove(): void {
+    this.#ground.playPremove();
   }
 
   /** Draws the first moves of the lines, the best line strongest. */

@@ -146,11 +146,16 @@ export class Match {
   }
 
   resign(now: number): void {
+    this.#conclude(won(opposite(this.terms.side)), "You resigned", now);
+  }
+
+  agreeDraw(now: number): void {
+    this.#conclude("1/2-1/2", "Draw by agreement", now);
+  }
+
+  #conclude(result: GameResult["result"], reason: string, now: number): void {
     if (this.#outcome) return;
-    this.#end({
-      result: won(opposite(this.terms.side)),
-      reason: "You resigned",
-    });
+    this.#end({ result, reason });
     this.clock?.stop(now);
   }
 

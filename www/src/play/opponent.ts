@@ -2,6 +2,7 @@
 import type { NormalMove } from "chessops/types";
 import { opposite } from "chessops/util";
 import { type Book, openBook } from "shelfish";
+import { winningChances } from "../../../crate/js/shared/score.ts";
 import { path, positionKey, steps, type Step } from "../game/game";
 import { loadOnce } from "../loading/load-once";
 import { bookUrl } from "../settings/settings";
@@ -10,8 +11,12 @@ import type { Match } from "./match";
 /** Milliseconds for a move at full strength without a clock, and for a hint. */
 const USUAL = 1_000;
 const HINT = 700;
+/** A draw offer: the first move at which the engine agrees, the nodes of its search, and the highest winning chances (20 centipawns). */
+const DRAW = { move: 20, nodes: 100_000, chances: 0.037 };
 /** Minimum number of milliseconds before a reply, so that the user can see the moves. */
 const PAUSE = 350;
+
+type Limits = { elo?: number; movetime?: number; nodes?: number };
 
 export class Opponent {
   /** Loads the engine, once. */
@@ -48,6 +53,14 @@ export class Opponent {
     return this.#ask(match, { movetime: HINT }, signal);
   }
 
+  /** Whether the engine agrees to a draw: not early, and not in a better position. */
+  async agreesToDraw(match: Match, signal: AbortSignal): Promise<boolean> {
+    if (match.node.position.fullmoves < DRAW.move) return false;
+    const { pvs } = await this.#search(match, { nodes: DRAW.nodes }, signal);
+    const sign = match.terms.side === "white" ? -1 : 1;
+    return sign * winningChances(pvs[0]) <= DRAW.chances;
+  }
+
   readonly #book = loadOnce(async (): Promise<Book> => openBook(bookUrl()));
 
   /**
@@ -79,23 +92,23 @@ export class Opponent {
     }
   }
 
-  async #ask(
-    match: Match,
-    limits: { elo?: number; movetime?: number },
-    signal: AbortSignal,
-  ): Promise<Step> {
+  async #ask(match: Match, limits: Limits, signal: AbortSignal): Promise<Step> {
+    const found = await this.#search(match, limits, signal);
+    const { uci } = found.chosen ?? found.pvs[0];
+    const [step] = steps(match.node.position, uci);
+    if (!step) throw new Error("the engine found no move");
+    return step;
+  }
+
+  async #search({ game, moves }: Match, limits: Limits, signal: AbortSignal) {
     const engine = await this.load();
     signal.throwIfAborted();
-    const { game, node, moves } = match;
-    const found = await engine.analyse(game.root.fen, {
+    return engine.analyse(game.root.fen, {
       ...limits,
       moves,
       signal,
       castling: "chess960",
     });
-    const [step] = steps(node.position, (found.chosen ?? found.pvs[0]).uci);
-    if (!step) throw new Error("the engine found no move");
-    return step;
   }
 }
 

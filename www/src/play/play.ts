@@ -23,8 +23,12 @@ import { levelName, shown as time, type Terms } from "./terms";
 const TICK = 100;
 const LOW = 20_000;
 
-/** Labels of the button that resigns: at first, and before the second press. */
-const [RESIGN, CONFIRM] = ["Resign", "Really resign?"];
+/** Labels of the buttons that ask again: at first, and before the second press. */
+const LABELS = {
+  resign: ["Resign", "Really resign?"],
+  draw: ["Offer a draw", "Really offer?"],
+} as const;
+const CONFIRMED = ["resign", "draw"] as const;
 
 const settings = load();
 applyAppearance(settings);
@@ -45,7 +49,10 @@ let working = new AbortController();
 
 function show(node: Node): void {
   shown = node;
-  board.show(node, node === match?.node && match.isMine);
+  board.show(
+    node,
+    node === match?.node && (match.isMine || (!match.outcome && "later")),
+  );
   board.arrows([], node.position);
   if (match) sheet.draw(match.node, node);
 }
@@ -94,10 +101,11 @@ function updateControls(): void {
       !match.canTakeBack,
       byId(id === "back" ? "flip" : "again"),
     );
-  disable(byId("hint"), !match.isMine, byId("flip"));
+  for (const id of ["hint", "draw"])
+    disable(byId(id), !match.isMine, byId("flip"));
   // A move of the engine must not take back the first press of a player who resigns.
   if (!isOver) return;
-  byId("resign").textContent = RESIGN;
+  for (const id of CONFIRMED) byId(id).textContent = LABELS[id][0];
   const { title, text } = verdict(match);
   byId("verdict").replaceChildren(
     make("strong", {}, title),
@@ -178,6 +186,7 @@ async function answer(at: Match): Promise<void> {
     const move = await opponent.reply(at, signal);
     if (signal.aborted || !at.play(move, now())) return;
     changed();
+    board.playPremove();
   } catch (error) {
     if (!signal.aborted) failed(error);
   }
@@ -221,11 +230,35 @@ async function hint(): Promise<void> {
   }
 }
 
+/** Returns whether a press of the button is the second. */
+function isConfirmed(id: keyof typeof LABELS): boolean {
+  const [usual, question] = LABELS[id];
+  const isSecond = byId(id).textContent === question;
+  byId(id).textContent = isSecond ? usual : question;
+  return isSecond;
+}
+
 function resign(): void {
-  if (byId("resign").textContent !== CONFIRM)
-    return void (byId("resign").textContent = CONFIRM);
+  if (!isConfirmed("resign")) return;
   match?.resign(now());
   changed();
+}
+
+async function offerDraw(): Promise<void> {
+  if (!match?.isMine || !isConfirmed("draw")) return;
+  const at = match;
+  working.abort();
+  const { signal } = (working = new AbortController());
+  showStatus("Shelfish considers the draw…");
+  try {
+    const isAgreed = await opponent.agreesToDraw(at, signal);
+    if (signal.aborted) return;
+    if (!isAgreed) return showStatus("Shelfish declines the draw.");
+    at.agreeDraw(now());
+    changed();
+  } catch (error) {
+    if (!signal.aborted) failed(error);
+  }
 }
 
 function rematch(): void {
@@ -287,16 +320,18 @@ for (const [id, action] of Object.entries({
   undo: takeBack,
   hint,
   flip,
+  draw: offerDraw,
   resign,
   again: rematch,
   new: chooseOpponent,
   retry,
 }))
   byId(id).addEventListener("click", () => void action());
-byId("resign").addEventListener(
-  "blur",
-  () => (byId("resign").textContent = RESIGN),
-);
+for (const id of CONFIRMED)
+  byId(id).addEventListener(
+    "blur",
+    () => (byId(id).textContent = LABELS[id][0]),
+  );
 bindKeys({
   ArrowLeft: () => step(shown.parent),
   ArrowRight: () => step(shown.children[0]),
