@@ -268,6 +268,13 @@ for (const [id, action] of Object.entries({
   settings: settingsDialog,
 }))
   byId(id).addEventListener("click", action);
+state.on(({ node, game }) => {
+  if (node && !game && state.node.san && load().sounds)
+    void import("../board/sounds").then(
+      ({ play }) => play(state.node.san),
+      () => {},
+    );
+});
 bindKeys({
   ArrowLeft: previous,
   ArrowRight: next,

@@ -176,6 +176,7 @@ function begin(terms: Terms, kept?: Match): void {
 
 function playMove(move: NormalMove): void {
   if (!match?.isMine || !match.play(move, now())) return;
+  playSound();
   changed();
 }
 
@@ -185,6 +186,7 @@ async function answer(at: Match): Promise<void> {
   try {
     const move = await opponent.reply(at, signal);
     if (signal.aborted || !at.play(move, now())) return;
+    playSound();
     changed();
     board.playPremove();
   } catch (error) {
@@ -284,6 +286,14 @@ function preview(fen: string | undefined): void {
 function flip(): void {
   board.flip();
   clocks();
+}
+
+function playSound(): void {
+  if (settings.sounds)
+    void import("../board/sounds").then(
+      ({ play }) => play(match?.node.san ?? ""),
+      () => {},
+    );
 }
 
 const step = (node: Node | undefined): void =>

@@ -28,6 +28,12 @@ export function showSettings(
   boards.addEventListener("change", () =>
     change({ board: BOARDS[boards.selectedIndex] ?? "brown" }),
   );
+  const sounds = make("input", {
+    type: "checkbox",
+    checked: settings.sounds,
+    "data-testid": "set-sounds",
+  });
+  sounds.addEventListener("change", () => change({ sounds: sounds.checked }));
   const engineOn = make("input", {
     type: "checkbox",
     checked: settings.engine,
@@ -41,6 +47,7 @@ export function showSettings(
     "settings-dialog",
     "Settings",
     field("Board", boards),
+    field("Sounds", sounds),
     field("Engine for positions that are not in the database", engineOn),
     make("h3", {}, "Database"),
     ...address(client, change),

@@ -17,6 +17,7 @@ export const PANELS = ["report", "continuations", "explorer"] as const;
 /** All settings except the theme. */
 export interface Settings {
   board: (typeof BOARDS)[number];
+  sounds: boolean;
   /** Whether evaluations and arrows are shown. */
   evaluations: boolean;
   /** Whether the engine searches positions that the database does not have. */
@@ -42,6 +43,7 @@ export function load(): Settings {
     values.find((each) => each === value) ?? usual;
   return {
     board: one(BOARDS, stored.board, "brown"),
+    sounds: stored.sounds === true,
     evaluations: stored.evaluations !== false,
     engine: stored.engine !== false,
     nodes:
