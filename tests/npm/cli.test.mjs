@@ -78,24 +78,17 @@ const shelfish = (
 
 /** Makes the package of this platform, whose program is the tested program, from an archive as in a release. */
 function platformPackage() {
-  const target = execFileSync("rustc", ["--print", "host-tuple"], {
-    encoding: "utf8",
-  }).trim();
+  const { arch, platform } = process;
+  const processor = arch === "x64" ? "x86_64" : "aarch64";
+  const system = platform === "darwin" ? "apple-darwin" : "unknown-linux-musl";
+  const target = `${processor}-${system}`;
   const name = `shelfish-${version}-${target}`;
   mkdirSync(join(root, name));
   for (const file of [SHELFISH, join(ROOT, "LICENSE")])
     cpSync(file, join(root, name, basename(file)));
   execFileSync("tar", ["-czf", `${name}.tar.gz`, name], { cwd: root });
-  const words = [
-    "xtask",
-    "release",
-    "platform",
-    target,
-    "--archives",
-    root,
-    "--out",
-    join(root, "platforms"),
-  ];
+  const words = ["xtask", "release", "platforms", root];
+  words.push("--only", `${platform}-${arch}`);
   return (
     execFileSync("cargo", words, {
       cwd: ROOT,

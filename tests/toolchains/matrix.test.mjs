@@ -126,9 +126,10 @@ test("Node: a URL and a directory", async () => {
 test("types", async () => {
   const packages = { typescript: "7.0.2", "@types/node": "20.19.0" };
   const directory = project("types", packages, "types");
+  // With the resolution of bundlers, TypeScript sees the types of Node only by this condition.
   for (const [module, resolution] of [
     ["NodeNext", "NodeNext"],
-    ["ESNext", "Bundler"],
+    ["ESNext", "Bundler --customConditions node"],
   ])
     await run(
       directory,
