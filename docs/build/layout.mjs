@@ -137,9 +137,9 @@ ${neighbours(site, page)}
 </main>
 </div>
 <dialog id="search-dialog" aria-label="Search">
-<div class="field"><input type="search" id="query" aria-label="Search the documentation" placeholder="Search" autocomplete="off" spellcheck="false" enterkeyhint="search"><button type="button" id="close-search">Close</button></div>
-<p id="found" role="status"></p>
-<ol id="results"></ol>
+<div class="field"><input type="search" id="search_query" aria-label="Search the documentation" placeholder="Search" autocomplete="off" spellcheck="false" enterkeyhint="search"><button type="button" id="close-search">Close</button></div>
+<p id="search_found" role="status"></p>
+<ol id="search_results"></ol>
 </dialog>
 </body>
 </html>

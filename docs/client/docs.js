@@ -92,12 +92,13 @@ for (const pre of document.querySelectorAll("pre")) {
  * @typedef {{ init: () => Promise<void>, debouncedSearch: (query: string) => Promise<{ results: Result[] } | null> }} Pagefind
  */
 
+// Identifiers of headings have no underscore.
 const [open, dialog, query, found, results] = [
   byId("search"),
   /** @type {HTMLDialogElement} */ (byId("search-dialog")),
-  /** @type {HTMLInputElement} */ (byId("query")),
-  byId("found"),
-  byId("results"),
+  /** @type {HTMLInputElement} */ (byId("search_query")),
+  byId("search_found"),
+  byId("search_results"),
 ];
 /** Pages that a search shows. */
 const SHOWN = 12;

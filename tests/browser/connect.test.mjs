@@ -243,6 +243,10 @@ test("the snippets of the README run in a page", async (t) => {
         /https:\/\/example\.org\/evals\/(manifest\.json)?/g,
         new URL("db/manifest.json", shelf.server.url).href,
       )
+      .replaceAll(
+        "https://example.org/book/",
+        new URL("site/book/", shelf.server.url).href,
+      )
       .replaceAll('"shelfish/worker"', '"/pkg/worker.js"')
       .replaceAll('"shelfish"', '"/pkg/index.js"')
       .replaceAll("/shelfish/", "/pkg/");

@@ -42,9 +42,9 @@ const opened = (
 /** Opens the search and types words. */
 async function search(/** @type {Page} */ page, /** @type {string} */ words) {
   await page.keyboard.press("/");
-  await page.locator("#query").fill(words);
+  await page.locator("#search_query").fill(words);
   await until(
-    async () => (await page.locator("#found").textContent()) !== "",
+    async () => (await page.locator("#search_found").textContent()) !== "",
     "the search answers",
   );
 }
@@ -93,7 +93,7 @@ for (const [scheme, width, height] of /** @type {const} */ ([
       );
     }
     await search(page, "manifest");
-    await page.locator("#results a").first().waitFor();
+    await page.locator("#search_results a").first().waitFor();
     assert.deepEqual(await findings(page), [], "the search");
   });
 }
@@ -101,19 +101,22 @@ for (const [scheme, width, height] of /** @type {const} */ ([
 test("the search finds a heading, and a reader opens it by keys", async (t) => {
   const page = await opened(t, "api/shelfish.html");
   await search(page, "gaps between blocks");
-  const first = page.locator("#results a").first();
+  const first = page.locator("#search_results a").first();
   await until(
     async () => /Measurements/.test((await first.textContent()) ?? ""),
     "the measurements are found",
   );
   assert.ok(
-    (await page.locator("#results mark").count()) > 0,
+    (await page.locator("#search_results mark").count()) > 0,
     "words are marked",
   );
   await page.keyboard.press("ArrowDown");
   assert.ok(await first.evaluate((link) => link === document.activeElement));
   await page.keyboard.press("ArrowUp");
-  assert.equal(await page.evaluate(() => document.activeElement?.id), "query");
+  assert.equal(
+    await page.evaluate(() => document.activeElement?.id),
+    "search_query",
+  );
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
   await page.waitForURL(/measurements\.html#gaps-between-blocks$/);

@@ -123,7 +123,7 @@ test("<shelfish-eval> shows the score, the depth and the lines of the database, 
   );
   const names = (await shelf.server.requests()).map(({ path }) => path);
   assert.ok(
-    !names.some((path) => /engine|book|endgames/.test(path)),
+    !names.some((path) => /engine-worker|engine_bg|endgames/.test(path)),
     names.join(),
   );
 });

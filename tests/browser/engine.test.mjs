@@ -105,7 +105,7 @@ test("the error of a missing Worker script names a remedy", async (t) => {
       .analyse(fen, { depth: 1 })
       .catch((error) => `${error.code}: ${error.message}`);
   }, START);
-  assert.match(String(message), /^network: .*shelfish\/engine\/inline/);
+  assert.match(String(message), /^network: .*openEngine\(\{ worker \}\)/);
 });
 
 test("an evaluator asks the database first, then loads the engine, and stores the answers of the engine", async (t) => {
