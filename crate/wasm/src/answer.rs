@@ -120,6 +120,10 @@ fn fetched(fetched: &Fetched<'_>) -> JsValue {
 }
 
 /// Returns a cache for a reader.
+#[allow(
+    clippy::arc_with_non_send_sync,
+    reason = "readers of all targets share their cache by an Arc"
+)]
 pub fn shared(cache: &Option<IndexedDb>) -> Option<Arc<dyn Cache>> {
     let cache = cache.clone()?;
     Some(Arc::new(cache))

@@ -223,10 +223,16 @@ pub fn has_square(word: &str) -> bool {
         .any(|pair| matches!(pair, [b'a'..=b'h', b'1'..=b'8']))
 }
 
-/// Returns a legal move in SAN as written, if it is SAN, or else in the standard spelling.
+/// Returns a legal move in SAN as written, if it is SAN, or else in the standard spelling. After a move number, the rank of `2e4`
+/// would read as a part of the number.
 pub fn san(position: &Chess, m: Move, word: &str) -> SanPlus {
     match SanPlus::from_ascii(word.as_bytes()) {
-        Ok(san) if san.san.to_move(position).is_ok_and(|same| same == m) => san,
+        Ok(san)
+            if !word.starts_with(|c: char| c.is_ascii_digit())
+                && san.san.to_move(position).is_ok_and(|same| same == m) =>
+        {
+            san
+        }
         _ => SanPlus::from_move(position.clone(), m),
     }
 }
