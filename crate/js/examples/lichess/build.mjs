@@ -6,11 +6,7 @@ import { fileURLToPath } from "node:url";
 mkdirSync("dist", { recursive: true });
 for (const file of ["index.html", "page.js"])
   copyFileSync(file, `dist/${file}`);
-for (const file of [
-  "shelfish-lichess-sw.js",
-  "shelfish_bg.wasm",
-  "shelfish_book_bg.wasm",
-]) {
+for (const file of ["shelfish-lichess-sw.js", "shelfish_bg.wasm"]) {
   copyFileSync(
     fileURLToPath(import.meta.resolve(`shelfish/${file}`)),
     `dist/${file}`,
