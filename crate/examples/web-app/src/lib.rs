@@ -1,115 +1,134 @@
 //! A web app that looks up chess positions with the crate `shelfish`. `README.md` explains how to build it.
 #![cfg(target_arch = "wasm32")]
 
-mod database;
+use core::cell::RefCell;
+use core::error::Error;
+use std::rc::Rc;
+use std::sync::Arc;
 
 use futures_util::future::{AbortHandle, abortable};
+use gloo_events::{EventListener, EventListenerOptions};
 use shelfish::eval::PositionEval;
+use shelfish::position::Position;
+use shelfish::reader::Reader;
 use shelfish::shakmaty::san::SanPlus;
-use sycamore::prelude::*;
+use shelfish::source::Source as _;
+use shelfish::web::{Fetch, IndexedDb, reason};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::spawn_local;
-use web_sys::{SubmitEvent, UrlSearchParams};
+use web_sys::{Document, Element, HtmlInputElement, Url};
 
-use crate::database::OpenDatabase;
+/// Maximum size of the cache in IndexedDB, in bytes.
+const CACHE: u64 = 64 << 20;
 
-const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+/// The last database, which stays open so that later lookups use the bytes that it has read, with its URL.
+type Open = Rc<RefCell<Option<(String, Reader<Fetch>)>>>;
 
-/// State of the last lookup.
-#[derive(Clone)]
-enum Outcome {
-    Idle,
-    Waiting,
-    Found(PositionEval),
-    Absent,
-    Failed(String),
-}
-
-/// Renders the page when the module is loaded.
+/// Starts the page when the module is loaded.
 #[wasm_bindgen(start)]
-fn start() {
-    sycamore::render(App);
-}
-
-#[component]
-fn App() -> View {
-    let database =
-        create_signal(parameter("database").unwrap_or_else(|| "db/manifest.json".to_string()));
-    let fen = create_signal(START.to_string());
-    let outcome = create_signal(Outcome::Idle);
-    let running = create_signal(None::<AbortHandle>);
-    let open = OpenDatabase::default();
-
-    let ask = move |event: SubmitEvent| {
+fn start() -> Result<(), JsValue> {
+    let page = web_sys::window()
+        .and_then(|window| window.document())
+        .ok_or("no page")?;
+    let base = page.url()?;
+    let database: HtmlInputElement = element(&page, "database")?.unchecked_into();
+    let fen: HtmlInputElement = element(&page, "fen")?.unchecked_into();
+    let output = element(&page, "answer")?;
+    let form = element(&page, "form")?;
+    if let Some(url) = Url::new(&base)?.search_params().get("database") {
+        database.set_value(&url);
+    }
+    let open = Open::default();
+    let running = RefCell::new(None::<AbortHandle>);
+    let ask = move |event: &web_sys::Event| {
         event.prevent_default();
-        let open = open.clone();
-        let (lookup, handle) =
-            abortable(async move { open.look_up(&database.get_clone(), &fen.get_clone()).await });
+        let (open, url, fen) = (open.clone(), database.value(), fen.value());
+        let url = Url::new_with_base(&url, &base);
+        let (lookup, handle) = abortable(async move {
+            let url = url.map_err(|error| reason(&error))?;
+            look_up(&open, url.href(), &fen).await
+        });
         // A new lookup replaces the previous lookup. Dropping a lookup aborts its requests.
         if let Some(previous) = running.replace(Some(handle)) {
             previous.abort();
         }
-        outcome.set(Outcome::Waiting);
+        output.set_text_content(Some("Looking it up …"));
+        let (page, output) = (page.clone(), output.clone());
         spawn_local(async move {
-            match lookup.await {
-                Ok(Ok(Some(eval))) => outcome.set(Outcome::Found(eval)),
-                Ok(Ok(None)) => outcome.set(Outcome::Absent),
-                Ok(Err(error)) => outcome.set(Outcome::Failed(error.to_string())),
-                Err(_aborted) => {}
-            }
+            let text = match lookup.await {
+                Ok(Ok(Some(eval))) => return drop(show(&page, &output, &eval)),
+                Ok(Ok(None)) => "The position is not in the database.".to_string(),
+                Ok(Err(error)) => format!("That failed: {error}"),
+                Err(_aborted) => return,
+            };
+            output.set_text_content(Some(&text));
         });
     };
+    let options = EventListenerOptions::enable_prevent_default();
+    EventListener::new_with_options(&form, "submit", options, ask).forget();
+    Ok(())
+}
 
-    view! {
-        main {
-            h1 { "Chess evaluations" }
-            form(autocomplete="off", spellcheck="false", on:submit=ask) {
-                label(r#for="database") { "Database (URL of its manifest)" }
-                input(id="database", inputmode="url", required=true, bind:value=database)
-                label(r#for="fen") { "Position (FEN)" }
-                input(id="fen", required=true, bind:value=fen)
-                button(r#type="submit") { "Look up" }
-            }
-            // A live region: screen readers announce its changes without moving the focus.
-            output(r#for="database fen", role="status", aria-live="polite", aria-atomic="true") {
-                (match outcome.get_clone() {
-                    Outcome::Idle => View::new(),
-                    Outcome::Waiting => view! { "Looking it up …" },
-                    Outcome::Found(eval) => answer(&eval),
-                    Outcome::Absent => view! { "The position is not in the database." },
-                    Outcome::Failed(why) => view! { "That failed: " (why) },
-                })
-            }
-        }
+fn element(page: &Document, id: &str) -> Result<Element, JsValue> {
+    page.get_element_by_id(id)
+        .ok_or_else(|| format!("no element {id}").into())
+}
+
+/// Looks up the position of a FEN in the database whose manifest is at `url`. Returns `None` if the database lacks the position.
+async fn look_up(
+    open: &Open,
+    url: String,
+    fen: &str,
+) -> Result<Option<PositionEval>, Box<dyn Error>> {
+    let position: Position = fen.parse()?;
+    let database = database(open, url).await?;
+    Ok(database.lookup(&position).await?)
+}
+
+#[allow(
+    clippy::arc_with_non_send_sync,
+    reason = "native readers share the cache among threads"
+)]
+async fn database(open: &Open, url: String) -> Result<Reader<Fetch>, Box<dyn Error>> {
+    if let Some((opened, database)) = &*open.borrow()
+        && *opened == url
+    {
+        return Ok(database.clone());
     }
+    let source = Fetch::new(&url);
+    let cache = IndexedDb::open("shelfish", CACHE, &source.locate(""));
+    let database = Reader::builder(source)
+        .cache(Some(Arc::new(cache)))
+        .open()
+        .await?;
+    open.replace(Some((url, database.clone())));
+    Ok(database)
 }
 
 /// Shows the best line of the deepest evaluation, with its score.
-fn answer(eval: &PositionEval) -> View {
+fn show(page: &Document, output: &Element, eval: &PositionEval) -> Result<(), JsValue> {
+    output.set_text_content(None);
     let Some((best, pv)) = eval.best().and_then(|best| Some((best, best.pvs.first()?))) else {
-        return View::new();
+        return Ok(());
     };
-    let (score, depth) = (pv.score.to_string(), best.depth.to_string());
     let mut board = eval.position.chess().clone();
     let moves = pv
         .line
         .iter()
         .map(|&m| SanPlus::from_move_and_play_unchecked(&mut board, m).to_string());
     let line = moves.collect::<Vec<_>>().join(" ");
-    view! {
-        dl {
-            dt { "Score, for White" }
-            dd { (score) }
-            dt { "Depth" }
-            dd { (depth) }
-            dt { "Best line" }
-            dd { (line) }
+    let list = page.create_element("dl")?;
+    for (term, description) in [
+        ("Score, for White", pv.score.to_string()),
+        ("Depth", best.depth.to_string()),
+        ("Best line", line),
+    ] {
+        for (tag, text) in [("dt", term), ("dd", &description)] {
+            let item = page.create_element(tag)?;
+            item.set_text_content(Some(text));
+            list.append_child(&item)?;
         }
     }
-}
-
-/// Returns a parameter of the page's URL.
-fn parameter(name: &str) -> Option<String> {
-    let search = web_sys::window()?.location().search().ok()?;
-    UrlSearchParams::new_with_str(&search).ok()?.get(name)
+    output.append_child(&list)?;
+    Ok(())
 }
