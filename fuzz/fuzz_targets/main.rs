@@ -43,16 +43,11 @@ const LIBRARIES: [(&str, Target); 13] = [
 
 /// Targets with the whole program.
 #[cfg(feature = "program")]
-const PROGRAM: [(&str, Target); 9] = [
+const PROGRAM: [(&str, Target); 4] = [
     ("dump", Bytes(program::dump)),
-    ("part", Bytes(program::part)),
-    ("plan", Bytes(program::plan)),
     ("uci", Text(program::uci)),
-    ("sums", Text(program::sums)),
     ("games", Text(program::games)),
-    ("learning", Bytes(program::learning)),
     ("parquet", Bytes(program::parquet)),
-    ("refresh", Text(program::refresh)),
 ];
 #[cfg(not(feature = "program"))]
 const PROGRAM: [(&str, Target); 0] = [];

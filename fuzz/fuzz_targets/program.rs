@@ -2,26 +2,15 @@
 
 use std::cmp::Reverse;
 use std::io::{Seek, Write};
-use std::slice::from_ref;
 use std::sync::Arc;
 
 use shelfish::eval::PositionEval;
-use shelfish::position::Position;
-use shelfish::shakmaty::Chess;
-use shelfish::table::{Manifest, Part, WriterOptions};
 use shelfish_analysis::pgn::read_main_line;
-use shelfish_cli::book::learning::Learning;
 use shelfish_cli::commands::engine::{command::Command, options::Options};
-use shelfish_cli::commands::refresh::Config;
-use shelfish_cli::evaluations::parts::fragment::Fragment;
-use shelfish_cli::evaluations::parts::lines;
-use shelfish_cli::evaluations::parts::plan::{MAX_PARTS, Plan, PlanErrorKind};
 use shelfish_cli::evaluations::record::{self, Record, parse_rows};
-use shelfish_cli::evaluations::{OverLimit, payload};
 use shelfish_cli::games::{Date, LeftOut, Range, Selection, Speed};
 use shelfish_cli::input::lines::Text;
 use shelfish_cli::input::parquet::Table;
-use shelfish_cli::input::remote;
 
 use crate::library::assert_kept;
 
@@ -51,91 +40,6 @@ pub fn dump(line: &[u8]) {
     assert_kept(&[eval]);
 }
 
-/// Any bytes are a line of a part or an error. A record with valid numbers is an error, or stays the same when it is written and
-/// read again.
-pub fn part(bytes: &[u8]) {
-    let _ = lines::parse(bytes);
-    let Some((&length, rest)) = bytes.split_first() else {
-        return;
-    };
-    let Some((key, payload)) = rest.split_at_checked(length.into()) else {
-        return;
-    };
-    // A forger can also compute the checksum.
-    let mut line = String::new();
-    lines::push(&mut line, 7, key, payload);
-    assert_eq!(
-        lines::parse(line.trim_end().as_bytes()),
-        Ok((7, key.to_vec(), payload.to_vec()))
-    );
-    if payload::check(payload).is_err() {
-        return;
-    }
-    let Ok((eval, _)) = payload::decode(key, payload) else {
-        return;
-    };
-    assert_kept(from_ref(&eval));
-}
-
-/// Parses a plan. Adds the identifier if the text has none, because a forger can also compute it.
-fn parse(text: &[u8]) -> Option<Plan> {
-    match Plan::parse(text) {
-        Ok(plan) => Some(plan),
-        Err(PlanErrorKind::Id { expected, found }) if found.is_empty() => {
-            let end = text.iter().rposition(|&byte| byte == b'}')?;
-            Plan::parse(
-                format!(
-                    "{},\"id\":\"{expected}\"}}",
-                    std::str::from_utf8(&text[..end]).ok()?
-                )
-                .as_bytes(),
-            )
-            .ok()
-        }
-        Err(_) => None,
-    }
-}
-
-/// Any text is a plan or an error. Any fragment gives a manifest that readers accept, or an error. A zero byte separates the two
-/// inputs.
-pub fn plan(bytes: &[u8]) {
-    let mut texts = bytes.splitn(2, |byte| *byte == 0);
-    let (text, table) = (
-        texts.next().unwrap_or_default(),
-        texts.next().unwrap_or_default(),
-    );
-    let Some(plan) = parse(text) else { return };
-    let written = serde_json::to_vec(&plan).expect("a plan is JSON");
-    let again = Plan::parse(&written).expect("what was written can be read");
-    assert_eq!((again.id(), &again), (plan.id(), &plan));
-    assert!(plan.parts() <= MAX_PARTS);
-    for (n, boundary) in plan.boundaries().iter().enumerate() {
-        assert_eq!(plan.part_of(boundary), n + 1);
-        assert!(plan.keys_of(n + 1).contains(boundary) && !plan.keys_of(n).contains(boundary));
-    }
-
-    let _ = Fragment::parse(table, &plan, 0);
-    let Ok(table) = serde_json::from_slice::<Part>(table) else {
-        return;
-    };
-    // A forger can also compute the checksum.
-    let forged = Fragment::new(&plan, 0, table, OverLimit::default(), 0);
-    let text = forged.to_bytes().expect("a fragment is JSON");
-    let Ok(fragment) = Fragment::parse(&text, &plan, 0) else {
-        return;
-    };
-    assert_eq!(fragment, forged);
-    let options = WriterOptions::default().with_inline_page_bytes(plan.inline_page_bytes);
-    let Ok(manifest) = Part::join::<PositionEval>([fragment.table], &options) else {
-        return;
-    };
-    let written = manifest
-        .to_bytes::<PositionEval>()
-        .expect("a manifest is JSON");
-    let again = Manifest::parse::<PositionEval>(&written).expect("what was joined can be read");
-    assert!(again == manifest);
-}
-
 /// Any lines of a GUI are commands or are ignored. An option is set, or is an error and keeps its value.
 pub fn uci(text: &str) {
     let mut options = Options::default();
@@ -157,13 +61,6 @@ pub fn uci(text: &str) {
             _ => {}
         }
     }
-}
-
-/// Any text has checksums or none.
-pub fn sums(text: &str) {
-    let mut sums = remote::checksums(text);
-    assert!(sums.all(|(name, digits)| !name.is_empty() && digits.len() == 64));
-    assert!(remote::sums_url(text).ends_with("sha256sums.txt"));
 }
 
 const SPEEDS: [Speed; 6] = [
@@ -231,28 +128,6 @@ pub fn games(text: &str) {
     }
 }
 
-/// Any file is a learning book or is an error. A book has counts, moves of each position, and rows in their order.
-pub fn learning(bytes: &[u8]) {
-    let mut file = tempfile::NamedTempFile::new().expect("a file in the temporary directory");
-    file.write_all(bytes).expect("a file is written");
-    let Ok(book) = Learning::open(file.path()) else {
-        return;
-    };
-    let _ = book.counts();
-    let _ = book.moves(&Position::from_chess(&Chess::default()));
-    if let Ok(rows) = book.rows_behind("", "", 100) {
-        assert!(rows.len() <= 100);
-        for row in rows {
-            assert!(row.to_bytes().len() >= row.position.len() + row.m.len() + 34);
-        }
-    }
-    assert_eq!(
-        std::fs::read(file.path()).expect("the file"),
-        bytes,
-        "a reader changes nothing"
-    );
-}
-
 /// Maximum number of chunks that are read of a file. Each contains up to 4,096 rows.
 const MOST_CHUNKS: usize = 20;
 
@@ -294,20 +169,5 @@ pub fn parquet(bytes: &[u8]) {
                 );
             }
         }
-    }
-}
-
-/// Any configuration of `shelfish refresh` is read, or is an error that names the file. Its build has its sources.
-pub fn refresh(text: &str) {
-    let mut file = tempfile::NamedTempFile::new().expect("a file in the temporary directory");
-    file.write_all(text.as_bytes()).expect("a file is written");
-    let path = file.path();
-    match Config::read(path) {
-        Ok(config) => {
-            assert!(!config.sources.is_empty() && (0.0..=100.0).contains(&config.max_loss));
-            let build = config.build_at(path, None);
-            assert!(build.is_ok_and(|build| build.reads().len() >= config.sources.len()));
-        }
-        Err(error) => assert!(error.to_string().starts_with(&*path.to_string_lossy())),
     }
 }

@@ -14,12 +14,12 @@ import { quantile } from "./support/quantile.mjs";
 const { values: options } = parseArgs({
   options: {
     games: { type: "string" },
-    rounds: { type: "string", default: "15" },
+    count: { type: "string", default: "15" },
     latency: { type: "string", default: "50" },
     mbit: { type: "string", default: "20" },
   },
 });
-const rounds = Number(options.rounds);
+const rounds = Number(options.count);
 const ABSENT = "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1";
 const POSITIONS = [
   "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
@@ -131,11 +131,11 @@ table.push([
   `${((100 * sum(native)) / sum(here)).toFixed(0)} %`,
 ]);
 
-if (options.games) {
-  const [game] = (await games(options.games, 20, 50)).filter(
-    (fens) => fens.length > 80,
-  );
-  const fens = (game ?? []).slice(0, 81);
+const [game] = (await games(String(options.games), 20, 50)).filter(
+  (fens) => fens.length > 80,
+);
+if (game) {
+  const fens = game.slice(0, 81);
   const result = await page.evaluate(async (fens) => {
     const entry = "/pkg/engine.js?game";
     /** @type {Entry} */

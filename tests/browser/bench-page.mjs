@@ -17,12 +17,12 @@ const { values: options } = parseArgs({
   options: {
     db: { type: "string" },
     games: { type: "string" },
-    rounds: { type: "string", default: "15" },
+    count: { type: "string", default: "15" },
     latency: { type: "string", default: "50" },
     mbit: { type: "string", default: "20" },
   },
 });
-const rounds = Number(options.rounds);
+const rounds = Number(options.count);
 const network = [
   "--latency-ms",
   String(options.latency),

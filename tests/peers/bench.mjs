@@ -26,7 +26,7 @@ const { values: options, positionals: evals } = parseArgs({
   options: {
     files: { type: "string" },
     games: { type: "string" },
-    positions: { type: "string", default: "30" },
+    count: { type: "string", default: "30" },
     latency: { type: "string", default: "50" },
     mbit: { type: "string", default: "20" },
     command: { type: "string", default: "" },
@@ -34,7 +34,7 @@ const { values: options, positionals: evals } = parseArgs({
   allowPositionals: true,
 });
 const files = resolve(String(options.files));
-const count = Number(options.positions);
+const count = Number(options.count);
 const network = {
   latency: Number(options.latency),
   mbit: Number(options.mbit),

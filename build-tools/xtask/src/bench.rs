@@ -1,8 +1,7 @@
-//! Benchmarks in a headless Chromium over an emulated network, and the cost of hostile data.
-
-pub mod peers;
+//! Benchmarks in a headless Chromium over an emulated network.
 
 use std::{
+    env, fs,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -10,35 +9,37 @@ use std::{
 use anyhow::{Result, bail};
 
 use crate::{
-    databases, npm,
+    npm,
     shell::{call, command, program, programs, root, say, target_dir},
-    site,
-    stamp::Stamp,
-    tools,
+    site::{self, build_database},
+    stamp, tools,
 };
 
-const GAMES: &str = "../shared/data/games.pgn.zst";
-const EVALS: &str = "../shared/data/evals-tcec.jsonl.zst";
+/// Dumps and games next to the repository, and those of the repository.
+const LARGE: (&[&str], &str) = (
+    &["../shared/data/evals-tcec.jsonl.zst"],
+    "../shared/data/games.pgn.zst",
+);
+const SMALL: (&[&str], &str) = (
+    &[
+        "static-shards/sample.jsonl.zst",
+        "static-shards/famous.jsonl.zst",
+    ],
+    "static-shards/famous.pgn",
+);
 
-/// Options of `bench-engine`, `bench-page` and `bench-web`.
+/// Options of the benchmarks.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Evaluation dump to build the database from and to take positions from
-    #[arg(long, value_name = "FILE", default_value = EVALS)]
-    evals: PathBuf,
+    /// Evaluation dumps to build the databases from; positions are taken from the first dump
+    #[arg(long, value_name = "FILE")]
+    evals: Vec<PathBuf>,
     /// File of games
-    #[arg(long, value_name = "FILE", default_value = GAMES)]
-    games: PathBuf,
-    /// Number of visits, or of positions and of games [default: 15 visits, 100 positions]
-    #[arg(long, alias = "rounds")]
+    #[arg(long, value_name = "FILE")]
+    games: Option<PathBuf>,
+    /// Number of visits, or of positions and of games [default: 15 visits, 100 positions, 30 positions of peers]
+    #[arg(long, aliases = ["rounds", "positions"])]
     count: Option<usize>,
-    #[command(flatten)]
-    network: Network,
-}
-
-/// The emulated network.
-#[derive(clap::Args)]
-pub struct Network {
     /// Latency of every request, in milliseconds
     #[arg(long, default_value_t = 50)]
     latency_ms: u32,
@@ -47,132 +48,130 @@ pub struct Network {
     bandwidth_mbit: f64,
 }
 
-impl Network {
-    /// Returns the options of the scripts in JavaScript.
-    fn options(&self) -> [String; 4] {
-        let (latency, mbit) = (self.latency_ms, self.bandwidth_mbit);
-        [
-            "--latency".into(),
-            latency.to_string(),
-            "--mbit".into(),
-            mbit.to_string(),
-        ]
+impl Args {
+    /// Returns the files of the options, else the default files.
+    fn files(&self) -> Result<(Vec<PathBuf>, PathBuf)> {
+        let (evals, games) = match root().join(LARGE.1).is_file() {
+            true => LARGE,
+            false => SMALL,
+        };
+        say(format!(
+            "The default files are {} and {games}",
+            evals.join(" ")
+        ));
+        let mut dumps: Vec<PathBuf> = self.evals.iter().map(|path| root().join(path)).collect();
+        if dumps.is_empty() {
+            dumps.extend(evals.iter().map(|path| root().join(path)));
+        }
+        let games = root().join(self.games.as_deref().unwrap_or(Path::new(games)));
+        if let Some(missing) = dumps.iter().chain([&games]).find(|path| !path.is_file()) {
+            bail!("{} does not exist", missing.display());
+        }
+        Ok((dumps, games))
+    }
+
+    /// Returns the command of a script with the options of the network and the number of its measurements.
+    fn script(&self, path: &str, count: usize) -> Result<Command> {
+        tools::npm_ci("tests")?;
+        let mut bench = command(tools::node()?);
+        bench
+            .arg(path)
+            .args(["--latency", &self.latency_ms.to_string()])
+            .args(["--mbit", &self.bandwidth_mbit.to_string()])
+            .args(["--count", &self.count.unwrap_or(count).to_string()]);
+        bench
+            .env("CHROMIUM", tools::chromium()?)
+            .env("SHELFISH", program("shelfish"));
+        Ok(bench)
+    }
+
+    /// Returns the command of a benchmark of the site with the sample database.
+    fn on_site(&self, path: &str) -> Result<Command> {
+        // Before the site, which builds the program without optimisation unless a release is there.
+        programs(&["shelfish-cli"])?;
+        let site = site::sample()?;
+        let mut bench = self.script(path, 15)?;
+        bench.env("SHELFISH_SITE", site);
+        Ok(bench)
     }
 }
 
 /// Measures the engine in a browser and as a native program. Prints a table in Markdown.
 pub fn engine(args: &Args) -> Result<()> {
-    let mut bench = on_site("bench-engine", args)?;
-    let games = root().join(&args.games);
-    if games.is_file() {
-        bench.arg("--games").arg(games);
-    } else {
-        say("NOT MEASURED: the analysis of a game, because the file of --games does not exist");
-    }
-    call(&mut bench)
+    let mut bench = args.on_site("tests/browser/bench-engine.mjs")?;
+    call(bench.arg("--games").arg(args.files()?.1))
 }
 
 /// Measures how long a visitor of the site waits on a first visit. Prints a table in Markdown.
 pub fn page(args: &Args) -> Result<()> {
-    let mut bench = on_site("bench-page", args)?;
-    let (evals, games) = (root().join(&args.evals), root().join(&args.games));
-    if evals.is_file() && games.is_file() {
-        bench
-            .arg("--db")
-            .arg(database(&evals)?)
-            .arg("--games")
-            .arg(games);
-    } else {
-        say(
-            "NOT MEASURED: the lookup of a game, because a file of --evals or --games does not exist",
-        );
-    }
-    call(&mut bench)
+    let mut bench = args.on_site("tests/browser/bench-page.mjs")?;
+    let (evals, games) = args.files()?;
+    bench.arg("--db").arg(database(&evals)?);
+    call(bench.arg("--games").arg(games))
 }
 
 /// Measures lookups in a large database and for real games. Prints a table in Markdown.
 pub fn web(args: &Args) -> Result<()> {
-    let (evals, games) = (root().join(&args.evals), root().join(&args.games));
-    if let Some(missing) = [&evals, &games].into_iter().find(|path| !path.is_file()) {
-        bail!(
-            "{} does not exist; name other files with --evals and --games",
-            missing.display()
-        );
-    }
+    let (evals, games) = args.files()?;
     npm::build()?;
-    databases::cli()?;
-    let mut bench = measuring("bench", &args.network)?;
-    bench
-        .arg("--db")
-        .arg(database(&evals)?)
-        .arg("--evals")
-        .arg(evals)
-        .arg("--games")
-        .arg(games);
-    call(bench.args(["--count", &args.count.unwrap_or(100).to_string()]))?;
+    programs(&["shelfish-cli"])?;
+    let mut bench = args.script("tests/browser/bench.mjs", 100)?;
+    bench.arg("--db").arg(database(&evals)?);
+    bench.arg("--evals").arg(&evals[0]);
+    call(bench.arg("--games").arg(games))?;
     let mut cost = command(tools::node()?);
-    call(
-        cost.arg("tests/npm/game-cost.mjs")
-            .env("SHELFISH", program("shelfish")),
-    )
+    cost.arg("tests/npm/game-cost.mjs");
+    call(cost.env("SHELFISH", program("shelfish")))
 }
 
-/// Measures the cost of hostile blocks and manifests for a reader, natively and in WebAssembly. Prints two tables in Markdown.
-pub fn attack() -> Result<()> {
+/// Compares this product with other ways to answer from static files, which read files in their own formats. Every answer is compared
+/// with the dump: a wrong answer fails the run. Prints a table in Markdown, and stores it and all figures next to the databases.
+pub fn peers(args: &Args) -> Result<()> {
+    let (evals, games) = args.files()?;
     npm::build()?;
-    tools::npm_ci("tests")?;
-    programs(&["shelfish-attack"])?;
-    let attacks = target_dir().join("attacks");
-    if attacks.exists() {
-        std::fs::remove_dir_all(&attacks)?;
+    tools::npm_ci("tests/peers")?;
+    programs(&["shelfish-cli"])?;
+    let mut bench = args.script("tests/peers/bench.mjs", 30)?;
+    let files = target_dir().join("bench-peers");
+    let scripts = ["files.mjs", "dump.mjs", "package-lock.json"]
+        .map(|name| root().join("tests/peers").join(name));
+    stamp::make(
+        &files.join("made.json"),
+        &[&evals[..], &scripts].concat(),
+        || {
+            say("Building the files of the peers (once, takes minutes)");
+            fs::create_dir_all(&files)?;
+            let mut build = command(tools::node()?);
+            // Node sorts all rows in memory.
+            build.args([
+                "--max-old-space-size=6000",
+                "tests/peers/files.mjs",
+                "--out",
+            ]);
+            call(build.arg(&files).args(&evals))
+        },
+    )?;
+    let tiny = vec![files.join("tiny/tiny.jsonl")];
+    for (size, dumps) in [("big", &evals), ("tiny", &tiny)] {
+        let folder = files.join(size).join("shelfish");
+        let inputs = [&dumps[..], &[program("shelfish")]].concat();
+        stamp::make(&folder, &inputs, || build_database(dumps, &folder))?;
     }
-    call(command(program("attack")).arg("write").arg(&attacks))?;
-    call(command(program("attack")).arg("measure"))?;
-    call(
-        command(tools::node()?)
-            .arg("tests/npm/attack-cost.mjs")
-            .arg(&attacks),
-    )
-}
-
-/// Returns the command of a benchmark of the site with the sample database.
-fn on_site(script: &str, args: &Args) -> Result<Command> {
-    // Before the site, which builds the program without optimisation unless a release is there.
-    databases::cli()?;
-    let site = site::sample()?;
-    let mut bench = measuring(script, &args.network)?;
-    bench.args(["--rounds", &args.count.unwrap_or(15).to_string()]);
-    bench.env("SHELFISH_SITE", site);
-    Ok(bench)
-}
-
-fn measuring(script: &str, network: &Network) -> Result<Command> {
-    tools::npm_ci("tests")?;
-    let mut bench = command(tools::node()?);
+    let typed: Vec<String> = env::args().skip(1).collect();
     bench
-        .arg(format!("tests/browser/{script}.mjs"))
-        .args(network.options());
-    bench
-        .env("CHROMIUM", tools::chromium()?)
-        .env("SHELFISH", program("shelfish"));
-    Ok(bench)
+        .args(["--command", &format!("cargo xtask {}", typed.join(" "))])
+        .arg("--files")
+        .arg(&files)
+        .arg("--games")
+        .arg(games)
+        .args(evals);
+    call(&mut bench)
 }
 
-/// Builds the database of a dump once.
-fn database(evals: &Path) -> Result<PathBuf> {
-    let (shelfish, database) = (program("shelfish"), target_dir().join("bench/db"));
-    let stamp = Stamp::new("bench", &database, &[evals.to_path_buf(), shelfish.clone()])?;
-    if !(stamp.fresh() && database.join("manifest.json").is_file()) {
-        say(format!("Building a database of {}", evals.display()));
-        std::fs::create_dir_all(&database)?;
-        call(
-            command(shelfish)
-                .arg("build")
-                .arg(evals)
-                .arg("-o")
-                .arg(&database),
-        )?;
-        stamp.set()?;
-    }
-    Ok(database)
+/// Builds the database of dumps once.
+fn database(evals: &[PathBuf]) -> Result<PathBuf> {
+    let folder = target_dir().join("bench/db");
+    let inputs = [evals, &[program("shelfish")]].concat();
+    stamp::make(&folder, &inputs, || build_database(evals, &folder))?;
+    Ok(folder)
 }

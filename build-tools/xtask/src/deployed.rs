@@ -26,7 +26,7 @@ pub fn may_replace(out: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Serves a site on this machine, by the program of [`cli`].
+/// Serves a site on this machine, by the program shelfish, which has been built.
 pub fn serve(site: &Path, port: u16) -> Result<()> {
     say(format!("Serving {}", relative(site)));
     take_over(
@@ -44,20 +44,15 @@ pub fn replace(out: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()>
         .parent()
         .context("--out: expected a folder with a name")?;
     fs::create_dir_all(parent)?;
-    let beside = tempfile::Builder::new()
-        .prefix(".shelfish-site-")
-        .tempdir_in(parent)?;
-    let (new, old) = (beside.path().join("new"), beside.path().join("old"));
+    let beside = tempfile::tempdir_in(parent)?;
+    let new = beside.path().join("site");
     fs::create_dir(&new)?;
     make(&new)?;
     fs::write(new.join(MARK), "")?;
-    let replaced = || format!("{} could not be replaced", out.display());
     if out.exists() {
-        fs::rename(out, &old).with_context(replaced)?;
+        fs::remove_dir_all(out)?;
     }
-    fs::rename(&new, out)
-        .with_context(replaced)
-        .inspect_err(|_| drop(fs::rename(&old, out)))
+    fs::rename(&new, out).with_context(|| format!("{} could not be replaced", out.display()))
 }
 
 /// Parses the value of `--base-url`. The result ends in a slash.
@@ -115,35 +110,18 @@ mod tests {
     fn a_site_replaces_only_an_older_site() {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("site");
-        let make =
-            |text: &'static str| move |site: &Path| Ok(fs::write(site.join("index.html"), text)?);
+        let page = out.join("index.html");
         for text in ["new", "newer"] {
-            replace(&out, make(text)).unwrap();
-            assert_eq!(fs::read_to_string(out.join("index.html")).unwrap(), text);
+            replace(&out, |site| Ok(fs::write(site.join("index.html"), text)?)).unwrap();
+            assert_eq!(fs::read_to_string(&page).unwrap(), text);
         }
-        assert_eq!(
-            fs::read_dir(folder.path()).unwrap().count(),
-            1,
-            "no other file is left"
-        );
-
         // A checkout of the branch of GitHub Pages also has the file .nojekyll.
-        for (name, file) in [
-            ("checkout", ".nojekyll"),
-            ("pictures", "cat.png"),
-            ("repository", ".git"),
-        ] {
-            let other = folder.path().join(name);
-            fs::create_dir(&other).unwrap();
-            fs::write(other.join(file), "kept").unwrap();
-            assert!(replace(&other, make("site")).is_err(), "{name}");
-            assert_eq!(fs::read_to_string(other.join(file)).unwrap(), "kept");
+        for file in [".git", ".nojekyll"] {
+            fs::write(out.join(file), "").unwrap();
+            assert!(replace(&out, |_| Ok(())).is_err(), "{file}");
+            assert!(page.is_file());
+            fs::remove_file(out.join(MARK)).unwrap_or_default();
+            fs::remove_file(out.join(".git")).unwrap_or_default();
         }
-        fs::create_dir(out.join(".git")).unwrap();
-        assert!(
-            replace(&out, make("site")).is_err(),
-            "a site that became a repository is not replaced"
-        );
-        assert!(out.join(".git").is_dir());
     }
 }

@@ -1,17 +1,12 @@
 //! `cargo xtask fuzz`: builds the fuzz targets for coverage, as `cargo fuzz` does, and runs them.
 
 use std::fs;
-use std::path::Path;
 
 use anyhow::{Context, Result};
 use clap::builder::PossibleValuesParser;
 
-use crate::{
-    shell::{
-        build_for_tests, call, cargo, command, output, program, programs, root, target_dir, which,
-    },
-    tally::Tally,
-    tools,
+use crate::shell::{
+    build_for_tests, call, cargo, command, output, program, programs, say, target_dir, which,
 };
 
 /// Targets without the program.
@@ -20,9 +15,7 @@ const TARGETS: [&str; 13] = [
     "network", "endgames", "table",
 ];
 /// Targets with the whole program, which takes minutes to compile, so that a short run leaves them out.
-const OF_PROGRAM: [&str; 9] = [
-    "dump", "part", "plan", "uci", "sums", "games", "learning", "parquet", "refresh",
-];
+const OF_PROGRAM: [&str; 4] = ["dump", "uci", "games", "parquet"];
 
 /// Options that `cargo fuzz` passes to the compiler, without sanitizers, which need a nightly compiler.
 const COVERAGE: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
@@ -33,8 +26,7 @@ const COVERAGE: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-l
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   cargo xtask fuzz                              # every target for a minute
-  cargo xtask fuzz block page --seconds 600     # two targets for ten minutes each
-  cargo xtask fuzz --sanitize                   # with AddressSanitizer")]
+  cargo xtask fuzz block page --seconds 600     # two targets for ten minutes each")]
 pub struct Args {
     /// Targets to run [default: all]
     #[arg(value_parser = PossibleValuesParser::new([&TARGETS[..], &OF_PROGRAM].concat()))]
@@ -42,38 +34,32 @@ pub struct Args {
     /// Seconds for each target
     #[arg(long, default_value_t = 60)]
     seconds: u32,
-    /// Check every memory access with AddressSanitizer, which needs a nightly compiler
-    #[arg(long)]
-    sanitize: bool,
 }
 
-impl Args {
-    /// Returns the options to run all targets for some seconds each.
-    pub fn of_seconds(seconds: u32) -> Args {
-        Args {
-            targets: Vec::new(),
-            seconds,
-            sanitize: false,
-        }
-    }
-
-    fn is_short(&self) -> bool {
-        self.seconds < 10
-    }
+/// Runs the targets of the command line.
+pub fn run(args: &Args) -> Result<()> {
+    let targets: Vec<&str> = match args.targets.as_slice() {
+        [] => [&TARGETS[..], &OF_PROGRAM].concat(),
+        targets => targets.iter().map(String::as_str).collect(),
+    };
+    run_targets(&targets, args.seconds, "3")
 }
 
-/// Runs the targets.
-pub fn run(args: &Args) -> Result<Tally> {
+/// Runs the targets without the program for two seconds each. The compilation takes longer than the run.
+pub fn run_shortly() -> Result<()> {
+    run_targets(&TARGETS, 2, "1")
+}
+
+fn run_targets(targets: &[&str], seconds: u32, opt_level: &str) -> Result<()> {
     if which(["c++", "g++", "clang++"]).is_none() {
-        return Ok(Tally::skipped("by fuzz targets, which need a C++ compiler"));
+        say("NOT TESTED by fuzz targets, which need a C++ compiler");
+        return Ok(());
     }
     // Both programs in one build, as in the tests: a separate build of one program has other features of its dependencies.
     build_for_tests();
     programs(&["shelfish-cli", "shelfish-attack"])?;
-    let (corpus, found) = (
-        target_dir().join("fuzz/corpus"),
-        target_dir().join("fuzz/artifacts/"),
-    );
+    let folder = target_dir().join("fuzz");
+    let (corpus, found) = (folder.join("corpus"), folder.join("artifacts/"));
     call(command(program("attack")).arg("seeds").arg(&corpus))?;
     fs::create_dir_all(&found)?;
     let version =
@@ -82,99 +68,40 @@ pub fn run(args: &Args) -> Result<Tally> {
         .lines()
         .find_map(|line| line.strip_prefix("host: "))
         .context("`rustc -vV` has no line `host: `")?;
-    let (mut build, sanitizer, built) = match args.sanitize {
-        true => (
-            tools::nightly_cargo()?,
-            " -Zsanitizer=address",
-            target_dir().join("fuzz-address"),
-        ),
-        false => (cargo(), "", target_dir().join("fuzz")),
-    };
-    // The explicit target keeps build scripts from being built for coverage.
-    build.args([
-        "build",
-        "--release",
-        "--locked",
-        "--manifest-path",
-        "fuzz/Cargo.toml",
-        "--target",
-        host,
-    ]);
-    let targets: Vec<&str> = match args.targets.as_slice() {
-        [] if args.is_short() => TARGETS.to_vec(),
-        [] => [&TARGETS[..], &OF_PROGRAM].concat(),
-        targets => targets.iter().map(String::as_str).collect(),
-    };
-    if args.is_short() {
-        // The compilation takes longer than the run.
-        build.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
-    }
+    let mut build = cargo();
+    build
+        .args([
+            "build",
+            "--release",
+            "--locked",
+            "--manifest-path",
+            "fuzz/Cargo.toml",
+        ])
+        // The explicit target keeps build scripts from being built for coverage.
+        .args(["--target", host, "--target-dir"])
+        .arg(&folder)
+        .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", opt_level)
+        .env("RUSTFLAGS", COVERAGE);
     if OF_PROGRAM.iter().any(|name| targets.contains(name)) {
         build.args(["--features", "program"]);
-        seeds_of_program(&corpus)?;
     }
-    call(
-        build
-            .arg("--target-dir")
-            .arg(&built)
-            .env("RUSTFLAGS", format!("{COVERAGE}{sanitizer}")),
-    )?;
-    for target in &targets {
+    call(&mut build)?;
+    for target in targets {
         // Some targets have no seeds.
         fs::create_dir_all(corpus.join(target))?;
-        let mut fuzz = command(built.join(host).join("release/fuzz"));
-        // A sanitizer makes a search about ten times as slow. The learning book of a game has 12,288 bytes.
-        fuzz.env("SHELFISH_FUZZ", target)
-            .arg(format!("-timeout={}", if args.sanitize { 100 } else { 10 }))
-            .arg(format!("-max_total_time={}", args.seconds))
-            .args(["-max_len=20000", "-verbosity=0", "-print_final_stats=1"])
-            .arg(format!("-artifact_prefix={}", found.display()))
-            .arg(corpus.join(target));
-        call(&mut fuzz)?;
-    }
-    Ok(Tally::passed(targets.len()))
-}
-
-/// Writes the first inputs of the targets with the whole program.
-fn seeds_of_program(corpus: &Path) -> Result<()> {
-    for target in OF_PROGRAM {
-        fs::create_dir_all(corpus.join(target))?;
-    }
-    let games = fs::read_to_string(root().join("static-shards/famous.pgn"))?;
-    let games = games.trim_start_matches("[Event ").split("\n\n[Event ");
-    let games: Vec<String> = games.map(|game| format!("[Event {game}")).collect();
-    for (n, game) in games.iter().enumerate() {
-        let line = ["1600-2200", "2000-", "2013", "2013-01", "2013-01-31"][n % 5];
-        let tags = "[WhiteElo \"2000\"]\n[BlackElo \"1800\"]\n[TimeControl \"180+2\"]\n[WhiteTitle \"BOT\"]\n";
-        fs::write(
-            corpus.join("games").join(n.to_string()),
-            format!("{line}\n{tags}{game}"),
+        call(
+            command(folder.join(host).join("release/fuzz"))
+                .env("SHELFISH_FUZZ", target)
+                .arg(format!("-max_total_time={seconds}"))
+                .args([
+                    "-timeout=10",
+                    "-max_len=20000",
+                    "-verbosity=0",
+                    "-print_final_stats=1",
+                ])
+                .arg(format!("-artifact_prefix={}", found.display()))
+                .arg(corpus.join(target)),
         )?;
     }
-    for config in ["refresh.toml", "refresh-pages.toml"] {
-        fs::copy(
-            root().join("deploy").join(config),
-            corpus.join("refresh").join(config),
-        )?;
-    }
-    // The book of all games is longer than the longest input.
-    let (book, game) = (corpus.join("learning/book"), corpus.join("game.pgn"));
-    let _ = fs::remove_file(&book);
-    fs::write(&game, &games[0])?;
-    let mut learn = command(program("shelfish"));
-    call(
-        learn
-            .args(["book", "learn", "--quiet", "--into"])
-            .args([book, game]),
-    )?;
-    let mut export = command(program("shelfish"));
-    export.args([
-        "export",
-        "--format",
-        "parquet",
-        "-d",
-        "tests/data/database/db",
-        "-o",
-    ]);
-    call(export.arg(corpus.join("parquet/table")))
+    Ok(())
 }

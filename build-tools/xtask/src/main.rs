@@ -1,17 +1,14 @@
 //! Tasks of this repository: `cargo xtask demo`, `cargo xtask check`, `cargo xtask test` and others.
 
 mod bench;
-mod databases;
 mod deployed;
 mod docs;
 mod fuzz;
 mod npm;
 mod release;
-mod sample;
 mod shell;
 mod site;
 mod stamp;
-mod tally;
 mod test;
 mod tools;
 
@@ -41,10 +38,6 @@ enum Task {
     Check(test::CheckArgs),
     /// Check and test everything, also in browsers
     Test(test::Args),
-    /// Cut the sample dump of `static-shards` out of a larger dump
-    Sample(sample::Args),
-    /// Cut the sample database of the npm package, `static-shards/package-sample`, out of the sample dump
-    PackageSample,
     /// Build the npm package in `crate/pkg`
     Npm,
     /// Check versions, print notes and make the npm packages of the program for a release
@@ -52,8 +45,6 @@ enum Task {
     Release(release::Args),
     /// Run the fuzz targets of the parsers and of the search
     Fuzz(fuzz::Args),
-    /// Measure the time and memory that hostile blocks and manifests cost a reader
-    BenchAttack,
     /// Measure the engine in a headless Chromium and as a native program
     BenchEngine(bench::Args),
     /// Measure lookups in a headless Chromium over an emulated network
@@ -61,7 +52,7 @@ enum Task {
     /// Measure how long a visitor of the site waits, in a headless Chromium over an emulated network
     BenchPage(bench::Args),
     /// Compare this product with its peers in a headless Chromium over an emulated network
-    BenchPeers(bench::peers::Args),
+    BenchPeers(bench::Args),
 }
 
 fn main() -> ExitCode {
@@ -71,16 +62,13 @@ fn main() -> ExitCode {
         Task::Docs(args) => docs::run(&args),
         Task::Check(args) => test::check(&args),
         Task::Test(args) => test::run(&args),
-        Task::Sample(args) => sample::run(&args),
-        Task::PackageSample => databases::package_sample(),
         Task::Npm => npm::build().map(drop),
         Task::Release(args) => release::run(&args),
-        Task::Fuzz(args) => fuzz::run(&args).map(drop),
-        Task::BenchAttack => bench::attack(),
+        Task::Fuzz(args) => fuzz::run(&args),
         Task::BenchEngine(args) => bench::engine(&args),
         Task::BenchWeb(args) => bench::web(&args),
         Task::BenchPage(args) => bench::page(&args),
-        Task::BenchPeers(args) => bench::peers::run(&args),
+        Task::BenchPeers(args) => bench::peers(&args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -9,8 +9,7 @@ use anyhow::Result;
 
 use crate::{
     shell::{call, command, root, say, target_dir},
-    stamp::Stamp,
-    tools,
+    stamp, tools,
 };
 
 /// Modules of the package: folder of the crate, its features, and name. The engine has its own profile and uses SIMD.
@@ -39,30 +38,27 @@ pub fn build() -> Result<PathBuf> {
         file!(),
     ]
     .map(|file| root().join(file));
-    let stamp = Stamp::new("npm-package", &package, &inputs)?;
-    if stamp.fresh() && package.join("index.js").is_file() {
-        return Ok(package);
-    }
-    tools::npm_ci("crate/js")?;
-    say("Building the npm package");
-    // Removes files of former builds.
-    for directory in [&built, &package] {
-        if directory.exists() {
-            fs::remove_dir_all(directory)?;
+    stamp::make(&package.join("index.js"), &inputs, || {
+        tools::npm_ci("crate/js")?;
+        say("Building the npm package");
+        // Removes files of former builds.
+        for directory in [&built, &package] {
+            if directory.exists() {
+                fs::remove_dir_all(directory)?;
+            }
         }
-    }
-    fs::create_dir_all(&package)?;
-    for (source, features, name) in MODULES {
-        let (profile, flags) = match name {
-            "shelfish_engine" => ("wasm-engine", "-Ctarget-feature=+simd128"),
-            _ => ("wasm", ""),
-        };
-        let options = ["--target", "web", "--profile", profile, "--out-name", name];
-        let features = ["--", "--features", features];
-        wasm_pack(source, &built, flags, &[&options[..], &features].concat())?;
-    }
-    bundle(&built, &[])?;
-    stamp.set()?;
+        fs::create_dir_all(&package)?;
+        for (source, features, name) in MODULES {
+            let (profile, flags) = match name {
+                "shelfish_engine" => ("wasm-engine", "-Ctarget-feature=+simd128"),
+                _ => ("wasm", ""),
+            };
+            let options = ["--profile", profile, "--out-name", name];
+            let features = ["--", "--features", features];
+            wasm_pack(source, &built, flags, &[&options[..], &features].concat())?;
+        }
+        bundle(&built, &[])
+    })?;
     Ok(package)
 }
 
@@ -91,16 +87,13 @@ pub fn web_app() -> Result<PathBuf> {
         "Cargo.lock",
         source,
     ];
-    let stamp = Stamp::new("web-app", &app, &inputs.map(|input| root().join(input)))?;
-    if !(stamp.fresh() && app.join("pkg").is_dir()) {
-        let options = ["--target", "web", "--profile", "wasm", "--no-typescript"];
+    stamp::make(&app, &inputs.map(|input| root().join(input)), || {
+        let options = ["--profile", "wasm", "--no-typescript"];
         wasm_pack(source, &app.join("pkg"), "", &options)?;
-        fs::copy(
-            root().join(source).join("index.html"),
-            app.join("index.html"),
-        )?;
-        stamp.set()?;
-    }
+        let page = root().join(source).join("index.html");
+        fs::copy(page, app.join("index.html"))?;
+        Ok(())
+    })?;
     Ok(app)
 }
 
@@ -110,6 +103,8 @@ fn wasm_pack(source: &str, out: &Path, flags: &str, options: &[&str]) -> Result<
     pack.args([
         "build",
         source,
+        "--target",
+        "web",
         "--mode",
         "no-install",
         "--no-opt",
@@ -124,8 +119,10 @@ fn wasm_pack(source: &str, out: &Path, flags: &str, options: &[&str]) -> Result<
         .map(PathBuf::from)
         .or_else(|| Some(env::home_dir()?.join(".cargo")));
     let registries = home.and_then(|home| fs::read_dir(home.join("registry/src")).ok());
-    let sources = registries.into_iter().flatten().flatten();
-    let paths: String = sources
+    let paths: String = registries
+        .into_iter()
+        .flatten()
+        .flatten()
         .map(|entry| entry.path())
         .chain([root()])
         .map(|path| format!("--remap-path-prefix={}=. ", path.display()))

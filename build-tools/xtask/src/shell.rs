@@ -79,22 +79,23 @@ pub fn say(line: impl AsRef<str>) {
     println!("==> {}:{:02} {}", seconds / 60, seconds % 60, line.as_ref());
 }
 
-/// Returns the command as a person would type it.
-pub fn shown(command: &Command) -> String {
+/// Prints the command as a person would type it, and returns it.
+fn shown(command: &Command) -> String {
     let program = Path::new(command.get_program())
         .file_name()
         .unwrap_or(command.get_program());
-    let words = std::iter::once(program).chain(command.get_args());
-    words
-        .map(|word| word.to_string_lossy().into_owned())
-        .collect::<Vec<_>>()
-        .join(" ")
+    let words: Vec<_> = std::iter::once(program)
+        .chain(command.get_args())
+        .map(OsStr::to_string_lossy)
+        .collect();
+    let text = words.join(" ");
+    println!("    {text}");
+    text
 }
 
 /// Runs a command and passes its output on.
 pub fn call(command: &mut Command) -> Result<()> {
     let text = shown(command);
-    println!("    {text}");
     let start = Instant::now();
     let status = command
         .status()
@@ -108,36 +109,52 @@ pub fn call(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
+/// Runs tests and passes their output on, both streams in one. The error has the names of failed tests. Prints at the end what was
+/// not tested.
+pub fn run_tests(command: &mut Command) -> Result<()> {
+    // Colours would be part of the lines.
+    command.env("NO_COLOR", "1").env_remove("FORCE_COLOR");
+    let text = shown(command);
+    let (output, end) = io::pipe()?;
+    let spawned = command.stdout(end.try_clone()?).stderr(end).spawn();
+    // The command keeps its ends of the pipe: without closed ends, the output would have no end.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = spawned.with_context(|| format!("could not start `{text}`"))?;
+    let (mut failed, mut skipped) = (Vec::new(), Vec::new());
+    for line in BufReader::new(output).split(b'\n') {
+        let line = line?;
+        let line = String::from_utf8_lossy(&line);
+        writeln!(io::stdout(), "{line}")?;
+        let is_failed =
+            line.starts_with("✖ ") || line.ends_with(" FAILED") || line.starts_with(" FAIL ");
+        let list = match is_failed {
+            true => &mut failed,
+            false if line.contains("SKIPPED: ") || line.contains("NOT TESTED") => &mut skipped,
+            false => continue,
+        };
+        let line = line.trim().to_owned();
+        if !list.contains(&line) {
+            list.push(line);
+        }
+    }
+    let status = child.wait()?;
+    skipped.iter().for_each(say);
+    if !status.success() {
+        bail!("`{text}` failed ({status})\n{}", failed.join("\n"));
+    }
+    Ok(())
+}
+
 /// Replaces this process by a command, so that the command receives signals.
 pub fn take_over(command: &mut Command) -> Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::process::CommandExt;
         let text = shown(command);
-        println!("    {text}");
         Err(command.exec()).with_context(|| format!("could not start `{text}`"))
     }
     #[cfg(not(unix))]
     call(command)
-}
-
-/// Runs a command and passes its output on, both streams in one. Calls `see` with each line. Returns whether the command succeeded.
-pub fn watch(command: &mut Command, mut see: impl FnMut(&str)) -> Result<bool> {
-    let text = shown(command);
-    println!("    {text}");
-    let (output, end) = io::pipe()?;
-    let spawned = command.stdout(end.try_clone()?).stderr(end).spawn();
-    // The command keeps its ends of the pipe: without closed ends, the output would have no end.
-    command.stdout(Stdio::null()).stderr(Stdio::null());
-    let mut child = spawned.with_context(|| format!("could not start `{text}`"))?;
-    let mut out = io::stdout().lock();
-    for line in BufReader::new(output).split(b'\n') {
-        let line = line?;
-        let line = String::from_utf8_lossy(&line);
-        writeln!(out, "{line}")?;
-        see(&line);
-    }
-    Ok(child.wait()?.success())
 }
 
 /// Returns the trimmed standard output of a command. `None` if the command fails.
@@ -153,11 +170,9 @@ pub fn output(command: &mut Command) -> Option<String> {
 /// Returns the path of the first of these programs that is in a folder of `PATH`.
 pub fn which<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
-    let directories: Vec<PathBuf> = env::split_paths(&path).collect();
     names.into_iter().find_map(|name| {
         let file = format!("{name}{}", env::consts::EXE_SUFFIX);
-        directories
-            .iter()
+        env::split_paths(&path)
             .map(|directory| directory.join(&file))
             .find(|path| path.is_file())
     })

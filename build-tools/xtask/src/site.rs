@@ -11,24 +11,22 @@ use std::{
 use anyhow::{Context, Result, anyhow, bail};
 
 use crate::{
-    databases,
     deployed::{base_url, may_replace, replace, serve, web_address},
     docs, npm,
     shell::{
-        build_for_tests, call, command, npm as npm_command, program, relative, root, say,
+        build_for_tests, call, command, npm as npm_command, program, programs, relative, root, say,
         target_dir,
     },
-    stamp::Stamp,
-    tools,
+    stamp, tools,
 };
 
 /// Options of `cargo xtask site`.
-#[derive(clap::Args, Clone, Default)]
+#[derive(clap::Args)]
 #[command(after_help = "Examples:
   cargo xtask site                                             # with the sample database
   cargo xtask site --database evals                            # with a copy of a local database
   cargo xtask site --database https://evals.example.org/       # with a database on another host
-  cargo xtask site --base-url https://me.github.io/shelfish/   # with a sitemap and addresses for previews")]
+  cargo xtask site --base-url https://me.github.io/shelfish/   # with addresses for previews")]
 pub struct Args {
     /// Database: a folder to copy, or the URL of a database that the pages read from its host, which must allow CORS
     /// [default: the sample of this repository]
@@ -45,8 +43,9 @@ pub struct Args {
     crates: bool,
 }
 
-/// Origin of the evaluations of a site.
+/// Evaluations of a site.
 enum Database {
+    Sample,
     /// A folder to copy to `db/`.
     Folder(PathBuf),
     /// The manifest of a database on another host.
@@ -55,16 +54,24 @@ enum Database {
 
 /// Builds the folder.
 pub fn run(args: &Args) -> Result<()> {
-    let out = std::env::current_dir().unwrap_or_default().join(&args.out);
     let base = args.base_url.as_deref().map(base_url).transpose()?;
     let database = args.database.as_deref().map(chosen).transpose()?;
-    let docs = if args.crates {
-        Docs::Crates
-    } else {
-        Docs::Guides
-    };
-    let site = assemble(&out, database, base.as_deref(), docs)?;
-    say(format!("Done: copy {} to any static host", relative(&site)));
+    assemble(
+        &absolute(&args.out),
+        database.unwrap_or(Database::Sample),
+        base.as_deref(),
+        Some(args.crates),
+    )?;
+    done(&args.out)
+}
+
+/// Returns a path relative to the current folder as an absolute path.
+fn absolute(path: &Path) -> PathBuf {
+    std::env::current_dir().unwrap_or_default().join(path)
+}
+
+fn done(out: &Path) -> Result<()> {
+    say(format!("Done: copy {} to any static host", out.display()));
     Ok(())
 }
 
@@ -89,11 +96,10 @@ pub struct DemoArgs {
 
 /// Builds everything that is not up to date and serves the site.
 pub fn demo(args: &DemoArgs) -> Result<()> {
-    let out = std::env::current_dir().unwrap_or_default().join(&args.out);
-    assemble(&out, None, None, Docs::None)?;
+    let out = absolute(&args.out);
+    assemble(&out, Database::Sample, None, None)?;
     if args.no_serve {
-        say(format!("Done: copy {} to any static host", relative(&out)));
-        return Ok(());
+        return done(&out);
     }
     let is_free = TcpListener::bind(("127.0.0.1", 8000)).is_ok();
     serve(&out, args.port.unwrap_or(if is_free { 8000 } else { 0 }))
@@ -101,133 +107,108 @@ pub fn demo(args: &DemoArgs) -> Result<()> {
 
 /// Builds the site with the sample database and the documentation in a folder of `target`.
 pub fn sample() -> Result<PathBuf> {
-    assemble(&target_dir().join("site"), None, None, Docs::Guides)
+    let out = target_dir().join("site");
+    assemble(&out, Database::Sample, None, Some(false))?;
+    Ok(out)
 }
 
-/// Documentation in a site.
-#[derive(Clone, Copy, PartialEq)]
-enum Docs {
-    None,
-    Guides,
-    /// Also of the crates.
-    Crates,
-}
-
+/// Builds a site. `crates` says whether its documentation contains that of the crates; without it, the site has no documentation.
 fn assemble(
     out: &Path,
-    database: Option<Database>,
+    database: Database,
     base: Option<&str>,
-    docs: Docs,
-) -> Result<PathBuf> {
+    crates: Option<bool>,
+) -> Result<()> {
     build_for_tests();
     may_replace(out)?;
-    let (folder, elsewhere) = match database {
-        None => (None, None),
-        Some(Database::Folder(folder)) => (Some(folder), None),
-        Some(Database::Elsewhere(manifest)) => (None, Some(manifest)),
-    };
     tools::install_ahead(&["crate/js", "www"]);
-    // The program and the modules share nothing: one fills the processor while the other links.
-    let (program_built, pages) = thread::scope(|scope| {
-        let program_built = scope.spawn(|| match (&folder, &elsewhere) {
-            (None, None) => databases::sample().map(Some),
-            _ => databases::cli().map(|()| folder.clone()),
-        });
-        let pages = pages(elsewhere.as_deref(), base);
-        (program_built.join(), pages)
-    });
-    let (folder, pages) = (
-        program_built.map_err(|_| anyhow!("the build of the program panicked"))??,
-        pages?,
-    );
-    let docs = match docs {
-        Docs::None => None,
-        docs => Some(docs::pages(base, docs == Docs::Crates)?),
+    let elsewhere = match &database {
+        Database::Elsewhere(manifest) => Some(manifest.as_str()),
+        _ => None,
     };
-    let [book, endgames] = ["book", "endgames"].map(|name| root().join("static-shards").join(name));
-    let inputs = [
-        Some(pages.clone()),
-        docs.clone(),
-        Some(book.clone()),
-        Some(endgames.clone()),
-        folder.clone(),
-    ];
-    let inputs: Vec<PathBuf> = inputs.into_iter().flatten().collect();
-    let stamp = Stamp::new("assemble", out, &inputs)?;
-    if stamp.fresh() && out.join("sw.js").is_file() {
-        return Ok(out.to_path_buf());
-    }
-    say(format!("Assembling the site in {}", relative(out)));
-    replace(out, |site| {
-        copy(&pages, site)?;
-        if let Some(docs) = &docs {
-            copy(docs, &site.join("docs"))?;
-        }
-        if let Some(base) = base {
-            let mut urls = Vec::new();
-            for folder in ["", "docs/", "docs/api/"] {
-                let pages = fs::read_dir(site.join(folder))
-                    .into_iter()
-                    .flatten()
-                    .flatten();
-                let names = pages.map(|page| page.file_name().to_string_lossy().into_owned());
-                let names = names.filter(|name| name.ends_with(".html") && name != "404.html");
-                let url = |name: String| {
-                    format!("  <url><loc>{base}{folder}{name}</loc></url>\n")
-                        .replace("index.html<", "<")
-                };
-                urls.extend(names.map(url));
+    // The program and the modules share nothing: one fills the processor while the other links.
+    let (folder, pages) = thread::scope(|scope| {
+        let folder = scope.spawn(|| {
+            programs(&["shelfish-cli"])?;
+            match &database {
+                Database::Sample => sample_database().map(Some),
+                Database::Folder(folder) => Ok(Some(folder.clone())),
+                Database::Elsewhere(_) => Ok(None),
             }
-            urls.sort();
-            let schema = "http://www.sitemaps.org/schemas/sitemap/0.9";
-            let map = format!(
-                "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<urlset xmlns=\"{schema}\">\n{}</urlset>\n",
-                urls.concat()
-            );
-            fs::write(site.join("sitemap.xml"), map)?;
-            let robots = format!("User-agent: *\nAllow: /\nSitemap: {base}sitemap.xml\n");
-            fs::write(site.join("robots.txt"), robots)?;
-        }
-        // Without this file, GitHub Pages runs Jekyll on the folder.
-        fs::write(site.join(".nojekyll"), "")?;
-        copy(&book, &site.join("book"))?;
-        // GitHub Pages compresses files with unknown endings, which breaks ranges.
-        let index = ["endgames", "index", "--copy-with", ".silo", "-o"];
-        call(
-            command(program("shelfish"))
-                .args(index)
-                .arg(site.join("endgames"))
-                .arg(&endgames),
-        )?;
-        folder.map_or(Ok(()), |folder| copy(&folder, &site.join("db")))
+        });
+        let pages = pages(elsewhere, base);
+        (folder.join(), pages)
+    });
+    let folder = folder.map_err(|_| anyhow!("the build of the program panicked"))??;
+    let pages = pages?;
+    let docs = crates.map(|crates| docs::pages(base, crates)).transpose()?;
+    let [book, endgames] = ["book", "endgames"].map(|name| root().join("static-shards").join(name));
+    let mut inputs = vec![pages.clone(), book.clone(), endgames.clone()];
+    inputs.extend(docs.iter().chain(&folder).cloned());
+    stamp::make(out, &inputs, || {
+        say(format!("Assembling the site in {}", relative(out)));
+        replace(out, |site| {
+            copy(&pages, site)?;
+            // Without this file, GitHub Pages runs Jekyll on the folder.
+            fs::write(site.join(".nojekyll"), "")?;
+            copy(&book, &site.join("book"))?;
+            for (folder, name) in [(&docs, "docs"), (&folder, "db")] {
+                if let Some(folder) = folder {
+                    copy(folder, &site.join(name))?;
+                }
+            }
+            // GitHub Pages compresses files with unknown endings, which breaks ranges.
+            call(
+                command(program("shelfish"))
+                    .args(["endgames", "index", "--copy-with", ".silo", "-o"])
+                    .arg(site.join("endgames"))
+                    .arg(&endgames),
+            )
+        })
+    })
+}
+
+/// Builds the sample database of the site. Returns its folder.
+fn sample_database() -> Result<PathBuf> {
+    let (shelfish, folder) = (program("shelfish"), target_dir().join("demo/db"));
+    let [sample, famous] = ["sample.jsonl.zst", "famous.jsonl.zst"]
+        .map(|name| root().join("static-shards").join(name));
+    let inputs = [sample, famous, shelfish];
+    stamp::make(&folder, &inputs, || {
+        say("Building the sample database");
+        build_database(&inputs[..2], &folder)
     })?;
-    stamp.set()?;
-    Ok(out.to_path_buf())
+    Ok(folder)
+}
+
+/// Builds a database from dumps.
+pub fn build_database(dumps: &[PathBuf], folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder)?;
+    let mut build = command(program("shelfish"));
+    call(build.arg("build").args(dumps).arg("-o").arg(folder))
 }
 
 /// Builds the pages, without a database.
-pub fn pages(database: Option<&str>, base: Option<&str>) -> Result<PathBuf> {
+fn pages(database: Option<&str>, base: Option<&str>) -> Result<PathBuf> {
     let package = npm::build()?;
     tools::npm_ci("www")?;
-    let (www, pages) = (root().join("www"), root().join("www").join("dist"));
-    let games = root().join("static-shards").join("famous.pgn");
+    let (www, pages) = (root().join("www"), root().join("www/dist"));
+    let games = root().join("static-shards/famous.pgn");
     // The options of the pages are an input of the pages.
     let deployment = target_dir().join("deployment");
     fs::write(&deployment, format!("{database:?} {base:?}"))?;
-    let stamp = Stamp::new("site", &pages, &[www.clone(), package, games, deployment])?;
-    if !(stamp.fresh() && pages.join("sw.js").is_file()) {
+    stamp::make(&pages, &[www.clone(), package, games, deployment], || {
         say("Building the site");
         let mut build = npm_command();
-        build
-            .args(["run", "build"])
-            .current_dir(&www)
-            .env_remove("VITE_DATABASE")
-            .env_remove("SHELFISH_SITE_URL");
-        build.envs(database.map(|database| ("VITE_DATABASE", database)));
-        build.envs(base.map(|base| ("SHELFISH_SITE_URL", base)));
-        call(&mut build)?;
-        stamp.set()?;
-    }
+        build.args(["run", "build"]).current_dir(&www);
+        for (name, value) in [("VITE_DATABASE", database), ("SHELFISH_SITE_URL", base)] {
+            match value {
+                Some(value) => build.env(name, value),
+                None => build.env_remove(name),
+            };
+        }
+        call(&mut build)
+    })?;
     Ok(pages)
 }
 
@@ -245,7 +226,7 @@ fn chosen(name: &str) -> Result<Database> {
             format!("{}/manifest.json", url.trim_end_matches('/'))
         }));
     }
-    let folder = std::env::current_dir().unwrap_or_default().join(name);
+    let folder = absolute(Path::new(name));
     if !folder.join("manifest.json").is_file() {
         bail!(
             "--database {name}: expected a folder with a manifest.json, or a URL; `shelfish build DUMP -o {name}` builds such a folder"

@@ -28,10 +28,7 @@ impl Stamp {
             hash(input, &mut hasher)
                 .with_context(|| format!("{} could not be read", input.display()))?;
         }
-        let label: String = relative(product)
-            .chars()
-            .map(|c| if c.is_alphanumeric() { c } else { '-' })
-            .collect();
+        let label = relative(product).replace(|c: char| !c.is_alphanumeric(), "-");
         let file = target_dir().join("stamps").join(format!("{name}{label}"));
         Ok(Stamp {
             file,
@@ -46,11 +43,19 @@ impl Stamp {
 
     /// Stores that the step has run.
     pub fn set(&self) -> Result<()> {
-        if let Some(directory) = self.file.parent() {
-            fs::create_dir_all(directory)?;
-        }
+        fs::create_dir_all(target_dir().join("stamps"))?;
         Ok(fs::write(&self.file, &self.hash)?)
     }
+}
+
+/// Makes a product from these files and directories, unless it exists and was made from the same inputs.
+pub fn make(product: &Path, inputs: &[PathBuf], run: impl FnOnce() -> Result<()>) -> Result<()> {
+    let stamp = Stamp::new("", product, inputs)?;
+    if stamp.fresh() && product.exists() {
+        return Ok(());
+    }
+    run()?;
+    stamp.set()
 }
 
 fn hash(path: &Path, hasher: &mut DefaultHasher) -> std::io::Result<()> {

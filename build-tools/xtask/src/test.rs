@@ -2,20 +2,14 @@
 
 mod steps;
 
-use std::{
-    env, fs,
-    fs::File,
-    process::Child,
-    time::{Duration, Instant},
-};
+use std::{env, fs, process::Child, time::Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use tempfile::NamedTempFile;
 
-use self::steps::{STEPS, Step, When};
+use self::steps::{BACKGROUND, STEPS, Step, When};
 use crate::{
     shell::{build_for_tests, command, say, which},
-    tally::Tally,
     tools,
 };
 
@@ -26,10 +20,10 @@ use crate::{
   cargo xtask test --list                           # names of the steps
   cargo xtask test --only rust,module               # two steps
   cargo xtask test --only browser --filter gaps     # tests of one step, by a part of their names
-  cargo xtask test --all                            # also large data sets, Spark, other systems, all bundlers
+  cargo xtask test --all                            # also large data sets, Spark, all bundlers, a host with faults
 
-The last line of the output is `N passed, N failed, N skipped`. A test is skipped if its server, its browser or its data
-are missing; the output names the reason after NOT TESTED or SKIPPED.")]
+The last lines of the output are the steps with their results and minutes, and the failed tests. A test is skipped if its server, its
+browser or its data are missing; the output names the reason after NOT TESTED or SKIPPED.")]
 pub struct Args {
     #[command(flatten)]
     choice: CheckArgs,
@@ -75,11 +69,12 @@ pub fn run(args: &Args) -> Result<()> {
         return run_steps(&steps, args, None);
     }
     tools::install_ahead(&["crate/js", "tests", "www", "docs"]);
-    let names: Vec<&str> = steps
-        .extract_if(.., |step| step.background)
-        .map(|step| step.name)
-        .collect();
-    run_steps(&steps, args, Some(Background::start(&names.join(","))?))
+    steps.retain(|step| !BACKGROUND.contains(&step.name));
+    run_steps(
+        &steps,
+        args,
+        Some(Background::start(&BACKGROUND.join(","))?),
+    )
 }
 
 /// Returns the chosen steps. Prints them instead with `--list`.
@@ -102,47 +97,35 @@ fn chosen(args: &CheckArgs, belongs: impl Fn(&Step) -> bool) -> Result<Option<Ve
     Ok(Some(steps))
 }
 
-/// Runs steps one after the other, and prints the failures again, a line for each step, the slowest tests, and the sum of all. A step
-/// that cannot run counts as a failure.
+/// Runs steps one after the other. Prints a line for each step at the end, and the errors again.
 fn run_steps(steps: &[&Step], args: &Args, background: Option<Background>) -> Result<()> {
     tools::components()?;
     build_for_tests();
-    let (mut sum, mut lines) = (Tally::default(), Vec::new());
-    for step in steps {
-        say(format!("{}: {}", step.name, step.about));
-        let (start, before) = (Instant::now(), processor_time());
-        let tally = (step.run)(args).unwrap_or_else(|error| {
-            let message = format!("error: {}: {error:#}", step.name);
-            eprintln!("{message}");
-            Tally::failed(message)
-        });
-        let [time, processor] = [start.elapsed(), processor_time().saturating_sub(before)]
-            .map(|time| time.as_secs_f64() / 60.0);
-        let result = if tally.failed == 0 { "ok" } else { "FAILED" };
-        let name = step.name;
-        lines.push(format!(
-            "{name:12} {result:7} {time:5.1} min, {processor:5.1} min of processor time, {tally}"
-        ));
-        sum += tally;
+    let (mut lines, mut errors) = (Vec::new(), Vec::new());
+    for Step {
+        name, about, run, ..
+    } in steps
+    {
+        say(format!("{name}: {about}"));
+        let start = Instant::now();
+        let done = run(args);
+        let minutes = start.elapsed().as_secs_f64() / 60.0;
+        let result = if done.is_ok() { "ok" } else { "FAILED" };
+        lines.push(format!("{name:12} {result:7} {minutes:5.1} min"));
+        if let Err(error) = done {
+            let error = format!("{name}: {error:#}");
+            eprintln!("error: {error}");
+            errors.push(error);
+        }
     }
-    if let Some(background) = background {
-        say("Output of the steps in the background");
-        sum += background.end()?;
+    if let Some(background) = background
+        && let Err(error) = background.end()
+    {
+        errors.push(format!("{error:#}"));
     }
-    if !sum.failures.is_empty() {
-        say("Failed tests");
-        println!("{}", sum.failures.join("\n"));
-    }
-    sum.times.sort_by(|a, b| b.cmp(a));
-    let slowest = sum
-        .times
-        .iter()
-        .take(10)
-        .map(|(time, name)| format!("{time:6} ms {name}"));
-    lines.extend(slowest);
-    println!("\n{}\n{sum}", lines.join("\n"));
-    if sum.failed > 0 {
-        bail!("{} of {} failed", sum.failed, sum.passed + sum.failed);
+    println!("\n{}", lines.join("\n"));
+    if !errors.is_empty() {
+        bail!("{} failed\n{}", errors.len(), errors.join("\n"));
     }
     Ok(())
 }
@@ -158,49 +141,27 @@ impl Background {
         say(format!("In the background, printed at the end: {names}"));
         let (xtask, output) = (env::current_exe()?, NamedTempFile::new()?);
         let mut command = match which(["nice"]) {
-            Some(nice) => command(nice),
-            None => command(&xtask),
+            Some(nice) => {
+                let mut command = command(nice);
+                command.arg(xtask);
+                command
+            }
+            None => command(xtask),
         };
-        if which(["nice"]).is_some() {
-            command.args(["-n", "10"]).arg(xtask);
-        }
         command.args(["test", "--only", names]);
-        let file = File::create(output.path())?;
+        let file = output.reopen()?;
         let process = command.stdout(file.try_clone()?).stderr(file).spawn()?;
         Ok(Background { process, output })
     }
 
-    /// Waits for the end of the steps and prints their output.
-    fn end(mut self) -> Result<Tally> {
-        self.process.wait()?;
-        let output = fs::read_to_string(self.output.path())?;
-        let lines = || output.lines().filter(|line| !line.starts_with("error: "));
-        let sum = lines()
-            .next_back()
-            .context("the steps in the background printed nothing")?;
-        print!("{}", output.replace(sum, ""));
-        let mut tally = Tally::default();
-        tally.read(sum);
-        if tally.passed + tally.failed == 0 {
-            bail!("the steps in the background ended early: {sum}");
+    /// Waits for the end of the steps and prints their output, which ends with their lines.
+    fn end(mut self) -> Result<()> {
+        let status = self.process.wait()?;
+        say("Output of the steps in the background");
+        print!("{}", fs::read_to_string(self.output.path())?);
+        if !status.success() {
+            bail!("a step in the background failed");
         }
-        Ok(tally)
+        Ok(())
     }
-}
-
-/// Returns the processor time of all programs that have ended, on systems that report it.
-fn processor_time() -> Duration {
-    #[cfg(unix)]
-    {
-        use nix::sys::{
-            resource::{UsageWho, getrusage},
-            time::TimeValLike,
-        };
-        let times = getrusage(UsageWho::RUSAGE_CHILDREN).map(|usage| {
-            usage.user_time().num_microseconds() + usage.system_time().num_microseconds()
-        });
-        Duration::from_micros(times.unwrap_or(0).unsigned_abs())
-    }
-    #[cfg(not(unix))]
-    Duration::ZERO
 }

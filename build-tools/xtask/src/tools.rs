@@ -1,15 +1,13 @@
 //! Finds or installs the tools that the tasks need in addition to rustup and Node.
 //!
 //! Programs are installed in `target/tools`. Outside of the repository only two things change: parts of the Rust toolchain
-//! (`rustup target add`, `rustup component add`), and on Debian the packages `chromium`, `firefox-esr`, `webkit2gtk-driver` and
-//! `xvfb` for the browser tests.
+//! (`rustup target add`, `rustup component add`), and on Debian the packages of browsers and of programs for tests.
 
 use std::{
     env,
     ffi::OsString,
     fs,
     path::{Path, PathBuf},
-    process::Command,
     sync::Mutex,
     thread,
 };
@@ -28,62 +26,28 @@ const NODE: u32 = 20;
 
 /// Installs the Rust target of browsers.
 pub fn wasm_target() -> Result<()> {
-    target(WASM_TARGET)
-}
-
-/// Installs the standard library of a Rust target.
-fn target(target: &str) -> Result<()> {
-    let libraries = output(command("rustc").args(["--print", "target-libdir", "--target", target]));
-    if libraries.is_some_and(|path| Path::new(&path).is_dir()) {
+    let rustc = ["--print", "target-libdir", "--target", WASM_TARGET];
+    if output(command("rustc").args(rustc)).is_some_and(|path| Path::new(&path).is_dir()) {
         return Ok(());
     }
-    say(format!("Installing the Rust target {target}"));
-    call(command("rustup").args(["target", "add", target])).with_context(|| {
-        format!("the Rust target {target} is missing; rustup (https://rustup.rs) installs it")
-    })
+    rustup(&["target", "add", WASM_TARGET])
 }
 
-/// Returns a cargo for another system. Its C compiler is Zig's, which has the headers of every system.
-pub fn zigbuild(system: &str) -> Result<Command> {
-    target(system)?;
-    let bin = python("systems")?;
-    let mut cargo = command(bin.join("cargo-zigbuild"));
-    // It finds Zig by the Python in PATH.
-    let cache = tools().join("systems-cache");
-    cargo
-        .env("PATH", first_on_path(&bin))
-        .env("CARGO_ZIGBUILD_CACHE_DIR", cache.join("zigbuild"));
-    cargo.env("ZIG_GLOBAL_CACHE_DIR", cache.join("zig"));
-    Ok(cargo)
+/// Adds a part of the Rust toolchain.
+fn rustup(words: &[&str]) -> Result<()> {
+    say(format!("Installing {}", words.join(" ")));
+    call(command("rustup").args(words))
+        .context("a part of the Rust toolchain is missing; rustup (https://rustup.rs) installs it")
 }
 
 /// Installs rustfmt and clippy, which a minimal toolchain lacks.
 pub fn components() -> Result<()> {
     for (subcommand, component) in [("fmt", "rustfmt"), ("clippy", "clippy")] {
         if output(cargo().args([subcommand, "--version"])).is_none() {
-            say(format!("Installing {component}"));
-            call(command("rustup").args(["component", "add", component])).with_context(|| {
-                format!("{component} is missing; rustup (https://rustup.rs) installs it")
-            })?;
+            rustup(&["component", "add", component])?;
         }
     }
     Ok(())
-}
-
-/// Returns the cargo of a nightly toolchain, for sanitizers.
-pub fn nightly_cargo() -> Result<Command> {
-    if output(command("rustup").args(["run", "nightly", "cargo", "--version"])).is_none() {
-        say("Installing a nightly toolchain");
-        call(command("rustup").args(["toolchain", "install", "nightly", "--profile", "minimal"]))
-            .context("the nightly toolchain is missing; rustup (https://rustup.rs) installs it")?;
-    }
-    let mut cargo = command("rustup");
-    // These variables name the toolchain that runs this program, not the nightly toolchain.
-    cargo
-        .env_remove("CARGO")
-        .env_remove("RUSTC")
-        .args(["run", "nightly", "cargo"]);
-    Ok(cargo)
 }
 
 /// Installs wasm-pack and the wasm-bindgen of Cargo.lock. wasm-pack needs [`path`] as its `PATH`.
@@ -102,13 +66,8 @@ pub fn wasm_pack() -> Result<PathBuf> {
 
 /// Returns `PATH` with `target/tools/bin` first.
 pub fn path() -> OsString {
-    first_on_path(&tools().join("bin"))
-}
-
-/// Returns `PATH` with a folder first.
-fn first_on_path(folder: &Path) -> OsString {
     let others = env::var_os("PATH").unwrap_or_default();
-    env::join_paths(std::iter::once(folder.to_owned()).chain(env::split_paths(&others)))
+    env::join_paths(std::iter::once(tools().join("bin")).chain(env::split_paths(&others)))
         .unwrap_or(others)
 }
 
@@ -163,11 +122,33 @@ pub fn npm_ci(directory: &str) -> Result<()> {
     stamp.set()
 }
 
-/// Installs servers with the protocols of S3 and Google, which the tests of publishing start. Only prints a remark if they
-/// cannot be installed.
-pub fn stores() {
-    if let Err(error) = python("stores") {
-        say(format!("NOT TESTED with every store: {error:#}"));
+/// Prints a remark if a tool of some tests cannot be installed.
+fn remark(installed: Result<()>) {
+    if let Err(error) = installed {
+        say(format!("NOT TESTED completely: {error:#}"));
+    }
+}
+
+/// Installs servers with the protocols of S3 and Google, and programs that change the clock of a process and kill it before a system
+/// call.
+pub fn for_rust_tests() {
+    remark(python("stores").map(drop));
+    remark(debian(&[
+        ("faketime", &["faketime"]),
+        ("strace", &["strace"]),
+    ]));
+}
+
+/// Installs Firefox and WebKit with their WebDrivers.
+pub fn engines() {
+    remark(debian(&[
+        ("firefox-esr", &["firefox-esr", "firefox"]),
+        ("webkit2gtk-driver", &["WebKitWebDriver"]),
+        ("xvfb", &["Xvfb"]),
+    ]));
+    // Its version need not be exact. To compile it takes minutes.
+    if which(["firefox-esr", "firefox"]).is_some() && which(["geckodriver"]).is_none() {
+        remark(installed("geckodriver", "geckodriver", GECKODRIVER, &[]).map(drop));
     }
 }
 
@@ -208,70 +189,52 @@ pub fn chromium() -> Result<PathBuf> {
             bail!("CHROMIUM names {}, which is not a file", path.display())
         };
     }
-    if let Some(path) = find_chromium() {
-        return Ok(path);
-    }
-    if which(["apt-get"]).is_some() {
-        debian(&["chromium"])
-            .context("no Chromium was found. Install one (sudo apt-get install chromium) or name one in CHROMIUM")?;
-    }
-    find_chromium().ok_or_else(|| {
-        anyhow!("no Chromium or Chrome was found. Install one (https://www.chromium.org) or name one in CHROMIUM")
-    })
-}
-
-/// Installs Firefox and WebKit with their WebDrivers. Only prints a remark if a browser cannot be installed.
-pub fn engines() {
-    let packages: &[(&str, &[&str])] = &[
-        ("firefox-esr", &["firefox-esr", "firefox"]),
-        ("webkit2gtk-driver", &["WebKitWebDriver"]),
-        ("xvfb", &["Xvfb"]),
+    const NAMES: [&str; 5] = [
+        "chromium",
+        "chromium-browser",
+        "google-chrome",
+        "google-chrome-stable",
+        "chrome",
     ];
-    let missing = packages
+    let applications = [
+        "/Applications/Chromium.app/Contents/MacOS/Chromium",
+        "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+        r"C:\Program Files\Google\Chrome\Application\chrome.exe",
+    ];
+    let application = applications
         .iter()
-        .filter(|(_, programs)| which(programs.iter().copied()).is_none());
-    let missing: Vec<&str> = missing.map(|(package, _)| *package).collect();
-    let had = match missing.is_empty() {
-        true => Ok(()),
-        false if which(["apt-get"]).is_some() => debian(&missing),
-        false => Err(anyhow!("{} not found", missing.join(", "))),
-    };
-    let driver = match (which(["firefox-esr", "firefox"]), which(["geckodriver"])) {
-        // Its version need not be exact. To compile it takes minutes.
-        (Some(_), None) => installed("geckodriver", "geckodriver", GECKODRIVER, &[]).map(drop),
-        _ => Ok(()),
-    };
-    for error in [had, driver].into_iter().filter_map(Result::err) {
-        say(format!("NOT TESTED in every browser: {error:#}"));
+        .map(PathBuf::from)
+        .find(|path| path.is_file());
+    let advice = "install Chromium (https://www.chromium.org) or name one in CHROMIUM";
+    match application {
+        Some(path) => Ok(path),
+        None => {
+            debian(&[("chromium", &NAMES)]).context(advice)?;
+            which(NAMES).context(advice)
+        }
     }
 }
 
-/// Installs the programs on Debian that change the clock of a process and kill it before a system call. Only prints a remark if
-/// they cannot be installed.
-pub fn disturbers() {
-    let missing: Vec<&str> = ["faketime", "strace"]
-        .into_iter()
-        .filter(|name| which([*name]).is_none())
+/// Installs the Debian packages of which no program is there.
+fn debian(packages: &[(&str, &[&str])]) -> Result<()> {
+    let missing: Vec<&str> = packages
+        .iter()
+        .filter(|(_, programs)| which(programs.iter().copied()).is_none())
+        .map(|(package, _)| *package)
         .collect();
-    if !missing.is_empty()
-        && which(["apt-get"]).is_some()
-        && let Err(error) = debian(&missing)
-    {
-        say(format!("NOT TESTED with {}: {error:#}", missing.join(", ")));
+    let names = missing.join(", ");
+    if missing.is_empty() {
+        return Ok(());
     }
-}
-
-/// Installs Debian packages.
-fn debian(packages: &[&str]) -> Result<()> {
+    if which(["apt-get"]).is_none() {
+        bail!("{names} not found");
+    }
     let sudo: &[&str] = match output(command("id").arg("-u")).as_deref() {
         Some("0") => &[],
         _ if output(command("sudo").args(["-n", "true"])).is_some() => &["sudo", "-n"],
-        _ => bail!("only root can install {}", packages.join(", ")),
+        _ => bail!("only root can install {names}"),
     };
-    say(format!(
-        "Installing the Debian packages {}",
-        packages.join(", ")
-    ));
+    say(format!("Installing the Debian packages {names}"));
     let apt_get = |arguments: &[&str]| {
         let words: Vec<&str> = [sudo, &["apt-get", "-q"], arguments].concat();
         call(
@@ -280,30 +243,9 @@ fn debian(packages: &[&str]) -> Result<()> {
                 .env("DEBIAN_FRONTEND", "noninteractive"),
         )
     };
-    let install = [&["install", "-y", "--no-install-recommends"], packages].concat();
+    let install = [&["install", "-y", "--no-install-recommends"], &missing[..]].concat();
     // The lists of packages may be missing or old: fetch them if the first attempt fails.
     apt_get(&install).or_else(|_| apt_get(&["update"]).and_then(|()| apt_get(&install)))
-}
-
-fn find_chromium() -> Option<PathBuf> {
-    let on_path = which([
-        "chromium",
-        "chromium-browser",
-        "google-chrome",
-        "google-chrome-stable",
-        "chrome",
-    ]);
-    on_path.or_else(|| {
-        let applications = [
-            "/Applications/Chromium.app/Contents/MacOS/Chromium",
-            "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-            r"C:\Program Files\Google\Chrome\Application\chrome.exe",
-        ];
-        applications
-            .iter()
-            .map(PathBuf::from)
-            .find(|path| path.is_file())
-    })
 }
 
 fn tools() -> PathBuf {
@@ -330,34 +272,25 @@ fn installed(package: &str, program: &str, version: &str, options: &[&str]) -> R
         crate::shell::relative(&tools())
     ));
     let install = |lock: &[&str]| {
-        let mut install = cargo();
-        install
-            .args([
-                "install",
-                package,
-                "--version",
-                &format!("={version}"),
-                "--force",
-                "--debug",
-            ])
-            .args(options)
-            .args(lock);
-        // The package of wasm-bindgen has other programs, too.
-        install.args(["--bin", program]);
-        install
-            .arg("--root")
-            .arg(tools())
-            .arg("--target-dir")
-            .arg(tools().join("build"));
-        // Compiles fast: without optimisation and debug information.
-        install
-            .env("CARGO_PROFILE_DEV_DEBUG", "0")
-            .env("CARGO_PROFILE_DEV_DEBUG_ASSERTIONS", "false");
-        install
-            .env("CARGO_PROFILE_DEV_OVERFLOW_CHECKS", "false")
-            .env("CARGO_INCREMENTAL", "0")
-            .env_remove("RUSTFLAGS");
-        call(install.arg("--quiet"))
+        call(
+            cargo()
+                .args(["install", package, "--version", &format!("={version}")])
+                .args(["--force", "--debug", "--quiet"])
+                .args(options)
+                .args(lock)
+                // The package of wasm-bindgen has other programs, too.
+                .args(["--bin", program])
+                .arg("--root")
+                .arg(tools())
+                .arg("--target-dir")
+                .arg(tools().join("build"))
+                // Compiles fast: without optimisation and debug information.
+                .env("CARGO_PROFILE_DEV_DEBUG", "0")
+                .env("CARGO_PROFILE_DEV_DEBUG_ASSERTIONS", "false")
+                .env("CARGO_PROFILE_DEV_OVERFLOW_CHECKS", "false")
+                .env("CARGO_INCREMENTAL", "0")
+                .env_remove("RUSTFLAGS"),
+        )
     };
     // Takes the locked versions if the registry still has them, else newer versions.
     install(&["--locked"])

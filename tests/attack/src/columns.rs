@@ -137,9 +137,17 @@ impl BlockBuilder {
     }
 
     /// Adds columns for buckets, ratings and references, with these numbers in the layout.
-    pub fn detail(&mut self, layout: [u8; 3]) {
+    pub fn detail(mut self, layout: [u8; 3]) -> BlockBuilder {
         self.columns.resize(DETAILED_COLUMNS, Vec::new());
-        self.columns[column::LAYOUT] = layout.to_vec();
+        self.with(&[(column::LAYOUT, &layout)])
+    }
+
+    /// Appends bytes to columns.
+    pub fn with(mut self, columns: &[(usize, &[u8])]) -> BlockBuilder {
+        for (column, bytes) in columns {
+            self.columns[*column].extend(*bytes);
+        }
+        self
     }
 
     /// Appends a reference of eight bytes.
@@ -189,6 +197,17 @@ impl BlockBuilder {
                 self.columns[column].push(255);
                 self.columns[column::WIDE].extend_from_slice(&value.to_le_bytes());
             }
+        }
+    }
+
+    /// Appends the number of moves that a line shares with the line before, unless it is the first. Evaluations have 256 lines.
+    pub fn share(&mut self, n: u64, moves: u32) {
+        let column = match n % 256 {
+            0 => column::SHARED_FIRST,
+            _ => column::SHARED_NEXT,
+        };
+        if n > 0 {
+            self.line_number(column, moves);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Attacks: bytes that a hostile host can send, with valid seals and checksums.
 //!
 //! The tests of this crate assert the answers of a native reader, and the tests of the npm package those of a reader in
-//! WebAssembly. `cargo xtask bench-attack` measures the cost of each attack.
+//! WebAssembly.
 
 pub mod columns;
 
@@ -97,15 +97,11 @@ fn largest(fen: &str, pvs: usize, plies: usize) -> Vec<u8> {
     .bytes
 }
 
-/// Returns a record of the initial position. `lines` is called for each PV and appends its line.
-fn record(
-    evaluations: u64,
-    pvs: u64,
-    mut line: impl FnMut(&mut BlockBuilder, u64),
-) -> BlockBuilder {
-    let mut builder = BlockBuilder::of(&Chess::default());
-    builder.numbers(evaluations, pvs);
-    (0..evaluations * pvs).for_each(|n| line(&mut builder, n));
+/// Returns a record of evaluations with 256 PVs each. `line` is called for each PV and appends its line.
+fn record(chess: &Chess, evaluations: u64, line: impl Fn(&mut BlockBuilder, u64)) -> BlockBuilder {
+    let mut builder = BlockBuilder::of(chess);
+    builder.numbers(evaluations, 256);
+    (0..evaluations * 256).for_each(|n| line(&mut builder, n));
     builder
 }
 
@@ -153,23 +149,12 @@ pub fn blocks() -> Vec<Attack> {
     let ones = |fen: &str, evaluations: u64| {
         let chess = position(fen).chess().clone();
         let legal = chess.legal_moves().len() as u64;
-        let mut builder = BlockBuilder::of(&chess);
-        builder.numbers(evaluations, 256);
-        for n in 0..evaluations * 256 {
-            if n > 0 {
-                builder.line_number(
-                    if n.is_multiple_of(256) {
-                        column::SHARED_FIRST
-                    } else {
-                        column::SHARED_NEXT
-                    },
-                    0,
-                );
-            }
+        let line = |builder: &mut BlockBuilder, n: u64| {
+            builder.share(n, 0);
             builder.line_number(column::LENGTH_DEEP, 1);
             builder.line_number(column::RANK, if n < legal { 0 } else { legal as u32 - 1 });
-        }
-        builder.build()
+        };
+        record(&chess, evaluations, line).build()
     };
     add("1,792 moves of a melee", MELEE, ones(MELEE, 7), Answer);
     add("4,096 moves of a melee", MELEE, ones(MELEE, 16), Refused);
@@ -181,103 +166,74 @@ pub fn blocks() -> Vec<Attack> {
     );
 
     // More than a writer makes.
-    let shared = |pvs: u64| {
-        move |builder: &mut BlockBuilder, n: u64| {
-            let column = if n.is_multiple_of(pvs) {
-                column::SHARED_FIRST
-            } else {
-                column::SHARED_NEXT
-            };
-            match n {
-                0 => {
-                    builder.line_number(column::LENGTH_DEEP, 40);
-                    builder.columns[column::RANK].extend([0; 40]);
-                }
-                _ => {
-                    builder.line_number(column, 40);
-                    builder.line_number(column::LENGTH_DEEP, 40);
-                    if n > 1 {
-                        builder.line_number(column::SOURCE, (n - 1) as u32);
-                    }
-                }
-            }
+    let start = Chess::default();
+    let shared = |builder: &mut BlockBuilder, n: u64| {
+        builder.share(n, 40);
+        builder.line_number(column::LENGTH_DEEP, 40);
+        match n {
+            0 => builder.columns[column::RANK].extend([0; 40]),
+            1 => (),
+            _ => builder.line_number(column::SOURCE, (n - 1) as u32),
         }
     };
     add(
         "256 evaluations of 256 PVs that share all moves",
         START,
-        record(256, 256, shared(256)).build(),
+        record(&start, 256, shared).build(),
         Refused,
     );
     add(
         "4,096 PVs that share 40 moves",
         START,
-        record(16, 256, shared(256)).build(),
+        record(&start, 16, shared).build(),
         Refused,
     );
     let long = |builder: &mut BlockBuilder, n: u64| {
-        if n > 0 {
-            builder.line_number(
-                if n.is_multiple_of(256) {
-                    column::SHARED_FIRST
-                } else {
-                    column::SHARED_NEXT
-                },
-                0,
-            );
-        }
+        builder.share(n, 0);
         builder.line_number(column::LENGTH_DEEP, 60);
         builder.columns[column::RANK].extend([1; 60]);
     };
     add(
         "4,096 PVs of 60 moves each",
         START,
-        record(16, 256, long).build(),
+        record(&start, 16, long).build(),
         Refused,
     );
-    let mut too_many = BlockBuilder::of(&Chess::default());
+    let mut too_many = BlockBuilder::of(&start);
     too_many.count(column::EVALUATIONS, u64::MAX);
     add("2^64 evaluations", START, too_many.build(), Refused);
-    let mut wide = record(1, 2, |_, _| ());
+    let mut wide = BlockBuilder::of(&start);
+    wide.numbers(1, 2);
     wide.line_number(column::LENGTH_DEEP, u32::MAX);
     wide.line_number(column::SHARED_NEXT, u32::MAX);
     wide.line_number(column::LENGTH_DEEP, u32::MAX);
     add("lines of 2^32 moves", START, wide.build(), Refused);
-    let mut beyond_mate = BlockBuilder::of(&Chess::default());
-    beyond_mate.count(column::EVALUATIONS, 0);
-    beyond_mate.count(column::PVS_BEST, 0);
-    beyond_mate.count(column::DEPTH_BEST, 20);
-    beyond_mate.octave(column::KNODES, 4, 2, 1);
+    let mut beyond_mate = BlockBuilder::of(&start);
+    beyond_mate.numbers(1, 1);
+    beyond_mate.columns[column::SCORE_ROOT].clear();
     beyond_mate.score(column::SCORE_ROOT, i64::from(i32::MAX) + 32_768 + 5);
     beyond_mate.line_number(column::LENGTH_DEEP, 0);
     add("a score beyond mate", START, beyond_mate.build(), Refused);
 
     // Positions.
-    let steps = |count: usize| {
-        let mut builder = BlockBuilder::of(&Chess::default());
-        for n in 1..count {
-            builder.columns[column::LINKS].push(1);
-            builder.columns[column::STEP_PIECES].push(u8::from(n % 4 > 1));
-            builder.columns[column::STEP_TARGETS].push(0);
-        }
+    let walk = |count: usize| {
+        let mut builder = steps(BlockBuilder::of(&start), count);
         for _ in 0..count {
-            builder.count(column::EVALUATIONS, 0);
-            builder.count(column::PVS_BEST, 0);
-            builder.count(column::DEPTH_BEST, 20);
-            builder.octave(column::KNODES, 4, 2, 1);
+            builder.numbers(1, 1);
             builder.line_number(column::LENGTH_DEEP, 0);
         }
-        builder.score(column::SCORE_ROOT, 0);
-        builder.columns[22].extend(vec![0; count - 1]);
+        // Only the root has the score of a root.
+        builder.columns[column::SCORE_ROOT].truncate(1);
+        builder.columns[column::SCORE_ROOT + 1].extend(vec![0; count - 1]);
         builder.build()
     };
     add(
         "as many positions as a block has, a step each",
         START,
-        steps(8192),
+        walk(8192),
         Answer,
     );
-    add("one position more", START, steps(8193), Refused);
+    add("one position more", START, walk(8193), Refused);
 
     // Frames.
     let zeros = |size: u32| {
@@ -353,169 +309,148 @@ pub fn blocks() -> Vec<Attack> {
     all
 }
 
+/// Returns a block of positions that are a step apart each.
+fn steps(first: BlockBuilder, count: usize) -> BlockBuilder {
+    let pieces: Vec<u8> = (1..count).map(|n| u8::from(n % 4 > 1)).collect();
+    first.with(&[
+        (column::LINKS, &vec![1; count - 1]),
+        (column::STEP_PIECES, &pieces),
+        (column::STEP_TARGETS, &vec![0; count - 1]),
+    ])
+}
+
 /// Returns the hostile blocks of played moves.
 pub fn books() -> Vec<Attack> {
     use Outcome::{Answer, Refused};
-    let steps = |count: usize| {
-        let mut builder = BlockBuilder::of_moves(&Chess::default());
-        for n in 1..count {
-            builder.columns[column::LINKS].push(1);
-            builder.columns[column::STEP_PIECES].push(u8::from(n % 4 > 1));
-            builder.columns[column::STEP_TARGETS].push(0);
-        }
-        builder
-    };
-    let mut all = Vec::new();
-    let mut add = |name, block, outcome| {
-        all.push(Attack {
-            name,
-            fen: START,
-            block,
-            outcome,
-        })
-    };
-
-    let mut one_game = steps(8192);
-    one_game.columns[column::ARRIVALS].push(0);
-    one_game.columns[column::ARRIVED_WHITE].push(1);
-    one_game.columns[column::MORE_ARRIVALS].extend([0; 8191]);
-    one_game.columns[column::NEXT].extend([0; 8191]);
-    one_game.columns[column::LAST].push(0);
-    add(
-        "one game through as many positions as a block has",
-        one_game.build(),
-        Answer,
-    );
-
+    use column::*;
+    let root = || BlockBuilder::of_moves(&Chess::default());
+    let zeros = |count: usize| vec![0; count];
+    let one_game = steps(root(), 8192).with(&[
+        (ARRIVALS, &[0]),
+        (ARRIVED_WHITE, &[1]),
+        (MORE_ARRIVALS, &[0; 8191]),
+        (NEXT, &[0; 8191]),
+        (LAST, &[0]),
+    ]);
     // Games that arrive at each position and leave it by many moves.
     let crowded = |count: usize, moves: u8| {
-        let mut builder = steps(count);
-        for n in 0..count {
-            builder.columns[column::ARRIVALS].push(moves - 1);
-            builder.columns[column::ARRIVED_WHITE].push(moves);
-            if n + 1 < count {
-                builder.columns[column::STEP_SHARES].push(0);
-            }
-            builder.columns[column::OTHER_SHARES].extend(vec![0; usize::from(moves)]);
-            builder.columns[column::MOVE_RANKS].extend(vec![0; usize::from(moves)]);
-        }
-        builder.build()
-    };
-    add("65,536 moves", crowded(8192, 8), Answer);
-    add("65,545 moves", crowded(7_283, 9), Refused);
-
-    let single = |fill: &dyn Fn(&mut BlockBuilder)| {
-        let mut builder = BlockBuilder::of_moves(&Chess::default());
-        fill(&mut builder);
-        builder.build()
+        let all = count * usize::from(moves);
+        steps(root(), count).with(&[
+            (ARRIVALS, &vec![moves - 1; count]),
+            (ARRIVED_WHITE, &vec![moves; count]),
+            (STEP_SHARES, &zeros(count - 1)),
+            (OTHER_SHARES, &zeros(all)),
+            (MOVE_RANKS, &zeros(all)),
+        ])
     };
     // 20 has a symbol and low bits; the low bits of 21 differ.
-    let game = |builder: &mut BlockBuilder, low_bits: u8| {
-        builder.columns[column::ARRIVALS].push(0);
-        builder.columns[column::ARRIVED_WHITE].push(1);
-        builder.columns[column::LAST].push(17);
-        builder.columns[column::MOVES_LOW_BITS].push(low_bits);
+    let last_move = |low_bits: u8| {
+        root().with(&[
+            (ARRIVALS, &[0]),
+            (ARRIVED_WHITE, &[1]),
+            (LAST, &[17]),
+            (MOVES_LOW_BITS, &[low_bits]),
+        ])
     };
-    add(
-        "the last legal move",
-        single(&|builder| game(builder, 0)),
-        Answer,
-    );
-    add(
-        "the one after the last legal move",
-        single(&|builder| game(builder, 1)),
-        Refused,
-    );
-    add("no game", single(&|_| ()), Refused);
-    let most = |builder: &mut BlockBuilder, symbol: u8| {
-        builder.columns[column::ARRIVALS].push(symbol);
-        builder.columns[column::MOVES_LOW_BITS].extend([255; 32]);
-        builder.columns[column::ARRIVED_WHITE].push(0);
-        builder.columns[column::ARRIVED_DRAWS].push(0);
+    let most = |symbol: u8| {
+        root().with(&[
+            (ARRIVALS, &[symbol]),
+            (MOVES_LOW_BITS, &[255; 32]),
+            (ARRIVED_WHITE, &[0]),
+            (ARRIVED_DRAWS, &[0]),
+        ])
     };
-    add("2^64 games", single(&|builder| most(builder, 255)), Refused);
-    add(
-        "2^53 games",
-        single(&|builder| most(builder, 4 * (53 - 4) + 16)),
-        Refused,
-    );
-
     // A single game with a rating and a reference, through many positions with many buckets.
     let one_of_buckets = |count: usize, layout: [u8; 3], reference: u64| {
-        let mut builder = steps(count);
-        builder.detail(layout);
-        builder.columns[column::ARRIVALS].push(0);
-        builder.columns[column::BUCKET_OF_ONE].push(15);
-        builder.columns[column::ARRIVED_WHITE].push(1);
-        builder.columns[column::UNRATED].push(0);
-        builder.columns[column::ARRIVED_RATINGS].push(0);
-        builder.columns[column::MORE_ARRIVALS].extend(vec![0; count - 1]);
-        builder.columns[column::NEXT].extend(vec![0; count - 1]);
-        builder.columns[column::LAST].push(0);
-        builder.columns[column::MISSING_REFERENCES].extend(vec![0; count]);
-        builder.columns[column::KNOWN_REFERENCES].extend(vec![1; count - 1]);
+        let mut builder = steps(root(), count).detail(layout).with(&[
+            (ARRIVALS, &[0]),
+            (BUCKET_OF_ONE, &[15]),
+            (ARRIVED_WHITE, &[1]),
+            (UNRATED, &[0]),
+            (ARRIVED_RATINGS, &[0]),
+            (MORE_ARRIVALS, &zeros(count - 1)),
+            (NEXT, &zeros(count - 1)),
+            (LAST, &[0]),
+            (MISSING_REFERENCES, &zeros(count)),
+            (KNOWN_REFERENCES, &vec![1; count - 1]),
+        ]);
         builder.reference(reference);
-        builder.build()
+        builder
     };
-    add(
-        "262,144 buckets",
-        one_of_buckets(2048, [64, 1, 1], 0),
-        Answer,
-    );
-    add(
-        "262,272 buckets",
-        one_of_buckets(2049, [64, 1, 1], 0),
-        Refused,
-    );
-    add(
-        "65 buckets a move",
-        one_of_buckets(9, [65, 1, 1], 0),
-        Refused,
-    );
-    add(
-        "17 references a move",
-        one_of_buckets(9, [64, 1, 17], 0),
-        Refused,
-    );
-    add(
-        "a layout that says nothing",
-        one_of_buckets(9, [0, 0, 0], 0),
-        Refused,
-    );
-    add(
-        "a reference to no game",
-        one_of_buckets(9, [64, 1, 1], u64::MAX),
-        Refused,
-    );
-
     // Two games arrive at each position, in the last of 64 buckets, and end there.
-    let mut buckets = steps(2048);
-    buckets.detail([64, 0, 0]);
-    buckets.columns[column::ARRIVALS].extend([1; 2048]);
-    buckets.columns[column::ARRIVED_BUCKETS].extend([0; 63 * 2048]);
-    buckets.columns[column::ARRIVED_WHITE].extend([2; 2048]);
-    buckets.columns[column::STEP_SHARES].extend([0; 2047]);
-    buckets.columns[column::OTHER_SHARES].extend([2; 2048]);
-    add("games of 129,024 buckets", buckets.build(), Answer);
-
+    let buckets = steps(root(), 2048).detail([64, 0, 0]).with(&[
+        (ARRIVALS, &[1; 2048]),
+        (ARRIVED_BUCKETS, &[0; 63 * 2048]),
+        (ARRIVED_WHITE, &[2; 2048]),
+        (STEP_SHARES, &[0; 2047]),
+        (OTHER_SHARES, &[2; 2048]),
+    ]);
     // As many games as references arrive at each position and end there.
-    let referred = |count: usize, most: u8| {
-        let mut builder = steps(count);
-        builder.detail([0, 0, most]);
-        builder.columns[column::ARRIVALS].extend(vec![most - 1; count]);
-        builder.columns[column::ARRIVED_WHITE].extend(vec![most; count]);
-        builder.columns[column::STEP_SHARES].extend(vec![0; count - 1]);
-        builder.columns[column::OTHER_SHARES].extend(vec![most; count]);
-        builder.columns[column::MISSING_REFERENCES].extend(vec![0; count]);
-        for n in 0..count as u64 {
-            (0..u64::from(most))
-                .rev()
-                .for_each(|game| builder.reference(n << 8 | game));
-        }
-        builder.build()
-    };
-    add("27,750 references", referred(1_850, 15), Answer);
-    all
+    let mut references = steps(root(), 1850).detail([0, 0, 15]).with(&[
+        (ARRIVALS, &[14; 1850]),
+        (ARRIVED_WHITE, &[15; 1850]),
+        (STEP_SHARES, &[0; 1849]),
+        (OTHER_SHARES, &[15; 1850]),
+        (MISSING_REFERENCES, &[0; 1850]),
+    ]);
+    for n in 0..1850 {
+        (0..15)
+            .rev()
+            .for_each(|game| references.reference(n << 8 | game));
+    }
+    let all = [
+        (
+            "one game through as many positions as a block has",
+            one_game,
+            Answer,
+        ),
+        ("65,536 moves", crowded(8192, 8), Answer),
+        ("65,545 moves", crowded(7_283, 9), Refused),
+        ("the last legal move", last_move(0), Answer),
+        ("the one after the last legal move", last_move(1), Refused),
+        ("no game", root(), Refused),
+        ("2^64 games", most(255), Refused),
+        ("2^53 games", most(4 * (53 - 4) + 16), Refused),
+        (
+            "262,144 buckets",
+            one_of_buckets(2048, [64, 1, 1], 0),
+            Answer,
+        ),
+        (
+            "262,272 buckets",
+            one_of_buckets(2049, [64, 1, 1], 0),
+            Refused,
+        ),
+        (
+            "65 buckets a move",
+            one_of_buckets(9, [65, 1, 1], 0),
+            Refused,
+        ),
+        (
+            "17 references a move",
+            one_of_buckets(9, [64, 1, 17], 0),
+            Refused,
+        ),
+        (
+            "a layout that says nothing",
+            one_of_buckets(9, [0, 0, 0], 0),
+            Refused,
+        ),
+        (
+            "a reference to no game",
+            one_of_buckets(9, [64, 1, 1], u64::MAX),
+            Refused,
+        ),
+        ("games of 129,024 buckets", buckets, Answer),
+        ("27,750 references", references, Answer),
+    ];
+    all.map(|(name, builder, outcome)| Attack {
+        name,
+        fen: START,
+        block: builder.build(),
+        outcome,
+    })
+    .into()
 }
 
 /// Returns a frame of zstd blocks that contain a Huffman table each, for a single literal.
@@ -787,61 +722,33 @@ pub fn manifests() -> Vec<(&'static str, Vec<u8>)> {
 
 #[cfg(test)]
 mod tests {
-
     use shelfish::table::{Block, Chunk, KeyRange, TableError};
 
     use super::*;
 
-    #[test]
-    fn every_hostile_block_has_the_expected_outcome() {
-        for Attack {
-            name,
-            fen,
-            block,
-            outcome,
-        } in blocks()
-        {
+    fn check<R: Record + std::fmt::Debug>(attacks: Vec<Attack>) {
+        for attack in attacks {
+            let Attack {
+                name, fen, block, ..
+            } = attack;
             let at = Chunk {
                 file: "attack".into(),
                 range: 0..block.len() as u64,
                 keys: KeyRange::all(),
             };
-            let found = Block::<PositionEval>::open(&block, &at)
-                .and_then(|block| block.find(&position(fen)));
-            match outcome {
-                Outcome::Answer => assert!(matches!(found, Ok(Some(_))), "{name}: {found:?}"),
-                Outcome::Refused => assert!(
-                    matches!(found, Err(TableError::Chunk { .. })),
-                    "{name}: {found:?}"
-                ),
-            }
+            let found = Block::<R>::open(&block, &at).and_then(|block| block.find(&position(fen)));
+            let is_expected = match attack.outcome {
+                Outcome::Answer => matches!(found, Ok(Some(_))),
+                Outcome::Refused => matches!(found, Err(TableError::Chunk { .. })),
+            };
+            assert!(is_expected, "{name}: {found:?}");
         }
     }
 
     #[test]
-    fn every_hostile_block_of_moves_has_the_expected_outcome() {
-        for Attack {
-            name,
-            fen,
-            block,
-            outcome,
-        } in books()
-        {
-            let at = Chunk {
-                file: "attack".into(),
-                range: 0..block.len() as u64,
-                keys: KeyRange::all(),
-            };
-            let found =
-                Block::<Played>::open(&block, &at).and_then(|block| block.find(&position(fen)));
-            match outcome {
-                Outcome::Answer => assert!(matches!(found, Ok(Some(_))), "{name}: {found:?}"),
-                Outcome::Refused => assert!(
-                    matches!(found, Err(TableError::Chunk { .. })),
-                    "{name}: {found:?}"
-                ),
-            }
-        }
+    fn every_hostile_block_has_the_expected_outcome() {
+        check::<PositionEval>(blocks());
+        check::<Played>(books());
     }
 
     #[test]

@@ -1,16 +1,17 @@
 //! The steps of `cargo xtask test` and `cargo xtask check`.
 
-use std::process::Command;
+use std::{fs, process::Command};
 
 use anyhow::{Result, bail};
 
 use super::Args;
 use crate::{
     docs, fuzz, npm,
-    shell::{cargo, command, npm as npm_command, program, programs, root, target_dir, which},
-    site,
-    tally::{Tally, check, counted},
-    tools,
+    shell::{
+        call, cargo, command, npm as npm_command, program, programs, root, run_tests, target_dir,
+        which,
+    },
+    site, tools,
 };
 
 /// The command that runs a step unless `--only` names the step.
@@ -27,133 +28,115 @@ pub(super) struct Step {
     pub(super) name: &'static str,
     pub(super) about: &'static str,
     pub(super) when: When,
-    pub(super) run: fn(&Args) -> Result<Tally>,
-    /// Whether the step runs in the background. It needs no result of another step.
-    pub(super) background: bool,
+    pub(super) run: fn(&Args) -> Result<()>,
 }
 
 const fn step(
     name: &'static str,
-    about: &'static str,
     when: When,
-    run: fn(&Args) -> Result<Tally>,
+    run: fn(&Args) -> Result<()>,
+    about: &'static str,
 ) -> Step {
     Step {
         name,
         about,
         when,
         run,
-        background: false,
-    }
-}
-
-const fn aside(
-    name: &'static str,
-    about: &'static str,
-    when: When,
-    run: fn(&Args) -> Result<Tally>,
-) -> Step {
-    Step {
-        background: true,
-        ..step(name, about, when, run)
     }
 }
 
 pub(super) const STEPS: &[Step] = &[
-    aside("fmt", "formatting", When::Always, fmt),
-    aside("clippy", "lints, native and wasm32", When::Always, clippy),
-    aside(
+    step("fmt", When::Always, fmt, "formatting"),
+    step("clippy", When::Always, clippy, "lints, native and wasm32"),
+    step(
         "doc",
-        "documentation of the crates without warnings",
         When::Test,
         doc,
+        "documentation of the crates without warnings",
     ),
-    aside(
+    step(
         "fuzz",
-        "fuzz targets of the parsers, for a few seconds",
         When::Test,
         fuzz,
+        "fuzz targets of the parsers, for a few seconds",
     ),
     step(
         "types",
-        "types of the npm package and of the tests",
         When::Check,
         types,
+        "types of the npm package and of the tests",
     ),
     step(
         "docs",
-        "types of the documentation's scripts, its links and anchors",
         When::Check,
         |_| docs::check(),
+        "types of the documentation's scripts, its links and anchors",
     ),
-    step("unit", "unit tests in Rust", When::Check, unit),
+    step("unit", When::Check, unit, "unit tests in Rust"),
     step(
         "rust",
-        "unit, property and integration tests",
         When::Test,
         rust,
+        "unit, property and integration tests",
     ),
     step(
         "module",
-        "the npm package: build, types, tests in Node",
         When::Test,
         module,
+        "the npm package: build, types, tests in Node",
     ),
     step(
         "toolchains",
-        "the npm package, packed, by a bundler and Node; by all bundlers with --all",
         When::Test,
         toolchains,
+        "the npm package, packed, by a bundler and Node; by all bundlers with --all",
     ),
     step(
         "site",
-        "types and unit tests of the site",
         When::Always,
         site_types,
+        "types and unit tests of the site",
     ),
     step(
         "browser",
-        "end to end in Chromium, Firefox and WebKit",
         When::Test,
         browser,
+        "end to end in Chromium, Firefox and WebKit",
     ),
     step(
         "faults",
-        "a host with faults and every reader",
         When::All,
         faults,
+        "a host with faults and the package",
     ),
     step(
         "lighthouse",
-        "Lighthouse's audits of the site and of the documentation",
         When::All,
         lighthouse,
+        "Lighthouse's audits of the site and of the documentation",
     ),
     step(
         "data",
-        "whole data sets, if they are on this machine",
         When::All,
         |args| ignored_tests(args, &["spark::"]),
+        "whole data sets, if they are on this machine",
     ),
     step(
         "spark",
-        "parts built by PySpark with two workers",
         When::All,
         spark,
-    ),
-    step(
-        "systems",
-        "lints for Windows, macOS and Linux on ARM",
-        When::All,
-        systems,
+        "parts built by PySpark with two workers",
     ),
     step(
         "packages",
-        "the crates can be packaged",
         When::All,
         packages,
+        "the crates can be packaged",
     ),
 ];
+
+/// Steps that run in the background, because they need no result of another step.
+pub(super) const BACKGROUND: [&str; 4] = ["fmt", "clippy", "doc", "fuzz"];
 
 /// Crates that are published.
 const PUBLISHED: [&str; 5] = [
@@ -173,92 +156,70 @@ fn select<'a>(cargo: &'a mut Command, packages: &[&str]) -> &'a mut Command {
     cargo.args(packages.iter().flat_map(|name| ["--package", name]))
 }
 
-fn fmt(_: &Args) -> Result<Tally> {
+fn fmt(_: &Args) -> Result<()> {
     tools::npm_ci("tests")?;
+    call(cargo().args(["fmt", "--all", "--check"]))?;
+    call(cargo().args(["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"]))?;
     let mut scripts = command(tools::node()?);
     scripts.arg("tests/node_modules/prettier/bin/prettier.cjs");
-    scripts.args(["--check", "--log-level", "warn", "**/*.{ts,tsx,js,mjs,css}"]);
-    let mut fuzz = cargo();
-    fuzz.args(["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"]);
-    let workspace = check(cargo().args(["fmt", "--all", "--check"]))?;
-    Ok(workspace.and(check(&mut fuzz)?).and(check(&mut scripts)?))
+    call(scripts.args(["--check", "--log-level", "warn", "**/*.{ts,tsx,js,mjs,css}"]))
 }
 
-fn clippy(_: &Args) -> Result<Tally> {
-    let native = [
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-    ];
+fn clippy(_: &Args) -> Result<()> {
+    let warnings = ["--", "-D", "warnings"];
+    call(
+        cargo()
+            .args(["clippy", "--workspace", "--all-targets"])
+            .args(warnings),
+    )?;
     // The fuzz targets have a lock file of their own. A new dependency of the workspace makes that file stale.
-    let lock = [
-        "update",
-        "--workspace",
-        "--locked",
-        "--quiet",
-        "--manifest-path",
-        "fuzz/Cargo.toml",
-    ];
-    let tally = check(cargo().args(native))?.and(check(cargo().args(lock))?);
+    let lock = ["update", "--workspace", "--locked", "--quiet"];
+    call(
+        cargo()
+            .args(lock)
+            .args(["--manifest-path", "fuzz/Cargo.toml"]),
+    )?;
     tools::wasm_target()?;
-    let mut wasm = cargo();
-    wasm.args([
-        "clippy",
-        "--workspace",
-        "--lib",
-        "--target",
-        "wasm32-unknown-unknown",
-    ]);
     let native = ["shelfish-cli", "shelfish-lab", "shelfish-attack", "xtask"];
-    wasm.args(native.iter().flat_map(|name| ["--exclude", name]));
-    wasm.args(["--", "-D", "warnings"]);
-    Ok(tally.and(check(&mut wasm)?))
+    call(
+        cargo()
+            .args([
+                "clippy",
+                "--workspace",
+                "--lib",
+                "--target",
+                "wasm32-unknown-unknown",
+            ])
+            .args(native.iter().flat_map(|name| ["--exclude", name]))
+            .args(warnings),
+    )
 }
 
-/// Lints code that only other systems compile.
-fn systems(_: &Args) -> Result<Tally> {
-    let mut tally = Tally::default();
-    for target in [
-        "x86_64-pc-windows-gnu",
-        "aarch64-apple-darwin",
-        "aarch64-unknown-linux-musl",
-    ] {
-        let mut clippy = tools::zigbuild(target)?;
-        select(clippy.arg("clippy"), &["shelfish-cli", "xtask"]);
-        tally += check(clippy.args(["--target", target, "--", "-D", "warnings"]))?;
-    }
-    Ok(tally)
-}
-
-fn doc(_: &Args) -> Result<Tally> {
+fn doc(_: &Args) -> Result<()> {
     let mut doc = cargo();
     select(doc.arg("doc"), &PUBLISHED);
-    check(doc.arg("--no-deps").env("RUSTDOCFLAGS", "-D warnings"))
+    call(doc.arg("--no-deps").env("RUSTDOCFLAGS", "-D warnings"))
 }
 
-fn packages(_: &Args) -> Result<Tally> {
+fn packages(_: &Args) -> Result<()> {
     let mut package = cargo();
-    check(select(
+    call(select(
         package.args(["package", "--allow-dirty", "--quiet"]),
         &PUBLISHED,
     ))
 }
 
-fn types(_: &Args) -> Result<Tally> {
+fn types(_: &Args) -> Result<()> {
     npm::types()?;
-    Ok(Tally::passed(1).and(checked("tests")?))
+    npm_run("tests", &["run", "check"])
 }
 
-fn unit(_: &Args) -> Result<Tally> {
-    counted(cargo().args(["test", "--workspace", "--lib", "--bins", "--no-fail-fast"]))
+fn unit(_: &Args) -> Result<()> {
+    run_tests(cargo().args(["test", "--workspace", "--lib", "--bins", "--no-fail-fast"]))
 }
 
-fn rust(args: &Args) -> Result<Tally> {
-    tools::stores();
-    tools::disturbers();
+fn rust(args: &Args) -> Result<()> {
+    tools::for_rust_tests();
     let mut tests = cargo();
     tests
         .args(["test", "--workspace", "--no-fail-fast", "--"])
@@ -266,14 +227,14 @@ fn rust(args: &Args) -> Result<Tally> {
     if args.all {
         tests.env("SHELFISH_LONG", "1");
     }
-    counted(&mut tests)
+    run_tests(&mut tests)
 }
 
-fn fuzz(args: &Args) -> Result<Tally> {
-    fuzz::run(&fuzz::Args::of_seconds(if args.all { 600 } else { 2 }))
+fn fuzz(_: &Args) -> Result<()> {
+    fuzz::run_shortly()
 }
 
-fn spark(args: &Args) -> Result<Tally> {
+fn spark(args: &Args) -> Result<()> {
     if which(["java"]).is_none() {
         bail!("Spark needs Java 17 or later; on Debian, install openjdk-17-jre-headless");
     }
@@ -282,73 +243,65 @@ fn spark(args: &Args) -> Result<Tally> {
 }
 
 /// Runs the ignored tests of the program. Leaves out tests whose names contain a text of `except`.
-fn ignored_tests(args: &Args, except: &[&str]) -> Result<Tally> {
-    let mut tests = cargo();
-    // One after another: each test uses all memory and all cores that it can get.
-    tests.args([
-        "test",
-        "--package",
-        "shelfish-cli",
-        "--test",
-        "program",
-        "--",
-    ]);
-    tests.args(["--ignored", "--test-threads=1"]);
-    counted(
-        tests
+fn ignored_tests(args: &Args, except: &[&str]) -> Result<()> {
+    run_tests(
+        cargo()
+            .args([
+                "test",
+                "--package",
+                "shelfish-cli",
+                "--test",
+                "program",
+                "--",
+            ])
+            // One after another: each test uses all memory and all cores that it can get.
+            .args(["--ignored", "--test-threads=1"])
             .args(except.iter().flat_map(|name| ["--skip", name]))
             .args(&args.filter),
     )
 }
 
-/// Checks the types of a folder's scripts.
-fn checked(folder: &str) -> Result<Tally> {
+/// Runs a script of a folder's package.
+fn npm_run(folder: &str, words: &[&str]) -> Result<()> {
     tools::npm_ci(folder)?;
-    check(
-        npm_command()
-            .args(["run", "check"])
-            .current_dir(root().join(folder)),
-    )
+    run_tests(npm_command().args(words).current_dir(root().join(folder)))
 }
 
-fn module(args: &Args) -> Result<Tally> {
+fn module(args: &Args) -> Result<()> {
     npm::build()?;
-    Ok(checked("tests")?.and(node_tests(args, "tests/npm", &[])?))
+    npm_run("tests", &["run", "check"])?;
+    node_tests(args, "tests/npm", &[])
 }
 
-fn toolchains(args: &Args) -> Result<Tally> {
+fn toolchains(args: &Args) -> Result<()> {
     npm::build()?;
     let folder = target_dir().join("toolchains").display().to_string();
     node_tests(args, "tests/toolchains", &[("SHELFISH_TOOLCHAINS", folder)])
 }
 
-fn site_types(_: &Args) -> Result<Tally> {
+fn site_types(_: &Args) -> Result<()> {
     npm::build()?;
-    let types = checked("www")?;
-    Ok(types.and(counted(
-        npm_command().arg("test").current_dir(root().join("www")),
-    )?))
+    npm_run("www", &["run", "check"])?;
+    npm_run("www", &["test"])
 }
 
-fn browser(args: &Args) -> Result<Tally> {
+fn browser(args: &Args) -> Result<()> {
     tools::engines();
     let app = npm::web_app()?.display().to_string();
     on_site(args, "tests/browser", &[("SHELFISH_WEB_APP", app)])
 }
 
-/// Asks readers about databases of a host with faults.
-fn faults(args: &Args) -> Result<Tally> {
-    tools::engines();
+fn faults(args: &Args) -> Result<()> {
     on_site(args, "tests/faults", &[])
 }
 
-fn lighthouse(args: &Args) -> Result<Tally> {
+fn lighthouse(args: &Args) -> Result<()> {
     tools::npm_ci("tests/lighthouse")?;
     on_site(args, "tests/lighthouse", &[])
 }
 
 /// Runs tests of the site with the sample database.
-fn on_site(args: &Args, directory: &str, variables: &[(&str, String)]) -> Result<Tally> {
+fn on_site(args: &Args, directory: &str, variables: &[(&str, String)]) -> Result<()> {
     let site = site::sample()?.display().to_string();
     node_tests(
         args,
@@ -358,39 +311,38 @@ fn on_site(args: &Args, directory: &str, variables: &[(&str, String)]) -> Result
 }
 
 /// Runs the `*.test.mjs` files of a directory by Node's own test runner.
-fn node_tests(args: &Args, directory: &str, variables: &[(&str, String)]) -> Result<Tally> {
+fn node_tests(args: &Args, directory: &str, variables: &[(&str, String)]) -> Result<()> {
     tools::npm_ci("tests")?;
     programs(&["shelfish-cli", "shelfish-attack"])?;
-    let entries = std::fs::read_dir(root().join(directory))?.flatten();
-    let mut files: Vec<String> = entries
+    let mut files: Vec<String> = fs::read_dir(root().join(directory))?
+        .flatten()
         .map(|entry| entry.path().display().to_string())
+        .filter(|path| path.ends_with(".test.mjs"))
         .collect();
-    files.retain(|path| path.ends_with(".test.mjs"));
     files.sort();
     // One file more than cores: browsers and slow networks leave a core idle now and then.
     let files_at_a_time = std::thread::available_parallelism().map_or(1, usize::from) + 1;
     let limit = FILE_LIMITS[usize::from(args.all || !args.choice.only.is_empty())];
-    let mut node = command(tools::node()?);
-    node.args(["--test", "--test-reporter=spec"]).args([
-        format!("--test-concurrency={files_at_a_time}"),
-        format!("--test-timeout={}", limit * 60_000),
-    ]);
-    node.args(
-        args.filter
-            .iter()
-            .map(|filter| format!("--test-name-pattern={filter}")),
-    )
-    .args(files);
     // Databases and folders that several files read are built once.
     let fixtures = tempfile::tempdir()?;
-    node.env("SHELFISH_FIXTURES", fixtures.path())
-        .env("CHROMIUM", tools::chromium()?);
-    node.env("SHELFISH", program("shelfish"))
-        .env("SHELFISH_ATTACK", program("attack"));
-    node.env("PATH", tools::path())
+    let mut node = command(tools::node()?);
+    node.args(["--test", "--test-reporter=spec"])
+        .arg(format!("--test-concurrency={files_at_a_time}"))
+        .arg(format!("--test-timeout={}", limit * 60_000))
+        .args(
+            args.filter
+                .iter()
+                .map(|filter| format!("--test-name-pattern={filter}")),
+        )
+        .args(files)
+        .env("SHELFISH_FIXTURES", fixtures.path())
+        .env("CHROMIUM", tools::chromium()?)
+        .env("SHELFISH", program("shelfish"))
+        .env("SHELFISH_ATTACK", program("attack"))
+        .env("PATH", tools::path())
         .envs(variables.iter().map(|(name, value)| (name, value)));
     if args.all {
         node.env("SHELFISH_LONG", "1");
     }
-    counted(&mut node)
+    run_tests(&mut node)
 }
