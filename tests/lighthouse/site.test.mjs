@@ -35,7 +35,7 @@ after(async () => {
 const DOCS = [
   "docs/index.html",
   "docs/ten-minutes.html",
-  "docs/api/book.html",
+  "docs/shelfish-Database.html",
   "docs/measurements.html",
 ];
 
